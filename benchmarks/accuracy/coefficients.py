@@ -1,0 +1,172 @@
+"""Makes native/kernels/math_coefficients.h: minimax polynomials for the vector functions.
+
+Each row of TABLE is a polynomial P of one variable that minimizes the largest weighted error
+|weight * (target - P)| on an interval, found with Remez' exchange algorithm in 60 digits and then
+rounded to the format the kernel evaluates it in. The bound printed beside the coefficients is that
+of the rounded polynomial, as a relative error of the final function.
+
+    python coefficients.py > ../../native/kernels/math_coefficients.h
+"""
+
+import struct
+import sys
+from collections.abc import Callable
+
+import mpmath as mp
+
+mp.mp.dps = 60
+Function = Callable[[mp.mpf], mp.mpf]
+
+
+def evaluate(coefficients: list, x: mp.mpf) -> mp.mpf:
+    return mp.polyval(coefficients[::-1], x)
+
+
+def alternating_extrema(errors: list, count: int) -> list[int]:
+    """Indices of the largest error in each run of equal sign, cut to `count` neighbours."""
+    runs: list[int] = []
+    for index, error in enumerate(errors):
+        if runs and mp.sign(errors[runs[-1]]) == mp.sign(error):
+            if abs(error) > abs(errors[runs[-1]]):
+                runs[-1] = index
+        else:
+            runs.append(index)
+    while len(runs) > count:
+        runs.pop(0 if abs(errors[runs[0]]) < abs(errors[runs[-1]]) else -1)
+    return runs
+
+
+def remez(target: Function, weight: Function, low: float, high: float, degree: int) -> list:
+    count, low, high = degree + 2, mp.mpf(low), mp.mpf(high)
+    size = 60 * count
+    # Chebyshev-spaced, shifted a little so that no point hits a zero of the weight.
+    angles = [mp.pi * (i + mp.mpf("0.37")) / size for i in range(size)]
+    grid = [(low + high) / 2 - (high - low) / 2 * mp.cos(angle) for angle in angles]
+    targets, weights = [target(x) for x in grid], [weight(x) for x in grid]
+    chosen = [size * (2 * i + 1) // (2 * count) for i in range(count)]
+    coefficients: list = []
+    for _ in range(30):
+        matrix = mp.matrix(count, count)
+        right = mp.matrix(count, 1)
+        for row, index in enumerate(chosen):
+            for column in range(degree + 1):
+                matrix[row, column] = weights[index] * grid[index] ** column
+            matrix[row, degree + 1] = (-1) ** row
+            right[row] = weights[index] * targets[index]
+        solution = mp.lu_solve(matrix, right)
+        coefficients = list(solution)[: degree + 1]
+        errors = [w * (t - evaluate(coefficients, x)) for w, t, x in zip(weights, targets, grid)]
+        extrema = alternating_extrema(errors, count)
+        if len(extrema) < count or extrema == chosen:
+            break
+        chosen = extrema
+    return coefficients
+
+
+def round_to(value: mp.mpf, format: str) -> float:
+    if format == "double":
+        return float(value)
+    return struct.unpack("f", struct.pack("f", float(value)))[0]
+
+
+def worst(target: Function, weight: Function, low: float, high: float, coefficients: list) -> mp.mpf:
+    points = [low + (high - low) * (i + mp.mpf("0.5")) / 998 for i in range(998)]
+    return max(abs(weight(x) * (target(x) - evaluate(coefficients, x))) for x in points)
+
+
+def odd_tail(function: Function) -> tuple[Function, Function]:
+    """f(x) = x + x w P(w) with w = x^2."""
+    return (
+        lambda w: (function(mp.sqrt(w)) / mp.sqrt(w) - 1) / w,
+        lambda w: w * mp.sqrt(w) / function(mp.sqrt(w)),
+    )
+
+
+def mapped(function: Function, center: float) -> tuple[Function, Function]:
+    """A function of t in [0, inf) as one of u = (t - center) / (t + center)."""
+    target = lambda u: function(center * (1 + u) / (1 - u))  # noqa: E731
+    return target, lambda u: 1 / target(u)
+
+
+SQRT2, LN2 = mp.sqrt(2), mp.log(2)
+HALF_LN2 = LN2 / 2 * mp.mpf("1.0005")
+EXP_TAIL = (
+    lambda r: (mp.expm1(r) - r) / r**2,
+    lambda r: r**2 / mp.exp(r),
+)
+ATANH_TAIL = (  # 2 atanh(s) = 2 s + s z P(z) with z = s^2
+    lambda z: (2 * mp.atanh(mp.sqrt(z)) / mp.sqrt(z) - 2) / z,
+    lambda z: z * mp.sqrt(z) / (2 * mp.atanh(mp.sqrt(z))),
+)
+LOG_TAIL = (
+    lambda f: (mp.log1p(f) - f + f**2 / 2) / f**3,
+    lambda f: f**3 / mp.log1p(f),
+)
+COS_TAIL = (
+    lambda w: (mp.cos(mp.sqrt(w)) - 1 + w / 2) / w**2,
+    lambda w: w**2,
+)
+ERF_TAIL = (
+    lambda w: mp.erf(mp.sqrt(w)) / mp.sqrt(w) - 1,
+    lambda w: mp.sqrt(w) / mp.erf(mp.sqrt(w)),
+)
+LOG_ERFC = (lambda x: mp.log(mp.erfc(x)), lambda x: mp.erfc(x) / mp.erf(x))
+QUARTER_PI_SQUARED = (mp.pi / 4) ** 2 * mp.mpf("1.0005")
+
+
+TAIL_MEANING = "(t + 4) exp(t^2 / 2) Phi(-t) = P((t - 4) / (t + 4))"
+
+
+def TAIL(t: mp.mpf) -> mp.mpf:
+    """The normal distribution's upper tail without its exponential, kept near one by t + 4."""
+    return (t + 4) * mp.exp(t * t / 2) * mp.erfc(t / SQRT2) / 2
+
+
+def tail_end(last: float, center: float) -> mp.mpf:
+    return (mp.mpf(last) - center) / (mp.mpf(last) + center)
+
+
+# name, (target, weight), interval, degree, format, what it is
+TABLE = [
+    ("ExpFloat", EXP_TAIL, (-HALF_LN2, HALF_LN2), 4, "float", "exp(r) = 1 + r + r^2 P(r)"),
+    ("ExpMixed", EXP_TAIL, (-HALF_LN2, HALF_LN2), 5, "double", "exp(r) = 1 + r + r^2 P(r)"),
+    ("ExpDouble", EXP_TAIL, (-HALF_LN2, HALF_LN2), 9, "double", "exp(r) = 1 + r + r^2 P(r)"),
+    ("LogFloat", LOG_TAIL, (1 / SQRT2 - 1, SQRT2 - 1), 7, "float", "log(1 + f) = f - f^2 / 2 + f^3 P(f)"),
+    ("LogDouble", ATANH_TAIL, (0, (3 - 2 * SQRT2) ** 2), 6, "double", "2 atanh(s) = 2 s + s z P(z), z = s^2"),
+    ("TanhFloat", odd_tail(mp.tanh), (0, 1), 7, "float", "tanh(x) = x + x w P(w), w = x^2"),
+    ("TanhDouble", odd_tail(mp.tanh), (0, 0.3025), 9, "double", "tanh(x) = x + x w P(w), w = x^2"),
+    ("SinhDouble", odd_tail(mp.sinh), (0, 1), 7, "double", "sinh(x) = x + x w P(w), w = x^2"),
+    ("SinMixed", odd_tail(mp.sin), (0, QUARTER_PI_SQUARED), 3, "double", "sin(r) = r + r w P(w), w = r^2"),
+    ("CosMixed", COS_TAIL, (0, QUARTER_PI_SQUARED), 3, "double", "cos(r) = 1 - w / 2 + w^2 P(w), w = r^2"),
+    ("SinDouble", odd_tail(mp.sin), (0, QUARTER_PI_SQUARED), 5, "double", "sin(r) = r + r w P(w), w = r^2"),
+    ("CosDouble", COS_TAIL, (0, QUARTER_PI_SQUARED), 5, "double", "cos(r) = 1 - w / 2 + w^2 P(w), w = r^2"),
+    ("AsinDouble", odd_tail(mp.asin), (0, 0.25), 11, "double", "asin(x) = x + x w P(w), w = x^2"),
+    ("AtanDouble", odd_tail(mp.atan), (0, (SQRT2 - 1) ** 2), 10, "double", "atan(x) = x + x w P(w), w = x^2"),
+    ("ErfFloat", ERF_TAIL, (0, 0.85), 6, "float", "erf(x) = x + x P(w), w = x^2"),
+    ("LogErfcFloat", LOG_ERFC, (0.92, 4), 8, "float", "erf(x) = 1 - exp(P(x))"),
+    ("ErfDouble", ERF_TAIL, (0, 1), 12, "double", "erf(x) = x + x P(w), w = x^2"),
+    ("TailMixed", mapped(TAIL, 4), (-1, tail_end(14.6, 4)), 10, "double", TAIL_MEANING),
+    ("TailDouble", mapped(TAIL, 4), (-1, tail_end(39, 4)), 22, "double", TAIL_MEANING),
+]
+
+
+def main() -> None:
+    only = sys.argv[1:]
+    print("// Made by benchmarks/accuracy/coefficients.py; lowest power first. Do not edit by hand.")
+    print("#pragma once\n\n#include \"simd_native.h\"\n\nnamespace extensor::EX_ISA {")
+    for name, (target, weight), (low, high), degree, format, meaning in TABLE:
+        if only and name not in only:
+            continue
+        exact = remez(target, weight, low, high, degree)
+        rounded = [round_to(c, format) for c in exact]
+        bound = worst(target, weight, low, high, [mp.mpf(c) for c in rounded])
+        suffix = "f" if format == "float" else ""
+        interval = f"[{mp.nstr(mp.mpf(low), 5)}, {mp.nstr(mp.mpf(high), 5)}]"
+        print(f"\n// {meaning} on {interval}, error 2^{mp.nstr(mp.log(bound, 2), 4)}.")
+        print(f"inline constexpr {format} k{name}[] = {{")
+        print(",\n".join(f"    {c.hex()}{suffix}" for c in rounded) + "};")
+    print("\n}  // namespace extensor::EX_ISA")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,451 @@
+// gemm_bench test             check gemm against a naive reference
+// gemm_bench peak             measure the FMA peak of one core, GF/s
+// gemm_bench serve            time ours; reads "m k n layout threads seconds" lines, prints seconds
+// gemm_bench serve lib sym    time the cblas_sgemm named sym (64-bit sizes if it ends in 64_) of lib
+#include <dlfcn.h>
+
+#include <atomic>
+#include <chrono>
+#include <cmath>
+#include <condition_variable>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <limits>
+#include <mutex>
+#include <random>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "../../native/kernels/gemm.h"
+
+#ifndef EX_ISA
+#define EX_ISA v3
+#endif
+
+using namespace extensor;
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+// The calling thread and one helper, which spins for a moment before it sleeps. Tasks go round
+// robin so that a thread meets its own part of the operands again.
+class TwoThreads {
+ public:
+  TwoThreads() : helper_([this] { work(); }) {}
+  ~TwoThreads() {
+    {
+      std::lock_guard lock(mutex_);
+      stop_ = true;
+    }
+    wake_.notify_one();
+    helper_.join();
+  }
+
+  void run(int64_t tasks, void (*body)(void*, int64_t), void* context) {
+    if (tasks == 1) return body(context, 0);
+    {
+      std::lock_guard lock(mutex_);
+      tasks_ = tasks;
+      body_ = body;
+      context_ = context;
+      done_ = false;
+      ++generation_;
+    }
+    if (asleep_) wake_.notify_one();
+    for (int64_t task = 0; task < tasks; task += 2) body(context, task);
+    while (!done_.load(std::memory_order_acquire)) __builtin_ia32_pause();
+  }
+
+ private:
+  void work() {
+    int64_t seen = 0;
+    while (true) {
+      for (int spin = 0; spin < 20000 && generation_ == seen && !stop_; ++spin) {
+        __builtin_ia32_pause();
+      }
+      {
+        std::unique_lock lock(mutex_);
+        asleep_ = true;
+        wake_.wait(lock, [&] { return generation_ != seen || stop_; });
+        asleep_ = false;
+        if (stop_) return;
+        seen = generation_;
+      }
+      for (int64_t task = 1; task < tasks_; task += 2) body_(context_, task);
+      done_.store(true, std::memory_order_release);
+    }
+  }
+
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  std::atomic<int64_t> generation_ = 0;
+  std::atomic<bool> stop_ = false, done_ = true, asleep_ = false;
+  int64_t tasks_ = 0;
+  void (*body_)(void*, int64_t) = nullptr;
+  void* context_ = nullptr;
+  std::thread helper_;
+};
+
+void two_threads(int64_t tasks, void (*body)(void*, int64_t), void* context) {
+  static TwoThreads pool;
+  pool.run(tasks, body, context);
+}
+
+void backwards(int64_t tasks, void (*body)(void*, int64_t), void* context) {
+  for (int64_t task = tasks; task-- > 0;) body(context, task);
+}
+
+// ---- correctness
+
+using Random = std::mt19937;
+
+double value_of(float x) { return x; }
+double value_of(double x) { return x; }
+double value_of(BFloat16 x) {
+  uint32_t bits = static_cast<uint32_t>(x) << 16;
+  float result;
+  memcpy(&result, &bits, sizeof result);
+  return result;
+}
+
+template <typename T>
+T make_value(Random& random) {
+  float x = std::uniform_real_distribution<float>(-1, 1)(random);
+  if constexpr (sizeof(T) != 2) return static_cast<T>(x);
+  uint32_t bits;
+  memcpy(&bits, &x, sizeof bits);
+  return static_cast<T>(bits >> 16);
+}
+
+// A matrix somewhere inside exactly allocated memory, so that a sanitizer sees every step outside.
+template <typename T>
+struct Matrix {
+  std::vector<T> memory;
+  const T* data = nullptr;
+  int64_t row = 0, column = 0;
+
+  double at(int64_t i, int64_t j) const { return value_of(data[i * row + j * column]); }
+};
+
+enum Layout { normal, transposed, negative_rows, negative_columns, strided, zero_rows, zero_columns };
+constexpr int kLayouts = 7;
+
+template <typename T>
+Matrix<T> make_matrix(Random& random, int64_t rows, int64_t columns, int layout) {
+  Matrix<T> x;
+  int64_t pad = random() % 3;
+  x.row = columns + pad;
+  x.column = 1;
+  if (layout == transposed) x.row = 1, x.column = rows + pad;
+  if (layout == negative_rows) x.row = -x.row;
+  if (layout == negative_columns) x.column = -1;
+  if (layout == strided) x.row = 2 * columns + 1, x.column = 2;
+  if (layout == zero_rows) x.row = 0;
+  if (layout == zero_columns) x.row = 1, x.column = 0;
+  int64_t low = 0, high = 0;
+  if (rows > 0 && columns > 0) {
+    int64_t last_row = (rows - 1) * x.row, last_column = (columns - 1) * x.column;
+    low = std::min<int64_t>(last_row, 0) + std::min<int64_t>(last_column, 0);
+    high = std::max<int64_t>(last_row, 0) + std::max<int64_t>(last_column, 0) + 1;
+  }
+  x.memory.resize(high - low);
+  x.memory.shrink_to_fit();
+  for (T& value : x.memory) value = make_value<T>(random);
+  x.data = x.memory.data() - low;
+  return x;
+}
+
+int failures = 0;
+
+template <typename T>
+void check(Random& random, int64_t m, int64_t n, int64_t k, int a_layout, int b_layout) {
+  using Result = typename Gemm<T>::Result;
+  Matrix<T> a = make_matrix<T>(random, m, k, a_layout);
+  Matrix<T> b = make_matrix<T>(random, k, n, b_layout);
+  std::vector<Result> bias(n), old(m * n);
+  for (auto& x : bias) x = make_value<Result>(random);
+  for (auto& x : old) x = make_value<Result>(random);
+  Gemm<T> p{.m = m, .n = n, .k = k, .a = a.data, .a_row = a.row, .a_column = a.column,
+            .b = b.data, .b_row = b.row, .b_column = b.column, .c_row = n + int64_t(random() % 3)};
+  p.bias = random() % 2 ? bias.data() : nullptr;
+  p.accumulate = random() % 2;
+  p.epilogue = random() % 2 ? Epilogue::relu : Epilogue::none;
+  const Result nan = std::numeric_limits<Result>::quiet_NaN();
+  int64_t size = m > 0 && n > 0 ? (m - 1) * p.c_row + n : 0;
+  std::vector<Result> c(size, nan), serial(size, nan);
+  auto fill = [&](std::vector<Result>& target) {
+    if (!p.accumulate) return;
+    for (int64_t i = 0; i < m; ++i) {
+      for (int64_t j = 0; j < n; ++j) target[i * p.c_row + j] = old[i * n + j];
+    }
+  };
+  fill(c);
+  fill(serial);
+  p.c = c.data();
+  EX_ISA::gemm(p, backwards);
+  p.c = serial.data();
+  EX_ISA::gemm(p, nullptr);
+  bool same = size == 0 || memcmp(c.data(), serial.data(), size * sizeof(Result)) == 0;
+  double worst = 0;
+  for (int64_t i = 0; i < m; ++i) {
+    for (int64_t j = 0; j < n; ++j) {
+      double sum = p.accumulate ? old[i * n + j] : 0, scale = std::abs(sum);
+      for (int64_t l = 0; l < k; ++l) {
+        sum += a.at(i, l) * b.at(l, j);
+        scale += std::abs(a.at(i, l) * b.at(l, j));
+      }
+      if (p.bias) sum += bias[j], scale += std::abs(bias[j]);
+      if (p.epilogue == Epilogue::relu) sum = std::max(sum, 0.0);
+      double error = std::abs(c[i * p.c_row + j] - sum);
+      double unit = scale * std::numeric_limits<Result>::epsilon() + 1e-300;
+      worst = std::max(worst, std::isnan(error) ? 1e9 : error / unit);
+    }
+    for (int64_t j = n; j < p.c_row && i + 1 < m; ++j) same &= std::isnan(c[i * p.c_row + j]);
+  }
+  if (!same || worst > 30) {
+    if (++failures < 20) {
+      printf("FAIL %zu bytes m=%ld n=%ld k=%ld layouts %d %d same=%d error=%g\n", sizeof(T), m, n,
+             k, a_layout, b_layout, same, worst);
+    }
+  }
+}
+
+template <typename T>
+void check_layouts_agree(Random& random, int64_t m, int64_t n, int64_t k) {
+  using Result = typename Gemm<T>::Result;
+  Matrix<T> a = make_matrix<T>(random, m, k, normal), b = make_matrix<T>(random, k, n, normal);
+  Matrix<T> a2 = a, b2 = b;
+  a2.memory.assign(m * k, T{}), b2.memory.assign(k * n, T{});
+  for (int64_t i = 0; i < m; ++i) {
+    for (int64_t l = 0; l < k; ++l) a2.memory[l * m + i] = a.data[i * a.row + l];
+  }
+  for (int64_t l = 0; l < k; ++l) {
+    for (int64_t j = 0; j < n; ++j) b2.memory[j * k + l] = b.data[l * b.row + j];
+  }
+  std::vector<Result> c(m * n), c2(m * n);
+  Gemm<T> p{.m = m, .n = n, .k = k, .a = a.data, .a_row = a.row, .a_column = 1,
+            .b = b.data, .b_row = b.row, .b_column = 1, .c = c.data(), .c_row = n};
+  EX_ISA::gemm(p, two_threads);
+  p.a = a2.memory.data(), p.a_row = 1, p.a_column = m;
+  p.b = b2.memory.data(), p.b_row = 1, p.b_column = k;
+  p.c = c2.data();
+  EX_ISA::gemm(p, nullptr);
+  if (memcmp(c.data(), c2.data(), c.size() * sizeof(Result)) != 0) {
+    ++failures;
+    printf("FAIL layouts differ %zu bytes m=%ld n=%ld k=%ld\n", sizeof(T), m, n, k);
+  }
+}
+
+template <typename T>
+void check_batch(Random& random, int64_t batch, int64_t m, int64_t n, int64_t k, bool one_b) {
+  std::vector<T> a(batch * m * k), b((one_b ? 1 : batch) * k * n), c(batch * m * n), d(m * n);
+  for (auto& x : a) x = make_value<T>(random);
+  for (auto& x : b) x = make_value<T>(random);
+  Gemm<T> p{.m = m, .n = n, .k = k, .a = a.data(), .a_row = k, .b = b.data(), .b_row = n,
+            .c = c.data(), .c_row = n, .batch = batch, .a_batch = m * k,
+            .b_batch = one_b ? 0 : k * n, .c_batch = m * n};
+  EX_ISA::gemm(p, two_threads);
+  Gemm<T> one = p;
+  one.batch = 1;
+  one.c = d.data();
+  for (int64_t i = 0; i < batch; ++i) {
+    one.a = a.data() + i * p.a_batch;
+    one.b = b.data() + i * p.b_batch;
+    EX_ISA::gemm(one, nullptr);
+    if (memcmp(d.data(), c.data() + i * m * n, d.size() * sizeof(T)) != 0) {
+      ++failures;
+      printf("FAIL batch %ld of %ld m=%ld n=%ld k=%ld\n", i, batch, m, n, k);
+      return;
+    }
+  }
+}
+
+void check_special_values() {
+  const float infinity = std::numeric_limits<float>::infinity(), nan = std::nanf("");
+  for (int64_t n : {1, 7, 16, 33}) {
+    for (int64_t m : {1, 5, 6, 20}) {
+      std::vector<float> a(m * 9, 1), b(9 * n, 0), c(m * n, nan);
+      a[0] = infinity;
+      a[(m - 1) * 9 + 3] = nan;
+      Gemm<float> p{.m = m, .n = n, .k = 9, .a = a.data(), .a_row = 9, .b = b.data(), .b_row = n,
+                    .c = c.data(), .c_row = n, .epilogue = Epilogue::relu};
+      EX_ISA::gemm(p, nullptr);
+      for (int64_t i = 0; i < m; ++i) {
+        for (int64_t j = 0; j < n; ++j) {
+          bool expected = i == 0 || i == m - 1;
+          if (std::isnan(c[i * n + j]) != expected) ++failures, printf("FAIL special values\n");
+        }
+      }
+    }
+  }
+}
+
+template <typename T>
+void check_type(Random& random, int scale) {
+  const int64_t edges[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 12, 13, 15, 16, 17, 23, 24, 25, 31, 32,
+                           33, 37, 48, 49, 63, 64, 65, 70};
+  for (int64_t m : edges) {
+    for (int64_t n : edges) {
+      for (int i = 0; i < 3; ++i) {
+        int64_t k = edges[random() % std::size(edges)];
+        check<T>(random, m, n, k, random() % kLayouts, random() % kLayouts);
+      }
+    }
+  }
+  const int64_t large[] = {1, 6, 95, 129, 255, 257, 319, 320, 321, 383, 384, 385, 640, 641, 777};
+  for (int i = 0; i < 40 * scale; ++i) {
+    auto pick = [&] { return large[random() % std::size(large)]; };
+    check<T>(random, pick(), pick(), pick(), random() % kLayouts, random() % kLayouts);
+  }
+  for (auto [m, n] : {std::pair{1, 1}, {1, 7}, {3, 1}, {1, 1500}, {1500, 1}, {5, 9}, {16, 10}}) {
+    for (int64_t k : {2000, 12345}) {
+      for (int a = 0; a < kLayouts; ++a) {
+        for (int b = 0; b < kLayouts; ++b) {
+          if (scale > 1 || (a + b) % 3 == 0) check<T>(random, m, n, k, a, b);
+        }
+      }
+      if (m * n > 1) check_layouts_agree<T>(random, m, n, k);
+    }
+  }
+  for (int i = 0; i < 10 * scale; ++i) {
+    check_layouts_agree<T>(random, 1 + random() % 400, 1 + random() % 400, 1 + random() % 1000);
+  }
+}
+
+int test(int scale) {
+  Random random(1);
+  check_special_values();
+  check_type<float>(random, scale);
+  check_type<double>(random, scale);
+  check_type<BFloat16>(random, scale);
+  for (bool one_b : {false, true}) {
+    check_batch<float>(random, 64, 64, 64, 32, one_b);
+    check_batch<float>(random, 7, 300, 200, 100, one_b);
+    check_batch<float>(random, 33, 1, 50, 20, one_b);
+    check_batch<double>(random, 5, 9, 1, 20, one_b);
+  }
+  printf(failures ? "%d failures\n" : "all right\n", failures);
+  return failures != 0;
+}
+
+// ---- speed
+
+double peak() {
+#if defined(__AVX2__)
+  typedef float V __attribute__((vector_size(32)));
+  double best = 0;
+  for (int trial = 0; trial < 20; ++trial) {
+    V s0{}, s1{}, s2{}, s3{}, s4{}, s5{}, s6{}, s7{}, s8{}, s9{}, x = V{} + 1e-9f;
+    const int64_t rounds = 2000000;
+    auto start = Clock::now();
+    for (int64_t i = 0; i < rounds; ++i) {
+      asm volatile(
+          "vfmadd231ps %10, %10, %0\n vfmadd231ps %10, %10, %1\n vfmadd231ps %10, %10, %2\n"
+          "vfmadd231ps %10, %10, %3\n vfmadd231ps %10, %10, %4\n vfmadd231ps %10, %10, %5\n"
+          "vfmadd231ps %10, %10, %6\n vfmadd231ps %10, %10, %7\n vfmadd231ps %10, %10, %8\n"
+          "vfmadd231ps %10, %10, %9\n"
+          : "+x"(s0), "+x"(s1), "+x"(s2), "+x"(s3), "+x"(s4), "+x"(s5), "+x"(s6), "+x"(s7),
+            "+x"(s8), "+x"(s9)
+          : "x"(x));
+    }
+    best = std::max(best, rounds * 10 * 16 / seconds_since(start) * 1e-9);
+  }
+  return best;
+#else
+  return 0;
+#endif
+}
+
+struct Job {
+  int64_t m, k, n;
+  char layout[8];
+  int threads;
+  double seconds;
+};
+
+template <typename Call>
+double best_time(const Job& job, Call call) {
+  const double flops = 2.0 * job.m * job.n * job.k;
+  const int64_t repeats = std::max<int64_t>(1, int64_t(1e7 / flops));
+  double best = 1e9;
+  call();
+  auto start = Clock::now();
+  do {
+    auto begin = Clock::now();
+    for (int64_t i = 0; i < repeats; ++i) call();
+    best = std::min(best, seconds_since(begin) / repeats);
+  } while (seconds_since(start) < job.seconds);
+  return best;
+}
+
+struct Operands {
+  explicit Operands(const Job& job)
+      : a(job.m * job.k), b(job.k * job.n), c(job.m * job.n) {
+    Random random(2);
+    for (float& x : a) x = make_value<float>(random);
+    for (float& x : b) x = make_value<float>(random);
+  }
+  std::vector<float> a, b, c;
+};
+
+double time_ours(const Job& job) {
+  Operands x(job);
+  const bool a_turned = job.layout[0] == 'T', b_turned = job.layout[1] == 'T';
+  Gemm<float> p{.m = job.m, .n = job.n, .k = job.k, .a = x.a.data(),
+                .a_row = a_turned ? 1 : job.k, .a_column = a_turned ? job.m : 1, .b = x.b.data(),
+                .b_row = b_turned ? 1 : job.n, .b_column = b_turned ? job.k : 1,
+                .c = x.c.data(), .c_row = job.n};
+  ParallelFor run = job.threads > 1 ? two_threads : nullptr;
+  return best_time(job, [&] { EX_ISA::gemm(p, run); });
+}
+
+template <typename Int>
+double time_cblas(const Job& job, void* symbol) {
+  using Function = void (*)(int, int, int, Int, Int, Int, float, const float*, Int, const float*,
+                            Int, float, float*, Int);
+  auto gemm = reinterpret_cast<Function>(symbol);
+  Operands x(job);
+  const bool a_turned = job.layout[0] == 'T', b_turned = job.layout[1] == 'T';
+  return best_time(job, [&] {
+    gemm(101, a_turned ? 112 : 111, b_turned ? 112 : 111, job.m, job.n, job.k, 1, x.a.data(),
+         a_turned ? job.m : job.k, x.b.data(), b_turned ? job.k : job.n, 0, x.c.data(), job.n);
+  });
+}
+
+int serve(const char* library, const char* name) {
+  void* symbol = nullptr;
+  if (library) {
+    void* handle = dlopen(library, RTLD_NOW | RTLD_GLOBAL);
+    symbol = handle ? dlsym(handle, name) : nullptr;
+    if (!symbol) return fprintf(stderr, "%s\n", dlerror()), 1;
+  }
+  const bool wide = name && std::string(name).ends_with("64_");
+  Job job;
+  while (scanf("%ld %ld %ld %7s %d %lf", &job.m, &job.k, &job.n, job.layout, &job.threads,
+               &job.seconds) == 6) {
+    double seconds = !symbol ? time_ours(job)
+                     : wide  ? time_cblas<int64_t>(job, symbol)
+                             : time_cblas<int>(job, symbol);
+    printf("%.9g\n", seconds);
+    fflush(stdout);
+  }
+  return 0;
+}
+
+}  // namespace
+
+int main(int count, char** words) {
+  std::string command = count > 1 ? words[1] : "";
+  if (command == "test") return test(count > 2 ? atoi(words[2]) : 4);
+  if (command == "peak") return printf("%.1f\n", peak()), 0;
+  if (command == "serve") return serve(count > 2 ? words[2] : nullptr, count > 3 ? words[3] : "");
+  fprintf(stderr, "usage: gemm_bench test|peak|serve [library symbol]\n");
+  return 2;
+}

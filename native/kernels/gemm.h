@@ -1,0 +1,69 @@
+#pragma once
+
+#include <cstdint>
+
+namespace extensor {
+
+// Applied once per output element, after the bias.
+enum class Epilogue : uint8_t { none, relu };
+
+// The storage of bfloat16 operands: the upper half of a float32.
+enum class BFloat16 : uint16_t {};
+
+template <typename Operand>
+struct GemmResult {
+  using type = Operand;
+};
+template <>
+struct GemmResult<BFloat16> {
+  using type = float;
+};
+
+// C = epilogue((accumulate ? C : 0) + A B + bias), for `batch` matrices at fixed distances.
+// Strides count elements, may be zero or negative, and describe all four transpose combinations.
+// C is row-major with unit column stride and must not overlap A, B or bias. Its old content is
+// read only when accumulating.
+//
+// Every element of C is summed in an order that depends on (m, n, k) alone: not on strides,
+// tasks, threads, nor its place in a batch.
+template <typename Operand>
+struct Gemm {
+  using Result = typename GemmResult<Operand>::type;
+
+  int64_t m = 0, n = 0, k = 0;
+  const Operand* a = nullptr;
+  int64_t a_row = 0, a_column = 1;
+  const Operand* b = nullptr;
+  int64_t b_row = 0, b_column = 1;
+  Result* c = nullptr;
+  int64_t c_row = 0;
+  const Result* bias = nullptr;  // n values added to every row, or null
+  bool accumulate = false;
+  Epilogue epilogue = Epilogue::none;
+  int64_t batch = 1;
+  int64_t a_batch = 0, b_batch = 0, c_batch = 0;  // zero broadcasts an operand
+};
+
+// Runs body(context, task) for every task in [0, tasks) on any threads and returns when all are
+// done.
+using ParallelFor = void (*)(int64_t tasks, void (*body)(void* context, int64_t task),
+                             void* context);
+
+}  // namespace extensor
+
+// gemm_tasks says how many pieces gemm would hand to a ParallelFor. One piece means the product is
+// not worth waking a thread; a null ParallelFor computes everything on the calling thread, with the
+// same bits and without packing anything twice.
+#define EXTENSOR_DECLARE_GEMM(isa, Operand)                 \
+  namespace extensor::isa {                                 \
+  int64_t gemm_tasks(const Gemm<Operand>& problem);         \
+  void gemm(const Gemm<Operand>& problem, ParallelFor run); \
+  }
+#define EXTENSOR_DECLARE_GEMM_ISA(isa)  \
+  EXTENSOR_DECLARE_GEMM(isa, float)     \
+  EXTENSOR_DECLARE_GEMM(isa, double)    \
+  EXTENSOR_DECLARE_GEMM(isa, BFloat16)
+
+EXTENSOR_DECLARE_GEMM_ISA(v2)
+EXTENSOR_DECLARE_GEMM_ISA(v3)
+EXTENSOR_DECLARE_GEMM_ISA(v4)

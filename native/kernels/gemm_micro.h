@@ -1,0 +1,132 @@
+#pragma once
+
+#include "gemm_vector.h"
+
+namespace extensor::EX_ISA {
+namespace {
+
+// The register tile: kTileRows x kTileVectors accumulators, plus the loaded vectors of B and one
+// broadcast of A, fill the register file (16 registers, or 32 with AVX-512).
+inline constexpr int kTileRows = kVectorBytes == 64 ? 12 : 6;
+inline constexpr int kTileVectors = 2;
+template <typename T>
+inline constexpr int kTileColumns = kTileVectors * kLanes<T>;
+
+// Steps of k summed in registers at a time. A panel of B this deep (20 KiB, or 40 with AVX-512,
+// whose cores have 48) stays in L1 beside one tile's rows of A.
+inline constexpr int64_t kMaximumDepth = 320;
+
+// What happens to a sum on its way into C. Between blocks of k it is only added.
+template <typename T>
+struct Finish {
+  bool accumulate;
+  const T* bias;  // of the first column, or null
+  Epilogue epilogue;
+};
+
+template <typename T>
+struct Tile {
+  int64_t depth;
+  const T* a;
+  int64_t a_row, a_column;
+  const T* b;
+  int64_t b_row;
+  T* packed_b;  // where the first tile of a column leaves B for the others, side by side
+  T* c;
+  int64_t c_row;
+  int64_t columns;
+  Finish<T> finish;
+};
+
+template <typename T>
+EX_INLINE Vector<T> apply(Epilogue epilogue, Vector<T> value) {
+  // Written so that NaN stays NaN.
+  if (epilogue == Epilogue::relu) return value < Vector<T>{} ? Vector<T>{} : value;
+  return value;
+}
+
+template <typename T>
+EX_INLINE void finish_vector(const Finish<T>& finish, Vector<T> sum, T* c, int64_t column,
+                             int64_t count) {
+  if (count <= 0) return;
+  if (finish.accumulate) sum = load_first(c + column, count) + sum;
+  if (finish.bias) sum += load_first(finish.bias + column, count);
+  store_first(c + column, apply<T>(finish.epilogue, sum), count);
+}
+
+template <typename T, int Rows, int Vectors>
+EX_INLINE void finish_tile(const Tile<T>& tile, const Vector<T> (&sums)[Rows][Vectors]) {
+  constexpr int lanes = kLanes<T>;
+  const bool whole = tile.columns >= Vectors * lanes;
+#pragma GCC unroll 12
+  for (int r = 0; r < Rows; ++r) {
+    T* c = tile.c + r * tile.c_row;
+#pragma GCC unroll 2
+    for (int v = 0; v < Vectors; ++v) {
+      int64_t count = whole ? lanes : tile.columns - v * lanes;
+      finish_vector<T>(tile.finish, sums[r][v], c, v * lanes, count);
+    }
+  }
+}
+
+template <typename T, int Rows, int Vectors, bool Pack>
+void compute_tile(const Tile<T>& tile) {
+  constexpr int lanes = kLanes<T>;
+  constexpr int stride = 3;  // rows per base pointer: reachable as base + {0, 1, 2} * a_row
+  constexpr int bases = (Rows + stride - 1) / stride;
+  const T* a[bases];
+  const int64_t a_row = tile.a_row, a_column = tile.a_column, b_row = tile.b_row;
+  for (int i = 0; i < bases; ++i) a[i] = tile.a + i * stride * a_row;
+  const T* b = tile.b;
+  T* packed = tile.packed_b;
+  Vector<T> sums[Rows][Vectors] = {};
+  for (int r = 0; r < Rows; ++r) __builtin_prefetch(tile.c + r * tile.c_row, 1);
+  for (int64_t step = tile.depth; step > 0; --step) {
+    Vector<T> right[Vectors];
+#pragma GCC unroll 2
+    for (int v = 0; v < Vectors; ++v) {
+      right[v] = load(b + v * lanes);
+      if constexpr (Pack) store(packed + v * lanes, right[v]);
+    }
+#pragma GCC unroll 12
+    for (int r = 0; r < Rows; ++r) {
+      Vector<T> left = broadcast<T>(a[r / stride][r % stride * a_row]);
+#pragma GCC unroll 2
+      for (int v = 0; v < Vectors; ++v) sums[r][v] += left * right[v];
+    }
+#pragma GCC unroll 4
+    for (int i = 0; i < bases; ++i) a[i] += a_column;
+    b += b_row;
+    if constexpr (Pack) packed += Vectors * lanes;
+  }
+  finish_tile<T, Rows, Vectors>(tile, sums);
+}
+
+template <typename T>
+using TileFunction = void (*)(const Tile<T>&);
+
+// Indexed by rows - 1, then vectors - 1, then whether B is packed on the way.
+template <typename T, size_t... Row>
+constexpr auto tile_table(std::index_sequence<Row...>) {
+  struct Table {
+    TileFunction<T> functions[kTileRows][kTileVectors][2];
+  };
+  return Table{{{{compute_tile<T, Row + 1, 1, false>, compute_tile<T, Row + 1, 1, true>},
+                 {compute_tile<T, Row + 1, 2, false>, compute_tile<T, Row + 1, 2, true>}}...}};
+}
+
+template <typename T>
+EX_INLINE TileFunction<T> tile_function(int64_t rows, int64_t vectors, bool pack) {
+  static constexpr auto table = tile_table<T>(std::make_index_sequence<kTileRows>{});
+  return table.functions[rows - 1][vectors - 1][pack];
+}
+
+// The height of the next tile of a column with `left` rows. A remainder below four rows has too few
+// accumulators to hide the latency of FMA, so it shares with the tile before it.
+EX_INLINE int64_t tile_height(int64_t left) {
+  if (left <= kTileRows) return left;
+  return left < kTileRows + 4 ? ceil_divide(left, 2) : kTileRows;
+}
+
+}  // namespace
+}  // namespace extensor::EX_ISA

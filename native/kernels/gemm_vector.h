@@ -1,0 +1,148 @@
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <utility>
+
+#include "gemm.h"
+
+// Everything here is compiled once per instruction set, so it must stay inside the namespace of
+// that set: a shared inline function could be linked from the wrong one.
+namespace extensor::EX_ISA {
+namespace {
+
+#if defined(__AVX512F__)
+inline constexpr int kVectorBytes = 64;
+#elif defined(__AVX__)
+inline constexpr int kVectorBytes = 32;
+#else
+inline constexpr int kVectorBytes = 16;
+#endif
+
+#define EX_INLINE [[gnu::always_inline]] inline
+
+template <typename T, int Bytes>
+struct VectorType {
+  typedef T type __attribute__((vector_size(Bytes)));
+};
+template <typename T>
+using Vector = typename VectorType<T, kVectorBytes>::type;
+template <typename T>
+using Quad = typename VectorType<T, 16>::type;  // one 128-bit lane
+
+template <typename T>
+inline constexpr int kLanes = kVectorBytes / sizeof(T);
+template <typename T>
+inline constexpr int kQuadLanes = 16 / sizeof(T);
+
+template <typename T>
+EX_INLINE T minimum(T a, T b) {
+  return b < a ? b : a;
+}
+
+EX_INLINE int64_t ceil_divide(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+EX_INLINE int64_t round_up(int64_t a, int64_t b) { return ceil_divide(a, b) * b; }
+
+template <typename T>
+EX_INLINE Vector<T> broadcast(T value) {
+  return value - Vector<T>{};
+}
+
+EX_INLINE float widen(float value) { return value; }
+EX_INLINE double widen(double value) { return value; }
+EX_INLINE float widen(BFloat16 value) {
+  uint32_t bits = static_cast<uint32_t>(value) << 16;
+  float result;
+  memcpy(&result, &bits, sizeof result);
+  return result;
+}
+
+template <typename Wide>
+EX_INLINE Wide load_as(const void* source) {
+  Wide result;
+  memcpy(&result, source, sizeof result);
+  return result;
+}
+
+template <typename Wide, typename T>
+EX_INLINE Wide load_wide(const T* source) {
+  return load_as<Wide>(source);
+}
+template <typename Wide>
+EX_INLINE Wide load_wide(const BFloat16* source) {
+  constexpr int lanes = sizeof(Wide) / sizeof(float);
+  using Narrow = typename VectorType<uint16_t, lanes * 2>::type;
+  using Bits = typename VectorType<uint32_t, lanes * 4>::type;
+  Bits bits = __builtin_convertvector(load_as<Narrow>(source), Bits) << 16;
+  return reinterpret_cast<Wide>(bits);
+}
+
+template <typename T>
+EX_INLINE Vector<T> load(const T* source) {
+  return load_as<Vector<T>>(source);
+}
+EX_INLINE Vector<float> load(const BFloat16* source) { return load_wide<Vector<float>>(source); }
+
+template <typename T>
+EX_INLINE void store(T* target, Vector<T> value) {
+  memcpy(target, &value, sizeof value);
+}
+
+// The first `count` lanes, by halving moves of fixed size: masked stores are microcoded on Zen.
+template <typename T>
+EX_INLINE void store_first(T* target, Vector<T> value, int64_t count) {
+  if (count >= kLanes<T>) return store(target, value);
+  T lanes[kLanes<T>];
+  memcpy(lanes, &value, sizeof lanes);
+  int64_t done = 0;
+#pragma GCC unroll 4
+  for (int part = kLanes<T> / 2; part > 0; part /= 2) {
+    if (count & part) {
+      memcpy(target + done, lanes + done, part * sizeof(T));
+      done += part;
+    }
+  }
+}
+
+template <typename Source, typename T = decltype(widen(Source{}))>
+EX_INLINE Vector<T> load_first(const Source* source, int64_t count) {
+  if (count >= kLanes<T>) return load(source);
+  Source lanes[kLanes<T>] = {};
+  int64_t done = 0;
+#pragma GCC unroll 4
+  for (int part = kLanes<T> / 2; part > 0; part /= 2) {
+    if (count & part) {
+      memcpy(lanes + done, source + done, part * sizeof(Source));
+      done += part;
+    }
+  }
+  return load(lanes);
+}
+
+template <typename V, typename Half, size_t... I>
+EX_INLINE V concatenate(Half low, Half high, std::index_sequence<I...>) {
+  return __builtin_shufflevector(low, high, I...);
+}
+template <typename T, int HalfBytes>
+EX_INLINE auto concatenate(typename VectorType<T, HalfBytes>::type low,
+                           typename VectorType<T, HalfBytes>::type high) {
+  using Whole = typename VectorType<T, 2 * HalfBytes>::type;
+  return concatenate<Whole>(low, high, std::make_index_sequence<2 * HalfBytes / sizeof(T)>{});
+}
+
+// Lane for lane of 128 bits: a0 b0 a1 b1 ... of the lower or upper halves.
+template <int High, typename V, size_t... I>
+EX_INLINE V interleave(V a, V b, std::index_sequence<I...>) {
+  constexpr int total = sizeof...(I);
+  constexpr int quad = 16 / sizeof(a[0]);
+  return __builtin_shufflevector(
+      a, b, (I / quad * quad + I % quad / 2 + High * quad / 2 + (I % 2) * total)...);
+}
+template <int High, typename T>
+EX_INLINE Vector<T> interleave(Vector<T> a, Vector<T> b) {
+  return interleave<High>(a, b, std::make_index_sequence<kLanes<T>>{});
+}
+
+}  // namespace
+}  // namespace extensor::EX_ISA

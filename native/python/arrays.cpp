@@ -1,0 +1,224 @@
+#define EXTENSOR_IMPORTS_NUMPY
+#include "arrays.h"
+
+#if !defined(_WIN32)
+#include <dlfcn.h>
+#endif
+
+#include <algorithm>
+
+#include "../runtime/memory.h"
+
+namespace extensor {
+namespace {
+
+// The capsule must be named so for NumPy to accept it.
+constexpr char kHandlerCapsuleName[] = "mem_handler";
+// The domain under which NumPy reports its data to tracemalloc, and forgets it when it frees.
+constexpr unsigned int kTraceDomain = 389047;
+
+// Looked up at run time because the headers before Python 3.13 declare PyTraceMalloc_Track with C++
+// linkage, under which it does not exist. Without it, tracemalloc misses our arrays, nothing more.
+using TrackMemory = int (*)(unsigned int domain, uintptr_t address, size_t bytes);
+TrackMemory track_memory = nullptr;
+
+TrackMemory find_track_memory() {
+#if defined(_WIN32)
+  return nullptr;
+#else
+  return reinterpret_cast<TrackMemory>(dlsym(RTLD_DEFAULT, "PyTraceMalloc_Track"));
+#endif
+}
+
+int registered_bfloat16 = -1;
+PyObject* handler_capsule = nullptr;
+
+void* handler_allocate(void*, size_t bytes) { return allocate_block(bytes); }
+void* handler_reallocate(void*, void* data, size_t bytes) { return reallocate_block(data, bytes); }
+void handler_release(void*, void* data, size_t) { release_block(data); }
+
+void* handler_allocate_zeroed(void*, size_t count, size_t itemsize) {
+  size_t bytes = 0;
+  return __builtin_mul_overflow(count, itemsize, &bytes) ? nullptr : allocate_zeroed_block(bytes);
+}
+
+PyDataMem_Handler pool_handler = {
+    "extensor_pool",
+    1,
+    {nullptr, handler_allocate, handler_allocate_zeroed, handler_reallocate, handler_release}};
+
+// Objects would need initialising, strings and structures may have subarrays or no size: those are
+// left to NumPy.
+bool is_plain_number(const PyArray_Descr* descriptor) {
+  const int typenum = descriptor->type_num;
+  return PyTypeNum_ISNUMBER(typenum) || PyTypeNum_ISBOOL(typenum) ||
+         typenum == registered_bfloat16;
+}
+
+bool bytes_of(npy_intp itemsize, int ndim, const npy_intp* shape, npy_intp& bytes) {
+  bytes = itemsize;
+  bool valid = true;
+  for (int axis = 0; axis < ndim; ++axis) {
+    valid &= shape[axis] >= 0 && !__builtin_mul_overflow(bytes, shape[axis], &bytes);
+  }
+  return valid;
+}
+
+// The only place that reaches into NumPy's array structure: no function of its API gives an array
+// both memory and the handler that frees it. The field is part of NumPy's ABI since 1.22.
+void give_block(PyObject* array, void* block, npy_intp bytes) {
+  auto* fields = reinterpret_cast<PyArrayObject_fields*>(array);
+  fields->flags |= NPY_ARRAY_OWNDATA;
+  fields->mem_handler = Py_NewRef(handler_capsule);
+  if (track_memory != nullptr) {
+    track_memory(kTraceDomain, reinterpret_cast<uintptr_t>(block), static_cast<size_t>(bytes));
+  }
+}
+
+// Steals the reference to the descriptor, as NumPy's functions do.
+PyObject* new_array_stealing(PyArray_Descr* descriptor, int ndim, const npy_intp* shape) {
+  npy_intp bytes = 0;
+  if (!is_plain_number(descriptor) ||
+      !bytes_of(PyDataType_ELSIZE(descriptor), ndim, shape, bytes)) {
+    return PyArray_NewFromDescr(&PyArray_Type, descriptor, ndim, shape, nullptr, nullptr, 0,
+                                nullptr);
+  }
+  void* block = allocate_block(static_cast<size_t>(bytes));
+  if (block == nullptr) {
+    Py_DECREF(descriptor);
+    return PyErr_NoMemory();
+  }
+  PyObject* array = PyArray_NewFromDescr(&PyArray_Type, descriptor, ndim, shape, nullptr, block,
+                                         NPY_ARRAY_CARRAY, nullptr);
+  if (array == nullptr) {
+    release_block(block);
+    return nullptr;
+  }
+  give_block(array, block, bytes);
+  return array;
+}
+
+bool extend_shape(const ArrayView& view, Shape& shape) {
+  const int offset = shape.ndim - view.ndim;
+  for (int axis = 0; axis < view.ndim; ++axis) {
+    int64_t& length = shape.lengths[offset + axis];
+    if (length == 1) length = view.shape[axis];
+    if (view.shape[axis] != 1 && view.shape[axis] != length) return false;
+  }
+  return true;
+}
+
+bool broadcast_strides(const ArrayView& view, const Shape& shape, int64_t* strides) {
+  const int offset = shape.ndim - view.ndim;
+  if (offset < 0) return false;
+  std::fill_n(strides, offset, 0);
+  for (int axis = 0; axis < view.ndim; ++axis) {
+    const bool repeated = view.shape[axis] == 1;
+    if (!repeated && view.shape[axis] != shape.lengths[offset + axis]) return false;
+    strides[offset + axis] = repeated ? 0 : view.strides[axis];
+  }
+  return true;
+}
+
+bool walks_as_one(const LoopNest& loops, int outer, int inner) {
+  for (int k = 0; k < loops.operands; ++k) {
+    if (loops.strides[k][outer] != loops.strides[k][inner] * loops.shape[inner]) return false;
+  }
+  return true;
+}
+
+void copy_axis(LoopNest& loops, int from, int to) {
+  loops.shape[to] = loops.shape[from];
+  for (int k = 0; k < loops.operands; ++k) loops.strides[k][to] = loops.strides[k][from];
+}
+
+void make_single_axis(LoopNest& loops) {
+  loops.ndim = 1;
+  loops.shape[0] = loops.size;
+  for (int k = 0; k < loops.operands; ++k) loops.strides[k][0] = 0;
+}
+
+}  // namespace
+
+bool import_numpy() {
+  if (PyArray_ImportNumPyAPI() < 0) return false;
+  track_memory = find_track_memory();
+  if (handler_capsule == nullptr) {
+    handler_capsule = PyCapsule_New(&pool_handler, kHandlerCapsuleName, nullptr);
+  }
+  return handler_capsule != nullptr;
+}
+
+int bfloat16_typenum() { return registered_bfloat16; }
+void set_bfloat16_typenum(int typenum) { registered_bfloat16 = typenum; }
+
+PyObject* new_array(int typenum, int ndim, const npy_intp* shape) {
+  PyArray_Descr* descriptor = PyArray_DescrFromType(typenum);
+  return descriptor == nullptr ? nullptr : new_array_stealing(descriptor, ndim, shape);
+}
+
+PyObject* new_array(PyArray_Descr* descriptor, int ndim, const npy_intp* shape) {
+  Py_INCREF(descriptor);
+  return new_array_stealing(descriptor, ndim, shape);
+}
+
+void fill_view(PyArrayObject* array, ArrayView& view) {
+  view.data = PyArray_BYTES(array);
+  view.itemsize = PyArray_ITEMSIZE(array);
+  view.typenum = PyArray_TYPE(array);
+  view.ndim = PyArray_NDIM(array);
+  view.c_contiguous = PyArray_IS_C_CONTIGUOUS(array);
+  view.aligned = PyArray_ISALIGNED(array);
+  view.native_order = PyArray_ISNOTSWAPPED(array);
+  view.writeable = PyArray_ISWRITEABLE(array);
+  view.size = 1;
+  for (int axis = 0; axis < view.ndim; ++axis) {
+    view.shape[axis] = PyArray_DIM(array, axis);
+    view.strides[axis] = PyArray_STRIDE(array, axis);
+    view.size *= view.shape[axis];
+  }
+}
+
+bool broadcast_shape(const ArrayView* const* views, int count, Shape& shape) {
+  shape.ndim = 0;
+  for (int i = 0; i < count; ++i) shape.ndim = std::max(shape.ndim, views[i]->ndim);
+  std::fill_n(shape.lengths, shape.ndim, 1);
+  for (int i = 0; i < count; ++i) {
+    if (!extend_shape(*views[i], shape)) return false;
+  }
+  return true;
+}
+
+bool make_loop_nest(const Shape& shape, const ArrayView* const* views, int count, LoopNest& loops) {
+  if (count > kMaxOperands) return false;
+  loops.ndim = shape.ndim;
+  loops.operands = count;
+  loops.size = 1;
+  for (int axis = 0; axis < shape.ndim; ++axis) {
+    loops.shape[axis] = shape.lengths[axis];
+    loops.size *= shape.lengths[axis];
+  }
+  for (int k = 0; k < count; ++k) {
+    loops.data[k] = views[k]->data;
+    if (!broadcast_strides(*views[k], shape, loops.strides[k])) return false;
+  }
+  return true;
+}
+
+void coalesce(LoopNest& loops) {
+  if (loops.size <= 1) return make_single_axis(loops);
+  int kept = -1;
+  for (int axis = 0; axis < loops.ndim; ++axis) {
+    if (loops.shape[axis] == 1) continue;
+    if (kept >= 0 && walks_as_one(loops, kept, axis)) {
+      const int64_t outer_length = loops.shape[kept];
+      copy_axis(loops, axis, kept);
+      loops.shape[kept] *= outer_length;
+    } else {
+      copy_axis(loops, axis, ++kept);
+    }
+  }
+  loops.ndim = kept + 1;
+}
+
+}  // namespace extensor

@@ -1,0 +1,183 @@
+#include "cpu.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <sstream>
+#include <thread>
+
+#if defined(__linux__)
+#include <sched.h>
+#endif
+
+namespace extensor {
+namespace {
+
+int affinity_cores() {
+#if defined(__linux__)
+  // A fixed cpu_set_t ends at 1024 CPUs; larger machines need a larger mask.
+  for (int cpus = 1024; cpus <= 1 << 18; cpus *= 2) {
+    cpu_set_t* mask = CPU_ALLOC(cpus);
+    if (mask == nullptr) break;
+    const size_t bytes = CPU_ALLOC_SIZE(cpus);
+    const bool read = sched_getaffinity(0, bytes, mask) == 0;
+    const int count = read ? CPU_COUNT_S(bytes, mask) : 0;
+    CPU_FREE(mask);
+    if (read) return std::max(1, count);
+  }
+#endif
+  return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+}
+
+int cpus_of_quota(double quota, double period) {
+  return quota > 0 && period > 0 ? std::max(1, static_cast<int>(std::ceil(quota / period))) : 0;
+}
+
+// Zero stands for "no limit" in all of the cgroup functions.
+int smaller_limit(int a, int b) { return a == 0 ? b : b == 0 ? a : std::min(a, b); }
+
+int unified_limit(const std::string& directory) {
+  double quota = 0, period = 0;
+  std::ifstream file(directory + "/cpu.max");
+  // An unlimited group says "max 100000", which fails to parse as a number.
+  return file >> quota >> period ? cpus_of_quota(quota, period) : 0;
+}
+
+int legacy_limit(const std::string& directory) {
+  double quota = 0, period = 0;
+  std::ifstream quota_file(directory + "/cpu.cfs_quota_us");
+  std::ifstream period_file(directory + "/cpu.cfs_period_us");
+  return quota_file >> quota && period_file >> period ? cpus_of_quota(quota, period) : 0;
+}
+
+// A group is bound by its ancestors too. Inside a container the path may be the host's and not
+// exist below the mount; walking up then ends at the mount itself, which is the container's group.
+int limit_along_path(int (*limit)(const std::string&), const std::string& mount, std::string path) {
+  int result = 0;
+  while (!path.empty() && path != "/") {
+    result = smaller_limit(result, limit(mount + path));
+    path.erase(path.rfind('/'));
+  }
+  return smaller_limit(result, limit(mount));
+}
+
+bool names_cpu_controller(const std::string& controllers) {
+  return ("," + controllers + ",").find(",cpu,") != std::string::npos;
+}
+
+// One line of /proc/self/cgroup is "hierarchy:controllers:/path"; version 2 has no controllers.
+int limit_of_membership(const std::string& line, const std::string& mount) {
+  const size_t first = line.find(':');
+  const size_t second = first == std::string::npos ? first : line.find(':', first + 1);
+  if (second == std::string::npos) return 0;
+  const std::string controllers = line.substr(first + 1, second - first - 1);
+  const std::string path = line.substr(second + 1);
+  if (!path.empty() && path[0] != '/') return 0;
+  if (controllers.empty()) return limit_along_path(unified_limit, mount, path);
+  if (!names_cpu_controller(controllers)) return 0;
+  return smaller_limit(limit_along_path(legacy_limit, mount + "/cpu", path),
+                       limit_along_path(legacy_limit, mount + "/" + controllers, path));
+}
+
+const char* environment(const char* name) {
+  const char* text = std::getenv(name);
+  return text != nullptr && *text != '\0' ? text : nullptr;
+}
+
+std::string supported_names(InstructionSet best) {
+  if (best == InstructionSet::baseline) return "baseline";
+  std::string names = "v2";
+  if (best >= InstructionSet::v3) names += ", v3";
+  if (best >= InstructionSet::v4) names += ", v4";
+  return names;
+}
+
+bool is_supported(InstructionSet level, InstructionSet best) {
+  return best == InstructionSet::baseline ? level == best
+                                          : level != InstructionSet::baseline && level <= best;
+}
+
+}  // namespace
+
+const char* instruction_set_name(InstructionSet level) {
+  switch (level) {
+    case InstructionSet::v2:
+      return "v2";
+    case InstructionSet::v3:
+      return "v3";
+    case InstructionSet::v4:
+      return "v4";
+    default:
+      return "baseline";
+  }
+}
+
+InstructionSet detect_instruction_set() {
+#if defined(__x86_64__)
+  if (__builtin_cpu_supports("x86-64-v4")) return InstructionSet::v4;
+  if (__builtin_cpu_supports("x86-64-v3")) return InstructionSet::v3;
+  if (__builtin_cpu_supports("x86-64-v2")) return InstructionSet::v2;
+#endif
+  return InstructionSet::baseline;
+}
+
+Setting<InstructionSet> choose_instruction_set() {
+  const InstructionSet best = detect_instruction_set();
+  const char* wanted = environment("EXTENSOR_ISA");
+  if (wanted == nullptr) return {best, ""};
+  for (const auto level : {InstructionSet::baseline, InstructionSet::v2, InstructionSet::v3,
+                           InstructionSet::v4}) {
+    if (std::strcmp(wanted, instruction_set_name(level)) == 0 && is_supported(level, best)) {
+      return {level, ""};
+    }
+  }
+  return {best, "extensor: instruction set must be one this processor supports (" +
+                    supported_names(best) + "), got EXTENSOR_ISA=" + wanted};
+}
+
+bool supports_avx512bf16() {
+#if defined(__x86_64__)
+  return choose_instruction_set().value == InstructionSet::v4 &&
+         __builtin_cpu_supports("avx512bf16");
+#else
+  return false;
+#endif
+}
+
+int available_cores() {
+#if defined(__linux__)
+  return smaller_limit(affinity_cores(), cgroup_cpu_limit("/proc/self/cgroup", "/sys/fs/cgroup"));
+#else
+  return affinity_cores();
+#endif
+}
+
+int cgroup_cpu_limit(const std::string& membership_file, const std::string& mount_directory) {
+  int limit = 0;
+  std::ifstream file(membership_file);
+  for (std::string line; std::getline(file, line);) {
+    limit = smaller_limit(limit, limit_of_membership(line, mount_directory));
+  }
+  return limit;
+}
+
+Setting<int> default_thread_count() {
+  const int cores = available_cores();
+  const char* text = environment("EXTENSOR_NUM_THREADS");
+  if (text == nullptr) return {cores, ""};
+  int wanted = 0;
+  const char* end = text + std::strlen(text);
+  const auto parsed = std::from_chars(text, end, wanted);
+  if (parsed.ec == std::errc() && parsed.ptr == end && wanted >= 1) {
+    return {std::min(cores, wanted), ""};
+  }
+  return {cores,
+          std::string("extensor: number of threads must be a positive integer, got "
+                      "EXTENSOR_NUM_THREADS=") +
+              text};
+}
+
+}  // namespace extensor

@@ -1,0 +1,54 @@
+"""In-place changes of arrays, so that the tape can tell when something it saved is no longer there.
+
+One clock counts all changes. A node keeps the time it was recorded; only if the clock has moved since
+does the tape look up which arrays were changed when, so recording pays for a single integer.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from extensor.places import user_place
+
+_time = 0
+_changed: dict[int, tuple[weakref.ref[Any], int, str | None]] = {}
+
+
+def clock() -> int:
+    """The number of in-place changes so far."""
+    return _time
+
+
+def owner(array: Any) -> Any:
+    """The array whose memory ``array`` shows: itself, unless it is a view."""
+    while isinstance(array, np.ndarray) and isinstance(array.base, np.ndarray):
+        array = array.base
+    return array
+
+
+def mark(array: Any, remember_place: bool = False) -> None:
+    """Note that the memory of ``array`` has just been changed."""
+    global _time
+    _time += 1
+    memory = owner(array)
+    key = id(memory)
+    reference = weakref.ref(memory, lambda _: _changed.pop(key, None))
+    _changed[key] = (reference, _time, user_place() if remember_place else None)
+
+
+def check(rule: str, saved: Iterable[Any], since: int, place: str | None) -> None:
+    """Raise if anything ``saved`` was changed after time ``since``."""
+    for item in saved:
+        array = getattr(item, "_array", item)
+        _, time, changed_at = _changed.get(id(owner(array)), (None, 0, None))
+        if time > since:
+            lines = f" (recorded at {place}, changed at {changed_at})" if place else ""
+            op = rule.removesuffix("_backward")
+            raise RuntimeError(
+                f"{rule}: a tensor of shape {tuple(array.shape)} that {op} saved was changed in place "
+                f"before the backward pass{lines}; change a clone, or use x.at[i].set(v)"
+            )

@@ -1,0 +1,176 @@
+"""Making tensors from nothing: constants, ranges, and arrays of other libraries."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from extensor.dtypes import DType, as_dtype, float64, get_default_dtype, is_floating
+from extensor.errors import type_error, value_error
+from extensor.ops.shapes import target
+from extensor.tensor import Tensor, to_array, wrap
+
+
+def _made(array: Any, requires_grad: bool) -> Tensor:
+    made = wrap(array)
+    if requires_grad:
+        made.requires_grad = True
+    return made
+
+
+def _dtype(op: str, dtype: DType) -> DType:
+    return get_default_dtype() if dtype is None else as_dtype(dtype, op)
+
+
+def zeros(shape: int | Sequence[int], dtype: DType = None, requires_grad: bool = False) -> Tensor:
+    """A tensor of zeros.
+
+    >>> import extensor as ex
+    >>> ex.zeros((2, 2))
+    tensor([[0., 0.],
+            [0., 0.]])
+    """
+    array = np.zeros(target("zeros", shape), _dtype("zeros", dtype))
+    return _made(array, requires_grad)
+
+
+def ones(shape: int | Sequence[int], dtype: DType = None, requires_grad: bool = False) -> Tensor:
+    """A tensor of ones."""
+    array = np.ones(target("ones", shape), _dtype("ones", dtype))
+    return _made(array, requires_grad)
+
+
+def full(
+    shape: int | Sequence[int], fill_value: Any, dtype: DType = None, requires_grad: bool = False
+) -> Tensor:
+    """A tensor with every element ``fill_value``; without ``dtype`` it is the value's own."""
+    value = to_array(fill_value, dtype, "full")
+    if value.ndim:
+        raise value_error("full", "fill_value must be one number", fill_value_shape=value.shape)
+    return _made(np.full(target("full", shape), value), requires_grad)
+
+
+def empty(shape: int | Sequence[int], dtype: DType = None, requires_grad: bool = False) -> Tensor:
+    """A tensor whose elements are not set; write to them before reading."""
+    array = np.empty(target("empty", shape), _dtype("empty", dtype))
+    return _made(array, requires_grad)
+
+
+def zeros_like(x: Any, dtype: DType = None, requires_grad: bool = False) -> Tensor:
+    """Zeros of the shape and dtype of ``x``."""
+    return full_like(x, 0, dtype, requires_grad)
+
+
+def ones_like(x: Any, dtype: DType = None, requires_grad: bool = False) -> Tensor:
+    """Ones of the shape and dtype of ``x``."""
+    return full_like(x, 1, dtype, requires_grad)
+
+
+def full_like(x: Any, fill_value: Any, dtype: DType = None, requires_grad: bool = False) -> Tensor:
+    """``fill_value`` in the shape and dtype of ``x``."""
+    like = to_array(x, op="full_like")
+    dtype = like.dtype if dtype is None else as_dtype(dtype, "full_like")
+    if isinstance(like, np.ndarray):
+        return _made(np.full(like.shape, fill_value, dtype), requires_grad)
+    from extensor.engine import namespace
+
+    filled = namespace(like).full_like(like, fill_value, dtype=dtype)
+    return _made(filled, requires_grad)
+
+
+def empty_like(x: Any, dtype: DType = None, requires_grad: bool = False) -> Tensor:
+    """Unset elements in the shape and dtype of ``x``."""
+    like = to_array(x, op="empty_like")
+    return empty(like.shape, like.dtype if dtype is None else dtype, requires_grad)
+
+
+def arange(
+    start: float,
+    stop: float | None = None,
+    step: float = 1,
+    dtype: DType = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """Numbers from ``start`` up to, not including, ``stop``; ``arange(n)`` counts from 0.
+
+    >>> import extensor as ex
+    >>> ex.arange(3)
+    tensor([0, 1, 2])
+    """
+    if step == 0:
+        raise value_error("arange", "step must not be 0", step=step)
+    if stop is None:
+        start, stop = 0, start
+    array = np.arange(start, stop, step)
+    if dtype is not None or is_floating(array.dtype):
+        array = array.astype(_dtype("arange", dtype))
+    return _made(array, requires_grad)
+
+
+def linspace(
+    start: float,
+    stop: float,
+    num: int = 50,
+    endpoint: bool = True,
+    dtype: DType = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """``num`` numbers evenly spaced from ``start`` to ``stop``.
+
+    >>> import extensor as ex
+    >>> ex.linspace(0, 1, 3)
+    tensor([0. , 0.5, 1. ])
+    """
+    if num < 0:
+        raise value_error("linspace", "num must be 0 or more", num=num)
+    array = np.linspace(start, stop, num, endpoint=endpoint, dtype=float64)
+    return _made(array.astype(_dtype("linspace", dtype)), requires_grad)
+
+
+def eye(
+    n: int, m: int | None = None, k: int = 0, dtype: DType = None, requires_grad: bool = False
+) -> Tensor:
+    """Ones on diagonal ``k`` of an ``n`` by ``m`` matrix, zeros elsewhere.
+
+    >>> import extensor as ex
+    >>> ex.eye(2)
+    tensor([[1., 0.],
+            [0., 1.]])
+    """
+    rows, columns = target("eye", (n, n if m is None else m), "n, m")
+    return _made(np.eye(rows, columns, k, _dtype("eye", dtype)), requires_grad)
+
+
+def asarray(data: Any, dtype: DType = None) -> Tensor:
+    """``data`` as a tensor, sharing its memory where it can."""
+    return data if isinstance(data, Tensor) and dtype is None else wrap(to_array(data, dtype, "asarray"))
+
+
+def from_dlpack(x: Any) -> Tensor:
+    """A tensor around the memory of any object that speaks DLPack."""
+    if not hasattr(x, "__dlpack__"):
+        raise type_error("from_dlpack", "x must have __dlpack__", x=type(x).__name__)
+    return wrap(to_array(np.from_dlpack(x), op="from_dlpack"))
+
+
+def one_hot(indices: Any, num_classes: int | None = None, dtype: DType = None) -> Tensor:
+    """A 1 at each index along a new last axis, zeros elsewhere.
+
+    >>> import extensor as ex
+    >>> ex.one_hot([0, 2], 3)
+    tensor([[1., 0., 0.],
+            [0., 0., 1.]])
+    """
+    classes = to_array(indices, op="one_hot")
+    if is_floating(classes.dtype):
+        raise type_error("one_hot", "indices must be integers", dtype=str(classes.dtype))
+    if num_classes is None:
+        num_classes = int(classes.max()) + 1 if classes.size else 0
+    if classes.size and not (0 <= classes.min() and classes.max() < num_classes):
+        worst = classes.max() if classes.min() >= 0 else classes.min()
+        raise value_error(
+            "one_hot", f"indices must be in [0, {num_classes - 1}]", index=int(worst)
+        )
+    return wrap((classes[..., None] == np.arange(num_classes)).astype(_dtype("one_hot", dtype)))

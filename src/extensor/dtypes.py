@@ -1,0 +1,97 @@
+"""The dtypes of ExTensor, the default float, and the promotion rule.
+
+A dtype is NumPy's. bfloat16 comes from ``ml_dtypes``, which is imported the first time it is asked for.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from extensor.errors import type_error
+
+DType: TypeAlias = Any
+
+bool_ = np.dtype(np.bool_)
+int8, int16, int32, int64 = (np.dtype(f"int{bits}") for bits in (8, 16, 32, 64))
+uint8, uint16, uint32, uint64 = (np.dtype(f"uint{bits}") for bits in (8, 16, 32, 64))
+float16, float32, float64 = (np.dtype(f"float{bits}") for bits in (16, 32, 64))
+
+_NATIVE = frozenset(
+    {bool_, int8, int16, int32, int64, uint8, uint16, uint32, uint64, float16, float32, float64}
+)
+_default = float32
+
+
+@cache
+def bfloat16() -> DType:
+    """The bfloat16 dtype; ``ex.bfloat16`` is its value."""
+    import ml_dtypes
+
+    return np.dtype(ml_dtypes.bfloat16)
+
+
+@cache
+def is_bfloat16(dtype: DType) -> bool:
+    return getattr(dtype, "name", None) == "bfloat16"
+
+
+@cache
+def is_floating(dtype: DType) -> bool:
+    """True for float16, bfloat16, float32 and float64: the dtypes that can carry a gradient."""
+    return getattr(dtype, "kind", None) == "f" or is_bfloat16(dtype) or "float" in str(dtype)
+
+
+@cache
+def is_half(dtype: DType) -> bool:
+    """True for the two 16-bit floats, which compute in float32 and round once."""
+    return is_bfloat16(dtype) or dtype == float16
+
+
+@cache
+def as_dtype(dtype: DType, op: str = "dtype") -> DType:
+    """The NumPy dtype that ``dtype`` (a name, type or dtype) stands for; a clear error if unsupported."""
+    if isinstance(dtype, str) and dtype == "bfloat16":
+        return bfloat16()
+    try:
+        result = np.dtype(dtype)
+    except TypeError:
+        result = None
+    if result in _NATIVE or (result is not None and is_bfloat16(result)):
+        return result
+    raise type_error(
+        op, "dtype must be bool, int8-64, uint8-64, float16, bfloat16, float32 or float64", dtype=dtype
+    )
+
+
+def get_default_dtype() -> DType:
+    """The dtype of Python floats and of integer inputs to a float-only op."""
+    return _default
+
+
+def set_default_dtype(dtype: DType) -> None:
+    """Make ``dtype``, a floating dtype, the default.
+
+    >>> import extensor as ex
+    >>> ex.tensor([1.0]).dtype
+    dtype('float32')
+    """
+    global _default
+    resolved = as_dtype(dtype, "set_default_dtype")
+    if not is_floating(resolved):
+        raise type_error("set_default_dtype", "dtype must be floating", dtype=str(resolved))
+    _default = resolved
+
+
+@cache
+def promote(first: DType, second: DType) -> DType:
+    """The common dtype of two: an integer with a float takes the float's, otherwise NumPy's rule."""
+    if first == second:
+        return first
+    if is_floating(first) != is_floating(second):
+        return first if is_floating(first) else second
+    if is_half(first) and is_half(second):
+        return float32
+    return np.promote_types(first, second)

@@ -1,0 +1,143 @@
+"""The one door: every array computation of the library passes through :func:`run`.
+
+Kernels are chosen here, and whatever watches computations (a profiler, a NaN tracer, a recorder of
+whole steps) stands here. The engine knows arrays and attributes; it knows nothing of tensors.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from extensor.dtypes import float32, is_half
+
+Compute = Callable[..., Any]
+Observer = Callable[[Compute, Sequence[Any], Sequence[Any], Any], None]
+
+_observers: list[Observer] = []
+
+
+def _chosen_engine() -> str:
+    name = os.environ.get("EXTENSOR_ENGINE", "native")
+    if name not in ("native", "reference"):
+        raise ValueError(
+            f"EXTENSOR_ENGINE: must be 'native' or 'reference', got EXTENSOR_ENGINE={name!r}"
+        )
+    return name
+
+
+ENGINE = _chosen_engine()
+
+
+def kernel(name: str | None) -> Compute | None:
+    """The native kernel called ``name``; None where the engine is the reference or has no such kernel."""
+    if name is None or ENGINE == "reference":
+        return None
+    from extensor import _native
+
+    found: Compute | None = _native.kernels.get(name)
+    return found
+
+
+def run(compute: Compute, arrays: Sequence[Any], attributes: Sequence[Any]) -> Any:
+    """Compute arrays from arrays. A kernel answers NotImplemented to what it was not written for."""
+    if _observers:
+        return _observed(compute, arrays, attributes)
+    return compute(*arrays, *attributes)
+
+
+def _observed(compute: Compute, arrays: Sequence[Any], attributes: Sequence[Any]) -> Any:
+    result = compute(*arrays, *attributes)
+    if result is not NotImplemented:
+        for observer in _observers:
+            observer(compute, arrays, attributes, result)
+    return result
+
+
+@contextmanager
+def observe(observer: Observer) -> Iterator[None]:
+    """Call ``observer(compute, arrays, attributes, result)`` after each computation inside the block."""
+    _observers.append(observer)
+    try:
+        yield
+    finally:
+        _observers.remove(observer)
+
+
+def namespace(array: Any) -> Any:
+    """The Array API namespace of ``array``: NumPy itself, or what array-api-compat finds."""
+    if isinstance(array, np.ndarray | np.generic):
+        return np
+    from array_api_compat import array_namespace
+
+    return array_namespace(array)
+
+
+def formula(written: Compute) -> Compute:
+    """Make a forward formula, written against ``xp``, computable through the door.
+
+    The 16-bit floats are computed in float32 and rounded once, here and nowhere else.
+    """
+
+    def compute(*arguments: Any) -> Any:
+        arrays = _arrays_in(arguments)
+        xp = namespace(arrays[0])
+        half = next((x.dtype for x in arrays if is_half(x.dtype)), None)
+        if half is not None:
+            arguments = tuple(_widened(x) for x in arguments)
+        with np.errstate(all="ignore"):
+            result = written(xp, *arguments)
+        if isinstance(result, list | tuple):
+            return tuple(_finished(xp, x, half) for x in result)
+        return _finished(xp, result, half)
+
+    compute.__name__ = written.__name__
+    return compute
+
+
+def exact_formula(written: Compute) -> Compute:
+    """The same for a formula that only moves elements: nothing to widen, and views stay views."""
+
+    def compute(*arguments: Any) -> Any:
+        xp = namespace(_arrays_in(arguments)[0])
+        result = written(xp, *arguments)
+        if isinstance(result, list | tuple):
+            return tuple(_finished(xp, x, None) for x in result)
+        return _finished(xp, result, None)
+
+    compute.__name__ = written.__name__
+    return compute
+
+
+def _is_array(x: Any) -> bool:
+    return isinstance(x, np.ndarray) or hasattr(x, "__array_namespace__")
+
+
+def _arrays_in(arguments: Sequence[Any]) -> list[Any]:
+    arrays = []
+    for x in arguments:
+        if _is_array(x):
+            arrays.append(x)
+        elif isinstance(x, list) and x and _is_array(x[0]):
+            arrays.extend(x)
+    return arrays
+
+
+def _widened(x: Any) -> Any:
+    if isinstance(x, list):
+        return [_widened(item) for item in x]
+    if _is_array(x) and is_half(x.dtype):
+        return x.astype(float32)
+    return x
+
+
+def _finished(xp: Any, result: Any, half: Any) -> Any:
+    if xp is np and type(result) is not np.ndarray:
+        result = np.asarray(result)
+    if half is not None and result.dtype == float32:
+        return result.astype(half)
+    return result

@@ -1,0 +1,101 @@
+"""What an op makes of its arguments when they are not already tensors of one dtype."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from extensor.dtypes import (
+    DType,
+    bool_,
+    get_default_dtype,
+    int64,
+    is_floating,
+    promote,
+)
+from extensor.errors import type_error, value_error
+from extensor.tensor import Tensor, to_array, wrap
+
+_SCALARS = (bool, int, float)
+
+
+def promoted(
+    op: str, inputs: Sequence[Any], names: Sequence[str], kinds: Sequence[Any], floats: bool
+) -> list[Any]:
+    """The inputs as tensors, the differentiable ones of one dtype.
+
+    A change of dtype is the ``cast`` op, on the tape, so that each gradient comes back in its own
+    input's dtype. Python numbers are weak: they take the dtype of the arrays they meet.
+    """
+    from extensor.op import Arrays, Indices
+
+    if Arrays in kinds:
+        sequence = inputs[kinds.index(Arrays)]
+        if isinstance(sequence, Tensor) or not isinstance(sequence, list | tuple) or not sequence:
+            raise type_error(
+                op, "needs a sequence of at least one tensor", **{names[0]: type(sequence).__name__}
+            )
+        members = [f"{names[0]}[{index}]" for index in range(len(sequence))]
+        return [_of_one_dtype(op, sequence, members, floats)]
+    arrays = [i for i, kind in enumerate(kinds) if kind is not Indices]
+    same = _of_one_dtype(op, [inputs[i] for i in arrays], [names[i] for i in arrays], floats)
+    tensors: list[Any] = [None] * len(kinds)
+    for i, tensor in zip(arrays, same, strict=True):
+        tensors[i] = tensor
+    for i, kind in enumerate(kinds):
+        if kind is Indices and inputs[i] is not None:
+            tensors[i] = as_tensor(op, names[i], inputs[i], kind)
+    return tensors
+
+
+def as_tensor(op: str, name: str, value: Any, kind: Any) -> Any:
+    """One argument as a tensor; None stays None."""
+    if value is None or isinstance(value, Tensor):
+        return value
+    if isinstance(value, list | tuple) and any(isinstance(x, Tensor) for x in value):
+        return [as_tensor(op, f"{name}[{i}]", x, kind) for i, x in enumerate(value)]
+    return wrap(to_array(value, op=op))
+
+
+def _of_one_dtype(
+    op: str, inputs: Sequence[Any], names: Sequence[str], floats: bool
+) -> list[Any]:
+    from extensor.op import Array
+
+    dtype = None
+    tensors: list[Any] = []
+    for name, value in zip(names, inputs, strict=True):
+        weak = type(value) in _SCALARS
+        tensor = value if weak else as_tensor(op, name, value, Array)
+        if isinstance(tensor, list):
+            tensor = wrap(to_array(value, op=op))
+        tensors.append(tensor)
+        if not weak and tensor is not None:
+            dtype = tensor.dtype if dtype is None else promote(dtype, tensor.dtype)
+    for value in inputs:
+        if type(value) in _SCALARS:
+            dtype = _with_scalar(dtype, value)
+    if floats and not is_floating(dtype):
+        dtype = get_default_dtype()
+    return [_cast(op, n, x, dtype) for n, x in zip(names, tensors, strict=True)]
+
+
+def _with_scalar(dtype: DType, value: Any) -> DType:
+    if isinstance(value, bool):
+        return bool_ if dtype is None else dtype
+    if isinstance(value, int):
+        return int64 if dtype is None or dtype == bool_ else dtype
+    return dtype if dtype is not None and is_floating(dtype) else get_default_dtype()
+
+
+def _cast(op: str, name: str, value: Any, dtype: DType) -> Any:
+    if value is None:
+        return None
+    if isinstance(value, Tensor):
+        return value if value.dtype == dtype else value.astype(dtype)
+    try:
+        return wrap(np.asarray(value, dtype))
+    except OverflowError:
+        raise value_error(op, f"{name} must fit dtype {dtype}", **{name: value}) from None

@@ -1,0 +1,289 @@
+"""Arithmetic. Every rule sums its gradients back over the axes that broadcasting added or stretched."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from extensor.creation import full_like, zeros, zeros_like
+from extensor.dtypes import is_floating
+from extensor.errors import value_error
+from extensor.op import Array, op
+from extensor.ops.broadcasting import reduce_to_shape
+from extensor.ops.chain import chain_rule, lift, over, times
+from extensor.ops.exponential import log
+from extensor.ops.rounding import floor
+from extensor.ops.selection import where
+from extensor.ops.shapes import Shape, broadcast, same
+from extensor.tensor import Tensor
+
+
+@op(kernel="add", shape=broadcast)
+def add(xp: Any, a: Array, b: Array) -> Any:
+    """``a + b``. Derivative: ``grad_output`` for both, summed to their shapes.
+
+    >>> import extensor as ex
+    >>> ex.add([1.0, 2.0], 3.0)
+    tensor([4., 5.])
+    >>> ex.add_backward(ex.ones((2, 3)), (2, 3), (3,)).grad_b
+    tensor([2., 2., 2.])
+    """
+    return xp.add(a, b)
+
+
+@add.backward(kernel="add_backward")
+def add_backward(grad_output: Tensor, a_shape: Shape, b_shape: Shape) -> tuple[Any, Any]:
+    """``grad_output`` for both, summed to their shapes."""
+    return (
+        lambda: reduce_to_shape(grad_output, a_shape),
+        lambda: reduce_to_shape(grad_output, b_shape),
+    )
+
+
+@op(kernel="subtract", shape=broadcast)
+def subtract(xp: Any, a: Array, b: Array) -> Any:
+    """``a - b``. Derivative: ``grad_output`` and ``-grad_output``.
+
+    >>> import extensor as ex
+    >>> ex.subtract([1.0, 2.0], 3.0)
+    tensor([-2., -1.])
+    """
+    return xp.subtract(a, b)
+
+
+@subtract.backward(kernel="subtract_backward")
+def subtract_backward(grad_output: Tensor, a_shape: Shape, b_shape: Shape) -> tuple[Any, Any]:
+    """``grad_output`` and ``-grad_output``, summed to the inputs' shapes."""
+    return (
+        lambda: reduce_to_shape(grad_output, a_shape),
+        lambda: negative(reduce_to_shape(grad_output, b_shape)),
+    )
+
+
+@op(kernel="multiply", shape=broadcast)
+def multiply(xp: Any, a: Array, b: Array) -> Any:
+    """``a * b``. Derivative: ``grad_output * b`` and ``grad_output * a``.
+
+    >>> import extensor as ex
+    >>> ex.multiply_backward([1.0, 1.0], [2.0, 3.0], [4.0, 5.0])
+    multiply_gradients(grad_a=tensor([4., 5.]), grad_b=tensor([2., 3.]))
+    """
+    return xp.multiply(a, b)
+
+
+@multiply.backward(kernel="multiply_backward")
+def multiply_backward(grad_output: Tensor, a: Tensor, b: Tensor) -> tuple[Any, Any]:
+    """``grad_output * b`` and ``grad_output * a``, summed to the inputs' shapes."""
+    return (
+        lambda: reduce_to_shape(chain_rule(grad_output, b), a.shape),
+        lambda: reduce_to_shape(chain_rule(grad_output, a), b.shape),
+    )
+
+
+@op(kernel="divide", shape=broadcast, floats=True)
+def divide(xp: Any, a: Array, b: Array) -> Any:
+    """``a / b``. Derivative: ``grad_output / b`` and ``-grad_output * a / b**2``.
+
+    The rule lifts a ``b`` whose magnitude is below ``eps`` to ``eps``, and leaves every other alone.
+
+    >>> import extensor as ex
+    >>> ex.divide_backward(1.0, 1.0, 4.0)
+    divide_gradients(grad_a=tensor(0.25), grad_b=tensor(-0.0625))
+    """
+    return xp.divide(a, b)
+
+
+@divide.backward(kernel="divide_backward")
+def divide_backward(
+    grad_output: Tensor, a: Tensor, b: Tensor, eps: float = 1e-10
+) -> tuple[Any, Any]:
+    """``grad_output / b`` and ``-grad_output * a / b**2``, with ``b`` lifted to ``eps``."""
+    quotient = over(grad_output, b, eps)
+    return (
+        lambda: reduce_to_shape(quotient, a.shape),
+        lambda: reduce_to_shape(-times(quotient, a / lift(b, eps), eps), b.shape),
+    )
+
+
+def _check_power(name: str, a: Any, b: Any) -> None:
+    if not is_floating(b.dtype) and (b < 0).any():
+        raise value_error(name, "an integer base needs exponents of 0 or more", b=int(b.min()))
+
+
+@op(kernel="power", shape=broadcast, check=_check_power)
+def power(xp: Any, a: Array, b: Array) -> Any:
+    """``a ** b`` for any real exponent. Derivative: ``b * a**(b - 1)`` and ``a**b * ln(a)``.
+
+    The derivative in ``b`` is 0 where ``a`` is 0 and ``b`` is positive, and NaN where ``a`` is negative.
+    The rule lifts an ``a`` whose magnitude is below ``eps`` to ``eps`` where ``b < 1``, as only there it
+    is a denominator.
+
+    >>> import extensor as ex
+    >>> ex.power_backward(1.0, 2.0, 3.0).grad_a
+    tensor(12.)
+    """
+    return xp.pow(a, b)
+
+
+@power.backward(kernel="power_backward")
+def power_backward(
+    grad_output: Tensor, a: Tensor, b: Tensor, eps: float = 1e-10
+) -> tuple[Any, Any]:
+    """``b * a**(b - 1)`` and ``a**b * ln(a)``, times ``grad_output``."""
+
+    def derivative_a() -> Tensor:
+        base = a if eps == 0 else where(b < 1, lift(a, eps), a)
+        if eps != 0:
+            # -0 lifted to -eps would have no root: a zero under a fractional exponent is positive.
+            base = where((a == 0) & (b < 1) & (floor(b) != b), full_like(a, eps), base)
+        return where(b == 0, zeros_like(a), b * power(base, b - 1))
+
+    def derivative_b() -> Tensor:
+        return where((a == 0) & (b > 0), zeros_like(b), power(a, b) * log(a))
+
+    return (
+        lambda: reduce_to_shape(times(grad_output, derivative_a(), eps), a.shape),
+        lambda: reduce_to_shape(times(grad_output, derivative_b(), eps), b.shape),
+    )
+
+
+def _distance_to_multiple(a: Any, b: Any) -> Any:
+    quotient = a / b
+    return abs(quotient - quotient.round())
+
+
+@op(kernel="floor_divide", shape=broadcast, kinks=_distance_to_multiple)
+def floor_divide(xp: Any, a: Array, b: Array) -> Any:
+    """``floor(a / b)``. Derivative: 0 for both.
+
+    >>> import extensor as ex
+    >>> ex.floor_divide([7.0, -7.0], 2.0)
+    tensor([ 3., -4.])
+    """
+    return xp.floor_divide(a, b)
+
+
+@floor_divide.backward()
+def floor_divide_backward(
+    grad_output: Tensor, a_shape: Shape, b_shape: Shape
+) -> tuple[Tensor, Tensor]:
+    """Zeros: the function is piecewise constant."""
+    return zeros(a_shape, grad_output.dtype), zeros(b_shape, grad_output.dtype)
+
+
+@op(kernel="modulo", shape=broadcast, kinks=_distance_to_multiple)
+def modulo(xp: Any, a: Array, b: Array) -> Any:
+    """The remainder of ``a / b`` with the sign of ``b``. Derivative: 1 and ``-floor(a / b)``.
+
+    >>> import extensor as ex
+    >>> ex.modulo([7.0, -7.0], 3.0)
+    tensor([1., 2.])
+    """
+    return xp.remainder(a, b)
+
+
+@modulo.backward(kernel="modulo_backward")
+def modulo_backward(grad_output: Tensor, a: Tensor, b: Tensor) -> tuple[Any, Any]:
+    """``grad_output`` and ``-grad_output * floor(a / b)``."""
+    return (
+        lambda: reduce_to_shape(grad_output, a.shape),
+        lambda: reduce_to_shape(chain_rule(grad_output, -floor_divide(a, b)), b.shape),
+    )
+
+
+def _gap(a: Any, b: Any) -> Any:
+    return abs(a - b)
+
+
+def _share_of_first(wins: Tensor, ties: Tensor, dtype: Any) -> Tensor:
+    return wins.astype(dtype) + ties.astype(dtype) * 0.5
+
+
+@op(kernel="maximum", shape=broadcast, kinks=_gap)
+def maximum(xp: Any, a: Array, b: Array) -> Any:
+    """The larger of ``a`` and ``b``; NaN if either is. Derivative: to the larger, a tie is shared equally.
+
+    >>> import extensor as ex
+    >>> ex.maximum_backward([1.0, 1.0], [1.0, 2.0], [3.0, 2.0]).grad_a
+    tensor([0. , 0.5])
+    """
+    return xp.maximum(a, b)
+
+
+@maximum.backward(kernel="maximum_backward")
+def maximum_backward(grad_output: Tensor, a: Tensor, b: Tensor) -> tuple[Any, Any]:
+    """``grad_output`` to the larger input, half each where they tie."""
+    return (
+        lambda: reduce_to_shape(grad_output * _share_of_first(a > b, a == b, a.dtype), a.shape),
+        lambda: reduce_to_shape(grad_output * _share_of_first(b > a, a == b, b.dtype), b.shape),
+    )
+
+
+@op(kernel="minimum", shape=broadcast, kinks=_gap)
+def minimum(xp: Any, a: Array, b: Array) -> Any:
+    """The smaller of ``a`` and ``b``; NaN if either is. Derivative: to the smaller, a tie is shared.
+
+    >>> import extensor as ex
+    >>> ex.minimum([1.0, 4.0], [3.0, 2.0])
+    tensor([1., 2.])
+    """
+    return xp.minimum(a, b)
+
+
+@minimum.backward(kernel="minimum_backward")
+def minimum_backward(grad_output: Tensor, a: Tensor, b: Tensor) -> tuple[Any, Any]:
+    """``grad_output`` to the smaller input, half each where they tie."""
+    return (
+        lambda: reduce_to_shape(grad_output * _share_of_first(a < b, a == b, a.dtype), a.shape),
+        lambda: reduce_to_shape(grad_output * _share_of_first(b < a, a == b, b.dtype), b.shape),
+    )
+
+
+@op(kernel="negative", shape=same)
+def negative(xp: Any, x: Array) -> Any:
+    """``-x``. Derivative: -1.
+
+    >>> import extensor as ex
+    >>> ex.negative([1.0, -2.0])
+    tensor([-1.,  2.])
+    """
+    return xp.negative(x)
+
+
+@negative.backward(kernel="negative")
+def negative_backward(grad_output: Tensor) -> Tensor:
+    """``-grad_output``."""
+    return negative(grad_output)
+
+
+@op(kernel="reciprocal", shape=same, floats=True)
+def reciprocal(xp: Any, x: Array) -> Any:
+    """``1 / x``. Derivative: ``-output**2``, and infinite at 0.
+
+    >>> import extensor as ex
+    >>> ex.reciprocal([2.0, 4.0])
+    tensor([0.5 , 0.25])
+    """
+    return 1 / x
+
+
+@reciprocal.backward(kernel="reciprocal_backward")
+def reciprocal_backward(grad_output: Tensor, output: Tensor) -> Tensor:
+    """``-grad_output * output**2``."""
+    return -chain_rule(grad_output, output * output)
+
+
+@op(kernel="square", shape=same)
+def square(xp: Any, x: Array) -> Any:
+    """``x * x``. Derivative: ``2 * x``.
+
+    >>> import extensor as ex
+    >>> ex.square_backward([1.0, 1.0], [3.0, -4.0])
+    tensor([ 6., -8.])
+    """
+    return xp.square(x)
+
+
+@square.backward(kernel="square_backward")
+def square_backward(grad_output: Tensor, x: Tensor) -> Tensor:
+    """``2 * grad_output * x``."""
+    return chain_rule(grad_output, 2 * x)

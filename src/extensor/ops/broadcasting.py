@@ -1,0 +1,113 @@
+"""Broadcasting and its adjoint, the sum over the axes that it added or stretched."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from extensor.errors import value_error
+from extensor.op import Array, op
+from extensor.ops import shapes
+from extensor.ops.shapes import Shape, Shapes
+from extensor.tensor import Tensor
+
+
+def broadcast_shapes(*given: Sequence[int]) -> Shape:
+    """The shape that tensors of the given shapes broadcast to.
+
+    >>> import extensor as ex
+    >>> ex.broadcast_shapes((3, 1), (4,))
+    (3, 4)
+    """
+    named = {f"shape{i}": shapes.target("broadcast_shapes", s) for i, s in enumerate(given)}
+    return shapes.broadcast("broadcast_shapes", named)
+
+
+def are_shapes_broadcastable(a: Sequence[int], b: Sequence[int]) -> bool:
+    """True if tensors of shapes ``a`` and ``b`` broadcast against each other.
+
+    >>> import extensor as ex
+    >>> ex.are_shapes_broadcastable((2, 3), (2,))
+    False
+    """
+    sizes = zip(reversed(tuple(a)), reversed(tuple(b)), strict=False)
+    return all(m == n or 1 in (m, n) for m, n in sizes)
+
+
+def compute_broadcast_strides(shape: Sequence[int], target: Sequence[int]) -> Shape:
+    """Element strides that read a contiguous tensor of ``shape`` as if it had shape ``target``.
+
+    >>> import extensor as ex
+    >>> ex.compute_broadcast_strides((3, 1), (2, 3, 4))
+    (0, 1, 0)
+    """
+    shape, target = tuple(shape), tuple(target)
+    _broadcast_to_shape("compute_broadcast_strides", {"x": shape}, target)
+    strides = []
+    step = 1
+    for size in reversed(shape):
+        strides.append(0 if size == 1 else step)
+        step *= size
+    return (0,) * (len(target) - len(shape)) + tuple(reversed(strides))
+
+
+def _broadcast_to_shape(name: str, given: Shapes, shape: Any) -> Shape:
+    (source,) = given.values()
+    wanted = shapes.target(name, shape)
+    sizes = zip(reversed(source), reversed(wanted), strict=False)
+    if len(source) > len(wanted) or any(m not in (1, n) for m, n in sizes):
+        raise value_error(name, f"must broadcast to shape {wanted}", x_shape=tuple(source))
+    return wanted
+
+
+@op(shape=_broadcast_to_shape, widen=False)
+def broadcast_to(xp: Any, x: Array, shape: Shape) -> Any:
+    """``x`` stretched to ``shape``, as a read-only view. Derivative: the sum over the stretched axes.
+
+    >>> import extensor as ex
+    >>> ex.broadcast_to([1.0, 2.0], (2, 2))
+    tensor([[1., 2.],
+            [1., 2.]])
+    """
+    return xp.broadcast_to(x, shapes.target("broadcast_to", shape))
+
+
+@broadcast_to.backward()
+def broadcast_to_backward(grad_output: Tensor, input_shape: Shape) -> Tensor:
+    """The sum of ``grad_output`` over the axes that were added or stretched."""
+    return reduce_to_shape(grad_output, input_shape)
+
+
+def _reduce_to_shape(name: str, given: Shapes, shape: Any) -> Shape:
+    (source,) = given.values()
+    wanted = shapes.target(name, shape)
+    sizes = zip(reversed(source), reversed(wanted), strict=False)
+    if len(wanted) > len(source) or any(n not in (1, m) for m, n in sizes):
+        raise value_error(name, f"shape {wanted} must broadcast to that of grad", grad_shape=source)
+    return wanted
+
+
+@op(kernel="reduce_to_shape", shape=_reduce_to_shape)
+def reduce_to_shape(xp: Any, grad: Array, shape: Shape) -> Any:
+    """Sum ``grad`` over the axes that broadcasting from ``shape`` added or stretched.
+
+    Derivative: ``grad_output`` broadcast back.
+
+    >>> import extensor as ex
+    >>> ex.reduce_to_shape(ex.ones((2, 3)), (3,))
+    tensor([2., 2., 2.])
+    """
+    shape = shapes.target("reduce_to_shape", shape)
+    if tuple(grad.shape) == shape:
+        return grad
+    added = grad.ndim - len(shape)
+    stretched = [added + i for i, n in enumerate(shape) if n == 1 and grad.shape[added + i] != 1]
+    axes = (*range(added), *stretched)
+    total = xp.sum(grad, axis=axes, dtype=grad.dtype) if axes else grad
+    return xp.reshape(total, shape)
+
+
+@reduce_to_shape.backward()
+def reduce_to_shape_backward(grad_output: Tensor, input_shape: Shape) -> Tensor:
+    """``grad_output`` broadcast to the shape of the input."""
+    return broadcast_to(grad_output, input_shape)

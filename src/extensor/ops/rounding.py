@@ -1,0 +1,156 @@
+"""Sign, magnitude and rounding. Where the function is piecewise constant the rule returns zeros."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from extensor.creation import zeros_like
+from extensor.errors import value_error
+from extensor.op import Array, op
+from extensor.ops.chain import chain_rule
+from extensor.ops.selection import where
+from extensor.ops.shapes import same
+from extensor.tensor import Tensor
+
+
+def _to_zero(x: Any) -> Any:
+    return np.abs(x)
+
+
+def _to_whole(x: Any) -> Any:
+    return np.abs(x - np.round(x))
+
+
+def _to_half(x: Any) -> Any:
+    return np.abs(x - np.floor(x) - 0.5)
+
+
+@op(kernel="ceil", shape=same, kinks=_to_whole)
+def ceil(xp: Any, x: Array) -> Any:
+    """The smallest whole number not below ``x``. Derivative: 0.
+
+    >>> import extensor as ex
+    >>> ex.ceil([1.5, -1.5])
+    tensor([ 2., -1.])
+    """
+    return xp.ceil(x)
+
+
+@ceil.backward()
+def ceil_backward(grad_output: Tensor) -> Tensor:
+    """Zeros: the function is piecewise constant."""
+    return zeros_like(grad_output)
+
+
+@op(kernel="floor", shape=same, kinks=_to_whole)
+def floor(xp: Any, x: Array) -> Any:
+    """The largest whole number not above ``x``. Derivative: 0.
+
+    >>> import extensor as ex
+    >>> ex.floor([1.5, -1.5])
+    tensor([ 1., -2.])
+    """
+    return xp.floor(x)
+
+
+@floor.backward()
+def floor_backward(grad_output: Tensor) -> Tensor:
+    """Zeros: the function is piecewise constant."""
+    return zeros_like(grad_output)
+
+
+@op(kernel="round", shape=same, kinks=_to_half)
+def round(xp: Any, x: Array) -> Any:
+    """The nearest whole number, halves to the even one. Derivative: 0.
+
+    >>> import extensor as ex
+    >>> ex.round([0.5, 1.5, -1.2])
+    tensor([ 0.,  2., -1.])
+    """
+    return xp.round(x)
+
+
+@round.backward()
+def round_backward(grad_output: Tensor) -> Tensor:
+    """Zeros: the function is piecewise constant."""
+    return zeros_like(grad_output)
+
+
+@op(kernel="trunc", shape=same, kinks=_to_whole)
+def trunc(xp: Any, x: Array) -> Any:
+    """``x`` without its fraction. Derivative: 0.
+
+    >>> import extensor as ex
+    >>> ex.trunc([1.5, -1.5])
+    tensor([ 1., -1.])
+    """
+    return xp.trunc(x)
+
+
+@trunc.backward()
+def trunc_backward(grad_output: Tensor) -> Tensor:
+    """Zeros: the function is piecewise constant."""
+    return zeros_like(grad_output)
+
+
+@op(kernel="sign", shape=same, kinks=_to_zero)
+def sign(xp: Any, x: Array) -> Any:
+    """-1, 0 or 1: the sign of ``x``, NaN for NaN. Derivative: 0.
+
+    >>> import extensor as ex
+    >>> ex.sign([3.0, 0.0, -2.0])
+    tensor([ 1.,  0., -1.])
+    """
+    return xp.sign(x)
+
+
+@sign.backward()
+def sign_backward(grad_output: Tensor) -> Tensor:
+    """Zeros: the function is piecewise constant."""
+    return zeros_like(grad_output)
+
+
+@op(kernel="abs", shape=same, kinks=_to_zero)
+def abs(xp: Any, x: Array) -> Any:
+    """The magnitude of ``x``. Derivative: ``sign(x)``, 0 at 0.
+
+    >>> import extensor as ex
+    >>> ex.abs_backward([1.0, 1.0, 1.0], [3.0, 0.0, -2.0])
+    tensor([ 1.,  0., -1.])
+    """
+    return xp.abs(x)
+
+
+@abs.backward(kernel="abs_backward")
+def abs_backward(grad_output: Tensor, x: Tensor) -> Tensor:
+    """``grad_output * sign(x)``."""
+    return chain_rule(grad_output, sign(x))
+
+
+def _check_bounds(name: str, x: Any, min_val: float, max_val: float) -> None:
+    if not min_val <= max_val:
+        raise value_error(name, "min_val must not exceed max_val", min_val=min_val, max_val=max_val)
+
+
+def _to_bounds(x: Any, min_val: float, max_val: float) -> Any:
+    return np.minimum(np.abs(x - min_val), np.abs(x - max_val))
+
+
+@op(kernel="clip", shape=same, check=_check_bounds, kinks=_to_bounds)
+def clip(xp: Any, x: Array, min_val: float, max_val: float) -> Any:
+    """``x`` held between ``min_val`` and ``max_val``. Derivative: 1 inside, bounds included, else 0.
+
+    >>> import extensor as ex
+    >>> ex.clip_backward([1.0, 1.0, 1.0], [-2.0, 1.0, 0.5], -1.0, 1.0)
+    tensor([0., 1., 1.])
+    """
+    return xp.clip(x, min_val, max_val)
+
+
+@clip.backward(kernel="clip_backward")
+def clip_backward(grad_output: Tensor, x: Tensor, min_val: float, max_val: float) -> Tensor:
+    """``grad_output`` where ``x`` is within the bounds, else 0."""
+    inside = (x >= min_val) & (x <= max_val)
+    return where(inside, grad_output, zeros_like(grad_output))

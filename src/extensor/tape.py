@@ -1,0 +1,360 @@
+"""The tape: which rule made each tensor, and the replay of those rules backwards.
+
+A node holds a rule, what the rule asked to keep, and its parents. Nodes never point at the tensors they
+made, so no reference cycle exists and a step is freed the moment its last tensor goes. Every node is
+numbered after its parents; taking the highest number first is therefore a topological order, and no
+recursion or second pass over the graph is needed.
+"""
+
+from __future__ import annotations
+
+import heapq
+import itertools
+import threading
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Protocol
+
+from extensor import changes
+from extensor.errors import value_error
+from extensor.places import user_place
+
+if TYPE_CHECKING:
+    from extensor.tensor import Tensor
+
+Hook = Callable[["Tensor"], "Tensor | None"]
+
+
+class Rule(Protocol):
+    """What the tape needs of a backward rule: its name, and the gradients of a node's inputs."""
+
+    name: str
+
+    def gradients(
+        self, grad_output: Any, saved: tuple[Any, ...], needs: tuple[bool, ...], node: Node
+    ) -> Sequence[Tensor | None]: ...
+
+
+class Mode(threading.local):
+    """What the tape does in this thread."""
+
+    recording = True
+    anomaly = False
+    epsilon = 1e-10
+
+
+mode = Mode()
+_next_number = itertools.count(1).__next__
+_FREED: tuple[Any, ...] = ("freed",)
+
+
+class Node:
+    """One recorded call: ``parents`` holds a leaf tensor, a node, or None for each differentiable input."""
+
+    __slots__ = ("clock", "hooks", "number", "parents", "place", "rule", "saved")
+
+    def __init__(self, rule: Rule, saved: tuple[Any, ...], parents: tuple[Any, ...]) -> None:
+        self.rule = rule
+        self.saved = saved
+        self.parents = parents
+        self.number = _next_number()
+        self.clock = changes.clock()
+        self.hooks: list[Hook] | None = None
+        self.place = user_place() if mode.anomaly else None
+
+    def __lt__(self, other: Node) -> bool:
+        return self.number > other.number
+
+
+class Slot(Node):
+    """One output of a node that has several: it hands its gradient to place ``index`` of that node."""
+
+    __slots__ = ("count", "index")
+
+    def __init__(self, node: Node, index: int, count: int) -> None:
+        super().__init__(node.rule, (), (node,))
+        self.index = index
+        self.count = count
+
+
+def parent_of(tensor: Tensor | None) -> Any:
+    """Where the gradient of ``tensor`` goes: its node, the leaf itself, or nowhere."""
+    if tensor is None or not tensor._requires_grad:
+        return None
+    return tensor if tensor._node is None else tensor._node
+
+
+def is_recorded(tensors: Iterable[Tensor | None]) -> bool:
+    """True if a call with these inputs goes onto the tape."""
+    return mode.recording and any(x is not None and x._requires_grad for x in tensors)
+
+
+def attach(node: Node, outputs: Sequence[Tensor]) -> None:
+    """Make ``outputs`` the results of ``node``."""
+    for index, output in enumerate(outputs):
+        output._requires_grad = True
+        output._node = node if len(outputs) == 1 else Slot(node, index, len(outputs))
+
+
+def backward(
+    tensors: Tensor | Sequence[Tensor],
+    grad_outputs: Any = None,
+    retain_graph: bool = False,
+    create_graph: bool = False,
+) -> None:
+    """Add the gradient of ``tensors`` to ``.grad`` of every leaf they were computed from.
+
+    ``grad_outputs`` may be left out for tensors of one element (it is 1 then). With ``create_graph`` the
+    gradients can be differentiated again. Nothing is added if any rule fails.
+    """
+    tensors, grad_outputs = _as_sequences(tensors, grad_outputs)
+    roots = _roots("backward", tensors, grad_outputs)
+    _, leaves = propagate(roots, retain_graph or create_graph, create_graph)
+    totals = [(leaf, _through_hooks(leaf._hooks, total)) for leaf, total in leaves.items()]
+    given = {id(changes.owner(gradient._array)) for _, gradient in roots}
+    for leaf, total in totals:
+        with recording(create_graph):
+            if leaf.grad is not None:
+                leaf.grad = leaf.grad + total
+            else:
+                leaf.grad = total if create_graph else _unshared(total, given)
+
+
+def grad(
+    outputs: Tensor | Sequence[Tensor],
+    inputs: Tensor | Sequence[Tensor],
+    grad_outputs: Any = None,
+    create_graph: bool = False,
+    allow_unused: bool = False,
+    retain_graph: bool | None = None,
+) -> Any:
+    """The gradients of ``outputs`` with respect to ``inputs``; no ``.grad`` is touched.
+
+    One input gives a Tensor, a sequence gives a tuple. An input that ``outputs`` do not depend on is an
+    error, or None with ``allow_unused``.
+    """
+    outputs, grad_outputs = _as_sequences(outputs, grad_outputs)
+    single = not isinstance(inputs, list | tuple)
+    wanted: Sequence[Tensor] = [inputs] if single else inputs  # type: ignore[list-item, assignment]
+    places = []
+    for index, tensor in enumerate(wanted):
+        place = parent_of(tensor)
+        if place is None:
+            raise value_error("grad", "inputs must require grad", index=index)
+        places.append(place)
+    keep = create_graph if retain_graph is None else retain_graph
+    found, _ = propagate(_roots("grad", outputs, grad_outputs), keep, create_graph, set(places))
+    gradients = tuple(found.get(place) for place in places)
+    if not allow_unused and None in [g if g is None else 0 for g in gradients]:
+        index = next(i for i, g in enumerate(gradients) if g is None)
+        raise value_error(
+            "grad", "outputs do not depend on an input (allow_unused=True gives None)", index=index
+        )
+    return gradients[0] if single else gradients
+
+
+def propagate(
+    roots: Sequence[tuple[Any, Tensor]],
+    retain_graph: bool,
+    create_graph: bool,
+    wanted: set[Any] | None = None,
+) -> tuple[dict[Any, Tensor], dict[Tensor, Tensor]]:
+    """Replay the rules from ``roots`` downwards.
+
+    Returns the gradients of ``wanted`` (nodes and leaves) and of all leaves reached. Where ``wanted`` is
+    given, only the nodes that lead to it are replayed.
+    """
+    useful = None if wanted is None else _leading_to(wanted, [place for place, _ in roots])
+    gradients: dict[Any, Any] = {}
+    leaves: dict[Tensor, Tensor] = {}
+    found: dict[Any, Tensor] = {}
+    queue: list[Node] = []
+
+    def add(place: Any, gradient: Tensor) -> None:
+        if not isinstance(place, Node):
+            leaves[place] = gradient if place not in leaves else leaves[place] + gradient
+        elif place in gradients:
+            gradients[place] = gradients[place] + gradient
+        else:
+            gradients[place] = gradient
+            heapq.heappush(queue, place)
+
+    with recording(create_graph):
+        for place, gradient in roots:
+            add(place, gradient)
+        while queue:
+            node = heapq.heappop(queue)
+            gradient = gradients.pop(node)
+            if node.hooks:
+                gradient = _through_hooks(node.hooks, gradient)
+            if wanted is not None and node in wanted:
+                found[node] = gradient
+            if isinstance(node, Slot):
+                _fill_slot(node, gradient, gradients, queue)
+                continue
+            needs = tuple(
+                parent is not None and (useful is None or parent in useful) for parent in node.parents
+            )
+            if True in needs:
+                for parent, result in zip(
+                    node.parents, _replay(node, gradient, needs), strict=True
+                ):
+                    if result is not None and parent is not None:
+                        add(parent, result)
+            if not retain_graph:
+                node.saved = _FREED
+                node.parents = ()
+    if wanted is not None:
+        found.update({leaf: total for leaf, total in leaves.items() if leaf in wanted})
+    return found, leaves
+
+
+def _replay(node: Node, gradient: Any, needs: tuple[bool, ...]) -> Sequence[Tensor | None]:
+    if node.saved is _FREED:
+        raise RuntimeError(
+            f"{node.rule.name}: the graph was freed by an earlier backward pass; "
+            "pass retain_graph=True to the first one to go through it twice"
+        )
+    if node.clock != changes.clock():
+        changes.check(node.rule.name, node.saved, node.clock, node.place)
+    results = node.rule.gradients(gradient, node.saved, needs, node)
+    if mode.anomaly:
+        _check_finite(node, results)
+    return results
+
+
+def _fill_slot(slot: Slot, gradient: Tensor, gradients: dict[Any, Any], queue: list[Node]) -> None:
+    (node,) = slot.parents
+    if node not in gradients:
+        gradients[node] = [None] * slot.count
+        heapq.heappush(queue, node)
+    gradients[node][slot.index] = gradient
+
+
+def _leading_to(wanted: set[Any], roots: Sequence[Any]) -> set[Any]:
+    """The nodes below ``roots`` from which a wanted place can be reached, and the wanted places."""
+    seen: set[Node] = set()
+    stack = [place for place in roots if isinstance(place, Node)]
+    while stack:
+        node = stack.pop()
+        if node not in seen:
+            seen.add(node)
+            stack.extend(parent for parent in node.parents if isinstance(parent, Node))
+    useful = set(wanted)
+    for node in sorted(seen, reverse=True):
+        if any(parent in useful for parent in node.parents):
+            useful.add(node)
+    return useful
+
+
+def _as_sequences(tensors: Any, grad_outputs: Any) -> tuple[Sequence[Tensor], Sequence[Any]]:
+    if isinstance(tensors, list | tuple):
+        return tensors, [None] * len(tensors) if grad_outputs is None else grad_outputs
+    return [tensors], [grad_outputs]
+
+
+def _roots(
+    op: str, tensors: Sequence[Tensor], grad_outputs: Sequence[Any]
+) -> list[tuple[Any, Tensor]]:
+    if len(tensors) != len(grad_outputs):
+        raise value_error(
+            op,
+            "grad_outputs must have one entry for each output",
+            outputs=len(tensors),
+            grad_outputs=len(grad_outputs),
+        )
+    roots = []
+    for tensor, gradient in zip(tensors, grad_outputs, strict=True):
+        place = parent_of(tensor)
+        if place is None:
+            raise RuntimeError(
+                f"{op}: the tensor does not require grad, so there is nothing to differentiate; "
+                "create an input with requires_grad=True"
+            )
+        roots.append((place, tensor._seed(op, gradient)))
+    return roots
+
+
+def _through_hooks(hooks: list[Hook] | None, gradient: Tensor) -> Tensor:
+    for hook in hooks or ():
+        replaced = hook(gradient)
+        if replaced is not None:
+            if replaced.shape != gradient.shape:
+                raise value_error(
+                    "register_hook",
+                    f"a hook must return a gradient of shape {gradient.shape}",
+                    shape=replaced.shape,
+                )
+            gradient = replaced
+    return gradient
+
+
+def _unshared(gradient: Tensor, seen: set[int]) -> Tensor:
+    """A gradient a leaf can own: two leaves never share memory, and none is a read-only view."""
+    owner = changes.owner(gradient._array)
+    if owner is gradient._array and id(owner) not in seen:
+        seen.add(id(owner))
+        return gradient.detach()
+    return gradient.detach().clone()
+
+
+def _check_finite(node: Node, results: Sequence[Tensor | None]) -> None:
+    for index, result in enumerate(results):
+        if result is not None and result._has_nan():
+            raise RuntimeError(
+                f"{node.rule.name}: returned NaN as gradient {index} of a call recorded at {node.place}"
+            )
+
+
+@contextmanager
+def recording(enabled: bool) -> Iterator[None]:
+    """Record calls on the tape, or not, inside the block."""
+    previous = mode.recording
+    mode.recording = enabled
+    try:
+        yield
+    finally:
+        mode.recording = previous
+
+
+@contextmanager
+def no_grad() -> Iterator[None]:
+    """Record nothing inside the block (or the decorated function)."""
+    with recording(False):
+        yield
+
+
+@contextmanager
+def enable_grad() -> Iterator[None]:
+    """Record inside the block, even within :func:`no_grad`."""
+    with recording(True):
+        yield
+
+
+def is_grad_enabled() -> bool:
+    """True if calls are being recorded in this thread."""
+    return mode.recording
+
+
+@contextmanager
+def gradient_eps(eps: float) -> Iterator[None]:
+    """Let the tape pass ``eps`` to every rule that takes one; 0 gives plain IEEE results."""
+    if not eps >= 0:
+        raise value_error("gradient_eps", "eps must be 0 or greater", eps=eps)
+    previous = mode.epsilon
+    mode.epsilon = eps
+    try:
+        yield
+    finally:
+        mode.epsilon = previous
+
+
+@contextmanager
+def detect_anomaly() -> Iterator[None]:
+    """Remember the source line of each recorded call, and stop at the rule that makes a NaN."""
+    previous = mode.anomaly
+    mode.anomaly = True
+    try:
+        yield
+    finally:
+        mode.anomaly = previous

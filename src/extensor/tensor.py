@@ -1,0 +1,356 @@
+"""The Tensor: an array and its place on the tape.
+
+Storage, views, strides, indexing and printing are the array's own (NumPy's, or another Array API
+library's). The ops attach themselves to this class as methods and operators when they are defined.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any, SupportsIndex
+
+import numpy as np
+
+from extensor import changes, tape
+from extensor.dtypes import DType, as_dtype, bool_, get_default_dtype, is_bfloat16, is_floating
+from extensor.errors import type_error, value_error
+
+
+class Tensor:
+    """A multi-dimensional array that can be differentiated.
+
+    >>> import extensor as ex
+    >>> x = ex.tensor([1.0, 2.0], requires_grad=True)
+    >>> (x * x).sum().backward()
+    >>> x.grad
+    tensor([2., 4.])
+    """
+
+    __slots__ = ("__weakref__", "_array", "_hooks", "_node", "_requires_grad", "grad")
+    __array_ufunc__ = None  # lets ``ndarray + tensor`` reach our reflected operators
+
+    def __init__(self, data: Any, dtype: DType = None, requires_grad: bool = False) -> None:
+        self._array = to_array(data, dtype)
+        self._requires_grad = False
+        self._node: tape.Node | None = None
+        self._hooks: list[tape.Hook] | None = None
+        self.grad: Tensor | None = None
+        if requires_grad:
+            self.requires_grad = True
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return tuple(self._array.shape)
+
+    @property
+    def dtype(self) -> DType:
+        return self._array.dtype
+
+    @property
+    def ndim(self) -> int:
+        return int(self._array.ndim)
+
+    @property
+    def size(self) -> int:
+        return int(self._array.size)
+
+    @property
+    def device(self) -> str:
+        return str(getattr(self._array, "device", "cpu"))
+
+    @property
+    def is_leaf(self) -> bool:
+        """True for a tensor that no recorded op made."""
+        return self._node is None
+
+    @property
+    def requires_grad(self) -> bool:
+        return self._requires_grad
+
+    @requires_grad.setter
+    def requires_grad(self, value: bool) -> None:
+        if self._node is not None:
+            raise RuntimeError(
+                "requires_grad: can only be set on a leaf tensor; use detach() to get one"
+            )
+        if value and not is_floating(self.dtype):
+            raise type_error("requires_grad", "dtype must be floating", dtype=str(self.dtype))
+        self._requires_grad = bool(value)
+
+    def numpy(self) -> Any:
+        """The array itself, not a copy. Changing it changes the tensor."""
+        return self._array
+
+    def item(self) -> Any:
+        """The only element, as a Python number."""
+        if self.size != 1:
+            raise value_error("item", "tensor must have exactly one element", shape=self.shape)
+        if is_bfloat16(self.dtype):
+            return float(self._array.reshape(()))
+        return self._array.item() if hasattr(self._array, "item") else float(self._array)
+
+    def tolist(self) -> Any:
+        """The elements as nested Python lists."""
+        return np.asarray(self._array).tolist()
+
+    def detach(self) -> Tensor:
+        """The same memory without a place on the tape."""
+        return wrap(self._array)
+
+    def backward(
+        self, grad_output: Any = None, retain_graph: bool = False, create_graph: bool = False
+    ) -> None:
+        """Add the gradient of this tensor to ``.grad`` of every leaf it was computed from."""
+        tape.backward(self, grad_output, retain_graph, create_graph)
+
+    def register_hook(self, fn: tape.Hook) -> Callable[[], None]:
+        """Call ``fn(grad)`` when this tensor's gradient is known; what it returns replaces the gradient.
+
+        Returns a function that removes the hook.
+        """
+        if not self._requires_grad:
+            raise RuntimeError("register_hook: the tensor does not require grad, so it never gets one")
+        holder: Any = self if self._node is None else self._node
+        name = "_hooks" if self._node is None else "hooks"
+        hooks = getattr(holder, name)
+        if hooks is None:
+            hooks = []
+            setattr(holder, name, hooks)
+        hooks.append(fn)
+        return lambda: hooks.remove(fn)
+
+    def zero_grad(self) -> None:
+        """Forget the gradient."""
+        self.grad = None
+
+    def _seed(self, op: str, gradient: Any) -> Tensor:
+        """The gradient a backward pass starts from, checked."""
+        if gradient is None:
+            if self.size != 1:
+                raise value_error(
+                    op, "grad_output is needed for a tensor of more than one element", shape=self.shape
+                )
+            return wrap(np.ones_like(self._array))
+        gradient = gradient if isinstance(gradient, Tensor) else Tensor(gradient, self.dtype)
+        if gradient.shape != self.shape:
+            raise value_error(
+                op, f"grad_output must have shape {self.shape}", grad_output_shape=gradient.shape
+            )
+        return gradient if gradient.dtype == self.dtype else gradient.astype(self.dtype)
+
+    def _has_nan(self) -> bool:
+        return is_floating(self.dtype) and bool(np.isnan(np.asarray(self._array)).any())
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        """Change the memory in place. The tape must not be recording this tensor."""
+        if self._requires_grad and tape.mode.recording:
+            raise RuntimeError(
+                "setitem: the tape cannot see a change in place of a tensor that requires grad; "
+                "use x.at[i].set(v), or change it inside no_grad()"
+            )
+        self._array[unwrapped_index(index)] = getattr(value, "_array", value)
+        changes.mark(self._array, tape.mode.anomaly)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        return np.asarray(self._array, dtype=dtype, copy=copy)
+
+    def __dlpack__(self, **options: Any) -> Any:
+        if self._requires_grad:
+            raise RuntimeError("dlpack: a tensor that requires grad cannot be exported; use detach()")
+        return self._array.__dlpack__(**options)
+
+    def __dlpack_device__(self) -> Any:
+        return self._array.__dlpack_device__()
+
+    def __len__(self) -> int:
+        if self.ndim == 0:
+            raise TypeError("len: a 0-d tensor has no length")
+        return int(self._array.shape[0])
+
+    def __iter__(self) -> Iterator[Tensor]:
+        if self.ndim == 0:
+            raise TypeError("iter: a 0-d tensor cannot be iterated over")
+        return (self[i] for i in range(len(self)))
+
+    def __bool__(self) -> bool:
+        if self.size != 1:
+            raise value_error(
+                "bool", "only a tensor of one element is true or false (use any or all)", shape=self.shape
+            )
+        return bool(self._array)
+
+    def __float__(self) -> float:
+        return float(self.item())
+
+    def __int__(self) -> int:
+        return int(self.item())
+
+    def __index__(self) -> int:
+        if is_floating(self.dtype) or self.dtype == bool_ or self.size != 1:
+            raise TypeError("index: only an integer tensor of one element can be used as an index")
+        return int(self._array.item())
+
+    def __contains__(self, value: Any) -> bool:
+        return bool((np.asarray(self._array) == np.asarray(getattr(value, "_array", value))).any())
+
+    __hash__ = object.__hash__
+
+    def __format__(self, spec: str) -> str:
+        return format(self.item(), spec) if spec and self.size == 1 else format(repr(self), spec)
+
+    def __repr__(self) -> str:
+        values = np.array2string(np.asarray(self._array), separator=", ", prefix="tensor(")
+        notes = [values]
+        if self.dtype not in (get_default_dtype(), bool_, np.dtype(np.int64)):
+            notes.append(f"dtype={self.dtype}")
+        if self.size == 0 and self.shape != (0,):
+            notes.append(f"shape={self.shape}")
+        if self._node is not None:
+            notes.append(f"op={self._node.rule.name.removesuffix('_backward')}")
+        elif self._requires_grad:
+            notes.append("requires_grad=True")
+        return f"tensor({', '.join(notes)})"
+
+    def __copy__(self) -> Tensor:
+        return self.__deepcopy__({})
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Tensor:
+        if self._node is not None:
+            raise RuntimeError("copy: only a leaf tensor can be copied; use detach() or clone()")
+        copied = type(self).__new__(type(self))
+        _initialise(copied, self._array.copy())
+        copied._requires_grad = self._requires_grad
+        copied.grad = None if self.grad is None else self.grad.detach().__deepcopy__(memo)
+        return copied
+
+    def __reduce_ex__(self, protocol: SupportsIndex) -> Any:
+        if self._node is not None:
+            raise RuntimeError("pickle: only a leaf tensor can be pickled; use detach()")
+        return _rebuilt, (type(self), self._array, self._requires_grad)
+
+    if TYPE_CHECKING:
+        # The ops attach these; see ops/methods.py.
+        T: Tensor
+        mT: Tensor
+        at: Any
+        def __getattr__(self, name: str) -> Callable[..., Any]: ...
+        def __add__(self, other: Any) -> Tensor: ...
+        def __radd__(self, other: Any) -> Tensor: ...
+        def __sub__(self, other: Any) -> Tensor: ...
+        def __rsub__(self, other: Any) -> Tensor: ...
+        def __mul__(self, other: Any) -> Tensor: ...
+        def __rmul__(self, other: Any) -> Tensor: ...
+        def __truediv__(self, other: Any) -> Tensor: ...
+        def __rtruediv__(self, other: Any) -> Tensor: ...
+        def __floordiv__(self, other: Any) -> Tensor: ...
+        def __mod__(self, other: Any) -> Tensor: ...
+        def __pow__(self, other: Any) -> Tensor: ...
+        def __rpow__(self, other: Any) -> Tensor: ...
+        def __matmul__(self, other: Any) -> Tensor: ...
+        def __neg__(self) -> Tensor: ...
+        def __abs__(self) -> Tensor: ...
+        def __invert__(self) -> Tensor: ...
+        def __and__(self, other: Any) -> Tensor: ...
+        def __or__(self, other: Any) -> Tensor: ...
+        def __xor__(self, other: Any) -> Tensor: ...
+        def __lt__(self, other: Any) -> Tensor: ...
+        def __le__(self, other: Any) -> Tensor: ...
+        def __gt__(self, other: Any) -> Tensor: ...
+        def __ge__(self, other: Any) -> Tensor: ...
+        def __eq__(self, other: Any) -> Tensor: ...  # type: ignore[override]
+        def __ne__(self, other: Any) -> Tensor: ...  # type: ignore[override]
+        def __getitem__(self, index: Any) -> Tensor: ...
+
+
+def _initialise(tensor: Tensor, array: Any) -> None:
+    tensor._array = array
+    tensor._requires_grad = False
+    tensor._node = None
+    tensor._hooks = None
+    tensor.grad = None
+
+
+def wrap(array: Any) -> Tensor:
+    """A tensor around an array that is already of a supported kind: no checks, no copy."""
+    tensor = Tensor.__new__(Tensor)
+    _initialise(tensor, array)
+    return tensor
+
+
+def _rebuilt(kind: type[Tensor], array: Any, requires_grad: bool) -> Tensor:
+    tensor = kind.__new__(kind)
+    _initialise(tensor, array)
+    tensor._requires_grad = requires_grad
+    return tensor
+
+
+def tensor(data: Any, dtype: DType = None, requires_grad: bool = False) -> Tensor:
+    """A tensor holding a copy of ``data``: a number, nested lists, an array or a tensor.
+
+    Python floats become the default dtype, arrays keep theirs.
+
+    >>> import extensor as ex
+    >>> ex.tensor([[1, 2], [3, 4]], dtype=ex.float64)
+    tensor([[1., 2.],
+            [3., 4.]], dtype=float64)
+    """
+    array = to_array(data, dtype)
+    source = getattr(data, "_array", data)
+    made = wrap(array.copy() if array is source or changes.owner(array) is source else array)
+    if requires_grad:
+        made.requires_grad = True
+    return made
+
+
+def to_array(data: Any, dtype: DType = None, op: str = "tensor") -> Any:
+    """``data`` as an array of a supported dtype, without a copy where it already is one."""
+    if isinstance(data, Tensor):
+        data = data._array
+    if dtype is not None:
+        dtype = as_dtype(dtype, op)
+    if isinstance(data, np.ndarray | np.generic) or not hasattr(data, "__array_namespace__"):
+        return _to_numpy(data, dtype, op)
+    return data if dtype is None or data.dtype == dtype else data.astype(dtype)
+
+
+def _to_numpy(data: Any, dtype: DType, op: str) -> Any:
+    if isinstance(data, np.ndarray | np.generic):
+        array = np.asarray(data)
+    else:
+        try:
+            array = np.asarray(_plain(data))
+        except (ValueError, TypeError, OverflowError) as error:
+            raise type_error(
+                op, "data must be numbers, nested lists of equal lengths or an array",
+                data=type(data).__name__,
+            ) from error
+        if dtype is None and array.dtype == np.float64 and not hasattr(data, "__array__"):
+            dtype = _dtype_of_tensors_in(data) or get_default_dtype()
+    if dtype is None:
+        as_dtype(array.dtype, op)
+        return array
+    if array.dtype.kind not in "biuf" and not is_bfloat16(array.dtype):
+        raise type_error(op, "data must be numbers", data=type(data).__name__)
+    return array.astype(dtype, copy=False)
+
+
+def _plain(data: Any) -> Any:
+    """Nested lists with the tensors inside them turned into arrays."""
+    if isinstance(data, Tensor):
+        return data._array
+    if isinstance(data, list | tuple) and any(isinstance(x, Tensor | list | tuple) for x in data):
+        return [_plain(x) for x in data]
+    return data
+
+
+def _dtype_of_tensors_in(data: Any) -> DType:
+    while isinstance(data, list | tuple) and data:
+        data = data[0]
+    return getattr(data, "dtype", None)
+
+
+def unwrapped_index(index: Any) -> Any:
+    """An index with its tensors turned into arrays."""
+    if isinstance(index, tuple):
+        return tuple(unwrapped_index(item) for item in index)
+    return getattr(index, "_array", index)
