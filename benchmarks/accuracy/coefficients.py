@@ -98,6 +98,10 @@ ATANH_TAIL = (  # 2 atanh(s) = 2 s + s z P(z) with z = s^2
     lambda z: (2 * mp.atanh(mp.sqrt(z)) / mp.sqrt(z) - 2) / z,
     lambda z: z * mp.sqrt(z) / (2 * mp.atanh(mp.sqrt(z))),
 )
+POW_TAIL = (
+    lambda z: (ATANH_TAIL[0](z) - mp.mpf(2) / 3) / z,
+    lambda z: z * ATANH_TAIL[1](z),
+)
 LOG_TAIL = (
     lambda f: (mp.log1p(f) - f + f**2 / 2) / f**3,
     lambda f: f**3 / mp.log1p(f),
@@ -129,15 +133,17 @@ def tail_end(last: float, center: float) -> mp.mpf:
 # name, (target, weight), interval, degree, format, what it is
 TABLE = [
     ("ExpFloat", EXP_TAIL, (-HALF_LN2, HALF_LN2), 4, "float", "exp(r) = 1 + r + r^2 P(r)"),
-    ("ExpMixed", EXP_TAIL, (-HALF_LN2, HALF_LN2), 5, "double", "exp(r) = 1 + r + r^2 P(r)"),
+    ("ExpMixed", EXP_TAIL, (-HALF_LN2, HALF_LN2), 4, "double", "exp(r) = 1 + r + r^2 P(r)"),
     ("ExpDouble", EXP_TAIL, (-HALF_LN2, HALF_LN2), 9, "double", "exp(r) = 1 + r + r^2 P(r)"),
     ("LogFloat", LOG_TAIL, (1 / SQRT2 - 1, SQRT2 - 1), 7, "float", "log(1 + f) = f - f^2 / 2 + f^3 P(f)"),
+    ("Log1pMixed", ATANH_TAIL, (0, mp.mpf(1) / 9), 3, "double", "2 atanh(s) = 2 s + s z P(z), z = s^2"),
+    ("PowDouble", POW_TAIL, (0, (3 - 2 * SQRT2) ** 2), 6, "double", "2 atanh(s) = 2 s + s z (2/3 + z P(z)), z = s^2"),
     ("LogDouble", ATANH_TAIL, (0, (3 - 2 * SQRT2) ** 2), 6, "double", "2 atanh(s) = 2 s + s z P(z), z = s^2"),
     ("TanhFloat", odd_tail(mp.tanh), (0, 1), 7, "float", "tanh(x) = x + x w P(w), w = x^2"),
     ("TanhDouble", odd_tail(mp.tanh), (0, 0.3025), 9, "double", "tanh(x) = x + x w P(w), w = x^2"),
     ("SinhDouble", odd_tail(mp.sinh), (0, 1), 7, "double", "sinh(x) = x + x w P(w), w = x^2"),
-    ("SinMixed", odd_tail(mp.sin), (0, QUARTER_PI_SQUARED), 3, "double", "sin(r) = r + r w P(w), w = r^2"),
-    ("CosMixed", COS_TAIL, (0, QUARTER_PI_SQUARED), 3, "double", "cos(r) = 1 - w / 2 + w^2 P(w), w = r^2"),
+    ("SinMixed", odd_tail(mp.sin), (0, QUARTER_PI_SQUARED), 2, "double", "sin(r) = r + r w P(w), w = r^2"),
+    ("CosMixed", COS_TAIL, (0, QUARTER_PI_SQUARED), 2, "double", "cos(r) = 1 - w / 2 + w^2 P(w), w = r^2"),
     ("SinDouble", odd_tail(mp.sin), (0, QUARTER_PI_SQUARED), 5, "double", "sin(r) = r + r w P(w), w = r^2"),
     ("CosDouble", COS_TAIL, (0, QUARTER_PI_SQUARED), 5, "double", "cos(r) = 1 - w / 2 + w^2 P(w), w = r^2"),
     ("AsinDouble", odd_tail(mp.asin), (0, 0.25), 11, "double", "asin(x) = x + x w P(w), w = x^2"),

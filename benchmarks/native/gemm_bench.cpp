@@ -1,7 +1,7 @@
 // gemm_bench test             check gemm against a naive reference
 // gemm_bench peak             measure the FMA peak of one core, GF/s
 // gemm_bench serve            time ours; reads "m k n layout threads seconds" lines, prints seconds
-// gemm_bench serve lib sym    time the cblas_sgemm named sym (64-bit sizes if it ends in 64_) of lib
+// gemm_bench serve lib sym    time the Fortran sgemm named sym (64-bit sizes if it ends in 64_)
 #include <dlfcn.h>
 
 #include <atomic>
@@ -207,7 +207,7 @@ void check(Random& random, int64_t m, int64_t n, int64_t k, int a_layout, int b_
       double unit = scale * std::numeric_limits<Result>::epsilon() + 1e-300;
       worst = std::max(worst, std::isnan(error) ? 1e9 : error / unit);
     }
-    for (int64_t j = n; j < p.c_row && i + 1 < m; ++j) same &= std::isnan(c[i * p.c_row + j]);
+    for (int64_t j = n; n > 0 && j < p.c_row && i + 1 < m; ++j) same &= std::isnan(c[i * p.c_row + j]);
   }
   if (!same || worst > 30) {
     if (++failures < 20) {
@@ -385,14 +385,23 @@ double best_time(const Job& job, Call call) {
   return best;
 }
 
+// On cache lines, as the arrays of every library are.
+class Aligned {
+ public:
+  explicit Aligned(int64_t size) : memory_(size + 16, 0.5f) {}
+  float* data() { return memory_.data() + (-reinterpret_cast<uintptr_t>(memory_.data()) % 64) / 4; }
+
+ private:
+  std::vector<float> memory_;
+};
+
 struct Operands {
-  explicit Operands(const Job& job)
-      : a(job.m * job.k), b(job.k * job.n), c(job.m * job.n) {
+  explicit Operands(const Job& job) : a(job.m * job.k), b(job.k * job.n), c(job.m * job.n) {
     Random random(2);
-    for (float& x : a) x = make_value<float>(random);
-    for (float& x : b) x = make_value<float>(random);
+    for (int64_t i = 0; i < job.m * job.k; ++i) a.data()[i] = make_value<float>(random);
+    for (int64_t i = 0; i < job.k * job.n; ++i) b.data()[i] = make_value<float>(random);
   }
-  std::vector<float> a, b, c;
+  Aligned a, b, c;
 };
 
 double time_ours(const Job& job) {
@@ -406,16 +415,20 @@ double time_ours(const Job& job) {
   return best_time(job, [&] { EX_ISA::gemm(p, run); });
 }
 
+// Fortran BLAS sees row-major matrices as their transposes: it computes C' = B' A'.
 template <typename Int>
-double time_cblas(const Job& job, void* symbol) {
-  using Function = void (*)(int, int, int, Int, Int, Int, float, const float*, Int, const float*,
-                            Int, float, float*, Int);
+double time_blas(const Job& job, void* symbol) {
+  using Function = void (*)(const char*, const char*, const Int*, const Int*, const Int*,
+                            const float*, const float*, const Int*, const float*, const Int*,
+                            const float*, float*, const Int*);
   auto gemm = reinterpret_cast<Function>(symbol);
   Operands x(job);
   const bool a_turned = job.layout[0] == 'T', b_turned = job.layout[1] == 'T';
+  const Int m = job.m, n = job.n, k = job.k, a_row = a_turned ? m : k, b_row = b_turned ? k : n;
+  const float one = 1, zero = 0;
   return best_time(job, [&] {
-    gemm(101, a_turned ? 112 : 111, b_turned ? 112 : 111, job.m, job.n, job.k, 1, x.a.data(),
-         a_turned ? job.m : job.k, x.b.data(), b_turned ? job.k : job.n, 0, x.c.data(), job.n);
+    gemm(b_turned ? "T" : "N", a_turned ? "T" : "N", &n, &m, &k, &one, x.b.data(), &b_row,
+         x.a.data(), &a_row, &zero, x.c.data(), &n);
   });
 }
 
@@ -431,8 +444,8 @@ int serve(const char* library, const char* name) {
   while (scanf("%ld %ld %ld %7s %d %lf", &job.m, &job.k, &job.n, job.layout, &job.threads,
                &job.seconds) == 6) {
     double seconds = !symbol ? time_ours(job)
-                     : wide  ? time_cblas<int64_t>(job, symbol)
-                             : time_cblas<int>(job, symbol);
+                     : wide  ? time_blas<int64_t>(job, symbol)
+                             : time_blas<int>(job, symbol);
     printf("%.9g\n", seconds);
     fflush(stdout);
   }

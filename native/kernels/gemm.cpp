@@ -61,16 +61,21 @@ Left<T> prepare_left(const Gemm<Operand>& p, Range rows, Range steps, bool pack)
   }
   constexpr int64_t width = kPackedRows<T>;
   const int64_t depth = steps.size();
-  T* packed = left_scratch<T>((rows.size() / 4 + 2) * width * depth);
-  T* panel = packed;
+  const int64_t panel_size = width * depth + 64 / sizeof(T);  // panels must not share cache sets
+  T* packed = left_scratch<T>((rows.size() / 4 + 2) * panel_size);
+  T* target = packed;
   for (int64_t row = 0; row < rows.size();) {
-    Lines<Operand> lines{a + row * p.a_row, p.a_row, p.a_column,
-                         minimum(width, p.m - rows.begin - row)};
-    pack_panel(lines, depth, panel, width);
-    panel += width * depth;
-    row += tile_height(rows.size() - row);
+    int64_t offsets[kPanelGroup];
+    int panels = 0;
+    for (; panels < kPanelGroup && row < rows.size(); ++panels) {
+      offsets[panels] = row;
+      row += tile_height(rows.size() - row);
+    }
+    Lines<Operand> lines{a, p.a_row, p.a_column, p.m - rows.begin, p.k - steps.begin};
+    pack_panels(lines, depth, offsets, panels, target, panel_size, width);
+    target += panels * panel_size;
   }
-  return {packed, 1, width, 0, width * depth};
+  return {packed, 1, width, 0, panel_size};
 }
 
 // One panel of columns against all rows of the block. When B can be read as it lies, the first tile
@@ -93,7 +98,9 @@ void multiply_column(const Gemm<Operand>& p, Range rows, Range steps, int64_t co
     }
   }
   if (!pack_in_passing) {
-    pack_panel(Lines<Operand>{b, p.b_column, p.b_row, columns}, steps.size(), packed, width);
+    const Lines<Operand> lines{b, p.b_column, p.b_row, p.n - column, p.k - steps.begin};
+    const int64_t offset = 0;
+    pack_panels(lines, steps.size(), &offset, 1, packed, 0, width);
   }
   for (int64_t row = 0; row < rows.size();) {
     int64_t height = tile_height(rows.size() - row);

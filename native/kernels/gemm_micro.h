@@ -45,28 +45,43 @@ EX_INLINE Vector<T> apply(Epilogue epilogue, Vector<T> value) {
   return value;
 }
 
+// Kept out of line: its moves of odd sizes would cost the tile loop its registers.
 template <typename T>
-EX_INLINE void finish_vector(const Finish<T>& finish, Vector<T> sum, T* c, int64_t column,
-                             int64_t count) {
-  if (count <= 0) return;
-  if (finish.accumulate) sum = load_first(c + column, count) + sum;
-  if (finish.bias) sum += load_first(finish.bias + column, count);
-  store_first(c + column, apply<T>(finish.epilogue, sum), count);
+[[gnu::noinline]] void finish_partial(const Tile<T>& tile, int64_t rows, int64_t width,
+                                      const T* sums) {
+  const Finish<T>& finish = tile.finish;
+  for (int64_t column = 0; column < tile.columns; column += kLanes<T>) {
+    const int64_t count = tile.columns - column;
+    Vector<T> bias = finish.bias ? load_first(finish.bias + column, count) : Vector<T>{};
+    for (int64_t r = 0; r < rows; ++r) {
+      T* c = tile.c + r * tile.c_row + column;
+      Vector<T> sum = load(sums + r * width + column);
+      if (finish.accumulate) sum += load_first(c, count);
+      if (finish.bias) sum += bias;
+      store_first(c, apply<T>(finish.epilogue, sum), count);
+    }
+  }
 }
 
 template <typename T, int Rows, int Vectors>
-EX_INLINE void finish_tile(const Tile<T>& tile, const Vector<T> (&sums)[Rows][Vectors]) {
+EX_INLINE void finish_whole(const Tile<T>& tile, Vector<T> (&sums)[Rows][Vectors]) {
   constexpr int lanes = kLanes<T>;
-  const bool whole = tile.columns >= Vectors * lanes;
+  const Finish<T>& finish = tile.finish;
+  auto each = [&](auto change) __attribute__((always_inline)) {
 #pragma GCC unroll 12
-  for (int r = 0; r < Rows; ++r) {
-    T* c = tile.c + r * tile.c_row;
+    for (int r = 0; r < Rows; ++r) {
 #pragma GCC unroll 2
-    for (int v = 0; v < Vectors; ++v) {
-      int64_t count = whole ? lanes : tile.columns - v * lanes;
-      finish_vector<T>(tile.finish, sums[r][v], c, v * lanes, count);
+      for (int v = 0; v < Vectors; ++v) change(sums[r][v], tile.c + r * tile.c_row, v * lanes);
     }
+  };
+  if (finish.accumulate) each([&](auto& sum, T* c, int column) { sum += load(c + column); });
+  if (finish.bias) {
+    each([&](auto& sum, T*, int column) { sum += load(finish.bias + column); });
   }
+  if (finish.epilogue != Epilogue::none) {
+    each([&](auto& sum, T*, int) { sum = apply<T>(finish.epilogue, sum); });
+  }
+  each([](auto& sum, T* c, int column) { store(c + column, sum); });
 }
 
 template <typename T, int Rows, int Vectors, bool Pack>
@@ -86,7 +101,10 @@ void compute_tile(const Tile<T>& tile) {
 #pragma GCC unroll 2
     for (int v = 0; v < Vectors; ++v) {
       right[v] = load(b + v * lanes);
-      if constexpr (Pack) store(packed + v * lanes, right[v]);
+      if constexpr (Pack) {
+        __builtin_prefetch(b + (Vectors + v) * lanes, 0, 2);  // the next panel, into L2
+        store(packed + v * lanes, right[v]);
+      }
     }
 #pragma GCC unroll 12
     for (int r = 0; r < Rows; ++r) {
@@ -99,7 +117,14 @@ void compute_tile(const Tile<T>& tile) {
     b += b_row;
     if constexpr (Pack) packed += Vectors * lanes;
   }
-  finish_tile<T, Rows, Vectors>(tile, sums);
+  if (tile.columns >= Vectors * lanes) return finish_whole(tile, sums);
+  T spilled[Rows * Vectors * lanes];
+#pragma GCC unroll 12
+  for (int r = 0; r < Rows; ++r) {
+#pragma GCC unroll 2
+    for (int v = 0; v < Vectors; ++v) store(spilled + (r * Vectors + v) * lanes, sums[r][v]);
+  }
+  finish_partial(tile, Rows, Vectors * lanes, spilled);
 }
 
 template <typename T>

@@ -33,21 +33,31 @@ class Scratch {
   size_t size_ = 0;
 };
 
-// A panel holds `Width` lines (rows of A or columns of B) side by side: panel[step * Width + line].
+// A panel holds `width` lines (rows of A or columns of B) side by side: panel[step * width + line].
 // Lines beyond the last are padded with anything: their products are never stored.
 template <typename Source>
 struct Lines {
   const Source* data;
   int64_t line_stride, step_stride;
-  int64_t count;  // lines that may be read
+  int64_t count;  // lines from here to the end of the operand
+  int64_t steps;  // steps from here to the end of the operand
 };
+
+// Of adjacent lines, the steps at which `width` of them can be read even if fewer exist: the read
+// then ends in a later step, still inside the operand.
+template <typename Source>
+int64_t readable_steps(const Lines<Source>& from, int64_t width) {
+  if (from.count >= width) return from.steps;
+  if (from.step_stride <= 0) return 0;
+  return from.steps - ceil_divide(width - from.count, from.step_stride);
+}
 
 // One vector of lines over as many steps as a 128-bit lane holds: each lane gathers its own lines,
 // so the transpose needs no shuffle across lanes.
-template <typename T, typename Source>
-EX_INLINE Vector<T> gather_quads(const Source* const* lines, int64_t step, int offset) {
+template <typename T, typename Pointers>
+EX_INLINE Vector<T> gather_quads(const Pointers& line, int offset) {
   constexpr int quad = kQuadLanes<T>;
-  auto at = [&](int lane) { return load_wide<Quad<T>>(lines[lane * quad + offset] + step); };
+  auto at = [&](int lane) { return load_wide<Quad<T>>(line(lane * quad + offset)); };
   if constexpr (kVectorBytes == 16) {
     return at(0);
   } else if constexpr (kVectorBytes == 32) {
@@ -57,12 +67,11 @@ EX_INLINE Vector<T> gather_quads(const Source* const* lines, int64_t step, int o
   }
 }
 
-template <typename T, typename Source>
-EX_INLINE void transpose_quads(const Source* const* lines, int64_t step,
-                               Vector<T> (&out)[kQuadLanes<T>]) {
+template <typename T, typename Pointers>
+EX_INLINE void transpose_quads(const Pointers& line, Vector<T> (&out)[kQuadLanes<T>]) {
   Vector<T> rows[kQuadLanes<T>];
 #pragma GCC unroll 4
-  for (int r = 0; r < kQuadLanes<T>; ++r) rows[r] = gather_quads<T>(lines, step, r);
+  for (int r = 0; r < kQuadLanes<T>; ++r) rows[r] = gather_quads<T>(line, r);
   if constexpr (kQuadLanes<T> == 2) {
     out[0] = interleave<0, T>(rows[0], rows[1]);
     out[1] = interleave<1, T>(rows[0], rows[1]);
@@ -78,42 +87,52 @@ EX_INLINE void transpose_quads(const Source* const* lines, int64_t step,
   }
 }
 
-template <typename T, typename Source>
-void pack_transposed(const Lines<Source>& from, int64_t depth, T* panel, int64_t width) {
+template <typename T, typename Pointers>
+EX_INLINE void pack_vector_of_lines(const Pointers& line, int64_t depth, T* panel, int64_t width) {
   constexpr int quad = kQuadLanes<T>;
-  for (int64_t first = 0; first < width; first += kLanes<T>) {
-    const Source* lines[kLanes<T>];
-    for (int i = 0; i < kLanes<T>; ++i) {
-      lines[i] = from.data + minimum(first + i, from.count - 1) * from.line_stride;
-    }
-    T* target = panel + first;
-    int64_t step = 0;
-    for (; step + quad <= depth; step += quad) {
-      Vector<T> out[quad];
-      transpose_quads<T>(lines, step, out);
+  int64_t step = 0;
+  for (; step + quad <= depth; step += quad) {
+    Vector<T> out[quad];
+    transpose_quads<T>([&](int i) { return line(i) + step; }, out);
 #pragma GCC unroll 4
-      for (int i = 0; i < quad; ++i) store(target + (step + i) * width, out[i]);
-    }
-    for (; step < depth; ++step) {
-      for (int i = 0; i < kLanes<T>; ++i) target[step * width + i] = widen(lines[i][step]);
-    }
+    for (int i = 0; i < quad; ++i) store(panel + (step + i) * width, out[i]);
+  }
+  for (; step < depth; ++step) {
+    for (int i = 0; i < kLanes<T>; ++i) panel[step * width + i] = widen(line(i)[step]);
   }
 }
 
 template <typename T, typename Source>
-void pack_straight(const Lines<Source>& from, int64_t depth, T* panel, int64_t width) {
+void pack_transposed(const Lines<Source>& from, int64_t depth, T* panel, int64_t width) {
   for (int64_t first = 0; first < width; first += kLanes<T>) {
-    int64_t count = minimum<int64_t>(from.count - first, kLanes<T>);
-    const Source* source = from.data + first;
-    T* target = panel + first;
-    if (count == kLanes<T>) {
-      for (int64_t step = 0; step < depth; ++step) {
-        store(target + step * width, load(source + step * from.step_stride));
-      }
+    const Source* data = from.data + first * from.line_stride;
+    const int64_t stride = from.line_stride, last = from.count - 1 - first;
+    if (last >= kLanes<T> - 1) {
+      pack_vector_of_lines([&](int i) { return data + i * stride; }, depth, panel + first, width);
     } else {
-      for (int64_t step = 0; step < depth; ++step) {
-        store(target + step * width,
-              load_first(source + step * from.step_stride, count < 0 ? 0 : count));
+      auto clipped = [&](int i) { return data + minimum<int64_t>(i, last) * stride; };
+      pack_vector_of_lines(clipped, depth, panel + first, width);
+    }
+  }
+}
+
+// Adjacent lines into several panels at once, so that each cache line of the source is read whole
+// before the next step, which may lie a page away.
+inline constexpr int kPanelGroup = 8;
+
+template <typename T, typename Source>
+void pack_adjacent(const Lines<Source>& from, int64_t depth, const int64_t* offsets, int panels,
+                   T* target, int64_t panel_size, int64_t width) {
+  const int64_t last_lines = from.count - offsets[panels - 1];
+  Lines<Source> last{from.data + offsets[panels - 1], 1, from.step_stride, last_lines, from.steps};
+  const int64_t easy = minimum(depth, readable_steps(last, width));
+  for (int64_t step = 0; step < depth; ++step) {
+    const Source* source = from.data + step * from.step_stride;
+    for (int i = 0; i < panels; ++i) {
+      T* panel = target + i * panel_size + step * width;
+      for (int64_t line = 0; line < width; line += kLanes<T>) {
+        int64_t count = step < easy ? kLanes<T> : from.count - offsets[i] - line;
+        store(panel + line, load_first(source + offsets[i] + line, count < 0 ? 0 : count));
       }
     }
   }
@@ -129,11 +148,24 @@ void pack_strided(const Lines<Source>& from, int64_t depth, T* panel, int64_t wi
   }
 }
 
+// Panel i begins with line offsets[i] and is written to target + i * panel_size.
 template <typename T, typename Source>
-void pack_panel(const Lines<Source>& from, int64_t depth, T* panel, int64_t width) {
-  if (from.line_stride == 1) return pack_straight(from, depth, panel, width);
-  if (from.step_stride == 1) return pack_transposed(from, depth, panel, width);
-  pack_strided(from, depth, panel, width);
+void pack_panels(const Lines<Source>& from, int64_t depth, const int64_t* offsets, int panels,
+                 T* target, int64_t panel_size, int64_t width) {
+  if (from.line_stride == 1) {
+    return pack_adjacent(from, depth, offsets, panels, target, panel_size, width);
+  }
+  for (int i = 0; i < panels; ++i) {
+    Lines<Source> lines = from;
+    lines.data += offsets[i] * from.line_stride;
+    lines.count -= offsets[i];
+    T* panel = target + i * panel_size;
+    if (from.step_stride == 1) {
+      pack_transposed(lines, depth, panel, width);
+    } else {
+      pack_strided(lines, depth, panel, width);
+    }
+  }
 }
 
 }  // namespace

@@ -62,8 +62,8 @@ void sum_adjacent_lines(const Operand* matrix, int64_t step_stride, const T* x, 
 
 // Lines that each run through memory are transposed in registers, so that their sums keep the same
 // order as those of adjacent lines. `Groups` independent vectors of lines hide the latency of FMA.
-template <int Groups, typename T, typename Operand>
-EX_INLINE void sum_running_group(const Operand* const* lines, const T* x, int64_t depth, T* sums) {
+template <int Groups, typename T, typename Pointers>
+EX_INLINE void sum_running_group(const Pointers& line, const T* x, int64_t depth, T* sums) {
   constexpr int quad = kQuadLanes<T>;
   Vector<T> sum[Groups] = {};
   int64_t step = 0;
@@ -71,16 +71,16 @@ EX_INLINE void sum_running_group(const Operand* const* lines, const T* x, int64_
 #pragma GCC unroll 4
     for (int g = 0; g < Groups; ++g) {
       Vector<T> values[quad];
-      transpose_quads<T>(lines + g * kLanes<T>, step, values);
+      transpose_quads<T>([&](int i) { return line(g * kLanes<T> + i) + step; }, values);
 #pragma GCC unroll 4
       for (int i = 0; i < quad; ++i) sum[g] += broadcast<T>(x[step + i]) * values[i];
     }
   }
   for (; step < depth; ++step) {
     for (int g = 0; g < Groups; ++g) {
-      Vector<T> values;
-      for (int i = 0; i < kLanes<T>; ++i) values[i] = widen(lines[g * kLanes<T> + i][step]);
-      sum[g] += broadcast<T>(x[step]) * values;
+      T values[kLanes<T>];
+      for (int i = 0; i < kLanes<T>; ++i) values[i] = widen(line(g * kLanes<T> + i)[step]);
+      sum[g] += broadcast<T>(x[step]) * load(values);
     }
   }
   for (int g = 0; g < Groups; ++g) store(sums + g * kLanes<T>, sum[g]);
@@ -91,16 +91,17 @@ void sum_running_lines(const Operand* matrix, int64_t line_stride, const T* x, i
                        int64_t lines, T* sums) {
   constexpr int groups = 4;
   constexpr int width = groups * kLanes<T>;
-  for (int64_t first = 0; first < lines; first += width) {
-    const Operand* pointers[width];
-    for (int i = 0; i < width; ++i) {
-      pointers[i] = matrix + minimum(first + i, lines - 1) * line_stride;
-    }
-    if (lines - first > kLanes<T>) {
-      sum_running_group<groups>(pointers, x, depth, sums + first);
-    } else {
-      sum_running_group<1>(pointers, x, depth, sums + first);
-    }
+  int64_t first = 0;
+  for (; first + width <= lines; first += width) {
+    const Operand* data = matrix + first * line_stride;
+    sum_running_group<groups>([&](int i) { return data + i * line_stride; }, x, depth,
+                              sums + first);
+  }
+  for (; first < lines; first += kLanes<T>) {
+    const Operand* data = matrix + first * line_stride;
+    const int64_t last = lines - 1 - first;
+    auto clipped = [&](int i) { return data + minimum<int64_t>(i, last) * line_stride; };
+    sum_running_group<1>(clipped, x, depth, sums + first);
   }
 }
 

@@ -13,14 +13,13 @@ inline constexpr float kExpFloat[] = {
     0x1.123a1c0000000p-7f,
     0x1.6a236e0000000p-10f};
 
-// exp(r) = 1 + r + r^2 P(r) on [-0.34675, 0.34675], error 2^-34.16.
+// exp(r) = 1 + r + r^2 P(r) on [-0.34675, 0.34675], error 2^-28.28.
 inline constexpr double kExpMixed[] = {
-    0x1.0000003a460b5p-1,
-    0x1.5555544292940p-3,
-    0x1.55548d751e019p-5,
-    0x1.11127149e157ep-7,
-    0x1.6d8d518c37ca3p-10,
-    0x1.9f084d7515563p-13};
+    0x1.fffffb97613f1p-2,
+    0x1.555491084dff2p-3,
+    0x1.5558f35d86a0dp-5,
+    0x1.123a1cad2494bp-7,
+    0x1.6a236e0eabf12p-10};
 
 // exp(r) = 1 + r + r^2 P(r) on [-0.34675, 0.34675], error 2^-56.32.
 inline constexpr double kExpDouble[] = {
@@ -45,6 +44,23 @@ inline constexpr float kLogFloat[] = {
     -0x1.0d85260000000p-3f,
     0x1.055bb20000000p-3f,
     -0x1.38b6be0000000p-4f};
+
+// 2 atanh(s) = 2 s + s z P(z), z = s^2 on [0.0, 0.11111], error 2^-27.74.
+inline constexpr double kLog1pMixed[] = {
+    0x1.55550153c0ff7p-1,
+    0x1.99d20764c610dp-2,
+    0x1.1ebd1b5b22f7ap-2,
+    0x1.1ed77bffa87d7p-2};
+
+// 2 atanh(s) = 2 s + s z (2/3 + z P(z)), z = s^2 on [0.0, 0.029437], error 2^-65.51.
+inline constexpr double kPowDouble[] = {
+    0x1.9999999999b2fp-2,
+    0x1.2492492457fe4p-2,
+    0x1.c71c722d2f28fp-3,
+    0x1.745ce9f5cdeb9p-3,
+    0x1.3b1ee8ccb32eep-3,
+    0x1.0f803369bec85p-3,
+    0x1.0e400e7f66a55p-3};
 
 // 2 atanh(s) = 2 s + s z P(z), z = s^2 on [0.0, 0.029437], error 2^-59.32.
 inline constexpr double kLogDouble[] = {
@@ -91,19 +107,17 @@ inline constexpr double kSinhDouble[] = {
     0x1.ae756e9efc5ecp-41,
     0x1.9a793f77d3da2p-49};
 
-// sin(r) = r + r w P(w), w = r^2 on [0.0, 0.61716], error 2^-37.49.
+// sin(r) = r + r w P(w), w = r^2 on [0.0, 0.61716], error 2^-27.97.
 inline constexpr double kSinMixed[] = {
-    -0x1.5555554c6d59fp-3,
-    0x1.11110867228b6p-7,
-    -0x1.a00f7c89eec18p-13,
-    0x1.6cd15210e6deep-19};
+    -0x1.5555452045dc6p-3,
+    0x1.110738758ec28p-7,
+    -0x1.9943019be1825p-13};
 
-// cos(r) = 1 - w / 2 + w^2 P(w), w = r^2 on [0.0, 0.61716], error 2^-43.2.
+// cos(r) = 1 - w / 2 + w^2 P(w), w = r^2 on [0.0, 0.61716], error 2^-33.28.
 inline constexpr double kCosMixed[] = {
-    0x1.5555554f4be96p-5,
-    -0x1.6c16b8962f6e7p-10,
-    0x1.a0111e661fd31p-16,
-    -0x1.242a77cb8a04fp-22};
+    0x1.55554aaff5478p-5,
+    -0x1.6c0c8925dc037p-10,
+    0x1.9a01964ebc4c0p-16};
 
 // sin(r) = r + r w P(w), w = r^2 on [0.0, 0.61716], error 2^-56.51.
 inline constexpr double kSinDouble[] = {

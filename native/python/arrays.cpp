@@ -51,8 +51,7 @@ PyDataMem_Handler pool_handler = {
 // left to NumPy.
 bool is_plain_number(const PyArray_Descr* descriptor) {
   const int typenum = descriptor->type_num;
-  return PyTypeNum_ISNUMBER(typenum) || PyTypeNum_ISBOOL(typenum) ||
-         typenum == registered_bfloat16;
+  return PyTypeNum_ISNUMBER(typenum) || PyTypeNum_ISBOOL(typenum) || typenum == registered_bfloat16;
 }
 
 bool bytes_of(npy_intp itemsize, int ndim, const npy_intp* shape, npy_intp& bytes) {

@@ -1,5 +1,5 @@
-// The NumPy side of the native core: arrays whose memory comes from the pool, and views of arrays as
-// plain numbers that kernels can use without the interpreter's lock.
+// The NumPy side of the native core: arrays whose memory comes from the pool, and views of arrays
+// as plain numbers that kernels can use without the interpreter's lock.
 //
 // Every source that touches NumPy includes this header and not NumPy's own, so that all share the
 // one table of functions that import_numpy() fills.
@@ -38,8 +38,8 @@ void set_bfloat16_typenum(int typenum);
 PyObject* new_array(int typenum, int ndim, const npy_intp* shape);
 PyObject* new_array(PyArray_Descr* descriptor, int ndim, const npy_intp* shape);
 
-// What a kernel knows of an array. Strides are in bytes. Shape and strides are copies: while a kernel
-// runs without the interpreter's lock, another thread may assign to array.shape.
+// What a kernel knows of an array. Strides are in bytes. Shape and strides are copies: while a
+// kernel runs without the interpreter's lock, another thread may assign to array.shape.
 struct ArrayView {
   char* data;
   int64_t size;  // number of elements
@@ -64,8 +64,8 @@ struct Shape {
 // The common shape of all views under NumPy's broadcasting rules; false if there is none.
 bool broadcast_shape(const ArrayView* const* views, int count, Shape& shape);
 
-// A nest of loops that walks several operands in step: operand k moves by strides[k][axis] bytes per
-// iteration of an axis. Axis 0 is the outermost.
+// A nest of loops that walks several operands in step: operand k moves by strides[k][axis] bytes
+// per iteration of an axis. Axis 0 is the outermost.
 struct LoopNest {
   int ndim;
   int operands;
@@ -75,13 +75,13 @@ struct LoopNest {
   int64_t strides[kMaxOperands][kMaxDimensions];
 };
 
-// Loops over `shape` with every view broadcast to it (stride 0 along repeated axes); false if a view
-// does not broadcast to that shape or there are more than kMaxOperands.
+// Loops over `shape` with every view broadcast to it (stride 0 along repeated axes); false if a
+// view does not broadcast to that shape or there are more than kMaxOperands.
 bool make_loop_nest(const Shape& shape, const ArrayView* const* views, int count, LoopNest& loops);
 
 // Drops axes of length 1 and merges neighbouring axes that every operand walks as one. All operands
-// contiguous gives one axis. The order of elements stays. At least one axis remains, of length 1 for a
-// scalar; an empty nest becomes one axis of length 0.
+// contiguous gives one axis. The order of elements stays. At least one axis remains, of length 1
+// for a scalar; an empty nest becomes one axis of length 0.
 void coalesce(LoopNest& loops);
 
 }  // namespace extensor

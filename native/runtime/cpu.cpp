@@ -128,8 +128,8 @@ Setting<InstructionSet> choose_instruction_set() {
   const InstructionSet best = detect_instruction_set();
   const char* wanted = environment("EXTENSOR_ISA");
   if (wanted == nullptr) return {best, ""};
-  for (const auto level : {InstructionSet::baseline, InstructionSet::v2, InstructionSet::v3,
-                           InstructionSet::v4}) {
+  for (const auto level :
+       {InstructionSet::baseline, InstructionSet::v2, InstructionSet::v3, InstructionSet::v4}) {
     if (std::strcmp(wanted, instruction_set_name(level)) == 0 && is_supported(level, best)) {
       return {level, ""};
     }
@@ -174,10 +174,9 @@ Setting<int> default_thread_count() {
   if (parsed.ec == std::errc() && parsed.ptr == end && wanted >= 1) {
     return {std::min(cores, wanted), ""};
   }
-  return {cores,
-          std::string("extensor: number of threads must be a positive integer, got "
-                      "EXTENSOR_NUM_THREADS=") +
-              text};
+  return {cores, std::string("extensor: number of threads must be a positive integer, got "
+                             "EXTENSOR_NUM_THREADS=") +
+                     text};
 }
 
 }  // namespace extensor

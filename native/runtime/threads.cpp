@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstdlib>
 #include <exception>
 #include <limits>
 #include <memory>
@@ -16,18 +17,16 @@
 #include <signal.h>
 #endif
 
-#include <cstdlib>
-
 namespace extensor {
 namespace {
 
 // Long enough to span the Python between two ops, short enough not to be seen as load.
 constexpr std::chrono::microseconds kSpinTime{50};
 constexpr int kPausesPerClockRead = 32;
-// On a virtual machine, waking a thread costs the caller 11 us and the thread runs 25 us later;
-// handing a task to a spinning one takes under 1 us.
+// On a virtual machine, waking a thread costs the caller 11 us and the thread runs 25 to 70 us
+// later; handing a task to a spinning one takes under 1 us.
 constexpr int64_t kWorthAwakeThreads = 12'000;
-constexpr int64_t kWorthSleepingThreads = 32'000;
+constexpr int64_t kWorthSleepingThreads = 48'000;
 // Woken threads wake others in turn, so that the caller of many threads need not wake them all.
 constexpr int kWakesPerThread = 2;
 constexpr int64_t kMaxTasks = std::numeric_limits<int32_t>::max();
@@ -63,6 +62,7 @@ struct Pool {
 // parallel_for when those run.
 std::atomic<Pool*> current_pool{nullptr};
 std::atomic<int> wanted_threads{0};
+thread_local bool inside_task = false;
 
 int unclaimed(uint64_t ticket) { return static_cast<int>(ticket & 0xffffffffu); }
 
@@ -141,6 +141,7 @@ void report_done(Pool& pool, int done) {
 
 void worker_main(Pool* shared, int index) {
   Pool& pool = *shared;
+  inside_task = true;
   const auto has_news = [&] {
     return unclaimed(pool.ticket.load(std::memory_order_relaxed)) > 0 ||
            index >= pool.worker_limit.load(std::memory_order_relaxed);
@@ -205,7 +206,7 @@ void resize(Pool& pool, int threads) {
   pool.requested = threads;
 }
 
-Pool& acquire_pool_object() {
+Pool& pool_object() {
   Pool* pool = current_pool.load(std::memory_order_acquire);
   if (pool != nullptr) return *pool;
   auto fresh = std::make_unique<Pool>();
@@ -213,7 +214,21 @@ Pool& acquire_pool_object() {
   return *pool;
 }
 
-// Holds the pool for one call. A nested call finds it held by the call it is inside of.
+// Marks the calling thread, so that a nested call runs inline even if the pool is free by then
+// because the outer call did not get it.
+class InsideTask {
+ public:
+  InsideTask() { inside_task = true; }
+  ~InsideTask() { inside_task = false; }
+  InsideTask(const InsideTask&) = delete;
+  InsideTask& operator=(const InsideTask&) = delete;
+};
+
+void run_inline(int64_t tasks, TaskBody body, void* context) {
+  for (int64_t task = 0; task < tasks; ++task) body(context, task);
+}
+
+// Holds the pool for one call.
 class Ownership {
  public:
   explicit Ownership(Pool& pool)
@@ -257,7 +272,7 @@ void run_on_pool(Pool& pool, int tasks, TaskBody body, void* context) {
 
 #if !defined(_WIN32)
 // The child of a fork has no workers, and its copy of the pool may be in the middle of a job. It
-// starts with a new one; the old one is left as it is, for its mutexes and threads can not be freed.
+// starts with a new one and leaves the old as it is, whose threads can be neither joined nor freed.
 [[maybe_unused]] const int fork_handler_registered =
     pthread_atfork(nullptr, nullptr, [] { current_pool.store(nullptr); });
 [[maybe_unused]] const int exit_handler_registered = std::atexit(shutdown_threads);
@@ -266,14 +281,16 @@ void run_on_pool(Pool& pool, int tasks, TaskBody body, void* context) {
 }  // namespace
 
 void parallel_for(int64_t tasks, TaskBody body, void* context) {
-  if (const int threads = num_threads(); threads > 1 && tasks > 1 && tasks <= kMaxTasks) {
-    Pool& pool = acquire_pool_object();
-    if (const Ownership ownership(pool); ownership) {
-      resize(pool, threads);
-      return run_on_pool(pool, static_cast<int>(tasks), body, context);
-    }
+  const int threads = num_threads();
+  if (tasks <= 1 || tasks > kMaxTasks || threads == 1 || inside_task) {
+    return run_inline(tasks, body, context);
   }
-  for (int64_t task = 0; task < tasks; ++task) body(context, task);
+  const InsideTask inside;
+  Pool& pool = pool_object();
+  const Ownership ownership(pool);
+  if (!ownership) return run_inline(tasks, body, context);
+  resize(pool, threads);
+  run_on_pool(pool, static_cast<int>(tasks), body, context);
 }
 
 void set_num_threads(int count) {

@@ -1,7 +1,7 @@
 // A pool of worker threads and the rules by which kernels cut their work.
 //
-// Work is cut into tasks by the caller, as a function of shape only, and the pool merely decides who
-// runs which task. So results do not depend on the number of threads.
+// Work is cut into tasks by the caller, as a function of shape only, and the pool merely decides
+// who runs which task. So results do not depend on the number of threads.
 #pragma once
 
 #include <algorithm>
@@ -16,8 +16,9 @@ using TaskBody = void (*)(void* context, int64_t task);
 
 // Runs body(context, 0) ... body(context, tasks - 1), each once, on the calling thread and the
 // pool's workers, and returns when all are done. Runs everything inline, in order, when called from
-// inside a task or while another thread has the pool. If a task throws, tasks not yet begun are
-// skipped and the first exception is thrown again here, on the calling thread. A task must not fork.
+// inside a task (of a call with more than one) or while another thread has the pool. If a task
+// throws, tasks not yet begun are skipped and the first exception is thrown again here, on the
+// calling thread. A task must not fork.
 void parallel_for(int64_t tasks, TaskBody body, void* context);
 
 template <std::invocable<int64_t> Body>
@@ -43,7 +44,8 @@ enum class Cost {
   heavy,   // erf, pow, random numbers, strided gathers: about 4 ns
 };
 
-// Consecutive ranges of `chunk` items, the last one shorter, and how long they all take on one thread.
+// Consecutive ranges of `chunk` items, the last one shorter, and how long they all take on one
+// thread.
 struct Cut {
   int64_t items;
   int64_t chunk;
@@ -51,9 +53,9 @@ struct Cut {
   int64_t nanoseconds;
 };
 
-// Cuts `items`, each of `elements_per_item` elements, into chunks of about 8 microseconds. A chunk of
-// single elements is a multiple of 2048, so no two tasks write to one cache line of a 64-byte aligned
-// array.
+// Cuts `items`, each of `elements_per_item` elements, into chunks of about 8 microseconds. A chunk
+// of single elements is a multiple of 2048, so no two tasks write to one cache line of a 64-byte
+// aligned array.
 Cut cut(int64_t items, Cost cost, int64_t elements_per_item = 1);
 
 // Whether work of this length is finished sooner with the pool. Threads asleep must be woken, which

@@ -18,3 +18,8 @@ def value_error(op: str, requirement: str, **got: object) -> ValueError:
 def type_error(op: str, requirement: str, **got: object) -> TypeError:
     """A wrong kind of thing: a dtype, or an object that cannot become a tensor."""
     return TypeError(_message(op, requirement, got))
+
+
+def index_error(op: str, requirement: str, **got: object) -> IndexError:
+    """An index outside its axis, where Python and NumPy raise IndexError too."""
+    return IndexError(_message(op, requirement, got))

@@ -13,6 +13,7 @@ The parameter names of a rule say what the tape keeps:
 ``x_shape``            only its shape (``input_shape`` where there is one input, ``shapes`` for a sequence)
 ``x_dtype``            only its dtype (``input_dtype`` where there is one input)
 ``output``             the result
+``indices``            the second output, where no input has that name
 an attribute           its value
 ``eps``                what :func:`extensor.gradient_eps` says at backward time
 =====================  ==================================================
@@ -35,6 +36,7 @@ from extensor.tensor import Tensor, wrap
 
 Shape: TypeAlias = tuple[int, ...]
 ShapeRule = Callable[..., Any]
+Needs: TypeAlias = tuple[bool, ...] | None
 
 if TYPE_CHECKING:
     Array: TypeAlias = Any
@@ -112,6 +114,7 @@ class Op:
         self.attributes = [parameter.name for parameter in parameters[self.arity :]]
         self.defaults = {p.name: p.default for p in parameters if p.default is not p.empty}
         self.signature = signature.replace(parameters=parameters, return_annotation=Tensor)
+        self.shape_attributes = self.attributes[: _named_attributes(shape)]
         self.function = _public(self, formula, self.signature)
         self.function.backward = self._define_backward
 
@@ -209,6 +212,8 @@ class Rule:
             return "attribute", op.attributes.index(name)
         if name in ("output", "eps"):
             return name, 0
+        if name == "indices":
+            return name, 1
         if name == "shapes" and op.variadic:
             return "shapes", 0
         for suffix in ("shape", "dtype"):
@@ -240,6 +245,8 @@ class Rule:
                 kept.append(tensors[index].dtype)
             elif role == "output":
                 kept.append(outputs[0]._array)
+            elif role == "indices":
+                kept.append(outputs[index].detach())
             elif role == "attribute":
                 kept.append(attributes[index])
         if self.several:
@@ -266,12 +273,12 @@ class Rule:
         for position, ((role, index), name) in enumerate(
             zip(self.roles, self.names, strict=True), start=1
         ):
-            if role in ("tensor", "output") and not isinstance(arguments[position], Tensor):
+            if role in ("tensor", "output", "indices") and not isinstance(arguments[position], Tensor):
                 kind = self.op.kinds[index] if role == "tensor" else Array
                 arguments[position] = as_tensor(self.name, name, arguments[position], kind)
             elif role == "shape" and arguments[position] is not None:
                 arguments[position] = tuple(arguments[position])
-        needs = (True,) * (len(arguments[0]) if self.op.variadic else len(self.fields))
+        needs = None if self.op.variadic else (True,) * len(self.fields)
         results = self._results(arguments, needs)
         if self.op.variadic:
             return tuple(results)
@@ -287,7 +294,8 @@ class Rule:
             )
         return gradient
 
-    def _results(self, arguments: list[Any], needs: tuple[bool, ...]) -> Sequence[Tensor | None]:
+    def _results(self, arguments: list[Any], needs: Needs) -> Sequence[Tensor | None]:
+        """The gradients that ``needs`` asks for; None asks for all, however many there are."""
         if self.kernel is not None:
             arrays = [_unwrapped(x) for x in arguments]
             asked = () if self.single else (needs,)
@@ -300,7 +308,7 @@ class Rule:
         return self._by_formula(arguments, needs)
 
     def _record_formula(
-        self, arguments: list[Any], outputs: Sequence[Tensor | None], needs: tuple[bool, ...]
+        self, arguments: list[Any], outputs: Sequence[Tensor | None], needs: Needs
     ) -> None:
         """The kernel gave the values; if they are differentiated again, the formula gives the rule."""
         tensors = [x for x in arguments if isinstance(x, Tensor)]
@@ -310,13 +318,13 @@ class Rule:
             made = [x for x in outputs if x is not None]
             tape.attach(tape.Node(rule, tuple(arguments), parents), made)
 
-    def _by_formula(self, arguments: list[Any], needs: tuple[bool, ...]) -> list[Tensor | None]:
+    def _by_formula(self, arguments: list[Any], needs: Needs) -> list[Tensor | None]:
         self._check(arguments)
-        dtypes = self._dtypes(arguments)
-        if any(isinstance(x, Tensor) and is_half(x.dtype) for x in arguments):
-            arguments = [_widened(x) for x in arguments]
-        result = self.written(*arguments)
+        half = any(isinstance(x, Tensor) and is_half(x.dtype) for x in arguments)
+        result = self.written(*([_widened(x) for x in arguments] if half else arguments))
         parts = (result,) if self.single else result
+        dtypes = self._dtypes(arguments, len(parts))
+        needs = (True,) * len(parts) if needs is None else needs
         gradients: list[Tensor | None] = []
         for part, needed, dtype in zip(parts, needs, dtypes, strict=True):
             value = part() if needed and callable(part) and not isinstance(part, Tensor) else part
@@ -326,16 +334,14 @@ class Rule:
                 gradients.append(value if value.dtype == dtype else value.astype(dtype))
         return gradients
 
-    def _dtypes(self, arguments: list[Any]) -> list[Any]:
+    def _dtypes(self, arguments: list[Any], count: int) -> list[Any]:
         """The dtype each gradient must have: its input's where known, else that of ``grad_output``."""
         incoming = arguments[0][0].dtype if self.several else arguments[0].dtype
         if self.op.variadic:
             for (role, _), value in zip(self.roles, arguments[1:], strict=True):
                 if role == "tensor":
                     return [x.dtype for x in value]
-                if role == "shapes":
-                    return [incoming] * len(value)
-            return [incoming] * int(arguments[0].shape[arguments[-1]])
+            return [incoming] * count
         known = {}
         for (role, index), value in zip(self.roles, arguments[1:], strict=True):
             if role == "tensor" and value is not None:
@@ -369,9 +375,9 @@ class Rule:
     def _expected_shape(self, arguments: list[Any]) -> Any:
         op = self.op
         shapes: dict[str, Any] = {}
-        attributes = dict(op.defaults)
+        attributes: dict[str, Any] = {}
         for (role, index), name, value in zip(self.roles, self.names, arguments[1:], strict=True):
-            if role == "output":
+            if role in ("output", "indices"):
                 return value.shape
             if role == "tensor":
                 shapes[op.inputs[index]] = _shape_of(value)
@@ -382,12 +388,12 @@ class Rule:
             elif role == "attribute":
                 attributes[name] = value
         missing = [n for n in op.inputs if n not in shapes and op.defaults.get(n, 0) is not None]
-        if op.shape is None or missing or any(n not in attributes for n in op.attributes):
+        if op.shape is None or missing or any(n not in attributes for n in op.shape_attributes):
             return None
         for name in op.inputs:
             shapes.setdefault(name, None)
         ordered = {name: shapes[name] for name in op.inputs}
-        return op.shape(self.name, ordered, *(attributes[n] for n in op.attributes))
+        return op.shape(self.name, ordered, *(attributes.get(n) for n in op.attributes))
 
     def bound(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Sequence[Any]:
         if not kwargs and len(args) == len(self.signature.parameters):
@@ -398,7 +404,7 @@ class Rule:
 class FormulaDerivative:
     """The derivative of a rule whose values came from a kernel: its formula, run again on the tape."""
 
-    def __init__(self, rule: Rule, needs: tuple[bool, ...]) -> None:
+    def __init__(self, rule: Rule, needs: Needs) -> None:
         self.rule = rule
         self.needs = needs
         self.name = f"{rule.name}_backward"
@@ -486,6 +492,14 @@ def _kind(annotation: Any) -> Any:
         if annotation is kind or annotation == kind | None:
             return kind
     return None
+
+
+def _named_attributes(shape: ShapeRule | None) -> int:
+    """How many attributes a shape rule looks at: those it names after ``op`` and ``shapes``."""
+    if shape is None:
+        return 0
+    kinds = [parameter.kind for parameter in inspect.signature(shape).parameters.values()]
+    return max(0, kinds.count(inspect.Parameter.POSITIONAL_OR_KEYWORD) - 2)
 
 
 def _shape_of(x: Any) -> Any:

@@ -2,12 +2,51 @@
 
 from __future__ import annotations
 
+from math import log as natural_log
 from typing import Any
 
 from extensor.op import Array, op
-from extensor.ops.chain import over
+from extensor.ops.chain import chain_divide, chain_rule, over
 from extensor.ops.shapes import same
 from extensor.tensor import Tensor
+
+LN2 = natural_log(2)
+LN10 = natural_log(10)
+
+
+@op(kernel="exp", shape=same, floats=True)
+def exp(xp: Any, x: Array) -> Any:
+    """``e ** x``. Derivative: ``output``.
+
+    >>> import extensor as ex
+    >>> ex.exp([0.0, 1.0])
+    tensor([1.       , 2.7182817])
+    """
+    return xp.exp(x)
+
+
+@exp.backward(kernel="exp_backward")
+def exp_backward(grad_output: Tensor, output: Tensor) -> Tensor:
+    """``grad_output * output``."""
+    return chain_rule(grad_output, output)
+
+
+@op(kernel="expm1", shape=same, floats=True)
+def expm1(xp: Any, x: Array) -> Any:
+    """``e ** x - 1``, with all its digits near 0. Derivative: ``exp(x)``.
+
+    >>> import extensor as ex
+    >>> ex.expm1([0.0, 1e-8])
+    tensor([0.e+00, 1.e-08])
+    """
+    return xp.expm1(x)
+
+
+@expm1.backward(kernel="expm1_backward")
+def expm1_backward(grad_output: Tensor, x: Tensor) -> Tensor:
+    """``grad_output * exp(x)``."""
+    # Not output + 1, which has no digits left where x is far below 0.
+    return chain_rule(grad_output, exp(x))
 
 
 @op(kernel="log", shape=same, floats=True)
@@ -25,3 +64,89 @@ def log(xp: Any, x: Array) -> Any:
 def log_backward(grad_output: Tensor, x: Tensor, eps: float = 1e-10) -> Tensor:
     """``grad_output / x``."""
     return over(grad_output, x, eps)
+
+
+@op(kernel="log2", shape=same, floats=True)
+def log2(xp: Any, x: Array) -> Any:
+    """The logarithm to base 2. Derivative: ``1 / (x * ln(2))``, the denominator lifted to ``eps``.
+
+    >>> import extensor as ex
+    >>> ex.log2([1.0, 8.0])
+    tensor([0., 3.])
+    """
+    return xp.log2(x)
+
+
+@log2.backward(kernel="log2_backward")
+def log2_backward(grad_output: Tensor, x: Tensor, eps: float = 1e-10) -> Tensor:
+    """``grad_output / (x * ln(2))``."""
+    return over(grad_output, x * LN2, eps)
+
+
+@op(kernel="log10", shape=same, floats=True)
+def log10(xp: Any, x: Array) -> Any:
+    """The logarithm to base 10. Derivative: ``1 / (x * ln(10))``, the denominator lifted to ``eps``.
+
+    >>> import extensor as ex
+    >>> ex.log10([1.0, 100.0])
+    tensor([0., 2.])
+    """
+    return xp.log10(x)
+
+
+@log10.backward(kernel="log10_backward")
+def log10_backward(grad_output: Tensor, x: Tensor, eps: float = 1e-10) -> Tensor:
+    """``grad_output / (x * ln(10))``."""
+    return over(grad_output, x * LN10, eps)
+
+
+@op(kernel="log1p", shape=same, floats=True)
+def log1p(xp: Any, x: Array) -> Any:
+    """``ln(1 + x)``, with all its digits near 0. Derivative: ``1 / (1 + x)``, infinite at -1.
+
+    >>> import extensor as ex
+    >>> ex.log1p_backward([1.0, 1.0], [0.0, 3.0])
+    tensor([1.  , 0.25])
+    """
+    return xp.log1p(x)
+
+
+@log1p.backward(kernel="log1p_backward")
+def log1p_backward(grad_output: Tensor, x: Tensor) -> Tensor:
+    """``grad_output / (1 + x)``."""
+    return chain_divide(grad_output, 1 + x)
+
+
+@op(kernel="sqrt", shape=same, floats=True)
+def sqrt(xp: Any, x: Array) -> Any:
+    """The square root, NaN below 0. Derivative: ``1 / (2 * output)``, the denominator lifted to ``eps``.
+
+    >>> import extensor as ex
+    >>> ex.sqrt_backward([1.0, 1.0], output=[1.0, 2.0])
+    tensor([0.5 , 0.25])
+    """
+    return xp.sqrt(x)
+
+
+@sqrt.backward(kernel="sqrt_backward")
+def sqrt_backward(grad_output: Tensor, output: Tensor, eps: float = 1e-10) -> Tensor:
+    """``grad_output / (2 * output)``."""
+    # Adding 0 turns -0, the root of -0, into 0: the slope there is upwards too.
+    return over(grad_output, 2 * output + 0.0, eps)
+
+
+@op(kernel="rsqrt", shape=same, floats=True)
+def rsqrt(xp: Any, x: Array) -> Any:
+    """``1 / sqrt(x)``. Derivative: ``-output**3 / 2``, infinite at 0.
+
+    >>> import extensor as ex
+    >>> ex.rsqrt_backward([1.0, 1.0], output=[1.0, 2.0])
+    tensor([-0.5, -4. ])
+    """
+    return 1 / xp.sqrt(x)
+
+
+@rsqrt.backward(kernel="rsqrt_backward")
+def rsqrt_backward(grad_output: Tensor, output: Tensor) -> Tensor:
+    """``-grad_output * output**3 / 2``."""
+    return chain_rule(grad_output, -0.5 * output * output * output)

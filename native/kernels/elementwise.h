@@ -1,0 +1,14 @@
+// The families of elementwise kernels of one instruction set.
+#pragma once
+
+#include "simd.h"
+#include "tables.h"
+
+namespace extensor::EX_ISA {
+
+std::span<const Elementwise> arithmetic_kernels();
+std::span<const Elementwise> function_kernels();
+std::span<const Elementwise> activation_kernels();
+std::span<const BinaryRule> binary_rules();
+
+}  // namespace extensor::EX_ISA

@@ -1,0 +1,58 @@
+// Elementary functions and their rules: a line each.
+#include "elementwise.h"
+#include "math.h"
+#include "pass.h"
+#include "steps.h"
+
+namespace extensor::EX_ISA {
+namespace {
+
+constexpr double kLn2 = 0.69314718055994530942;
+constexpr double kLn10 = 2.30258509299404568402;
+constexpr double kTwoOverRootPi = 1.12837916709551257390;
+
+constexpr Elementwise kFunctions[] = {
+    map<1, 0>("exp", Cost::medium, [](auto x) { return exp(x); }),
+    map<2, 0>("exp_backward", Cost::light, [](auto g, auto y) { return chain(g, y); }),
+    map<1, 0>("expm1", Cost::medium, [](auto x) { return expm1(x); }),
+    map<2, 0>("expm1_backward", Cost::light,
+              [](auto g, auto y) { return chain(g, y + decltype(y)(1)); }),
+    map<1, 0>("log", Cost::medium, [](auto x) { return log(x); }),
+    map<2, 1>("log_backward", Cost::light, [](auto g, auto x, auto eps) { return over(g, x, eps); }),
+    map<1, 0>("log2", Cost::medium, [](auto x) { return log2(x); }),
+    map<2, 1>("log2_backward", Cost::light,
+              [](auto g, auto x, auto eps) { return over(g, x * decltype(x)(kLn2), eps); }),
+    map<1, 0>("log10", Cost::medium, [](auto x) { return log10(x); }),
+    map<2, 1>("log10_backward", Cost::light,
+              [](auto g, auto x, auto eps) { return over(g, x * decltype(x)(kLn10), eps); }),
+    map<1, 0>("log1p", Cost::medium, [](auto x) { return log1p(x); }),
+    map<2, 0>("log1p_backward", Cost::light,
+              [](auto g, auto x) { return chain_over(g, x + decltype(x)(1)); }),
+    map<1, 0>("sqrt", Cost::light, [](auto x) { return sqrt(x); }),
+    map<2, 1>("sqrt_backward", Cost::light,
+              [](auto g, auto y, auto eps) { return over(g, y + y, eps); }),
+    map<1, 0>("sin", Cost::medium, [](auto x) { return sin(x); }),
+    map<2, 0>("sin_backward", Cost::medium, [](auto g, auto x) { return chain(g, cos(x)); }),
+    map<1, 0>("cos", Cost::medium, [](auto x) { return cos(x); }),
+    map<2, 0>("cos_backward", Cost::medium, [](auto g, auto x) { return chain(g, -sin(x)); }),
+    map<1, 0>("tan", Cost::heavy, [](auto x) { return tan(x); }),
+    map<1, 0>("asin", Cost::heavy, [](auto x) { return asin(x); }),
+    map<1, 0>("acos", Cost::heavy, [](auto x) { return acos(x); }),
+    map<1, 0>("atan", Cost::heavy, [](auto x) { return atan(x); }),
+    map<2, 0>("atan2", Cost::heavy, [](auto a, auto b) { return atan2(a, b); }),
+    map<1, 0>("sinh", Cost::heavy, [](auto x) { return sinh(x); }),
+    map<1, 0>("cosh", Cost::heavy, [](auto x) { return cosh(x); }),
+    map<1, 0>("asinh", Cost::heavy, [](auto x) { return asinh(x); }),
+    map<1, 0>("acosh", Cost::heavy, [](auto x) { return acosh(x); }),
+    map<1, 0>("atanh", Cost::heavy, [](auto x) { return atanh(x); }),
+    map<2, 0>("power", Cost::heavy, [](auto a, auto b) { return pow(a, b); }),
+    map<1, 0>("erf", Cost::medium, [](auto x) { return erf(x); }),
+    map<2, 0>("erf_backward", Cost::medium,
+              [](auto g, auto x) { return chain(g, decltype(x)(kTwoOverRootPi) * exp(-(x * x))); }),
+};
+
+}  // namespace
+
+std::span<const Elementwise> function_kernels() { return kFunctions; }
+
+}  // namespace extensor::EX_ISA

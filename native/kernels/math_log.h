@@ -1,0 +1,143 @@
+// log, log2, log10, log1p.
+#pragma once
+
+#include "math_exp.h"
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wpsabi"
+
+namespace extensor::EX_ISA {
+
+// x = 2^exponent (1 + fraction) with 1 + fraction in [sqrt(1/2), sqrt(2)); the fraction is exact.
+template <typename T>
+struct SplitNumber {
+  Vec<T> exponent;
+  Vec<T> fraction;
+};
+
+EX_INLINE SplitNumber<float> split_exponent(Vec<float> x) {
+  Vec<int32_t> bits = bit_cast<int32_t>(x);
+  Vec<int32_t> exponent = (bits - 0x3f3504f3) >> 23;
+  Vec<float> mantissa = bit_cast<float>(bits - (exponent << 23));
+  return {convert<float>(exponent), mantissa - 1.0f};
+}
+// Without arithmetic shifts and conversions of int64, which AVX2 lacks: the biased exponent is
+// placed in the low bits of 2^52.
+EX_INLINE SplitNumber<double> split_exponent(Vec<double> x) {
+  constexpr int64_t one = 0x3ff0000000000000, root_half = 0x3fe6a09e667f3bcd;
+  Vec<int64_t> bits = bit_cast<int64_t>(x);
+  Vec<uint64_t> biased = bit_cast<uint64_t>(bits + (one - root_half)) >> 52;
+  Vec<int64_t> shifted = bit_cast<int64_t>(biased);
+  Vec<double> exponent = bit_cast<double>(shifted | 0x4330000000000000) - (0x1p52 + 1023.0);
+  Vec<double> mantissa = bit_cast<double>(bits - (shifted << 52) + one);
+  return {exponent, mantissa - 1.0};
+}
+
+// log(1 + f) = f + log_tail(f), the tail at most a quarter of f.
+EX_INLINE Vec<float> log_tail(Vec<float> f) {
+  Vec<float> square = f * f;
+  return fma(square, -0.5f, square * f * polynomial(f, kLogFloat));
+}
+// With s = f / (2 + f): log(1 + f) = 2 atanh(s) = f - (f^2/2 - s (f^2/2 + z P(z))), z = s^2.
+EX_INLINE Vec<double> log_tail(Vec<double> f) {
+  Vec<double> s = f / (f + 2.0);
+  Vec<double> z = s * s;
+  Vec<double> half_square = f * f * 0.5;
+  return fma(s, fma(z, polynomial(z, kLogDouble), half_square), -half_square);
+}
+
+template <typename T>
+EX_INLINE Mask<T> is_positive_normal(Vec<T> x) {
+  return (x >= Format<T>::smallest_normal) & (x < Format<T>::infinity);
+}
+
+// Applies `core(SplitNumber, low)` to x, subnormals normalized, and puts in the special values:
+// log(0) = -inf, log(x < 0) = NaN, log(inf) = inf.
+template <typename T, typename Core>
+EX_INLINE Vec<T> with_log_specials(Vec<T> x, Core core) {
+  using F = Format<T>;
+  if (__builtin_expect(any(~is_positive_normal(x)), 0)) {
+    constexpr T shift = F::mantissa_bits;
+    constexpr T factor = T(int64_t{1} << F::mantissa_bits);
+    Mask<T> subnormal = x < F::smallest_normal;
+    SplitNumber<T> split = split_exponent(select(subnormal, x * factor, x));
+    split.exponent = select(subnormal, split.exponent - shift, split.exponent);
+    Vec<T> result = core(split);
+    result = select(x == F::infinity, F::infinity, result);
+    result = select(x == T(0), -F::infinity, result);
+    return select((x < T(0)) | isnan(x), F::nan, result);
+  }
+  return core(split_exponent(x));
+}
+
+// e ln 2 + f is kept as a pair: e ln2_high is exact, and for e = 0 so is the sum.
+template <typename T>
+EX_INLINE Vec<T> log(Vec<T> x) {
+  return with_log_specials(x, [](SplitNumber<T> split) {
+    Vec<T> base = split.exponent * Format<T>::ln2_high;
+    Vec<T> high = base + split.fraction;
+    Vec<T> low = split.fraction - (high - base);
+    Vec<T> tail = fma(split.exponent, Format<T>::ln2_low, log_tail(split.fraction));
+    return high + (low + tail);
+  });
+}
+
+// log(1 + f) c + e d for constants c, d of two words each, for the other bases.
+EX_INLINE Vec<double> log_in_base(SplitNumber<double> split, double c, double c_low, double d,
+                                  double d_low) {
+  Vec<double> f = split.fraction;
+  Vec<double> product = f * c;
+  Vec<double> product_low = exact_fma(f, c, -product) + f * c_low;
+  Vec<double> base = split.exponent * d;
+  Vec<double> high = base + product;
+  Vec<double> low = product - (high - base);
+  low = low + fma(split.exponent, d_low, product_low);
+  return high + fma(log_tail(f), c, low);
+}
+
+EX_INLINE Vec<double> log2(Vec<double> x) {
+  return with_log_specials(x, [](SplitNumber<double> split) {
+    return log_in_base(split, 0x1.71547652b82fep0, 0x1.777d0ffda0d24p-56, 1.0, 0.0);
+  });
+}
+EX_INLINE Vec<double> log10(Vec<double> x) {
+  return with_log_specials(x, [](SplitNumber<double> split) {
+    return log_in_base(split, 0x1.bcb7b1526e50ep-2, 0x1.95355baaafad3p-57, 0x1.34413509f7800p-2,
+                       0x1.fef311f12b358p-46);
+  });
+}
+EX_INLINE Vec<float> log2(Vec<float> x) {
+  return through_double(x, [](Vec<double> v) { return log2(v); });
+}
+EX_INLINE Vec<float> log10(Vec<float> x) {
+  return through_double(x, [](Vec<double> v) { return log10(v); });
+}
+
+// log(1 + x): u = 1 + x rounds, what it lost comes back as (x - (u - 1)) / u.
+EX_INLINE Vec<double> log1p(Vec<double> x) {
+  using F = Format<double>;
+  Vec<double> u = x + 1.0;
+  Vec<double> lost = select(x < 1.0, x - (u - 1.0), 1.0 - (u - x));
+  lost = select(x < 0x1p54, lost / u, 0.0);
+  SplitNumber<double> split = split_exponent(u);
+  // Near zero 1 + x need not be formed at all.
+  Mask<double> near = (x > -0.29) & (x < 0.41);
+  Vec<double> f = select(near, x, split.fraction);
+  Vec<double> exponent = select(near, 0.0, split.exponent);
+  Vec<double> base = exponent * F::ln2_high;
+  Vec<double> high = base + f;
+  Vec<double> low = f - (high - base);
+  Vec<double> tail = fma(exponent, F::ln2_low, log_tail(f)) + select(near, 0.0, lost);
+  Vec<double> result = high + (low + tail);
+  result = select(abs(x) < 0x1p-54, x, result);
+  result = select(x == F::infinity, F::infinity, result);
+  result = select(x == -1.0, -F::infinity, result);
+  return select((x < -1.0) | isnan(x), F::nan, result);
+}
+EX_INLINE Vec<float> log1p(Vec<float> x) {
+  return through_double(x, [](Vec<double> v) { return log1p(v); });
+}
+
+}  // namespace extensor::EX_ISA
+
+#pragma GCC diagnostic pop

@@ -1,0 +1,164 @@
+// The normal distribution and what is made of it: erf, erfc, cdf, pdf, gelu.
+//
+// Everything rests on Phi(-t) = exp(-t^2/2) M(t) for t >= 0, with (t + 4) M(t) a polynomial in
+// u = (t - 4) / (t + 4). No digits are lost in the tail, down to underflow. Formulas are written once,
+// in double, for two precisions: Full for double results, Mixed (short polynomials, no care for the
+// last bits of a double) for float ones.
+#pragma once
+
+#include "math_log.h"
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wpsabi"
+
+namespace extensor::EX_ISA {
+
+// y = kGeluLinear x + kGeluCubic x^3 = 2 sqrt(2/pi) (x + 0.044715 x^3), the argument of gelu_tanh.
+inline constexpr double kGeluLinear = 0x1.9884533d43651p+0, kGeluLinearLow = -0x1.cbc0d30ebfd15p-54;
+inline constexpr double kGeluCubic = 0x1.2444f2a4d8b4bp-4, kGeluCubicLow = -0x1.6c843a29d1c70p-61;
+
+struct Full {
+  // Where Phi(-t), exp(-t) and exp(-y(t)) have vanished in the result's type.
+  static constexpr double tail_end = 38.9, exp_end = 760.0, cubic_end = 24.0;
+
+  static EX_INLINE Vec<double> exp(Vec<double> x) { return extensor::EX_ISA::exp(x); }
+  // exp(-x^2 factor) for a factor of 1 or 1/2: the square's rounding error is given to exp.
+  static EX_INLINE Vec<double> gauss(Vec<double> x, double factor) {
+    Vec<double> square = x * x;
+    Vec<double> low = exact_fma(x, x, -square);
+    Vec<double> argument = square * -factor;
+    ReducedExp<double> reduced = reduce_exp(max(Vec<double>(-760.0), argument), low * -factor);
+    return scale(reduced.tail + 1.0, reduced.shifted);
+  }
+  // log1p for e in [0, 1].
+  static EX_INLINE Vec<double> log1p_unit(Vec<double> e) { return log1p(e); }
+  // exp(-y(t)), y as a pair: t (linear + cubic t^2).
+  static EX_INLINE Vec<double> exp_minus_cubic(Vec<double> t) {
+    Vec<double> square = t * t;
+    Vec<double> square_low = exact_fma(t, t, -square);
+    Vec<double> bend = square * kGeluCubic;
+    Vec<double> bend_low = exact_fma(square, kGeluCubic, -bend) +
+                           fma(square_low, kGeluCubic, square * kGeluCubicLow);
+    Vec<double> sum = bend + kGeluLinear;
+    Vec<double> part = sum - bend;
+    Vec<double> sum_low = (bend - (sum - part)) + (kGeluLinear - part) + (bend_low + kGeluLinearLow);
+    Vec<double> y = t * sum;
+    Vec<double> y_low = exact_fma(t, sum, -y) + t * sum_low;
+    ReducedExp<double> reduced = reduce_exp(max(Vec<double>(-760.0), -y), -y_low);
+    return scale(reduced.tail + 1.0, reduced.shifted);
+  }
+  // M(t) = Phi(-t) exp(t^2/2). The quotient u is good to half an ulp: at t = 0 an error in it counts
+  // twice.
+  static EX_INLINE Vec<double> mills(Vec<double> t) {
+    Vec<double> sum = t + 4.0, difference = t - 4.0;
+    Vec<double> sum_low = select(t > 4.0, 4.0 - (sum - t), t - (sum - 4.0));
+    Vec<double> difference_low = select(t > 4.0, (t - difference) - 4.0, t - (difference + 4.0));
+    Vec<double> inverse = 1.0 / sum;
+    Vec<double> u = difference * inverse;
+    Vec<double> residual = exact_fma(-u, sum, difference) + fma(-u, sum_low, difference_low);
+    u = fma(residual, inverse, u);
+    inverse = fma(inverse, exact_fma(-inverse, sum, 1.0) - inverse * sum_low, inverse);
+    return polynomial(u, kTailDouble) * inverse;
+  }
+};
+
+struct Mixed {
+  static constexpr double tail_end = 14.5, exp_end = 120.0, cubic_end = 12.0;
+
+  // Relative error 2^-28.2 for |x| < 700.
+  static EX_INLINE Vec<double> exp(Vec<double> x) {
+    using F = Format<double>;
+    Vec<double> shifted = fma(x, F::log2_e, F::round_to_integer);
+    Vec<double> r = fma(shifted - F::round_to_integer, -0x1.62e42fefa39efp-1, x);
+    Vec<double> value = fma(fma(polynomial(r, kExpMixed), r, 1.0), r, 1.0);
+    return scale_normal(value, shifted);
+  }
+  static EX_INLINE Vec<double> gauss(Vec<double> x, double factor) { return exp(x * x * -factor); }
+  // 2 atanh(e / (2 + e)).
+  static EX_INLINE Vec<double> log1p_unit(Vec<double> e) {
+    Vec<double> s = e / (e + 2.0);
+    Vec<double> z = s * s;
+    return s * fma(z, polynomial(z, kLog1pMixed), 2.0);
+  }
+  static EX_INLINE Vec<double> exp_minus_cubic(Vec<double> t) {
+    return exp(t * fma(t * t, -kGeluCubic, -kGeluLinear));
+  }
+  static EX_INLINE Vec<double> mills(Vec<double> t) {
+    Vec<double> inverse = 1.0 / (t + 4.0);
+    return polynomial((t - 4.0) * inverse, kTailMixed) * inverse;
+  }
+};
+
+// |x| up to `end`; NaN stays.
+template <typename T>
+EX_INLINE Vec<T> magnitude_up_to(Vec<T> x, std::type_identity_t<T> end) {
+  return min(Vec<T>(end), abs(x));
+}
+
+inline constexpr double kInverseRootTwoPi = 0x1.9884533d43651p-2;
+
+template <typename Precision>
+EX_INLINE Vec<double> normal_cdf_formula(Vec<double> x) {
+  Vec<double> t = magnitude_up_to(x, Precision::tail_end);
+  Vec<double> tail = Precision::gauss(t, 0.5) * Precision::mills(t);
+  return select(x < 0.0, tail, 1.0 - tail);
+}
+template <typename Precision>
+EX_INLINE Vec<double> normal_pdf_formula(Vec<double> x) {
+  return Precision::gauss(magnitude_up_to(x, Precision::tail_end), 0.5) * kInverseRootTwoPi;
+}
+// x Phi(x): -t Phi(-t) for x < 0, x - t Phi(-t) above, so that a huge x stays as it is.
+template <typename Precision>
+EX_INLINE Vec<double> gelu_formula(Vec<double> x) {
+  Vec<double> t = magnitude_up_to(x, Precision::tail_end);
+  Vec<double> part = Precision::gauss(t, 0.5) * (Precision::mills(t) * t);
+  return select(x < 0.0, Vec<double>(0.0), x) - part;
+}
+// Phi(x) + x phi(x), by Phi(-t) - t phi(t) = exp(-t^2/2) (M(t) - t / sqrt(2 pi)).
+template <typename Precision>
+EX_INLINE Vec<double> gelu_derivative_formula(Vec<double> x) {
+  Vec<double> t = magnitude_up_to(x, Precision::tail_end);
+  Vec<double> bracket = fma(t, -kInverseRootTwoPi, Precision::mills(t));
+  Vec<double> left = Precision::gauss(t, 0.5) * bracket;
+  return select(x < 0.0, left, 1.0 - left);
+}
+// erfc(x) = 2 Phi(-sqrt(2) x), the exponential from x itself.
+template <typename Precision>
+EX_INLINE Vec<double> erfc_formula(Vec<double> x) {
+  constexpr double root_two = 0x1.6a09e667f3bcdp0;
+  Vec<double> t = magnitude_up_to(x, Precision::tail_end / root_two);
+  Vec<double> tail = Precision::gauss(t, 1.0) * (Precision::mills(t * root_two) * 2.0);
+  return select(x < 0.0, 2.0 - tail, tail);
+}
+
+#define EX_NORMAL_FUNCTION(name)                                                  \
+  EX_INLINE Vec<double> name(Vec<double> x) { return name##_formula<Full>(x); }   \
+  EX_INLINE Vec<float> name(Vec<float> x) {                                       \
+    return through_double(x, [](Vec<double> v) { return name##_formula<Mixed>(v); }); \
+  }
+EX_NORMAL_FUNCTION(normal_cdf)
+EX_NORMAL_FUNCTION(normal_pdf)
+EX_NORMAL_FUNCTION(gelu)
+EX_NORMAL_FUNCTION(gelu_derivative)
+EX_NORMAL_FUNCTION(erfc)
+#undef EX_NORMAL_FUNCTION
+
+// x + x P(x^2) below 0.92, 1 - exp(P(x)) above with 1 - exp formed as (1 - 2^n) - 2^n tail.
+EX_INLINE Vec<float> erf(Vec<float> x) {
+  Vec<float> magnitude = magnitude_up_to(x, 4.0f);
+  ReducedExp<float> reduced = reduce_exp(polynomial(magnitude, kLogErfcFloat));
+  Vec<float> power = power_of_two(reduced.shifted);
+  Vec<float> large = fma(-power, reduced.tail, 1.0f - power);
+  Vec<float> small = fma(magnitude, polynomial(magnitude * magnitude, kErfFloat), magnitude);
+  return copysign(select(magnitude < 0.92f, small, large), x);
+}
+EX_INLINE Vec<double> erf(Vec<double> x) {
+  Vec<double> magnitude = magnitude_up_to(x, 6.5);
+  Vec<double> small = fma(magnitude, polynomial(x * x, kErfDouble), magnitude);
+  Vec<double> large = 1.0 - erfc_formula<Full>(magnitude);
+  return copysign(select(magnitude < 1.0, small, large), x);
+}
+
+}  // namespace extensor::EX_ISA
+
+#pragma GCC diagnostic pop

@@ -1,0 +1,168 @@
+// Sums, maxima and minima of contiguous memory, in an order fixed by the shape.
+//
+// Sums are pairwise: blocks of at most kBlock elements are added by parallel lanes, and blocks by a
+// balanced tree, so the error grows with the logarithm of the length.
+#include "reduction.h"
+
+#include <algorithm>
+
+#include "simd.h"
+
+namespace extensor::EX_ISA {
+namespace {
+
+constexpr int64_t kBlock = 1024;       // elements of a row added without a tree
+constexpr int64_t kRowsPerBlock = 32;  // rows added into one without a tree
+constexpr int64_t kTileWidth = 256;    // columns whose partial sums stay in the first-level cache
+
+struct Sum {
+  template <typename T>
+  static constexpr T start() {
+    return T(0);
+  }
+  template <typename T>
+  static EX_INLINE Vec<T> combine(Vec<T> a, Vec<T> b) {
+    return a + b;
+  }
+  template <typename T>
+  static EX_INLINE T across(Vec<T> x) {
+    return horizontal_sum(x);
+  }
+};
+struct Max {
+  template <typename T>
+  static constexpr T start() {
+    return -static_cast<T>(__builtin_inf());
+  }
+  template <typename T>
+  static EX_INLINE Vec<T> combine(Vec<T> a, Vec<T> b) {
+    return maximum(a, b);
+  }
+  template <typename T>
+  static EX_INLINE T across(Vec<T> x) {
+    return horizontal_max(x);
+  }
+};
+struct Min {
+  template <typename T>
+  static constexpr T start() {
+    return static_cast<T>(__builtin_inf());
+  }
+  template <typename T>
+  static EX_INLINE Vec<T> combine(Vec<T> a, Vec<T> b) {
+    return minimum(a, b);
+  }
+  template <typename T>
+  static EX_INLINE T across(Vec<T> x) {
+    return horizontal_min(x);
+  }
+};
+
+// One vector of partial results of a block.
+template <typename Kind, typename T>
+EX_INLINE Vec<T> reduce_block(const T* x, int64_t n) {
+  using V = Vec<T>;
+  constexpr int64_t size = V::size;
+  constexpr int kLanes = 8;  // enough independent chains to hide the latency of an addition
+  V partial[kLanes];
+  for (V& p : partial) p = V(Kind::template start<T>());
+  int64_t i = 0;
+  for (; i + kLanes * size <= n; i += kLanes * size) {
+#pragma GCC unroll 8
+    for (int k = 0; k < kLanes; ++k) {
+      partial[k] = Kind::combine(partial[k], V::load(x + i + k * size));
+    }
+  }
+  int k = 0;
+  for (; i + size <= n; i += size, k = (k + 1) % kLanes) {
+    partial[k] = Kind::combine(partial[k], V::load(x + i));
+  }
+  if (i < n) {
+    partial[k] =
+        Kind::combine(partial[k], V::load_partial(x + i, n - i, Kind::template start<T>()));
+  }
+  for (int width = kLanes / 2; width > 0; width /= 2) {
+    for (int j = 0; j < width; ++j) partial[j] = Kind::combine(partial[j], partial[j + width]);
+  }
+  return partial[0];
+}
+
+template <typename Kind, typename T>
+Vec<T> reduce_vector(const T* x, int64_t n) {
+  if (n <= kBlock) return reduce_block<Kind>(x, n);
+  const int64_t half = (n / 2 + kBlock - 1) / kBlock * kBlock;
+  return Kind::combine(reduce_vector<Kind>(x, half), reduce_vector<Kind>(x + half, n - half));
+}
+
+template <typename Kind, typename T>
+void reduce_rows(const void* x, int64_t count, int64_t n, void* out) {
+  const T* source = static_cast<const T*>(x);
+  T* target = static_cast<T*>(out);
+  for (int64_t row = 0; row < count; ++row) {
+    target[row] = Kind::across(reduce_vector<Kind>(source + row * n, n));
+  }
+}
+
+template <typename Kind, typename T>
+EX_INLINE void add_rows(const T* x, int64_t n, int64_t stride, int64_t width, T* out) {
+  using V = Vec<T>;
+  constexpr int64_t size = V::size;
+  int64_t j = 0;
+  for (; j + 4 * size <= width; j += 4 * size) {
+    V total[4];
+    for (V& t : total) t = V(Kind::template start<T>());
+    for (int64_t row = 0; row < n; ++row) {
+      const T* source = x + row * stride + j;
+#pragma GCC unroll 4
+      for (int k = 0; k < 4; ++k) total[k] = Kind::combine(total[k], V::load(source + k * size));
+    }
+#pragma GCC unroll 4
+    for (int k = 0; k < 4; ++k) total[k].store(out + j + k * size);
+  }
+  for (; j < width; j += size) {
+    const int64_t count = std::min(size, width - j);
+    V total(Kind::template start<T>());
+    for (int64_t row = 0; row < n; ++row) {
+      total = Kind::combine(total, V::load_partial(x + row * stride + j, count));
+    }
+    total.store_partial(out + j, count);
+  }
+}
+
+template <typename Kind, typename T>
+void reduce_tile(const T* x, int64_t n, int64_t stride, int64_t width, T* out) {
+  if (n <= kRowsPerBlock) return add_rows<Kind>(x, n, stride, width, out);
+  const int64_t half = (n / 2 + kRowsPerBlock - 1) / kRowsPerBlock * kRowsPerBlock;
+  T second[kTileWidth];
+  reduce_tile<Kind>(x, half, stride, width, out);
+  reduce_tile<Kind>(x + half * stride, n - half, stride, width, second);
+  for (int64_t j = 0; j < width; j += Vec<T>::size) {
+    const int64_t count = std::min<int64_t>(Vec<T>::size, width - j);
+    Kind::combine(Vec<T>::load_partial(out + j, count), Vec<T>::load_partial(second + j, count))
+        .store_partial(out + j, count);
+  }
+}
+
+template <typename Kind, typename T>
+void reduce_columns(const void* x, int64_t n, int64_t stride, int64_t width, void* out) {
+  for (int64_t j = 0; j < width; j += kTileWidth) {
+    reduce_tile<Kind>(static_cast<const T*>(x) + j, n, stride, std::min(kTileWidth, width - j),
+                      static_cast<T*>(out) + j);
+  }
+}
+
+template <typename Kind>
+constexpr Reduction reduction(const char* name) {
+  return {name,
+          {reduce_rows<Kind, float>, reduce_rows<Kind, double>},
+          {reduce_columns<Kind, float>, reduce_columns<Kind, double>}};
+}
+
+constexpr Reduction kReductions[] = {
+    reduction<Sum>("sum"), reduction<Max>("max_reduce"), reduction<Min>("min_reduce")};
+
+}  // namespace
+
+std::span<const Reduction> reductions() { return kReductions; }
+
+}  // namespace extensor::EX_ISA

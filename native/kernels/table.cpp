@@ -1,0 +1,36 @@
+// The kernels of one instruction set, gathered.
+#include "elementwise.h"
+#include "reduction.h"
+#include "simd_half.h"
+
+namespace extensor::EX_ISA {
+
+namespace {
+
+template <typename Format>
+constexpr HalfFormat half_format() {
+  return {[](const uint16_t* source, float* target, int64_t n) {
+            half_to_float32<Format>(source, target, n);
+          },
+          [](const float* source, uint16_t* target, int64_t n) {
+            float32_to_half<Format>(source, target, n);
+          }};
+}
+
+}  // namespace
+
+const KernelTable& table() {
+  static const KernelTable gathered = {
+      {arithmetic_kernels(), function_kernels(), activation_kernels()},
+      binary_rules(),
+      reductions(),
+      half_format<struct Float16>(),
+      half_format<struct BFloat16>(),
+      {gemm, gemm_tasks},
+      {gemm, gemm_tasks},
+      {gemm, gemm_tasks},
+  };
+  return gathered;
+}
+
+}  // namespace extensor::EX_ISA

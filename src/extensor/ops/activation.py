@@ -1,0 +1,240 @@
+"""Activations: the rectifiers, the sigmoids, GELU and softmax."""
+
+from __future__ import annotations
+
+from math import pi, sqrt
+from typing import Any
+
+import numpy as np
+
+from extensor import arrays
+from extensor.creation import zeros_like
+from extensor.errors import type_error, value_error
+from extensor.op import Array, op
+from extensor.ops.broadcasting import reduce_to_shape
+from extensor.ops.chain import chain_rule
+from extensor.ops.exponential import exp
+from extensor.ops.selection import where
+from extensor.ops.shapes import Shape, Shapes, axis_index, count, same
+from extensor.ops.special import normal_cdf, normal_pdf
+from extensor.tensor import Tensor
+
+
+def to_zero(x: Any, *_: Any) -> Any:
+    """The distance to a kink at 0."""
+    return np.abs(x)
+
+
+@op(kernel="relu", shape=same, kinks=to_zero)
+def relu(xp: Any, x: Array) -> Any:
+    """``max(x, 0)``. Derivative: 1 where ``x`` is positive, else 0, also at 0.
+
+    >>> import extensor as ex
+    >>> ex.relu_backward([1.0, 1.0, 1.0], [-1.0, 0.0, 2.0])
+    tensor([0., 0., 1.])
+    """
+    return xp.maximum(x, xp.zeros((), dtype=x.dtype))
+
+
+@relu.backward(kernel="relu_backward")
+def relu_backward(grad_output: Tensor, x: Tensor) -> Tensor:
+    """``grad_output`` where ``x`` is positive, else 0."""
+    return where(x > 0, grad_output, zeros_like(grad_output))
+
+
+@op(kernel="leaky_relu", shape=same, floats=True, kinks=to_zero)
+def leaky_relu(xp: Any, x: Array, alpha: float = 0.01) -> Any:
+    """``x`` where it is positive, else ``alpha * x``. Derivative: 1 or ``alpha``, ``alpha`` at 0.
+
+    >>> import extensor as ex
+    >>> ex.leaky_relu([-1.0, 2.0], alpha=0.5)
+    tensor([-0.5,  2. ])
+    """
+    return xp.where(x > 0, x, alpha * x)
+
+
+@leaky_relu.backward(kernel="leaky_relu_backward")
+def leaky_relu_backward(grad_output: Tensor, x: Tensor, alpha: float = 0.01) -> Tensor:
+    """``grad_output`` where ``x`` is positive, else ``alpha * grad_output``."""
+    return where(x > 0, grad_output, alpha * grad_output)
+
+
+def _prelu(name: str, shapes: Shapes) -> Shape:
+    x, alpha = shapes["x"], shapes["alpha"]
+    if len(alpha) > 1 or (count(alpha) != 1 and (len(x) < 2 or alpha[0] != x[1])):
+        raise value_error(
+            name,
+            "alpha must be one number, or one for each channel on axis 1",
+            alpha_shape=tuple(alpha),
+            x_shape=tuple(x),
+        )
+    return tuple(x)
+
+
+def _beside_channels(alpha_shape: Shape, ndim: int) -> Shape:
+    """The shape in which alpha broadcasts along axis 1 of a tensor with ``ndim`` axes."""
+    return () if count(alpha_shape) == 1 else (*alpha_shape, *(1,) * (ndim - 2))
+
+
+@op(kernel="prelu", shape=_prelu, floats=True, kinks=to_zero)
+def prelu(xp: Any, x: Array, alpha: Array) -> Any:
+    """``x`` where it is positive, else ``alpha * x``; ``alpha`` is a scalar or one per channel (axis 1).
+
+    Derivative in ``x``: 1 or ``alpha``, ``alpha`` at 0. In ``alpha``: ``min(x, 0)``.
+
+    >>> import extensor as ex
+    >>> ex.prelu_backward([[1.0, 1.0]], [[-2.0, -3.0]], [0.5, 0.25])
+    prelu_gradients(grad_x=tensor([[0.5 , 0.25]]), grad_alpha=tensor([-2., -3.]))
+    """
+    return xp.where(x > 0, x, xp.reshape(alpha, _beside_channels(alpha.shape, x.ndim)) * x)
+
+
+@prelu.backward(kernel="prelu_backward")
+def prelu_backward(grad_output: Tensor, x: Tensor, alpha: Tensor) -> tuple[Any, Any]:
+    """``grad_output`` times 1 or ``alpha``, and times ``min(x, 0)`` summed to the shape of ``alpha``."""
+    beside = _beside_channels(alpha.shape, x.ndim)
+
+    def to_alpha() -> Tensor:
+        below = where(x > 0, 0.0, x)
+        return reduce_to_shape(chain_rule(grad_output, below), beside).reshape(alpha.shape)
+
+    return (
+        lambda: where(x > 0, grad_output, chain_rule(grad_output, alpha.reshape(beside))),
+        to_alpha,
+    )
+
+
+@op(kernel="sigmoid", shape=same, floats=True)
+def sigmoid(xp: Any, x: Array) -> Any:
+    """``1 / (1 + exp(-x))``, without overflow on either side. Derivative: ``output * (1 - output)``.
+
+    >>> import extensor as ex
+    >>> ex.sigmoid([-1000.0, 0.0, 1000.0])
+    tensor([0. , 0.5, 1. ])
+    """
+    return arrays.sigmoid(xp, x)
+
+
+@sigmoid.backward(kernel="sigmoid_backward")
+def sigmoid_backward(grad_output: Tensor, output: Tensor) -> Tensor:
+    """``grad_output * output * (1 - output)``."""
+    return chain_rule(grad_output, output * (1 - output))
+
+
+@op(kernel="tanh", shape=same, floats=True)
+def tanh(xp: Any, x: Array) -> Any:
+    """The hyperbolic tangent. Derivative: ``1 - output**2``.
+
+    >>> import extensor as ex
+    >>> ex.tanh_backward([1.0, 1.0], output=[0.0, 0.5])
+    tensor([1.  , 0.75])
+    """
+    return xp.tanh(x)
+
+
+@tanh.backward(kernel="tanh_backward")
+def tanh_backward(grad_output: Tensor, output: Tensor) -> Tensor:
+    """``grad_output * (1 - output**2)``."""
+    return chain_rule(grad_output, (1 - output) * (1 + output))
+
+
+def _gelu(name: str, shapes: Shapes, approximate: bool) -> Shape:
+    # A string, as PyTorch has it, would silently mean True.
+    if not isinstance(approximate, bool):
+        raise type_error(name, "approximate must be True or False", approximate=approximate)
+    return same(name, shapes)
+
+
+def _twice_tanh_argument(x: Any) -> Any:
+    """Of an array or a tensor: (1 + tanh(u)) / 2 is sigmoid(2u), which keeps its digits below 0."""
+    return 2 * sqrt(2 / pi) * (x + 0.044715 * (x * x * x))
+
+
+@op(kernel="gelu", shape=_gelu, floats=True)
+def gelu(xp: Any, x: Array, approximate: bool = False) -> Any:
+    """``x * Phi(x)``, with ``Phi`` the standard normal distribution function.
+
+    With ``approximate``, ``Phi(x)`` is ``(1 + tanh(sqrt(2 / pi) * (x + 0.044715 * x**3))) / 2``.
+    Derivative: ``Phi(x) + x * Phi'(x)``. Both keep their digits where ``Phi`` is tiny, and are 0 at -inf.
+
+    >>> import extensor as ex
+    >>> ex.gelu([-1.0, 0.0, 1.0])
+    tensor([-0.15865526,  0.        ,  0.8413447 ])
+    """
+    gate = arrays.sigmoid(xp, _twice_tanh_argument(x)) if approximate else arrays.normal_cdf(xp, x)
+    return arrays.gated(xp, gate, x)
+
+
+@gelu.backward(kernel="gelu_backward")
+def gelu_backward(grad_output: Tensor, x: Tensor, approximate: bool = False) -> Tensor:
+    """``grad_output * (Phi(x) + x * Phi'(x))``."""
+    if not approximate:
+        return chain_rule(grad_output, normal_cdf(x) + chain_rule(normal_pdf(x), x))
+    doubled = _twice_tanh_argument(x)
+    slope = 2 * sqrt(2 / pi) * (1 + 3 * 0.044715 * (x * x))
+    growth = 1 + chain_rule(sigmoid(-doubled), x * slope)
+    return chain_rule(grad_output, chain_rule(sigmoid(doubled), growth))
+
+
+def _along(name: str, shapes: Shapes, axis: int) -> Shape:
+    shape = same(name, shapes)
+    normalized_axis(name, axis, len(shape))
+    return shape
+
+
+def normalized_axis(name: str, axis: int, ndim: int) -> int | None:
+    """One axis, checked; None, which is all of them, for a 0-d tensor, taken as a row of one element."""
+    index = axis_index(name, axis, max(ndim, 1))
+    return index if ndim else None
+
+
+@op(kernel="softmax", shape=_along, floats=True)
+def softmax(xp: Any, x: Array, axis: int = -1) -> Any:
+    """``exp(x)`` divided by its sum over ``axis``, without overflow.
+
+    Derivative: ``output * (grad_output - sum(grad_output * output))``, exactly 0 for a single element.
+    A row of -inf alone gives NaN, as 0 / 0; an axis of size 0 gives an empty result.
+
+    >>> import extensor as ex
+    >>> ex.softmax([1000.0, 1000.0, -1000.0])
+    tensor([0.5, 0.5, 0. ])
+    """
+    if 0 in x.shape:
+        return x
+    along = normalized_axis("softmax", axis, x.ndim)
+    powers = xp.exp(x - xp.max(x, axis=along, keepdims=True))
+    return powers / xp.sum(powers, axis=along, keepdims=True)
+
+
+@softmax.backward(kernel="softmax_backward")
+def softmax_backward(grad_output: Tensor, output: Tensor, axis: int = -1) -> Tensor:
+    """``output * (grad_output - sum(grad_output * output))``."""
+    along = normalized_axis("softmax_backward", axis, output.ndim)
+    mean = chain_rule(grad_output, output).sum(axis=along, keepdims=True)
+    return chain_rule(grad_output - mean, output)
+
+
+@op(kernel="log_softmax", shape=_along, floats=True)
+def log_softmax(xp: Any, x: Array, axis: int = -1) -> Any:
+    """``x - log(sum(exp(x)))`` over ``axis``, without overflow.
+
+    Derivative: ``grad_output - exp(output) * sum(grad_output)``, exactly 0 for a single element.
+    A row of -inf alone gives NaN; an axis of size 0 gives an empty result.
+
+    >>> import extensor as ex
+    >>> ex.log_softmax([0.0, 1000.0])
+    tensor([-1000.,     0.])
+    """
+    if 0 in x.shape:
+        return x
+    along = normalized_axis("log_softmax", axis, x.ndim)
+    shifted = x - xp.max(x, axis=along, keepdims=True)
+    return shifted - xp.log(xp.sum(xp.exp(shifted), axis=along, keepdims=True))
+
+
+@log_softmax.backward(kernel="log_softmax_backward")
+def log_softmax_backward(grad_output: Tensor, output: Tensor, axis: int = -1) -> Tensor:
+    """``grad_output - exp(output) * sum(grad_output)``."""
+    along = normalized_axis("log_softmax_backward", axis, output.ndim)
+    total = grad_output.sum(axis=along, keepdims=True)
+    return grad_output - chain_rule(total, exp(output))

@@ -1,0 +1,105 @@
+"""Activations made of straight lines: cheap stand-ins for the smooth ones. At a corner the slope is the
+outer one, 0 or 1, as with ``relu``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from extensor.creation import zeros_like
+from extensor.errors import value_error
+from extensor.op import Array, op
+from extensor.ops.chain import chain_rule
+from extensor.ops.selection import where
+from extensor.ops.shapes import Shape, Shapes, same
+from extensor.tensor import Tensor
+
+
+def _between(x: Tensor, low: float, high: float, grad_output: Tensor) -> Tensor:
+    """``grad_output`` where ``low < x < high``, else 0."""
+    return where((x > low) & (x < high), grad_output, zeros_like(grad_output))
+
+
+def _to_corners(x: Any, low: float, high: float) -> Any:
+    return np.minimum(np.abs(x - low), np.abs(x - high))
+
+
+@op(kernel="relu6", shape=same, kinks=lambda x: _to_corners(x, 0, 6))
+def relu6(xp: Any, x: Array) -> Any:
+    """``min(max(x, 0), 6)``. Derivative: 1 between 0 and 6, else 0, also at both.
+
+    >>> import extensor as ex
+    >>> ex.relu6([-1.0, 3.0, 8.0])
+    tensor([0., 3., 6.])
+    """
+    return xp.clip(x, 0, 6)
+
+
+@relu6.backward(kernel="relu6_backward")
+def relu6_backward(grad_output: Tensor, x: Tensor) -> Tensor:
+    """``grad_output`` where ``0 < x < 6``, else 0."""
+    return _between(x, 0, 6, grad_output)
+
+
+@op(kernel="hard_sigmoid", shape=same, floats=True, kinks=lambda x: _to_corners(x, -3, 3))
+def hard_sigmoid(xp: Any, x: Array) -> Any:
+    """``min(max(x + 3, 0), 6) / 6``. Derivative: 1/6 between -3 and 3, else 0, also at both.
+
+    >>> import extensor as ex
+    >>> ex.hard_sigmoid([-4.0, 0.0, 1.5])
+    tensor([0.  , 0.5 , 0.75])
+    """
+    return xp.clip(x + 3, 0, 6) / 6
+
+
+@hard_sigmoid.backward(kernel="hard_sigmoid_backward")
+def hard_sigmoid_backward(grad_output: Tensor, x: Tensor) -> Tensor:
+    """``grad_output / 6`` where ``-3 < x < 3``, else 0."""
+    return _between(x, -3, 3, grad_output / 6)
+
+
+@op(kernel="hard_swish", shape=same, floats=True, kinks=lambda x: _to_corners(x, -3, 3))
+def hard_swish(xp: Any, x: Array) -> Any:
+    """``x * min(max(x + 3, 0), 6) / 6``. Derivative: ``(2 * x + 3) / 6`` between -3 and 3, 0 from -3
+    downwards and 1 from 3 upwards.
+
+    >>> import extensor as ex
+    >>> ex.hard_swish_backward([1.0, 1.0, 1.0], [-3.0, 0.0, 3.0])
+    tensor([0. , 0.5, 1. ])
+    """
+    return xp.where(x <= -3, xp.zeros((), dtype=x.dtype), x * (xp.clip(x + 3, 0, 6) / 6))
+
+
+@hard_swish.backward(kernel="hard_swish_backward")
+def hard_swish_backward(grad_output: Tensor, x: Tensor) -> Tensor:
+    """``grad_output`` times 0, ``(2 * x + 3) / 6`` or 1."""
+    slope = where(x < 3, (2 * x + 3) / 6, 1.0)
+    return chain_rule(grad_output, where(x <= -3, 0.0, slope))
+
+
+def _bounded(name: str, shapes: Shapes, min_val: float, max_val: float) -> Shape:
+    if not min_val < max_val:
+        raise value_error(name, "min_val must be below max_val", min_val=min_val, max_val=max_val)
+    return same(name, shapes)
+
+
+@op(kernel="hard_tanh", shape=_bounded, floats=True, kinks=_to_corners)
+def hard_tanh(xp: Any, x: Array, min_val: float = -1.0, max_val: float = 1.0) -> Any:
+    """``min(max(x, min_val), max_val)``. Derivative: 1 between the bounds, else 0, also at both.
+
+    It differs from ``clip`` in nothing but the slope at the bounds.
+
+    >>> import extensor as ex
+    >>> ex.hard_tanh_backward([1.0, 1.0, 1.0], [-2.0, 0.5, 1.0])
+    tensor([0., 1., 0.])
+    """
+    return xp.clip(x, min_val, max_val)
+
+
+@hard_tanh.backward(kernel="hard_tanh_backward")
+def hard_tanh_backward(
+    grad_output: Tensor, x: Tensor, min_val: float = -1.0, max_val: float = 1.0
+) -> Tensor:
+    """``grad_output`` where ``min_val < x < max_val``, else 0."""
+    return _between(x, min_val, max_val, grad_output)

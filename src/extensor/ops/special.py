@@ -1,0 +1,66 @@
+"""The error function and the normal distribution."""
+
+from __future__ import annotations
+
+from math import pi, sqrt
+from typing import Any
+
+from extensor import arrays
+from extensor.op import Array, op
+from extensor.ops.chain import chain_rule
+from extensor.ops.exponential import exp
+from extensor.ops.shapes import same
+from extensor.tensor import Tensor
+
+
+@op(kernel="erf", shape=same, floats=True)
+def erf(xp: Any, x: Array) -> Any:
+    """The error function. Derivative: ``2 / sqrt(pi) * exp(-x**2)``.
+
+    >>> import extensor as ex
+    >>> ex.erf([0.0, 1.0])
+    tensor([0.       , 0.8427008])
+    """
+    return arrays.erf(xp, x)
+
+
+@erf.backward(kernel="erf_backward")
+def erf_backward(grad_output: Tensor, x: Tensor) -> Tensor:
+    """``grad_output * 2 / sqrt(pi) * exp(-x**2)``."""
+    return chain_rule(grad_output, 2 / sqrt(pi) * exp(-(x * x)))
+
+
+@op(kernel="normal_cdf", shape=same, floats=True)
+def normal_cdf(xp: Any, x: Array) -> Any:
+    """The standard normal distribution function ``(1 + erf(x / sqrt(2))) / 2``, right in the lower tail.
+
+    Derivative: ``normal_pdf(x)``.
+
+    >>> import extensor as ex
+    >>> ex.normal_cdf([0.0, -10.0])
+    tensor([5.000000e-01, 7.619853e-24])
+    """
+    return arrays.normal_cdf(xp, x)
+
+
+@normal_cdf.backward(kernel="normal_cdf_backward")
+def normal_cdf_backward(grad_output: Tensor, x: Tensor) -> Tensor:
+    """``grad_output * normal_pdf(x)``."""
+    return chain_rule(grad_output, normal_pdf(x))
+
+
+@op(kernel="normal_pdf", shape=same, floats=True)
+def normal_pdf(xp: Any, x: Array) -> Any:
+    """The standard normal density ``exp(-x**2 / 2) / sqrt(2 * pi)``. Derivative: ``-x * output``.
+
+    >>> import extensor as ex
+    >>> ex.normal_pdf([0.0, 1.0])
+    tensor([0.3989423 , 0.24197073])
+    """
+    return arrays.normal_pdf(xp, x)
+
+
+@normal_pdf.backward(kernel="normal_pdf_backward")
+def normal_pdf_backward(grad_output: Tensor, x: Tensor, output: Tensor) -> Tensor:
+    """``-grad_output * x * output``, and 0 where ``output`` is, even at infinity."""
+    return chain_rule(grad_output, -chain_rule(output, x))

@@ -1,0 +1,1 @@
+"""The rows of the case table, a file per family of ops."""
