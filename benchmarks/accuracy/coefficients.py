@@ -132,7 +132,7 @@ def tail_end(last: float, center: float) -> mp.mpf:
 
 # name, (target, weight), interval, degree, format, what it is
 TABLE = [
-    ("ExpFloat", EXP_TAIL, (-HALF_LN2, HALF_LN2), 4, "float", "exp(r) = 1 + r + r^2 P(r)"),
+    ("ExpFloat", EXP_TAIL, (-HALF_LN2, HALF_LN2), 5, "float", "exp(r) = 1 + r + r^2 P(r)"),
     ("ExpMixed", EXP_TAIL, (-HALF_LN2, HALF_LN2), 4, "double", "exp(r) = 1 + r + r^2 P(r)"),
     ("ExpDouble", EXP_TAIL, (-HALF_LN2, HALF_LN2), 9, "double", "exp(r) = 1 + r + r^2 P(r)"),
     ("LogFloat", LOG_TAIL, (1 / SQRT2 - 1, SQRT2 - 1), 7, "float", "log(1 + f) = f - f^2 / 2 + f^3 P(f)"),
@@ -144,6 +144,8 @@ TABLE = [
     ("SinhDouble", odd_tail(mp.sinh), (0, 1), 7, "double", "sinh(x) = x + x w P(w), w = x^2"),
     ("SinMixed", odd_tail(mp.sin), (0, QUARTER_PI_SQUARED), 2, "double", "sin(r) = r + r w P(w), w = r^2"),
     ("CosMixed", COS_TAIL, (0, QUARTER_PI_SQUARED), 2, "double", "cos(r) = 1 - w / 2 + w^2 P(w), w = r^2"),
+    ("SinFloat", odd_tail(mp.sin), (0, QUARTER_PI_SQUARED), 3, "float", "sin(r) = r + r w P(w), w = r^2"),
+    ("CosFloat", COS_TAIL, (0, QUARTER_PI_SQUARED), 2, "float", "cos(r) = 1 - w / 2 + w^2 P(w), w = r^2"),
     ("SinDouble", odd_tail(mp.sin), (0, QUARTER_PI_SQUARED), 5, "double", "sin(r) = r + r w P(w), w = r^2"),
     ("CosDouble", COS_TAIL, (0, QUARTER_PI_SQUARED), 5, "double", "cos(r) = 1 - w / 2 + w^2 P(w), w = r^2"),
     ("AsinDouble", odd_tail(mp.asin), (0, 0.25), 11, "double", "asin(x) = x + x w P(w), w = x^2"),
@@ -151,7 +153,7 @@ TABLE = [
     ("ErfFloat", ERF_TAIL, (0, 0.85), 6, "float", "erf(x) = x + x P(w), w = x^2"),
     ("LogErfcFloat", LOG_ERFC, (0.92, 4), 8, "float", "erf(x) = 1 - exp(P(x))"),
     ("ErfDouble", ERF_TAIL, (0, 1), 12, "double", "erf(x) = x + x P(w), w = x^2"),
-    ("TailMixed", mapped(TAIL, 4), (-1, tail_end(14.6, 4)), 10, "double", TAIL_MEANING),
+    ("TailMixed", mapped(TAIL, 4), (-1, tail_end(14.9, 4)), 10, "double", TAIL_MEANING),
     ("TailDouble", mapped(TAIL, 4), (-1, tail_end(39, 4)), 22, "double", TAIL_MEANING),
 ]
 

@@ -6,7 +6,17 @@
 namespace extensor::EX_ISA {
 namespace {
 
+// where(condition, a, b): the first input is a byte for each element.
+template <typename T>
+void where_pass(const void* const* inputs, void* const* outputs, int64_t n, const double*) {
+  for_each_vector<T>(n, [&](auto access, int64_t i) {
+    access.store(outputs[0], i, select(access.load_mask(inputs[0], i), access.load(inputs[1], i),
+                                       access.load(inputs[2], i)));
+  });
+}
+
 constexpr Elementwise kArithmetic[] = {
+    {"where", 3, 0, true, false, Cost::light, {where_pass<float>, where_pass<double>}},
     map<2, 0>("add", Cost::light, [](auto a, auto b) { return a + b; }),
     map<2, 0>("subtract", Cost::light, [](auto a, auto b) { return a - b; }),
     map<2, 0>("multiply", Cost::light, [](auto a, auto b) { return a * b; }),

@@ -52,26 +52,23 @@ int64_t readable_steps(const Lines<Source>& from, int64_t width) {
   return from.steps - ceil_divide(width - from.count, from.step_stride);
 }
 
-// One vector of lines over as many steps as a 128-bit lane holds: each lane gathers its own lines,
-// so the transpose needs no shuffle across lanes.
-template <typename T, typename Pointers>
-EX_INLINE Vector<T> gather_quads(const Pointers& line, int offset) {
-  constexpr int quad = kQuadLanes<T>;
-  auto at = [&](int lane) { return load_wide<Quad<T>>(line(lane * quad + offset)); };
+// A vector of the quads at(0), at(1), ..., one per 128-bit lane.
+template <typename T, typename Quads>
+EX_INLINE Vector<T> join_quads(const Quads& at) {
   if constexpr (kVectorBytes == 16) {
     return at(0);
   } else if constexpr (kVectorBytes == 32) {
-    return concatenate<T, 16>(at(0), at(1));
+    return concatenate<T>(at(0), at(1));
   } else {
-    return concatenate<T, 32>(concatenate<T, 16>(at(0), at(1)), concatenate<T, 16>(at(2), at(3)));
+    return concatenate<T>(concatenate<T>(at(0), at(1)), concatenate<T>(at(2), at(3)));
   }
 }
 
-template <typename T, typename Pointers>
-EX_INLINE void transpose_quads(const Pointers& line, Vector<T> (&out)[kQuadLanes<T>]) {
-  Vector<T> rows[kQuadLanes<T>];
-#pragma GCC unroll 4
-  for (int r = 0; r < kQuadLanes<T>; ++r) rows[r] = gather_quads<T>(line, r);
+// Rows hold lines quad by quad: line r + l * kQuadLanes in lane l of row r. Afterwards out[i] holds
+// element i of every line, in order. No shuffle crosses a lane.
+template <typename T>
+EX_INLINE void transpose_quads(const Vector<T> (&rows)[kQuadLanes<T>],
+                               Vector<T> (&out)[kQuadLanes<T>]) {
   if constexpr (kQuadLanes<T> == 2) {
     out[0] = interleave<0, T>(rows[0], rows[1]);
     out[1] = interleave<1, T>(rows[0], rows[1]);
@@ -92,8 +89,13 @@ EX_INLINE void pack_vector_of_lines(const Pointers& line, int64_t depth, T* pane
   constexpr int quad = kQuadLanes<T>;
   int64_t step = 0;
   for (; step + quad <= depth; step += quad) {
-    Vector<T> out[quad];
-    transpose_quads<T>([&](int i) { return line(i) + step; }, out);
+    Vector<T> rows[quad], out[quad];
+#pragma GCC unroll 4
+    for (int i = 0; i < quad; ++i) {
+      rows[i] = join_quads<T>(
+          [&](int lane) { return load_wide<Quad<T>>(line(lane * quad + i) + step); });
+    }
+    transpose_quads<T>(rows, out);
 #pragma GCC unroll 4
     for (int i = 0; i < quad; ++i) store(panel + (step + i) * width, out[i]);
   }

@@ -1,5 +1,9 @@
 #pragma once
 
+#if defined(__AVX__)
+#include <immintrin.h>
+#endif
+
 #include <cstdint>
 #include <cstring>
 #include <utility>
@@ -120,15 +124,40 @@ EX_INLINE Vector<T> load_first(const Source* source, int64_t count) {
   return load(lanes);
 }
 
-template <typename V, typename Half, size_t... I>
-EX_INLINE V concatenate(Half low, Half high, std::index_sequence<I...>) {
-  return __builtin_shufflevector(low, high, I...);
+#if defined(__AVX__)
+// The intrinsic, unlike a generic shuffle, inserts straight from memory: no shuffle unit is used.
+template <typename T>
+EX_INLINE auto concatenate(Quad<T> low, Quad<T> high) {
+  __m256 wide = _mm256_castps128_ps256(reinterpret_cast<__m128>(low));
+  return reinterpret_cast<typename VectorType<T, 32>::type>(
+      _mm256_insertf128_ps(wide, reinterpret_cast<__m128>(high), 1));
 }
-template <typename T, int HalfBytes>
-EX_INLINE auto concatenate(typename VectorType<T, HalfBytes>::type low,
-                           typename VectorType<T, HalfBytes>::type high) {
-  using Whole = typename VectorType<T, 2 * HalfBytes>::type;
-  return concatenate<Whole>(low, high, std::make_index_sequence<2 * HalfBytes / sizeof(T)>{});
+#endif
+#if defined(__AVX512F__)
+template <typename T>
+EX_INLINE auto concatenate(typename VectorType<T, 32>::type low,
+                           typename VectorType<T, 32>::type high) {
+  __m512d wide = _mm512_castpd256_pd512(reinterpret_cast<__m256d>(low));
+  return reinterpret_cast<Vector<T>>(
+      _mm512_insertf64x4(wide, reinterpret_cast<__m256d>(high), 1));
+}
+#endif
+
+template <int First, typename V, size_t... I>
+EX_INLINE auto half(V v, std::index_sequence<I...>) {
+  return __builtin_shufflevector(v, v, (First + I)...);
+}
+
+// Adds the upper half to the lower until 128 bits are left.
+template <typename T, typename V>
+EX_INLINE Quad<T> fold(V v) {
+  if constexpr (sizeof(V) == 16) {
+    return v;
+  } else {
+    constexpr int count = sizeof(V) / sizeof(T) / 2;
+    auto indices = std::make_index_sequence<count>{};
+    return fold<T>(half<0>(v, indices) + half<count>(v, indices));
+  }
 }
 
 // Lane for lane of 128 bits: a0 b0 a1 b1 ... of the lower or upper halves.

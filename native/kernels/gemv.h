@@ -25,158 +25,180 @@ struct VectorMatrix {
   Epilogue epilogue;
 };
 
-// Lines summed at a time: their sums stay in L1 while long runs of the matrix stream by.
-inline constexpr int64_t kStripLines = 512;
+// Lines summed at a time: their partial sums stay in L1 while the matrix streams by.
+inline constexpr int64_t kStripLines = 256;
+// Steps summed into partials at a time, so that x too stays in L1.
+inline constexpr int64_t kVectorDepth = 2048;
 
-// Adds `Steps` steps to the sums of adjacent lines; each sum adds them one after another.
-template <int Steps, typename T, typename Operand>
-void add_steps(const Operand* matrix, int64_t step_stride, const T* x, int64_t lines, bool fresh,
-               T* sums) {
-  int64_t line = 0;
-  for (; line + kLanes<T> <= lines; line += kLanes<T>) {
-    Vector<T> sum = fresh ? Vector<T>{} : load(sums + line);
-#pragma GCC unroll 8
-    for (int s = 0; s < Steps; ++s) {
-      sum += broadcast<T>(x[s]) * load(matrix + s * step_stride + line);
+// A sum has one partial per lane of a vector: step s goes to partial s % kLanes, and the partials
+// are added by halves. A line that runs through memory then needs no transposing, and adjacent
+// lines keep their partials in separate vectors: both layouts give the same bits at full speed.
+
+// Adds kLanes steps to the partials of adjacent lines. Steps from `count` on do not exist and add
+// zero, as they do for running lines.
+template <typename T, typename Operand>
+void add_steps(const Operand* matrix, int64_t step_stride, const T* x, int64_t count, int64_t lines,
+               T* partials) {
+  constexpr int lanes = kLanes<T>;
+  Vector<T> factors[lanes];
+#pragma GCC unroll 16
+  for (int s = 0; s < lanes; ++s) factors[s] = broadcast<T>(x[s]);
+  auto add = [&](int64_t line, auto values) __attribute__((always_inline)) {
+#pragma GCC unroll 16
+    for (int s = 0; s < lanes; ++s) {
+      T* partial = partials + s * kStripLines + line;
+      store(partial, load(partial) + factors[s] * values(matrix + s * step_stride + line, s));
     }
-    store(sums + line, sum);
+  };
+  int64_t line = 0;
+  if (count >= lanes) {
+    for (; line + lanes <= lines; line += lanes) {
+      add(line, [](const Operand* source, int) { return load(source); });
+    }
   }
-  for (; line < lines; ++line) {
-    T sum = fresh ? T{0} : sums[line];
-    for (int s = 0; s < Steps; ++s) sum += x[s] * widen(matrix[s * step_stride + line]);
-    sums[line] = sum;
+  for (; line < lines; line += lanes) {
+    add(line, [&](const Operand* source, int step) {
+      return step < count ? load_first(source, lines - line) : Vector<T>{};
+    });
   }
 }
 
+// x is padded with zeros to whole vectors.
 template <typename T, typename Operand>
 void sum_adjacent_lines(const Operand* matrix, int64_t step_stride, const T* x, int64_t depth,
                         int64_t lines, T* sums) {
-  int64_t step = 0;
-  for (; step + 8 <= depth; step += 8) {
-    add_steps<8>(matrix + step * step_stride, step_stride, x + step, lines, step == 0, sums);
+  constexpr int lanes = kLanes<T>;
+  alignas(64) T partials[lanes * kStripLines];
+  const int64_t width = round_up(lines, lanes);
+  for (int i = 0; i < lanes; ++i) memset(partials + i * kStripLines, 0, width * sizeof(T));
+  for (int64_t step = 0; step < depth; step += lanes) {
+    add_steps(matrix + step * step_stride, step_stride, x + step, depth - step, lines, partials);
   }
-  for (; step < depth; ++step) {
-    add_steps<1>(matrix + step * step_stride, step_stride, x + step, lines, step == 0, sums);
+  for (int64_t line = 0; line < width; line += lanes) {
+    for (int half = lanes / 2; half > 0; half /= 2) {
+      for (int i = 0; i < half; ++i) {
+        T* partial = partials + i * kStripLines + line;
+        store(partial, load(partial) + load(partial + half * kStripLines));
+      }
+    }
+    store(sums + line, load(partials + line));
   }
 }
 
-// Lines that each run through memory are transposed in registers, so that their sums keep the same
-// order as those of adjacent lines. `Groups` independent vectors of lines hide the latency of FMA.
-template <int Groups, typename T, typename Pointers>
-EX_INLINE void sum_running_group(const Pointers& line, const T* x, int64_t depth, T* sums) {
-  constexpr int quad = kQuadLanes<T>;
-  Vector<T> sum[Groups] = {};
+template <typename T, typename Pointers>
+EX_INLINE void sum_vector_of_lines(const Pointers& line, const T* x, int64_t depth, T* sums) {
+  constexpr int lanes = kLanes<T>, quad = kQuadLanes<T>;
+  Vector<T> partials[lanes] = {};
   int64_t step = 0;
-  for (; step + quad <= depth; step += quad) {
-#pragma GCC unroll 4
-    for (int g = 0; g < Groups; ++g) {
-      Vector<T> values[quad];
-      transpose_quads<T>([&](int i) { return line(g * kLanes<T> + i) + step; }, values);
-#pragma GCC unroll 4
-      for (int i = 0; i < quad; ++i) sum[g] += broadcast<T>(x[step + i]) * values[i];
+  for (; step + lanes <= depth; step += lanes) {
+    Vector<T> factor = load(x + step);
+#pragma GCC unroll 16
+    for (int i = 0; i < lanes; ++i) partials[i] += load(line(i) + step) * factor;
+  }
+  if (step < depth) {
+#pragma GCC unroll 16
+    for (int i = 0; i < lanes; ++i) {
+      partials[i] += load_first(line(i) + step, depth - step) * load(x + step);
     }
   }
-  for (; step < depth; ++step) {
-    for (int g = 0; g < Groups; ++g) {
-      T values[kLanes<T>];
-      for (int i = 0; i < kLanes<T>; ++i) values[i] = widen(line(g * kLanes<T> + i)[step]);
-      sum[g] += broadcast<T>(x[step]) * load(values);
-    }
+  Vector<T> rows[quad], parts[quad];
+#pragma GCC unroll 4
+  for (int i = 0; i < quad; ++i) {
+    rows[i] = join_quads<T>([&](int lane) { return fold<T>(partials[lane * quad + i]); });
   }
-  for (int g = 0; g < Groups; ++g) store(sums + g * kLanes<T>, sum[g]);
+  transpose_quads<T>(rows, parts);
+  if constexpr (quad == 2) return store(sums, parts[0] + parts[1]);
+  store(sums, (parts[0] + parts[2]) + (parts[1] + parts[3]));
 }
 
 template <typename T, typename Operand>
 void sum_running_lines(const Operand* matrix, int64_t line_stride, const T* x, int64_t depth,
                        int64_t lines, T* sums) {
-  constexpr int groups = 4;
-  constexpr int width = groups * kLanes<T>;
-  int64_t first = 0;
-  for (; first + width <= lines; first += width) {
-    const Operand* data = matrix + first * line_stride;
-    sum_running_group<groups>([&](int i) { return data + i * line_stride; }, x, depth,
-                              sums + first);
-  }
-  for (; first < lines; first += kLanes<T>) {
+  for (int64_t first = 0; first < lines; first += kLanes<T>) {
     const Operand* data = matrix + first * line_stride;
     const int64_t last = lines - 1 - first;
-    auto clipped = [&](int i) { return data + minimum<int64_t>(i, last) * line_stride; };
-    sum_running_group<1>(clipped, x, depth, sums + first);
+    if (last >= kLanes<T> - 1) {
+      auto line = [&](int i) { return data + i * line_stride; };
+      sum_vector_of_lines(line, x, depth, sums + first);
+    } else {
+      auto clipped = [&](int i) { return data + minimum<int64_t>(i, last) * line_stride; };
+      sum_vector_of_lines(clipped, x, depth, sums + first);
+    }
   }
 }
 
-template <typename Operand, typename T = typename Gemm<Operand>::Result>
-void finish_lines(const VectorMatrix<Operand>& p, int64_t first, int64_t lines, bool accumulate,
-                  bool last, const T* sums) {
+// Lines that are neither adjacent nor running are made adjacent first.
+template <typename T, typename Operand>
+void sum_scattered_lines(const Lines<Operand>& matrix, const T* x, T* sums) {
+  constexpr int64_t width = kLanes<T>;
+  alignas(64) T panel[kVectorDepth * width];
+  for (int64_t first = 0; first < matrix.count; first += width) {
+    Lines<Operand> from = matrix;
+    from.data += first * matrix.line_stride;
+    from.count -= first;
+    pack_strided(from, matrix.steps, panel, width);
+    const int64_t lines = minimum(width, from.count);
+    sum_adjacent_lines(panel, width, x, matrix.steps, lines, sums + first);
+  }
+}
+
+template <typename T>
+void finish_lines(const Finish<T>& finish, const T* sums, int64_t lines, T* y, int64_t y_stride,
+                  int64_t bias_stride) {
   for (int64_t i = 0; i < lines; ++i) {
-    T* y = p.y + (first + i) * p.y_stride;
-    T value = accumulate ? *y + sums[i] : sums[i];
-    if (last && p.bias) value += p.bias[(first + i) * p.bias_stride];
-    if (last && p.epilogue == Epilogue::relu) value = value < T{0} ? T{0} : value;
-    *y = value;
+    T value = finish.accumulate ? y[i * y_stride] + sums[i] : sums[i];
+    if (finish.bias) value += finish.bias[i * bias_stride];
+    if (finish.epilogue == Epilogue::relu) value = value < T{0} ? T{0} : value;
+    y[i * y_stride] = value;
   }
 }
 
-template <typename Operand>
-EX_INLINE bool runs_as_vector_matrix(const VectorMatrix<Operand>& p) {
-  return p.line_stride == 1 || p.step_stride == 1;
+template <typename T>
+void finish_adjacent_lines(const Finish<T>& finish, const T* sums, int64_t lines, T* y) {
+  for (int64_t i = 0; i < lines; i += kLanes<T>) {
+    const int64_t count = lines - i;
+    Vector<T> value = load(sums + i);
+    if (finish.accumulate) value += load_first(y + i, count);
+    if (finish.bias) value += load_first(finish.bias + i, count);
+    store_first(y + i, apply<T>(finish.epilogue, value), count);
+  }
+}
+
+template <typename T, typename Operand>
+void sum_lines(const Lines<Operand>& from, const T* x, T* sums) {
+  if (from.line_stride == 1) {
+    sum_adjacent_lines(from.data, from.step_stride, x, from.steps, from.count, sums);
+  } else if (from.step_stride == 1) {
+    sum_running_lines(from.data, from.line_stride, x, from.steps, from.count, sums);
+  } else {
+    sum_scattered_lines(from, x, sums);
+  }
 }
 
 template <typename Operand, typename T = typename Gemm<Operand>::Result>
-void multiply_vector_matrix(const VectorMatrix<Operand>& p, int64_t block_depth) {
+void multiply_vector_matrix(const VectorMatrix<Operand>& p) {
   alignas(64) T sums[kStripLines];
-  alignas(64) T x[kMaximumDepth];
-  for (int64_t first = 0; first < p.lines; first += kStripLines) {
-    int64_t lines = minimum(p.lines - first, kStripLines);
-    const Operand* strip = p.matrix + first * p.line_stride;
-    for (int64_t step = 0; step < p.depth; step += block_depth) {
-      int64_t depth = minimum(block_depth, p.depth - step);
-      for (int64_t i = 0; i < depth; ++i) x[i] = widen(p.x[(step + i) * p.x_stride]);
-      const Operand* block = strip + step * p.step_stride;
-      if (p.line_stride == 1) {
-        sum_adjacent_lines(block, p.step_stride, x, depth, lines, sums);
+  alignas(64) T x[kVectorDepth + kLanes<T>];
+  for (int64_t step = 0; step < p.depth; step += kVectorDepth) {
+    const int64_t depth = minimum(kVectorDepth, p.depth - step);
+    for (int64_t i = 0; i < depth; ++i) x[i] = widen(p.x[(step + i) * p.x_stride]);
+    memset(x + depth, 0, kLanes<T> * sizeof(T));
+    const bool last = step + depth == p.depth;
+    for (int64_t first = 0; first < p.lines; first += kStripLines) {
+      const int64_t lines = minimum(p.lines - first, kStripLines);
+      const Operand* block = p.matrix + first * p.line_stride + step * p.step_stride;
+      sum_lines(Lines<Operand>{block, p.line_stride, p.step_stride, lines, depth}, x, sums);
+      Finish<T> finish{p.accumulate || step > 0,
+                       last && p.bias ? p.bias + first * p.bias_stride : nullptr,
+                       last ? p.epilogue : Epilogue::none};
+      T* y = p.y + first * p.y_stride;
+      if (p.y_stride == 1 && p.bias_stride == 1) {
+        finish_adjacent_lines(finish, sums, lines, y);
       } else {
-        sum_running_lines(block, p.line_stride, x, depth, lines, sums);
-      }
-      finish_lines(p, first, lines, p.accumulate || step > 0, step + depth == p.depth, sums);
-    }
-  }
-}
-
-// A single sum of products has no neighbours to fill a vector with, so its order is another one:
-// 4 vectors of partial sums per block, added pairwise.
-template <typename Operand, typename T = typename Gemm<Operand>::Result>
-T dot_block(const Operand* a, int64_t a_stride, const Operand* b, int64_t b_stride, int64_t depth) {
-  constexpr int vectors = 4;
-  constexpr int width = vectors * kLanes<T>;
-  Vector<T> sums[vectors] = {};
-  auto gather = [&](const Operand* source, int64_t stride, int64_t count, T* target) {
-    for (int64_t i = 0; i < count; ++i) target[i] = widen(source[i * stride]);
-  };
-  for (int64_t step = 0; step < depth; step += width) {
-    T left[width] = {}, right[width] = {};
-    int64_t count = minimum<int64_t>(width, depth - step);
-    bool direct = count == width && a_stride == 1 && b_stride == 1;
-    if (!direct) {
-      gather(a + step * a_stride, a_stride, count, left);
-      gather(b + step * b_stride, b_stride, count, right);
-    }
-    for (int v = 0; v < vectors; ++v) {
-      int offset = v * kLanes<T>;
-      if (direct) {
-        sums[v] += load(a + step + offset) * load(b + step + offset);
-      } else {
-        sums[v] += load(left + offset) * load(right + offset);
+        finish_lines(finish, sums, lines, y, p.y_stride, p.bias_stride);
       }
     }
   }
-  Vector<T> sum = (sums[0] + sums[1]) + (sums[2] + sums[3]);
-  T lanes[kLanes<T>];
-  store(lanes, sum);
-  for (int half = kLanes<T> / 2; half > 0; half /= 2) {
-    for (int i = 0; i < half; ++i) lanes[i] += lanes[i + half];
-  }
-  return lanes[0];
 }
 
 }  // namespace

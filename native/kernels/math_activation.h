@@ -85,10 +85,8 @@ EX_INLINE Vec<double> gelu_tanh_derivative_formula(Vec<double> x) {
 #define EX_ACTIVATION(name)                                                           \
   EX_INLINE Vec<double> name(Vec<double> x) { return name##_formula<Full>(x); }       \
   EX_INLINE Vec<float> name(Vec<float> x) {                                           \
-    return through_double(x, [](Vec<double> v) { return name##_formula<Mixed>(v); }); \
+    return through_double(x, [](Vec<double> v) EX_LAMBDA { return name##_formula<Mixed>(v); }); \
   }
-EX_ACTIVATION(sigmoid)
-EX_ACTIVATION(silu)
 EX_ACTIVATION(silu_derivative)
 EX_ACTIVATION(softplus)
 EX_ACTIVATION(mish)
@@ -96,6 +94,68 @@ EX_ACTIVATION(mish_derivative)
 EX_ACTIVATION(gelu_tanh)
 EX_ACTIVATION(gelu_tanh_derivative)
 #undef EX_ACTIVATION
+
+EX_INLINE Vec<double> sigmoid(Vec<double> x) { return sigmoid_formula<Full>(x); }
+EX_INLINE Vec<double> silu(Vec<double> x) { return silu_formula<Full>(x); }
+
+// In float the quotient (high + low) / (1 + e) is formed once, then corrected by its residual; e is a
+// pair, so that only exp's polynomial and the last addition round.
+struct LogisticParts {
+  Vec<float> e, e_low, sum, sum_low, inverse;
+};
+inline constexpr float kLogisticLimit = 80.0f;
+
+EX_INLINE LogisticParts logistic_parts(Vec<float> minus_t) {
+  ReducedExp<float> reduced = reduce_exp(minus_t);
+  Vec<float> power = power_of_two(reduced.shifted);
+  Vec<float> mantissa = reduced.tail + 1.0f;
+  Vec<float> e = mantissa * power;
+  Vec<float> e_low = ((reduced.tail - (mantissa - 1.0f)) + reduced.tail_low) * power;
+  // 1 + e = (1 + 2^n) + 2^n tail, in two words.
+  Vec<float> base = power + 1.0f;
+  Vec<float> base_low = power - (base - 1.0f);
+  Vec<float> sum = fma(power, reduced.tail, base);
+  Vec<float> sum_low = fma(power, reduced.tail, base - sum) + base_low;
+  return {e, e_low, sum, sum_low, 1.0f / sum};
+}
+EX_INLINE Vec<float> logistic_quotient(Vec<float> high, Vec<float> low, LogisticParts parts) {
+  Vec<float> quotient = high * parts.inverse;
+  Vec<float> residual =
+      exact_fma(-quotient, parts.sum, high) + fma(-quotient, parts.sum_low, low);
+  return fma(residual, parts.inverse, quotient);
+}
+EX_INLINE Vec<float> sigmoid(Vec<float> x) {
+  Vec<float> minus_t = max(Vec<float>(-kLogisticLimit), add_sign(x, Vec<float>(-0.0f)));
+  LogisticParts parts = logistic_parts(minus_t);
+  Mask<float> left = x < 0.0f;
+  Vec<float> high = select(left, parts.e, 1.0f), low = select(left, parts.e_low, 0.0f);
+  Vec<float> result = logistic_quotient(high, low, parts);
+  // Beyond the limit the denominator is 1.
+  Mask<float> far = x < -kLogisticLimit;
+  if (__builtin_expect(any(far), 0)) result = select(far, exp(x), result);
+  return result;
+}
+EX_INLINE Vec<float> silu(Vec<float> x) {
+  Vec<float> minus_t = max(Vec<float>(-kLogisticLimit), add_sign(x, Vec<float>(-0.0f)));
+  LogisticParts parts = logistic_parts(minus_t);
+  Mask<float> left = x < 0.0f;
+  Vec<float> product = x * parts.e;
+  Vec<float> product_low = exact_fma(x, parts.e, -product) + x * parts.e_low;
+  Vec<float> high = select(left, product, x), low = select(left, product_low, 0.0f);
+  Vec<float> result = logistic_quotient(high, low, parts);
+  Mask<float> far = abs(x) > kLogisticLimit;
+  if (__builtin_expect(any(far), 0)) {
+    Vec<float> inside = max(x, -120.0f);
+    ReducedExp<float> reduced = reduce_exp(min(inside, 0.0f));
+    Vec<float> mantissa = reduced.tail + 1.0f;
+    Vec<float> scaled = inside * mantissa;
+    Vec<float> scaled_low = exact_fma(inside, mantissa, -scaled) +
+                            inside * ((reduced.tail - (mantissa - 1.0f)) + reduced.tail_low);
+    Vec<float> outside = select(left, scale(scaled + scaled_low, reduced.shifted), x);
+    result = select(far, outside, result);
+  }
+  return result;
+}
 
 }  // namespace extensor::EX_ISA
 

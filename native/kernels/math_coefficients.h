@@ -5,13 +5,14 @@
 
 namespace extensor::EX_ISA {
 
-// exp(r) = 1 + r + r^2 P(r) on [-0.34675, 0.34675], error 2^-28.03.
+// exp(r) = 1 + r + r^2 P(r) on [-0.34675, 0.34675], error 2^-29.8.
 inline constexpr float kExpFloat[] = {
-    0x1.fffffc0000000p-2f,
-    0x1.5554920000000p-3f,
-    0x1.5558f40000000p-5f,
-    0x1.123a1c0000000p-7f,
-    0x1.6a236e0000000p-10f};
+    0x1.0000000000000p-1f,
+    0x1.5555540000000p-3f,
+    0x1.55548e0000000p-5f,
+    0x1.1112720000000p-7f,
+    0x1.6d8d520000000p-10f,
+    0x1.9f084e0000000p-13f};
 
 // exp(r) = 1 + r + r^2 P(r) on [-0.34675, 0.34675], error 2^-28.28.
 inline constexpr double kExpMixed[] = {
@@ -119,6 +120,19 @@ inline constexpr double kCosMixed[] = {
     -0x1.6c0c8925dc037p-10,
     0x1.9a01964ebc4c0p-16};
 
+// sin(r) = r + r w P(w), w = r^2 on [0.0, 0.61716], error 2^-28.03.
+inline constexpr float kSinFloat[] = {
+    -0x1.5555560000000p-3f,
+    0x1.1111080000000p-7f,
+    -0x1.a00f7c0000000p-13f,
+    0x1.6cd1520000000p-19f};
+
+// cos(r) = 1 - w / 2 + w^2 P(w), w = r^2 on [0.0, 0.61716], error 2^-30.88.
+inline constexpr float kCosFloat[] = {
+    0x1.55554a0000000p-5f,
+    -0x1.6c0c8a0000000p-10f,
+    0x1.9a01960000000p-16f};
+
 // sin(r) = r + r w P(w), w = r^2 on [0.0, 0.61716], error 2^-56.51.
 inline constexpr double kSinDouble[] = {
     -0x1.5555555555548p-3,
@@ -204,19 +218,19 @@ inline constexpr double kErfDouble[] = {
     -0x1.386acb84c6486p-30,
     0x1.0579c7f956d52p-34};
 
-// (t + 4) exp(t^2 / 2) Phi(-t) = P((t - 4) / (t + 4)) on [-1.0, 0.56989], error 2^-29.64.
+// (t + 4) exp(t^2 / 2) Phi(-t) = P((t - 4) / (t + 4)) on [-1.0, 0.57672], error 2^-29.54.
 inline constexpr double kTailMixed[] = {
-    0x1.82b4bb93369c8p-1,
-    -0x1.373e3acbb8f66p-1,
-    0x1.8c6db97ab4fd5p-2,
-    -0x1.7dff03b8dfb57p-3,
-    0x1.eec82f38eac6ap-5,
-    -0x1.ee540818a7e09p-8,
-    -0x1.c9a2e5cc9a778p-9,
-    0x1.ad11cec7b5406p-10,
-    0x1.66e7f9558ac1dp-13,
-    -0x1.d07fa6290b7dbp-13,
-    -0x1.8269a02f12012p-15};
+    0x1.82b4bb93e83d5p-1,
+    -0x1.373e3ac987cdbp-1,
+    0x1.8c6db8ede5f94p-2,
+    -0x1.7dff054ae2067p-3,
+    0x1.eec87150e00fbp-5,
+    -0x1.ee511683a10b9p-8,
+    -0x1.c9b57dba304f1p-9,
+    0x1.acd14948170ebp-10,
+    0x1.681009b2209e7p-13,
+    -0x1.cd021c337ce1dp-13,
+    -0x1.7c14d0965b031p-15};
 
 // (t + 4) exp(t^2 / 2) Phi(-t) = P((t - 4) / (t + 4)) on [-1.0, 0.81395], error 2^-53.68.
 inline constexpr double kTailDouble[] = {

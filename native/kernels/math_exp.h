@@ -12,6 +12,14 @@
 
 namespace extensor::EX_ISA {
 
+// Horner's scheme: the fewest operations, for short polynomials in float.
+template <typename T, size_t kCount>
+EX_INLINE Vec<T> horner(Vec<T> x, const T (&coefficients)[kCount]) {
+  Vec<T> sum = coefficients[kCount - 1];
+  for (size_t i = kCount - 1; i-- > 0;) sum = fma(sum, x, coefficients[i]);
+  return sum;
+}
+
 // Estrin's scheme on 2^level coefficients from `kFirst` on: both halves at once, then low + x^n high.
 // Many short chains instead of Horner's one long, which would leave the arithmetic units waiting.
 template <int kFirst, int kWidth, typename T, size_t kCount, size_t kLevels>
@@ -79,16 +87,24 @@ struct Format<double> {
   static constexpr double exp_highest = 710.0;
 };
 
-// exp(x) = 2^n (1 + tail), tail = expm1(x - n ln 2). The low bits of `shifted` hold n.
+// exp(x) = 2^n (1 + tail), tail = expm1(x - n ln 2). The low bits of `shifted` hold n, `tail_low` is
+// what the tail's last addition rounded away.
 template <typename T>
 struct ReducedExp {
-  Vec<T> tail;
+  Vec<T> tail, tail_low;
   Vec<T> shifted;
 };
 
 // P of exp(r) = 1 + r + r^2 P(r).
 EX_INLINE Vec<float> exp_polynomial(Vec<float> r) { return polynomial(r, kExpFloat); }
 EX_INLINE Vec<double> exp_polynomial(Vec<double> r) { return polynomial(r, kExpDouble); }
+
+template <typename T>
+EX_INLINE ReducedExp<T> exp_of_remainder(Vec<T> r, Vec<T> shifted) {
+  Vec<T> square = r * r, curve = exp_polynomial(r);
+  Vec<T> tail = fma(square, curve, r);
+  return {tail, fma(square, curve, r - tail), shifted};
+}
 
 // `x_low` is a small correction to x, for arguments known to more than one word.
 template <typename T>
@@ -97,7 +113,7 @@ EX_INLINE ReducedExp<T> reduce_exp(Vec<T> x, Vec<T> x_low) {
   Vec<T> shifted = fma(x, F::log2_e, F::round_to_integer);
   Vec<T> n = shifted - F::round_to_integer;
   Vec<T> r = fma(n, -F::ln2_low, fma(n, -F::ln2_high, x) + x_low);
-  return {fma(r * r, exp_polynomial(r), r), shifted};
+  return exp_of_remainder(r, shifted);
 }
 template <typename T>
 EX_INLINE ReducedExp<T> reduce_exp(Vec<T> x) {
@@ -105,8 +121,19 @@ EX_INLINE ReducedExp<T> reduce_exp(Vec<T> x) {
   Vec<T> shifted = fma(x, F::log2_e, F::round_to_integer);
   Vec<T> n = shifted - F::round_to_integer;
   Vec<T> r = fma(n, -F::ln2_low, fma(n, -F::ln2_high, x));
-  return {fma(r * r, exp_polynomial(r), r), shifted};
+  return exp_of_remainder(r, shifted);
 }
+
+// The same where an error of n 2^-29 in the argument does no harm: ln 2 in one word, if its product
+// with n is not rounded.
+EX_INLINE ReducedExp<float> reduce_exp_roughly(Vec<float> x) {
+  if constexpr (!native::kHasFma) return reduce_exp(x);
+  using F = Format<float>;
+  Vec<float> shifted = fma(x, F::log2_e, F::round_to_integer);
+  Vec<float> r = fma(shifted - F::round_to_integer, -0x1.62e43p-1f, x);
+  return exp_of_remainder(r, shifted);
+}
+EX_INLINE ReducedExp<double> reduce_exp_roughly(Vec<double> x) { return reduce_exp(x); }
 
 // x 2^n where the result is a normal number.
 template <typename T>
@@ -158,7 +185,7 @@ EX_INLINE Vec<double> exp2(Vec<double> x) {
   return select(isnan(x), x, scale(tail + 1.0, shifted));
 }
 EX_INLINE Vec<float> exp2(Vec<float> x) {
-  return through_double(x, [](Vec<double> v) { return exp2(v); });
+  return through_double(x, [](Vec<double> v) EX_LAMBDA { return exp2(v); });
 }
 
 // expm1(x) = 2 (2^(n-1) tail + (2^(n-1) - 1/2)): halved so that n = 1024 does not overflow early.
@@ -174,7 +201,7 @@ EX_INLINE Vec<double> expm1(Vec<double> x) {
 }
 // Below 0.51 ulp.
 EX_INLINE Vec<float> expm1(Vec<float> x) {
-  return through_double(x, [](Vec<double> v) { return expm1(v); });
+  return through_double(x, [](Vec<double> v) EX_LAMBDA { return expm1(v); });
 }
 
 }  // namespace extensor::EX_ISA

@@ -14,12 +14,14 @@ template <typename T, size_t kCount>
 EX_INLINE Vec<T> tanh_parts(Vec<T> x, T threshold, T saturation, const T (&coefficients)[kCount]) {
   // NaN stays: min returns its second operand then.
   Vec<T> magnitude = min(Vec<T>(saturation), abs(x));
-  ReducedExp<T> reduced = reduce_exp(magnitude + magnitude);
+  ReducedExp<T> reduced = reduce_exp_roughly(magnitude + magnitude);
   Vec<T> power = power_of_two(reduced.shifted);
   Vec<T> large = T(1) - T(2) / fma(power, reduced.tail, power + T(1));
   Vec<T> square = magnitude * magnitude;
-  Vec<T> small = fma(magnitude * square, polynomial(square, coefficients), magnitude);
-  return copysign(select(magnitude < threshold, small, large), x);
+  Vec<T> tail = std::is_same_v<T, float> ? horner(square, coefficients)
+                                         : polynomial(square, coefficients);
+  Vec<T> small = fma(magnitude * square, tail, magnitude);
+  return add_sign(select(magnitude < threshold, small, large), x);
 }
 EX_INLINE Vec<float> tanh(Vec<float> x) { return tanh_parts(x, 1.0f, 9.1f, kTanhFloat); }
 EX_INLINE Vec<double> tanh(Vec<double> x) { return tanh_parts(x, 0.55, 20.0, kTanhDouble); }
@@ -67,19 +69,19 @@ EX_INLINE Vec<double> atanh(Vec<double> x) {
 }
 
 EX_INLINE Vec<float> sinh(Vec<float> x) {
-  return through_double(x, [](Vec<double> v) { return sinh(v); });
+  return through_double(x, [](Vec<double> v) EX_LAMBDA { return sinh(v); });
 }
 EX_INLINE Vec<float> cosh(Vec<float> x) {
-  return through_double(x, [](Vec<double> v) { return cosh(v); });
+  return through_double(x, [](Vec<double> v) EX_LAMBDA { return cosh(v); });
 }
 EX_INLINE Vec<float> asinh(Vec<float> x) {
-  return through_double(x, [](Vec<double> v) { return asinh(v); });
+  return through_double(x, [](Vec<double> v) EX_LAMBDA { return asinh(v); });
 }
 EX_INLINE Vec<float> acosh(Vec<float> x) {
-  return through_double(x, [](Vec<double> v) { return acosh(v); });
+  return through_double(x, [](Vec<double> v) EX_LAMBDA { return acosh(v); });
 }
 EX_INLINE Vec<float> atanh(Vec<float> x) {
-  return through_double(x, [](Vec<double> v) { return atanh(v); });
+  return through_double(x, [](Vec<double> v) EX_LAMBDA { return atanh(v); });
 }
 
 }  // namespace extensor::EX_ISA

@@ -86,16 +86,16 @@ EX_INLINE Vec<double> atan2(Vec<double> y, Vec<double> x) {
 }
 
 EX_INLINE Vec<float> asin(Vec<float> x) {
-  return through_double(x, [](Vec<double> v) { return asin(v); });
+  return through_double(x, [](Vec<double> v) EX_LAMBDA { return asin(v); });
 }
 EX_INLINE Vec<float> acos(Vec<float> x) {
-  return through_double(x, [](Vec<double> v) { return acos(v); });
+  return through_double(x, [](Vec<double> v) EX_LAMBDA { return acos(v); });
 }
 EX_INLINE Vec<float> atan(Vec<float> x) {
-  return through_double(x, [](Vec<double> v) { return atan(v); });
+  return through_double(x, [](Vec<double> v) EX_LAMBDA { return atan(v); });
 }
 EX_INLINE Vec<float> atan2(Vec<float> y, Vec<float> x) {
-  return through_double(y, x, [](Vec<double> v, Vec<double> w) { return atan2(v, w); });
+  return through_double(y, x, [](Vec<double> v, Vec<double> w) EX_LAMBDA { return atan2(v, w); });
 }
 
 }  // namespace extensor::EX_ISA

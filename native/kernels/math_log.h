@@ -36,7 +36,7 @@ EX_INLINE SplitNumber<double> split_exponent(Vec<double> x) {
 // log(1 + f) = f + log_tail(f), the tail at most a quarter of f.
 EX_INLINE Vec<float> log_tail(Vec<float> f) {
   Vec<float> square = f * f;
-  return fma(square, -0.5f, square * f * polynomial(f, kLogFloat));
+  return fma(square, -0.5f, square * f * horner(f, kLogFloat));
 }
 // With s = f / (2 + f): log(1 + f) = 2 atanh(s) = f - (f^2/2 - s (f^2/2 + z P(z))), z = s^2.
 EX_INLINE Vec<double> log_tail(Vec<double> f) {
@@ -73,7 +73,7 @@ EX_INLINE Vec<T> with_log_specials(Vec<T> x, Core core) {
 // e ln 2 + f is kept as a pair: e ln2_high is exact, and for e = 0 so is the sum.
 template <typename T>
 EX_INLINE Vec<T> log(Vec<T> x) {
-  return with_log_specials(x, [](SplitNumber<T> split) {
+  return with_log_specials(x, [](SplitNumber<T> split) EX_LAMBDA {
     Vec<T> base = split.exponent * Format<T>::ln2_high;
     Vec<T> high = base + split.fraction;
     Vec<T> low = split.fraction - (high - base);
@@ -96,21 +96,21 @@ EX_INLINE Vec<double> log_in_base(SplitNumber<double> split, double c, double c_
 }
 
 EX_INLINE Vec<double> log2(Vec<double> x) {
-  return with_log_specials(x, [](SplitNumber<double> split) {
+  return with_log_specials(x, [](SplitNumber<double> split) EX_LAMBDA {
     return log_in_base(split, 0x1.71547652b82fep0, 0x1.777d0ffda0d24p-56, 1.0, 0.0);
   });
 }
 EX_INLINE Vec<double> log10(Vec<double> x) {
-  return with_log_specials(x, [](SplitNumber<double> split) {
+  return with_log_specials(x, [](SplitNumber<double> split) EX_LAMBDA {
     return log_in_base(split, 0x1.bcb7b1526e50ep-2, 0x1.95355baaafad3p-57, 0x1.34413509f7800p-2,
                        0x1.fef311f12b358p-46);
   });
 }
 EX_INLINE Vec<float> log2(Vec<float> x) {
-  return through_double(x, [](Vec<double> v) { return log2(v); });
+  return through_double(x, [](Vec<double> v) EX_LAMBDA { return log2(v); });
 }
 EX_INLINE Vec<float> log10(Vec<float> x) {
-  return through_double(x, [](Vec<double> v) { return log10(v); });
+  return through_double(x, [](Vec<double> v) EX_LAMBDA { return log10(v); });
 }
 
 // log(1 + x): u = 1 + x rounds, what it lost comes back as (x - (u - 1)) / u.
@@ -135,7 +135,7 @@ EX_INLINE Vec<double> log1p(Vec<double> x) {
   return select((x < -1.0) | isnan(x), F::nan, result);
 }
 EX_INLINE Vec<float> log1p(Vec<float> x) {
-  return through_double(x, [](Vec<double> v) { return log1p(v); });
+  return through_double(x, [](Vec<double> v) EX_LAMBDA { return log1p(v); });
 }
 
 }  // namespace extensor::EX_ISA

@@ -63,7 +63,7 @@ struct Full {
 };
 
 struct Mixed {
-  static constexpr double tail_end = 14.5, exp_end = 120.0, cubic_end = 12.0;
+  static constexpr double tail_end = 14.8, exp_end = 120.0, cubic_end = 12.0;
 
   // Relative error 2^-28.2 for |x| < 700.
   static EX_INLINE Vec<double> exp(Vec<double> x) {
@@ -95,6 +95,16 @@ EX_INLINE Vec<T> magnitude_up_to(Vec<T> x, std::type_identity_t<T> end) {
   return min(Vec<T>(end), abs(x));
 }
 
+inline constexpr double kTailStart[] = {kTailMixed[0], kTailMixed[1], kTailMixed[2]};
+inline constexpr float kTailRest[] = {
+    static_cast<float>(kTailMixed[3]),
+    static_cast<float>(kTailMixed[4]),
+    static_cast<float>(kTailMixed[5]),
+    static_cast<float>(kTailMixed[6]),
+    static_cast<float>(kTailMixed[7]),
+    static_cast<float>(kTailMixed[8]),
+    static_cast<float>(kTailMixed[9]),
+    static_cast<float>(kTailMixed[10])};
 inline constexpr double kInverseRootTwoPi = 0x1.9884533d43651p-2;
 
 template <typename Precision>
@@ -112,7 +122,7 @@ template <typename Precision>
 EX_INLINE Vec<double> gelu_formula(Vec<double> x) {
   Vec<double> t = magnitude_up_to(x, Precision::tail_end);
   Vec<double> part = Precision::gauss(t, 0.5) * (Precision::mills(t) * t);
-  return select(x < 0.0, Vec<double>(0.0), x) - part;
+  return select(x < 0.0, Vec<double>(-0.0), x) - part;
 }
 // Phi(x) + x phi(x), by Phi(-t) - t phi(t) = exp(-t^2/2) (M(t) - t / sqrt(2 pi)).
 template <typename Precision>
@@ -134,23 +144,44 @@ EX_INLINE Vec<double> erfc_formula(Vec<double> x) {
 #define EX_NORMAL_FUNCTION(name)                                                  \
   EX_INLINE Vec<double> name(Vec<double> x) { return name##_formula<Full>(x); }   \
   EX_INLINE Vec<float> name(Vec<float> x) {                                       \
-    return through_double(x, [](Vec<double> v) { return name##_formula<Mixed>(v); }); \
+    return through_double(x, [](Vec<double> v) EX_LAMBDA { return name##_formula<Mixed>(v); }); \
   }
 EX_NORMAL_FUNCTION(normal_cdf)
 EX_NORMAL_FUNCTION(normal_pdf)
-EX_NORMAL_FUNCTION(gelu)
 EX_NORMAL_FUNCTION(gelu_derivative)
 EX_NORMAL_FUNCTION(erfc)
 #undef EX_NORMAL_FUNCTION
 
+EX_INLINE Vec<double> gelu(Vec<double> x) { return gelu_formula<Full>(x); }
+
+// The same formula with the work that can stand it done in float, eight lanes at a time: the division
+// (one Newton step makes it good to 2^-46) and all but the first three terms of the polynomial in u,
+// whose error of 2^-24 counts by a quarter at most.
+EX_INLINE Vec<float> gelu(Vec<float> x) {
+  Vec<float> t = magnitude_up_to(x, static_cast<float>(Mixed::tail_end));
+  Vec<float> inverse = 1.0f / (t + 4.0f);
+  Vec<float> rest = polynomial((t - 4.0f) * inverse, kTailRest);
+  auto tail = [](Vec<double> t, Vec<double> guess, Vec<double> rest) EX_LAMBDA {
+    Vec<double> inverse = fma(guess, fma(-guess, t + 4.0, 1.0), guess);
+    Vec<double> u = (t - 4.0) * inverse;
+    Vec<double> sum = fma(fma(fma(rest, u, kTailStart[2]), u, kTailStart[1]), u, kTailStart[0]);
+    Vec<double> mills = sum * inverse;
+    return Mixed::gauss(t, 0.5) * (mills * t);
+  };
+  DoublePair wide = to_double(t), guess = to_double(inverse), wide_rest = to_double(rest);
+  Vec<float> part = to_float({tail(wide.low, guess.low, wide_rest.low),
+                              tail(wide.high, guess.high, wide_rest.high)});
+  return select(x < 0.0f, Vec<float>(-0.0f), x) - part;
+}
+
 // x + x P(x^2) below 0.92, 1 - exp(P(x)) above with 1 - exp formed as (1 - 2^n) - 2^n tail.
 EX_INLINE Vec<float> erf(Vec<float> x) {
   Vec<float> magnitude = magnitude_up_to(x, 4.0f);
-  ReducedExp<float> reduced = reduce_exp(polynomial(magnitude, kLogErfcFloat));
+  ReducedExp<float> reduced = reduce_exp_roughly(horner(magnitude, kLogErfcFloat));
   Vec<float> power = power_of_two(reduced.shifted);
   Vec<float> large = fma(-power, reduced.tail, 1.0f - power);
-  Vec<float> small = fma(magnitude, polynomial(magnitude * magnitude, kErfFloat), magnitude);
-  return copysign(select(magnitude < 0.92f, small, large), x);
+  Vec<float> small = fma(magnitude, horner(magnitude * magnitude, kErfFloat), magnitude);
+  return add_sign(select(magnitude < 0.92f, small, large), x);
 }
 EX_INLINE Vec<double> erf(Vec<double> x) {
   Vec<double> magnitude = magnitude_up_to(x, 6.5);

@@ -92,7 +92,7 @@ EX_INLINE Vec<double> pow(Vec<double> x, Vec<double> y) {
 
 // In double the plain logarithm is enough: 104 x 2^-52 is far below half a float ulp.
 EX_INLINE Vec<float> pow(Vec<float> x, Vec<float> y) {
-  Vec<float> value = through_double(abs(x), y, [](Vec<double> a, Vec<double> b) {
+  Vec<float> value = through_double(abs(x), y, [](Vec<double> a, Vec<double> b) EX_LAMBDA {
     // Floats are never subnormal doubles; zero and infinity are put in afterwards.
     SplitNumber<double> split = split_exponent(a);
     Vec<double> logarithm = fma(split.exponent, 0x1.62e42fefa39efp-1,

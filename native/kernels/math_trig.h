@@ -120,7 +120,8 @@ EX_INLINE Vec<T> with_slow_lanes(Vec<T> result, Vec<T> x, Mask<T> slow,
 
 template <typename Fast>
 EX_INLINE Vec<float> trigonometric(Vec<float> x, Fast fast, double (*slow)(double)) {
-  Vec<float> result = through_double(x, [&](Vec<double> v) { return fast(sine_cosine_mixed(v)); });
+  Vec<float> result =
+      through_double(x, [&](Vec<double> v) EX_LAMBDA { return fast(sine_cosine_mixed(v)); });
   return with_slow_lanes(result, x, ~(abs(x) <= kMixedAngleLimit), slow);
 }
 template <typename Fast>
@@ -130,17 +131,66 @@ EX_INLINE Vec<double> trigonometric(Vec<double> x, Fast fast, double (*slow)(dou
   return with_slow_lanes(fast(parts), x, ~(abs(x) <= kDoubleAngleLimit) | cancelled, slow);
 }
 
-template <typename T>
-EX_INLINE Vec<T> sin(Vec<T> x) {
-  return trigonometric(x, sine_of, std::sin);
+EX_INLINE Vec<double> sin(Vec<double> x) {
+  return trigonometric(x, [](SineCosine s) EX_LAMBDA { return sine_of(s); }, std::sin);
 }
-template <typename T>
-EX_INLINE Vec<T> cos(Vec<T> x) {
-  return trigonometric(x, cosine_of, std::cos);
+EX_INLINE Vec<double> cos(Vec<double> x) {
+  return trigonometric(x, [](SineCosine s) EX_LAMBDA { return cosine_of(s); }, std::cos);
 }
 template <typename T>
 EX_INLINE Vec<T> tan(Vec<T> x) {
-  return trigonometric(x, tangent_of, std::tan);
+  return trigonometric(x, [](SineCosine s) EX_LAMBDA { return tangent_of(s); }, std::tan);
+}
+
+// All in float where an fma makes the reduction exact: pi/2 in three words, |x| - n pi/2 as a pair.
+struct SineCosineFloat {
+  Vec<float> sine, cosine;
+  Vec<int32_t> quadrant;
+};
+inline constexpr float kFloatAngleLimit = 0x1p15f;
+
+EX_INLINE SineCosineFloat sine_cosine(Vec<float> magnitude) {
+  constexpr float rounder = Format<float>::round_to_integer;
+  Vec<float> shifted = fma(magnitude, 0x1.45f306p-1f, rounder);
+  Vec<float> n = shifted - rounder;
+  Vec<float> first = fma(n, -0x1.921fb60000000p+0f, magnitude);
+  Vec<float> second = n * 0x1.777a5cp-25f;
+  Vec<float> second_low = exact_fma(n, 0x1.777a5cp-25f, -second);
+  Vec<float> r = first + second;
+  Vec<float> low = ((first - r) + second) + fma(n, 0x1.ee59dap-50f, second_low);
+  Vec<float> square = r * r;
+  Vec<float> sine = r + fma(r * square, horner(square, kSinFloat), low);
+  Vec<float> base = fma(square, -0.5f, 1.0f);
+  Vec<float> base_low = fma(square, -0.5f, 1.0f - base);
+  Vec<float> tail = fma(square * square, horner(square, kCosFloat), fma(-r, low, base_low));
+  return {sine, base + tail, bit_cast<int32_t>(shifted)};
+}
+EX_INLINE Vec<float> pick_quadrant(SineCosineFloat s, Vec<int32_t> quadrant, Vec<int32_t> sign) {
+  Mask<float> odd = mask_cast<float>((quadrant & 1) != 0);
+  Vec<int32_t> flip = ((quadrant << 30) ^ sign) & kSignBit<float>;
+  return bit_cast<float>(bit_cast<int32_t>(select(odd, s.cosine, s.sine)) ^ flip);
+}
+EX_INLINE Vec<float> sin(Vec<float> x) {
+  auto wide = [x]() EX_LAMBDA {
+    return trigonometric(x, [](SineCosine s) EX_LAMBDA { return sine_of(s); }, std::sin);
+  };
+  if constexpr (!native::kHasFma) return wide();
+  SineCosineFloat parts = sine_cosine(abs(x));
+  Vec<float> result = pick_quadrant(parts, parts.quadrant, bit_cast<int32_t>(x));
+  Mask<float> large = ~(abs(x) <= kFloatAngleLimit);
+  if (__builtin_expect(any(large), 0)) result = select(large, wide(), result);
+  return result;
+}
+EX_INLINE Vec<float> cos(Vec<float> x) {
+  auto wide = [x]() EX_LAMBDA {
+    return trigonometric(x, [](SineCosine s) EX_LAMBDA { return cosine_of(s); }, std::cos);
+  };
+  if constexpr (!native::kHasFma) return wide();
+  SineCosineFloat parts = sine_cosine(abs(x));
+  Vec<float> result = pick_quadrant(parts, parts.quadrant + 1, 0);
+  Mask<float> large = ~(abs(x) <= kFloatAngleLimit);
+  if (__builtin_expect(any(large), 0)) result = select(large, wide(), result);
+  return result;
 }
 
 }  // namespace extensor::EX_ISA

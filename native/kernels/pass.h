@@ -36,6 +36,16 @@ struct Access {
     if constexpr (kFull) return Vec<T>::load(p);
     return Vec<T>::load_partial(p, count);
   }
+  // With `fill` in the lanes past the end.
+  EX_INLINE Vec<T> load_or(const void* source, int64_t i, Vec<T> fill) const {
+    if constexpr (kFull) return load(source, i);
+    return Vec<T>::load_partial(static_cast<const T*>(source) + i, count, fill[0]);
+  }
+  // The same with 0 there, for a vector that was computed.
+  EX_INLINE Vec<T> or_zero(Vec<T> x) const {
+    if constexpr (kFull) return x;
+    return select(Vec<T>::iota() < Vec<T>(static_cast<T>(count)), x, Vec<T>(T(0)));
+  }
   EX_INLINE void store(void* target, int64_t i, Vec<T> x) const {
     T* p = static_cast<T*>(target) + i;
     if constexpr (kFull) {

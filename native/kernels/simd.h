@@ -184,11 +184,11 @@ EX_INLINE Mask<T> isnan(Vec<T> x) {
 // One instruction each; the second operand comes back if either is NaN or both are zeros.
 template <typename T>
 EX_INLINE Vec<T> min(Vec<T> a, std::type_identity_t<Vec<T>> b) {
-  return Vec<T>(a.raw < b.raw ? a.raw : b.raw);
+  return Vec<T>(native::min(a.raw, b.raw));
 }
 template <typename T>
 EX_INLINE Vec<T> max(Vec<T> a, std::type_identity_t<Vec<T>> b) {
-  return Vec<T>(a.raw > b.raw ? a.raw : b.raw);
+  return Vec<T>(native::max(a.raw, b.raw));
 }
 // NaN if either operand is NaN, as numpy.minimum and numpy.maximum.
 template <typename T>
@@ -236,6 +236,12 @@ template <typename T>
 EX_INLINE Vec<T> copysign(Vec<T> magnitude, Vec<T> sign) {
   using Bits = SignedOf<T>;
   return bit_cast<T>(bit_cast<Bits>(abs(magnitude)) | bit_cast<Bits>(sign_bit(sign)));
+}
+// copysign for a magnitude known to be positive.
+template <typename T>
+EX_INLINE Vec<T> add_sign(Vec<T> magnitude, Vec<T> sign) {
+  using Bits = SignedOf<T>;
+  return bit_cast<T>(bit_cast<Bits>(magnitude) | bit_cast<Bits>(sign_bit(sign)));
 }
 template <typename T>
 EX_INLINE Mask<T> signbit(Vec<T> x) {

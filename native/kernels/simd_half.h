@@ -93,11 +93,11 @@ EX_INLINE Half float32_to_bfloat16(Vec<float> x) {
 }  // namespace native
 
 // The tags only choose the conversion; storage is uint16_t either way.
-struct Float16 {
+struct Float16Format {
   static EX_INLINE Vec<float> widen(native::Half x) { return native::float16_to_float32(x); }
   static EX_INLINE native::Half narrow(Vec<float> x) { return native::float32_to_float16(x); }
 };
-struct BFloat16 {
+struct BFloat16Format {
   static EX_INLINE Vec<float> widen(native::Half x) { return native::bfloat16_to_float32(x); }
   static EX_INLINE native::Half narrow(Vec<float> x) { return native::float32_to_bfloat16(x); }
 };

@@ -38,6 +38,7 @@
 #endif
 
 #define EX_INLINE inline __attribute__((always_inline))
+#define EX_LAMBDA __attribute__((always_inline))
 
 // Vectors wider than the registers of the target are passed by always-inlined functions only, so
 // their calling convention never matters.
@@ -68,7 +69,9 @@ EX_INLINE auto take(R value, size_t first, std::index_sequence<I...>) {
                     : __builtin_shufflevector(value, value, static_cast<int>(I + sizeof...(I))...);
 }
 template <typename R>
-inline constexpr size_t kLanes = sizeof(R) / sizeof(std::declval<R>()[0]);
+using LaneOf = std::remove_cvref_t<decltype(std::declval<R>()[0])>;
+template <typename R>
+inline constexpr size_t kLanes = sizeof(R) / sizeof(LaneOf<R>);
 
 template <typename R>
 EX_INLINE auto low_half(R value) {
@@ -198,6 +201,45 @@ EX_INLINE R fma(R a, R b, R c) {
   return a * b + c;
 }
 #endif
+
+// a < b ? a : b and a > b ? a : b, written out because GCC 12 makes two instructions of the condition
+// when an operand is constant.
+#if defined(__SSE2__)
+#define EX_MIN_MAX(R, minimum, maximum)                      \
+  EX_INLINE R min(R a, R b) { return (R)minimum(a, b); }     \
+  EX_INLINE R max(R a, R b) { return (R)maximum(a, b); }
+EX_MIN_MAX(Float16Bytes, _mm_min_ps, _mm_max_ps)
+EX_MIN_MAX(Double16Bytes, _mm_min_pd, _mm_max_pd)
+#if defined(__AVX__)
+EX_MIN_MAX(Float32Bytes, _mm256_min_ps, _mm256_max_ps)
+EX_MIN_MAX(Double32Bytes, _mm256_min_pd, _mm256_max_pd)
+#endif
+#if defined(__AVX512F__)
+#define EX_ALL_LANES(call, mask) [](auto a, auto b) EX_LAMBDA { return call(mask, a, b); }
+EX_MIN_MAX(Float64Bytes, EX_ALL_LANES(_mm512_maskz_min_ps, 0xffff),
+           EX_ALL_LANES(_mm512_maskz_max_ps, 0xffff))
+EX_MIN_MAX(Double64Bytes, EX_ALL_LANES(_mm512_maskz_min_pd, 0xff),
+           EX_ALL_LANES(_mm512_maskz_max_pd, 0xff))
+#undef EX_ALL_LANES
+#endif
+#undef EX_MIN_MAX
+#endif
+template <typename R>
+EX_INLINE R min(R a, R b) {
+  if constexpr (sizeof(R) > 32 && !std::is_integral_v<LaneOf<R>>) {
+    return join(min(low_half(a), low_half(b)), min(high_half(a), high_half(b)));
+  } else {
+    return a < b ? a : b;
+  }
+}
+template <typename R>
+EX_INLINE R max(R a, R b) {
+  if constexpr (sizeof(R) > 32 && !std::is_integral_v<LaneOf<R>>) {
+    return join(max(low_half(a), low_half(b)), max(high_half(a), high_half(b)));
+  } else {
+    return a > b ? a : b;
+  }
+}
 
 // float lanes to as many double lanes and back; GCC 12 converts 256 bits in 128-bit steps unaided.
 template <typename R>

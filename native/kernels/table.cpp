@@ -1,7 +1,9 @@
 // The kernels of one instruction set, gathered.
 #include "elementwise.h"
+#include "random.h"
 #include "reduction.h"
 #include "simd_half.h"
+#include "softmax.h"
 
 namespace extensor::EX_ISA {
 
@@ -24,11 +26,13 @@ const KernelTable& table() {
       {arithmetic_kernels(), function_kernels(), activation_kernels()},
       binary_rules(),
       reductions(),
-      half_format<struct Float16>(),
-      half_format<struct BFloat16>(),
+      softmax_kernels(),
+      half_format<Float16Format>(),
+      half_format<BFloat16Format>(),
       {gemm, gemm_tasks},
       {gemm, gemm_tasks},
       {gemm, gemm_tasks},
+      random_fills(),
   };
   return gathered;
 }

@@ -45,6 +45,13 @@ struct Reduction {
   void (*columns[kElements])(const void* x, int64_t n, int64_t stride, int64_t width, void* out);
 };
 
+// A function of whole rows: `rows` rows of n contiguous elements of one or two inputs to as many.
+struct RowKernel {
+  const char* name;
+  int inputs;
+  void (*rows[kElements])(const void* const* inputs, void* out, int64_t rows, int64_t n);
+};
+
 // Conversions of n elements between float32 and the 16-bit floats.
 struct HalfFormat {
   void (*widen)(const uint16_t* source, float* target, int64_t n);
@@ -57,14 +64,38 @@ struct GemmKernel {
   int64_t (*tasks)(const Gemm<Operand>& problem);
 };
 
+// Where random numbers begin: every seed and stream has 2^64 blocks of four words.
+struct RandomStream {
+  uint64_t seed, stream, block;
+};
+
+// fraction * scale + low for a fraction in [0, 1), never above `last`.
+struct UniformRange {
+  double low, scale, last;
+};
+
+// Fills of n elements with random numbers. A block makes four elements of 32 bits, or two integers or
+// float64. Integers are for 1, 2, 4 and 8 bytes: low, low + 1, ... low + span modulo 2^64.
+struct RandomFills {
+  void (*bits)(RandomStream stream, int64_t n, void* out);
+  // 1 with probability threshold / 2^32, else 0, as bytes or float32.
+  void (*bernoulli)(RandomStream stream, int64_t n, void* out, uint64_t threshold, bool as_float);
+  void (*uniform[kElements])(RandomStream stream, int64_t n, void* out, UniformRange range);
+  void (*normal[kElements])(RandomStream stream, int64_t n, void* out, double mean,
+                            double deviation);
+  void (*integers[4])(RandomStream stream, int64_t n, void* out, uint64_t low, uint64_t span);
+};
+
 struct KernelTable {
   std::span<const Elementwise> elementwise[3];
   std::span<const BinaryRule> binary_rules;
   std::span<const Reduction> reductions;
+  std::span<const RowKernel> softmaxes;
   HalfFormat float16, bfloat16;
   GemmKernel<float> gemm_float32;
   GemmKernel<double> gemm_float64;
   GemmKernel<BFloat16> gemm_bfloat16;
+  RandomFills random;
 };
 
 // The table for the instruction set of this machine.

@@ -6,8 +6,10 @@ from collections.abc import Sequence
 from math import pi, sqrt
 from typing import Any
 
-# exp(x^2) * erfc(x) * (1 + 2x) for x >= 0, in powers of (x - 3.5) / (x + 3.5): a Chebyshev expansion of
-# that smooth function, which goes from 1 to 2 / sqrt(pi), cut where it is exact to 3e-17.
+import numpy as np
+
+# exp(x^2) * erfc(x) * (1 + 2x) for x >= 0, in powers of (x - 3.5) / (x + 3.5): a Chebyshev
+# expansion of that smooth function, which goes from 1 to 2 / sqrt(pi), exact to 3e-17.
 _SCALED_ERFC = (
     1.2423492448711544,
     -0.1400091801376197,
@@ -64,8 +66,8 @@ def _polynomial(coefficients: Sequence[float], x: Any) -> Any:
 def _exp_of_square(xp: Any, x: Any, scale: float) -> Any:
     """``exp(scale * x * x)`` to the last bits, for |x| up to 64 and ``scale`` a power of two.
 
-    Rounding ``x * x`` would cost as many bits as the square has. ``high`` keeps 26 bits of ``x``, so its
-    square is exact, and what is left is small.
+    Rounding ``x * x`` would cost as many bits as the square has. ``high`` keeps 26 bits of ``x``,
+    so its square is exact, and what is left is small.
     """
     high = xp.round(x * 2.0**20) / 2.0**20
     return xp.exp(scale * high * high) * xp.exp(scale * ((x - high) * (x + high)))
@@ -85,7 +87,7 @@ def _magnitude(xp: Any, x: Any) -> tuple[Any, Any]:
 def erf(xp: Any, x: Any) -> Any:
     """The error function, within 2 units in the last place."""
     wide, size = _magnitude(xp, x)
-    # Both branches are computed for every element; the inner one must not overflow outside its range.
+    # Both branches are computed for every element; the inner one must not overflow outside.
     near = xp.clip(wide, -1.0, 1.0)
     inside = near + near * _polynomial(_ERF, near * near)
     outside = 1 - _exp_of_square(xp, size, -1.0) * _scaled_erfc(size)
@@ -120,5 +122,60 @@ def sigmoid(xp: Any, x: Any) -> Any:
 
 
 def gated(xp: Any, gate: Any, x: Any) -> Any:
-    """``gate * x``, and 0 where the gate is shut even if ``x`` is infinite: the limit of such products."""
+    """``gate * x``, and 0 where the gate is shut even if ``x`` is infinite: the limit there."""
     return xp.where(gate == 0, xp.zeros((), dtype=gate.dtype), gate * x)
+
+
+def set_at(target: Any, index: Any, values: Any) -> Any:
+    """``target``, which must be the caller's own memory, with ``values`` written at ``index``."""
+    if hasattr(target, "at"):
+        return target.at[index].set(values)
+    target[index] = values
+    return target
+
+
+def add_at(xp: Any, target: Any, index: Any, values: Any) -> Any:
+    """The same with ``values`` added, once for each time that ``index`` names an element."""
+    if hasattr(target, "at"):
+        return target.at[index].add(values)
+    xp.add.at(target, index, values)
+    return target
+
+
+def along_axis(xp: Any, indices: Any, shape: Sequence[int], axis: int) -> tuple[Any, ...]:
+    """The index that reads or writes ``indices`` along ``axis`` of an array of ``shape``, line by line."""
+    grid = []
+    for position, size in enumerate(shape):
+        line = [1] * len(shape)
+        line[position] = size
+        grid.append(indices if position == axis else xp.reshape(xp.arange(size), tuple(line)))
+    return tuple(grid)
+
+
+def argsort(xp: Any, x: Any, axis: int, descending: bool) -> Any:
+    """The stable order of ``x`` along ``axis``: equal elements stay as they are, NaN counts as largest."""
+    if not descending:
+        return xp.argsort(x, axis=axis, stable=True)
+    reverse = xp.argsort(xp.flip(x, axis=axis), axis=axis, stable=True)
+    return x.shape[axis] - 1 - xp.flip(reverse, axis=axis)
+
+
+def in_order(x: Any) -> Any:
+    """``x`` in C order in memory, so that a sum has the same bits in every layout."""
+    return np.asarray(x, order="C") if isinstance(x, np.ndarray) else x
+
+
+def as_factor(x: Any) -> Any:
+    """``x`` with rows or columns contiguous, as a BLAS reads matrices; a copy only where they are not.
+
+    NumPy would multiply any other layout with plain loops, slowly and with other last bits.
+    """
+    if not isinstance(x, np.ndarray) or x.ndim == 0 or x.size == 0:
+        return x
+    rows, columns = (1, *x.shape)[-2:]
+    row_step, step = (stride // x.itemsize for stride in (0, *x.strides)[-2:])
+    if rows == 1 or columns == 1:
+        ready = (step if rows == 1 else row_step) == 1
+    else:
+        ready = (step == 1 and row_step >= columns) or (row_step == 1 and step >= rows)
+    return x if ready else in_order(x)

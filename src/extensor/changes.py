@@ -43,10 +43,15 @@ def mark(array: Any, remember_place: bool = False) -> None:
 def check(rule: str, saved: Iterable[Any], since: int, place: str | None) -> None:
     """Raise if anything ``saved`` was changed after time ``since``."""
     for item in saved:
+        if isinstance(item, list | tuple):
+            check(rule, item, since, place)
+            continue
         array = getattr(item, "_array", item)
         _, time, changed_at = _changed.get(id(owner(array)), (None, 0, None))
         if time > since:
-            lines = f" (recorded at {place}, changed at {changed_at})" if place else ""
+            known = [f"recorded at {place}"] if place else []
+            known += [f"changed at {changed_at}"] if changed_at else []
+            lines = f" ({', '.join(known)})" if known else ""
             op = rule.removesuffix("_backward")
             raise RuntimeError(
                 f"{rule}: a tensor of shape {tuple(array.shape)} that {op} saved was changed in place "

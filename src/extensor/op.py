@@ -90,6 +90,7 @@ class Op:
         kinks: Callable[..., Any] | None = None,
         widen: bool = True,
         differentiable: bool = True,
+        arguments: Callable[..., Sequence[Any]] | None = None,
     ) -> None:
         self.name = formula.__name__
         self.kernel_name = kernel
@@ -115,7 +116,7 @@ class Op:
         self.defaults = {p.name: p.default for p in parameters if p.default is not p.empty}
         self.signature = signature.replace(parameters=parameters, return_annotation=Tensor)
         self.shape_attributes = self.attributes[: _named_attributes(shape)]
-        self.function = _public(self, formula, self.signature)
+        self.function = _public(self, formula, self.signature, arguments)
         self.function.backward = self._define_backward
 
     def __call__(self, arguments: Sequence[Any]) -> Any:
@@ -448,7 +449,8 @@ def op(**options: Any) -> Callable[[Callable[..., Any]], Function[..., Any]]:
     values; ``kinks(*arrays, *attributes)`` gives each element's distance to the nearest point where the
     derivative jumps, for the gradient checker; ``floats`` turns integers into the default float;
     ``widen=False`` is for formulas that only move elements, which need no float32;
-    ``differentiable=False`` says that there will be no rule.
+    ``differentiable=False`` says that there will be no rule; ``arguments(...)`` is for a public function
+    whose arguments come in another order: it has their signature and returns them in the formula's.
     """
 
     def define(formula: Callable[..., Any]) -> Any:
@@ -461,9 +463,20 @@ def op(**options: Any) -> Callable[[Callable[..., Any]], Function[..., Any]]:
     return define
 
 
-def _public(made: Op | Rule, written: Callable[..., Any], signature: inspect.Signature) -> Any:
+def _public(
+    made: Op | Rule,
+    written: Callable[..., Any],
+    signature: inspect.Signature,
+    arguments: Callable[..., Sequence[Any]] | None = None,
+) -> Any:
     """The plain function users call."""
     bound = made.bound
+    if arguments is not None:
+        signature = inspect.signature(arguments, eval_str=True).replace(return_annotation=Tensor)
+
+        def bound(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Sequence[Any]:
+            _bound(made.name, signature, args, kwargs)
+            return arguments(*args, **kwargs)
 
     def function(*args: Any, **kwargs: Any) -> Any:
         return made(bound(args, kwargs))

@@ -51,11 +51,16 @@ def promoted(
 
 
 def as_tensor(op: str, name: str, value: Any, kind: Any) -> Any:
-    """One argument as a tensor; None stays None."""
+    """One argument as a tensor, a sequence of arrays as a list of tensors; None stays None."""
     if value is None or isinstance(value, Tensor):
         return value
-    if isinstance(value, list | tuple) and any(isinstance(x, Tensor) for x in value):
-        return [as_tensor(op, f"{name}[{i}]", x, kind) for i, x in enumerate(value)]
+    from extensor.op import Array, Arrays
+
+    if isinstance(value, list | tuple) and (
+        kind is Arrays or any(isinstance(x, Tensor) for x in value)
+    ):
+        member = Array if kind is Arrays else kind
+        return [as_tensor(op, f"{name}[{i}]", x, member) for i, x in enumerate(value)]
     return wrap(to_array(value, op=op))
 
 

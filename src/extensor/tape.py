@@ -11,8 +11,8 @@ from __future__ import annotations
 import heapq
 import itertools
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Sequence, Set
+from contextlib import ContextDecorator
 from typing import TYPE_CHECKING, Any, Protocol
 
 from extensor import changes
@@ -44,7 +44,7 @@ class Mode(threading.local):
 
 
 mode = Mode()
-_next_number = itertools.count(1).__next__
+next_number = itertools.count(1).__next__
 _FREED: tuple[Any, ...] = ("freed",)
 
 
@@ -57,7 +57,7 @@ class Node:
         self.rule = rule
         self.saved = saved
         self.parents = parents
-        self.number = _next_number()
+        self.number = next_number()
         self.clock = changes.clock()
         self.hooks: list[Hook] | None = None
         self.place = user_place() if mode.anomaly else None
@@ -110,14 +110,10 @@ def backward(
     tensors, grad_outputs = _as_sequences(tensors, grad_outputs)
     roots = _roots("backward", tensors, grad_outputs)
     _, leaves = propagate(roots, retain_graph or create_graph, create_graph)
-    totals = [(leaf, _through_hooks(leaf._hooks, total)) for leaf, total in leaves.items()]
-    given = {id(changes.owner(gradient._array)) for _, gradient in roots}
-    for leaf, total in totals:
-        with recording(create_graph):
-            if leaf.grad is not None:
-                leaf.grad = leaf.grad + total
-            else:
-                leaf.grad = total if create_graph else _unshared(total, given)
+    seen = {id(changes.owner(gradient._array)) for _, gradient in roots}
+    with recording(create_graph):
+        for leaf, total in leaves.items():
+            leaf.grad = _unshared(total, seen) if leaf.grad is None else leaf.grad + total
 
 
 def grad(
@@ -145,10 +141,12 @@ def grad(
     keep = create_graph if retain_graph is None else retain_graph
     found, _ = propagate(_roots("grad", outputs, grad_outputs), keep, create_graph, set(places))
     gradients = tuple(found.get(place) for place in places)
-    if not allow_unused and None in [g if g is None else 0 for g in gradients]:
-        index = next(i for i, g in enumerate(gradients) if g is None)
+    unused = [index for index, gradient in enumerate(gradients) if gradient is None]
+    if unused and not allow_unused:
         raise value_error(
-            "grad", "outputs do not depend on an input (allow_unused=True gives None)", index=index
+            "grad",
+            "outputs do not depend on an input (allow_unused=True gives None)",
+            index=unused[0],
         )
     return gradients[0] if single else gradients
 
@@ -157,21 +155,23 @@ def propagate(
     roots: Sequence[tuple[Any, Tensor]],
     retain_graph: bool,
     create_graph: bool,
-    wanted: set[Any] | None = None,
-) -> tuple[dict[Any, Tensor], dict[Tensor, Tensor]]:
+    wanted: Set[Any] | None = None,
+    boundary: Set[Any] = frozenset(),
+) -> tuple[dict[Any, Tensor], dict[Any, Tensor]]:
     """Replay the rules from ``roots`` downwards.
 
     Returns the gradients of ``wanted`` (nodes and leaves) and of all leaves reached. Where ``wanted`` is
-    given, only the nodes that lead to it are replayed.
+    given, only the nodes that lead to it are replayed. The nodes of ``boundary`` are treated as leaves, and
+    no hook runs for anything in it: that is the business of the pass around this one.
     """
-    useful = None if wanted is None else _leading_to(wanted, [place for place, _ in roots])
+    oldest, useful = _leading_to(wanted, [place for place, _ in roots], boundary)
     gradients: dict[Any, Any] = {}
-    leaves: dict[Tensor, Tensor] = {}
+    leaves: dict[Any, Tensor] = {}
     found: dict[Any, Tensor] = {}
     queue: list[Node] = []
 
     def add(place: Any, gradient: Tensor) -> None:
-        if not isinstance(place, Node):
+        if not isinstance(place, Node) or place in boundary:
             leaves[place] = gradient if place not in leaves else leaves[place] + gradient
         elif place in gradients:
             gradients[place] = gradients[place] + gradient
@@ -193,17 +193,20 @@ def propagate(
                 _fill_slot(node, gradient, gradients, queue)
                 continue
             needs = tuple(
-                parent is not None and (useful is None or parent in useful) for parent in node.parents
+                parent is not None and (useful is None or parent in useful)
+                for parent in node.parents
             )
-            if True in needs:
-                for parent, result in zip(
-                    node.parents, _replay(node, gradient, needs), strict=True
-                ):
-                    if result is not None and parent is not None:
+            if True in needs or (node.saved is _FREED and node.number > oldest):
+                results = _replay(node, gradient, needs)
+                for parent, needed, result in zip(node.parents, needs, results, strict=True):
+                    if needed and result is not None:
                         add(parent, result)
-            if not retain_graph:
-                node.saved = _FREED
-                node.parents = ()
+                if not retain_graph:
+                    node.saved = _FREED
+                    node.parents = ()
+        for leaf in leaves:
+            if leaf not in boundary and (wanted is None or leaf in wanted):
+                leaves[leaf] = _arrived(leaf, leaves[leaf])
     if wanted is not None:
         found.update({leaf: total for leaf, total in leaves.items() if leaf in wanted})
     return found, leaves
@@ -228,23 +231,38 @@ def _fill_slot(slot: Slot, gradient: Tensor, gradients: dict[Any, Any], queue: l
     if node not in gradients:
         gradients[node] = [None] * slot.count
         heapq.heappush(queue, node)
-    gradients[node][slot.index] = gradient
+    earlier = gradients[node][slot.index]
+    gradients[node][slot.index] = gradient if earlier is None else earlier + gradient
 
 
-def _leading_to(wanted: set[Any], roots: Sequence[Any]) -> set[Any]:
-    """The nodes below ``roots`` from which a wanted place can be reached, and the wanted places."""
+def _leading_to(
+    wanted: Set[Any] | None, roots: Sequence[Any], boundary: Set[Any]
+) -> tuple[int, set[Any] | None]:
+    """The nodes below ``roots`` from which a wanted place can be reached, and the wanted places.
+
+    Only nodes younger than the oldest wanted place can lead to one. A freed node no longer knows where it
+    leads: it counts, so that the pass stops there with an error instead of missing a part of a gradient.
+    """
+    if wanted is None:
+        return 0, None
+    oldest = min((p.number if isinstance(p, Node) else 0 for p in wanted), default=0)
     seen: set[Node] = set()
-    stack = [place for place in roots if isinstance(place, Node)]
+    stack = list(roots)
     while stack:
-        node = stack.pop()
-        if node not in seen:
-            seen.add(node)
-            stack.extend(parent for parent in node.parents if isinstance(parent, Node))
+        place = stack.pop()
+        if (
+            isinstance(place, Node)
+            and place.number > oldest
+            and place not in seen
+            and place not in boundary
+        ):
+            seen.add(place)
+            stack.extend(place.parents)
     useful = set(wanted)
     for node in sorted(seen, reverse=True):
-        if any(parent in useful for parent in node.parents):
+        if node.saved is _FREED or any(parent in useful for parent in node.parents):
             useful.add(node)
-    return useful
+    return oldest, useful
 
 
 def _as_sequences(tensors: Any, grad_outputs: Any) -> tuple[Sequence[Tensor], Sequence[Any]]:
@@ -275,8 +293,9 @@ def _roots(
     return roots
 
 
-def _through_hooks(hooks: list[Hook] | None, gradient: Tensor) -> Tensor:
-    for hook in hooks or ():
+def _through_hooks(hooks: list[Hook], gradient: Tensor) -> Tensor:
+    """What the hooks make of a gradient, in memory that no hook has seen."""
+    for hook in tuple(hooks):
         replaced = hook(gradient)
         if replaced is not None:
             if replaced.shape != gradient.shape:
@@ -286,16 +305,29 @@ def _through_hooks(hooks: list[Hook] | None, gradient: Tensor) -> Tensor:
                     shape=replaced.shape,
                 )
             gradient = replaced
-    return gradient
+    return gradient.clone()
+
+
+def _arrived(leaf: Tensor, total: Tensor) -> Tensor:
+    """The whole gradient of a leaf: of its shape, and through its hooks."""
+    if total.shape != leaf.shape:
+        raise value_error(
+            "backward", f"a leaf of shape {leaf.shape} needs a gradient like it", shape=total.shape
+        )
+    return _through_hooks(leaf._hooks, total) if leaf._hooks else total
 
 
 def _unshared(gradient: Tensor, seen: set[int]) -> Tensor:
-    """A gradient a leaf can own: two leaves never share memory, and none is a read-only view."""
+    """A gradient a leaf can own: two leaves never share memory, and none is a view.
+
+    What still requires grad where nothing is recorded was there before: a tensor the rule had saved.
+    """
     owner = changes.owner(gradient._array)
-    if owner is gradient._array and id(owner) not in seen:
-        seen.add(id(owner))
-        return gradient.detach()
-    return gradient.detach().clone()
+    old = gradient._requires_grad and not mode.recording
+    if owner is not gradient._array or id(owner) in seen or old:
+        return gradient.clone()
+    seen.add(id(owner))
+    return gradient
 
 
 def _check_finite(node: Node, results: Sequence[Tensor | None]) -> None:
@@ -306,29 +338,38 @@ def _check_finite(node: Node, results: Sequence[Tensor | None]) -> None:
             )
 
 
-@contextmanager
-def recording(enabled: bool) -> Iterator[None]:
+class Setting(ContextDecorator):
+    """Sets one entry of the mode inside a block, or inside the function that it decorates."""
+
+    def __init__(self, name: str, value: Any) -> None:
+        self.name = name
+        self.value = value
+        self.previous: list[Any] = []
+
+    def _recreate_cm(self) -> Setting:
+        return Setting(self.name, self.value)
+
+    def __enter__(self) -> None:
+        self.previous.append(getattr(mode, self.name))
+        setattr(mode, self.name, self.value)
+
+    def __exit__(self, *exception: object) -> None:
+        setattr(mode, self.name, self.previous.pop())
+
+
+def recording(enabled: bool) -> Setting:
     """Record calls on the tape, or not, inside the block."""
-    previous = mode.recording
-    mode.recording = enabled
-    try:
-        yield
-    finally:
-        mode.recording = previous
+    return Setting("recording", enabled)
 
 
-@contextmanager
-def no_grad() -> Iterator[None]:
+def no_grad() -> Setting:
     """Record nothing inside the block (or the decorated function)."""
-    with recording(False):
-        yield
+    return Setting("recording", False)
 
 
-@contextmanager
-def enable_grad() -> Iterator[None]:
+def enable_grad() -> Setting:
     """Record inside the block, even within :func:`no_grad`."""
-    with recording(True):
-        yield
+    return Setting("recording", True)
 
 
 def is_grad_enabled() -> bool:
@@ -336,25 +377,13 @@ def is_grad_enabled() -> bool:
     return mode.recording
 
 
-@contextmanager
-def gradient_eps(eps: float) -> Iterator[None]:
+def gradient_eps(eps: float) -> Setting:
     """Let the tape pass ``eps`` to every rule that takes one; 0 gives plain IEEE results."""
     if not eps >= 0:
         raise value_error("gradient_eps", "eps must be 0 or greater", eps=eps)
-    previous = mode.epsilon
-    mode.epsilon = eps
-    try:
-        yield
-    finally:
-        mode.epsilon = previous
+    return Setting("epsilon", eps)
 
 
-@contextmanager
-def detect_anomaly() -> Iterator[None]:
+def detect_anomaly() -> Setting:
     """Remember the source line of each recorded call, and stop at the rule that makes a NaN."""
-    previous = mode.anomaly
-    mode.anomaly = True
-    try:
-        yield
-    finally:
-        mode.anomaly = previous
+    return Setting("anomaly", True)

@@ -78,7 +78,7 @@ def _beside_channels(alpha_shape: Shape, ndim: int) -> Shape:
 
 @op(kernel="prelu", shape=_prelu, floats=True, kinks=to_zero)
 def prelu(xp: Any, x: Array, alpha: Array) -> Any:
-    """``x`` where it is positive, else ``alpha * x``; ``alpha`` is a scalar or one per channel (axis 1).
+    """``x`` where it is positive, else ``alpha * x``; one ``alpha``, or one per channel (axis 1).
 
     Derivative in ``x``: 1 or ``alpha``, ``alpha`` at 0. In ``alpha``: ``min(x, 0)``.
 
@@ -91,7 +91,7 @@ def prelu(xp: Any, x: Array, alpha: Array) -> Any:
 
 @prelu.backward(kernel="prelu_backward")
 def prelu_backward(grad_output: Tensor, x: Tensor, alpha: Tensor) -> tuple[Any, Any]:
-    """``grad_output`` times 1 or ``alpha``, and times ``min(x, 0)`` summed to the shape of ``alpha``."""
+    """``grad_output`` times 1 or ``alpha``, and times ``min(x, 0)``, summed over all but alpha."""
     beside = _beside_channels(alpha.shape, x.ndim)
 
     def to_alpha() -> Tensor:
@@ -106,7 +106,7 @@ def prelu_backward(grad_output: Tensor, x: Tensor, alpha: Tensor) -> tuple[Any, 
 
 @op(kernel="sigmoid", shape=same, floats=True)
 def sigmoid(xp: Any, x: Array) -> Any:
-    """``1 / (1 + exp(-x))``, without overflow on either side. Derivative: ``output * (1 - output)``.
+    """``1 / (1 + exp(-x))``, without overflow. Derivative: ``output * (1 - output)``.
 
     >>> import extensor as ex
     >>> ex.sigmoid([-1000.0, 0.0, 1000.0])
@@ -155,11 +155,12 @@ def gelu(xp: Any, x: Array, approximate: bool = False) -> Any:
     """``x * Phi(x)``, with ``Phi`` the standard normal distribution function.
 
     With ``approximate``, ``Phi(x)`` is ``(1 + tanh(sqrt(2 / pi) * (x + 0.044715 * x**3))) / 2``.
-    Derivative: ``Phi(x) + x * Phi'(x)``. Both keep their digits where ``Phi`` is tiny, and are 0 at -inf.
+    Derivative: ``Phi(x) + x * Phi'(x)``. Both keep their digits where ``Phi`` is tiny, and are 0 at
+    -inf.
 
     >>> import extensor as ex
-    >>> ex.gelu([-1.0, 0.0, 1.0])
-    tensor([-0.15865526,  0.        ,  0.8413447 ])
+    >>> ex.gelu_backward([1.0, 1.0, 1.0], [-100.0, 0.0, 100.0])
+    tensor([0. , 0.5, 1. ])
     """
     gate = arrays.sigmoid(xp, _twice_tanh_argument(x)) if approximate else arrays.normal_cdf(xp, x)
     return arrays.gated(xp, gate, x)
@@ -183,7 +184,7 @@ def _along(name: str, shapes: Shapes, axis: int) -> Shape:
 
 
 def normalized_axis(name: str, axis: int, ndim: int) -> int | None:
-    """One axis, checked; None, which is all of them, for a 0-d tensor, taken as a row of one element."""
+    """One axis, checked; None, so all of them, for a 0-d tensor, which is a row of one element."""
     index = axis_index(name, axis, max(ndim, 1))
     return index if ndim else None
 
@@ -192,7 +193,7 @@ def normalized_axis(name: str, axis: int, ndim: int) -> int | None:
 def softmax(xp: Any, x: Array, axis: int = -1) -> Any:
     """``exp(x)`` divided by its sum over ``axis``, without overflow.
 
-    Derivative: ``output * (grad_output - sum(grad_output * output))``, exactly 0 for a single element.
+    Derivative: ``output * (grad_output - sum(grad_output * output))``, exactly 0 for one element.
     A row of -inf alone gives NaN, as 0 / 0; an axis of size 0 gives an empty result.
 
     >>> import extensor as ex

@@ -1,5 +1,7 @@
-"""Activations made of straight lines: cheap stand-ins for the smooth ones. At a corner the slope is the
-outer one, 0 or 1, as with ``relu``."""
+"""Activations made of straight lines, and one parabola: cheap stand-ins for the smooth ones.
+
+At a corner the slope is the outer one, 0 or 1, as with ``relu``.
+"""
 
 from __future__ import annotations
 
@@ -61,8 +63,9 @@ def hard_sigmoid_backward(grad_output: Tensor, x: Tensor) -> Tensor:
 
 @op(kernel="hard_swish", shape=same, floats=True, kinks=lambda x: _to_corners(x, -3, 3))
 def hard_swish(xp: Any, x: Array) -> Any:
-    """``x * min(max(x + 3, 0), 6) / 6``. Derivative: ``(2 * x + 3) / 6`` between -3 and 3, 0 from -3
-    downwards and 1 from 3 upwards.
+    """``x * min(max(x + 3, 0), 6) / 6``.
+
+    Derivative: ``(2 * x + 3) / 6`` between -3 and 3, 0 from -3 downwards and 1 from 3 upwards.
 
     >>> import extensor as ex
     >>> ex.hard_swish_backward([1.0, 1.0, 1.0], [-3.0, 0.0, 3.0])

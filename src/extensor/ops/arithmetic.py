@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from extensor.creation import full_like, zeros, zeros_like
-from extensor.dtypes import is_floating
-from extensor.errors import value_error
+from extensor.dtypes import bool_, is_floating
+from extensor.errors import type_error, value_error
 from extensor.op import Array, op
 from extensor.ops.broadcasting import reduce_to_shape
 from extensor.ops.chain import chain_rule, lift, over, times
@@ -39,7 +39,12 @@ def add_backward(grad_output: Tensor, a_shape: Shape, b_shape: Shape) -> tuple[A
     )
 
 
-@op(kernel="subtract", shape=broadcast)
+def _check_numbers(name: str, *arrays: Any) -> None:
+    if arrays[0].dtype == bool_:
+        raise type_error(name, "needs numbers (logical_not and logical_xor are for bool)", dtype="bool")
+
+
+@op(kernel="subtract", shape=broadcast, check=_check_numbers)
 def subtract(xp: Any, a: Array, b: Array) -> Any:
     """``a - b``. Derivative: ``grad_output`` and ``-grad_output``.
 
@@ -238,7 +243,7 @@ def minimum_backward(grad_output: Tensor, a: Tensor, b: Tensor) -> tuple[Any, An
     )
 
 
-@op(kernel="negative", shape=same)
+@op(kernel="negative", shape=same, check=_check_numbers)
 def negative(xp: Any, x: Array) -> Any:
     """``-x``. Derivative: -1.
 

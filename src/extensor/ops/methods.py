@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from extensor.op import OPS
-from extensor.ops.casting import cast
+from extensor.ops.indexing import At
 from extensor.tensor import Tensor
 
 OPERATORS = {
@@ -30,26 +30,55 @@ COMPARISONS = {
     "gt": "greater",
     "ge": "greater_equal",
 }
+OTHERS = {"neg": "negative", "abs": "abs", "invert": "logical_not", "getitem": "getitem"}
+
+METHODS = (
+    "clone sum mean max_reduce min_reduce prod var std logsumexp cumsum norm "
+    "argmax argmin any all count_nonzero "
+    "squeeze unsqueeze flatten ravel swapaxes moveaxis flip roll diag tril triu split tile repeat "
+    "pad broadcast_to gather scatter_add take index_select masked_fill sort argsort topk "
+    "matmul dot outer "
+    "add subtract multiply divide power floor_divide modulo maximum minimum negative reciprocal "
+    "square abs sign ceil floor round trunc clip "
+    "exp expm1 log log2 log10 log1p sqrt rsqrt sin cos tan asin acos atan sinh cosh asinh acosh "
+    "atanh erf relu sigmoid tanh softmax log_softmax isnan isinf isfinite "
+    "equal not_equal less less_equal greater greater_equal "
+    "logical_and logical_or logical_xor logical_not"
+).split()
+RENAMED = {"max": "max_reduce", "min": "min_reduce", "astype": "cast", "expand_dims": "unsqueeze"}
+# x.reshape(2, 3) is x.reshape((2, 3)).
+TAKING_LOOSE_INTS = ("reshape", "permute", "transpose")
 
 
 def _reflected(function: Callable[..., Any]) -> Callable[..., Any]:
     return lambda self, other: function(other, self)
 
 
+def _with_loose_ints(function: Callable[..., Any]) -> Callable[..., Any]:
+    def method(self: Tensor, *sizes: Any, **options: Any) -> Any:
+        if len(sizes) > 1:
+            sizes = (sizes,)
+        return function(self, *sizes, **options)
+
+    method.__name__ = function.__name__
+    method.__doc__ = function.__doc__
+    return method
+
+
 def attach() -> None:
     """Give Tensor its operators and methods; called once, when all ops are defined."""
+    functions = {name: op.function for name, op in OPS.items()}
     for symbol, name in OPERATORS.items():
-        if name not in OPS: continue
-        function = OPS[name].function
-        setattr(Tensor, f"__{symbol}__", function)
-        setattr(Tensor, f"__r{symbol}__", _reflected(function))
-    for symbol, name in COMPARISONS.items():
-        if name not in OPS: continue
-        setattr(Tensor, f"__{symbol}__", OPS[name].function)
-    Tensor.__hash__ = object.__hash__
-    Tensor.astype = cast
-    for name in ("sum","reshape"):
-        setattr(Tensor, name, OPS[name].function)
-    Tensor.__neg__ = OPS["negative"].function
-    Tensor.__abs__ = OPS["abs"].function
-    Tensor.clone = OPS["clone"].function
+        setattr(Tensor, f"__{symbol}__", functions[name])
+        setattr(Tensor, f"__r{symbol}__", _reflected(functions[name]))
+    for symbol, name in (COMPARISONS | OTHERS).items():
+        setattr(Tensor, f"__{symbol}__", functions[name])
+    for name in METHODS:
+        setattr(Tensor, name, functions[name])
+    for method, name in RENAMED.items():
+        setattr(Tensor, method, functions[name])
+    for name in TAKING_LOOSE_INTS:
+        setattr(Tensor, name, _with_loose_ints(functions[name]))
+    Tensor.T = property(functions["transpose"])  # type: ignore[assignment]
+    Tensor.mT = property(lambda self: self.swapaxes(-1, -2))  # type: ignore[assignment]
+    Tensor.at = property(At)

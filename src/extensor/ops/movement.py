@@ -1,13 +1,16 @@
-"""Other shapes for the same elements. All are views where the memory allows."""
+"""Other shapes and orders for the same elements. All are views where the memory allows."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
-from extensor.errors import value_error
+from extensor.errors import type_error, value_error
 from extensor.op import Array, op
-from extensor.ops.shapes import Shape, Shapes, count, target
+from extensor.ops.shapes import Shape, Shapes, axis_index, axis_indices, count, target
 from extensor.tensor import Tensor
+
+Axis = int | tuple[int, ...] | None
 
 
 def _reshape(name: str, shapes: Shapes, shape: Any) -> Shape:
@@ -20,15 +23,13 @@ def _reshape(name: str, shapes: Shapes, shape: Any) -> Shape:
         known = count(wanted)
         wanted[sizes.index(-1)] = count(source) // known if known else 0
     if count(wanted) != count(source):
-        raise value_error(
-            name, f"{tuple(source)} has {count(source)} elements", shape=tuple(sizes)
-        )
+        raise value_error(name, f"{tuple(source)} has {count(source)} elements", shape=tuple(sizes))
     return tuple(wanted)
 
 
 @op(shape=_reshape, widen=False)
 def reshape(xp: Any, x: Array, shape: Shape) -> Any:
-    """The elements in another shape; one size may be -1. Derivative: ``grad_output`` in the old shape.
+    """The elements in another shape; one size may be -1. Derivative: back to the old shape.
 
     >>> import extensor as ex
     >>> ex.reshape([1.0, 2.0, 3.0, 4.0], (2, -1))
@@ -42,3 +43,274 @@ def reshape(xp: Any, x: Array, shape: Shape) -> Any:
 def reshape_backward(grad_output: Tensor, input_shape: Shape) -> Tensor:
     """``grad_output`` in ``input_shape``."""
     return reshape(grad_output, input_shape)
+
+
+def _squeeze(name: str, shapes: Shapes, axis: Axis) -> Shape:
+    (shape,) = shapes.values()
+    if axis is None:
+        return tuple(size for size in shape if size != 1)
+    axes = axis_indices(name, axis, len(shape))
+    if any(shape[i] != 1 for i in axes):
+        raise value_error(name, "axis must have size 1", axis=axis, x_shape=tuple(shape))
+    return tuple(size for i, size in enumerate(shape) if i not in axes)
+
+
+def _check_ones_apart(name: str, grad_output: Tensor, input_shape: Shape) -> None:
+    """Both shapes must be the same but for axes of size 1."""
+    if [n for n in grad_output.shape if n != 1] != [n for n in input_shape if n != 1]:
+        raise value_error(
+            name,
+            f"grad_output must have shape {tuple(input_shape)} but for axes of size 1",
+            grad_output_shape=grad_output.shape,
+        )
+
+
+@op(shape=_squeeze, widen=False)
+def squeeze(xp: Any, x: Array, axis: Axis = None) -> Any:
+    """``x`` without ``axis``, which must have size 1; None removes every such axis.
+
+    Derivative: ``grad_output`` in the old shape.
+
+    >>> import extensor as ex
+    >>> ex.squeeze([[1.0, 2.0]], axis=0)
+    tensor([1., 2.])
+    """
+    return xp.reshape(x, _squeeze("squeeze", {"x": x.shape}, axis))
+
+
+@squeeze.backward()
+def squeeze_backward(grad_output: Tensor, input_shape: Shape) -> Tensor:
+    """``grad_output`` in ``input_shape``."""
+    _check_ones_apart("squeeze_backward", grad_output, input_shape)
+    return reshape(grad_output, input_shape)
+
+
+def _unsqueeze(name: str, shapes: Shapes, axis: Any) -> Shape:
+    (shape,) = shapes.values()
+    if axis is None:
+        raise type_error(name, "axis must be an int or a tuple of ints", axis=axis)
+    added = len(axis) if isinstance(axis, list | tuple) else 1
+    axes = axis_indices(name, axis, len(shape) + added)
+    sizes = iter(shape)
+    return tuple(1 if i in axes else next(sizes) for i in range(len(shape) + added))
+
+
+@op(shape=_unsqueeze, widen=False)
+def unsqueeze(xp: Any, x: Array, axis: int | tuple[int, ...]) -> Any:
+    """``x`` with new axes of size 1, at ``axis`` of the result. Derivative: the same without them.
+
+    >>> import extensor as ex
+    >>> ex.unsqueeze([1.0, 2.0], -1)
+    tensor([[1.],
+            [2.]])
+    """
+    return xp.reshape(x, _unsqueeze("unsqueeze", {"x": x.shape}, axis))
+
+
+@unsqueeze.backward()
+def unsqueeze_backward(grad_output: Tensor, input_shape: Shape) -> Tensor:
+    """``grad_output`` in ``input_shape``."""
+    _check_ones_apart("unsqueeze_backward", grad_output, input_shape)
+    return reshape(grad_output, input_shape)
+
+
+expand_dims = unsqueeze
+expand_dims_backward = unsqueeze_backward
+
+
+def _flatten(name: str, shapes: Shapes, start_axis: int, end_axis: int) -> Shape:
+    (shape,) = shapes.values()
+    ndim = max(len(shape), 1)
+    start = axis_index(name, start_axis, ndim, "start_axis")
+    end = axis_index(name, end_axis, ndim, "end_axis")
+    if start > end:
+        raise value_error(
+            name,
+            "start_axis must not come after end_axis",
+            start_axis=start_axis,
+            end_axis=end_axis,
+        )
+    return (*shape[:start], count(shape[start : end + 1]), *shape[end + 1 :])
+
+
+@op(shape=_flatten, widen=False)
+def flatten(xp: Any, x: Array, start_axis: int = 0, end_axis: int = -1) -> Any:
+    """The axes from ``start_axis`` to ``end_axis``, both included, as one.
+
+    Derivative: ``grad_output`` in the old shape.
+
+    >>> import extensor as ex
+    >>> ex.flatten(ex.zeros((2, 3, 4)), start_axis=1).shape
+    (2, 12)
+    """
+    return xp.reshape(x, _flatten("flatten", {"x": x.shape}, start_axis, end_axis))
+
+
+@flatten.backward()
+def flatten_backward(grad_output: Tensor, input_shape: Shape) -> Tensor:
+    """``grad_output`` in ``input_shape``."""
+    shape = tuple(input_shape)
+    joined = len(shape) - grad_output.ndim
+    possible = [
+        (*shape[:i], count(shape[i : i + joined + 1]), *shape[i + joined + 1 :])
+        for i in range(len(shape) - joined)
+    ] or [(1,)]
+    if grad_output.shape not in possible:
+        raise value_error(
+            "flatten_backward",
+            f"grad_output must have shape {shape} with neighbouring axes joined",
+            grad_output_shape=grad_output.shape,
+        )
+    return reshape(grad_output, input_shape)
+
+
+def _ravel(name: str, shapes: Shapes) -> Shape:
+    (shape,) = shapes.values()
+    return (count(shape),)
+
+
+@op(shape=_ravel, widen=False)
+def ravel(xp: Any, x: Array) -> Any:
+    """All elements along one axis. Derivative: ``grad_output`` in the old shape.
+
+    >>> import extensor as ex
+    >>> ex.ravel([[1.0, 2.0], [3.0, 4.0]])
+    tensor([1., 2., 3., 4.])
+    """
+    return xp.reshape(x, (count(x.shape),))
+
+
+@ravel.backward()
+def ravel_backward(grad_output: Tensor, input_shape: Shape) -> Tensor:
+    """``grad_output`` in ``input_shape``."""
+    return reshape(grad_output, input_shape)
+
+
+def _order(name: str, axes: Sequence[int] | None, ndim: int) -> Shape:
+    """The axes in their new order; None reverses them."""
+    if axes is None:
+        return tuple(reversed(range(ndim)))
+    if not isinstance(axes, list | tuple):
+        raise type_error(name, "axes must be a tuple of ints", axes=axes)
+    order = tuple(axis_index(name, axis, ndim, "axes") for axis in axes)
+    if sorted(order) != list(range(ndim)):
+        raise value_error(name, f"axes must name each of {ndim} axes once", axes=tuple(axes))
+    return order
+
+
+def _inverse(order: Shape) -> Shape:
+    return tuple(sorted(range(len(order)), key=order.__getitem__))
+
+
+def _permuted(name: str, shapes: Shapes, axes: Sequence[int] | None) -> Shape:
+    (shape,) = shapes.values()
+    return tuple(shape[axis] for axis in _order(name, axes, len(shape)))
+
+
+@op(shape=_permuted, widen=False)
+def transpose(xp: Any, x: Array, axes: Shape | None = None) -> Any:
+    """``x`` with its axes in the order ``axes``; None reverses them. Derivative: the axes put back.
+
+    >>> import extensor as ex
+    >>> ex.transpose([[1.0, 2.0], [3.0, 4.0]])
+    tensor([[1., 3.],
+            [2., 4.]])
+    """
+    return xp.permute_dims(x, _order("transpose", axes, x.ndim))
+
+
+@transpose.backward()
+def transpose_backward(grad_output: Tensor, axes: Shape | None = None) -> Tensor:
+    """``grad_output`` with its axes put back."""
+    return transpose(grad_output, _inverse(_order("transpose_backward", axes, grad_output.ndim)))
+
+
+@op(shape=_permuted, widen=False)
+def permute(xp: Any, x: Array, axes: Shape) -> Any:
+    """``x`` with its axes in the order ``axes``. Derivative: the axes put back.
+
+    >>> import extensor as ex
+    >>> ex.permute(ex.zeros((2, 3, 4)), (2, 0, 1)).shape
+    (4, 2, 3)
+    """
+    return xp.permute_dims(x, _order("permute", axes, x.ndim))
+
+
+@permute.backward()
+def permute_backward(grad_output: Tensor, axes: Shape) -> Tensor:
+    """``grad_output`` with its axes put back."""
+    return permute(grad_output, _inverse(_order("permute_backward", axes, grad_output.ndim)))
+
+
+def _swapped(name: str, axis1: int, axis2: int, ndim: int) -> Shape:
+    order = list(range(ndim))
+    first = axis_index(name, axis1, ndim, "axis1")
+    second = axis_index(name, axis2, ndim, "axis2")
+    order[first], order[second] = second, first
+    return tuple(order)
+
+
+def _swapaxes(name: str, shapes: Shapes, axis1: int, axis2: int) -> Shape:
+    (shape,) = shapes.values()
+    return tuple(shape[axis] for axis in _swapped(name, axis1, axis2, len(shape)))
+
+
+@op(shape=_swapaxes, widen=False)
+def swapaxes(xp: Any, x: Array, axis1: int, axis2: int) -> Any:
+    """``x`` with two axes exchanged. Derivative: the axes exchanged again.
+
+    >>> import extensor as ex
+    >>> ex.swapaxes(ex.zeros((2, 3, 4)), 0, -1).shape
+    (4, 3, 2)
+    """
+    return xp.permute_dims(x, _swapped("swapaxes", axis1, axis2, x.ndim))
+
+
+@swapaxes.backward()
+def swapaxes_backward(grad_output: Tensor, axis1: int, axis2: int) -> Tensor:
+    """``grad_output`` with the axes exchanged again."""
+    return transpose(grad_output, _swapped("swapaxes_backward", axis1, axis2, grad_output.ndim))
+
+
+def _moved(name: str, source: Any, destination: Any, ndim: int) -> Shape:
+    sources = source if isinstance(source, list | tuple) else (source,)
+    destinations = destination if isinstance(destination, list | tuple) else (destination,)
+    got = {"source": source, "destination": destination}
+    if len(sources) != len(destinations):
+        raise value_error(name, "source and destination must have the same length", **got)
+    axis_indices(name, sources, ndim, "source")
+    axis_indices(name, destinations, ndim, "destination")
+    goes = {
+        axis_index(name, end, ndim): axis_index(name, start, ndim)
+        for start, end in zip(sources, destinations, strict=True)
+    }
+    others = iter(i for i in range(ndim) if i not in goes.values())
+    return tuple(goes[i] if i in goes else next(others) for i in range(ndim))
+
+
+def _moveaxis(name: str, shapes: Shapes, source: Any, destination: Any) -> Shape:
+    (shape,) = shapes.values()
+    return tuple(shape[axis] for axis in _moved(name, source, destination, len(shape)))
+
+
+@op(shape=_moveaxis, widen=False)
+def moveaxis(
+    xp: Any, x: Array, source: int | tuple[int, ...], destination: int | tuple[int, ...]
+) -> Any:
+    """``x`` with axes moved from ``source`` to ``destination``. Derivative: the axes moved back.
+
+    >>> import extensor as ex
+    >>> ex.moveaxis(ex.zeros((2, 3, 4)), 0, -1).shape
+    (3, 4, 2)
+    """
+    return xp.permute_dims(x, _moved("moveaxis", source, destination, x.ndim))
+
+
+@moveaxis.backward()
+def moveaxis_backward(
+    grad_output: Tensor, source: int | tuple[int, ...], destination: int | tuple[int, ...]
+) -> Tensor:
+    """``grad_output`` with the axes moved back."""
+    return transpose(
+        grad_output, _inverse(_moved("moveaxis_backward", source, destination, grad_output.ndim))
+    )

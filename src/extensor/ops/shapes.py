@@ -76,7 +76,7 @@ def reduced_nonempty(
     """As :func:`reduced`, for reductions that have no value over nothing."""
     (shape,) = shapes.values()
     result = reduced(op, shapes, axis, keepdims, *rest)
-    if 0 in [shape[i] for i in axis_indices(op, axis, len(shape))] and 0 not in result:
+    if 0 in [shape[i] for i in axis_indices(op, axis, len(shape))]:
         raise value_error(op, "cannot reduce an axis of size 0", shape=tuple(shape), axis=axis)
     return result
 

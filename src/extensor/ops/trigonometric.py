@@ -19,8 +19,8 @@ def sin(xp: Any, x: Array) -> Any:
     """The sine. Derivative: ``cos(x)``.
 
     >>> import extensor as ex
-    >>> ex.sin_backward([1.0, 1.0], [0.0, 1.0])
-    tensor([1.       , 0.5403023])
+    >>> ex.sin_backward([1.0, 2.0], [0.0, 0.0])
+    tensor([1., 2.])
     """
     return xp.sin(x)
 
@@ -36,8 +36,8 @@ def cos(xp: Any, x: Array) -> Any:
     """The cosine. Derivative: ``-sin(x)``.
 
     >>> import extensor as ex
-    >>> ex.cos([0.0, 1.0])
-    tensor([1.       , 0.5403023])
+    >>> ex.cos([0.0])
+    tensor([1.])
     """
     return xp.cos(x)
 
@@ -136,8 +136,8 @@ def atan2(xp: Any, a: Array, b: Array) -> Any:
 @atan2.backward(kernel="atan2_backward")
 def atan2_backward(grad_output: Tensor, a: Tensor, b: Tensor) -> tuple[Any, Any]:
     """``grad_output * b / (a**2 + b**2)`` and ``-grad_output * a / (a**2 + b**2)``."""
-    # Scaled by the larger side, so that no square overflows or vanishes. The result does not depend on
-    # the scale, so the scale has no derivative.
+    # Scaled by the larger side, so that no square overflows or vanishes. The result does not depend
+    # on the scale, so the scale has no derivative.
     larger = maximum(abs(a), abs(b)).detach()
     scale = where(larger == 0, 1.0, larger)
     height, width = chain_divide(a, scale), chain_divide(b, scale)
@@ -154,8 +154,8 @@ def sinh(xp: Any, x: Array) -> Any:
     """The hyperbolic sine. Derivative: ``cosh(x)``.
 
     >>> import extensor as ex
-    >>> ex.sinh([0.0, 1.0])
-    tensor([0.       , 1.1752012])
+    >>> ex.sinh_backward([1.0, 2.0], [0.0, 0.0])
+    tensor([1., 2.])
     """
     return xp.sinh(x)
 
@@ -171,8 +171,8 @@ def cosh(xp: Any, x: Array) -> Any:
     """The hyperbolic cosine. Derivative: ``sinh(x)``.
 
     >>> import extensor as ex
-    >>> ex.cosh_backward([1.0, 1.0], [0.0, 1.0])
-    tensor([0.       , 1.1752012])
+    >>> ex.cosh([0.0])
+    tensor([1.])
     """
     return xp.cosh(x)
 
@@ -197,7 +197,7 @@ def asinh(xp: Any, x: Array) -> Any:
 @asinh.backward(kernel="asinh_backward")
 def asinh_backward(grad_output: Tensor, x: Tensor) -> Tensor:
     """``grad_output / sqrt(1 + x**2)``."""
-    # 1 / sqrt(1 + x**2) is |1/x| / sqrt(1 + (1/x)**2), whose square does not overflow where x is large.
+    # It is also |1/x| / sqrt(1 + (1/x)**2), whose square does not overflow where x is large.
     large = abs(x) > 1
     side = where(large, 1 / x, x)
     return chain_rule(grad_output, where(large, abs(side), 1.0) / sqrt(1 + side * side))
@@ -210,8 +210,8 @@ def acosh(xp: Any, x: Array) -> Any:
     Derivative: ``1 / sqrt(x**2 - 1)``, infinite at 1.
 
     >>> import extensor as ex
-    >>> ex.acosh_backward([1.0, 1.0], [1.25, 1e30])
-    tensor([1.3333334e+00, 1.0000000e-30])
+    >>> ex.acosh_backward(1.0, 1.25)
+    tensor(1.3333334)
     """
     return xp.acosh(x)
 

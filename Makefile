@@ -1,0 +1,56 @@
+# Every target sets up what it needs in .venv, from the package registry alone.
+PYTHON ?= python3
+BIN := .venv/bin
+NATIVE := $(shell find native -name '*.cpp' -o -name '*.h' -o -name 'CMakeLists.txt')
+WORKERS ?= 2
+
+.PHONY: help train test check format bench parity peers sanitize clean
+
+help:  ## Show this list
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+
+train: .venv/installed  ## Train the example network, by hand and by the tape
+	$(BIN)/python examples/two_layer_network.py
+
+test: .venv/tools  ## Run the test suite and the doctests (under ten minutes)
+	$(BIN)/pytest -n $(WORKERS)
+
+check: .venv/tools  ## Lint, format and type checks
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	find native benchmarks tests -name '*.cpp' -o -name '*.h' | xargs $(BIN)/clang-format --dry-run -Werror
+
+format: .venv/tools  ## Format all sources
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+	find native benchmarks tests -name '*.cpp' -o -name '*.h' | xargs $(BIN)/clang-format -i
+
+bench: .venv/tools  ## Measure against the peers that are installed (see make peers)
+	$(BIN)/python -m benchmarks $(ARGS)
+
+parity: .venv/tools  ## Compare with PyTorch where it is installed (see make peers)
+	$(BIN)/pytest tests/parity
+
+peers: .venv/peers  ## Install PyTorch and JAX, for parity and benchmarks only
+
+clean:  ## Remove everything that was built or installed here
+	rm -rf .venv build
+
+.venv/pip:
+	$(PYTHON) -m venv .venv
+	$(BIN)/pip install --quiet --upgrade 'pip>=25.1'
+	touch $@
+
+.venv/installed: .venv/pip pyproject.toml $(NATIVE)
+	$(BIN)/pip install --quiet --group build
+	$(BIN)/pip install --quiet --no-build-isolation --editable '.[plot]'
+	touch $@
+
+.venv/tools: .venv/installed
+	$(BIN)/pip install --quiet --group test --group check
+	touch $@
+
+.venv/peers: .venv/installed
+	$(BIN)/pip install --quiet torch==2.13.0 jax jaxlib
+	touch $@

@@ -1,0 +1,21 @@
+"""The groups of measures, in the order in which they run. A group gives its measures for a setting."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from benchmarks.groups import call, gemm, ops, optim, train
+from benchmarks.libraries import Libraries
+from benchmarks.measure import Measure, Notes
+
+Group = Callable[[Libraries, bool, Notes], Iterator[Measure]]
+
+TIMED: dict[str, Group] = {
+    "call": call.measures,
+    "ops": ops.measures,
+    "gemm": gemm.measures,
+    "optim": optim.measures,
+    "train": train.measures,
+}
+# `machine` and `start` are not timed in turns: they measure the machine and fresh processes.
+ALL = ("machine", *TIMED, "start")

@@ -1,0 +1,58 @@
+"""Matrix products of training, for each way the operands can lie in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from typing import Any
+
+from benchmarks.groups.cases import sample
+from benchmarks.libraries import Libraries
+from benchmarks.measure import OURS, PEERS, Call, Measure, Notes
+
+SHAPES = (
+    (64, 784, 128),
+    (784, 64, 128),
+    (64, 128, 10),
+    (1, 784, 128),
+    (128, 784, 512),
+    (512, 512, 512),
+    (1024, 128, 512),
+    (1024, 512, 128),
+    (1024, 1024, 1024),
+    (2048, 2048, 2048),
+)
+LAYOUTS = ("NN", "NT", "TN")
+
+
+def measures(libraries: Libraries, quick: bool, notes: Notes) -> Iterator[Measure]:
+    for m, k, n in SHAPES[:4] if quick else SHAPES:
+        a, b = sample("normal", (m, k), 0), sample("normal", (k, n), 1)
+        for layout in LAYOUTS:
+            yield Measure(
+                "gemm",
+                layout,
+                f"{m} x {k} x {n}",
+                {
+                    label: partial(_product, libraries, label, a, b, layout)
+                    for label in (OURS, *PEERS)
+                },
+                flops=2.0 * m * k * n,
+                bytes=4.0 * (m * k + k * n + m * n),
+            )
+
+
+def _product(libraries: Libraries, label: str, a: Any, b: Any, layout: str) -> Call:
+    """T: the operand is the transposed view of a matrix that lies the other way round."""
+    stored_a = libraries.array(label, a.T.copy() if layout[0] == "T" else a)
+    stored_b = libraries.array(label, b.T.copy() if layout[1] == "T" else b)
+    if label == "jax":
+        # A transposed array is a copy in JAX; inside the compiled function it is none.
+        compiled = libraries["jax"].jit(lambda a, b: _turned(a, b, layout, lambda a, b: a @ b))
+        return lambda: compiled(stored_a, stored_b).block_until_ready()
+    matmul = libraries.find(label, "matmul")
+    return _turned(stored_a, stored_b, layout, lambda a, b: partial(matmul, a, b))
+
+
+def _turned(a: Any, b: Any, layout: str, use: Any) -> Any:
+    return use(a.T if layout[0] == "T" else a, b.T if layout[1] == "T" else b)

@@ -1,0 +1,61 @@
+// A kernel as Python sees it: a callable that computes arrays from arrays, or answers NotImplemented
+// to arguments it was not written for. It never raises for them: the messages are Python's.
+#pragma once
+
+#include "arrays.h"
+
+namespace extensor {
+
+// What a kernel's call function gets: the row of the table it stands for, and its arguments.
+using KernelCall = PyObject* (*)(const void* definition, PyObject* const* arguments,
+                                 Py_ssize_t count);
+
+bool register_kernel_type(PyObject* module);
+
+// Adds a kernel to the dictionary `kernels`. Returns false with a Python error set.
+bool add_kernel(PyObject* kernels, const char* name, KernelCall call, const void* definition);
+
+inline PyObject* not_implemented() { return Py_NewRef(Py_NotImplemented); }
+
+// Releases the interpreter's lock for work that takes longer than taking it back.
+class Unlocked {
+ public:
+  explicit Unlocked(int64_t nanoseconds)
+      : state_(nanoseconds > 2000 ? PyEval_SaveThread() : nullptr) {}
+  ~Unlocked() {
+    if (state_ != nullptr) PyEval_RestoreThread(state_);
+  }
+  Unlocked(const Unlocked&) = delete;
+  Unlocked& operator=(const Unlocked&) = delete;
+
+ private:
+  PyThreadState* state_;
+};
+
+// A new reference that is given back at the end of its scope.
+class Reference {
+ public:
+  Reference() = default;
+  explicit Reference(PyObject* object) : object_(object) {}
+  ~Reference() { Py_XDECREF(object_); }
+  Reference(const Reference&) = delete;
+  Reference& operator=(const Reference&) = delete;
+
+  explicit operator bool() const { return object_ != nullptr; }
+  PyObject* get() const { return object_; }
+  PyArrayObject* array() const { return reinterpret_cast<PyArrayObject*>(object_); }
+  PyObject* release() {
+    PyObject* object = object_;
+    object_ = nullptr;
+    return object;
+  }
+  void reset(PyObject* object) {
+    Py_XDECREF(object_);
+    object_ = object;
+  }
+
+ private:
+  PyObject* object_ = nullptr;
+};
+
+}  // namespace extensor

@@ -1,0 +1,118 @@
+// The module extensor._native: its kernels by name, and the settings of the runtime.
+#include "../kernels/tables.h"
+#include "../runtime/cpu.h"
+#include "../runtime/memory.h"
+#include "../runtime/threads.h"
+#include "elementwise.h"
+#include "kernel.h"
+#include "matrix.h"
+#include "random.h"
+#include "reduction.h"
+#include "rows.h"
+
+namespace extensor {
+
+const KernelTable& kernels() {
+  static const KernelTable& chosen = []() -> const KernelTable& {
+#if defined(__x86_64__)
+    switch (choose_instruction_set().value) {
+      case InstructionSet::v4:
+        return v4::table();
+      case InstructionSet::v3:
+        return v3::table();
+      default:
+        return v2::table();
+    }
+#else
+    return baseline::table();
+#endif
+  }();
+  return chosen;
+}
+
+namespace {
+
+PyObject* get_num_threads(PyObject*, PyObject*) { return PyLong_FromLong(num_threads()); }
+
+PyObject* set_thread_count(PyObject*, PyObject* argument) {
+  const long count = PyLong_AsLong(argument);
+  if (count == -1 && PyErr_Occurred()) return nullptr;
+  set_num_threads(static_cast<int>(count));
+  Py_RETURN_NONE;
+}
+
+PyObject* memory_stats(PyObject*, PyObject*) {
+  const MemoryStatistics s = memory_statistics();
+  return Py_BuildValue("{s:n,s:n,s:n,s:K,s:K,s:K}", "in_use", s.in_use, "peak_in_use",
+                       s.peak_in_use, "cached", s.cached, "allocations", s.allocations, "hits",
+                       s.hits, "misses", s.misses);
+}
+
+PyObject* reset_peak(PyObject*, PyObject*) {
+  reset_peak_memory();
+  Py_RETURN_NONE;
+}
+
+PyObject* trim(PyObject*, PyObject*) { return PyLong_FromSize_t(trim_memory()); }
+
+PyObject* set_cache_limit(PyObject*, PyObject* argument) {
+  const size_t bytes = PyLong_AsSize_t(argument);
+  if (bytes == static_cast<size_t>(-1) && PyErr_Occurred()) return nullptr;
+  set_memory_cache_limit(bytes);
+  Py_RETURN_NONE;
+}
+
+PyObject* register_bfloat16(PyObject*, PyObject* argument) {
+  const long typenum = PyLong_AsLong(argument);
+  if (typenum == -1 && PyErr_Occurred()) return nullptr;
+  set_bfloat16_typenum(static_cast<int>(typenum));
+  Py_RETURN_NONE;
+}
+
+PyMethodDef functions[] = {
+    {"num_threads", get_num_threads, METH_NOARGS, nullptr},
+    {"set_num_threads", set_thread_count, METH_O, nullptr},
+    {"memory_stats", memory_stats, METH_NOARGS, nullptr},
+    {"reset_peak_memory", reset_peak, METH_NOARGS, nullptr},
+    {"trim_memory", trim, METH_NOARGS, nullptr},
+    {"set_memory_cache_limit", set_cache_limit, METH_O, nullptr},
+    {"register_bfloat16", register_bfloat16, METH_O, nullptr},
+    {},
+};
+
+PyModuleDef module_definition = {
+    PyModuleDef_HEAD_INIT, "extensor._native", "Kernels of ExTensor.", -1, functions,
+};
+
+// A setting of the environment that cannot be used is an error at import, not a surprise later.
+bool check_environment() {
+  for (const std::string& error : {choose_instruction_set().error, default_thread_count().error}) {
+    if (!error.empty()) {
+      PyErr_SetString(PyExc_ValueError, error.c_str());
+      return false;
+    }
+  }
+  return true;
+}
+
+bool fill(PyObject* module) {
+  Reference by_name(PyDict_New());
+  return by_name && register_kernel_type(module) && add_elementwise_kernels(by_name.get()) &&
+         add_reduction_kernels(by_name.get()) && add_matrix_kernels(by_name.get()) &&
+         add_row_kernels(by_name.get()) &&
+         add_random_kernels(by_name.get()) &&
+         PyModule_AddObjectRef(module, "kernels", by_name.get()) == 0 &&
+         PyModule_AddStringConstant(module, "instruction_set",
+                                    instruction_set_name(choose_instruction_set().value)) == 0;
+}
+
+}  // namespace
+}  // namespace extensor
+
+PyMODINIT_FUNC PyInit__native() {
+  using namespace extensor;
+  if (!import_numpy() || !check_environment()) return nullptr;
+  PyObject* module = PyModule_Create(&module_definition);
+  if (module != nullptr && !fill(module)) Py_CLEAR(module);
+  return module;
+}

@@ -1,0 +1,47 @@
+// The arguments of an elementwise kernel: arrays of one dtype and Python numbers, and how a pass walks
+// them.
+#pragma once
+
+#include "../kernels/tables.h"
+#include "arrays.h"
+
+namespace extensor {
+
+// The dtype in which a kernel's arguments are stored, and the one it computes in.
+struct Storage {
+  int typenum = -1;
+  Element element = Element::float32;
+  const HalfFormat* half = nullptr;  // set for the 16-bit floats, which are widened to float32
+  int64_t itemsize = 0;
+};
+
+// False for dtypes that have no kernels.
+bool find_storage(int typenum, Storage& storage);
+
+// An array that kernels can read as it is: aligned, in native byte order, no subclass.
+bool is_plain_array(PyObject* object);
+
+// A Python int, float or bool.
+bool read_number(PyObject* object, double& value);
+
+// Up to four inputs of a pass. The first may be an array of booleans.
+struct Operands {
+  int count = 0;
+  Storage storage;
+  ArrayView views[4];
+  double numbers[4];
+  bool is_number[4] = {};
+  bool same_layout = true;  // all arrays C-contiguous and of one shape
+  Shape shape;
+
+  // False if the arguments are not for kernels.
+  bool read(PyObject* const* arguments, int inputs, bool first_is_boolean);
+};
+
+// Runs a pass over all elements of `operands`, broadcast to their common shape, into C-contiguous
+// outputs of that shape. Results of `result_itemsize` 1 are booleans.
+void run_pass(Pass pass, Cost cost, const Operands& operands, bool first_is_boolean,
+              char* const* outputs, int output_count, bool result_is_boolean,
+              const double* parameters);
+
+}  // namespace extensor

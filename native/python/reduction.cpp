@@ -1,0 +1,316 @@
+#include "reduction.h"
+
+#include <algorithm>
+#include <cstring>
+#include <string_view>
+#include <vector>
+
+#include "../runtime/memory.h"
+#include "kernel.h"
+#include "operands.h"
+
+namespace extensor {
+namespace {
+
+constexpr int64_t kRowPiece = 65536;   // elements of a row that one task reduces
+constexpr int64_t kRowsPerPiece = 256;  // rows that one task adds into one
+constexpr int64_t kColumnsPerTask = 4096;
+constexpr int64_t kEnoughTasks = 8;  // beyond this many columns' tasks, rows are not cut as well
+
+const Reduction* find_reduction(std::string_view name) {
+  for (const Reduction& reduction : kernels().reductions) {
+    if (name == reduction.name) return &reduction;
+  }
+  return nullptr;
+}
+
+// Memory from the pool for the time of a call.
+class Scratch {
+ public:
+  explicit Scratch(size_t bytes) : data_(static_cast<char*>(allocate_block(bytes))) {}
+  ~Scratch() {
+    if (data_ != nullptr) release_block(data_);
+  }
+  Scratch(const Scratch&) = delete;
+  Scratch& operator=(const Scratch&) = delete;
+  char* data() const { return data_; }
+
+ private:
+  char* data_;
+};
+
+// One step: (outer, r, inner) to (outer, inner), all contiguous.
+struct Step {
+  const Reduction& reduction;
+  Element element;
+  int64_t itemsize;
+  int64_t outer, r, inner;
+};
+
+bool reduce_rows(const Step& step, const char* x, char* out) {
+  const auto rows = step.reduction.rows[static_cast<int>(step.element)];
+  const int64_t pieces = (step.r + kRowPiece - 1) / kRowPiece;
+  if (pieces <= 1) {
+    parallel_chunks(cut(step.outer, Cost::light, step.r), [&](int64_t begin, int64_t end) {
+      rows(x + begin * step.r * step.itemsize, end - begin, step.r, out + begin * step.itemsize);
+    });
+    return true;
+  }
+  Scratch partial(step.outer * pieces * step.itemsize);
+  if (partial.data() == nullptr) return false;
+  parallel_chunks(cut(step.outer * pieces, Cost::light, kRowPiece), [&](int64_t begin, int64_t end) {
+    for (int64_t task = begin; task < end; ++task) {
+      const int64_t row = task / pieces, from = task % pieces * kRowPiece;
+      rows(x + (row * step.r + from) * step.itemsize, 1, std::min(kRowPiece, step.r - from),
+           partial.data() + task * step.itemsize);
+    }
+  });
+  rows(partial.data(), step.outer, pieces, out);
+  return true;
+}
+
+bool reduce_columns(const Step& step, const char* x, char* out) {
+  const auto columns = step.reduction.columns[static_cast<int>(step.element)];
+  const int64_t tiles = (step.inner + kColumnsPerTask - 1) / kColumnsPerTask;
+  const int64_t rows_per_piece = step.outer * tiles >= kEnoughTasks ? step.r : kRowsPerPiece;
+  const int64_t pieces = (step.r + rows_per_piece - 1) / rows_per_piece;
+  Scratch partial(pieces == 1 ? 0 : step.outer * pieces * step.inner * step.itemsize);
+  if (partial.data() == nullptr) return false;
+  char* target = pieces == 1 ? out : partial.data();
+  const int64_t per_task = rows_per_piece * std::min(step.inner, kColumnsPerTask);
+  parallel_chunks(
+      cut(step.outer * pieces * tiles, Cost::light, per_task), [&](int64_t begin, int64_t end) {
+        for (int64_t task = begin; task < end; ++task) {
+          const int64_t tile = task % tiles, piece = task / tiles % pieces;
+          const int64_t block = task / tiles / pieces;
+          const int64_t from = piece * rows_per_piece, column = tile * kColumnsPerTask;
+          columns(x + ((block * step.r + from) * step.inner + column) * step.itemsize,
+                  std::min(rows_per_piece, step.r - from), step.inner,
+                  std::min(kColumnsPerTask, step.inner - column),
+                  target + ((block * pieces + piece) * step.inner + column) * step.itemsize);
+        }
+      });
+  if (pieces > 1) {
+    const int64_t block_size = step.inner * step.itemsize;
+    for (int64_t block = 0; block < step.outer; ++block) {
+      columns(partial.data() + block * pieces * block_size, pieces, step.inner, step.inner,
+              out + block * block_size);
+    }
+  }
+  return true;
+}
+
+// Neighbouring axes that are all kept or all reduced, as one.
+struct Group {
+  int64_t size;
+  bool reduced;
+};
+
+std::vector<Group> grouped(int ndim, const int64_t* shape, const bool* reduced) {
+  std::vector<Group> groups;
+  for (int axis = 0; axis < ndim; ++axis) {
+    if (shape[axis] == 1) continue;
+    if (!groups.empty() && groups.back().reduced == reduced[axis]) {
+      groups.back().size *= shape[axis];
+    } else {
+      groups.push_back({shape[axis], reduced[axis]});
+    }
+  }
+  return groups;
+}
+
+int64_t size_of(const std::vector<Group>& groups, size_t begin, size_t end) {
+  int64_t size = 1;
+  for (size_t i = begin; i < end; ++i) size *= groups[i].size;
+  return size;
+}
+
+// Reduces contiguous memory, the innermost group of reduced axes first. False if there is no memory.
+bool reduce(const Reduction& reduction, Element element, const char* x, std::vector<Group> groups,
+            char* out) {
+  const int64_t itemsize = element == Element::float64 ? 8 : 4;
+  const auto is_reduced = [](const Group& group) { return group.reduced; };
+  if (std::none_of(groups.begin(), groups.end(), is_reduced)) {
+    std::memcpy(out, x, size_of(groups, 0, groups.size()) * itemsize);
+    return true;
+  }
+  const auto found = std::find_if(groups.rbegin(), groups.rend(), is_reduced);
+  const size_t at = groups.size() - 1 - (found - groups.rbegin());
+  const Step step = {reduction,        element, itemsize, size_of(groups, 0, at), groups[at].size,
+                     size_of(groups, at + 1, groups.size())};
+  groups.erase(groups.begin() + at);
+  if (std::none_of(groups.begin(), groups.end(), is_reduced)) {
+    return step.inner == 1 ? reduce_rows(step, x, out) : reduce_columns(step, x, out);
+  }
+  Scratch partial(step.outer * step.inner * itemsize);
+  if (partial.data() == nullptr) return false;
+  return (step.inner == 1 ? reduce_rows(step, x, partial.data())
+                          : reduce_columns(step, x, partial.data())) &&
+         reduce(reduction, element, partial.data(), std::move(groups), out);
+}
+
+// A reduction as Python knows it: a mean is a sum divided by the number of elements.
+struct AxisReduction {
+  const char* name;
+  const char* kind;
+  bool mean;
+};
+constexpr AxisReduction kAxisReductions[] = {{"sum", "sum", false},
+                                             {"mean", "sum", true},
+                                             {"max_reduce", "max_reduce", false},
+                                             {"min_reduce", "min_reduce", false}};
+
+bool mark_axis(PyObject* object, int ndim, bool* reduced) {
+  if (!PyLong_CheckExact(object)) return false;
+  Py_ssize_t axis = PyLong_AsSsize_t(object);
+  if (axis == -1 && PyErr_Occurred()) PyErr_Clear();
+  if (axis < -ndim || axis >= ndim) return false;
+  if (axis < 0) axis += ndim;
+  if (reduced[axis]) return false;
+  reduced[axis] = true;
+  return true;
+}
+
+// None, an int or a tuple of ints; false for anything that Python has to complain about.
+bool read_axes(PyObject* object, int ndim, bool* reduced) {
+  std::fill(reduced, reduced + ndim, object == Py_None);
+  if (object == Py_None) return true;
+  if (!PyTuple_CheckExact(object)) return mark_axis(object, ndim, reduced);
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(object); ++i) {
+    if (!mark_axis(PyTuple_GET_ITEM(object, i), ndim, reduced)) return false;
+  }
+  return true;
+}
+
+// The array's elements contiguous and in the type that kernels compute in. A new reference.
+PyObject* contiguous_and_wide(PyArrayObject* x, const Storage& storage) {
+  Reference contiguous(reinterpret_cast<PyObject*>(PyArray_GETCONTIGUOUS(x)));
+  if (!contiguous || storage.half == nullptr) return contiguous.release();
+  Reference wide(new_array(NPY_FLOAT32, PyArray_NDIM(x), PyArray_DIMS(x)));
+  if (!wide) return nullptr;
+  storage.half->widen(static_cast<const uint16_t*>(PyArray_DATA(contiguous.array())),
+                      static_cast<float*>(PyArray_DATA(wide.array())), PyArray_SIZE(x));
+  return wide.release();
+}
+
+template <typename T>
+void divide_all(void* data, int64_t n, int64_t divisor) {
+  T* values = static_cast<T*>(data);
+  for (int64_t i = 0; i < n; ++i) values[i] /= static_cast<T>(divisor);
+}
+
+PyObject* narrowed(PyArrayObject* wide, const Storage& storage) {
+  if (storage.half == nullptr) return Py_NewRef(reinterpret_cast<PyObject*>(wide));
+  Reference result(new_array(storage.typenum, PyArray_NDIM(wide), PyArray_DIMS(wide)));
+  if (!result) return nullptr;
+  storage.half->narrow(static_cast<const float*>(PyArray_DATA(wide)),
+                       static_cast<uint16_t*>(PyArray_DATA(result.array())), PyArray_SIZE(wide));
+  return result.release();
+}
+
+PyObject* reduce_array(const Reduction& reduction, PyArrayObject* x, const Storage& storage,
+                       const bool* reduced, int out_ndim, const npy_intp* out_shape,
+                       int64_t divisor) {
+  Reference source(contiguous_and_wide(x, storage));
+  if (!source) return nullptr;
+  const int wide_typenum = storage.element == Element::float64 ? NPY_FLOAT64 : NPY_FLOAT32;
+  Reference result(new_array(wide_typenum, out_ndim, out_shape));
+  if (!result) return nullptr;
+  void* out = PyArray_DATA(result.array());
+  bool done;
+  {
+    Unlocked unlocked(PyArray_SIZE(x) / 4);
+    int64_t shape[kMaxDimensions];
+    std::copy_n(PyArray_DIMS(x), PyArray_NDIM(x), shape);
+    done = reduce(reduction, storage.element, static_cast<const char*>(PyArray_DATA(source.array())),
+                  grouped(PyArray_NDIM(x), shape, reduced), static_cast<char*>(out));
+  }
+  if (!done) return PyErr_NoMemory();
+  if (divisor > 1) {
+    const int64_t n = PyArray_SIZE(result.array());
+    storage.element == Element::float64 ? divide_all<double>(out, n, divisor)
+                                        : divide_all<float>(out, n, divisor);
+  }
+  return narrowed(result.array(), storage);
+}
+
+// x, axis, keepdims
+PyObject* call_reduction(const void* definition, PyObject* const* arguments, Py_ssize_t count) {
+  const AxisReduction& kernel = *static_cast<const AxisReduction*>(definition);
+  Storage storage;
+  bool reduced[kMaxDimensions];
+  if (count != 3 || !is_plain_array(arguments[0])) return not_implemented();
+  PyArrayObject* x = reinterpret_cast<PyArrayObject*>(arguments[0]);
+  if (!find_storage(PyArray_TYPE(x), storage) || PyArray_SIZE(x) == 0 ||
+      !read_axes(arguments[1], PyArray_NDIM(x), reduced) || !PyBool_Check(arguments[2])) {
+    return not_implemented();
+  }
+  const bool keepdims = arguments[2] == Py_True;
+  npy_intp out_shape[kMaxDimensions];
+  int out_ndim = 0;
+  int64_t divisor = 1;
+  for (int axis = 0; axis < PyArray_NDIM(x); ++axis) {
+    if (reduced[axis] && kernel.mean) divisor *= PyArray_DIM(x, axis);
+    if (!reduced[axis]) out_shape[out_ndim++] = PyArray_DIM(x, axis);
+    if (reduced[axis] && keepdims) out_shape[out_ndim++] = 1;
+  }
+  return reduce_array(*find_reduction(kernel.kind), x, storage, reduced, out_ndim, out_shape,
+                      divisor);
+}
+
+// x, shape
+PyObject* call_reduce_to_shape(const void*, PyObject* const* arguments, Py_ssize_t count) {
+  if (count != 2 || !is_plain_array(arguments[0]) || !PyTuple_CheckExact(arguments[1])) {
+    return not_implemented();
+  }
+  PyArrayObject* x = reinterpret_cast<PyArrayObject*>(arguments[0]);
+  const int ndim = static_cast<int>(PyTuple_GET_SIZE(arguments[1]));
+  if (ndim > PyArray_NDIM(x)) return not_implemented();
+  int64_t shape[kMaxDimensions];
+  bool same = ndim == PyArray_NDIM(x), fits = true;
+  for (int axis = 0; axis < ndim; ++axis) {
+    PyObject* size = PyTuple_GET_ITEM(arguments[1], axis);
+    if (!PyLong_CheckExact(size)) return not_implemented();
+    shape[axis] = PyLong_AsSsize_t(size);
+    const int64_t length = PyArray_DIM(x, PyArray_NDIM(x) - ndim + axis);
+    same = same && shape[axis] == length;
+    fits = fits && (shape[axis] == length || shape[axis] == 1);
+  }
+  if (PyErr_Occurred()) PyErr_Clear();
+  if (same) return Py_NewRef(arguments[0]);
+  Storage storage;
+  if (!fits || !find_storage(PyArray_TYPE(x), storage) || PyArray_SIZE(x) == 0) {
+    return not_implemented();
+  }
+  return sum_to_shape(x, ndim, shape);
+}
+
+}  // namespace
+
+PyObject* sum_to_shape(PyArrayObject* x, int ndim, const int64_t* shape) {
+  Storage storage;
+  find_storage(PyArray_TYPE(x), storage);
+  bool reduced[kMaxDimensions];
+  npy_intp out_shape[kMaxDimensions];
+  const int added = PyArray_NDIM(x) - ndim;
+  for (int axis = 0; axis < PyArray_NDIM(x); ++axis) {
+    reduced[axis] = axis < added || (shape[axis - added] == 1 && PyArray_DIM(x, axis) != 1);
+    if (axis >= added) out_shape[axis - added] = shape[axis - added];
+  }
+  if (PyArray_SIZE(x) == 0) {
+    Reference zeros(new_array(storage.typenum, ndim, out_shape));
+    if (zeros) std::memset(PyArray_DATA(zeros.array()), 0, PyArray_NBYTES(zeros.array()));
+    return zeros.release();
+  }
+  static const Reduction* const sum = find_reduction("sum");
+  return reduce_array(*sum, x, storage, reduced, ndim, out_shape, 1);
+}
+
+bool add_reduction_kernels(PyObject* kernels_by_name) {
+  for (const AxisReduction& kernel : kAxisReductions) {
+    if (!add_kernel(kernels_by_name, kernel.name, call_reduction, &kernel)) return false;
+  }
+  return add_kernel(kernels_by_name, "reduce_to_shape", call_reduce_to_shape, nullptr);
+}
+
+}  // namespace extensor

@@ -1,0 +1,14 @@
+#pragma once
+
+#include "arrays.h"
+
+namespace extensor {
+
+// Adds the reductions along axes, and reduce_to_shape.
+bool add_reduction_kernels(PyObject* kernels);
+
+// The sum of a C-contiguous floating array over the axes that broadcasting from `shape` added or
+// stretched: a new array of that shape, or null with a Python error set.
+PyObject* sum_to_shape(PyArrayObject* x, int ndim, const int64_t* shape);
+
+}  // namespace extensor

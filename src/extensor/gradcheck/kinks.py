@@ -1,0 +1,62 @@
+"""Kinks: where the derivative of an op jumps, finite differences mean nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from extensor import changes, engine
+from extensor.gradcheck.diagnosis import Mistake
+from extensor.gradcheck.point import Point
+from extensor.gradcheck.report import Failure
+from extensor.op import OPS, Op
+
+
+def refuse_kinks(point: Point, margin: float) -> None:
+    """Raise if an op inside the function is nearer than ``margin`` to a kink that it declares."""
+    ops = {id(compute): op for op in OPS.values() for compute in (op.formula, op.kernel)}
+    derived: dict[int, Any] = {}
+
+    def watch(compute: Any, arrays: Sequence[Any], attributes: Sequence[Any], result: Any) -> None:
+        # Only what comes from the checked inputs moves with them. It is kept, so that no other array
+        # gets its id.
+        if any(id(changes.owner(x)) in derived for x in _flat(arrays)):
+            derived.update((id(changes.owner(x)), x) for x in _flat([result]))
+            op = ops.get(id(compute))
+            if op is not None and op.kinks is not None:
+                _refuse(op, arrays, attributes, margin)
+
+    def started(*arguments: Any) -> Any:
+        derived.update((id(arguments[i]._array), arguments[i]) for i in point.checked)
+        return point.fn(*arguments)
+
+    with engine.observe(watch):
+        replace(point, fn=started).call()
+
+
+def _refuse(op: Op, arrays: Sequence[Any], attributes: Sequence[Any], margin: float) -> None:
+    assert op.kinks is not None
+    with np.errstate(all="ignore"):
+        distances = np.asarray(op.kinks(*arrays, *attributes))
+    if distances.size == 0 or not np.nanmin(distances, initial=np.inf) < margin:
+        return
+    index = tuple(int(k) for k in np.unravel_index(np.nanargmin(distances), distances.shape))
+    x = np.asarray(_flat(arrays)[0])
+    value = f", value {x[index]:.6g}" if x.shape == distances.shape else ""
+    raise Failure(
+        Mistake.KINK,
+        f"{op.name} has a kink {distances[index]:.3g} away at index {index} of its input{value}; "
+        f"move the input by more than {margin:.3g}, or pass kinks=False",
+        index=index,
+    )
+
+
+def _flat(values: Sequence[Any]) -> list[Any]:
+    return [
+        x
+        for value in values
+        for x in (_flat(value) if isinstance(value, list | tuple) else [value])
+    ]

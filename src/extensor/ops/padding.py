@@ -1,0 +1,115 @@
+"""A tensor continued beyond its edges."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from extensor.arrays import set_at
+from extensor.errors import type_error, value_error
+from extensor.op import Array, op
+from extensor.ops.indexing import check_fill, getitem, place
+from extensor.ops.shapes import Shape, Shapes
+from extensor.tensor import Tensor
+
+PadWidth = int | Sequence[int] | Sequence[Sequence[int]]
+# NumPy's and PyTorch's names for each mode. All but the first are maps of indices.
+MODES = {
+    "constant": "constant",
+    "reflect": "reflect",
+    "symmetric": "symmetric",
+    "edge": "edge",
+    "replicate": "edge",
+    "wrap": "wrap",
+    "circular": "wrap",
+}
+
+
+def _widths(name: str, shape: Shape, pad_width: Any) -> list[tuple[int, int]]:
+    """How much to add before and after each axis, from any of NumPy's forms."""
+    try:
+        array = np.asarray(pad_width)
+        widths = np.broadcast_to(array, (len(shape), 2))
+    except ValueError:
+        raise value_error(
+            name,
+            f"pad_width must be an int, a pair, or a pair for each of {len(shape)} axes",
+            pad_width=pad_width,
+        ) from None
+    if array.dtype.kind not in "iu" and array.size:
+        raise type_error(name, "pad_width must be ints", pad_width=pad_width)
+    if (widths < 0).any():
+        raise value_error(name, "pad_width must not be negative", pad_width=pad_width)
+    return [(int(before), int(after)) for before, after in widths]
+
+
+def _padded(name: str, shapes: Shapes, pad_width: Any, mode: str, *_: Any) -> Shape:
+    (shape,) = shapes.values()
+    if mode not in MODES:
+        raise value_error(name, f"mode must be one of {', '.join(MODES)}", mode=mode)
+    widths = _widths(name, shape, pad_width)
+    for axis, (size, added) in enumerate(zip(shape, widths, strict=True)):
+        if mode != "constant" and size == 0 and any(added):
+            raise value_error(
+                name, f"axis {axis} of size 0 can only be padded with a constant", mode=mode
+            )
+    return tuple(size + before + after for size, (before, after) in zip(shape, widths, strict=True))
+
+
+def _check_pad(name: str, x: Any, pad_width: Any, mode: str, value: float) -> None:
+    check_fill(name, x.dtype, value)
+
+
+def _inside(shape: Shape, widths: Sequence[tuple[int, int]]) -> tuple[slice, ...]:
+    pairs = zip(shape, widths, strict=True)
+    return tuple(slice(before, before + size) for size, (before, _) in pairs)
+
+
+def _sources(size: int, widths: tuple[int, int], mode: str) -> Any:
+    """The element that each element of a padded axis is a copy of."""
+    pad_mode: Any = MODES[mode]
+    return np.pad(np.arange(size), widths, mode=pad_mode)
+
+
+@op(kernel="pad", shape=_padded, check=_check_pad, widen=False)
+def pad(xp: Any, x: Array, pad_width: PadWidth, mode: str = "constant", value: float = 0.0) -> Any:
+    """``x`` with elements added before and after each axis; ``pad_width`` is NumPy's.
+
+    ``mode`` is "constant" (``value``), "reflect" (the edge not repeated), "symmetric" (the edge
+    repeated), "edge" or "replicate" (the last element), "wrap" or "circular" (from the other end).
+    Derivative: ``grad_output`` without what was added; where that is a copy, added to its original.
+
+    >>> import extensor as ex
+    >>> ex.pad([1.0, 2.0, 3.0], (1, 2))
+    tensor([0., 1., 2., 3., 0., 0.])
+    >>> ex.pad_backward(ex.ones((6,)), (3,), (1, 2), mode="edge")
+    tensor([2., 1., 3.])
+    """
+    widths = _widths("pad", x.shape, pad_width)
+    if mode == "constant":
+        shape = _padded("pad", {"x": x.shape}, pad_width, mode)
+        return set_at(xp.full(shape, value, dtype=x.dtype), _inside(x.shape, widths), x)
+    for axis, added in enumerate(widths):
+        if any(added):
+            sources = _sources(x.shape[axis], added, mode)
+            x = xp.take(x, xp.asarray(sources), axis=axis)
+    return x
+
+
+@pad.backward(kernel="pad_backward")
+def pad_backward(
+    grad_output: Tensor, input_shape: Shape, pad_width: PadWidth, mode: str = "constant"
+) -> Tensor:
+    """``grad_output`` without what was added, or with it added to what it is a copy of."""
+    widths = _widths("pad_backward", input_shape, pad_width)
+    if mode == "constant":
+        return getitem(grad_output, _inside(input_shape, widths))
+    for axis, added in enumerate(widths):
+        if any(added):
+            shape = list(grad_output.shape)
+            shape[axis] = input_shape[axis]
+            sources = _sources(input_shape[axis], added, mode)
+            grad_output = place(grad_output, tuple(shape), (*(slice(None),) * axis, sources))
+    return grad_output

@@ -1,0 +1,72 @@
+"""Where the extremes are, and what is true of whole axes. None of these has a gradient."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from extensor.op import Array, op
+from extensor.ops.reduction import Axis
+from extensor.ops.shapes import Shape, Shapes, axis_index, axis_indices, reduced, reduced_nonempty
+
+
+def _position(name: str, shapes: Shapes, axis: Any = None, keepdims: bool = False) -> Shape:
+    (shape,) = shapes.values()
+    if axis is not None:
+        axis_index(name, axis, len(shape))
+    return reduced_nonempty(name, shapes, axis, keepdims)
+
+
+@op(kernel="argmax", shape=_position, differentiable=False)
+def argmax(xp: Any, x: Array, axis: int | None = None, keepdims: bool = False) -> Any:
+    """The index of the first largest element along ``axis``, or of all; NaN counts as largest.
+
+    >>> import extensor as ex
+    >>> ex.argmax([[1.0, 5.0], [4.0, 3.0]], axis=1)
+    tensor([1, 0])
+    """
+    return xp.argmax(x, axis=axis, keepdims=keepdims)
+
+
+@op(kernel="argmin", shape=_position, differentiable=False)
+def argmin(xp: Any, x: Array, axis: int | None = None, keepdims: bool = False) -> Any:
+    """The index of the first smallest element along ``axis``, or of all; NaN counts as smallest.
+
+    >>> import extensor as ex
+    >>> ex.argmin([[1.0, 5.0], [4.0, 3.0]], axis=1)
+    tensor([0, 1])
+    """
+    return xp.argmin(x, axis=axis, keepdims=keepdims)
+
+
+@op(kernel="any", shape=reduced, differentiable=False)
+def any(xp: Any, x: Array, axis: Axis = None, keepdims: bool = False) -> Any:
+    """True if an element over ``axis`` is true (not 0); False over nothing.
+
+    >>> import extensor as ex
+    >>> ex.any([[True, False], [False, False]], axis=1)
+    tensor([ True, False])
+    """
+    return xp.any(x, axis=axis_indices("any", axis, x.ndim), keepdims=keepdims)
+
+
+@op(kernel="all", shape=reduced, differentiable=False)
+def all(xp: Any, x: Array, axis: Axis = None, keepdims: bool = False) -> Any:
+    """True if every element over ``axis`` is true (not 0); True over nothing.
+
+    >>> import extensor as ex
+    >>> ex.all([[True, False], [True, True]], axis=1)
+    tensor([False,  True])
+    """
+    return xp.all(x, axis=axis_indices("all", axis, x.ndim), keepdims=keepdims)
+
+
+@op(kernel="count_nonzero", shape=reduced, differentiable=False)
+def count_nonzero(xp: Any, x: Array, axis: Axis = None, keepdims: bool = False) -> Any:
+    """How many elements over ``axis`` are not 0.
+
+    >>> import extensor as ex
+    >>> ex.count_nonzero([[1.0, 0.0], [2.0, 3.0]], axis=1)
+    tensor([1, 2])
+    """
+    axes = axis_indices("count_nonzero", axis, x.ndim)
+    return xp.count_nonzero(x, axis=axes, keepdims=keepdims)
