@@ -26,10 +26,10 @@ _PLACES = {
 class Libraries:
     """The modules that could be imported, and for the others why not."""
 
-    def __init__(self, threads: int) -> None:
+    def __init__(self, threads: int, only: str | None = None) -> None:
         self.modules: dict[str, ModuleType] = {}
         self.absent: dict[str, str] = {}
-        for name in (OURS, *PEERS):
+        for name in (OURS, *PEERS) if only is None else (only,):
             try:
                 self.modules[name] = importlib.import_module(name)
                 for submodule in _SUBMODULES.get(name, ()):

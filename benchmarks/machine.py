@@ -22,7 +22,7 @@ _SHORTEST = 1e-6
 
 @dataclass(frozen=True)
 class Limits:
-    """float32 operations per second, and (working set, bytes per second) pairs in ascending order."""
+    """float32 operations per second, and ascending pairs of working set and bytes per second."""
 
     flops: float
     bandwidth: list[tuple[float, float]]

@@ -1,4 +1,4 @@
-"""What is measured, and what comes out: a Measure has a contestant per library, a Row their times."""
+"""What is measured and what comes out: a Measure has a contestant per library, a Row the times."""
 
 from __future__ import annotations
 

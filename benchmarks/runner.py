@@ -19,7 +19,7 @@ from benchmarks.measure import OURS, Call, Measure, Missing, Notes, Row
 
 @dataclass(frozen=True)
 class Settings:
-    """How long to measure: ``block`` seconds at least for a timed loop, ``budget`` for a contestant."""
+    """How long to measure: a timed loop lasts ``block`` seconds, a contestant gets ``budget``."""
 
     threads: int
     quick: bool = False

@@ -206,13 +206,11 @@ def test_a_gradient_takes_the_dtype_of_its_input() -> None:
     [
         (
             1.0,
-            "Bad: backward must return 2 gradients, one for each argument of forward, "
-            "got gradients=1",
+            "Bad: backward must return 2 gradients, one for each argument, got gradients=1",
         ),
         (
             (None,) * 3,
-            "Bad: backward must return 2 gradients, one for each argument of forward, "
-            "got gradients=3",
+            "Bad: backward must return 2 gradients, one for each argument, got gradients=3",
         ),
         (
             (np.ones(2), np.ones(3)),

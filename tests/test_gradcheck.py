@@ -9,15 +9,15 @@ import numpy as np
 import pytest
 
 import extensor as ex
-from extensor.gradcheck import GradientError, Mistake, check_gradient
 from extensor.function import Function
+from extensor.gradcheck import GradientError, Mistake, check_gradient
 from extensor.tensor import wrap
 
 Arrays = tuple[np.ndarray, ...]
 
 
 def planted(forward: Callable[..., Any], backward: Callable[..., Any]) -> Callable[..., Any]:
-    """A function of ``forward(*arrays)`` whose rule is ``backward(grad_output, *arrays, output)``."""
+    """``forward(*arrays)`` as an op whose rule is ``backward(grad_output, *arrays, output)``."""
 
     class Planted(Function):
         @staticmethod
@@ -429,8 +429,8 @@ def test_a_kink_is_refused_with_op_index_and_value() -> None:
     with pytest.raises(GradientError) as caught:
         check_gradient(lambda x: ex.abs(x - 1.0) * 2, [3.0, 1.0002, 5.0])
     assert str(caught.value) == (
-        "check_gradient: kink: abs has a kink 0.0002 away at index (1,) of its input, value 0.0002; "
-        "move the input by more than 0.001, or pass kinks=False"
+        "check_gradient: kink: abs has a kink 0.0002 away at index (1,) of its input, "
+        "value 0.0002; move the input by more than 0.001, or pass kinks=False"
     )
     assert caught.value.report.kind is Mistake.KINK
 

@@ -32,7 +32,9 @@ double reference_sigmoid(double x) {
   double e = std::exp(-std::fabs(x));
   return (x < 0 ? e : 1.0) / (1.0 + e);
 }
-double reference_softplus(double x) { return x > 0 ? x + std::log1p(std::exp(-x)) : std::log1p(std::exp(x)); }
+double reference_softplus(double x) {
+  return x > 0 ? x + std::log1p(std::exp(-x)) : std::log1p(std::exp(x));
+}
 double reference_mish(double x) { return x < -700 ? -0.0 : x * std::tanh(reference_softplus(x)); }
 double cubic(double x) { return 1.5957691216057307117 * (x + 0.044715 * x * x * x); }
 // 0 times infinity and infinity less infinity at the ends are limits, not NaN.
@@ -77,8 +79,8 @@ struct Function {
   double low, high;  // the range timed
 };
 
-// Derivatives cross zero between -3 and 0, where the error counts in ulp of 1/64: no digit of the result
-// is better than those of the terms that cancel.
+// Derivatives cross zero between -3 and 0, where the error counts in ulp of 1/64: no digit of the
+// result is better than those of the terms that cancel.
 bool crosses_zero(const Function& function, double x) {
   return x > -3 && x < 0 && function.name.find("derivative") != std::string::npos;
 }
@@ -90,16 +92,16 @@ __attribute__((noinline)) void map(const T* input, T* output, size_t count, Appl
   }
 }
 
-#define ENTRY(name, expression, low, high)                                            \
-  Function {                                                                          \
-    #name,                                                                            \
-        [](const float* a, float* b, size_t n) {                                      \
-          map(a, b, n, [](Vec<float> x) __attribute__((always_inline)) { return ex::name(x); });     \
-        },                                                                            \
-        [](const double* a, double* b, size_t n) {                                    \
-          map(a, b, n, [](Vec<double> x) __attribute__((always_inline)) { return ex::name(x); });    \
-        },                                                                            \
-        [](double x) -> double { return expression; }, low, high                      \
+#define ENTRY(name, expression, low, high)                                                        \
+  Function {                                                                                      \
+    #name,                                                                                        \
+        [](const float* a, float* b, size_t n) {                                                  \
+          map(a, b, n, [](Vec<float> x) __attribute__((always_inline)) { return ex::name(x); });  \
+        },                                                                                        \
+        [](const double* a, double* b, size_t n) {                                                \
+          map(a, b, n, [](Vec<double> x) __attribute__((always_inline)) { return ex::name(x); }); \
+        },                                                                                        \
+        [](double x) -> double { return expression; }, low, high                                  \
   }
 
 // Functions of two arguments, one of them fixed or derived from the other.
@@ -108,11 +110,11 @@ __attribute__((noinline)) void map(const T* input, T* output, size_t count, Appl
     #label,                                                                           \
         [](const float* a, float* b, size_t n) {                                      \
           using T = float;                                                            \
-          map(a, b, n, [](Vec<T> x) __attribute__((always_inline)) { return call; });                \
+          map(a, b, n, [](Vec<T> x) __attribute__((always_inline)) { return call; }); \
         },                                                                            \
         [](const double* a, double* b, size_t n) {                                    \
           using T = double;                                                           \
-          map(a, b, n, [](Vec<T> x) __attribute__((always_inline)) { return call; });                \
+          map(a, b, n, [](Vec<T> x) __attribute__((always_inline)) { return call; }); \
         },                                                                            \
         [](double x) -> double { return expression; }, low, high                      \
   }
@@ -192,7 +194,8 @@ void check_float(const Function& function, uint64_t stride) {
   uint64_t above = 0, wrong = 0;
   const bool derivative = crosses_zero(function, -1);
   for (uint64_t first = 0; first < (uint64_t{1} << 32); first += kBlock * stride) {
-    for (size_t i = 0; i < kBlock; ++i) input[i] = from_bits(static_cast<uint32_t>(first + i * stride));
+    for (size_t i = 0; i < kBlock; ++i)
+      input[i] = from_bits(static_cast<uint32_t>(first + i * stride));
     function.single(input.data(), output.data(), kBlock);
     for (size_t i = 0; i < kBlock; ++i) {
       double exact = function.reference(input[i]);
@@ -206,6 +209,18 @@ void check_float(const Function& function, uint64_t stride) {
         worst = error;
         worst_input = input[i];
       }
+    }
+  }
+  // What a stride may step over.
+  for (float x : {0.0f, -0.0f, HUGE_VALF, -HUGE_VALF, NAN, 0x1p-149f, -0x1p-149f, 0x1p-126f, 1.0f,
+                  -1.0f, 0x1.fffffep127f, -0x1.fffffep127f, 80.0f, -80.0f, 104.0f, -104.0f}) {
+    std::vector<float> same(64, x);
+    function.single(same.data(), output.data(), 64);
+    double error = ulp_error(output[0], function.reference(x));
+    if (error > worst) {
+      worst = error;
+      worst_input = x;
+      wrong += std::isinf(error);
     }
   }
   float result[64];

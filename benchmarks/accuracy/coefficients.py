@@ -132,7 +132,7 @@ def tail_end(last: float, center: float) -> mp.mpf:
 
 # name, (target, weight), interval, degree, format, what it is
 TABLE = [
-    ("ExpFloat", EXP_TAIL, (-HALF_LN2, HALF_LN2), 5, "float", "exp(r) = 1 + r + r^2 P(r)"),
+    ("ExpFloat", EXP_TAIL, (-HALF_LN2, HALF_LN2), 4, "float", "exp(r) = 1 + r + r^2 P(r)"),
     ("ExpMixed", EXP_TAIL, (-HALF_LN2, HALF_LN2), 4, "double", "exp(r) = 1 + r + r^2 P(r)"),
     ("ExpDouble", EXP_TAIL, (-HALF_LN2, HALF_LN2), 9, "double", "exp(r) = 1 + r + r^2 P(r)"),
     ("LogFloat", LOG_TAIL, (1 / SQRT2 - 1, SQRT2 - 1), 7, "float", "log(1 + f) = f - f^2 / 2 + f^3 P(f)"),

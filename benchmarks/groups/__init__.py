@@ -1,4 +1,4 @@
-"""The groups of measures, in the order in which they run. A group gives its measures for a setting."""
+"""The groups of measures, in the order in which they run."""
 
 from __future__ import annotations
 

@@ -10,8 +10,9 @@ namespace {
 template <typename T>
 void where_pass(const void* const* inputs, void* const* outputs, int64_t n, const double*) {
   for_each_vector<T>(n, [&](auto access, int64_t i) {
-    access.store(outputs[0], i, select(access.load_mask(inputs[0], i), access.load(inputs[1], i),
-                                       access.load(inputs[2], i)));
+    access.store(outputs[0], i,
+                 select(access.load_mask(inputs[0], i), access.load(inputs[1], i),
+                        access.load(inputs[2], i)));
   });
 }
 
@@ -44,17 +45,25 @@ constexpr Elementwise kArithmetic[] = {
               [](auto g, auto x, auto low, auto high) {
                 return select((x >= low) & (x <= high), g, decltype(g)(0));
               }),
-    map<2, 0>("equal", Cost::light, [](auto a, auto b) { return a == b; }, true),
-    map<2, 0>("not_equal", Cost::light, [](auto a, auto b) { return a != b; }, true),
-    map<2, 0>("less", Cost::light, [](auto a, auto b) { return a < b; }, true),
-    map<2, 0>("less_equal", Cost::light, [](auto a, auto b) { return a <= b; }, true),
-    map<2, 0>("greater", Cost::light, [](auto a, auto b) { return a > b; }, true),
-    map<2, 0>("greater_equal", Cost::light, [](auto a, auto b) { return a >= b; }, true),
-    map<1, 0>("isnan", Cost::light, [](auto x) { return isnan(x); }, true),
-    map<1, 0>("isinf", Cost::light,
-              [](auto x) { return abs(x) == decltype(x)(__builtin_inf()); }, true),
-    map<1, 0>("isfinite", Cost::light,
-              [](auto x) { return abs(x) < decltype(x)(__builtin_inf()); }, true),
+    map<2, 0>(
+        "equal", Cost::light, [](auto a, auto b) { return a == b; }, true),
+    map<2, 0>(
+        "not_equal", Cost::light, [](auto a, auto b) { return a != b; }, true),
+    map<2, 0>(
+        "less", Cost::light, [](auto a, auto b) { return a < b; }, true),
+    map<2, 0>(
+        "less_equal", Cost::light, [](auto a, auto b) { return a <= b; }, true),
+    map<2, 0>(
+        "greater", Cost::light, [](auto a, auto b) { return a > b; }, true),
+    map<2, 0>(
+        "greater_equal", Cost::light, [](auto a, auto b) { return a >= b; }, true),
+    map<1, 0>(
+        "isnan", Cost::light, [](auto x) { return isnan(x); }, true),
+    map<1, 0>(
+        "isinf", Cost::light, [](auto x) { return abs(x) == decltype(x)(__builtin_inf()); }, true),
+    map<1, 0>(
+        "isfinite", Cost::light, [](auto x) { return abs(x) < decltype(x)(__builtin_inf()); },
+        true),
 };
 
 constexpr BinaryRule kBinaryRules[] = {

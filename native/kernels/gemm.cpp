@@ -109,10 +109,10 @@ void run_gemm(const Gemm<Operand>& problem, ParallelFor run) {
 
 }  // namespace
 
-#define EXTENSOR_DEFINE_GEMM(Operand)                   \
-  int64_t gemm_tasks(const Gemm<Operand>& problem) {    \
-    return make_plan(fold_batch(problem)).tasks;        \
-  }                                                     \
+#define EXTENSOR_DEFINE_GEMM(Operand)                \
+  int64_t gemm_tasks(const Gemm<Operand>& problem) { \
+    return make_plan(fold_batch(problem)).tasks;     \
+  }                                                  \
   void gemm(const Gemm<Operand>& problem, ParallelFor run) { run_gemm(problem, run); }
 
 EXTENSOR_DEFINE_GEMM(float)

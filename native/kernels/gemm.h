@@ -59,9 +59,9 @@ using ParallelFor = void (*)(int64_t tasks, void (*body)(void* context, int64_t 
   int64_t gemm_tasks(const Gemm<Operand>& problem);         \
   void gemm(const Gemm<Operand>& problem, ParallelFor run); \
   }
-#define EXTENSOR_DECLARE_GEMM_ISA(isa)  \
-  EXTENSOR_DECLARE_GEMM(isa, float)     \
-  EXTENSOR_DECLARE_GEMM(isa, double)    \
+#define EXTENSOR_DECLARE_GEMM_ISA(isa) \
+  EXTENSOR_DECLARE_GEMM(isa, float)    \
+  EXTENSOR_DECLARE_GEMM(isa, double)   \
   EXTENSOR_DECLARE_GEMM(isa, BFloat16)
 
 EXTENSOR_DECLARE_GEMM_ISA(v2)

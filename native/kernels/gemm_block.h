@@ -85,8 +85,9 @@ void multiply_column(const Gemm<Operand>& p, Range rows, Range steps, int64_t co
   const int64_t width = vectors * kLanes<T>;
   const Operand* b = p.b + steps.begin * p.b_row + column * p.b_column;
   T* packed = right_scratch<T>();
-  Tile<T> tile{steps.size(), left.data, left.row, left.column, packed, width, packed,
-               p.c + rows.begin * p.c_row + column, p.c_row, columns, finish};
+  Tile<T> tile{steps.size(), left.data, left.row, left.column,
+               packed,       width,     packed,   p.c + rows.begin * p.c_row + column,
+               p.c_row,      columns,   finish};
   bool pack_in_passing = false;
   if constexpr (sizeof(Operand) == sizeof(T)) {
     pack_in_passing = p.b_column == 1 && columns == width;
@@ -138,12 +139,33 @@ void multiply_tiles(const Gemm<Operand>& p, Range rows, Range columns) {
 template <typename Operand>
 VectorMatrix<Operand> as_vector_matrix(const Gemm<Operand>& p, Range rows, Range columns) {
   if (p.m == 1) {
-    return {columns.size(), p.k, p.a, p.a_column, p.b + columns.begin * p.b_column, p.b_column,
-            p.b_row, p.c + columns.begin, 1, p.bias ? p.bias + columns.begin : nullptr, 1,
-            p.accumulate, p.epilogue};
+    return {columns.size(),
+            p.k,
+            p.a,
+            p.a_column,
+            p.b + columns.begin * p.b_column,
+            p.b_column,
+            p.b_row,
+            p.c + columns.begin,
+            1,
+            p.bias ? p.bias + columns.begin : nullptr,
+            1,
+            p.accumulate,
+            p.epilogue};
   }
-  return {rows.size(), p.k, p.b, p.b_row, p.a + rows.begin * p.a_row, p.a_row, p.a_column,
-          p.c + rows.begin * p.c_row, p.c_row, p.bias, 0, p.accumulate, p.epilogue};
+  return {rows.size(),
+          p.k,
+          p.b,
+          p.b_row,
+          p.a + rows.begin * p.a_row,
+          p.a_row,
+          p.a_column,
+          p.c + rows.begin * p.c_row,
+          p.c_row,
+          p.bias,
+          0,
+          p.accumulate,
+          p.epilogue};
 }
 
 template <typename T>

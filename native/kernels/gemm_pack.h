@@ -92,8 +92,8 @@ EX_INLINE void pack_vector_of_lines(const Pointers& line, int64_t depth, T* pane
     Vector<T> rows[quad], out[quad];
 #pragma GCC unroll 4
     for (int i = 0; i < quad; ++i) {
-      rows[i] = join_quads<T>(
-          [&](int lane) { return load_wide<Quad<T>>(line(lane * quad + i) + step); });
+      rows[i] =
+          join_quads<T>([&](int lane) { return load_wide<Quad<T>>(line(lane * quad + i) + step); });
     }
     transpose_quads<T>(rows, out);
 #pragma GCC unroll 4

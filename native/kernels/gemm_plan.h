@@ -19,8 +19,10 @@ inline constexpr int64_t kTaskCost = 1 << 20;
 // Beyond kUsualTasks each task repeats packing that others do too, so it must be large.
 inline constexpr int64_t kUsualTasks = 16;
 inline constexpr int64_t kLargeTaskCost = kTaskCost * 512;
-// A result below this size may be summed in parallel along k.
+// A result up to the first size may be summed in parallel along k, if the sums of all blocks fit in
+// the second (4 MiB of floats).
 inline constexpr int64_t kSmallResult = 4096;
+inline constexpr int64_t kMaximumBlockSums = 1 << 20;
 
 // Counts multiplications. A vector times a matrix waits for memory and takes about four times as
 // long per multiplication.
@@ -63,7 +65,8 @@ int64_t depth_unit(const Gemm<Operand>& p) {
 template <typename Operand>
 void cut_depth(const Gemm<Operand>& p, int64_t wanted, Plan& plan) {
   const int64_t blocks = ceil_divide(p.k, depth_unit(p));
-  if (p.batch > 1 || p.m * p.n > kSmallResult || blocks < 4) return;
+  if (p.batch > 1 || blocks < 4 || p.m * p.n > kSmallResult) return;
+  if (blocks * p.m * p.n > kMaximumBlockSums) return;
   if (2 * plan.row_blocks * plan.column_blocks > wanted) return;
   plan = {p.m, p.n, 1, 1, 1, ceil_divide(blocks, wanted), 1};
 }

@@ -15,7 +15,7 @@
 namespace extensor::EX_ISA {
 namespace {
 
-#if defined(__AVX512F__)
+#if defined(__AVX512F__) || defined(EX_TEST_WIDE_VECTORS)
 inline constexpr int kVectorBytes = 64;
 #elif defined(__AVX__)
 inline constexpr int kVectorBytes = 32;
@@ -133,15 +133,16 @@ EX_INLINE auto concatenate(Quad<T> low, Quad<T> high) {
       _mm256_insertf128_ps(wide, reinterpret_cast<__m128>(high), 1));
 }
 #endif
-#if defined(__AVX512F__)
+template <typename V, typename Half, size_t... I>
+EX_INLINE V concatenate(Half low, Half high, std::index_sequence<I...>) {
+  return __builtin_shufflevector(low, high, I...);
+}
 template <typename T>
 EX_INLINE auto concatenate(typename VectorType<T, 32>::type low,
                            typename VectorType<T, 32>::type high) {
-  __m512d wide = _mm512_castpd256_pd512(reinterpret_cast<__m256d>(low));
-  return reinterpret_cast<Vector<T>>(
-      _mm512_insertf64x4(wide, reinterpret_cast<__m256d>(high), 1));
+  return concatenate<typename VectorType<T, 64>::type>(low, high,
+                                                       std::make_index_sequence<64 / sizeof(T)>{});
 }
-#endif
 
 template <int First, typename V, size_t... I>
 EX_INLINE auto half(V v, std::index_sequence<I...>) {

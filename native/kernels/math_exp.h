@@ -20,10 +20,12 @@ EX_INLINE Vec<T> horner(Vec<T> x, const T (&coefficients)[kCount]) {
   return sum;
 }
 
-// Estrin's scheme on 2^level coefficients from `kFirst` on: both halves at once, then low + x^n high.
-// Many short chains instead of Horner's one long, which would leave the arithmetic units waiting.
+// Estrin's scheme on 2^level coefficients from `kFirst` on: both halves at once, then low + x^n
+// high. Many short chains instead of Horner's one long, which would leave the arithmetic units
+// waiting.
 template <int kFirst, int kWidth, typename T, size_t kCount, size_t kLevels>
-EX_INLINE Vec<T> estrin(const std::array<Vec<T>, kLevels>& powers, const T (&coefficients)[kCount]) {
+EX_INLINE Vec<T> estrin(const std::array<Vec<T>, kLevels>& powers,
+                        const T (&coefficients)[kCount]) {
   if constexpr (kWidth == 1) {
     return coefficients[kFirst];
   } else {
@@ -87,8 +89,8 @@ struct Format<double> {
   static constexpr double exp_highest = 710.0;
 };
 
-// exp(x) = 2^n (1 + tail), tail = expm1(x - n ln 2). The low bits of `shifted` hold n, `tail_low` is
-// what the tail's last addition rounded away.
+// exp(x) = 2^n (1 + tail), tail = expm1(x - n ln 2). The low bits of `shifted` hold n, `tail_low`
+// is what the tail's last addition rounded away.
 template <typename T>
 struct ReducedExp {
   Vec<T> tail, tail_low;
@@ -115,13 +117,22 @@ EX_INLINE ReducedExp<T> reduce_exp(Vec<T> x, Vec<T> x_low) {
   Vec<T> r = fma(n, -F::ln2_low, fma(n, -F::ln2_high, x) + x_low);
   return exp_of_remainder(r, shifted);
 }
+// x = n ln 2 + r.
 template <typename T>
-EX_INLINE ReducedExp<T> reduce_exp(Vec<T> x) {
+struct Remainder {
+  Vec<T> r, shifted;
+};
+template <typename T>
+EX_INLINE Remainder<T> exp_remainder(Vec<T> x) {
   using F = Format<T>;
   Vec<T> shifted = fma(x, F::log2_e, F::round_to_integer);
   Vec<T> n = shifted - F::round_to_integer;
-  Vec<T> r = fma(n, -F::ln2_low, fma(n, -F::ln2_high, x));
-  return exp_of_remainder(r, shifted);
+  return {fma(n, -F::ln2_low, fma(n, -F::ln2_high, x)), shifted};
+}
+template <typename T>
+EX_INLINE ReducedExp<T> reduce_exp(Vec<T> x) {
+  Remainder<T> part = exp_remainder(x);
+  return exp_of_remainder(part.r, part.shifted);
 }
 
 // The same where an error of n 2^-29 in the argument does no harm: ln 2 in one word, if its product
@@ -163,16 +174,22 @@ EX_INLINE Vec<T> clamp(Vec<T> x, T low, T high) {
   return select(x < low, low, select(x > high, high, x));
 }
 
-// Below 1 ulp in both types: 1 + tail rounds once, tail is at most 0.42 and good to 2^-26 (2^-55).
+// 1 + r + r^2 P(r), with what 1 + r rounds away added to the small last term: below 0.8 ulp.
+template <typename T>
+EX_INLINE Vec<T> exp_mantissa(Vec<T> r) {
+  Vec<T> base = r + T(1);
+  Vec<T> base_low = r - (base - T(1));
+  return base + fma(r * r, exp_polynomial(r), base_low);
+}
 template <typename T>
 EX_INLINE Vec<T> exp(Vec<T> x) {
   using F = Format<T>;
   if (__builtin_expect(any(~(abs(x) <= F::exp_normal_limit)), 0)) {
-    ReducedExp<T> reduced = reduce_exp(clamp(x, F::exp_lowest, F::exp_highest));
-    return select(isnan(x), x, scale(reduced.tail + T(1), reduced.shifted));
+    Remainder<T> part = exp_remainder(clamp(x, F::exp_lowest, F::exp_highest));
+    return select(isnan(x), x, scale(exp_mantissa(part.r), part.shifted));
   }
-  ReducedExp<T> reduced = reduce_exp(x);
-  return scale_normal(reduced.tail + T(1), reduced.shifted);
+  Remainder<T> part = exp_remainder(x);
+  return scale_normal(exp_mantissa(part.r), part.shifted);
 }
 
 // 2^x = 2^n exp((x - n) ln 2), x - n exact.
@@ -197,7 +214,7 @@ EX_INLINE Vec<double> expm1(Vec<double> x) {
   // No reduction took place: keep the relative accuracy, and the sign of zero.
   Mask<double> small = abs(x) < 0.34;
   result = select(small, fma(x * x, exp_polynomial(x), x), result);
-  return select(isnan(x), x, result);
+  return select(isnan(x) | (x == 0.0), x, result);
 }
 // Below 0.51 ulp.
 EX_INLINE Vec<float> expm1(Vec<float> x) {

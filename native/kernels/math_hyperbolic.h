@@ -18,8 +18,8 @@ EX_INLINE Vec<T> tanh_parts(Vec<T> x, T threshold, T saturation, const T (&coeff
   Vec<T> power = power_of_two(reduced.shifted);
   Vec<T> large = T(1) - T(2) / fma(power, reduced.tail, power + T(1));
   Vec<T> square = magnitude * magnitude;
-  Vec<T> tail = std::is_same_v<T, float> ? horner(square, coefficients)
-                                         : polynomial(square, coefficients);
+  Vec<T> tail =
+      std::is_same_v<T, float> ? horner(square, coefficients) : polynomial(square, coefficients);
   Vec<T> small = fma(magnitude * square, tail, magnitude);
   return add_sign(select(magnitude < threshold, small, large), x);
 }
@@ -42,10 +42,10 @@ EX_INLINE Vec<double> cosh(Vec<double> x) {
   return half + 0.25 / half;
 }
 
-// asinh(x) = log1p(x + x^2 / (1 + sqrt(1 + x^2))), log(2 x) where x^2 would drown the one.
+// asinh(x) = log1p(x + x^2 / (1 + sqrt(1 + x^2))), log(2 x) where x^2 might overflow.
 EX_INLINE Vec<double> asinh(Vec<double> x) {
   Vec<double> magnitude = abs(x);
-  Mask<double> huge = magnitude > 0x1p28;
+  Mask<double> huge = magnitude > 0x1p60;
   Vec<double> square = magnitude * magnitude;
   Vec<double> argument = magnitude + square / (sqrt(square + 1.0) + 1.0);
   Vec<double> result = log1p(select(huge, magnitude, argument));
@@ -54,7 +54,7 @@ EX_INLINE Vec<double> asinh(Vec<double> x) {
 }
 // acosh(x) = log1p(t + sqrt(2 t + t^2)), t = x - 1.
 EX_INLINE Vec<double> acosh(Vec<double> x) {
-  Mask<double> huge = x > 0x1p28;
+  Mask<double> huge = x > 0x1p60;
   Vec<double> t = x - 1.0;
   Vec<double> argument = t + sqrt(fma(t, t, t + t));
   Vec<double> result = log1p(select(huge, x, argument));

@@ -1,9 +1,9 @@
 // The normal distribution and what is made of it: erf, erfc, cdf, pdf, gelu.
 //
 // Everything rests on Phi(-t) = exp(-t^2/2) M(t) for t >= 0, with (t + 4) M(t) a polynomial in
-// u = (t - 4) / (t + 4). No digits are lost in the tail, down to underflow. Formulas are written once,
-// in double, for two precisions: Full for double results, Mixed (short polynomials, no care for the
-// last bits of a double) for float ones.
+// u = (t - 4) / (t + 4). No digits are lost in the tail, down to underflow. Formulas are written
+// once, in double, for two precisions: Full for double results, Mixed (short polynomials, no care
+// for the last bits of a double) for float ones.
 #pragma once
 
 #include "math_log.h"
@@ -17,38 +17,49 @@ namespace extensor::EX_ISA {
 inline constexpr double kGeluLinear = 0x1.9884533d43651p+0, kGeluLinearLow = -0x1.cbc0d30ebfd15p-54;
 inline constexpr double kGeluCubic = 0x1.2444f2a4d8b4bp-4, kGeluCubicLow = -0x1.6c843a29d1c70p-61;
 
+// exp of something negative as mantissa and power of two. `times` scales last, so that a product
+// with a vanishing exponential keeps its digits for as long as it can.
 struct Full {
+  struct Exp {
+    Vec<double> mantissa, shifted;
+    EX_INLINE Vec<double> value() const { return scale(mantissa, shifted); }
+    EX_INLINE Vec<double> times(Vec<double> x) const { return scale(mantissa * x, shifted); }
+  };
   // Where Phi(-t), exp(-t) and exp(-y(t)) have vanished in the result's type.
   static constexpr double tail_end = 38.9, exp_end = 760.0, cubic_end = 24.0;
 
-  static EX_INLINE Vec<double> exp(Vec<double> x) { return extensor::EX_ISA::exp(x); }
+  static EX_INLINE Exp exp(Vec<double> x) {
+    Remainder<double> part = exp_remainder(x);
+    return {exp_mantissa(part.r), part.shifted};
+  }
   // exp(-x^2 factor) for a factor of 1 or 1/2: the square's rounding error is given to exp.
-  static EX_INLINE Vec<double> gauss(Vec<double> x, double factor) {
+  static EX_INLINE Exp gauss(Vec<double> x, double factor) {
     Vec<double> square = x * x;
     Vec<double> low = exact_fma(x, x, -square);
     Vec<double> argument = square * -factor;
     ReducedExp<double> reduced = reduce_exp(max(Vec<double>(-760.0), argument), low * -factor);
-    return scale(reduced.tail + 1.0, reduced.shifted);
+    return {reduced.tail + 1.0, reduced.shifted};
   }
   // log1p for e in [0, 1].
   static EX_INLINE Vec<double> log1p_unit(Vec<double> e) { return log1p(e); }
   // exp(-y(t)), y as a pair: t (linear + cubic t^2).
-  static EX_INLINE Vec<double> exp_minus_cubic(Vec<double> t) {
+  static EX_INLINE Exp exp_minus_cubic(Vec<double> t) {
     Vec<double> square = t * t;
     Vec<double> square_low = exact_fma(t, t, -square);
     Vec<double> bend = square * kGeluCubic;
-    Vec<double> bend_low = exact_fma(square, kGeluCubic, -bend) +
-                           fma(square_low, kGeluCubic, square * kGeluCubicLow);
+    Vec<double> bend_low =
+        exact_fma(square, kGeluCubic, -bend) + fma(square_low, kGeluCubic, square * kGeluCubicLow);
     Vec<double> sum = bend + kGeluLinear;
     Vec<double> part = sum - bend;
-    Vec<double> sum_low = (bend - (sum - part)) + (kGeluLinear - part) + (bend_low + kGeluLinearLow);
+    Vec<double> sum_low =
+        (bend - (sum - part)) + (kGeluLinear - part) + (bend_low + kGeluLinearLow);
     Vec<double> y = t * sum;
     Vec<double> y_low = exact_fma(t, sum, -y) + t * sum_low;
     ReducedExp<double> reduced = reduce_exp(max(Vec<double>(-760.0), -y), -y_low);
-    return scale(reduced.tail + 1.0, reduced.shifted);
+    return {reduced.tail + 1.0, reduced.shifted};
   }
-  // M(t) = Phi(-t) exp(t^2/2). The quotient u is good to half an ulp: at t = 0 an error in it counts
-  // twice.
+  // M(t) = Phi(-t) exp(t^2/2). The quotient u is good to half an ulp: at t = 0 an error in it
+  // counts twice.
   static EX_INLINE Vec<double> mills(Vec<double> t) {
     Vec<double> sum = t + 4.0, difference = t - 4.0;
     Vec<double> sum_low = select(t > 4.0, 4.0 - (sum - t), t - (sum - 4.0));
@@ -63,24 +74,29 @@ struct Full {
 };
 
 struct Mixed {
+  struct Exp {
+    Vec<double> e;
+    EX_INLINE Vec<double> value() const { return e; }
+    EX_INLINE Vec<double> times(Vec<double> x) const { return e * x; }
+  };
   static constexpr double tail_end = 14.8, exp_end = 120.0, cubic_end = 12.0;
 
   // Relative error 2^-28.2 for |x| < 700.
-  static EX_INLINE Vec<double> exp(Vec<double> x) {
+  static EX_INLINE Exp exp(Vec<double> x) {
     using F = Format<double>;
     Vec<double> shifted = fma(x, F::log2_e, F::round_to_integer);
     Vec<double> r = fma(shifted - F::round_to_integer, -0x1.62e42fefa39efp-1, x);
     Vec<double> value = fma(fma(polynomial(r, kExpMixed), r, 1.0), r, 1.0);
-    return scale_normal(value, shifted);
+    return {scale_normal(value, shifted)};
   }
-  static EX_INLINE Vec<double> gauss(Vec<double> x, double factor) { return exp(x * x * -factor); }
+  static EX_INLINE Exp gauss(Vec<double> x, double factor) { return exp(x * x * -factor); }
   // 2 atanh(e / (2 + e)).
   static EX_INLINE Vec<double> log1p_unit(Vec<double> e) {
     Vec<double> s = e / (e + 2.0);
     Vec<double> z = s * s;
     return s * fma(z, polynomial(z, kLog1pMixed), 2.0);
   }
-  static EX_INLINE Vec<double> exp_minus_cubic(Vec<double> t) {
+  static EX_INLINE Exp exp_minus_cubic(Vec<double> t) {
     return exp(t * fma(t * t, -kGeluCubic, -kGeluLinear));
   }
   static EX_INLINE Vec<double> mills(Vec<double> t) {
@@ -97,31 +113,28 @@ EX_INLINE Vec<T> magnitude_up_to(Vec<T> x, std::type_identity_t<T> end) {
 
 inline constexpr double kTailStart[] = {kTailMixed[0], kTailMixed[1], kTailMixed[2]};
 inline constexpr float kTailRest[] = {
-    static_cast<float>(kTailMixed[3]),
-    static_cast<float>(kTailMixed[4]),
-    static_cast<float>(kTailMixed[5]),
-    static_cast<float>(kTailMixed[6]),
-    static_cast<float>(kTailMixed[7]),
-    static_cast<float>(kTailMixed[8]),
-    static_cast<float>(kTailMixed[9]),
-    static_cast<float>(kTailMixed[10])};
+    static_cast<float>(kTailMixed[3]), static_cast<float>(kTailMixed[4]),
+    static_cast<float>(kTailMixed[5]), static_cast<float>(kTailMixed[6]),
+    static_cast<float>(kTailMixed[7]), static_cast<float>(kTailMixed[8]),
+    static_cast<float>(kTailMixed[9]), static_cast<float>(kTailMixed[10])};
 inline constexpr double kInverseRootTwoPi = 0x1.9884533d43651p-2;
 
 template <typename Precision>
 EX_INLINE Vec<double> normal_cdf_formula(Vec<double> x) {
   Vec<double> t = magnitude_up_to(x, Precision::tail_end);
-  Vec<double> tail = Precision::gauss(t, 0.5) * Precision::mills(t);
+  Vec<double> tail = Precision::gauss(t, 0.5).times(Precision::mills(t));
   return select(x < 0.0, tail, 1.0 - tail);
 }
 template <typename Precision>
 EX_INLINE Vec<double> normal_pdf_formula(Vec<double> x) {
-  return Precision::gauss(magnitude_up_to(x, Precision::tail_end), 0.5) * kInverseRootTwoPi;
+  Vec<double> t = magnitude_up_to(x, Precision::tail_end);
+  return Precision::gauss(t, 0.5).times(kInverseRootTwoPi);
 }
 // x Phi(x): -t Phi(-t) for x < 0, x - t Phi(-t) above, so that a huge x stays as it is.
 template <typename Precision>
 EX_INLINE Vec<double> gelu_formula(Vec<double> x) {
   Vec<double> t = magnitude_up_to(x, Precision::tail_end);
-  Vec<double> part = Precision::gauss(t, 0.5) * (Precision::mills(t) * t);
+  Vec<double> part = Precision::gauss(t, 0.5).times(Precision::mills(t) * t);
   return select(x < 0.0, Vec<double>(-0.0), x) - part;
 }
 // Phi(x) + x phi(x), by Phi(-t) - t phi(t) = exp(-t^2/2) (M(t) - t / sqrt(2 pi)).
@@ -129,7 +142,7 @@ template <typename Precision>
 EX_INLINE Vec<double> gelu_derivative_formula(Vec<double> x) {
   Vec<double> t = magnitude_up_to(x, Precision::tail_end);
   Vec<double> bracket = fma(t, -kInverseRootTwoPi, Precision::mills(t));
-  Vec<double> left = Precision::gauss(t, 0.5) * bracket;
+  Vec<double> left = Precision::gauss(t, 0.5).times(bracket);
   return select(x < 0.0, left, 1.0 - left);
 }
 // erfc(x) = 2 Phi(-sqrt(2) x), the exponential from x itself.
@@ -137,13 +150,13 @@ template <typename Precision>
 EX_INLINE Vec<double> erfc_formula(Vec<double> x) {
   constexpr double root_two = 0x1.6a09e667f3bcdp0;
   Vec<double> t = magnitude_up_to(x, Precision::tail_end / root_two);
-  Vec<double> tail = Precision::gauss(t, 1.0) * (Precision::mills(t * root_two) * 2.0);
+  Vec<double> tail = Precision::gauss(t, 1.0).times(Precision::mills(t * root_two) * 2.0);
   return select(x < 0.0, 2.0 - tail, tail);
 }
 
-#define EX_NORMAL_FUNCTION(name)                                                  \
-  EX_INLINE Vec<double> name(Vec<double> x) { return name##_formula<Full>(x); }   \
-  EX_INLINE Vec<float> name(Vec<float> x) {                                       \
+#define EX_NORMAL_FUNCTION(name)                                                                \
+  EX_INLINE Vec<double> name(Vec<double> x) { return name##_formula<Full>(x); }                 \
+  EX_INLINE Vec<float> name(Vec<float> x) {                                                     \
     return through_double(x, [](Vec<double> v) EX_LAMBDA { return name##_formula<Mixed>(v); }); \
   }
 EX_NORMAL_FUNCTION(normal_cdf)
@@ -154,9 +167,9 @@ EX_NORMAL_FUNCTION(erfc)
 
 EX_INLINE Vec<double> gelu(Vec<double> x) { return gelu_formula<Full>(x); }
 
-// The same formula with the work that can stand it done in float, eight lanes at a time: the division
-// (one Newton step makes it good to 2^-46) and all but the first three terms of the polynomial in u,
-// whose error of 2^-24 counts by a quarter at most.
+// The same formula with the work that can stand it done in float, eight lanes at a time: the
+// division (one Newton step makes it good to 2^-46) and all but the first three terms of the
+// polynomial in u, whose error of 2^-24 counts by a quarter at most.
 EX_INLINE Vec<float> gelu(Vec<float> x) {
   Vec<float> t = magnitude_up_to(x, static_cast<float>(Mixed::tail_end));
   Vec<float> inverse = 1.0f / (t + 4.0f);
@@ -166,11 +179,11 @@ EX_INLINE Vec<float> gelu(Vec<float> x) {
     Vec<double> u = (t - 4.0) * inverse;
     Vec<double> sum = fma(fma(fma(rest, u, kTailStart[2]), u, kTailStart[1]), u, kTailStart[0]);
     Vec<double> mills = sum * inverse;
-    return Mixed::gauss(t, 0.5) * (mills * t);
+    return Mixed::gauss(t, 0.5).times(mills * t);
   };
   DoublePair wide = to_double(t), guess = to_double(inverse), wide_rest = to_double(rest);
-  Vec<float> part = to_float({tail(wide.low, guess.low, wide_rest.low),
-                              tail(wide.high, guess.high, wide_rest.high)});
+  Vec<float> part = to_float(
+      {tail(wide.low, guess.low, wide_rest.low), tail(wide.high, guess.high, wide_rest.high)});
   return select(x < 0.0f, Vec<float>(-0.0f), x) - part;
 }
 

@@ -30,8 +30,7 @@ EX_INLINE Pair log_pair(SplitNumber<double> split) {
   Pair divisor = fast_two_sum(Vec<double>(2.0), f);
   Vec<double> inverse = 1.0 / divisor.high;
   Vec<double> s = f * inverse;
-  Vec<double> s_low =
-      (exact_fma(-s, divisor.high, f) - s * divisor.low) * inverse;
+  Vec<double> s_low = (exact_fma(-s, divisor.high, f) - s * divisor.low) * inverse;
   Pair z = two_product(s, s);
   z.low = fma(s + s, s_low, z.low);
   constexpr double two_thirds = 0x1.5555555555555p-1, two_thirds_low = 0x1.5555555555555p-55;
@@ -58,8 +57,8 @@ EX_INLINE Vec<T> with_pow_specials(Vec<T> value, Vec<T> x, Vec<T> y) {
   Vec<T> magnitude = abs(x);
   Mask<T> integer = rint(y) == y;
   // Above 2^mantissa_bits+1 every number is even, infinity too.
-  Mask<T> odd = integer & (abs(y) < T(int64_t{2} << F::mantissa_bits)) &
-                (rint(y * T(0.5)) != y * T(0.5));
+  Mask<T> odd =
+      integer & (abs(y) < T(int64_t{2} << F::mantissa_bits)) & (rint(y * T(0.5)) != y * T(0.5));
   Mask<T> grows = (magnitude > T(1)) ^ (y < T(0));
   Mask<T> extreme = (magnitude == T(0)) | (magnitude == F::infinity) | (abs(y) == F::infinity);
   value = select(extreme, select(grows, Vec<T>(F::infinity), T(0)), value);
@@ -95,9 +94,9 @@ EX_INLINE Vec<float> pow(Vec<float> x, Vec<float> y) {
   Vec<float> value = through_double(abs(x), y, [](Vec<double> a, Vec<double> b) EX_LAMBDA {
     // Floats are never subnormal doubles; zero and infinity are put in afterwards.
     SplitNumber<double> split = split_exponent(a);
-    Vec<double> logarithm = fma(split.exponent, 0x1.62e42fefa39efp-1,
-                                split.fraction + log_tail(split.fraction));
-    return Mixed::exp(clamp(b * logarithm, -200.0, 200.0));
+    Vec<double> logarithm =
+        fma(split.exponent, 0x1.62e42fefa39efp-1, split.fraction + log_tail(split.fraction));
+    return Mixed::exp(clamp(b * logarithm, -200.0, 200.0)).value();
   });
   return with_pow_specials(value, x, y);
 }

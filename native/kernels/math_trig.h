@@ -41,8 +41,8 @@ EX_INLINE SineCosine sine_cosine_mixed(Vec<double> x) {
   return {sine, cosine, quadrant_of(shifted)};
 }
 
-// For double arguments: three parts of 33, 33 and 53 bits, n below 2^19, the angle as a pair good to
-// 2^-100. Angles that cancel below 2^-30 leave too few bits and go to the fallback.
+// For double arguments: three parts of 33, 33 and 53 bits, n below 2^19, the angle as a pair good
+// to 2^-100. Angles that cancel below 2^-30 leave too few bits and go to the fallback.
 inline constexpr double kDoubleAngleLimit = 0x1p19;
 
 EX_INLINE ReducedAngle reduce_angle(Vec<double> x) {
@@ -63,15 +63,15 @@ EX_INLINE SineCosine sine_cosine(Vec<double> x) {
   ReducedAngle angle = reduce_angle(x);
   Vec<double> r = angle.high, square = r * r;
   // sin(r + l) = sin r + l cos r, cos r = 1 - r^2/2 in so small a term.
-  Vec<double> tail = fma(square * r, polynomial(square, kSinDouble),
-                         fma(angle.low * square, -0.5, angle.low));
+  Vec<double> tail =
+      fma(square * r, polynomial(square, kSinDouble), fma(angle.low * square, -0.5, angle.low));
   Vec<double> sine = r + tail;
   // cos(r + l) = cos r - l sin r; 1 - r^2/2 is kept as a pair.
   Vec<double> half_square = square * 0.5;
   Vec<double> base = 1.0 - half_square;
   Vec<double> base_low = (1.0 - base) - half_square;
-  Vec<double> cosine_tail = fma(square * square, polynomial(square, kCosDouble),
-                                fma(-r, angle.low, base_low));
+  Vec<double> cosine_tail =
+      fma(square * square, polynomial(square, kCosDouble), fma(-r, angle.low, base_low));
   return {select(x == 0.0, x, sine), base + cosine_tail, quadrant_of(angle.shifted)};
 }
 
@@ -85,8 +85,7 @@ EX_INLINE Vec<double> sine_of(SineCosine s) {
   return flip_by_second_bit(select(is_odd(s.quadrant), s.cosine, s.sine), s.quadrant);
 }
 EX_INLINE Vec<double> cosine_of(SineCosine s) {
-  return flip_by_second_bit(select(is_odd(s.quadrant), s.sine, s.cosine),
-                            s.quadrant + int64_t{1});
+  return flip_by_second_bit(select(is_odd(s.quadrant), s.sine, s.cosine), s.quadrant + int64_t{1});
 }
 EX_INLINE Vec<double> tangent_of(SineCosine s) {
   Mask<double> odd = is_odd(s.quadrant);

@@ -1,6 +1,6 @@
 // From a function of vectors to a pass over memory: the loop, its tail and the parameters, once for
-// all elementwise kernels. The tail runs the same vector code on a padded vector, so an element's bits
-// do not depend on its place.
+// all elementwise kernels. The tail runs the same vector code on a padded vector, so an element's
+// bits do not depend on its place.
 #pragma once
 
 #include <utility>
@@ -87,8 +87,9 @@ void map_pass(const void* const* inputs, void* const* outputs, int64_t n, const 
       access.store(out, i,
                    Function{}(access.load(in0, i), access.load(in1, i), constants[kParameter]...));
     } else {
-      access.store(out, i, Function{}(access.load(in0, i), access.load(in1, i),
-                                      access.load(in2, i), constants[kParameter]...));
+      access.store(out, i,
+                   Function{}(access.load(in0, i), access.load(in1, i), access.load(in2, i),
+                              constants[kParameter]...));
     }
   });
 }
@@ -137,7 +138,8 @@ constexpr Pass rule_pass_of() {
   };
 }
 
-// Both gradients of a binary op: the lambda takes (grad_output, a, b, parameters...) and returns a pair.
+// Both gradients of a binary op: the lambda takes (grad_output, a, b, parameters...) and returns a
+// pair.
 template <size_t kParameters, typename F>
 constexpr BinaryRule binary_rule(const char* name, Cost cost, F) {
   return {name,

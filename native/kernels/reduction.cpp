@@ -158,8 +158,8 @@ constexpr Reduction reduction(const char* name) {
           {reduce_columns<Kind, float>, reduce_columns<Kind, double>}};
 }
 
-constexpr Reduction kReductions[] = {
-    reduction<Sum>("sum"), reduction<Max>("max_reduce"), reduction<Min>("min_reduce")};
+constexpr Reduction kReductions[] = {reduction<Sum>("sum"), reduction<Max>("max_reduce"),
+                                     reduction<Min>("min_reduce")};
 
 }  // namespace
 

@@ -8,8 +8,8 @@ namespace extensor::EX_ISA {
 
 constexpr int64_t kTermBlock = 1024;
 
-// Terms are vectors: term(access, i, start) for the elements from i on. Lanes past the end of the row
-// must be neutral: Access::or_zero and Access::load_or see to that.
+// Terms are vectors: term(access, i, start) for the elements from i on. Lanes past the end of the
+// row must be neutral: Access::or_zero and Access::load_or see to that.
 template <typename T, typename Term, typename Combine>
 EX_INLINE Vec<T> reduce_terms(int64_t begin, int64_t end, Vec<T> start, Term& term,
                               Combine combine) {

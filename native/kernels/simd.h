@@ -1,8 +1,8 @@
 // Vec<T>: one hardware register of T, with arithmetic, comparisons and conversions.
 //
-// Every kernel source is compiled once per instruction set with EX_ISA naming the namespace, so that
-// no inline function of one build can be picked by the linker for another. GCC's vector extensions
-// carry almost everything; the few intrinsics are in simd_native.h and simd_half.h.
+// Every kernel source is compiled once per instruction set with EX_ISA naming the namespace, so
+// that no inline function of one build can be picked by the linker for another. GCC's vector
+// extensions carry almost everything; the few intrinsics are in simd_native.h and simd_half.h.
 #pragma once
 
 #include <array>
@@ -149,7 +149,8 @@ EX_INLINE Vec<To> convert(Vec<From> x) {
   return Vec<To>(__builtin_convertvector(x.raw, typename Vec<To>::RawType));
 }
 
-// Real fused multiply-add where the instruction set has one, a * b + c with two roundings elsewhere.
+// Real fused multiply-add where the instruction set has one, a * b + c with two roundings
+// elsewhere.
 template <typename T>
 EX_INLINE Vec<T> fma(Vec<T> a, std::type_identity_t<Vec<T>> b, std::type_identity_t<Vec<T>> c) {
   return Vec<T>(native::fma(a.raw, b.raw, c.raw));
@@ -209,8 +210,8 @@ EX_INLINE Vec<T> maximum(Vec<T> a, std::type_identity_t<Vec<T>> b) {
 }
 
 template <typename T>
-inline constexpr SignedOf<T> kSignBit = static_cast<SignedOf<T>>(SignedOf<T>(1)
-                                                                 << (8 * sizeof(T) - 1));
+inline constexpr SignedOf<T> kSignBit =
+    static_cast<SignedOf<T>>(SignedOf<T>(1) << (8 * sizeof(T) - 1));
 
 template <typename T>
 EX_INLINE Vec<T> sign_bit(Vec<T> x) {
@@ -311,7 +312,8 @@ EX_INLINE Vec<float> exact_fma(Vec<float> a, Vec<float> b, Vec<float> c) {
     return fma(a, b, c);
   } else {
     DoublePair wide_a = to_double(a), wide_b = to_double(b), wide_c = to_double(c);
-    return to_float({wide_a.low * wide_b.low + wide_c.low, wide_a.high * wide_b.high + wide_c.high});
+    return to_float(
+        {wide_a.low * wide_b.low + wide_c.low, wide_a.high * wide_b.high + wide_c.high});
   }
 }
 EX_INLINE Vec<double> exact_fma(Vec<double> a, Vec<double> b, Vec<double> c) {

@@ -140,7 +140,8 @@ inline void float32_to_half(const float* source, uint16_t* target, ptrdiff_t cou
   for (; i + Vec<float>::size <= count; i += Vec<float>::size) {
     store_half<Format>(target + i, Vec<float>::load(source + i));
   }
-  store_half_partial<Format>(target + i, Vec<float>::load_partial(source + i, count - i), count - i);
+  store_half_partial<Format>(target + i, Vec<float>::load_partial(source + i, count - i),
+                             count - i);
 }
 
 }  // namespace extensor::EX_ISA

@@ -1,6 +1,6 @@
-// What GCC's vector extensions lack (fma, sqrt, rounding, widening, a mask test), as overloads on raw
-// registers: intrinsics for the widths the target has, half by half for wider vectors, plain loops
-// on machines other than x86.
+// What GCC's vector extensions lack (fma, sqrt, rounding, widening, a mask test), as overloads on
+// raw registers: intrinsics for the widths the target has, half by half for wider vectors, plain
+// loops on machines other than x86.
 #pragma once
 
 #include <array>
@@ -57,9 +57,10 @@ template <typename T, int kBytes>
 using Raw = typename RawVector<T, kBytes>::type;
 
 template <typename T>
-using SignedOf = std::conditional_t<
-    sizeof(T) == 8, int64_t,
-    std::conditional_t<sizeof(T) == 4, int32_t, std::conditional_t<sizeof(T) == 2, int16_t, int8_t>>>;
+using SignedOf =
+    std::conditional_t<sizeof(T) == 8, int64_t,
+                       std::conditional_t<sizeof(T) == 4, int32_t,
+                                          std::conditional_t<sizeof(T) == 2, int16_t, int8_t>>>;
 
 namespace native {
 
@@ -99,25 +100,26 @@ using Double64Bytes = Raw<double, 64>;
 
 // Declares `name` for each register width the target has; wider vectors go half by half.
 #if defined(__SSE4_1__)
-#define EX_UNARY_16(name, ps, pd)                                   \
+#define EX_UNARY_16(name, ps, pd)                                          \
   EX_INLINE Float16Bytes name(Float16Bytes x) { return (Float16Bytes)ps; } \
   EX_INLINE Double16Bytes name(Double16Bytes x) { return (Double16Bytes)pd; }
 EX_UNARY_16(sqrt, _mm_sqrt_ps(x), _mm_sqrt_pd(x))
-EX_UNARY_16(rint, _mm_round_ps(x, _MM_FROUND_CUR_DIRECTION), _mm_round_pd(x, _MM_FROUND_CUR_DIRECTION))
+EX_UNARY_16(rint, _mm_round_ps(x, _MM_FROUND_CUR_DIRECTION),
+            _mm_round_pd(x, _MM_FROUND_CUR_DIRECTION))
 EX_UNARY_16(floor, _mm_floor_ps(x), _mm_floor_pd(x))
 EX_UNARY_16(ceil, _mm_ceil_ps(x), _mm_ceil_pd(x))
 EX_UNARY_16(trunc, _mm_round_ps(x, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC),
             _mm_round_pd(x, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC))
 #undef EX_UNARY_16
 #else
-#define EX_UNARY_16(name)                                           \
-  EX_INLINE Float16Bytes name(Float16Bytes x) {                     \
-    for (int i = 0; i < 4; ++i) x[i] = __builtin_##name##f(x[i]);   \
-    return x;                                                       \
-  }                                                                 \
-  EX_INLINE Double16Bytes name(Double16Bytes x) {                   \
-    for (int i = 0; i < 2; ++i) x[i] = __builtin_##name(x[i]);      \
-    return x;                                                       \
+#define EX_UNARY_16(name)                                         \
+  EX_INLINE Float16Bytes name(Float16Bytes x) {                   \
+    for (int i = 0; i < 4; ++i) x[i] = __builtin_##name##f(x[i]); \
+    return x;                                                     \
+  }                                                               \
+  EX_INLINE Double16Bytes name(Double16Bytes x) {                 \
+    for (int i = 0; i < 2; ++i) x[i] = __builtin_##name(x[i]);    \
+    return x;                                                     \
   }
 EX_UNARY_16(sqrt)
 EX_UNARY_16(rint)
@@ -128,11 +130,12 @@ EX_UNARY_16(trunc)
 #endif
 
 #if defined(__AVX__)
-#define EX_UNARY_32(name, ps, pd)                                   \
+#define EX_UNARY_32(name, ps, pd)                                          \
   EX_INLINE Float32Bytes name(Float32Bytes x) { return (Float32Bytes)ps; } \
   EX_INLINE Double32Bytes name(Double32Bytes x) { return (Double32Bytes)pd; }
 EX_UNARY_32(sqrt, _mm256_sqrt_ps(x), _mm256_sqrt_pd(x))
-EX_UNARY_32(rint, _mm256_round_ps(x, _MM_FROUND_CUR_DIRECTION), _mm256_round_pd(x, _MM_FROUND_CUR_DIRECTION))
+EX_UNARY_32(rint, _mm256_round_ps(x, _MM_FROUND_CUR_DIRECTION),
+            _mm256_round_pd(x, _MM_FROUND_CUR_DIRECTION))
 EX_UNARY_32(floor, _mm256_floor_ps(x), _mm256_floor_pd(x))
 EX_UNARY_32(ceil, _mm256_ceil_ps(x), _mm256_ceil_pd(x))
 EX_UNARY_32(trunc, _mm256_round_ps(x, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC),
@@ -141,7 +144,7 @@ EX_UNARY_32(trunc, _mm256_round_ps(x, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC),
 #endif
 
 #if defined(__AVX512F__)
-#define EX_UNARY_64(name, ps, pd)                                   \
+#define EX_UNARY_64(name, ps, pd)                                          \
   EX_INLINE Float64Bytes name(Float64Bytes x) { return (Float64Bytes)ps; } \
   EX_INLINE Double64Bytes name(Double64Bytes x) { return (Double64Bytes)pd; }
 EX_UNARY_64(sqrt, _mm512_maskz_sqrt_ps(0xffff, x), _mm512_maskz_sqrt_pd(0xff, x))
@@ -157,10 +160,10 @@ EX_UNARY_64(trunc, _mm512_maskz_roundscale_ps(0xffff, x, _MM_FROUND_TO_ZERO | _M
 #undef EX_UNARY_64
 #endif
 
-#define EX_UNARY_WIDE(name)                               \
-  template <typename R>                                   \
-  EX_INLINE R name(R x) {                                 \
-    return join(name(low_half(x)), name(high_half(x)));   \
+#define EX_UNARY_WIDE(name)                             \
+  template <typename R>                                 \
+  EX_INLINE R name(R x) {                               \
+    return join(name(low_half(x)), name(high_half(x))); \
   }
 EX_UNARY_WIDE(sqrt)
 EX_UNARY_WIDE(rint)
@@ -202,11 +205,11 @@ EX_INLINE R fma(R a, R b, R c) {
 }
 #endif
 
-// a < b ? a : b and a > b ? a : b, written out because GCC 12 makes two instructions of the condition
-// when an operand is constant.
+// a < b ? a : b and a > b ? a : b, written out because GCC 12 makes two instructions of the
+// condition when an operand is constant.
 #if defined(__SSE2__)
-#define EX_MIN_MAX(R, minimum, maximum)                      \
-  EX_INLINE R min(R a, R b) { return (R)minimum(a, b); }     \
+#define EX_MIN_MAX(R, minimum, maximum)                  \
+  EX_INLINE R min(R a, R b) { return (R)minimum(a, b); } \
   EX_INLINE R max(R a, R b) { return (R)maximum(a, b); }
 EX_MIN_MAX(Float16Bytes, _mm_min_ps, _mm_max_ps)
 EX_MIN_MAX(Double16Bytes, _mm_min_pd, _mm_max_pd)

@@ -1,5 +1,5 @@
-// Softmax and log-softmax over contiguous rows, and their rules. A row is read two or three times while
-// it is in the first-level cache, so memory sees one pass.
+// Softmax and log-softmax over contiguous rows, and their rules. A row is read two or three times
+// while it is in the first-level cache, so memory sees one pass.
 #include "softmax.h"
 
 #include <algorithm>
@@ -15,16 +15,16 @@ namespace {
 template <typename T>
 EX_INLINE T row_max(const T* x, int64_t n) {
   return reduce_row<T>(
-      n, -static_cast<T>(__builtin_inf()), [&](auto access, int64_t i, Vec<T> fill) {
-        return access.load_or(x, i, fill);
-      },
+      n, -static_cast<T>(__builtin_inf()),
+      [&](auto access, int64_t i, Vec<T> fill) { return access.load_or(x, i, fill); },
       [](Vec<T> a, Vec<T> b) { return maximum(a, b); }, [](Vec<T> v) { return horizontal_max(v); });
 }
 
 template <typename T, typename Term>
 EX_INLINE T row_sum(int64_t n, Term term) {
-  return reduce_row<T>(n, T(0), term, [](Vec<T> a, Vec<T> b) { return a + b; },
-                       [](Vec<T> v) { return horizontal_sum(v); });
+  return reduce_row<T>(
+      n, T(0), term, [](Vec<T> a, Vec<T> b) { return a + b; },
+      [](Vec<T> v) { return horizontal_sum(v); });
 }
 
 template <typename T>
@@ -87,7 +87,9 @@ void backward_rows(const void* const* inputs, void* out, int64_t rows, int64_t n
 
 constexpr RowKernel kKernels[] = {
     {"softmax", 1, {forward_rows<float, softmax_row>, forward_rows<double, softmax_row>}},
-    {"log_softmax", 1, {forward_rows<float, log_softmax_row>, forward_rows<double, log_softmax_row>}},
+    {"log_softmax",
+     1,
+     {forward_rows<float, log_softmax_row>, forward_rows<double, log_softmax_row>}},
     {"softmax_backward",
      2,
      {backward_rows<float, softmax_backward_row>, backward_rows<double, softmax_backward_row>}},

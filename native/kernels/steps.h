@@ -1,5 +1,5 @@
-// The steps that rules share, as in src/extensor/ops/chain.py: a gradient of zero stays zero even where
-// the derivative is infinite or NaN.
+// The steps that rules share, as in src/extensor/ops/chain.py: a gradient of zero stays zero even
+// where the derivative is infinite or NaN.
 #pragma once
 
 #include "simd.h"

@@ -74,8 +74,8 @@ struct UniformRange {
   double low, scale, last;
 };
 
-// Fills of n elements with random numbers. A block makes four elements of 32 bits, or two integers or
-// float64. Integers are for 1, 2, 4 and 8 bytes: low, low + 1, ... low + span modulo 2^64.
+// Fills of n elements with random numbers. A block makes four elements of 32 bits, or two integers
+// or float64. Integers are for 1, 2, 4 and 8 bytes: low, low + 1, ... low + span modulo 2^64.
 struct RandomFills {
   void (*bits)(RandomStream stream, int64_t n, void* out);
   // 1 with probability threshold / 2^32, else 0, as bytes or float32.

@@ -62,8 +62,9 @@ bool add_kernel(PyObject* kernels, const char* name, KernelCall call, const void
   kernel->call = call;
   kernel->definition = definition;
   kernel->name = PyUnicode_InternFromString(name);
-  const bool added = kernel->name != nullptr &&
-                     PyDict_SetItem(kernels, kernel->name, reinterpret_cast<PyObject*>(kernel)) == 0;
+  const bool added =
+      kernel->name != nullptr &&
+      PyDict_SetItem(kernels, kernel->name, reinterpret_cast<PyObject*>(kernel)) == 0;
   Py_DECREF(kernel);
   return added;
 }

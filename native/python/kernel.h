@@ -1,5 +1,6 @@
-// A kernel as Python sees it: a callable that computes arrays from arrays, or answers NotImplemented
-// to arguments it was not written for. It never raises for them: the messages are Python's.
+// A kernel as Python sees it: a callable that computes arrays from arrays, or answers
+// NotImplemented to arguments it was not written for. It never raises for them: the messages are
+// Python's.
 #pragma once
 
 #include "arrays.h"

@@ -12,11 +12,10 @@ namespace {
 
 // A matrix, or a stack of them at one distance, read in place.
 struct Matrix {
-  PyArrayObject* array;
   const char* data;
   int64_t rows, columns, row_stride, column_stride;  // strides in elements
 
-  Matrix transposed() const { return {array, data, columns, rows, column_stride, row_stride}; }
+  Matrix transposed() const { return {data, columns, rows, column_stride, row_stride}; }
 };
 
 int64_t element_stride(PyArrayObject* array, int axis) {
@@ -24,12 +23,8 @@ int64_t element_stride(PyArrayObject* array, int axis) {
 }
 
 Matrix as_matrix(PyArrayObject* array) {
-  return {array,
-          static_cast<const char*>(PyArray_DATA(array)),
-          PyArray_DIM(array, 0),
-          PyArray_DIM(array, 1),
-          element_stride(array, 0),
-          element_stride(array, 1)};
+  return {static_cast<const char*>(PyArray_DATA(array)), PyArray_DIM(array, 0),
+          PyArray_DIM(array, 1), element_stride(array, 0), element_stride(array, 1)};
 }
 
 // Strides must be whole elements for the GEMM to use them.
@@ -113,12 +108,8 @@ void batched_into(const GemmKernel<T>& kernel, const Matrix& a, const Matrix& b,
 // The matrix in the last two axes, at the start of the stack.
 Matrix last_matrix(PyArrayObject* array) {
   const int n = PyArray_NDIM(array);
-  return {array,
-          static_cast<const char*>(PyArray_DATA(array)),
-          PyArray_DIM(array, n - 2),
-          PyArray_DIM(array, n - 1),
-          element_stride(array, n - 2),
-          element_stride(array, n - 1)};
+  return {static_cast<const char*>(PyArray_DATA(array)), PyArray_DIM(array, n - 2),
+          PyArray_DIM(array, n - 1), element_stride(array, n - 2), element_stride(array, n - 1)};
 }
 
 // The view of an array's batch axes alone.
@@ -214,18 +205,16 @@ PyObject* call_matmul_backward(const void*, PyObject* const* arguments, Py_ssize
   return PyTuple_Pack(2, grad_a.get(), grad_b.get());
 }
 
-// All axes but the last as rows of one matrix; false where that needs a copy.
-bool flattened(PyArrayObject* array, Matrix& matrix) {
+// All axes but the last as rows of one matrix, copied into `holder` where the memory does not allow
+// it. Null data means a Python error is set.
+Matrix flattened(PyArrayObject* array, Reference& holder) {
   const int n = PyArray_NDIM(array);
-  if (n < 1 || (n != 2 && !PyArray_IS_C_CONTIGUOUS(array))) return false;
-  if (n == 2) {
-    matrix = as_matrix(array);
-    return true;
-  }
+  if (n == 2) return as_matrix(array);
+  holder.reset(reinterpret_cast<PyObject*>(PyArray_GETCONTIGUOUS(array)));
+  if (!holder) return {};
   const int64_t columns = PyArray_DIM(array, n - 1);
-  const int64_t rows = columns == 0 ? 0 : PyArray_SIZE(array) / columns;
-  matrix = {array, static_cast<const char*>(PyArray_DATA(array)), rows, columns, columns, 1};
-  return true;
+  return {static_cast<const char*>(PyArray_DATA(holder.array())), PyArray_SIZE(array) / columns,
+          columns, columns, 1};
 }
 
 // x @ weight.T + bias, weight being (out, in).
@@ -236,10 +225,12 @@ PyObject* call_linear(const void*, PyObject* const* arguments, Py_ssize_t count)
     return not_implemented();
   }
   PyArrayObject *x = array_of(arguments[0]), *weight = array_of(arguments[1]);
-  Matrix rows;
-  if (PyArray_NDIM(weight) != 2 || PyArray_SIZE(x) == 0 || !flattened(x, rows)) {
+  if (PyArray_NDIM(weight) != 2 || PyArray_SIZE(x) == 0 || PyArray_NDIM(x) == 0) {
     return not_implemented();
   }
+  Reference contiguous_x;
+  const Matrix rows = flattened(x, contiguous_x);
+  if (rows.data == nullptr) return nullptr;
   const Matrix columns = as_matrix(weight).transposed();
   const void* bias = nullptr;
   if (arguments[2] != Py_None) {
@@ -272,12 +263,15 @@ PyObject* call_linear_backward(const void*, PyObject* const* arguments, Py_ssize
   }
   PyArrayObject *grad = array_of(arguments[0]), *x = array_of(arguments[1]);
   PyArrayObject* weight = array_of(arguments[2]);
-  Matrix gradient, rows;
-  if (PyArray_NDIM(weight) != 2 || PyArray_SIZE(x) == 0 || PyArray_NDIM(grad) != PyArray_NDIM(x) ||
-      !flattened(grad, gradient) || !flattened(x, rows) || !PyTuple_CheckExact(arguments[3]) ||
-      PyTuple_GET_SIZE(arguments[3]) != 3) {
+  if (PyArray_NDIM(weight) != 2 || PyArray_SIZE(x) == 0 || PyArray_SIZE(grad) == 0 ||
+      PyArray_NDIM(x) == 0 || PyArray_NDIM(grad) != PyArray_NDIM(x) ||
+      !PyTuple_CheckExact(arguments[3]) || PyTuple_GET_SIZE(arguments[3]) != 3) {
     return not_implemented();
   }
+  Reference contiguous_gradient, contiguous_x;
+  const Matrix gradient = flattened(grad, contiguous_gradient);
+  const Matrix rows = flattened(x, contiguous_x);
+  if (gradient.data == nullptr || rows.data == nullptr) return nullptr;
   const Matrix out_by_in = as_matrix(weight);
   const int ndim = PyArray_NDIM(x);
   if (gradient.rows != rows.rows || gradient.columns != out_by_in.rows ||

@@ -99,8 +99,7 @@ bool fill(PyObject* module) {
   Reference by_name(PyDict_New());
   return by_name && register_kernel_type(module) && add_elementwise_kernels(by_name.get()) &&
          add_reduction_kernels(by_name.get()) && add_matrix_kernels(by_name.get()) &&
-         add_row_kernels(by_name.get()) &&
-         add_random_kernels(by_name.get()) &&
+         add_row_kernels(by_name.get()) && add_random_kernels(by_name.get()) &&
          PyModule_AddObjectRef(module, "kernels", by_name.get()) == 0 &&
          PyModule_AddStringConstant(module, "instruction_set",
                                     instruction_set_name(choose_instruction_set().value)) == 0;

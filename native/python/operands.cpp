@@ -271,8 +271,9 @@ void run_pass(Pass pass, Cost cost, const Operands& operands, bool first_is_bool
   for (int axis = 0; axis < operands.shape.ndim; ++axis) n *= operands.shape.lengths[axis];
   if (n == 0) return;
   const Storage& storage = operands.storage;
-  Plan plan = {pass, parameters, storage.half, storage.element == Element::float64 ? 8 : 4,
-               operands.count, output_count, first_is_boolean, result_is_boolean};
+  Plan plan = {
+      pass,           parameters,   storage.half,     storage.element == Element::float64 ? 8 : 4,
+      operands.count, output_count, first_is_boolean, result_is_boolean};
   plan.result_size = result_is_boolean ? 1 : storage.itemsize;
   for (int o = 0; o < output_count; ++o) plan.results[o] = outputs[o];
 

@@ -1,5 +1,5 @@
-// The arguments of an elementwise kernel: arrays of one dtype and Python numbers, and how a pass walks
-// them.
+// The arguments of an elementwise kernel: arrays of one dtype and Python numbers, and how a pass
+// walks them.
 #pragma once
 
 #include "../kernels/tables.h"

@@ -12,7 +12,7 @@
 namespace extensor {
 namespace {
 
-constexpr int64_t kRowPiece = 65536;   // elements of a row that one task reduces
+constexpr int64_t kRowPiece = 65536;    // elements of a row that one task reduces
 constexpr int64_t kRowsPerPiece = 256;  // rows that one task adds into one
 constexpr int64_t kColumnsPerTask = 4096;
 constexpr int64_t kEnoughTasks = 8;  // beyond this many columns' tasks, rows are not cut as well
@@ -58,13 +58,14 @@ bool reduce_rows(const Step& step, const char* x, char* out) {
   }
   Scratch partial(step.outer * pieces * step.itemsize);
   if (partial.data() == nullptr) return false;
-  parallel_chunks(cut(step.outer * pieces, Cost::light, kRowPiece), [&](int64_t begin, int64_t end) {
-    for (int64_t task = begin; task < end; ++task) {
-      const int64_t row = task / pieces, from = task % pieces * kRowPiece;
-      rows(x + (row * step.r + from) * step.itemsize, 1, std::min(kRowPiece, step.r - from),
-           partial.data() + task * step.itemsize);
-    }
-  });
+  parallel_chunks(
+      cut(step.outer * pieces, Cost::light, kRowPiece), [&](int64_t begin, int64_t end) {
+        for (int64_t task = begin; task < end; ++task) {
+          const int64_t row = task / pieces, from = task % pieces * kRowPiece;
+          rows(x + (row * step.r + from) * step.itemsize, 1, std::min(kRowPiece, step.r - from),
+               partial.data() + task * step.itemsize);
+        }
+      });
   rows(partial.data(), step.outer, pieces, out);
   return true;
 }
@@ -125,7 +126,8 @@ int64_t size_of(const std::vector<Group>& groups, size_t begin, size_t end) {
   return size;
 }
 
-// Reduces contiguous memory, the innermost group of reduced axes first. False if there is no memory.
+// Reduces contiguous memory, the innermost group of reduced axes first. False if there is no
+// memory.
 bool reduce(const Reduction& reduction, Element element, const char* x, std::vector<Group> groups,
             char* out) {
   const int64_t itemsize = element == Element::float64 ? 8 : 4;
@@ -136,8 +138,9 @@ bool reduce(const Reduction& reduction, Element element, const char* x, std::vec
   }
   const auto found = std::find_if(groups.rbegin(), groups.rend(), is_reduced);
   const size_t at = groups.size() - 1 - (found - groups.rbegin());
-  const Step step = {reduction,        element, itemsize, size_of(groups, 0, at), groups[at].size,
-                     size_of(groups, at + 1, groups.size())};
+  const Step step = {reduction,       element,
+                     itemsize,        size_of(groups, 0, at),
+                     groups[at].size, size_of(groups, at + 1, groups.size())};
   groups.erase(groups.begin() + at);
   if (std::none_of(groups.begin(), groups.end(), is_reduced)) {
     return step.inner == 1 ? reduce_rows(step, x, out) : reduce_columns(step, x, out);
@@ -222,8 +225,9 @@ PyObject* reduce_array(const Reduction& reduction, PyArrayObject* x, const Stora
     Unlocked unlocked(PyArray_SIZE(x) / 4);
     int64_t shape[kMaxDimensions];
     std::copy_n(PyArray_DIMS(x), PyArray_NDIM(x), shape);
-    done = reduce(reduction, storage.element, static_cast<const char*>(PyArray_DATA(source.array())),
-                  grouped(PyArray_NDIM(x), shape, reduced), static_cast<char*>(out));
+    done =
+        reduce(reduction, storage.element, static_cast<const char*>(PyArray_DATA(source.array())),
+               grouped(PyArray_NDIM(x), shape, reduced), static_cast<char*>(out));
   }
   if (!done) return PyErr_NoMemory();
   if (divisor > 1) {

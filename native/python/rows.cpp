@@ -18,14 +18,23 @@ bool read_axis(PyObject* object, int ndim, int& axis) {
   return true;
 }
 
-// One or two arrays of one shape, then the axis. Only rows in contiguous memory: the last axis.
+// One or two arrays of one shape, then the axis: the last one, where rows are contiguous.
 PyObject* call_rows(const void* definition, PyObject* const* arguments, Py_ssize_t count) {
   const RowKernel& kernel = *static_cast<const RowKernel*>(definition);
   if (count != kernel.inputs + 1) return not_implemented();
+  Reference contiguous[2];
+  PyObject* arrays[2];
+  for (int i = 0; i < kernel.inputs; ++i) {
+    if (!is_plain_array(arguments[i])) return not_implemented();
+    PyArrayObject* array = reinterpret_cast<PyArrayObject*>(arguments[i]);
+    contiguous[i].reset(reinterpret_cast<PyObject*>(PyArray_GETCONTIGUOUS(array)));
+    if (!contiguous[i]) return nullptr;
+    arrays[i] = contiguous[i].get();
+  }
   Operands operands;
   int axis;
-  if (!operands.read(arguments, kernel.inputs, false) || operands.is_number[0] ||
-      operands.is_number[1] || !operands.same_layout || operands.storage.half != nullptr ||
+  if (!operands.read(arrays, kernel.inputs, false) || !operands.same_layout ||
+      operands.storage.half != nullptr ||
       !read_axis(arguments[kernel.inputs], operands.shape.ndim, axis) ||
       axis != operands.shape.ndim - 1) {
     return not_implemented();

@@ -1,13 +1,138 @@
-from extensor import ops
+"""ExTensor: neural-network training in which every gradient is a public, verified function."""
+
+from typing import Any
+
+from extensor import dtypes, random
+from extensor import ops as ops
+from extensor.checkpoint import checkpoint
 from extensor.creation import (
-    arange, asarray, empty, empty_like, eye, from_dlpack, full, full_like, linspace, one_hot, ones, ones_like, zeros, zeros_like,
+    arange,
+    asarray,
+    empty,
+    empty_like,
+    eye,
+    from_dlpack,
+    full,
+    full_like,
+    linspace,
+    one_hot,
+    ones,
+    ones_like,
+    zeros,
+    zeros_like,
 )
-from extensor.dtypes import *
+from extensor.dtypes import (
+    bool_,
+    float16,
+    float32,
+    float64,
+    get_default_dtype,
+    int8,
+    int16,
+    int32,
+    int64,
+    set_default_dtype,
+    uint8,
+    uint16,
+    uint32,
+    uint64,
+)
+from extensor.function import Function
+from extensor.functional import hessian, jacobian, jvp, vjp
+from extensor.gradcheck import GradientError, GradientReport, Mistake, check_gradient
 from extensor.op import OPS
-from extensor.ops.broadcasting import are_shapes_broadcastable, broadcast_shapes, compute_broadcast_strides
-from extensor.tape import backward, detect_anomaly, enable_grad, grad, gradient_eps, is_grad_enabled, no_grad
+from extensor.ops import *  # noqa: F403
+from extensor.ops import __all__ as _op_names
+from extensor.settings import (
+    get_num_threads,
+    memory_stats,
+    reset_peak_memory,
+    set_memory_cache_limit,
+    set_num_threads,
+    trim_memory,
+)
+from extensor.tape import (
+    backward,
+    detect_anomaly,
+    enable_grad,
+    grad,
+    gradient_eps,
+    is_grad_enabled,
+    no_grad,
+)
 from extensor.tensor import Tensor, tensor
 
-for n,o in OPS.items():
-    globals()[n]=o.function
-    if o.rule: globals()[n+"_backward"]=o.rule.function
+__version__ = "0.1.0"
+
+ExTensor = Tensor
+NONDIFFERENTIABLE = frozenset(name for name, op in OPS.items() if not op.differentiable)
+
+for _name, _op in OPS.items():
+    if (_op.rule is None) == _op.differentiable:
+        raise TypeError(f"{_name}: needs a rule, or differentiable=False")
+
+__all__ = [  # noqa: PLE0604
+    "NONDIFFERENTIABLE",
+    "ExTensor",
+    "Function",
+    "GradientError",
+    "GradientReport",
+    "Mistake",
+    "Tensor",
+    "arange",
+    "asarray",
+    "backward",
+    "bool_",
+    "check_gradient",
+    "checkpoint",
+    "detect_anomaly",
+    "empty",
+    "empty_like",
+    "enable_grad",
+    "eye",
+    "float16",
+    "float32",
+    "float64",
+    "from_dlpack",
+    "full",
+    "full_like",
+    "get_default_dtype",
+    "get_num_threads",
+    "grad",
+    "gradient_eps",
+    "hessian",
+    "int8",
+    "int16",
+    "int32",
+    "int64",
+    "is_grad_enabled",
+    "jacobian",
+    "jvp",
+    "linspace",
+    "memory_stats",
+    "no_grad",
+    "one_hot",
+    "ones",
+    "ones_like",
+    "random",
+    "reset_peak_memory",
+    "set_default_dtype",
+    "set_memory_cache_limit",
+    "set_num_threads",
+    "tensor",
+    "trim_memory",
+    "uint8",
+    "uint16",
+    "uint32",
+    "uint64",
+    "vjp",
+    "zeros",
+    "zeros_like",
+    *_op_names,
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "bfloat16":
+        return dtypes.bfloat16()
+    raise AttributeError(f"module 'extensor' has no attribute {name!r}")

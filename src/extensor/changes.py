@@ -1,7 +1,7 @@
 """In-place changes of arrays, so that the tape can tell when something it saved is no longer there.
 
-One clock counts all changes. A node keeps the time it was recorded; only if the clock has moved since
-does the tape look up which arrays were changed when, so recording pays for a single integer.
+One clock counts all changes. A node keeps the time it was recorded; only if the clock has moved
+since does the tape look up which arrays were changed when, so recording pays for a single integer.
 """
 
 from __future__ import annotations
@@ -54,6 +54,6 @@ def check(rule: str, saved: Iterable[Any], since: int, place: str | None) -> Non
             lines = f" ({', '.join(known)})" if known else ""
             op = rule.removesuffix("_backward")
             raise RuntimeError(
-                f"{rule}: a tensor of shape {tuple(array.shape)} that {op} saved was changed in place "
-                f"before the backward pass{lines}; change a clone, or use x.at[i].set(v)"
+                f"{rule}: a tensor of shape {tuple(array.shape)} that {op} saved was changed in "
+                f"place before the backward pass{lines}; change a clone, or use x.at[i].set(v)"
             )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from extensor import tape
+from extensor import random, tape
 from extensor.errors import value_error
 from extensor.tensor import Tensor, wrap
 
@@ -13,9 +13,9 @@ from extensor.tensor import Tensor, wrap
 def checkpoint(fn: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """``fn(*args, **kwargs)``, keeping nothing of the inside; the backward pass runs ``fn`` again.
 
-    Gradients reach the arguments and whatever else ``fn`` uses, such as the parameters of a module. ``fn``
-    must do the same when it is run again; the library's random numbers are the same the second time.
-    It may return a tensor or tuples, lists and dicts of them.
+    Gradients reach the arguments and whatever else ``fn`` uses, such as the parameters of a module.
+    ``fn`` must do the same when it is run again; the library's random numbers are the same the
+    second time. It may return a tensor or tuples, lists and dicts of them.
 
     >>> import extensor as ex
     >>> from extensor.checkpoint import checkpoint
@@ -51,7 +51,7 @@ class Segment:
         self, fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> None:
         self.call = (fn, args, kwargs)
-        self.random_state = _random_state()
+        self.random_state = random.get_state()
         self.described: list[Any] = []
 
     def gradients(
@@ -73,13 +73,13 @@ class Segment:
     def _recomputed(self) -> list[Tensor]:
         fn, args, kwargs = self.call
         start = tape.next_number()
-        present = _random_state()
-        _set_random_state(self.random_state)
+        present = random.get_state()
+        random.set_state(self.random_state)
         try:
             with tape.enable_grad():
                 outputs = _recorded_since(start, fn(*args, **kwargs))
         finally:
-            _set_random_state(present)
+            random.set_state(present)
         described = [(x.shape, x.dtype) for x in outputs]
         if described != self.described:
             raise value_error(
@@ -139,22 +139,3 @@ def _replaced(value: Any, made: dict[int, Tensor]) -> Any:
         items = [_replaced(item, made) for item in value]
         return type(value)(*items) if hasattr(value, "_fields") else type(value)(items)
     return value
-
-
-def _random_state() -> Any:
-    random = _random()
-    return None if random is None else random.get_state()
-
-
-def _set_random_state(state: Any) -> None:
-    random = _random()
-    if random is not None:
-        random.set_state(state)
-
-
-def _random() -> Any:
-    try:
-        from extensor import random
-    except ImportError:
-        return None
-    return random

@@ -5,6 +5,7 @@ A dtype is NumPy's. bfloat16 comes from ``ml_dtypes``, which is imported the fir
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 from typing import Any, TypeAlias
 
@@ -24,17 +25,22 @@ _NATIVE = frozenset(
 )
 _default = float32
 
+# Called with the bfloat16 dtype when the first array of it comes in: NumPy gives it a number of its own
+# only when ml_dtypes is imported.
+on_bfloat16: list[Callable[[DType], None]] = []
+
 
 @cache
 def bfloat16() -> DType:
     """The bfloat16 dtype; ``ex.bfloat16`` is its value."""
     import ml_dtypes
 
-    return np.dtype(ml_dtypes.bfloat16)
+    return as_dtype(np.dtype(ml_dtypes.bfloat16))
 
 
 @cache
 def is_bfloat16(dtype: DType) -> bool:
+    """True for the bfloat16 of ``ml_dtypes``."""
     return getattr(dtype, "name", None) == "bfloat16"
 
 
@@ -59,7 +65,11 @@ def as_dtype(dtype: DType, op: str = "dtype") -> DType:
         result = np.dtype(dtype)
     except TypeError:
         result = None
-    if result in _NATIVE or (result is not None and is_bfloat16(result)):
+    if result in _NATIVE:
+        return result
+    if result is not None and is_bfloat16(result):
+        for announce in on_bfloat16:
+            announce(result)
         return result
     raise type_error(
         op, "dtype must be bool, int8-64, uint8-64, float16, bfloat16, float32 or float64", dtype=dtype

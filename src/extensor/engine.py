@@ -13,7 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from extensor.dtypes import float32, is_half
+from extensor import _native
+from extensor.dtypes import float32, is_half, on_bfloat16
 
 Compute = Callable[..., Any]
 Observer = Callable[[Compute, Sequence[Any], Sequence[Any], Any], None]
@@ -31,14 +32,13 @@ def _chosen_engine() -> str:
 
 
 ENGINE = _chosen_engine()
+on_bfloat16.append(lambda dtype: _native.register_bfloat16(dtype.num))
 
 
 def kernel(name: str | None) -> Compute | None:
     """The native kernel called ``name``; None where the engine is the reference or has no such kernel."""
     if name is None or ENGINE == "reference":
         return None
-    from extensor import _native
-
     found: Compute | None = _native.kernels.get(name)
     return found
 

@@ -32,8 +32,8 @@ class Context:
     def save_for_backward(self, *tensors: Any) -> None:
         """Keep inputs, outputs or anything computed on the way; None is kept as None.
 
-        A tensor kept here, unlike one set as an attribute, is found if it is changed in place before the
-        backward pass, and is freed with the graph.
+        A tensor kept here, unlike one set as an attribute, is found if it is changed in place
+        before the backward pass, and an output among them does not keep itself alive.
         """
         for index, tensor in enumerate(tensors):
             if tensor is not None and not isinstance(tensor, Tensor):
@@ -52,10 +52,10 @@ class Context:
 class Function:
     """A custom op: subclass it, write two static methods, and call ``apply``.
 
-    ``forward(ctx, *args, **kwargs)`` computes one tensor or a tuple of them, and nothing in it is recorded.
-    ``backward(ctx, *grad_outputs)`` gets a gradient for each output (zeros where nothing used it, None for an
-    output of integers) and returns one for each positional argument, None for those that are no tensors.
-    If it is written in ExTensor ops it can be differentiated again.
+    ``forward(ctx, *args, **kwargs)`` computes one tensor or a tuple of them, and nothing in it is
+    recorded. ``backward(ctx, *grad_outputs)`` gets a gradient for each output (zeros where nothing
+    used it, None for an output of integers) and returns one for each positional argument, None for
+    those that are no tensors. If it is written in ExTensor ops it can be differentiated again.
 
     >>> import extensor as ex
     >>> from extensor.function import Function
@@ -106,7 +106,7 @@ class Function:
 
 
 class OutputPlace:
-    """Stands for an output among the saved tensors; the output itself would point back at its node."""
+    """Stands for an output among the saved tensors: itself it would point back at its node."""
 
     def __init__(self, index: int, array: Any) -> None:
         self.index = index
@@ -140,7 +140,7 @@ class FunctionRule:
         if len(results) != len(self.inputs):
             raise value_error(
                 self.function.__name__,
-                f"backward must return {len(self.inputs)} gradients, one for each argument of forward",
+                f"backward must return {len(self.inputs)} gradients, one for each argument",
                 gradients=len(results),
             )
         old = {id(changes.owner(x._array)) for x in saved[1:] if x is not None}
@@ -171,10 +171,11 @@ class FunctionRule:
         if id(changes.owner(result._array)) in old:
             # A saved tensor handed out as a gradient must not become the memory of some .grad.
             result = result.clone()
-        return result if result.dtype == dtype else result.astype(dtype)
+        checked: Tensor = result if result.dtype == dtype else result.astype(dtype)
+        return checked
 
     def _filled(self, grad_output: Any) -> list[Tensor | None]:
-        """A gradient for each output: zeros where nothing used it, None where it is not floating."""
+        """A gradient for each output: zeros where nothing used it, None if it is not floating."""
         given = iter(grad_output if isinstance(grad_output, list) else [grad_output])
         filled: list[Tensor | None] = []
         for index, (shape, dtype) in enumerate(self.outputs):

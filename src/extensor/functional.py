@@ -1,4 +1,4 @@
-"""Derivatives of functions: products with the Jacobian, and the Jacobian and the Hessian themselves."""
+"""Derivatives of functions: products with the Jacobian, the Jacobian itself and the Hessian."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ Fn = Callable[..., Any]
 def vjp(fn: Fn, *inputs: Any) -> tuple[Any, Callable[..., Any]]:
     """``fn(*inputs)``, and the function that multiplies a vector by its Jacobian from the left.
 
-    The function takes one vector for each output and may be called any number of times. It returns a
-    tensor where there is one input, otherwise a tuple; with ``create_graph=True`` they can be
+    The function takes one vector for each output and may be called any number of times. It returns
+    a tensor where there is one input, otherwise a tuple; with ``create_graph=True`` they can be
     differentiated again.
 
     >>> import extensor as ex
@@ -48,8 +48,8 @@ def vjp(fn: Fn, *inputs: Any) -> tuple[Any, Callable[..., Any]]:
 def jvp(fn: Fn, inputs: Any, tangents: Any, create_graph: bool = False) -> tuple[Any, Any]:
     """``fn(*inputs)``, and its Jacobian multiplied by ``tangents`` from the right.
 
-    The product with a vector from the left is linear in that vector: its gradient is the product from the
-    right, so two backward passes give it.
+    The product with a vector from the left is linear in that vector: its gradient is the product
+    from the right, so two backward passes give it.
 
     >>> import extensor as ex
     >>> from extensor.functional import jvp
@@ -80,8 +80,9 @@ def jvp(fn: Fn, inputs: Any, tangents: Any, create_graph: bool = False) -> tuple
 def jacobian(fn: Fn, inputs: Any, create_graph: bool = False) -> Any:
     """The derivative of each element of ``fn(*inputs)`` by each element of the inputs.
 
-    For an output of shape ``s`` and an input of shape ``t`` it has shape ``s + t``. Where ``inputs`` is a
-    tuple the result is one too, and where ``fn`` returns a tuple the result is a tuple of those.
+    For an output of shape ``s`` and an input of shape ``t`` it has shape ``s + t``. Where
+    ``inputs`` is a tuple the result is one too, and where ``fn`` returns a tuple the result is a
+    tuple of those.
 
     >>> import extensor as ex
     >>> from extensor.functional import jacobian
@@ -110,8 +111,8 @@ def jacobian(fn: Fn, inputs: Any, create_graph: bool = False) -> Any:
 def hessian(fn: Fn, inputs: Any, create_graph: bool = False) -> Any:
     """The second derivatives of ``fn(*inputs)``, which must have one element.
 
-    For an input of shape ``s`` it has shape ``s + s``. Where ``inputs`` is a tuple the result is a tuple of
-    tuples: ``hessian[i][j]`` is the derivative by input ``i`` and input ``j``.
+    For an input of shape ``s`` it has shape ``s + s``. Where ``inputs`` is a tuple the result is a
+    tuple of tuples: ``hessian[i][j]`` is the derivative by input ``i`` and input ``j``.
 
     >>> import extensor as ex
     >>> from extensor.functional import hessian
@@ -142,7 +143,7 @@ def _as_tuple(inputs: Any) -> tuple[tuple[Any, ...], bool]:
 
 
 def _aliases(name: str, inputs: Sequence[Any]) -> tuple[Tensor, ...]:
-    """A place on the tape for each input that only this call knows, so one given twice is two inputs."""
+    """A place on the tape of its own for each input, so that one given twice is two inputs."""
     aliases = []
     for index, value in enumerate(inputs):
         x = value if isinstance(value, Tensor) else wrap(to_array(value, op=name))

@@ -16,6 +16,7 @@ from extensor.dtypes import (
     promote,
 )
 from extensor.errors import type_error, value_error
+from extensor.kinds import Array, Arrays, Indices, Target
 from extensor.tensor import Tensor, to_array, wrap
 
 _SCALARS = (bool, int, float)
@@ -29,8 +30,6 @@ def promoted(
     A change of dtype is the ``cast`` op, on the tape, so that each gradient comes back in its own
     input's dtype. Python numbers are weak: they take the dtype of the arrays they meet.
     """
-    from extensor.op import Arrays, Indices
-
     if Arrays in kinds:
         sequence = inputs[kinds.index(Arrays)]
         if isinstance(sequence, Tensor) or not isinstance(sequence, list | tuple) or not sequence:
@@ -39,6 +38,11 @@ def promoted(
             )
         members = [f"{names[0]}[{index}]" for index in range(len(sequence))]
         return [_of_one_dtype(op, sequence, members, floats)]
+    if Target in kinds:
+        i = kinds.index(Target)
+        target = inputs[i] if isinstance(inputs[i], Tensor) else wrap(to_array(inputs[i], op=op))
+        inputs = [*inputs[:i], target, *inputs[i + 1 :]]
+        kinds = [*kinds[:i], Array if is_floating(target.dtype) else Indices, *kinds[i + 1 :]]
     arrays = [i for i, kind in enumerate(kinds) if kind is not Indices]
     same = _of_one_dtype(op, [inputs[i] for i in arrays], [names[i] for i in arrays], floats)
     tensors: list[Any] = [None] * len(kinds)
@@ -54,8 +58,6 @@ def as_tensor(op: str, name: str, value: Any, kind: Any) -> Any:
     """One argument as a tensor, a sequence of arrays as a list of tensors; None stays None."""
     if value is None or isinstance(value, Tensor):
         return value
-    from extensor.op import Array, Arrays
-
     if isinstance(value, list | tuple) and (
         kind is Arrays or any(isinstance(x, Tensor) for x in value)
     ):
@@ -67,8 +69,6 @@ def as_tensor(op: str, name: str, value: Any, kind: Any) -> Any:
 def _of_one_dtype(
     op: str, inputs: Sequence[Any], names: Sequence[str], floats: bool
 ) -> list[Any]:
-    from extensor.op import Array
-
     dtype = None
     tensors: list[Any] = []
     for name, value in zip(names, inputs, strict=True):
@@ -104,3 +104,21 @@ def _cast(op: str, name: str, value: Any, dtype: DType) -> Any:
         return wrap(np.asarray(value, dtype))
     except OverflowError:
         raise value_error(op, f"{name} must fit dtype {dtype}", **{name: value}) from None
+
+
+def unwrapped(x: Any) -> Any:
+    """A tensor's array, a list of tensors' arrays; anything else as it is."""
+    if isinstance(x, Tensor):
+        return x._array
+    if isinstance(x, list) and x and isinstance(x[0], Tensor):
+        return [item._array for item in x]
+    return x
+
+
+def shape_of(x: Any) -> Any:
+    """The shape of a tensor or array, the shapes of a sequence of them; None for None."""
+    if x is None:
+        return None
+    if isinstance(x, list | tuple):
+        return [tuple(item.shape) for item in x]
+    return tuple(x.shape)

@@ -1,9 +1,9 @@
 """The tape: which rule made each tensor, and the replay of those rules backwards.
 
-A node holds a rule, what the rule asked to keep, and its parents. Nodes never point at the tensors they
-made, so no reference cycle exists and a step is freed the moment its last tensor goes. Every node is
-numbered after its parents; taking the highest number first is therefore a topological order, and no
-recursion or second pass over the graph is needed.
+A node holds a rule, what the rule asked to keep, and its parents. Nodes never point at the tensors
+they made, so no reference cycle exists and a step is freed the moment its last tensor goes. Every
+node is numbered after its parents; taking the highest number first is therefore a topological
+order, and no recursion or second pass over the graph is needed.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ _FREED: tuple[Any, ...] = ("freed",)
 
 
 class Node:
-    """One recorded call: ``parents`` holds a leaf tensor, a node, or None for each differentiable input."""
+    """One recorded call. ``parents``: a leaf, a node or None for each differentiable input."""
 
     __slots__ = ("clock", "hooks", "number", "parents", "place", "rule", "saved")
 
@@ -67,7 +67,7 @@ class Node:
 
 
 class Slot(Node):
-    """One output of a node that has several: it hands its gradient to place ``index`` of that node."""
+    """One output of a node that has several; its gradient goes to place ``index`` there."""
 
     __slots__ = ("count", "index")
 
@@ -104,8 +104,8 @@ def backward(
 ) -> None:
     """Add the gradient of ``tensors`` to ``.grad`` of every leaf they were computed from.
 
-    ``grad_outputs`` may be left out for tensors of one element (it is 1 then). With ``create_graph`` the
-    gradients can be differentiated again. Nothing is added if any rule fails.
+    ``grad_outputs`` may be left out for tensors of one element (it is 1 then). With
+    ``create_graph`` the gradients can be differentiated again. Nothing is added if any rule fails.
     """
     tensors, grad_outputs = _as_sequences(tensors, grad_outputs)
     roots = _roots("backward", tensors, grad_outputs)
@@ -126,8 +126,8 @@ def grad(
 ) -> Any:
     """The gradients of ``outputs`` with respect to ``inputs``; no ``.grad`` is touched.
 
-    One input gives a Tensor, a sequence gives a tuple. An input that ``outputs`` do not depend on is an
-    error, or None with ``allow_unused``.
+    One input gives a Tensor, a sequence gives a tuple. An input that ``outputs`` do not depend on
+    is an error, or None with ``allow_unused``.
     """
     outputs, grad_outputs = _as_sequences(outputs, grad_outputs)
     single = not isinstance(inputs, list | tuple)
@@ -160,9 +160,10 @@ def propagate(
 ) -> tuple[dict[Any, Tensor], dict[Any, Tensor]]:
     """Replay the rules from ``roots`` downwards.
 
-    Returns the gradients of ``wanted`` (nodes and leaves) and of all leaves reached. Where ``wanted`` is
-    given, only the nodes that lead to it are replayed. The nodes of ``boundary`` are treated as leaves, and
-    no hook runs for anything in it: that is the business of the pass around this one.
+    Returns the gradients of ``wanted`` (nodes and leaves) and of all leaves reached. Where
+    ``wanted`` is given, only the nodes that lead to it are replayed. The nodes of ``boundary`` are
+    treated as leaves, and no hook runs for anything in it: that is the business of the pass around
+    this one.
     """
     oldest, useful = _leading_to(wanted, [place for place, _ in roots], boundary)
     gradients: dict[Any, Any] = {}
@@ -240,8 +241,8 @@ def _leading_to(
 ) -> tuple[int, set[Any] | None]:
     """The nodes below ``roots`` from which a wanted place can be reached, and the wanted places.
 
-    Only nodes younger than the oldest wanted place can lead to one. A freed node no longer knows where it
-    leads: it counts, so that the pass stops there with an error instead of missing a part of a gradient.
+    Only nodes younger than the oldest wanted place can lead to one. A freed node no longer knows
+    where it leads: it counts, so that the pass ends there with an error instead of missing a part.
     """
     if wanted is None:
         return 0, None
@@ -305,7 +306,8 @@ def _through_hooks(hooks: list[Hook], gradient: Tensor) -> Tensor:
                     shape=replaced.shape,
                 )
             gradient = replaced
-    return gradient.clone()
+    result: Tensor = gradient.clone()
+    return result
 
 
 def _arrived(leaf: Tensor, total: Tensor) -> Tensor:
@@ -320,13 +322,14 @@ def _arrived(leaf: Tensor, total: Tensor) -> Tensor:
 def _unshared(gradient: Tensor, seen: set[int]) -> Tensor:
     """A gradient a leaf can own: two leaves never share memory, and none is a view.
 
-    What still requires grad where nothing is recorded was there before: a tensor the rule had saved.
+    What requires grad although nothing is recorded was there before: a tensor the rule had saved.
     """
     owner = changes.owner(gradient._array)
     old = gradient._requires_grad and not mode.recording
     if owner is not gradient._array or id(owner) in seen or old:
-        return gradient.clone()
-    seen.add(id(owner))
+        gradient = gradient.clone()
+    else:
+        seen.add(id(owner))
     return gradient
 
 
@@ -334,7 +337,8 @@ def _check_finite(node: Node, results: Sequence[Tensor | None]) -> None:
     for index, result in enumerate(results):
         if result is not None and result._has_nan():
             raise RuntimeError(
-                f"{node.rule.name}: returned NaN as gradient {index} of a call recorded at {node.place}"
+                f"{node.rule.name}: returned NaN as gradient {index} "
+                f"of a call recorded at {node.place}"
             )
 
 

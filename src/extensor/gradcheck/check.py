@@ -41,8 +41,8 @@ def check_gradient(
     ``directions`` random combinations of the outputs are, by that many elements drawn at random and
     along random directions. ``order=2`` also checks the gradient of the gradient, and so on.
 
-    ``eps`` is the step, relative to inputs above 1. An input within ten steps of a point where an op
-    inside ``fn`` has a kink is refused, as finite differences mean nothing there; with
+    ``eps`` is the step, relative to inputs above 1. An input within ten steps of a point where an
+    op inside ``fn`` has a kink is refused, as finite differences mean nothing there; with
     ``kinks=False`` any value between the slopes on the two sides passes instead.
 
     Raises :class:`GradientError`, whose text says which input and element is wrong and what mistake

@@ -35,8 +35,9 @@ class Settings:
 class Rows:
     """The combinations of output elements that are differentiated.
 
-    Where there are few elements, each is a row of its own (``each``). The last row is always random: only
-    there a rule shows up that does not use ``grad_output`` as it should, if the output is one number.
+    Where there are few elements, each is a row of its own (``each``). The last row is always
+    random: only there a rule shows up that does not use ``grad_output`` as it should, if the output
+    is one number.
     """
 
     weights: Any
@@ -59,7 +60,7 @@ class Rows:
 
 @dataclass
 class Comparison:
-    """One input's Jacobian, twice: a row for each combination of outputs, a column for each element.
+    """One input's Jacobian, twice: a row for each combination of outputs, a column per element.
 
     ``columns`` are the elements; columns beyond those belong to random directions.
     """

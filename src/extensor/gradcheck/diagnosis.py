@@ -49,8 +49,9 @@ Finding = tuple[Mistake, str]
 class Evidence:
     """The Jacobian of all outputs by one input, as the rules and as finite differences have it.
 
-    Rows are output elements and columns input elements if ``full``; otherwise rows are random combinations
-    of outputs or columns a sample of the elements, and only what does not need their places is tried.
+    Rows are output elements and columns input elements if ``full``; otherwise rows are random
+    combinations of outputs or columns a sample of the elements, and only what does not need their
+    places is tried.
     """
 
     analytic: Any
@@ -97,8 +98,8 @@ def diagnose_shape(expected: Shape, got: Shape) -> Finding:
     if len(got) >= len(expected) and all(m in (1, n) for m, n in sizes):
         return (
             Mistake.MISSING_SUM,
-            f"the input was broadcast from {expected} to {got}, and its gradient must be summed back; "
-            "use reduce_to_shape",
+            f"the input was broadcast from {expected} to {got}, and its gradient must be summed "
+            "back; use reduce_to_shape",
         )
     if [n for n in got if n != 1] == [n for n in expected if n != 1]:
         return Mistake.SHAPE, "axes of size 1 were added or lost; look at keepdims"
@@ -108,11 +109,18 @@ def diagnose_shape(expected: Shape, got: Shape) -> Finding:
 def _zero(e: Evidence) -> Finding | None:
     if np.any(e.analytic):
         return None
-    return Mistake.ZERO, "the gradient is zero everywhere, but the function does depend on this input"
+    return (
+        Mistake.ZERO,
+        "the gradient is zero everywhere, but the function does depend on this input",
+    )
 
 
 def _sign(e: Evidence) -> Finding | None:
-    return (Mistake.SIGN, "the gradient has the wrong sign") if e.close(-e.analytic, e.numeric) else None
+    return (
+        (Mistake.SIGN, "the gradient has the wrong sign")
+        if e.close(-e.analytic, e.numeric)
+        else None
+    )
 
 
 def _swapped(e: Evidence) -> Finding | None:
@@ -210,16 +218,26 @@ def _axes(e: Evidence) -> Finding | None:
         if shape[first] != shape[second] or shape[first] < 2:
             continue
         if np.all(np.abs(np.swapaxes(difference, first, second) + difference) <= slack):
-            whole = np.all(np.abs(difference + numeric - np.swapaxes(numeric, first, second)) <= slack)
+            whole = np.all(
+                np.abs(difference + numeric - np.swapaxes(numeric, first, second)) <= slack
+            )
             names = " and ".join(
-                f"axis {a} of grad_output" if a < len(output) else f"axis {a - len(output)} of the input"
+                f"axis {a} of grad_output"
+                if a < len(output)
+                else f"axis {a - len(output)} of the input"
                 for a in (first, second)
             )
             if not whole:
                 return Mistake.WRONG_AXIS, f"one term has {names} exchanged; look at keepdims"
             if len(output) != len(e.shape):
-                return Mistake.WRONG_AXIS, f"{names} are exchanged: summed or spread over the wrong one"
-            return Mistake.TRANSPOSED, f"{names} are exchanged: a transposition is missing or too many"
+                return (
+                    Mistake.WRONG_AXIS,
+                    f"{names} are exchanged: summed or spread over the wrong one",
+                )
+            return (
+                Mistake.TRANSPOSED,
+                f"{names} are exchanged: a transposition is missing or too many",
+            )
     return _transposed_by_reshape(e)
 
 
@@ -229,7 +247,10 @@ def _transposed_by_reshape(e: Evidence) -> Finding | None:
     numeric = e.numeric.reshape(-1, *e.shape)
     for first, second in combinations(range(1, numeric.ndim), 2):
         if e.close(e.analytic, np.swapaxes(numeric, first, second).reshape(e.analytic.shape)):
-            return Mistake.TRANSPOSED, f"axes {first - 1} and {second - 1} of the input are exchanged"
+            return (
+                Mistake.TRANSPOSED,
+                f"axes {first - 1} and {second - 1} of the input are exchanged",
+            )
     return None
 
 

@@ -38,14 +38,13 @@ def _better(first: Slope, second: Slope, tolerance: Callable[[Any], Any]) -> Slo
     return Slope(*(np.where(better, a, b) for a, b in pairs))
 
 
-def slope(
-    function: Callable[[float], Any], step: float, tolerance: Callable[[Any], Any]
-) -> Slope:
+def slope(function: Callable[[float], Any], step: float, tolerance: Callable[[Any], Any]) -> Slope:
     """The derivative of ``function`` at 0, from values at one and two steps on either side.
 
-    Their combination is exact to the fourth power of the step, so a step large enough to drown rounding
-    is small enough for the truth. Other steps are tried only where the estimated error exceeds
-    ``tolerance(value)``: larger ones help where rounding rules, smaller ones near a singular point.
+    Their combination is exact to the fourth power of the step, so a step large enough to drown
+    rounding is small enough for the truth. Other steps are tried only where the estimated error
+    exceeds ``tolerance(value)``: larger ones help where rounding rules, smaller ones near a
+    singular point.
     """
     middle = function(0.0)
     best = _at(function, middle, step)

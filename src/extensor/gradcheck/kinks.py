@@ -21,8 +21,8 @@ def refuse_kinks(point: Point, margin: float) -> None:
     derived: dict[int, Any] = {}
 
     def watch(compute: Any, arrays: Sequence[Any], attributes: Sequence[Any], result: Any) -> None:
-        # Only what comes from the checked inputs moves with them. It is kept, so that no other array
-        # gets its id.
+        # Only what comes from the checked inputs moves with them. It is kept, so that no other
+        # array gets its id.
         if any(id(changes.owner(x)) in derived for x in _flat(arrays)):
             derived.update((id(changes.owner(x)), x) for x in _flat([result]))
             op = ops.get(id(compute))
@@ -39,6 +39,8 @@ def refuse_kinks(point: Point, margin: float) -> None:
 
 def _refuse(op: Op, arrays: Sequence[Any], attributes: Sequence[Any], margin: float) -> None:
     assert op.kinks is not None
+    if any(x.size == 0 for x in _flat(arrays) if hasattr(x, "size")):
+        return
     with np.errstate(all="ignore"):
         distances = np.asarray(op.kinks(*arrays, *attributes))
     if distances.size == 0 or not np.nanmin(distances, initial=np.inf) < margin:

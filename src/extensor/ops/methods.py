@@ -33,7 +33,7 @@ COMPARISONS = {
 OTHERS = {"neg": "negative", "abs": "abs", "invert": "logical_not", "getitem": "getitem"}
 
 METHODS = (
-    "clone sum mean max_reduce min_reduce prod var std logsumexp cumsum norm "
+    "clone identity sum mean max_reduce min_reduce prod var std logsumexp cumsum norm "
     "argmax argmin any all count_nonzero "
     "squeeze unsqueeze flatten ravel swapaxes moveaxis flip roll diag tril triu split tile repeat "
     "pad broadcast_to gather scatter_add take index_select masked_fill sort argsort topk "

@@ -165,8 +165,8 @@ def min_reduce_backward(
     return chain_rule(expanded(grad_output, x.shape, axis, keepdims), share)
 
 
-max = max_reduce
-min = min_reduce
+max, max_backward = max_reduce, max_reduce_backward
+min, min_backward = min_reduce, min_reduce_backward
 
 
 @op(kernel="prod", shape=reduced)

@@ -1,0 +1,33 @@
+"""How a formula's annotations say what each of its inputs is."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+if TYPE_CHECKING:
+    # To a type checker an input may be anything that can become a tensor.
+    Array: TypeAlias = Any
+    Arrays: TypeAlias = Any
+    Indices: TypeAlias = Any
+    Target: TypeAlias = Any
+else:
+
+    class Array:
+        """A differentiable input."""
+
+    class Arrays:
+        """An input that is a sequence of differentiable arrays."""
+
+    class Indices:
+        """An input without a gradient: integers or booleans that select."""
+
+    class Target:
+        """An input that is differentiable if it is floating, and selects if it is not."""
+
+
+def kind_of(annotation: Any) -> Any:
+    """The kind of input an annotation stands for; None for an attribute."""
+    for kind in (Array, Arrays, Indices, Target):
+        if annotation is kind or annotation == kind | None:
+            return kind
+    return None

@@ -1,0 +1,226 @@
+"""Losses: how they are reduced, and the ones that compare numbers with numbers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from extensor.arrays import in_order
+from extensor.dtypes import float32, is_half
+from extensor.errors import value_error
+from extensor.op import Array, op
+from extensor.ops.chain import chain_rule
+from extensor.ops.rounding import clip, sign
+from extensor.ops.shapes import Shape, Shapes, count
+from extensor.tensor import Tensor, to_array, wrap
+
+REDUCTIONS = ("mean", "sum", "none")
+
+
+def reduced_shape(
+    name: str, reduction: Any, shape: Shape, allowed: tuple[str, ...] = REDUCTIONS
+) -> Shape:
+    """The shape of a loss whose elements have ``shape``; an unknown reduction is an error."""
+    if not isinstance(reduction, str) or reduction not in allowed:
+        *others, last = map(repr, allowed)
+        requirement = f"reduction must be {', '.join(others)} or {last}"
+        raise value_error(name, requirement, reduction=reduction)
+    return tuple(shape) if reduction == "none" else ()
+
+
+def paired(
+    name: str,
+    shapes: Shapes,
+    reduction: str,
+    *_: Any,
+    allowed: tuple[str, ...] = REDUCTIONS,
+) -> Shape:
+    """Two inputs of one shape, and weights that broadcast to it.
+
+    The two do not broadcast: (n, 1) against (n,) would give n * n losses, and no one would notice.
+    """
+    (first, shape), (second, other), *weights = shapes.items()
+    if tuple(shape) != tuple(other):
+        got = {f"{first}_shape": tuple(shape), f"{second}_shape": tuple(other)}
+        raise value_error(name, f"{second} must have the shape of {first}", **got)
+    for weight, size in weights:
+        if size is None:
+            continue
+        sizes = zip(reversed(size), reversed(shape), strict=False)
+        if len(size) > len(shape) or any(m not in (1, n) for m, n in sizes):
+            got = {f"{weight}_shape": tuple(size)}
+            raise value_error(name, f"{weight} must broadcast to shape {tuple(shape)}", **got)
+    return reduced_shape(name, reduction, shape, allowed)
+
+
+def divisor(shape: Shape, reduction: str) -> int:
+    """What the sum of losses of ``shape`` is divided by."""
+    if reduction == "batchmean":
+        return shape[0]
+    return count(shape) if reduction == "mean" else 1
+
+
+def reduce(xp: Any, losses: Any, reduction: str) -> Any:
+    """The losses as they are, their sum or their mean; the mean of nothing is NaN."""
+    if reduction == "none":
+        return losses
+    return xp.sum(in_order(losses)) / divisor(losses.shape, reduction)
+
+
+def spread(grad_output: Tensor, shape: Shape, reduction: str) -> Tensor:
+    """The gradient of each of the losses of ``shape``, in a form that broadcasts to them."""
+    number = divisor(shape, reduction)
+    return grad_output / number if number > 1 else grad_output
+
+
+def as_weight(name: str, weight: Any) -> Tensor | None:
+    """A weight as a tensor; one of 16 bits in float32, as it must not make the loss one."""
+    if weight is None:
+        return None
+    array = to_array(weight, op=name)
+    return wrap(array.astype(float32) if is_half(array.dtype) else array)
+
+
+def weighted(gradient: Tensor, weight: Tensor | None) -> Tensor:
+    """``gradient`` times ``weight``, in the dtype of the gradient."""
+    return gradient if weight is None else chain_rule(gradient, weight.astype(gradient.dtype))
+
+
+@op(kernel="mse_loss", shape=paired, floats=True)
+def mse_loss(xp: Any, prediction: Array, target: Array, reduction: str = "mean") -> Any:
+    """``(prediction - target)**2``, its mean, or its sum.
+
+    Derivative: ``2 * (prediction - target)``, divided by the number of elements for a mean, and the
+    negative of that for ``target``.
+
+    >>> import extensor as ex
+    >>> ex.mse_loss([1.0, 2.0], [0.0, 4.0])
+    tensor(2.5)
+    >>> ex.mse_loss_backward(1.0, [1.0, 2.0], [0.0, 4.0]).grad_prediction
+    tensor([ 1., -2.])
+    """
+    return reduce(xp, xp.square(prediction - target), reduction)
+
+
+@mse_loss.backward(kernel="mse_loss_backward")
+def mse_loss_backward(
+    grad_output: Tensor, prediction: Tensor, target: Tensor, reduction: str = "mean"
+) -> tuple[Any, Any]:
+    """``2 * grad_output * (prediction - target)`` and its negative."""
+    each = spread(grad_output, prediction.shape, reduction)
+    gradient = chain_rule(each, 2 * (prediction - target))
+    return gradient, lambda: -gradient
+
+
+def _gap(prediction: Any, target: Any, reduction: str) -> Any:
+    return np.abs(prediction - target)
+
+
+@op(kernel="l1_loss", shape=paired, floats=True, kinks=_gap)
+def l1_loss(xp: Any, prediction: Array, target: Array, reduction: str = "mean") -> Any:
+    """``|prediction - target|``, its mean, or its sum.
+
+    Derivative: the sign of the difference, 0 where there is none, and its negative for ``target``.
+
+    >>> import extensor as ex
+    >>> ex.l1_loss_backward(1.0, [1.0, 2.0, 3.0], [0.0, 2.0, 5.0], "sum").grad_prediction
+    tensor([ 1.,  0., -1.])
+    """
+    return reduce(xp, xp.abs(prediction - target), reduction)
+
+
+@l1_loss.backward(kernel="l1_loss_backward")
+def l1_loss_backward(
+    grad_output: Tensor, prediction: Tensor, target: Tensor, reduction: str = "mean"
+) -> tuple[Any, Any]:
+    """``grad_output * sign(prediction - target)`` and its negative."""
+    each = spread(grad_output, prediction.shape, reduction)
+    gradient = chain_rule(each, sign(prediction - target))
+    return gradient, lambda: -gradient
+
+
+def _smooth_l1(name: str, shapes: Shapes, reduction: str, beta: float) -> Shape:
+    if not beta >= 0:
+        raise value_error(name, "beta must be 0 or greater", beta=beta)
+    return paired(name, shapes, reduction)
+
+
+def _to_bend(prediction: Any, target: Any, reduction: str, bend: float) -> Any:
+    return np.abs(np.abs(prediction - target) - bend)
+
+
+@op(kernel="smooth_l1_loss", shape=_smooth_l1, floats=True, kinks=_to_bend)
+def smooth_l1_loss(
+    xp: Any, prediction: Array, target: Array, reduction: str = "mean", beta: float = 1.0
+) -> Any:
+    """``d**2 / (2 * beta)`` where ``d`` is below ``beta``, else ``d - beta / 2``.
+
+    ``d`` is ``|prediction - target|``.
+    Derivative: ``(prediction - target) / beta`` held between -1 and 1, and its negative for
+    ``target``. With ``beta=0`` it is ``l1_loss``.
+
+    >>> import extensor as ex
+    >>> ex.smooth_l1_loss([0.5, 3.0], [0.0, 0.0], "none")
+    tensor([0.125, 2.5  ])
+    """
+    size = xp.abs(prediction - target)
+    if beta == 0:
+        return reduce(xp, size, reduction)
+    losses = xp.where(size < beta, 0.5 * size * (size / beta), size - 0.5 * beta)
+    return reduce(xp, losses, reduction)
+
+
+@smooth_l1_loss.backward(kernel="smooth_l1_loss_backward")
+def smooth_l1_loss_backward(
+    grad_output: Tensor,
+    prediction: Tensor,
+    target: Tensor,
+    reduction: str = "mean",
+    beta: float = 1.0,
+) -> tuple[Any, Any]:
+    """``grad_output`` times ``(prediction - target) / beta`` held in [-1, 1], and its negative."""
+    each = spread(grad_output, prediction.shape, reduction)
+    difference = prediction - target
+    slope = sign(difference) if beta == 0 else clip(difference / beta, -1.0, 1.0)
+    gradient = chain_rule(each, slope)
+    return gradient, lambda: -gradient
+
+
+def _huber(name: str, shapes: Shapes, reduction: str, delta: float) -> Shape:
+    if not delta > 0:
+        raise value_error(name, "delta must be above 0", delta=delta)
+    return paired(name, shapes, reduction)
+
+
+@op(kernel="huber_loss", shape=_huber, floats=True, kinks=_to_bend)
+def huber_loss(
+    xp: Any, prediction: Array, target: Array, reduction: str = "mean", delta: float = 1.0
+) -> Any:
+    """``d**2 / 2`` where ``d`` is up to ``delta``, else ``delta * (d - delta / 2)``.
+
+    ``d`` is ``|prediction - target|``.
+    Derivative: ``prediction - target`` held between ``-delta`` and ``delta``, and its negative for
+    ``target``.
+
+    >>> import extensor as ex
+    >>> ex.huber_loss_backward(1.0, [0.5, 3.0], [0.0, 0.0], "sum", delta=2.0).grad_prediction
+    tensor([0.5, 2. ])
+    """
+    size = xp.abs(prediction - target)
+    losses = xp.where(size <= delta, 0.5 * size * size, delta * (size - 0.5 * delta))
+    return reduce(xp, losses, reduction)
+
+
+@huber_loss.backward(kernel="huber_loss_backward")
+def huber_loss_backward(
+    grad_output: Tensor,
+    prediction: Tensor,
+    target: Tensor,
+    reduction: str = "mean",
+    delta: float = 1.0,
+) -> tuple[Any, Any]:
+    """``grad_output`` times ``prediction - target`` held in [-delta, delta], and its negative."""
+    each = spread(grad_output, prediction.shape, reduction)
+    gradient = chain_rule(each, clip(prediction - target, -delta, delta))
+    return gradient, lambda: -gradient

@@ -1,0 +1,318 @@
+"""The backward half of a pair.
+
+The parameter names of a rule say what the tape keeps:
+
+=====================  ==================================================
+``grad_output``        the gradient that comes in (``grad_outputs`` for an op with several outputs)
+``x`` (an input)       that tensor
+``x_shape``            only its shape (``input_shape`` where there is one input, ``shapes`` of a sequence)
+``x_dtype``            only its dtype (``input_dtype`` where there is one input)
+``output``             the result
+``indices``            the second output, where no input has that name
+an attribute           its value
+``eps``                what :func:`extensor.gradient_eps` says at backward time
+=====================  ==================================================
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections import namedtuple
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+
+from extensor import engine, tape
+from extensor.binding import Parameters, dressed
+from extensor.dtypes import float32, is_floating, is_half
+from extensor.errors import type_error, value_error
+from extensor.kinds import Array, Indices
+from extensor.operands import as_tensor, shape_of, unwrapped
+from extensor.tensor import Tensor, wrap
+
+if TYPE_CHECKING:
+    from extensor.op import Op
+
+Needs: TypeAlias = tuple[bool, ...] | None
+
+
+class Rule:
+    """A public ``*_backward``: by hand a function of tensors, for the tape the replay of a node."""
+
+    def __init__(self, op: Op, written: Callable[..., Any], kernel: str | None) -> None:
+        self.op = op
+        self.name = written.__name__
+        if self.name != f"{op.name}_backward":
+            raise TypeError(f"{self.name}: the rule of {op.name} must be called {op.name}_backward")
+        self.written = written
+        self.kernel = engine.kernel(kernel)
+        signature = inspect.signature(written, eval_str=True)
+        self.parameters = Parameters(self.name, signature)
+        first, *self.names = signature.parameters
+        if first not in ("grad_output", "grad_outputs"):
+            raise TypeError(f"{self.name}: the first parameter must be grad_output")
+        self.several = first == "grad_outputs"
+        self.roles = [self._role(name) for name in self.names]
+        self.keepers = [_keeper(role, index) for role, index in self.roles if role != "eps"]
+        self.output_at = self._position_of("output")
+        self.eps_at = self._position_of("eps")
+        self.differentiable = [i for i, kind in enumerate(op.kinds) if kind is not Indices]
+        self.fields = [f"grad_{op.inputs[i]}" for i in self.differentiable]
+        self.single = len(self.fields) == 1 and not op.variadic
+        self.result = namedtuple(f"{op.name}_gradients", self.fields)  # type: ignore[misc]
+        bound = self.parameters.bound
+        self.function = dressed(
+            lambda *args, **kwargs: self.call(bound(args, kwargs)), written, signature
+        )
+        self.function.op = op
+
+    def _position_of(self, role: str) -> int | None:
+        return next((i for i, (other, _) in enumerate(self.roles) if other == role), None)
+
+    def _role(self, name: str) -> tuple[str, int]:
+        op = self.op
+        if name in op.inputs:
+            return "tensor", op.inputs.index(name)
+        if name in op.attributes:
+            return "attribute", op.attributes.index(name)
+        if name in ("output", "eps"):
+            return name, 0
+        if name == "indices":
+            return name, 1
+        if name == "shapes" and op.variadic:
+            return "shapes", 0
+        for suffix in ("shape", "dtype"):
+            stem = name.removesuffix(f"_{suffix}")
+            if stem != name and stem in op.inputs:
+                return suffix, op.inputs.index(stem)
+            if name == f"input_{suffix}" and len(op.inputs) == 1:
+                return suffix, 0
+        raise TypeError(f"{self.name}: {name} is no input, attribute or output of {op.name}")
+
+    def differentiable_of(self, tensors: Sequence[Any]) -> Sequence[Any]:
+        """The inputs that can get a gradient."""
+        if self.op.variadic:
+            return tensors[0]  # type: ignore[no-any-return]
+        if len(self.differentiable) == len(tensors):
+            return tensors
+        return [tensors[i] for i in self.differentiable]
+
+    def saved(
+        self, tensors: Sequence[Any], outputs: Sequence[Tensor], attributes: Sequence[Any]
+    ) -> tuple[Any, ...]:
+        """What the rule's parameter names ask the tape to keep, in their order."""
+        kept = [keep(tensors, outputs, attributes) for keep in self.keepers]
+        if self.several:
+            kept.append([(x.shape, x.dtype) for x in outputs])
+        return tuple(kept)
+
+    def gradients(
+        self, grad_output: Any, saved: tuple[Any, ...], needs: tuple[bool, ...], node: tape.Node
+    ) -> Sequence[Tensor | None]:
+        """Called by the tape: the gradients of a node's inputs, None where nobody needs one."""
+        arguments = [grad_output, *saved]
+        if self.several:
+            arguments[0] = _filled(grad_output, arguments.pop())
+        if self.output_at is not None:
+            arguments[self.output_at + 1] = _restored(arguments[self.output_at + 1], node)
+        if self.eps_at is not None:
+            arguments.insert(self.eps_at + 1, tape.mode.epsilon)
+        return self._results(arguments, needs)
+
+    def call(self, arguments: Sequence[Any]) -> Any:
+        """Called by hand: a Tensor, or a named tuple where the op has several inputs."""
+        arguments = [self._as_gradient(arguments[0]), *arguments[1:]]
+        for position, ((role, index), name) in enumerate(
+            zip(self.roles, self.names, strict=True), start=1
+        ):
+            value = arguments[position]
+            if role in ("tensor", "output", "indices"):
+                kind = self.op.kinds[index] if role == "tensor" else Array
+                arguments[position] = as_tensor(self.name, name, value, kind)
+            elif role == "shape" and value is not None:
+                arguments[position] = tuple(value)
+        needs = None if self.op.variadic else (True,) * len(self.fields)
+        results = self._results(arguments, needs)
+        if self.op.variadic:
+            return tuple(results)
+        return results[0] if self.single else self.result(*results)
+
+    def _as_gradient(self, value: Any) -> Any:
+        if self.several:
+            return [as_tensor(self.name, "grad_outputs", x, Array) for x in value]
+        gradient = as_tensor(self.name, "grad_output", value, Array)
+        if not is_floating(gradient.dtype):
+            raise type_error(
+                self.name, "grad_output must be floating", grad_output_dtype=str(gradient.dtype)
+            )
+        return gradient
+
+    def _results(self, arguments: list[Any], needs: Needs) -> Sequence[Tensor | None]:
+        """The gradients that ``needs`` asks for; None asks for all, however many there are."""
+        if self.kernel is not None:
+            arrays = [unwrapped(x) for x in arguments]
+            result = engine.run(self.kernel, arrays, () if self.single else (needs,))
+            if result is not NotImplemented:
+                arrays_out = (result,) if self.single else result
+                outputs = [None if x is None else wrap(x) for x in arrays_out]
+                if tape.mode.recording:
+                    self._record_formula(arguments, outputs, needs)
+                return outputs
+        return self.by_formula(arguments, needs)
+
+    def _record_formula(
+        self, arguments: list[Any], outputs: Sequence[Tensor | None], needs: Needs
+    ) -> None:
+        """The kernel gave the values; differentiated again, the formula gives the rule."""
+        tensors = [x for x in arguments if isinstance(x, Tensor)]
+        if tape.is_recorded(tensors):
+            parents = tuple(tape.parent_of(x) for x in tensors)
+            made = [x for x in outputs if x is not None]
+            tape.attach(
+                tape.Node(FormulaDerivative(self, needs), tuple(arguments), parents), made
+            )
+
+    def by_formula(self, arguments: list[Any], needs: Needs) -> list[Tensor | None]:
+        """The gradients by the rule as it is written, checked, each in its input's dtype."""
+        self._check(arguments)
+        half = any(isinstance(x, Tensor) and is_half(x.dtype) for x in arguments)
+        result = self.written(*([_widened(x) for x in arguments] if half else arguments))
+        parts = (result,) if self.single else result
+        needs = (True,) * len(parts) if needs is None else needs
+        gradients: list[Tensor | None] = []
+        for part, needed, dtype in zip(
+            parts, needs, self._dtypes(arguments, len(parts)), strict=True
+        ):
+            value = part() if needed and callable(part) else part
+            if not needed or value is None:
+                gradients.append(None)
+            else:
+                gradients.append(value if value.dtype == dtype else value.astype(dtype))
+        return gradients
+
+    def _dtypes(self, arguments: list[Any], count: int) -> list[Any]:
+        """The dtype of each gradient: its input's where known, else that of ``grad_output``."""
+        incoming = arguments[0][0].dtype if self.several else arguments[0].dtype
+        known = {}
+        for (role, index), value in zip(self.roles, arguments[1:], strict=True):
+            if role == "tensor" and self.op.variadic:
+                return [x.dtype for x in value]
+            if role == "tensor" and value is not None:
+                known[index] = value.dtype
+            elif role == "dtype":
+                known[index] = value
+        if self.op.variadic:
+            return [incoming] * count
+        return [known.get(index, incoming) for index in self.differentiable]
+
+    def _check(self, arguments: list[Any]) -> None:
+        """``grad_output`` must have the shape that the forward would have given."""
+        expected = self._expected_shape(arguments)
+        if expected is None:
+            return
+        if self.several:
+            shapes: Any = [x.shape for x in arguments[0]]
+            if shapes != [tuple(x) for x in expected]:
+                raise value_error(
+                    self.name, f"grad_outputs must have shapes {expected}", grad_output_shapes=shapes
+                )
+        elif arguments[0].shape != tuple(expected):
+            raise value_error(
+                self.name,
+                f"grad_output must have shape {tuple(expected)}",
+                grad_output_shape=arguments[0].shape,
+            )
+
+    def _expected_shape(self, arguments: list[Any]) -> Any:
+        op = self.op
+        shapes: dict[str, Any] = dict.fromkeys(op.inputs)
+        missing = set(op.inputs) - op.optional
+        attributes: dict[str, Any] = {}
+        for (role, index), name, value in zip(self.roles, self.names, arguments[1:], strict=True):
+            if role in ("output", "indices"):
+                return value.shape
+            if role == "attribute":
+                attributes[name] = value
+            elif role in ("tensor", "shape", "shapes"):
+                shapes[op.inputs[index]] = _shape_given(role, value)
+                missing.discard(op.inputs[index])
+        if op.shape is None or missing or any(n not in attributes for n in op.shape_attributes):
+            return None
+        return op.shape(self.name, shapes, *(attributes.get(n) for n in op.attributes))
+
+
+class FormulaDerivative:
+    """The derivative of a rule whose values came from a kernel: its formula, run again on the tape."""
+
+    def __init__(self, rule: Rule, needs: Needs) -> None:
+        self.rule = rule
+        self.needs = needs
+        self.name = f"{rule.name}_backward"
+
+    def gradients(
+        self, grad_output: Any, saved: tuple[Any, ...], needs: tuple[bool, ...], node: tape.Node
+    ) -> Sequence[Tensor | None]:
+        again = tape.is_grad_enabled()
+        with tape.recording(True):
+            # An alias for each argument, so that one tensor given twice gets two gradients.
+            arguments = [x.identity() if isinstance(x, Tensor) else x for x in saved]
+            outputs = [x for x in self.rule.by_formula(arguments, self.needs) if x is not None]
+        aliases = [x for x in arguments if isinstance(x, Tensor)]
+        wanted = [x for x, needed in zip(aliases, needs, strict=True) if needed]
+        seeds = grad_output if isinstance(grad_output, list) else [grad_output]
+        pairs = [
+            (x, seed)
+            for x, seed in zip(outputs, seeds, strict=True)
+            if seed is not None and x.requires_grad
+        ]
+        if not pairs:
+            return [None] * len(needs)
+        roots, root_seeds = zip(*pairs, strict=True)
+        found = iter(tape.grad(roots, wanted, root_seeds, create_graph=again, allow_unused=True))
+        return [next(found) if needed else None for needed in needs]
+
+
+def _keeper(role: str, index: int) -> Callable[..., Any]:
+    """The function that takes one thing to keep from (tensors, outputs, attributes)."""
+    keepers: dict[str, Callable[..., Any]] = {
+        "tensor": lambda tensors, outputs, attributes: tensors[index],
+        "shape": lambda tensors, outputs, attributes: shape_of(tensors[index]),
+        "shapes": lambda tensors, outputs, attributes: shape_of(tensors[index]),
+        "dtype": lambda tensors, outputs, attributes: tensors[index].dtype,
+        # The array, not the tensor: a node that held its own output would be a cycle.
+        "output": lambda tensors, outputs, attributes: outputs[0]._array,
+        "indices": lambda tensors, outputs, attributes: outputs[index].detach(),
+        "attribute": lambda tensors, outputs, attributes: attributes[index],
+    }
+    return keepers[role]
+
+
+def _shape_given(role: str, value: Any) -> Any:
+    if role == "tensor":
+        return shape_of(value)
+    return [tuple(x) for x in value] if role == "shapes" else value
+
+
+def _widened(x: Any) -> Any:
+    if isinstance(x, Tensor) and is_half(x.dtype):
+        return x.astype(float32)
+    return x
+
+
+def _restored(array: Any, node: tape.Node) -> Tensor:
+    """The output of ``node`` as a tensor again, on the tape if the rule is being recorded."""
+    output = wrap(array)
+    if tape.mode.recording:
+        output._requires_grad = True
+        output._node = node
+    return output
+
+
+def _filled(gradients: Any, described: Sequence[tuple[tuple[int, ...], Any]]) -> list[Tensor]:
+    """The gradients of several outputs, zeros for those that nothing used."""
+    given = gradients if isinstance(gradients, list) else [gradients]
+    return [
+        wrap(np.zeros(shape, dtype)) if gradient is None else gradient
+        for gradient, (shape, dtype) in zip(given, described, strict=True)
+    ]

@@ -1,0 +1,40 @@
+"""Settings of the native runtime: threads and memory."""
+
+from __future__ import annotations
+
+from extensor import _native
+from extensor.errors import value_error
+
+
+def set_num_threads(count: int) -> None:
+    """Let kernels use up to ``count`` threads. Results do not depend on it, to the last bit."""
+    if count < 1:
+        raise value_error("set_num_threads", "count must be 1 or more", count=count)
+    _native.set_num_threads(count)
+
+
+def get_num_threads() -> int:
+    """How many threads kernels may use."""
+    return _native.num_threads()
+
+
+def memory_stats() -> dict[str, int]:
+    """Bytes in use, at their peak, and cached by the pool of array memory; and how often it was hit."""
+    return _native.memory_stats()
+
+
+def reset_peak_memory() -> None:
+    """Start a new measurement of ``peak_in_use``."""
+    _native.reset_peak_memory()
+
+
+def trim_memory() -> int:
+    """Give all cached memory back to the system; returns how many bytes that were."""
+    return _native.trim_memory()
+
+
+def set_memory_cache_limit(size: int) -> None:
+    """Cache at most ``size`` bytes of array memory for reuse."""
+    if size < 0:
+        raise value_error("set_memory_cache_limit", "size must be 0 or more", size=size)
+    _native.set_memory_cache_limit(size)
