@@ -29,7 +29,7 @@ def main() -> int:
         folder = options.out
         _write(results, folder)
     report.show(results, console)
-    console.print(plot.draw(results, folder), highlight=False)
+    console.print(plot.draw(results, folder), highlight=False, markup=False)
     return 1 if results.notes.failed else 0
 
 

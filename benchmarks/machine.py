@@ -10,6 +10,7 @@ import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -86,7 +87,7 @@ def _numpy_limits(quick: bool) -> Limits:
     for exponent in range(14, 25 if quick else 29, 2):
         x, y, z = (np.ones(max(1, 2**exponent // 12), np.float32) for _ in range(3))
         moved = 3.0 * x.nbytes
-        seconds = _fastest(lambda x=x, y=y, z=z: np.add(x, y, out=z))
+        seconds = _fastest(partial(np.add, x, y, out=z))
         bandwidth.append((float(2**exponent), moved / seconds))
     return Limits(flops, bandwidth)
 

@@ -101,6 +101,11 @@ def library_of(label: str) -> str:
     return label.split()[0]
 
 
+def short(ratio: float) -> str:
+    """A ratio with two digits that say something."""
+    return f"{ratio:.2f}" if ratio >= 0.095 else f"{ratio:.3f}" if ratio >= 0.001 else "<.001"
+
+
 def geometric_mean(values: Iterable[float]) -> float:
     logs = [math.log(value) for value in values]
     return math.exp(sum(logs) / len(logs)) if logs else math.nan

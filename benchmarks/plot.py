@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from benchmarks.measure import PEERS, Results, Row, library_of
+from benchmarks.measure import PEERS, Results, Row, library_of, short
 
 _COLOURS = {"numpy": "#4c78a8", "torch": "#e45756", "jax": "#f2a93b"}
 _BAR = 0.28
@@ -81,7 +81,7 @@ def _figure(pyplot: Any, panels: dict[str, Any], threads: int, about: dict[str, 
         if any(peer in ratios for entries in panels.values() for _, ratios in entries)
     ]
     plural = "s" if threads > 1 else ""
-    quick = " (quick run: not a measurement)" if about["quick"] else ""
+    quick = "\n(quick run: not a measurement)" if about["quick"] else ""
     figure.suptitle(f"ExTensor's time / theirs, {threads} thread{plural}{quick}", fontsize=13)
     figure.legend(handles=handles, loc="outside lower center", ncols=len(handles), frameon=False)
     return figure
@@ -94,12 +94,12 @@ def _panel(axis: Any, title: str, entries: Sequence[tuple[str, Any]], longest: i
         for place, peer in enumerate(shown):
             y = index + (place - (len(shown) - 1) / 2) * _BAR
             ratio = ratios[peer]
-            end = min(max(ratio, 1.6 * _LEFT), _RIGHT / 1.6)
+            end = min(max(ratio, 2.2 * _LEFT), _RIGHT / 2.2)
             axis.barh(y, end - 1, height=_BAR, left=1, color=_COLOURS[peer])
             side = {"ha": "right"} if ratio < 1 else {"ha": "left"}
             # Written just outside the bar's end, with a hair of space.
             position = end / 1.05 if ratio < 1 else end * 1.05
-            axis.text(position, y, f"{ratio:.2f}", va="center_baseline", fontsize=6.5, **side)
+            axis.text(position, y, short(ratio), va="center_baseline", fontsize=6.5, **side)
     axis.axvline(1, color="black", linewidth=0.8)
     axis.set_xscale("log")
     axis.set_xlim(_LEFT, _RIGHT)
@@ -113,6 +113,7 @@ def _panel(axis: Any, title: str, entries: Sequence[tuple[str, Any]], longest: i
     axis.set_xlabel("left of 1: ExTensor is faster", fontsize=8)
     axis.grid(axis="x", alpha=0.3, linewidth=0.5)
     axis.set_axisbelow(True)
-    for side in ("top", "right", "left"):
-        axis.spines[side].set_visible(False)
+    for edge in ("top", "right", "left"):
+        axis.spines[edge].set_visible(False)
     axis.tick_params(axis="y", length=0)
+    axis.tick_params(axis="x", labeltop=longest > 20)

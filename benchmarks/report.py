@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from benchmarks.measure import OURS, Results, Row, geometric_mean, library_of
+from benchmarks.measure import OURS, Results, Row, geometric_mean, library_of, short
 from benchmarks.targets import Target, judge, most_allowed
 
 
@@ -67,11 +67,11 @@ def _ratio_cell(row: Row, label: str) -> str:
     if label not in row.ratio:
         return ""
     best = _coloured(row.ratio[label], most_allowed(row, label))
-    return f"{best} [dim]({row.median_ratio[label]:.2f})[/]"
+    return f"{best} [dim]({short(row.median_ratio[label])})[/]"
 
 
 def _coloured(ratio: float, most: float) -> str:
-    return f"[{'green' if ratio <= most else 'red'}]{ratio:.2f}[/]"
+    return f"[{'green' if ratio <= most else 'red'}]{short(ratio)}[/]"
 
 
 def amount(value: float, unit: str) -> str:

@@ -1,12 +1,14 @@
 """Measures error and speed of the vector functions, and fails if a bound of BOUNDS is exceeded.
 
     python accuracy.py                       every float for every function; about an hour on one core
+    python accuracy.py --sample 0            every float from 2^-14 to 2^16; a few minutes
     python accuracy.py --sample 997          every 997th float; a minute
     python accuracy.py --isa x86-64-v2 --functions exp log
     python accuracy.py --vector-bytes 64     64-byte vectors on a machine without them
 
-float32 is compared with the C library in double, whose own error is below a millionth of a float ulp;
-float64 with mpmath at 80 digits. Needs g++, mpmath and, for speed, gmpy2.
+float32 is compared with the C library in double, whose own error is below a millionth of a float ulp
+(after a first look through our own float64 versions); float64 with mpmath at 80 digits. Needs g++,
+mpmath and, for speed, gmpy2.
 """
 
 import argparse
@@ -65,6 +67,8 @@ BOUNDS = {
     "atan2_y": (0.51, 2.0, 1e300),
     "atan2_x": (0.51, 2.0, 1e300),
 }
+# Without an fma instruction the last steps of these two round once more.
+WITHOUT_FMA = {"tanh": 1.5, "erf": 1.5}
 SPECIALS = [math.nan, math.inf, -math.inf, 0.0, -0.0, 1.0, -1.0, 5e-324, -5e-324, 1e-310, -1e-310,
             sys.float_info.max, -sys.float_info.max, 2.0**-1022, 1e9, -1e9, 1e5, -1e5]  # fmt: skip
 
@@ -173,7 +177,7 @@ def evaluate(binary: Path, mode: str, name: str, values: list[float]) -> list[fl
 def check_double(binary: Path, name: str, count: int) -> tuple[float, float]:
     function, worst = exact_function(name), (0.0, 0.0)
     values = inputs(name, count)
-    for x, got in zip(values, evaluate(binary, "double", name, values)):
+    for x, got in zip(values, evaluate(binary, "double", name, values), strict=True):
         # A derivative has no more correct digits at its zero than the terms that cancel there.
         floor = 0.25 if "derivative" in name and -3 < x < 0 else 2.0**-1074
         error = ulp_error(got, function(mp.mpf(x)), floor)
@@ -194,7 +198,7 @@ def check_specials(binary: Path, name: str) -> list[str]:
     got, expected = (evaluate(binary, mode, name, SPECIALS) for mode in ("double", "reference"))
     return [
         f"{name}({x!r}) = {a!r}, not {b!r}"
-        for x, a, b in zip(SPECIALS, got, expected)
+        for x, a, b in zip(SPECIALS, got, expected, strict=True)
         if not same_special(a, b)
     ]
 
@@ -203,9 +207,7 @@ def build(directory: Path, isa: str, vector_bytes: int | None) -> Path:
     binary = directory / "accuracy"
     width = [f"-DEX_VECTOR_BYTES={vector_bytes}"] if vector_bytes else []
     source = str(HERE / "accuracy.cpp")
-    subprocess.run(
-        ["g++", *FLAGS, f"-march={isa}", *width, f"-I{NATIVE}", source, "-o", binary], check=True
-    )
+    subprocess.run(["g++", *FLAGS, f"-march={isa}", *width, f"-I{NATIVE}", source, "-o", binary], check=True)
     return binary
 
 
@@ -213,7 +215,13 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--isa", default="x86-64-v3")
     parser.add_argument("--vector-bytes", type=int)
-    parser.add_argument("--sample", type=int, default=1, metavar="N", help="every N-th float only")
+    parser.add_argument(
+        "--sample",
+        type=int,
+        default=1,
+        metavar="N",
+        help="every N-th float only; 0: all of 2^-14..2^16, few others",
+    )
     parser.add_argument("--doubles", type=int, default=20000, help="float64 inputs per function")
     parser.add_argument("--functions", nargs="*", default=list(BOUNDS))
     options = parser.parse_args()
@@ -221,14 +229,22 @@ def main() -> int:
     failures = []
     with tempfile.TemporaryDirectory() as directory:
         binary = build(Path(directory), options.isa, options.vector_bytes)
-        print("function               float32 ulp  worst input     ns   float64 ulp  worst input                ns")
+        print(
+            f"{'function':22} {'float32 ulp':>11}  {'worst input':12} {'ns':>6} "
+            f"{'float64 ulp':>13}  {'worst input':24} {'ns':>6}"
+        )
         for name in options.functions:
-            worst, place, _, _, _, wrong = run(binary, "float", name, str(options.sample)).split()
+            worst, place, wrong = run(binary, "float", name, str(options.sample)).split()
             single, double = run(binary, "time", name).split()
             error, x = check_double(binary, name, options.doubles)
-            row = f"{name:22} {float(worst):11.3f}  {float.fromhex(place.decode()):<12.6g} {float(single):6.2f}"
+            row = (
+                f"{name:22} {float(worst):11.3f}  {float.fromhex(place.decode()):<12.6g} {float(single):6.2f}"
+            )
             print(f"{row} {error:13.3f}  {x:<24.17g} {float(double):6.2f}", flush=True)
-            if float(worst) > BOUNDS[name][0]:
+            bound = BOUNDS[name][0]
+            if options.isa in ("x86-64", "x86-64-v2"):
+                bound = WITHOUT_FMA.get(name, bound)
+            if float(worst) > bound:
                 failures.append(f"{name}: float32 error {float(worst)} ulp, {int(wrong)} wrong specials")
             if error > BOUNDS[name][1]:
                 failures.append(f"{name}: float64 error {error} ulp at {x!r}")

@@ -5,7 +5,7 @@ Each row of TABLE is a polynomial P of one variable that minimizes the largest w
 rounded to the format the kernel evaluates it in. The bound printed beside the coefficients is that
 of the rounded polynomial, as a relative error of the final function.
 
-    python coefficients.py > ../../native/kernels/math_coefficients.h
+    python coefficients.py | clang-format > ../../native/kernels/math_coefficients.h
 """
 
 import struct
@@ -55,7 +55,7 @@ def remez(target: Function, weight: Function, low: float, high: float, degree: i
             right[row] = weights[index] * targets[index]
         solution = mp.lu_solve(matrix, right)
         coefficients = list(solution)[: degree + 1]
-        errors = [w * (t - evaluate(coefficients, x)) for w, t, x in zip(weights, targets, grid)]
+        errors = [w * (t - evaluate(coefficients, x)) for w, t, x in zip(weights, targets, grid, strict=True)]
         extrema = alternating_extrema(errors, count)
         if len(extrema) < count or extrema == chosen:
             break
@@ -121,7 +121,7 @@ QUARTER_PI_SQUARED = (mp.pi / 4) ** 2 * mp.mpf("1.0005")
 TAIL_MEANING = "(t + 4) exp(t^2 / 2) Phi(-t) = P((t - 4) / (t + 4))"
 
 
-def TAIL(t: mp.mpf) -> mp.mpf:
+def normal_tail(t: mp.mpf) -> mp.mpf:
     """The normal distribution's upper tail without its exponential, kept near one by t + 4."""
     return (t + 4) * mp.exp(t * t / 2) * mp.erfc(t / SQRT2) / 2
 
@@ -137,7 +137,14 @@ TABLE = [
     ("ExpDouble", EXP_TAIL, (-HALF_LN2, HALF_LN2), 9, "double", "exp(r) = 1 + r + r^2 P(r)"),
     ("LogFloat", LOG_TAIL, (1 / SQRT2 - 1, SQRT2 - 1), 7, "float", "log(1 + f) = f - f^2 / 2 + f^3 P(f)"),
     ("Log1pMixed", ATANH_TAIL, (0, mp.mpf(1) / 9), 3, "double", "2 atanh(s) = 2 s + s z P(z), z = s^2"),
-    ("PowDouble", POW_TAIL, (0, (3 - 2 * SQRT2) ** 2), 6, "double", "2 atanh(s) = 2 s + s z (2/3 + z P(z)), z = s^2"),
+    (
+        "PowDouble",
+        POW_TAIL,
+        (0, (3 - 2 * SQRT2) ** 2),
+        6,
+        "double",
+        "2 atanh(s) = 2 s + s z (2/3 + z P(z)), z = s^2",
+    ),
     ("LogDouble", ATANH_TAIL, (0, (3 - 2 * SQRT2) ** 2), 6, "double", "2 atanh(s) = 2 s + s z P(z), z = s^2"),
     ("TanhFloat", odd_tail(mp.tanh), (0, 1), 7, "float", "tanh(x) = x + x w P(w), w = x^2"),
     ("TanhDouble", odd_tail(mp.tanh), (0, 0.3025), 9, "double", "tanh(x) = x + x w P(w), w = x^2"),
@@ -153,15 +160,15 @@ TABLE = [
     ("ErfFloat", ERF_TAIL, (0, 0.85), 6, "float", "erf(x) = x + x P(w), w = x^2"),
     ("LogErfcFloat", LOG_ERFC, (0.92, 4), 8, "float", "erf(x) = 1 - exp(P(x))"),
     ("ErfDouble", ERF_TAIL, (0, 1), 12, "double", "erf(x) = x + x P(w), w = x^2"),
-    ("TailMixed", mapped(TAIL, 4), (-1, tail_end(14.9, 4)), 10, "double", TAIL_MEANING),
-    ("TailDouble", mapped(TAIL, 4), (-1, tail_end(39, 4)), 22, "double", TAIL_MEANING),
+    ("TailMixed", mapped(normal_tail, 4), (-1, tail_end(14.9, 4)), 10, "double", TAIL_MEANING),
+    ("TailDouble", mapped(normal_tail, 4), (-1, tail_end(39, 4)), 22, "double", TAIL_MEANING),
 ]
 
 
 def main() -> None:
     only = sys.argv[1:]
     print("// Made by benchmarks/accuracy/coefficients.py; lowest power first. Do not edit by hand.")
-    print("#pragma once\n\n#include \"simd_native.h\"\n\nnamespace extensor::EX_ISA {")
+    print('#pragma once\n\n#include "simd_native.h"\n\nnamespace extensor::EX_ISA {')
     for name, (target, weight), (low, high), degree, format, meaning in TABLE:
         if only and name not in only:
             continue

@@ -51,7 +51,8 @@ def _product(libraries: Libraries, label: str, a: Any, b: Any, layout: str) -> C
         compiled = libraries["jax"].jit(lambda a, b: _turned(a, b, layout, lambda a, b: a @ b))
         return lambda: compiled(stored_a, stored_b).block_until_ready()
     matmul = libraries.find(label, "matmul")
-    return _turned(stored_a, stored_b, layout, lambda a, b: partial(matmul, a, b))
+    call: Call = _turned(stored_a, stored_b, layout, partial(partial, matmul))
+    return call
 
 
 def _turned(a: Any, b: Any, layout: str, use: Any) -> Any:

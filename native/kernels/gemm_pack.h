@@ -127,7 +127,7 @@ void pack_adjacent(const Lines<Source>& from, int64_t depth, const int64_t* offs
                    T* target, int64_t panel_size, int64_t width) {
   const int64_t last_lines = from.count - offsets[panels - 1];
   Lines<Source> last{from.data + offsets[panels - 1], 1, from.step_stride, last_lines, from.steps};
-  const int64_t easy = minimum(depth, readable_steps(last, width));
+  const int64_t easy = minimum(depth, readable_steps(last, round_up(width, kLanes<T>)));
   for (int64_t step = 0; step < depth; ++step) {
     const Source* source = from.data + step * from.step_stride;
     for (int i = 0; i < panels; ++i) {

@@ -28,17 +28,31 @@ struct Tile {
 };
 
 // The 64-bit products of the lanes' lower halves. GCC 12 does not find this instruction by itself.
-EX_INLINE Words multiply_words(Words a, Words b) {
-#if defined(__AVX512F__)
-  return Words((Words::RawType)_mm512_maskz_mul_epu32(0xff, (__m512i)a.raw, (__m512i)b.raw));
-#elif defined(__AVX2__)
-  return Words((Words::RawType)_mm256_mul_epu32((__m256i)a.raw, (__m256i)b.raw));
-#elif defined(__SSE2__)
-  return Words((Words::RawType)_mm_mul_epu32((__m128i)a.raw, (__m128i)b.raw));
-#else
-  return (a & Words(0xffffffff)) * (b & Words(0xffffffff));
-#endif
+#if defined(__SSE2__)
+EX_INLINE Raw<uint64_t, 16> multiply_words(Raw<uint64_t, 16> a, Raw<uint64_t, 16> b) {
+  return (Raw<uint64_t, 16>)_mm_mul_epu32((__m128i)a, (__m128i)b);
 }
+#else
+EX_INLINE Raw<uint64_t, 16> multiply_words(Raw<uint64_t, 16> a, Raw<uint64_t, 16> b) {
+  return (a & 0xffffffff) * (b & 0xffffffff);
+}
+#endif
+#if defined(__AVX2__)
+EX_INLINE Raw<uint64_t, 32> multiply_words(Raw<uint64_t, 32> a, Raw<uint64_t, 32> b) {
+  return (Raw<uint64_t, 32>)_mm256_mul_epu32((__m256i)a, (__m256i)b);
+}
+#endif
+#if defined(__AVX512F__)
+EX_INLINE Raw<uint64_t, 64> multiply_words(Raw<uint64_t, 64> a, Raw<uint64_t, 64> b) {
+  return (Raw<uint64_t, 64>)_mm512_maskz_mul_epu32(0xff, (__m512i)a, (__m512i)b);
+}
+#endif
+template <typename R>
+EX_INLINE R multiply_words(R a, R b) {
+  return native::join(multiply_words(native::low_half(a), native::low_half(b)),
+                      multiply_words(native::high_half(a), native::high_half(b)));
+}
+EX_INLINE Words multiply_words(Words a, Words b) { return Words(multiply_words(a.raw, b.raw)); }
 
 // Ten rounds. The upper halves of the lanes hold remains that no later step reads.
 EX_INLINE void philox(Words& c0, Words& c1, Words& c2, Words& c3, uint64_t seed) {
@@ -180,6 +194,20 @@ struct Pairs {
   alignas(64) double cosine[kPairs], sine[kPairs];
 };
 
+// The first `count` of cosine, sine, cosine, sine, ... times their radius, scaled and shifted.
+template <typename T>
+EX_INLINE void store_pairs(const Pairs& pairs, const T* radius, int64_t count, T scale, T shift,
+                           T* target) {
+  for (int64_t i = 0; i < count / 2; ++i) {
+    target[2 * i] = static_cast<T>(pairs.cosine[i]) * radius[i] * scale + shift;
+    target[2 * i + 1] = static_cast<T>(pairs.sine[i]) * radius[i] * scale + shift;
+  }
+  if (count % 2 == 1) {
+    const int64_t i = count / 2;
+    target[2 * i] = static_cast<T>(pairs.cosine[i]) * radius[i] * scale + shift;
+  }
+}
+
 void fill_normal_float(RandomStream stream, int64_t n, void* out, double mean, double deviation) {
   alignas(64) float radius[kPairs];
   alignas(64) double angle[kPairs];
@@ -200,14 +228,7 @@ void fill_normal_float(RandomStream stream, int64_t n, void* out, double mean, d
       cosine_of(both).store(pairs.cosine + i);
       sine_of(both).store(pairs.sine + i);
     }
-    float* target = static_cast<float*>(out) + first;
-    for (int64_t i = 0; i < count / 2; ++i) {
-      target[2 * i] = static_cast<float>(pairs.cosine[i]) * radius[i] * scale + shift;
-      target[2 * i + 1] = static_cast<float>(pairs.sine[i]) * radius[i] * scale + shift;
-    }
-    if (const int64_t i = count / 2; count % 2 == 1) {
-      target[2 * i] = static_cast<float>(pairs.cosine[i]) * radius[i] * scale + shift;
-    }
+    store_pairs(pairs, radius, count, scale, shift, static_cast<float*>(out) + first);
   });
 }
 
@@ -227,11 +248,7 @@ void fill_normal_double(RandomStream stream, int64_t n, void* out, double mean, 
       cos(turn).store(pairs.cosine + i);
       sin(turn).store(pairs.sine + i);
     }
-    double* target = static_cast<double*>(out) + first;
-    for (int64_t i = 0; i < count; ++i) {
-      const double unit = (i % 2 == 0 ? pairs.cosine : pairs.sine)[i / 2];
-      target[i] = unit * radius[i / 2] * deviation + mean;
-    }
+    store_pairs(pairs, radius, count, deviation, mean, static_cast<double*>(out) + first);
   });
 }
 

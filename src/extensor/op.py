@@ -87,13 +87,16 @@ class Op:
         if arguments is not None:
             self.bound = reordered(self.name, arguments)
             signature = inspect.signature(arguments, eval_str=True)
+            signature = signature.replace(return_annotation=Tensor)
         self.function = dressed(self._public(), formula, signature)
         self.function.op = self
         self.function.backward = self._define_backward
 
     def _public(self) -> Callable[..., Any]:
         """The function users call: straight to the kernel where there is one and it accepts."""
-        kernel, count, arity = self.kernel, self.parameters.count, self.arity
+        kernel, arity = self.kernel, self.arity
+        # Arguments in a public order of their own are always to be put in the formula's.
+        count = self.parameters.count if self.bound == self.parameters.bound else -1
         bound, call, finish, run = self.bound, self.call, self.finish, engine.run
         if kernel is None or self.variadic:
             return lambda *args, **kwargs: call(bound(args, kwargs))

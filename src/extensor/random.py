@@ -216,25 +216,34 @@ def bernoulli(
     >>> bernoulli([0.0, 1.0])
     tensor([0., 1.])
     """
+    if isinstance(p, int | float):
+        return _coins(p, () if shape is None else shape, dtype or get_default_dtype(), generator)
     chances = to_array(p, op="bernoulli")
     if dtype is None:
         dtype = chances.dtype if is_floating(chances.dtype) else get_default_dtype()
-    dtype = as_dtype(dtype, "bernoulli")
-    wide = np.asarray(p if isinstance(p, int | float) else chances, float64)
-    if not ((wide >= 0) & (wide <= 1)).all():
-        raise value_error("bernoulli", "p must be in [0, 1]", p=p)
     sizes = chances.shape if shape is None else target("bernoulli", shape)
     if chances.ndim == 0:
-        direct = dtype if dtype in (bool_, float32) else bool_
-        threshold = ceil(float(wide) * 2**32)
-        array = drawn("bernoulli", generator, random_bernoulli, sizes, direct, threshold)
-        return _tensor(array, dtype)
+        return _coins(float(chances), sizes, dtype, generator)
+    wide = np.asarray(chances, float64)
+    if not ((wide >= 0) & (wide <= 1)).all():
+        raise value_error("bernoulli", "p must be in [0, 1]", p=p)
     if not _broadcasts(chances.shape, sizes):
         raise value_error(
             "bernoulli", "p must broadcast to shape", p_shape=chances.shape, shape=sizes
         )
     bits = drawn("bernoulli", generator, random_bits, sizes, uint32)
-    return _tensor(engine.run(_below, [bits, wide], []), dtype)
+    return _tensor(engine.run(_below, [bits, wide], []), as_dtype(dtype, "bernoulli"))
+
+
+def _coins(p: float, shape: Any, dtype: DType, generator: Generator | None) -> Tensor:
+    if not 0 <= p <= 1:
+        raise value_error("bernoulli", "p must be in [0, 1]", p=p)
+    dtype = as_dtype(dtype, "bernoulli")
+    direct = dtype if dtype in (bool_, float32) else bool_
+    threshold = ceil(p * 2**32)
+    sizes = target("bernoulli", shape)
+    array = drawn("bernoulli", generator, random_bernoulli, sizes, direct, threshold)
+    return _tensor(array, dtype)
 
 
 def permutation(x: Any, generator: Generator | None = None) -> Tensor:

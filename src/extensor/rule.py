@@ -198,7 +198,7 @@ class Rule:
         for (role, index), value in zip(self.roles, arguments[1:], strict=True):
             if role == "tensor" and self.op.variadic:
                 return [x.dtype for x in value]
-            if role == "tensor" and value is not None:
+            if role == "tensor" and value is not None and is_floating(value.dtype):
                 known[index] = value.dtype
             elif role == "dtype":
                 known[index] = value

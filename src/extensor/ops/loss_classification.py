@@ -10,6 +10,7 @@ from extensor.dtypes import bool_, int64, is_floating
 from extensor.errors import type_error, value_error
 from extensor.op import Array, Indices, Target, op
 from extensor.ops.activation import log_softmax, softmax
+from extensor.ops.broadcasting import broadcast_to
 from extensor.ops.chain import chain_divide, chain_rule
 from extensor.ops.exponential import exp, log
 from extensor.ops.indexing import scatter_add, take
@@ -306,17 +307,15 @@ def cross_entropy_backward(
     def from_classes() -> Tensor:
         index, plain, own = _shares(grad_output, target, reduction, weight, ignore_index)
         own = (1 - label_smoothing) * own
-        gradient: Tensor = -_placed(own, index, shape)
-        if label_smoothing == 0:
-            return gradient + chain_rule(own.reshape(_one_class(shape)), softmax(logits, axis))
-        smooth = even * plain.reshape(_one_class(shape))
-        if by_class is not None:
-            smooth = smooth * by_class
-            total = smooth.sum(axis=axis, keepdims=True)
-        else:
-            total = smooth * shape[axis]
-        total = total + own.reshape(_one_class(shape))
-        return gradient - smooth + chain_rule(total, softmax(logits, axis))
+        gradient = -_placed(own, index, shape)
+        total = own.reshape(_one_class(shape))
+        if label_smoothing:
+            smooth = even * plain.reshape(_one_class(shape))
+            if by_class is not None:
+                smooth = smooth * by_class
+            gradient = gradient - smooth
+            total = total + broadcast_to(smooth, shape).sum(axis=axis, keepdims=True)
+        return chain_rule(total, softmax(logits, axis)) + gradient
 
     if target.shape != shape:
         return from_classes, None

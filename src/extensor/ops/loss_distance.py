@@ -19,8 +19,8 @@ from extensor.ops.selection import where
 from extensor.ops.shapes import Shape, Shapes
 from extensor.tensor import Tensor
 
-# A vector shorter than this counts as having this length when its direction is taken.
-LEAST_LENGTH = 1e-8
+# A vector shorter than this counts as this long: what PyTorch makes of a vector of zeros.
+LEAST_LENGTH = 1e-6
 
 
 def _same_vectors(name: str, shapes: Shapes) -> Shape:
@@ -68,11 +68,15 @@ def _triplet(
 def _to_triplet_kink(
     anchor: Any, positive: Any, negative: Any, margin: float, p: float, swap: bool, reduction: str
 ) -> Any:
-    near = _length(np, anchor - positive, p)
-    far = _length(np, anchor - negative, p)
-    other = _length(np, positive - negative, p) if swap else np.full_like(far, inf)
-    margins = np.abs(near - np.minimum(far, other) + margin)
-    return np.minimum(np.minimum(margins, np.abs(far - other)), np.minimum(near, far))[..., None]
+    """To the margin, to a tie of the second distances, and to the kinks of a distance itself."""
+    pairs = [anchor - positive, anchor - negative, *([positive - negative] if swap else [])]
+    near, *far = (_length(np, x, p) for x in pairs)
+    kinks = [np.abs(near - np.min(far, axis=0) + margin), near, *far]
+    if swap:
+        kinks.append(np.abs(far[0] - far[1]))
+    if p <= 1:
+        kinks.extend(np.min(np.abs(x), axis=-1) for x in pairs)
+    return np.min(kinks, axis=0)
 
 
 @op(kernel="triplet_loss", shape=_triplet, floats=True, kinks=_to_triplet_kink)
@@ -158,7 +162,7 @@ def _check_signs(name: str, x1: Any, x2: Any, target: Any, margin: float, reduct
 
 def _to_cosine_kink(x1: Any, x2: Any, target: Any, margin: float, reduction: str) -> Any:
     cosine = (x1 * x2).sum(-1) / np.maximum(_length(np, x1, 2) * _length(np, x2, 2), 1e-300)
-    return np.where(target == 1, inf, np.abs(cosine - margin))[..., None]
+    return np.where(target == 1, inf, np.abs(cosine - margin))
 
 
 @op(
@@ -174,7 +178,7 @@ def cosine_embedding_loss(
     """``1 - cos`` where ``target`` is 1, ``max(0, cos - margin)`` where it is -1.
 
     ``cos`` is the cosine of the angle between ``x1`` and ``x2`` along the last axis. A vector
-    shorter than 1e-8 counts as that long, so ``cos`` is 0 for a vector of zeros. Derivative of
+    shorter than 1e-6 counts as that long, so ``cos`` is 0 for a vector of zeros. Derivative of
     ``cos`` in ``x1``: ``(x2 / |x2| - cos * x1 / |x1|) / |x1|``, and so for ``x2``; 0 where the loss
     is 0. ``target`` has none.
 
