@@ -33,6 +33,9 @@ EX_INLINE V between(V gradient, V x, V low, V high) {
   return select((x > low) & (x < high), gradient, V(0));
 }
 
+constexpr bool is_positive(const double* parameters) { return parameters[0] > 0; }
+constexpr bool are_apart(const double* bounds) { return bounds[0] < bounds[1]; }
+
 // A kernel of one parameter that chooses between two functions: gelu(x, approximate).
 template <typename T, size_t kInputs, typename Exact, typename Approximate>
 constexpr Pass choosing_pass() {
@@ -89,10 +92,11 @@ constexpr Elementwise kActivations[] = {
                 using V = decltype(x);
                 return chain(g, V(kSeluScale) * exponential_slope(x, V(kSeluAlpha)));
               }),
-    map<1, 1>("softplus", Cost::medium,
-              [](auto x, auto beta) { return softplus(x * beta) / beta; }),
-    map<2, 1>("softplus_backward", Cost::medium,
-              [](auto g, auto x, auto beta) { return chain(g, sigmoid(x * beta)); }),
+    accepting(is_positive, map<1, 1>("softplus", Cost::medium,
+                                     [](auto x, auto beta) { return softplus(x * beta) / beta; })),
+    accepting(is_positive,
+              map<2, 1>("softplus_backward", Cost::medium,
+                        [](auto g, auto x, auto beta) { return chain(g, sigmoid(x * beta)); })),
     map<1, 0>("softsign", Cost::light,
               [](auto x) {
                 using V = decltype(x);
@@ -124,10 +128,14 @@ constexpr Elementwise kActivations[] = {
                 V slope = select(x < V(3), (V(2) * x + V(3)) / V(6), V(1));
                 return chain(g, select(x <= V(-3), V(0), slope));
               }),
-    map<1, 2>("hard_tanh", Cost::light,
-              [](auto x, auto low, auto high) { return minimum(maximum(x, low), high); }),
-    map<2, 2>("hard_tanh_backward", Cost::light,
-              [](auto g, auto x, auto low, auto high) { return between(g, x, low, high); }),
+    accepting(are_apart, map<1, 2>("hard_tanh", Cost::light,
+                                   [](auto x, auto low, auto high) {
+                                     return minimum(maximum(x, low), high);
+                                   })),
+    accepting(are_apart, map<2, 2>("hard_tanh_backward", Cost::light,
+                                   [](auto g, auto x, auto low, auto high) {
+                                     return between(g, x, low, high);
+                                   })),
     choice<1>("gelu", kGelu, kGeluTanh),
     choice<2>("gelu_backward", kGeluRule, kGeluTanhRule),
 };

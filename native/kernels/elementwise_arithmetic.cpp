@@ -39,8 +39,10 @@ constexpr Elementwise kArithmetic[] = {
     map<1, 0>("floor", Cost::light, [](auto x) { return floor(x); }),
     map<1, 0>("round", Cost::light, [](auto x) { return rint(x); }),
     map<1, 0>("trunc", Cost::light, [](auto x) { return trunc(x); }),
-    map<1, 2>("clip", Cost::light,
-              [](auto x, auto low, auto high) { return minimum(maximum(x, low), high); }),
+    accepting(are_ordered, map<1, 2>("clip", Cost::light,
+                                     [](auto x, auto low, auto high) {
+                                       return minimum(maximum(x, low), high);
+                                     })),
     map<2, 2>("clip_backward", Cost::light,
               [](auto g, auto x, auto low, auto high) {
                 return select((x >= low) & (x <= high), g, decltype(g)(0));

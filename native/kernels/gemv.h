@@ -165,6 +165,16 @@ void finish_adjacent_lines(const Finish<T>& finish, const T* sums, int64_t lines
 }
 
 template <typename T, typename Operand>
+void copy_factors(const Operand* source, int64_t stride, int64_t depth, T* x) {
+  if (sizeof(Operand) == sizeof(T) && stride == 1) {
+    memcpy(x, source, depth * sizeof(T));
+  } else {
+    for (int64_t i = 0; i < depth; ++i) x[i] = widen(source[i * stride]);
+  }
+  memset(x + depth, 0, kLanes<T> * sizeof(T));
+}
+
+template <typename T, typename Operand>
 void sum_lines(const Lines<Operand>& from, const T* x, T* sums) {
   if (from.line_stride == 1) {
     sum_adjacent_lines(from.data, from.step_stride, x, from.steps, from.count, sums);
@@ -181,8 +191,7 @@ void multiply_vector_matrix(const VectorMatrix<Operand>& p) {
   alignas(64) T x[kVectorDepth + kLanes<T>];
   for (int64_t step = 0; step < p.depth; step += kVectorDepth) {
     const int64_t depth = minimum(kVectorDepth, p.depth - step);
-    for (int64_t i = 0; i < depth; ++i) x[i] = widen(p.x[(step + i) * p.x_stride]);
-    memset(x + depth, 0, kLanes<T> * sizeof(T));
+    copy_factors(p.x + step * p.x_stride, p.x_stride, depth, x);
     const bool last = step + depth == p.depth;
     for (int64_t first = 0; first < p.lines; first += kStripLines) {
       const int64_t lines = minimum(p.lines - first, kStripLines);

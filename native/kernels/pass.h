@@ -114,6 +114,13 @@ constexpr Elementwise map(const char* name, Cost cost, F, bool boolean = false) 
            map_pass_of<double, kInputs, kParameters, F>()}};
 }
 
+// A kernel that takes only some parameters.
+constexpr Elementwise accepting(bool (*accepts)(const double* parameters), Elementwise kernel) {
+  kernel.accepts = accepts;
+  return kernel;
+}
+constexpr bool are_ordered(const double* bounds) { return bounds[0] <= bounds[1]; }
+
 enum class Wanted { both, first, second };
 
 template <typename T, Wanted kWanted, typename Function, size_t... kParameter>

@@ -27,6 +27,8 @@ struct Elementwise {
   bool result_is_boolean;
   Cost cost;
   Pass pass[kElements];
+  // Whether the parameters make sense; null if all do. Others are left to Python, which complains.
+  bool (*accepts)(const double* parameters) = nullptr;
 };
 
 // The two gradients of a binary op from (grad_output, a, b; parameters...), together or alone.

@@ -32,7 +32,8 @@ PyObject* call_elementwise(const void* definition, PyObject* const* arguments, P
   Operands operands;
   double parameters[kMaxParameters];
   if (!operands.read(arguments, kernel.inputs, kernel.first_is_boolean) ||
-      !read_parameters(arguments + kernel.inputs, kernel.parameters, parameters)) {
+      !read_parameters(arguments + kernel.inputs, kernel.parameters, parameters) ||
+      (kernel.accepts != nullptr && !kernel.accepts(parameters))) {
     return not_implemented();
   }
   Reference result(

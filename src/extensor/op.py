@@ -140,12 +140,11 @@ class Op:
         if type(result) is tuple:
             outputs = tuple([wrap(x) for x in result])
             if rule is not None and tape.mode.recording:
-                # Only the first of several carries a gradient, unless the rule takes them all.
-                self._record(rule, tensors, attributes, outputs if rule.several else outputs[:1])
+                self._record(rule, tensors, attributes, outputs)
             return outputs
         output = wrap(result)
         if rule is not None and tape.mode.recording:
-            self._record(rule, tensors, attributes, (output,), result)
+            self._record(rule, tensors, attributes, (output,))
         return output
 
     def _record(
@@ -154,7 +153,6 @@ class Op:
         tensors: Sequence[Any],
         attributes: Sequence[Any],
         outputs: tuple[Tensor, ...],
-        result: Any = None,
     ) -> None:
         differentiable = rule.differentiable_of(tensors)
         for x in differentiable:
@@ -165,7 +163,8 @@ class Op:
         if is_floating(outputs[0]._array.dtype):
             parents = tuple([tape.parent_of(x) for x in differentiable])
             saved = rule.saved(tensors, outputs, attributes)
-            tape.attach(tape.Node(rule, saved, parents), outputs)
+            # Of several outputs only the first carries a gradient, unless the rule takes them all.
+            tape.attach(tape.Node(rule, saved, parents), outputs if rule.several else outputs[:1])
 
     def _define_backward(
         self, kernel: str | None = None
