@@ -10,9 +10,7 @@ import numpy as np
 STEP = 2e-3  # the error of the four-point formula is about STEP**4, its rounding 1e-16 / STEP
 
 
-def gradient(
-    function: Callable[..., float], arrays: Sequence[Any], position: int
-) -> np.ndarray:
+def gradient(function: Callable[..., float], arrays: Sequence[Any], position: int) -> np.ndarray:
     """The derivative of a scalar function with respect to each element of ``arrays[position]``."""
     x = arrays[position]
     result = np.zeros(x.shape)

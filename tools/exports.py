@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+from itertools import chain
 from pathlib import Path
 
 import extensor.ops
@@ -30,14 +31,17 @@ def exports() -> dict[str, list[str]]:
 
 
 def text() -> str:
-    lines = ['"""The pairs, a file per family. Written by tools/exports.py from the registry."""', ""]
+    lines = [
+        '"""The pairs, a file per family. Written by tools/exports.py from the registry."""',
+        "",
+    ]
     families = exports()
     for family, names in families.items():
         lines.append(f"from extensor.ops.{family} import (")
         lines.extend(f"    {name}," for name in names)
         lines.append(")")
     lines += ["from extensor.ops.methods import attach", "", "__all__ = ["]
-    lines.extend(f'    "{name}",' for name in sorted(sum(families.values(), [])))
+    lines.extend(f'    "{name}",' for name in sorted(chain.from_iterable(families.values())))
     lines += ["]", "", "attach()", ""]
     return "\n".join(lines)
 

@@ -358,11 +358,11 @@ void check_type(Random& random, int scale) {
           if (scale > 1 || (a + b) % 3 == 0) check<T>(random, m, n, k, a, b);
         }
       }
-      check_layouts_agree<T>(random, m, n, k);
+      if (m > 1 && n > 1) check_layouts_agree<T>(random, m, n, k);
     }
   }
   for (int i = 0; i < 10 * scale; ++i) {
-    check_layouts_agree<T>(random, 1 + random() % 400, 1 + random() % 400, 1 + random() % 1000);
+    check_layouts_agree<T>(random, 2 + random() % 400, 2 + random() % 400, 1 + random() % 1000);
   }
 }
 
@@ -375,7 +375,7 @@ int test(int scale) {
   for (bool one_b : {false, true}) {
     check_batch<float>(random, 64, 64, 64, 32, one_b);
     check_batch<float>(random, 7, 300, 200, 100, one_b);
-    if (!one_b) check_batch<float>(random, 33, 1, 50, 20, one_b);
+    check_batch<float>(random, 33, 1, 50, 20, one_b);
     check_batch<float>(random, 33, 50, 1, 20, one_b);
     check_batch<double>(random, 5, 9, 1, 20, one_b);
   }

@@ -24,8 +24,10 @@ struct GemmResult<BFloat16> {
 // C is row-major with unit column stride and must not overlap A, B or bias. Its old content is
 // read only when accumulating.
 //
-// Every element of C is summed in an order that depends on (m, n, k) alone: not on strides,
-// tasks, threads, nor its place in a batch.
+// The same bits for any number of threads: every element of C is summed in an order that depends on
+// k alone, not on tasks, strides, m, n or the place in a batch. One exception: a single row or
+// column whose other operand runs along k in memory (x W' with row-major W) has an order of its
+// own, as keeping the common one would halve its speed.
 template <typename Operand>
 struct Gemm {
   using Result = typename GemmResult<Operand>::type;

@@ -12,12 +12,6 @@ struct Range {
   int64_t size() const { return end - begin; }
 };
 
-// k is summed in about equal blocks of at most kMaximumDepth, each from zero, added to C in order.
-// Whole cache lines keep a block aligned if its operand is.
-EX_INLINE int64_t block_depth(int64_t k) {
-  return round_up(ceil_divide(k, ceil_divide(k, kMaximumDepth)), 16);
-}
-
 // Rows of A walked per panel of B. Packed they must stay in L2 (1 MiB here, 2 on newer cores)
 // beside the passing panels of B and rows of C.
 inline constexpr int64_t kBlockRows = 504;

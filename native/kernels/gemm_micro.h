@@ -16,6 +16,12 @@ inline constexpr int kTileColumns = kTileVectors * kLanes<T>;
 // whose cores have 48) stays in L1 beside one tile's rows of A.
 inline constexpr int64_t kMaximumDepth = 288;
 
+// k is summed in about equal blocks of at most kMaximumDepth, each from zero, added to C in order.
+// Whole cache lines keep a block aligned if its operand is.
+EX_INLINE int64_t block_depth(int64_t k) {
+  return round_up(ceil_divide(k, ceil_divide(k, kMaximumDepth)), 16);
+}
+
 // Where a panel of B is packed.
 template <typename T>
 T* right_scratch() {

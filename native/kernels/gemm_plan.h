@@ -59,7 +59,9 @@ void cut_result(const Gemm<Operand>& p, int64_t wanted, Plan& plan) {
 // The blocks that are summed from zero anyway, whoever sums them.
 template <typename Operand>
 int64_t depth_unit(const Gemm<Operand>& p) {
-  return p.m == 1 || p.n == 1 ? kVectorDepth : block_depth(p.k);
+  if (p.m == 1) return vector_block_depth(p.k, p.b_column, p.b_row);
+  if (p.n == 1) return vector_block_depth(p.k, p.a_row, p.a_column);
+  return block_depth(p.k);
 }
 
 template <typename Operand>

@@ -25,66 +25,54 @@ struct VectorMatrix {
   Epilogue epilogue;
 };
 
-// Lines summed at a time: their partial sums stay in L1 while the matrix streams by.
-inline constexpr int64_t kStripLines = 256;
-// Steps summed into partials at a time, so that x too stays in L1.
+// Lines summed at a time: rows of the matrix are read in runs this long, which must satisfy the
+// prefetcher, while the sums stay in L1.
+inline constexpr int64_t kStripLines = 1024;
+// Steps of running lines summed at a time, so that x stays in L1.
 inline constexpr int64_t kVectorDepth = 2048;
 
-// A sum has one partial per lane of a vector: step s goes to partial s % kLanes, and the partials
-// are added by halves. A line that runs through memory then needs no transposing, and adjacent
-// lines keep their partials in separate vectors: both layouts give the same bits at full speed.
+// Adjacent lines (and scattered ones, which are made adjacent) are summed exactly as the tiles of a
+// larger product are. Lines that run through memory would have to be transposed for that, at half
+// the speed of memory: they keep one partial sum per lane instead.
+inline int64_t vector_block_depth(int64_t depth, int64_t line_stride, int64_t step_stride) {
+  return line_stride != 1 && step_stride == 1 ? kVectorDepth : block_depth(depth);
+}
 
-// Adds kLanes steps to the partials of adjacent lines. Steps from `count` on do not exist and add
-// zero, as they do for running lines.
-template <typename T, typename Operand>
-void add_steps(const Operand* matrix, int64_t step_stride, const T* x, int64_t count, int64_t lines,
-               T* partials) {
+template <int Steps, typename T, typename Operand>
+void add_steps(const Operand* matrix, int64_t step_stride, const T* x, int64_t lines, T* sums) {
   constexpr int lanes = kLanes<T>;
-  Vector<T> factors[lanes];
-#pragma GCC unroll 16
-  for (int s = 0; s < lanes; ++s) factors[s] = broadcast<T>(x[s]);
+  Vector<T> factors[Steps];
+#pragma GCC unroll 8
+  for (int s = 0; s < Steps; ++s) factors[s] = broadcast<T>(x[s]);
   auto add = [&](int64_t line, auto values) __attribute__((always_inline)) {
-#pragma GCC unroll 16
-    for (int s = 0; s < lanes; ++s) {
-      T* partial = partials + s * kStripLines + line;
-      store(partial, load(partial) + factors[s] * values(matrix + s * step_stride + line, s));
-    }
+    Vector<T> sum = load(sums + line);
+#pragma GCC unroll 8
+    for (int s = 0; s < Steps; ++s) sum += factors[s] * values(matrix + s * step_stride + line);
+    store(sums + line, sum);
   };
   int64_t line = 0;
-  if (count >= lanes) {
-    for (; line + lanes <= lines; line += lanes) {
-      add(line, [](const Operand* source, int) { return load(source); });
-    }
+  for (; line + lanes <= lines; line += lanes) {
+    add(line, [](const Operand* source) { return load(source); });
   }
-  for (; line < lines; line += lanes) {
-    add(line, [&](const Operand* source, int step) {
-      return step < count ? load_first(source, lines - line) : Vector<T>{};
-    });
+  if (line == lines) return;
+  add(line, [&](const Operand* source) { return load_first(source, lines - line); });
+}
+
+template <typename T, typename Operand>
+void sum_adjacent_lines(const Operand* matrix, int64_t step_stride, const T* x, int64_t depth,
+                        int64_t lines, T* sums) {
+  constexpr int group = 8;
+  memset(sums, 0, round_up(lines, kLanes<T>) * sizeof(T));
+  int64_t step = 0;
+  for (; step + group <= depth; step += group) {
+    add_steps<group>(matrix + step * step_stride, step_stride, x + step, lines, sums);
+  }
+  for (; step < depth; ++step) {
+    add_steps<1>(matrix + step * step_stride, step_stride, x + step, lines, sums);
   }
 }
 
 // x is padded with zeros to whole vectors.
-template <typename T, typename Operand>
-void sum_adjacent_lines(const Operand* matrix, int64_t step_stride, const T* x, int64_t depth,
-                        int64_t lines, T* sums) {
-  constexpr int lanes = kLanes<T>;
-  alignas(64) T partials[lanes * kStripLines];
-  const int64_t width = round_up(lines, lanes);
-  for (int i = 0; i < lanes; ++i) memset(partials + i * kStripLines, 0, width * sizeof(T));
-  for (int64_t step = 0; step < depth; step += lanes) {
-    add_steps(matrix + step * step_stride, step_stride, x + step, depth - step, lines, partials);
-  }
-  for (int64_t line = 0; line < width; line += lanes) {
-    for (int half = lanes / 2; half > 0; half /= 2) {
-      for (int i = 0; i < half; ++i) {
-        T* partial = partials + i * kStripLines + line;
-        store(partial, load(partial) + load(partial + half * kStripLines));
-      }
-    }
-    store(sums + line, load(partials + line));
-  }
-}
-
 template <typename T, typename Pointers>
 EX_INLINE void sum_vector_of_lines(const Pointers& line, const T* x, int64_t depth, T* sums) {
   constexpr int lanes = kLanes<T>, quad = kQuadLanes<T>;
@@ -131,7 +119,7 @@ void sum_running_lines(const Operand* matrix, int64_t line_stride, const T* x, i
 template <typename T, typename Operand>
 void sum_scattered_lines(const Lines<Operand>& matrix, const T* x, T* sums) {
   constexpr int64_t width = kLanes<T>;
-  alignas(64) T panel[kVectorDepth * width];
+  alignas(64) T panel[kMaximumDepth * width];
   for (int64_t first = 0; first < matrix.count; first += width) {
     Lines<Operand> from = matrix;
     from.data += first * matrix.line_stride;
@@ -189,8 +177,9 @@ template <typename Operand, typename T = typename Gemm<Operand>::Result>
 void multiply_vector_matrix(const VectorMatrix<Operand>& p) {
   alignas(64) T sums[kStripLines];
   alignas(64) T x[kVectorDepth + kLanes<T>];
-  for (int64_t step = 0; step < p.depth; step += kVectorDepth) {
-    const int64_t depth = minimum(kVectorDepth, p.depth - step);
+  const int64_t block_depth = vector_block_depth(p.depth, p.line_stride, p.step_stride);
+  for (int64_t step = 0; step < p.depth; step += block_depth) {
+    const int64_t depth = minimum(block_depth, p.depth - step);
     copy_factors(p.x + step * p.x_stride, p.x_stride, depth, x);
     const bool last = step + depth == p.depth;
     for (int64_t first = 0; first < p.lines; first += kStripLines) {

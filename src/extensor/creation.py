@@ -145,7 +145,11 @@ def eye(
 
 def asarray(data: Any, dtype: DType = None) -> Tensor:
     """``data`` as a tensor, sharing its memory where it can."""
-    return data if isinstance(data, Tensor) and dtype is None else wrap(to_array(data, dtype, "asarray"))
+    return (
+        data
+        if isinstance(data, Tensor) and dtype is None
+        else wrap(to_array(data, dtype, "asarray"))
+    )
 
 
 def from_dlpack(x: Any) -> Tensor:
@@ -170,7 +174,5 @@ def one_hot(indices: Any, num_classes: int | None = None, dtype: DType = None) -
         num_classes = int(classes.max()) + 1 if classes.size else 0
     if classes.size and not (0 <= classes.min() and classes.max() < num_classes):
         worst = classes.max() if classes.min() >= 0 else classes.min()
-        raise value_error(
-            "one_hot", f"indices must be in [0, {num_classes - 1}]", index=int(worst)
-        )
+        raise value_error("one_hot", f"indices must be in [0, {num_classes - 1}]", index=int(worst))
     return wrap((classes[..., None] == np.arange(num_classes)).astype(_dtype("one_hot", dtype)))

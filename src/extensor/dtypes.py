@@ -72,7 +72,9 @@ def as_dtype(dtype: DType, op: str = "dtype") -> DType:
             announce(result)
         return result
     raise type_error(
-        op, "dtype must be bool, int8-64, uint8-64, float16, bfloat16, float32 or float64", dtype=dtype
+        op,
+        "dtype must be bool, int8-64, uint8-64, float16, bfloat16, float32 or float64",
+        dtype=dtype,
     )
 
 

@@ -61,6 +61,7 @@ class Op:
         arguments: Callable[..., Sequence[Any]] | None = None,
     ) -> None:
         self.name = formula.__name__
+        self.kernel_name = kernel
         self.kernel = engine.kernel(kernel)
         self.formula = engine.formula(formula) if widen else engine.exact_formula(formula)
         self.shape = shape

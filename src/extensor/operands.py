@@ -66,9 +66,7 @@ def as_tensor(op: str, name: str, value: Any, kind: Any) -> Any:
     return wrap(to_array(value, op=op))
 
 
-def _of_one_dtype(
-    op: str, inputs: Sequence[Any], names: Sequence[str], floats: bool
-) -> list[Any]:
+def _of_one_dtype(op: str, inputs: Sequence[Any], names: Sequence[str], floats: bool) -> list[Any]:
     dtype = None
     tensors: list[Any] = []
     for name, value in zip(names, inputs, strict=True):

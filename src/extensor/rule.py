@@ -46,6 +46,7 @@ class Rule:
         if self.name != f"{op.name}_backward":
             raise TypeError(f"{self.name}: the rule of {op.name} must be called {op.name}_backward")
         self.written = written
+        self.kernel_name = kernel
         self.kernel = engine.kernel(kernel)
         signature = inspect.signature(written, eval_str=True)
         self.parameters = Parameters(self.name, signature)
@@ -136,7 +137,7 @@ class Rule:
         results = self._results(arguments, needs)
         if self.op.variadic:
             return tuple(results)
-        return results[0] if self.single else self.result(*results)
+        return results[0] if self.single else self.result._make(results)
 
     def _as_gradient(self, value: Any) -> Any:
         if self.several:
@@ -169,9 +170,7 @@ class Rule:
         if tape.is_recorded(tensors):
             parents = tuple(tape.parent_of(x) for x in tensors)
             made = [x for x in outputs if x is not None]
-            tape.attach(
-                tape.Node(FormulaDerivative(self, needs), tuple(arguments), parents), made
-            )
+            tape.attach(tape.Node(FormulaDerivative(self, needs), tuple(arguments), parents), made)
 
     def by_formula(self, arguments: list[Any], needs: Needs) -> list[Tensor | None]:
         """The gradients by the rule as it is written, checked, each in its input's dtype."""
@@ -215,7 +214,9 @@ class Rule:
             shapes: Any = [x.shape for x in arguments[0]]
             if shapes != [tuple(x) for x in expected]:
                 raise value_error(
-                    self.name, f"grad_outputs must have shapes {expected}", grad_output_shapes=shapes
+                    self.name,
+                    f"grad_outputs must have shapes {expected}",
+                    grad_output_shapes=shapes,
                 )
         elif arguments[0].shape != tuple(expected):
             raise value_error(

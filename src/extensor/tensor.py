@@ -109,7 +109,9 @@ class Tensor:
         Returns a function that removes the hook.
         """
         if not self._requires_grad:
-            raise RuntimeError("register_hook: the tensor does not require grad, so it never gets one")
+            raise RuntimeError(
+                "register_hook: the tensor does not require grad, so it never gets one"
+            )
         holder: Any = self if self._node is None else self._node
         name = "_hooks" if self._node is None else "hooks"
         hooks = getattr(holder, name)
@@ -128,7 +130,9 @@ class Tensor:
         if gradient is None:
             if self.size != 1:
                 raise value_error(
-                    op, "grad_output is needed for a tensor of more than one element", shape=self.shape
+                    op,
+                    "grad_output is needed for a tensor of more than one element",
+                    shape=self.shape,
                 )
             return wrap(np.ones_like(self._array))
         gradient = gradient if isinstance(gradient, Tensor) else Tensor(gradient, self.dtype)
@@ -136,7 +140,10 @@ class Tensor:
             raise value_error(
                 op, f"grad_output must have shape {self.shape}", grad_output_shape=gradient.shape
             )
-        return gradient if gradient.dtype == self.dtype else gradient.astype(self.dtype)
+        if gradient.dtype == self.dtype:
+            return gradient
+        converted: Tensor = gradient.astype(self.dtype)
+        return converted
 
     def _has_nan(self) -> bool:
         return is_floating(self.dtype) and bool(np.isnan(np.asarray(self._array)).any())
@@ -156,7 +163,9 @@ class Tensor:
 
     def __dlpack__(self, **options: Any) -> Any:
         if self._requires_grad:
-            raise RuntimeError("dlpack: a tensor that requires grad cannot be exported; use detach()")
+            raise RuntimeError(
+                "dlpack: a tensor that requires grad cannot be exported; use detach()"
+            )
         return self._array.__dlpack__(**options)
 
     def __dlpack_device__(self) -> Any:
@@ -175,7 +184,9 @@ class Tensor:
     def __bool__(self) -> bool:
         if self.size != 1:
             raise value_error(
-                "bool", "only a tensor of one element is true or false (use any or all)", shape=self.shape
+                "bool",
+                "only a tensor of one element is true or false (use any or all)",
+                shape=self.shape,
             )
         return bool(self._array)
 
@@ -233,6 +244,7 @@ class Tensor:
         T: Tensor
         mT: Tensor
         at: Any
+
         def __getattr__(self, name: str) -> Callable[..., Any]: ...
         def __add__(self, other: Any) -> Tensor: ...
         def __radd__(self, other: Any) -> Tensor: ...
@@ -321,7 +333,8 @@ def _to_numpy(data: Any, dtype: DType, op: str) -> Any:
             array = np.asarray(_plain(data))
         except (ValueError, TypeError, OverflowError) as error:
             raise type_error(
-                op, "data must be numbers, nested lists of equal lengths or an array",
+                op,
+                "data must be numbers, nested lists of equal lengths or an array",
                 data=type(data).__name__,
             ) from error
         if dtype is None and array.dtype == np.float64 and not hasattr(data, "__array__"):

@@ -38,9 +38,7 @@ ERRORS = [
         ([1.0, 2.0], [1.0, 2.0, 3.0]),
         f"{name}: shapes must broadcast, got a_shape=(2,), b_shape=(3,)",
     )
-    for name in (
-        "add subtract multiply divide power floor_divide modulo maximum minimum"
-    ).split()
+    for name in ("add subtract multiply divide power floor_divide modulo maximum minimum").split()
 ] + [
     Error(
         f"{name}_backward",

@@ -41,7 +41,9 @@ def add_backward(grad_output: Tensor, a_shape: Shape, b_shape: Shape) -> tuple[A
 
 def _check_numbers(name: str, *arrays: Any) -> None:
     if arrays[0].dtype == bool_:
-        raise type_error(name, "needs numbers (logical_not and logical_xor are for bool)", dtype="bool")
+        raise type_error(
+            name, "needs numbers (logical_not and logical_xor are for bool)", dtype="bool"
+        )
 
 
 @op(kernel="subtract", shape=broadcast, check=_check_numbers)

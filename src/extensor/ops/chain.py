@@ -61,9 +61,7 @@ def chain_divide_backward(
     quotient = chain_divide(grad_output, denominator)
     return (
         lambda: reduce_to_shape(quotient, gradient.shape),
-        lambda: reduce_to_shape(
-            -chain_rule(quotient, gradient / denominator), denominator.shape
-        ),
+        lambda: reduce_to_shape(-chain_rule(quotient, gradient / denominator), denominator.shape),
     )
 
 

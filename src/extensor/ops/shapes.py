@@ -44,8 +44,11 @@ def axis_index(op: str, axis: Any, ndim: int, name: str = "axis") -> int:
         raise type_error(op, f"{name} must be an int", **{name: axis}) from None
     if not -ndim <= index < ndim:
         raise value_error(
-            op, f"{name} must be in [{-ndim}, {ndim - 1}] for {ndim} axes" if ndim
-            else f"{name} cannot be given for a 0-d tensor", **{name: axis}
+            op,
+            f"{name} must be in [{-ndim}, {ndim - 1}] for {ndim} axes"
+            if ndim
+            else f"{name} cannot be given for a 0-d tensor",
+            **{name: axis},
         )
     return index % ndim
 
