@@ -10,7 +10,7 @@ import numpy as np
 
 import extensor as ex
 
-STEPS = 600
+STEPS = 1000
 LEARNING_RATE = 2.0
 
 

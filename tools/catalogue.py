@@ -8,6 +8,7 @@ from __future__ import annotations
 import importlib
 import inspect
 import re
+import textwrap
 from pathlib import Path
 from typing import Any
 
@@ -166,13 +167,13 @@ def table(module: str) -> list[str]:
     ops = [op for op in OPS.values() if family_of(op) == module and op.rule is not None]
     if not ops:
         return []
-    about = sentences(importlib.import_module(module).__doc__ or "")[0]
+    about = (importlib.import_module(module).__doc__ or "").split("\n\n")[0]
     name = module.rsplit(".", 1)[-1].replace("_", ", ")
     return [
         "",
         f"## {name.capitalize()}",
         "",
-        about.replace("``", "`") + ".",
+        *textwrap.wrap(about.replace("``", "`"), 100),
         "",
         "| op | backward | derivative | at special points | the tape keeps | kernel |",
         "|---|---|---|---|---|---|",
@@ -186,7 +187,8 @@ def text() -> str:
     for module in sorted({family_of(op) for op in OPS.values()}):
         lines += table(module)
     names = ", ".join(f"`{name}`" for name in sorted(extensor.NONDIFFERENTIABLE))
-    lines += ["", "## Without a gradient", "", "Listed in `ex.NONDIFFERENTIABLE`:", names + "."]
+    listed = textwrap.wrap(f"Listed in `ex.NONDIFFERENTIABLE`: {names}.", 100)
+    lines += ["", "## Without a gradient", "", *listed]
     return "\n".join([*lines, ""])
 
 

@@ -2,17 +2,19 @@
 
 Each row of TABLE is a polynomial P of one variable that minimizes the largest weighted error
 |weight * (target - P)| on an interval, found with Remez' exchange algorithm in 60 digits and then
-rounded to the format the kernel evaluates it in. The bound printed beside the coefficients is that
+rounded to the format the kernel evaluates it in; float coefficients are then moved by single ulps. The bound printed beside the coefficients is that
 of the rounded polynomial, as a relative error of the final function.
 
     python coefficients.py | clang-format > ../../native/kernels/math_coefficients.h
 """
 
+import itertools
 import struct
 import sys
 from collections.abc import Callable
 
 import mpmath as mp
+import numpy as np
 
 mp.mp.dps = 60
 Function = Callable[[mp.mpf], mp.mpf]
@@ -55,7 +57,10 @@ def remez(target: Function, weight: Function, low: float, high: float, degree: i
             right[row] = weights[index] * targets[index]
         solution = mp.lu_solve(matrix, right)
         coefficients = list(solution)[: degree + 1]
-        errors = [w * (t - evaluate(coefficients, x)) for w, t, x in zip(weights, targets, grid, strict=True)]
+        errors = [
+            w * (t - evaluate(coefficients, x))
+            for w, t, x in zip(weights, targets, grid, strict=True)
+        ]
         extrema = alternating_extrema(errors, count)
         if len(extrema) < count or extrema == chosen:
             break
@@ -69,7 +74,45 @@ def round_to(value: mp.mpf, format: str) -> float:
     return struct.unpack("f", struct.pack("f", float(value)))[0]
 
 
-def worst(target: Function, weight: Function, low: float, high: float, coefficients: list) -> mp.mpf:
+def polished(
+    target: Function, weight: Function, low: float, high: float, coefficients: list[float]
+) -> list:
+    """Moves up to three float coefficients at a time by an ulp while the largest error falls."""
+    angles = [mp.pi * (i + mp.mpf("0.5")) / 600 for i in range(600)]
+    points = [
+        (low + high) / mp.mpf(2) - (high - low) / mp.mpf(2) * mp.cos(angle) for angle in angles
+    ]
+    weights = np.array([float(weight(x)) for x in points])
+    left = np.array(
+        [float(target(x) - evaluate([mp.mpf(c) for c in coefficients], x)) for x in points]
+    )
+    powers = [np.array([float(x**k) for x in points]) for k in range(len(coefficients))]
+    current = [np.float32(c) for c in coefficients]
+    best, improved = np.abs(left * weights).max(), True
+    moves = [
+        move for size in (1, 2, 3) for move in itertools.combinations(range(len(current)), size)
+    ]
+    while improved:
+        improved = False
+        for move in moves:
+            for signs in itertools.product((-1, 1), repeat=len(move)):
+                tried = [
+                    np.nextafter(current[k], np.float32(s * np.inf))
+                    for k, s in zip(move, signs, strict=True)
+                ]
+                steps = [float(c) - float(current[k]) for k, c in zip(move, tried, strict=True)]
+                moved = left - sum(step * powers[k] for k, step in zip(move, steps, strict=True))
+                error = np.abs(moved * weights).max()
+                if error < best * 0.999:
+                    best, left, improved = error, moved, True
+                    for k, c in zip(move, tried, strict=True):
+                        current[k] = c
+    return [float(c) for c in current]
+
+
+def worst(
+    target: Function, weight: Function, low: float, high: float, coefficients: list
+) -> mp.mpf:
     points = [low + (high - low) * (i + mp.mpf("0.5")) / 998 for i in range(998)]
     return max(abs(weight(x) * (target(x) - evaluate(coefficients, x))) for x in points)
 
@@ -94,6 +137,7 @@ EXP_TAIL = (
     lambda r: (mp.expm1(r) - r) / r**2,
     lambda r: r**2 / mp.exp(r),
 )
+EXPM1_TAIL = (EXP_TAIL[0], lambda r: r**2 / mp.expm1(r))
 ATANH_TAIL = (  # 2 atanh(s) = 2 s + s z P(z) with z = s^2
     lambda z: (2 * mp.atanh(mp.sqrt(z)) / mp.sqrt(z) - 2) / z,
     lambda z: z * mp.sqrt(z) / (2 * mp.atanh(mp.sqrt(z))),
@@ -126,6 +170,23 @@ def normal_tail(t: mp.mpf) -> mp.mpf:
     return (t + 4) * mp.exp(t * t / 2) * mp.erfc(t / SQRT2) / 2
 
 
+def gelu_exponent(s: mp.mpf) -> mp.mpf:
+    """What -log(2 Phi(-t)), t = s + 2, has besides t (t / 2 + 7/16)."""
+    t = s + 2
+    return -mp.log(mp.erfc(t / SQRT2)) - t * (t / 2 + mp.mpf(7) / 16)
+
+
+def gelu_bend(t: mp.mpf) -> mp.mpf:
+    """The bracket of gelu'(-t) = exp(-t^2 / 2) (1/2 - t L(t))."""
+    return (mp.mpf(1) / 2 - mp.exp(t * t / 2) * mp.erfc(t / SQRT2) / 2) / t + 1 / mp.sqrt(2 * mp.pi)
+
+
+def gelu_bend_weight(u: mp.mpf) -> mp.mpf:
+    """An error of L counts by t, relative to the bracket, not counting its zero."""
+    t = 3 * (1 + u) / (1 - u)
+    return t / max(abs(mp.mpf(1) / 2 - t * gelu_bend(t)), mp.mpf("0.1"))
+
+
 def tail_end(last: float, center: float) -> mp.mpf:
     return (mp.mpf(last) - center) / (mp.mpf(last) + center)
 
@@ -135,8 +196,23 @@ TABLE = [
     ("ExpFloat", EXP_TAIL, (-HALF_LN2, HALF_LN2), 4, "float", "exp(r) = 1 + r + r^2 P(r)"),
     ("ExpMixed", EXP_TAIL, (-HALF_LN2, HALF_LN2), 4, "double", "exp(r) = 1 + r + r^2 P(r)"),
     ("ExpDouble", EXP_TAIL, (-HALF_LN2, HALF_LN2), 9, "double", "exp(r) = 1 + r + r^2 P(r)"),
-    ("LogFloat", LOG_TAIL, (1 / SQRT2 - 1, SQRT2 - 1), 7, "float", "log(1 + f) = f - f^2 / 2 + f^3 P(f)"),
-    ("Log1pMixed", ATANH_TAIL, (0, mp.mpf(1) / 9), 3, "double", "2 atanh(s) = 2 s + s z P(z), z = s^2"),
+    ("Expm1Float", EXPM1_TAIL, (-0.56, 0.56), 5, "float", "expm1(r) = r + r^2 P(r)"),
+    (
+        "LogFloat",
+        LOG_TAIL,
+        (1 / SQRT2 - 1, SQRT2 - 1),
+        7,
+        "float",
+        "log(1 + f) = f - f^2 / 2 + f^3 P(f)",
+    ),
+    (
+        "Log1pMixed",
+        ATANH_TAIL,
+        (0, mp.mpf(1) / 9),
+        3,
+        "double",
+        "2 atanh(s) = 2 s + s z P(z), z = s^2",
+    ),
     (
         "PowDouble",
         POW_TAIL,
@@ -145,21 +221,93 @@ TABLE = [
         "double",
         "2 atanh(s) = 2 s + s z (2/3 + z P(z)), z = s^2",
     ),
-    ("LogDouble", ATANH_TAIL, (0, (3 - 2 * SQRT2) ** 2), 6, "double", "2 atanh(s) = 2 s + s z P(z), z = s^2"),
+    (
+        "LogDouble",
+        ATANH_TAIL,
+        (0, (3 - 2 * SQRT2) ** 2),
+        6,
+        "double",
+        "2 atanh(s) = 2 s + s z P(z), z = s^2",
+    ),
     ("TanhFloat", odd_tail(mp.tanh), (0, 1), 7, "float", "tanh(x) = x + x w P(w), w = x^2"),
     ("TanhDouble", odd_tail(mp.tanh), (0, 0.3025), 9, "double", "tanh(x) = x + x w P(w), w = x^2"),
     ("SinhDouble", odd_tail(mp.sinh), (0, 1), 7, "double", "sinh(x) = x + x w P(w), w = x^2"),
-    ("SinMixed", odd_tail(mp.sin), (0, QUARTER_PI_SQUARED), 2, "double", "sin(r) = r + r w P(w), w = r^2"),
-    ("CosMixed", COS_TAIL, (0, QUARTER_PI_SQUARED), 2, "double", "cos(r) = 1 - w / 2 + w^2 P(w), w = r^2"),
-    ("SinFloat", odd_tail(mp.sin), (0, QUARTER_PI_SQUARED), 3, "float", "sin(r) = r + r w P(w), w = r^2"),
-    ("CosFloat", COS_TAIL, (0, QUARTER_PI_SQUARED), 2, "float", "cos(r) = 1 - w / 2 + w^2 P(w), w = r^2"),
-    ("SinDouble", odd_tail(mp.sin), (0, QUARTER_PI_SQUARED), 5, "double", "sin(r) = r + r w P(w), w = r^2"),
-    ("CosDouble", COS_TAIL, (0, QUARTER_PI_SQUARED), 5, "double", "cos(r) = 1 - w / 2 + w^2 P(w), w = r^2"),
+    (
+        "SinMixed",
+        odd_tail(mp.sin),
+        (0, QUARTER_PI_SQUARED),
+        2,
+        "double",
+        "sin(r) = r + r w P(w), w = r^2",
+    ),
+    (
+        "CosMixed",
+        COS_TAIL,
+        (0, QUARTER_PI_SQUARED),
+        2,
+        "double",
+        "cos(r) = 1 - w / 2 + w^2 P(w), w = r^2",
+    ),
+    (
+        "SinFloat",
+        odd_tail(mp.sin),
+        (0, QUARTER_PI_SQUARED),
+        3,
+        "float",
+        "sin(r) = r + r w P(w), w = r^2",
+    ),
+    (
+        "CosFloat",
+        COS_TAIL,
+        (0, QUARTER_PI_SQUARED),
+        2,
+        "float",
+        "cos(r) = 1 - w / 2 + w^2 P(w), w = r^2",
+    ),
+    (
+        "SinDouble",
+        odd_tail(mp.sin),
+        (0, QUARTER_PI_SQUARED),
+        5,
+        "double",
+        "sin(r) = r + r w P(w), w = r^2",
+    ),
+    (
+        "CosDouble",
+        COS_TAIL,
+        (0, QUARTER_PI_SQUARED),
+        5,
+        "double",
+        "cos(r) = 1 - w / 2 + w^2 P(w), w = r^2",
+    ),
     ("AsinDouble", odd_tail(mp.asin), (0, 0.25), 11, "double", "asin(x) = x + x w P(w), w = x^2"),
-    ("AtanDouble", odd_tail(mp.atan), (0, (SQRT2 - 1) ** 2), 10, "double", "atan(x) = x + x w P(w), w = x^2"),
+    (
+        "AtanDouble",
+        odd_tail(mp.atan),
+        (0, (SQRT2 - 1) ** 2),
+        10,
+        "double",
+        "atan(x) = x + x w P(w), w = x^2",
+    ),
     ("ErfFloat", ERF_TAIL, (0, 0.85), 6, "float", "erf(x) = x + x P(w), w = x^2"),
     ("LogErfcFloat", LOG_ERFC, (0.92, 4), 8, "float", "erf(x) = 1 - exp(P(x))"),
     ("ErfDouble", ERF_TAIL, (0, 1), 12, "double", "erf(x) = x + x P(w), w = x^2"),
+    (
+        "GeluExponentFloat",
+        (gelu_exponent, lambda s: mp.mpf(1)),
+        (-2, 3.01),
+        11,
+        "float",
+        "2 Phi(-t) = exp(-t (t/2 + 7/16) - P(t - 2))",
+    ),
+    (
+        "GeluBendFloat",
+        (mapped(gelu_bend, 3)[0], gelu_bend_weight),
+        (-1, tail_end(13.2, 3)),
+        7,
+        "float",
+        "gelu'(-t) = exp(-t^2 / 2) (1/2 - t P((t - 3) / (t + 3)))",
+    ),
     ("TailMixed", mapped(normal_tail, 4), (-1, tail_end(14.9, 4)), 10, "double", TAIL_MEANING),
     ("TailDouble", mapped(normal_tail, 4), (-1, tail_end(39, 4)), 22, "double", TAIL_MEANING),
 ]
@@ -167,13 +315,16 @@ TABLE = [
 
 def main() -> None:
     only = sys.argv[1:]
-    print("// Made by benchmarks/accuracy/coefficients.py; lowest power first. Do not edit by hand.")
+    print(
+        "// Made by benchmarks/accuracy/coefficients.py; lowest power first. Do not edit by hand."
+    )
     print('#pragma once\n\n#include "simd_native.h"\n\nnamespace extensor::EX_ISA {')
     for name, (target, weight), (low, high), degree, format, meaning in TABLE:
         if only and name not in only:
             continue
-        exact = remez(target, weight, low, high, degree)
-        rounded = [round_to(c, format) for c in exact]
+        rounded = [round_to(c, format) for c in remez(target, weight, low, high, degree)]
+        if format == "float":
+            rounded = polished(target, weight, low, high, rounded)
         bound = worst(target, weight, low, high, [mp.mpf(c) for c in rounded])
         suffix = "f" if format == "float" else ""
         interval = f"[{mp.nstr(mp.mpf(low), 5)}, {mp.nstr(mp.mpf(high), 5)}]"

@@ -213,13 +213,13 @@ void check(Random& random, int64_t m, int64_t n, int64_t k, int a_layout, int b_
   double worst = 0;
   for (int64_t i = 0; i < m; ++i) {
     for (int64_t j = 0; j < n; ++j) {
-      double sum = p.accumulate ? old[i * n + j] : 0, scale = std::abs(sum);
+      long double sum = p.accumulate ? old[i * n + j] : 0, scale = std::abs(sum);
       for (int64_t l = 0; l < k; ++l) {
-        sum += a.at(i, l) * b.at(l, j);
+        sum += static_cast<long double>(a.at(i, l)) * b.at(l, j);
         scale += std::abs(a.at(i, l) * b.at(l, j));
       }
       if (p.bias) sum += bias[j], scale += std::abs(bias[j]);
-      if (p.epilogue == Epilogue::relu) sum = std::max(sum, 0.0);
+      if (p.epilogue == Epilogue::relu) sum = std::max(sum, 0.0L);
       double error = std::abs(c[i * p.c_row + j] - sum);
       double unit = scale * std::numeric_limits<Result>::epsilon() + 1e-300;
       worst = std::max(worst, std::isnan(error) ? 1e9 : error / unit);

@@ -27,7 +27,7 @@ struct VectorMatrix {
 
 // Lines summed at a time: rows of the matrix are read in runs this long, which must satisfy the
 // prefetcher, while the sums stay in L1.
-inline constexpr int64_t kStripLines = 1024;
+inline constexpr int64_t kStripLines = 2048;
 // Steps of running lines summed at a time, so that x stays in L1.
 inline constexpr int64_t kVectorDepth = 2048;
 

@@ -1,5 +1,6 @@
 // The kernels of one instruction set, gathered.
 #include "elementwise.h"
+#include "optimizer.h"
 #include "random.h"
 #include "reduction.h"
 #include "simd_half.h"
@@ -33,6 +34,9 @@ const KernelTable& table() {
       {gemm, gemm_tasks},
       {gemm, gemm_tasks},
       random_fills(),
+      update_kernels(),
+      lamb_kernel(),
+      norm_kernel(),
   };
   return gathered;
 }

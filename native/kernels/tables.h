@@ -88,6 +88,37 @@ struct RandomFills {
   void (*integers[4])(RandomStream stream, int64_t n, void* out, uint64_t low, uint64_t span);
 };
 
+// A change in place of n elements of up to kUpdateArrays arrays: the first is what changes (a
+// parameter), the second is only read (its gradient), the others are state and change too. Those
+// after the `required` ones are null when they are not in use.
+constexpr int kUpdateArrays = 5;
+constexpr int kUpdateAttributes = 10;
+struct UpdateKernel {
+  const char* name;
+  int arrays, required;
+  int attributes;
+  Cost cost;
+  // Adds to the attributes what is the same for all elements; null if there is nothing.
+  void (*prepare)(double* attributes);
+  void (*update[kElements])(void* const* arrays, int64_t n, const double* attributes);
+};
+
+// LAMB looks at a whole parameter before it moves it: first the moments, and the squares of the
+// parameter and of its direction added to two sums; then the move, by a ratio of the two.
+struct LambKernel {
+  void (*prepare)(double* attributes);
+  void (*measure[kElements])(void* const* arrays, int64_t n, const double* attributes,
+                             double* squares);
+  void (*move[kElements])(void* const* arrays, int64_t n, const double* attributes, double ratio);
+};
+
+// Parts of the norm of n elements: adds their squares to a sum, raises a maximum to the largest
+// magnitude (NaN if there is one).
+struct NormKernel {
+  void (*add_squares[kElements])(const void* x, int64_t n, double& total);
+  void (*raise_to_largest[kElements])(const void* x, int64_t n, double& largest);
+};
+
 struct KernelTable {
   std::span<const Elementwise> elementwise[3];
   std::span<const BinaryRule> binary_rules;
@@ -98,6 +129,9 @@ struct KernelTable {
   GemmKernel<double> gemm_float64;
   GemmKernel<BFloat16> gemm_bfloat16;
   RandomFills random;
+  std::span<const UpdateKernel> updates;
+  LambKernel lamb;
+  NormKernel norm;
 };
 
 // The table for the instruction set of this machine.

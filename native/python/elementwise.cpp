@@ -1,5 +1,9 @@
 #include "elementwise.h"
 
+#include <algorithm>
+#include <string_view>
+
+#include "arguments.h"
 #include "kernel.h"
 #include "operands.h"
 #include "reduction.h"
@@ -26,12 +30,30 @@ char* data_of(const Reference& array) {
   return array ? static_cast<char*>(PyArray_DATA(array.array())) : nullptr;
 }
 
+bool has_shape(const ArrayView& view, const Shape& shape) {
+  if (view.ndim != shape.ndim) return false;
+  for (int axis = 0; axis < shape.ndim; ++axis) {
+    if (view.shape[axis] != shape.lengths[axis]) return false;
+  }
+  return true;
+}
+
+bool have_one_shape(const Operands& operands) {
+  for (int i = 0; i < operands.count; ++i) {
+    if (operands.is_number[i] || !has_shape(operands.views[i], operands.shape)) return false;
+  }
+  return true;
+}
+
+// A rule's inputs must have one shape: a grad_output that merely broadcasts is wrong.
+template <bool kRule>
 PyObject* call_elementwise(const void* definition, PyObject* const* arguments, Py_ssize_t count) {
   const Elementwise& kernel = *static_cast<const Elementwise*>(definition);
   if (count != kernel.inputs + kernel.parameters) return not_implemented();
   Operands operands;
   double parameters[kMaxParameters];
   if (!operands.read(arguments, kernel.inputs, kernel.first_is_boolean) ||
+      (kRule && !have_one_shape(operands)) ||
       !read_parameters(arguments + kernel.inputs, kernel.parameters, parameters) ||
       (kernel.accepts != nullptr && !kernel.accepts(parameters))) {
     return not_implemented();
@@ -43,14 +65,6 @@ PyObject* call_elementwise(const void* definition, PyObject* const* arguments, P
   run_pass(kernel.pass[static_cast<int>(operands.storage.element)], kernel.cost, operands,
            kernel.first_is_boolean, outputs, 1, kernel.result_is_boolean, parameters);
   return result.release();
-}
-
-bool has_shape(const ArrayView& view, const Shape& shape) {
-  if (view.ndim != shape.ndim) return false;
-  for (int axis = 0; axis < shape.ndim; ++axis) {
-    if (view.shape[axis] != shape.lengths[axis]) return false;
-  }
-  return true;
 }
 
 // Which of two gradients are asked for, from a tuple of two booleans.
@@ -65,7 +79,9 @@ bool read_needs(PyObject* object, bool& first, bool& second) {
 PyObject* reduced_to(Reference& full, const ArrayView& input, const Shape& shape) {
   if (!full) return Py_NewRef(Py_None);
   if (has_shape(input, shape)) return full.release();
-  return sum_to_shape(full.array(), input.ndim, input.shape);
+  npy_intp target[kMaxDimensions];
+  std::copy_n(input.shape, input.ndim, target);
+  return sum_to_shape(full.array(), input.ndim, target);
 }
 
 PyObject* call_binary_rule(const void* definition, PyObject* const* arguments, Py_ssize_t count) {
@@ -102,18 +118,10 @@ PyObject* call_binary_rule(const void* definition, PyObject* const* arguments, P
 
 // A shape given as a tuple of ints.
 bool read_shape(PyObject* object, ArrayView& view) {
-  if (!PyTuple_CheckExact(object) || PyTuple_GET_SIZE(object) > kMaxDimensions) return false;
-  view.ndim = static_cast<int>(PyTuple_GET_SIZE(object));
-  for (int axis = 0; axis < view.ndim; ++axis) {
-    PyObject* size = PyTuple_GET_ITEM(object, axis);
-    if (!PyLong_CheckExact(size)) return false;
-    view.shape[axis] = PyLong_AsSsize_t(size);
-    if (view.shape[axis] < 0) {
-      PyErr_Clear();
-      return false;
-    }
-  }
-  return true;
+  npy_intp sizes[kMaxDimensions];
+  if (!read_sizes(object, sizes, view.ndim)) return false;
+  std::copy_n(sizes, view.ndim, view.shape);
+  return std::all_of(sizes, sizes + view.ndim, [](npy_intp size) { return size >= 0; });
 }
 
 // grad_output, a_shape, b_shape, needs: the gradient itself, summed to each shape.
@@ -140,7 +148,9 @@ PyObject* call_add_backward(const void*, PyObject* const* arguments, Py_ssize_t 
     } else if (has_shape(inputs[i], of_output)) {
       results[i].reset(Py_NewRef(arguments[0]));
     } else {
-      results[i].reset(sum_to_shape(array, inputs[i].ndim, inputs[i].shape));
+      npy_intp target[kMaxDimensions];
+      std::copy_n(inputs[i].shape, inputs[i].ndim, target);
+      results[i].reset(sum_to_shape(array, inputs[i].ndim, target));
     }
     if (!results[i]) return nullptr;
   }
@@ -152,7 +162,10 @@ PyObject* call_add_backward(const void*, PyObject* const* arguments, Py_ssize_t 
 bool add_elementwise_kernels(PyObject* kernels_by_name) {
   for (std::span<const Elementwise> family : kernels().elementwise) {
     for (const Elementwise& kernel : family) {
-      if (!add_kernel(kernels_by_name, kernel.name, call_elementwise, &kernel)) return false;
+      const KernelCall call = std::string_view(kernel.name).ends_with("_backward")
+                                  ? call_elementwise<true>
+                                  : call_elementwise<false>;
+      if (!add_kernel(kernels_by_name, kernel.name, call, &kernel)) return false;
     }
   }
   for (const BinaryRule& rule : kernels().binary_rules) {

@@ -69,4 +69,12 @@ bool add_kernel(PyObject* kernels, const char* name, KernelCall call, const void
   return added;
 }
 
+bool kernel_parts(PyObject* object, KernelCall& call, const void*& definition) {
+  if (Py_TYPE(object) != &kernel_type) return false;
+  const KernelObject* kernel = reinterpret_cast<KernelObject*>(object);
+  call = kernel->call;
+  definition = kernel->definition;
+  return true;
+}
+
 }  // namespace extensor

@@ -16,6 +16,9 @@ bool register_kernel_type(PyObject* module);
 // Adds a kernel to the dictionary `kernels`. Returns false with a Python error set.
 bool add_kernel(PyObject* kernels, const char* name, KernelCall call, const void* definition);
 
+// What a kernel object stands for; false if the object is none.
+bool kernel_parts(PyObject* object, KernelCall& call, const void*& definition);
+
 inline PyObject* not_implemented() { return Py_NewRef(Py_NotImplemented); }
 
 // Releases the interpreter's lock for work that takes longer than taking it back.

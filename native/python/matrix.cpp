@@ -279,6 +279,7 @@ PyObject* call_linear_backward(const void*, PyObject* const* arguments, Py_ssize
       !std::equal(PyArray_DIMS(x), PyArray_DIMS(x) + ndim - 1, PyArray_DIMS(grad))) {
     return not_implemented();
   }
+  const npy_intp out_features = gradient.columns;
   PyObject* const* needs = &PyTuple_GET_ITEM(arguments[3], 0);
   Reference grad_x(Py_NewRef(Py_None)), grad_weight(Py_NewRef(Py_None));
   Reference grad_bias(Py_NewRef(Py_None));
@@ -288,7 +289,7 @@ PyObject* call_linear_backward(const void*, PyObject* const* arguments, Py_ssize
     product_into(typenum, gradient, out_by_in, static_cast<char*>(PyArray_DATA(grad_x.array())));
   }
   if (needs[1] == Py_True) grad_weight.reset(product(typenum, gradient.transposed(), rows));
-  if (needs[2] == Py_True) grad_bias.reset(sum_to_shape(grad, 1, &gradient.columns));
+  if (needs[2] == Py_True) grad_bias.reset(sum_to_shape(grad, 1, &out_features));
   if (!grad_weight || !grad_bias) return nullptr;
   return PyTuple_Pack(3, grad_x.get(), grad_weight.get(), grad_bias.get());
 }

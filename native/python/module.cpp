@@ -3,12 +3,16 @@
 #include "../runtime/cpu.h"
 #include "../runtime/memory.h"
 #include "../runtime/threads.h"
+#include "dispatch.h"
 #include "elementwise.h"
 #include "kernel.h"
 #include "matrix.h"
+#include "optimizer.h"
 #include "random.h"
 #include "reduction.h"
 #include "rows.h"
+#include "tensor_object.h"
+#include "views.h"
 
 namespace extensor {
 
@@ -97,9 +101,11 @@ bool check_environment() {
 
 bool fill(PyObject* module) {
   Reference by_name(PyDict_New());
-  return by_name && register_kernel_type(module) && add_elementwise_kernels(by_name.get()) &&
+  return by_name && add_tensor_types(module) && add_dispatcher_type(module) &&
+         register_kernel_type(module) && add_elementwise_kernels(by_name.get()) &&
          add_reduction_kernels(by_name.get()) && add_matrix_kernels(by_name.get()) &&
-         add_row_kernels(by_name.get()) && add_random_kernels(by_name.get()) &&
+         add_row_kernels(by_name.get()) && add_view_kernels(by_name.get()) &&
+         add_random_kernels(by_name.get()) && add_optimizer_kernels(by_name.get()) &&
          PyModule_AddObjectRef(module, "kernels", by_name.get()) == 0 &&
          PyModule_AddStringConstant(module, "instruction_set",
                                     instruction_set_name(choose_instruction_set().value)) == 0;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "../runtime/memory.h"
+#include "arguments.h"
 #include "kernel.h"
 #include "operands.h"
 
@@ -163,28 +164,6 @@ constexpr AxisReduction kAxisReductions[] = {{"sum", "sum", false},
                                              {"max_reduce", "max_reduce", false},
                                              {"min_reduce", "min_reduce", false}};
 
-bool mark_axis(PyObject* object, int ndim, bool* reduced) {
-  if (!PyLong_CheckExact(object)) return false;
-  Py_ssize_t axis = PyLong_AsSsize_t(object);
-  if (axis == -1 && PyErr_Occurred()) PyErr_Clear();
-  if (axis < -ndim || axis >= ndim) return false;
-  if (axis < 0) axis += ndim;
-  if (reduced[axis]) return false;
-  reduced[axis] = true;
-  return true;
-}
-
-// None, an int or a tuple of ints; false for anything that Python has to complain about.
-bool read_axes(PyObject* object, int ndim, bool* reduced) {
-  std::fill(reduced, reduced + ndim, object == Py_None);
-  if (object == Py_None) return true;
-  if (!PyTuple_CheckExact(object)) return mark_axis(object, ndim, reduced);
-  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(object); ++i) {
-    if (!mark_axis(PyTuple_GET_ITEM(object, i), ndim, reduced)) return false;
-  }
-  return true;
-}
-
 // The array's elements contiguous and in the type that kernels compute in. A new reference.
 PyObject* contiguous_and_wide(PyArrayObject* x, const Storage& storage) {
   Reference contiguous(reinterpret_cast<PyObject*>(PyArray_GETCONTIGUOUS(x)));
@@ -264,23 +243,19 @@ PyObject* call_reduction(const void* definition, PyObject* const* arguments, Py_
 
 // x, shape
 PyObject* call_reduce_to_shape(const void*, PyObject* const* arguments, Py_ssize_t count) {
-  if (count != 2 || !is_plain_array(arguments[0]) || !PyTuple_CheckExact(arguments[1])) {
+  npy_intp shape[kMaxDimensions];
+  int ndim;
+  if (count != 2 || !is_plain_array(arguments[0]) || !read_sizes(arguments[1], shape, ndim)) {
     return not_implemented();
   }
   PyArrayObject* x = reinterpret_cast<PyArrayObject*>(arguments[0]);
-  const int ndim = static_cast<int>(PyTuple_GET_SIZE(arguments[1]));
   if (ndim > PyArray_NDIM(x)) return not_implemented();
-  int64_t shape[kMaxDimensions];
   bool same = ndim == PyArray_NDIM(x), fits = true;
   for (int axis = 0; axis < ndim; ++axis) {
-    PyObject* size = PyTuple_GET_ITEM(arguments[1], axis);
-    if (!PyLong_CheckExact(size)) return not_implemented();
-    shape[axis] = PyLong_AsSsize_t(size);
-    const int64_t length = PyArray_DIM(x, PyArray_NDIM(x) - ndim + axis);
+    const npy_intp length = PyArray_DIM(x, PyArray_NDIM(x) - ndim + axis);
     same = same && shape[axis] == length;
     fits = fits && (shape[axis] == length || shape[axis] == 1);
   }
-  if (PyErr_Occurred()) PyErr_Clear();
   if (same) return Py_NewRef(arguments[0]);
   Storage storage;
   if (!fits || !find_storage(PyArray_TYPE(x), storage) || PyArray_SIZE(x) == 0) {
@@ -291,7 +266,7 @@ PyObject* call_reduce_to_shape(const void*, PyObject* const* arguments, Py_ssize
 
 }  // namespace
 
-PyObject* sum_to_shape(PyArrayObject* x, int ndim, const int64_t* shape) {
+PyObject* sum_to_shape(PyArrayObject* x, int ndim, const npy_intp* shape) {
   Storage storage;
   find_storage(PyArray_TYPE(x), storage);
   bool reduced[kMaxDimensions];

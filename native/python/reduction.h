@@ -9,6 +9,6 @@ bool add_reduction_kernels(PyObject* kernels);
 
 // The sum of a C-contiguous floating array over the axes that broadcasting from `shape` added or
 // stretched: a new array of that shape, or null with a Python error set.
-PyObject* sum_to_shape(PyArrayObject* x, int ndim, const int64_t* shape);
+PyObject* sum_to_shape(PyArrayObject* x, int ndim, const npy_intp* shape);
 
 }  // namespace extensor

@@ -2,21 +2,12 @@
 
 #include <algorithm>
 
+#include "arguments.h"
 #include "kernel.h"
 #include "operands.h"
 
 namespace extensor {
 namespace {
-
-// The axis as a number from 0 on; false for one that Python has to complain about.
-bool read_axis(PyObject* object, int ndim, int& axis) {
-  if (!PyLong_CheckExact(object)) return false;
-  const Py_ssize_t given = PyLong_AsSsize_t(object);
-  if (given == -1 && PyErr_Occurred()) PyErr_Clear();
-  if (given < -ndim || given >= ndim) return false;
-  axis = static_cast<int>(given < 0 ? given + ndim : given);
-  return true;
-}
 
 // One or two arrays of one shape, then the axis: the last one, where rows are contiguous.
 PyObject* call_rows(const void* definition, PyObject* const* arguments, Py_ssize_t count) {

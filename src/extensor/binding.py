@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Callable, Sequence
 from typing import Any
 
-_MISSING = object()
+_MISSING = ...  # what the dispatcher takes for a required parameter
 
 
 class Parameters:

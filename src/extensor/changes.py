@@ -7,20 +7,18 @@ since does the tape look up which arrays were changed when, so recording pays fo
 from __future__ import annotations
 
 import weakref
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
 
+from extensor import _native
 from extensor.places import user_place
 
-_time = 0
-_changed: dict[int, tuple[weakref.ref[Any], int, str | None]] = {}
-
-
-def clock() -> int:
-    """The number of in-place changes so far."""
-    return _time
+clock = _native.clock  # the number of in-place changes so far
+# By the identity of the memory: a reference that forgets it when it dies, and when and where it was
+# changed last. Lists, so that what changes often (a parameter) keeps its entry.
+_changed: dict[int, list[Any]] = {}
 
 
 def owner(array: Any) -> Any:
@@ -32,12 +30,29 @@ def owner(array: Any) -> Any:
 
 def mark(array: Any, remember_place: bool = False) -> None:
     """Note that the memory of ``array`` has just been changed."""
-    global _time
-    _time += 1
-    memory = owner(array)
-    key = id(memory)
-    reference = weakref.ref(memory, lambda _: _changed.pop(key, None))
-    _changed[key] = (reference, _time, user_place() if remember_place else None)
+    mark_all((array,), remember_place)
+
+
+def mark_all(arrays: Iterable[Any], remember_place: bool = False) -> None:
+    """The same for several arrays at once."""
+    time = _native.advance_clock()
+    place = user_place() if remember_place else None
+    for array in arrays:
+        memory = owner(array)
+        key = id(memory)
+        entry = _changed.get(key)
+        if entry is None:
+            _changed[key] = [weakref.ref(memory, _forget(key)), time, place]
+        else:
+            entry[1] = time
+            entry[2] = place
+
+
+def _forget(key: int) -> Callable[[Any], None]:
+    def forget(_: Any) -> None:
+        _changed.pop(key, None)
+
+    return forget
 
 
 def check(rule: str, saved: Iterable[Any], since: int, place: str | None) -> None:

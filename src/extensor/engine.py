@@ -62,10 +62,12 @@ def _observed(compute: Compute, arrays: Sequence[Any], attributes: Sequence[Any]
 def observe(observer: Observer) -> Iterator[None]:
     """Call ``observer(compute, arrays, attributes, result)`` after each computation inside the block."""
     _observers.append(observer)
+    _native.set_observed(True)
     try:
         yield
     finally:
         _observers.remove(observer)
+        _native.set_observed(bool(_observers))
 
 
 def namespace(array: Any) -> Any:

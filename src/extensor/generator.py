@@ -48,6 +48,7 @@ class Generator:
 
     @property
     def seed(self) -> int:
+        """The seed, from 0 to 2**64 - 1."""
         return self._seed
 
     @property

@@ -12,7 +12,7 @@ import inspect
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar
 
-from extensor import engine, tape
+from extensor import _native, engine, tape
 from extensor.binding import Parameters, dressed, reordered
 from extensor.dtypes import is_floating
 from extensor.kinds import Array, Arrays, Indices, Target, kind_of
@@ -89,34 +89,22 @@ class Op:
             self.bound = reordered(self.name, arguments)
             signature = inspect.signature(arguments, eval_str=True)
             signature = signature.replace(return_annotation=Tensor)
-        self.function = dressed(self._public(), formula, signature)
+        self.function = dressed(self._dispatcher(), formula, signature)
         self.function.op = self
         self.function.backward = self._define_backward
 
-    def _public(self) -> Callable[..., Any]:
-        """The function users call: straight to the kernel where there is one and it accepts."""
-        kernel, arity = self.kernel, self.arity
-        # Arguments in a public order of their own are always to be put in the formula's.
-        count = self.parameters.count if self.bound == self.parameters.bound else -1
-        bound, call, finish, run = self.bound, self.call, self.finish, engine.run
-        if kernel is None or self.variadic:
-            return lambda *args, **kwargs: call(bound(args, kwargs))
-
-        def function(*args: Any, **kwargs: Any) -> Any:
-            if kwargs or len(args) != count:
-                args = tuple(bound(args, kwargs))
-            inputs = args if arity == count else args[:arity]
-            try:
-                arrays = [x._array for x in inputs]
-            except AttributeError:
-                return call(args)
-            attributes = () if arity == count else args[arity:]
-            result = run(kernel, arrays, attributes)
-            if result is NotImplemented:
-                return call(args)
-            return finish(inputs, attributes, result)
-
-        return function
+    def _dispatcher(self) -> Any:
+        """The function users call: straight to the kernel where it accepts, else the long way."""
+        bound, call = self.bound, self.call
+        direct = not self.variadic and bound == self.parameters.bound
+        return _native.Dispatcher(
+            lambda *args, **kwargs: call(bound(args, kwargs)),
+            self.kernel if direct else None,
+            tuple(self.parameters.position),
+            tuple(self.parameters.defaults),
+            self.arity,
+            tuple(name in self.optional for name in self.inputs),
+        )
 
     def call(self, arguments: Sequence[Any]) -> Any:
         """The whole way: convert, promote, check, then kernel or formula."""
@@ -172,6 +160,8 @@ class Op:
     ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
         def define(written: Callable[..., Any]) -> Callable[..., Any]:
             self.rule = Rule(self, written, kernel)
+            if self.rule.kept_natively:
+                self.function.set_rule(self.rule, *self.rule.kept_natively)
             function: Callable[..., Any] = self.rule.function
             return function
 

@@ -34,6 +34,8 @@ from extensor.tensor import Tensor, wrap
 if TYPE_CHECKING:
     from extensor.op import Op
 
+# The order of ``Keep`` in native/python/dispatch.cpp.
+NATIVE_ROLES = ("tensor", "shape", "dtype", "output", "attribute")
 Needs: TypeAlias = tuple[bool, ...] | None
 
 
@@ -55,10 +57,11 @@ class Rule:
             raise TypeError(f"{self.name}: the first parameter must be grad_output")
         self.several = first == "grad_outputs"
         self.roles = [self._role(name) for name in self.names]
+        self.differentiable = [i for i, kind in enumerate(op.kinds) if kind is not Indices]
         self.keepers = [_keeper(role, index) for role, index in self.roles if role != "eps"]
+        self.kept_natively = self._kept_natively()
         self.output_at = self._position_of("output")
         self.eps_at = self._position_of("eps")
-        self.differentiable = [i for i, kind in enumerate(op.kinds) if kind is not Indices]
         self.fields = [f"grad_{op.inputs[i]}" for i in self.differentiable]
         self.single = len(self.fields) == 1 and not op.variadic
         self.result = namedtuple(f"{op.name}_gradients", self.fields)  # type: ignore[misc]
@@ -67,6 +70,14 @@ class Rule:
             lambda *args, **kwargs: self.call(bound(args, kwargs)), written, signature
         )
         self.function.op = op
+
+    def _kept_natively(self) -> tuple[tuple[int, ...], ...] | None:
+        """The same for the dispatcher, in its numbers; None for what only Python can keep."""
+        kept = [(role, index) for role, index in self.roles if role != "eps"]
+        if self.several or self.op.variadic or any(role not in NATIVE_ROLES for role, _ in kept):
+            return None
+        kinds = tuple(NATIVE_ROLES.index(role) for role, _ in kept)
+        return tuple(self.differentiable), kinds, tuple(index for _, index in kept)
 
     def _position_of(self, role: str) -> int | None:
         return next((i for i, (other, _) in enumerate(self.roles) if other == role), None)

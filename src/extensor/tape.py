@@ -9,13 +9,11 @@ order, and no recursion or second pass over the graph is needed.
 from __future__ import annotations
 
 import heapq
-import itertools
-import threading
 from collections.abc import Callable, Iterable, Sequence, Set
 from contextlib import ContextDecorator
 from typing import TYPE_CHECKING, Any, Protocol
 
-from extensor import changes
+from extensor import _native, changes
 from extensor.errors import value_error
 from extensor.places import user_place
 
@@ -35,32 +33,21 @@ class Rule(Protocol):
     ) -> Sequence[Tensor | None]: ...
 
 
-class Mode(threading.local):
-    """What the tape does in this thread."""
-
-    recording = True
-    anomaly = False
-    epsilon = 1e-10
-
-
-mode = Mode()
-next_number = itertools.count(1).__next__
+# What the tape does in this thread: ``recording``, ``anomaly``, and the ``epsilon`` it hands to rules.
+mode = _native.mode
+next_number = _native.next_number
 _FREED: tuple[Any, ...] = ("freed",)
 
 
-class Node:
+class Node(_native.NodeBase):
     """One recorded call. ``parents``: a leaf, a node or None for each differentiable input."""
 
-    __slots__ = ("clock", "hooks", "number", "parents", "place", "rule", "saved")
+    __slots__ = ()
 
     def __init__(self, rule: Rule, saved: tuple[Any, ...], parents: tuple[Any, ...]) -> None:
-        self.rule = rule
-        self.saved = saved
-        self.parents = parents
-        self.number = next_number()
-        self.clock = changes.clock()
-        self.hooks: list[Hook] | None = None
-        self.place = user_place() if mode.anomaly else None
+        super().__init__(rule, saved, parents)
+        if mode.anomaly:
+            self.place = user_place()
 
     def __lt__(self, other: Node) -> bool:
         return self.number > other.number

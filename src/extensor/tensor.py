@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any, SupportsIndex
 
 import numpy as np
 
-from extensor import changes, tape
+from extensor import _native, changes, tape
 from extensor.dtypes import DType, as_dtype, bool_, get_default_dtype, is_bfloat16, is_floating
 from extensor.errors import type_error, value_error
 
 
-class Tensor:
+class Tensor(_native.TensorBase):
     """A multi-dimensional array that can be differentiated.
 
     >>> import extensor as ex
@@ -26,36 +26,37 @@ class Tensor:
     tensor([2., 4.])
     """
 
-    __slots__ = ("__weakref__", "_array", "_hooks", "_node", "_requires_grad", "grad")
+    __slots__ = ("__weakref__",)
     __array_ufunc__ = None  # lets ``ndarray + tensor`` reach our reflected operators
 
     def __init__(self, data: Any, dtype: DType = None, requires_grad: bool = False) -> None:
         self._array = to_array(data, dtype)
-        self._requires_grad = False
-        self._node: tape.Node | None = None
-        self._hooks: list[tape.Hook] | None = None
-        self.grad: Tensor | None = None
         if requires_grad:
             self.requires_grad = True
 
     @property
     def shape(self) -> tuple[int, ...]:
+        """The sizes of the axes."""
         return tuple(self._array.shape)
 
     @property
     def dtype(self) -> DType:
+        """The dtype of the elements, a NumPy dtype."""
         return self._array.dtype
 
     @property
     def ndim(self) -> int:
+        """The number of axes."""
         return int(self._array.ndim)
 
     @property
     def size(self) -> int:
+        """The number of elements."""
         return int(self._array.size)
 
     @property
     def device(self) -> str:
+        """Where the array is: "cpu" for NumPy."""
         return str(getattr(self._array, "device", "cpu"))
 
     @property
@@ -65,6 +66,7 @@ class Tensor:
 
     @property
     def requires_grad(self) -> bool:
+        """True if what is computed from this tensor is recorded; can be set on a leaf."""
         return self._requires_grad
 
     @requires_grad.setter
@@ -228,9 +230,7 @@ class Tensor:
     def __deepcopy__(self, memo: dict[int, Any]) -> Tensor:
         if self._node is not None:
             raise RuntimeError("copy: only a leaf tensor can be copied; use detach() or clone()")
-        copied = type(self).__new__(type(self))
-        _initialise(copied, self._array.copy())
-        copied._requires_grad = self._requires_grad
+        copied = _rebuilt(type(self), self._array.copy(), self._requires_grad)
         copied.grad = None if self.grad is None else self.grad.detach().__deepcopy__(memo)
         return copied
 
@@ -245,7 +245,7 @@ class Tensor:
         mT: Tensor
         at: Any
 
-        def __getattr__(self, name: str) -> Callable[..., Any]: ...
+        def __getattr__(self, name: str) -> Callable[..., Tensor]: ...
         def __add__(self, other: Any) -> Tensor: ...
         def __radd__(self, other: Any) -> Tensor: ...
         def __sub__(self, other: Any) -> Tensor: ...
@@ -274,24 +274,14 @@ class Tensor:
         def __getitem__(self, index: Any) -> Tensor: ...
 
 
-def _initialise(tensor: Tensor, array: Any) -> None:
-    tensor._array = array
-    tensor._requires_grad = False
-    tensor._node = None
-    tensor._hooks = None
-    tensor.grad = None
-
-
-def wrap(array: Any) -> Tensor:
-    """A tensor around an array that is already of a supported kind: no checks, no copy."""
-    tensor = Tensor.__new__(Tensor)
-    _initialise(tensor, array)
-    return tensor
+# A tensor around an array that is already of a supported kind: no checks, no copy.
+wrap: Callable[[Any], Tensor] = _native.wrap
+_native.set_classes(Tensor, tape.Node)
 
 
 def _rebuilt(kind: type[Tensor], array: Any, requires_grad: bool) -> Tensor:
     tensor = kind.__new__(kind)
-    _initialise(tensor, array)
+    tensor._array = array
     tensor._requires_grad = requires_grad
     return tensor
 

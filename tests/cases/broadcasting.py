@@ -38,7 +38,13 @@ CASES = [
     Case("chain_divide", (real(2, 3), real(2, 3, **NONZERO)), np.divide, integers=False),
     Case("chain_divide", (real(4, 1, 3), real(2, 1, **NONZERO)), np.divide, integers=False),
     Case("lift", (real(2, 3, avoid=(-0.5, 0.5)),), lifted, {"least": 0.5}, integers=False),
-    Case("cast", (real(2, 3),), lambda x, dtype: x.astype(dtype), {"dtype": "float64"}),
+    Case(
+        "cast",
+        (real(2, 3),),
+        lambda x, dtype: x.astype(dtype),
+        {"dtype": "float64"},
+        integers=False,
+    ),
     Case("identity", (real(2, 3),), lambda x: x),
     Case("clone", (real(2, 3),), lambda x: x.copy()),
 ]

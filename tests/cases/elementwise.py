@@ -28,7 +28,8 @@ CASES = [
     Case("where", (booleans(2, 3), real(2, 3), real(2, 3)), np.where),
     Case("where", (booleans(3), real(2, 1), real(4, 1, 3)), np.where),
     Case("where", (booleans(), real(), real(2)), np.where),
-    *[Case(name, (real(2, 3, **BETWEEN),), ROUNDING[name]) for name in ROUNDING],
+    # NumPy rounds a bool to float16; test_round_of_bools in test_tensor.py says what is expected.
+    *[Case(n, (real(2, 3, **BETWEEN),), ROUNDING[n], integers=n != "round") for n in ROUNDING],
     Case("sign", (real(2, 3, avoid=(0.0,)),), np.sign, integers=False),
     Case("abs", (real(2, 3, avoid=(0.0,)),), np.abs),
     *[
@@ -97,8 +98,8 @@ ERRORS = [
         Error(
             name,
             ("nonsense",),
-            f"{name}: data must be numbers, nested lists of equal lengths or an array, "
-            "got data='str'",
+            f"{name}: dtype must be bool, int8-64, uint8-64, float16, bfloat16, float32 or "
+            "float64, got dtype=dtype('<U8')",
             kind=TypeError,
         )
         for name in ["logical_not", *TESTS]

@@ -30,6 +30,7 @@ class GradientReport:
 
     @property
     def passed(self) -> bool:
+        """True if every gradient agrees with finite differences."""
         return self.kind is None
 
     def __bool__(self) -> bool:

@@ -27,7 +27,7 @@ def _reshape(name: str, shapes: Shapes, shape: Any) -> Shape:
     return tuple(wanted)
 
 
-@op(shape=_reshape, widen=False)
+@op(kernel="reshape", shape=_reshape, widen=False)
 def reshape(xp: Any, x: Array, shape: Shape) -> Any:
     """The elements in another shape; one size may be -1. Derivative: back to the old shape.
 
@@ -39,7 +39,7 @@ def reshape(xp: Any, x: Array, shape: Shape) -> Any:
     return xp.reshape(x, _reshape("reshape", {"x": x.shape}, shape))
 
 
-@reshape.backward()
+@reshape.backward(kernel="reshape")
 def reshape_backward(grad_output: Tensor, input_shape: Shape) -> Tensor:
     """``grad_output`` in ``input_shape``."""
     return reshape(grad_output, input_shape)
@@ -207,7 +207,7 @@ def _permuted(name: str, shapes: Shapes, axes: Sequence[int] | None) -> Shape:
     return tuple(shape[axis] for axis in _order(name, axes, len(shape)))
 
 
-@op(shape=_permuted, widen=False)
+@op(kernel="transpose", shape=_permuted, widen=False)
 def transpose(xp: Any, x: Array, axes: Shape | None = None) -> Any:
     """``x`` with its axes in the order ``axes``; None reverses them. Derivative: the axes put back.
 
@@ -225,7 +225,7 @@ def transpose_backward(grad_output: Tensor, axes: Shape | None = None) -> Tensor
     return transpose(grad_output, _inverse(_order("transpose_backward", axes, grad_output.ndim)))
 
 
-@op(shape=_permuted, widen=False)
+@op(kernel="transpose", shape=_permuted, widen=False)
 def permute(xp: Any, x: Array, axes: Shape) -> Any:
     """``x`` with its axes in the order ``axes``. Derivative: the axes put back.
 

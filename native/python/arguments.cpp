@@ -1,0 +1,53 @@
+#include "arguments.h"
+
+#include <algorithm>
+
+namespace extensor {
+namespace {
+
+bool read_size(PyObject* object, npy_intp& size) {
+  if (!PyLong_CheckExact(object)) return false;
+  size = PyLong_AsSsize_t(object);
+  if (size == -1 && PyErr_Occurred()) {
+    PyErr_Clear();
+    return false;
+  }
+  return true;
+}
+
+bool mark_axis(PyObject* object, int ndim, bool* marked) {
+  int axis;
+  if (!read_axis(object, ndim, axis) || marked[axis]) return false;
+  marked[axis] = true;
+  return true;
+}
+
+}  // namespace
+
+bool read_sizes(PyObject* object, npy_intp* sizes, int& count) {
+  if (!PyTuple_CheckExact(object) || PyTuple_GET_SIZE(object) > kMaxDimensions) return false;
+  count = static_cast<int>(PyTuple_GET_SIZE(object));
+  for (int i = 0; i < count; ++i) {
+    if (!read_size(PyTuple_GET_ITEM(object, i), sizes[i])) return false;
+  }
+  return true;
+}
+
+bool read_axis(PyObject* object, int ndim, int& axis) {
+  npy_intp given;
+  if (!read_size(object, given) || given < -ndim || given >= ndim) return false;
+  axis = static_cast<int>(given < 0 ? given + ndim : given);
+  return true;
+}
+
+bool read_axes(PyObject* object, int ndim, bool* marked) {
+  std::fill(marked, marked + ndim, object == Py_None);
+  if (object == Py_None) return true;
+  if (!PyTuple_CheckExact(object)) return mark_axis(object, ndim, marked);
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(object); ++i) {
+    if (!mark_axis(PyTuple_GET_ITEM(object, i), ndim, marked)) return false;
+  }
+  return true;
+}
+
+}  // namespace extensor

@@ -1,0 +1,18 @@
+// Reading the attributes of a kernel call. All return false, without a Python error, for anything
+// that Python itself has to look at.
+#pragma once
+
+#include "arrays.h"
+
+namespace extensor {
+
+// A tuple of ints.
+bool read_sizes(PyObject* object, npy_intp* sizes, int& count);
+
+// One axis, as a number from 0 on.
+bool read_axis(PyObject* object, int ndim, int& axis);
+
+// None (all axes), an axis or a tuple of axes, as a mark for each axis.
+bool read_axes(PyObject* object, int ndim, bool* marked);
+
+}  // namespace extensor

@@ -1,0 +1,304 @@
+// The short way from a public op to its kernel and back: tensors in, kernel, a tensor out with its
+// node on the tape, without a Python frame. Whatever is not plain (numbers, mixed dtypes, wrong
+// shapes, an observer at the door, anomaly detection) takes the long way, which is Python: op.py.
+#include "dispatch.h"
+
+#include <structmember.h>
+
+#include <cstddef>
+#include <cstring>
+
+#include "kernel.h"
+#include "tensor_object.h"
+
+namespace extensor {
+namespace {
+
+constexpr int kMaxArguments = 16;
+
+// What a rule asks the tape to keep; the numbers are those of rule.py.
+enum class Keep : int { tensor, shape, dtype, output, attribute };
+struct Keeper {
+  Keep what;
+  int index;
+};
+
+struct DispatcherObject {
+  PyObject_HEAD;
+  vectorcallfunc vectorcall;
+  PyObject* dictionary;
+  PyObject* weak_references;
+  PyObject* long_way;  // called with the arguments as they came
+  PyObject* kernel;    // or null: always the long way
+  PyObject* names;     // tuple of parameter names
+  PyObject* defaults;  // tuple of the same length; null entries are required parameters
+  PyObject* rule;      // or null: nothing is recorded
+  KernelCall call;
+  const void* definition;
+  int arity, count;
+  bool optional[kMaxArguments];  // inputs that may be None
+  int differentiable_count, keeper_count;
+  int differentiable[kMaxArguments];
+  Keeper keepers[kMaxArguments];
+};
+
+bool observed = false;  // somebody stands at the door and wants to see every computation
+
+DispatcherObject* as_dispatcher(PyObject* object) {
+  return reinterpret_cast<DispatcherObject*>(object);
+}
+
+// The arguments in the order of the signature, borrowed; false for the long way.
+bool bind(const DispatcherObject& self, PyObject* const* given, Py_ssize_t positional,
+          PyObject* keywords, PyObject** bound) {
+  if (positional > self.count) return false;
+  for (Py_ssize_t i = 0; i < self.count; ++i) {
+    bound[i] = i < positional ? given[i] : PyTuple_GET_ITEM(self.defaults, i);
+  }
+  const Py_ssize_t named = keywords == nullptr ? 0 : PyTuple_GET_SIZE(keywords);
+  for (Py_ssize_t k = 0; k < named; ++k) {
+    Py_ssize_t place = positional;
+    while (place < self.count &&
+           PyTuple_GET_ITEM(self.names, place) != PyTuple_GET_ITEM(keywords, k)) {
+      ++place;
+    }
+    if (place == self.count) return false;
+    bound[place] = given[positional + k];
+  }
+  for (Py_ssize_t i = 0; i < self.count; ++i) {
+    if (bound[i] == Py_Ellipsis) return false;  // a required parameter that was not given
+  }
+  return true;
+}
+
+// Numbers are weak: a kernel that takes them gives them the dtype of its arrays.
+bool is_number(PyObject* object) {
+  return PyFloat_CheckExact(object) || PyLong_CheckExact(object) || PyBool_Check(object);
+}
+
+// A number as a tensor of the result's dtype, for the tape. New reference.
+PyObject* number_tensor(PyObject* number, PyObject* result) {
+  PyArray_Descr* descriptor = PyArray_DESCR(reinterpret_cast<PyArrayObject*>(result));
+  Reference array(new_array(descriptor, 0, nullptr));
+  if (!array || PyArray_SETITEM(array.array(), PyArray_BYTES(array.array()), number) < 0) {
+    return nullptr;
+  }
+  return new_tensor(array.get());
+}
+
+// New reference to what one keeper asks for.
+PyObject* kept(Keeper keeper, PyObject* const* bound, int arity, PyObject* result) {
+  static PyObject* const shape_name = PyUnicode_InternFromString("shape");
+  switch (keeper.what) {
+    case Keep::tensor:
+      if (is_number(bound[keeper.index])) return number_tensor(bound[keeper.index], result);
+      return Py_NewRef(bound[keeper.index]);
+    case Keep::shape:
+      if (is_number(bound[keeper.index])) return PyTuple_New(0);
+      if (bound[keeper.index] == Py_None) return Py_NewRef(Py_None);
+      return PyObject_GetAttr(as_tensor(bound[keeper.index])->array, shape_name);
+    case Keep::dtype:
+      return PyObject_GetAttrString(as_tensor(bound[keeper.index])->array, "dtype");
+    case Keep::output:
+      return Py_NewRef(result);
+    case Keep::attribute:
+      return Py_NewRef(bound[arity + keeper.index]);
+  }
+  return nullptr;
+}
+
+// Where the gradient of an input goes: its node, the leaf itself, or nowhere. Borrowed.
+PyObject* parent_of(PyObject* input) {
+  if (!is_tensor(input)) return Py_None;
+  TensorObject* tensor = as_tensor(input);
+  if (tensor->requires_grad != Py_True) return Py_None;
+  return tensor->node == Py_None ? input : tensor->node;
+}
+
+bool is_recorded(const DispatcherObject& self, PyObject* const* bound) {
+  if (self.rule == nullptr || !mode().recording) return false;
+  for (int i = 0; i < self.differentiable_count; ++i) {
+    if (parent_of(bound[self.differentiable[i]]) != Py_None) return true;
+  }
+  return false;
+}
+
+bool record(const DispatcherObject& self, PyObject* const* bound, PyObject* output,
+            PyObject* result) {
+  Reference saved(PyTuple_New(self.keeper_count));
+  Reference parents(PyTuple_New(self.differentiable_count));
+  if (!saved || !parents) return false;
+  for (int i = 0; i < self.keeper_count; ++i) {
+    PyObject* item = kept(self.keepers[i], bound, self.arity, result);
+    if (item == nullptr) return false;
+    PyTuple_SET_ITEM(saved.get(), i, item);
+  }
+  for (int i = 0; i < self.differentiable_count; ++i) {
+    PyTuple_SET_ITEM(parents.get(), i, Py_NewRef(parent_of(bound[self.differentiable[i]])));
+  }
+  PyObject* node = new_node(self.rule, saved.get(), parents.get());
+  if (node == nullptr) return false;
+  TensorObject* tensor = as_tensor(output);
+  Py_SETREF(tensor->node, node);
+  Py_SETREF(tensor->requires_grad, Py_NewRef(Py_True));
+  return true;
+}
+
+// Null without an error set means: the long way.
+PyObject* short_way(const DispatcherObject& self, PyObject* const* given, Py_ssize_t positional,
+                    PyObject* keywords) {
+  PyObject *bound[kMaxArguments], *arguments[kMaxArguments];
+  if (self.kernel == nullptr || observed || mode().anomaly ||
+      !bind(self, given, positional, keywords, bound)) {
+    return nullptr;
+  }
+  for (int i = 0; i < self.count; ++i) {
+    arguments[i] = bound[i];
+    if (i >= self.arity) continue;
+    if (is_tensor(bound[i])) {
+      arguments[i] = as_tensor(bound[i])->array;
+    } else if (!is_number(bound[i]) && (bound[i] != Py_None || !self.optional[i])) {
+      return nullptr;
+    }
+  }
+  Reference result(self.call(self.definition, arguments, self.count));
+  if (!result || result.get() == Py_NotImplemented || !PyArray_Check(result.get())) return nullptr;
+  Reference output(new_tensor(result.get()));
+  if (output && is_recorded(self, bound) && !record(self, bound, output.get(), result.get())) {
+    return nullptr;
+  }
+  return output.release();
+}
+
+PyObject* call_dispatcher(PyObject* object, PyObject* const* given, size_t flagged_count,
+                          PyObject* keywords) {
+  const DispatcherObject& self = *as_dispatcher(object);
+  PyObject* output = short_way(self, given, PyVectorcall_NARGS(flagged_count), keywords);
+  if (output != nullptr || PyErr_Occurred()) return output;
+  return PyObject_Vectorcall(self.long_way, given, flagged_count, keywords);
+}
+
+// long_way, kernel or None, names, defaults (Ellipsis where required), arity, optional inputs
+PyObject* create(PyTypeObject* type, PyObject* arguments, PyObject*) {
+  PyObject *long_way, *kernel, *names, *defaults, *optional;
+  int arity;
+  if (!PyArg_ParseTuple(arguments, "OOO!O!iO!", &long_way, &kernel, &PyTuple_Type, &names,
+                        &PyTuple_Type, &defaults, &arity, &PyTuple_Type, &optional)) {
+    return nullptr;
+  }
+  PyObject* object = type->tp_alloc(type, 0);
+  if (object == nullptr) return nullptr;
+  DispatcherObject* self = as_dispatcher(object);
+  self->vectorcall = call_dispatcher;
+  self->dictionary = PyDict_New();
+  self->long_way = Py_NewRef(long_way);
+  self->names = Py_NewRef(names);
+  self->defaults = Py_NewRef(defaults);
+  self->arity = arity;
+  self->count = static_cast<int>(PyTuple_GET_SIZE(names));
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(optional) && i < kMaxArguments; ++i) {
+    self->optional[i] = PyTuple_GET_ITEM(optional, i) == Py_True;
+  }
+  if (kernel != Py_None && self->count <= kMaxArguments &&
+      kernel_parts(kernel, self->call, self->definition)) {
+    self->kernel = Py_NewRef(kernel);
+  }
+  return object;
+}
+
+bool read_ints(PyObject* sequence, int* target, int& count) {
+  count = static_cast<int>(PyTuple_GET_SIZE(sequence));
+  for (int i = 0; i < count; ++i) {
+    target[i] = static_cast<int>(PyLong_AsLong(PyTuple_GET_ITEM(sequence, i)));
+  }
+  return !PyErr_Occurred();
+}
+
+// rule, indices of differentiable inputs, kinds and indices of what is kept
+PyObject* set_rule(PyObject* object, PyObject* arguments) {
+  DispatcherObject* self = as_dispatcher(object);
+  PyObject *rule, *differentiable, *kinds, *indices;
+  if (!PyArg_ParseTuple(arguments, "OO!O!O!", &rule, &PyTuple_Type, &differentiable, &PyTuple_Type,
+                        &kinds, &PyTuple_Type, &indices)) {
+    return nullptr;
+  }
+  if (PyTuple_GET_SIZE(differentiable) > kMaxArguments || PyTuple_GET_SIZE(kinds) > kMaxArguments ||
+      PyTuple_GET_SIZE(kinds) != PyTuple_GET_SIZE(indices)) {
+    PyErr_SetString(PyExc_ValueError, "set_rule: too many arguments");
+    return nullptr;
+  }
+  int kind_numbers[kMaxArguments], index_numbers[kMaxArguments];
+  if (!read_ints(differentiable, self->differentiable, self->differentiable_count) ||
+      !read_ints(kinds, kind_numbers, self->keeper_count) ||
+      !read_ints(indices, index_numbers, self->keeper_count)) {
+    return nullptr;
+  }
+  for (int i = 0; i < self->keeper_count; ++i) {
+    self->keepers[i] = {static_cast<Keep>(kind_numbers[i]), index_numbers[i]};
+  }
+  Py_XSETREF(self->rule, Py_NewRef(rule));
+  Py_RETURN_NONE;
+}
+
+// As a function: found in a class and asked for through an instance, it becomes a method.
+PyObject* bind_to_instance(PyObject* self, PyObject* instance, PyObject*) {
+  if (instance == nullptr || instance == Py_None) return Py_NewRef(self);
+  return PyMethod_New(self, instance);
+}
+
+PyObject* represent(PyObject* self) {
+  Reference name(PyObject_GetAttrString(self, "__name__"));
+  return name ? PyUnicode_FromFormat("<op %S>", name.get()) : nullptr;
+}
+
+void destroy(PyObject* object) {
+  DispatcherObject* self = as_dispatcher(object);
+  if (self->weak_references != nullptr) PyObject_ClearWeakRefs(object);
+  Py_XDECREF(self->dictionary);
+  Py_XDECREF(self->long_way);
+  Py_XDECREF(self->kernel);
+  Py_XDECREF(self->names);
+  Py_XDECREF(self->defaults);
+  Py_XDECREF(self->rule);
+  Py_TYPE(object)->tp_free(object);
+}
+
+PyMethodDef methods[] = {{"set_rule", set_rule, METH_VARARGS, nullptr}, {}};
+PyGetSetDef properties[] = {
+    {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, nullptr, nullptr}, {}};
+
+PyTypeObject dispatcher_type = [] {
+  PyTypeObject type = {PyVarObject_HEAD_INIT(nullptr, 0)};
+  type.tp_name = "extensor._native.Dispatcher";
+  type.tp_basicsize = sizeof(DispatcherObject);
+  type.tp_dealloc = destroy;
+  type.tp_vectorcall_offset = offsetof(DispatcherObject, vectorcall);
+  type.tp_repr = represent;
+  type.tp_call = PyVectorcall_Call;
+  type.tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_METHOD_DESCRIPTOR;
+  type.tp_methods = methods;
+  type.tp_getset = properties;
+  type.tp_descr_get = bind_to_instance;
+  type.tp_dictoffset = offsetof(DispatcherObject, dictionary);
+  type.tp_weaklistoffset = offsetof(DispatcherObject, weak_references);
+  type.tp_new = create;
+  return type;
+}();
+
+PyObject* set_observed(PyObject*, PyObject* value) {
+  observed = value == Py_True;
+  Py_RETURN_NONE;
+}
+
+PyMethodDef functions[] = {{"set_observed", set_observed, METH_O, nullptr}, {}};
+
+}  // namespace
+
+bool add_dispatcher_type(PyObject* module) {
+  return PyType_Ready(&dispatcher_type) == 0 &&
+         PyModule_AddObjectRef(module, "Dispatcher",
+                               reinterpret_cast<PyObject*>(&dispatcher_type)) == 0 &&
+         PyModule_AddFunctions(module, functions) == 0;
+}
+
+}  // namespace extensor

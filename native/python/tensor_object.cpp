@@ -1,0 +1,258 @@
+#include "tensor_object.h"
+
+#include <structmember.h>
+
+#include <atomic>
+#include <cstddef>
+
+namespace extensor {
+namespace {
+
+// The Python subclasses, told to us once they exist; the bases until then.
+PyTypeObject* tensor_type = nullptr;
+PyTypeObject* node_type = nullptr;
+std::atomic<long long> last_number{0};
+std::atomic<long long> change_clock{0};
+
+PyObject* allocate_tensor(PyTypeObject* type, PyObject* array) {
+  PyObject* self = type->tp_alloc(type, 0);
+  if (self == nullptr) return nullptr;
+  TensorObject* tensor = as_tensor(self);
+  tensor->array = Py_NewRef(array);
+  tensor->requires_grad = Py_NewRef(Py_False);
+  tensor->node = Py_NewRef(Py_None);
+  tensor->hooks = Py_NewRef(Py_None);
+  tensor->grad = Py_NewRef(Py_None);
+  return self;
+}
+
+PyObject* create_tensor(PyTypeObject* type, PyObject*, PyObject*) {
+  return allocate_tensor(type, Py_None);
+}
+
+int traverse_tensor(PyObject* self, visitproc visit, void* arg) {
+  TensorObject* tensor = as_tensor(self);
+  Py_VISIT(tensor->array);
+  Py_VISIT(tensor->node);
+  Py_VISIT(tensor->hooks);
+  Py_VISIT(tensor->grad);
+  return 0;
+}
+
+int clear_tensor(PyObject* self) {
+  TensorObject* tensor = as_tensor(self);
+  Py_CLEAR(tensor->array);
+  Py_CLEAR(tensor->requires_grad);
+  Py_CLEAR(tensor->node);
+  Py_CLEAR(tensor->hooks);
+  Py_CLEAR(tensor->grad);
+  return 0;
+}
+
+// Tensors and nodes hold each other in chains as long as the graph: the trashcan keeps the end of
+// such a chain from exhausting the stack.
+template <int (*kClear)(PyObject*)>
+void destroy(PyObject* self) {
+  PyObject_GC_UnTrack(self);
+  Py_TRASHCAN_BEGIN(self, destroy<kClear>);
+  kClear(self);
+  Py_TYPE(self)->tp_free(self);
+  Py_TRASHCAN_END;
+}
+
+PyMemberDef tensor_members[] = {
+    {"_array", T_OBJECT_EX, offsetof(TensorObject, array), 0, nullptr},
+    {"_requires_grad", T_OBJECT_EX, offsetof(TensorObject, requires_grad), 0, nullptr},
+    {"_node", T_OBJECT_EX, offsetof(TensorObject, node), 0, nullptr},
+    {"_hooks", T_OBJECT_EX, offsetof(TensorObject, hooks), 0, nullptr},
+    {"grad", T_OBJECT_EX, offsetof(TensorObject, grad), 0, nullptr},
+    {},
+};
+
+PyTypeObject tensor_base = [] {
+  PyTypeObject type = {PyVarObject_HEAD_INIT(nullptr, 0)};
+  type.tp_name = "extensor._native.TensorBase";
+  type.tp_basicsize = sizeof(TensorObject);
+  type.tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC;
+  type.tp_new = create_tensor;
+  type.tp_dealloc = destroy<clear_tensor>;
+  type.tp_traverse = traverse_tensor;
+  type.tp_clear = clear_tensor;
+  type.tp_members = tensor_members;
+  return type;
+}();
+
+NodeObject* as_node(PyObject* object) { return reinterpret_cast<NodeObject*>(object); }
+
+PyObject* allocate_node(PyTypeObject* type, PyObject* rule, PyObject* saved, PyObject* parents) {
+  PyObject* self = type->tp_alloc(type, 0);
+  if (self == nullptr) return nullptr;
+  NodeObject* node = as_node(self);
+  node->rule = Py_NewRef(rule);
+  node->saved = Py_NewRef(saved);
+  node->parents = Py_NewRef(parents);
+  node->hooks = Py_NewRef(Py_None);
+  node->place = Py_NewRef(Py_None);
+  node->number = ++last_number;
+  node->clock = change_clock;
+  return self;
+}
+
+PyObject* create_node(PyTypeObject* type, PyObject*, PyObject*) {
+  return allocate_node(type, Py_None, Py_None, Py_None);
+}
+
+int initialise_node(PyObject* self, PyObject* arguments, PyObject*) {
+  PyObject *rule, *saved, *parents;
+  if (!PyArg_ParseTuple(arguments, "OOO", &rule, &saved, &parents)) return -1;
+  NodeObject* node = as_node(self);
+  Py_SETREF(node->rule, Py_NewRef(rule));
+  Py_SETREF(node->saved, Py_NewRef(saved));
+  Py_SETREF(node->parents, Py_NewRef(parents));
+  return 0;
+}
+
+int traverse_node(PyObject* self, visitproc visit, void* arg) {
+  NodeObject* node = as_node(self);
+  Py_VISIT(node->rule);
+  Py_VISIT(node->saved);
+  Py_VISIT(node->parents);
+  Py_VISIT(node->hooks);
+  return 0;
+}
+
+int clear_node(PyObject* self) {
+  NodeObject* node = as_node(self);
+  Py_CLEAR(node->rule);
+  Py_CLEAR(node->saved);
+  Py_CLEAR(node->parents);
+  Py_CLEAR(node->hooks);
+  Py_CLEAR(node->place);
+  return 0;
+}
+
+PyMemberDef node_members[] = {
+    {"rule", T_OBJECT_EX, offsetof(NodeObject, rule), 0, nullptr},
+    {"saved", T_OBJECT_EX, offsetof(NodeObject, saved), 0, nullptr},
+    {"parents", T_OBJECT_EX, offsetof(NodeObject, parents), 0, nullptr},
+    {"hooks", T_OBJECT_EX, offsetof(NodeObject, hooks), 0, nullptr},
+    {"place", T_OBJECT_EX, offsetof(NodeObject, place), 0, nullptr},
+    {"number", T_LONGLONG, offsetof(NodeObject, number), READONLY, nullptr},
+    {"clock", T_LONGLONG, offsetof(NodeObject, clock), READONLY, nullptr},
+    {},
+};
+
+PyTypeObject node_base = [] {
+  PyTypeObject type = {PyVarObject_HEAD_INIT(nullptr, 0)};
+  type.tp_name = "extensor._native.NodeBase";
+  type.tp_basicsize = sizeof(NodeObject);
+  type.tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC;
+  type.tp_new = create_node;
+  type.tp_init = initialise_node;
+  type.tp_dealloc = destroy<clear_node>;
+  type.tp_traverse = traverse_node;
+  type.tp_clear = clear_node;
+  type.tp_members = node_members;
+  return type;
+}();
+
+template <bool Mode::* kFlag>
+PyObject* get_flag(PyObject*, void*) {
+  return PyBool_FromLong(mode().*kFlag);
+}
+template <bool Mode::* kFlag>
+int set_flag(PyObject*, PyObject* value, void*) {
+  const int truth = value == nullptr ? -1 : PyObject_IsTrue(value);
+  if (truth >= 0) mode().*kFlag = truth;
+  return truth < 0 ? -1 : 0;
+}
+PyObject* get_epsilon(PyObject*, void*) { return PyFloat_FromDouble(mode().epsilon); }
+int set_epsilon(PyObject*, PyObject* value, void*) {
+  const double epsilon = value == nullptr ? -1 : PyFloat_AsDouble(value);
+  if (PyErr_Occurred()) return -1;
+  mode().epsilon = epsilon;
+  return 0;
+}
+
+PyGetSetDef mode_properties[] = {
+    {"recording", get_flag<&Mode::recording>, set_flag<&Mode::recording>, nullptr, nullptr},
+    {"anomaly", get_flag<&Mode::anomaly>, set_flag<&Mode::anomaly>, nullptr, nullptr},
+    {"epsilon", get_epsilon, set_epsilon, nullptr, nullptr},
+    {},
+};
+
+PyTypeObject mode_type = [] {
+  PyTypeObject type = {PyVarObject_HEAD_INIT(nullptr, 0)};
+  type.tp_name = "extensor._native.Mode";
+  type.tp_basicsize = sizeof(PyObject);
+  type.tp_flags = Py_TPFLAGS_DEFAULT;
+  type.tp_getset = mode_properties;
+  return type;
+}();
+
+PyObject* wrap(PyObject*, PyObject* array) { return new_tensor(array); }
+
+PyObject* next_number(PyObject*, PyObject*) { return PyLong_FromLongLong(++last_number); }
+PyObject* clock(PyObject*, PyObject*) { return PyLong_FromLongLong(change_clock); }
+PyObject* advance_clock(PyObject*, PyObject*) { return PyLong_FromLongLong(++change_clock); }
+
+// The subclasses that new tensors and nodes are made of.
+PyObject* set_classes(PyObject*, PyObject* arguments) {
+  PyObject *tensor, *node;
+  if (!PyArg_ParseTuple(arguments, "OO", &tensor, &node)) return nullptr;
+  if (!PyType_Check(tensor) || !PyType_Check(node) ||
+      !PyType_IsSubtype(reinterpret_cast<PyTypeObject*>(tensor), &tensor_base) ||
+      !PyType_IsSubtype(reinterpret_cast<PyTypeObject*>(node), &node_base)) {
+    PyErr_SetString(PyExc_TypeError, "set_classes: needs subclasses of TensorBase and NodeBase");
+    return nullptr;
+  }
+  tensor_type = reinterpret_cast<PyTypeObject*>(Py_NewRef(tensor));
+  node_type = reinterpret_cast<PyTypeObject*>(Py_NewRef(node));
+  Py_RETURN_NONE;
+}
+
+PyMethodDef functions[] = {
+    {"wrap", wrap, METH_O, nullptr},
+    {"next_number", next_number, METH_NOARGS, nullptr},
+    {"clock", clock, METH_NOARGS, nullptr},
+    {"advance_clock", advance_clock, METH_NOARGS, nullptr},
+    {"set_classes", set_classes, METH_VARARGS, nullptr},
+    {},
+};
+
+}  // namespace
+
+Mode& mode() {
+  static thread_local Mode of_this_thread;
+  return of_this_thread;
+}
+
+bool is_tensor(PyObject* object) {
+  return Py_TYPE(object) == tensor_type || PyObject_TypeCheck(object, &tensor_base);
+}
+
+PyObject* new_tensor(PyObject* array) { return allocate_tensor(tensor_type, array); }
+
+PyObject* new_node(PyObject* rule, PyObject* saved, PyObject* parents) {
+  return allocate_node(node_type, rule, saved, parents);
+}
+
+bool add_tensor_types(PyObject* module) {
+  if (PyType_Ready(&tensor_base) < 0 || PyType_Ready(&node_base) < 0 ||
+      PyType_Ready(&mode_type) < 0) {
+    return false;
+  }
+  tensor_type = &tensor_base;
+  node_type = &node_base;
+  PyObject* shared_mode = mode_type.tp_alloc(&mode_type, 0);
+  if (shared_mode == nullptr) return false;
+  const bool added =
+      PyModule_AddObjectRef(module, "TensorBase", reinterpret_cast<PyObject*>(&tensor_base)) == 0 &&
+      PyModule_AddObjectRef(module, "NodeBase", reinterpret_cast<PyObject*>(&node_base)) == 0 &&
+      PyModule_AddObjectRef(module, "mode", shared_mode) == 0 &&
+      PyModule_AddFunctions(module, functions) == 0;
+  Py_DECREF(shared_mode);
+  return added;
+}
+
+}  // namespace extensor

@@ -1,0 +1,49 @@
+// The parts of a tensor and of a node of the tape that every call touches, as C structures. The
+// classes that users see are Python subclasses (tensor.py, tape.py) and add everything else.
+#pragma once
+
+#include "arrays.h"
+
+namespace extensor {
+
+struct TensorObject {
+  PyObject_HEAD;
+  PyObject* array;
+  PyObject* requires_grad;  // True or False
+  PyObject* node;
+  PyObject* hooks;
+  PyObject* grad;
+};
+
+struct NodeObject {
+  PyObject_HEAD;
+  PyObject* rule;
+  PyObject* saved;
+  PyObject* parents;
+  PyObject* hooks;
+  PyObject* place;
+  long long number;
+  long long clock;
+};
+
+// What the tape does in this thread.
+struct Mode {
+  bool recording = true;
+  bool anomaly = false;
+  double epsilon = 1e-10;
+};
+Mode& mode();
+
+bool is_tensor(PyObject* object);
+inline TensorObject* as_tensor(PyObject* object) { return reinterpret_cast<TensorObject*>(object); }
+
+// A tensor around an array, which is borrowed; null with a Python error set.
+PyObject* new_tensor(PyObject* array);
+
+// A node of the next number; all arguments are borrowed.
+PyObject* new_node(PyObject* rule, PyObject* saved, PyObject* parents);
+
+// Adds TensorBase, NodeBase, the mode and the functions around them to the module.
+bool add_tensor_types(PyObject* module);
+
+}  // namespace extensor

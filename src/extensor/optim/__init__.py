@@ -1,0 +1,59 @@
+"""Optimizers, learning-rate schedules, clipping and averaging.
+
+Each optimizer is one native call for a whole group of parameters; the formulas beside it say what
+the call computes, and do it where there is no kernel.
+"""
+
+from extensor.optim.adagrad import Adadelta, Adagrad, adagrad_step
+from extensor.optim.adam import Adam, AdamW, adam_step, adamw_step
+from extensor.optim.clipping import clip_grad_norm, clip_grad_value
+from extensor.optim.cycles import OneCycleLR, ReduceLROnPlateau
+from extensor.optim.ema import EMA
+from extensor.optim.lamb import LAMB
+from extensor.optim.lion import Lion
+from extensor.optim.muon import Muon, orthogonalize
+from extensor.optim.optimizer import Optimizer
+from extensor.optim.rmsprop import RMSprop, rmsprop_step
+from extensor.optim.schedules import (
+    CosineAnnealingLR,
+    ExponentialLR,
+    LambdaLR,
+    MultiStepLR,
+    Schedule,
+    StepLR,
+    WarmupCosineLR,
+    WarmupLR,
+)
+from extensor.optim.sgd import SGD, sgd_step
+
+__all__ = [
+    "EMA",
+    "LAMB",
+    "SGD",
+    "Adadelta",
+    "Adagrad",
+    "Adam",
+    "AdamW",
+    "CosineAnnealingLR",
+    "ExponentialLR",
+    "LambdaLR",
+    "Lion",
+    "MultiStepLR",
+    "Muon",
+    "OneCycleLR",
+    "Optimizer",
+    "RMSprop",
+    "ReduceLROnPlateau",
+    "Schedule",
+    "StepLR",
+    "WarmupCosineLR",
+    "WarmupLR",
+    "adagrad_step",
+    "adam_step",
+    "adamw_step",
+    "clip_grad_norm",
+    "clip_grad_value",
+    "orthogonalize",
+    "rmsprop_step",
+    "sgd_step",
+]

@@ -1,0 +1,115 @@
+"""Keeping gradients in bounds, in place and before a step."""
+
+from __future__ import annotations
+
+from math import inf, isfinite
+from typing import Any
+
+import numpy as np
+
+from extensor import changes, engine, tape
+from extensor.dtypes import float64, get_default_dtype
+from extensor.errors import value_error
+from extensor.optim.update import Update, tensors_in
+from extensor.tensor import Tensor, wrap
+
+
+def gradient_norm(gradients: list[Any], order: float) -> Any:
+    """The norm of all elements of all arrays together, in float64."""
+    total = np.zeros((), float64)
+    for gradient in gradients:
+        size = np.abs(np.asarray(gradient, float64))
+        if order == inf:
+            total = np.maximum(total, size.max(initial=0.0))
+        elif order == 0:
+            total = total + np.count_nonzero(size)
+        else:
+            total = total + np.sum(size**order)
+    return np.asarray(total if order in (0, inf) else total ** (1 / order))
+
+
+def scale_update(xp: Any, gradient: Any, factor: float) -> tuple[Any]:
+    """``gradient * factor``."""
+    return (gradient * factor,)
+
+
+def clip_update(xp: Any, gradient: Any, bound: float) -> tuple[Any]:
+    """``gradient`` with every element brought into ``[-bound, bound]``."""
+    return (xp.clip(gradient, -bound, bound),)
+
+
+_scale = Update(scale_update, roles=1)
+_clip = Update(clip_update, roles=1)
+_norm_kernel = engine.kernel("gradient_norm")
+
+
+def _norm(gradients: list[Any], order: float) -> float:
+    if _norm_kernel is not None:
+        result = engine.run(_norm_kernel, (gradients,), (order,))
+        if result is not NotImplemented:
+            return float(result)
+    return float(engine.run(gradient_norm, (gradients,), (order,)))
+
+
+def _gradients(op: str, parameters: Any) -> list[Any]:
+    """The arrays of all gradients, each once, and writeable."""
+    found = [x.grad._array for x in tensors_in(op, parameters) if x.grad is not None]
+    unique = list({id(x): x for x in found}.values())
+    for index, array in enumerate(unique):
+        if isinstance(array, np.ndarray) and not array.flags.writeable:
+            raise value_error(op, "a gradient must not be read-only", index=index)
+    return unique
+
+
+def clip_grad_norm(
+    parameters: Any,
+    max_norm: float,
+    norm_type: float = 2.0,
+    error_if_nonfinite: bool = False,
+) -> Tensor:
+    """Scale all gradients by one factor so that their common norm is at most ``max_norm``.
+
+    Returns the norm they had. Gradients within the bound are not touched.
+
+    >>> import extensor as ex
+    >>> w = ex.tensor([0.0, 0.0], requires_grad=True)
+    >>> w.grad = ex.tensor([3.0, 4.0])
+    >>> ex.optim.clip_grad_norm([w], max_norm=1.0)
+    tensor(5.)
+    >>> w.grad
+    tensor([0.6, 0.8])
+    """
+    if not max_norm >= 0:
+        raise value_error("clip_grad_norm", "max_norm must be 0 or greater", max_norm=max_norm)
+    if not norm_type >= 0:
+        raise value_error("clip_grad_norm", "norm_type must be 0 or greater", norm_type=norm_type)
+    gradients = _gradients("clip_grad_norm", parameters)
+    norm = _norm(gradients, float(norm_type))
+    if error_if_nonfinite and not isfinite(norm):
+        raise RuntimeError(
+            f"clip_grad_norm: the norm of the gradients must be finite, got norm={norm}"
+        )
+    if not norm <= max_norm:
+        _scale([gradients], (max_norm / norm,))
+        changes.mark_all(gradients, tape.mode.anomaly)
+    wide = any(gradient.dtype == float64 for gradient in gradients)
+    return wrap(np.asarray(norm, float64 if wide else get_default_dtype()))
+
+
+def clip_grad_value(parameters: Any, clip_value: float) -> None:
+    """Bring every element of every gradient into ``[-clip_value, clip_value]``.
+
+    >>> import extensor as ex
+    >>> w = ex.tensor([0.0, 0.0], requires_grad=True)
+    >>> w.grad = ex.tensor([3.0, -0.5])
+    >>> ex.optim.clip_grad_value([w], 1.0)
+    >>> w.grad
+    tensor([ 1. , -0.5])
+    """
+    if not clip_value >= 0:
+        raise value_error(
+            "clip_grad_value", "clip_value must be 0 or greater", clip_value=clip_value
+        )
+    gradients = _gradients("clip_grad_value", parameters)
+    _clip([gradients], (clip_value,))
+    changes.mark_all(gradients, tape.mode.anomaly)

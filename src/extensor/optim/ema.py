@@ -1,0 +1,114 @@
+"""A moving average of parameters, which often does better than the parameters themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from extensor import changes, engine, tape
+from extensor.errors import value_error
+from extensor.optim.update import Update, as_state, assign, tensors_in
+from extensor.tensor import Tensor, wrap
+
+
+def average_update(xp: Any, average: Any, parameter: Any, decay: float) -> tuple[Any]:
+    """``average + (1 - decay) * (parameter - average)``."""
+    return (average + (1 - decay) * (parameter - average),)
+
+
+_update = Update(average_update, roles=2)
+
+
+class EMA:
+    """The exponential moving average of ``parameters``: tensors, or a module that has them.
+
+    With ``warmup`` the decay of step ``t`` is at most ``(1 + t) / (10 + t)``, so that the random
+    beginning is soon forgotten.
+
+    >>> import extensor as ex
+    >>> w = ex.tensor([0.0], requires_grad=True)
+    >>> ema = ex.optim.EMA([w], decay=0.75)
+    >>> with ex.no_grad():
+    ...     w[0] = 4.0
+    >>> ema.update()
+    >>> with ema.applied():
+    ...     print(w.item())
+    1.0
+    >>> w.item()
+    4.0
+    """
+
+    def __init__(self, parameters: Any, decay: float = 0.999, warmup: bool = False) -> None:
+        if not 0 <= decay <= 1:
+            raise value_error("EMA", "decay must be in [0, 1]", decay=decay)
+        self.parameters = tensors_in("EMA", parameters)
+        self.decay = decay
+        self.warmup = warmup
+        self.count = 0
+        self._averages = [as_state(parameter._array) for parameter in self.parameters]
+
+    @property
+    def averages(self) -> list[Tensor]:
+        """The averages, in float32 at least; they share the memory that :meth:`update` changes."""
+        return [wrap(array) for array in self._averages]
+
+    def update(self) -> None:
+        """Take the present parameters into the average; to be called after each step."""
+        decay = self.decay
+        if self.warmup:
+            decay = min(decay, (1 + self.count) / (10 + self.count))
+        _update([self._averages, [x._array for x in self.parameters]], (decay,))
+        changes.mark_all(self._averages)
+        self.count += 1
+
+    def copy_to(self, parameters: Any = None) -> None:
+        """Write the averages into ``parameters``, or into the ones they are averages of."""
+        targets = self.parameters if parameters is None else tensors_in("EMA", parameters)
+        if [x.shape for x in targets] != [array.shape for array in self._averages]:
+            raise value_error(
+                "EMA",
+                f"parameters must have shapes {[array.shape for array in self._averages]}",
+                shapes=[x.shape for x in targets],
+            )
+        self._write([x._array for x in targets], self._averages)
+
+    @contextmanager
+    def applied(self) -> Iterator[None]:
+        """The averages in place of the parameters inside the block, for evaluation."""
+        targets = [x._array for x in self.parameters]
+        kept = [array.copy() for array in targets]
+        self._write(targets, self._averages)
+        try:
+            yield
+        finally:
+            self._write(targets, kept)
+
+    def _write(self, targets: list[Any], sources: list[Any]) -> None:
+        engine.run(assign, (targets, sources), ())
+        changes.mark_all(targets, tape.mode.anomaly)
+
+    def state_dict(self) -> dict[str, Any]:
+        """The averages and their count: names to arrays and numbers."""
+        averages = {f"average.{i}": array.copy() for i, array in enumerate(self._averages)}
+        return {"count": self.count, **averages}
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Take over what :meth:`state_dict` gave."""
+        expected = ["count", *(f"average.{i}" for i in range(len(self._averages)))]
+        if sorted(state_dict) != sorted(expected):
+            raise value_error(
+                "EMA.load_state_dict", f"keys must be {expected}", keys=list(state_dict)
+            )
+        arrays = [np.asarray(state_dict[key]) for key in expected[1:]]
+        for key, array, average in zip(expected[1:], arrays, self._averages, strict=True):
+            if array.shape != average.shape:
+                raise value_error(
+                    "EMA.load_state_dict",
+                    f"{key} must have shape {average.shape}",
+                    shape=array.shape,
+                )
+        self._write(self._averages, arrays)
+        self.count = int(state_dict["count"])

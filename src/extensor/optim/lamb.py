@@ -1,0 +1,71 @@
+"""LAMB. You et al., "Large Batch Optimization for Deep Learning", 2020, algorithm 2."""
+
+from __future__ import annotations
+
+from math import sqrt
+from typing import Any
+
+from extensor.optim.optimizer import Group, Optimizer
+from extensor.optim.update import Update, descent
+
+
+def lamb_update(
+    xp: Any,
+    parameter: Any,
+    gradient: Any,
+    m: Any,
+    v: Any,
+    step: float,
+    lr: float,
+    beta1: float,
+    beta2: float,
+    eps: float,
+    weight_decay: float,
+    maximize: float,
+) -> tuple[Any, Any, Any]:
+    """``p -= lr * |p| / |u| * u``, ``u`` the direction of AdamW; the ratio is 1 if a norm is 0."""
+    gradient = descent(parameter, gradient, 0, maximize)
+    m = beta1 * m + (1 - beta1) * gradient
+    v = beta2 * v + (1 - beta2) * (gradient * gradient)
+    scale = 1 / (1 - beta2**step) ** 0.5
+    direction = m * (1 / (1 - beta1**step)) / (xp.sqrt(v) * scale + eps)
+    direction = direction + weight_decay * parameter
+    norm, length = _norm(xp, parameter), _norm(xp, direction)
+    ratio = norm / length if norm > 0 and length > 0 else 1.0
+    return parameter - lr * ratio * direction, m, v
+
+
+def _norm(xp: Any, x: Any) -> float:
+    wide = xp.astype(x, xp.float64)
+    return sqrt(float(xp.sum(wide * wide)))
+
+
+class LAMB(Optimizer):
+    """Adam for large batches: each parameter moves in proportion to its own norm."""
+
+    update = Update(lamb_update, roles=4)
+    state_names = ("m", "v")
+
+    def __init__(
+        self,
+        params: Any,
+        lr: float = 1e-3,
+        betas: tuple[float, float] = (0.9, 0.999),
+        eps: float = 1e-6,
+        weight_decay: float = 0.0,
+        *,
+        maximize: bool = False,
+    ) -> None:
+        super().__init__(
+            params, lr=lr, betas=betas, eps=eps, weight_decay=weight_decay, maximize=maximize
+        )
+
+    def _attributes(self, group: Group, step: int) -> tuple[Any, ...]:
+        return (
+            step,
+            group["lr"],
+            *group["betas"],
+            group["eps"],
+            group["weight_decay"],
+            group["maximize"],
+        )

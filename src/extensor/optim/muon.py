@@ -1,0 +1,131 @@
+"""Muon. Jordan et al., "Muon: An optimizer for hidden layers in neural networks", 2024."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import sqrt
+from typing import Any
+
+from extensor import engine, tape
+from extensor.dtypes import float32, is_half
+from extensor.errors import value_error
+from extensor.optim.optimizer import Group, Optimizer
+from extensor.optim.update import assign
+from extensor.tensor import Tensor, wrap
+
+COEFFICIENTS = (3.4445, -4.775, 2.0315)
+_RATES = {
+    "original": lambda rows, columns: sqrt(max(1.0, rows / columns)),
+    "match_rms_adamw": lambda rows, columns: 0.2 * sqrt(max(rows, columns)),
+}
+
+
+def orthogonalize(
+    matrix: Tensor,
+    coefficients: tuple[float, float, float] = COEFFICIENTS,
+    steps: int = 5,
+    eps: float = 1e-7,
+) -> Tensor:
+    """Nearly the orthogonal matrix nearest to ``matrix``: its singular values all brought near 1.
+
+    Each Newton-Schulz step maps every singular value ``s`` to ``a s + b s^3 + c s^5``. The usual
+    coefficients are fast rather than exact: they end between 0.7 and 1.2.
+    """
+    a, b, c = coefficients
+    tall = matrix.shape[0] > matrix.shape[1]
+    x: Tensor = matrix.T if tall else matrix
+    norm = float((x * x).sum()) ** 0.5
+    x = x * (1 / max(norm, eps))  # no singular value is above 1 now
+    for _ in range(steps):
+        gram = x @ x.T
+        x = a * x + (b * gram + c * (gram @ gram)) @ x
+    return x.T if tall else x
+
+
+class _Move:
+    """The update of Muon: matrix products, each through the one door, so no kernel of its own."""
+
+    kernel = None
+
+    def __call__(self, lists: Sequence[list[Any]], attributes: Sequence[Any]) -> None:
+        lr, weight_decay, momentum, nesterov, coefficients, eps, steps, adjust = attributes
+        with tape.no_grad():
+            for parameter, gradient, velocity in zip(*lists, strict=True):
+                p, g, v = (_wide(x) for x in (parameter, gradient, velocity))
+                v = v + (1 - momentum) * (g - v)
+                move = orthogonalize(
+                    g + momentum * (v - g) if nesterov else v, coefficients, steps, eps
+                )
+                rate = lr * _RATES[adjust](*parameter.shape)
+                moved = p * (1 - lr * weight_decay) - rate * move
+                engine.run(assign, ([parameter, velocity], [moved._array, v._array]), ())
+
+
+def _wide(array: Any) -> Tensor:
+    x = wrap(array)
+    return x.astype(float32) if is_half(array.dtype) else x
+
+
+class Muon(Optimizer):
+    """Momentum whose every step is made orthogonal, for matrices: the weights of hidden layers.
+
+    Biases, embeddings and the last layer are for AdamW. ``adjust_lr_fn`` scales the rate by the
+    shape: "original" by ``sqrt(max(1, rows / columns))``, "match_rms_adamw" by
+    ``0.2 * sqrt(max(rows, columns))``. The iteration runs in float32 or float64, not in bfloat16.
+    """
+
+    update = _Move()
+    state_names = ("velocity",)
+
+    def __init__(
+        self,
+        params: Any,
+        lr: float = 1e-3,
+        weight_decay: float = 0.1,
+        momentum: float = 0.95,
+        nesterov: bool = True,
+        ns_coefficients: tuple[float, float, float] = COEFFICIENTS,
+        eps: float = 1e-7,
+        ns_steps: int = 5,
+        adjust_lr_fn: str | None = None,
+    ) -> None:
+        super().__init__(
+            params,
+            lr=lr,
+            weight_decay=weight_decay,
+            momentum=momentum,
+            nesterov=nesterov,
+            ns_coefficients=tuple(ns_coefficients),
+            eps=eps,
+            ns_steps=ns_steps,
+            adjust_lr_fn=adjust_lr_fn or "original",
+        )
+
+    def _check_options(self, group: Group) -> None:
+        for index, parameter in enumerate(group["params"]):
+            if parameter.ndim != 2:
+                raise value_error(
+                    "Muon", "parameters must be matrices", index=index, shape=parameter.shape
+                )
+        if group["adjust_lr_fn"] not in _RATES:
+            raise value_error(
+                "Muon",
+                "adjust_lr_fn must be 'original' or 'match_rms_adamw'",
+                adjust_lr_fn=group["adjust_lr_fn"],
+            )
+        if len(group["ns_coefficients"]) != 3:
+            raise value_error(
+                "Muon", "ns_coefficients must be three", ns_coefficients=group["ns_coefficients"]
+            )
+
+    def _attributes(self, group: Group, step: int) -> tuple[Any, ...]:
+        return (
+            group["lr"],
+            group["weight_decay"],
+            group["momentum"],
+            group["nesterov"],
+            group["ns_coefficients"],
+            group["eps"],
+            group["ns_steps"],
+            group["adjust_lr_fn"],
+        )

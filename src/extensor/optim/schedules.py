@@ -1,0 +1,264 @@
+"""Learning rates as functions of a count of steps.
+
+A schedule maps the rate a group began with (``initial_lr``) to the present one, and nothing but its
+own count decides how: neither the order of calls nor what the rate was before. Several schedules
+of one optimizer are composed in the order of their making.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable, Sequence
+from math import cos, pi
+from typing import Any
+
+from extensor.errors import value_error
+from extensor.optim.optimizer import Group, Optimizer
+
+
+class Schedule:
+    """Sets the rate of each group of ``optimizer`` when it is made and whenever it is stepped.
+
+    Call :meth:`step` after each epoch or step of training, or let the optimizer do it after each of
+    its own steps (``automatic=True``). ``last_epoch`` is the count minus one to begin with.
+    """
+
+    def __init__(self, optimizer: Optimizer, last_epoch: int = -1, automatic: bool = False) -> None:
+        self.optimizer = optimizer
+        self.automatic = automatic
+        self.count = last_epoch + 1
+        optimizer.schedules.append(self)
+        self._apply()
+
+    def rate(self, count: int, lr: float, index: int) -> float:
+        """The rate of group ``index`` after ``count`` steps if it began with ``lr``."""
+        raise NotImplementedError
+
+    def rates_at(self, count: int) -> list[float]:
+        """The rates of all groups after ``count`` steps of this schedule, alone."""
+        groups = self.optimizer.param_groups
+        return [self.rate(count, group["initial_lr"], i) for i, group in enumerate(groups)]
+
+    def step(self) -> None:
+        """Count one more, and set the rates."""
+        self.count += 1
+        self._apply()
+
+    def _apply(self) -> None:
+        for index, group in enumerate(self.optimizer.param_groups):
+            group.setdefault("initial_lr", group["lr"])
+            lr: float = group["initial_lr"]
+            for schedule in self.optimizer.schedules:
+                lr = schedule.rate(schedule.count, lr, index)
+                schedule.also_set(group)
+            group["lr"] = float(lr)
+
+    def also_set(self, group: Group) -> None:
+        """Set what depends on the count besides the rate."""
+
+    def remove(self) -> None:
+        """Leave the optimizer; its rates are those of the other schedules again."""
+        self.optimizer.schedules.remove(self)
+        self._apply()
+
+    def get_last_lr(self) -> list[float]:
+        """The present rate of each group."""
+        return [group["lr"] for group in self.optimizer.param_groups]
+
+    def state_dict(self) -> dict[str, Any]:
+        """What has to be kept to go on: numbers only."""
+        return {"count": self.count}
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Take over what :meth:`state_dict` gave, and set the rates."""
+        expected = self.state_dict()
+        if sorted(state_dict) != sorted(expected):
+            raise value_error(
+                f"{self._name}.load_state_dict",
+                f"keys must be {list(expected)}",
+                keys=list(state_dict),
+            )
+        for key, now in expected.items():
+            setattr(self, key, type(now)(state_dict[key]))
+        self._apply()
+
+    @property
+    def _name(self) -> str:
+        return type(self).__name__
+
+    def _positive(self, **values: float) -> None:
+        for name, value in values.items():
+            if not value > 0:
+                raise value_error(self._name, f"{name} must be greater than 0", **{name: value})
+
+
+class LambdaLR(Schedule):
+    """``lr * f(count)``; a list of functions has one for each group."""
+
+    def __init__(
+        self,
+        optimizer: Optimizer,
+        lr_lambda: Callable[[int], float] | Sequence[Callable[[int], float]],
+        last_epoch: int = -1,
+        automatic: bool = False,
+    ) -> None:
+        groups = len(optimizer.param_groups)
+        functions = [lr_lambda] * groups if callable(lr_lambda) else list(lr_lambda)
+        if len(functions) != groups:
+            raise value_error(
+                "LambdaLR", f"lr_lambda must have {groups} functions", functions=len(functions)
+            )
+        self.functions = functions
+        super().__init__(optimizer, last_epoch, automatic)
+
+    def rate(self, count: int, lr: float, index: int) -> float:
+        return lr * self.functions[index](count)
+
+
+class StepLR(Schedule):
+    """``lr * gamma`` after each ``step_size`` steps.
+
+    >>> import extensor as ex
+    >>> optimizer = ex.optim.SGD([ex.zeros(2, requires_grad=True)], lr=1.0)
+    >>> schedule = ex.optim.StepLR(optimizer, step_size=2, gamma=0.5)
+    >>> [schedule.rates_at(count) for count in range(5)]
+    [[1.0], [1.0], [0.5], [0.5], [0.25]]
+    """
+
+    def __init__(
+        self,
+        optimizer: Optimizer,
+        step_size: int,
+        gamma: float = 0.1,
+        last_epoch: int = -1,
+        automatic: bool = False,
+    ) -> None:
+        self._positive(step_size=step_size)
+        self.step_size = step_size
+        self.gamma = gamma
+        super().__init__(optimizer, last_epoch, automatic)
+
+    def rate(self, count: int, lr: float, index: int) -> float:
+        return lr * self.gamma ** (count // self.step_size)
+
+
+class MultiStepLR(Schedule):
+    """``lr * gamma`` after each of the ``milestones``."""
+
+    def __init__(
+        self,
+        optimizer: Optimizer,
+        milestones: Sequence[int],
+        gamma: float = 0.1,
+        last_epoch: int = -1,
+        automatic: bool = False,
+    ) -> None:
+        self.milestones = sorted(milestones)
+        self.gamma = gamma
+        super().__init__(optimizer, last_epoch, automatic)
+
+    def rate(self, count: int, lr: float, index: int) -> float:
+        return lr * self.gamma ** bisect_right(self.milestones, count)
+
+
+class ExponentialLR(Schedule):
+    """``lr * gamma ** count``."""
+
+    def __init__(
+        self, optimizer: Optimizer, gamma: float, last_epoch: int = -1, automatic: bool = False
+    ) -> None:
+        self.gamma = gamma
+        super().__init__(optimizer, last_epoch, automatic)
+
+    def rate(self, count: int, lr: float, index: int) -> float:
+        return float(lr * self.gamma**count)
+
+
+def along_cosine(start: float, end: float, part: float) -> float:
+    """From ``start`` to ``end`` as ``part`` goes from 0 to 1, flat at both ends."""
+    return end + (start - end) * (1 + cos(pi * part)) / 2
+
+
+def along_line(start: float, end: float, part: float) -> float:
+    """From ``start`` to ``end`` as ``part`` goes from 0 to 1, evenly."""
+    return start + (end - start) * part
+
+
+class CosineAnnealingLR(Schedule):
+    """Half a cosine from ``lr`` to ``eta_min`` in ``T_max`` steps, and back in as many again."""
+
+    def __init__(
+        self,
+        optimizer: Optimizer,
+        T_max: int,
+        eta_min: float = 0.0,
+        last_epoch: int = -1,
+        automatic: bool = False,
+    ) -> None:
+        self._positive(T_max=T_max)
+        self.T_max = T_max
+        self.eta_min = eta_min
+        super().__init__(optimizer, last_epoch, automatic)
+
+    def rate(self, count: int, lr: float, index: int) -> float:
+        return along_cosine(lr, self.eta_min, count / self.T_max)
+
+
+class WarmupLR(Schedule):
+    """A line from ``start_factor * lr`` to ``lr`` in ``warmup_steps`` steps, then ``lr``."""
+
+    def __init__(
+        self,
+        optimizer: Optimizer,
+        warmup_steps: int,
+        start_factor: float = 0.0,
+        last_epoch: int = -1,
+        automatic: bool = False,
+    ) -> None:
+        self._positive(warmup_steps=warmup_steps)
+        self.warmup_steps = warmup_steps
+        self.start_factor = start_factor
+        super().__init__(optimizer, last_epoch, automatic)
+
+    def rate(self, count: int, lr: float, index: int) -> float:
+        return along_line(self.start_factor * lr, lr, min(1.0, count / self.warmup_steps))
+
+
+class WarmupCosineLR(Schedule):
+    """A line up to ``lr`` in ``warmup_steps`` steps, then half a cosine down to ``min_lr``.
+
+    >>> import extensor as ex
+    >>> optimizer = ex.optim.SGD([ex.zeros(2, requires_grad=True)], lr=1.0)
+    >>> schedule = ex.optim.WarmupCosineLR(optimizer, warmup_steps=2, total_steps=6)
+    >>> [round(schedule.rates_at(count)[0], 3) for count in range(8)]
+    [0.0, 0.5, 1.0, 0.854, 0.5, 0.146, 0.0, 0.0]
+    """
+
+    def __init__(
+        self,
+        optimizer: Optimizer,
+        warmup_steps: int,
+        total_steps: int,
+        min_lr: float = 0.0,
+        start_factor: float = 0.0,
+        last_epoch: int = -1,
+        automatic: bool = False,
+    ) -> None:
+        if not 0 <= warmup_steps < total_steps:
+            raise value_error(
+                "WarmupCosineLR",
+                "warmup_steps must be 0 or more and less than total_steps",
+                warmup_steps=warmup_steps,
+                total_steps=total_steps,
+            )
+        self.warmup_steps = warmup_steps
+        self.total_steps = total_steps
+        self.min_lr = min_lr
+        self.start_factor = start_factor
+        super().__init__(optimizer, last_epoch, automatic)
+
+    def rate(self, count: int, lr: float, index: int) -> float:
+        if count < self.warmup_steps:
+            return along_line(self.start_factor * lr, lr, count / self.warmup_steps)
+        part = (count - self.warmup_steps) / (self.total_steps - self.warmup_steps)
+        return along_cosine(lr, self.min_lr, min(1.0, part))

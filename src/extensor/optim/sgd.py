@@ -1,0 +1,131 @@
+"""Stochastic gradient descent, with momentum."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from extensor.creation import zeros_like
+from extensor.errors import value_error
+from extensor.optim.optimizer import Group, Optimizer
+from extensor.optim.update import Update, descent
+from extensor.tensor import Tensor
+
+
+def sgd_update(
+    xp: Any,
+    parameter: Any,
+    gradient: Any,
+    velocity: Any,
+    step: float,
+    lr: float,
+    momentum: float,
+    dampening: float,
+    weight_decay: float,
+    nesterov: float,
+    maximize: float,
+) -> tuple[Any, Any]:
+    """``v = momentum * v + (1 - dampening) * g``, ``p -= lr * v``; the first ``v`` is ``g``."""
+    gradient = descent(parameter, gradient, weight_decay, maximize)
+    if velocity is not None:
+        kept = 1 if step == 1 else 1 - dampening
+        velocity = momentum * velocity + kept * gradient
+        gradient = gradient + momentum * velocity if nesterov else velocity
+    return parameter - lr * gradient, velocity
+
+
+_update = Update(sgd_update, roles=3)
+
+
+def sgd_step(
+    parameter: Any,
+    gradient: Any,
+    lr: float,
+    momentum: float = 0.0,
+    dampening: float = 0.0,
+    weight_decay: float = 0.0,
+    nesterov: bool = False,
+    velocity: Any = None,
+) -> tuple[Tensor, Tensor | None]:
+    """One step of gradient descent: the new parameter and the new velocity, nothing changed.
+
+    ``velocity=None`` is the first step; without momentum there is none.
+
+    >>> import extensor as ex
+    >>> ex.optim.sgd_step([1.0, 2.0], [0.5, -0.5], lr=0.1)
+    (tensor([0.95, 2.05]), None)
+    >>> ex.optim.sgd_step([1.0], [1.0], lr=0.1, momentum=0.9, velocity=[2.0])
+    (tensor([0.72]), tensor([2.8]))
+    """
+    step = 1 if velocity is None else 2
+    given = velocity
+    if momentum and velocity is None:
+        velocity = zeros_like(gradient)
+    arrays = {
+        "parameter": parameter,
+        "gradient": gradient,
+        "velocity": velocity if momentum else None,
+    }
+    attributes = (step, lr, momentum, dampening, weight_decay, nesterov, False)
+    changed, moved = _update.pure("sgd_step", arrays, attributes)
+    return changed, moved if momentum else given
+
+
+class SGD(Optimizer):
+    """Gradient descent with momentum, dampening, weight decay and Nesterov's look ahead.
+
+    >>> import extensor as ex
+    >>> w = ex.tensor([1.0, 2.0], requires_grad=True)
+    >>> optimizer = ex.optim.SGD([w], lr=0.1)
+    >>> (w * w).sum().backward()
+    >>> optimizer.step()
+    >>> w
+    tensor([0.8, 1.6], requires_grad=True)
+    """
+
+    update = _update
+    state_names = ("velocity",)
+
+    def __init__(
+        self,
+        params: Any,
+        lr: float = 1e-3,
+        momentum: float = 0.0,
+        dampening: float = 0.0,
+        weight_decay: float = 0.0,
+        nesterov: bool = False,
+        *,
+        maximize: bool = False,
+    ) -> None:
+        super().__init__(
+            params,
+            lr=lr,
+            momentum=momentum,
+            dampening=dampening,
+            weight_decay=weight_decay,
+            nesterov=nesterov,
+            maximize=maximize,
+        )
+
+    def _check_options(self, group: Group) -> None:
+        if group["nesterov"] and (group["momentum"] <= 0 or group["dampening"] != 0):
+            raise value_error(
+                "SGD",
+                "nesterov needs momentum and no dampening",
+                momentum=group["momentum"],
+                dampening=group["dampening"],
+            )
+
+    def _used(self, group: Group, state: Sequence[list[Any]]) -> Sequence[list[Any]]:
+        return state if group["momentum"] else ([],)
+
+    def _attributes(self, group: Group, step: int) -> tuple[Any, ...]:
+        return (
+            step,
+            group["lr"],
+            group["momentum"],
+            group["dampening"],
+            group["weight_decay"],
+            group["nesterov"],
+            group["maximize"],
+        )

@@ -1,0 +1,153 @@
+"""The state of an optimizer: how it is kept beside a group, and as a flat dict for files.
+
+The dict has ``groups.<group>.<option>`` and ``state.<parameter>.<name>``, parameters counted over
+all groups; its values are arrays, numbers and strings, so any format of named arrays can hold it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from extensor.errors import value_error
+from extensor.optim.update import as_state, state_dtype
+
+Group = dict[str, Any]
+
+
+class History:
+    """For each parameter of a group its state arrays, None before the first step, and its steps.
+
+    Nearly always all parameters have taken the same number of steps: that is ``count``. If not, it
+    is -1 and a list holds them all.
+    """
+
+    def __init__(self, parameters: int, names: int) -> None:
+        self.state: tuple[list[Any], ...] = tuple([None] * parameters for _ in range(names))
+        self.count = 0
+        self._steps = [0] * parameters
+
+    def steps(self) -> list[int]:
+        """The number of steps of each parameter."""
+        return self._steps if self.count < 0 else [self.count] * len(self._steps)
+
+    def set_step(self, indices: Sequence[int], step: int) -> None:
+        """Let the parameters at ``indices`` have taken ``step`` steps."""
+        self._steps = self.steps()
+        for index in indices:
+            self._steps[index] = step
+        self.count = step if all(other == step for other in self._steps) else -1
+
+    def named(self, names: Sequence[str]) -> list[dict[str, Any]]:
+        """The state arrays of each parameter by name."""
+        return [
+            {
+                name: arrays[i]
+                for name, arrays in zip(names, self.state, strict=True)
+                if arrays[i] is not None
+            }
+            for i in range(len(self._steps))
+        ]
+
+
+def saved(
+    groups: Sequence[Group], histories: Sequence[History], names: Sequence[str]
+) -> dict[str, Any]:
+    """The flat dict of all groups; arrays are copies."""
+    result: dict[str, Any] = {}
+    index = 0
+    for number, (group, history) in enumerate(zip(groups, histories, strict=True)):
+        for option, value in group.items():
+            key = f"groups.{number}.{option}"
+            if option == "params":
+                result[key] = len(value)
+            elif isinstance(value, tuple | list):
+                result.update({f"{key}.{i}": item for i, item in enumerate(value)})
+            elif value is not None:
+                result[key] = value
+        for step, arrays in zip(history.steps(), history.named(names), strict=True):
+            if step:
+                result[f"state.{index}.step"] = step
+            result.update({f"state.{index}.{name}": x.copy() for name, x in arrays.items()})
+            index += 1
+    return result
+
+
+def load(
+    op: str,
+    given: dict[str, Any],
+    groups: Sequence[Group],
+    histories: Sequence[History],
+    names: Sequence[str],
+) -> None:
+    """Put the flat dict ``given`` into groups and histories of the same parameters."""
+    rest = {key: _plain(value) for key, value in given.items()}
+    options: list[Group] = []
+    loaded: list[History] = []
+    index = 0
+    for number, group in enumerate(groups):
+        options.append(_options(op, rest, f"groups.{number}.", group))
+        made = History(len(group["params"]), len(names))
+        for i, parameter in enumerate(group["params"]):
+            key = f"state.{index}."
+            for arrays, name in zip(made.state, names, strict=True):
+                arrays[i] = _array(op, key + name, rest.pop(key + name, None), parameter)
+            made.set_step([i], int(rest.pop(key + "step", 0)))
+            index += 1
+        loaded.append(made)
+    if rest:
+        raise value_error(f"{op}.load_state_dict", "unknown entries", keys=sorted(rest))
+    for group, option, history, made in zip(groups, options, histories, loaded, strict=True):
+        group.update(option)
+        history.__dict__.update(made.__dict__)
+
+
+def _plain(value: Any) -> Any:
+    """Tensors as arrays, and arrays of no dimension as numbers if they stand for one."""
+    value = getattr(value, "_array", value)
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def _options(op: str, rest: dict[str, Any], prefix: str, group: Group) -> Group:
+    """The options of one group, each of the kind that the group has now."""
+    count = rest.pop(prefix + "params", None)
+    if count is None or int(count) != len(group["params"]):
+        raise value_error(
+            f"{op}.load_state_dict",
+            f"{prefix}params must be {len(group['params'])}",
+            **{"params": count},
+        )
+    options: Group = {}
+    for option, now in group.items():
+        key = prefix + option
+        if option == "params":
+            continue
+        if isinstance(now, tuple | list):
+            parts = [rest.pop(f"{key}.{i}", None) for i in range(len(now))]
+            found: Any = None if None in parts else type(now)(map(_number, parts))
+        else:
+            found = _number(rest.pop(key, None))
+            found = bool(found) if isinstance(now, bool) and found is not None else found
+        if found is None and now is not None:
+            raise value_error(f"{op}.load_state_dict", "an entry is missing", key=key)
+        options[option] = found
+    # Under a schedule the group has the rate it began with as well.
+    initial = rest.pop(prefix + "initial_lr", None)
+    return options if initial is None else {**options, "initial_lr": _number(initial)}
+
+
+def _number(value: Any) -> Any:
+    return value.item() if isinstance(value, np.ndarray) else value
+
+
+def _array(op: str, key: str, value: Any, parameter: Any) -> Any:
+    if value is None:
+        return None
+    array = np.asarray(value)
+    if array.shape != parameter.shape:
+        raise value_error(
+            f"{op}.load_state_dict", f"{key} must have shape {parameter.shape}", shape=array.shape
+        )
+    return as_state(array).astype(state_dtype(parameter._array), copy=False)

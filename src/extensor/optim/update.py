@@ -1,0 +1,131 @@
+"""How arrays change in place: a formula for one parameter, a kernel for a whole model at once.
+
+A formula ``f(xp, parameter, gradient, *state, *attributes)`` returns the new parameter and state.
+It is written as in a textbook and changes nothing. An :class:`Update` made of it takes a list of
+arrays for each role and writes the results into them. State that is not in use is an empty list to
+the kernel and None to the formula.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from extensor import engine
+from extensor.dtypes import float32, is_half
+from extensor.errors import value_error
+from extensor.tensor import Tensor, to_array, wrap
+
+GRADIENT = 1  # the role that is only read
+
+
+class Update:
+    """The in-place form of a formula; the native kernel has its name."""
+
+    def __init__(self, formula: Callable[..., Any], roles: int) -> None:
+        self.name = formula.__name__
+        self.roles = roles
+        self.kernel = engine.kernel(self.name)
+        self.formula = _in_place(formula, roles)
+
+    def __call__(self, lists: Sequence[list[Any]], attributes: Sequence[Any]) -> None:
+        """Change the arrays of every list but the gradients."""
+        attributes = [float(number) for number in attributes]
+        kernel = self.kernel
+        if kernel is not None:
+            if engine.run(kernel, lists, attributes) is not NotImplemented:
+                return
+            if len(lists[0]) > 1:
+                # A parameter that the kernel does not take must not cost the others theirs.
+                for index in range(len(lists[0])):
+                    self([arrays[index : index + 1] for arrays in lists], attributes)
+                return
+        engine.run(self.formula, lists, attributes)
+
+    def pure(self, op: str, arrays: dict[str, Any], attributes: Sequence[Any]) -> list[Any]:
+        """The results for one parameter as new tensors, without the gradient's place.
+
+        The first of ``arrays`` is the parameter; state that is None stays None.
+        """
+        (name, value), *others = arrays.items()
+        parameter = to_array(value, op=op)
+        lists = [[parameter.copy()]]
+        for name, value in others:
+            array = None if value is None else to_array(value, op=op)
+            if array is not None and array.shape != parameter.shape:
+                raise value_error(
+                    op,
+                    f"{name} must have shape {parameter.shape}",
+                    **{f"{name}_shape": array.shape},
+                )
+            state = array is not None and len(lists) > GRADIENT
+            lists.append([] if array is None else [as_state(array) if state else array])
+        self(lists, attributes)
+        changed = [*lists[:GRADIENT], *lists[GRADIENT + 1 :]]
+        return [wrap(x[0]) if x else None for x in changed]
+
+
+def state_dtype(array: Any) -> Any:
+    """State is in float32 at least: in 16 bits an average that moves by thousandths stands still"""
+    return float32 if is_half(array.dtype) else array.dtype
+
+
+def as_state(array: Any) -> Any:
+    """A copy of ``array`` that can serve as state."""
+    return np.array(array, state_dtype(array))
+
+
+def state_like(array: Any, value: float = 0.0) -> Any:
+    """State of the shape of ``array``, in C order whatever the order of the array."""
+    xp = engine.namespace(array)
+    return xp.full(array.shape, value, dtype=state_dtype(array))
+
+
+def _in_place(formula: Callable[..., Any], roles: int) -> Callable[..., Any]:
+    def compute(*arguments: Any) -> Any:
+        lists, attributes = arguments[:roles], arguments[roles:]
+        for index, target in enumerate(lists[0]):
+            arrays = [role[index] if role else None for role in lists]
+            with np.errstate(all="ignore"):
+                results = formula(
+                    engine.namespace(target), *[_widened(x) for x in arrays], *attributes
+                )
+            changed = [*arrays[:GRADIENT], *arrays[GRADIENT + 1 :]]
+            for array, result in zip(changed, results, strict=True):
+                if array is not None:
+                    array[...] = result
+        return lists[0]
+
+    compute.__name__ = formula.__name__
+    return compute
+
+
+def _widened(x: Any) -> Any:
+    return x.astype(float32) if x is not None and is_half(x.dtype) else x
+
+
+def descent(parameter: Any, gradient: Any, weight_decay: float, maximize: float) -> Any:
+    """The gradient with the penalty on large parameters added, turned round to climb."""
+    gradient = -gradient if maximize else gradient
+    return gradient + weight_decay * parameter if weight_decay else gradient
+
+
+def assign(targets: list[Any], sources: list[Any]) -> list[Any]:
+    """Copy each source into its target; to be called through the one door."""
+    for target, source in zip(targets, sources, strict=True):
+        target[...] = source
+    return targets
+
+
+def tensors_in(op: str, parameters: Any) -> list[Tensor]:
+    """``parameters`` as a list of tensors: one of them, an iterable, or a module's."""
+    if hasattr(parameters, "parameters"):
+        parameters = parameters.parameters()
+    found = [parameters] if isinstance(parameters, Tensor) else list(parameters)
+    for index, parameter in enumerate(found):
+        if not isinstance(parameter, Tensor):
+            kind = type(parameter).__name__
+            raise TypeError(f"{op}: parameters must be tensors, got {kind} at index {index}")
+    return found

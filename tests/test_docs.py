@@ -1,0 +1,123 @@
+"""The documentation: its examples run, its links lead somewhere, its catalogue is up to date."""
+
+from __future__ import annotations
+
+import doctest
+import importlib.util
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+import test_ops
+
+import extensor as ex
+from extensor.op import OPS
+
+ROOT = Path(__file__).parents[1]
+GUIDES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+PAGES = [*GUIDES, ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md"]
+
+
+def _named(page: Path) -> str:
+    return str(page.relative_to(ROOT))
+
+
+class MarkdownParser(doctest.DocTestParser):
+    """Reads sessions from fenced blocks: to doctest a closing fence would be expected output."""
+
+    def parse(self, string: str, name: str = "<string>") -> Any:
+        return super().parse(re.sub(r"^```.*$", "", string, flags=re.MULTILINE), name)
+
+
+def _text(name: str) -> str:
+    return (ROOT / name).read_text(encoding="utf-8")
+
+
+@pytest.fixture
+def example() -> Iterator[dict[str, Any]]:
+    """The worked example of CONTRIBUTING, defined: what its second block, the rows, holds."""
+    blocks = re.findall(
+        r"^```python\n(.*?)^```", _text("CONTRIBUTING.md"), re.DOTALL | re.MULTILINE
+    )
+    pair: dict[str, Any] = {"__name__": "extensor.ops.cubic"}
+    rows: dict[str, Any] = {"__name__": "cases.cubic", "__package__": "cases"}
+    exec(blocks[0], pair)
+    exec(blocks[1], rows)
+    names = ["cube", "cube_backward"]
+    for name in names:
+        setattr(ex, name, pair[name])
+    yield rows
+    del OPS["cube"]
+    for name in names:
+        delattr(ex, name)
+
+
+def _tool(name: str) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(name, ROOT / "tools" / f"{name}.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize("page", GUIDES, ids=_named)
+def test_sessions_run(page: Path) -> None:
+    before = ex.random.get_state()
+    try:
+        failed, _ = doctest.testfile(
+            str(page), module_relative=False, parser=MarkdownParser(), encoding="utf-8"
+        )
+    finally:
+        ex.random.set_state(before)
+    assert failed == 0
+
+
+def test_readme_has_a_session() -> None:
+    assert len(MarkdownParser().get_examples(_text("README.md"))) >= 8
+
+
+@pytest.mark.parametrize("page", PAGES, ids=_named)
+def test_links_lead_somewhere(page: Path) -> None:
+    for link in re.findall(r"\[[^]]+\]\(([^)\s]+)\)", page.read_text(encoding="utf-8")):
+        if not link.startswith("https://"):
+            path, _, heading = link.partition("#")
+            target = (page.parent / path).resolve() if path else page
+            assert target.exists(), link
+            if heading:
+                titles = re.findall(r"^#+ (.*)$", target.read_text(encoding="utf-8"), re.MULTILINE)
+                assert heading in [title.lower().replace(" ", "-") for title in titles], link
+
+
+def test_catalogue_is_up_to_date() -> None:
+    assert _text("docs/gradients.md") == _tool("catalogue").text(), "run tools/catalogue.py"
+
+
+def test_every_pair_says_its_derivative() -> None:
+    derivative = _tool("catalogue").derivative
+    assert [name for name, op in OPS.items() if op.rule is not None and not derivative(op)[0]] == []
+
+
+def test_decisions_are_all_listed() -> None:
+    listed = re.findall(r"\]\(adr/([^)]+)\)", _text("docs/index.md"))
+    assert listed == sorted(path.name for path in (ROOT / "docs" / "adr").glob("*.md"))
+
+
+def test_worked_example(example: dict[str, Any], rng: np.random.Generator) -> None:
+    """Its docstring runs, and the tests that its rows would generate pass."""
+    session = doctest.DocTestParser().get_doctest(ex.cube.__doc__, {}, "cube", None, None)
+    assert doctest.DocTestRunner().run(session) == (0, 2)
+    for case in example["CASES"]:
+        for dtype in ("float32", "float64", "bfloat16"):
+            test_ops.test_forward_of_floats(case, dtype, rng)
+        test_ops.test_backward_against_differences(case, rng)
+        test_ops.test_second_order_against_differences(case, rng)
+        test_ops.test_scalars_and_empty(case, (0, 3), rng)
+    for row in example["SINGULAR"]:
+        test_ops.test_zero_in_zero_out(row, "float32")
+    for row in example["ERRORS"]:
+        test_ops.test_error_texts(row)
