@@ -54,9 +54,9 @@ SIGNATURES: dict[str, str] = {
     "zeros_like": "x, dtype=None, requires_grad=False",
     "ones_like": "x, dtype=None, requires_grad=False",
     # sections 4, 5 and 7
-    **{name: "a, b" for name in _BINARY},
+    **dict.fromkeys(_BINARY, "a, b"),
     **{f"{name}_backward": rule for name, rule in _BINARY.items()},
-    **{name: "x" for name in _UNARY},
+    **dict.fromkeys(_UNARY, "x"),
     **{f"{name}_backward": rule for name, rule in _UNARY.items()},
     "broadcast_shapes": "*shapes",
     "are_shapes_broadcastable": "a, b",

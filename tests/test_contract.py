@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from calls import arrays_of, call, flat, hand_arguments
+from cases.case import Case
 from contract import (
     ALIASES,
     CANNOT_FAIL,
@@ -131,38 +133,37 @@ def test_parameters_of_a_rule(op: Op) -> None:
     assert op.rule is not None
     first, *names = inspect.signature(op.rule.function).parameters
     assert first == ("grad_outputs" if op.rule.several else "grad_output")
-    groups = []
-    for name in names:
-        stem = re.sub("_(shape|dtype)$", "", name)
-        if name in op.inputs:
-            groups.append((0, op.inputs.index(name)))
-        elif stem in op.inputs and stem != name:
-            groups.append((0, op.inputs.index(stem)))
-        elif name in ("input_shape", "input_dtype") and len(op.inputs) == 1:
-            groups.append((0, 0))
-        elif name == "shapes" and op.variadic:
-            groups.append((0, 0))
-        elif name in ("output", "indices"):
-            groups.append((1, 0))
-        elif name in op.attributes:
-            groups.append((2, op.attributes.index(name)))
-        else:
-            assert name == "eps"
-            groups.append((3, 0))
-    ordered = sorted(groups, key=lambda group: group[0])
-    if inspect.signature(op.function).parameters.keys() == {*op.inputs, *op.attributes} and list(
-        inspect.signature(op.function).parameters
-    ) == [*op.inputs, *op.attributes]:
+    groups = [_group(op, name) for name in names]
+    if op.bound == op.parameters.bound:
         assert groups == sorted(groups)
-    else:  # arguments in a public order of their own: weights come among the attributes
-        assert {group for group, _ in ordered} <= {0, 1, 2, 3}
+    else:  # a weight, which is an input, stands among the attributes in forward and rule alike
+        public = list(inspect.signature(op.function).parameters)
+        shared = [name for name in names if name in public]
+        assert shared == sorted(shared, key=public.index)
     forward = inspect.signature(op.function).parameters
     for name, parameter in inspect.signature(op.rule.function).parameters.items():
         if name in op.attributes and name in forward:
             assert parameter.default == forward[name].default
 
 
-def _rule_case(op: Op) -> Any:
+def _group(op: Op, name: str) -> tuple[int, int]:
+    """Where a rule's parameter belongs: inputs and their shapes, output, attributes, eps."""
+    stem = re.sub("_(shape|dtype)$", "", name)
+    if stem in op.inputs:
+        return 0, op.inputs.index(stem)
+    if name in ("input_shape", "input_dtype", "shapes"):
+        assert len(op.inputs) == 1
+        return 0, 0
+    if name in ("output", "indices"):
+        return 1, 0
+    if name in op.attributes:
+        return 2, op.attributes.index(name)
+    assert name == "eps"
+    return 3, 0
+
+
+def _rule_case(op: Op) -> Case:
+    """A row with all of the op's inputs there."""
     return next(
         case for case in CASES if case.op == op.name and all(g is not None for g in case.inputs)
     )
@@ -170,8 +171,6 @@ def _rule_case(op: Op) -> Any:
 
 @pytest.mark.parametrize("op", PAIRS.values(), ids=list(PAIRS))
 def test_gradients_are_named(op: Op, rng: np.random.Generator) -> None:
-    from calls import arrays_of, call, flat, hand_arguments
-
     assert op.rule is not None
     case = _rule_case(op)
     inputs = [_tensors(x) for x in arrays_of(case, rng, "float64")]
@@ -201,8 +200,6 @@ def _tensors(x: Any) -> Any:
 
 @pytest.mark.parametrize("op", PAIRS.values(), ids=list(PAIRS))
 def test_rule_refuses_an_integer_gradient(op: Op, rng: np.random.Generator) -> None:
-    from calls import arrays_of, call, flat, hand_arguments
-
     assert op.rule is not None
     case = _rule_case(op)
     inputs = [_tensors(x) for x in arrays_of(case, rng, "float64")]
@@ -220,8 +217,6 @@ def test_rule_refuses_an_integer_gradient(op: Op, rng: np.random.Generator) -> N
 @pytest.mark.parametrize("op", PAIRS.values(), ids=list(PAIRS))
 def test_rule_refuses_a_gradient_of_the_wrong_shape(op: Op, rng: np.random.Generator) -> None:
     """Where the rule knows the shape of the output, nothing that broadcasts to it passes either."""
-    from calls import arrays_of, call, flat, hand_arguments
-
     assert op.rule is not None
     if ANY_SHAPE.get(op.name):
         pytest.skip(ANY_SHAPE[op.name])

@@ -106,8 +106,10 @@ def _cast(op: str, name: str, value: Any, dtype: DType) -> Any:
 
 def unwrapped(x: Any) -> Any:
     """A tensor's array, a list of tensors' arrays; anything else as it is."""
-    if isinstance(x, Tensor):
+    try:
         return x._array
+    except AttributeError:
+        pass
     if isinstance(x, list) and x and isinstance(x[0], Tensor):
         return [item._array for item in x]
     return x

@@ -62,6 +62,8 @@ class Rule:
         self.kept_natively = self._kept_natively()
         self.output_at = self._position_of("output")
         self.eps_at = self._position_of("eps")
+        holders = ("tensor", "output", "indices")
+        self.tensors_at = [0, *(i for i, (r, _) in enumerate(self.roles, 1) if r in holders)]
         self.fields = [f"grad_{op.inputs[i]}" for i in self.differentiable]
         self.single = len(self.fields) == 1 and not op.variadic
         self.result = namedtuple(f"{op.name}_gradients", self.fields)  # type: ignore[misc]
@@ -163,11 +165,14 @@ class Rule:
     def _results(self, arguments: list[Any], needs: Needs) -> Sequence[Tensor | None]:
         """The gradients that ``needs`` asks for; None asks for all, however many there are."""
         if self.kernel is not None:
-            arrays = [unwrapped(x) for x in arguments]
+            arrays = arguments.copy()
+            for position in self.tensors_at:
+                arrays[position] = unwrapped(arrays[position])
             result = engine.run(self.kernel, arrays, () if self.single else (needs,))
             if result is not NotImplemented:
-                arrays_out = (result,) if self.single else result
-                outputs = [None if x is None else wrap(x) for x in arrays_out]
+                outputs: list[Tensor | None] = (
+                    [wrap(result)] if self.single else [x if x is None else wrap(x) for x in result]
+                )
                 if tape.mode.recording:
                     self._record_formula(arguments, outputs, needs)
                 return outputs

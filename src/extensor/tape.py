@@ -157,20 +157,22 @@ def propagate(
     leaves: dict[Any, Tensor] = {}
     found: dict[Any, Tensor] = {}
     queue: list[Node] = []
-
-    def add(place: Any, gradient: Tensor) -> None:
-        if not isinstance(place, Node) or place in boundary:
-            leaves[place] = gradient if place not in leaves else leaves[place] + gradient
-        elif place in gradients:
-            gradients[place] = gradients[place] + gradient
-        else:
-            gradients[place] = gradient
-            heapq.heappush(queue, place)
-
-    with recording(create_graph):
-        for place, gradient in roots:
-            add(place, gradient)
-        while queue:
+    pending = list(roots)
+    previous = mode.recording
+    mode.recording = create_graph
+    try:
+        while True:
+            for place, gradient in pending:
+                if not isinstance(place, Node) or place in boundary:
+                    leaves[place] = gradient if place not in leaves else leaves[place] + gradient
+                elif place in gradients:
+                    gradients[place] = gradients[place] + gradient
+                else:
+                    gradients[place] = gradient
+                    heapq.heappush(queue, place)
+            if not queue:
+                break
+            pending = []
             node = heapq.heappop(queue)
             gradient = gradients.pop(node)
             if node.hooks:
@@ -180,21 +182,23 @@ def propagate(
             if isinstance(node, Slot):
                 _fill_slot(node, gradient, gradients, queue)
                 continue
-            needs = tuple(
-                parent is not None and (useful is None or parent in useful)
-                for parent in node.parents
-            )
+            if useful is None:
+                needs = tuple([parent is not None for parent in node.parents])
+            else:
+                needs = tuple([parent in useful for parent in node.parents])
             if True in needs or (node.saved is _FREED and node.number > oldest):
                 results = _replay(node, gradient, needs)
                 for parent, needed, result in zip(node.parents, needs, results, strict=True):
                     if needed and result is not None:
-                        add(parent, result)
+                        pending.append((parent, result))
                 if not retain_graph:
                     node.saved = _FREED
                     node.parents = ()
         for leaf in leaves:
             if leaf not in boundary and (wanted is None or leaf in wanted):
                 leaves[leaf] = _arrived(leaf, leaves[leaf])
+    finally:
+        mode.recording = previous
     if wanted is not None:
         found.update({leaf: total for leaf, total in leaves.items() if leaf in wanted})
     return found, leaves
@@ -299,7 +303,7 @@ def _through_hooks(hooks: list[Hook], gradient: Tensor) -> Tensor:
 
 def _arrived(leaf: Tensor, total: Tensor) -> Tensor:
     """The whole gradient of a leaf: of its shape, and through its hooks."""
-    if total.shape != leaf.shape:
+    if total._array.shape != leaf._array.shape:
         raise value_error(
             "backward", f"a leaf of shape {leaf.shape} needs a gradient like it", shape=total.shape
         )

@@ -7,6 +7,7 @@ library's). The ops attach themselves to this class as methods and operators whe
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import cache
 from typing import TYPE_CHECKING, Any, SupportsIndex
 
 import numpy as np
@@ -136,7 +137,7 @@ class Tensor(_native.TensorBase):
                     "grad_output is needed for a tensor of more than one element",
                     shape=self.shape,
                 )
-            return wrap(np.ones_like(self._array))
+            return wrap(_one(self.dtype) if self._array.shape == () else np.ones_like(self._array))
         gradient = gradient if isinstance(gradient, Tensor) else Tensor(gradient, self.dtype)
         if gradient.shape != self.shape:
             raise value_error(
@@ -272,6 +273,13 @@ class Tensor(_native.TensorBase):
         def __eq__(self, other: Any) -> Tensor: ...  # type: ignore[override]
         def __ne__(self, other: Any) -> Tensor: ...  # type: ignore[override]
         def __getitem__(self, index: Any) -> Tensor: ...
+
+
+@cache
+def _one(dtype: DType) -> Any:
+    one = np.ones((), dtype)
+    one.flags.writeable = False
+    return one
 
 
 # A tensor around an array that is already of a supported kind: no checks, no copy.

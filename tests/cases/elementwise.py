@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .case import Case, Error, Singular, booleans, distinct, real
+from .case import Case, Error, Singular, booleans, real
 
 INF = float("inf")
 NAN = float("nan")

@@ -68,7 +68,7 @@ class Update:
 
 
 def state_dtype(array: Any) -> Any:
-    """State is in float32 at least: in 16 bits an average that moves by thousandths stands still"""
+    """State is in float32 at least: in 16 bits a slowly moving average stands still."""
     return float32 if is_half(array.dtype) else array.dtype
 
 

@@ -1,0 +1,707 @@
+"""Optimizers: kernels against formulas, papers written down again, groups, state, clipping, averages."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import extensor as ex
+import tolerances
+from extensor import engine, optim
+from extensor.optim import adagrad, adam, clipping, ema, lamb, lion, rmsprop, sgd
+from extensor.optim.update import Update
+
+native = pytest.mark.skipif(engine.ENGINE != "native", reason="compares kernels with formulas")
+
+# Each update with sets of attributes and the number of roles in use with them.
+UPDATES: list[tuple[Update, int, tuple[Any, ...]]] = [
+    (sgd._update, 2, (3, 0.1, 0.0, 0.0, 0.0, False, False)),
+    (sgd._update, 2, (3, 0.1, 0.0, 0.0, 0.3, False, True)),
+    (sgd._update, 3, (1, 0.1, 0.9, 0.4, 0.0, False, False)),
+    (sgd._update, 3, (2, 0.1, 0.9, 0.4, 0.3, False, False)),
+    (sgd._update, 3, (2, 0.1, 0.9, 0.0, 0.0, True, False)),
+    (adam._update, 4, (1, 0.1, 0.9, 0.999, 1e-8, 0.0, False, False)),
+    (adam._update, 4, (7, 0.1, 0.8, 0.99, 1e-6, 0.3, False, True)),
+    (adam._update, 5, (7, 0.1, 0.8, 0.99, 1e-6, 0.3, True, False)),
+    (rmsprop._update, 3, (0.1, 0.99, 1e-8, 0.0, 0.0, False)),
+    (rmsprop._update, 5, (0.1, 0.9, 1e-6, 0.3, 0.8, True)),
+    (adagrad._adagrad, 3, (5, 0.1, 0.2, 0.3, 1e-10, False)),
+    (adagrad._adadelta, 4, (0.9, 0.8, 1e-6, 0.3, False)),
+    (lion.Lion.update, 3, (0.1, 0.9, 0.99, 0.3, False)),
+    (ema._update, 2, (0.99,)),
+    (clipping._scale, 1, (0.37,)),
+    (clipping._clip, 1, (0.5,)),
+]
+SIZES = (0, 1, 3, 15, 16, 17, 64, 100, 1025, 9000)
+STEPS = 10
+SHAPES = [(3, 4), (7,), (), (2, 3, 2)]
+
+
+def _lists(
+    rng: np.random.Generator, update: Update, used: int, dtype: Any, sizes: Any = SIZES
+) -> list[list[np.ndarray]]:
+    """Arrays for every role; state is positive, so that roots exist, and wide."""
+    lists = []
+    for role in range(update.roles):
+        draw = rng.normal if role < 2 else lambda size=None: rng.uniform(0.1, 2, size)
+        kind = np.float32 if role >= 2 and np.dtype(dtype).itemsize == 2 else dtype
+        lists.append([np.asarray(draw(size=n)).astype(kind) for n in sizes] if role < used else [])
+    return lists
+
+
+def _copies(lists: list[list[np.ndarray]]) -> list[list[np.ndarray]]:
+    return [[array.copy() for array in role] for role in lists]
+
+
+@native
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16", "bfloat16"])
+@pytest.mark.parametrize("row", range(len(UPDATES)), ids=lambda i: f"{UPDATES[i][0].name}-{i}")
+def test_kernel_has_the_bits_of_the_formula(row: int, dtype: str, rng: np.random.Generator) -> None:
+    update, used, attributes = UPDATES[row]
+    if dtype == "bfloat16":
+        dtype = ex.bfloat16
+    lists = _lists(rng, update, used, dtype)
+    expected = _copies(lists)
+    update.formula(*expected, *attributes)
+    assert update.kernel(*lists, *attributes) is lists[0]
+    for role, other in zip(lists, expected, strict=True):
+        for x, y in zip(role, other, strict=True):
+            np.testing.assert_array_equal(x.view(f"u{x.itemsize}"), y.view(f"u{y.itemsize}"))
+
+
+@native
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16"])
+def test_lamb_kernel(dtype: str, rng: np.random.Generator) -> None:
+    update, attributes = lamb.LAMB.update, (3, 0.1, 0.9, 0.99, 1e-6, 0.2, False)
+    lists = _lists(rng, update, 4, dtype)
+    lists[0][3][:] = 0  # a parameter of norm zero
+    expected = _copies(lists)
+    update.formula(*expected, *attributes)
+    assert update.kernel(*lists, *attributes) is lists[0]
+    for role, other in zip(lists, expected, strict=True):
+        for x, y in zip(role, other, strict=True):
+            tolerances.assert_close(x, y, dtype)
+
+
+@native
+@pytest.mark.parametrize("order", [2.0, np.inf])
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16"])
+def test_norm_kernel(dtype: str, order: float, rng: np.random.Generator) -> None:
+    arrays = [np.asarray(rng.normal(size=n)).astype(dtype) for n in SIZES]
+    kernel = engine.kernel("gradient_norm")
+    expected = clipping.gradient_norm(arrays, order)
+    np.testing.assert_allclose(kernel(arrays, order), expected, rtol=1e-12)
+    arrays[5][3] = np.nan
+    assert np.isnan(kernel(arrays, order))
+    assert kernel(arrays, 3.0) is NotImplemented
+
+
+@native
+@pytest.mark.parametrize("wrong", ["strided", "read-only", "shape", "dtype", "length", "number"])
+def test_kernel_declines(wrong: str, rng: np.random.Generator) -> None:
+    """What a kernel cannot take it leaves, and leaves alone."""
+    update, attributes = adagrad._adagrad, [5, 0.1, 0.2, 0.3, 1e-10, False]
+    lists = _lists(rng, update, 3, "float32", (8, 8))
+    if wrong == "strided":
+        lists[0][1] = np.ones(16, np.float32)[::2]
+    elif wrong == "read-only":
+        lists[0][1].flags.writeable = False
+    elif wrong == "shape":
+        lists[1][1] = np.ones(7, np.float32)
+    elif wrong == "dtype":
+        lists[2][1] = np.ones(8)
+    elif wrong == "length":
+        lists[2] = []
+    else:
+        attributes[1] = "0.1"
+    before = _copies(lists)
+    assert update.kernel(*lists, *attributes) is NotImplemented
+    np.testing.assert_array_equal(lists[0][0], before[0][0])
+
+
+@pytest.mark.parametrize("make", ["Adam", "LAMB", "SGD"])
+def test_same_bits_for_any_number_of_threads(make: str, rng: np.random.Generator) -> None:
+    sizes = (200_000, 17, 70_001)
+    values = [rng.normal(size=n).astype(np.float32) for n in sizes]
+    gradients = [rng.normal(size=n).astype(np.float32) for n in sizes]
+    results = []
+    threads = ex.get_num_threads()
+    try:
+        for count in (1, 2, 5):
+            ex.set_num_threads(count)
+            parameters = [ex.tensor(x, requires_grad=True) for x in values]
+            optimizer = getattr(optim, make)(parameters, lr=0.1, weight_decay=0.1)
+            for parameter, gradient in zip(parameters, gradients, strict=True):
+                parameter.grad = ex.tensor(gradient)
+            norm = optim.clip_grad_norm(parameters, 5.0)
+            optimizer.step()
+            results.append([norm.numpy(), *(x.numpy() for x in parameters)])
+    finally:
+        ex.set_num_threads(threads)
+    for other in results[1:]:
+        for x, y in zip(results[0], other, strict=True):
+            np.testing.assert_array_equal(x, y)
+
+
+# The papers, written down once more.
+
+
+def _lion(p: Any, g: Any, s: dict[str, Any], t: int, o: dict[str, Any]) -> Any:
+    m, (beta1, beta2) = s.get("m", 0 * p), o["betas"]
+    update = np.sign(beta1 * m + (1 - beta1) * g) + o["weight_decay"] * p
+    s["m"] = beta2 * m + (1 - beta2) * g
+    return p - o["lr"] * update
+
+
+def _lamb(p: Any, g: Any, s: dict[str, Any], t: int, o: dict[str, Any]) -> Any:
+    beta1, beta2 = o["betas"]
+    s["m"] = beta1 * s.get("m", 0 * p) + (1 - beta1) * g
+    s["v"] = beta2 * s.get("v", 0 * p) + (1 - beta2) * g**2
+    r = s["m"] / (1 - beta1**t) / (np.sqrt(s["v"] / (1 - beta2**t)) + o["eps"])
+    update = r + o["weight_decay"] * p
+    norm, length = np.sqrt((p**2).sum()), np.sqrt((update**2).sum())
+    return p - o["lr"] * (norm / length if norm * length else 1) * update
+
+
+def _muon(p: Any, g: Any, s: dict[str, Any], t: int, o: dict[str, Any]) -> Any:
+    mu, (a, b, c) = o["momentum"], o["ns_coefficients"]
+    s["b"] = mu * s.get("b", 0 * p) + (1 - mu) * g
+    x = (1 - mu) * g + mu * s["b"] if o["nesterov"] else s["b"]
+    tall = x.shape[0] > x.shape[1]
+    u, values, vt = np.linalg.svd(x / max(np.linalg.norm(x), o["eps"]), full_matrices=False)
+    for _ in range(o["ns_steps"]):
+        values = a * values + b * values**3 + c * values**5
+    rows, columns = p.shape
+    scale = np.sqrt(max(1, rows / columns)) if tall else 1.0
+    if o["adjust_lr_fn"] == "match_rms_adamw":
+        scale = 0.2 * np.sqrt(max(rows, columns))
+    return p - o["lr"] * o["weight_decay"] * p - o["lr"] * scale * (u * values) @ vt
+
+
+PAPERS = [
+    ("Lion", _lion, SHAPES, {"lr": 0.03, "betas": (0.8, 0.95), "weight_decay": 0.1}),
+    ("LAMB", _lamb, SHAPES, {"lr": 0.03, "betas": (0.8, 0.95), "weight_decay": 0.1, "eps": 1e-6}),
+    ("Muon", _muon, [(3, 5), (6, 2), (4, 4)], {"lr": 0.02, "nesterov": False}),
+    ("Muon", _muon, [(3, 5), (6, 2)], {"lr": 0.02, "adjust_lr_fn": "match_rms_adamw"}),
+]
+
+
+@pytest.mark.parametrize("row", range(len(PAPERS)), ids=lambda i: f"{PAPERS[i][0]}-{i}")
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_as_the_paper_says(row: int, dtype: str, rng: np.random.Generator) -> None:
+    name, paper, shapes, options = PAPERS[row]
+    values = [rng.normal(size=shape) for shape in shapes]
+    parameters = [ex.tensor(np.asarray(x, dtype), requires_grad=True) for x in values]
+    optimizer = getattr(optim, name)(parameters, **options)
+    states: list[dict[str, Any]] = [{} for _ in shapes]
+    for step in range(1, STEPS + 1):
+        gradients = [rng.normal(size=shape) for shape in shapes]
+        for i, parameter in enumerate(parameters):
+            parameter.grad = ex.tensor(np.asarray(gradients[i], dtype))
+            values[i] = paper(values[i], gradients[i], states[i], step, optimizer.param_groups[0])
+        optimizer.step()
+    rtol = 1e-10 if dtype == "float64" else 2e-4
+    for parameter, value in zip(parameters, values, strict=True):
+        assert parameter.dtype == dtype
+        np.testing.assert_allclose(parameter.numpy(), value, rtol=rtol, atol=rtol)
+
+
+def test_orthogonalize() -> None:
+    """Enough exact steps (the cubic iteration) give the orthogonal factor of the polar decomposition."""
+    x = np.random.default_rng(3).normal(size=(5, 3))
+    u, _, vt = np.linalg.svd(x, full_matrices=False)
+    found = optim.orthogonalize(ex.tensor(x), (1.5, -0.5, 0.0), steps=40)
+    np.testing.assert_allclose(found.numpy(), u @ vt, atol=1e-10)
+
+
+# Optimizers as objects.
+
+OPTIMIZERS: list[tuple[Any, dict[str, Any]]] = [
+    (optim.SGD, {"lr": 0.1}),
+    (optim.SGD, {"lr": 0.1, "momentum": 0.9, "nesterov": True}),
+    (optim.Adam, {"lr": 0.1}),
+    (optim.Adam, {"lr": 0.1, "amsgrad": True}),
+    (optim.AdamW, {"lr": 0.1}),
+    (optim.RMSprop, {"lr": 0.01, "momentum": 0.5, "centered": True}),
+    (optim.Adagrad, {"lr": 0.3, "initial_accumulator_value": 0.1}),
+    (optim.Adadelta, {"lr": 30.0}),
+    (optim.Lion, {"lr": 0.05}),
+    (optim.LAMB, {"lr": 0.05}),
+    (optim.Muon, {"lr": 0.1}),
+]
+each = pytest.mark.parametrize(
+    "make, options", OPTIMIZERS, ids=lambda x: getattr(x, "__name__", "")
+)
+
+
+def _parameters(rng: np.random.Generator, dtype: Any = "float32") -> list[ex.Tensor]:
+    return [
+        ex.tensor(rng.normal(size=s).astype(dtype), requires_grad=True) for s in [(3, 4), (4, 2)]
+    ]
+
+
+def _loss(parameters: list[ex.Tensor]) -> ex.Tensor:
+    first, second = parameters
+    return ((first @ second - 1.0) ** 2).sum()
+
+
+def _train(optimizer: Any, parameters: list[ex.Tensor], steps: int) -> list[float]:
+    losses = []
+    for _ in range(steps):
+        optimizer.zero_grad()
+        loss = _loss(parameters)
+        loss.backward()
+        optimizer.step()
+        losses.append(loss.item())
+    return losses
+
+
+@each
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16", "bfloat16"])
+def test_loss_falls(make: Any, options: Any, dtype: str, rng: np.random.Generator) -> None:
+    dtype = ex.bfloat16 if dtype == "bfloat16" else np.dtype(dtype)
+    parameters = _parameters(rng, dtype)
+    options = {**options, "lr": options["lr"] / 10} if make is optim.SGD else options
+    losses = _train(make(parameters, **options), parameters, 60)
+    assert losses[-1] < losses[0] / 2
+    assert all(parameter.dtype == dtype for parameter in parameters)
+
+
+@each
+def test_resume_has_the_same_bits(make: Any, options: Any, rng: np.random.Generator) -> None:
+    parameters = _parameters(rng)
+    optimizer = make(parameters, **options)
+    _train(optimizer, parameters, 3)
+    saved = optimizer.state_dict()
+    for key, value in saved.items():
+        assert isinstance(key, str)
+        assert isinstance(value, int | float | str | np.ndarray)
+    copies = [ex.tensor(x.numpy(), requires_grad=True) for x in parameters]
+    other = make(copies, **{**options, "lr": 77.0})
+    # As a file would give it back: numbers as arrays without dimensions.
+    other.load_state_dict({k: v if isinstance(v, str) else np.asarray(v) for k, v in saved.items()})
+    assert other.param_groups[0] == {**optimizer.param_groups[0], "params": copies}
+    _train(optimizer, parameters, 3)
+    _train(other, copies, 3)
+    for x, y in zip(parameters, copies, strict=True):
+        np.testing.assert_array_equal(x.numpy(), y.numpy())
+
+
+@each
+def test_parameters_without_gradient_are_skipped(
+    make: Any, options: Any, rng: np.random.Generator
+) -> None:
+    """Each parameter ages by its own steps: skipping one is as if it had an optimizer of its own."""
+    together, alone = _parameters(rng), []
+    alone = [ex.tensor(x.numpy(), requires_grad=True) for x in together]
+    optimizer, others = make(together, **options), [make([x], **options) for x in alone]
+    for turn in range(6):
+        for i, (x, y) in enumerate(zip(together, alone, strict=True)):
+            gradient = rng.normal(size=x.shape).astype(np.float32)
+            present = turn % (i + 2) != 1
+            x.grad = ex.tensor(gradient) if present else None
+            y.grad = ex.tensor(gradient) if present else None
+        optimizer.step()
+        for other in others:
+            other.step()
+    for x, y, other in zip(together, alone, others, strict=True):
+        np.testing.assert_array_equal(x.numpy(), y.numpy())
+        assert optimizer.state[x]["step"] == other.state[y]["step"] < 6
+
+
+@each
+def test_layouts(make: Any, options: Any, rng: np.random.Generator) -> None:
+    """Strided parameters and gradients are like contiguous ones; beside them all else is untouched."""
+    values, gradient = rng.normal(size=(4, 3)), rng.normal(size=(4, 3))
+    memory = np.full((4, 6), 5.0)
+    memory[:, ::2] = values
+    strided = ex.Tensor(memory[:, ::2], requires_grad=True)
+    plain = ex.tensor(values, requires_grad=True)
+    turned = ex.Tensor(np.asfortranarray(values), requires_grad=True)
+    optimizer = make([strided, plain, turned], **options)
+    for _ in range(2):
+        strided.grad = ex.Tensor(np.asfortranarray(gradient))
+        plain.grad = ex.Tensor(np.repeat(gradient, 2, axis=1)[:, ::2])
+        turned.grad = ex.Tensor(gradient.copy())
+        optimizer.step()
+    np.testing.assert_allclose(strided.numpy(), plain.numpy(), rtol=1e-14)
+    np.testing.assert_allclose(turned.numpy(), plain.numpy(), rtol=1e-14)
+    assert np.shares_memory(strided.numpy(), memory)
+    assert (memory[:, 1::2] == 5.0).all()
+
+
+@pytest.mark.parametrize("shape", [(), (0,), (0, 3), (1, 1)])
+def test_small_shapes(shape: tuple[int, ...]) -> None:
+    for make, options in OPTIMIZERS:
+        if make is optim.Muon:
+            continue
+        x = ex.ones(shape, requires_grad=True)
+        optimizer = make([x], **options)
+        for _ in range(2):
+            x.grad = ex.ones(shape)
+            optimizer.step()
+        assert x.shape == shape
+        assert (x.numpy() < 1).all()
+
+
+def test_state_of_16_bit_parameters_is_float32() -> None:
+    x = ex.ones(3, dtype=ex.bfloat16, requires_grad=True)
+    x.grad = ex.full((3,), 1e-3, dtype=ex.bfloat16)
+    optimizer = optim.Adam([x])
+    optimizer.step()
+    assert optimizer.state[x]["v"].dtype == np.float32
+    assert x.dtype == ex.bfloat16
+
+
+@native
+@pytest.mark.parametrize("make", [optim.SGD, optim.Adam, optim.LAMB, optim.Lion])
+def test_a_step_is_one_call(make: Any, rng: np.random.Generator) -> None:
+    parameters = _parameters(rng)
+    optimizer = make(parameters)
+    _train(optimizer, parameters, 1)
+    _loss(parameters).backward()
+    seen = []
+    with engine.observe(lambda compute, arrays, attributes, result: seen.append(compute.__name__)):
+        optimizer.step()
+    assert seen == [optimizer.update.name]
+
+
+def test_the_tape_notices_a_step() -> None:
+    x = ex.tensor([1.0, 2.0], requires_grad=True)
+    loss = (x * x).sum()
+    loss.backward(retain_graph=True)
+    optim.SGD([x], lr=0.1).step()
+    with pytest.raises(RuntimeError, match="was changed in place before the backward pass"):
+        loss.backward()
+
+
+def test_groups() -> None:
+    x, y, z = (ex.ones(2, requires_grad=True) for _ in range(3))
+    optimizer = optim.SGD([{"params": [x]}, {"params": y, "lr": 0.5}], lr=0.25)
+    optimizer.add_param_group({"params": [z], "weight_decay": 1.0})
+    for parameter in (x, y, z):
+        parameter.grad = ex.ones(2)
+    optimizer.step()
+    assert [t.tolist() for t in (x, y, z)] == [[0.75] * 2, [0.5] * 2, [0.5] * 2]
+    optimizer.param_groups[0]["lr"] = np.float64(1.0)
+    optimizer.param_groups[1]["lr"] = np.float32(1.0)
+    optimizer.step()
+    assert (x.tolist(), y.tolist()) == ([-0.25] * 2, [-0.5] * 2)
+    optimizer.zero_grad()
+    assert x.grad is y.grad is z.grad is None
+
+
+def test_momentum_may_be_switched_on_later() -> None:
+    x = ex.ones(2, requires_grad=True)
+    optimizer = optim.SGD([x], lr=0.1)
+    x.grad = ex.ones(2)
+    optimizer.step()
+    optimizer.param_groups[0]["momentum"] = 0.5
+    optimizer.step()
+    assert optimizer.state[x]["velocity"].tolist() == [1.0, 1.0]
+
+
+def test_closure() -> None:
+    x = ex.tensor([2.0], requires_grad=True)
+    optimizer = optim.SGD([x], lr=0.25)
+
+    def closure() -> ex.Tensor:
+        optimizer.zero_grad()
+        loss = (x * x).sum()
+        loss.backward()
+        return loss
+
+    with ex.no_grad():
+        assert optimizer.step(closure).item() == 4.0
+    assert x.tolist() == [1.0]
+
+
+def _one() -> ex.Tensor:
+    return ex.ones((2,), requires_grad=True)
+
+
+def _with_gradient(parameter: ex.Tensor, gradient: Any) -> list[ex.Tensor]:
+    parameter.grad = gradient
+    return [parameter]
+
+
+def _read_only() -> ex.Tensor:
+    array = np.ones(2)
+    array.flags.writeable = False
+    return ex.Tensor(array, requires_grad=True)
+
+
+ONE = _one()
+ERRORS = [
+    (lambda: optim.SGD([]), "SGD: params must hold at least one parameter, got params=[]"),
+    (
+        lambda: optim.SGD(_one()),
+        "SGD: params must be an iterable of tensors or dicts, got params='Tensor'",
+    ),
+    (lambda: optim.SGD([1.0]), "SGD: a parameter must be a tensor, got index=0, type='float'"),
+    (
+        lambda: optim.SGD([_one() * 2]),
+        "SGD: a parameter must be a floating leaf tensor, not a result, got index=0, dtype='float32'",
+    ),
+    (
+        lambda: optim.SGD([ex.tensor([1])]),
+        "SGD: a parameter must be a floating leaf tensor, not a result, got index=0, dtype='int64'",
+    ),
+    (
+        lambda: optim.SGD([ONE, ONE]),
+        "SGD: parameters must not share memory; give a shared one once, got indices=[0, 1]",
+    ),
+    (
+        lambda: optim.SGD([ONE, _one(), ONE.detach()]),
+        "SGD: parameters must not share memory; give a shared one once, got indices=[0, 2]",
+    ),
+    (
+        lambda: optim.Lion([{"params": [_one()], "rate": 1}]),
+        "Lion: a group has params and may have lr, betas, weight_decay, maximize, "
+        "got group=['params', 'rate']",
+    ),
+    (lambda: optim.SGD([_one()], lr=-1), "SGD: lr must be 0 or greater, got lr=-1"),
+    (lambda: optim.SGD([_one()], lr=np.nan), "SGD: lr must be 0 or greater, got lr=nan"),
+    (
+        lambda: optim.SGD([_one()], nesterov=True),
+        "SGD: nesterov needs momentum and no dampening, got momentum=0.0, dampening=0.0",
+    ),
+    (
+        lambda: optim.AdamW([_one()], betas=(0.9, 1.0)),
+        "AdamW: betas must be in [0, 1), got betas=(0.9, 1.0)",
+    ),
+    (lambda: optim.Adadelta([_one()], rho=1), "Adadelta: rho must be in [0, 1), got rho=1"),
+    (lambda: optim.Muon([_one()]), "Muon: parameters must be matrices, got index=0, shape=(2,)"),
+    (
+        lambda: optim.Muon([ex.ones((2, 2))], adjust_lr_fn="mine"),
+        "Muon: adjust_lr_fn must be 'original' or 'match_rms_adamw', got adjust_lr_fn='mine'",
+    ),
+    (
+        lambda: optim.Muon([ex.ones((2, 2))], ns_coefficients=(1, 2)),
+        "Muon: ns_coefficients must be three, got ns_coefficients=(1, 2)",
+    ),
+    (
+        lambda: optim.Adam(_with_gradient(_one(), ex.ones(3))).step(),
+        "Adam: the gradient of a parameter of shape (2,) must be like it, got index=0, grad_shape=(3,)",
+    ),
+    (
+        lambda: optim.Adam(_with_gradient(_one(), np.ones(2))).step(),
+        "Adam: a gradient must be a tensor, got grad='ndarray'",
+    ),
+    (
+        lambda: optim.Adam(_with_gradient(_read_only(), ex.ones(2))).step(),
+        "Adam: a parameter must not be read-only, got index=0",
+    ),
+    (
+        lambda: optim.sgd_step([1.0, 2.0], [1.0], 0.1),
+        "sgd_step: gradient must have shape (2,), got gradient_shape=(1,)",
+    ),
+    (
+        lambda: optim.adam_step([1.0], [1.0], [1.0], [[1.0]], 1),
+        "adam_step: v must have shape (1,), got v_shape=(1, 1)",
+    ),
+    (
+        lambda: optim.clip_grad_norm([_one()], -1),
+        "clip_grad_norm: max_norm must be 0 or greater, got max_norm=-1",
+    ),
+    (
+        lambda: optim.clip_grad_norm([_one()], 1, -1),
+        "clip_grad_norm: norm_type must be 0 or greater, got norm_type=-1",
+    ),
+    (
+        lambda: optim.clip_grad_norm(_with_gradient(_one(), ex.tensor([np.inf, 1])), 1, 2, True),
+        "clip_grad_norm: the norm of the gradients must be finite, got norm=inf",
+    ),
+    (
+        lambda: optim.clip_grad_value(_with_gradient(_one(), _read_only()), 1),
+        "clip_grad_value: a gradient must not be read-only, got index=0",
+    ),
+    (
+        lambda: optim.clip_grad_value([_one()], -1),
+        "clip_grad_value: clip_value must be 0 or greater, got clip_value=-1",
+    ),
+    (
+        lambda: optim.clip_grad_value([1.0], 1),
+        "clip_grad_value: parameters must be tensors, got float at index 0",
+    ),
+    (lambda: optim.EMA([_one()], decay=1.5), "EMA: decay must be in [0, 1], got decay=1.5"),
+    (
+        lambda: optim.EMA([_one()]).copy_to([ex.ones(3)]),
+        "EMA: parameters must have shapes [(2,)], got shapes=[(3,)]",
+    ),
+]
+
+
+@pytest.mark.parametrize("row", range(len(ERRORS)))
+def test_error_texts(row: int) -> None:
+    call, text = ERRORS[row]
+    with pytest.raises((ValueError, TypeError, RuntimeError)) as caught:
+        call()
+    assert str(caught.value) == text
+
+
+def test_a_failed_step_changes_nothing() -> None:
+    x, y = _one(), _one()
+    optimizer = optim.Adam([x, y])
+    x.grad, y.grad = ex.ones(2), ex.ones(3)
+    with pytest.raises(ValueError, match="must be like it"):
+        optimizer.step()
+    assert x.tolist() == [1.0, 1.0]
+    assert optimizer.state == {}
+
+
+@pytest.mark.parametrize(
+    ("change", "text"),
+    [
+        ({"groups.0.params": 2}, "SGD.load_state_dict: groups.0.params must be 1, got params=2"),
+        ({"groups.0.lr": None}, "SGD.load_state_dict: an entry is missing, got key='groups.0.lr'"),
+        (
+            {"state.0.velocity": np.ones(3)},
+            "SGD.load_state_dict: state.0.velocity must have shape (2,), got shape=(3,)",
+        ),
+        ({"state.1.step": 4}, "SGD.load_state_dict: unknown entries, got keys=['state.1.step']"),
+    ],
+)
+def test_wrong_state_is_refused(change: dict[str, Any], text: str) -> None:
+    x = _one()
+    optimizer = optim.SGD([x], lr=0.5, momentum=0.9)
+    x.grad = ex.ones(2)
+    optimizer.step()
+    saved = {**optimizer.state_dict(), "groups.0.lr": 0.25, **change}
+    with pytest.raises(ValueError, match=r"load_state_dict") as caught:
+        optimizer.load_state_dict({k: v for k, v in saved.items() if v is not None})
+    assert str(caught.value) == text
+    assert optimizer.param_groups[0]["lr"] == 0.5
+    assert optimizer.state[x]["step"] == 1
+
+
+# Pure steps.
+
+
+def test_pure_steps_are_those_of_the_classes(rng: np.random.Generator) -> None:
+    value = rng.normal(size=(3, 2)).astype(np.float32)
+    gradients = [rng.normal(size=(3, 2)).astype(np.float32) for _ in range(3)]
+    zeros = np.zeros((3, 2), np.float32)
+
+    def by_class(make: Any, **options: Any) -> Any:
+        x = ex.tensor(value, requires_grad=True)
+        optimizer = make([x], **options)
+        for gradient in gradients:
+            x.grad = ex.tensor(gradient)
+            optimizer.step()
+        return x.numpy()
+
+    def by_steps(step: Any, *state: Any) -> Any:
+        parameter: Any = value
+        for number, gradient in enumerate(gradients, 1):
+            before = [np.array(x) for x in (parameter, *state) if x is not None]
+            old = [x for x in (parameter, *state) if x is not None]
+            parameter, *state = step(parameter, gradient, number, *state)
+            for x, y in zip(old, before, strict=True):
+                np.testing.assert_array_equal(np.asarray(x), y)
+        return parameter.numpy()
+
+    pairs = [
+        (
+            by_class(optim.SGD, lr=0.1, momentum=0.9, dampening=0.2, weight_decay=0.1),
+            by_steps(lambda p, g, t, v: optim.sgd_step(p, g, 0.1, 0.9, 0.2, 0.1, velocity=v), None),
+        ),
+        (
+            by_class(optim.SGD, lr=0.1),
+            by_steps(lambda p, g, t, v: optim.sgd_step(p, g, lr=0.1, velocity=v), None),
+        ),
+        (
+            by_class(optim.Adam, weight_decay=0.1),
+            by_steps(
+                lambda p, g, t, m, v: optim.adam_step(p, g, m, v, t, weight_decay=0.1), zeros, zeros
+            ),
+        ),
+        (
+            by_class(optim.AdamW),
+            by_steps(lambda p, g, t, m, v: optim.adamw_step(p, g, m, v, t), zeros, zeros),
+        ),
+        (
+            by_class(optim.RMSprop, momentum=0.5),
+            by_steps(
+                lambda p, g, t, v, b: optim.rmsprop_step(p, g, v, momentum=0.5, velocity=b),
+                zeros,
+                None,
+            ),
+        ),
+        (
+            by_class(optim.Adagrad, lr_decay=0.1),
+            by_steps(lambda p, g, t, s: optim.adagrad_step(p, g, s, t, lr_decay=0.1), zeros),
+        ),
+    ]
+    for expected, found in pairs:
+        np.testing.assert_array_equal(found, expected)
+
+
+# Clipping and averaging.
+
+
+@pytest.mark.parametrize("order", [2.0, np.inf, 1.0, 3.0, 0.0])
+def test_clip_grad_norm(order: float, rng: np.random.Generator) -> None:
+    parameters = [ex.zeros(s, dtype="float64", requires_grad=True) for s in SHAPES]
+    gradients = [rng.normal(size=s) for s in SHAPES]
+    for parameter, gradient in zip(parameters, gradients, strict=True):
+        parameter.grad = ex.tensor(gradient)
+    flat = np.concatenate([x.ravel() for x in gradients])
+    norm = np.linalg.norm(flat, order)
+    assert optim.clip_grad_norm([*parameters, _one()], 2 * norm, order).item() == pytest.approx(
+        norm
+    )
+    np.testing.assert_array_equal(parameters[0].grad.numpy(), gradients[0])
+    optim.clip_grad_norm(iter(parameters), norm / 4, order)
+    for parameter, gradient in zip(parameters, gradients, strict=True):
+        np.testing.assert_allclose(parameter.grad.numpy(), gradient / 4, rtol=1e-12)
+
+
+def test_clip_edges() -> None:
+    assert optim.clip_grad_norm([], 1.0).item() == 0.0
+    x = _one()
+    assert optim.clip_grad_norm(x, 1.0).item() == 0.0
+    x.grad = ex.tensor([np.nan, -9.0])
+    optim.clip_grad_value(x, 2.5)
+    np.testing.assert_array_equal(x.grad.numpy(), [np.nan, -2.5])
+    x.grad = ex.tensor(np.ones((2, 4)))[:, ::2][0].detach()
+    optim.clip_grad_value(x, 0.5)
+    np.testing.assert_array_equal(x.grad.numpy(), [0.5, 0.5])
+    shared = ex.tensor([3.0, 4.0])
+    y = _one()
+    x.grad = y.grad = shared  # is there once
+    assert optim.clip_grad_norm([x, y], 1.0).item() == 5.0
+    np.testing.assert_allclose(shared.numpy(), [0.6, 0.8], rtol=1e-6)
+
+
+def test_ema(rng: np.random.Generator) -> None:
+    x = ex.tensor(rng.normal(size=5), requires_grad=True)
+    average = optim.EMA([x], decay=0.9)
+    expected = x.numpy().copy()
+    for _ in range(4):
+        x.numpy()[...] = rng.normal(size=5)
+        average.update()
+        expected = 0.9 * expected + 0.1 * x.numpy()
+    np.testing.assert_allclose(average.averages[0].numpy(), expected, rtol=1e-12)
+    now = x.numpy().copy()
+    with pytest.raises(KeyError), average.applied():
+        np.testing.assert_allclose(x.numpy(), expected, rtol=1e-12)
+        raise KeyError
+    np.testing.assert_array_equal(x.numpy(), now)
+    other = optim.EMA([ex.zeros(5, dtype="float64")], decay=0.9)
+    other.load_state_dict(average.state_dict())
+    target = ex.zeros(5, dtype="float64")
+    other.copy_to([target])
+    np.testing.assert_allclose(target.numpy(), expected, rtol=1e-12)
+    assert other.count == 4
+
+
+def test_ema_warmup_and_halves() -> None:
+    x = ex.ones(2, dtype=ex.bfloat16)
+    average = optim.EMA([x], decay=0.999, warmup=True)
+    x.numpy()[...] = 2
+    average.update()
+    assert average.averages[0].dtype == np.float32
+    np.testing.assert_allclose(average.averages[0].numpy(), 0.1 * 1 + 0.9 * 2, rtol=1e-6)

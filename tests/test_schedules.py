@@ -1,0 +1,198 @@
+"""Learning-rate schedules: pure functions of their counts, however they are stepped."""
+
+from __future__ import annotations
+
+from math import cos, pi
+from typing import Any
+
+import pytest
+
+import extensor as ex
+from extensor import optim
+
+
+def _optimizer(lr: float = 1.0, **options: Any) -> optim.SGD:
+    return optim.SGD([ex.ones(1, requires_grad=True)], lr=lr, **options)
+
+
+CURVES = [
+    (lambda o: optim.StepLR(o, 3, 0.5), lambda t: 0.5 ** (t // 3)),
+    (lambda o: optim.MultiStepLR(o, [7, 2], 0.5), lambda t: 0.5 ** ((t >= 2) + (t >= 7))),
+    (lambda o: optim.ExponentialLR(o, 0.9), lambda t: 0.9**t),
+    (lambda o: optim.LambdaLR(o, lambda t: 1 / (1 + t)), lambda t: 1 / (1 + t)),
+    (
+        lambda o: optim.CosineAnnealingLR(o, 5, 0.1),
+        lambda t: 0.1 + 0.9 * (1 + cos(pi * t / 5)) / 2,
+    ),
+    (lambda o: optim.WarmupLR(o, 4, 0.2), lambda t: min(1.0, 0.2 + 0.8 * t / 4)),
+    (
+        lambda o: optim.WarmupCosineLR(o, 4, 9, 0.1),
+        lambda t: t / 4 if t < 4 else 0.1 + 0.9 * (1 + cos(pi * min(1.0, (t - 4) / 5))) / 2,
+    ),
+]
+
+
+@pytest.mark.parametrize("row", range(len(CURVES)))
+def test_curves(row: int) -> None:
+    make, expected = CURVES[row]
+    optimizer = _optimizer(2.0)
+    schedule = make(optimizer)
+    for t in range(12):
+        assert optimizer.param_groups[0]["lr"] == pytest.approx(2 * expected(t) - _offset(row, t))
+        assert schedule.get_last_lr() == schedule.rates_at(t)
+        schedule.step()
+
+
+def _offset(row: int, t: int) -> float:
+    """The least rates of the cosines are absolute: they do not grow with the rate."""
+    if row == 4:
+        return 0.1 * (1 - (1 + cos(pi * t / 5)) / 2)
+    if row == 6 and t >= 4:
+        return 0.1 * (1 - (1 + cos(pi * min(1.0, (t - 4) / 5))) / 2)
+    return 0.0
+
+
+def test_order_does_not_matter() -> None:
+    """Before or after the optimizer, one schedule before the other: only the counts count."""
+    rates = []
+    for order in ("ab", "ba"):
+        optimizer = _optimizer()
+        schedules = {"a": optim.StepLR(optimizer, 2, 0.5), "b": optim.WarmupLR(optimizer, 4)}
+        for _ in range(3):
+            for name in order:
+                schedules[name].step()
+        rates.append(optimizer.param_groups[0]["lr"])
+    assert rates == [0.5 * 0.75] * 2
+    schedules["b"].remove()
+    assert optimizer.param_groups[0]["lr"] == 0.5
+
+
+def test_owned_by_the_optimizer() -> None:
+    optimizer = _optimizer()
+    optim.ExponentialLR(optimizer, 0.5, automatic=True)
+    by_hand = optim.WarmupLR(optimizer, 10, 1.0)
+    for _ in range(3):
+        optimizer.step()
+    assert optimizer.param_groups[0]["lr"] == 0.125
+    assert by_hand.count == 0
+
+
+def test_groups_and_resume() -> None:
+    def make() -> tuple[Any, Any]:
+        optimizer = optim.SGD(
+            [{"params": [ex.ones(1)], "lr": 1.0}, {"params": [ex.ones(1)], "lr": 3.0}]
+        )
+        return optimizer, optim.LambdaLR(optimizer, [lambda t: 0.5**t, lambda t: 1.0])
+
+    optimizer, schedule = make()
+    schedule.step()
+    schedule.step()
+    assert schedule.get_last_lr() == [0.25, 3.0]
+    other, resumed = make()
+    other.load_state_dict(optimizer.state_dict())
+    resumed.load_state_dict(schedule.state_dict())
+    assert resumed.get_last_lr() == [0.25, 3.0]
+    other.add_param_group({"params": [ex.ones(1)], "lr": 8.0})
+    assert optim.StepLR(_optimizer(), 1, 0.5, last_epoch=1).get_last_lr() == [0.25]
+
+
+def test_one_cycle() -> None:
+    optimizer = _optimizer(momentum=0.5)
+    schedule = optim.OneCycleLR(optimizer, 1.0, 10, pct_start=0.5, anneal_strategy="linear")
+    rates, momenta = [], []
+    for _ in range(12):
+        rates.append(optimizer.param_groups[0]["lr"])
+        momenta.append(optimizer.param_groups[0]["momentum"])
+        schedule.step()
+    assert rates[0] == pytest.approx(0.04)
+    assert rates[4] == 1.0
+    assert rates[9] == rates[11] == pytest.approx(4e-6)
+    assert momenta[0] == 0.95
+    assert momenta[4] == 0.85
+    assert momenta[9] == pytest.approx(0.95)
+    adam = optim.Adam([ex.ones(1)])
+    optim.OneCycleLR(adam, 1.0, epochs=2, steps_per_epoch=5, three_phase=True)
+    assert adam.param_groups[0]["betas"] == (0.95, 0.999)
+
+
+def test_plateau() -> None:
+    optimizer = _optimizer()
+    schedule = optim.ReduceLROnPlateau(optimizer, factor=0.5, patience=1, cooldown=1, min_lr=0.2)
+    seen = []
+    for value in [1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 0.5, 0.5, 0.5, ex.tensor(0.5), 0.5, 0.5]:
+        schedule.step(value)
+        seen.append(optimizer.param_groups[0]["lr"])
+    assert seen == [1.0, 1.0, 0.5, 0.5, 0.5, 0.25, 0.25, 0.25, 0.2, 0.2, 0.2, 0.2]
+    other = optim.ReduceLROnPlateau(_optimizer(), factor=0.5, patience=1, cooldown=1, min_lr=0.2)
+    other.load_state_dict(schedule.state_dict())
+    assert other.get_last_lr() == [0.2]
+    assert other.best == 0.5
+
+
+ERRORS = [
+    (
+        lambda: optim.StepLR(_optimizer(), 0),
+        "StepLR: step_size must be greater than 0, got step_size=0",
+    ),
+    (
+        lambda: optim.CosineAnnealingLR(_optimizer(), 0),
+        "CosineAnnealingLR: T_max must be greater than 0, got T_max=0",
+    ),
+    (
+        lambda: optim.WarmupLR(_optimizer(), 0),
+        "WarmupLR: warmup_steps must be greater than 0, got warmup_steps=0",
+    ),
+    (
+        lambda: optim.WarmupCosineLR(_optimizer(), 5, 5),
+        "WarmupCosineLR: warmup_steps must be 0 or more and less than total_steps, "
+        "got warmup_steps=5, total_steps=5",
+    ),
+    (
+        lambda: optim.LambdaLR(_optimizer(), []),
+        "LambdaLR: lr_lambda must have 1 functions, got functions=0",
+    ),
+    (
+        lambda: optim.OneCycleLR(_optimizer(), 1.0),
+        "OneCycleLR: total_steps must be greater than 0, got total_steps=0",
+    ),
+    (
+        lambda: optim.OneCycleLR(_optimizer(), 1.0, 5, pct_start=2),
+        "OneCycleLR: pct_start must be in [0, 1], got pct_start=2",
+    ),
+    (
+        lambda: optim.OneCycleLR(_optimizer(), 1.0, 5, anneal_strategy="sin"),
+        "OneCycleLR: anneal_strategy must be 'cos' or 'linear', got anneal_strategy='sin'",
+    ),
+    (
+        lambda: optim.OneCycleLR(_optimizer(), [1.0, 2.0], 5),
+        "OneCycleLR: max_lr must have 1 values, got max_lr=[1.0, 2.0]",
+    ),
+    (
+        lambda: optim.ReduceLROnPlateau(_optimizer(), "best"),
+        "ReduceLROnPlateau: mode must be 'min' or 'max', got mode='best'",
+    ),
+    (
+        lambda: optim.ReduceLROnPlateau(_optimizer(), threshold_mode="x"),
+        "ReduceLROnPlateau: threshold_mode must be 'rel' or 'abs', got threshold_mode='x'",
+    ),
+    (
+        lambda: optim.ReduceLROnPlateau(_optimizer(), factor=1.0),
+        "ReduceLROnPlateau: factor must be less than 1, got factor=1.0",
+    ),
+    (
+        lambda: optim.ReduceLROnPlateau(_optimizer()).step(),
+        "ReduceLROnPlateau: step needs the metric, got metrics=None",
+    ),
+    (
+        lambda: optim.ExponentialLR(_optimizer(), 0.5).load_state_dict({}),
+        "ExponentialLR.load_state_dict: keys must be ['count'], got keys=[]",
+    ),
+]
+
+
+@pytest.mark.parametrize("row", range(len(ERRORS)))
+def test_error_texts(row: int) -> None:
+    call, text = ERRORS[row]
+    with pytest.raises((ValueError, TypeError)) as caught:
+        call()
+    assert str(caught.value) == text
