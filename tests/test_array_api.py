@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import array_api_strict as xp
@@ -13,6 +14,7 @@ from cases.case import Case
 from op_cases import CASES
 
 import extensor as ex
+from extensor import dtypes
 from extensor.op import OPS
 from extensor.tensor import Tensor
 
@@ -48,6 +50,15 @@ ROWS = [
     )
     for name in OPS
 ]
+
+
+@pytest.fixture(autouse=True)
+def _forget_strict_dtypes() -> Iterator[None]:
+    """A strict dtype has the hash of NumPy's, and warns when a cache compares the two."""
+    yield
+    for function in vars(dtypes).values():
+        if hasattr(function, "cache_clear"):
+            function.cache_clear()
 
 
 def _strict(x: Any) -> Any:

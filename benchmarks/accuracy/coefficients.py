@@ -2,8 +2,9 @@
 
 Each row of TABLE is a polynomial P of one variable that minimizes the largest weighted error
 |weight * (target - P)| on an interval, found with Remez' exchange algorithm in 60 digits and then
-rounded to the format the kernel evaluates it in; float coefficients are then moved by single ulps. The bound printed beside the coefficients is that
-of the rounded polynomial, as a relative error of the final function.
+rounded to the format the kernel evaluates it in; float coefficients are moved by single ulps after
+that. The bound printed beside the coefficients is that of the rounded polynomial, as a relative
+error of the final function.
 
     python coefficients.py | clang-format > ../../native/kernels/math_coefficients.h
 """
@@ -150,6 +151,10 @@ LOG_TAIL = (
     lambda f: (mp.log1p(f) - f + f**2 / 2) / f**3,
     lambda f: f**3 / mp.log1p(f),
 )
+LOG1P_TAIL = (
+    lambda u: (mp.log1p(u + 0.5) - (u + 0.5)) / (u + 0.5) ** 2,
+    lambda u: (u + 0.5) ** 2 / mp.log1p(u + 0.5),
+)
 COS_TAIL = (
     lambda w: (mp.cos(mp.sqrt(w)) - 1 + w / 2) / w**2,
     lambda w: w**2,
@@ -171,9 +176,9 @@ def normal_tail(t: mp.mpf) -> mp.mpf:
 
 
 def gelu_exponent(s: mp.mpf) -> mp.mpf:
-    """What -log(2 Phi(-t)), t = s + 2, has besides t (t / 2 + 7/16)."""
+    """What -log(2 Phi(-t)), t = s + 2, has besides t (t + 1) / 2."""
     t = s + 2
-    return -mp.log(mp.erfc(t / SQRT2)) - t * (t / 2 + mp.mpf(7) / 16)
+    return -mp.log(mp.erfc(t / SQRT2)) - t * (t + 1) / 2
 
 
 def gelu_bend(t: mp.mpf) -> mp.mpf:
@@ -194,9 +199,10 @@ def tail_end(last: float, center: float) -> mp.mpf:
 # name, (target, weight), interval, degree, format, what it is
 TABLE = [
     ("ExpFloat", EXP_TAIL, (-HALF_LN2, HALF_LN2), 4, "float", "exp(r) = 1 + r + r^2 P(r)"),
+    ("ExpWideFloat", EXP_TAIL, (-0.39, 0.39), 4, "float", "exp(r) = 1 + r + r^2 P(r)"),
     ("ExpMixed", EXP_TAIL, (-HALF_LN2, HALF_LN2), 4, "double", "exp(r) = 1 + r + r^2 P(r)"),
     ("ExpDouble", EXP_TAIL, (-HALF_LN2, HALF_LN2), 9, "double", "exp(r) = 1 + r + r^2 P(r)"),
-    ("Expm1Float", EXPM1_TAIL, (-0.56, 0.56), 5, "float", "expm1(r) = r + r^2 P(r)"),
+    ("Expm1Float", EXPM1_TAIL, (-0.51, 0.51), 5, "float", "expm1(r) = r + r^2 P(r)"),
     (
         "LogFloat",
         LOG_TAIL,
@@ -229,6 +235,7 @@ TABLE = [
         "double",
         "2 atanh(s) = 2 s + s z P(z), z = s^2",
     ),
+    ("Log1pFloat", LOG1P_TAIL, (-0.5, 0.5), 8, "float", "log1p(e) = e + e^2 P(e - 1/2)"),
     ("TanhFloat", odd_tail(mp.tanh), (0, 1), 7, "float", "tanh(x) = x + x w P(w), w = x^2"),
     ("TanhDouble", odd_tail(mp.tanh), (0, 0.3025), 9, "double", "tanh(x) = x + x w P(w), w = x^2"),
     ("SinhDouble", odd_tail(mp.sinh), (0, 1), 7, "double", "sinh(x) = x + x w P(w), w = x^2"),
@@ -298,7 +305,7 @@ TABLE = [
         (-2, 3.01),
         11,
         "float",
-        "2 Phi(-t) = exp(-t (t/2 + 7/16) - P(t - 2))",
+        "2 Phi(-t) = exp(-t (t + 1) / 2 - P(t - 2))",
     ),
     (
         "GeluBendFloat",

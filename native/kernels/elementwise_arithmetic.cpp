@@ -16,6 +16,11 @@ void where_pass(const void* const* inputs, void* const* outputs, int64_t n, cons
   });
 }
 
+template <typename T>
+EX_INLINE Mask<T> is_true(Vec<T> x) {
+  return x != Vec<T>(T(0));
+}
+
 constexpr Elementwise kArithmetic[] = {
     {"where", 3, 0, true, false, Cost::light, {where_pass<float>, where_pass<double>}},
     map<2, 0>("add", Cost::light, [](auto a, auto b) { return a + b; }),
@@ -59,6 +64,14 @@ constexpr Elementwise kArithmetic[] = {
         "greater", Cost::light, [](auto a, auto b) { return a > b; }, true),
     map<2, 0>(
         "greater_equal", Cost::light, [](auto a, auto b) { return a >= b; }, true),
+    map<2, 0>(
+        "logical_and", Cost::light, [](auto a, auto b) { return is_true(a) & is_true(b); }, true),
+    map<2, 0>(
+        "logical_or", Cost::light, [](auto a, auto b) { return is_true(a) | is_true(b); }, true),
+    map<2, 0>(
+        "logical_xor", Cost::light, [](auto a, auto b) { return is_true(a) ^ is_true(b); }, true),
+    map<1, 0>(
+        "logical_not", Cost::light, [](auto x) { return ~is_true(x); }, true),
     map<1, 0>(
         "isnan", Cost::light, [](auto x) { return isnan(x); }, true),
     map<1, 0>(

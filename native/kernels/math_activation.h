@@ -89,8 +89,6 @@ EX_INLINE Vec<double> gelu_tanh_derivative_formula(Vec<double> x) {
   EX_INLINE Vec<float> name(Vec<float> x) {                                                     \
     return through_double(x, [](Vec<double> v) EX_LAMBDA { return name##_formula<Mixed>(v); }); \
   }
-EX_ACTIVATION(silu_derivative)
-EX_ACTIVATION(softplus)
 EX_ACTIVATION(mish)
 EX_ACTIVATION(mish_derivative)
 EX_ACTIVATION(gelu_tanh)
@@ -99,64 +97,66 @@ EX_ACTIVATION(gelu_tanh_derivative)
 
 EX_INLINE Vec<double> sigmoid(Vec<double> x) { return sigmoid_formula<Full>(x); }
 EX_INLINE Vec<double> silu(Vec<double> x) { return silu_formula<Full>(x); }
+EX_INLINE Vec<double> silu_derivative(Vec<double> x) { return silu_derivative_formula<Full>(x); }
+EX_INLINE Vec<double> softplus(Vec<double> x) { return softplus_formula<Full>(x); }
 
-// In float the quotient (high + low) / (1 + e) is formed once, then corrected by its residual; e is
-// a pair, so that only exp's polynomial and the last addition round.
-struct LogisticParts {
-  Vec<float> e, e_low, sum, sum_low, inverse;
+// 1 + exp(-x) in two words, and the inverse of the first. Up to 16, 1 + 2^n is exact. `lost` is
+// what the exponential's last addition rounded away.
+struct Logistic {
+  Vec<float> sum, sum_low, lost, inverse;
 };
-inline constexpr float kLogisticLimit = 80.0f;
+inline constexpr float kLogisticEnd = 16.0f;
 
-EX_INLINE LogisticParts logistic_parts(Vec<float> minus_t) {
-  ReducedExp<float> reduced = reduce_exp(minus_t);
+// 1 + 2^n (1 + tail) = (1 + 2^n) + 2^n tail.
+EX_INLINE Logistic logistic(Vec<float> x) {
+  ReducedExp<float> reduced = reduce_minus(x);
   Vec<float> power = power_of_two(reduced.shifted);
-  Vec<float> mantissa = reduced.tail + 1.0f;
-  Vec<float> e = mantissa * power;
-  Vec<float> e_low = ((reduced.tail - (mantissa - 1.0f)) + reduced.tail_low) * power;
-  // 1 + e = (1 + 2^n) + 2^n tail, in two words.
   Vec<float> base = power + 1.0f;
-  Vec<float> base_low = power - (base - 1.0f);
-  Vec<float> sum = fma(power, reduced.tail, base);
-  Vec<float> sum_low = fma(power, reduced.tail, base - sum) + base_low;
-  return {e, e_low, sum, sum_low, 1.0f / sum};
+  Vec<float> rest = power * reduced.tail;
+  Vec<float> sum = base + rest;
+  return {sum, rest - (sum - base), power * reduced.tail_low, 1.0f / sum};
 }
-EX_INLINE Vec<float> logistic_quotient(Vec<float> high, Vec<float> low, LogisticParts parts) {
-  Vec<float> quotient = high * parts.inverse;
-  Vec<float> residual = exact_fma(-quotient, parts.sum, high) + fma(-quotient, parts.sum_low, low);
-  return fma(residual, parts.inverse, quotient);
-}
+// The quotient is corrected by its residual: only exp's polynomial and the last addition round.
 EX_INLINE Vec<float> sigmoid(Vec<float> x) {
-  Vec<float> minus_t = max(Vec<float>(-kLogisticLimit), add_sign(x, Vec<float>(-0.0f)));
-  LogisticParts parts = logistic_parts(minus_t);
-  Mask<float> left = x < 0.0f;
-  Vec<float> high = select(left, parts.e, 1.0f), low = select(left, parts.e_low, 0.0f);
-  Vec<float> result = logistic_quotient(high, low, parts);
-  // Beyond the limit the denominator is 1.
-  Mask<float> far = x < -kLogisticLimit;
-  if (__builtin_expect(any(far), 0)) result = select(far, exp(x), result);
-  return result;
+  Logistic parts = logistic(x);
+  Vec<float> residual = exact_fma(-parts.inverse, parts.sum, 1.0f);
+  residual -= parts.inverse * parts.sum_low;
+  Vec<float> result = fma(residual, parts.inverse, parts.inverse);
+  auto wide = [](Vec<double> v) EX_LAMBDA { return sigmoid_formula<Mixed>(v); };
+  return with_far_lanes(result, x, abs(x) > kLogisticEnd, wide);
 }
 EX_INLINE Vec<float> silu(Vec<float> x) {
-  Vec<float> minus_t = max(Vec<float>(-kLogisticLimit), add_sign(x, Vec<float>(-0.0f)));
-  LogisticParts parts = logistic_parts(minus_t);
-  Mask<float> left = x < 0.0f;
-  Vec<float> product = x * parts.e;
-  Vec<float> product_low = exact_fma(x, parts.e, -product) + x * parts.e_low;
-  Vec<float> high = select(left, product, x), low = select(left, product_low, 0.0f);
-  Vec<float> result = logistic_quotient(high, low, parts);
-  Mask<float> far = abs(x) > kLogisticLimit;
-  if (__builtin_expect(any(far), 0)) {
-    Vec<float> inside = max(x, -120.0f);
-    ReducedExp<float> reduced = reduce_exp(min(inside, 0.0f));
-    Vec<float> mantissa = reduced.tail + 1.0f;
-    Vec<float> scaled = inside * mantissa;
-    Vec<float> scaled_low = exact_fma(inside, mantissa, -scaled) +
-                            inside * ((reduced.tail - (mantissa - 1.0f)) + reduced.tail_low);
-    Vec<float> outside = select(left, scale(scaled + scaled_low, reduced.shifted), x);
-    result = select(far, outside, result);
-  }
+  Logistic parts = logistic(x);
+  Vec<float> quotient = x * parts.inverse;
+  Vec<float> residual = exact_fma(-quotient, parts.sum, x);
+  residual -= quotient * (parts.sum_low + parts.lost);
   // The residual of -0 is +0.
-  return add_sign(result, x);
+  Vec<float> result = add_sign(fma(residual, parts.inverse, quotient), x);
+  auto wide = [](Vec<double> v) EX_LAMBDA { return silu_formula<Mixed>(v); };
+  return with_far_lanes(result, x, abs(x) > kLogisticEnd, wide);
+}
+// s (1 + x e s) with e = exp(-x) and s = 1 / (1 + e); beyond 22 it is 1.
+EX_INLINE Vec<float> silu_derivative(Vec<float> x) {
+  Vec<float> inside = min(Vec<float>(22.0f), x);
+  ReducedExp<float> reduced = reduce_minus(inside);
+  Vec<float> e = (reduced.tail + 1.0f) * power_of_two(reduced.shifted);
+  Vec<float> inverse = 1.0f / (e + 1.0f);
+  Vec<float> result = fma(inside * e, inverse, 1.0f) * inverse;
+  auto wide = [](Vec<double> v) EX_LAMBDA { return silu_derivative_formula<Mixed>(v); };
+  return with_far_lanes(result, x, x < -80.0f, wide);
+}
+// log1p(e) = e + e^2 P(e - 1/2), with what the rounding of e took away. Below 2 ulp.
+EX_INLINE Vec<float> softplus(Vec<float> x) {
+  ReducedExp<float> reduced = reduce_minus(magnitude_up_to(x, 80.0f));
+  Vec<float> power = power_of_two(reduced.shifted);
+  Vec<float> mantissa = reduced.tail + 1.0f;
+  Vec<float> e = mantissa * power, e_low = (reduced.tail - (mantissa - 1.0f)) * power;
+  Vec<float> rest = fma(e * e, in_blocks<3>(e - 0.5f, kLog1pFloat), e_low);
+  Vec<float> base = max(x, 0.0f);
+  Vec<float> high = base + e;
+  Vec<float> result = high + ((base - (high - e)) + rest);
+  auto wide = [](Vec<double> v) EX_LAMBDA { return softplus_formula<Mixed>(v); };
+  return with_far_lanes(result, x, abs(x) > 80.0f, wide);
 }
 
 }  // namespace extensor::EX_ISA

@@ -5,10 +5,15 @@
 
 namespace extensor::EX_ISA {
 
-// exp(r) = 1 + r + r^2 P(r) on [-0.34675, 0.34675], error 2^-28.03.
+// exp(r) = 1 + r + r^2 P(r) on [-0.34675, 0.34675], error 2^-28.18.
 inline constexpr float kExpFloat[] = {0x1.fffffc0000000p-2f, 0x1.5554920000000p-3f,
-                                      0x1.5558f40000000p-5f, 0x1.123a1c0000000p-7f,
-                                      0x1.6a236e0000000p-10f};
+                                      0x1.5558d60000000p-5f, 0x1.123a1c0000000p-7f,
+                                      0x1.6a236c0000000p-10f};
+
+// exp(r) = 1 + r + r^2 P(r) on [-0.39, 0.39], error 2^-27.02.
+inline constexpr float kExpWideFloat[] = {0x1.fffff60000000p-2f, 0x1.55541c0000000p-3f,
+                                          0x1.555b5a0000000p-5f, 0x1.12888a0000000p-7f,
+                                          0x1.69a20c0000000p-10f};
 
 // exp(r) = 1 + r + r^2 P(r) on [-0.34675, 0.34675], error 2^-28.28.
 inline constexpr double kExpMixed[] = {0x1.fffffb97613f1p-2, 0x1.555491084dff2p-3,
@@ -21,10 +26,15 @@ inline constexpr double kExpDouble[] = {
     0x1.6c16c18438983p-10, 0x1.a01a012a11423p-13, 0x1.a01999e297c34p-16, 0x1.71df25afe5176p-19,
     0x1.28ad9b59f3e15p-22, 0x1.ad7f413b943fep-26};
 
-// log(1 + f) = f - f^2 / 2 + f^3 P(f) on [-0.29289, 0.41421], error 2^-27.2.
+// expm1(r) = r + r^2 P(r) on [-0.51, 0.51], error 2^-27.67.
+inline constexpr float kExpm1Float[] = {0x1.0000020000000p-1f,  0x1.5555580000000p-3f,
+                                        0x1.5551d00000000p-5f,  0x1.110c760000000p-7f,
+                                        0x1.6f3ccc0000000p-10f, 0x1.a5b8720000000p-13f};
+
+// log(1 + f) = f - f^2 / 2 + f^3 P(f) on [-0.29289, 0.41421], error 2^-27.32.
 inline constexpr float kLogFloat[] = {
-    0x1.5555540000000p-2f, -0x1.0002260000000p-2f, 0x1.99a00a0000000p-3f, -0x1.5472460000000p-3f,
-    0x1.22da100000000p-3f, -0x1.0d85260000000p-3f, 0x1.055bb20000000p-3f, -0x1.38b6be0000000p-4f};
+    0x1.5555540000000p-2f, -0x1.0002260000000p-2f, 0x1.99a00c0000000p-3f, -0x1.54725c0000000p-3f,
+    0x1.22da2c0000000p-3f, -0x1.0d85320000000p-3f, 0x1.055bb00000000p-3f, -0x1.38b6be0000000p-4f};
 
 // 2 atanh(s) = 2 s + s z P(z), z = s^2 on [0.0, 0.11111], error 2^-27.74.
 inline constexpr double kLog1pMixed[] = {0x1.55550153c0ff7p-1, 0x1.99d20764c610dp-2,
@@ -40,10 +50,16 @@ inline constexpr double kLogDouble[] = {
     0x1.5555555555592p-1, 0x1.999999997feedp-2, 0x1.24924941e0884p-2, 0x1.c71c521679352p-3,
     0x1.74663c4a911e1p-3, 0x1.39a1fc82b9570p-3, 0x1.2f02dc7cc9f7fp-3};
 
-// tanh(x) = x + x w P(w), w = x^2 on [0.0, 1.0], error 2^-27.56.
+// log1p(e) = e + e^2 P(e - 1/2) on [-0.5, 0.5], error 2^-26.98.
+inline constexpr float kLog1pFloat[] = {
+    -0x1.8337040000000p-2f, 0x1.6f0d740000000p-3f,  -0x1.7de0b00000000p-4f,
+    0x1.a285860000000p-5f,  -0x1.d9945a0000000p-6f, 0x1.10e8700000000p-6f,
+    -0x1.4d80b80000000p-7f, 0x1.c6360e0000000p-8f,  -0x1.b2f66e0000000p-9f};
+
+// tanh(x) = x + x w P(w), w = x^2 on [0.0, 1.0], error 2^-28.08.
 inline constexpr float kTanhFloat[] = {
-    -0x1.5555520000000p-2f, 0x1.11105e0000000p-3f, -0x1.b9fbda0000000p-5f,  0x1.64ebc80000000p-6f,
-    -0x1.19a5080000000p-7f, 0x1.9384680000000p-9f, -0x1.b8ff5c0000000p-11f, 0x1.fd7be80000000p-14f};
+    -0x1.5555520000000p-2f, 0x1.11105e0000000p-3f, -0x1.b9fbdc0000000p-5f,  0x1.64ebc60000000p-6f,
+    -0x1.19a5080000000p-7f, 0x1.9384640000000p-9f, -0x1.b8ff5e0000000p-11f, 0x1.fd7be80000000p-14f};
 
 // tanh(x) = x + x w P(w), w = x^2 on [0.0, 0.3025], error 2^-54.98.
 inline constexpr double kTanhDouble[] = {
@@ -64,13 +80,13 @@ inline constexpr double kSinMixed[] = {-0x1.5555452045dc6p-3, 0x1.110738758ec28p
 inline constexpr double kCosMixed[] = {0x1.55554aaff5478p-5, -0x1.6c0c8925dc037p-10,
                                        0x1.9a01964ebc4c0p-16};
 
-// sin(r) = r + r w P(w), w = r^2 on [0.0, 0.61716], error 2^-28.03.
-inline constexpr float kSinFloat[] = {-0x1.5555560000000p-3f, 0x1.1111080000000p-7f,
-                                      -0x1.a00f7c0000000p-13f, 0x1.6cd1520000000p-19f};
+// sin(r) = r + r w P(w), w = r^2 on [0.0, 0.61716], error 2^-30.39.
+inline constexpr float kSinFloat[] = {-0x1.5555560000000p-3f, 0x1.11111e0000000p-7f,
+                                      -0x1.a00f780000000p-13f, 0x1.6cd1520000000p-19f};
 
-// cos(r) = 1 - w / 2 + w^2 P(w), w = r^2 on [0.0, 0.61716], error 2^-30.88.
-inline constexpr float kCosFloat[] = {0x1.55554a0000000p-5f, -0x1.6c0c8a0000000p-10f,
-                                      0x1.9a01960000000p-16f};
+// cos(r) = 1 - w / 2 + w^2 P(w), w = r^2 on [0.0, 0.61716], error 2^-32.92.
+inline constexpr float kCosFloat[] = {0x1.55554a0000000p-5f, -0x1.6c0c640000000p-10f,
+                                      0x1.9a01c60000000p-16f};
 
 // sin(r) = r + r w P(w), w = r^2 on [0.0, 0.61716], error 2^-56.51.
 inline constexpr double kSinDouble[] = {-0x1.5555555555548p-3,  0x1.111111110f7c0p-7,
@@ -94,16 +110,16 @@ inline constexpr double kAtanDouble[] = {
     -0x1.745cf8c34bdc5p-4, 0x1.3b111792681e5p-4, -0x1.10eba8aa9e238p-4, 0x1.df0e7e92ca6bfp-5,
     -0x1.9ccf7841b0ac2p-5, 0x1.37ce1052bbcb9p-5, -0x1.255b1fa135601p-6};
 
-// erf(x) = x + x P(w), w = x^2 on [0.0, 0.85], error 2^-26.68.
+// erf(x) = x + x P(w), w = x^2 on [0.0, 0.85], error 2^-28.57.
 inline constexpr float kErfFloat[] = {
-    0x1.06eba80000000p-3f, -0x1.8127440000000p-2f,  0x1.ce2e200000000p-4f, -0x1.b810760000000p-6f,
-    0x1.54daaa0000000p-8f, -0x1.aae7ee0000000p-11f, 0x1.5f0bd60000000p-14f};
+    0x1.06eba80000000p-3f, -0x1.8127440000000p-2f,  0x1.ce2e240000000p-4f, -0x1.b810780000000p-6f,
+    0x1.54daac0000000p-8f, -0x1.aae7f00000000p-11f, 0x1.5f0bd60000000p-14f};
 
-// erf(x) = 1 - exp(P(x)) on [0.92, 4.0], error 2^-29.78.
+// erf(x) = 1 - exp(P(x)) on [0.92, 4.0], error 2^-33.13.
 inline constexpr float kLogErfcFloat[] = {
-    0x1.50637c0000000p-13f, -0x1.2122980000000p+0f,  -0x1.445fd00000000p-1f,
-    -0x1.ba6ab40000000p-4f, 0x1.97e1ec0000000p-6f,   -0x1.09a5400000000p-8f,
-    0x1.9ff4360000000p-12f, -0x1.e013000000000p-17f, -0x1.18593e0000000p-21f};
+    0x1.5063820000000p-13f, -0x1.2122980000000p+0f,  -0x1.445fd00000000p-1f,
+    -0x1.ba6ab20000000p-4f, 0x1.97e1ea0000000p-6f,   -0x1.09a5420000000p-8f,
+    0x1.9ff42c0000000p-12f, -0x1.e013060000000p-17f, -0x1.18593e0000000p-21f};
 
 // erf(x) = x + x P(w), w = x^2 on [0.0, 1.0], error 2^-56.3.
 inline constexpr double kErfDouble[] = {
@@ -111,6 +127,19 @@ inline constexpr double kErfDouble[] = {
     0x1.565bcd0db02ffp-8,  -0x1.c02db3d8ed74fp-11, 0x1.f9a321a1274eap-14, -0x1.f4d1df3a05c30p-17,
     0x1.b9def1a770688p-20, -0x1.5f1d3713aa3d0p-23, 0x1.f7a415a1f7a43p-27, -0x1.386acb84c6486p-30,
     0x1.0579c7f956d52p-34};
+
+// 2 Phi(-t) = exp(-t (t + 1) / 2 - P(t - 2)) on [-2.0, 3.01], error 2^-26.11.
+inline constexpr float kGeluExponentFloat[] = {
+    0x1.70cace0000000p-4f,   -0x1.03a7940000000p-3f,  -0x1.d416760000000p-5f,
+    0x1.442a040000000p-7f,   -0x1.ae8f2a0000000p-10f, 0x1.fc5a980000000p-13f,
+    -0x1.e13f440000000p-16f, 0x1.e95c400000000p-20f,  0x1.5805180000000p-22f,
+    -0x1.526c5a0000000p-23f, 0x1.0839280000000p-25f,  -0x1.5299900000000p-29f};
+
+// gelu'(-t) = exp(-t^2 / 2) (1/2 - t P((t - 3) / (t + 3))) on [-1.0, 0.62963], error 2^-24.06.
+inline constexpr float kGeluBendFloat[] = {0x1.0cda780000000p-1f,   -0x1.77db120000000p-3f,
+                                           0x1.2da9460000000p-4f,   -0x1.193ad80000000p-6f,
+                                           -0x1.29f5d60000000p-12f, 0x1.5f4e580000000p-10f,
+                                           -0x1.bc5e120000000p-15f, -0x1.0088180000000p-13f};
 
 // (t + 4) exp(t^2 / 2) Phi(-t) = P((t - 4) / (t + 4)) on [-1.0, 0.57672], error 2^-29.54.
 inline constexpr double kTailMixed[] = {

@@ -50,6 +50,24 @@ EX_INLINE Vec<T> polynomial(Vec<T> x, const T (&coefficients)[kCount]) {
   return estrin<0, 1 << levels>(powers, coefficients);
 }
 
+// Horner's scheme on blocks of 2, 3 or 4 coefficients, then on the blocks: nearly as short a chain
+// as Estrin's, with fewer instructions.
+template <size_t kBlock, typename T, size_t kCount>
+EX_INLINE Vec<T> in_blocks(Vec<T> x, const T (&coefficients)[kCount]) {
+  Vec<T> power = x * x;
+  if constexpr (kBlock == 3) power = power * x;
+  if constexpr (kBlock == 4) power = power * power;
+  Vec<T> sum = T(0);
+  for (size_t end = kCount; end > 0;) {
+    size_t first = (end - 1) / kBlock * kBlock;
+    Vec<T> part = coefficients[end - 1];
+    for (size_t i = end - 1; i-- > first;) part = fma(part, x, coefficients[i]);
+    sum = end == kCount ? part : fma(sum, power, part);
+    end = first;
+  }
+  return sum;
+}
+
 template <typename T>
 struct Format;
 
@@ -98,7 +116,7 @@ struct ReducedExp {
 };
 
 // P of exp(r) = 1 + r + r^2 P(r).
-EX_INLINE Vec<float> exp_polynomial(Vec<float> r) { return polynomial(r, kExpFloat); }
+EX_INLINE Vec<float> exp_polynomial(Vec<float> r) { return in_blocks<2>(r, kExpFloat); }
 EX_INLINE Vec<double> exp_polynomial(Vec<double> r) { return polynomial(r, kExpDouble); }
 
 template <typename T>
@@ -133,6 +151,15 @@ template <typename T>
 EX_INLINE ReducedExp<T> reduce_exp(Vec<T> x) {
   Remainder<T> part = exp_remainder(x);
   return exp_of_remainder(part.r, part.shifted);
+}
+
+// exp(-x), the sign in the constants.
+template <typename T>
+EX_INLINE ReducedExp<T> reduce_minus(Vec<T> x) {
+  using F = Format<T>;
+  Vec<T> shifted = fma(x, -F::log2_e, F::round_to_integer);
+  Vec<T> n = shifted - F::round_to_integer;
+  return exp_of_remainder(fma(n, -F::ln2_low, fma(n, -F::ln2_high, -x)), shifted);
 }
 
 // The same where an error of n 2^-29 in the argument does no harm: ln 2 in one word, if its product
@@ -216,9 +243,29 @@ EX_INLINE Vec<double> expm1(Vec<double> x) {
   result = select(small, fma(x * x, exp_polynomial(x), x), result);
   return select(isnan(x) | (x == 0.0), x, result);
 }
-// Below 0.51 ulp.
+// n is 0 up to 1/2, so that 2^n - 1 and 2^n tail do not cancel.
 EX_INLINE Vec<float> expm1(Vec<float> x) {
-  return through_double(x, [](Vec<double> v) EX_LAMBDA { return expm1(v); });
+  using F = Format<float>;
+  if constexpr (!native::kHasFma) {
+    return through_double(x, [](Vec<double> v) EX_LAMBDA { return expm1(v); });
+  }
+  // NaN stays.
+  Vec<float> inside = max(Vec<float>(-18.0f), min(Vec<float>(88.5f), x));
+  Vec<float> shifted = fma(inside, F::log2_e, F::round_to_integer);
+  shifted = select(abs(x) < 0.5f, F::round_to_integer, shifted);
+  Vec<float> n = shifted - F::round_to_integer;
+  Vec<float> r = fma(n, -F::ln2_low, fma(n, -F::ln2_high, inside));
+  Vec<float> tail = fma(r * r, in_blocks<2>(r, kExpm1Float), r);
+  Vec<float> power = power_of_two(shifted);
+  Vec<float> result = fma(power, tail, power - 1.0f);
+  Mask<float> large = x > 16.5f;
+  if (__builtin_expect(any(large), 0)) {
+    // 2^n - 1 is no longer exact: the 1 goes into the tail.
+    Vec<float> inverse = bit_cast<float>(0x7f000000 - bit_cast<int32_t>(power));
+    Vec<float> beyond = fma(power, tail - inverse, power);
+    result = select(large, select(x > 88.0f, exp(x), beyond), result);
+  }
+  return add_sign(result, x);
 }
 
 }  // namespace extensor::EX_ISA

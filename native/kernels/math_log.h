@@ -36,7 +36,7 @@ EX_INLINE SplitNumber<double> split_exponent(Vec<double> x) {
 // log(1 + f) = f + log_tail(f), the tail at most a quarter of f.
 EX_INLINE Vec<float> log_tail(Vec<float> f) {
   Vec<float> square = f * f;
-  return fma(square, -0.5f, square * f * horner(f, kLogFloat));
+  return fma(square, -0.5f, square * f * in_blocks<4>(f, kLogFloat));
 }
 // With s = f / (2 + f): log(1 + f) = 2 atanh(s) = f - (f^2/2 - s (f^2/2 + z P(z))), z = s^2.
 EX_INLINE Vec<double> log_tail(Vec<double> f) {
@@ -83,34 +83,45 @@ EX_INLINE Vec<T> log(Vec<T> x) {
 }
 
 // log(1 + f) c + e d for constants c, d of two words each, for the other bases.
-EX_INLINE Vec<double> log_in_base(SplitNumber<double> split, double c, double c_low, double d,
-                                  double d_low) {
-  Vec<double> f = split.fraction;
-  Vec<double> product = f * c;
-  Vec<double> product_low = exact_fma(f, c, -product) + f * c_low;
-  Vec<double> base = split.exponent * d;
-  Vec<double> high = base + product;
-  Vec<double> low = product - (high - base);
+template <typename T>
+EX_INLINE Vec<T> log_in_base(SplitNumber<T> split, T c, T c_low, T d, T d_low) {
+  Vec<T> f = split.fraction;
+  Vec<T> product = f * c;
+  Vec<T> product_low = fma(f, c_low, exact_fma(f, c, -product));
+  Vec<T> base = split.exponent * d;
+  Vec<T> high = base + product;
+  Vec<T> low = product - (high - base);
   low = low + fma(split.exponent, d_low, product_low);
   return high + fma(log_tail(f), c, low);
 }
 
 EX_INLINE Vec<double> log2(Vec<double> x) {
   return with_log_specials(x, [](SplitNumber<double> split) EX_LAMBDA {
-    return log_in_base(split, 0x1.71547652b82fep0, 0x1.777d0ffda0d24p-56, 1.0, 0.0);
+    return log_in_base<double>(split, 0x1.71547652b82fep0, 0x1.777d0ffda0d24p-56, 1.0, 0.0);
   });
 }
 EX_INLINE Vec<double> log10(Vec<double> x) {
   return with_log_specials(x, [](SplitNumber<double> split) EX_LAMBDA {
-    return log_in_base(split, 0x1.bcb7b1526e50ep-2, 0x1.95355baaafad3p-57, 0x1.34413509f7800p-2,
-                       0x1.fef311f12b358p-46);
+    return log_in_base<double>(split, 0x1.bcb7b1526e50ep-2, 0x1.95355baaafad3p-57,
+                               0x1.34413509f7800p-2, 0x1.fef311f12b358p-46);
   });
 }
 EX_INLINE Vec<float> log2(Vec<float> x) {
-  return through_double(x, [](Vec<double> v) EX_LAMBDA { return log2(v); });
+  if constexpr (!native::kHasFma) {
+    return through_double(x, [](Vec<double> v) EX_LAMBDA { return log2(v); });
+  }
+  return with_log_specials(x, [](SplitNumber<float> split) EX_LAMBDA {
+    return log_in_base<float>(split, 0x1.715476p0f, 0x1.4ae0cp-26f, 1.0f, 0.0f);
+  });
 }
 EX_INLINE Vec<float> log10(Vec<float> x) {
-  return through_double(x, [](Vec<double> v) EX_LAMBDA { return log10(v); });
+  if constexpr (!native::kHasFma) {
+    return through_double(x, [](Vec<double> v) EX_LAMBDA { return log10(v); });
+  }
+  return with_log_specials(x, [](SplitNumber<float> split) EX_LAMBDA {
+    return log_in_base<float>(split, 0x1.bcb7b2p-2f, -0x1.5b235ep-27f, 0x1.3440p-2f,
+                              0x1.35093ep-18f);
+  });
 }
 
 // log(1 + x): u = 1 + x rounds, what it lost comes back as (x - (u - 1)) / u.
@@ -134,8 +145,27 @@ EX_INLINE Vec<double> log1p(Vec<double> x) {
   result = select(x == -1.0, -F::infinity, result);
   return select((x < -1.0) | isnan(x), F::nan, result);
 }
+
+// 1 + x = 2^e (1 + f), f = (2^-e - 1) + 2^-e x as a pair. Near zero e is 0 and f is x itself.
 EX_INLINE Vec<float> log1p(Vec<float> x) {
-  return through_double(x, [](Vec<double> v) EX_LAMBDA { return log1p(v); });
+  if constexpr (!native::kHasFma) {
+    return through_double(x, [](Vec<double> v) EX_LAMBDA { return log1p(v); });
+  }
+  using F = Format<float>;
+  Vec<int32_t> exponent = (bit_cast<int32_t>(x + 1.0f) - 0x3f3504f3) >> 23;
+  Vec<float> factor = bit_cast<float>(0x3f800000 - (exponent << 23));
+  Vec<float> start = factor - 1.0f;
+  Vec<float> f = fma(x, factor, start);
+  Vec<float> f_low = fma(x, factor, start - f);
+  Vec<float> e = convert<float>(exponent);
+  Vec<float> base = e * F::ln2_high;
+  Vec<float> high = base + f;
+  // f_low / (1 + f), of which f_low (1 - f) is near enough.
+  Vec<float> low = (f - (high - base)) + fma(-f, f_low, f_low);
+  Vec<float> result = high + (low + fma(e, F::ln2_low, log_tail(f)));
+  Mask<float> special = ~((x > -1.0f) & (x < 0x1p60f));
+  if (__builtin_expect(any(special), 0)) result = select(special, log(x + 1.0f), result);
+  return add_sign(result, x);
 }
 
 }  // namespace extensor::EX_ISA

@@ -3,7 +3,8 @@
 // Everything rests on Phi(-t) = exp(-t^2/2) M(t) for t >= 0, with (t + 4) M(t) a polynomial in
 // u = (t - 4) / (t + 4). No digits are lost in the tail, down to underflow. Formulas are written
 // once, in double, for two precisions: Full for double results, Mixed (short polynomials, no care
-// for the last bits of a double) for float ones.
+// for the last bits of a double) for float ones. The float functions that training waits for are in
+// float throughout, and leave to Mixed the lanes they do not reach and machines without an fma.
 #pragma once
 
 #include "math_log.h"
@@ -111,12 +112,6 @@ EX_INLINE Vec<T> magnitude_up_to(Vec<T> x, std::type_identity_t<T> end) {
   return min(Vec<T>(end), abs(x));
 }
 
-inline constexpr double kTailStart[] = {kTailMixed[0], kTailMixed[1], kTailMixed[2]};
-inline constexpr float kTailRest[] = {
-    static_cast<float>(kTailMixed[3]), static_cast<float>(kTailMixed[4]),
-    static_cast<float>(kTailMixed[5]), static_cast<float>(kTailMixed[6]),
-    static_cast<float>(kTailMixed[7]), static_cast<float>(kTailMixed[8]),
-    static_cast<float>(kTailMixed[9]), static_cast<float>(kTailMixed[10])};
 inline constexpr double kInverseRootTwoPi = 0x1.9884533d43651p-2;
 
 template <typename Precision>
@@ -159,38 +154,86 @@ EX_INLINE Vec<double> erfc_formula(Vec<double> x) {
   EX_INLINE Vec<float> name(Vec<float> x) {                                                     \
     return through_double(x, [](Vec<double> v) EX_LAMBDA { return name##_formula<Mixed>(v); }); \
   }
-EX_NORMAL_FUNCTION(normal_cdf)
 EX_NORMAL_FUNCTION(normal_pdf)
-EX_NORMAL_FUNCTION(gelu_derivative)
 EX_NORMAL_FUNCTION(erfc)
 #undef EX_NORMAL_FUNCTION
 
+EX_INLINE Vec<double> normal_cdf(Vec<double> x) { return normal_cdf_formula<Full>(x); }
 EX_INLINE Vec<double> gelu(Vec<double> x) { return gelu_formula<Full>(x); }
+EX_INLINE Vec<double> gelu_derivative(Vec<double> x) { return gelu_derivative_formula<Full>(x); }
 
-// The same formula with the work that can stand it done in float, eight lanes at a time: the
-// division (one Newton step makes it good to 2^-46) and all but the first three terms of the
-// polynomial in u, whose error of 2^-24 counts by a quarter at most.
+// In float, where an fma gives the low half of a product: 2 Phi(-t) = exp(-t^2/2 - t/2 - P) with a
+// small P, so that only the square needs two words. Phi(-t) = (1 + tail) power for t up to 5.
+struct NormalTail {
+  Vec<float> power, tail;
+};
+inline constexpr float kNormalTailEnd = -5.0f;
+
+EX_INLINE NormalTail normal_tail(Vec<float> t) {
+  using F = Format<float>;
+  // n comes from a parabola within 0.05 of the exponent, which is there long before P is.
+  Vec<float> guess = fma(t, fma(t, -0.65055f, -0.88434f), -0.0609f);
+  Vec<float> shifted = guess + F::round_to_integer;
+  Vec<float> n = shifted - F::round_to_integer;
+  Vec<float> half = t * 0.5f;
+  // Without its last bits, so that the differences below are exact.
+  Vec<float> square = bit_cast<float>(bit_cast<int32_t>(t * half) & ~3);
+  Vec<float> low = fma(n, F::ln2_low, fma(t, half, -square));
+  Vec<float> rest = low + in_blocks<4>(t - 2.0f, kGeluExponentFloat);
+  Vec<float> r = (fma(n, -F::ln2_high, -square) - half) - rest;
+  Vec<int32_t> exponent = bit_cast<int32_t>(shifted) << F::mantissa_bits;
+  return {bit_cast<float>(exponent + 0x3f000000), fma(r * r, in_blocks<2>(r, kExpWideFloat), r)};
+}
+// The lanes that the formula in float does not reach, through double.
+template <typename Formula>
+EX_INLINE Vec<float> with_far_lanes(Vec<float> result, Vec<float> x, Mask<float> far,
+                                    Formula formula) {
+  if (__builtin_expect(any(far), 0)) result = select(far, through_double(x, formula), result);
+  return result;
+}
+
+// Beyond 5.6 Phi(-x) is nothing beside 1.
+EX_INLINE Vec<float> normal_cdf(Vec<float> x) {
+  auto wide = [](Vec<double> v) EX_LAMBDA { return normal_cdf_formula<Mixed>(v); };
+  if constexpr (!native::kHasFma) return through_double(x, wide);
+  NormalTail tail = normal_tail(magnitude_up_to(x, 5.6f));
+  Vec<float> left = fma(tail.power, tail.tail, tail.power);
+  Vec<float> right = fma(-tail.power, tail.tail, 1.0f - tail.power);
+  return with_far_lanes(select(x < 0.0f, left, right), x, x < kNormalTailEnd, wide);
+}
+// max(x, 0) - t Phi(-t). Below 1.5 ulp.
 EX_INLINE Vec<float> gelu(Vec<float> x) {
-  Vec<float> t = magnitude_up_to(x, static_cast<float>(Mixed::tail_end));
-  Vec<float> inverse = 1.0f / (t + 4.0f);
-  Vec<float> rest = polynomial((t - 4.0f) * inverse, kTailRest);
-  auto tail = [](Vec<double> t, Vec<double> guess, Vec<double> rest) EX_LAMBDA {
-    Vec<double> inverse = fma(guess, fma(-guess, t + 4.0, 1.0), guess);
-    Vec<double> u = (t - 4.0) * inverse;
-    Vec<double> sum = fma(fma(fma(rest, u, kTailStart[2]), u, kTailStart[1]), u, kTailStart[0]);
-    Vec<double> mills = sum * inverse;
-    return Mixed::gauss(t, 0.5).times(mills * t);
-  };
-  DoublePair wide = to_double(t), guess = to_double(inverse), wide_rest = to_double(rest);
-  Vec<float> part = to_float(
-      {tail(wide.low, guess.low, wide_rest.low), tail(wide.high, guess.high, wide_rest.high)});
-  return select(x < 0.0f, Vec<float>(-0.0f), x) - part;
+  auto wide = [](Vec<double> v) EX_LAMBDA { return gelu_formula<Mixed>(v); };
+  if constexpr (!native::kHasFma) return through_double(x, wide);
+  Vec<float> t = magnitude_up_to(x, 5.6f);
+  NormalTail tail = normal_tail(t);
+  Vec<float> part = t * tail.power;
+  // -0 stays: the tail at 0 is above 0.
+  Vec<float> result = fma(-part, tail.tail, max(Vec<float>(-0.0f), x) - part);
+  return with_far_lanes(result, x, x < kNormalTailEnd, wide);
+}
+
+// exp(-t^2/2) (1/2 - t L) on the left, with L a polynomial in (t - 3) / (t + 3), one less that on
+// the right: no digit is better than those of the 1/2.
+EX_INLINE Vec<float> gelu_derivative(Vec<float> x) {
+  auto wide = [](Vec<double> v) EX_LAMBDA { return gelu_derivative_formula<Mixed>(v); };
+  if constexpr (!native::kHasFma) return through_double(x, wide);
+  constexpr float end = 13.0f;
+  Vec<float> t = magnitude_up_to(x, end);
+  Vec<float> u = (t - 3.0f) / (t + 3.0f);
+  Vec<float> bracket = fma(-t, in_blocks<4>(u, kGeluBendFloat), 0.5f);
+  Vec<float> half = t * -0.5f;
+  Vec<float> exponent = half * t;
+  ReducedExp<float> reduced = reduce_exp(exponent, fma(half, t, -exponent));
+  Vec<float> part = bracket * power_of_two(reduced.shifted);
+  Vec<float> left = fma(part, reduced.tail, part);
+  return with_far_lanes(select(x < 0.0f, left, 1.0f - left), x, x < -end, wide);
 }
 
 // x + x P(x^2) below 0.92, 1 - exp(P(x)) above with 1 - exp formed as (1 - 2^n) - 2^n tail.
 EX_INLINE Vec<float> erf(Vec<float> x) {
   Vec<float> magnitude = magnitude_up_to(x, 4.0f);
-  ReducedExp<float> reduced = reduce_exp_roughly(horner(magnitude, kLogErfcFloat));
+  ReducedExp<float> reduced = reduce_exp_roughly(in_blocks<3>(magnitude, kLogErfcFloat));
   Vec<float> power = power_of_two(reduced.shifted);
   Vec<float> large = fma(-power, reduced.tail, 1.0f - power);
   Vec<float> small = fma(magnitude, horner(magnitude * magnitude, kErfFloat), magnitude);

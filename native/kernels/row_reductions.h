@@ -46,4 +46,19 @@ EX_INLINE T reduce_row(int64_t n, T start, Term term, Combine combine, Across ac
   return across(reduce_term_tree<T>(0, n, Vec<T>(start), term, combine));
 }
 
+template <typename T>
+EX_INLINE T row_max(const T* x, int64_t n) {
+  return reduce_row<T>(
+      n, -static_cast<T>(__builtin_inf()),
+      [&](auto access, int64_t i, Vec<T> fill) { return access.load_or(x, i, fill); },
+      [](Vec<T> a, Vec<T> b) { return maximum(a, b); }, [](Vec<T> v) { return horizontal_max(v); });
+}
+
+template <typename T, typename Term>
+EX_INLINE T row_sum(int64_t n, Term term) {
+  return reduce_row<T>(
+      n, T(0), term, [](Vec<T> a, Vec<T> b) { return a + b; },
+      [](Vec<T> v) { return horizontal_sum(v); });
+}
+
 }  // namespace extensor::EX_ISA

@@ -266,14 +266,14 @@ EX_INLINE Float32Bytes narrow(Double64Bytes x) {
 #endif
 #endif
 
-// True if any bit of the register is set.
+// True if a lane of a mask is set. Taking the sign bits is cheaper than vptest.
 #if defined(__SSE4_1__)
 EX_INLINE bool any_bit(Raw<int64_t, 16> x) { return !_mm_testz_si128((__m128i)x, (__m128i)x); }
 #else
 EX_INLINE bool any_bit(Raw<int64_t, 16> x) { return (x[0] | x[1]) != 0; }
 #endif
 #if defined(__AVX__)
-EX_INLINE bool any_bit(Raw<int64_t, 32> x) { return !_mm256_testz_si256((__m256i)x, (__m256i)x); }
+EX_INLINE bool any_bit(Raw<int64_t, 32> x) { return _mm256_movemask_epi8((__m256i)x) != 0; }
 #endif
 #if defined(__AVX512F__)
 EX_INLINE bool any_bit(Raw<int64_t, 64> x) {

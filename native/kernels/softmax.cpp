@@ -13,21 +13,6 @@ namespace extensor::EX_ISA {
 namespace {
 
 template <typename T>
-EX_INLINE T row_max(const T* x, int64_t n) {
-  return reduce_row<T>(
-      n, -static_cast<T>(__builtin_inf()),
-      [&](auto access, int64_t i, Vec<T> fill) { return access.load_or(x, i, fill); },
-      [](Vec<T> a, Vec<T> b) { return maximum(a, b); }, [](Vec<T> v) { return horizontal_max(v); });
-}
-
-template <typename T, typename Term>
-EX_INLINE T row_sum(int64_t n, Term term) {
-  return reduce_row<T>(
-      n, T(0), term, [](Vec<T> a, Vec<T> b) { return a + b; },
-      [](Vec<T> v) { return horizontal_sum(v); });
-}
-
-template <typename T>
 void softmax_row(const T* x, T* out, int64_t n) {
   const Vec<T> top(row_max(x, n));
   const T total = row_sum<T>(n, [&](auto access, int64_t i, Vec<T>) {

@@ -1,8 +1,14 @@
 // The kernels of one instruction set, gathered.
+#include "copy.h"
+#include "cross_entropy.h"
 #include "elementwise.h"
+#include "extremes.h"
+#include "indexing.h"
+#include "loss.h"
 #include "optimizer.h"
 #include "random.h"
 #include "reduction.h"
+#include "rules.h"
 #include "simd_half.h"
 #include "softmax.h"
 
@@ -37,6 +43,13 @@ const KernelTable& table() {
       update_kernels(),
       lamb_kernel(),
       norm_kernel(),
+      cross_entropy_kernels(),
+      function_rules(),
+      where_rule(),
+      extreme_rules(),
+      losses(),
+      copy_kernels(),
+      index_kernels(),
   };
   return gathered;
 }

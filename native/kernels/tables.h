@@ -2,6 +2,7 @@
 // contiguous memory. Nothing here knows Python.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 
@@ -52,6 +53,62 @@ struct RowKernel {
   const char* name;
   int inputs;
   void (*rows[kElements])(const void* const* inputs, void* out, int64_t rows, int64_t n);
+};
+
+// Cross-entropy of class indices: `rows` rows of n logits. `losses` writes one number for each row,
+// `gradients` a row of scale * (softmax - one_hot); a target equal to `ignored` gives zeros.
+struct CrossEntropy {
+  void (*losses[kElements])(const void* logits, const int64_t* targets, int64_t rows, int64_t n,
+                            int64_t ignored, void* out);
+  void (*gradients[kElements])(const void* logits, const int64_t* targets, int64_t rows, int64_t n,
+                               int64_t ignored, double scale, void* out);
+};
+
+// The rule of max or min, for rows of n contiguous elements and for n rows of `width` elements,
+// `stride` apart. A row too long for one task: `count` its winners in pieces of at most 2^24, then
+// `share` the gradient among all of them.
+struct ExtremeRule {
+  const char* name;
+  const char* reduction;
+  void (*rows[kElements])(const void* gradient, const void* x, int64_t rows, int64_t n, void* out);
+  void (*columns[kElements])(const void* gradient, const void* x, int64_t n, int64_t stride,
+                             int64_t width, void* out);
+  int64_t (*count[kElements])(const void* x, int64_t n, double best);
+  void (*share[kElements])(const void* x, int64_t n, double best, double gradient, int64_t count,
+                           void* out);
+};
+
+// A loss of pairs of numbers. `sum` adds the losses of n pairs; the rule takes the gradient of one
+// loss, the same for all pairs. `weights` optional inputs must not be given.
+struct LossKernel {
+  const char* name;
+  int weights;
+  Cost cost;
+  void (*sum[kElements])(const void* prediction, const void* target, int64_t n, void* out);
+  BinaryRule rule;
+};
+
+// The types that are converted to floats: bool, int8 to int64, uint8 to uint64, float32, float64.
+constexpr int kNumbers = 11;
+using Convert = void (*)(const void* source, void* target, int64_t n);
+
+struct CopyKernels {
+  // `rows` rows of `columns` elements of 1, 2, 4 or 8 bytes, where a step along a row is
+  // `source_step` bytes and a step along a column one element; the target's rows are contiguous.
+  void (*transpose[4])(const char* source, int64_t source_step, char* target, int64_t target_step,
+                       int64_t rows, int64_t columns);
+  std::array<Convert, kNumbers> to_float[kElements];
+  void (*to_odd)(const double* source, float* target, int64_t n);
+};
+
+// Additions at positions, which must be inside the target. `rows` adds rows of `width` elements to
+// the rows from `begin` to `end`; `elements` has a position for each element, which stays in its
+// column.
+struct IndexKernels {
+  void (*add_rows[kElements])(const void* updates, const int64_t* positions, int64_t count,
+                              int64_t width, int64_t begin, int64_t end, void* target);
+  void (*add_elements[kElements])(const void* updates, const int64_t* positions, int64_t count,
+                                  int64_t width, void* target);
 };
 
 // Conversions of n elements between float32 and the 16-bit floats.
@@ -132,6 +189,13 @@ struct KernelTable {
   std::span<const UpdateKernel> updates;
   LambKernel lamb;
   NormKernel norm;
+  CrossEntropy cross_entropy;
+  std::span<const BinaryRule> function_rules;
+  BinaryRule where_rule;
+  std::span<const ExtremeRule> extreme_rules;
+  std::span<const LossKernel> losses;
+  CopyKernels copies;
+  IndexKernels indexing;
 };
 
 // The table for the instruction set of this machine.

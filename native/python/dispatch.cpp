@@ -30,13 +30,14 @@ struct DispatcherObject {
   PyObject* weak_references;
   PyObject* long_way;  // called with the arguments as they came
   PyObject* kernel;    // or null: always the long way
-  PyObject* names;     // tuple of parameter names
-  PyObject* defaults;  // tuple of the same length; null entries are required parameters
+  PyObject* names;     // tuple of parameter names, in the order of the public signature
+  PyObject* defaults;  // tuple of the same length; Ellipsis marks a required parameter
   PyObject* rule;      // or null: nothing is recorded
   KernelCall call;
   const void* definition;
   int arity, count;
   bool optional[kMaxArguments];  // inputs that may be None
+  int places[kMaxArguments];     // where each public parameter stands in the kernel's order
   int differentiable_count, keeper_count;
   int differentiable[kMaxArguments];
   Keeper keepers[kMaxArguments];
@@ -53,7 +54,7 @@ bool bind(const DispatcherObject& self, PyObject* const* given, Py_ssize_t posit
           PyObject* keywords, PyObject** bound) {
   if (positional > self.count) return false;
   for (Py_ssize_t i = 0; i < self.count; ++i) {
-    bound[i] = i < positional ? given[i] : PyTuple_GET_ITEM(self.defaults, i);
+    bound[self.places[i]] = i < positional ? given[i] : PyTuple_GET_ITEM(self.defaults, i);
   }
   const Py_ssize_t named = keywords == nullptr ? 0 : PyTuple_GET_SIZE(keywords);
   for (Py_ssize_t k = 0; k < named; ++k) {
@@ -63,7 +64,7 @@ bool bind(const DispatcherObject& self, PyObject* const* given, Py_ssize_t posit
       ++place;
     }
     if (place == self.count) return false;
-    bound[place] = given[positional + k];
+    bound[self.places[place]] = given[positional + k];
   }
   for (Py_ssize_t i = 0; i < self.count; ++i) {
     if (bound[i] == Py_Ellipsis) return false;  // a required parameter that was not given
@@ -178,13 +179,26 @@ PyObject* call_dispatcher(PyObject* object, PyObject* const* given, size_t flagg
   return PyObject_Vectorcall(self.long_way, given, flagged_count, keywords);
 }
 
-// long_way, kernel or None, names, defaults (Ellipsis where required), arity, optional inputs
+bool read_ints(PyObject* sequence, int* target, int& count) {
+  count = static_cast<int>(PyTuple_GET_SIZE(sequence));
+  for (int i = 0; i < count; ++i) {
+    target[i] = static_cast<int>(PyLong_AsLong(PyTuple_GET_ITEM(sequence, i)));
+  }
+  return !PyErr_Occurred();
+}
+
+// long_way, kernel or None, names, defaults (Ellipsis where required), places, arity, optional
+// inputs
 PyObject* create(PyTypeObject* type, PyObject* arguments, PyObject*) {
-  PyObject *long_way, *kernel, *names, *defaults, *optional;
+  PyObject *long_way, *kernel, *names, *defaults, *places, *optional;
   int arity;
-  if (!PyArg_ParseTuple(arguments, "OOO!O!iO!", &long_way, &kernel, &PyTuple_Type, &names,
-                        &PyTuple_Type, &defaults, &arity, &PyTuple_Type, &optional)) {
+  if (!PyArg_ParseTuple(arguments, "OOO!O!O!iO!", &long_way, &kernel, &PyTuple_Type, &names,
+                        &PyTuple_Type, &defaults, &PyTuple_Type, &places, &arity, &PyTuple_Type,
+                        &optional)) {
     return nullptr;
+  }
+  if (PyTuple_GET_SIZE(names) > kMaxArguments || PyTuple_GET_SIZE(places) > kMaxArguments) {
+    kernel = Py_None;
   }
   PyObject* object = type->tp_alloc(type, 0);
   if (object == nullptr) return nullptr;
@@ -199,19 +213,12 @@ PyObject* create(PyTypeObject* type, PyObject* arguments, PyObject*) {
   for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(optional) && i < kMaxArguments; ++i) {
     self->optional[i] = PyTuple_GET_ITEM(optional, i) == Py_True;
   }
-  if (kernel != Py_None && self->count <= kMaxArguments &&
-      kernel_parts(kernel, self->call, self->definition)) {
+  int place_count = 0;
+  if (kernel != Py_None && !read_ints(places, self->places, place_count)) return nullptr;
+  if (kernel != Py_None && kernel_parts(kernel, self->call, self->definition)) {
     self->kernel = Py_NewRef(kernel);
   }
   return object;
-}
-
-bool read_ints(PyObject* sequence, int* target, int& count) {
-  count = static_cast<int>(PyTuple_GET_SIZE(sequence));
-  for (int i = 0; i < count; ++i) {
-    target[i] = static_cast<int>(PyLong_AsLong(PyTuple_GET_ITEM(sequence, i)));
-  }
-  return !PyErr_Occurred();
 }
 
 // rule, indices of differentiable inputs, kinds and indices of what is kept

@@ -168,8 +168,10 @@ bool add_elementwise_kernels(PyObject* kernels_by_name) {
       if (!add_kernel(kernels_by_name, kernel.name, call, &kernel)) return false;
     }
   }
-  for (const BinaryRule& rule : kernels().binary_rules) {
-    if (!add_kernel(kernels_by_name, rule.name, call_binary_rule, &rule)) return false;
+  for (std::span<const BinaryRule> family : {kernels().binary_rules, kernels().function_rules}) {
+    for (const BinaryRule& rule : family) {
+      if (!add_kernel(kernels_by_name, rule.name, call_binary_rule, &rule)) return false;
+    }
   }
   return add_kernel(kernels_by_name, "add_backward", call_add_backward, nullptr);
 }

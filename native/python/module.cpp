@@ -1,16 +1,24 @@
 // The module extensor._native: its kernels by name, and the settings of the runtime.
+#include <cstdlib>
+
 #include "../kernels/tables.h"
 #include "../runtime/cpu.h"
 #include "../runtime/memory.h"
 #include "../runtime/threads.h"
+#include "copying.h"
+#include "cross_entropy.h"
 #include "dispatch.h"
 #include "elementwise.h"
+#include "extremes.h"
+#include "indexing.h"
 #include "kernel.h"
+#include "losses.h"
 #include "matrix.h"
 #include "optimizer.h"
 #include "random.h"
 #include "reduction.h"
 #include "rows.h"
+#include "selection.h"
 #include "tensor_object.h"
 #include "views.h"
 
@@ -20,12 +28,20 @@ const KernelTable& kernels() {
   static const KernelTable& chosen = []() -> const KernelTable& {
 #if defined(__x86_64__)
     switch (choose_instruction_set().value) {
+#if EXTENSOR_HAS_v4
       case InstructionSet::v4:
         return v4::table();
+#endif
+#if EXTENSOR_HAS_v3
       case InstructionSet::v3:
         return v3::table();
-      default:
+#endif
+#if EXTENSOR_HAS_v2
+      case InstructionSet::v2:
         return v2::table();
+#endif
+      default:  // the import has failed already
+        std::abort();
     }
 #else
     return baseline::table();
@@ -104,8 +120,12 @@ bool fill(PyObject* module) {
   return by_name && add_tensor_types(module) && add_dispatcher_type(module) &&
          register_kernel_type(module) && add_elementwise_kernels(by_name.get()) &&
          add_reduction_kernels(by_name.get()) && add_matrix_kernels(by_name.get()) &&
-         add_row_kernels(by_name.get()) && add_view_kernels(by_name.get()) &&
-         add_random_kernels(by_name.get()) && add_optimizer_kernels(by_name.get()) &&
+         add_row_kernels(by_name.get()) && add_cross_entropy_kernels(by_name.get()) &&
+         add_view_kernels(by_name.get()) && add_random_kernels(by_name.get()) &&
+         add_optimizer_kernels(by_name.get()) && add_copy_kernels(by_name.get()) &&
+         add_extreme_kernels(by_name.get()) && add_loss_kernels(by_name.get()) &&
+         add_selection_kernels(by_name.get()) && add_index_kernels(by_name.get()) &&
+         add_gather_kernels(by_name.get()) &&
          PyModule_AddObjectRef(module, "kernels", by_name.get()) == 0 &&
          PyModule_AddStringConstant(module, "instruction_set",
                                     instruction_set_name(choose_instruction_set().value)) == 0;

@@ -22,21 +22,13 @@ struct Source {
 template <typename Item>
 void gather_run(const char* source, int64_t stride, int64_t n, char* target) {
   Item* out = reinterpret_cast<Item*>(target);
-  for (int64_t i = 0; i < n; ++i) std::memcpy(out + i, source + i * stride, sizeof(Item));
-}
-
-void copy_run(const char* source, int64_t stride, int64_t itemsize, int64_t n, char* target) {
-  if (stride == itemsize) {
-    std::memcpy(target, source, n * itemsize);
-  } else if (itemsize == 4) {
-    gather_run<uint32_t>(source, stride, n, target);
-  } else if (itemsize == 8) {
-    gather_run<uint64_t>(source, stride, n, target);
-  } else if (itemsize == 2) {
-    gather_run<uint16_t>(source, stride, n, target);
-  } else {
-    gather_run<uint8_t>(source, stride, n, target);
+  if (stride == 0 && n > 0) {
+    Item item;
+    std::memcpy(&item, source, sizeof(Item));
+    std::fill_n(out, n, item);
+    return;
   }
+  for (int64_t i = 0; i < n; ++i) std::memcpy(out + i, source + i * stride, sizeof(Item));
 }
 
 // Copies the elements [begin, begin + n) of a source, in the order of the loop nest.
@@ -175,6 +167,20 @@ bool stands_still(const LoopNest& loops, int operand) {
 }
 
 }  // namespace
+
+void copy_run(const char* source, int64_t stride, int64_t itemsize, int64_t n, char* target) {
+  if (stride == itemsize) {
+    std::memcpy(target, source, n * itemsize);
+  } else if (itemsize == 4) {
+    gather_run<uint32_t>(source, stride, n, target);
+  } else if (itemsize == 8) {
+    gather_run<uint64_t>(source, stride, n, target);
+  } else if (itemsize == 2) {
+    gather_run<uint16_t>(source, stride, n, target);
+  } else {
+    gather_run<uint8_t>(source, stride, n, target);
+  }
+}
 
 bool find_storage(int typenum, Storage& storage) {
   storage.typenum = typenum;

@@ -21,6 +21,9 @@ bool find_storage(int typenum, Storage& storage);
 // An array that kernels can read as it is: aligned, in native byte order, no subclass.
 bool is_plain_array(PyObject* object);
 
+// Copies n elements of 1, 2, 4 or 8 bytes, `stride` bytes apart, to contiguous memory.
+void copy_run(const char* source, int64_t stride, int64_t itemsize, int64_t n, char* target);
+
 // A Python int, float or bool.
 bool read_number(PyObject* object, double& value);
 

@@ -285,6 +285,14 @@ PyObject* sum_to_shape(PyArrayObject* x, int ndim, const npy_intp* shape) {
   return reduce_array(*sum, x, storage, reduced, ndim, out_shape, 1);
 }
 
+PyObject* sum_and_divide(PyArrayObject* x, int64_t divisor) {
+  Storage storage;
+  find_storage(PyArray_TYPE(x), storage);
+  bool reduced[kMaxDimensions];
+  std::fill(reduced, reduced + PyArray_NDIM(x), true);
+  return reduce_array(*find_reduction("sum"), x, storage, reduced, 0, nullptr, divisor);
+}
+
 bool add_reduction_kernels(PyObject* kernels_by_name) {
   for (const AxisReduction& kernel : kAxisReductions) {
     if (!add_kernel(kernels_by_name, kernel.name, call_reduction, &kernel)) return false;

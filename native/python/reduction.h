@@ -11,4 +11,7 @@ bool add_reduction_kernels(PyObject* kernels);
 // stretched: a new array of that shape, or null with a Python error set.
 PyObject* sum_to_shape(PyArrayObject* x, int ndim, const npy_intp* shape);
 
+// The sum of all elements of a contiguous floating array divided by a number: a 0-d array.
+PyObject* sum_and_divide(PyArrayObject* x, int64_t divisor);
+
 }  // namespace extensor

@@ -13,6 +13,14 @@
 #include <sched.h>
 #endif
 
+// The build says which instruction sets it holds. The runtime's own test, compiled without it, has
+// no kernels and may take them all for granted.
+#ifndef EXTENSOR_HAS_v2
+#define EXTENSOR_HAS_v2 1
+#define EXTENSOR_HAS_v3 1
+#define EXTENSOR_HAS_v4 1
+#endif
+
 namespace extensor {
 namespace {
 
@@ -87,17 +95,23 @@ const char* environment(const char* name) {
   return text != nullptr && *text != '\0' ? text : nullptr;
 }
 
-std::string supported_names(InstructionSet best) {
-  if (best == InstructionSet::baseline) return "baseline";
-  std::string names = "v2";
-  if (best >= InstructionSet::v3) names += ", v3";
-  if (best >= InstructionSet::v4) names += ", v4";
-  return names;
+constexpr InstructionSet kLevels[] = {InstructionSet::v2, InstructionSet::v3, InstructionSet::v4};
+
+bool is_built(InstructionSet level) {
+  return (EXTENSOR_HAS_v2 && level == InstructionSet::v2) ||
+         (EXTENSOR_HAS_v3 && level == InstructionSet::v3) ||
+         (EXTENSOR_HAS_v4 && level == InstructionSet::v4);
 }
 
-bool is_supported(InstructionSet level, InstructionSet best) {
-  return best == InstructionSet::baseline ? level == best
-                                          : level != InstructionSet::baseline && level <= best;
+// The names of the levels up to `best`, as a message lists them.
+std::string built_names(InstructionSet best) {
+  std::string names;
+  for (const auto level : kLevels) {
+    if (!is_built(level) || level > best) continue;
+    if (!names.empty()) names += ", ";
+    names += instruction_set_name(level);
+  }
+  return names.empty() ? "baseline" : names;
 }
 
 }  // namespace
@@ -117,25 +131,38 @@ const char* instruction_set_name(InstructionSet level) {
 
 InstructionSet detect_instruction_set() {
 #if defined(__x86_64__)
-  if (__builtin_cpu_supports("x86-64-v4")) return InstructionSet::v4;
-  if (__builtin_cpu_supports("x86-64-v3")) return InstructionSet::v3;
-  if (__builtin_cpu_supports("x86-64-v2")) return InstructionSet::v2;
+  if (is_built(InstructionSet::v4) && __builtin_cpu_supports("x86-64-v4")) {
+    return InstructionSet::v4;
+  }
+  if (is_built(InstructionSet::v3) && __builtin_cpu_supports("x86-64-v3")) {
+    return InstructionSet::v3;
+  }
+  if (is_built(InstructionSet::v2) && __builtin_cpu_supports("x86-64-v2")) {
+    return InstructionSet::v2;
+  }
 #endif
   return InstructionSet::baseline;
 }
 
 Setting<InstructionSet> choose_instruction_set() {
   const InstructionSet best = detect_instruction_set();
+#if defined(__x86_64__)
+  if (best == InstructionSet::baseline) {
+    return {best,
+            "extensor: processor must support an instruction set of this build, got one "
+            "without " +
+                built_names(InstructionSet::v4)};
+  }
+#endif
   const char* wanted = environment("EXTENSOR_ISA");
-  if (wanted == nullptr) return {best, ""};
-  for (const auto level :
-       {InstructionSet::baseline, InstructionSet::v2, InstructionSet::v3, InstructionSet::v4}) {
-    if (std::strcmp(wanted, instruction_set_name(level)) == 0 && is_supported(level, best)) {
+  if (wanted == nullptr || std::strcmp(wanted, instruction_set_name(best)) == 0) return {best, ""};
+  for (const auto level : kLevels) {
+    if (std::strcmp(wanted, instruction_set_name(level)) == 0 && is_built(level) && level < best) {
       return {level, ""};
     }
   }
   return {best, "extensor: instruction set must be one this processor supports (" +
-                    supported_names(best) + "), got EXTENSOR_ISA=" + wanted};
+                    built_names(best) + "), got EXTENSOR_ISA=" + wanted};
 }
 
 bool supports_avx512bf16() {

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from extensor import dtypes, random
+from extensor import dtypes, optim, random
 from extensor import ops as ops
 from extensor.checkpoint import checkpoint
 from extensor.creation import (
@@ -43,6 +43,15 @@ from extensor.gradcheck import GradientError, GradientReport, Mistake, check_gra
 from extensor.op import OPS
 from extensor.ops import *  # noqa: F403
 from extensor.ops import __all__ as _op_names
+from extensor.optim import (
+    adagrad_step,
+    adam_step,
+    adamw_step,
+    clip_grad_norm,
+    clip_grad_value,
+    rmsprop_step,
+    sgd_step,
+)
 from extensor.settings import (
     get_num_threads,
     memory_stats,
@@ -71,7 +80,7 @@ for _name, _op in OPS.items():
     if (_op.rule is None) == _op.differentiable:
         raise TypeError(f"{_name}: needs a rule, or differentiable=False")
 
-__all__ = [  # noqa: PLE0604
+__all__ = [
     "NONDIFFERENTIABLE",
     "ExTensor",
     "Function",
@@ -79,12 +88,17 @@ __all__ = [  # noqa: PLE0604
     "GradientReport",
     "Mistake",
     "Tensor",
+    "adagrad_step",
+    "adam_step",
+    "adamw_step",
     "arange",
     "asarray",
     "backward",
     "bool_",
     "check_gradient",
     "checkpoint",
+    "clip_grad_norm",
+    "clip_grad_value",
     "detect_anomaly",
     "empty",
     "empty_like",
@@ -114,11 +128,14 @@ __all__ = [  # noqa: PLE0604
     "one_hot",
     "ones",
     "ones_like",
+    "optim",
     "random",
     "reset_peak_memory",
+    "rmsprop_step",
     "set_default_dtype",
     "set_memory_cache_limit",
     "set_num_threads",
+    "sgd_step",
     "tensor",
     "trim_memory",
     "uint8",

@@ -35,6 +35,7 @@ class Dispatcher:
         kernel: Callable[..., Any] | None,
         names: tuple[str, ...],
         defaults: tuple[Any, ...],
+        places: tuple[int, ...],
         arity: int,
         optional: tuple[bool, ...],
     ) -> None: ...

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Sequence
+from numbers import Real
 from typing import Any
+
+from extensor.errors import type_error
 
 _MISSING = ...  # what the dispatcher takes for a required parameter
 
@@ -22,6 +25,11 @@ class Parameters:
         ]
         self.required = self.defaults.count(_MISSING)
         self.count = len(self.defaults)
+        self.numbers = [
+            (i, parameter.name)
+            for i, parameter in enumerate(signature.parameters.values())
+            if parameter.annotation is float
+        ]
 
     def bound(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Sequence[Any]:
         """The arguments in the order of the signature, defaults filled in."""
@@ -30,18 +38,23 @@ class Parameters:
         for name, value in kwargs.items():
             position = self.position.get(name, -1)
             if position < given:
-                raise self._error(args, kwargs)
+                self._refuse(args, kwargs)
             values[position] = value
         if given > self.count or any(value is _MISSING for value in values[: self.required]):
-            raise self._error(args, kwargs)
+            self._refuse(args, kwargs)
+        for position, name in self.numbers:
+            if not isinstance(values[position], Real):
+                raise type_error(
+                    self.name, f"{name} must be a number", **{name: type(values[position]).__name__}
+                )
         return values
 
-    def _error(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> TypeError:
+    def _refuse(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        """Say what is wrong with the arguments: nothing, if one of them is an Ellipsis (``x[...]``)."""
         try:
             self.signature.bind(*args, **kwargs)
         except TypeError as error:
-            return TypeError(f"{self.name}: {error}")
-        raise AssertionError(f"{self.name}: inspect binds what we do not")
+            raise TypeError(f"{self.name}: {error}") from None
 
 
 def reordered(name: str, arguments: Callable[..., Sequence[Any]]) -> Callable[..., Any]:
@@ -56,6 +69,32 @@ def reordered(name: str, arguments: Callable[..., Sequence[Any]]) -> Callable[..
         return arguments(*args, **kwargs)
 
     return bound
+
+
+def guarded(
+    name: str, bound: Callable[..., Sequence[Any]], call: Callable[[Sequence[Any]], Any]
+) -> Callable[..., Any]:
+    """A public function: it binds and calls, and puts its name before every error without it.
+
+    Wrong kinds of arguments fail in many places (in NumPy, in an op that a rule is made of); checking
+    all of them in advance would cost every good call.
+    """
+
+    def function(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return call(bound(args, kwargs))
+        except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+            if str(error).startswith(f"{name}:"):
+                raise
+            raise _kind_of(error)(f"{name}: {error}") from error
+
+    return function
+
+
+def _kind_of(error: Exception) -> type[Exception]:
+    if isinstance(error, ValueError | ArithmeticError):
+        return ValueError
+    return IndexError if isinstance(error, IndexError) else TypeError
 
 
 def dressed(function: Any, written: Callable[..., Any], signature: inspect.Signature) -> Any:

@@ -17,8 +17,9 @@ from extensor.places import user_place
 
 clock = _native.clock  # the number of in-place changes so far
 # By the identity of the memory: a reference that forgets it when it dies, and when and where it was
-# changed last. Lists, so that what changes often (a parameter) keeps its entry.
+# changed last. Lists, so that what changes often keeps its entry.
 _changed: dict[int, list[Any]] = {}
+_NEVER: list[Any] = [None, (0, None)]
 
 
 def owner(array: Any) -> Any:
@@ -35,17 +36,16 @@ def mark(array: Any, remember_place: bool = False) -> None:
 
 def mark_all(arrays: Iterable[Any], remember_place: bool = False) -> None:
     """The same for several arrays at once."""
-    time = _native.advance_clock()
-    place = user_place() if remember_place else None
+    latest = (_native.advance_clock(), user_place() if remember_place else None)
     for array in arrays:
-        memory = owner(array)
+        # The common case without a call: an optimizer marks all its parameters at every step.
+        memory = array if type(array) is np.ndarray and array.base is None else owner(array)
         key = id(memory)
         entry = _changed.get(key)
         if entry is None:
-            _changed[key] = [weakref.ref(memory, _forget(key)), time, place]
+            _changed[key] = [weakref.ref(memory, _forget(key)), latest]
         else:
-            entry[1] = time
-            entry[2] = place
+            entry[1] = latest
 
 
 def _forget(key: int) -> Callable[[Any], None]:
@@ -62,7 +62,7 @@ def check(rule: str, saved: Iterable[Any], since: int, place: str | None) -> Non
             check(rule, item, since, place)
             continue
         array = getattr(item, "_array", item)
-        _, time, changed_at = _changed.get(id(owner(array)), (None, 0, None))
+        _, (time, changed_at) = _changed.get(id(owner(array)), _NEVER)
         if time > since:
             known = [f"recorded at {place}"] if place else []
             known += [f"changed at {changed_at}"] if changed_at else []

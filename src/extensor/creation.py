@@ -9,7 +9,7 @@ import numpy as np
 
 from extensor.dtypes import DType, as_dtype, float64, get_default_dtype, is_floating
 from extensor.errors import type_error, value_error
-from extensor.ops.shapes import target
+from extensor.shapes import target
 from extensor.tensor import Tensor, to_array, wrap
 
 
@@ -172,7 +172,7 @@ def one_hot(indices: Any, num_classes: int | None = None, dtype: DType = None) -
         raise type_error("one_hot", "indices must be integers", dtype=str(classes.dtype))
     if num_classes is None:
         num_classes = int(classes.max()) + 1 if classes.size else 0
-    if classes.size and not (0 <= classes.min() and classes.max() < num_classes):
+    if classes.size and not (classes.min() >= 0 and classes.max() < num_classes):
         worst = classes.max() if classes.min() >= 0 else classes.min()
         raise value_error("one_hot", f"indices must be in [0, {num_classes - 1}]", index=int(worst))
     return wrap((classes[..., None] == np.arange(num_classes)).astype(_dtype("one_hot", dtype)))

@@ -93,9 +93,9 @@ def formula(written: Compute) -> Compute:
             arguments = tuple(_widened(x) for x in arguments)
         with np.errstate(all="ignore"):
             result = written(xp, *arguments)
-        if isinstance(result, list | tuple):
-            return tuple(_finished(xp, x, half) for x in result)
-        return _finished(xp, result, half)
+            if isinstance(result, list | tuple):
+                return tuple(_finished(xp, x, half) for x in result)
+            return _finished(xp, result, half)
 
     compute.__name__ = written.__name__
     return compute

@@ -10,8 +10,8 @@ from typing import Any
 
 from extensor.dtypes import DType, float64, uint64
 from extensor.errors import type_error, value_error
-from extensor.ops.shapes import Shape, count, target
 from extensor.philox import LIMIT, random_integers
+from extensor.shapes import Shape, count, target
 
 # One for all, so that generators can be copied and pickled.
 _lock = Lock()

@@ -13,8 +13,9 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar
 
 from extensor import _native, engine, tape
-from extensor.binding import Parameters, dressed, reordered
+from extensor.binding import Parameters, dressed, guarded, reordered
 from extensor.dtypes import is_floating
+from extensor.errors import type_error
 from extensor.kinds import Array, Arrays, Indices, Target, kind_of
 from extensor.operands import promoted, shape_of, unwrapped
 from extensor.rule import Rule
@@ -89,19 +90,21 @@ class Op:
             self.bound = reordered(self.name, arguments)
             signature = inspect.signature(arguments, eval_str=True)
             signature = signature.replace(return_annotation=Tensor)
-        self.function = dressed(self._dispatcher(), formula, signature)
+        self.function = dressed(self._dispatcher(signature), formula, signature)
         self.function.op = self
         self.function.backward = self._define_backward
 
-    def _dispatcher(self) -> Any:
+    def _dispatcher(self, signature: inspect.Signature) -> Any:
         """The function users call: straight to the kernel where it accepts, else the long way."""
-        bound, call = self.bound, self.call
-        direct = not self.variadic and bound == self.parameters.bound
+        bound, call, public = self.bound, self.call, Parameters(self.name, signature)
+        own = self.parameters.position
+        direct = not self.variadic and public.position.keys() == own.keys()
         return _native.Dispatcher(
-            lambda *args, **kwargs: call(bound(args, kwargs)),
+            guarded(self.name, bound, call),
             self.kernel if direct else None,
-            tuple(self.parameters.position),
-            tuple(self.parameters.defaults),
+            tuple(public.position),
+            tuple(public.defaults),
+            tuple(own[name] for name in public.position) if direct else (),
             self.arity,
             tuple(name in self.optional for name in self.inputs),
         )
@@ -109,6 +112,9 @@ class Op:
     def call(self, arguments: Sequence[Any]) -> Any:
         """The whole way: convert, promote, check, then kernel or formula."""
         inputs, attributes = arguments[: self.arity], arguments[self.arity :]
+        for name, value in zip(self.inputs, inputs, strict=True):
+            if value is None and name not in self.optional:
+                raise type_error(self.name, f"{name} must be a tensor", **{name: None})
         tensors = promoted(self.name, inputs, self.inputs, self.kinds, self.floats)
         arrays = [unwrapped(x) for x in tensors]
         if self.shape is not None:

@@ -17,6 +17,7 @@ from extensor.dtypes import (
 )
 from extensor.errors import type_error, value_error
 from extensor.kinds import Array, Arrays, Indices, Target
+from extensor.tape import is_recorded
 from extensor.tensor import Tensor, to_array, wrap
 
 _SCALARS = (bool, int, float)
@@ -73,6 +74,8 @@ def _of_one_dtype(op: str, inputs: Sequence[Any], names: Sequence[str], floats: 
         weak = type(value) in _SCALARS
         tensor = value if weak else as_tensor(op, name, value, Array)
         if isinstance(tensor, list):
+            if is_recorded(tensor):
+                raise type_error(op, "tensors that require grad must be joined first (ex.stack)")
             tensor = wrap(to_array(value, op=op))
         tensors.append(tensor)
         if not weak and tensor is not None:

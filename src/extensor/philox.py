@@ -16,7 +16,7 @@ import numpy as np
 
 from extensor import engine
 from extensor.dtypes import DType, float64, uint64
-from extensor.ops.shapes import Shape, count
+from extensor.shapes import Shape, count
 
 WORD = 2**32 - 1
 LIMIT = 2**64

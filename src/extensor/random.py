@@ -43,7 +43,6 @@ from extensor.generator import (
     set_state,
 )
 from extensor.ops.casting import cast
-from extensor.ops.shapes import Shape, count, target
 from extensor.philox import (
     LIMIT,
     random_bernoulli,
@@ -52,6 +51,7 @@ from extensor.philox import (
     random_normal,
     random_uniform,
 )
+from extensor.shapes import Shape, count, target
 from extensor.tensor import Tensor, to_array, wrap
 
 __all__ = [

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from extensor import engine, tape
-from extensor.binding import Parameters, dressed
+from extensor.binding import Parameters, dressed, guarded
 from extensor.dtypes import float32, is_floating, is_half
 from extensor.errors import type_error, value_error
 from extensor.kinds import Array, Indices
@@ -66,11 +66,9 @@ class Rule:
         self.tensors_at = [0, *(i for i, (r, _) in enumerate(self.roles, 1) if r in holders)]
         self.fields = [f"grad_{op.inputs[i]}" for i in self.differentiable]
         self.single = len(self.fields) == 1 and not op.variadic
-        self.result = namedtuple(f"{op.name}_gradients", self.fields)  # type: ignore[misc]
-        bound = self.parameters.bound
-        self.function = dressed(
-            lambda *args, **kwargs: self.call(bound(args, kwargs)), written, signature
-        )
+        self.result: Any = namedtuple(f"{op.name}_gradients", self.fields)  # type: ignore[misc]
+        by_hand = guarded(self.name, self.parameters.bound, self.call)
+        self.function = dressed(by_hand, written, signature)
         self.function.op = op
 
     def _kept_natively(self) -> tuple[tuple[int, ...], ...] | None:
@@ -150,15 +148,18 @@ class Rule:
         results = self._results(arguments, needs)
         if self.op.variadic:
             return tuple(results)
-        return results[0] if self.single else self.result._make(results)
+        return results[0] if self.single else self.result(*results)
 
     def _as_gradient(self, value: Any) -> Any:
         if self.several:
-            return [as_tensor(self.name, "grad_outputs", x, Array) for x in value]
-        gradient = as_tensor(self.name, "grad_output", value, Array)
+            return [self._floating("grad_outputs", x) for x in value]
+        return self._floating("grad_output", value)
+
+    def _floating(self, name: str, value: Any) -> Tensor:
+        gradient: Tensor = as_tensor(self.name, name, value, Array)
         if not is_floating(gradient.dtype):
             raise type_error(
-                self.name, "grad_output must be floating", grad_output_dtype=str(gradient.dtype)
+                self.name, f"{name} must be floating", **{f"{name}_dtype": str(gradient.dtype)}
             )
         return gradient
 
@@ -211,6 +212,8 @@ class Rule:
         incoming = arguments[0][0].dtype if self.several else arguments[0].dtype
         known = {}
         for (role, index), value in zip(self.roles, arguments[1:], strict=True):
+            if role == "output":
+                incoming = value.dtype
             if role == "tensor" and self.op.variadic:
                 return [x.dtype for x in value]
             if role == "tensor" and value is not None and is_floating(value.dtype):

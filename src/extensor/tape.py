@@ -212,7 +212,7 @@ def _replay(node: Node, gradient: Any, needs: tuple[bool, ...]) -> Sequence[Tens
         )
     if node.clock != changes.clock():
         changes.check(node.rule.name, node.saved, node.clock, node.place)
-    results = node.rule.gradients(gradient, node.saved, needs, node)
+    results: Sequence[Tensor | None] = node.rule.gradients(gradient, node.saved, needs, node)
     if mode.anomaly:
         _check_finite(node, results)
     return results

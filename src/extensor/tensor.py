@@ -128,9 +128,9 @@ class Tensor(_native.TensorBase):
         """Forget the gradient."""
         self.grad = None
 
-    def _seed(self, op: str, gradient: Any) -> Tensor:
+    def _seed(self, op: str, given: Any) -> Tensor:
         """The gradient a backward pass starts from, checked."""
-        if gradient is None:
+        if given is None:
             if self.size != 1:
                 raise value_error(
                     op,
@@ -138,15 +138,14 @@ class Tensor(_native.TensorBase):
                     shape=self.shape,
                 )
             return wrap(_one(self.dtype) if self._array.shape == () else np.ones_like(self._array))
-        gradient = gradient if isinstance(gradient, Tensor) else Tensor(gradient, self.dtype)
+        gradient: Tensor = given if isinstance(given, Tensor) else Tensor(given, self.dtype)
         if gradient.shape != self.shape:
             raise value_error(
                 op, f"grad_output must have shape {self.shape}", grad_output_shape=gradient.shape
             )
         if gradient.dtype == self.dtype:
             return gradient
-        converted: Tensor = gradient.astype(self.dtype)
-        return converted
+        return gradient.astype(self.dtype)
 
     def _has_nan(self) -> bool:
         return is_floating(self.dtype) and bool(np.isnan(np.asarray(self._array)).any())

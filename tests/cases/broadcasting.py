@@ -75,8 +75,8 @@ ERRORS = [
     Error(
         "broadcast_to_backward",
         ([1.0, 2.0], (3,)),
-        "broadcast_to_backward: shape (3,) must broadcast to that of grad_output, "
-        "got grad_output_shape=(2,)",
+        "broadcast_to_backward: reduce_to_shape: shape (3,) must broadcast to that of grad, "
+        "got grad_shape=(2,)",
     ),
     Error(
         "reduce_to_shape",

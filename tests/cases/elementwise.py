@@ -28,7 +28,7 @@ CASES = [
     Case("where", (booleans(2, 3), real(2, 3), real(2, 3)), np.where),
     Case("where", (booleans(3), real(2, 1), real(4, 1, 3)), np.where),
     Case("where", (booleans(), real(), real(2)), np.where),
-    # NumPy rounds a bool to float16; test_round_of_bools in test_tensor.py says what is expected.
+    # NumPy rounds a bool to float16; test_round_of_bools in test_dtypes.py says what is expected.
     *[Case(n, (real(2, 3, **BETWEEN),), ROUNDING[n], integers=n != "round") for n in ROUNDING],
     Case("sign", (real(2, 3, avoid=(0.0,)),), np.sign, integers=False),
     Case("abs", (real(2, 3, avoid=(0.0,)),), np.abs),

@@ -165,7 +165,16 @@ ERRORS = (
             f"norm: ord must be a number greater than 0 (or inf), got ord={ord!r}",
             {"ord": ord},
         )
-        for ord in (0, -1, NAN, "fro")
+        for ord in (0, -1, NAN)
+    ]
+    + [
+        Error(
+            "norm",
+            ([1.0],),
+            "norm: ord must be a number, got ord='str'",
+            {"ord": "fro"},
+            TypeError,
+        )
     ]
     + [
         Error(

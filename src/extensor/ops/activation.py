@@ -15,8 +15,8 @@ from extensor.ops.broadcasting import reduce_to_shape
 from extensor.ops.chain import chain_rule
 from extensor.ops.exponential import exp
 from extensor.ops.selection import where
-from extensor.ops.shapes import Shape, Shapes, axis_index, count, same
 from extensor.ops.special import normal_cdf, normal_pdf
+from extensor.shapes import Shape, Shapes, axis_index, count, same
 from extensor.tensor import Tensor
 
 

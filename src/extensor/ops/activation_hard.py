@@ -14,7 +14,7 @@ from extensor.errors import value_error
 from extensor.op import Array, op
 from extensor.ops.chain import chain_rule
 from extensor.ops.selection import where
-from extensor.ops.shapes import Shape, Shapes, same
+from extensor.shapes import Shape, Shapes, same
 from extensor.tensor import Tensor
 
 

@@ -12,7 +12,7 @@ from extensor.ops.chain import chain_divide, chain_rule
 from extensor.ops.exponential import exp
 from extensor.ops.joining import concatenate, split
 from extensor.ops.selection import where
-from extensor.ops.shapes import Shape, Shapes, axis_index, same
+from extensor.shapes import Shape, Shapes, axis_index, same
 from extensor.tensor import Tensor
 
 # Klambauer et al. 2017: with these two, mean 0 and variance 1 are a fixed point of the network.

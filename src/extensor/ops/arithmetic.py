@@ -13,7 +13,7 @@ from extensor.ops.chain import chain_rule, lift, over, times
 from extensor.ops.exponential import log
 from extensor.ops.rounding import floor
 from extensor.ops.selection import where
-from extensor.ops.shapes import Shape, broadcast, same
+from extensor.shapes import Shape, broadcast, same
 from extensor.tensor import Tensor
 
 

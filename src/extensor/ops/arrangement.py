@@ -10,7 +10,7 @@ from extensor.arrays import set_at
 from extensor.errors import type_error, value_error
 from extensor.op import Array, op
 from extensor.ops.indexing import place
-from extensor.ops.shapes import Shape, Shapes, axis_indices
+from extensor.shapes import Shape, Shapes, axis_indices
 from extensor.tensor import Tensor
 
 Axis = int | tuple[int, ...] | None

@@ -7,20 +7,19 @@ from typing import Any
 
 from extensor.errors import value_error
 from extensor.op import Array, op
-from extensor.ops import shapes
-from extensor.ops.shapes import Shape, Shapes
+from extensor.shapes import Shape, Shapes, broadcast, target
 from extensor.tensor import Tensor
 
 
-def broadcast_shapes(*given: Sequence[int]) -> Shape:
+def broadcast_shapes(*shapes: Sequence[int]) -> Shape:
     """The shape that tensors of the given shapes broadcast to.
 
     >>> import extensor as ex
     >>> ex.broadcast_shapes((3, 1), (4,))
     (3, 4)
     """
-    named = {f"shape{i}": shapes.target("broadcast_shapes", s) for i, s in enumerate(given)}
-    return shapes.broadcast("broadcast_shapes", named)
+    named = {f"shape{i}": target("broadcast_shapes", s) for i, s in enumerate(shapes)}
+    return broadcast("broadcast_shapes", named)
 
 
 def are_shapes_broadcastable(a: Sequence[int], b: Sequence[int]) -> bool:
@@ -53,7 +52,7 @@ def compute_broadcast_strides(shape: Sequence[int], target: Sequence[int]) -> Sh
 
 def _broadcast_to_shape(name: str, given: Shapes, shape: Any) -> Shape:
     (source,) = given.values()
-    wanted = shapes.target(name, shape)
+    wanted = target(name, shape)
     sizes = zip(reversed(source), reversed(wanted), strict=False)
     if len(source) > len(wanted) or any(m not in (1, n) for m, n in sizes):
         raise value_error(name, f"must broadcast to shape {wanted}", x_shape=tuple(source))
@@ -69,7 +68,7 @@ def broadcast_to(xp: Any, x: Array, shape: Shape) -> Any:
     tensor([[1., 2.],
             [1., 2.]])
     """
-    return xp.broadcast_to(x, shapes.target("broadcast_to", shape))
+    return xp.broadcast_to(x, target("broadcast_to", shape))
 
 
 @broadcast_to.backward()
@@ -80,7 +79,7 @@ def broadcast_to_backward(grad_output: Tensor, input_shape: Shape) -> Tensor:
 
 def _reduce_to_shape(name: str, given: Shapes, shape: Any) -> Shape:
     (source,) = given.values()
-    wanted = shapes.target(name, shape)
+    wanted = target(name, shape)
     sizes = zip(reversed(source), reversed(wanted), strict=False)
     if len(wanted) > len(source) or any(n not in (1, m) for m, n in sizes):
         raise value_error(name, f"shape {wanted} must broadcast to that of grad", grad_shape=source)
@@ -97,7 +96,7 @@ def reduce_to_shape(xp: Any, grad: Array, shape: Shape) -> Any:
     >>> ex.reduce_to_shape(ex.ones((2, 3)), (3,))
     tensor([2., 2., 2.])
     """
-    shape = shapes.target("reduce_to_shape", shape)
+    shape = target("reduce_to_shape", shape)
     if tuple(grad.shape) == shape:
         return grad
     added = grad.ndim - len(shape)

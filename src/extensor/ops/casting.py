@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from extensor.dtypes import DType, as_dtype
 from extensor.op import Array, op
-from extensor.ops.shapes import same
+from extensor.shapes import same
 from extensor.tensor import Tensor
 
 
@@ -22,7 +24,8 @@ def cast(xp: Any, x: Array, dtype: DType) -> Any:
     >>> ex.cast(ex.tensor([1.5, -2.5]), ex.int32)
     tensor([ 1, -2], dtype=int32)
     """
-    return xp.astype(x, as_dtype(dtype), copy=False)
+    with np.errstate(all="ignore"):  # what does not fit is what IEEE 754 and C make of it
+        return xp.astype(x, as_dtype(dtype), copy=False)
 
 
 @cast.backward()
@@ -33,7 +36,13 @@ def cast_backward(grad_output: Tensor, input_dtype: DType) -> Tensor:
 
 @op(shape=same, widen=False)
 def identity(xp: Any, x: Array) -> Any:
-    """The same values and the same memory, as a new place on the tape. Derivative: ``grad_output``."""
+    """The same values and the same memory, as a new place on the tape. Derivative: ``grad_output``.
+
+    >>> import extensor as ex
+    >>> x = ex.ones(2)
+    >>> ex.identity(x).numpy() is x.numpy()
+    True
+    """
     return x
 
 
@@ -43,9 +52,15 @@ def identity_backward(grad_output: Tensor) -> Tensor:
     return grad_output
 
 
-@op(shape=same, widen=False)
+@op(kernel="clone", shape=same, widen=False)
 def clone(xp: Any, x: Array) -> Any:
-    """The same values in memory of their own. Derivative: ``grad_output``."""
+    """The same values in memory of their own. Derivative: ``grad_output``.
+
+    >>> import extensor as ex
+    >>> x = ex.ones(2)
+    >>> ex.clone(x).numpy() is x.numpy()
+    False
+    """
     return xp.asarray(x, copy=True)
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from extensor.op import Array, op
 from extensor.ops.broadcasting import reduce_to_shape
-from extensor.ops.shapes import broadcast, same
+from extensor.shapes import broadcast, same
 from extensor.tensor import Tensor
 
 

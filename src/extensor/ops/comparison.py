@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from extensor.op import Array, op
-from extensor.ops.shapes import broadcast, same
+from extensor.shapes import broadcast, same
 
 
 @op(kernel="equal", shape=broadcast, differentiable=False)

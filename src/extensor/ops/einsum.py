@@ -15,7 +15,7 @@ from extensor.errors import type_error, value_error
 from extensor.op import Arrays, op
 from extensor.ops.broadcasting import broadcast_to
 from extensor.ops.selection import where
-from extensor.ops.shapes import Shape, Shapes
+from extensor.shapes import Shape, Shapes
 from extensor.tensor import Tensor
 
 

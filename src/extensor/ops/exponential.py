@@ -7,7 +7,7 @@ from typing import Any
 
 from extensor.op import Array, op
 from extensor.ops.chain import chain_divide, chain_rule, over
-from extensor.ops.shapes import same
+from extensor.shapes import same
 from extensor.tensor import Tensor
 
 LN2 = natural_log(2)

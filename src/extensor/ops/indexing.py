@@ -22,7 +22,7 @@ from extensor.ops.indices import (
     selected,
 )
 from extensor.ops.selection import where
-from extensor.ops.shapes import Shape, Shapes, axis_index, broadcast, count, target
+from extensor.shapes import Shape, Shapes, axis_index, broadcast, count, target
 from extensor.tensor import Tensor, wrap
 
 
@@ -30,7 +30,7 @@ def _getitem(name: str, shapes: Shapes, index: Any) -> Shape:
     return selected(name, shapes["x"], index)
 
 
-@op(shape=_getitem, widen=False)
+@op(kernel="getitem", shape=_getitem, widen=False)
 def getitem(xp: Any, x: Array, index: Any) -> Any:
     """``x[index]`` with all of NumPy's indices: slices, ints, None, ..., arrays of ints or bools.
 
@@ -339,7 +339,7 @@ def _index_selected(name: str, shapes: Shapes, axis: int) -> Shape:
     return _taken(name, shapes, axis_index(name, axis, len(shapes["x"])))
 
 
-@op(kernel="take", shape=_index_selected, check=_check_gather, widen=False)
+@op(kernel="index_select", shape=_index_selected, check=_check_gather, widen=False)
 def index_select(xp: Any, x: Array, indices: Indices, axis: int) -> Any:
     """The slices of ``x`` at the 1-D ``indices`` along ``axis``.
 
@@ -353,7 +353,7 @@ def index_select(xp: Any, x: Array, indices: Indices, axis: int) -> Any:
     return xp.take(x, indices, axis=axis)
 
 
-@index_select.backward(kernel="take_backward")
+@index_select.backward(kernel="index_select_backward")
 def index_select_backward(
     grad_output: Tensor, x_shape: Shape, indices: Tensor, axis: int
 ) -> Tensor:

@@ -10,7 +10,7 @@ import numpy as np
 
 from extensor.dtypes import bool_
 from extensor.errors import index_error, type_error, value_error
-from extensor.ops.shapes import Shape, count
+from extensor.shapes import Shape, count
 
 Items = tuple[Any, ...]
 

@@ -15,7 +15,7 @@ from extensor.ops.broadcasting import broadcast_to
 from extensor.ops.indexing import getitem, place
 from extensor.ops.movement import reshape
 from extensor.ops.reduction import sum
-from extensor.ops.shapes import Shape, Shapes, axis_index, count, target
+from extensor.shapes import Shape, Shapes, axis_index, count, target
 from extensor.tensor import Tensor, tensor
 
 

@@ -12,7 +12,7 @@ from extensor.errors import value_error
 from extensor.op import Array, op
 from extensor.ops.chain import chain_rule
 from extensor.ops.rounding import clip, sign
-from extensor.ops.shapes import Shape, Shapes, count
+from extensor.shapes import Shape, Shapes, count
 from extensor.tensor import Tensor, to_array, wrap
 
 REDUCTIONS = ("mean", "sum", "none")

@@ -16,7 +16,7 @@ from extensor.ops.chain import chain_divide, chain_rule, lift
 from extensor.ops.exponential import log, log1p
 from extensor.ops.loss import as_weight, paired, reduce, spread, weighted
 from extensor.ops.selection import where
-from extensor.ops.shapes import Shape, Shapes
+from extensor.shapes import Shape, Shapes
 from extensor.tensor import Tensor
 
 # As PyTorch: the logarithm of a probability of 0 counts as -100, and p * (1 - p) as at least 1e-12.

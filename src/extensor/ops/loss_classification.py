@@ -16,7 +16,7 @@ from extensor.ops.exponential import exp, log
 from extensor.ops.indexing import scatter_add, take
 from extensor.ops.loss import REDUCTIONS, as_weight, paired, reduce, reduced_shape, spread
 from extensor.ops.selection import where
-from extensor.ops.shapes import Shape, Shapes, with_axes
+from extensor.shapes import Shape, Shapes, with_axes
 from extensor.tensor import Tensor
 
 

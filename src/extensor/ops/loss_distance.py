@@ -16,7 +16,7 @@ from extensor.ops.exponential import sqrt
 from extensor.ops.loss import reduce, reduced_shape, spread
 from extensor.ops.rounding import abs, sign
 from extensor.ops.selection import where
-from extensor.ops.shapes import Shape, Shapes
+from extensor.shapes import Shape, Shapes
 from extensor.tensor import Tensor
 
 # A vector shorter than this counts as this long: what PyTorch makes of a vector of zeros.

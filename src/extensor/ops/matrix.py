@@ -11,7 +11,7 @@ from extensor.op import Array, op
 from extensor.ops.broadcasting import are_shapes_broadcastable, reduce_to_shape
 from extensor.ops.chain import chain_rule
 from extensor.ops.movement import permute, swapaxes
-from extensor.ops.shapes import Shape, Shapes, axis_index, broadcast, count
+from extensor.shapes import Shape, Shapes, axis_index, broadcast, count
 from extensor.tensor import Tensor
 
 

@@ -30,7 +30,13 @@ COMPARISONS = {
     "gt": "greater",
     "ge": "greater_equal",
 }
-OTHERS = {"neg": "negative", "abs": "abs", "invert": "logical_not", "getitem": "getitem"}
+OTHERS = {
+    "pos": "identity",
+    "neg": "negative",
+    "abs": "abs",
+    "invert": "logical_not",
+    "getitem": "getitem",
+}
 
 METHODS = (
     "clone identity sum mean max_reduce min_reduce prod var std logsumexp cumsum norm "

@@ -7,7 +7,7 @@ from typing import Any
 
 from extensor.errors import type_error, value_error
 from extensor.op import Array, op
-from extensor.ops.shapes import Shape, Shapes, axis_index, axis_indices, count, target
+from extensor.shapes import Shape, Shapes, axis_index, axis_indices, count, target
 from extensor.tensor import Tensor
 
 Axis = int | tuple[int, ...] | None

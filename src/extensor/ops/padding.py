@@ -11,7 +11,7 @@ from extensor.arrays import set_at
 from extensor.errors import type_error, value_error
 from extensor.op import Array, op
 from extensor.ops.indexing import check_fill, getitem, place
-from extensor.ops.shapes import Shape, Shapes
+from extensor.shapes import Shape, Shapes
 from extensor.tensor import Tensor
 
 PadWidth = int | Sequence[int] | Sequence[Sequence[int]]

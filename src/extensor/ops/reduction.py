@@ -13,7 +13,7 @@ from extensor.ops.arrangement import flip
 from extensor.ops.broadcasting import broadcast_to
 from extensor.ops.chain import chain_rule
 from extensor.ops.movement import permute
-from extensor.ops.shapes import (
+from extensor.shapes import (
     Shape,
     Shapes,
     axis_index,

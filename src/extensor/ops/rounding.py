@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 
 from extensor.creation import zeros_like
+from extensor.dtypes import bool_, get_default_dtype, is_floating
 from extensor.errors import value_error
 from extensor.op import Array, op
 from extensor.ops.chain import chain_rule
 from extensor.ops.selection import where
-from extensor.ops.shapes import same
+from extensor.shapes import same
 from extensor.tensor import Tensor
 
 
@@ -69,7 +70,7 @@ def round(xp: Any, x: Array) -> Any:
     >>> ex.round([0.5, 1.5, -1.2])
     tensor([ 0.,  2., -1.])
     """
-    return xp.round(x)
+    return x if x.dtype == bool_ else xp.round(x)
 
 
 @round.backward()
@@ -139,13 +140,15 @@ def _to_bounds(x: Any, min_val: float, max_val: float) -> Any:
 
 
 @op(kernel="clip", shape=same, check=_check_bounds, kinks=_to_bounds)
-def clip(xp: Any, x: Array, min_val: float, max_val: float) -> Any:
+def clip(xp: Any, x: Array, min_val: Any, max_val: Any) -> Any:
     """``x`` held between ``min_val`` and ``max_val``. Derivative: 1 inside, bounds included, else 0.
 
     >>> import extensor as ex
     >>> ex.clip_backward([1.0, 1.0, 1.0], [-2.0, 1.0, 0.5], -1.0, 1.0)
     tensor([0., 1., 1.])
     """
+    if not is_floating(x.dtype) and (isinstance(min_val, float) or isinstance(max_val, float)):
+        x = xp.astype(x, get_default_dtype())
     return xp.clip(x, min_val, max_val)
 
 

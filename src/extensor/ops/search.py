@@ -6,7 +6,7 @@ from typing import Any
 
 from extensor.op import Array, op
 from extensor.ops.reduction import Axis
-from extensor.ops.shapes import Shape, Shapes, axis_index, axis_indices, reduced, reduced_nonempty
+from extensor.shapes import Shape, Shapes, axis_index, axis_indices, reduced, reduced_nonempty
 
 
 def _position(name: str, shapes: Shapes, axis: Any = None, keepdims: bool = False) -> Shape:

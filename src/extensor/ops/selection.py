@@ -9,7 +9,7 @@ from extensor.dtypes import bool_
 from extensor.errors import type_error
 from extensor.op import Array, Indices, op
 from extensor.ops.broadcasting import reduce_to_shape
-from extensor.ops.shapes import Shape, broadcast
+from extensor.shapes import Shape, broadcast
 from extensor.tensor import Tensor
 
 

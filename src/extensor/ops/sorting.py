@@ -11,7 +11,7 @@ from extensor.creation import zeros
 from extensor.errors import type_error, value_error
 from extensor.op import Array, op
 from extensor.ops.indexing import scatter_add
-from extensor.ops.shapes import Shape, Shapes, axis_index
+from extensor.shapes import Shape, Shapes, axis_index
 from extensor.tensor import Tensor
 
 

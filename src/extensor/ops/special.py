@@ -9,7 +9,7 @@ from extensor import arrays
 from extensor.op import Array, op
 from extensor.ops.chain import chain_rule
 from extensor.ops.exponential import exp
-from extensor.ops.shapes import same
+from extensor.shapes import same
 from extensor.tensor import Tensor
 
 

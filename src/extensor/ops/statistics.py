@@ -24,7 +24,7 @@ from extensor.ops.reduction import (
 )
 from extensor.ops.rounding import abs, sign
 from extensor.ops.selection import where
-from extensor.ops.shapes import Shape, Shapes, axis_indices, reduced, with_axes
+from extensor.shapes import Shape, Shapes, axis_indices, reduced, with_axes
 from extensor.tensor import Tensor
 
 

@@ -10,7 +10,7 @@ from extensor.ops.broadcasting import reduce_to_shape
 from extensor.ops.chain import chain_divide, chain_rule
 from extensor.ops.exponential import sqrt
 from extensor.ops.selection import where
-from extensor.ops.shapes import broadcast, same
+from extensor.shapes import broadcast, same
 from extensor.tensor import Tensor
 
 

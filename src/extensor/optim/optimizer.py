@@ -80,7 +80,8 @@ class Optimizer:
             with tape.enable_grad():
                 loss = closure()
         kernel = self.update.kernel
-        for group, history in zip(self.param_groups, self._histories, strict=True):
+        for history in self._histories:
+            group = history.group
             parameters = group["params"]
             count = history.count
             try:
@@ -95,14 +96,15 @@ class Optimizer:
                     history.count = count + 1
                     changes.mark_all(arrays, tape.mode.anomaly)
                     continue
-            self._step_by_count(group, history)
+            self._step_by_count(history)
         for schedule in self.schedules:
             if schedule.automatic:
                 schedule.step()
         return loss
 
-    def _step_by_count(self, group: Group, history: History) -> None:
+    def _step_by_count(self, history: History) -> None:
         """The whole way: check, make what state is missing, update those of one age together."""
+        group = history.group
         parameters = group["params"]
         steps = history.steps()
         by_step: dict[int, list[int]] = {}
@@ -159,7 +161,7 @@ class Optimizer:
         _check_ranges(self._name, made)
         self._check_options(made)
         self.param_groups.append(made)
-        self._histories.append(History(len(parameters), len(self.state_names)))
+        self._histories.append(History(made, len(self.state_names)))
 
     def _check_parameters(self, parameters: list[Any]) -> None:
         for index, parameter in enumerate(parameters):
@@ -184,9 +186,12 @@ class Optimizer:
         """For each parameter that was changed: how often, and the arrays kept for it."""
         return {
             parameter: {"step": step, **arrays}
-            for group, history in zip(self.param_groups, self._histories, strict=True)
+            for history in self._histories
             for parameter, step, arrays in zip(
-                group["params"], history.steps(), history.named(self.state_names), strict=True
+                history.group["params"],
+                history.steps(),
+                history.named(self.state_names),
+                strict=True,
             )
             if step
         }
@@ -204,11 +209,11 @@ class Optimizer:
         >>> saved["groups.0.lr"], saved["state.0.step"], saved["state.0.velocity"]
         (0.1, 1, array([2.], dtype=float32))
         """
-        return states.saved(self.param_groups, self._histories, self.state_names)
+        return states.saved(self._histories, self.state_names)
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Take over what :meth:`state_dict` gave; nothing changes if it does not fit."""
-        states.load(self._name, state_dict, self.param_groups, self._histories, self.state_names)
+        states.load(self._name, state_dict, self._histories, self.state_names)
 
     @property
     def _name(self) -> str:

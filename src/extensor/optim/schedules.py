@@ -176,12 +176,12 @@ class ExponentialLR(Schedule):
 
 def along_cosine(start: float, end: float, part: float) -> float:
     """From ``start`` to ``end`` as ``part`` goes from 0 to 1, flat at both ends."""
-    return end + (start - end) * (1 + cos(pi * part)) / 2
+    return along_line(end, start, (1 + cos(pi * part)) / 2)
 
 
 def along_line(start: float, end: float, part: float) -> float:
     """From ``start`` to ``end`` as ``part`` goes from 0 to 1, evenly."""
-    return start + (end - start) * part
+    return start * (1 - part) + end * part  # exact at both ends
 
 
 class CosineAnnealingLR(Schedule):

@@ -24,7 +24,9 @@ class History:
     is -1 and a list holds them all.
     """
 
-    def __init__(self, parameters: int, names: int) -> None:
+    def __init__(self, group: Group, names: int) -> None:
+        parameters = len(group["params"])
+        self.group = group
         self.state: tuple[list[Any], ...] = tuple([None] * parameters for _ in range(names))
         self.count = 0
         self._steps = [0] * parameters
@@ -52,14 +54,12 @@ class History:
         ]
 
 
-def saved(
-    groups: Sequence[Group], histories: Sequence[History], names: Sequence[str]
-) -> dict[str, Any]:
+def saved(histories: Sequence[History], names: Sequence[str]) -> dict[str, Any]:
     """The flat dict of all groups; arrays are copies."""
     result: dict[str, Any] = {}
     index = 0
-    for number, (group, history) in enumerate(zip(groups, histories, strict=True)):
-        for option, value in group.items():
+    for number, history in enumerate(histories):
+        for option, value in history.group.items():
             key = f"groups.{number}.{option}"
             if option == "params":
                 result[key] = len(value)
@@ -76,20 +76,17 @@ def saved(
 
 
 def load(
-    op: str,
-    given: dict[str, Any],
-    groups: Sequence[Group],
-    histories: Sequence[History],
-    names: Sequence[str],
+    op: str, given: dict[str, Any], histories: Sequence[History], names: Sequence[str]
 ) -> None:
-    """Put the flat dict ``given`` into groups and histories of the same parameters."""
+    """Put the flat dict ``given`` into histories of the same parameters, and into their groups."""
     rest = {key: _plain(value) for key, value in given.items()}
     options: list[Group] = []
     loaded: list[History] = []
     index = 0
-    for number, group in enumerate(groups):
+    for number, history in enumerate(histories):
+        group = history.group
         options.append(_options(op, rest, f"groups.{number}.", group))
-        made = History(len(group["params"]), len(names))
+        made = History(group, len(names))
         for i, parameter in enumerate(group["params"]):
             key = f"state.{index}."
             for arrays, name in zip(made.state, names, strict=True):
@@ -99,8 +96,8 @@ def load(
         loaded.append(made)
     if rest:
         raise value_error(f"{op}.load_state_dict", "unknown entries", keys=sorted(rest))
-    for group, option, history, made in zip(groups, options, histories, loaded, strict=True):
-        group.update(option)
+    for option, history, made in zip(options, histories, loaded, strict=True):
+        history.group.update(option)
         history.__dict__.update(made.__dict__)
 
 

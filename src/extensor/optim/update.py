@@ -92,10 +92,10 @@ def _in_place(formula: Callable[..., Any], roles: int) -> Callable[..., Any]:
                 results = formula(
                     engine.namespace(target), *[_widened(x) for x in arrays], *attributes
                 )
-            changed = [*arrays[:GRADIENT], *arrays[GRADIENT + 1 :]]
-            for array, result in zip(changed, results, strict=True):
-                if array is not None:
-                    array[...] = result
+                changed = [*arrays[:GRADIENT], *arrays[GRADIENT + 1 :]]
+                for array, result in zip(changed, results, strict=True):
+                    if array is not None:
+                        array[...] = result
         return lists[0]
 
     compute.__name__ = formula.__name__

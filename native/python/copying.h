@@ -1,0 +1,25 @@
+// Copies of arrays in memory of the pool, and the kernels clone and cast.
+#pragma once
+
+#include "arrays.h"
+
+namespace extensor {
+
+// An array of plain numbers that kernels can move without knowing what they are.
+bool is_movable_array(PyObject* object);
+
+// A C-contiguous copy. A new reference, or null with a Python error set.
+PyObject* copy_of(PyArrayObject* x);
+
+// The array itself if it is C-contiguous, else a copy that is. A new reference, or null with a
+// Python error set.
+PyObject* contiguous(PyArrayObject* x);
+
+// The same with elements of another type, which must be one that `can_cast` accepts.
+bool can_cast(int from, int to);
+PyObject* contiguous_as(PyArrayObject* x, int typenum);
+
+// Adds clone and cast.
+bool add_copy_kernels(PyObject* kernels);
+
+}  // namespace extensor

@@ -1,0 +1,10 @@
+#pragma once
+
+#include "arrays.h"
+
+namespace extensor {
+
+// Adds cross_entropy and its rule, for class indices without weights or smoothing.
+bool add_cross_entropy_kernels(PyObject* kernels);
+
+}  // namespace extensor

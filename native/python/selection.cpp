@@ -1,0 +1,215 @@
+#include "selection.h"
+
+#include <algorithm>
+#include <string_view>
+
+#include "arguments.h"
+#include "kernel.h"
+#include "operands.h"
+#include "reduction.h"
+
+namespace extensor {
+namespace {
+
+bool read_shape(PyObject* object, ArrayView& view) {
+  npy_intp sizes[kMaxDimensions];
+  if (!read_sizes(object, sizes, view.ndim)) return false;
+  std::copy_n(sizes, view.ndim, view.shape);
+  return std::all_of(sizes, sizes + view.ndim, [](npy_intp size) { return size >= 0; });
+}
+
+bool has_shape(const ArrayView& view, const Shape& shape) {
+  return view.ndim == shape.ndim && std::equal(view.shape, view.shape + view.ndim, shape.lengths);
+}
+
+PyObject* new_of_shape(int typenum, const Shape& shape) {
+  npy_intp lengths[kMaxDimensions];
+  std::copy_n(shape.lengths, shape.ndim, lengths);
+  return new_array(typenum, shape.ndim, lengths);
+}
+
+char* data_of(const Reference& array) {
+  return array ? static_cast<char*>(PyArray_DATA(array.array())) : nullptr;
+}
+
+// A gradient of the output's shape summed to an input's; None where there is none.
+PyObject* summed(Reference& full, const ArrayView& input, const Shape& shape) {
+  if (!full) return Py_NewRef(Py_None);
+  if (has_shape(input, shape)) return full.release();
+  npy_intp target[kMaxDimensions];
+  std::copy_n(input.shape, input.ndim, target);
+  return sum_to_shape(full.array(), input.ndim, target);
+}
+
+// The two gradients of a choice by `condition`, those that are needed, each summed to its input's
+// shape. A new tuple, NotImplemented, or null with a Python error set.
+PyObject* divide_gradient(PyObject* grad_output, PyObject* condition, const ArrayView& first,
+                          const ArrayView& second, bool needs_first, bool needs_second) {
+  PyObject* arguments[] = {condition, grad_output};
+  Operands operands;
+  if (!operands.read(arguments, 2, true) || operands.is_number[1]) return not_implemented();
+  const ArrayView* inputs[] = {&operands.views[0], &first, &second};
+  Shape of_output;
+  if (!broadcast_shape(inputs, 3, of_output) || !has_shape(operands.views[1], of_output)) {
+    return not_implemented();
+  }
+  const int typenum = operands.storage.typenum;
+  Reference to_first(needs_first ? new_of_shape(typenum, of_output) : nullptr);
+  Reference to_second(needs_second ? new_of_shape(typenum, of_output) : nullptr);
+  if ((needs_first && !to_first) || (needs_second && !to_second)) return nullptr;
+  const BinaryRule& rule = kernels().where_rule;
+  const int element = static_cast<int>(operands.storage.element);
+  const Pass pass = !needs_second  ? rule.first[element]
+                    : !needs_first ? rule.second[element]
+                                   : rule.both[element];
+  char* outputs[] = {data_of(to_first), data_of(to_second)};
+  run_pass(pass, rule.cost, operands, true, outputs, 2, false, nullptr);
+  Reference of_first(summed(to_first, first, of_output));
+  Reference of_second(of_first ? summed(to_second, second, of_output) : nullptr);
+  if (!of_second) return nullptr;
+  return PyTuple_Pack(2, of_first.get(), of_second.get());
+}
+
+// grad_output, cond, a_shape, b_shape, needs
+PyObject* call_where_rule(const void*, PyObject* const* arguments, Py_ssize_t count) {
+  ArrayView a, b;
+  if (count != 5 || !read_shape(arguments[2], a) || !read_shape(arguments[3], b) ||
+      !PyTuple_CheckExact(arguments[4]) || PyTuple_GET_SIZE(arguments[4]) != 2) {
+    return not_implemented();
+  }
+  const bool needs_a = PyTuple_GET_ITEM(arguments[4], 0) == Py_True;
+  const bool needs_b = PyTuple_GET_ITEM(arguments[4], 1) == Py_True;
+  if (!needs_a && !needs_b) return not_implemented();
+  return divide_gradient(arguments[0], arguments[1], a, b, needs_a, needs_b);
+}
+
+// x, mask, value
+PyObject* call_masked_fill(const void* definition, PyObject* const* arguments, Py_ssize_t count) {
+  const Elementwise& where = *static_cast<const Elementwise*>(definition);
+  Operands operands;
+  if (count != 3) return not_implemented();
+  PyObject* inputs[] = {arguments[1], arguments[2], arguments[0]};
+  if (!operands.read(inputs, 3, true) || operands.is_number[2] || !operands.is_number[1]) {
+    return not_implemented();
+  }
+  Reference result(new_of_shape(operands.storage.typenum, operands.shape));
+  if (!result) return nullptr;
+  char* outputs[] = {data_of(result)};
+  run_pass(where.pass[static_cast<int>(operands.storage.element)], where.cost, operands, true,
+           outputs, 1, false, nullptr);
+  return result.release();
+}
+
+// grad_output, x_shape, mask
+PyObject* call_masked_fill_rule(const void*, PyObject* const* arguments, Py_ssize_t count) {
+  ArrayView x;
+  if (count != 3 || !read_shape(arguments[1], x)) return not_implemented();
+  Reference pair(divide_gradient(arguments[0], arguments[2], x, x, false, true));
+  if (!pair || pair.get() == Py_NotImplemented) return pair.release();
+  return Py_NewRef(PyTuple_GET_ITEM(pair.get(), 1));
+}
+
+// Logic on booleans, byte by byte, and the elementwise kernel of the same name for floats.
+struct Logic {
+  const char* name;
+  int inputs;
+  void (*run)(const char* a, int64_t a_stride, const char* b, int64_t b_stride, int64_t n,
+              char* out);
+  KernelCall of_floats = nullptr;
+  const void* float_definition = nullptr;
+};
+
+template <typename Function>
+constexpr Logic logic(const char* name, int inputs, Function) {
+  return {
+      name, inputs,
+      [](const char* a, int64_t a_stride, const char* b, int64_t b_stride, int64_t n, char* out) {
+        if (a_stride == 1 && b_stride == 1) {
+          for (int64_t i = 0; i < n; ++i) out[i] = Function{}(a[i] != 0, b[i] != 0);
+          return;
+        }
+        for (int64_t i = 0; i < n; ++i) {
+          out[i] = Function{}(a[i * a_stride] != 0, b[i * b_stride] != 0);
+        }
+      }};
+}
+
+Logic all_logic[] = {
+    logic("logical_and", 2, [](bool a, bool b) { return a & b; }),
+    logic("logical_or", 2, [](bool a, bool b) { return a | b; }),
+    logic("logical_xor", 2, [](bool a, bool b) { return a ^ b; }),
+    logic("logical_not", 1, [](bool a, bool) { return !a; }),
+};
+
+bool is_boolean_array(PyObject* object) {
+  return is_plain_array(object) &&
+         PyArray_TYPE(reinterpret_cast<PyArrayObject*>(object)) == NPY_BOOL;
+}
+
+PyObject* call_logic(const void* definition, PyObject* const* arguments, Py_ssize_t count) {
+  const Logic& kernel = *static_cast<const Logic*>(definition);
+  if (count != kernel.inputs) return not_implemented();
+  if (!std::all_of(arguments, arguments + count, is_boolean_array)) {
+    return kernel.of_floats(kernel.float_definition, arguments, count);
+  }
+  ArrayView views[3];
+  const ArrayView* pointers[] = {&views[0], &views[1], &views[2]};
+  for (int i = 0; i < 2; ++i) {  // of one input, the second is the first again
+    PyObject* input = arguments[std::min(i, kernel.inputs - 1)];
+    fill_view(reinterpret_cast<PyArrayObject*>(input), views[i]);
+  }
+  Shape shape;
+  if (!broadcast_shape(pointers, 2, shape)) return not_implemented();
+  Reference result(new_of_shape(NPY_BOOL, shape));
+  if (!result) return nullptr;
+  fill_view(result.array(), views[2]);
+  LoopNest loops;
+  if (views[2].size == 0) return result.release();
+  if (!make_loop_nest(shape, pointers, 3, loops)) return not_implemented();
+  coalesce(loops);
+  const int last = loops.ndim - 1;
+  const int64_t n = loops.shape[last];
+  const auto step = [&](int operand) { return loops.strides[operand][last]; };
+  const int64_t rows = loops.ndim == 1 ? n : views[2].size / n;
+  const Cut pieces = cut(rows, Cost::light, loops.ndim == 1 ? 1 : n);
+  Unlocked unlocked(pieces.nanoseconds);
+  parallel_chunks(pieces, [&](int64_t begin, int64_t end) {
+    if (loops.ndim == 1) {
+      kernel.run(loops.data[0] + begin * step(0), step(0), loops.data[1] + begin * step(1), step(1),
+                 end - begin, loops.data[2] + begin);
+      return;
+    }
+    for (int64_t row = begin; row < end; ++row) {
+      const char* position[2] = {loops.data[0], loops.data[1]};
+      for (int64_t axis = last - 1, rest = row; axis >= 0; --axis) {
+        for (int i = 0; i < 2; ++i) {
+          position[i] += rest % loops.shape[axis] * loops.strides[i][axis];
+        }
+        rest /= loops.shape[axis];
+      }
+      kernel.run(position[0], step(0), position[1], step(1), n, loops.data[2] + row * n);
+    }
+  });
+  return result.release();
+}
+
+}  // namespace
+
+bool add_selection_kernels(PyObject* kernels_by_name) {
+  const auto arithmetic = kernels().elementwise[0];
+  const auto where = std::find_if(
+      arithmetic.begin(), arithmetic.end(),
+      [](const Elementwise& kernel) { return std::string_view(kernel.name) == "where"; });
+  for (Logic& kernel : all_logic) {
+    PyObject* of_floats = PyDict_GetItemString(kernels_by_name, kernel.name);
+    if (of_floats == nullptr ||
+        !kernel_parts(of_floats, kernel.of_floats, kernel.float_definition) ||
+        !add_kernel(kernels_by_name, kernel.name, call_logic, &kernel))
+      return false;
+  }
+  return add_kernel(kernels_by_name, "where_backward", call_where_rule, nullptr) &&
+         add_kernel(kernels_by_name, "masked_fill", call_masked_fill, &*where) &&
+         add_kernel(kernels_by_name, "masked_fill_backward", call_masked_fill_rule, nullptr);
+}
+
+}  // namespace extensor

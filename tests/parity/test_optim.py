@@ -1,0 +1,202 @@
+"""Optimizers, clipping and schedules against PyTorch, with drawn options over ten steps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import extensor as ex
+from extensor import optim
+
+torch = pytest.importorskip("torch")
+
+SHAPES = [(3, 4), (7,), (), (33, 5)]
+STEPS = 10
+DRAWS = range(8)
+# Single precision: ten steps of rounding, where a root of a small number may stand below.
+CLOSE = {"float64": {"rtol": 1e-10, "atol": 1e-12}, "float32": {"rtol": 2e-5, "atol": 2e-6}}
+
+Options = dict[str, Any]
+
+
+def _rate(rng: np.random.Generator) -> float:
+    return float(10 ** rng.uniform(-3, -0.5))
+
+
+def _decay(rng: np.random.Generator) -> float:
+    return float(rng.choice([0.0, rng.uniform(0, 0.3)]))
+
+
+def _betas(rng: np.random.Generator) -> tuple[float, float]:
+    return float(rng.uniform(0, 0.95)), float(rng.uniform(0.5, 0.999))
+
+
+def _flag(rng: np.random.Generator) -> bool:
+    return bool(rng.integers(2))
+
+
+def _sgd(rng: np.random.Generator) -> Options:
+    momentum = float(rng.choice([0.0, 0.5, 0.9]))
+    nesterov = momentum > 0 and _flag(rng)
+    dampening = 0.0 if nesterov else float(rng.choice([0.0, 0.3]))
+    return {"momentum": momentum, "nesterov": nesterov, "dampening": dampening}
+
+
+def _adam(rng: np.random.Generator) -> Options:
+    eps = float(10 ** rng.uniform(-8, -2))
+    return {"betas": _betas(rng), "eps": eps, "amsgrad": _flag(rng)}
+
+
+def _rmsprop(rng: np.random.Generator) -> Options:
+    return {
+        "alpha": float(rng.uniform(0.5, 0.99)),
+        "eps": float(10 ** rng.uniform(-6, -2)),
+        "momentum": float(rng.choice([0.0, 0.5])),
+        # Centered, the root of a difference: torch has NaN where rounding makes it negative.
+        "centered": _flag(rng),
+    }
+
+
+def _adagrad(rng: np.random.Generator) -> Options:
+    return {
+        "lr_decay": float(rng.choice([0.0, 0.1])),
+        "initial_accumulator_value": float(rng.choice([0.0, 0.4])),
+    }
+
+
+def _adadelta(rng: np.random.Generator) -> Options:
+    return {"rho": float(rng.uniform(0.5, 0.99)), "eps": float(10 ** rng.uniform(-6, -2))}
+
+
+DRAWN: dict[str, Callable[[np.random.Generator], Options]] = {
+    "SGD": _sgd,
+    "Adam": _adam,
+    "AdamW": _adam,
+    "RMSprop": _rmsprop,
+    "Adagrad": _adagrad,
+    "Adadelta": _adadelta,
+}
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("draw", DRAWS)
+@pytest.mark.parametrize("name", DRAWN)
+def test_optimizer(name: str, draw: int, dtype: str, rng: np.random.Generator) -> None:
+    options = {"lr": _rate(rng), "weight_decay": _decay(rng), "maximize": _flag(rng)}
+    options |= DRAWN[name](rng)
+    values = [np.asarray(rng.normal(size=shape), dtype) for shape in SHAPES]
+    mine = [ex.tensor(x, requires_grad=True) for x in values]
+    theirs = [torch.tensor(x, requires_grad=True) for x in values]
+    ours, peer = (
+        getattr(optim, name)(mine, **options),
+        getattr(torch.optim, name)(theirs, **options),
+    )
+    for step in range(STEPS):
+        for i, (x, y) in enumerate(zip(mine, theirs, strict=True)):
+            gradient = np.asarray(rng.normal(size=x.shape), dtype)
+            skipped = i == 1 and step % 3 == 1
+            x.grad = None if skipped else ex.tensor(gradient)
+            y.grad = None if skipped else torch.tensor(gradient)
+        ours.step()
+        peer.step()
+    for x, y in zip(mine, theirs, strict=True):
+        np.testing.assert_allclose(x.numpy(), y.detach().numpy(), **CLOSE[dtype])
+
+
+@pytest.mark.parametrize("draw", DRAWS)
+def test_muon(draw: int, rng: np.random.Generator) -> None:
+    """PyTorch iterates in bfloat16, so only the first two or three digits of a step agree."""
+    shape = tuple(int(n) for n in rng.integers(2, 12, 2))
+    options = {
+        "lr": 0.1,
+        "weight_decay": _decay(rng),
+        "nesterov": _flag(rng),
+        "adjust_lr_fn": str(rng.choice(["original", "match_rms_adamw"])),
+    }
+    value = rng.normal(size=shape).astype(np.float32)
+    x, y = ex.tensor(value, requires_grad=True), torch.tensor(value, requires_grad=True)
+    ours, peer = optim.Muon([x], **options), torch.optim.Muon([y], **options)
+    for _ in range(3):
+        gradient = rng.normal(size=shape).astype(np.float32)
+        x.grad, y.grad = ex.tensor(gradient), torch.tensor(gradient)
+        ours.step()
+        peer.step()
+    np.testing.assert_allclose(x.numpy(), y.detach().numpy(), rtol=0.02, atol=0.02)
+
+
+@pytest.mark.parametrize("order", [1.0, 2.0, 3.0, float("inf")])
+@pytest.mark.parametrize("limit", [0.5, 100.0])
+def test_clipping(order: float, limit: float, rng: np.random.Generator) -> None:
+    mine, theirs = [], []
+    for shape in SHAPES:
+        gradient = rng.normal(size=shape)
+        mine.append(ex.zeros(shape, dtype="float64", requires_grad=True))
+        theirs.append(torch.zeros(shape, dtype=torch.float64, requires_grad=True))
+        mine[-1].grad, theirs[-1].grad = ex.tensor(gradient), torch.tensor(gradient)
+    norm = optim.clip_grad_norm(mine, limit, order)
+    expected = torch.nn.utils.clip_grad_norm_(theirs, limit, order)
+    assert norm.item() == pytest.approx(expected.item(), rel=1e-12)
+    for x, y in zip(mine, theirs, strict=True):
+        # PyTorch divides by the norm plus 1e-6.
+        np.testing.assert_allclose(x.grad.numpy(), y.grad.numpy(), rtol=1e-6)
+    optim.clip_grad_value(mine, 0.05)
+    torch.nn.utils.clip_grad_value_(theirs, 0.05)
+    for x, y in zip(mine, theirs, strict=True):
+        np.testing.assert_allclose(x.grad.numpy(), y.grad.numpy(), rtol=1e-6)
+
+
+SCHEDULES: list[tuple[str, Options]] = [
+    ("StepLR", {"step_size": 3, "gamma": 0.3}),
+    ("MultiStepLR", {"milestones": [2, 5, 6], "gamma": 0.3}),
+    ("ExponentialLR", {"gamma": 0.9}),
+    ("CosineAnnealingLR", {"T_max": 7, "eta_min": 0.01}),
+    ("LambdaLR", {"lr_lambda": lambda t: 0.95**t}),
+    ("OneCycleLR", {"max_lr": 0.4, "total_steps": 20}),
+    ("OneCycleLR", {"max_lr": 0.4, "total_steps": 20, "anneal_strategy": "linear"}),
+    ("OneCycleLR", {"max_lr": 0.4, "epochs": 4, "steps_per_epoch": 5, "three_phase": True}),
+    ("OneCycleLR", {"max_lr": 0.4, "total_steps": 20, "cycle_momentum": False, "pct_start": 0.6}),
+]
+
+
+@pytest.mark.parametrize("row", range(len(SCHEDULES)))
+@pytest.mark.parametrize("owner", ["SGD", "Adam"])
+def test_schedule(row: int, owner: str) -> None:
+    name, options = SCHEDULES[row]
+    settings = {"lr": 0.2, **({"momentum": 0.5} if owner == "SGD" else {})}
+    ours = getattr(optim, owner)([ex.ones(1, requires_grad=True)], **settings)
+    peer = getattr(torch.optim, owner)([torch.ones(1, requires_grad=True)], **settings)
+    schedule = getattr(optim, name)(ours, **options)
+    expected = getattr(torch.optim.lr_scheduler, name)(peer, **options)
+    for _ in range(19):
+        mine, theirs = ours.param_groups[0], peer.param_groups[0]
+        assert mine["lr"] == pytest.approx(theirs["lr"], rel=1e-12)
+        moved = "momentum" if owner == "SGD" else "betas"
+        assert mine[moved] == pytest.approx(theirs[moved], rel=1e-12)
+        ours.step()
+        peer.step()
+        schedule.step()
+        expected.step()
+
+
+@pytest.mark.parametrize("draw", DRAWS)
+def test_plateau(draw: int, rng: np.random.Generator) -> None:
+    options = {
+        "mode": str(rng.choice(["min", "max"])),
+        "factor": 0.5,
+        "patience": int(rng.integers(0, 3)),
+        "threshold": float(rng.choice([1e-4, 0.1])),
+        "threshold_mode": str(rng.choice(["rel", "abs"])),
+        "cooldown": int(rng.integers(0, 3)),
+        "min_lr": float(rng.choice([0.0, 0.05])),
+    }
+    ours = optim.SGD([ex.ones(1, requires_grad=True)], lr=1.0)
+    peer = torch.optim.SGD([torch.ones(1, requires_grad=True)], lr=1.0)
+    schedule = optim.ReduceLROnPlateau(ours, **options)
+    expected = torch.optim.lr_scheduler.ReduceLROnPlateau(peer, **options)
+    for value in 1 + rng.normal(size=40).cumsum() * 0.1:
+        schedule.step(value)
+        expected.step(value)
+        assert ours.param_groups[0]["lr"] == pytest.approx(peer.param_groups[0]["lr"])

@@ -1,0 +1,57 @@
+#!/bin/sh
+# Build the extension with sanitizers and run the tests under them:
+#   tools/sanitize.sh address,undefined [pytest arguments]
+#   tools/sanitize.sh thread [pytest arguments]
+# PYTHON, CMAKE and NINJA name the tools; the build lives in build/sanitize-<first sanitizer>.
+set -eu
+sanitizers=$1
+shift
+root=$(cd "$(dirname "$0")/.." && pwd)
+build=$root/build/sanitize-${sanitizers%%,*}
+python=${PYTHON:-$root/.venv/bin/python}
+cxx=${CXX:-g++}
+
+# One instruction set, the best that this machine can run: sanitized kernels take long to compile.
+case $(uname -m) in
+  x86_64)
+    isa=v2
+    if grep -qw avx2 /proc/cpuinfo; then isa=v3; fi
+    if grep -qw avx512vl /proc/cpuinfo; then isa=v4; fi ;;
+  *) isa=baseline ;;
+esac
+
+"${CMAKE:-$(dirname "$python")/cmake}" -S "$root/native" -B "$build" -G Ninja \
+  -DCMAKE_BUILD_TYPE=Debug -DCMAKE_MAKE_PROGRAM="${NINJA:-$(dirname "$python")/ninja}" \
+  -DPython_EXECUTABLE="$python" \
+  -DEXTENSOR_SANITIZE="$sanitizers" -DEXTENSOR_INSTRUCTION_SETS="$isa"
+"${NINJA:-$(dirname "$python")/ninja}" -C "$build"
+
+# The package as it is, with this extension in the place of the installed one.
+rm -rf "$build/package"
+mkdir -p "$build/package"
+cp -r "$root/src/extensor" "$build/package/"
+rm -f "$build/package/extensor/"_native*.so
+cp "$build/"_native*.so "$build/package/extensor/"
+
+export UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
+# CPython itself leaks by design (interned objects, static types), so leaks are not looked for.
+# An allocation that is too large must fail as it does outside: with a null pointer.
+export ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1
+export TSAN_OPTIONS=halt_on_error=1:allocator_may_return_null=1:suppressions=$root/tests/native/tsan.supp
+
+echo "runtime_test under $sanitizers"
+"$cxx" -std=c++20 -O1 -g -fsanitize="$sanitizers" -pthread -I "$root/native" \
+  "$root/tests/native/runtime_test.cpp" "$root"/native/runtime/*.cpp -o "$build/runtime_test"
+"$build/runtime_test"
+
+# Python is not linked with the sanitizers: their runtimes must be there before it.
+case $sanitizers in
+  thread) preload=$("$cxx" -print-file-name=libtsan.so) ;;
+  *) preload="$("$cxx" -print-file-name=libasan.so) $("$cxx" -print-file-name=libubsan.so)" ;;
+esac
+echo "tests under $sanitizers"
+cd "$root"
+# libstdc++ too: ASan looks up __cxa_throw when the process starts, and Python does not bring it.
+LD_PRELOAD="$preload $("$cxx" -print-file-name=libstdc++.so)" \
+  PYTHONPATH="$build/package" PYTHONMALLOC=malloc \
+  "$python" -m pytest -p no:cacheprovider "$@"
