@@ -29,7 +29,11 @@ ATTRIBUTES: dict[str, tuple[Any, ...]] = {
     "elu": (1.5,),
     "softplus": (2.0,),
     "lift": (0.5,),
+    "cast": (np.dtype("float32"),),
+    "masked_fill": (0.25,),
 }
+# Which arrays are booleans; of a rule the first array is grad_output.
+BOOLEAN = {"where": 0, "where_backward": 1, "masked_fill": 1, "masked_fill_backward": 1}
 # The shape rules of ops that work element by element.
 ELEMENTWISE = {"same", "broadcast", "_gelu", "_softplus", "_bounded"}
 LENGTHS = [*range(68), 1000]
@@ -48,7 +52,7 @@ class Elementwise:
     count: int
     kernel: Callable[[Sequence[Any]], Any]
     formula: Callable[[Sequence[Any]], Any]
-    boolean: bool = False
+    boolean: int | None = None
 
     def __repr__(self) -> str:
         return self.name
@@ -69,7 +73,7 @@ def _of_op(op: Op) -> Elementwise:
         op.arity,
         lambda arrays: kernel(*arrays, *attributes),
         lambda arrays: op.formula(*arrays, *attributes),
-        op.name == "where",
+        BOOLEAN.get(op.name),
     )
 
 
@@ -99,7 +103,7 @@ def _of_rule(op: Op, rule: Rule) -> Elementwise:
             found = rule.by_formula(wrapped, (True,) * len(rule.fields))
         return found[0].numpy() if rule.single else tuple(x.numpy() for x in found)
 
-    return Elementwise(rule.name, 1 + len(tensors), kernel, formula)
+    return Elementwise(rule.name, 1 + len(tensors), kernel, formula, BOOLEAN.get(rule.name))
 
 
 def _elementwise() -> Iterator[Elementwise]:
@@ -136,7 +140,7 @@ def _operands(target: Elementwise, rng: np.random.Generator, dtype: np.dtype, si
             x = x.astype(dtype)
         places = rng.random(size) < 0.05
         x[places] = rng.choice(_special(dtype), int(places.sum()))
-        result.append(rng.random(size) > 0.5 if target.boolean and position == 0 else x)
+        result.append(rng.random(size) > 0.5 if position == target.boolean else x)
     return result
 
 
@@ -174,8 +178,8 @@ def test_special_values(target: Elementwise, dtype: str) -> None:
     special = _special(numpy_dtype(dtype))
     grids = np.meshgrid(*[special] * target.count, indexing="ij")
     arrays = [np.ascontiguousarray(x.ravel()) for x in grids]
-    if target.boolean:
-        arrays[0] = np.arange(arrays[0].size) % 3 > 0
+    if target.boolean is not None:
+        arrays[target.boolean] = np.arange(arrays[0].size) % 3 > 0
     found = _results(target.kernel(arrays))
     with np.errstate(all="ignore"):
         near = _results(target.formula(arrays))
@@ -432,7 +436,10 @@ def test_threads_change_no_bit(target: Elementwise, threads: Any, rng: np.random
     _assert_same_for_any_threads(threads, lambda: target.kernel(arrays))
 
 
-LARGE: dict[str, list[tuple[tuple[tuple[int, ...], ...], tuple[Any, ...]]]] = {
+WORDS = np.random.default_rng(0).integers(-900, 900, 20_000)
+PAIR_LOSSES = ("mse_loss", "l1_loss", "binary_cross_entropy", "binary_cross_entropy_with_logits")
+# The inputs of each, as shapes or as indices, and the attributes.
+LARGE: dict[str, list[tuple[tuple[Any, ...], tuple[Any, ...]]]] = {
     "sum": [(((1000, 301),), (axis, False)) for axis in (None, 0, 1)] + [(((300_001,),), (None, False))],
     "mean": [(((1000, 301),), (axis, False)) for axis in (None, 0, 1)],
     "max_reduce": [(((1000, 301),), (axis, False)) for axis in (None, 0, 1)],
@@ -440,6 +447,13 @@ LARGE: dict[str, list[tuple[tuple[tuple[int, ...], ...], tuple[Any, ...]]]] = {
     "softmax": [(((1000, 301),), (axis,)) for axis in (0, 1)],
     "log_softmax": [(((1000, 301),), (axis,)) for axis in (0, 1)],
     "reduce_to_shape": [(((40, 50, 151),), (shape,)) for shape in ((151,), (50, 1), (40, 1, 151), ())],
+    "getitem": [(((900, 64),), (WORDS,))],
+    "place": [(((20_000, 64),), ((900, 64), WORDS))],
+    "take": [(((900, 64), WORDS), (0,)), (((40, 900, 3), WORDS), (1,))],
+    "index_select": [(((900, 64), WORDS), (0,))],
+    "gather": [(((20_000, 30), WORDS[:, None] % 30), (1,))],
+    "scatter_add": [(((20_000, 30), WORDS[:, None] % 30, (20_000, 1)), (1,))],
+    **dict.fromkeys(PAIR_LOSSES, [(((1000, 301), (1000, 301)), ("mean",))]),
     "matmul": [(((500, 301), (301, 403)), ()), (((7, 100, 130), (130, 90)), ()), (((900, 800), (800,)), ())],
     "linear": [(((400, 301), (203, 301), (203,)), ())],
     "cross_entropy": [(((1000, 301),), (np.arange(1000) % 301, reduction)) for reduction in ("mean", "none")],
@@ -458,14 +472,17 @@ def test_threads_change_no_bit_of_structured_ops(
     """The op and, where it has one, its rule; the rule by way of the tape."""
     op = OPS[name]
     assert name in LARGE, "give this kernel a size that is cut into several tasks"
-    for shapes, attributes in LARGE[name]:
-        arrays = [rng.uniform(-1, 1, shape).astype(dtype) for shape in shapes]
+    for inputs, attributes in LARGE[name]:
+        low = 0 if name == "binary_cross_entropy" else -1
+        arrays = [
+            rng.uniform(low, 1, x).astype(dtype) if isinstance(x, tuple) else x for x in inputs
+        ]
 
         def compute(arrays: Any = arrays, attributes: Any = attributes) -> Any:
-            leaves = [ex.tensor(x, requires_grad=True) for x in arrays]
+            leaves = [ex.tensor(x, requires_grad=x.dtype.kind == "f") for x in arrays]
             output = op.function(*leaves, *attributes)
             seed = np.linspace(-1, 1, output.size).reshape(output.shape).astype(dtype)
             output.backward(seed)
-            return (output.numpy(), *(x.grad.numpy() for x in leaves))
+            return (output.numpy(), *(x.grad.numpy() for x in leaves if x.requires_grad))
 
         _assert_same_for_any_threads(threads, compute)

@@ -50,8 +50,9 @@ case $sanitizers in
   *) preload="$("$cxx" -print-file-name=libasan.so) $("$cxx" -print-file-name=libubsan.so)" ;;
 esac
 echo "tests under $sanitizers"
+# capture=sys: a report goes to the file descriptor, which pytest would keep to itself.
 cd "$root"
 # libstdc++ too: ASan looks up __cxa_throw when the process starts, and Python does not bring it.
 LD_PRELOAD="$preload $("$cxx" -print-file-name=libstdc++.so)" \
   PYTHONPATH="$build/package" PYTHONMALLOC=malloc \
-  "$python" -m pytest -p no:cacheprovider "$@"
+  "$python" -m pytest -p no:cacheprovider --capture=sys "$@"

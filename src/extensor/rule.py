@@ -167,8 +167,11 @@ class Rule:
         """The gradients that ``needs`` asks for; None asks for all, however many there are."""
         if self.kernel is not None:
             arrays = arguments.copy()
-            for position in self.tensors_at:
-                arrays[position] = unwrapped(arrays[position])
+            try:
+                for position in self.tensors_at:
+                    arrays[position] = arguments[position]._array
+            except AttributeError:  # an optional input that is None, or a list of tensors
+                arrays = [unwrapped(x) for x in arguments]
             result = engine.run(self.kernel, arrays, () if self.single else (needs,))
             if result is not NotImplemented:
                 outputs: list[Tensor | None] = (

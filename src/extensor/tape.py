@@ -98,9 +98,12 @@ def backward(
     roots = _roots("backward", tensors, grad_outputs)
     _, leaves = propagate(roots, retain_graph or create_graph, create_graph)
     seen = {id(changes.owner(gradient._array)) for _, gradient in roots}
-    with recording(create_graph):
-        for leaf, total in leaves.items():
-            leaf.grad = _unshared(total, seen) if leaf.grad is None else leaf.grad + total
+    for leaf, total in leaves.items():
+        if leaf.grad is None:
+            leaf.grad = _unshared(total, seen, create_graph)
+        else:
+            with recording(create_graph):
+                leaf.grad = leaf.grad + total
 
 
 def grad(
@@ -152,7 +155,10 @@ def propagate(
     treated as leaves, and no hook runs for anything in it: that is the business of the pass around
     this one.
     """
-    oldest, useful = _leading_to(wanted, [place for place, _ in roots], boundary)
+    oldest = 0
+    useful: set[Any] | None = None
+    if wanted is not None:
+        oldest, useful = _leading_to(wanted, [place for place, _ in roots], boundary)
     gradients: dict[Any, Any] = {}
     leaves: dict[Any, Tensor] = {}
     found: dict[Any, Tensor] = {}
@@ -228,15 +234,13 @@ def _fill_slot(slot: Slot, gradient: Tensor, gradients: dict[Any, Any], queue: l
 
 
 def _leading_to(
-    wanted: Set[Any] | None, roots: Sequence[Any], boundary: Set[Any]
-) -> tuple[int, set[Any] | None]:
+    wanted: Set[Any], roots: Sequence[Any], boundary: Set[Any]
+) -> tuple[int, set[Any]]:
     """The nodes below ``roots`` from which a wanted place can be reached, and the wanted places.
 
     Only nodes younger than the oldest wanted place can lead to one. A freed node no longer knows
     where it leads: it counts, so that the pass ends there with an error instead of missing a part.
     """
-    if wanted is None:
-        return 0, None
     oldest = min((p.number if isinstance(p, Node) else 0 for p in wanted), default=0)
     seen: set[Node] = set()
     stack = list(roots)
@@ -310,15 +314,16 @@ def _arrived(leaf: Tensor, total: Tensor) -> Tensor:
     return _through_hooks(leaf._hooks, total) if leaf._hooks else total
 
 
-def _unshared(gradient: Tensor, seen: set[int]) -> Tensor:
+def _unshared(gradient: Tensor, seen: set[int], recorded: bool) -> Tensor:
     """A gradient a leaf can own: two leaves never share memory, and none is a view.
 
     What requires grad although nothing is recorded was there before: a tensor the rule had saved.
     """
     owner = changes.owner(gradient._array)
-    old = gradient._requires_grad and not mode.recording
+    old = gradient._requires_grad and not recorded
     if owner is not gradient._array or id(owner) in seen or old:
-        gradient = gradient.clone()
+        with recording(recorded):
+            gradient = gradient.clone()
     else:
         seen.add(id(owner))
     return gradient
