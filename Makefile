@@ -38,7 +38,7 @@ bench: .venv/tools  ## Measure against the peers that are installed (see make pe
 	$(BIN)/python -m benchmarks $(ARGS)
 
 parity: .venv/tools  ## Compare with PyTorch where it is installed (see make peers)
-	$(BIN)/pytest tests/parity
+	$(BIN)/pytest -o addopts= tests/parity
 
 peers: .venv/peers  ## Install PyTorch and JAX, for parity and benchmarks only
 

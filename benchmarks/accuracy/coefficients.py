@@ -212,6 +212,14 @@ TABLE = [
         "log(1 + f) = f - f^2 / 2 + f^3 P(f)",
     ),
     (
+        "LogThirdFloat",
+        LOG_TAIL,
+        (-mp.mpf(1) / 3, mp.mpf(1) / 3),
+        7,
+        "float",
+        "log(1 + f) = f - f^2 / 2 + f^3 P(f)",
+    ),
+    (
         "Log1pMixed",
         ATANH_TAIL,
         (0, mp.mpf(1) / 9),

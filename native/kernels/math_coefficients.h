@@ -36,6 +36,11 @@ inline constexpr float kLogFloat[] = {
     0x1.5555540000000p-2f, -0x1.0002260000000p-2f, 0x1.99a00c0000000p-3f, -0x1.54725c0000000p-3f,
     0x1.22da2c0000000p-3f, -0x1.0d85320000000p-3f, 0x1.055bb00000000p-3f, -0x1.38b6be0000000p-4f};
 
+// log(1 + f) = f - f^2 / 2 + f^3 P(f) on [-0.33333, 0.33333], error 2^-27.65.
+inline constexpr float kLogThirdFloat[] = {
+    0x1.5555060000000p-2f, -0x1.fffef00000000p-3f, 0x1.99d0340000000p-3f, -0x1.559dce0000000p-3f,
+    0x1.1ed7260000000p-3f, -0x1.f311640000000p-4f, 0x1.1e669c0000000p-3f, -0x1.08053c0000000p-3f};
+
 // 2 atanh(s) = 2 s + s z P(z), z = s^2 on [0.0, 0.11111], error 2^-27.74.
 inline constexpr double kLog1pMixed[] = {0x1.55550153c0ff7p-1, 0x1.99d20764c610dp-2,
                                          0x1.1ebd1b5b22f7ap-2, 0x1.1ed77bffa87d7p-2};

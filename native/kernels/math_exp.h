@@ -254,16 +254,20 @@ EX_INLINE Vec<float> expm1(Vec<float> x) {
   Vec<float> shifted = fma(inside, F::log2_e, F::round_to_integer);
   shifted = select(abs(x) < 0.5f, F::round_to_integer, shifted);
   Vec<float> n = shifted - F::round_to_integer;
-  Vec<float> r = fma(n, -F::ln2_low, fma(n, -F::ln2_high, inside));
-  Vec<float> tail = fma(r * r, in_blocks<2>(r, kExpm1Float), r);
+  Vec<float> first = fma(n, -F::ln2_high, inside), second = n * -F::ln2_low;
+  Vec<float> r = first + second;
+  Vec<float> curve = in_blocks<2>(r, kExpm1Float);
+  // `first` is exact: the rounding of r is kept out of the tail's leading term.
+  Vec<float> tail = first + fma(r * r, curve, second);
   Vec<float> power = power_of_two(shifted);
   Vec<float> result = fma(power, tail, power - 1.0f);
   Mask<float> large = x > 16.5f;
   if (__builtin_expect(any(large), 0)) {
-    // 2^n - 1 is no longer exact: the 1 goes into the tail.
+    // 2^n - 1 is no longer exact: exp with 2^-n taken from the low part.
     Vec<float> inverse = bit_cast<float>(0x7f000000 - bit_cast<int32_t>(power));
-    Vec<float> beyond = fma(power, tail - inverse, power);
-    result = select(large, select(x > 88.0f, exp(x), beyond), result);
+    Vec<float> base = r + 1.0f;
+    Vec<float> beyond = base + fma(r * r, curve, (r - (base - 1.0f)) - inverse);
+    result = select(large, select(x > 88.0f, exp(x), beyond * power), result);
   }
   return add_sign(result, x);
 }

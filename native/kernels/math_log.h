@@ -8,25 +8,31 @@
 
 namespace extensor::EX_ISA {
 
-// x = 2^exponent (1 + fraction) with 1 + fraction in [sqrt(1/2), sqrt(2)); the fraction is exact.
+// x = 2^exponent (1 + fraction) with 1 + fraction from `lowest` to twice that; the fraction is
+// exact.
 template <typename T>
 struct SplitNumber {
   Vec<T> exponent;
   Vec<T> fraction;
 };
 
-EX_INLINE SplitNumber<float> split_exponent(Vec<float> x) {
+// The bits of the square root of 1/2.
+template <typename T>
+inline constexpr SignedOf<T> kRootHalf =
+    sizeof(T) == 4 ? SignedOf<T>(0x3f3504f3) : SignedOf<T>(0x3fe6a09e667f3bcd);
+
+EX_INLINE SplitNumber<float> split_exponent(Vec<float> x, int32_t lowest = kRootHalf<float>) {
   Vec<int32_t> bits = bit_cast<int32_t>(x);
-  Vec<int32_t> exponent = (bits - 0x3f3504f3) >> 23;
+  Vec<int32_t> exponent = (bits - lowest) >> 23;
   Vec<float> mantissa = bit_cast<float>(bits - (exponent << 23));
   return {convert<float>(exponent), mantissa - 1.0f};
 }
 // Without arithmetic shifts and conversions of int64, which AVX2 lacks: the biased exponent is
 // placed in the low bits of 2^52.
-EX_INLINE SplitNumber<double> split_exponent(Vec<double> x) {
-  constexpr int64_t one = 0x3ff0000000000000, root_half = 0x3fe6a09e667f3bcd;
+EX_INLINE SplitNumber<double> split_exponent(Vec<double> x, int64_t lowest = kRootHalf<double>) {
+  constexpr int64_t one = 0x3ff0000000000000;
   Vec<int64_t> bits = bit_cast<int64_t>(x);
-  Vec<uint64_t> biased = bit_cast<uint64_t>(bits + (one - root_half)) >> 52;
+  Vec<uint64_t> biased = bit_cast<uint64_t>(bits + (one - lowest)) >> 52;
   Vec<int64_t> shifted = bit_cast<int64_t>(biased);
   Vec<double> exponent = bit_cast<double>(shifted | 0x4330000000000000) - (0x1p52 + 1023.0);
   Vec<double> mantissa = bit_cast<double>(bits - (shifted << 52) + one);
@@ -54,20 +60,20 @@ EX_INLINE Mask<T> is_positive_normal(Vec<T> x) {
 // Applies `core(SplitNumber, low)` to x, subnormals normalized, and puts in the special values:
 // log(0) = -inf, log(x < 0) = NaN, log(inf) = inf.
 template <typename T, typename Core>
-EX_INLINE Vec<T> with_log_specials(Vec<T> x, Core core) {
+EX_INLINE Vec<T> with_log_specials(Vec<T> x, Core core, SignedOf<T> lowest = kRootHalf<T>) {
   using F = Format<T>;
   if (__builtin_expect(any(~is_positive_normal(x)), 0)) {
     constexpr T shift = F::mantissa_bits;
     constexpr T factor = T(int64_t{1} << F::mantissa_bits);
     Mask<T> subnormal = x < F::smallest_normal;
-    SplitNumber<T> split = split_exponent(select(subnormal, x * factor, x));
+    SplitNumber<T> split = split_exponent(select(subnormal, x * factor, x), lowest);
     split.exponent = select(subnormal, split.exponent - shift, split.exponent);
     Vec<T> result = core(split);
     result = select(x == F::infinity, F::infinity, result);
     result = select(x == T(0), -F::infinity, result);
     return select((x < T(0)) | isnan(x), F::nan, result);
   }
-  return core(split_exponent(x));
+  return core(split_exponent(x, lowest));
 }
 
 // e ln 2 + f is kept as a pair: e ln2_high is exact, and for e = 0 so is the sum.
@@ -82,7 +88,8 @@ EX_INLINE Vec<T> log(Vec<T> x) {
   });
 }
 
-// f c + e d + low for constants c, d of two words each, as a pair: the start of the other bases.
+// log(1 + f) c + e d with constants of two words each, for the other bases. It starts with the pair
+// f c + e d.
 template <typename T>
 struct LogBase {
   T c, c_low, d, d_low;
@@ -104,13 +111,15 @@ EX_INLINE Vec<double> log_in_base(SplitNumber<double> split, LogBase<double> bas
   LogPair<double> start = log_start(split, base);
   return start.high + fma(log_tail(split.fraction), base.c, start.low);
 }
-// f^2 needs two words here: in log2 it weighs half as much again as in log.
-EX_INLINE Vec<float> log_in_base(SplitNumber<float> split, LogBase<float> base) {
+// f^2 in two words: the factor c makes its error weigh half as much again in log2.
+template <size_t kCount>
+EX_INLINE Vec<float> log_in_base(SplitNumber<float> split, LogBase<float> base,
+                                 const float (&coefficients)[kCount]) {
   LogPair<float> start = log_start(split, base);
   Vec<float> f = split.fraction, square = f * f;
   Vec<float> low = fma(exact_fma(f, f, -square), base.c * -0.5f, start.low);
   Vec<float> rest = fma(square, base.c * -0.5f, low);
-  return start.high + fma(square * f * in_blocks<4>(f, kLogFloat), base.c, rest);
+  return start.high + fma(square * f * in_blocks<4>(f, coefficients), base.c, rest);
 }
 
 EX_INLINE Vec<double> log2(Vec<double> x) {
@@ -124,20 +133,23 @@ EX_INLINE Vec<double> log10(Vec<double> x) {
                                0x1.fef311f12b358p-46});
   });
 }
+// 1 + f from 2/3: an f above 1/3 would cost log2 its last bit.
 EX_INLINE Vec<float> log2(Vec<float> x) {
   if constexpr (!native::kHasFma) {
     return through_double(x, [](Vec<double> v) EX_LAMBDA { return log2(v); });
   }
-  return with_log_specials(x, [](SplitNumber<float> split) EX_LAMBDA {
-    return log_in_base(split, {0x1.715476p0f, 0x1.4ae0cp-26f, 1.0f, 0.0f});
-  });
+  auto core = [](SplitNumber<float> split) EX_LAMBDA {
+    return log_in_base(split, {0x1.715476p0f, 0x1.4ae0cp-26f, 1.0f, 0.0f}, kLogThirdFloat);
+  };
+  return with_log_specials(x, core, 0x3f2aaaab);
 }
 EX_INLINE Vec<float> log10(Vec<float> x) {
   if constexpr (!native::kHasFma) {
     return through_double(x, [](Vec<double> v) EX_LAMBDA { return log10(v); });
   }
   return with_log_specials(x, [](SplitNumber<float> split) EX_LAMBDA {
-    return log_in_base(split, {0x1.bcb7b2p-2f, -0x1.5b235ep-27f, 0x1.3440p-2f, 0x1.35093ep-18f});
+    return log_in_base(split, {0x1.bcb7b2p-2f, -0x1.5b235ep-27f, 0x1.3440p-2f, 0x1.35093ep-18f},
+                       kLogFloat);
   });
 }
 
