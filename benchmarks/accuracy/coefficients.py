@@ -138,7 +138,10 @@ EXP_TAIL = (
     lambda r: (mp.expm1(r) - r) / r**2,
     lambda r: r**2 / mp.exp(r),
 )
-EXPM1_TAIL = (EXP_TAIL[0], lambda r: r**2 / mp.expm1(r))
+EXPM1_TAIL = (
+    lambda r: (mp.expm1(r) - r - r**2 / 2) / r**3,
+    lambda r: r**3 / mp.expm1(r),
+)
 ATANH_TAIL = (  # 2 atanh(s) = 2 s + s z P(z) with z = s^2
     lambda z: (2 * mp.atanh(mp.sqrt(z)) / mp.sqrt(z) - 2) / z,
     lambda z: z * mp.sqrt(z) / (2 * mp.atanh(mp.sqrt(z))),
@@ -202,7 +205,7 @@ TABLE = [
     ("ExpWideFloat", EXP_TAIL, (-0.39, 0.39), 4, "float", "exp(r) = 1 + r + r^2 P(r)"),
     ("ExpMixed", EXP_TAIL, (-HALF_LN2, HALF_LN2), 4, "double", "exp(r) = 1 + r + r^2 P(r)"),
     ("ExpDouble", EXP_TAIL, (-HALF_LN2, HALF_LN2), 9, "double", "exp(r) = 1 + r + r^2 P(r)"),
-    ("Expm1Float", EXPM1_TAIL, (-0.51, 0.51), 5, "float", "expm1(r) = r + r^2 P(r)"),
+    ("Expm1Float", EXPM1_TAIL, (-0.51, 0.51), 4, "float", "expm1(r) = r + r^2 / 2 + r^3 P(r)"),
     (
         "LogFloat",
         LOG_TAIL,
@@ -310,7 +313,7 @@ TABLE = [
     (
         "GeluExponentFloat",
         (gelu_exponent, lambda s: mp.mpf(1)),
-        (-2, 3.01),
+        (-2, 2.51),
         11,
         "float",
         "2 Phi(-t) = exp(-t (t + 1) / 2 - P(t - 2))",

@@ -26,10 +26,10 @@ inline constexpr double kExpDouble[] = {
     0x1.6c16c18438983p-10, 0x1.a01a012a11423p-13, 0x1.a01999e297c34p-16, 0x1.71df25afe5176p-19,
     0x1.28ad9b59f3e15p-22, 0x1.ad7f413b943fep-26};
 
-// expm1(r) = r + r^2 P(r) on [-0.51, 0.51], error 2^-27.67.
-inline constexpr float kExpm1Float[] = {0x1.0000020000000p-1f,  0x1.5555580000000p-3f,
-                                        0x1.5551d00000000p-5f,  0x1.110c760000000p-7f,
-                                        0x1.6f3ccc0000000p-10f, 0x1.a5b8720000000p-13f};
+// expm1(r) = r + r^2 / 2 + r^3 P(r) on [-0.51, 0.51], error 2^-27.34.
+inline constexpr float kExpm1Float[] = {0x1.5555500000000p-3f, 0x1.5553860000000p-5f,
+                                        0x1.1114860000000p-7f, 0x1.6e9b720000000p-10f,
+                                        0x1.9f54ac0000000p-13f};
 
 // log(1 + f) = f - f^2 / 2 + f^3 P(f) on [-0.29289, 0.41421], error 2^-27.32.
 inline constexpr float kLogFloat[] = {
@@ -133,12 +133,12 @@ inline constexpr double kErfDouble[] = {
     0x1.b9def1a770688p-20, -0x1.5f1d3713aa3d0p-23, 0x1.f7a415a1f7a43p-27, -0x1.386acb84c6486p-30,
     0x1.0579c7f956d52p-34};
 
-// 2 Phi(-t) = exp(-t (t + 1) / 2 - P(t - 2)) on [-2.0, 3.01], error 2^-26.11.
+// 2 Phi(-t) = exp(-t (t + 1) / 2 - P(t - 2)) on [-2.0, 2.51], error 2^-28.22.
 inline constexpr float kGeluExponentFloat[] = {
-    0x1.70cace0000000p-4f,   -0x1.03a7940000000p-3f,  -0x1.d416760000000p-5f,
-    0x1.442a040000000p-7f,   -0x1.ae8f2a0000000p-10f, 0x1.fc5a980000000p-13f,
-    -0x1.e13f440000000p-16f, 0x1.e95c400000000p-20f,  0x1.5805180000000p-22f,
-    -0x1.526c5a0000000p-23f, 0x1.0839280000000p-25f,  -0x1.5299900000000p-29f};
+    0x1.70cacc0000000p-4f,   -0x1.03a7940000000p-3f,  -0x1.d416580000000p-5f,
+    0x1.4429cc0000000p-7f,   -0x1.ae96580000000p-10f, 0x1.fc6d7a0000000p-13f,
+    -0x1.e0101a0000000p-16f, 0x1.e3bbb20000000p-20f,  0x1.43a3ec0000000p-22f,
+    -0x1.4627200000000p-23f, 0x1.17a6de0000000p-25f,  -0x1.a0f7240000000p-29f};
 
 // gelu'(-t) = exp(-t^2 / 2) (1/2 - t P((t - 3) / (t + 3))) on [-1.0, 0.62963], error 2^-24.06.
 inline constexpr float kGeluBendFloat[] = {0x1.0cda780000000p-1f,   -0x1.77db120000000p-3f,

@@ -51,20 +51,22 @@ EX_INLINE Vec<T> polynomial(Vec<T> x, const T (&coefficients)[kCount]) {
 }
 
 // Horner's scheme on blocks of 2, 3 or 4 coefficients, then on the blocks: nearly as short a chain
-// as Estrin's, with fewer instructions.
-template <size_t kBlock, typename T, size_t kCount>
+// as Estrin's, with fewer instructions. The coefficients before `kSingly` follow one by one, where
+// the roundings count most.
+template <size_t kBlock, size_t kSingly = 0, typename T, size_t kCount>
 EX_INLINE Vec<T> in_blocks(Vec<T> x, const T (&coefficients)[kCount]) {
   Vec<T> power = x * x;
   if constexpr (kBlock == 3) power = power * x;
   if constexpr (kBlock == 4) power = power * power;
   Vec<T> sum = T(0);
-  for (size_t end = kCount; end > 0;) {
-    size_t first = (end - 1) / kBlock * kBlock;
+  for (size_t end = kCount; end > kSingly;) {
+    size_t first = kSingly + (end - kSingly - 1) / kBlock * kBlock;
     Vec<T> part = coefficients[end - 1];
     for (size_t i = end - 1; i-- > first;) part = fma(part, x, coefficients[i]);
     sum = end == kCount ? part : fma(sum, power, part);
     end = first;
   }
+  for (size_t i = kSingly; i-- > 0;) sum = fma(sum, x, coefficients[i]);
   return sum;
 }
 
@@ -254,19 +256,19 @@ EX_INLINE Vec<float> expm1(Vec<float> x) {
   Vec<float> shifted = fma(inside, F::log2_e, F::round_to_integer);
   shifted = select(abs(x) < 0.5f, F::round_to_integer, shifted);
   Vec<float> n = shifted - F::round_to_integer;
+  // r = first + second, of which the first is exact. expm1(r) = r + (r^2 / 2 + r^3 P(r)).
   Vec<float> first = fma(n, -F::ln2_high, inside), second = n * -F::ln2_low;
-  Vec<float> r = first + second;
-  Vec<float> curve = in_blocks<2>(r, kExpm1Float);
-  // `first` is exact: the rounding of r is kept out of the tail's leading term.
-  Vec<float> tail = first + fma(r * r, curve, second);
+  Vec<float> r = first + second, square = r * r;
+  Vec<float> rest = fma(square * r, in_blocks<2>(r, kExpm1Float), fma(square, 0.5f, second));
+  Vec<float> tail = first + rest;
   Vec<float> power = power_of_two(shifted);
   Vec<float> result = fma(power, tail, power - 1.0f);
   Mask<float> large = x > 16.5f;
   if (__builtin_expect(any(large), 0)) {
     // 2^n - 1 is no longer exact: exp with 2^-n taken from the low part.
     Vec<float> inverse = bit_cast<float>(0x7f000000 - bit_cast<int32_t>(power));
-    Vec<float> base = r + 1.0f;
-    Vec<float> beyond = base + fma(r * r, curve, (r - (base - 1.0f)) - inverse);
+    Vec<float> base = first + 1.0f;
+    Vec<float> beyond = base + (((first - (base - 1.0f)) - inverse) + rest);
     result = select(large, select(x > 88.0f, exp(x), beyond * power), result);
   }
   return add_sign(result, x);

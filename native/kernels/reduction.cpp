@@ -11,7 +11,7 @@
 namespace extensor::EX_ISA {
 namespace {
 
-constexpr int64_t kBlock = 1024;       // elements of a row added without a tree
+constexpr int64_t kBlock = 8192;       // elements of a row added without a tree
 constexpr int64_t kRowsPerBlock = 32;  // rows added into one without a tree
 constexpr int64_t kTileWidth = 256;    // columns whose partial sums stay in the first-level cache
 
@@ -66,13 +66,17 @@ EX_INLINE Vec<T> reduce_block(const T* x, int64_t n) {
   constexpr int kLanes = 8;  // enough independent chains to hide the latency of an addition
   V partial[kLanes];
   for (V& p : partial) p = V(Kind::template start<T>());
-  int64_t i = 0;
-  for (; i + kLanes * size <= n; i += kLanes * size) {
-#pragma GCC unroll 8
-    for (int k = 0; k < kLanes; ++k) {
-      partial[k] = Kind::combine(partial[k], V::load(x + i + k * size));
+  // Two streams, half a block apart: together they keep more of the memory busy than one does.
+  const int64_t half = n / (kLanes * size) * (kLanes / 2 * size);
+  for (int64_t j = 0; j < half; j += kLanes / 2 * size) {
+#pragma GCC unroll 4
+    for (int k = 0; k < kLanes / 2; ++k) {
+      partial[k] = Kind::combine(partial[k], V::load(x + j + k * size));
+      partial[k + kLanes / 2] =
+          Kind::combine(partial[k + kLanes / 2], V::load(x + half + j + k * size));
     }
   }
+  int64_t i = 2 * half;
   int k = 0;
   for (; i + size <= n; i += size, k = (k + 1) % kLanes) {
     partial[k] = Kind::combine(partial[k], V::load(x + i));
