@@ -453,7 +453,7 @@ LARGE: dict[str, list[tuple[tuple[Any, ...], tuple[Any, ...]]]] = {
     "index_select": [(((900, 64), WORDS), (0,))],
     "gather": [(((20_000, 30), WORDS[:, None] % 30), (1,))],
     "scatter_add": [(((20_000, 30), WORDS[:, None] % 30, (20_000, 1)), (1,))],
-    **dict.fromkeys(PAIR_LOSSES, [(((1000, 301), (1000, 301)), ("mean",))]),
+    **{key: [(((1000, 301), (1000, 301)), ("mean",))] for key in PAIR_LOSSES},
     "matmul": [(((500, 301), (301, 403)), ()), (((7, 100, 130), (130, 90)), ()), (((900, 800), (800,)), ())],
     "linear": [(((400, 301), (203, 301), (203,)), ())],
     "cross_entropy": [(((1000, 301),), (np.arange(1000) % 301, reduction)) for reduction in ("mean", "none")],

@@ -233,9 +233,7 @@ def _fill_slot(slot: Slot, gradient: Tensor, gradients: dict[Any, Any], queue: l
     gradients[node][slot.index] = gradient if earlier is None else earlier + gradient
 
 
-def _leading_to(
-    wanted: Set[Any], roots: Sequence[Any], boundary: Set[Any]
-) -> tuple[int, set[Any]]:
+def _leading_to(wanted: Set[Any], roots: Sequence[Any], boundary: Set[Any]) -> tuple[int, set[Any]]:
     """The nodes below ``roots`` from which a wanted place can be reached, and the wanted places.
 
     Only nodes younger than the oldest wanted place can lead to one. A freed node no longer knows
