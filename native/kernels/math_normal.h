@@ -201,16 +201,6 @@ EX_INLINE Vec<float> normal_cdf(Vec<float> x) {
   Vec<float> right = fma(-tail.power, tail.tail, 1.0f - tail.power);
   return with_far_lanes(select(x < 0.0f, left, right), x, x < kNormalTailEnd, wide);
 }
-// -t Phi(-t) for t from 4.5 to 13.
-inline constexpr float kGeluFarEnd = -13.0f;
-
-EX_INLINE Vec<float> gelu_far(Vec<float> x) {
-  Vec<float> half = x * 0.5f;
-  Vec<float> exponent = -(half * x);
-  ReducedExp<float> reduced = reduce_exp(exponent, -fma(half, x, exponent));
-  Vec<float> part = in_blocks<2>(-1.0f / exponent, kGeluFarFloat) * power_of_two(reduced.shifted);
-  return -fma(part, reduced.tail, part);
-}
 // max(x, 0) - t Phi(-t). Below 1.7 ulp.
 EX_INLINE Vec<float> gelu(Vec<float> x) {
   auto wide = [](Vec<double> v) EX_LAMBDA { return gelu_formula<Mixed>(v); };
@@ -220,12 +210,7 @@ EX_INLINE Vec<float> gelu(Vec<float> x) {
   Vec<float> part = t * tail.power;
   // -0 stays: the tail at 0 is above 0.
   Vec<float> result = fma(-part, tail.tail, max(Vec<float>(-0.0f), x) - part);
-  Mask<float> far = x < kNormalTailEnd;
-  if (__builtin_expect(any(far), 0)) {
-    result = select(far, gelu_far(x), result);
-    result = with_far_lanes(result, x, x < kGeluFarEnd, wide);
-  }
-  return result;
+  return with_far_lanes(result, x, x < kNormalTailEnd, wide);
 }
 
 // exp(-t^2/2) (1/2 - t L) on the left, with L a polynomial in (t - 3) / (t + 3), one less that on
