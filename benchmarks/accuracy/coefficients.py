@@ -184,6 +184,12 @@ def gelu_exponent(s: mp.mpf) -> mp.mpf:
     return -mp.log(mp.erfc(t / SQRT2)) - t * (t + 1) / 2
 
 
+def gelu_far(w: mp.mpf) -> mp.mpf:
+    """t Phi(-t) without its exponential as a function of 2 / t^2."""
+    t = mp.sqrt(2 / w)
+    return t * mp.exp(t * t / 2) * mp.erfc(t / SQRT2) / 2
+
+
 def gelu_bend(t: mp.mpf) -> mp.mpf:
     """The bracket of gelu'(-t) = exp(-t^2 / 2) (1/2 - t L(t))."""
     return (mp.mpf(1) / 2 - mp.exp(t * t / 2) * mp.erfc(t / SQRT2) / 2) / t + 1 / mp.sqrt(2 * mp.pi)
@@ -317,6 +323,14 @@ TABLE = [
         11,
         "float",
         "2 Phi(-t) = exp(-t (t + 1) / 2 - P(t - 2))",
+    ),
+    (
+        "GeluFarFloat",
+        (gelu_far, lambda w: 1 / gelu_far(w)),
+        (mp.mpf(2) / 170, mp.mpf(2) / 20),
+        6,
+        "float",
+        "t Phi(-t) = exp(-t^2 / 2) P(2 / t^2)",
     ),
     (
         "GeluBendFloat",

@@ -140,6 +140,11 @@ inline constexpr float kGeluExponentFloat[] = {
     -0x1.e0101a0000000p-16f, 0x1.e3bbb20000000p-20f,  0x1.43a3ec0000000p-22f,
     -0x1.4627200000000p-23f, 0x1.17a6de0000000p-25f,  -0x1.a0f7240000000p-29f};
 
+// t Phi(-t) = exp(-t^2 / 2) P(2 / t^2) on [0.011765, 0.1], error 2^-30.27.
+inline constexpr float kGeluFarFloat[] = {
+    0x1.9884520000000p-2f, -0x1.9882480000000p-3f, 0x1.320e5c0000000p-2f, -0x1.77da480000000p-1f,
+    0x1.22acf20000000p+1f, -0x1.9bcf760000000p+2f, 0x1.4b2d540000000p+3f};
+
 // gelu'(-t) = exp(-t^2 / 2) (1/2 - t P((t - 3) / (t + 3))) on [-1.0, 0.62963], error 2^-24.06.
 inline constexpr float kGeluBendFloat[] = {0x1.0cda780000000p-1f,   -0x1.77db120000000p-3f,
                                            0x1.2da9460000000p-4f,   -0x1.193ad80000000p-6f,

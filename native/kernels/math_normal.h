@@ -184,11 +184,26 @@ EX_INLINE NormalTail normal_tail(Vec<float> t) {
   Vec<int32_t> exponent = bit_cast<int32_t>(shifted) << F::mantissa_bits;
   return {bit_cast<float>(exponent + 0x3f000000), fma(r * r, in_blocks<2>(r, kExpWideFloat), r)};
 }
-// The lanes that the formula in float does not reach, through double.
-template <typename Formula>
+// The lanes that a formula in float does not reach, by another one, through double if it is one in
+// double. Out of line, so that it takes no registers from the loop.
+template <typename Function>
+__attribute__((noinline)) void apply_out_of_line(const float* x, float* result, Function function) {
+  Vec<float> input = Vec<float>::load(x);
+  if constexpr (std::is_invocable_v<Function, Vec<float>>) {
+    function(input).store(result);
+  } else {
+    through_double(input, function).store(result);
+  }
+}
+template <typename Function>
 EX_INLINE Vec<float> with_far_lanes(Vec<float> result, Vec<float> x, Mask<float> far,
-                                    Formula formula) {
-  if (__builtin_expect(any(far), 0)) result = select(far, through_double(x, formula), result);
+                                    Function function) {
+  if (__builtin_expect(any(far), 0)) {
+    float inputs[Vec<float>::size], results[Vec<float>::size];
+    x.store(inputs);
+    apply_out_of_line(inputs, results, function);
+    result = select(far, Vec<float>::load(results), result);
+  }
   return result;
 }
 
@@ -201,16 +216,29 @@ EX_INLINE Vec<float> normal_cdf(Vec<float> x) {
   Vec<float> right = fma(-tail.power, tail.tail, 1.0f - tail.power);
   return with_far_lanes(select(x < 0.0f, left, right), x, x < kNormalTailEnd, wide);
 }
-// max(x, 0) - t Phi(-t). Below 1.7 ulp.
+// -t Phi(-t) for t from 4.5 on.
+EX_INLINE Vec<float> gelu_far(Vec<float> x) {
+  Vec<float> half = x * 0.5f;
+  Vec<float> exponent = -(half * x);
+  ReducedExp<float> reduced = reduce_exp(exponent, -fma(half, x, exponent));
+  Vec<float> part = horner(-1.0f / exponent, kGeluFarFloat) * power_of_two(reduced.shifted);
+  Vec<float> result = -fma(part, reduced.tail, part);
+  // The power of two is a normal number down to here.
+  return with_far_lanes(result, x, x < -13.0f,
+                        [](Vec<double> v) EX_LAMBDA { return gelu_formula<Mixed>(v); });
+}
+// max(x, 0) - t Phi(-t). Below 1.8 ulp.
 EX_INLINE Vec<float> gelu(Vec<float> x) {
-  auto wide = [](Vec<double> v) EX_LAMBDA { return gelu_formula<Mixed>(v); };
-  if constexpr (!native::kHasFma) return through_double(x, wide);
+  if constexpr (!native::kHasFma) {
+    return through_double(x, [](Vec<double> v) EX_LAMBDA { return gelu_formula<Mixed>(v); });
+  }
   Vec<float> t = magnitude_up_to(x, 5.6f);
   NormalTail tail = normal_tail(t);
   Vec<float> part = t * tail.power;
   // -0 stays: the tail at 0 is above 0.
   Vec<float> result = fma(-part, tail.tail, max(Vec<float>(-0.0f), x) - part);
-  return with_far_lanes(result, x, x < kNormalTailEnd, wide);
+  return with_far_lanes(result, x, x < kNormalTailEnd,
+                        [](Vec<float> v) EX_LAMBDA { return gelu_far(v); });
 }
 
 // exp(-t^2/2) (1/2 - t L) on the left, with L a polynomial in (t - 3) / (t + 3), one less that on
