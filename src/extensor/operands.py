@@ -102,7 +102,10 @@ def _cast(op: str, name: str, value: Any, dtype: DType) -> Any:
     if isinstance(value, Tensor):
         return value if value.dtype == dtype else value.astype(dtype)
     try:
-        return wrap(np.asarray(value, dtype))
+        with np.errstate(
+            over="ignore"
+        ):  # a number beyond the dtype's range is infinite, as in IEEE
+            return wrap(np.asarray(value, dtype))
     except OverflowError:
         raise value_error(op, f"{name} must fit dtype {dtype}", **{name: value}) from None
 

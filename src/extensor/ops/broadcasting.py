@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from extensor.arrays import in_order
 from extensor.errors import value_error
 from extensor.op import Array, op
 from extensor.shapes import Shape, Shapes, broadcast, target
@@ -102,7 +103,7 @@ def reduce_to_shape(xp: Any, grad: Array, shape: Shape) -> Any:
     added = grad.ndim - len(shape)
     stretched = [added + i for i, n in enumerate(shape) if n == 1 and grad.shape[added + i] != 1]
     axes = (*range(added), *stretched)
-    total = xp.sum(grad, axis=axes, dtype=grad.dtype) if axes else grad
+    total = xp.sum(in_order(grad), axis=axes, dtype=grad.dtype) if axes else grad
     return xp.reshape(total, shape)
 
 
