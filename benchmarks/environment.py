@@ -30,6 +30,8 @@ def for_threads(threads: int) -> Mapping[str, str]:
     # still far longer than the gap between two calls of its own turn.
     environment["OPENBLAS_THREAD_TIMEOUT"] = "20"
     environment["JAX_PLATFORMS"] = "cpu"
+    # Bytecode is kept, as it is for everyone who installs a wheel.
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)
     if threads == 1:
         environment["XLA_FLAGS"] = (
             "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1"

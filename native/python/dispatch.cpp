@@ -270,9 +270,17 @@ void destroy(PyObject* object) {
   Py_TYPE(object)->tp_free(object);
 }
 
+// Made when asked for: most programs never look at a signature, and making all of them is slow.
+PyObject* signature(PyObject* self, void*) {
+  Reference op(PyObject_GetAttrString(self, "op"));
+  return op ? PyObject_CallMethod(op.get(), "signature", nullptr) : nullptr;
+}
+
 PyMethodDef methods[] = {{"set_rule", set_rule, METH_VARARGS, nullptr}, {}};
 PyGetSetDef properties[] = {
-    {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, nullptr, nullptr}, {}};
+    {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, nullptr, nullptr},
+    {"__signature__", signature, nullptr, nullptr, nullptr},
+    {}};
 
 PyTypeObject dispatcher_type = [] {
   PyTypeObject type = {PyVarObject_HEAD_INIT(nullptr, 0)};

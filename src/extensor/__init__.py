@@ -1,8 +1,9 @@
 """ExTensor: neural-network training in which every gradient is a public, verified function."""
 
-from typing import Any
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
-from extensor import dtypes, optim, random
+from extensor import dtypes, random
 from extensor import ops as ops
 from extensor.checkpoint import checkpoint
 from extensor.creation import (
@@ -39,19 +40,9 @@ from extensor.dtypes import (
 )
 from extensor.function import Function
 from extensor.functional import hessian, jacobian, jvp, vjp
-from extensor.gradcheck import GradientError, GradientReport, Mistake, check_gradient
 from extensor.op import OPS
 from extensor.ops import *  # noqa: F403
 from extensor.ops import __all__ as _op_names
-from extensor.optim import (
-    adagrad_step,
-    adam_step,
-    adamw_step,
-    clip_grad_norm,
-    clip_grad_value,
-    rmsprop_step,
-    sgd_step,
-)
 from extensor.settings import (
     get_num_threads,
     memory_stats,
@@ -70,6 +61,19 @@ from extensor.tape import (
     no_grad,
 )
 from extensor.tensor import Tensor, tensor
+
+if TYPE_CHECKING:
+    from extensor import optim
+    from extensor.gradcheck import GradientError, GradientReport, Mistake, check_gradient
+    from extensor.optim import (
+        adagrad_step,
+        adam_step,
+        adamw_step,
+        clip_grad_norm,
+        clip_grad_value,
+        rmsprop_step,
+        sgd_step,
+    )
 
 __version__ = "0.1.0"
 
@@ -149,7 +153,25 @@ __all__ = [
 ]
 
 
+# What a program that only computes gradients does not need is imported when it is first asked for.
+_LAZY = {
+    **dict.fromkeys(("GradientError", "GradientReport", "Mistake", "check_gradient"), "gradcheck"),
+    **dict.fromkeys(("adagrad_step", "adam_step", "adamw_step", "rmsprop_step"), "optim"),
+    **dict.fromkeys(("sgd_step", "clip_grad_norm", "clip_grad_value"), "optim"),
+}
+_LAZY_MODULES = frozenset({"gradcheck", "optim"})
+
+
 def __getattr__(name: str) -> Any:
     if name == "bfloat16":
         return dtypes.bfloat16()
+    if name in _LAZY_MODULES:
+        return import_module(f"extensor.{name}")
+    if name in _LAZY:
+        globals()[name] = value = getattr(import_module(f"extensor.{_LAZY[name]}"), name)
+        return value
     raise AttributeError(f"module 'extensor' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

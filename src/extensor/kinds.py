@@ -25,9 +25,9 @@ else:
         """An input that is differentiable if it is floating, and selects if it is not."""
 
 
-def kind_of(annotation: Any) -> Any:
-    """The kind of input an annotation stands for; None for an attribute."""
-    for kind in (Array, Arrays, Indices, Target):
-        if annotation is kind or annotation == kind | None:
-            return kind
-    return None
+_KINDS = {kind.__name__: kind for kind in (Array, Arrays, Indices, Target)}
+
+
+def kind_of(annotation: str | None) -> Any:
+    """The kind of input an annotation, as it is written, stands for; None for an attribute."""
+    return None if annotation is None else _KINDS.get(annotation.removesuffix(" | None"))

@@ -71,40 +71,41 @@ class Op:
         self.floats = floats
         self.differentiable = differentiable
         self.rule: Rule | None = None
-        signature = inspect.signature(formula, eval_str=True)
-        parameters = list(signature.parameters.values())[1:]
-        kinds = [kind_of(parameter.annotation) for parameter in parameters]
+        self.parameters = Parameters(self.name, formula, leading=1)
+        names = self.parameters.names
+        kinds = [kind_of(annotation) for annotation in self.parameters.annotations]
         self.arity = sum(kind is not None for kind in kinds)
         if None in kinds[: self.arity]:
             raise TypeError(f"{self.name}: array inputs must come before attributes")
         self.kinds = kinds[: self.arity]
         self.variadic = Arrays in self.kinds
-        self.inputs = [parameter.name for parameter in parameters[: self.arity]]
-        self.attributes = [parameter.name for parameter in parameters[self.arity :]]
-        self.optional = {p.name for p in parameters if p.default is not p.empty}
+        self.inputs = names[: self.arity]
+        self.attributes = names[self.arity :]
+        self.optional = set(names[self.parameters.required :])
         self.shape_attributes = self.attributes[: _named_attributes(shape)]
-        signature = signature.replace(parameters=parameters, return_annotation=Tensor)
-        self.parameters = Parameters(self.name, signature)
+        self.public = self.parameters
         self.bound = self.parameters.bound
         if arguments is not None:
-            self.bound = reordered(self.name, arguments)
-            signature = inspect.signature(arguments, eval_str=True)
-            signature = signature.replace(return_annotation=Tensor)
-        self.function = dressed(self._dispatcher(signature), formula, signature)
+            self.public = Parameters(self.name, arguments)
+            self.bound = reordered(self.public)
+        self.function = dressed(self._dispatcher(), formula)
         self.function.op = self
         self.function.backward = self._define_backward
 
-    def _dispatcher(self, signature: inspect.Signature) -> Any:
+    def signature(self) -> inspect.Signature:
+        """That of the public function; the dispatcher asks for it when somebody asks it."""
+        return self.public.signature().replace(return_annotation=Tensor)
+
+    def _dispatcher(self) -> Any:
         """The function users call: straight to the kernel where it accepts, else the long way."""
-        bound, call, public = self.bound, self.call, Parameters(self.name, signature)
-        own = self.parameters.position
+        public, own = self.public, self.parameters.position
         direct = not self.variadic and public.position.keys() == own.keys()
         return _native.Dispatcher(
-            guarded(self.name, bound, call),
+            guarded(self.name, self.bound, self.call),
             self.kernel if direct else None,
-            tuple(public.position),
+            public.names,
             tuple(public.defaults),
-            tuple(own[name] for name in public.position) if direct else (),
+            tuple(own[name] for name in public.names) if direct else (),
             self.arity,
             tuple(name in self.optional for name in self.inputs),
         )
@@ -201,5 +202,4 @@ def _named_attributes(shape: Callable[..., Any] | None) -> int:
     """How many attributes a shape rule looks at: those it names after ``op`` and ``shapes``."""
     if shape is None:
         return 0
-    kinds = [parameter.kind for parameter in inspect.signature(shape).parameters.values()]
-    return max(0, kinds.count(inspect.Parameter.POSITIONAL_OR_KEYWORD) - 2)
+    return max(0, shape.__code__.co_argcount - 2)

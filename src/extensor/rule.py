@@ -16,9 +16,9 @@ an attribute           its value
 
 from __future__ import annotations
 
-import inspect
 from collections import namedtuple
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -50,9 +50,8 @@ class Rule:
         self.written = written
         self.kernel_name = kernel
         self.kernel = engine.kernel(kernel)
-        signature = inspect.signature(written, eval_str=True)
-        self.parameters = Parameters(self.name, signature)
-        first, *self.names = signature.parameters
+        self.parameters = Parameters(self.name, written)
+        first, *self.names = self.parameters.names
         if first not in ("grad_output", "grad_outputs"):
             raise TypeError(f"{self.name}: the first parameter must be grad_output")
         self.several = first == "grad_outputs"
@@ -66,10 +65,14 @@ class Rule:
         self.tensors_at = [0, *(i for i, (r, _) in enumerate(self.roles, 1) if r in holders)]
         self.fields = [f"grad_{op.inputs[i]}" for i in self.differentiable]
         self.single = len(self.fields) == 1 and not op.variadic
-        self.result: Any = namedtuple(f"{op.name}_gradients", self.fields)  # type: ignore[misc]
-        by_hand = guarded(self.name, self.parameters.bound, self.call)
-        self.function = dressed(by_hand, written, signature)
+        self.function = dressed(guarded(self.name, self.parameters.bound, self.call), written)
+        self.function.__wrapped__ = written  # where inspect finds the signature
         self.function.op = op
+
+    @cached_property
+    def result(self) -> Any:
+        """The named tuple that a call by hand gives where there are several inputs."""
+        return namedtuple(f"{self.op.name}_gradients", self.fields)
 
     def _kept_natively(self) -> tuple[tuple[int, ...], ...] | None:
         """The same for the dispatcher, in its numbers; None for what only Python can keep."""
