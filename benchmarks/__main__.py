@@ -37,6 +37,9 @@ def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="a few seconds, to see that it works")
     parser.add_argument("--only", metavar="GROUP", help=f"some of {','.join(ALL)}")
+    parser.add_argument(
+        "--match", default="", metavar="TEXT", help="only rows whose name and size match"
+    )
     parser.add_argument("--threads", default="1,2", help="thread counts, each in its own process")
     parser.add_argument("--out", type=Path, help="where the results go (benchmarks/results)")
     parser.add_argument("--show", type=Path, metavar="JSON", help="report on an earlier run")
@@ -52,8 +55,9 @@ def _options() -> argparse.Namespace:
     if options.threads[0] < 1:
         parser.error(f"--threads: must be at least 1, got --threads={options.threads[0]}")
     if options.out is None:
-        # A quick run must not pass for a measurement.
-        options.out = ROOT / "benchmarks" / "results" / ("quick" if options.quick else "")
+        # A quick run, or one of a few rows, must not pass for a measurement.
+        partial = "quick" if options.quick else "some" if options.match else ""
+        options.out = ROOT / "benchmarks" / "results" / partial
     return options
 
 
@@ -75,19 +79,19 @@ def _measure(options: argparse.Namespace) -> Results:
         # Fresh processes start alike whatever the thread count: once is enough.
         first = threads == results.about["threads"][0]
         groups = [group for group in options.groups if group != "start" or first]
-        part = _in_process(threads, groups, options.quick)
+        part = _in_process(threads, groups, options)
         results.about["versions"] |= part.about["versions"]
         results.rows += part.rows
         results.notes.merge(part.notes)
     return results
 
 
-def _in_process(threads: int, groups: list[str], quick: bool) -> Results:
+def _in_process(threads: int, groups: list[str], options: argparse.Namespace) -> Results:
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "rows.json"
         command = [sys.executable, "-m", "benchmarks.worker", "--out", str(out)]
         command += ["--threads", str(threads), "--groups", ",".join(groups)]
-        command += ["--quick"] if quick else []
+        command += ["--match", options.match, *(["--quick"] if options.quick else [])]
         code = subprocess.run(command, env=for_threads(threads), cwd=ROOT).returncode
         found = out.exists()
         part = (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 from pathlib import Path
 
 from rich.console import Console
@@ -16,15 +17,16 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--threads", type=int, required=True)
     parser.add_argument("--groups", required=True)
+    parser.add_argument("--match", default="")
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--out", type=Path, required=True)
     options = parser.parse_args()
     pin(options.threads)
     # Only now: libraries count the cores they may use when they are imported.
-    measure_all(options.threads, options.groups.split(","), options.quick, options.out)
+    measure_all(options)
 
 
-def measure_all(threads: int, groups: list[str], quick: bool, out: Path) -> None:
+def measure_all(options: argparse.Namespace) -> None:
     """Writes ``out`` after every group, so that a crash costs no more than the group it is in."""
     from benchmarks.groups import TIMED, start
     from benchmarks.libraries import Libraries
@@ -32,6 +34,8 @@ def measure_all(threads: int, groups: list[str], quick: bool, out: Path) -> None
     from benchmarks.measure import Results
     from benchmarks.runner import Settings, run
 
+    threads, quick, out = options.threads, options.quick, options.out
+    groups, pattern = options.groups.split(","), re.compile(options.match)
     settings = Settings.make(threads, quick)
     libraries = Libraries(threads)
     results = Results({"versions": libraries.versions()})
@@ -57,6 +61,8 @@ def measure_all(threads: int, groups: list[str], quick: bool, out: Path) -> None
         save()
         for group in (group for group in TIMED if group in groups):
             for measure in TIMED[group](libraries, quick, notes):
+                if not pattern.search(f"{measure.name} {measure.size}"):
+                    continue
                 say(f"{group}: {measure.name} {measure.size}")
                 row = run(measure, libraries, settings, limits, notes)
                 if row is not None:

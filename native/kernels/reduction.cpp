@@ -11,7 +11,8 @@
 namespace extensor::EX_ISA {
 namespace {
 
-constexpr int64_t kBlock = 8192;       // elements of a row added without a tree
+constexpr int64_t kBlock = 65536;      // elements of a row added without a tree
+constexpr int64_t kRun = 4096;         // of those, elements added before the next level
 constexpr int64_t kRowsPerBlock = 32;  // rows added into one without a tree
 constexpr int64_t kTileWidth = 256;    // columns whose partial sums stay in the first-level cache
 
@@ -58,25 +59,33 @@ struct Min {
   }
 };
 
-// One vector of partial results of a block.
+// One vector of partial results of a block: lanes, flushed into totals before they grow long, and
+// all of it one stream, because each end of a loop costs a trip to memory.
 template <typename Kind, typename T>
 EX_INLINE Vec<T> reduce_block(const T* x, int64_t n) {
   using V = Vec<T>;
   constexpr int64_t size = V::size;
   constexpr int kLanes = 8;  // enough independent chains to hide the latency of an addition
-  V partial[kLanes];
+  V total[kLanes], partial[kLanes];
+  for (V& t : total) t = V(Kind::template start<T>());
+  int64_t i = 0;
+  for (; i + kRun <= n; i += kRun) {
+    for (int k = 0; k < kLanes; ++k) partial[k] = V::load(x + i + k * size);
+    for (int64_t j = kLanes * size; j < kRun; j += kLanes * size) {
+#pragma GCC unroll 8
+      for (int k = 0; k < kLanes; ++k) {
+        partial[k] = Kind::combine(partial[k], V::load(x + i + j + k * size));
+      }
+    }
+    for (int k = 0; k < kLanes; ++k) total[k] = Kind::combine(total[k], partial[k]);
+  }
   for (V& p : partial) p = V(Kind::template start<T>());
-  // Two streams, half a block apart: together they keep more of the memory busy than one does.
-  const int64_t half = n / (kLanes * size) * (kLanes / 2 * size);
-  for (int64_t j = 0; j < half; j += kLanes / 2 * size) {
-#pragma GCC unroll 4
-    for (int k = 0; k < kLanes / 2; ++k) {
-      partial[k] = Kind::combine(partial[k], V::load(x + j + k * size));
-      partial[k + kLanes / 2] =
-          Kind::combine(partial[k + kLanes / 2], V::load(x + half + j + k * size));
+  for (; i + kLanes * size <= n; i += kLanes * size) {
+#pragma GCC unroll 8
+    for (int k = 0; k < kLanes; ++k) {
+      partial[k] = Kind::combine(partial[k], V::load(x + i + k * size));
     }
   }
-  int64_t i = 2 * half;
   int k = 0;
   for (; i + size <= n; i += size, k = (k + 1) % kLanes) {
     partial[k] = Kind::combine(partial[k], V::load(x + i));
@@ -85,10 +94,11 @@ EX_INLINE Vec<T> reduce_block(const T* x, int64_t n) {
     partial[k] =
         Kind::combine(partial[k], V::load_partial(x + i, n - i, Kind::template start<T>()));
   }
+  for (int k = 0; k < kLanes; ++k) total[k] = Kind::combine(total[k], partial[k]);
   for (int width = kLanes / 2; width > 0; width /= 2) {
-    for (int j = 0; j < width; ++j) partial[j] = Kind::combine(partial[j], partial[j + width]);
+    for (int j = 0; j < width; ++j) total[j] = Kind::combine(total[j], total[j + width]);
   }
-  return partial[0];
+  return total[0];
 }
 
 template <typename Kind, typename T>

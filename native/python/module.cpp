@@ -5,6 +5,7 @@
 #include "../runtime/cpu.h"
 #include "../runtime/memory.h"
 #include "../runtime/threads.h"
+#include "arrays.h"
 #include "copying.h"
 #include "cross_entropy.h"
 #include "dispatch.h"
@@ -89,7 +90,28 @@ PyObject* register_bfloat16(PyObject*, PyObject* argument) {
   Py_RETURN_NONE;
 }
 
+// empty(shape, dtype): an array whose memory comes from the pool
+PyObject* empty(PyObject*, PyObject* arguments) {
+  PyObject* lengths;
+  PyArray_Descr* descriptor;
+  if (!PyArg_ParseTuple(arguments, "O!O!", &PyTuple_Type, &lengths, &PyArrayDescr_Type,
+                        &descriptor)) {
+    return nullptr;
+  }
+  npy_intp shape[kMaxDimensions];
+  const Py_ssize_t ndim = PyTuple_GET_SIZE(lengths);
+  if (ndim > kMaxDimensions) {
+    return PyErr_Format(PyExc_ValueError, "at most %d axes, got %zd", kMaxDimensions, ndim);
+  }
+  for (Py_ssize_t axis = 0; axis < ndim; ++axis) {
+    shape[axis] = PyNumber_AsSsize_t(PyTuple_GET_ITEM(lengths, axis), PyExc_OverflowError);
+    if (shape[axis] == -1 && PyErr_Occurred()) return nullptr;
+  }
+  return new_array(descriptor, static_cast<int>(ndim), shape);
+}
+
 PyMethodDef functions[] = {
+    {"empty", empty, METH_VARARGS, nullptr},
     {"num_threads", get_num_threads, METH_NOARGS, nullptr},
     {"set_num_threads", set_thread_count, METH_O, nullptr},
     {"memory_stats", memory_stats, METH_NOARGS, nullptr},

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from extensor import storage
 from extensor.dtypes import DType, as_dtype, float64, get_default_dtype, is_floating
 from extensor.errors import type_error, value_error
 from extensor.shapes import target
@@ -32,14 +33,12 @@ def zeros(shape: int | Sequence[int], dtype: DType = None, requires_grad: bool =
     tensor([[0., 0.],
             [0., 0.]])
     """
-    array = np.zeros(target("zeros", shape), _dtype("zeros", dtype))
-    return _made(array, requires_grad)
+    return _made(storage.full(target("zeros", shape), 0, _dtype("zeros", dtype)), requires_grad)
 
 
 def ones(shape: int | Sequence[int], dtype: DType = None, requires_grad: bool = False) -> Tensor:
     """A tensor of ones."""
-    array = np.ones(target("ones", shape), _dtype("ones", dtype))
-    return _made(array, requires_grad)
+    return _made(storage.full(target("ones", shape), 1, _dtype("ones", dtype)), requires_grad)
 
 
 def full(
@@ -49,13 +48,12 @@ def full(
     value = to_array(fill_value, dtype, "full")
     if value.ndim:
         raise value_error("full", "fill_value must be one number", fill_value_shape=value.shape)
-    return _made(np.full(target("full", shape), value), requires_grad)
+    return _made(storage.full(target("full", shape), value, value.dtype), requires_grad)
 
 
 def empty(shape: int | Sequence[int], dtype: DType = None, requires_grad: bool = False) -> Tensor:
     """A tensor whose elements are not set; write to them before reading."""
-    array = np.empty(target("empty", shape), _dtype("empty", dtype))
-    return _made(array, requires_grad)
+    return _made(storage.empty(target("empty", shape), _dtype("empty", dtype)), requires_grad)
 
 
 def zeros_like(x: Any, dtype: DType = None, requires_grad: bool = False) -> Tensor:
@@ -73,7 +71,7 @@ def full_like(x: Any, fill_value: Any, dtype: DType = None, requires_grad: bool 
     like = to_array(x, op="full_like")
     dtype = like.dtype if dtype is None else as_dtype(dtype, "full_like")
     if isinstance(like, np.ndarray):
-        return _made(np.full(like.shape, fill_value, dtype), requires_grad)
+        return _made(storage.full(like.shape, fill_value, dtype), requires_grad)
     from extensor.engine import namespace
 
     filled = namespace(like).full_like(like, fill_value, dtype=dtype)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, SupportsIndex
 
 import numpy as np
 
-from extensor import _native, changes, tape
+from extensor import _native, changes, storage, tape
 from extensor.dtypes import DType, as_dtype, bool_, get_default_dtype, is_bfloat16, is_floating
 from extensor.errors import type_error, value_error
 
@@ -304,8 +304,7 @@ def tensor(data: Any, dtype: DType = None, requires_grad: bool = False) -> Tenso
             [3., 4.]], dtype=float64)
     """
     array = to_array(data, dtype)
-    source = getattr(data, "_array", data)
-    made = wrap(array.copy() if array is source or changes.owner(array) is source else array)
+    made = wrap(storage.copied(array))
     if requires_grad:
         made.requires_grad = True
     return made

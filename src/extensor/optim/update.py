@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from extensor import engine
+from extensor import engine, storage
 from extensor.dtypes import float32, is_half
 from extensor.errors import value_error
 from extensor.tensor import Tensor, to_array, wrap
@@ -51,7 +51,7 @@ class Update:
         """
         (name, value), *others = arrays.items()
         parameter = to_array(value, op=op)
-        lists = [[parameter.copy()]]
+        lists = [[storage.copied(parameter)]]
         for name, value in others:
             array = None if value is None else to_array(value, op=op)
             if array is not None and array.shape != parameter.shape:
@@ -74,13 +74,14 @@ def state_dtype(array: Any) -> Any:
 
 def as_state(array: Any) -> Any:
     """A copy of ``array`` that can serve as state."""
-    return np.array(array, state_dtype(array))
+    return storage.copied(array, state_dtype(array))
 
 
 def state_like(array: Any, value: float = 0.0) -> Any:
     """State of the shape of ``array``, in C order whatever the order of the array."""
-    xp = engine.namespace(array)
-    return xp.full(array.shape, value, dtype=state_dtype(array))
+    if isinstance(array, np.ndarray):
+        return storage.full(array.shape, value, state_dtype(array))
+    return engine.namespace(array).full(array.shape, value, dtype=state_dtype(array))
 
 
 def _in_place(formula: Callable[..., Any], roles: int) -> Callable[..., Any]:
