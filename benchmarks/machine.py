@@ -46,7 +46,7 @@ class Limits:
         return [
             row("float32 multiply-add", "", "GF/s", self.flops / 1e9),
             *(
-                row("read 2, write 1", f"{size / 1024:,.0f} KiB", "GB/s", rate / 1e9)
+                row("read 3, write 1", f"{size / 1024:,.0f} KiB", "GB/s", rate / 1e9)
                 for size, rate in self.bandwidth
             ),
         ]
