@@ -41,7 +41,7 @@ T* left_scratch(size_t count) {
 template <typename Operand>
 bool packs_left(const Gemm<Operand>& p, int64_t columns) {
   if constexpr (sizeof(Operand) == 2) return true;
-  if (p.a_column == 1) return columns >= 256;
+  if (p.a_column == 1) return columns >= 96;
   return columns >= 64;
 }
 
