@@ -486,3 +486,26 @@ def test_threads_change_no_bit_of_structured_ops(
             return (output.numpy(), *(x.grad.numpy() for x in leaves if x.requires_grad))
 
         _assert_same_for_any_threads(threads, compute)
+
+
+@pytest.mark.parametrize(
+    "shapes", [((7, 33), (33, 20)), ((3, 40, 300), (300, 17)), ((5, 2, 3, 8), (2, 8, 1))]
+)
+def test_products_of_bfloat16_are_rounded_once(shapes: Any, rng: np.random.Generator) -> None:
+    """Sums are those of float32, to the bit; only the result is short."""
+    a, b = (rng.normal(size=shape).astype(ex.bfloat16) for shape in shapes)
+    kernel = OPS["matmul"].kernel
+    assert kernel is not None
+    expected = kernel(a.astype(np.float32), b.astype(np.float32)).astype(ex.bfloat16)
+    np.testing.assert_array_equal(kernel(a, b).view("u2"), expected.view("u2"))
+
+
+def test_linear_of_bfloat16_adds_the_bias_before_rounding(rng: np.random.Generator) -> None:
+    x, weight, bias = (
+        rng.normal(size=s).astype(ex.bfloat16) for s in ((6, 5, 40), (12, 40), (12,))
+    )
+    kernel = OPS["linear"].kernel
+    assert kernel is not None
+    expected = kernel(*(array.astype(np.float32) for array in (x, weight, bias)))
+    result = kernel(x, weight, bias)
+    np.testing.assert_array_equal(result.view("u2"), expected.astype(ex.bfloat16).view("u2"))

@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "../kernels/tables.h"
+#include "../runtime/memory.h"
+#include "../runtime/threads.h"
 #include "kernel.h"
 #include "operands.h"
 #include "reduction.h"
@@ -45,14 +47,19 @@ void run_tasks(int64_t tasks, void (*body)(void* context, int64_t task), void* c
   parallel_for(tasks, body, context);
 }
 
-template <typename T>
-void multiply(const GemmKernel<T>& kernel, const Gemm<T>& problem) {
-  Unlocked unlocked(problem.m * problem.n * problem.k * problem.batch / 32);
-  kernel.run(problem, kernel.tasks(problem) > 1 ? run_tasks : nullptr);
-}
+// a @ b + bias for `batch` matrices at fixed distances, which count elements.
+struct Product {
+  Matrix a, b;
+  const void* bias = nullptr;
+  int64_t batch = 1, a_batch = 0, b_batch = 0;
+
+  int64_t size() const { return batch * a.rows * b.columns; }
+};
 
 template <typename T>
-Gemm<T> problem_of(const Matrix& a, const Matrix& b, char* out, const void* bias) {
+void multiply(const GemmKernel<T>& kernel, const Product& product, void* out, const void* bias) {
+  using Result = typename Gemm<T>::Result;
+  const auto& [a, b, _, batch, a_batch, b_batch] = product;
   Gemm<T> problem;
   problem.m = a.rows;
   problem.n = b.columns;
@@ -63,47 +70,65 @@ Gemm<T> problem_of(const Matrix& a, const Matrix& b, char* out, const void* bias
   problem.b = reinterpret_cast<const T*>(b.data);
   problem.b_row = b.row_stride;
   problem.b_column = b.column_stride;
-  problem.c = reinterpret_cast<T*>(out);
+  problem.c = static_cast<Result*>(out);
   problem.c_row = b.columns;
-  problem.bias = static_cast<const T*>(bias);
-  return problem;
+  problem.bias = static_cast<const Result*>(bias);
+  problem.batch = batch;
+  problem.a_batch = a_batch;
+  problem.b_batch = b_batch;
+  problem.c_batch = a.rows * b.columns;
+  Unlocked unlocked(problem.m * problem.n * problem.k * problem.batch / 32);
+  kernel.run(problem, kernel.tasks(problem) > 1 ? run_tasks : nullptr);
 }
 
-void product_into(int typenum, const Matrix& a, const Matrix& b, char* out,
-                  const void* bias = nullptr) {
-  if (typenum == NPY_FLOAT32) {
-    multiply(kernels().gemm_float32, problem_of<float>(a, b, out, bias));
-  } else {
-    multiply(kernels().gemm_float64, problem_of<double>(a, b, out, bias));
+// Sums of bfloat16 are float32, and rounded once. False if there is no memory for them.
+bool multiply_bfloat16(const Product& product, char* out) {
+  const int64_t columns = product.b.columns, size = product.size();
+  TemporaryBlock sums(size * sizeof(float)), bias(columns * sizeof(float));
+  if (sums.data() == nullptr || bias.data() == nullptr) return false;
+  const HalfFormat& format = kernels().bfloat16;
+  float* wide_bias = nullptr;
+  if (product.bias != nullptr) {
+    wide_bias = reinterpret_cast<float*>(bias.data());
+    format.widen(static_cast<const uint16_t*>(product.bias), wide_bias, columns);
   }
+  multiply(kernels().gemm_bfloat16, product, sums.data(), wide_bias);
+  parallel_chunks(cut(size, Cost::light), [&](int64_t begin, int64_t end) {
+    format.narrow(reinterpret_cast<const float*>(sums.data()) + begin,
+                  reinterpret_cast<uint16_t*>(out) + begin, end - begin);
+  });
+  return true;
+}
+
+// False with a Python error set.
+bool product_into(int typenum, const Product& product, PyArrayObject* result, int64_t offset = 0) {
+  char* out = PyArray_BYTES(result) + offset * PyArray_ITEMSIZE(result);
+  if (typenum == NPY_FLOAT32) {
+    multiply(kernels().gemm_float32, product, out, product.bias);
+  } else if (typenum == NPY_FLOAT64) {
+    multiply(kernels().gemm_float64, product, out, product.bias);
+  } else if (!multiply_bfloat16(product, out)) {
+    PyErr_NoMemory();
+    return false;
+  }
+  return true;
 }
 
 // a @ b as a new array.
 PyObject* product(int typenum, const Matrix& a, const Matrix& b) {
   const npy_intp shape[] = {a.rows, b.columns};
   Reference result(new_array(typenum, 2, shape));
-  if (result) product_into(typenum, a, b, static_cast<char*>(PyArray_DATA(result.array())));
+  if (!result || !product_into(typenum, {a, b}, result.array())) return nullptr;
   return result.release();
 }
 
 bool is_matrix_dtype(PyObject* object, int& typenum) {
   if (!is_plain_array(object)) return false;
   typenum = PyArray_TYPE(reinterpret_cast<PyArrayObject*>(object));
-  return typenum == NPY_FLOAT32 || typenum == NPY_FLOAT64;
+  return typenum == NPY_FLOAT32 || typenum == NPY_FLOAT64 || typenum == bfloat16_typenum();
 }
 
 PyArrayObject* array_of(PyObject* object) { return reinterpret_cast<PyArrayObject*>(object); }
-
-template <typename T>
-void batched_into(const GemmKernel<T>& kernel, const Matrix& a, const Matrix& b, char* out,
-                  int64_t batch, int64_t a_batch, int64_t b_batch) {
-  Gemm<T> problem = problem_of<T>(a, b, out, nullptr);
-  problem.batch = batch;
-  problem.a_batch = a_batch;
-  problem.b_batch = b_batch;
-  problem.c_batch = a.rows * b.columns;
-  multiply(kernel, problem);
-}
 
 // The matrix in the last two axes, at the start of the stack.
 Matrix last_matrix(PyArrayObject* array) {
@@ -145,7 +170,6 @@ PyObject* batched_product(int typenum, PyArrayObject* a, PyArrayObject* b) {
   // The innermost batch axis is one call; the others are walked here.
   const int last = loops.ndim - 1;
   const int64_t inner = loops.shape[last], itemsize = PyArray_ITEMSIZE(a);
-  char* out = static_cast<char*>(PyArray_DATA(result.array()));
   for (int64_t index = 0; index < count / inner; ++index) {
     int64_t rest = index, a_offset = 0, b_offset = 0;
     for (int axis = last - 1; axis >= 0; --axis) {
@@ -155,14 +179,13 @@ PyObject* batched_product(int typenum, PyArrayObject* a, PyArrayObject* b) {
     }
     first.data = loops.data[0] + a_offset;
     second.data = loops.data[1] + b_offset;
-    const int64_t a_batch = loops.strides[0][last] / itemsize;
-    const int64_t b_batch = loops.strides[1][last] / itemsize;
-    char* target = out + index * inner * first.rows * second.columns * itemsize;
-    if (typenum == NPY_FLOAT32) {
-      batched_into(kernels().gemm_float32, first, second, target, inner, a_batch, b_batch);
-    } else {
-      batched_into(kernels().gemm_float64, first, second, target, inner, a_batch, b_batch);
-    }
+    const Product product = {first,
+                             second,
+                             nullptr,
+                             inner,
+                             loops.strides[0][last] / itemsize,
+                             loops.strides[1][last] / itemsize};
+    if (!product_into(typenum, product, result.array(), index * product.size())) return nullptr;
   }
   return result.release();
 }
@@ -248,9 +271,7 @@ PyObject* call_linear(const void*, PyObject* const* arguments, Py_ssize_t count)
   std::copy_n(PyArray_DIMS(x), ndim - 1, shape);
   shape[ndim - 1] = columns.columns;
   Reference result(new_array(typenum, ndim, shape));
-  if (result) {
-    product_into(typenum, rows, columns, static_cast<char*>(PyArray_DATA(result.array())), bias);
-  }
+  if (!result || !product_into(typenum, {rows, columns, bias}, result.array())) return nullptr;
   return result.release();
 }
 
@@ -285,8 +306,7 @@ PyObject* call_linear_backward(const void*, PyObject* const* arguments, Py_ssize
   Reference grad_bias(Py_NewRef(Py_None));
   if (needs[0] == Py_True) {
     grad_x.reset(new_array(typenum, ndim, PyArray_DIMS(x)));
-    if (!grad_x) return nullptr;
-    product_into(typenum, gradient, out_by_in, static_cast<char*>(PyArray_DATA(grad_x.array())));
+    if (!grad_x || !product_into(typenum, {gradient, out_by_in}, grad_x.array())) return nullptr;
   }
   if (needs[1] == Py_True) grad_weight.reset(product(typenum, gradient.transposed(), rows));
   if (needs[2] == Py_True) grad_bias.reset(sum_to_shape(grad, 1, &out_features));

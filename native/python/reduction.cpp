@@ -25,21 +25,6 @@ const Reduction* find_reduction(std::string_view name) {
   return nullptr;
 }
 
-// Memory from the pool for the time of a call.
-class Scratch {
- public:
-  explicit Scratch(size_t bytes) : data_(static_cast<char*>(allocate_block(bytes))) {}
-  ~Scratch() {
-    if (data_ != nullptr) release_block(data_);
-  }
-  Scratch(const Scratch&) = delete;
-  Scratch& operator=(const Scratch&) = delete;
-  char* data() const { return data_; }
-
- private:
-  char* data_;
-};
-
 // One step: (outer, r, inner) to (outer, inner), all contiguous.
 struct Step {
   const Reduction& reduction;
@@ -57,7 +42,7 @@ bool reduce_rows(const Step& step, const char* x, char* out) {
     });
     return true;
   }
-  Scratch partial(step.outer * pieces * step.itemsize);
+  TemporaryBlock partial(step.outer * pieces * step.itemsize);
   if (partial.data() == nullptr) return false;
   parallel_chunks(
       cut(step.outer * pieces, Cost::light, kRowPiece), [&](int64_t begin, int64_t end) {
@@ -76,7 +61,7 @@ bool reduce_columns(const Step& step, const char* x, char* out) {
   const int64_t tiles = (step.inner + kColumnsPerTask - 1) / kColumnsPerTask;
   const int64_t rows_per_piece = step.outer * tiles >= kEnoughTasks ? step.r : kRowsPerPiece;
   const int64_t pieces = (step.r + rows_per_piece - 1) / rows_per_piece;
-  Scratch partial(pieces == 1 ? 0 : step.outer * pieces * step.inner * step.itemsize);
+  TemporaryBlock partial(pieces == 1 ? 0 : step.outer * pieces * step.inner * step.itemsize);
   if (partial.data() == nullptr) return false;
   char* target = pieces == 1 ? out : partial.data();
   const int64_t per_task = rows_per_piece * std::min(step.inner, kColumnsPerTask);
@@ -146,7 +131,7 @@ bool reduce(const Reduction& reduction, Element element, const char* x, std::vec
   if (std::none_of(groups.begin(), groups.end(), is_reduced)) {
     return step.inner == 1 ? reduce_rows(step, x, out) : reduce_columns(step, x, out);
   }
-  Scratch partial(step.outer * step.inner * itemsize);
+  TemporaryBlock partial(step.outer * step.inner * itemsize);
   if (partial.data() == nullptr) return false;
   return (step.inner == 1 ? reduce_rows(step, x, partial.data())
                           : reduce_columns(step, x, partial.data())) &&

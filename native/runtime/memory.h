@@ -27,6 +27,21 @@ void release_block(void* data);
 // As realloc: the old block stays valid if this returns null.
 void* reallocate_block(void* data, size_t bytes);
 
+// Memory from the pool for the time of a scope; data() is null if there is none.
+class TemporaryBlock {
+ public:
+  explicit TemporaryBlock(size_t bytes) : data_(static_cast<char*>(allocate_block(bytes))) {}
+  ~TemporaryBlock() {
+    if (data_ != nullptr) release_block(data_);
+  }
+  TemporaryBlock(const TemporaryBlock&) = delete;
+  TemporaryBlock& operator=(const TemporaryBlock&) = delete;
+  char* data() const { return data_; }
+
+ private:
+  char* data_;
+};
+
 MemoryStatistics memory_statistics();
 void reset_peak_memory();
 
