@@ -1,6 +1,7 @@
 // The short way from a public op to its kernel and back: tensors in, kernel, a tensor out with its
 // node on the tape, without a Python frame. Whatever is not plain (numbers, mixed dtypes, wrong
-// shapes, an observer at the door, anomaly detection) takes the long way, which is Python: op.py.
+// shapes, an observer at the door, anomaly detection, autocast) takes the long way, which is
+// Python: op.py.
 #include "dispatch.h"
 
 #include <structmember.h>
@@ -149,7 +150,7 @@ bool record(const DispatcherObject& self, PyObject* const* bound, PyObject* outp
 PyObject* short_way(const DispatcherObject& self, PyObject* const* given, Py_ssize_t positional,
                     PyObject* keywords) {
   PyObject *bound[kMaxArguments], *arguments[kMaxArguments];
-  if (self.kernel == nullptr || observed || mode().anomaly ||
+  if (self.kernel == nullptr || observed || mode().anomaly || mode().casting ||
       !bind(self, given, positional, keywords, bound)) {
     return nullptr;
   }

@@ -177,6 +177,7 @@ int set_epsilon(PyObject*, PyObject* value, void*) {
 PyGetSetDef mode_properties[] = {
     {"recording", get_flag<&Mode::recording>, set_flag<&Mode::recording>, nullptr, nullptr},
     {"anomaly", get_flag<&Mode::anomaly>, set_flag<&Mode::anomaly>, nullptr, nullptr},
+    {"casting", get_flag<&Mode::casting>, set_flag<&Mode::casting>, nullptr, nullptr},
     {"epsilon", get_epsilon, set_epsilon, nullptr, nullptr},
     {},
 };

@@ -30,6 +30,7 @@ struct NodeObject {
 struct Mode {
   bool recording = true;
   bool anomaly = false;
+  bool casting = false;  // inputs change their dtype on the way to an op
   double epsilon = 1e-10;
 };
 Mode& mode();

@@ -63,7 +63,7 @@ from extensor.tape import (
 from extensor.tensor import Tensor, tensor
 
 if TYPE_CHECKING:
-    from extensor import optim
+    from extensor import amp, optim
     from extensor.gradcheck import GradientError, GradientReport, Mistake, check_gradient
     from extensor.optim import (
         adagrad_step,
@@ -95,6 +95,7 @@ __all__ = [
     "adagrad_step",
     "adam_step",
     "adamw_step",
+    "amp",
     "arange",
     "asarray",
     "backward",
@@ -159,7 +160,7 @@ _LAZY = {
     **dict.fromkeys(("adagrad_step", "adam_step", "adamw_step", "rmsprop_step"), "optim"),
     **dict.fromkeys(("sgd_step", "clip_grad_norm", "clip_grad_value"), "optim"),
 }
-_LAZY_MODULES = frozenset({"gradcheck", "optim"})
+_LAZY_MODULES = frozenset({"amp", "gradcheck", "optim"})
 
 
 def __getattr__(name: str) -> Any:

@@ -7,6 +7,7 @@ instruction_set: str
 class Mode:
     recording: bool
     anomaly: bool
+    casting: bool
     epsilon: float
 
 mode: Mode

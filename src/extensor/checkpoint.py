@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from extensor import random, tape
+from extensor import precision, random, tape
 from extensor.errors import value_error
 from extensor.tensor import Tensor, wrap
 
@@ -52,6 +52,7 @@ class Segment:
     ) -> None:
         self.call = (fn, args, kwargs)
         self.random_state = random.get_state()
+        self.cast_to = precision.current()
         self.described: list[Any] = []
 
     def gradients(
@@ -75,11 +76,13 @@ class Segment:
         start = tape.next_number()
         present = random.get_state()
         random.set_state(self.random_state)
+        casting = precision.switch(self.cast_to)
         try:
             with tape.enable_grad():
                 outputs = _recorded_since(start, fn(*args, **kwargs))
         finally:
             random.set_state(present)
+            precision.restore(casting)
         described = [(x.shape, x.dtype) for x in outputs]
         if described != self.described:
             raise value_error(

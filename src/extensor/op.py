@@ -12,7 +12,7 @@ import inspect
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar
 
-from extensor import _native, engine, tape
+from extensor import _native, engine, precision, tape
 from extensor.binding import Parameters, dressed, guarded, reordered
 from extensor.dtypes import is_floating
 from extensor.errors import type_error
@@ -116,6 +116,8 @@ class Op:
         for name, value in zip(self.inputs, inputs, strict=True):
             if value is None and name not in self.optional:
                 raise type_error(self.name, f"{name} must be a tensor", **{name: None})
+        if tape.mode.casting:
+            inputs = precision.cast(self.name, inputs, self.kinds)
         tensors = promoted(self.name, inputs, self.inputs, self.kinds, self.floats)
         arrays = [unwrapped(x) for x in tensors]
         if self.shape is not None:

@@ -164,8 +164,8 @@ def propagate(
     found: dict[Any, Tensor] = {}
     queue: list[Node] = []
     pending = list(roots)
-    previous = mode.recording
-    mode.recording = create_graph
+    previous, casting = mode.recording, mode.casting
+    mode.recording, mode.casting = create_graph, False  # rules keep the dtypes of their forward
     try:
         while True:
             for place, gradient in pending:
@@ -204,7 +204,7 @@ def propagate(
             if leaf not in boundary and (wanted is None or leaf in wanted):
                 leaves[leaf] = _arrived(leaf, leaves[leaf])
     finally:
-        mode.recording = previous
+        mode.recording, mode.casting = previous, casting
     if wanted is not None:
         found.update({leaf: total for leaf, total in leaves.items() if leaf in wanted})
     return found, leaves

@@ -43,7 +43,13 @@ _clip = Update(clip_update, roles=1)
 _norm_kernel = engine.kernel("gradient_norm")
 
 
-def _norm(gradients: list[Any], order: float) -> float:
+def multiply_gradients(gradients: list[Any], factor: float) -> None:
+    """Multiply the arrays by ``factor`` in place, all in one call."""
+    _scale([gradients], (factor,))
+
+
+def norm_of(gradients: list[Any], order: float) -> float:
+    """:func:`gradient_norm`, by its kernel where it has one."""
     if _norm_kernel is not None:
         result = engine.run(_norm_kernel, (gradients,), (order,))
         if result is not NotImplemented:
@@ -84,13 +90,13 @@ def clip_grad_norm(
     if not norm_type >= 0:
         raise value_error("clip_grad_norm", "norm_type must be 0 or greater", norm_type=norm_type)
     gradients = _gradients("clip_grad_norm", parameters)
-    norm = _norm(gradients, float(norm_type))
+    norm = norm_of(gradients, float(norm_type))
     if error_if_nonfinite and not isfinite(norm):
         raise RuntimeError(
             f"clip_grad_norm: the norm of the gradients must be finite, got norm={norm}"
         )
     if not norm <= max_norm:
-        _scale([gradients], (max_norm / norm,))
+        multiply_gradients(gradients, max_norm / norm)
         changes.mark_all(gradients, tape.mode.anomaly)
     wide = any(gradient.dtype == float64 for gradient in gradients)
     return wrap(np.asarray(norm, float64 if wide else get_default_dtype()))

@@ -1,0 +1,173 @@
+"""Mixed precision: products in 16 bits, everything delicate and the parameters in float32."""
+
+from __future__ import annotations
+
+import warnings
+from contextlib import ContextDecorator
+from math import isfinite
+from typing import Any
+
+from extensor import changes, precision, tape
+from extensor.dtypes import DType, as_dtype, bfloat16, is_half
+from extensor.errors import type_error, value_error
+from extensor.optim.clipping import multiply_gradients, norm_of
+from extensor.optim.optimizer import Optimizer
+from extensor.tensor import Tensor
+
+__all__ = ["GradScaler", "autocast"]
+
+
+class autocast(ContextDecorator):
+    """Inside the block (or the decorated function) matrix products and convolutions take ``dtype``.
+
+    Parameters stay float32: each product rounds its inputs to 16 bits, sums in float32 and gives 16
+    bits; gradients come back in float32. Losses, normalizations, softmax and sums compute in float32.
+    The backward pass needs no block around it. bfloat16 has the range of float32 and needs nothing
+    else; with float16 small gradients vanish unless a :class:`GradScaler` is used.
+
+    >>> import extensor as ex
+    >>> w = ex.ones((2, 2), requires_grad=True)
+    >>> with ex.amp.autocast("float16"):
+    ...     y = ex.matmul(w, w)
+    >>> y.dtype
+    dtype('float16')
+    >>> y.sum().backward()
+    >>> w.grad.dtype
+    dtype('float32')
+    """
+
+    def __init__(self, dtype: DType = None, enabled: bool = True) -> None:
+        chosen = bfloat16() if dtype is None else as_dtype(dtype, "autocast")
+        if not is_half(chosen):
+            raise type_error("autocast", "dtype must be bfloat16 or float16", dtype=str(chosen))
+        self.dtype = chosen if enabled else None
+        self._outer: list[tuple[DType, bool]] = []
+
+    def __enter__(self) -> autocast:
+        if self.dtype is not None:
+            _say_once_that_it_is_not_faster()
+        self._outer.append(precision.switch(self.dtype))
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        precision.restore(self._outer.pop())
+
+
+_said: list[bool] = []
+
+
+def _say_once_that_it_is_not_faster() -> None:
+    if not _said:
+        _said.append(True)
+        warnings.warn(
+            "autocast: products of 16-bit floats run in float32 units here, so they save memory, "
+            "not time",
+            stacklevel=3,
+        )
+
+
+class GradScaler:
+    """Multiplies a loss so that float16 gradients do not vanish, and finds the factor by itself.
+
+    A step whose gradients are not all finite is left out and the factor shrinks; after
+    ``growth_interval`` good steps it grows.
+
+    >>> import extensor as ex
+    >>> w = ex.ones(2, requires_grad=True)
+    >>> optimizer = ex.optim.SGD([w], lr=0.5)
+    >>> scaler = ex.amp.GradScaler(init_scale=8.0)
+    >>> scaler.scale((w * w).sum()).backward()
+    >>> scaler.step(optimizer)
+    True
+    >>> scaler.update()
+    >>> w
+    tensor([0., 0.], requires_grad=True)
+    """
+
+    def __init__(
+        self,
+        init_scale: float = 65536.0,
+        growth_factor: float = 2.0,
+        backoff_factor: float = 0.5,
+        growth_interval: int = 2000,
+        enabled: bool = True,
+    ) -> None:
+        if not growth_factor > 1:
+            raise value_error(
+                "GradScaler", "growth_factor must be > 1", growth_factor=growth_factor
+            )
+        if not 0 < backoff_factor < 1:
+            requirement = "backoff_factor must be in (0, 1)"
+            raise value_error("GradScaler", requirement, backoff_factor=backoff_factor)
+        if growth_interval < 1:
+            requirement = "growth_interval must be 1 or more"
+            raise value_error("GradScaler", requirement, growth_interval=growth_interval)
+        self._scale = float(init_scale)
+        self.growth_factor = growth_factor
+        self.backoff_factor = backoff_factor
+        self.growth_interval = growth_interval
+        self.enabled = enabled
+        self._good_steps = 0
+        self._finite: dict[int, bool] = {}  # by optimizer, since the last update
+
+    def get_scale(self) -> float:
+        """The present factor; 1 if the scaler is not enabled."""
+        return self._scale if self.enabled else 1.0
+
+    def scale(self, loss: Tensor) -> Tensor:
+        """The loss times the present factor."""
+        return loss * self._scale if self.enabled else loss
+
+    def unscale_(self, optimizer: Optimizer) -> None:
+        """Divide the gradients by the factor, in place: to be called before clipping them."""
+        if not self.enabled:
+            return
+        if id(optimizer) in self._finite:
+            raise RuntimeError("unscale_: gradients are already unscaled, call update() first")
+        parameters = [p for group in optimizer.param_groups for p in group["params"]]
+        gradients = [p.grad._array for p in parameters if p.grad is not None]
+        if not gradients:
+            raise RuntimeError("unscale_: no parameter has a gradient, call backward() first")
+        self._finite[id(optimizer)] = isfinite(norm_of(gradients, float("inf")))
+        multiply_gradients(gradients, 1 / self._scale)
+        changes.mark_all(gradients, tape.mode.anomaly)
+
+    def step(self, optimizer: Optimizer) -> bool:
+        """``optimizer.step()`` with the gradients unscaled, unless one is not finite: then False."""
+        if self.enabled:
+            if id(optimizer) not in self._finite:
+                self.unscale_(optimizer)
+            if not self._finite[id(optimizer)]:
+                return False
+        optimizer.step()
+        return True
+
+    def update(self) -> None:
+        """Adapt the factor to what the steps since the last update found."""
+        if not self.enabled:
+            return
+        if not self._finite:
+            raise RuntimeError("update: no step was taken, call step(optimizer) first")
+        if all(self._finite.values()):
+            self._good_steps += 1
+            if self._good_steps == self.growth_interval:
+                self._good_steps = 0
+                if isfinite(self._scale * self.growth_factor):
+                    self._scale *= self.growth_factor
+        else:
+            self._good_steps = 0
+            self._scale *= self.backoff_factor
+        self._finite.clear()
+
+    def state_dict(self) -> dict[str, Any]:
+        """What is needed to go on as if nothing had happened."""
+        return {"scale": self._scale, "good_steps": self._good_steps}
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Take over what :meth:`state_dict` gave."""
+        if set(state_dict) != {"scale", "good_steps"}:
+            raise value_error(
+                "GradScaler", "state must have scale and good_steps", keys=sorted(state_dict)
+            )
+        self._scale = float(state_dict["scale"])
+        self._good_steps = int(state_dict["good_steps"])
