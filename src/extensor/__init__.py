@@ -1,6 +1,7 @@
 """ExTensor: neural-network training in which every gradient is a public, verified function."""
 
-from typing import Any
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 from extensor import dtypes, optim, random
 from extensor import ops as ops
@@ -71,6 +72,10 @@ from extensor.tape import (
 )
 from extensor.tensor import Tensor, tensor
 
+if TYPE_CHECKING:
+    from extensor import nn as nn
+    from extensor.nn.init import xavier_uniform as xavier_uniform
+
 __version__ = "0.1.0"
 
 ExTensor = Tensor
@@ -124,6 +129,7 @@ __all__ = [
     "jvp",
     "linspace",
     "memory_stats",
+    "nn",
     "no_grad",
     "one_hot",
     "ones",
@@ -143,6 +149,7 @@ __all__ = [
     "uint32",
     "uint64",
     "vjp",
+    "xavier_uniform",
     "zeros",
     "zeros_like",
     *_op_names,
@@ -152,4 +159,8 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name == "bfloat16":
         return dtypes.bfloat16()
+    if name == "nn":
+        return import_module("extensor.nn")
+    if name == "xavier_uniform":
+        return import_module("extensor.nn.init").xavier_uniform
     raise AttributeError(f"module 'extensor' has no attribute {name!r}")
