@@ -12,6 +12,7 @@ import pytest
 import tolerances
 from draws import Call
 from rows import ACTIVATION, ARITHMETIC, COMPARISON, ELEMENTWISE, MATRIX, REDUCTION, Row, torch
+from rows_network import NORMALIZATION
 from rows_shape import INDEXING, JOINING, MOVEMENT, SORTING
 
 import extensor as ex
@@ -24,6 +25,7 @@ ROWS: list[Row] = [
     *REDUCTION,
     *MATRIX,
     *ACTIVATION,
+    *NORMALIZATION,
     *MOVEMENT,
     *JOINING,
     *INDEXING,
@@ -61,6 +63,9 @@ class Ours:
         self.inputs = [x for x in _flat(inputs) if x.requires_grad]
         if row.op == "einsum":  # the one op whose attribute comes first
             self.outputs = [ex.einsum(call.attributes["spec"], *inputs)]
+        elif call.names:
+            given = dict(zip(call.names, inputs, strict=True))
+            self.outputs = _flat(getattr(ex, row.op)(**given, **call.attributes))
         else:
             self.outputs = _flat(getattr(ex, row.op)(*inputs, **call.attributes))
 
