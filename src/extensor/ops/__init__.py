@@ -122,6 +122,16 @@ from extensor.ops.comparison import (
     logical_xor,
     not_equal,
 )
+from extensor.ops.convolution import (
+    conv1d,
+    conv1d_backward,
+    conv2d,
+    conv2d_backward,
+    conv2d_grad_weight,
+    conv2d_grad_weight_backward,
+    conv2d_grad_x,
+    conv2d_grad_x_backward,
+)
 from extensor.ops.einsum import (
     einsum,
     einsum_backward,
@@ -394,6 +404,14 @@ __all__ = [
     "compute_broadcast_strides",
     "concatenate",
     "concatenate_backward",
+    "conv1d",
+    "conv1d_backward",
+    "conv2d",
+    "conv2d_backward",
+    "conv2d_grad_weight",
+    "conv2d_grad_weight_backward",
+    "conv2d_grad_x",
+    "conv2d_grad_x_backward",
     "cos",
     "cos_backward",
     "cosh",
