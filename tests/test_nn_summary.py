@@ -32,7 +32,10 @@ def test_repr() -> None:
     assert repr(nn.PReLU(4)) == "PReLU(num_parameters=4)"
     assert repr(nn.ReLU(inplace=True)) == "ReLU()"
     assert repr(nn.CrossEntropyLoss(weight=[1.0, 2.0])) == "CrossEntropyLoss()"
-    assert repr(nn.KLDivLoss("sum", True)) == "KLDivLoss(reduction='sum', log_target=True)"
+    assert (
+        repr(nn.KLDivLoss(reduction="sum", log_target=True))
+        == "KLDivLoss(reduction='sum', log_target=True)"
+    )
 
 
 SUMMARY = """\

@@ -29,6 +29,7 @@ from extensor.nn.containers import (
     ParameterList,
     Sequential,
 )
+from extensor.nn.convolution import Conv1d, Conv2d, ConvTranspose1d, ConvTranspose2d
 from extensor.nn.linear import Flatten, Identity, Linear
 from extensor.nn.loss import (
     BCELoss,
@@ -46,31 +47,62 @@ from extensor.nn.loss import (
     TripletMarginLoss,
 )
 from extensor.nn.module import Module
+from extensor.nn.normalization import (
+    BatchNorm1d,
+    BatchNorm2d,
+    GroupNorm,
+    InstanceNorm2d,
+    LayerNorm,
+    RMSNorm,
+)
 from extensor.nn.parameter import Parameter
+from extensor.nn.pooling import (
+    AdaptiveAvgPool1d,
+    AdaptiveAvgPool2d,
+    AvgPool1d,
+    AvgPool2d,
+    MaxPool1d,
+    MaxPool2d,
+)
 
 __all__ = [
     "ELU",
     "GELU",
     "GLU",
     "SELU",
+    "AdaptiveAvgPool1d",
+    "AdaptiveAvgPool2d",
+    "AvgPool1d",
+    "AvgPool2d",
     "BCELoss",
     "BCEWithLogitsLoss",
+    "BatchNorm1d",
+    "BatchNorm2d",
+    "Conv1d",
+    "Conv2d",
+    "ConvTranspose1d",
+    "ConvTranspose2d",
     "CosineEmbeddingLoss",
     "CrossEntropyLoss",
     "Flatten",
     "FocalLoss",
+    "GroupNorm",
     "Hardsigmoid",
     "Hardswish",
     "Hardtanh",
     "HingeLoss",
     "HuberLoss",
     "Identity",
+    "InstanceNorm2d",
     "KLDivLoss",
     "L1Loss",
+    "LayerNorm",
     "LeakyReLU",
     "Linear",
     "LogSoftmax",
     "MSELoss",
+    "MaxPool1d",
+    "MaxPool2d",
     "Mish",
     "Module",
     "ModuleDict",
@@ -80,6 +112,7 @@ __all__ = [
     "Parameter",
     "ParameterDict",
     "ParameterList",
+    "RMSNorm",
     "ReLU",
     "ReLU6",
     "Sequential",

@@ -14,15 +14,15 @@ from extensor.tensor import Tensor
 
 
 class _Loss(Module):
-    def __init__(self, reduction: str = "mean") -> None:
+    def __init__(self, *, reduction: str = "mean") -> None:
         self.reduction = reduction
 
 
 class _WeightedLoss(_Loss):
     weight: Tensor | None
 
-    def __init__(self, weight: Any = None, reduction: str = "mean") -> None:
-        super().__init__(reduction)
+    def __init__(self, weight: Any = None, *, reduction: str = "mean") -> None:
+        super().__init__(reduction=reduction)
         self.register_buffer("weight", _tensor_or_none(weight))
 
 
@@ -47,8 +47,8 @@ class L1Loss(_Loss):
 class SmoothL1Loss(_Loss):
     """A parabola where the difference is below ``beta``, then straight with slope 1."""
 
-    def __init__(self, reduction: str = "mean", beta: float = 1.0) -> None:
-        super().__init__(reduction)
+    def __init__(self, *, reduction: str = "mean", beta: float = 1.0) -> None:
+        super().__init__(reduction=reduction)
         self.beta = beta
 
     def forward(self, prediction: Any, target: Any) -> Tensor:
@@ -59,7 +59,7 @@ class HuberLoss(_Loss):
     """A parabola where the difference is below ``delta``, then straight with slope ``delta``."""
 
     def __init__(self, reduction: str = "mean", delta: float = 1.0) -> None:
-        super().__init__(reduction)
+        super().__init__(reduction=reduction)
         self.delta = delta
 
     def forward(self, prediction: Any, target: Any) -> Tensor:
@@ -77,11 +77,12 @@ class CrossEntropyLoss(_WeightedLoss):
     def __init__(
         self,
         weight: Any = None,
+        *,
         ignore_index: int = -100,
         reduction: str = "mean",
         label_smoothing: float = 0.0,
     ) -> None:
-        super().__init__(weight, reduction)
+        super().__init__(weight, reduction=reduction)
         self.ignore_index = ignore_index
         self.label_smoothing = label_smoothing
 
@@ -100,9 +101,9 @@ class NLLLoss(_WeightedLoss):
     """The negative log-probability of the class of each sample."""
 
     def __init__(
-        self, weight: Any = None, ignore_index: int = -100, reduction: str = "mean"
+        self, weight: Any = None, *, ignore_index: int = -100, reduction: str = "mean"
     ) -> None:
-        super().__init__(weight, reduction)
+        super().__init__(weight, reduction=reduction)
         self.ignore_index = ignore_index
 
     def forward(self, x: Any, target: Any) -> Tensor:
@@ -121,8 +122,10 @@ class BCEWithLogitsLoss(_WeightedLoss):
 
     pos_weight: Tensor | None
 
-    def __init__(self, weight: Any = None, reduction: str = "mean", pos_weight: Any = None) -> None:
-        super().__init__(weight, reduction)
+    def __init__(
+        self, weight: Any = None, *, reduction: str = "mean", pos_weight: Any = None
+    ) -> None:
+        super().__init__(weight, reduction=reduction)
         self.register_buffer("pos_weight", _tensor_or_none(pos_weight))
 
     def forward(self, logits: Any, target: Any) -> Tensor:
@@ -135,7 +138,7 @@ class FocalLoss(_Loss):
     """The binary cross-entropy of logits, less for what is already sure (Lin et al. 2017)."""
 
     def __init__(self, alpha: float = 0.25, gamma: float = 2.0, reduction: str = "mean") -> None:
-        super().__init__(reduction)
+        super().__init__(reduction=reduction)
         self.alpha = alpha
         self.gamma = gamma
 
@@ -153,8 +156,8 @@ class HingeLoss(_Loss):
 class KLDivLoss(_Loss):
     """``target * (log(target) - x)`` for log-probabilities ``x``."""
 
-    def __init__(self, reduction: str = "mean", log_target: bool = False) -> None:
-        super().__init__(reduction)
+    def __init__(self, *, reduction: str = "mean", log_target: bool = False) -> None:
+        super().__init__(reduction=reduction)
         self.log_target = log_target
 
     def forward(self, x: Any, target: Any) -> Tensor:
@@ -170,7 +173,7 @@ class TripletMarginLoss(_Loss):
     def __init__(
         self, margin: float = 1.0, p: float = 2.0, *, swap: bool = False, reduction: str = "mean"
     ) -> None:
-        super().__init__(reduction)
+        super().__init__(reduction=reduction)
         self.margin = margin
         self.p = p
         self.swap = swap
@@ -184,8 +187,8 @@ class TripletMarginLoss(_Loss):
 class CosineEmbeddingLoss(_Loss):
     """One minus the cosine for pairs of target 1, what it exceeds ``margin`` by for those of -1."""
 
-    def __init__(self, margin: float = 0.0, reduction: str = "mean") -> None:
-        super().__init__(reduction)
+    def __init__(self, margin: float = 0.0, *, reduction: str = "mean") -> None:
+        super().__init__(reduction=reduction)
         self.margin = margin
 
     def forward(self, x1: Any, x2: Any, target: Any) -> Tensor:
