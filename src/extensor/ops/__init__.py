@@ -122,9 +122,19 @@ from extensor.ops.comparison import (
     logical_xor,
     not_equal,
 )
+from extensor.ops.dropout import (
+    dropout,
+    dropout2d,
+    dropout2d_backward,
+    dropout_backward,
+)
 from extensor.ops.einsum import (
     einsum,
     einsum_backward,
+)
+from extensor.ops.embedding import (
+    embedding,
+    embedding_backward,
 )
 from extensor.ops.exponential import (
     exp,
@@ -427,10 +437,16 @@ __all__ = [
     "divide_backward",
     "dot",
     "dot_backward",
+    "dropout",
+    "dropout2d",
+    "dropout2d_backward",
+    "dropout_backward",
     "einsum",
     "einsum_backward",
     "elu",
     "elu_backward",
+    "embedding",
+    "embedding_backward",
     "equal",
     "erf",
     "erf_backward",
