@@ -92,6 +92,10 @@ def hand_arguments(case: Case, inputs: list[Any], output: Any) -> dict[str, Any]
     op = OPS[case.op]
     assert op.rule is not None
     given = named(case, inputs)
+    if op.bound != op.parameters.bound and not op.variadic:
+        # What the op draws or converts itself, a mask say, is an input of its formula only.
+        bound = op.bound(*arguments_of(case, inputs))[: op.arity]
+        given = {name: x for name, x in zip(op.inputs, bound, strict=True) if x is not None}
     arguments: dict[str, Any] = {}
     for name in op.rule.names:
         if name == "output":

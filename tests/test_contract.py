@@ -245,7 +245,15 @@ ANY_SHAPE = {
     ),
 }
 # Their rules are not told which axes of size 1 came or went, or which axes are which.
-ANY_ONES = {"reshape", "squeeze", "unsqueeze", "permute", "broadcast_to", "reduce_to_shape"}
+ANY_ONES = {
+    "reshape",
+    "squeeze",
+    "unsqueeze",
+    "permute",
+    "broadcast_to",
+    "reduce_to_shape",
+    "dropout2d",
+}
 
 
 @pytest.mark.parametrize("op", OPS.values(), ids=list(OPS))

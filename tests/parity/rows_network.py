@@ -92,3 +92,19 @@ NORMALIZATION = [
     Row("batch_norm", _with_statistics(F.batch_norm), _batch_norm),
     Row("instance_norm", _with_statistics(F.instance_norm), _instance_norm),
 ]
+
+
+def _embedding(rng: Rng) -> Call:
+    rows, features = int(rng.integers(1, 6)), int(rng.integers(1, 5))
+    indices = rng.integers(0, rows, _sizes(rng, int(rng.integers(0, 3))))
+    padding = None if rng.random() < 0.5 else int(rng.integers(-rows, rows))
+    return Call([np.asarray(indices), values(rng, (rows, features))], {"padding_idx": padding})
+
+
+LOOKUP = [
+    Row(
+        "embedding",
+        lambda indices, weight, padding_idx: F.embedding(indices, weight, padding_idx),
+        _embedding,
+    ),
+]

@@ -12,7 +12,7 @@ import pytest
 import tolerances
 from draws import Call
 from rows import ACTIVATION, ARITHMETIC, COMPARISON, ELEMENTWISE, MATRIX, REDUCTION, Row, torch
-from rows_network import NORMALIZATION
+from rows_network import LOOKUP, NORMALIZATION
 from rows_shape import INDEXING, JOINING, MOVEMENT, SORTING
 from rows_window import WINDOWS
 
@@ -27,6 +27,7 @@ ROWS: list[Row] = [
     *MATRIX,
     *ACTIVATION,
     *NORMALIZATION,
+    *LOOKUP,
     *MOVEMENT,
     *JOINING,
     *INDEXING,
@@ -36,6 +37,8 @@ ROWS: list[Row] = [
 WITHOUT_COUNTERPART: dict[str, str] = {
     "chain_rule": "a product that is 0 wherever the gradient is; a product there gives NaN",
     "chain_divide": "a quotient that is 0 wherever the gradient is; a quotient there gives NaN",
+    "dropout": "its masks come from another generator",
+    "dropout2d": "its masks come from another generator",
     "lift": "how eps acts in our rules; there is no eps in those",
 }
 CLOSE = {"rtol": 1e-10, "atol": 1e-12}

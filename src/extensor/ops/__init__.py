@@ -138,9 +138,19 @@ from extensor.ops.convolution_transposed import (
     conv_transpose2d,
     conv_transpose2d_backward,
 )
+from extensor.ops.dropout import (
+    dropout,
+    dropout2d,
+    dropout2d_backward,
+    dropout_backward,
+)
 from extensor.ops.einsum import (
     einsum,
     einsum_backward,
+)
+from extensor.ops.embedding import (
+    embedding,
+    embedding_backward,
 )
 from extensor.ops.exponential import (
     exp,
@@ -479,10 +489,16 @@ __all__ = [
     "divide_backward",
     "dot",
     "dot_backward",
+    "dropout",
+    "dropout2d",
+    "dropout2d_backward",
+    "dropout_backward",
     "einsum",
     "einsum_backward",
     "elu",
     "elu_backward",
+    "embedding",
+    "embedding_backward",
     "equal",
     "erf",
     "erf_backward",
