@@ -30,6 +30,8 @@ from extensor.nn.containers import (
     Sequential,
 )
 from extensor.nn.convolution import Conv1d, Conv2d, ConvTranspose1d, ConvTranspose2d
+from extensor.nn.dropout import Dropout, Dropout2d
+from extensor.nn.embedding import Embedding
 from extensor.nn.linear import Flatten, Identity, Linear
 from extensor.nn.loss import (
     BCELoss,
@@ -66,10 +68,6 @@ from extensor.nn.pooling import (
 )
 
 __all__ = [
-    "ELU",
-    "GELU",
-    "GLU",
-    "SELU",
     "AdaptiveAvgPool1d",
     "AdaptiveAvgPool2d",
     "AvgPool1d",
@@ -84,8 +82,14 @@ __all__ = [
     "ConvTranspose2d",
     "CosineEmbeddingLoss",
     "CrossEntropyLoss",
+    "Dropout",
+    "Dropout2d",
+    "ELU",
+    "Embedding",
     "Flatten",
     "FocalLoss",
+    "GELU",
+    "GLU",
     "GroupNorm",
     "Hardsigmoid",
     "Hardswish",
@@ -115,6 +119,7 @@ __all__ = [
     "RMSNorm",
     "ReLU",
     "ReLU6",
+    "SELU",
     "Sequential",
     "SiLU",
     "Sigmoid",

@@ -43,6 +43,8 @@ class MultiHeadAttention(Module):
     ((3, 5, 8), (3, 5, 5))
     """
 
+    in_proj_weight: Parameter | None
+
     def __init__(
         self,
         embed_dim: int,
@@ -65,34 +67,33 @@ class MultiHeadAttention(Module):
         self.embed_dim = embed_dim
         self.num_heads = num_heads
         self.dropout = dropout
-        self.kdim = embed_dim if kdim is None else kdim
-        self.vdim = embed_dim if vdim is None else vdim
+        self.kdim = kdim
+        self.vdim = vdim
         self.batch_first = batch_first
-        self.in_proj_weight = self.q_proj_weight = self.k_proj_weight = self.v_proj_weight = None
-        if self.kdim == self.vdim == embed_dim:
+        if kdim in (None, embed_dim) and vdim in (None, embed_dim):
             self.in_proj_weight = Parameter(empty((3 * embed_dim, embed_dim), dtype))
         else:
+            self.in_proj_weight = None
             self.q_proj_weight = Parameter(empty((embed_dim, embed_dim), dtype))
-            self.k_proj_weight = Parameter(empty((embed_dim, self.kdim), dtype))
-            self.v_proj_weight = Parameter(empty((embed_dim, self.vdim), dtype))
+            self.k_proj_weight = Parameter(empty((embed_dim, kdim or embed_dim), dtype))
+            self.v_proj_weight = Parameter(empty((embed_dim, vdim or embed_dim), dtype))
         self.in_proj_bias = Parameter(empty((3 * embed_dim,), dtype)) if bias else None
         self.out_proj = Linear(embed_dim, embed_dim, bias, dtype=dtype)
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
         """Draw the weights anew; the biases are 0."""
-        for weight in (
-            self.in_proj_weight,
-            self.q_proj_weight,
-            self.k_proj_weight,
-            self.v_proj_weight,
-        ):
-            if weight is not None:
-                init.xavier_uniform_(weight)
+        for weight in self._input_weights():
+            init.xavier_uniform_(weight)
         self.out_proj.reset_parameters()
         for bias in (self.in_proj_bias, self.out_proj.bias):
             if bias is not None:
                 init.zeros_(bias)
+
+    def _input_weights(self) -> tuple[Parameter, ...]:
+        if self.in_proj_weight is not None:
+            return (self.in_proj_weight,)
+        return self.q_proj_weight, self.k_proj_weight, self.v_proj_weight
 
     def forward(
         self,
@@ -107,37 +108,28 @@ class MultiHeadAttention(Module):
     ) -> tuple[Tensor, Tensor | None]:
         has_batch = asarray(query).ndim == 3
         q, k, v = (self._heads(x) for x in self._projected(query, key, value))
-        drops = self.training and self.dropout > 0
-        if (
-            is_causal
-            and attn_mask is None
-            and (need_weights or drops or key_padding_mask is not None)
-        ):
-            attn_mask = ~tril(ones((q.shape[-2], k.shape[-2]), bool_))
         mask = _joined_mask(attn_mask, key_padding_mask, (*q.shape[:-1], k.shape[-2]), q.dtype)
-        weights = None
+        causal = is_causal and attn_mask is None  # a mask that is given is the causal one
+        drops = self.training and self.dropout > 0
         if need_weights or drops:
-            scores = matmul(q * (1 / sqrt(q.shape[-1])), k.mT)
-            weights = softmax(scores if mask is None else _masked(scores, mask))
+            weights = softmax(_masked(matmul(q * (1 / sqrt(q.shape[-1])), k.mT), mask, causal))
             weights = dropout(weights, self.dropout, drops)
             attended = matmul(weights, v)
         else:
-            causal = is_causal and attn_mask is None
             attended = scaled_dot_product_attention(q, k, v, mask, causal)
         output = self.out_proj(self._merged(attended, has_batch))
-        if not need_weights or weights is None:
+        if not need_weights:
             return output, None
         weights = weights.mean(axis=1) if average_attn_weights else weights
         return output, weights if has_batch else weights[0]
 
     def _projected(self, query: Any, key: Any, value: Any) -> Any:
         """The projections of all three, in one product where they are the same tensor."""
-        if self.in_proj_weight is None:
-            weights: Any = (self.q_proj_weight, self.k_proj_weight, self.v_proj_weight)
-        elif query is key is value:
-            return split(linear(query, self.in_proj_weight, self.in_proj_bias), 3, axis=-1)
-        else:
-            weights = split(self.in_proj_weight, 3)
+        weights: Any = self._input_weights()
+        if len(weights) == 1:
+            if query is key is value:
+                return split(linear(query, *weights, self.in_proj_bias), 3, axis=-1)
+            weights = split(*weights, 3)
         biases = (None,) * 3 if self.in_proj_bias is None else split(self.in_proj_bias, 3)
         return map(linear, (query, key, value), weights, biases)
 
@@ -180,5 +172,9 @@ def _joined_mask(
     return (added[0] if len(added) == 1 else added[0] + added[1]).astype(dtype)
 
 
-def _masked(scores: Tensor, mask: Tensor) -> Tensor:
+def _masked(scores: Tensor, mask: Tensor | None, causal: bool) -> Tensor:
+    if causal:
+        scores = where(tril(ones(scores.shape[-2:], bool_)), scores, -inf)
+    if mask is None:
+        return scores
     return where(mask, scores, -inf) if mask.dtype == bool_ else scores + mask

@@ -6,11 +6,11 @@ from typing import Any
 
 from extensor.creation import empty
 from extensor.dtypes import DType
+from extensor.errors import value_error
 from extensor.nn import init
 from extensor.nn.module import Module
 from extensor.nn.parameter import Parameter
 from extensor.ops import embedding
-from extensor.shapes import axis_index
 from extensor.tape import no_grad
 from extensor.tensor import Tensor
 
@@ -35,9 +35,15 @@ class Embedding(Module):
     ) -> None:
         self.num_embeddings = num_embeddings
         self.embedding_dim = embedding_dim
-        self.padding_idx = padding_idx
         if padding_idx is not None:
-            self.padding_idx = axis_index("Embedding", padding_idx, num_embeddings, "padding_idx")
+            if not -num_embeddings <= padding_idx < num_embeddings:
+                raise value_error(
+                    "Embedding",
+                    f"padding_idx must be in [{-num_embeddings}, {num_embeddings - 1}]",
+                    padding_idx=padding_idx,
+                )
+            padding_idx %= num_embeddings
+        self.padding_idx = padding_idx
         self.weight = Parameter(empty((num_embeddings, embedding_dim), dtype))
         self.reset_parameters()
 

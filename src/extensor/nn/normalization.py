@@ -45,7 +45,7 @@ class _ByChannel(Module):
         self.register_buffer("running_var", ones(num_features, dtype) if tracked else None)
         self.register_buffer("num_batches_tracked", zeros((), "int64") if tracked else None)
 
-    def _checked(self, x: Any) -> Tensor:
+    def _checked(self, x: Any) -> Any:
         x = asarray(x)
         if x.ndim not in self._axes or x.shape[1] != self.num_features:
             axes = " or ".join(map(str, self._axes))

@@ -64,7 +64,7 @@ class TransformerEncoderLayer(Module):
         src_mask: Any = None,
         src_key_padding_mask: Any = None,
         is_causal: bool = False,
-    ) -> Tensor:
+    ) -> Any:
         masks = (src_mask, src_key_padding_mask, is_causal)
         if self.norm_first:
             x = src + self._attended(self.norm1(src), *masks)
