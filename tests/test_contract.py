@@ -156,6 +156,8 @@ def _group(op: Op, name: str) -> tuple[int, int]:
         return 0, 0
     if name in ("output", "indices"):
         return 1, 0
+    if name in op.kept:
+        return 1, 1
     if name in op.attributes:
         return 2, op.attributes.index(name)
     assert name == "eps"

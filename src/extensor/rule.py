@@ -153,11 +153,24 @@ class Rule:
                 arguments[position] = as_tensor(self.name, name, value, kind)
             elif role == "shape" and value is not None:
                 arguments[position] = tuple(value)
+        if any(arguments[position] is None for position in self.kept_at):
+            arguments = self._with_kept(arguments)
         needs = None if self.op.variadic else (True,) * len(self.fields)
         results = self._results(arguments, needs)
         if self.op.variadic:
             return tuple(results)
         return results[0] if self.single else self.result(*results)
+
+    def _with_kept(self, arguments: Sequence[Any]) -> list[Any]:
+        """What the tape would have kept, from the forward: so both ways give the same bits."""
+        self._check(arguments)
+        given = dict(zip(self.names, arguments[1:], strict=True))
+        inputs = [unwrapped(given[name]) for name in self.op.inputs]
+        outputs = self.op.compute(inputs, [given[name] for name in self.op.attributes])
+        completed = list(arguments)
+        for position in self.kept_at:
+            completed[position] = wrap(outputs[self.roles[position - 1][1]])
+        return completed
 
     def _as_gradient(self, value: Any) -> Any:
         if self.several:
@@ -204,7 +217,7 @@ class Rule:
     def by_formula(self, arguments: list[Any], needs: Needs) -> list[Tensor | None]:
         """The gradients by the rule as it is written, checked, each in its input's dtype."""
         self._check(arguments)
-        if self.kept_at and tape.mode.recording:
+        if self.kept_at and tape.is_recorded(x for x in arguments if isinstance(x, Tensor)):
             arguments = [None if i in self.kept_at else x for i, x in enumerate(arguments)]
         half = any(isinstance(x, Tensor) and is_half(x.dtype) for x in arguments)
         result = self.written(*([_widened(x) for x in arguments] if half else arguments))
@@ -238,7 +251,7 @@ class Rule:
             return [incoming] * count
         return [known.get(index, incoming) for index in self.differentiable]
 
-    def _check(self, arguments: list[Any]) -> None:
+    def _check(self, arguments: Sequence[Any]) -> None:
         """``grad_output`` must have the shape that the forward would have given."""
         expected = self._expected_shape(arguments)
         if expected is None:
@@ -258,7 +271,7 @@ class Rule:
                 grad_output_shape=arguments[0].shape,
             )
 
-    def _expected_shape(self, arguments: list[Any]) -> Any:
+    def _expected_shape(self, arguments: Sequence[Any]) -> Any:
         op = self.op
         shapes: dict[str, Any] = dict.fromkeys(op.inputs)
         missing = set(op.inputs) - op.optional

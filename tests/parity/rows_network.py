@@ -108,3 +108,27 @@ LOOKUP = [
         _embedding,
     ),
 ]
+
+
+def _attention(rng: Rng) -> Call:
+    batch = _sizes(rng, int(rng.integers(0, 3)))
+    queries, keys = (int(n) for n in rng.choice((1, 2, 5, 17, 140), 2, p=(0.2, 0.3, 0.3, 0.1, 0.1)))
+    features, wide = (int(n) for n in rng.integers(1, 9, 2))
+    shapes = (*batch, queries, features), (*batch, keys, features), (*batch, keys, wide)
+    inputs = [values(rng, shape) for shape in shapes]
+    kind = rng.integers(0, 4)
+    if kind == 1:
+        inputs.append(rng.random((queries, keys)) < 0.6)
+    elif kind == 2:
+        inputs.append(values(rng, (*batch, queries, keys)))
+    scale = None if rng.random() < 0.5 else float(rng.uniform(0.1, 1))
+    return Call(inputs, {"causal": bool(kind == 3), "scale": scale})
+
+
+def _their_attention(q: Any, k: Any, v: Any, mask: Any = None, *, causal: bool, scale: Any) -> Any:
+    """By their formula: their fast kernels cannot be differentiated twice."""
+    with torch.nn.attention.sdpa_kernel(torch.nn.attention.SDPBackend.MATH):
+        return F.scaled_dot_product_attention(q, k, v, mask, is_causal=causal, scale=scale)
+
+
+ATTENTION = [Row("scaled_dot_product_attention", _their_attention, _attention)]

@@ -82,6 +82,10 @@ from extensor.ops.arrangement import (
     triu,
     triu_backward,
 )
+from extensor.ops.attention import (
+    scaled_dot_product_attention,
+    scaled_dot_product_attention_backward,
+)
 from extensor.ops.broadcasting import (
     are_shapes_broadcastable,
     broadcast_shapes,
@@ -663,6 +667,8 @@ __all__ = [
     "round_backward",
     "rsqrt",
     "rsqrt_backward",
+    "scaled_dot_product_attention",
+    "scaled_dot_product_attention_backward",
     "scatter_add",
     "scatter_add_backward",
     "selu",

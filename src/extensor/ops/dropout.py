@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from math import ceil
-from numbers import Real
 from typing import Any
+
+import numpy as np
 
 from extensor.creation import zeros_like
 from extensor.dtypes import bool_
@@ -19,7 +20,7 @@ from extensor.tensor import Tensor, to_array, wrap
 
 def _mask(name: str, shape: Shape, p: Any, training: bool, generator: Generator | None) -> Any:
     """True where an element stays, with probability ``1 - p``; None where all do."""
-    if not isinstance(p, Real):
+    if not isinstance(p, int | float | np.number):
         raise type_error(name, "p must be a number", p=type(p).__name__)
     if not 0 <= p <= 1:
         raise value_error(name, "p must be in [0, 1]", p=p)
