@@ -67,17 +67,35 @@ def first_floating(result: Any, rule: Rule | None) -> list[Tensor]:
     return outputs if rule is not None and rule.several else outputs[:1]
 
 
+def named(case: Case, inputs: list[Any]) -> dict[str, Any]:
+    """The inputs of the case by the op's names for them."""
+    return dict(zip(case.names or OPS[case.op].inputs, inputs, strict=False))
+
+
+def arguments_of(case: Case, inputs: list[Any]) -> tuple[list[Any], dict[str, Any]]:
+    """What a call takes: by name where an attribute comes before an input, or an input is left out."""
+    if case.op == "einsum":
+        return [case.attributes["spec"], *inputs[0]], {}
+    op = OPS[case.op]
+    if case.names or op.bound != op.parameters.bound:
+        return [], {**named(case, inputs), **case.attributes}
+    return inputs, dict(case.attributes)
+
+
 def call(case: Case, inputs: list[Any]) -> Any:
-    if case.op == "einsum":  # the one op whose attribute comes first
-        return ex.einsum(case.attributes["spec"], *inputs[0])
-    return getattr(ex, case.op)(*inputs, **case.attributes)
+    args, kwargs = arguments_of(case, inputs)
+    return getattr(ex, case.op)(*args, **kwargs)
 
 
 def hand_arguments(case: Case, inputs: list[Any], output: Any) -> dict[str, Any]:
     """The arguments of the case's rule after ``grad_output``, found by their names."""
     op = OPS[case.op]
     assert op.rule is not None
-    given = dict(zip(op.inputs, inputs, strict=False))
+    given = named(case, inputs)
+    if op.bound != op.parameters.bound and not op.variadic:
+        # What the op draws or converts itself, a mask say, is an input of its formula only.
+        bound = op.bound(*arguments_of(case, inputs))[: op.arity]
+        given = {name: x for name, x in zip(op.inputs, bound, strict=True) if x is not None}
     arguments: dict[str, Any] = {}
     for name in op.rule.names:
         if name == "output":
@@ -88,6 +106,10 @@ def hand_arguments(case: Case, inputs: list[Any], output: Any) -> dict[str, Any]
             arguments[name] = [x.shape for x in inputs[0]]
         elif name in given:
             arguments[name] = _detached(given[name])
+        elif name in case.attributes:
+            arguments[name] = case.attributes[name]
+        elif name in op.attributes or name == "eps":
+            continue
         elif name.endswith("_shape"):
             stem = name.removesuffix("_shape")
             value = given[op.inputs[0] if stem == "input" else stem]
@@ -95,8 +117,8 @@ def hand_arguments(case: Case, inputs: list[Any], output: Any) -> dict[str, Any]
         elif name.endswith("_dtype"):
             stem = name.removesuffix("_dtype")
             arguments[name] = given[op.inputs[0] if stem == "input" else stem].dtype
-        elif name != "eps" and name in case.attributes:
-            arguments[name] = case.attributes[name]
+        elif name in op.optional:
+            arguments[name] = None
     return arguments
 
 

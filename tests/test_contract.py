@@ -156,6 +156,8 @@ def _group(op: Op, name: str) -> tuple[int, int]:
         return 0, 0
     if name in ("output", "indices"):
         return 1, 0
+    if name in op.kept:
+        return 1, 1
     if name in op.attributes:
         return 2, op.attributes.index(name)
     assert name == "eps"
@@ -245,7 +247,15 @@ ANY_SHAPE = {
     ),
 }
 # Their rules are not told which axes of size 1 came or went, or which axes are which.
-ANY_ONES = {"reshape", "squeeze", "unsqueeze", "permute", "broadcast_to", "reduce_to_shape"}
+ANY_ONES = {
+    "reshape",
+    "squeeze",
+    "unsqueeze",
+    "permute",
+    "broadcast_to",
+    "reduce_to_shape",
+    "dropout2d",
+}
 
 
 @pytest.mark.parametrize("op", OPS.values(), ids=list(OPS))

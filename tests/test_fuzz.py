@@ -17,7 +17,16 @@ import ml_dtypes
 import numpy as np
 import pytest
 import tolerances
-from calls import FLOATS, INTEGERS, arrays_of, call, flat, hand_arguments, numpy_dtype
+from calls import (
+    FLOATS,
+    INTEGERS,
+    arguments_of,
+    arrays_of,
+    call,
+    flat,
+    hand_arguments,
+    numpy_dtype,
+)
 from cases.case import Case
 from op_cases import CASES
 
@@ -227,12 +236,10 @@ def test_ops_from_rows(name: str, rng: Rng) -> None:
         row = next(rows)
         dtype = str(rng.choice(FLOATS))
         inputs = [_disguised(x, rng) for x in arrays_of(row, rng, dtype)]
-        if name == "einsum":
-            inputs = [row.attributes["spec"], *inputs[0]]
-        attributes = {} if name == "einsum" else dict(row.attributes)
-        values = _spoiled([*inputs, *attributes.values()], rng)
-        kwargs = dict(zip(attributes, values[len(inputs) :], strict=True))
-        succeeded += _check_op(name, values[: len(inputs)], kwargs)
+        args, kwargs = arguments_of(row, inputs)
+        values = _spoiled([*args, *kwargs.values()], rng)
+        named = dict(zip(kwargs, values[len(args) :], strict=True))
+        succeeded += _check_op(name, values[: len(args)], named)
     assert succeeded >= CALLS // 8, "nearly every call is refused: the test sees nothing"
 
 

@@ -120,7 +120,7 @@ def kept(rule: Rule) -> str:
             things.append(f"{words[role]} `{rule.op.inputs[index]}`")
         elif role == "shapes":
             things.append(f"shapes of `{rule.op.inputs[index]}`")
-        elif role in ("tensor", "output", "indices"):
+        elif role in ("tensor", "output", "indices", "kept"):
             things.append(f"`{name}`")
     return ", ".join(things) or "nothing"
 

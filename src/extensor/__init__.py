@@ -63,8 +63,9 @@ from extensor.tape import (
 from extensor.tensor import Tensor, tensor
 
 if TYPE_CHECKING:
-    from extensor import amp, optim
+    from extensor import amp, nn, optim
     from extensor.gradcheck import GradientError, GradientReport, Mistake, check_gradient
+    from extensor.nn.init import xavier_uniform
     from extensor.optim import (
         adagrad_step,
         adam_step,
@@ -129,6 +130,7 @@ __all__ = [
     "jvp",
     "linspace",
     "memory_stats",
+    "nn",
     "no_grad",
     "one_hot",
     "ones",
@@ -148,6 +150,7 @@ __all__ = [
     "uint32",
     "uint64",
     "vjp",
+    "xavier_uniform",
     "zeros",
     "zeros_like",
     *_op_names,
@@ -158,9 +161,10 @@ __all__ = [
 _LAZY = {
     **dict.fromkeys(("GradientError", "GradientReport", "Mistake", "check_gradient"), "gradcheck"),
     **dict.fromkeys(("adagrad_step", "adam_step", "adamw_step", "rmsprop_step"), "optim"),
+    "xavier_uniform": "nn.init",
     **dict.fromkeys(("sgd_step", "clip_grad_norm", "clip_grad_value"), "optim"),
 }
-_LAZY_MODULES = frozenset({"amp", "gradcheck", "optim"})
+_LAZY_MODULES = frozenset({"amp", "gradcheck", "nn", "optim"})
 
 
 def __getattr__(name: str) -> Any:

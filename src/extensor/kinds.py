@@ -28,6 +28,14 @@ else:
 _KINDS = {kind.__name__: kind for kind in (Array, Arrays, Indices, Target)}
 
 
+_OPTIONAL = " | None"
+
+
 def kind_of(annotation: str | None) -> Any:
     """The kind of input an annotation, as it is written, stands for; None for an attribute."""
-    return None if annotation is None else _KINDS.get(annotation.removesuffix(" | None"))
+    return None if annotation is None else _KINDS.get(annotation.removesuffix(_OPTIONAL))
+
+
+def is_optional(annotation: str) -> bool:
+    """True for an input that may be None."""
+    return annotation.endswith(_OPTIONAL)

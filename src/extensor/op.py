@@ -16,7 +16,7 @@ from extensor import _native, engine, precision, tape
 from extensor.binding import Parameters, dressed, guarded, reordered
 from extensor.dtypes import is_floating
 from extensor.errors import type_error
-from extensor.kinds import Array, Arrays, Indices, Target, kind_of
+from extensor.kinds import Array, Arrays, Indices, Target, is_optional, kind_of
 from extensor.operands import promoted, shape_of, unwrapped
 from extensor.rule import Rule
 from extensor.tensor import Tensor, wrap
@@ -60,6 +60,8 @@ class Op:
         widen: bool = True,
         differentiable: bool = True,
         arguments: Callable[..., Sequence[Any]] | None = None,
+        updates: Sequence[str] = (),
+        kept: Sequence[str] = (),
     ) -> None:
         self.name = formula.__name__
         self.kernel_name = kernel
@@ -70,6 +72,8 @@ class Op:
         self.kinks = kinks
         self.floats = floats
         self.differentiable = differentiable
+        self.updates = updates
+        self.kept = kept
         self.rule: Rule | None = None
         self.parameters = Parameters(self.name, formula, leading=1)
         names = self.parameters.names
@@ -81,7 +85,8 @@ class Op:
         self.variadic = Arrays in self.kinds
         self.inputs = names[: self.arity]
         self.attributes = names[self.arity :]
-        self.optional = set(names[self.parameters.required :])
+        annotated = zip(self.inputs, self.parameters.annotations, strict=False)
+        self.optional = {name for name, annotation in annotated if is_optional(annotation)}
         self.shape_attributes = self.attributes[: _named_attributes(shape)]
         self.public = self.parameters
         self.bound = self.parameters.bound
@@ -99,7 +104,8 @@ class Op:
     def _dispatcher(self) -> Any:
         """The function users call: straight to the kernel where it accepts, else the long way."""
         public, own = self.public, self.parameters.position
-        direct = not self.variadic and public.position.keys() == own.keys()
+        plain = not (self.variadic or self.updates or self.kept)
+        direct = plain and public.position.keys() == own.keys()
         return _native.Dispatcher(
             guarded(self.name, self.bound, self.call),
             self.kernel if direct else None,
@@ -125,25 +131,35 @@ class Op:
             self.shape(self.name, shapes, *attributes)
         if self.check is not None:
             self.check(self.name, *arrays, *attributes)
+        result = self.compute(arrays, attributes)
+        if self.updates and type(result) is tuple:
+            result = self._updated(tensors, result)
+        return self.finish(tensors, attributes, result)
+
+    def compute(self, arrays: Sequence[Any], attributes: Sequence[Any]) -> Any:
+        """By the kernel, or where there is none or it declines, by the formula."""
         result = NotImplemented
         if self.kernel is not None:
             result = engine.run(self.kernel, arrays, attributes)
         if result is NotImplemented:
             result = engine.run(self.formula, arrays, attributes)
-        return self.finish(tensors, attributes, result)
+        return result
+
+    def _updated(self, tensors: Sequence[Any], result: tuple[Any, ...]) -> Any:
+        """The first output; the others are written into the inputs that they update."""
+        output, *values = result
+        for name, value in zip(self.updates, values, strict=True):
+            tensors[self.inputs.index(name)][...] = value
+        return output
 
     def finish(self, tensors: Sequence[Any], attributes: Sequence[Any], result: Any) -> Any:
         """Wrap the result and record the call."""
-        rule = self.rule
-        if type(result) is tuple:
-            outputs = tuple([wrap(x) for x in result])
-            if rule is not None and tape.mode.recording:
-                self._record(rule, tensors, attributes, outputs)
-            return outputs
-        output = wrap(result)
-        if rule is not None and tape.mode.recording:
-            self._record(rule, tensors, attributes, (output,))
-        return output
+        several = type(result) is tuple
+        outputs = tuple([wrap(x) for x in result]) if several else (wrap(result),)
+        if self.rule is not None and tape.mode.recording:
+            self._record(self.rule, tensors, attributes, outputs)
+        returned = outputs[: len(outputs) - len(self.kept)]
+        return returned if len(returned) > 1 else outputs[0]
 
     def _record(
         self,
@@ -162,7 +178,8 @@ class Op:
             parents = tuple([tape.parent_of(x) for x in differentiable])
             saved = rule.saved(tensors, outputs, attributes)
             # Of several outputs only the first carries a gradient, unless the rule takes them all.
-            tape.attach(tape.Node(rule, saved, parents), outputs if rule.several else outputs[:1])
+            number = len(outputs) - len(self.kept) if rule.several else 1
+            tape.attach(tape.Node(rule, saved, parents), outputs[:number])
 
     def _define_backward(
         self, kernel: str | None = None
@@ -187,7 +204,9 @@ def op(**options: Any) -> Callable[[Callable[..., Any]], Function[..., Tensor]]:
     ``widen=False`` is for formulas that only move elements, which need no float32;
     ``differentiable=False`` says that there will be no rule; ``arguments(...)`` is for a public
     function whose arguments come in another order: it has their signature and returns them in the
-    formula's.
+    formula's. ``updates`` names inputs that are changed in place: the formula, which changes nothing,
+    returns their new values after its output, or the output alone. ``kept`` names further outputs
+    that are no result: they only spare the rule from computing them again.
     """
 
     def define(formula: Callable[..., Any]) -> Any:

@@ -39,7 +39,7 @@ def promoted(
             )
         members = [f"{names[0]}[{index}]" for index in range(len(sequence))]
         return [_of_one_dtype(op, sequence, members, floats)]
-    if Target in kinds:
+    if Target in kinds and inputs[kinds.index(Target)] is not None:
         i = kinds.index(Target)
         target = inputs[i] if isinstance(inputs[i], Tensor) else wrap(to_array(inputs[i], op=op))
         inputs = [*inputs[:i], target, *inputs[i + 1 :]]

@@ -9,6 +9,7 @@ The parameter names of a rule say what the tape keeps:
 ``x_dtype``            only its dtype (``input_dtype`` where there is one input)
 ``output``             the result
 ``indices``            the second output, where no input has that name
+a name in ``kept``     that further output, None while the rule is recorded: it has no derivative
 an attribute           its value
 ``eps``                what :func:`extensor.gradient_eps` says at backward time
 =====================  ==================================================
@@ -57,12 +58,13 @@ class Rule:
         self.several = first == "grad_outputs"
         self.roles = [self._role(name) for name in self.names]
         self.differentiable = [i for i, kind in enumerate(op.kinds) if kind is not Indices]
-        self.keepers = [_keeper(role, index) for role, index in self.roles if role != "eps"]
+        self.keepers = [self._keeper(role, i) for role, i in self.roles if role != "eps"]
         self.kept_natively = self._kept_natively()
         self.output_at = self._position_of("output")
         self.eps_at = self._position_of("eps")
-        holders = ("tensor", "output", "indices")
+        holders = ("tensor", "output", "indices", "kept")
         self.tensors_at = [0, *(i for i, (r, _) in enumerate(self.roles, 1) if r in holders)]
+        self.kept_at = [i for i, (role, _) in enumerate(self.roles, 1) if role == "kept"]
         self.fields = [f"grad_{op.inputs[i]}" for i in self.differentiable]
         self.single = len(self.fields) == 1 and not op.variadic
         self.function = dressed(guarded(self.name, self.parameters.bound, self.call), written)
@@ -93,6 +95,8 @@ class Rule:
             return "attribute", op.attributes.index(name)
         if name in ("output", "eps"):
             return name, 0
+        if name in op.kept:
+            return "kept", op.kept.index(name) - len(op.kept)
         if name == "indices":
             return name, 1
         if name == "shapes" and op.variadic:
@@ -104,6 +108,11 @@ class Rule:
             if name == f"input_{suffix}" and len(op.inputs) == 1:
                 return suffix, 0
         raise TypeError(f"{self.name}: {name} is no input, attribute or output of {op.name}")
+
+    def _keeper(self, role: str, index: int) -> Callable[..., Any]:
+        if role == "tensor" and self.op.inputs[index] in self.op.updates:
+            role = "updated"
+        return _keeper(role, index)
 
     def differentiable_of(self, tensors: Sequence[Any]) -> Sequence[Any]:
         """The inputs that can get a gradient."""
@@ -142,16 +151,29 @@ class Rule:
             zip(self.roles, self.names, strict=True), start=1
         ):
             value = arguments[position]
-            if role in ("tensor", "output", "indices"):
+            if role in ("tensor", "output", "indices", "kept"):
                 kind = self.op.kinds[index] if role == "tensor" else Array
                 arguments[position] = as_tensor(self.name, name, value, kind)
             elif role == "shape" and value is not None:
                 arguments[position] = tuple(value)
+        if any(arguments[position] is None for position in self.kept_at):
+            arguments = self._with_kept(arguments)
         needs = None if self.op.variadic else (True,) * len(self.fields)
         results = self._results(arguments, needs)
         if self.op.variadic:
             return tuple(results)
         return results[0] if self.single else self.result(*results)
+
+    def _with_kept(self, arguments: Sequence[Any]) -> list[Any]:
+        """What the tape would have kept, from the forward: so both ways give the same bits."""
+        self._check(arguments)
+        given = dict(zip(self.names, arguments[1:], strict=True))
+        inputs = [unwrapped(given[name]) for name in self.op.inputs]
+        outputs = self.op.compute(inputs, [given[name] for name in self.op.attributes])
+        completed = list(arguments)
+        for position in self.kept_at:
+            completed[position] = wrap(outputs[self.roles[position - 1][1]])
+        return completed
 
     def _as_gradient(self, value: Any) -> Any:
         if self.several:
@@ -198,6 +220,8 @@ class Rule:
     def by_formula(self, arguments: list[Any], needs: Needs) -> list[Tensor | None]:
         """The gradients by the rule as it is written, checked, each in its input's dtype."""
         self._check(arguments)
+        if self.kept_at and tape.is_recorded(x for x in arguments if isinstance(x, Tensor)):
+            arguments = [None if i in self.kept_at else x for i, x in enumerate(arguments)]
         half = any(isinstance(x, Tensor) and is_half(x.dtype) for x in arguments)
         result = self.written(*([_widened(x) for x in arguments] if half else arguments))
         parts = (result,) if self.single else result
@@ -230,7 +254,7 @@ class Rule:
             return [incoming] * count
         return [known.get(index, incoming) for index in self.differentiable]
 
-    def _check(self, arguments: list[Any]) -> None:
+    def _check(self, arguments: Sequence[Any]) -> None:
         """``grad_output`` must have the shape that the forward would have given."""
         expected = self._expected_shape(arguments)
         if expected is None:
@@ -250,7 +274,7 @@ class Rule:
                 grad_output_shape=arguments[0].shape,
             )
 
-    def _expected_shape(self, arguments: list[Any]) -> Any:
+    def _expected_shape(self, arguments: Sequence[Any]) -> Any:
         op = self.op
         shapes: dict[str, Any] = dict.fromkeys(op.inputs)
         missing = set(op.inputs) - op.optional
@@ -303,15 +327,22 @@ def _keeper(role: str, index: int) -> Callable[..., Any]:
     """The function that takes one thing to keep from (tensors, outputs, attributes)."""
     keepers: dict[str, Callable[..., Any]] = {
         "tensor": lambda tensors, outputs, attributes: tensors[index],
+        # A copy: the next call changes the tensor itself, before this one's backward pass.
+        "updated": lambda tensors, outputs, attributes: _copied(tensors[index]),
         "shape": lambda tensors, outputs, attributes: shape_of(tensors[index]),
         "shapes": lambda tensors, outputs, attributes: shape_of(tensors[index]),
         "dtype": lambda tensors, outputs, attributes: tensors[index].dtype,
         # The array, not the tensor: a node that held its own output would be a cycle.
         "output": lambda tensors, outputs, attributes: outputs[0]._array,
         "indices": lambda tensors, outputs, attributes: outputs[index].detach(),
+        "kept": lambda tensors, outputs, attributes: outputs[index].detach(),
         "attribute": lambda tensors, outputs, attributes: attributes[index],
     }
     return keepers[role]
+
+
+def _copied(x: Tensor | None) -> Tensor | None:
+    return None if x is None else x.detach().clone()
 
 
 def _shape_given(role: str, value: Any) -> Any:

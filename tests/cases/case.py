@@ -58,7 +58,8 @@ class Case:
     independent implementation on NumPy arrays (NumPy's or SciPy's own function where there is one);
     ``smooth`` is False where finite differences mean nothing (indices out, piecewise constant);
     ``second`` is False where the second derivative is not defined, with the reason beside the row.
-    ``integers`` says that integer and bool dtypes are also meaningful inputs.
+    ``integers`` says that integer and bool dtypes are also meaningful inputs. ``names`` says which
+    inputs of the op are given, where they are not the first ones.
     """
 
     op: str
@@ -68,6 +69,7 @@ class Case:
     smooth: bool = True
     second: bool = True
     integers: bool = True
+    names: tuple[str, ...] = ()
 
     @property
     def id(self) -> str:

@@ -15,10 +15,14 @@ Shape = tuple[int, ...]
 
 @dataclass(frozen=True)
 class Call:
-    """Inputs, float64 where they are differentiable, and the attributes by our names."""
+    """Inputs, float64 where they are differentiable, and the attributes by our names.
+
+    ``names`` are given where the inputs are not the first parameters.
+    """
 
     inputs: list[Any]
     attributes: dict[str, Any] = field(default_factory=dict)
+    names: tuple[str, ...] = ()
 
 
 Draw = Callable[[Rng], Call]

@@ -12,7 +12,9 @@ import pytest
 import tolerances
 from draws import Call
 from rows import ACTIVATION, ARITHMETIC, COMPARISON, ELEMENTWISE, MATRIX, REDUCTION, Row, torch
+from rows_network import ATTENTION, LOOKUP, NORMALIZATION
 from rows_shape import INDEXING, JOINING, MOVEMENT, SORTING
+from rows_window import WINDOWS
 
 import extensor as ex
 from extensor.op import OPS
@@ -24,14 +26,20 @@ ROWS: list[Row] = [
     *REDUCTION,
     *MATRIX,
     *ACTIVATION,
+    *NORMALIZATION,
+    *LOOKUP,
+    *ATTENTION,
     *MOVEMENT,
     *JOINING,
     *INDEXING,
     *SORTING,
+    *WINDOWS,
 ]
 WITHOUT_COUNTERPART: dict[str, str] = {
     "chain_rule": "a product that is 0 wherever the gradient is; a product there gives NaN",
     "chain_divide": "a quotient that is 0 wherever the gradient is; a quotient there gives NaN",
+    "dropout": "its masks come from another generator",
+    "dropout2d": "its masks come from another generator",
     "lift": "how eps acts in our rules; there is no eps in those",
 }
 CLOSE = {"rtol": 1e-10, "atol": 1e-12}
@@ -61,6 +69,9 @@ class Ours:
         self.inputs = [x for x in _flat(inputs) if x.requires_grad]
         if row.op == "einsum":  # the one op whose attribute comes first
             self.outputs = [ex.einsum(call.attributes["spec"], *inputs)]
+        elif call.names:
+            given = dict(zip(call.names, inputs, strict=True))
+            self.outputs = _flat(getattr(ex, row.op)(**given, **call.attributes))
         else:
             self.outputs = _flat(getattr(ex, row.op)(*inputs, **call.attributes))
 

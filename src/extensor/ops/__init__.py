@@ -82,6 +82,10 @@ from extensor.ops.arrangement import (
     triu,
     triu_backward,
 )
+from extensor.ops.attention import (
+    scaled_dot_product_attention,
+    scaled_dot_product_attention_backward,
+)
 from extensor.ops.broadcasting import (
     are_shapes_broadcastable,
     broadcast_shapes,
@@ -122,9 +126,35 @@ from extensor.ops.comparison import (
     logical_xor,
     not_equal,
 )
+from extensor.ops.convolution import (
+    conv1d,
+    conv1d_backward,
+    conv2d,
+    conv2d_backward,
+    conv2d_grad_weight,
+    conv2d_grad_weight_backward,
+    conv2d_grad_x,
+    conv2d_grad_x_backward,
+)
+from extensor.ops.convolution_transposed import (
+    conv_transpose1d,
+    conv_transpose1d_backward,
+    conv_transpose2d,
+    conv_transpose2d_backward,
+)
+from extensor.ops.dropout import (
+    dropout,
+    dropout2d,
+    dropout2d_backward,
+    dropout_backward,
+)
 from extensor.ops.einsum import (
     einsum,
     einsum_backward,
+)
+from extensor.ops.embedding import (
+    embedding,
+    embedding_backward,
 )
 from extensor.ops.exponential import (
     exp,
@@ -245,9 +275,39 @@ from extensor.ops.movement import (
     unsqueeze,
     unsqueeze_backward,
 )
+from extensor.ops.normalization import (
+    group_norm,
+    group_norm_backward,
+    layer_norm,
+    layer_norm_backward,
+    rms_norm,
+    rms_norm_backward,
+)
+from extensor.ops.normalization_batch import (
+    batch_norm,
+    batch_norm_backward,
+    instance_norm,
+    instance_norm_backward,
+)
 from extensor.ops.padding import (
     pad,
     pad_backward,
+)
+from extensor.ops.pooling import (
+    max_pool1d,
+    max_pool1d_backward,
+    max_pool2d,
+    max_pool2d_backward,
+)
+from extensor.ops.pooling_average import (
+    adaptive_avg_pool1d,
+    adaptive_avg_pool1d_backward,
+    adaptive_avg_pool2d,
+    adaptive_avg_pool2d_backward,
+    avg_pool1d,
+    avg_pool1d_backward,
+    avg_pool2d,
+    avg_pool2d_backward,
 )
 from extensor.ops.reduction import (
     cumsum,
@@ -354,6 +414,10 @@ __all__ = [
     "acos_backward",
     "acosh",
     "acosh_backward",
+    "adaptive_avg_pool1d",
+    "adaptive_avg_pool1d_backward",
+    "adaptive_avg_pool2d",
+    "adaptive_avg_pool2d_backward",
     "add",
     "add_backward",
     "all",
@@ -372,6 +436,12 @@ __all__ = [
     "atan_backward",
     "atanh",
     "atanh_backward",
+    "avg_pool1d",
+    "avg_pool1d_backward",
+    "avg_pool2d",
+    "avg_pool2d_backward",
+    "batch_norm",
+    "batch_norm_backward",
     "binary_cross_entropy",
     "binary_cross_entropy_backward",
     "binary_cross_entropy_with_logits",
@@ -394,6 +464,18 @@ __all__ = [
     "compute_broadcast_strides",
     "concatenate",
     "concatenate_backward",
+    "conv1d",
+    "conv1d_backward",
+    "conv2d",
+    "conv2d_backward",
+    "conv2d_grad_weight",
+    "conv2d_grad_weight_backward",
+    "conv2d_grad_x",
+    "conv2d_grad_x_backward",
+    "conv_transpose1d",
+    "conv_transpose1d_backward",
+    "conv_transpose2d",
+    "conv_transpose2d_backward",
     "cos",
     "cos_backward",
     "cosh",
@@ -411,10 +493,16 @@ __all__ = [
     "divide_backward",
     "dot",
     "dot_backward",
+    "dropout",
+    "dropout2d",
+    "dropout2d_backward",
+    "dropout_backward",
     "einsum",
     "einsum_backward",
     "elu",
     "elu_backward",
+    "embedding",
+    "embedding_backward",
     "equal",
     "erf",
     "erf_backward",
@@ -444,6 +532,8 @@ __all__ = [
     "glu_backward",
     "greater",
     "greater_equal",
+    "group_norm",
+    "group_norm_backward",
     "hard_sigmoid",
     "hard_sigmoid_backward",
     "hard_swish",
@@ -462,6 +552,8 @@ __all__ = [
     "index_select_backward",
     "index_set",
     "index_set_backward",
+    "instance_norm",
+    "instance_norm_backward",
     "isfinite",
     "isinf",
     "isnan",
@@ -469,6 +561,8 @@ __all__ = [
     "kl_div_backward",
     "l1_loss",
     "l1_loss_backward",
+    "layer_norm",
+    "layer_norm_backward",
     "leaky_relu",
     "leaky_relu_backward",
     "less",
@@ -499,6 +593,10 @@ __all__ = [
     "matmul_backward",
     "max",
     "max_backward",
+    "max_pool1d",
+    "max_pool1d_backward",
+    "max_pool2d",
+    "max_pool2d_backward",
     "max_reduce",
     "max_reduce_backward",
     "maximum",
@@ -561,12 +659,16 @@ __all__ = [
     "repeat_backward",
     "reshape",
     "reshape_backward",
+    "rms_norm",
+    "rms_norm_backward",
     "roll",
     "roll_backward",
     "round",
     "round_backward",
     "rsqrt",
     "rsqrt_backward",
+    "scaled_dot_product_attention",
+    "scaled_dot_product_attention_backward",
     "scatter_add",
     "scatter_add_backward",
     "selu",

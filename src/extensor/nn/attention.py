@@ -1,0 +1,180 @@
+"""Attention with several heads."""
+
+from __future__ import annotations
+
+from math import inf, sqrt
+from typing import Any
+
+from extensor.creation import asarray, empty, ones
+from extensor.dtypes import DType, bool_
+from extensor.errors import value_error
+from extensor.nn import init
+from extensor.nn.linear import Linear
+from extensor.nn.module import Module
+from extensor.nn.parameter import Parameter
+from extensor.ops import (
+    dropout,
+    linear,
+    matmul,
+    scaled_dot_product_attention,
+    softmax,
+    split,
+    tril,
+    where,
+)
+from extensor.tensor import Tensor
+
+
+class MultiHeadAttention(Module):
+    """Attention of ``num_heads`` parts of the vectors, each with projections of its own.
+
+    Sequences are (length, batch, embed_dim), or with ``batch_first`` (batch, length, embed_dim), or
+    without a batch (length, embed_dim). Keys and values may have other sizes, ``kdim`` and ``vdim``.
+    Called with ``(query, key, value)`` it returns the output and the attention weights, averaged
+    over the heads unless told otherwise; with ``need_weights=False`` None for them, which is faster
+    and needs less memory. In a boolean mask True means, as in PyTorch, what must not be seen; a
+    floating mask is added to the scores.
+
+    >>> import extensor as ex
+    >>> attention = ex.nn.MultiHeadAttention(8, 2, batch_first=True)
+    >>> x = ex.ones((3, 5, 8))
+    >>> output, weights = attention(x, x, x)
+    >>> output.shape, weights.shape
+    ((3, 5, 8), (3, 5, 5))
+    """
+
+    in_proj_weight: Parameter | None
+
+    def __init__(
+        self,
+        embed_dim: int,
+        num_heads: int,
+        dropout: float = 0.0,
+        bias: bool = True,
+        *,
+        kdim: int | None = None,
+        vdim: int | None = None,
+        batch_first: bool = False,
+        dtype: DType = None,
+    ) -> None:
+        if embed_dim % num_heads:
+            raise value_error(
+                "MultiHeadAttention",
+                "embed_dim must be divisible by num_heads",
+                embed_dim=embed_dim,
+                num_heads=num_heads,
+            )
+        self.embed_dim = embed_dim
+        self.num_heads = num_heads
+        self.dropout = dropout
+        self.kdim = kdim
+        self.vdim = vdim
+        self.batch_first = batch_first
+        if kdim in (None, embed_dim) and vdim in (None, embed_dim):
+            self.in_proj_weight = Parameter(empty((3 * embed_dim, embed_dim), dtype))
+        else:
+            self.in_proj_weight = None
+            self.q_proj_weight = Parameter(empty((embed_dim, embed_dim), dtype))
+            self.k_proj_weight = Parameter(empty((embed_dim, kdim or embed_dim), dtype))
+            self.v_proj_weight = Parameter(empty((embed_dim, vdim or embed_dim), dtype))
+        self.in_proj_bias = Parameter(empty((3 * embed_dim,), dtype)) if bias else None
+        self.out_proj = Linear(embed_dim, embed_dim, bias, dtype=dtype)
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Draw the weights anew; the biases are 0."""
+        for weight in self._input_weights():
+            init.xavier_uniform_(weight)
+        self.out_proj.reset_parameters()
+        for bias in (self.in_proj_bias, self.out_proj.bias):
+            if bias is not None:
+                init.zeros_(bias)
+
+    def _input_weights(self) -> tuple[Parameter, ...]:
+        if self.in_proj_weight is not None:
+            return (self.in_proj_weight,)
+        return self.q_proj_weight, self.k_proj_weight, self.v_proj_weight
+
+    def forward(
+        self,
+        query: Any,
+        key: Any,
+        value: Any,
+        key_padding_mask: Any = None,
+        need_weights: bool = True,
+        attn_mask: Any = None,
+        average_attn_weights: bool = True,
+        is_causal: bool = False,
+    ) -> tuple[Tensor, Tensor | None]:
+        has_batch = asarray(query).ndim == 3
+        q, k, v = (self._heads(x) for x in self._projected(query, key, value))
+        mask = _joined_mask(attn_mask, key_padding_mask, (*q.shape[:-1], k.shape[-2]), q.dtype)
+        causal = is_causal and attn_mask is None  # a mask that is given is the causal one
+        drops = self.training and self.dropout > 0
+        if need_weights or drops:
+            weights = softmax(_masked(matmul(q * (1 / sqrt(q.shape[-1])), k.mT), mask, causal))
+            weights = dropout(weights, self.dropout, drops)
+            attended = matmul(weights, v)
+        else:
+            attended = scaled_dot_product_attention(q, k, v, mask, causal)
+        output = self.out_proj(self._merged(attended, has_batch))
+        if not need_weights:
+            return output, None
+        weights = weights.mean(axis=1) if average_attn_weights else weights
+        return output, weights if has_batch else weights[0]
+
+    def _projected(self, query: Any, key: Any, value: Any) -> Any:
+        """The projections of all three, in one product where they are the same tensor."""
+        weights: Any = self._input_weights()
+        if len(weights) == 1:
+            if query is key is value:
+                return split(linear(query, *weights, self.in_proj_bias), 3, axis=-1)
+            weights = split(*weights, 3)
+        biases = (None,) * 3 if self.in_proj_bias is None else split(self.in_proj_bias, 3)
+        return map(linear, (query, key, value), weights, biases)
+
+    def _heads(self, x: Tensor) -> Tensor:
+        """From either layout of sequences to (batch, heads, length, size of a head)."""
+        if x.ndim == 2:
+            x = x.unsqueeze(0 if self.batch_first else 1)
+        parts = x.reshape(*x.shape[:2], self.num_heads, -1)
+        return parts.permute((0, 2, 1, 3) if self.batch_first else (1, 2, 0, 3))
+
+    def _merged(self, x: Tensor, has_batch: bool) -> Tensor:
+        """Back from (batch, heads, length, size of a head) to the layout of the input."""
+        batch, _, length, _ = x.shape
+        if not has_batch:
+            return x.permute((0, 2, 1, 3)).reshape(length, self.embed_dim)
+        if self.batch_first:
+            return x.permute((0, 2, 1, 3)).reshape(batch, length, self.embed_dim)
+        return x.permute((2, 0, 1, 3)).reshape(length, batch, self.embed_dim)
+
+
+MultiheadAttention = MultiHeadAttention
+
+
+def _joined_mask(
+    attn_mask: Any, key_padding_mask: Any, shape: tuple[int, ...], dtype: DType
+) -> Tensor | None:
+    """One mask that broadcasts to ``shape``: boolean, True for what is seen, or to be added."""
+    batch, heads, length, keys = shape
+    masks = []
+    if attn_mask is not None:
+        mask = asarray(attn_mask)
+        masks.append(mask.reshape(batch, heads, length, keys) if mask.ndim == 3 else mask)
+    if key_padding_mask is not None:
+        masks.append(asarray(key_padding_mask).reshape(batch, 1, 1, keys))
+    if not masks:
+        return None
+    if all(mask.dtype == bool_ for mask in masks):
+        return ~(masks[0] if len(masks) == 1 else masks[0] | masks[1])
+    added = [where(mask, -inf, 0.0) if mask.dtype == bool_ else mask for mask in masks]
+    return (added[0] if len(added) == 1 else added[0] + added[1]).astype(dtype)
+
+
+def _masked(scores: Tensor, mask: Tensor | None, causal: bool) -> Tensor:
+    if causal:
+        scores = where(tril(ones(scores.shape[-2:], bool_)), scores, -inf)
+    if mask is None:
+        return scores
+    return where(mask, scores, -inf) if mask.dtype == bool_ else scores + mask

@@ -1,0 +1,133 @@
+"""Calls of a module that somebody watches: hooks before, after, and on the way back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from extensor.errors import value_error
+from extensor.function import Context, Function
+from extensor.tape import is_recorded
+from extensor.tensor import Tensor
+
+if TYPE_CHECKING:
+    from extensor.nn.module import Module
+
+
+class Hooks:
+    """The hooks of one module, in the order they were registered."""
+
+    def __init__(self) -> None:
+        self.before: list[Callable[..., Any]] = []
+        self.after: list[Callable[..., Any]] = []
+        self.backward: list[Callable[..., Any]] = []
+
+    def are_empty(self) -> bool:
+        return not (self.before or self.after or self.backward)
+
+
+def call_with_hooks(
+    module: Module, hooks: Hooks, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Any:
+    """``module.forward`` between its hooks."""
+    for hook in tuple(hooks.before):
+        replaced = hook(module, args)
+        if replaced is not None:
+            args = replaced if isinstance(replaced, tuple) else (replaced,)
+    watch = Watch(module, tuple(hooks.backward)) if hooks.backward else None
+    if watch is not None:
+        args = watch.entered(args)
+    output = module.forward(*args, **kwargs)
+    for hook in tuple(hooks.after):
+        replaced = hook(module, args, output)
+        if replaced is not None:
+            output = replaced
+    return output if watch is None else watch.left(output)
+
+
+class Watch:
+    """The backward hooks of one call, and the gradients they wait for.
+
+    Two identities stand on the tape, around the module: the outer sees the gradients of the
+    outputs, the inner, reached when all within is done, those of the inputs.
+    """
+
+    def __init__(self, module: Module, hooks: tuple[Callable[..., Any], ...]) -> None:
+        self.module = module
+        self.hooks = hooks
+        self.grad_output: tuple[Any, ...] = ()
+        self.input_count = 0
+        self.inputs_are_recorded = False
+
+    def entered(self, args: tuple[Any, ...]) -> tuple[Any, ...]:
+        self.input_count = len(args)
+        self.inputs_are_recorded = is_recorded(x for x in args if isinstance(x, Tensor))
+        if not self.inputs_are_recorded:
+            return args
+        return _through(Inputs, self, args)
+
+    def left(self, output: Any) -> Any:
+        if isinstance(output, tuple):
+            return _through(Outputs, self, output)
+        return _through(Outputs, self, (output,))[0]
+
+    def arrived(self, grad_input: tuple[Any, ...]) -> tuple[Any, ...]:
+        """What the hooks make of the gradients of the inputs."""
+        for hook in self.hooks:
+            replaced = hook(self.module, grad_input, self.grad_output)
+            if replaced is not None:
+                replaced = replaced if isinstance(replaced, tuple) else (replaced,)
+                if len(replaced) != len(grad_input):
+                    raise value_error(
+                        "register_full_backward_hook",
+                        f"a hook must return {len(grad_input)} gradients, one for each input",
+                        gradients=len(replaced),
+                    )
+                grad_input = replaced
+        return grad_input
+
+
+class Inputs(Function):
+    """The identity at a module's entrance; its backward runs when all of the module's are done."""
+
+    @staticmethod
+    def forward(ctx: Context, watch: Watch, *values: Any) -> tuple[Tensor, ...]:
+        return _kept(ctx, watch, values)
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Any) -> tuple[Any, ...]:
+        return (None, *ctx.watch.arrived(_placed(ctx, gradients)))
+
+
+class Outputs(Function):
+    """The identity at a module's exit; its backward runs before those of the module."""
+
+    @staticmethod
+    def forward(ctx: Context, watch: Watch, *values: Any) -> tuple[Tensor, ...]:
+        return _kept(ctx, watch, values)
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Any) -> tuple[Any, ...]:
+        watch: Watch = ctx.watch
+        watch.grad_output = _placed(ctx, gradients)
+        if not watch.inputs_are_recorded:
+            watch.arrived((None,) * watch.input_count)
+        return (None, *watch.grad_output)
+
+
+def _kept(ctx: Any, watch: Watch, values: tuple[Any, ...]) -> tuple[Tensor, ...]:
+    ctx.watch = watch
+    ctx.are_tensors = [isinstance(x, Tensor) for x in values]
+    return tuple(x for x in values if isinstance(x, Tensor))
+
+
+def _placed(ctx: Any, gradients: tuple[Any, ...]) -> tuple[Any, ...]:
+    """A gradient for each value, None for those that are no tensors."""
+    rest = iter(gradients)
+    return tuple(next(rest) if is_tensor else None for is_tensor in ctx.are_tensors)
+
+
+def _through(identity: type[Function], watch: Watch, values: tuple[Any, ...]) -> tuple[Any, ...]:
+    """``values``, the tensors among them through ``identity``."""
+    passed = iter(identity.apply(watch, *values))
+    return tuple(next(passed) if isinstance(x, Tensor) else x for x in values)

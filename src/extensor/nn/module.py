@@ -1,0 +1,324 @@
+"""The Module: an object whose attributes are parameters, buffers and other modules."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, TypeVar
+
+from extensor import changes, dtypes
+from extensor.dtypes import DType, as_dtype, is_floating
+from extensor.errors import type_error, value_error
+from extensor.nn import state
+from extensor.nn.hooks import Hooks, call_with_hooks
+from extensor.nn.parameter import Parameter
+from extensor.nn.paths import add_to_path
+from extensor.nn.state import KeyDifference
+from extensor.nn.summary import Summary, summarize
+from extensor.ops.casting import cast
+from extensor.tensor import Tensor
+
+Self = TypeVar("Self", bound="Module")
+_SHOWN = (int, float, str, list, tuple, type(None))
+
+
+class Module:
+    """A part of a network. A subclass sets attributes and writes ``forward``.
+
+    An attribute that is a :class:`Parameter` or a module is a part of this module by that alone.
+    They live where Python keeps attributes, so reading one costs no more than in any object.
+
+    >>> import extensor as ex
+    >>> class Net(ex.nn.Module):
+    ...     def __init__(self):
+    ...         self.hidden = ex.nn.Linear(2, 3)
+    ...         self.scale = ex.nn.Parameter(ex.ones(3))
+    ...     def forward(self, x):
+    ...         return ex.relu(self.hidden(x)) * self.scale
+    >>> net = Net()
+    >>> [name for name, _ in net.named_parameters()]
+    ['scale', 'hidden.weight', 'hidden.bias']
+    >>> net(ex.ones((5, 2))).shape
+    (5, 3)
+    """
+
+    training: bool = True
+    _buffers: Mapping[str, bool] = {}  # the names, and whether state_dict has them
+    _hooks: Hooks | None = None
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Run ``forward``. An error inside it begins with the path of the module it came from."""
+        try:
+            if self._hooks is None:
+                # Without keywords, the usual call, Python need not build a dict to pass them on.
+                return self.forward(*args, **kwargs) if kwargs else self.forward(*args)
+            return call_with_hooks(self, self._hooks, args, kwargs)
+        except Exception as error:
+            add_to_path(error, self)
+            raise
+
+    def forward(self, *args: Any, **kwargs: Any) -> Any:
+        """What the module computes."""
+        raise NotImplementedError(f"{type(self).__name__}: needs a method forward")
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        """Set an attribute. A parameter or module is not lost by accident: only None clears it."""
+        present = self.__dict__.get(name)
+        for kind in (Parameter, Module):
+            if isinstance(present, kind) and not (value is None or isinstance(value, kind)):
+                raise type_error(
+                    type(self).__name__,
+                    f"{name} must be a {kind.__name__} or None",
+                    **{name: type(value).__name__},
+                )
+        object.__setattr__(self, name, value)
+
+    def register_buffer(self, name: str, tensor: Tensor | None, persistent: bool = True) -> None:
+        """Set an attribute that is saved and cast with the module, but not learned.
+
+        One that is not ``persistent`` is not saved.
+        """
+        self._buffers = {**self._buffers, self._new_name("register_buffer", name): persistent}
+        setattr(self, name, tensor)
+
+    def register_parameter(self, name: str, parameter: Parameter | None) -> None:
+        """Set the attribute ``name``, which may be any string without a dot."""
+        setattr(self, self._new_name("register_parameter", name), parameter)
+
+    def add_module(self, name: str, module: Module | None) -> None:
+        """Set the attribute ``name``, which may be any string without a dot."""
+        setattr(self, self._new_name("add_module", name), module)
+
+    def _new_name(self, op: str, name: str) -> str:
+        if not isinstance(name, str) or not name or "." in name or hasattr(self, name):
+            raise value_error(op, "name must be a new one, not empty and without a dot", name=name)
+        return name
+
+    def named_children(self) -> Iterator[tuple[str, Module]]:
+        """The modules among the attributes, each once."""
+        seen = set()
+        for name, value in vars(self).items():
+            if isinstance(value, Module) and value not in seen:
+                seen.add(value)
+                yield name, value
+
+    def children(self) -> Iterator[Module]:
+        """The modules among the attributes, each once."""
+        return (module for _, module in self.named_children())
+
+    def named_modules(self, prefix: str = "") -> Iterator[tuple[str, Module]]:
+        """This module and all below it, each once, with paths like ``blocks.1.conv2``."""
+        seen = set()
+        for name, module in self._paths(prefix):
+            if module not in seen:
+                seen.add(module)
+                yield name, module
+
+    def modules(self) -> Iterator[Module]:
+        """This module and all below it, each once."""
+        return (module for _, module in self.named_modules())
+
+    def _paths(self, prefix: str) -> Iterator[tuple[str, Module]]:
+        """Every path to every module: one that is used twice comes twice."""
+        yield prefix, self
+        for name, value in vars(self).items():
+            if isinstance(value, Module):
+                yield from value._paths(f"{prefix}.{name}" if prefix else name)
+
+    def _named_tensors(
+        self, prefix: str, recurse: bool, choose: Callable[[Module, str, Any], bool]
+    ) -> Iterator[tuple[str, Any]]:
+        """The attributes that ``choose(module, name, value)`` likes, by every path to them."""
+        for path, module in self._paths(prefix) if recurse else [(prefix, self)]:
+            for name, value in vars(module).items():
+                if choose(module, name, value):
+                    yield (f"{path}.{name}" if path else name), value
+
+    def named_parameters(
+        self, prefix: str = "", recurse: bool = True
+    ) -> Iterator[tuple[str, Parameter]]:
+        """The parameters, each once; with ``recurse`` also those of the modules below."""
+        return _each_once(self._named_tensors(prefix, recurse, _is_parameter))
+
+    def parameters(self, recurse: bool = True) -> Iterator[Parameter]:
+        """The parameters, each once; with ``recurse`` also those of the modules below."""
+        return (parameter for _, parameter in self.named_parameters("", recurse))
+
+    def named_buffers(self, prefix: str = "", recurse: bool = True) -> Iterator[tuple[str, Tensor]]:
+        """The buffers, each once; with ``recurse`` also those of the modules below."""
+        return _each_once(self._named_tensors(prefix, recurse, _is_buffer))
+
+    def buffers(self, recurse: bool = True) -> Iterator[Tensor]:
+        """The buffers, each once; with ``recurse`` also those of the modules below."""
+        return (buffer for _, buffer in self.named_buffers("", recurse))
+
+    def num_parameters(self, trainable_only: bool = False) -> int:
+        """How many numbers the parameters hold."""
+        return sum(p.size for p in self.parameters() if p.requires_grad or not trainable_only)
+
+    def state_dict(self) -> dict[str, Tensor]:
+        """The parameters and persistent buffers by path, sharing the module's memory.
+
+        The keys are those of PyTorch's module of the same name.
+        """
+        return {name: tensor.detach() for name, tensor in self._named_tensors("", True, _is_saved)}
+
+    def load_state_dict(self, state_dict: Mapping[str, Any], strict: bool = True) -> KeyDifference:
+        """Copy tensors or arrays into the parameters and buffers of the same path.
+
+        Without ``strict`` keys may be missing or unexpected; they are returned. If anything does
+        not fit, one error says all that does not, and nothing is changed.
+        """
+        return state.load(type(self).__name__, self.state_dict(), state_dict, strict)
+
+    def train(self: Self, mode: bool = True) -> Self:
+        """Set ``training``, which dropout and the like look at, in all modules."""
+        for module in self.modules():
+            module.training = mode
+        return self
+
+    def eval(self: Self) -> Self:
+        """``train(False)``."""
+        return self.train(False)
+
+    def apply(self: Self, fn: Callable[[Module], Any]) -> Self:
+        """Call ``fn`` with every module, a module after those below it."""
+        for child in self.children():
+            child.apply(fn)
+        fn(self)
+        return self
+
+    def requires_grad_(self: Self, requires_grad: bool = True) -> Self:
+        """Freeze all parameters with False, or let them learn again."""
+        for parameter in self.parameters():
+            parameter.requires_grad = requires_grad
+        return self
+
+    def zero_grad(self) -> None:
+        """Forget the gradients of all parameters."""
+        for parameter in self.parameters():
+            parameter.grad = None
+
+    def to(self: Self, dtype: DType) -> Self:
+        """Cast floating parameters, their gradients and buffers; the tensors stay the same objects."""
+        dtype = as_dtype(dtype, "to")
+        if not is_floating(dtype):
+            raise type_error("to", "dtype must be floating", dtype=str(dtype))
+        for tensor in (*self.parameters(), *self.buffers()):
+            if is_floating(tensor.dtype) and tensor.dtype != dtype:
+                tensor._array = cast(tensor.detach(), dtype)._array
+                changes.mark(tensor._array)
+                if tensor.grad is not None:
+                    tensor.grad = cast(tensor.grad.detach(), dtype)
+        return self
+
+    def float(self: Self) -> Self:
+        """Cast to float32."""
+        return self.to(dtypes.float32)
+
+    def double(self: Self) -> Self:
+        """Cast to float64."""
+        return self.to(dtypes.float64)
+
+    def half(self: Self) -> Self:
+        """Cast to float16."""
+        return self.to(dtypes.float16)
+
+    def bfloat16(self: Self) -> Self:
+        """Cast to bfloat16."""
+        return self.to(dtypes.bfloat16())
+
+    def register_forward_pre_hook(
+        self, hook: Callable[[Module, tuple[Any, ...]], Any]
+    ) -> Callable[[], None]:
+        """Call ``hook(module, args)`` before each forward; what it returns replaces ``args``.
+
+        Returns a function that removes the hook.
+        """
+        return self._add_hook("before", hook)
+
+    def register_forward_hook(
+        self, hook: Callable[[Module, tuple[Any, ...], Any], Any]
+    ) -> Callable[[], None]:
+        """Call ``hook(module, args, output)`` after each; what it returns replaces ``output``.
+
+        Returns a function that removes the hook.
+        """
+        return self._add_hook("after", hook)
+
+    def register_full_backward_hook(
+        self, hook: Callable[[Module, tuple[Any, ...], tuple[Any, ...]], Any]
+    ) -> Callable[[], None]:
+        """Call ``hook(module, grad_input, grad_output)`` when both are known.
+
+        They are tuples, with an entry for each positional argument and each output, None where
+        there is no gradient. What the hook returns replaces ``grad_input``. Returns a function that
+        removes the hook.
+        """
+        return self._add_hook("backward", hook)
+
+    def _add_hook(self, kind: str, hook: Callable[..., Any]) -> Callable[[], None]:
+        if self._hooks is None:
+            self._hooks = Hooks()
+        hooks = self._hooks
+        getattr(hooks, kind).append(hook)
+
+        def remove() -> None:
+            getattr(hooks, kind).remove(hook)
+            if hooks.are_empty() and self._hooks is hooks:
+                self._hooks = None
+
+        return remove
+
+    def summary(self, example: Any) -> Summary:
+        """A table of the modules: output shapes, parameters and floating-point operations.
+
+        ``example`` is an input, a tuple of several, or the shape of one. The module is run on it
+        once, in evaluation and without recording.
+        """
+        return summarize(self, example)
+
+    def extra_repr(self) -> str:
+        """What stands between the parentheses: the constructor's arguments that are no defaults."""
+        shown = []
+        for name, parameter in inspect.signature(type(self).__init__).parameters.items():
+            value = vars(self).get(name, parameter.default)
+            if isinstance(parameter.default, bool):
+                value = bool(value) if isinstance(value, int) else value is not None
+            if isinstance(value, _SHOWN) and value != parameter.default:
+                shown.append(f"{name}={value!r}")
+        return ", ".join(shown)
+
+    def __repr__(self) -> str:
+        lines = [f"({name}): {child!r}" for name, child in vars(self).items() if _is_module(child)]
+        head = f"{type(self).__name__}({self.extra_repr()}"
+        if not lines:
+            return f"{head})"
+        body = "\n".join(lines).replace("\n", "\n  ")
+        return f"{head}\n  {body}\n)"
+
+
+def _is_module(value: Any) -> bool:
+    return isinstance(value, Module)
+
+
+def _is_parameter(module: Module, name: str, value: Any) -> bool:
+    return isinstance(value, Parameter)
+
+
+def _is_buffer(module: Module, name: str, value: Any) -> bool:
+    return name in module._buffers and isinstance(value, Tensor)
+
+
+def _is_saved(module: Module, name: str, value: Any) -> bool:
+    return isinstance(value, Parameter) or (
+        isinstance(value, Tensor) and module._buffers.get(name, False)
+    )
+
+
+def _each_once(named: Iterator[tuple[str, Any]]) -> Iterator[tuple[str, Any]]:
+    seen = set()
+    for name, value in named:
+        if value not in seen:
+            seen.add(value)
+            yield name, value

@@ -1,0 +1,214 @@
+"""Normalizations as modules: over the batch, over channels, over the last axes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from extensor.creation import asarray, ones, zeros
+from extensor.dtypes import DType
+from extensor.errors import value_error
+from extensor.nn.module import Module
+from extensor.nn.parameter import Parameter
+from extensor.ops import batch_norm, group_norm, instance_norm, layer_norm, rms_norm
+from extensor.shapes import target
+from extensor.tensor import Tensor
+
+
+class _ByChannel(Module):
+    """What BatchNorm and InstanceNorm share: a weight, a bias and running statistics by channel."""
+
+    _axes: tuple[int, ...]
+    running_mean: Tensor | None
+    running_var: Tensor | None
+    num_batches_tracked: Tensor | None
+
+    def __init__(
+        self,
+        num_features: int,
+        eps: float,
+        momentum: float | None,
+        affine: bool,
+        track_running_stats: bool,
+        bias: bool,
+        dtype: DType,
+    ) -> None:
+        self.num_features = num_features
+        self.eps = eps
+        self.momentum = momentum
+        self.affine = affine
+        self.track_running_stats = track_running_stats
+        self.weight = Parameter(ones(num_features, dtype)) if affine else None
+        self.bias = Parameter(zeros(num_features, dtype)) if affine and bias else None
+        tracked = track_running_stats
+        self.register_buffer("running_mean", zeros(num_features, dtype) if tracked else None)
+        self.register_buffer("running_var", ones(num_features, dtype) if tracked else None)
+        self.register_buffer("num_batches_tracked", zeros((), "int64") if tracked else None)
+
+    def _checked(self, x: Any) -> Any:
+        x = asarray(x)
+        if x.ndim not in self._axes or x.shape[1] != self.num_features:
+            axes = " or ".join(map(str, self._axes))
+            raise value_error(
+                type(self).__name__,
+                f"x must have {axes} axes and {self.num_features} channels on axis 1",
+                x_shape=x.shape,
+            )
+        return x
+
+
+class _BatchNorm(_ByChannel):
+    def __init__(
+        self,
+        num_features: int,
+        eps: float = 1e-5,
+        momentum: float | None = 0.1,
+        affine: bool = True,
+        track_running_stats: bool = True,
+        *,
+        bias: bool = True,
+        dtype: DType = None,
+    ) -> None:
+        super().__init__(num_features, eps, momentum, affine, track_running_stats, bias, dtype)
+
+    def forward(self, x: Any) -> Tensor:
+        return batch_norm(
+            self._checked(x),
+            self.running_mean,
+            self.running_var,
+            self.weight,
+            self.bias,
+            self.training or self.running_mean is None,
+            self._share(),
+            self.eps,
+        )
+
+    def _share(self) -> float:
+        """Count this batch; the share it has in the running statistics."""
+        if not self.training or self.num_batches_tracked is None:
+            return 0.0
+        self.num_batches_tracked = self.num_batches_tracked + 1
+        # Without a momentum the running statistics are the plain averages of all batches.
+        return 1 / self.num_batches_tracked.item() if self.momentum is None else self.momentum
+
+
+class BatchNorm1d(_BatchNorm):
+    """Each channel of (batch, channels) or (batch, channels, length) normalized over the rest."""
+
+    _axes = (2, 3)
+
+
+class BatchNorm2d(_BatchNorm):
+    """Each channel of (batch, channels, height, width) normalized over the rest.
+
+    In training with the statistics of the batch, which also enter the running ones; in evaluation
+    with the running ones.
+    """
+
+    _axes = (4,)
+
+
+class InstanceNorm2d(_ByChannel):
+    """Each channel of each image of (batch, channels, height, width) normalized."""
+
+    _axes = (4,)
+
+    def __init__(
+        self,
+        num_features: int,
+        eps: float = 1e-5,
+        momentum: float = 0.1,
+        affine: bool = False,
+        track_running_stats: bool = False,
+        *,
+        bias: bool = True,
+        dtype: DType = None,
+    ) -> None:
+        super().__init__(num_features, eps, momentum, affine, track_running_stats, bias, dtype)
+
+    def forward(self, x: Any) -> Tensor:
+        return instance_norm(
+            self._checked(x),
+            self.running_mean,
+            self.running_var,
+            self.weight,
+            self.bias,
+            self.training or self.running_mean is None,
+            self.momentum,
+            self.eps,
+        )
+
+
+class GroupNorm(Module):
+    """Each of ``num_groups`` groups of channels of (batch, channels, ...) normalized."""
+
+    def __init__(
+        self,
+        num_groups: int,
+        num_channels: int,
+        eps: float = 1e-5,
+        affine: bool = True,
+        *,
+        bias: bool = True,
+        dtype: DType = None,
+    ) -> None:
+        if num_channels % num_groups:
+            raise value_error(
+                "GroupNorm",
+                "num_channels must be divisible by num_groups",
+                num_channels=num_channels,
+                num_groups=num_groups,
+            )
+        self.num_groups = num_groups
+        self.num_channels = num_channels
+        self.eps = eps
+        self.affine = affine
+        self.weight = Parameter(ones(num_channels, dtype)) if affine else None
+        self.bias = Parameter(zeros(num_channels, dtype)) if affine and bias else None
+
+    def forward(self, x: Any) -> Tensor:
+        return group_norm(x, self.num_groups, self.weight, self.bias, self.eps)
+
+
+class LayerNorm(Module):
+    """The last axes, of sizes ``normalized_shape``, normalized together."""
+
+    def __init__(
+        self,
+        normalized_shape: int | Sequence[int],
+        eps: float = 1e-5,
+        elementwise_affine: bool = True,
+        bias: bool = True,
+        *,
+        dtype: DType = None,
+    ) -> None:
+        self.normalized_shape = target("LayerNorm", normalized_shape, "normalized_shape")
+        self.eps = eps
+        self.elementwise_affine = elementwise_affine
+        shape = self.normalized_shape
+        self.weight = Parameter(ones(shape, dtype)) if elementwise_affine else None
+        self.bias = Parameter(zeros(shape, dtype)) if elementwise_affine and bias else None
+
+    def forward(self, x: Any) -> Tensor:
+        return layer_norm(x, self.normalized_shape, self.weight, self.bias, self.eps)
+
+
+class RMSNorm(Module):
+    """The last axes, of sizes ``normalized_shape``, divided by their root mean square."""
+
+    def __init__(
+        self,
+        normalized_shape: int | Sequence[int],
+        eps: float | None = None,
+        elementwise_affine: bool = True,
+        *,
+        dtype: DType = None,
+    ) -> None:
+        self.normalized_shape = target("RMSNorm", normalized_shape, "normalized_shape")
+        self.eps = eps
+        self.elementwise_affine = elementwise_affine
+        shape = self.normalized_shape
+        self.weight = Parameter(ones(shape, dtype)) if elementwise_affine else None
+
+    def forward(self, x: Any) -> Tensor:
+        return rms_norm(x, self.normalized_shape, self.weight, self.eps)

@@ -1,0 +1,23 @@
+"""The tensors that a module learns."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from extensor.tensor import Tensor
+
+
+class Parameter(Tensor):
+    """A leaf tensor that belongs to the module it is an attribute of.
+
+    It shares the memory of ``data``. What is computed from it is a plain tensor.
+
+    >>> import extensor as ex
+    >>> ex.nn.Parameter([1.0, 2.0])
+    tensor([1., 2.], requires_grad=True)
+    """
+
+    __slots__ = ()
+
+    def __init__(self, data: Any, requires_grad: bool = True) -> None:
+        super().__init__(data, requires_grad=requires_grad)

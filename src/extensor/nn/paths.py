@@ -1,0 +1,28 @@
+"""Where an error came from: the path of attribute names from the module that was called."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from extensor.nn.module import Module
+
+
+def add_to_path(error: Exception, module: Module) -> None:
+    """Note that ``error`` passes ``module`` on its way to the caller.
+
+    It passes the innermost module first, so the path grows at its front: ``conv2: text``, then
+    ``blocks.1.conv2: text``. Only calls that fail pay for it.
+    """
+    inner, path, args = getattr(error, "_route", (module, "", error.args))
+    if inner is not module:
+        name = next((name for name, below in module.named_modules() if below is inner), None)
+        path = ".".join(filter(None, [name or type(inner).__name__, path]))
+        if _is_text(error, args):
+            error.args = (": ".join([path, *args]),)
+    error._route = (module, path, args)  # type: ignore[attr-defined]
+
+
+def _is_text(error: Exception, args: tuple[Any, ...]) -> bool:
+    """True if ``args`` are nothing but a message: whoever catches a KeyError wants the key."""
+    return len(args) < 2 and all(isinstance(x, str) for x in args) and type(error) is not KeyError

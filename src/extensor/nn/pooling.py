@@ -1,0 +1,105 @@
+"""Pooling as modules, with PyTorch's arguments."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from extensor.nn.module import Module
+from extensor.ops import (
+    adaptive_avg_pool1d,
+    adaptive_avg_pool2d,
+    avg_pool1d,
+    avg_pool2d,
+    max_pool1d,
+    max_pool2d,
+)
+from extensor.tensor import Tensor
+
+Ints = int | Sequence[int]
+
+
+class _MaxPool(Module):
+    def __init__(
+        self,
+        kernel_size: Ints,
+        stride: Ints | None = None,
+        padding: Ints = 0,
+        dilation: Ints = 1,
+        *,
+        ceil_mode: bool = False,
+    ) -> None:
+        self.kernel_size = kernel_size
+        self.stride = stride
+        self.padding = padding
+        self.dilation = dilation
+        self.ceil_mode = ceil_mode
+
+    def _options(self) -> tuple[Any, ...]:
+        return self.kernel_size, self.stride, self.padding, self.dilation, self.ceil_mode
+
+
+class MaxPool1d(_MaxPool):
+    """The largest element of each window of (batch, channels, length)."""
+
+    def forward(self, x: Any) -> Tensor:
+        return max_pool1d(x, *self._options())
+
+
+class MaxPool2d(_MaxPool):
+    """The largest element of each window of (batch, channels, height, width)."""
+
+    def forward(self, x: Any) -> Tensor:
+        return max_pool2d(x, *self._options())
+
+
+class _AvgPool(Module):
+    def __init__(
+        self,
+        kernel_size: Ints,
+        stride: Ints | None = None,
+        padding: Ints = 0,
+        ceil_mode: bool = False,
+        count_include_pad: bool = True,
+    ) -> None:
+        self.kernel_size = kernel_size
+        self.stride = stride
+        self.padding = padding
+        self.ceil_mode = ceil_mode
+        self.count_include_pad = count_include_pad
+
+    def _options(self) -> tuple[Any, ...]:
+        return self.kernel_size, self.stride, self.padding, self.ceil_mode, self.count_include_pad
+
+
+class AvgPool1d(_AvgPool):
+    """The mean of each window of (batch, channels, length)."""
+
+    def forward(self, x: Any) -> Tensor:
+        return avg_pool1d(x, *self._options())
+
+
+class AvgPool2d(_AvgPool):
+    """The mean of each window of (batch, channels, height, width)."""
+
+    def forward(self, x: Any) -> Tensor:
+        return avg_pool2d(x, *self._options())
+
+
+class _AdaptiveAvgPool(Module):
+    def __init__(self, output_size: Any) -> None:
+        self.output_size = output_size
+
+
+class AdaptiveAvgPool1d(_AdaptiveAvgPool):
+    """The means of ``output_size`` windows that cover (batch, channels, length)."""
+
+    def forward(self, x: Any) -> Tensor:
+        return adaptive_avg_pool1d(x, self.output_size)
+
+
+class AdaptiveAvgPool2d(_AdaptiveAvgPool):
+    """The means of ``output_size`` windows that cover (batch, channels, height, width)."""
+
+    def forward(self, x: Any) -> Tensor:
+        return adaptive_avg_pool2d(x, self.output_size)

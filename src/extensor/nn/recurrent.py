@@ -1,0 +1,121 @@
+"""Recurrent layers, several on top of each other and in both directions, with PyTorch's keys."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import sqrt
+from typing import Any
+
+from extensor.creation import asarray, empty, zeros
+from extensor.dtypes import DType
+from extensor.errors import value_error
+from extensor.nn import init
+from extensor.nn.module import Module
+from extensor.nn.parameter import Parameter
+from extensor.ops import concatenate, dropout, flip, gru, lstm, rnn, stack
+from extensor.tensor import Tensor
+
+States = tuple[Tensor, ...]
+
+
+class _Recurrent(Module):
+    """Layers and directions of one recurrence, which a subclass gives as ``_run``.
+
+    The weights of layer k are ``weight_ih_lk`` (gates * hidden_size, inputs), ``weight_hh_lk``
+    (gates * hidden_size, hidden_size), ``bias_ih_lk`` and ``bias_hh_lk`` (gates * hidden_size,);
+    those of the backward direction end in ``_reverse``.
+    """
+
+    _gates: int
+    _states = 1  # how many tensors the recurrence carries from step to step
+
+    def __init__(
+        self,
+        input_size: int,
+        hidden_size: int,
+        num_layers: int,
+        bias: bool,
+        batch_first: bool,
+        dropout: float,
+        bidirectional: bool,
+        dtype: DType,
+    ) -> None:
+        self.input_size = input_size
+        self.hidden_size = hidden_size
+        self.num_layers = num_layers
+        self.bias = bias
+        self.batch_first = batch_first
+        self.dropout = dropout
+        self.bidirectional = bidirectional
+        self._names: list[list[str]] = []
+        directions = ("", "_reverse") if bidirectional else ("",)
+        rows = self._gates * hidden_size
+        for layer in range(num_layers):
+            inputs = hidden_size * len(directions) if layer else input_size
+            for direction in directions:
+                end = f"_l{layer}{direction}"
+                shapes = {f"weight_ih{end}": (rows, inputs), f"weight_hh{end}": (rows, hidden_size)}
+                if bias:
+                    shapes |= {f"bias_ih{end}": (rows,), f"bias_hh{end}": (rows,)}
+                for name, shape in shapes.items():
+                    self.register_parameter(name, Parameter(empty(shape, dtype)))
+                self._names.append(list(shapes))
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Draw all weights anew, within ``1 / sqrt(hidden_size)``."""
+        bound = 1 / sqrt(self.hidden_size) if self.hidden_size else 0.0
+        for parameter in self.parameters():
+            init.uniform_(parameter, -bound, bound)
+
+    def _run(self, x: Tensor, states: States, weights: list[Parameter]) -> tuple[Tensor, States]:
+        """One layer in one direction over (time, batch, inputs): the outputs, the last states."""
+        raise NotImplementedError
+
+    def forward(self, x: Any, hx: Any = None) -> tuple[Tensor, Any]:
+        """The outputs of the last layer, and the last states of all layers and directions."""
+        x = asarray(x)
+        has_batch = x.ndim == 3
+        if not has_batch:
+            x = x.unsqueeze(1)
+        elif self.batch_first:
+            x = x.swapaxes(0, 1)
+        first = self._first_states(hx, x, has_batch)
+        directions = 2 if self.bidirectional else 1
+        last: list[States] = []
+        for layer in range(self.num_layers):
+            outputs = []
+            for direction in range(directions):
+                index = layer * directions + direction
+                weights = [getattr(self, name) for name in self._names[index]]
+                begin = tuple(state[index] for state in first)
+                output, end = self._run(flip(x, 0) if direction else x, begin, weights)
+                outputs.append(flip(output, 0) if direction else output)
+                last.append(end)
+            x = concatenate(outputs, -1) if self.bidirectional else outputs[0]
+            if self.dropout and layer + 1 < self.num_layers:
+                x = dropout(x, self.dropout, self.training)
+        if not has_batch:
+            x = x[:, 0]
+        elif self.batch_first:
+            x = x.swapaxes(0, 1)
+        return x, self._last_states(last, has_batch)
+
+    def _first_states(self, hx: Any, x: Tensor, has_batch: bool) -> States:
+        count = len(self._names)
+        shape = (count, *((x.shape[1],) if has_batch else ()), self.hidden_size)
+        if hx is None:
+            return (zeros((count, x.shape[1], self.hidden_size), x.dtype),) * self._states
+        states = tuple(asarray(state) for state in (hx if self._states > 1 else (hx,)))
+        if [state.shape for state in states] != [shape] * self._states:
+            raise value_error(
+                type(self).__name__,
+                f"hx must be {self._states} of shape {shape}",
+                shapes=[state.shape for state in states],
+            )
+        return states if has_batch else tuple(state.unsqueeze(1) for state in states)
+
+    def _last_states(self, last: Sequence[States], has_batch: bool) -> Any:
+        stacked = [stack(states) for states in zip(*last, strict=True)]
+        result = stacked if has_batch else [state[:, 0] for state in stacked]
+        return tuple(result) if self._states > 1 else result[0]

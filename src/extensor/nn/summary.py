@@ -1,0 +1,167 @@
+"""A table of a module and all below it: output shapes, parameters, floating-point operations."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from math import prod
+from typing import TYPE_CHECKING, Any
+
+from extensor import engine
+from extensor.creation import asarray, zeros
+from extensor.tape import no_grad
+from extensor.tensor import Tensor
+
+if TYPE_CHECKING:
+    from extensor.nn.module import Module
+
+
+def _linear(arrays: Sequence[Any], result: Any) -> int:
+    return int(2 * result.size * arrays[1].shape[-1])
+
+
+def _matmul(arrays: Sequence[Any], result: Any) -> int:
+    return int(2 * result.size * arrays[0].shape[-1])
+
+
+def _convolution(arrays: Sequence[Any], result: Any) -> int:
+    return int(2 * result.size * prod(arrays[1].shape[1:]))
+
+
+def _transposed_convolution(arrays: Sequence[Any], result: Any) -> int:
+    return int(2 * arrays[0].size * prod(arrays[1].shape[1:]))
+
+
+# The products: a multiplication and an addition each. Everything else is small beside them.
+OPERATIONS: dict[str, Callable[[Sequence[Any], Any], int]] = {
+    "linear": _linear,
+    "matmul": _matmul,
+    "conv1d": _convolution,
+    "conv2d": _convolution,
+    "conv_transpose2d": _transposed_convolution,
+}
+
+
+@dataclass
+class Row:
+    """One module, with what is below it counted in. One that is never called has no operations."""
+
+    path: str
+    kind: str
+    parameters: int
+    output_shape: Any = None
+    flops: int | None = None
+
+
+@dataclass
+class Summary:
+    """The rows of :meth:`Module.summary`, the whole module first; it prints as a table."""
+
+    rows: list[Row]
+    trainable: int
+
+    @property
+    def parameters(self) -> int:
+        """How many numbers all parameters hold."""
+        return self.rows[0].parameters
+
+    @property
+    def flops(self) -> int:
+        """Multiplications and additions in the matrix products and convolutions of one call."""
+        return self.rows[0].flops or 0
+
+    def __str__(self) -> str:
+        cells = [("module", "type", "output shape", "parameters", "flops")]
+        cells += [
+            (row.path, row.kind, _text(row.output_shape), f"{row.parameters:,}", _count(row.flops))
+            for row in self.rows
+        ]
+        widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+        aligned = ("<", "<", "<", ">", ">")
+        lines = [
+            "  ".join(
+                f"{cell:{side}{width}}"
+                for cell, side, width in zip(row, aligned, widths, strict=True)
+            ).rstrip()
+            for row in cells
+        ]
+        lines.insert(1, "-" * (sum(widths) + 2 * (len(widths) - 1)))
+        frozen = self.parameters - self.trainable
+        return "\n".join([*lines, lines[1], f"{self.trainable:,} trainable, {frozen:,} frozen"])
+
+    __repr__ = __str__
+
+
+def summarize(module: Module, example: Any) -> Summary:
+    """Run ``module`` on ``example`` and note what each module in it makes."""
+    rows: dict[Module, Row] = {}
+    for path, inner in module.named_modules():
+        rows[inner] = Row(path, type(inner).__name__, inner.num_parameters())
+    running: list[Row] = []
+
+    def count(compute: Any, arrays: Sequence[Any], attributes: Sequence[Any], result: Any) -> None:
+        if compute.__name__ in OPERATIONS:
+            operations = OPERATIONS[compute.__name__](arrays, result)
+            for row in running:
+                row.flops = (row.flops or 0) + operations
+
+    def enter(inner: Module, args: Any) -> None:
+        row = rows[inner]
+        row.flops = row.flops or 0
+        running.append(row)
+
+    def leave(inner: Module, args: Any, output: Any) -> None:
+        running.pop().output_shape = _shapes(output)
+
+    with _watched(rows, enter, leave), _evaluating(rows), no_grad(), engine.observe(count):
+        module(*_inputs(example))
+    return Summary(list(rows.values()), module.num_parameters(trainable_only=True))
+
+
+@contextmanager
+def _watched(modules: Any, enter: Any, leave: Any) -> Iterator[None]:
+    removals = [module.register_forward_pre_hook(enter) for module in modules]
+    removals += [module.register_forward_hook(leave) for module in modules]
+    try:
+        yield
+    finally:
+        for remove in removals:
+            remove()
+
+
+@contextmanager
+def _evaluating(modules: Any) -> Iterator[None]:
+    before = [(module, module.training) for module in modules]
+    try:
+        for module, _ in before:
+            module.training = False
+        yield
+    finally:
+        for module, training in before:
+            module.training = training
+
+
+def _inputs(example: Any) -> tuple[Any, ...]:
+    if isinstance(example, tuple) and example and all(isinstance(size, int) for size in example):
+        return (zeros(example),)
+    return example if isinstance(example, tuple) else (asarray(example),)
+
+
+def _shapes(output: Any) -> Any:
+    """The shape of a tensor; of several, in the structure they come in."""
+    if isinstance(output, Tensor):
+        return output.shape
+    if isinstance(output, list | tuple):
+        return [_shapes(item) for item in output]
+    return None
+
+
+def _count(number: int | None) -> str:
+    return "" if number is None else f"{number:,}"
+
+
+def _text(shapes: Any) -> str:
+    if isinstance(shapes, list):
+        return ", ".join(_text(item) for item in shapes)
+    return "" if shapes is None else str(shapes)

@@ -1,0 +1,125 @@
+"""Dropout: elements or whole channels set to 0 at random while training."""
+
+from __future__ import annotations
+
+from math import ceil
+from typing import Any
+
+import numpy as np
+
+from extensor.creation import zeros_like
+from extensor.dtypes import bool_
+from extensor.errors import type_error, value_error
+from extensor.generator import Generator, drawn
+from extensor.op import Array, Indices, op
+from extensor.ops.selection import where
+from extensor.philox import random_bernoulli
+from extensor.shapes import Shape, Shapes
+from extensor.tensor import Tensor, to_array, wrap
+
+
+def _mask(name: str, shape: Shape, p: Any, training: bool, generator: Generator | None) -> Any:
+    """True where an element stays, with probability ``1 - p``; None where all do."""
+    if not isinstance(p, int | float | np.number):
+        raise type_error(name, "p must be a number", p=type(p).__name__)
+    if not 0 <= p <= 1:
+        raise value_error(name, "p must be in [0, 1]", p=p)
+    if not training or p == 0:
+        return None
+    threshold = ceil((1 - p) * 2**32)
+    return wrap(drawn(name, generator, random_bernoulli, shape, bool_, threshold))
+
+
+def _as_tensor(name: str, x: Any) -> Tensor:
+    return x if isinstance(x, Tensor) else wrap(to_array(x, op=name))
+
+
+def _as_x(name: str, shapes: Shapes, *_: Any) -> Shape:
+    return tuple(shapes["x"])
+
+
+def _scale(p: float) -> float:
+    """What keeps the mean as it was; where nothing stays, any number does."""
+    return 1 / (1 - p) if p < 1 else 0.0
+
+
+def _dropped(grad_output: Tensor, mask: Tensor | None, p: float) -> Tensor:
+    if mask is None:
+        return grad_output
+    return where(mask, grad_output * _scale(p), zeros_like(grad_output))
+
+
+def _dropout(
+    x: Any, p: float = 0.5, training: bool = True, generator: Generator | None = None
+) -> tuple[Any, ...]:
+    x = _as_tensor("dropout", x)
+    return x, _mask("dropout", x.shape, p, training, generator), p
+
+
+@op(kernel="dropout", shape=_as_x, floats=True, arguments=_dropout)
+def dropout(xp: Any, x: Array, mask: Indices | None, p: float) -> Any:
+    """Elements of ``x`` set to 0 with probability ``p``, the others divided by ``1 - p``.
+
+    Without ``training`` it is ``x`` itself. The mask comes from ``generator``, or the default one
+    (``ex.random``). Derivative: ``1 / (1 - p)`` where the element stayed, else 0.
+
+    >>> import extensor as ex
+    >>> ex.dropout(ex.ones(6), 0.5, generator=ex.random.Generator(0))
+    tensor([2., 0., 0., 0., 0., 2.])
+    >>> ex.dropout_backward([1.0, 1.0], [True, False], 0.75)
+    tensor([4., 0.])
+    """
+    return x if mask is None else xp.where(mask, x * _scale(p), xp.zeros((), dtype=x.dtype))
+
+
+@dropout.backward(kernel="dropout_backward")
+def dropout_backward(grad_output: Tensor, mask: Tensor | None, p: float = 0.5) -> Tensor:
+    """``grad_output / (1 - p)`` where ``mask`` is true, else 0."""
+    if mask is not None and mask.shape != grad_output.shape:
+        raise value_error(
+            "dropout_backward",
+            f"grad_output must have shape {mask.shape}",
+            grad_output_shape=grad_output.shape,
+        )
+    return _dropped(grad_output, mask, p)
+
+
+def _dropout2d(
+    x: Any, p: float = 0.5, training: bool = True, generator: Generator | None = None
+) -> tuple[Any, ...]:
+    x = _as_tensor("dropout2d", x)
+    if x.ndim < 2:
+        raise value_error(
+            "dropout2d", "x must have a batch axis and a channel axis", x_shape=x.shape
+        )
+    shape = (*x.shape[:2], *(1,) * (x.ndim - 2))
+    return x, _mask("dropout2d", shape, p, training, generator), p
+
+
+@op(kernel="dropout2d", shape=_as_x, floats=True, arguments=_dropout2d)
+def dropout2d(xp: Any, x: Array, mask: Indices | None, p: float) -> Any:
+    """Channels of ``x``, which is (batch, channels, ...), set to 0 with probability ``p``.
+
+    The others are divided by ``1 - p``. Without ``training`` it is ``x`` itself. The mask comes
+    from ``generator``, or the default one. Derivative: ``1 / (1 - p)`` where the channel stayed,
+    else 0.
+
+    >>> import extensor as ex
+    >>> ex.dropout2d(ex.ones((1, 3, 2)), 0.5, generator=ex.random.Generator(0))
+    tensor([[[2., 2.],
+             [0., 0.],
+             [0., 0.]]])
+    """
+    return x if mask is None else xp.where(mask, x * _scale(p), xp.zeros((), dtype=x.dtype))
+
+
+@dropout2d.backward(kernel="dropout2d_backward")
+def dropout2d_backward(grad_output: Tensor, mask: Tensor | None, p: float = 0.5) -> Tensor:
+    """``grad_output / (1 - p)`` where ``mask``, a bool for each channel, is true, else 0."""
+    if mask is not None:
+        wanted = (*grad_output.shape[:2], *(1,) * (grad_output.ndim - 2))
+        if mask.shape != wanted:
+            raise value_error(
+                "dropout2d_backward", f"mask must have shape {wanted}", mask_shape=mask.shape
+            )
+    return _dropped(grad_output, mask, p)

@@ -1,0 +1,48 @@
+"""What the case table cannot say of attention: memory, sharp scores, and 16-bit inputs."""
+
+from __future__ import annotations
+
+import tracemalloc
+
+import numpy as np
+import pytest
+
+import extensor as ex
+
+attention = ex.scaled_dot_product_attention
+
+
+def _leaves(rng: np.random.Generator, *shape: int) -> list[ex.Tensor]:
+    return [ex.tensor(rng.normal(0, 1, shape), "float32", requires_grad=True) for _ in range(3)]
+
+
+@pytest.mark.parametrize("causal", [False, True])
+def test_long_sequences_need_no_square_of_memory(causal: bool, rng: np.random.Generator) -> None:
+    length = 4096
+    q, k, v = _leaves(rng, length, 8)
+    whole = 4 * length * length
+    tracemalloc.start()
+    ex.reset_peak_memory()
+    before = ex.memory_stats()["in_use"]
+    attention(q, k, v, causal=causal).sum().backward()
+    peak = ex.memory_stats()["peak_in_use"] - before + tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < whole / 2
+
+
+def test_sharp_scores_choose_one_value() -> None:
+    q, k = ex.tensor([[1000.0], [-1000.0]]), ex.tensor([[1000.0], [-1000.0]])
+    assert attention(q, k, [[2.0], [3.0]]).tolist() == [[2.0], [3.0]]
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+def test_gradients_of_short_floats_are_rounded_once(dtype: str, rng: np.random.Generator) -> None:
+    """The sums that divide the weights are kept in full; rounded, they would cost all digits."""
+    short = [ex.tensor(8 * rng.normal(0, 1, (6, 4)), dtype, requires_grad=True) for _ in range(3)]
+    wide = [ex.tensor(x.detach().astype("float64"), requires_grad=True) for x in short]
+    for inputs in (short, wide):
+        attention(*inputs, scale=1.0).sum().backward()
+    for mine, expected in zip(short, wide, strict=True):
+        found = mine.grad.numpy().astype("float64")
+        scale = np.abs(expected.grad.numpy()).max() + 1
+        np.testing.assert_allclose(found, expected.grad.numpy(), atol=0.05 * scale)
