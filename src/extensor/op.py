@@ -159,7 +159,7 @@ class Op:
         if self.rule is not None and tape.mode.recording:
             self._record(self.rule, tensors, attributes, outputs)
         returned = outputs[: len(outputs) - len(self.kept)]
-        return returned if len(returned) > 1 else outputs[0]
+        return returned if several and not (self.kept and len(returned) == 1) else outputs[0]
 
     def _record(
         self,
