@@ -63,7 +63,7 @@ from extensor.tape import (
 from extensor.tensor import Tensor, tensor
 
 if TYPE_CHECKING:
-    from extensor import amp, nn, optim
+    from extensor import amp, models, nn, optim
     from extensor.gradcheck import GradientError, GradientReport, Mistake, check_gradient
     from extensor.nn.init import xavier_uniform
     from extensor.optim import (
@@ -130,6 +130,7 @@ __all__ = [
     "jvp",
     "linspace",
     "memory_stats",
+    "models",
     "nn",
     "no_grad",
     "one_hot",
@@ -164,7 +165,7 @@ _LAZY = {
     "xavier_uniform": "nn.init",
     **dict.fromkeys(("sgd_step", "clip_grad_norm", "clip_grad_value"), "optim"),
 }
-_LAZY_MODULES = frozenset({"amp", "gradcheck", "nn", "optim"})
+_LAZY_MODULES = frozenset({"amp", "gradcheck", "models", "nn", "optim"})
 
 
 def __getattr__(name: str) -> Any:

@@ -1,0 +1,100 @@
+"""A small transformer that predicts the next token: pre-norm blocks under a causal mask."""
+
+from __future__ import annotations
+
+from extensor import nn
+from extensor.creation import arange
+from extensor.errors import value_error
+from extensor.nn import init
+from extensor.ops import dropout, gelu, reshape, scaled_dot_product_attention, split, swapaxes
+from extensor.tensor import Tensor
+
+
+class Attention(nn.Module):
+    """Each position looks at those before it, in several ways at once."""
+
+    def __init__(self, width: int, heads: int, p: float) -> None:
+        self.heads = heads
+        self.p = p
+        self.qkv = nn.Linear(width, 3 * width)
+        self.out = nn.Linear(width, width)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """(N, T, width) to the same."""
+        batch, length, width = x.shape
+        per_head = (batch, length, self.heads, width // self.heads)
+        q, k, v = (swapaxes(reshape(part, per_head), 1, 2) for part in split(self.qkv(x), 3, -1))
+        seen = swapaxes(scaled_dot_product_attention(q, k, v, causal=True), 1, 2)
+        output: Tensor = self.out(reshape(seen, (batch, length, width)))
+        return dropout(output, self.p, self.training)
+
+
+class Block(nn.Module):
+    """Attention, then two layers for each position, each added to what came in."""
+
+    def __init__(self, width: int, heads: int, p: float) -> None:
+        self.p = p
+        self.norm1 = nn.LayerNorm(width)
+        self.attention = Attention(width, heads, p)
+        self.norm2 = nn.LayerNorm(width)
+        self.linear1 = nn.Linear(width, 4 * width)
+        self.linear2 = nn.Linear(4 * width, width)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """(N, T, width) to the same."""
+        x = x + self.attention(self.norm1(x))
+        return x + dropout(self.linear2(gelu(self.linear1(self.norm2(x)))), self.p, self.training)
+
+
+class GPT(nn.Module):
+    """Tokens (N, T) to logits (N, T, vocabulary); T is at most ``context``."""
+
+    def __init__(
+        self,
+        vocabulary: int,
+        context: int = 64,
+        layers: int = 2,
+        heads: int = 4,
+        width: int = 128,
+        p: float = 0.0,
+    ) -> None:
+        if width % heads:
+            raise value_error("GPT", "width must be divisible by heads", width=width, heads=heads)
+        self.context = context
+        self.tokens = nn.Embedding(vocabulary, width)
+        self.positions = nn.Embedding(context, width)
+        self.blocks = nn.Sequential(*(Block(width, heads, p) for _ in range(layers)))
+        self.norm = nn.LayerNorm(width)
+        self.head = nn.Linear(width, vocabulary, bias=False)
+        for name, parameter in self.named_parameters():
+            if parameter.ndim == 2:
+                # What is added to the stream is smaller the more layers there are to add.
+                added = name.endswith(("attention.out.weight", "linear2.weight"))
+                init.normal_(parameter, 0.0, 0.02 / (2 * layers) ** 0.5 if added else 0.02)
+
+    def forward(self, tokens: Tensor) -> Tensor:
+        """The logits of the token after each."""
+        length = tokens.shape[1]
+        if length > self.context:
+            raise value_error("GPT", f"at most {self.context} tokens", tokens_shape=tokens.shape)
+        x = self.tokens(tokens) + self.positions(arange(length))
+        logits: Tensor = self.head(self.norm(self.blocks(x)))
+        return logits
+
+
+def gpt(
+    vocabulary: int,
+    context: int = 64,
+    layers: int = 2,
+    heads: int = 4,
+    width: int = 128,
+    p: float = 0.0,
+) -> GPT:
+    """A small GPT; ``p`` is the rate of its dropout.
+
+    >>> import extensor as ex
+    >>> net = ex.models.gpt(vocabulary=50, context=16)
+    >>> net(ex.zeros((2, 16), ex.int64)).shape
+    (2, 16, 50)
+    """
+    return GPT(vocabulary, context, layers, heads, width, p)
