@@ -98,6 +98,15 @@ TARGETS: Sequence[Target] = (
     _one("MLP step, batch 64, of torch", 0.55, ("train", _SGD, "batch 64"), "torch"),
     _one("MLP step, batch 1024, of torch", 0.75, ("train", _SGD, "batch 1024"), "torch"),
     _one("MLP step, batch 64, of JAX jit", 1.0, ("train", _SGD, "batch 64"), "jax"),
+    *(
+        _one(f"{text}, of torch's fastest", most, ("train", name, size), "torch", "torch fused")
+        for text, most, name, size in (
+            ("LeNet-5 step", 0.5, "LeNet-5 SGD", "batch 64"),
+            ("2 residual blocks", 0.9, "2 residual blocks SGD", "batch 32"),
+            ("2 transformer layers", 0.7, "2 transformer layers AdamW", "batch 16"),
+            ("LSTM over 64 steps", 0.6, "LSTM 128 x 64 SGD", "batch 32"),
+        )
+    ),
     _one("import beyond numpy", 60e-3, ("start", "import beyond numpy", ""), unit="s"),
     _one("installed size", 10.0, ("start", "installed size", ""), unit="MB"),
 )
