@@ -231,8 +231,9 @@ def test_rule_refuses_a_gradient_of_the_wrong_shape(op: Op, rng: np.random.Gener
     if op.name not in ANY_ONES:
         wrong |= {(1, *shape), (), (1,), (1,) * len(shape), (*shape[:-1], 1)} - {shape}
     for other in sorted(wrong):
+        seeds: Any = [ex.ones(other)] * len(flat(output))
         with pytest.raises(ValueError, match=rf"^{op.rule.name}: .*got "):
-            op.rule.function(ex.ones(other), **arguments)
+            op.rule.function(seeds if op.rule.several else seeds[0], **arguments)
 
 
 _ONLY_GRADIENT = "the rule takes nothing that tells a shape"
