@@ -15,7 +15,9 @@ from cases.case import Case
 from contract import (
     ALIASES,
     CANNOT_FAIL,
+    INIT_NAMES,
     NAMES,
+    NN_NAMES,
     NO_GRADIENT,
     RANDOM_NAMES,
     SIGNATURES,
@@ -59,6 +61,17 @@ def test_promised_name_exists(name: str) -> None:
 @pytest.mark.parametrize("name", RANDOM_NAMES)
 def test_random_name_exists(name: str) -> None:
     assert callable(getattr(ex.random, name))
+
+
+@pytest.mark.parametrize("name", NN_NAMES)
+def test_nn_name_exists(name: str) -> None:
+    assert isinstance(getattr(ex.nn, name), type)
+    assert name in ex.nn.__all__
+
+
+@pytest.mark.parametrize("name", INIT_NAMES)
+def test_init_name_exists(name: str) -> None:
+    assert callable(getattr(ex.nn.init, name))
 
 
 @pytest.mark.parametrize(("name", "signature"), SIGNATURES.items(), ids=lambda x: x)
