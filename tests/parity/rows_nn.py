@@ -426,3 +426,4 @@ LOSSES: dict[str, Draw] = {
 
 # Hardsigmoid is left out: its derivative there is a float32's sixth, as test_differences.py shows.
 LAYERS = {**ACTIVATIONS, **WINDOWS, **NORMS, **SEQUENCES}
+LEARNING = ["PReLU", "Linear", *(n for n in WINDOWS if "Conv" in n), *NORMS, *SEQUENCES]
