@@ -44,7 +44,7 @@ struct DispatcherObject {
   Keeper keepers[kMaxArguments];
 };
 
-bool observed = false;  // somebody stands at the door and wants to see every computation
+bool observed = false;
 
 DispatcherObject* as_dispatcher(PyObject* object) {
   return reinterpret_cast<DispatcherObject*>(object);
@@ -309,6 +309,8 @@ PyObject* set_observed(PyObject*, PyObject* value) {
 PyMethodDef functions[] = {{"set_observed", set_observed, METH_O, nullptr}, {}};
 
 }  // namespace
+
+bool is_observed() { return observed; }
 
 bool add_dispatcher_type(PyObject* module) {
   return PyType_Ready(&dispatcher_type) == 0 &&

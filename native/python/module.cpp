@@ -18,6 +18,7 @@
 #include "optimizer.h"
 #include "random.h"
 #include "reduction.h"
+#include "replay.h"
 #include "rows.h"
 #include "selection.h"
 #include "tensor_object.h"
@@ -140,14 +141,14 @@ bool check_environment() {
 bool fill(PyObject* module) {
   Reference by_name(PyDict_New());
   return by_name && add_tensor_types(module) && add_dispatcher_type(module) &&
-         register_kernel_type(module) && add_elementwise_kernels(by_name.get()) &&
-         add_reduction_kernels(by_name.get()) && add_matrix_kernels(by_name.get()) &&
-         add_row_kernels(by_name.get()) && add_cross_entropy_kernels(by_name.get()) &&
-         add_view_kernels(by_name.get()) && add_random_kernels(by_name.get()) &&
-         add_optimizer_kernels(by_name.get()) && add_copy_kernels(by_name.get()) &&
-         add_extreme_kernels(by_name.get()) && add_loss_kernels(by_name.get()) &&
-         add_selection_kernels(by_name.get()) && add_index_kernels(by_name.get()) &&
-         add_gather_kernels(by_name.get()) &&
+         add_replayer_type(module) && register_kernel_type(module) &&
+         add_elementwise_kernels(by_name.get()) && add_reduction_kernels(by_name.get()) &&
+         add_matrix_kernels(by_name.get()) && add_row_kernels(by_name.get()) &&
+         add_cross_entropy_kernels(by_name.get()) && add_view_kernels(by_name.get()) &&
+         add_random_kernels(by_name.get()) && add_optimizer_kernels(by_name.get()) &&
+         add_copy_kernels(by_name.get()) && add_extreme_kernels(by_name.get()) &&
+         add_loss_kernels(by_name.get()) && add_selection_kernels(by_name.get()) &&
+         add_index_kernels(by_name.get()) && add_gather_kernels(by_name.get()) &&
          PyModule_AddObjectRef(module, "kernels", by_name.get()) == 0 &&
          PyModule_AddStringConstant(module, "instruction_set",
                                     instruction_set_name(choose_instruction_set().value)) == 0;

@@ -36,6 +36,6 @@ def kind_of(annotation: str | None) -> Any:
     return None if annotation is None else _KINDS.get(annotation.removesuffix(_OPTIONAL))
 
 
-def is_optional(annotation: str) -> bool:
+def is_optional(annotation: str | None) -> bool:
     """True for an input that may be None."""
-    return annotation.endswith(_OPTIONAL)
+    return annotation is not None and annotation.endswith(_OPTIONAL)

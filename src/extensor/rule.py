@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from extensor import engine, tape
+from extensor import _native, engine, tape
 from extensor.binding import Parameters, dressed, guarded
 from extensor.dtypes import float32, is_floating, is_half
 from extensor.errors import type_error, value_error
@@ -67,6 +67,10 @@ class Rule:
         self.kept_at = [i for i, (role, _) in enumerate(self.roles, 1) if role == "kept"]
         self.fields = [f"grad_{op.inputs[i]}" for i in self.differentiable]
         self.single = len(self.fields) == 1 and not op.variadic
+        self.replay: Callable[..., Any] | None = None
+        if self.kernel is not None and not (self.several or op.variadic):
+            eps_at = -1 if self.eps_at is None else self.eps_at
+            self.replay = _native.Replayer(self.kernel, eps_at, self.single)
         self.function = dressed(guarded(self.name, self.parameters.bound, self.call), written)
         self.function.__wrapped__ = written  # where inspect finds the signature
         self.function.op = op
@@ -136,6 +140,10 @@ class Rule:
         self, grad_output: Any, saved: tuple[Any, ...], needs: tuple[bool, ...], node: tape.Node
     ) -> Sequence[Tensor | None]:
         """Called by the tape: the gradients of a node's inputs, None where nobody needs one."""
+        if self.replay is not None:
+            results: Sequence[Tensor | None] = self.replay(grad_output, saved, needs)
+            if results is not NotImplemented:
+                return results
         arguments = [grad_output, *saved]
         if self.several:
             arguments[0] = _filled(grad_output, arguments.pop())

@@ -1,0 +1,118 @@
+// The short way through one node of the tape: what it saved, the kernel of its rule, tensors out,
+// without a Python frame. Whatever is not plain takes the long way, which is Python: rule.py.
+#include "replay.h"
+
+#include <cstddef>
+
+#include "dispatch.h"
+#include "kernel.h"
+#include "tensor_object.h"
+
+namespace extensor {
+namespace {
+
+constexpr int kMaxArguments = 20;
+
+struct ReplayerObject {
+  PyObject_HEAD;
+  vectorcallfunc vectorcall;
+  PyObject* kernel;
+  KernelCall call;
+  const void* definition;
+  int eps_at;   // where the rule takes eps, after grad_output, or -1
+  bool single;  // one gradient, and no `needs` to be told
+};
+
+ReplayerObject* as_replayer(PyObject* object) { return reinterpret_cast<ReplayerObject*>(object); }
+
+PyObject* array_or_value(PyObject* object) {
+  return is_tensor(object) ? as_tensor(object)->array : object;
+}
+
+// A tuple of tensors, None where the kernel gave none.
+PyObject* wrapped(PyObject* result, bool single) {
+  const Py_ssize_t count = single ? 1 : PyTuple_GET_SIZE(result);
+  Reference gradients(PyTuple_New(count));
+  if (!gradients) return nullptr;
+  for (Py_ssize_t i = 0; i < count; ++i) {
+    PyObject* array = single ? result : PyTuple_GET_ITEM(result, i);
+    PyObject* gradient = array == Py_None ? Py_NewRef(Py_None) : new_tensor(array);
+    if (gradient == nullptr) return nullptr;
+    PyTuple_SET_ITEM(gradients.get(), i, gradient);
+  }
+  return gradients.release();
+}
+
+// grad_output, saved, needs; NotImplemented for the long way
+PyObject* call_replayer(PyObject* object, PyObject* const* given, size_t flagged_count, PyObject*) {
+  const ReplayerObject& self = *as_replayer(object);
+  if (PyVectorcall_NARGS(flagged_count) != 3 || !PyTuple_CheckExact(given[1]) ||
+      !is_tensor(given[0]) || is_observed() || mode().recording ||
+      PyTuple_GET_SIZE(given[1]) + 3 > kMaxArguments) {
+    return not_implemented();
+  }
+  PyObject* const saved = given[1];
+  Reference eps(self.eps_at < 0 ? nullptr : PyFloat_FromDouble(mode().epsilon));
+  PyObject* arguments[kMaxArguments];
+  int count = 0;
+  arguments[count++] = as_tensor(given[0])->array;
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(saved); ++i) {
+    if (count == self.eps_at + 1) arguments[count++] = eps.get();
+    arguments[count++] = array_or_value(PyTuple_GET_ITEM(saved, i));
+  }
+  if (count == self.eps_at + 1) arguments[count++] = eps.get();
+  if (!self.single) arguments[count++] = given[2];
+  Reference result(self.call(self.definition, arguments, count));
+  if (!result || result.get() == Py_NotImplemented) return result.release();
+  return wrapped(result.get(), self.single);
+}
+
+// kernel, place of eps or -1, whether there is a single gradient
+PyObject* create(PyTypeObject* type, PyObject* arguments, PyObject*) {
+  PyObject* kernel;
+  int eps_at, single;
+  if (!PyArg_ParseTuple(arguments, "Oip", &kernel, &eps_at, &single)) return nullptr;
+  KernelCall call;
+  const void* definition;
+  if (!kernel_parts(kernel, call, definition)) {
+    PyErr_SetString(PyExc_TypeError, "Replayer: needs a kernel");
+    return nullptr;
+  }
+  PyObject* object = type->tp_alloc(type, 0);
+  if (object == nullptr) return nullptr;
+  ReplayerObject* self = as_replayer(object);
+  self->vectorcall = call_replayer;
+  self->kernel = Py_NewRef(kernel);
+  self->call = call;
+  self->definition = definition;
+  self->eps_at = eps_at;
+  self->single = single != 0;
+  return object;
+}
+
+void destroy(PyObject* object) {
+  Py_XDECREF(as_replayer(object)->kernel);
+  Py_TYPE(object)->tp_free(object);
+}
+
+PyTypeObject replayer_type = [] {
+  PyTypeObject type = {PyVarObject_HEAD_INIT(nullptr, 0)};
+  type.tp_name = "extensor._native.Replayer";
+  type.tp_basicsize = sizeof(ReplayerObject);
+  type.tp_dealloc = destroy;
+  type.tp_vectorcall_offset = offsetof(ReplayerObject, vectorcall);
+  type.tp_call = PyVectorcall_Call;
+  type.tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL;
+  type.tp_new = create;
+  return type;
+}();
+
+}  // namespace
+
+bool add_replayer_type(PyObject* module) {
+  return PyType_Ready(&replayer_type) == 0 &&
+         PyModule_AddObjectRef(module, "Replayer", reinterpret_cast<PyObject*>(&replayer_type)) ==
+             0;
+}
+
+}  // namespace extensor
