@@ -132,6 +132,12 @@ from extensor.ops.convolution import (
     conv2d_grad_x,
     conv2d_grad_x_backward,
 )
+from extensor.ops.convolution_transposed import (
+    conv_transpose1d,
+    conv_transpose1d_backward,
+    conv_transpose2d,
+    conv_transpose2d_backward,
+)
 from extensor.ops.einsum import (
     einsum,
     einsum_backward,
@@ -259,6 +265,22 @@ from extensor.ops.padding import (
     pad,
     pad_backward,
 )
+from extensor.ops.pooling import (
+    max_pool1d,
+    max_pool1d_backward,
+    max_pool2d,
+    max_pool2d_backward,
+)
+from extensor.ops.pooling_average import (
+    adaptive_avg_pool1d,
+    adaptive_avg_pool1d_backward,
+    adaptive_avg_pool2d,
+    adaptive_avg_pool2d_backward,
+    avg_pool1d,
+    avg_pool1d_backward,
+    avg_pool2d,
+    avg_pool2d_backward,
+)
 from extensor.ops.reduction import (
     cumsum,
     cumsum_backward,
@@ -364,6 +386,10 @@ __all__ = [
     "acos_backward",
     "acosh",
     "acosh_backward",
+    "adaptive_avg_pool1d",
+    "adaptive_avg_pool1d_backward",
+    "adaptive_avg_pool2d",
+    "adaptive_avg_pool2d_backward",
     "add",
     "add_backward",
     "all",
@@ -382,6 +408,10 @@ __all__ = [
     "atan_backward",
     "atanh",
     "atanh_backward",
+    "avg_pool1d",
+    "avg_pool1d_backward",
+    "avg_pool2d",
+    "avg_pool2d_backward",
     "binary_cross_entropy",
     "binary_cross_entropy_backward",
     "binary_cross_entropy_with_logits",
@@ -412,6 +442,10 @@ __all__ = [
     "conv2d_grad_weight_backward",
     "conv2d_grad_x",
     "conv2d_grad_x_backward",
+    "conv_transpose1d",
+    "conv_transpose1d_backward",
+    "conv_transpose2d",
+    "conv_transpose2d_backward",
     "cos",
     "cos_backward",
     "cosh",
@@ -517,6 +551,10 @@ __all__ = [
     "matmul_backward",
     "max",
     "max_backward",
+    "max_pool1d",
+    "max_pool1d_backward",
+    "max_pool2d",
+    "max_pool2d_backward",
     "max_reduce",
     "max_reduce_backward",
     "maximum",

@@ -60,8 +60,8 @@ def ints(op: str, name: str, value: Any, axes: int, least: int = 1) -> Shape:
 
 
 def in_plane(value: Any, height: int) -> Any:
-    """An attribute of a line as that of a plane with one row; the name of a padding stays."""
-    if isinstance(value, str):
+    """An attribute of a line as that of a plane with one row; a default or a name stays."""
+    if value is None or isinstance(value, str):
         return value
     return (height, *value) if isinstance(value, list | tuple) else (height, value)
 
