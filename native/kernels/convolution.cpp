@@ -85,17 +85,22 @@ bool has_gaps(const ConvolutionAxis& axis) {
 }
 
 template <typename T>
-void grad_x(const Convolution& shape, const T* gradient, const T* weight, T* out, ParallelFor run) {
+void grad_x(const Convolution& shape, const T* gradient, const T* weight, const T* bias, T* out,
+            ParallelFor run) {
   Correlation<T> p = forward_correlation<T>(shape);
   std::swap(p.channels, p.outputs);
   std::swap(p.weight_channel, p.weight_output);
   p.source = gradient;
   p.weight = weight;
+  p.bias = bias;
   p.out_plane = shape.y.in * shape.x.in;
   p.out_row = shape.y.stride * shape.x.in;
   p.out_column = shape.x.stride;
   if (has_gaps(shape.y) || has_gaps(shape.x)) {
-    memset(out, 0, shape.batch * shape.in_channels * p.out_plane * sizeof(T));
+    for (int64_t plane = 0; plane < shape.batch * shape.in_channels; ++plane) {
+      const T value = bias ? bias[plane % shape.in_channels] : T{0};
+      for (int64_t i = 0; i < p.out_plane; ++i) out[plane * p.out_plane + i] = value;
+    }
   }
   for (int64_t i = 0; i < minimum(shape.y.stride, shape.y.in); ++i) {
     for (int64_t j = 0; j < minimum(shape.x.stride, shape.x.in); ++j) {

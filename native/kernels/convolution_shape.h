@@ -21,14 +21,15 @@ struct Convolution {
   ConvolutionAxis y, x;
 };
 
-// The output, and from its gradient those of x and of the weight. The bias has a number for each
-// output channel, or is null. Results have the same bits for any number of threads.
+// The output, and from its gradient those of x and of the weight. The bias, or null, is added to
+// each channel: also to the gradient of x, which is a layer of its own where convolutions are
+// transposed. Results have the same bits for any number of threads.
 template <typename T>
 struct ConvolutionKernel {
   void (*forward)(const Convolution& shape, const T* x, const T* weight, const T* bias, T* out,
                   ParallelFor run);
-  void (*grad_x)(const Convolution& shape, const T* gradient, const T* weight, T* out,
-                 ParallelFor run);
+  void (*grad_x)(const Convolution& shape, const T* gradient, const T* weight, const T* bias,
+                 T* out, ParallelFor run);
   void (*grad_weight)(const Convolution& shape, const T* gradient, const T* x, T* out,
                       ParallelFor run);
 };

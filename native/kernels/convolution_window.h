@@ -139,21 +139,44 @@ EX_INLINE void copy_elements(const T* source, T* target, int64_t count) {
   store(target + count - lanes, load(source + count - lanes));
 }
 
+template <int First, typename V, size_t... I>
+EX_INLINE V every_second(V a, V b, std::index_sequence<I...>) {
+  return __builtin_shufflevector(a, b, (First + 2 * I)...);
+}
+
+// Elements 0, 2, ... of `count` pairs, and 1, 3, ...
+template <typename T>
+void separate_pairs(const T* source, int64_t count, T* even, T* odd) {
+  constexpr int64_t lanes = kLanes<T>;
+  if (count < lanes) {
+    for (int64_t i = 0; i < count; ++i) {
+      even[i] = source[2 * i];
+      odd[i] = source[2 * i + 1];
+    }
+    return;
+  }
+  constexpr auto indices = std::make_index_sequence<lanes>{};
+  for (int64_t next = 0; next < count; next += lanes) {
+    const int64_t i = minimum(next, count - lanes);
+    const Vector<T> a = load(source + 2 * i), b = load(source + 2 * i + lanes);
+    store(even + i, every_second<0>(a, b, indices));
+    store(odd + i, every_second<1>(a, b, indices));
+  }
+}
+
 // Positions from `begin` to `end` of a row; `source` is what position 0 would be.
 template <typename T>
 void copy_row(const T* source, int64_t begin, int64_t end, const Window& window, T* target) {
   if (window.phases == 1) return copy_elements(source + begin, target + begin, end - begin);
-  for (int64_t phase = 0; phase < window.phases; ++phase) {
-    T* line = target + phase * window.phase;
-    const T* from = source + phase;
-    const int64_t first = ceil_divide(maximum<int64_t>(begin - phase, 0), window.phases);
-    const int64_t last = ceil_divide(maximum<int64_t>(end - phase, 0), window.phases);
-    if (window.phases == 2) {  // known, so that the compiler can shuffle vectors
-      for (int64_t i = first; i < last; ++i) line[i] = from[i * 2];
-    } else {
-      for (int64_t i = first; i < last; ++i) line[i] = from[i * window.phases];
-    }
+  if (window.phases > 2) {
+    for (int64_t i = begin; i < end; ++i) target[window.column(i)] = source[i];
+    return;
   }
+  T *even = target, *odd = target + window.phase;
+  if (begin % 2 == 1) odd[begin / 2] = source[begin];
+  if (end % 2 == 1) even[end / 2] = source[end - 1];
+  const int64_t first = (begin + 1) / 2, pairs = end / 2 - first;
+  separate_pairs(source + 2 * first, pairs, even + first, odd + first);
 }
 
 // The windows of a block at a time, in memory of their own.

@@ -1,7 +1,6 @@
 #include "convolution.h"
 
 #include <algorithm>
-#include <optional>
 
 #include "../kernels/tables.h"
 #include "arguments.h"
@@ -19,19 +18,13 @@ void run_tasks(int64_t tasks, void (*body)(void* context, int64_t task), void* c
   parallel_for(tasks, body, context);
 }
 
-// An int of at least `least` for each of `count` axes, or a tuple of them.
+// A tuple of `count` ints of at least `least`, or one int for all.
 bool read_per_axis(PyObject* object, int count, int64_t least, npy_intp* values) {
   if (PyTuple_CheckExact(object)) {
     int given;
     if (PyTuple_GET_SIZE(object) != count || !read_sizes(object, values, given)) return false;
   } else {
-    Reference single(PyTuple_Pack(1, object));
-    int given;
-    if (!single) {
-      PyErr_Clear();
-      return false;
-    }
-    if (!read_sizes(single.get(), values, given)) return false;
+    if (!read_size(object, values[0])) return false;
     std::fill(values + 1, values + count, values[0]);
   }
   return std::all_of(values, values + count,
@@ -43,19 +36,18 @@ struct Sliding {
   npy_intp stride[2], padding[2], dilation[2], groups;
   bool same;
 
-  // The arguments stride, padding, dilation, groups.
-  bool read(PyObject* const* arguments, int axes) {
+  bool read(PyObject* strides, PyObject* paddings, PyObject* dilations, PyObject* group_count,
+            int axes) {
     same = false;
     std::fill(padding, padding + 2, 0);
-    if (PyUnicode_CheckExact(arguments[1])) {
-      same = PyUnicode_CompareWithASCIIString(arguments[1], "same") == 0;
-      if (!same && PyUnicode_CompareWithASCIIString(arguments[1], "valid") != 0) return false;
-    } else if (!read_per_axis(arguments[1], axes, 0, padding)) {
+    if (PyUnicode_CheckExact(paddings)) {
+      same = PyUnicode_CompareWithASCIIString(paddings, "same") == 0;
+      if (!same && PyUnicode_CompareWithASCIIString(paddings, "valid") != 0) return false;
+    } else if (!read_per_axis(paddings, axes, 0, padding)) {
       return false;
     }
-    return read_per_axis(arguments[0], axes, 1, stride) &&
-           read_per_axis(arguments[2], axes, 1, dilation) &&
-           read_per_axis(arguments[3], 1, 1, &groups) &&
+    return read_per_axis(strides, axes, 1, stride) && read_per_axis(dilations, axes, 1, dilation) &&
+           read_per_axis(group_count, 1, 1, &groups) &&
            (!same || std::all_of(stride, stride + axes, [](npy_intp s) { return s == 1; }));
   }
 
@@ -134,6 +126,23 @@ PyObject* compute(int typenum, const Convolution& shape, PyObject* const* inputs
   return result.release();
 }
 
+// The numbers of a bias, or null for None; false if it is none for these channels.
+struct Bias {
+  Reference holder;
+
+  bool read(PyObject* object, int typenum, int64_t channels) {
+    if (object == Py_None) return true;
+    if (!is_operand(object, 1, typenum) || shape_of(object)[0] != channels) return false;
+    holder.reset(contiguous(reinterpret_cast<PyArrayObject*>(object)));
+    if (!holder) PyErr_Clear();
+    return static_cast<bool>(holder);
+  }
+  template <typename T>
+  void get(const T*& numbers) const {
+    numbers = holder ? static_cast<const T*>(PyArray_DATA(holder.array())) : nullptr;
+  }
+};
+
 // conv1d and conv2d: (x, weight, bias, stride, padding, dilation, groups).
 template <int kAxes>
 PyObject* call_convolution(const void*, PyObject* const* arguments, Py_ssize_t count) {
@@ -141,32 +150,54 @@ PyObject* call_convolution(const void*, PyObject* const* arguments, Py_ssize_t c
   const int typenum = floating_type(arguments[0]);
   Sliding sliding;
   Convolution shape;
+  Bias bias;
   if (!is_operand(arguments[0], kAxes + 2, typenum) ||
-      !is_operand(arguments[1], kAxes + 2, typenum) || !sliding.read(arguments + 3, kAxes) ||
-      !read_shape(sliding, kAxes, shape_of(arguments[0]), shape_of(arguments[1]), shape)) {
+      !is_operand(arguments[1], kAxes + 2, typenum) ||
+      !sliding.read(arguments[3], arguments[4], arguments[5], arguments[6], kAxes) ||
+      !read_shape(sliding, kAxes, shape_of(arguments[0]), shape_of(arguments[1]), shape) ||
+      !bias.read(arguments[2], typenum, shape.out_channels)) {
     return not_implemented();
-  }
-  Reference bias;
-  if (arguments[2] != Py_None) {
-    if (!is_operand(arguments[2], 1, typenum) || shape_of(arguments[2])[0] != shape.out_channels) {
-      return not_implemented();
-    }
-    bias.reset(contiguous(reinterpret_cast<PyArrayObject*>(arguments[2])));
-    if (!bias) return nullptr;
   }
   npy_intp out[] = {shape.batch, shape.out_channels, shape.y.out, shape.x.out};
   if (kAxes == 1) out[2] = shape.x.out;
   return compute(typenum, shape, arguments, kAxes + 2, out,
                  [&](const auto& kernel, auto* x, auto* weight, auto* target) {
-                   const decltype(x) offset =
-                       bias ? static_cast<decltype(x)>(PyArray_DATA(bias.array())) : nullptr;
-                   kernel.forward(shape, x, weight, offset, target, run_tasks);
+                   decltype(x) numbers;
+                   bias.get(numbers);
+                   kernel.forward(shape, x, weight, numbers, target, run_tasks);
                  });
 }
 
-bool has_output_shape(const Convolution& shape, const npy_intp* gradient) {
-  const npy_intp out[] = {shape.batch, shape.out_channels, shape.y.out, shape.x.out};
-  return std::equal(out, out + 4, gradient);
+// The shape of a convolution with this output and an input of this size.
+template <int kAxes>
+bool read_shape_of_output(const Sliding& sliding, const npy_intp* output, const npy_intp* weight,
+                          const npy_intp* size, npy_intp* x, Convolution& shape) {
+  x[0] = output[0];
+  x[1] = weight[1] * sliding.groups;
+  std::copy_n(size, kAxes, x + 2);
+  if (!read_shape(sliding, kAxes, x, weight, shape) || shape.out_channels != output[1]) {
+    return false;
+  }
+  return shape.x.out == output[kAxes + 1] && (kAxes == 1 || shape.y.out == output[2]);
+}
+
+template <int kAxes>
+PyObject* compute_grad_x(int typenum, const Sliding& sliding, PyObject* const* arrays,
+                         const npy_intp* size, PyObject* bias_or_none) {
+  npy_intp x[kAxes + 2];
+  Convolution shape;
+  Bias bias;
+  if (!read_shape_of_output<kAxes>(sliding, shape_of(arrays[0]), shape_of(arrays[1]), size, x,
+                                   shape) ||
+      !bias.read(bias_or_none, typenum, shape.in_channels)) {
+    return not_implemented();
+  }
+  return compute(typenum, shape, arrays, kAxes + 2, x,
+                 [&](const auto& kernel, auto* gradient, auto* weight, auto* target) {
+                   decltype(gradient) numbers;
+                   bias.get(numbers);
+                   kernel.grad_x(shape, gradient, weight, numbers, target, run_tasks);
+                 });
 }
 
 // (gradient, weight, size, stride, padding, dilation, groups).
@@ -176,19 +207,35 @@ PyObject* call_grad_x(const void*, PyObject* const* arguments, Py_ssize_t count)
   Sliding sliding;
   npy_intp size[2];
   if (!is_operand(arguments[0], 4, typenum) || !is_operand(arguments[1], 4, typenum) ||
-      !read_per_axis(arguments[2], 2, 0, size) || !sliding.read(arguments + 3, 2)) {
+      !read_per_axis(arguments[2], 2, 0, size) ||
+      !sliding.read(arguments[3], arguments[4], arguments[5], arguments[6], 2)) {
     return not_implemented();
   }
-  const npy_intp *gradient = shape_of(arguments[0]), *weight = shape_of(arguments[1]);
-  const npy_intp x[] = {gradient[0], weight[1] * sliding.groups, size[0], size[1]};
-  Convolution shape;
-  if (!read_shape(sliding, 2, x, weight, shape) || !has_output_shape(shape, gradient)) {
+  return compute_grad_x<2>(typenum, sliding, arguments, size, Py_None);
+}
+
+// (x, weight, bias, stride, padding, output_padding, groups, dilation).
+template <int kAxes>
+PyObject* call_transposed(const void*, PyObject* const* arguments, Py_ssize_t count) {
+  if (count != 8) return not_implemented();
+  const int typenum = floating_type(arguments[0]);
+  Sliding sliding;
+  npy_intp added[kAxes], size[kAxes];
+  if (!is_operand(arguments[0], kAxes + 2, typenum) ||
+      !is_operand(arguments[1], kAxes + 2, typenum) || PyUnicode_CheckExact(arguments[4]) ||
+      !sliding.read(arguments[3], arguments[4], arguments[7], arguments[6], kAxes) ||
+      !read_per_axis(arguments[5], kAxes, 0, added)) {
     return not_implemented();
   }
-  return compute(typenum, shape, arguments, 4, x,
-                 [&](const auto& kernel, auto* grad, auto* filters, auto* target) {
-                   kernel.grad_x(shape, grad, filters, target, run_tasks);
-                 });
+  for (int axis = 0; axis < kAxes; ++axis) {
+    const npy_intp in = shape_of(arguments[0])[axis + 2], kernel = shape_of(arguments[1])[axis + 2];
+    if (added[axis] >= sliding.stride[axis] || in >= kMaxExtent || kernel >= kMaxExtent) {
+      return not_implemented();
+    }
+    size[axis] = (in - 1) * sliding.stride[axis] + sliding.dilation[axis] * (kernel - 1) + 1 -
+                 2 * sliding.padding[axis] + added[axis];
+  }
+  return compute_grad_x<kAxes>(typenum, sliding, arguments, size, arguments[2]);
 }
 
 // (gradient, x, kernel_size, stride, padding, dilation, groups).
@@ -198,18 +245,21 @@ PyObject* call_grad_weight(const void*, PyObject* const* arguments, Py_ssize_t c
   Sliding sliding;
   npy_intp size[2];
   if (!is_operand(arguments[0], 4, typenum) || !is_operand(arguments[1], 4, typenum) ||
-      !read_per_axis(arguments[2], 2, 1, size) || !sliding.read(arguments + 3, 2)) {
+      !read_per_axis(arguments[2], 2, 1, size) ||
+      !sliding.read(arguments[3], arguments[4], arguments[5], arguments[6], 2)) {
     return not_implemented();
   }
-  const npy_intp *gradient = shape_of(arguments[0]), *x = shape_of(arguments[1]);
-  const npy_intp weight[] = {gradient[1], x[1] / sliding.groups, size[0], size[1]};
+  const npy_intp *output = shape_of(arguments[0]), *x = shape_of(arguments[1]);
+  const npy_intp weight[] = {output[1], x[1] / sliding.groups, size[0], size[1]};
   Convolution shape;
-  if (!read_shape(sliding, 2, x, weight, shape) || !has_output_shape(shape, gradient)) {
+  npy_intp expected[4];
+  if (!read_shape_of_output<2>(sliding, output, weight, x + 2, expected, shape) ||
+      !std::equal(expected, expected + 4, x)) {
     return not_implemented();
   }
   return compute(typenum, shape, arguments, 4, weight,
-                 [&](const auto& kernel, auto* grad, auto* image, auto* target) {
-                   kernel.grad_weight(shape, grad, image, target, run_tasks);
+                 [&](const auto& kernel, auto* gradient, auto* image, auto* target) {
+                   kernel.grad_weight(shape, gradient, image, target, run_tasks);
                  });
 }
 
@@ -219,7 +269,9 @@ bool add_convolution_kernels(PyObject* kernels) {
   return add_kernel(kernels, "conv2d", call_convolution<2>, nullptr) &&
          add_kernel(kernels, "conv2d_grad_x", call_grad_x, nullptr) &&
          add_kernel(kernels, "conv2d_grad_weight", call_grad_weight, nullptr) &&
-         add_kernel(kernels, "conv1d", call_convolution<1>, nullptr);
+         add_kernel(kernels, "conv1d", call_convolution<1>, nullptr) &&
+         add_kernel(kernels, "conv_transpose2d", call_transposed<2>, nullptr) &&
+         add_kernel(kernels, "conv_transpose1d", call_transposed<1>, nullptr);
 }
 
 }  // namespace extensor

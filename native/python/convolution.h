@@ -4,7 +4,7 @@
 
 namespace extensor {
 
-// Adds conv2d, its gradients conv2d_grad_x and conv2d_grad_weight, and conv1d.
+// Adds the convolutions, plain and transposed, and the gradients of conv2d.
 bool add_convolution_kernels(PyObject* kernels);
 
 }  // namespace extensor
