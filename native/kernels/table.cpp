@@ -1,4 +1,5 @@
 // The kernels of one instruction set, gathered.
+#include "convolution.h"
 #include "copy.h"
 #include "cross_entropy.h"
 #include "elementwise.h"
@@ -50,6 +51,8 @@ const KernelTable& table() {
       losses(),
       copy_kernels(),
       index_kernels(),
+      convolution_float32(),
+      convolution_float64(),
   };
   return gathered;
 }

@@ -7,6 +7,7 @@
 #include <span>
 
 #include "../runtime/threads.h"
+#include "convolution_shape.h"
 #include "gemm.h"
 
 namespace extensor {
@@ -196,6 +197,8 @@ struct KernelTable {
   std::span<const LossKernel> losses;
   CopyKernels copies;
   IndexKernels indexing;
+  ConvolutionKernel<float> convolution_float32;
+  ConvolutionKernel<double> convolution_float64;
 };
 
 // The table for the instruction set of this machine.

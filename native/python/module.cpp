@@ -6,6 +6,7 @@
 #include "../runtime/memory.h"
 #include "../runtime/threads.h"
 #include "arrays.h"
+#include "convolution.h"
 #include "copying.h"
 #include "cross_entropy.h"
 #include "dispatch.h"
@@ -138,18 +139,25 @@ bool check_environment() {
   return true;
 }
 
+// Each family adds its kernels by name.
+bool (*const kFamilies[])(PyObject* kernels_by_name) = {
+    add_elementwise_kernels, add_reduction_kernels,     add_matrix_kernels,
+    add_row_kernels,         add_cross_entropy_kernels, add_view_kernels,
+    add_random_kernels,      add_optimizer_kernels,     add_copy_kernels,
+    add_extreme_kernels,     add_loss_kernels,          add_selection_kernels,
+    add_index_kernels,       add_gather_kernels,        add_convolution_kernels,
+};
+
 bool fill(PyObject* module) {
   Reference by_name(PyDict_New());
-  return by_name && add_tensor_types(module) && add_dispatcher_type(module) &&
-         add_replayer_type(module) && register_kernel_type(module) &&
-         add_elementwise_kernels(by_name.get()) && add_reduction_kernels(by_name.get()) &&
-         add_matrix_kernels(by_name.get()) && add_row_kernels(by_name.get()) &&
-         add_cross_entropy_kernels(by_name.get()) && add_view_kernels(by_name.get()) &&
-         add_random_kernels(by_name.get()) && add_optimizer_kernels(by_name.get()) &&
-         add_copy_kernels(by_name.get()) && add_extreme_kernels(by_name.get()) &&
-         add_loss_kernels(by_name.get()) && add_selection_kernels(by_name.get()) &&
-         add_index_kernels(by_name.get()) && add_gather_kernels(by_name.get()) &&
-         PyModule_AddObjectRef(module, "kernels", by_name.get()) == 0 &&
+  if (!by_name || !add_tensor_types(module) || !add_dispatcher_type(module) ||
+      !add_replayer_type(module) || !register_kernel_type(module)) {
+    return false;
+  }
+  for (const auto add_family : kFamilies) {
+    if (!add_family(by_name.get())) return false;
+  }
+  return PyModule_AddObjectRef(module, "kernels", by_name.get()) == 0 &&
          PyModule_AddStringConstant(module, "instruction_set",
                                     instruction_set_name(choose_instruction_set().value)) == 0;
 }

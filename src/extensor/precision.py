@@ -25,7 +25,7 @@ SHORT = frozenset(
 )
 LONG = frozenset(
     """
-    exp exp2 expm1 log log2 log10 log1p power sinh cosh tan
+    exp expm1 log log2 log10 log1p power sinh cosh tan
     sum mean prod var std norm logsumexp cumsum softmax log_softmax softplus
     batch_norm layer_norm group_norm instance_norm rms_norm
     cross_entropy nll_loss binary_cross_entropy binary_cross_entropy_with_logits mse_loss l1_loss

@@ -1,0 +1,137 @@
+#include "convolution.h"
+
+#include "convolution_channels.h"
+#include "convolution_rows.h"
+
+namespace extensor::EX_ISA {
+namespace {
+
+CorrelationAxis forward_axis(const ConvolutionAxis& axis) {
+  return {axis.in, axis.out, axis.stride, axis.kernel, -axis.padding, axis.dilation};
+}
+
+// The inputs `residue`, `residue` + stride, ... of an axis, as outputs of a correlation with the
+// gradient: input y meets output (y + padding - k * dilation) / stride wherever that is whole,
+// which is every so many k, the later the lower.
+CorrelationAxis grad_x_axis(const ConvolutionAxis& axis, int64_t residue) {
+  CorrelationAxis result{axis.out, ceil_divide(axis.in - residue, axis.stride), 1, 0, 0, 1};
+  result.reversed = true;
+  for (int64_t k = 0; k < axis.kernel; ++k) {
+    const int64_t distance = residue + axis.padding - k * axis.dilation;
+    if (distance % axis.stride != 0) continue;
+    if (result.taps == 0) {
+      result.kernel_first = k;
+    } else if (result.taps == 1) {
+      result.kernel_spacing = k - result.kernel_first;
+      result.spacing = result.kernel_spacing * axis.dilation / axis.stride;
+    }
+    result.first = distance / axis.stride;
+    ++result.taps;
+  }
+  return result;
+}
+
+// Whether channels fill the lanes of vectors worse than the positions of a row do.
+template <typename T>
+bool prefers_rows(int64_t outputs, int64_t columns) {
+  const int64_t lanes = kLanes<T>;
+  return 8 * round_up(outputs, lanes) * columns > 9 * outputs * round_up(columns, lanes);
+}
+
+template <typename T>
+void correlate(const Correlation<T>& p, ParallelFor run) {
+  if (p.batch == 0) return;
+  if (prefers_rows<T>(p.outputs, p.x.out)) return correlate_rows(p, run);
+  correlate_channels(p, run);
+}
+
+template <typename T>
+Correlation<T> forward_correlation(const Convolution& shape) {
+  Correlation<T> p{};
+  p.batch = shape.batch;
+  p.groups = shape.groups;
+  p.channels = shape.in_channels / shape.groups;
+  p.outputs = shape.out_channels / shape.groups;
+  p.y = forward_axis(shape.y);
+  p.x = forward_axis(shape.x);
+  p.weight_row = shape.x.kernel;
+  p.kernel_size = shape.y.kernel * shape.x.kernel;
+  p.weight_channel = p.kernel_size;
+  p.weight_output = p.channels * p.weight_channel;
+  p.weight_group = p.outputs * p.weight_output;
+  p.out_plane = shape.y.out * shape.x.out;
+  p.out_row = shape.x.out;
+  p.out_column = 1;
+  return p;
+}
+
+template <typename T>
+void forward(const Convolution& shape, const T* x, const T* weight, const T* bias, T* out,
+             ParallelFor run) {
+  Correlation<T> p = forward_correlation<T>(shape);
+  p.source = x;
+  p.weight = weight;
+  p.bias = bias;
+  p.out = out;
+  correlate(p, run);
+}
+
+// Whether some inputs along the axis meet no output, because the stride is larger than the kernel.
+bool has_gaps(const ConvolutionAxis& axis) {
+  for (int64_t residue = 0; residue < minimum(axis.stride, axis.in); ++residue) {
+    if (grad_x_axis(axis, residue).taps == 0) return true;
+  }
+  return false;
+}
+
+template <typename T>
+void grad_x(const Convolution& shape, const T* gradient, const T* weight, const T* bias, T* out,
+            ParallelFor run) {
+  Correlation<T> p = forward_correlation<T>(shape);
+  std::swap(p.channels, p.outputs);
+  std::swap(p.weight_channel, p.weight_output);
+  p.source = gradient;
+  p.weight = weight;
+  p.bias = bias;
+  p.out_plane = shape.y.in * shape.x.in;
+  p.out_row = shape.y.stride * shape.x.in;
+  p.out_column = shape.x.stride;
+  if (has_gaps(shape.y) || has_gaps(shape.x)) {
+    for (int64_t plane = 0; plane < shape.batch * shape.in_channels; ++plane) {
+      const T value = bias ? bias[plane % shape.in_channels] : T{0};
+      for (int64_t i = 0; i < p.out_plane; ++i) out[plane * p.out_plane + i] = value;
+    }
+  }
+  for (int64_t i = 0; i < minimum(shape.y.stride, shape.y.in); ++i) {
+    for (int64_t j = 0; j < minimum(shape.x.stride, shape.x.in); ++j) {
+      p.y = grad_x_axis(shape.y, i);
+      p.x = grad_x_axis(shape.x, j);
+      p.out = out + i * shape.x.in + j;
+      if (p.taps() > 0) correlate(p, run);
+    }
+  }
+}
+
+template <typename T>
+void grad_weight(const Convolution& shape, const T* gradient, const T* x, T* out, ParallelFor run) {
+  Correlation<T> p = forward_correlation<T>(shape);
+  p.source = x;
+  if (p.batch == 0) {
+    memset(out, 0, p.groups * p.weight_group * sizeof(T));
+    return;
+  }
+  if (prefers_rows<T>(p.outputs, p.x.out)) return grad_weight_rows(p, gradient, out, run);
+  grad_weight_channels(p, gradient, out, run);
+}
+
+}  // namespace
+
+ConvolutionKernel<float> convolution_float32() {
+  return {forward<float>, grad_x<float>, grad_weight<float>};
+}
+
+ConvolutionKernel<double> convolution_float64() {
+  return {forward<double>, grad_x<double>, grad_weight<double>};
+}
+
+}  // namespace extensor::EX_ISA

@@ -1,0 +1,171 @@
+"""The kernels of convolutions against their formulas, over shapes that cut them in every way."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+import tolerances
+
+import extensor as ex
+from extensor import engine
+from extensor.op import OPS, Op
+
+pytestmark = pytest.mark.skipif(engine.ENGINE == "reference", reason="the reference has no kernels")
+
+# The shapes of x and of weight, and stride, padding, dilation, groups.
+Shape = tuple[int, ...]
+Row = tuple[Shape, Shape, tuple[Any, Any, Any, int]]
+ROWS: list[Row] = [
+    # Channels in the lanes of vectors: fewer, as many and more than a vector and a tile have.
+    *[((2, 3, 9, 8), (m, 3, 3, 3), (1, 1, 1, 1)) for m in (8, 9, 15, 16, 17, 31, 33, 40)],
+    # Positions in the lanes: rows shorter and longer than one to five vectors.
+    *[((2, 2, 5, n), (1, 2, 3, 3), (1, 1, 1, 1)) for n in (1, 3, 7, 8, 9, 16, 17, 24, 31, 40)],
+    *[((1, 2, 9, n), (m, 2, 3, 3), (1, 1, 1, 1)) for m in (2, 3, 4, 5) for n in (8, 13, 32)],
+    # Sums longer than a block, sources larger than one, several images in one.
+    ((2, 70, 6, 5), (24, 70, 3, 3), (1, 1, 1, 1)),
+    ((1, 64, 70, 60), (16, 64, 3, 3), (1, 1, 1, 1)),
+    ((1, 1, 300, 200), (1, 1, 3, 3), (1, 1, 1, 1)),
+    ((37, 5, 4, 3), (16, 5, 3, 3), (1, 1, 1, 1)),
+    # Strides, also beyond the kernel, which leaves inputs that no output reads.
+    *[((2, 4, 11, 12), (m, 4, 3, 3), (s, 1, 1, 1)) for m in (2, 16) for s in (2, 3, (1, 2), (5, 4))],
+    *[((2, 4, 11, 12), (m, 4, 1, 1), (s, 0, 1, 1)) for m in (3, 16) for s in (1, 2, 3)],
+    ((1, 3, 7, 7), (16, 3, 2, 2), (9, 0, 1, 1)),
+    ((1, 1, 20, 70), (3, 1, 5, 7), ((2, 2), (2, 3), 1, 1)),
+    # Padding: more than the kernel, odd, and so much that windows lie in zeros alone.
+    *[((2, 2, 4, 5), (m, 2, 2, 3), (1, p, 1, 1)) for m in (1, 16) for p in (5, (0, 2), "same", "valid")],
+    ((1, 2, 3, 2), (16, 2, 1, 2), ((1, 3), (4, 9), 1, 1)),
+    # Dilation, with a stride that shares a factor with it and one that does not.
+    *[((1, 3, 17, 19), (m, 3, 3, 3), (s, 2, d, 1)) for m in (2, 16) for s in (1, 2, 4) for d in (2, 3)],
+    # Groups: depthwise, with one or several outputs for each channel, and in between.
+    *[((2, 12, 7, 9), (12 * m, 1, 3, 3), (s, 1, 1, 12)) for m in (1, 2, 4) for s in (1, 2, 3)],
+    *[((2, 4 * g, 6, 7), (16 * g, 4, 3, 3), (1, 1, 1, g)) for g in (2, 3)],
+    # A kernel as large as the image, sizes of 1, no image at all.
+    ((3, 2, 5, 6), (16, 2, 5, 6), (1, 0, 1, 1)),
+    ((3, 2, 5, 6), (2, 2, 5, 6), (1, 0, 1, 1)),
+    ((1, 1, 1, 1), (1, 1, 1, 1), (1, 0, 1, 1)),
+    ((0, 2, 5, 6), (2, 2, 3, 3), (1, 1, 1, 1)),
+    ((0, 2, 5, 6), (16, 2, 3, 3), (1, 1, 1, 1)),
+]  # fmt: skip
+every_row = pytest.mark.parametrize("row", ROWS, ids=str)
+every_float = pytest.mark.parametrize("dtype", ["float32", "float64"])
+
+
+def _calls(row: Row, dtype: str, rng: np.random.Generator) -> list[tuple[Op, list[Any]]]:
+    """The op and its two gradients, each with its arguments."""
+    x_shape, weight_shape, how = row
+    x, weight = (rng.uniform(-1, 1, shape).astype(dtype) for shape in (x_shape, weight_shape))
+    bias = rng.uniform(-1, 1, weight_shape[0]).astype(dtype)
+    shape = OPS["conv2d"].formula(x, weight, None, *how).shape
+    gradient = rng.uniform(-1, 1, shape).astype(dtype)
+    return [
+        (OPS["conv2d"], [x, weight, bias, *how]),
+        (OPS["conv2d"], [x, weight, None, *how]),
+        (OPS["conv2d_grad_x"], [gradient, weight, x_shape[2:], *how]),
+        (OPS["conv2d_grad_weight"], [gradient, x, weight_shape[2:], *how]),
+    ]
+
+
+def _computed(op: Op, arguments: list[Any]) -> np.ndarray:
+    assert op.kernel is not None
+    found = op.kernel(*arguments)
+    assert isinstance(found, np.ndarray)
+    return found
+
+
+def _wide(x: Any) -> Any:
+    return x.astype(np.float64) if isinstance(x, np.ndarray) else x
+
+
+@every_row
+@every_float
+def test_values(row: Row, dtype: str, rng: np.random.Generator) -> None:
+    """As precise as a sum of its length can be asked to be."""
+    for op, arguments in _calls(row, dtype, rng):
+        found, expected = _computed(op, arguments), op.formula(*map(_wide, arguments))
+        assert found.dtype == dtype
+        terms = arguments[0].size * arguments[1].size / max(1, found.size)
+        rtol, atol = tolerances.of(dtype).values()
+        np.testing.assert_allclose(
+            found, expected, rtol, atol * max(1.0, terms**0.5), err_msg=op.name
+        )
+
+
+def _spread(x: np.ndarray) -> np.ndarray:
+    wide = np.zeros((*x.shape, 2), x.dtype)
+    wide[..., 1] = x
+    return wide[..., 1]
+
+
+@pytest.mark.parametrize("layout", [np.asfortranarray, _spread])
+@pytest.mark.parametrize("row", ROWS[::9], ids=str)
+def test_layouts(row: Row, layout: Callable[..., Any], rng: np.random.Generator) -> None:
+    """Strides change no bit, and inputs that may not be written are not."""
+    for op, arguments in _calls(row, "float32", rng):
+        turned = [layout(x) if isinstance(x, np.ndarray) else x for x in arguments]
+        for x in arguments:
+            if isinstance(x, np.ndarray):
+                x.flags.writeable = False
+        assert _computed(op, turned).tobytes() == _computed(op, arguments).tobytes()
+
+
+THREADED: list[Row] = [
+    ((9, 16, 20, 21), (40, 16, 3, 3), (1, 1, 1, 1)),
+    ((1, 96, 9, 9), (200, 96, 3, 3), (1, 1, 1, 1)),
+    ((8, 32, 24, 24), (32, 8, 3, 3), (2, 1, 1, 4)),
+    ((8, 48, 30, 30), (48, 1, 3, 3), (1, 1, 1, 48)),
+    ((8, 3, 40, 40), (2, 3, 5, 5), (1, 2, 1, 1)),
+]
+
+
+@pytest.mark.parametrize("row", THREADED, ids=str)
+@every_float
+def test_threads_change_no_bit(row: Row, dtype: str, rng: np.random.Generator) -> None:
+    before = ex.get_num_threads()
+    try:
+        for op, arguments in _calls(row, dtype, rng):
+            bits = set()
+            for threads in (1, 2, 3, 8):
+                ex.set_num_threads(threads)
+                bits.add(_computed(op, arguments).tobytes())
+            assert len(bits) == 1, op.name
+    finally:
+        ex.set_num_threads(before)
+
+
+@every_float
+@pytest.mark.parametrize("channels", [2, 16])
+def test_only_what_a_window_covers_is_read(channels: int, dtype: str) -> None:
+    """Infinities and NaN beside a window do not reach its output, not even times zero."""
+    x = np.ones((1, 1, 6, 11), dtype)
+    x[..., 3:, :] = np.inf
+    x[..., 9:] = np.nan
+    weight = np.ones((channels, 1, 3, 3), dtype)
+    out = _computed(OPS["conv2d"], [x, weight, None, (3, 2), 0, 1, 1])
+    assert (out[:, :, 0, :4] == 9).all()
+    gradient = np.zeros((1, channels, 1, 3), dtype)
+    found = _computed(OPS["conv2d_grad_weight"], [gradient, x[:, :, :4, :8], 3, (3, 2), 0, 1, 1])
+    assert (found == 0).all()
+
+
+def test_kernels_decline_what_python_must_see() -> None:
+    x, weight = np.ones((1, 2, 4, 4)), np.ones((4, 2, 3, 3))
+    kernel = OPS["conv2d"].kernel
+    assert kernel is not None
+    assert kernel(x, weight, None, 1, 0, 1, 1) is not NotImplemented
+    for arguments in (
+        (x, weight, None, 0, 0, 1, 1),
+        (x, weight, None, 1, -1, 1, 1),
+        (x, weight, None, 1, 0, 1, 2),
+        (x, weight, None, 1, 0, 2, 1),
+        (x, weight, None, 2, "same", 1, 1),
+        (x, weight, None, 1, "full", 1, 1),
+        (x, weight, None, (1, 1, 1), 0, 1, 1),
+        (x, weight, np.ones(3), 1, 0, 1, 1),
+        (x, weight.astype("float32"), None, 1, 0, 1, 1),
+        (x.astype("int64"), weight.astype("int64"), None, 1, 0, 1, 1),
+        (x[0], weight, None, 1, 0, 1, 1),
+    ):
+        assert kernel(*arguments) is NotImplemented
