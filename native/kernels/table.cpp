@@ -7,6 +7,7 @@
 #include "indexing.h"
 #include "loss.h"
 #include "optimizer.h"
+#include "pooling.h"
 #include "random.h"
 #include "reduction.h"
 #include "rules.h"
@@ -53,6 +54,8 @@ const KernelTable& table() {
       index_kernels(),
       convolution_float32(),
       convolution_float64(),
+      max_pooling(),
+      mean_pooling(),
   };
   return gathered;
 }
