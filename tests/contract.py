@@ -40,6 +40,8 @@ _REDUCED = "axis=None, keepdims=False"
 _SUM_RULE = f"grad_output, input_shape, {_REDUCED}"
 _MAX_RULE = f"grad_output, x, {_REDUCED}"
 _SHAPE_RULE = "grad_output, input_shape"
+_CONVOLVED = "stride=1, padding=0, dilation=1, groups=1"
+_TRANSPOSED = "stride=1, padding=0, output_padding=0, groups=1, dilation=1"
 
 SIGNATURES: dict[str, str] = {
     "tensor": "data, dtype=None, requires_grad=False",
@@ -116,6 +118,35 @@ SIGNATURES: dict[str, str] = {
     "binary_cross_entropy_with_logits_backward": (
         "grad_output, logits, target, reduction='mean', ..."
     ),
+    # section 9, layers as functions
+    **dict.fromkeys(("conv1d", "conv2d"), f"x, weight, bias=None, {_CONVOLVED}"),
+    **dict.fromkeys(
+        ("conv1d_backward", "conv2d_backward"), f"grad_output, x, weight, {_CONVOLVED}"
+    ),
+    "conv2d_grad_x": f"gradient, weight, size, {_CONVOLVED}",
+    "conv2d_grad_weight": f"gradient, x, kernel_size, {_CONVOLVED}",
+    **{
+        f"conv_transpose{axes}d{rule}": f"{inputs}, {_TRANSPOSED}"
+        for axes in (1, 2)
+        for rule, inputs in (
+            ("", "x, weight, bias=None"),
+            ("_backward", "grad_output, x, weight"),
+        )
+    },
+    **{
+        f"{kind}_pool{axes}d{rule}": f"{inputs}, {attributes}"
+        for kind, kept, attributes in (
+            ("max", "x", "kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False"),
+            (
+                "avg",
+                "input_shape",
+                "kernel_size, stride=None, padding=0, ceil_mode=False, count_include_pad=True",
+            ),
+            ("adaptive_avg", "input_shape", "output_size"),
+        )
+        for axes in (1, 2)
+        for rule, inputs in (("", "x"), ("_backward", f"grad_output, {kept}"))
+    },
     # section 10
     "grad": ("outputs, inputs, grad_outputs=None, create_graph=False, allow_unused=False, ..."),
     "check_gradient": "fn, inputs, ...",

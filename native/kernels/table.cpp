@@ -6,6 +6,7 @@
 #include "indexing.h"
 #include "loss.h"
 #include "optimizer.h"
+#include "pooling.h"
 #include "random.h"
 #include "reduction.h"
 #include "rules.h"
@@ -50,6 +51,7 @@ const KernelTable& table() {
       losses(),
       copy_kernels(),
       index_kernels(),
+      pooling_kernels(),
   };
   return gathered;
 }

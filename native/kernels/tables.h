@@ -8,6 +8,7 @@
 
 #include "../runtime/threads.h"
 #include "gemm.h"
+#include "window.h"
 
 namespace extensor {
 
@@ -176,6 +177,26 @@ struct NormKernel {
   void (*raise_to_largest[kElements])(const void* x, int64_t n, double& largest);
 };
 
+// Windows over the planes (rows, columns) of an array. For each plane and window the largest
+// element, or the mean of those that count; the rules give each element of a plane its share of the
+// gradients of its windows. The adaptive ones have as many windows as the output is to have.
+struct Pooling {
+  WindowAxis rows, columns;
+};
+struct PoolingKernels {
+  void (*max[kElements])(const void* x, int64_t planes, const Pooling& pooling, void* out);
+  void (*max_rule[kElements])(const void* gradient, const void* x, int64_t planes,
+                              const Pooling& pooling, void* out);
+  void (*mean[kElements])(const void* x, int64_t planes, const Pooling& pooling, bool with_padding,
+                          void* out);
+  void (*mean_rule[kElements])(const void* gradient, int64_t planes, const Pooling& pooling,
+                               bool with_padding, void* out);
+  void (*adaptive_mean[kElements])(const void* x, int64_t planes, int64_t height, int64_t width,
+                                   int64_t rows, int64_t columns, void* out);
+  void (*adaptive_rule[kElements])(const void* gradient, int64_t planes, int64_t height,
+                                   int64_t width, int64_t rows, int64_t columns, void* out);
+};
+
 struct KernelTable {
   std::span<const Elementwise> elementwise[3];
   std::span<const BinaryRule> binary_rules;
@@ -196,6 +217,7 @@ struct KernelTable {
   std::span<const LossKernel> losses;
   CopyKernels copies;
   IndexKernels indexing;
+  PoolingKernels pooling;
 };
 
 // The table for the instruction set of this machine.

@@ -33,6 +33,19 @@ bool read_sizes(PyObject* object, npy_intp* sizes, int& count) {
   return true;
 }
 
+bool read_per_axis(PyObject* object, int axes, npy_intp least, npy_intp* values) {
+  if (PyTuple_CheckExact(object)) {
+    int given;
+    if (PyTuple_GET_SIZE(object) != axes || !read_sizes(object, values, given)) return false;
+  } else {
+    if (!read_size(object, values[0])) return false;
+    std::fill(values + 1, values + axes, values[0]);
+  }
+  constexpr npy_intp most = npy_intp{1} << 30;
+  return std::all_of(values, values + axes,
+                     [=](npy_intp value) { return value >= least && value <= most; });
+}
+
 bool read_axis(PyObject* object, int ndim, int& axis) {
   npy_intp given;
   if (!read_size(object, given) || given < -ndim || given >= ndim) return false;

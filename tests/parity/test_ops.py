@@ -14,6 +14,7 @@ from draws import Call
 from rows import ACTIVATION, ARITHMETIC, COMPARISON, ELEMENTWISE, MATRIX, REDUCTION, Row, torch
 from rows_network import ATTENTION, LOOKUP, NORMALIZATION, RECURRENT
 from rows_shape import INDEXING, JOINING, MOVEMENT, SORTING
+from rows_window import WINDOWS
 
 import extensor as ex
 from extensor.op import OPS
@@ -33,6 +34,7 @@ ROWS: list[Row] = [
     *JOINING,
     *INDEXING,
     *SORTING,
+    *WINDOWS,
 ]
 WITHOUT_COUNTERPART: dict[str, str] = {
     "chain_rule": "a product that is 0 wherever the gradient is; a product there gives NaN",

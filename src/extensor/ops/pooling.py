@@ -1,0 +1,197 @@
+"""The largest element of windows. Along one axis it is along two with a height of 1."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import inf
+from typing import Any
+
+import numpy as np
+
+from extensor.arrays import set_at
+from extensor.creation import ones, zeros_like
+from extensor.dtypes import bool_
+from extensor.errors import value_error
+from extensor.op import Array, op
+from extensor.ops.indexing import place
+from extensor.ops.movement import squeeze, unsqueeze
+from extensor.ops.selection import where
+from extensor.ops.windows import Ints, Sliding, check_axes, counts, in_plane, ints, overlaps
+from extensor.shapes import Shape, Shapes
+from extensor.tensor import Tensor
+
+
+def sliding(
+    name: str,
+    size: Shape,
+    kernel_size: Ints,
+    stride: Ints | None,
+    padding: Ints,
+    dilation: Ints,
+    ceil_mode: bool,
+) -> list[Sliding]:
+    """The windows of a pooling along each axis."""
+    axes = len(size)
+    kernel = ints(name, "kernel_size", kernel_size, axes)
+    strides = kernel if stride is None else ints(name, "stride", stride, axes)
+    added = ints(name, "padding", padding, axes, least=0)
+    dilations = ints(name, "dilation", dilation, axes)
+    if any(2 * p > k for p, k in zip(added, kernel, strict=True)):
+        got = {"padding": padding, "kernel_size": kernel_size}
+        raise value_error(name, "padding must be at most half of kernel_size", **got)
+    along = []
+    for n, k, s, p, d in zip(size, kernel, strides, added, dilations, strict=True):
+        room = n + 2 * p - d * (k - 1) - 1
+        windows = (room + (s - 1 if ceil_mode else 0)) // s + 1
+        if ceil_mode and (windows - 1) * s >= n + p:  # it would begin behind the last element
+            windows -= 1
+        along.append(Sliding(n, k, s, d, p, windows))
+    if min(*size, *counts(along)) < 1:
+        raise value_error(
+            name,
+            "the window must fit into the padded input",
+            x_size=size,
+            kernel_size=kernel_size,
+            padding=padding,
+            dilation=dilation,
+        )
+    return along
+
+
+def pooled(name: str, axes: int, shapes: Shapes, *how: Any) -> Shape:
+    """One element for each window."""
+    (x,) = shapes.values()
+    check_axes(name, x, axes)
+    return (*x[:2], *counts(sliding(name, tuple(x[2:]), *how)))
+
+
+def _max_pool2d_shape(name: str, shapes: Shapes, *how: Any) -> Shape:
+    return pooled(name, 2, shapes, *how)
+
+
+def _max_pool1d_shape(name: str, shapes: Shapes, *how: Any) -> Shape:
+    return pooled(name, 1, shapes, *how)
+
+
+def _largest(xp: Any, x: Any, along: list[Sliding]) -> Any:
+    best = xp.full((*x.shape[:2], *counts(along)), -inf, dtype=x.dtype)
+    for _, windows, elements in overlaps(along):
+        best = set_at(best, windows, xp.maximum(best[windows], x[elements]))
+    return best
+
+
+def _gap_to_best(x: Any, *how: Any) -> Any:
+    """How far each element may move before another one is the largest of one of its windows."""
+    along = sliding("gap_to_best", x.shape[2:], *how)
+    best = np.full((*x.shape[:2], *counts(along)), -inf)
+    second, gap = best.copy(), np.full(x.shape, inf)
+    for _, windows, elements in overlaps(along):
+        second[windows] = np.maximum(second[windows], np.minimum(best[windows], x[elements]))
+        best[windows] = np.maximum(best[windows], x[elements])
+    for _, windows, elements in overlaps(along):
+        below = best[windows] - x[elements]
+        own = np.where(below == 0, best[windows] - second[windows], below)
+        gap[elements] = np.minimum(gap[elements], own)
+    return gap
+
+
+def spread(gradient: Tensor, along: list[Sliding], share: Callable[[Any, Any], Tensor]) -> Tensor:
+    """``gradient`` with the ``share`` of each element of each window added to it."""
+    for _, windows, elements in overlaps(along):
+        gradient = gradient + place(share(windows, elements), gradient.shape, elements)
+    return gradient
+
+
+@op(kernel="max_pool2d", shape=_max_pool2d_shape, floats=True, kinks=_gap_to_best)
+def max_pool2d(
+    xp: Any,
+    x: Array,
+    kernel_size: Ints,
+    stride: Ints | None = None,
+    padding: Ints = 0,
+    dilation: Ints = 1,
+    ceil_mode: bool = False,
+) -> Any:
+    """The largest element of each window of ``x`` (batch, channels, height, width).
+
+    ``stride`` is ``kernel_size`` if not given. Windows may begin in the ``padding`` but see no
+    element there; with ``ceil_mode`` the last may end behind it. NaN counts as largest. Derivative:
+    ``grad_output`` to the largest element of its window, the first of several, row by row.
+
+    >>> import extensor as ex
+    >>> x = ex.tensor([[[[1.0, 2.0, 5.0, 5.0], [4.0, 3.0, 5.0, 5.0]]]])
+    >>> ex.max_pool2d(x, 2)
+    tensor([[[[4., 5.]]]])
+    >>> ex.max_pool2d_backward([[[[1.0, 1.0]]]], x, 2)
+    tensor([[[[0., 0., 1., 0.],
+              [1., 0., 0., 0.]]]])
+    """
+    how = (kernel_size, stride, padding, dilation, ceil_mode)
+    return _largest(xp, x, sliding("max_pool2d", x.shape[2:], *how))
+
+
+@max_pool2d.backward(kernel="max_pool2d_backward")
+def max_pool2d_backward(
+    grad_output: Tensor,
+    x: Tensor,
+    kernel_size: Ints,
+    stride: Ints | None = None,
+    padding: Ints = 0,
+    dilation: Ints = 1,
+    ceil_mode: bool = False,
+) -> Tensor:
+    """``grad_output`` to the first of the largest elements of each window."""
+    x = x.detach()
+    how = (kernel_size, stride, padding, dilation, ceil_mode)
+    best = max_pool2d(x, *how)
+    free = ones(best.shape, bool_)
+
+    def to_winner(windows: Any, elements: Any) -> Tensor:
+        nonlocal free
+        seen = x[elements]
+        wins = ((seen == best[windows]) | (seen != seen)) & free[windows]
+        free = free.at[windows].set(free[windows] & ~wins)
+        return where(wins, grad_output[windows], 0.0)
+
+    along = sliding("max_pool2d_backward", x.shape[2:], *how)
+    return spread(zeros_like(x), along, to_winner)
+
+
+@op(kernel="max_pool1d", shape=_max_pool1d_shape, floats=True, kinks=_gap_to_best)
+def max_pool1d(
+    xp: Any,
+    x: Array,
+    kernel_size: Ints,
+    stride: Ints | None = None,
+    padding: Ints = 0,
+    dilation: Ints = 1,
+    ceil_mode: bool = False,
+) -> Any:
+    """The largest element of each window of ``x`` (batch, channels, length), as :func:`max_pool2d`.
+
+    Derivative: ``grad_output`` to the largest element of its window, the first of several.
+
+    >>> import extensor as ex
+    >>> ex.max_pool1d([[[1.0, 3.0, 2.0, 2.0]]], 2)
+    tensor([[[3., 2.]]])
+    """
+    how = (kernel_size, stride, padding, dilation, ceil_mode)
+    return _largest(xp, x, sliding("max_pool1d", x.shape[2:], *how))
+
+
+@max_pool1d.backward()
+def max_pool1d_backward(
+    grad_output: Tensor,
+    x: Tensor,
+    kernel_size: Ints,
+    stride: Ints | None = None,
+    padding: Ints = 0,
+    dilation: Ints = 1,
+    ceil_mode: bool = False,
+) -> Tensor:
+    """``grad_output`` to the first of the largest elements of each window."""
+    how = (in_plane(kernel_size, 1), in_plane(stride, 1), in_plane(padding, 0))
+    plane = max_pool2d_backward(
+        unsqueeze(grad_output, 2), unsqueeze(x, 2), *how, in_plane(dilation, 1), ceil_mode
+    )
+    return squeeze(plane, 2)

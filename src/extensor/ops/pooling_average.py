@@ -1,0 +1,245 @@
+"""The mean of windows: of windows that slide, or of as many as the output shall have."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import reduce
+from typing import Any
+
+import numpy as np
+
+from extensor.arrays import set_at
+from extensor.creation import asarray, zeros
+from extensor.errors import value_error
+from extensor.op import Array, op
+from extensor.ops.indexing import place, take
+from extensor.ops.movement import squeeze, unsqueeze
+from extensor.ops.pooling import pooled, sliding, spread
+from extensor.ops.windows import Ints, Sliding, check_axes, counts, in_plane, ints, overlaps
+from extensor.shapes import Shape, Shapes
+from extensor.tensor import Tensor
+
+Sizes = int | Sequence[int | None] | None
+
+
+def _undilated(kernel_size: Any, stride: Any, padding: Any, ceil_mode: Any, *_: Any) -> Any:
+    return kernel_size, stride, padding, 1, ceil_mode
+
+
+def _avg_pool2d_shape(name: str, shapes: Shapes, *how: Any) -> Shape:
+    return pooled(name, 2, shapes, *_undilated(*how))
+
+
+def _avg_pool1d_shape(name: str, shapes: Shapes, *how: Any) -> Shape:
+    return pooled(name, 1, shapes, *_undilated(*how))
+
+
+def _areas(along: list[Sliding], count_include_pad: bool) -> Any:
+    """How many elements each window has: in the input and, if they count, in the padding."""
+    lengths = []
+    for axis in along:
+        beyond = axis.before if count_include_pad else 0
+        first = np.arange(axis.windows) * axis.stride - axis.before
+        end = np.minimum(first + axis.kernel, axis.size + beyond)
+        lengths.append(end - np.maximum(first, -beyond))
+    return reduce(np.multiply.outer, lengths)
+
+
+def _averages(xp: Any, x: Any, along: list[Sliding], count_include_pad: bool) -> Any:
+    total = xp.zeros((*x.shape[:2], *counts(along)), dtype=x.dtype)
+    for _, windows, elements in overlaps(along):
+        total = set_at(total, windows, total[windows] + x[elements])
+    return total / xp.asarray(_areas(along, count_include_pad), dtype=x.dtype)
+
+
+@op(kernel="avg_pool2d", shape=_avg_pool2d_shape, floats=True)
+def avg_pool2d(
+    xp: Any,
+    x: Array,
+    kernel_size: Ints,
+    stride: Ints | None = None,
+    padding: Ints = 0,
+    ceil_mode: bool = False,
+    count_include_pad: bool = True,
+) -> Any:
+    """The mean of each window of ``x`` (batch, channels, height, width).
+
+    ``stride`` is ``kernel_size`` if not given. The ``padding`` counts as zeros or, without
+    ``count_include_pad``, not at all; what lies behind it, with ``ceil_mode``, never counts.
+    Derivative: ``grad_output`` divided by the number of elements that count, to each of them.
+
+    >>> import extensor as ex
+    >>> ex.avg_pool2d([[[[1.0, 2.0, 5.0], [4.0, 3.0, 5.0]]]], 2, ceil_mode=True)
+    tensor([[[[2.5, 5. ]]]])
+    >>> ex.avg_pool2d_backward([[[[4.0]]]], (1, 1, 2, 2), 2)
+    tensor([[[[1., 1.],
+              [1., 1.]]]])
+    """
+    how = _undilated(kernel_size, stride, padding, ceil_mode)
+    return _averages(xp, x, sliding("avg_pool2d", x.shape[2:], *how), count_include_pad)
+
+
+@avg_pool2d.backward(kernel="avg_pool2d_backward")
+def avg_pool2d_backward(
+    grad_output: Tensor,
+    input_shape: Shape,
+    kernel_size: Ints,
+    stride: Ints | None = None,
+    padding: Ints = 0,
+    ceil_mode: bool = False,
+    count_include_pad: bool = True,
+) -> Tensor:
+    """``grad_output`` divided by the number of elements that count, to each element of the window."""
+    how = _undilated(kernel_size, stride, padding, ceil_mode)
+    along = sliding("avg_pool2d_backward", input_shape[2:], *how)
+    share = grad_output / asarray(_areas(along, count_include_pad), grad_output.dtype)
+    nothing = zeros(input_shape, grad_output.dtype)
+    return spread(nothing, along, lambda windows, _: share[windows])
+
+
+@op(kernel="avg_pool1d", shape=_avg_pool1d_shape, floats=True)
+def avg_pool1d(
+    xp: Any,
+    x: Array,
+    kernel_size: Ints,
+    stride: Ints | None = None,
+    padding: Ints = 0,
+    ceil_mode: bool = False,
+    count_include_pad: bool = True,
+) -> Any:
+    """The mean of each window of ``x`` (batch, channels, length), as :func:`avg_pool2d`.
+
+    Derivative: ``grad_output`` divided by the number of elements that count, to each of them.
+
+    >>> import extensor as ex
+    >>> ex.avg_pool1d([[[1.0, 3.0, 2.0, 4.0]]], 2)
+    tensor([[[2., 3.]]])
+    """
+    how = _undilated(kernel_size, stride, padding, ceil_mode)
+    return _averages(xp, x, sliding("avg_pool1d", x.shape[2:], *how), count_include_pad)
+
+
+@avg_pool1d.backward()
+def avg_pool1d_backward(
+    grad_output: Tensor,
+    input_shape: Shape,
+    kernel_size: Ints,
+    stride: Ints | None = None,
+    padding: Ints = 0,
+    ceil_mode: bool = False,
+    count_include_pad: bool = True,
+) -> Tensor:
+    """``grad_output`` divided by the number of elements that count, to each element of the window."""
+    batch, channels, length = input_shape
+    how = (in_plane(kernel_size, 1), in_plane(stride, 1), in_plane(padding, 0))
+    gradient, shape = unsqueeze(grad_output, 2), (batch, channels, 1, length)
+    return squeeze(avg_pool2d_backward(gradient, shape, *how, ceil_mode, count_include_pad), 2)
+
+
+def _output_size(name: str, output_size: Any, size: Shape) -> Shape:
+    """The number of windows along each axis; None leaves an axis as it is."""
+    if output_size is None:
+        return size
+    if isinstance(output_size, list | tuple) and len(output_size) == len(size):
+        pairs = zip(output_size, size, strict=True)
+        output_size = tuple(n if wanted is None else wanted for wanted, n in pairs)
+    return ints(name, "output_size", output_size, len(size))
+
+
+def _adapted(name: str, axes: int, shapes: Shapes, output_size: Any) -> Shape:
+    x = tuple(shapes["x"])
+    check_axes(name, x, axes)
+    if 0 in x[2:]:
+        raise value_error(name, "x must have elements along the axes to pool", x_shape=x)
+    return (*x[:2], *_output_size(name, output_size, x[2:]))
+
+
+def _adaptive_avg_pool2d_shape(name: str, shapes: Shapes, output_size: Any) -> Shape:
+    return _adapted(name, 2, shapes, output_size)
+
+
+def _adaptive_avg_pool1d_shape(name: str, shapes: Shapes, output_size: Any) -> Shape:
+    return _adapted(name, 1, shapes, output_size)
+
+
+def _parts(size: int, windows: int) -> tuple[Any, Any]:
+    """The first element of each window and its length: together they cover the axis, evenly."""
+    numbers = np.arange(windows)
+    first = numbers * size // windows
+    return first, -(-(numbers + 1) * size // windows) - first
+
+
+def _beside(values: Any, axis: int, ndim: int) -> Any:
+    """``values`` along ``axis`` of an array with ``ndim`` axes."""
+    return values.reshape([-1 if i == axis else 1 for i in range(ndim)])
+
+
+def _adapt(xp: Any, x: Any, sizes: Shape) -> Any:
+    """The means along one axis after the other: all windows of a row have one height."""
+    for axis, windows in enumerate(sizes, start=2):
+        first, lengths = _parts(x.shape[axis], windows)
+        total = xp.take(x, xp.asarray(first), axis=axis)
+        for k in range(1, lengths.max()):
+            inside = k < lengths
+            seen = xp.take(x, xp.asarray(np.where(inside, first + k, 0)), axis=axis)
+            mask = xp.asarray(_beside(inside, axis, x.ndim))
+            total = total + xp.where(mask, seen, xp.zeros((), dtype=x.dtype))
+        x = total / xp.asarray(_beside(lengths, axis, x.ndim), dtype=x.dtype)
+    return x
+
+
+@op(kernel="adaptive_avg_pool2d", shape=_adaptive_avg_pool2d_shape, floats=True)
+def adaptive_avg_pool2d(xp: Any, x: Array, output_size: Sizes) -> Any:
+    """The mean of each of ``output_size`` windows that cover ``x`` (batch, channels, height, width).
+
+    ``output_size`` is an int or an int for each axis, None for an axis that stays. Along an axis of
+    ``n`` elements window ``i`` of ``m`` goes from ``i * n // m`` to ``(i + 1) * n / m``, rounded up,
+    so that neighbours may share an element. Derivative: ``grad_output`` divided by the size of its
+    window, to each element.
+
+    >>> import extensor as ex
+    >>> ex.adaptive_avg_pool2d([[[[1.0, 2.0, 6.0], [1.0, 2.0, 6.0]]]], (1, 2))
+    tensor([[[[1.5, 4. ]]]])
+    >>> ex.adaptive_avg_pool2d_backward([[[[1.0, 1.0]]]], (1, 1, 1, 3), (None, 2))
+    tensor([[[[0.5, 1. , 0.5]]]])
+    """
+    return _adapt(xp, x, _output_size("adaptive_avg_pool2d", output_size, x.shape[2:]))
+
+
+@adaptive_avg_pool2d.backward(kernel="adaptive_avg_pool2d_backward")
+def adaptive_avg_pool2d_backward(
+    grad_output: Tensor, input_shape: Shape, output_size: Sizes
+) -> Tensor:
+    """``grad_output`` divided by the size of its window, to each element of the window."""
+    for axis in (2, 3):
+        first, lengths = _parts(input_shape[axis], grad_output.shape[axis])
+        share = grad_output / asarray(_beside(lengths, axis, 4), grad_output.dtype)
+        windows = np.repeat(np.arange(lengths.size), lengths)
+        elements = np.arange(windows.size) + np.repeat(first + lengths - lengths.cumsum(), lengths)
+        shape = (*share.shape[:axis], input_shape[axis], *share.shape[axis + 1 :])
+        grad_output = place(take(share, windows, axis), shape, (*(slice(None),) * axis, elements))
+    return grad_output
+
+
+@op(kernel="adaptive_avg_pool1d", shape=_adaptive_avg_pool1d_shape, floats=True)
+def adaptive_avg_pool1d(xp: Any, x: Array, output_size: Sizes) -> Any:
+    """The mean of each of ``output_size`` windows that cover ``x`` (batch, channels, length).
+
+    Derivative: ``grad_output`` divided by the size of its window, to each element.
+
+    >>> import extensor as ex
+    >>> ex.adaptive_avg_pool1d([[[1.0, 2.0, 6.0]]], 2)
+    tensor([[[1.5, 4. ]]])
+    """
+    return _adapt(xp, x, _output_size("adaptive_avg_pool1d", output_size, x.shape[2:]))
+
+
+@adaptive_avg_pool1d.backward()
+def adaptive_avg_pool1d_backward(
+    grad_output: Tensor, input_shape: Shape, output_size: Sizes
+) -> Tensor:
+    """``grad_output`` divided by the size of its window, to each element of the window."""
+    batch, channels, length = input_shape
+    windows = _output_size("adaptive_avg_pool1d_backward", output_size, (length,))
+    gradient, shape = unsqueeze(grad_output, 2), (batch, channels, 1, length)
+    return squeeze(adaptive_avg_pool2d_backward(gradient, shape, (1, *windows)), 2)

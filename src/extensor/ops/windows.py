@@ -1,0 +1,114 @@
+"""Windows that slide along axes: what each output of a convolution or of a pooling looks at."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterator, Sequence
+from itertools import product
+from typing import Any, NamedTuple
+
+from extensor.arrays import set_at
+from extensor.errors import type_error, value_error
+from extensor.shapes import Shape
+
+Ints = int | Sequence[int]
+AXES = {1: "3-D (batch, channels, length)", 2: "4-D (batch, channels, height, width)"}
+
+
+class Sliding(NamedTuple):
+    """Windows along one axis.
+
+    Element ``k`` of window ``i`` is element ``i * stride + k * dilation - before`` of the axis; there
+    may be none, as windows reach beyond both ends.
+    """
+
+    size: int
+    kernel: int
+    stride: int
+    dilation: int
+    before: int
+    windows: int
+
+    def overlaps(self) -> Iterator[tuple[int, slice, slice]]:
+        """For each ``k``: in which windows element ``k`` is on the axis, and which elements those are."""
+        reach = self.before - (self.windows - 1) * self.stride
+        lowest = max(0, -(-reach // self.dilation))
+        highest = min(self.kernel - 1, (self.size - 1 + self.before) // self.dilation)
+        for k in range(lowest, highest + 1):
+            shift = k * self.dilation - self.before
+            first = max(0, -(shift // self.stride))
+            end = min(self.windows, (self.size - 1 - shift) // self.stride + 1)
+            if first < end:
+                start = first * self.stride + shift
+                stop = start + (end - first - 1) * self.stride + 1
+                yield k, slice(first, end), slice(start, stop, self.stride)
+
+
+def ints(op: str, name: str, value: Any, axes: int, least: int = 1) -> Shape:
+    """One int for all axes, or an int for each."""
+    values = value if isinstance(value, list | tuple) else (value,) * axes
+    wanted = f"{name} must be an int" + (f" or {axes} ints" if axes > 1 else "")
+    try:
+        result = tuple(operator.index(item) for item in values)
+    except TypeError:
+        raise type_error(op, wanted, **{name: value}) from None
+    if len(result) != axes:
+        raise value_error(op, wanted, **{name: value})
+    if min(result) < least:
+        raise value_error(op, f"{name} must be at least {least}", **{name: value})
+    return result
+
+
+def in_plane(value: Any, height: int) -> Any:
+    """An attribute of a line as that of a plane with one row; a default or a name stays."""
+    if value is None or isinstance(value, str):
+        return value
+    return (height, *value) if isinstance(value, list | tuple) else (height, value)
+
+
+def check_axes(op: str, x: Sequence[int], axes: int, name: str = "x") -> None:
+    """A batch, channels and ``axes`` more."""
+    if len(x) != axes + 2:
+        raise value_error(op, f"{name} must be {AXES[axes]}", **{f"{name}_shape": tuple(x)})
+
+
+def overlaps(along: Sequence[Sliding]) -> Iterator[tuple[Shape, Any, Any]]:
+    """For each element of a window: its place, the index of the windows and that of the elements."""
+    every = (slice(None), slice(None))
+    for parts in product(*(list(axis.overlaps()) for axis in along)):
+        place, windows, elements = zip(*parts, strict=True)
+        yield place, (*every, *windows), (*every, *elements)
+
+
+def counts(along: Sequence[Sliding]) -> Shape:
+    """The number of windows along each axis: the shape of what is computed from them."""
+    return tuple(axis.windows for axis in along)
+
+
+def kernels(along: Sequence[Sliding]) -> Shape:
+    """The number of elements of a window along each axis."""
+    return tuple(axis.kernel for axis in along)
+
+
+def sizes(along: Sequence[Sliding]) -> Shape:
+    """The sizes of the axes themselves."""
+    return tuple(axis.size for axis in along)
+
+
+def unfolded(xp: Any, x: Any, along: Sequence[Sliding]) -> Any:
+    """All windows of ``x`` as (batch, channels, *kernels, *counts), 0 beyond the ends."""
+    shape = (*x.shape[:2], *kernels(along), *counts(along))
+    result = xp.zeros(shape, dtype=x.dtype)
+    for place, windows, elements in overlaps(along):
+        index = (*windows[:2], *place, *windows[2:])
+        result = set_at(result, index, x[elements])
+    return result
+
+
+def folded(xp: Any, parts: Any, along: Sequence[Sliding]) -> Any:
+    """The adjoint: every element of every window added to the element of the axes it came from."""
+    result = xp.zeros((*parts.shape[:2], *sizes(along)), dtype=parts.dtype)
+    for place, windows, elements in overlaps(along):
+        index = (*windows[:2], *place, *windows[2:])
+        result = set_at(result, elements, result[elements] + parts[index])
+    return result

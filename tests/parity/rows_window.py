@@ -1,0 +1,185 @@
+"""The rows of the parity table whose ops look at windows: convolutions and poolings."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+from cases.case import distinct
+from draws import Call, Draw, Rng, flag, values
+from rows import F, Row, torch
+
+
+def _int_or_ints(rng: Rng, axes: int, low: int, high: int) -> Any:
+    if flag(rng):
+        return int(rng.integers(low, high + 1))
+    return tuple(int(n) for n in rng.integers(low, high + 1, axes))
+
+
+def _each(value: Any, axes: int) -> tuple[int, ...]:
+    return value if isinstance(value, tuple) else (value,) * axes
+
+
+class Geometry:
+    """Channels, sizes and attributes that fit each other."""
+
+    def __init__(self, rng: Rng, axes: int, named: bool = False) -> None:
+        self.groups = int(rng.choice([1, 1, 2, 3]))
+        self.channels = tuple(self.groups * int(n) for n in rng.integers(1, 4, 2))
+        self.batch = int(rng.choice([0, 1, 2, 3], p=[0.1, 0.3, 0.3, 0.3]))
+        self.kernel = tuple(int(n) for n in rng.integers(1, 4, axes))
+        self.stride = _int_or_ints(rng, axes, 1, 3)
+        self.dilation = _int_or_ints(rng, axes, 1, 2)
+        self.padding = _int_or_ints(rng, axes, 0, 3)
+        if named and rng.random() < 0.4:
+            self.padding = str(rng.choice(["same", "valid"]))
+            self.stride = 1
+        room = [
+            d * (k - 1) + 1 for d, k in zip(_each(self.dilation, axes), self.kernel, strict=True)
+        ]
+        self.size = tuple(
+            int(n + extra) for n, extra in zip(room, rng.integers(0, 5, axes), strict=True)
+        )
+        self.more = (self.stride, self.padding, self.dilation, self.groups)
+
+    @property
+    def attributes(self) -> dict[str, Any]:
+        return dict(zip(("stride", "padding", "dilation", "groups"), self.more, strict=True))
+
+
+def _quiet(function: Callable[..., Any]) -> Callable[..., Any]:
+    """There padding="same" may warn of a copy."""
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "Using padding='same'")
+            return function(*args, **kwargs)
+
+    return call
+
+
+def _convolution(axes: int) -> Draw:
+    def draw(rng: Rng) -> Call:
+        of = Geometry(rng, axes, named=True)
+        inside, outside = of.channels
+        inputs = [
+            values(rng, (of.batch, inside, *of.size)),
+            values(rng, (outside, inside // of.groups, *of.kernel)),
+        ]
+        if flag(rng):
+            inputs.append(values(rng, (outside,)))
+        return Call(inputs, of.attributes)
+
+    return draw
+
+
+def _transposed(axes: int) -> Draw:
+    def draw(rng: Rng) -> Call:
+        of = Geometry(rng, axes)
+        inside, outside = of.channels
+        reach = [d * (k - 1) for d, k in zip(_each(of.dilation, axes), of.kernel, strict=True)]
+        padding = tuple(int(rng.integers(0, n // 2 + 1)) for n in reach)
+        added = tuple(int(rng.integers(0, s)) for s in _each(of.stride, axes))
+        inputs = [
+            values(rng, (of.batch, inside, *(int(n) for n in rng.integers(1, 5, axes)))),
+            values(rng, (inside, outside // of.groups, *of.kernel)),
+        ]
+        if flag(rng):
+            inputs.append(values(rng, (outside,)))
+        return Call(inputs, {**of.attributes, "padding": padding, "output_padding": added})
+
+    return draw
+
+
+def _output_shape(of: Geometry) -> tuple[int, ...]:
+    windows = (
+        (n + 2 * p - d * (k - 1) - 1) // s + 1
+        for n, p, d, k, s in zip(
+            of.size,
+            _each(of.padding, 2),
+            _each(of.dilation, 2),
+            of.kernel,
+            _each(of.stride, 2),
+            strict=True,
+        )
+    )
+    return (of.batch, of.channels[1], *windows)
+
+
+def _grad_x(rng: Rng) -> Call:
+    of = Geometry(rng, 2)
+    weight = (of.channels[1], of.channels[0] // of.groups, *of.kernel)
+    inputs = [values(rng, _output_shape(of)), values(rng, weight)]
+    return Call(inputs, {"size": of.size, **of.attributes})
+
+
+def _grad_weight(rng: Rng) -> Call:
+    of = Geometry(rng, 2)
+    inputs = [values(rng, _output_shape(of)), values(rng, (of.batch, of.channels[0], *of.size))]
+    return Call(inputs, {"kernel_size": of.kernel, **of.attributes})
+
+
+def _their_grad_x(gradient: Any, weight: Any, size: Any, groups: int, **how: Any) -> Any:
+    shape = (gradient.shape[0], weight.shape[1] * groups, *size)
+    return torch.nn.grad.conv2d_input(shape, weight, gradient, groups=groups, **how)
+
+
+def _their_grad_weight(gradient: Any, x: Any, kernel_size: Any, groups: int, **how: Any) -> Any:
+    shape = (gradient.shape[1], x.shape[1] // groups, *kernel_size)
+    return torch.nn.grad.conv2d_weight(x, shape, gradient, groups=groups, **how)
+
+
+def _pooling(axes: int, maximum: bool) -> Draw:
+    def draw(rng: Rng) -> Call:
+        kernel = _int_or_ints(rng, axes, 1, 4)
+        dilation = _int_or_ints(rng, axes, 1, 2) if maximum else 1
+        sizes = [
+            d * (k - 1) + 1 + int(rng.integers(0, 6))
+            for d, k in zip(_each(dilation, axes), _each(kernel, axes), strict=True)
+        ]
+        shape = (int(rng.integers(1, 3)), int(rng.integers(1, 4)), *sizes)
+        # Whole numbers tie: the first of them gets the gradient.
+        x = rng.integers(0, 3, shape).astype(float) if flag(rng) else distinct(*shape)(rng, float)
+        attributes = {
+            "kernel_size": kernel,
+            "stride": None if flag(rng) else _int_or_ints(rng, axes, 1, 4),
+            "padding": tuple(int(rng.integers(0, k // 2 + 1)) for k in _each(kernel, axes)),
+            "ceil_mode": flag(rng),
+        }
+        more = {"dilation": dilation} if maximum else {"count_include_pad": flag(rng)}
+        return Call([x], {**attributes, **more})
+
+    return draw
+
+
+def _adaptive(axes: int) -> Draw:
+    def draw(rng: Rng) -> Call:
+        shape = tuple(int(n) for n in rng.integers(1, 12, axes + 2))
+        sizes = [None if rng.random() < 0.2 else int(rng.integers(1, 9)) for _ in range(axes)]
+        whole = int(rng.integers(1, 9))
+        return Call([values(rng, shape)], {"output_size": whole if flag(rng) else tuple(sizes)})
+
+    return draw
+
+
+def _their_line(x: Any, output_size: Any) -> Any:
+    """There an axis cannot be left as it is."""
+    (size,) = output_size if isinstance(output_size, tuple) else (output_size,)
+    return F.adaptive_avg_pool1d(x, x.shape[2] if size is None else size)
+
+
+WINDOWS = [
+    Row("conv1d", _quiet(F.conv1d), _convolution(1)),
+    Row("conv2d", _quiet(F.conv2d), _convolution(2)),
+    Row("conv2d_grad_x", _their_grad_x, _grad_x),
+    Row("conv2d_grad_weight", _their_grad_weight, _grad_weight),
+    Row("conv_transpose1d", F.conv_transpose1d, _transposed(1)),
+    Row("conv_transpose2d", F.conv_transpose2d, _transposed(2)),
+    Row("max_pool1d", F.max_pool1d, _pooling(1, maximum=True)),
+    Row("max_pool2d", F.max_pool2d, _pooling(2, maximum=True)),
+    Row("avg_pool1d", F.avg_pool1d, _pooling(1, maximum=False)),
+    Row("avg_pool2d", F.avg_pool2d, _pooling(2, maximum=False)),
+    Row("adaptive_avg_pool1d", _their_line, _adaptive(1)),
+    Row("adaptive_avg_pool2d", F.adaptive_avg_pool2d, _adaptive(2)),
+]
