@@ -18,7 +18,8 @@ from op_cases import CASES
 import extensor as ex
 from extensor import engine
 from extensor.op import OPS, Op, Rule
-from extensor.tensor import Tensor, wrap
+from extensor.operands import unwrapped
+from extensor.tensor import wrap
 
 pytestmark = pytest.mark.skipif(engine.ENGINE == "reference", reason="the reference has no kernels")
 
@@ -347,11 +348,14 @@ def test_structured_rules(name: str, dtype: str, rng: np.random.Generator) -> No
     for case in _of_cases(name):
         inputs = [ex.tensor(x) for x in arrays_of(case, rng, dtype)]
         output = call(case, inputs)
-        seed = ex.tensor(rng.uniform(-1, 1, flat(output)[0].shape), dtype=dtype)
+        seeds = [ex.tensor(rng.uniform(-1, 1, x.shape), dtype=dtype) for x in flat(output)]
+        seed = seeds if rule.several else seeds[0]
         given = hand_arguments(case, inputs, output)
         arguments = [seed, *rule.parameters.bound((seed,), given)[1:]]
+        if rule.kept_at:
+            arguments = rule._with_kept(arguments)
         needs = (True,) * len(rule.fields)
-        plain = [x.numpy() if isinstance(x, Tensor) else x for x in arguments]
+        plain = [unwrapped(x) for x in arguments]
         found = rule.kernel(*plain, *(() if rule.single else (needs,)))
         if found is NotImplemented:
             continue
@@ -456,7 +460,12 @@ LARGE: dict[str, list[tuple[tuple[Any, ...], tuple[Any, ...]]]] = {
     **{key: [(((1000, 301), (1000, 301)), ("mean",))] for key in PAIR_LOSSES},
     "matmul": [(((500, 301), (301, 403)), ()), (((7, 100, 130), (130, 90)), ()), (((900, 800), (800,)), ())],
     "linear": [(((400, 301), (203, 301), (203,)), ())],
-    "conv2d": [(((9, 16, 20, 21), (40, 16, 3, 3), (40,)), (1, 1)), (((8, 48, 30, 30), (48, 1, 3, 3), (48,)), (1, 1, 1, 48))],
+    "lstm": [(((9, 40, 33), (40, 50), (40, 50), (200, 33), (200, 50), (200,), (200,)), ())],
+    "gru": [(((9, 40, 33), (40, 50), (150, 33), (150, 50), (150,), (150,)), ())],
+    "conv2d": [
+        (((9, 16, 20, 21), (40, 16, 3, 3), (40,)), (1, 1)),
+        (((8, 48, 30, 30), (48, 1, 3, 3), (48,)), (1, 1, 1, 48)),
+    ],
     "conv2d_grad_x": [(((9, 40, 10, 11), (40, 16, 3, 3)), ((20, 21), 2, 1))],
     "conv2d_grad_weight": [(((9, 40, 20, 21), (9, 16, 20, 21)), (3, 1, 1))],
     "conv1d": [(((9, 16, 400), (40, 16, 3), (40,)), (1, 1))],
@@ -492,10 +501,11 @@ def test_threads_change_no_bit_of_structured_ops(
 
         def compute(arrays: Any = arrays, attributes: Any = attributes) -> Any:
             leaves = [ex.tensor(x, requires_grad=x.dtype.kind == "f") for x in arrays]
-            output = op.function(*leaves, *attributes)
-            seed = np.linspace(-1, 1, output.size).reshape(output.shape).astype(dtype)
-            output.backward(seed)
-            return (output.numpy(), *(x.grad.numpy() for x in leaves if x.requires_grad))
+            outputs = flat(op.function(*leaves, *attributes))
+            seeds = [np.linspace(-1, 1, x.size).reshape(x.shape).astype(dtype) for x in outputs]
+            ex.backward(outputs, seeds)
+            gradients = (x.grad for x in leaves if x.requires_grad)
+            return tuple(x.numpy() for x in (*outputs, *gradients))
 
         _assert_same_for_any_threads(threads, compute)
 

@@ -9,6 +9,7 @@
 #include "optimizer.h"
 #include "pooling.h"
 #include "random.h"
+#include "recurrent.h"
 #include "reduction.h"
 #include "rules.h"
 #include "simd_half.h"
@@ -56,6 +57,7 @@ const KernelTable& table() {
       convolution_float64(),
       max_pooling(),
       mean_pooling(),
+      recurrent_kernels(),
   };
   return gathered;
 }

@@ -202,6 +202,39 @@ struct MeanPooling {
                                    int64_t width, int64_t rows, int64_t columns, void* out);
 };
 
+// One step of a gated recurrence for `rows` sequences of n units, besides its product. The gates of
+// a sequence lie side by side, in the order of the weights. All memory is contiguous; what is not
+// const is written, `grad_cell` and `carried` after they were read.
+struct LstmStep {
+  int64_t rows, n;
+  void* gates;  // before the nonlinearities, and after
+  const void* cell_before;
+  void *cell, *hidden;
+};
+struct LstmRule {
+  int64_t rows, n;
+  const void *gates, *cell_before, *cell, *grad_hidden, *carried;
+  void *grad_cell, *grad_gates;
+  void* hidden;  // the state again, or null
+};
+struct GruStep {
+  int64_t rows, n;
+  const void *inputs, *own, *before;  // the two products and the last state
+  void* gates;                        // reset, keep, the new state, what reset multiplies
+  void* hidden;
+};
+struct GruRule {
+  int64_t rows, n;
+  const void *gates, *before, *grad_hidden;
+  void *carried, *of_inputs, *of_own;
+};
+struct RecurrentKernels {
+  void (*lstm[kElements])(const LstmStep& step);
+  void (*lstm_rule[kElements])(const LstmRule& step);
+  void (*gru[kElements])(const GruStep& step);
+  void (*gru_rule[kElements])(const GruRule& step);
+};
+
 struct KernelTable {
   std::span<const Elementwise> elementwise[3];
   std::span<const BinaryRule> binary_rules;
@@ -226,6 +259,7 @@ struct KernelTable {
   ConvolutionKernel<double> convolution_float64;
   MaxPooling max_pooling;
   MeanPooling mean_pooling;
+  RecurrentKernels recurrent;
 };
 
 // The table for the instruction set of this machine.

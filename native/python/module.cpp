@@ -19,6 +19,7 @@
 #include "optimizer.h"
 #include "pooling.h"
 #include "random.h"
+#include "recurrent.h"
 #include "reduction.h"
 #include "replay.h"
 #include "rows.h"
@@ -147,7 +148,7 @@ bool (*const kFamilies[])(PyObject* kernels_by_name) = {
     add_random_kernels,      add_optimizer_kernels,     add_copy_kernels,
     add_extreme_kernels,     add_loss_kernels,          add_selection_kernels,
     add_index_kernels,       add_gather_kernels,        add_convolution_kernels,
-    add_pooling_kernels,
+    add_pooling_kernels,     add_recurrent_kernels,
 };
 
 bool fill(PyObject* module) {
