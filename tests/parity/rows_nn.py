@@ -114,8 +114,8 @@ def _convolution(axes: int) -> Draw:
             "bias": _flag(rng),
             "padding_mode": _pick(rng, "zeros", "zeros", "reflect", "replicate", "circular"),
         }
-        if rng.random() < 0.3:
-            options["padding"] = _pick(rng, "same", "valid")
+        if rng.random() < 0.4:
+            options["padding"] = _pick(rng, "same", "same", "valid")
         else:
             options["padding"] = _each(rng, axes, 0, 2)
             options["stride"] = _each(rng, axes, 1, 3)

@@ -16,11 +16,14 @@ torch = pytest.importorskip("torch")
 from rows_nn import LAYERS, LEARNING, LOSSES, Use  # noqa: E402
 
 DRAWS = range(12)
+# Those with many options that meet.
+MANY = {"Conv1d": 40, "Conv2d": 40, "MultiheadAttention": 40}
 STEPS = 10
 # Single precision: sums of a few dozen products in another order, and a root here and there.
 CLOSE = {"float64": {"rtol": 1e-10, "atol": 1e-10}, "float32": {"rtol": 1e-4, "atol": 2e-5}}
-each_layer = pytest.mark.parametrize("name", LAYERS)
-each_draw = pytest.mark.parametrize("draw", DRAWS)
+each_layer = pytest.mark.parametrize(
+    ("name", "draw"), [(n, draw) for n in LAYERS for draw in range(MANY.get(n, len(DRAWS)))]
+)
 each_dtype = pytest.mark.parametrize("dtype", ["float64", "float32"])
 
 
@@ -114,15 +117,29 @@ def _compare(name: str, use: Use, dtype: str, rng: np.random.Generator) -> None:
 
 @pytest.mark.filterwarnings("ignore:Using padding='same':UserWarning")
 @each_layer
-@each_draw
 @each_dtype
 def test_layer(name: str, draw: int, dtype: str, rng: np.random.Generator) -> None:
     _compare(name, LAYERS[name](rng), dtype, rng)
 
 
+@pytest.mark.filterwarnings("ignore:Using padding='same':UserWarning")
+@pytest.mark.parametrize("kernel_size", [2, 4])
+@pytest.mark.parametrize("padding_mode", ["zeros", "reflect", "replicate", "circular"])
+def test_same_padding_of_even_kernels(
+    padding_mode: str, kernel_size: int, rng: np.random.Generator
+) -> None:
+    """One more of the padding goes behind."""
+    options = {
+        "in_channels": 2, "out_channels": 3, "kernel_size": kernel_size, "padding": "same",
+        "padding_mode": padding_mode,
+    }  # fmt: skip
+    for name, size in (("Conv1d", (6,)), ("Conv2d", (6, 5))):
+        _compare(name, Use(options, [rng.normal(size=(2, 2, *size))]), "float64", rng)
+
+
 @pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize("draw", DRAWS)
 @pytest.mark.parametrize("name", LOSSES)
-@each_draw
 @each_dtype
 def test_loss(name: str, draw: int, dtype: str, rng: np.random.Generator) -> None:
     _compare(name, LOSSES[name](rng), dtype, rng)
@@ -130,7 +147,6 @@ def test_loss(name: str, draw: int, dtype: str, rng: np.random.Generator) -> Non
 
 @pytest.mark.filterwarnings("ignore:Using padding='same':UserWarning")
 @each_layer
-@each_draw
 def test_state_goes_back(name: str, draw: int, rng: np.random.Generator) -> None:
     """A module of ours with a beginning of its own, loaded into PyTorch's, gives the same."""
     use = LAYERS[name](rng)
