@@ -4,6 +4,7 @@
 
 namespace extensor::EX_ISA {
 
-PoolingKernels pooling_kernels();
+MaxPooling max_pooling();
+MeanPooling mean_pooling();
 
 }  // namespace extensor::EX_ISA

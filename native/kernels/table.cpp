@@ -51,7 +51,8 @@ const KernelTable& table() {
       losses(),
       copy_kernels(),
       index_kernels(),
-      pooling_kernels(),
+      max_pooling(),
+      mean_pooling(),
   };
   return gathered;
 }

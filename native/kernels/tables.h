@@ -177,22 +177,26 @@ struct NormKernel {
   void (*raise_to_largest[kElements])(const void* x, int64_t n, double& largest);
 };
 
-// Windows over the planes (rows, columns) of an array. For each plane and window the largest
-// element, or the mean of those that count; the rules give each element of a plane its share of the
+// Windows over the planes (rows, columns) of an array: for each plane and window the largest
+// element or the mean of those that count. The rules give each element of a plane its share of the
 // gradients of its windows. The adaptive ones have as many windows as the output is to have.
 struct Pooling {
   WindowAxis rows, columns;
 };
-struct PoolingKernels {
-  void (*max[kElements])(const void* x, int64_t planes, const Pooling& pooling, void* out);
-  void (*max_rule[kElements])(const void* gradient, const void* x, int64_t planes,
-                              const Pooling& pooling, void* out);
-  void (*mean[kElements])(const void* x, int64_t planes, const Pooling& pooling, bool with_padding,
-                          void* out);
-  void (*mean_rule[kElements])(const void* gradient, int64_t planes, const Pooling& pooling,
-                               bool with_padding, void* out);
-  void (*adaptive_mean[kElements])(const void* x, int64_t planes, int64_t height, int64_t width,
-                                   int64_t rows, int64_t columns, void* out);
+constexpr int64_t kMaxPooled = 512;  // elements of a window along a row
+
+struct MaxPooling {
+  void (*planes[kElements])(const void* x, int64_t planes, const Pooling& pooling, void* out);
+  void (*rule[kElements])(const void* gradient, const void* x, int64_t planes,
+                          const Pooling& pooling, void* out);
+};
+struct MeanPooling {
+  void (*planes[kElements])(const void* x, int64_t planes, const Pooling& pooling,
+                            bool with_padding, void* out);
+  void (*rule[kElements])(const void* gradient, int64_t planes, const Pooling& pooling,
+                          bool with_padding, void* out);
+  void (*adaptive[kElements])(const void* x, int64_t planes, int64_t height, int64_t width,
+                              int64_t rows, int64_t columns, void* out);
   void (*adaptive_rule[kElements])(const void* gradient, int64_t planes, int64_t height,
                                    int64_t width, int64_t rows, int64_t columns, void* out);
 };
@@ -217,7 +221,8 @@ struct KernelTable {
   std::span<const LossKernel> losses;
   CopyKernels copies;
   IndexKernels indexing;
-  PoolingKernels pooling;
+  MaxPooling max_pooling;
+  MeanPooling mean_pooling;
 };
 
 // The table for the instruction set of this machine.

@@ -73,7 +73,8 @@ struct Windows {
   bool over(const Planes& planes, Pooling& pooling) const {
     pooling.rows = {1, 1, 1, 1, 0, 1};
     return (planes.axes == 1 || along(0, planes.height, pooling.rows)) &&
-           along(planes.axes - 1, planes.width, pooling.columns);
+           along(planes.axes - 1, planes.width, pooling.columns) &&
+           pooling.columns.kernel <= kMaxPooled;
   }
 };
 
@@ -147,7 +148,8 @@ PyObject* call_max_pool(const void*, PyObject* const* arguments, Py_ssize_t coun
   const int64_t size = planes.height * planes.width * x.itemsize();
   return over_planes(x, planes, p.rows.out, p.columns.out, planes.height * planes.width,
                      [&](int64_t first, int64_t n, char* out) {
-                       kernels().pooling.max[x.element()](x.data() + first * size, n, p, out);
+                       kernels().max_pooling.planes[x.element()](x.data() + first * size, n, p,
+                                                                 out);
                      });
 }
 
@@ -170,7 +172,7 @@ PyObject* call_max_rule(const void*, PyObject* const* arguments, Py_ssize_t coun
   const int64_t windows_size = p.rows.out * p.columns.out * x.itemsize();
   return over_planes(x, planes, planes.height, planes.width, planes.height * planes.width,
                      [&](int64_t first, int64_t n, char* out) {
-                       kernels().pooling.max_rule[x.element()](
+                       kernels().max_pooling.rule[x.element()](
                            gradient.data() + first * windows_size, x.data() + first * size, n, p,
                            out);
                      });
@@ -195,8 +197,8 @@ PyObject* call_avg_pool(const void*, PyObject* const* arguments, Py_ssize_t coun
   const int64_t size = planes.height * planes.width * x.itemsize();
   return over_planes(x, planes, p.rows.out, p.columns.out, planes.height * planes.width,
                      [&](int64_t first, int64_t n, char* out) {
-                       kernels().pooling.mean[x.element()](x.data() + first * size, n, p,
-                                                           with_padding, out);
+                       kernels().mean_pooling.planes[x.element()](x.data() + first * size, n, p,
+                                                                  with_padding, out);
                      });
 }
 
@@ -219,7 +221,7 @@ PyObject* call_avg_rule(const void*, PyObject* const* arguments, Py_ssize_t coun
   const int64_t size = p.rows.out * p.columns.out * gradient.itemsize();
   return over_planes(gradient, planes, planes.height, planes.width, planes.height * planes.width,
                      [&](int64_t first, int64_t n, char* out) {
-                       kernels().pooling.mean_rule[gradient.element()](
+                       kernels().mean_pooling.rule[gradient.element()](
                            gradient.data() + first * size, n, p, with_padding, out);
                      });
 }
@@ -261,7 +263,7 @@ PyObject* call_adaptive(const void*, PyObject* const* arguments, Py_ssize_t coun
   const int64_t size = planes.height * planes.width;
   return over_planes(x, planes, rows, columns, std::max<int64_t>(size, rows * columns),
                      [&](int64_t first, int64_t n, char* out) {
-                       kernels().pooling.adaptive_mean[x.element()](
+                       kernels().mean_pooling.adaptive[x.element()](
                            x.data() + first * size * x.itemsize(), n, planes.height, planes.width,
                            rows, columns, out);
                      });
@@ -284,7 +286,7 @@ PyObject* call_adaptive_rule(const void*, PyObject* const* arguments, Py_ssize_t
   return over_planes(gradient, planes, planes.height, planes.width,
                      std::max<int64_t>(size, planes.height * planes.width),
                      [&](int64_t first, int64_t n, char* out) {
-                       kernels().pooling.adaptive_rule[gradient.element()](
+                       kernels().mean_pooling.adaptive_rule[gradient.element()](
                            gradient.data() + first * size * gradient.itemsize(), n, planes.height,
                            planes.width, rows, columns, out);
                      });
