@@ -116,8 +116,8 @@ void share_plane_of_quarters(const T* gradient, const T* x, const Pooling& p, T*
   fill(out + 2 * p.rows.out * width, (p.rows.in - 2 * p.rows.out) * width, T(0));
 }
 
-// Of the windows from `begin` to `end` of row i: each one's winner, as a distance from the window's
-// beginning, or -1 if the window sees nothing.
+// Of the windows from `begin` to `end` of row i: each one's winner, as a place in the plane counted
+// from the window's first column, or -1 if the window sees nothing.
 template <typename T, typename Offset>
 void find_winners(const T* x, const Pooling& p, const Places& places, int64_t i, int64_t begin,
                   int64_t end, Offset* __restrict winner) {
@@ -131,8 +131,7 @@ void find_winners(const T* x, const Pooling& p, const Places& places, int64_t i,
     for (int64_t l = 0; l < places.count; ++l) {
       const Range some = overlap(places.of[l], begin, end);
       const int64_t shift = places.of[l].shift;
-      const Offset here =
-          static_cast<Offset>(k * p.rows.dilation * p.columns.in + l * p.columns.dilation);
+      const Offset here = static_cast<Offset>(row * p.columns.in + l * p.columns.dilation);
       with_stride(p.columns.stride, [&](auto stride) {
         for (int64_t j = some.first; j < some.end; ++j) {
           const T value = line[(begin + j) * stride + shift];
@@ -151,12 +150,11 @@ void share_windows(const T* gradient, const T* x, const Pooling& p, const Places
   Offset winner[kTile];
   fill(out, p.rows.in * p.columns.in, T(0));
   for (int64_t i = 0; i < p.rows.out; ++i) {
-    const int64_t row = i * p.rows.stride - p.rows.padding;
     for (int64_t begin = 0; begin < p.columns.out; begin += kTile) {
       const int64_t end = begin + kTile < p.columns.out ? begin + kTile : p.columns.out;
       find_winners(x, p, places, i, begin, end, winner);
       for (int64_t j = begin; j < end; ++j) {
-        const int64_t start = row * p.columns.in + j * p.columns.stride - p.columns.padding;
+        const int64_t start = j * p.columns.stride - p.columns.padding;
         if (winner[j - begin] >= 0) out[start + winner[j - begin]] += gradient[j];
       }
     }

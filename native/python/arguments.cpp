@@ -41,7 +41,7 @@ bool read_per_axis(PyObject* object, int axes, npy_intp least, npy_intp* values)
     if (!read_size(object, values[0])) return false;
     std::fill(values + 1, values + axes, values[0]);
   }
-  constexpr npy_intp most = npy_intp{1} << 30;
+  constexpr npy_intp most = npy_intp{1} << 24;
   return std::all_of(values, values + axes,
                      [=](npy_intp value) { return value >= least && value <= most; });
 }

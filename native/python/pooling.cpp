@@ -11,7 +11,7 @@
 namespace extensor {
 namespace {
 
-constexpr npy_intp kMaxPlane = npy_intp{1} << 31;  // places in a plane must fit into 32 bits
+constexpr npy_intp kMaxPlane = npy_intp{1} << 30;  // places in a plane fit into 32 bits
 
 // (batch, channels, ...) with one or two axes of at least one element more.
 struct Planes {
@@ -30,9 +30,17 @@ struct Planes {
     }
     if (axes == 2) height = shape[2];
     width = shape[axes + 1];
-    return height > 0 && width > 0 && height < kMaxPlane && width < kMaxPlane &&
-           height * width < kMaxPlane;
+    return height > 0 && width > 0 && height < kMaxPlane && width < kMaxPlane && size() < kMaxPlane;
   }
+  bool read(PyArrayObject* array, int wanted_axes) {
+    return read(PyArray_NDIM(array), PyArray_DIMS(array), wanted_axes);
+  }
+  bool read(PyObject* tuple, int wanted_axes) {
+    npy_intp sizes[kMaxDimensions];
+    int ndim;
+    return read_sizes(tuple, sizes, ndim) && read(ndim, sizes, wanted_axes);
+  }
+  int64_t size() const { return height * width; }
   bool has_shape(PyArrayObject* array, npy_intp rows, npy_intp columns) const {
     return PyArray_NDIM(array) == axes + 2 && PyArray_DIM(array, 0) == shape[0] &&
            PyArray_DIM(array, 1) == shape[1] && (axes == 1 || PyArray_DIM(array, 2) == rows) &&
@@ -78,39 +86,43 @@ struct Windows {
   }
 };
 
-// An array of floats to read, in memory that kernels can walk, and the type it was stored in.
+// An array of floats to read, in memory that kernels can walk.
 struct Source {
+  PyArrayObject* array = nullptr;
   Storage storage;
   Reference memory;
-  int wide = -1;
 
-  static bool accepts(PyObject* object, Storage& storage) {
-    return is_plain_array(object) &&
-           find_storage(PyArray_TYPE(reinterpret_cast<PyArrayObject*>(object)), storage);
+  bool accept(PyObject* object) {
+    if (!is_plain_array(object)) return false;
+    array = reinterpret_cast<PyArrayObject*>(object);
+    return find_storage(PyArray_TYPE(array), storage);
   }
   // False with a Python error set.
-  bool open(PyObject* object, const Storage& stored) {
-    storage = stored;
-    wide = stored.element == Element::float64 ? NPY_FLOAT64 : NPY_FLOAT32;
-    memory.reset(contiguous_as(reinterpret_cast<PyArrayObject*>(object), wide));
+  bool open() {
+    memory.reset(contiguous_as(array, wide()));
     return static_cast<bool>(memory);
   }
+  int wide() const { return storage.element == Element::float64 ? NPY_FLOAT64 : NPY_FLOAT32; }
   int element() const { return static_cast<int>(storage.element); }
-  int64_t itemsize() const { return storage.element == Element::float64 ? 8 : 4; }
-  const char* data() const { return static_cast<const char*>(PyArray_DATA(memory.array())); }
+  // The plane of this number, where each has `size` elements.
+  const char* plane(int64_t number, int64_t size) const {
+    const int64_t itemsize = storage.element == Element::float64 ? 8 : 4;
+    return static_cast<const char*>(PyArray_DATA(memory.array())) + number * size * itemsize;
+  }
 };
 
 // Runs work(first plane, number of planes, memory of the result) over all planes, in tasks, and
 // gives the result in the type of the source.
 template <typename Work>
 PyObject* over_planes(const Source& source, const Planes& planes, npy_intp rows, npy_intp columns,
-                      int64_t elements, Work work) {
+                      Work work) {
   npy_intp shape[4] = {planes.shape[0], planes.shape[1], rows, columns};
   if (planes.axes == 1) shape[2] = columns;
-  Reference result(new_array(source.wide, planes.axes + 2, shape));
+  Reference result(new_array(source.wide(), planes.axes + 2, shape));
   if (!result) return nullptr;
   char* out = static_cast<char*>(PyArray_DATA(result.array()));
-  const int64_t bytes = rows * columns * source.itemsize();
+  const int64_t bytes = rows * columns * PyArray_ITEMSIZE(result.array());
+  const int64_t elements = std::max<int64_t>(planes.size(), rows * columns);
   const Cut pieces = cut(planes.count, Cost::medium, elements);
   {
     Unlocked unlocked(pieces.nanoseconds);
@@ -120,110 +132,83 @@ PyObject* over_planes(const Source& source, const Planes& planes, npy_intp rows,
   return contiguous_as(result.array(), source.storage.typenum);
 }
 
-PyArrayObject* array_of(PyObject* object) { return reinterpret_cast<PyArrayObject*>(object); }
-
-bool read_planes(PyObject* object, int axes, Planes& planes) {
-  return planes.read(PyArray_NDIM(array_of(object)), PyArray_DIMS(array_of(object)), axes);
-}
-bool read_shape(PyObject* object, int axes, Planes& planes) {
-  npy_intp sizes[kMaxDimensions];
-  int ndim;
-  return read_sizes(object, sizes, ndim) && planes.read(ndim, sizes, axes);
-}
-
 // x, kernel_size, stride, padding, dilation, ceil_mode
 template <int kAxes>
 PyObject* call_max_pool(const void*, PyObject* const* arguments, Py_ssize_t count) {
-  Storage storage;
   Planes planes;
   Windows windows;
   Pooling p;
   Source x;
-  if (count != 6 || !Source::accepts(arguments[0], storage) ||
-      !read_planes(arguments[0], kAxes, planes) ||
+  if (count != 6 || !x.accept(arguments[0]) || !planes.read(x.array, kAxes) ||
       !windows.read(arguments + 1, arguments[4], arguments[5], kAxes) || !windows.over(planes, p)) {
     return not_implemented();
   }
-  if (!x.open(arguments[0], storage)) return nullptr;
-  const int64_t size = planes.height * planes.width * x.itemsize();
-  return over_planes(x, planes, p.rows.out, p.columns.out, planes.height * planes.width,
-                     [&](int64_t first, int64_t n, char* out) {
-                       kernels().max_pooling.planes[x.element()](x.data() + first * size, n, p,
-                                                                 out);
-                     });
+  if (!x.open()) return nullptr;
+  return over_planes(
+      x, planes, p.rows.out, p.columns.out, [&](int64_t first, int64_t n, char* out) {
+        kernels().max_pooling.planes[x.element()](x.plane(first, planes.size()), n, p, out);
+      });
 }
 
 // grad_output, x, kernel_size, stride, padding, dilation, ceil_mode
 PyObject* call_max_rule(const void*, PyObject* const* arguments, Py_ssize_t count) {
-  Storage storage, stored;
   Planes planes;
   Windows windows;
   Pooling p;
   Source gradient, x;
-  if (count != 7 || !Source::accepts(arguments[0], storage) ||
-      !Source::accepts(arguments[1], stored) || stored.typenum != storage.typenum ||
-      !read_planes(arguments[1], 2, planes) ||
+  if (count != 7 || !gradient.accept(arguments[0]) || !x.accept(arguments[1]) ||
+      x.storage.typenum != gradient.storage.typenum || !planes.read(x.array, 2) ||
       !windows.read(arguments + 2, arguments[5], arguments[6], 2) || !windows.over(planes, p) ||
-      !planes.has_shape(array_of(arguments[0]), p.rows.out, p.columns.out)) {
+      !planes.has_shape(gradient.array, p.rows.out, p.columns.out)) {
     return not_implemented();
   }
-  if (!gradient.open(arguments[0], storage) || !x.open(arguments[1], storage)) return nullptr;
-  const int64_t size = planes.height * planes.width * x.itemsize();
-  const int64_t windows_size = p.rows.out * p.columns.out * x.itemsize();
-  return over_planes(x, planes, planes.height, planes.width, planes.height * planes.width,
-                     [&](int64_t first, int64_t n, char* out) {
-                       kernels().max_pooling.rule[x.element()](
-                           gradient.data() + first * windows_size, x.data() + first * size, n, p,
-                           out);
-                     });
+  if (!gradient.open() || !x.open()) return nullptr;
+  return over_planes(
+      x, planes, planes.height, planes.width, [&](int64_t first, int64_t n, char* out) {
+        kernels().max_pooling.rule[x.element()](gradient.plane(first, p.rows.out * p.columns.out),
+                                                x.plane(first, planes.size()), n, p, out);
+      });
 }
 
 // x, kernel_size, stride, padding, ceil_mode, count_include_pad
 template <int kAxes>
 PyObject* call_avg_pool(const void*, PyObject* const* arguments, Py_ssize_t count) {
-  Storage storage;
   Planes planes;
   Windows windows;
   Pooling p;
   Source x;
-  if (count != 6 || !Source::accepts(arguments[0], storage) ||
-      !read_planes(arguments[0], kAxes, planes) ||
+  if (count != 6 || !x.accept(arguments[0]) || !planes.read(x.array, kAxes) ||
       !windows.read(arguments + 1, nullptr, arguments[4], kAxes) || !windows.over(planes, p) ||
       !PyBool_Check(arguments[5])) {
     return not_implemented();
   }
-  if (!x.open(arguments[0], storage)) return nullptr;
+  if (!x.open()) return nullptr;
   const bool with_padding = arguments[5] == Py_True;
-  const int64_t size = planes.height * planes.width * x.itemsize();
-  return over_planes(x, planes, p.rows.out, p.columns.out, planes.height * planes.width,
+  return over_planes(x, planes, p.rows.out, p.columns.out,
                      [&](int64_t first, int64_t n, char* out) {
-                       kernels().mean_pooling.planes[x.element()](x.data() + first * size, n, p,
-                                                                  with_padding, out);
+                       kernels().mean_pooling.planes[x.element()](x.plane(first, planes.size()), n,
+                                                                  p, with_padding, out);
                      });
 }
 
 // grad_output, input_shape, kernel_size, stride, padding, ceil_mode, count_include_pad
 PyObject* call_avg_rule(const void*, PyObject* const* arguments, Py_ssize_t count) {
-  Storage storage;
   Planes planes;
   Windows windows;
   Pooling p;
   Source gradient;
-  if (count != 7 || !Source::accepts(arguments[0], storage) ||
-      !read_shape(arguments[1], 2, planes) ||
+  if (count != 7 || !gradient.accept(arguments[0]) || !planes.read(arguments[1], 2) ||
       !windows.read(arguments + 2, nullptr, arguments[5], 2) || !windows.over(planes, p) ||
-      !PyBool_Check(arguments[6]) ||
-      !planes.has_shape(array_of(arguments[0]), p.rows.out, p.columns.out)) {
+      !PyBool_Check(arguments[6]) || !planes.has_shape(gradient.array, p.rows.out, p.columns.out)) {
     return not_implemented();
   }
-  if (!gradient.open(arguments[0], storage)) return nullptr;
+  if (!gradient.open()) return nullptr;
   const bool with_padding = arguments[6] == Py_True;
-  const int64_t size = p.rows.out * p.columns.out * gradient.itemsize();
-  return over_planes(gradient, planes, planes.height, planes.width, planes.height * planes.width,
-                     [&](int64_t first, int64_t n, char* out) {
-                       kernels().mean_pooling.rule[gradient.element()](
-                           gradient.data() + first * size, n, p, with_padding, out);
-                     });
+  return over_planes(
+      gradient, planes, planes.height, planes.width, [&](int64_t first, int64_t n, char* out) {
+        kernels().mean_pooling.rule[gradient.element()](
+            gradient.plane(first, p.rows.out * p.columns.out), n, p, with_padding, out);
+      });
 }
 
 // An int or an int for each axis; None leaves an axis as it is.
@@ -250,45 +235,36 @@ bool read_output_size(PyObject* object, const Planes& planes, npy_intp& rows, np
 // x, output_size
 template <int kAxes>
 PyObject* call_adaptive(const void*, PyObject* const* arguments, Py_ssize_t count) {
-  Storage storage;
   Planes planes;
   npy_intp rows, columns;
   Source x;
-  if (count != 2 || !Source::accepts(arguments[0], storage) ||
-      !read_planes(arguments[0], kAxes, planes) ||
+  if (count != 2 || !x.accept(arguments[0]) || !planes.read(x.array, kAxes) ||
       !read_output_size(arguments[1], planes, rows, columns)) {
     return not_implemented();
   }
-  if (!x.open(arguments[0], storage)) return nullptr;
-  const int64_t size = planes.height * planes.width;
-  return over_planes(x, planes, rows, columns, std::max<int64_t>(size, rows * columns),
-                     [&](int64_t first, int64_t n, char* out) {
-                       kernels().mean_pooling.adaptive[x.element()](
-                           x.data() + first * size * x.itemsize(), n, planes.height, planes.width,
-                           rows, columns, out);
-                     });
+  if (!x.open()) return nullptr;
+  return over_planes(x, planes, rows, columns, [&](int64_t first, int64_t n, char* out) {
+    kernels().mean_pooling.adaptive[x.element()](x.plane(first, planes.size()), n, planes.height,
+                                                 planes.width, rows, columns, out);
+  });
 }
 
 // grad_output, input_shape, output_size
 PyObject* call_adaptive_rule(const void*, PyObject* const* arguments, Py_ssize_t count) {
-  Storage storage;
   Planes planes;
   npy_intp rows, columns;
   Source gradient;
-  if (count != 3 || !Source::accepts(arguments[0], storage) ||
-      !read_shape(arguments[1], 2, planes) ||
+  if (count != 3 || !gradient.accept(arguments[0]) || !planes.read(arguments[1], 2) ||
       !read_output_size(arguments[2], planes, rows, columns) ||
-      !planes.has_shape(array_of(arguments[0]), rows, columns)) {
+      !planes.has_shape(gradient.array, rows, columns)) {
     return not_implemented();
   }
-  if (!gradient.open(arguments[0], storage)) return nullptr;
-  const int64_t size = rows * columns;
+  if (!gradient.open()) return nullptr;
   return over_planes(gradient, planes, planes.height, planes.width,
-                     std::max<int64_t>(size, planes.height * planes.width),
                      [&](int64_t first, int64_t n, char* out) {
                        kernels().mean_pooling.adaptive_rule[gradient.element()](
-                           gradient.data() + first * size * gradient.itemsize(), n, planes.height,
-                           planes.width, rows, columns, out);
+                           gradient.plane(first, rows * columns), n, planes.height, planes.width,
+                           rows, columns, out);
                      });
 }
 
