@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from benchmarks.groups import call, gemm, ops, optim, train
+from benchmarks.groups import call, convolution, gemm, ops, optim, train
 from benchmarks.libraries import Libraries
 from benchmarks.measure import Measure, Notes
 
@@ -14,6 +14,7 @@ TIMED: dict[str, Group] = {
     "call": call.measures,
     "ops": ops.measures,
     "gemm": gemm.measures,
+    "convolution": convolution.measures,
     "optim": optim.measures,
     "train": train.measures,
 }

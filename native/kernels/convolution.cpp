@@ -1,7 +1,9 @@
 #include "convolution.h"
 
 #include "convolution_channels.h"
+#include "convolution_dots.h"
 #include "convolution_rows.h"
+#include "convolution_weight.h"
 
 namespace extensor::EX_ISA {
 namespace {

@@ -1,5 +1,5 @@
 // Convolutions with channels in the lanes of vectors: a matrix product whose left side, the
-// windows of the source, is read in place. Its transpose serves the gradient of the weight.
+// windows of the source, is read in place.
 #pragma once
 
 #include "convolution_tile.h"
@@ -12,8 +12,6 @@ namespace {
 // bytes, and enough of them that a panel of weights is worth its way into L1.
 inline constexpr int64_t kBlockPositions = 1024, kLeastPositions = 96;
 inline constexpr int64_t kSourceBytes = 384 << 10;
-// Numbers that the runs of a gradient may fill in all before they are added.
-inline constexpr int64_t kMaximumSplitSums = 1 << 21;
 
 template <typename T>
 Blocks cut_for_tasks(const Correlation<T>& p, int64_t wanted) {
@@ -77,151 +75,88 @@ void store_outputs(const Correlation<T>& p, const T* sums, int64_t width, int64_
   }
 }
 
+// A correlation as products of the windows of a block and panels of packed weights.
+template <typename T>
+class ChannelCorrelation {
+ public:
+  ChannelCorrelation(const Correlation<T>& p, int64_t wanted_tasks)
+      : p_(p),
+        depth_(p.depth()),
+        wanted_(wanted_tasks),
+        blocks_(cut_for_tasks(p, wanted_tasks)),
+        window_(p, blocks_, 1, 0),
+        offsets_(p, blocks_, window_),
+        panels_{p.outputs},
+        weights_(p.groups * panels_.total() * depth_) {}
+
+  void run(ParallelFor run) const {
+    for_each_item(run, p_.groups * panels_.count(), wanted_, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        const int64_t group = i / panels_.count(), panel = i % panels_.count();
+        pack_weights(p_, group, panel * kTileColumns<T>, panels_.width(panel),
+                     weights(group, panel));
+      }
+    });
+    // Each part of the panels copies the source again, so there are no more than needed.
+    const int64_t parts =
+        minimum(panels_.count(), maximum<int64_t>(wanted_ / (blocks_.count * p_.groups), 1));
+    for_each_item(run, blocks_.count * p_.groups * parts, wanted_, [&](int64_t begin, int64_t end) {
+      BlockSource<T> source(p_, blocks_, window_);
+      Block<T> sums(blocks_.images * blocks_.rows * p_.x.out * kTileColumns<T>);
+      for (int64_t i = begin; i < end; ++i) {
+        const int64_t part = i % parts, group = i / parts % p_.groups;
+        const int64_t block = i / parts / p_.groups;
+        const int64_t images = source.copy(block, group);
+        for (int64_t panel = panels_.count() * part / parts;
+             panel < panels_.count() * (part + 1) / parts; ++panel) {
+          multiply(block, group, panel, images, source.get(), sums.get());
+        }
+      }
+    });
+  }
+
+ private:
+  T* weights(int64_t group, int64_t panel) const {
+    return weights_.get() + (group * panels_.total() + panel * kTileColumns<T>)*depth_;
+  }
+
+  // One panel of outputs of a block.
+  void multiply(int64_t block, int64_t group, int64_t panel, int64_t images, const T* source,
+                T* sums) const {
+    const int64_t width = panels_.width(panel), channel = panel * kTileColumns<T>;
+    const int64_t row = blocks_.first_row(block), rows = minimum(blocks_.rows, p_.y.out - row);
+    const int64_t per_image = rows * p_.x.out;
+    T start[kTileColumns<T>] = {};
+    if (p_.bias) {
+      copy_elements(p_.bias + group * p_.outputs + channel, start, panels_.used(panel));
+    }
+    for (int64_t i = 0; i < images * per_image; ++i) copy_elements(start, sums + i * width, width);
+    const int64_t step_depth = block_depth(depth_);
+    for (int64_t step = 0; step < depth_; step += step_depth) {
+      multiply_implicit(
+          ImplicitTile<T>{minimum(step_depth, depth_ - step), source, offsets_.positions.get(),
+                          offsets_.steps.get() + step, weights(group, panel) + step * width, sums},
+          images * per_image, width);
+    }
+    for (int64_t i = 0; i < images; ++i) {
+      T* out = p_.output(blocks_.first_image(block) + i, group);
+      store_outputs(p_, sums + i * per_image * width, width, panels_.used(panel), rows,
+                    out + channel * p_.out_plane + row * p_.out_row);
+    }
+  }
+
+  const Correlation<T>& p_;
+  const int64_t depth_, wanted_;
+  const Blocks blocks_;
+  const Window window_;
+  const Offsets offsets_;
+  const Panels<T> panels_;
+  const Block<T> weights_;
+};
+
 template <typename T>
 void correlate_channels(const Correlation<T>& p, ParallelFor run) {
-  const int64_t depth = p.depth(), step_depth = block_depth(depth);
-  const int64_t wanted = wanted_tasks(p.cost());
-  const Blocks blocks = cut_for_tasks(p, wanted);
-  const Window window(p, blocks, 1, 0);
-  const Offsets offsets(p, blocks, window);
-  const Panels<T> panels{p.outputs};
-
-  Block<T> weights(p.groups * panels.total() * depth);
-  const auto panel_weights = [&](int64_t group, int64_t panel) {
-    return weights.get() + (group * panels.total() + panel * kTileColumns<T>)*depth;
-  };
-  for_each_task(run, wanted > 1 ? p.groups * panels.count() : 1, [&](int64_t task) {
-    const int64_t count = wanted > 1 ? 1 : p.groups * panels.count();
-    for (int64_t i = task; i < task + count; ++i) {
-      const int64_t group = i / panels.count(), panel = i % panels.count();
-      pack_weights(p, group, panel * kTileColumns<T>, panels.width(panel),
-                   panel_weights(group, panel));
-    }
-  });
-
-  // Each part of the panels copies the source again, so there are no more than needed.
-  const int64_t parts =
-      minimum(panels.count(), maximum<int64_t>(wanted / (blocks.count * p.groups), 1));
-  const int64_t positions = blocks.images * blocks.rows * p.x.out;
-  for_each_task(run, wanted > 1 ? blocks.count * p.groups * parts : 1, [&](int64_t first) {
-    BlockSource<T> source(p, blocks, window);
-    Block<T> sums(positions * kTileColumns<T>);
-    const int64_t count = wanted > 1 ? 1 : blocks.count * p.groups * parts;
-    for (int64_t task = first; task < first + count; ++task) {
-      const int64_t part = task % parts, group = task / parts % p.groups;
-      const int64_t block = task / parts / p.groups;
-      const int64_t row = blocks.first_row(block);
-      const int64_t rows = minimum(blocks.rows, p.y.out - row);
-      const int64_t images = source.copy(block, group);
-      for (int64_t panel = panels.count() * part / parts;
-           panel < panels.count() * (part + 1) / parts; ++panel) {
-        const int64_t width = panels.width(panel), used = panels.used(panel);
-        const int64_t channel = panel * kTileColumns<T>;
-        T start[kTileColumns<T>] = {};
-        if (p.bias) copy_elements(p.bias + group * p.outputs + channel, start, used);
-        for (int64_t i = 0; i < images * rows * p.x.out; ++i) {
-          copy_elements(start, sums.get() + i * width, width);
-        }
-        for (int64_t step = 0; step < depth; step += step_depth) {
-          multiply_implicit(ImplicitTile<T>{minimum(step_depth, depth - step), source.get(),
-                                            offsets.positions.get(), offsets.steps.get() + step,
-                                            panel_weights(group, panel) + step * width, sums.get()},
-                            images * rows * p.x.out, width);
-        }
-        for (int64_t i = 0; i < images; ++i) {
-          store_outputs(p, sums.get() + i * rows * p.x.out * width, width, used, rows,
-                        p.output(blocks.first_image(block) + i, group) + channel * p.out_plane +
-                            row * p.out_row);
-        }
-      }
-    }
-  });
-}
-
-// The gradient of outputs from `first` on: a row for each of `count` positions of a block's images,
-// from position `begin` of the block on, and an output in each lane.
-template <typename T>
-void pack_gradient(const Correlation<T>& p, const T* gradient, int64_t per_image, int64_t lines,
-                   int64_t begin, int64_t count, T* target, int64_t width) {
-  const int64_t plane = p.y.out * p.x.out, image = p.groups * p.outputs * plane;
-  for (int64_t done = 0; done < count;) {
-    const int64_t index = (begin + done) / per_image, position = (begin + done) % per_image;
-    const int64_t run = minimum(count - done, per_image - position);
-    const Lines<T> from{gradient + index * image + position, plane, 1, lines, run};
-    pack_transposed(from, run, target + done * width, width);
-    done += run;
-  }
-}
-
-// The gradient of the weight of `p`, whose `out` is not used. Blocks are summed in `splits` runs,
-// which are added at the end in their order: all cut by shape alone.
-template <typename T>
-void grad_weight_channels(const Correlation<T>& p, const T* gradient, T* out, ParallelFor run) {
-  const int64_t depth = p.depth(), wanted = wanted_tasks(p.cost());
-  const Blocks blocks = cut_for_tasks(p, wanted);
-  const Window window(p, blocks, 1, 0);
-  const Offsets offsets(p, blocks, window);
-  const Panels<T> panels{p.outputs};
-  const int64_t size = panels.total() * depth, plane = p.y.out * p.x.out;
-  int64_t splits = minimum(wanted / p.groups, kMaximumSplitSums / (size * p.groups));
-  splits = maximum<int64_t>(minimum(splits, blocks.count), 1);
-  // Each part copies the source again, so that it should have several panels to multiply it with.
-  const int64_t parts =
-      minimum(ceil_divide(panels.count(), 4), maximum<int64_t>(wanted / (p.groups * splits), 1));
-
-  Block<T> all_sums(splits * p.groups * size);
-  for_each_task(run, splits * p.groups * parts, [&](int64_t task) {
-    const int64_t part = task % parts, group = task / parts % p.groups;
-    const int64_t split = task / parts / p.groups;
-    const int64_t first_panel = panels.count() * part / parts;
-    const int64_t last_panel = panels.count() * (part + 1) / parts;
-    T* sums = all_sums.get() + (split * p.groups + group) * size;
-    for (int64_t panel = first_panel; panel < last_panel; ++panel) {
-      T* target = sums + panel * kTileColumns<T> * depth;
-      for (int64_t i = 0; i < depth * panels.width(panel); ++i) target[i] = T{0};
-    }
-    BlockSource<T> source(p, blocks, window);
-    for (int64_t block = blocks.count * split / splits; block < blocks.count * (split + 1) / splits;
-         ++block) {
-      const int64_t images = source.copy(block, group);
-      const int64_t row = blocks.first_row(block);
-      const int64_t per_image = minimum(blocks.rows, p.y.out - row) * p.x.out;
-      const int64_t positions = images * per_image, step_depth = block_depth(positions);
-      const T* block_gradient = gradient +
-                                (blocks.first_image(block) * p.groups + group) * p.outputs * plane +
-                                row * p.x.out;
-      for (int64_t panel = first_panel; panel < last_panel; ++panel) {
-        const int64_t width = panels.width(panel), channel = panel * kTileColumns<T>;
-        for (int64_t step = 0; step < positions; step += step_depth) {
-          const int64_t count = minimum(step_depth, positions - step);
-          T* packed = right_scratch<T>();
-          pack_gradient(p, block_gradient + channel * plane, per_image, p.outputs - channel, step,
-                        count, packed, width);
-          multiply_implicit(
-              ImplicitTile<T>{count, source.get(), offsets.steps.get(),
-                              offsets.positions.get() + step, packed, sums + channel * depth},
-              depth, width);
-        }
-      }
-    }
-  });
-
-  for_each_task(run, wanted > 1 ? p.groups * panels.count() : 1, [&](int64_t task) {
-    const int64_t count = wanted > 1 ? 1 : p.groups * panels.count();
-    for (int64_t i = task; i < task + count; ++i) {
-      const int64_t group = i / panels.count(), panel = i % panels.count();
-      const int64_t width = panels.width(panel), channel = panel * kTileColumns<T>;
-      T* sums = all_sums.get() + group * size + channel * depth;
-      for (int64_t split = 1; split < splits; ++split) {
-        const T* more = sums + split * p.groups * size;
-        for (int64_t j = 0; j < depth * width; j += kLanes<T>) {
-          store(sums + j, load(sums + j) + load(more + j));
-        }
-      }
-      store_transposed(sums, width, depth, panels.used(panel),
-                       out + (group * p.outputs + channel) * depth, depth);
-    }
-  });
+  ChannelCorrelation<T>(p, wanted_tasks(p.cost())).run(run);
 }
 
 }  // namespace

@@ -10,6 +10,8 @@ namespace {
 
 // Bytes of source per block: half of a small L2.
 inline constexpr int64_t kRowSourceBytes = 128 << 10;
+// Memory makes a product here about this much dearer than one of a large matrix.
+inline constexpr int64_t kRowCost = 4;
 // The most outputs and vectors of a row that are summed at once.
 inline constexpr int kRowOutputs = 3, kRowVectors = 4;
 
@@ -130,157 +132,72 @@ void compute_rows(const RowTile<T>& tile, int64_t outputs, int64_t rows) {
   functions[outputs - 1][ceil_divide(tile.columns, kLanes<T>) - 1](tile, rows);
 }
 
-// Tasks of equal numbers of items.
-template <typename Body>
-void for_each_item(ParallelFor run, int64_t items, int64_t tasks, const Body& body) {
-  tasks = minimum(tasks, items);
-  for_each_task(run, tasks,
-                [&](int64_t task) { body(items * task / tasks, items * (task + 1) / tasks); });
-}
+template <typename T>
+class RowCorrelation {
+ public:
+  explicit RowCorrelation(const Correlation<T>& p)
+      : p_(p),
+        depth_(p.depth()),
+        blocks_(cut_into_blocks(p, p.y.out * p.x.out, kRowSourceBytes / sizeof(T))),
+        window_(p, blocks_, p.x.step, 0),
+        steps_(depth_),
+        weights_(p.groups * p.outputs * depth_) {
+    fill_step_offsets(p, window_, steps_.get());
+    for (int64_t group = 0; group < p.groups; ++group) {
+      gather_weights(p, group, 0, p.outputs, weights_.get() + group * p.outputs * depth_);
+    }
+  }
+
+  void run(ParallelFor run) const {
+    const int64_t tasks = wanted_tasks(kRowCost * p_.cost());
+    for_each_item(run, blocks_.count * p_.groups, tasks, [&](int64_t begin, int64_t end) {
+      BlockSource<T> source(p_, blocks_, window_);
+      for (int64_t i = begin; i < end; ++i) {
+        source.copy(i / p_.groups, i % p_.groups);
+        compute(i / p_.groups, i % p_.groups, source.get());
+      }
+    });
+  }
+
+ private:
+  void compute(int64_t block, int64_t group, const T* source) const {
+    constexpr int64_t width = kRowVectors * kLanes<T>;
+    const int64_t row = blocks_.first_row(block), rows = minimum(blocks_.rows, p_.y.out - row);
+    T* out = p_.output(blocks_.first_image(block), group) + row * p_.out_row;
+    for (int64_t m = 0; m < p_.outputs;) {
+      // Four are not 3 + 1 but 2 + 2.
+      const int64_t left = p_.outputs - m;
+      const int64_t together = left == 4 ? 2 : minimum<int64_t>(left, kRowOutputs);
+      const int64_t output = group * p_.outputs + m;
+      for (int64_t column = 0; column < p_.x.out; column += width) {
+        const RowTile<T> tile{depth_,
+                              source + column,
+                              p_.y.step * window_.row,
+                              steps_.get(),
+                              weights_.get() + output * depth_,
+                              p_.bias ? p_.bias + output : nullptr,
+                              out + m * p_.out_plane + column * p_.out_column,
+                              p_.out_plane,
+                              p_.out_row,
+                              p_.out_column,
+                              minimum(width, p_.x.out - column)};
+        compute_rows(tile, together, rows);
+      }
+      m += together;
+    }
+  }
+
+  const Correlation<T>& p_;
+  const int64_t depth_;
+  const Blocks blocks_;
+  const Window window_;
+  const Block<int32_t> steps_;
+  const Block<T> weights_;
+};
 
 template <typename T>
 void correlate_rows(const Correlation<T>& p, ParallelFor run) {
-  const int64_t depth = p.depth();
-  const Blocks blocks = cut_into_blocks(p, p.y.out * p.x.out, kRowSourceBytes / sizeof(T));
-  const Window window(p, blocks, p.x.step, 0);
-  Block<int32_t> steps(depth);
-  fill_step_offsets(p, window, steps.get());
-  Block<T> weights(p.groups * p.outputs * depth);
-  for (int64_t group = 0; group < p.groups; ++group) {
-    gather_weights(p, group, 0, p.outputs, weights.get() + group * p.outputs * depth);
-  }
-  constexpr int64_t width = kRowVectors * kLanes<T>;
-  for_each_item(
-      run, blocks.count * p.groups, wanted_tasks(4 * p.cost()), [&](int64_t begin, int64_t end) {
-        BlockSource<T> source(p, blocks, window);
-        for (int64_t item = begin; item < end; ++item) {
-          const int64_t block = item / p.groups, group = item % p.groups;
-          const int64_t row = blocks.first_row(block), rows = minimum(blocks.rows, p.y.out - row);
-          source.copy(block, group);
-          for (int64_t m = 0; m < p.outputs;) {
-            // Not 3 + 1 but 2 + 2.
-            const int64_t left = p.outputs - m;
-            const int64_t together = left == 4 ? 2 : minimum<int64_t>(left, kRowOutputs);
-            const int64_t output = group * p.outputs + m;
-            T* out = p.output(blocks.first_image(block), group) + m * p.out_plane + row * p.out_row;
-            for (int64_t column = 0; column < p.x.out; column += width) {
-              compute_rows(
-                  RowTile<T>{depth, source.get() + column, p.y.step * window.row, steps.get(),
-                             weights.get() + output * depth, p.bias ? p.bias + output : nullptr,
-                             out + column * p.out_column, p.out_plane, p.out_row, p.out_column,
-                             minimum(width, p.x.out - column)},
-                  together, rows);
-            }
-            m += together;
-          }
-        }
-      });
-}
-
-// Steps whose products with one gradient are summed side by side.
-inline constexpr int64_t kDotSteps = 9;
-
-template <typename T>
-struct RowDots {
-  const T* gradient;  // rows of whole vectors, with zeros beyond the last column
-  const T* source;
-  int64_t rows, vectors, source_row;
-  const int32_t* steps;
-  T* sums;  // a vector for each step
-};
-
-template <typename T, int Steps>
-void add_row_dots(const RowDots<T>& dots) {
-  constexpr int lanes = kLanes<T>;
-  int64_t steps[Steps];
-  for (int k = 0; k < Steps; ++k) steps[k] = dots.steps[k];
-  Vector<T> sums[Steps] = {};
-  const T* gradient = dots.gradient;
-  for (int64_t row = 0; row < dots.rows; ++row) {
-    const T* source = dots.source + row * dots.source_row;
-    for (int64_t v = 0; v < dots.vectors; ++v, gradient += lanes, source += lanes) {
-      const Vector<T> g = load(gradient);
-#pragma GCC unroll 9
-      for (int k = 0; k < Steps; ++k) sums[k] += g * load(source + steps[k]);
-    }
-  }
-#pragma GCC unroll 9
-  for (int k = 0; k < Steps; ++k)
-    store(dots.sums + k * lanes, load(dots.sums + k * lanes) + sums[k]);
-}
-
-template <typename T, size_t... Step>
-constexpr auto row_dots_table(std::index_sequence<Step...>) {
-  struct Table {
-    void (*functions[kDotSteps])(const RowDots<T>&);
-  };
-  return Table{{add_row_dots<T, Step + 1>...}};
-}
-
-template <typename T>
-void add_all_dots(RowDots<T> dots, int64_t depth) {
-  static constexpr auto table = row_dots_table<T>(std::make_index_sequence<kDotSteps>{});
-  const int64_t passes = ceil_divide(depth, kDotSteps);
-  for (int64_t pass = 0; pass < passes; ++pass) {
-    const int64_t begin = depth * pass / passes, count = depth * (pass + 1) / passes - begin;
-    RowDots<T> part = dots;
-    part.steps += begin;
-    part.sums += begin * kLanes<T>;
-    table.functions[count - 1](part);
-  }
-}
-
-// As grad_weight_channels.
-template <typename T>
-void grad_weight_rows(const Correlation<T>& p, const T* gradient, T* out, ParallelFor run) {
-  constexpr int64_t lanes = kLanes<T>;
-  const int64_t depth = p.depth(), wanted = wanted_tasks(4 * p.cost());
-  const int64_t plane = p.y.out * p.x.out, width = round_up(p.x.out, lanes);
-  const Blocks blocks = cut_into_blocks(p, plane, kRowSourceBytes / sizeof(T));
-  const Window window(p, blocks, p.x.step, width - p.x.out);
-  Block<int32_t> steps(depth);
-  fill_step_offsets(p, window, steps.get());
-  const int64_t splits = maximum<int64_t>(minimum(wanted / p.groups, blocks.count), 1);
-  const int64_t size = p.groups * p.outputs * depth;
-  Block<T> all_sums(splits * size);
-  for_each_item(run, splits * p.groups, wanted, [&](int64_t begin, int64_t end) {
-    BlockSource<T> source(p, blocks, window);
-    Block<T> rows_of_gradient(blocks.rows * width), sums(p.outputs * depth * lanes);
-    for (int64_t item = begin; item < end; ++item) {
-      const int64_t split = item / p.groups, group = item % p.groups;
-      for (int64_t i = 0; i < p.outputs * depth * lanes; ++i) sums.get()[i] = T{0};
-      for (int64_t block = blocks.count * split / splits;
-           block < blocks.count * (split + 1) / splits; ++block) {
-        source.copy(block, group);
-        const int64_t row = blocks.first_row(block), rows = minimum(blocks.rows, p.y.out - row);
-        for (int64_t m = 0; m < p.outputs; ++m) {
-          const int64_t channel = (blocks.first_image(block) * p.groups + group) * p.outputs + m;
-          const T* from = gradient + channel * plane + row * p.x.out;
-          for (int64_t i = 0; i < rows; ++i) {
-            T* line = rows_of_gradient.get() + i * width;
-            copy_elements(from + i * p.x.out, line, p.x.out);
-            for (int64_t j = p.x.out; j < width; ++j) line[j] = T{0};
-          }
-          add_all_dots(
-              RowDots<T>{rows_of_gradient.get(), source.get(), rows, width / lanes,
-                         p.y.step * window.row, steps.get(), sums.get() + m * depth * lanes},
-              depth);
-        }
-      }
-      T* target = all_sums.get() + split * size + group * p.outputs * depth;
-      for (int64_t i = 0; i < p.outputs * depth; ++i) {
-        const Quad<T> quad = fold<T>(load(sums.get() + i * lanes));
-        T sum = quad[0];
-        for (int j = 1; j < kQuadLanes<T>; ++j) sum += quad[j];
-        target[i] = sum;
-      }
-    }
-  });
-  for (int64_t i = 0; i < size; ++i) {
-    T sum = all_sums.get()[i];
-    for (int64_t split = 1; split < splits; ++split) sum += all_sums.get()[split * size + i];
-    out[i] = sum;
-  }
+  RowCorrelation<T>(p).run(run);
 }
 
 }  // namespace

@@ -268,10 +268,18 @@ void gather_weights(const Correlation<T>& p, int64_t group, int64_t first, int64
   }
 }
 
-template <typename Context>
-void for_each_task(ParallelFor run, int64_t tasks, const Context& context) {
-  auto body = [](void* opaque, int64_t task) { (*static_cast<const Context*>(opaque))(task); };
-  run(tasks, body, const_cast<Context*>(&context));
+// Runs body(begin, end) for ranges of `items` items, in at most `tasks` tasks.
+template <typename Body>
+void for_each_item(ParallelFor run, int64_t items, int64_t tasks, const Body& body) {
+  struct Context {
+    int64_t items, tasks;
+    const Body& body;
+  } context{items, minimum(tasks, items), body};
+  const auto run_task = [](void* opaque, int64_t task) {
+    const Context& c = *static_cast<const Context*>(opaque);
+    c.body(c.items * task / c.tasks, c.items * (task + 1) / c.tasks);
+  };
+  run(context.tasks, run_task, &context);
 }
 
 }  // namespace
