@@ -63,8 +63,9 @@ from extensor.tape import (
 from extensor.tensor import Tensor, tensor
 
 if TYPE_CHECKING:
-    from extensor import amp, models, nn, optim
+    from extensor import amp, data, io, models, nn, optim
     from extensor.gradcheck import GradientError, GradientReport, Mistake, check_gradient
+    from extensor.io import load, save
     from extensor.nn.init import xavier_uniform
     from extensor.optim import (
         adagrad_step,
@@ -105,6 +106,7 @@ __all__ = [
     "checkpoint",
     "clip_grad_norm",
     "clip_grad_value",
+    "data",
     "detect_anomaly",
     "empty",
     "empty_like",
@@ -125,10 +127,12 @@ __all__ = [
     "int16",
     "int32",
     "int64",
+    "io",
     "is_grad_enabled",
     "jacobian",
     "jvp",
     "linspace",
+    "load",
     "memory_stats",
     "models",
     "nn",
@@ -140,6 +144,7 @@ __all__ = [
     "random",
     "reset_peak_memory",
     "rmsprop_step",
+    "save",
     "set_default_dtype",
     "set_memory_cache_limit",
     "set_num_threads",
@@ -162,10 +167,11 @@ __all__ = [
 _LAZY = {
     **dict.fromkeys(("GradientError", "GradientReport", "Mistake", "check_gradient"), "gradcheck"),
     **dict.fromkeys(("adagrad_step", "adam_step", "adamw_step", "rmsprop_step"), "optim"),
+    **dict.fromkeys(("load", "save"), "io"),
     "xavier_uniform": "nn.init",
     **dict.fromkeys(("sgd_step", "clip_grad_norm", "clip_grad_value"), "optim"),
 }
-_LAZY_MODULES = frozenset({"amp", "gradcheck", "models", "nn", "optim"})
+_LAZY_MODULES = frozenset({"amp", "data", "gradcheck", "io", "models", "nn", "optim"})
 
 
 def __getattr__(name: str) -> Any:

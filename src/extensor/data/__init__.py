@@ -1,0 +1,41 @@
+"""Data: data sets, loaders, samplers, readers of files, and changes of batches."""
+
+from extensor.data.dataset import ArrayDataset, BatchDataset, Dataset
+from extensor.data.folder import ImageFolder
+from extensor.data.loader import DataLoader
+from extensor.data.readers import read_arrays, read_cifar10, read_csv, read_idx
+from extensor.data.samplers import (
+    RandomSampler,
+    Sampler,
+    SequentialSampler,
+    ShardSampler,
+    WeightedSampler,
+)
+from extensor.data.standard import cifar10, digits, fashion_mnist, mnist
+from extensor.data.transforms import Cutout, Mixup, Normalize, RandomCrop, RandomFlip
+
+__all__ = [
+    "ArrayDataset",
+    "BatchDataset",
+    "Cutout",
+    "DataLoader",
+    "Dataset",
+    "ImageFolder",
+    "Mixup",
+    "Normalize",
+    "RandomCrop",
+    "RandomFlip",
+    "RandomSampler",
+    "Sampler",
+    "SequentialSampler",
+    "ShardSampler",
+    "WeightedSampler",
+    "cifar10",
+    "digits",
+    "fashion_mnist",
+    "mnist",
+    "read_arrays",
+    "read_cifar10",
+    "read_csv",
+    "read_idx",
+]

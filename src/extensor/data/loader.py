@@ -1,0 +1,187 @@
+"""The loader: a data set in batches, in an order that can be repeated and resumed."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from operator import index
+from typing import Any
+
+import numpy as np
+
+from extensor.data.dataset import BatchDataset, Dataset
+from extensor.data.samplers import RandomSampler, Sampler, SequentialSampler
+from extensor.errors import type_error, value_error
+from extensor.generator import Generator, default_generator
+from extensor.random import randint
+from extensor.tensor import Tensor, to_array, wrap
+
+Batch = tuple[Any, ...]
+Transform = Callable[[Batch, Generator], Batch]
+_STATE = ("seed", "counter", "position")
+
+
+class DataLoader:
+    """Iterating gives one epoch: tuples of tensors, ``batch_size`` samples in each.
+
+    An :class:`ArrayDataset` is cut by whole batches. The samples of other data sets are read one by
+    one, with ``workers`` in that many threads and ahead of time. ``transform`` is a function of a
+    batch of arrays and a generator, or a list of such functions.
+
+    Order and transforms depend only on ``generator``, not on threads; without one the loader draws a
+    seed of its own. The state may be saved at any batch, and iteration goes on from there.
+
+    >>> from extensor.data import ArrayDataset, DataLoader
+    >>> loader = DataLoader(ArrayDataset([10, 20, 30, 40, 50]), batch_size=2)
+    >>> [batch for batch, in loader]
+    [tensor([10, 20]), tensor([30, 40]), tensor([50])]
+    """
+
+    def __init__(
+        self,
+        dataset: Dataset | BatchDataset,
+        batch_size: int = 1,
+        shuffle: bool = False,
+        sampler: Sampler | None = None,
+        drop_last: bool = False,
+        transform: Transform | Sequence[Transform] = (),
+        workers: int = 0,
+        prefetch: int = 2,
+        generator: Generator | None = None,
+    ) -> None:
+        if not (hasattr(dataset, "__len__") and hasattr(dataset, "__getitem__")):
+            raise type_error(
+                "DataLoader", "dataset must have a length and items", dataset=type(dataset).__name__
+            )
+        for name, value, least in [
+            ("batch_size", batch_size, 1),
+            ("workers", workers, 0),
+            ("prefetch", prefetch, 1),
+        ]:
+            if value < least:
+                raise value_error("DataLoader", f"{name} must be {least} or more", **{name: value})
+        if sampler is not None and shuffle:
+            raise value_error("DataLoader", "sampler and shuffle exclude each other", shuffle=True)
+        if sampler is None:
+            sampler = (RandomSampler if shuffle else SequentialSampler)(len(dataset))
+        self.dataset = dataset
+        self.batch_size = index(batch_size)
+        self.sampler = sampler
+        self.drop_last = drop_last
+        self.transforms = (transform,) if callable(transform) else tuple(transform)
+        self.workers = workers
+        self.prefetch = prefetch
+        self.generator = default_generator.split(1)[0] if generator is None else generator
+        self._epoch_state = self.generator.get_state()
+        self._position = 0
+        self._resume_at = 0
+
+    def __len__(self) -> int:
+        """The number of batches of an epoch."""
+        samples = len(self.sampler)
+        return samples // self.batch_size if self.drop_last else -(-samples // self.batch_size)
+
+    def __iter__(self) -> Iterator[tuple[Tensor, ...]]:
+        self._epoch_state = self.generator.get_state()
+        self._position, self._resume_at = self._resume_at, 0
+        batches = _Batches(self)
+        numbers = range(self._position, len(self))
+        for batch in self._ahead(batches, numbers) if self.workers else map(batches, numbers):
+            # A batch counts as done when it is given: its user saves the state after using it.
+            self._position += 1
+            yield tuple([wrap(x) for x in batch])
+        self._epoch_state = self.generator.get_state()
+        self._position = 0
+
+    def _ahead(self, batches: _Batches, numbers: range) -> Iterator[Batch]:
+        """The batches in their order, computed by threads before they are asked for."""
+        waiting: deque[Future[Batch]] = deque()
+        pool = ThreadPoolExecutor(self.workers, "extensor-loader")
+        try:
+            for number in numbers:
+                waiting.append(pool.submit(batches, number))
+                if len(waiting) > self.workers * self.prefetch:
+                    yield waiting.popleft().result()
+            while waiting:
+                yield waiting.popleft().result()
+        finally:
+            pool.shutdown(wait=True, cancel_futures=True)
+
+    def state_dict(self) -> dict[str, int]:
+        """Where the iteration is: the generator at the beginning of the epoch, and batches given."""
+        return dict(zip(_STATE, (*self._epoch_state, self._position), strict=True))
+
+    def load_state_dict(self, state_dict: dict[str, int]) -> None:
+        """Let the next iteration go on where :meth:`state_dict` was called."""
+        if sorted(state_dict) != sorted(_STATE):
+            raise value_error(
+                "DataLoader.load_state_dict", f"keys must be {list(_STATE)}", keys=list(state_dict)
+            )
+        seed, counter, position = (index(state_dict[name]) for name in _STATE)
+        if not 0 <= position <= len(self):
+            raise value_error(
+                "DataLoader.load_state_dict",
+                f"position must be in [0, {len(self)}], the batches of this loader",
+                position=position,
+            )
+        self.generator.set_state((seed, counter))
+        self._epoch_state = (seed, counter)
+        self._position = self._resume_at = position
+
+
+class _Batches:
+    """The batches of one epoch by their number, in any order and from any thread."""
+
+    def __init__(self, loader: DataLoader) -> None:
+        self.dataset = loader.dataset
+        self.batch_size = loader.batch_size
+        self.transforms = loader.transforms
+        self.in_order = isinstance(loader.sampler, SequentialSampler)
+        self.indices = self._checked(loader.sampler.order(loader.generator))
+        # One seed for each batch, so that no batch's chance depends on another's.
+        self.seeds = (
+            randint(0, 2**64, len(loader), "uint64", loader.generator).tolist()
+            if self.transforms
+            else ()
+        )
+
+    def _checked(self, indices: Any) -> Any:
+        order = np.asarray(indices)
+        size = len(self.dataset)
+        if order.size and not (order.min() >= 0 and order.max() < size):
+            worst = order.max() if order.min() >= 0 else order.min()
+            raise value_error("DataLoader", f"indices must be in [0, {size - 1}]", index=int(worst))
+        return order
+
+    def __call__(self, number: int) -> Batch:
+        part = slice(number * self.batch_size, (number + 1) * self.batch_size)
+        if isinstance(self.dataset, BatchDataset):
+            batch = self.dataset.batch(part if self.in_order else self.indices[part])
+        else:
+            batch = _stacked([self.dataset[i] for i in self.indices[part].tolist()])
+        if self.transforms:
+            generator = Generator(self.seeds[number])
+            for transform in self.transforms:
+                batch = transform(batch, generator)
+        return batch
+
+
+def _stacked(samples: list[Any]) -> Batch:
+    """The parts of all samples, each as one array."""
+    rows = [sample if isinstance(sample, tuple | list) else (sample,) for sample in samples]
+    if len({len(row) for row in rows}) > 1:
+        raise value_error(
+            "DataLoader", "samples must have the same number of parts", parts=len(rows[0])
+        )
+    return tuple(_stacked_part(list(part)) for part in zip(*rows, strict=True))
+
+
+def _stacked_part(part: list[Any]) -> Any:
+    arrays = [to_array(x, op="DataLoader") for x in part]
+    shapes = {x.shape for x in arrays}
+    if len(shapes) > 1:
+        raise value_error(
+            "DataLoader", "samples of a batch must have the same shape", shapes=sorted(shapes)
+        )
+    return np.stack(arrays)

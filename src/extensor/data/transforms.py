@@ -1,0 +1,174 @@
+"""Changes of whole batches, for a loader: ``transform(batch, generator)`` gives a new batch.
+
+A batch is a tuple of arrays. Its first is the images, of shape (samples, channels, height, width);
+the others are left alone, save by :class:`Mixup`. No input is changed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from extensor import random
+from extensor.creation import one_hot
+from extensor.dtypes import float32, is_floating
+from extensor.errors import value_error
+from extensor.generator import Generator
+
+Batch = tuple[Any, ...]
+
+
+class Normalize:
+    """``(images - mean) / std``, with a number for all channels or one for each; floats result.
+
+    ``scale`` divides the images first: 255 for those that are stored as bytes.
+
+    >>> import numpy as np
+    >>> from extensor.data import Normalize
+    >>> from extensor.random import Generator
+    >>> images = np.full((1, 1, 1, 2), 255, np.uint8)
+    >>> Normalize(mean=0.5, std=0.5, scale=255.0)((images,), Generator(0))
+    (array([[[[1., 1.]]]], dtype=float32),)
+    """
+
+    def __init__(
+        self,
+        mean: float | Sequence[float] = 0.0,
+        std: float | Sequence[float] = 1.0,
+        scale: float = 1.0,
+    ) -> None:
+        deviation = np.asarray(std, np.float64)
+        if not (deviation > 0).all():
+            raise value_error("Normalize", "std must be greater than 0", std=std)
+        if not scale > 0:
+            raise value_error("Normalize", "scale must be greater than 0", scale=scale)
+        factor = 1 / (deviation * scale)
+        self.factor = _per_channel(factor)
+        self.offset = _per_channel(-np.asarray(mean, np.float64) / deviation)
+
+    def __call__(self, batch: Batch, generator: Generator) -> Batch:
+        images, *others = batch
+        dtype = images.dtype if is_floating(images.dtype) else float32
+        result = np.multiply(images, self.factor.astype(dtype), dtype=dtype)
+        result += self.offset.astype(dtype)
+        return (result, *others)
+
+
+def _per_channel(values: Any) -> Any:
+    return values.reshape(-1, 1, 1) if values.ndim else values
+
+
+class RandomCrop:
+    """A window of ``size`` at a random place of each image, after ``padding`` with zeros."""
+
+    def __init__(self, size: int | tuple[int, int], padding: int = 0) -> None:
+        self.size = (size, size) if isinstance(size, int) else size
+        if padding < 0 or min(self.size) < 1:
+            raise value_error(
+                "RandomCrop",
+                "size must be 1 or more and padding 0 or more",
+                size=size,
+                padding=padding,
+            )
+        self.padding = padding
+
+    def __call__(self, batch: Batch, generator: Generator) -> Batch:
+        images, *others = batch
+        edge = (self.padding, self.padding)
+        padded = np.pad(images, ((0, 0), (0, 0), edge, edge))
+        (height, width), whole = self.size, padded.shape[2:]
+        if height > whole[0] or width > whole[1]:
+            raise value_error(
+                "RandomCrop", f"images must be at least {self.size} with padding", size=whole
+            )
+        number = len(images)
+        windows = np.lib.stride_tricks.sliding_window_view(padded, (height, width), axis=(2, 3))
+        top, left = (
+            _integers(room + 1, number, generator) for room in (whole[0] - height, whole[1] - width)
+        )
+        return (windows[np.arange(number), :, top, left], *others)
+
+
+class RandomFlip:
+    """Each image mirrored left to right with probability ``p``; ``axis=-2`` turns it upside down."""
+
+    def __init__(self, p: float = 0.5, axis: int = -1) -> None:
+        self.p = _probability("RandomFlip", p)
+        self.axis = axis
+
+    def __call__(self, batch: Batch, generator: Generator) -> Batch:
+        images, *others = batch
+        chosen = random.bernoulli(self.p, len(images), "bool", generator).numpy()
+        result = images.copy()
+        result[chosen] = np.flip(images[chosen], self.axis)
+        return (result, *others)
+
+
+class Cutout:
+    """A square of ``size`` around a random point of each image set to ``value`` (DeVries 2017)."""
+
+    def __init__(self, size: int, p: float = 1.0, value: float = 0.0) -> None:
+        if size < 1:
+            raise value_error("Cutout", "size must be 1 or more", size=size)
+        self.size = size
+        self.p = _probability("Cutout", p)
+        self.value = value
+
+    def __call__(self, batch: Batch, generator: Generator) -> Batch:
+        images, *others = batch
+        number, _, height, width = images.shape
+        chosen = random.bernoulli(self.p, number, "bool", generator).numpy()
+        rows = self._inside(height, number, generator)[:, None, :, None]
+        columns = self._inside(width, number, generator)[:, None, None, :]
+        cut = rows & columns & chosen[:, None, None, None]
+        return (np.where(cut, images.dtype.type(self.value), images), *others)
+
+    def _inside(self, length: int, number: int, generator: Generator) -> Any:
+        begin = _integers(length, number, generator)[:, None] - self.size // 2
+        place = np.arange(length)
+        return (place >= begin) & (place < begin + self.size)
+
+
+class Mixup:
+    """Each sample mixed with another, targets likewise: ``t * a + (1 - t) * b`` (Zhang 2018).
+
+    ``t`` is one number for the batch, beta distributed with parameters ``alpha``. Class indices
+    become the probabilities of ``num_classes`` classes, which :func:`extensor.cross_entropy` takes.
+    """
+
+    def __init__(self, alpha: float, num_classes: int) -> None:
+        if not alpha > 0:
+            raise value_error("Mixup", "alpha must be greater than 0", alpha=alpha)
+        self.alpha = alpha
+        self.num_classes = num_classes
+
+    def __call__(self, batch: Batch, generator: Generator) -> Batch:
+        images, *others, target = batch
+        if not is_floating(target.dtype):
+            target = one_hot(target, self.num_classes).numpy()
+        share = _beta(self.alpha, generator)
+        order = random.permutation(len(images), generator).numpy()
+        return (_mixed(images, order, share), *others, _mixed(target, order, share))
+
+
+def _mixed(x: Any, order: Any, share: float) -> Any:
+    if not is_floating(x.dtype):
+        x = x.astype(float32)
+    return x.dtype.type(share) * x + x.dtype.type(1 - share) * x[order]
+
+
+def _beta(alpha: float, generator: Generator) -> float:
+    seed = random.randint(0, 2**64, (), "uint64", generator).item()
+    return float(np.random.default_rng(seed).beta(alpha, alpha))
+
+
+def _integers(high: int, number: int, generator: Generator) -> Any:
+    return random.randint(0, high, number, generator=generator).numpy()
+
+
+def _probability(op: str, p: float) -> float:
+    if not 0 <= p <= 1:
+        raise value_error(op, "p must be in [0, 1]", p=p)
+    return p

@@ -1,0 +1,285 @@
+"""Readers of files, and the data sets that are shipped, found or downloaded."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import io
+import re
+import struct
+import tarfile
+import urllib.request
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from extensor.data import (
+    DataLoader,
+    ImageFolder,
+    cifar10,
+    digits,
+    fashion_mnist,
+    files,
+    mnist,
+    read_arrays,
+    read_cifar10,
+    read_csv,
+    read_idx,
+    standard,
+)
+
+IDX_CODES = {"u1": 8, "i1": 9, "i2": 11, "i4": 12, "f4": 13, "f8": 14}
+
+
+def _idx(array: np.ndarray) -> bytes:
+    kind = array.dtype.str[1:]
+    shape = struct.pack(f">{array.ndim}I", *array.shape)
+    return bytes([0, 0, IDX_CODES[kind], array.ndim]) + shape + array.astype(f">{kind}").tobytes()
+
+
+@pytest.fixture
+def nowhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A system without data sets, whose cache is the folder that is returned."""
+    monkeypatch.setattr(files, "SYSTEM_FOLDERS", (tmp_path / "system",))
+    monkeypatch.setenv("EXTENSOR_DATA", str(tmp_path / "cache"))
+    return tmp_path
+
+
+@pytest.mark.parametrize("dtype", IDX_CODES)
+@pytest.mark.parametrize("pack", [bytes, gzip.compress])
+def test_idx(dtype: str, pack: Any, tmp_path: Path) -> None:
+    array = (np.arange(24).reshape(2, 3, 4) * 5).astype(dtype)
+    (tmp_path / "a").write_bytes(pack(_idx(array)))
+    result = read_idx(tmp_path / "a")
+    assert result.dtype == array.dtype
+    np.testing.assert_array_equal(result, array)
+
+
+@pytest.mark.parametrize(
+    ("content", "text"),
+    [
+        (b"", "file must begin as an IDX file"),
+        (b"\0\0\x08\x03\0\0", "file must begin as an IDX file"),
+        (b"\x01\0\x08\x01\0\0\0\0", "file must begin as an IDX file"),
+        (b"\0\0\x07\x01\0\0\0\0", "file must begin as an IDX file"),
+        (
+            _idx(np.ones(4, "f4"))[:-1],
+            "file must have 16 bytes of data for shape (4,), got bytes=15",
+        ),
+        (gzip.compress(_idx(np.ones(40, "f4")))[:-9], "gzip file must be whole"),
+    ],
+)
+def test_idx_that_is_damaged(content: bytes, text: str, tmp_path: Path) -> None:
+    (tmp_path / "a").write_bytes(content)
+    path = str(tmp_path / "a")
+    with pytest.raises(ValueError, match=f"^read_idx: {re.escape(text)}.* path={path!r}$"):
+        read_idx(path)
+
+
+def _cifar(rng: np.random.Generator, samples: int) -> tuple[bytes, np.ndarray, np.ndarray]:
+    images = rng.integers(0, 256, (samples, 3, 32, 32), np.uint8)
+    labels = rng.integers(0, 10, samples, np.uint8)
+    return np.hstack([labels[:, None], images.reshape(samples, -1)]).tobytes(), images, labels
+
+
+def test_cifar10_files(tmp_path: Path, rng: np.random.Generator) -> None:
+    parts = [_cifar(rng, samples) for samples in (3, 2)]
+    for number, (content, _, _) in enumerate(parts):
+        (tmp_path / str(number)).write_bytes(content)
+    images, labels = read_cifar10(tmp_path / "0", tmp_path / "1")
+    np.testing.assert_array_equal(images, np.concatenate([images for _, images, _ in parts]))
+    np.testing.assert_array_equal(labels, np.concatenate([labels for _, _, labels in parts]))
+    (tmp_path / "1").write_bytes(parts[1][0][:-1])
+    with pytest.raises(ValueError, match=r"read_cifar10: file must have a multiple of 3073 bytes"):
+        read_cifar10(tmp_path / "1")
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_arrays_are_mapped(order: Any, tmp_path: Path) -> None:
+    first = np.asarray(np.arange(12.0).reshape(3, 4), order=order)
+    np.save(tmp_path / "a.npy", first)
+    # Archives have several members, and their names have different lengths.
+    np.savez(tmp_path / "a.npz", first=first, x=np.arange(5, dtype=np.uint8), empty=np.ones((0, 2)))
+    single = read_arrays(tmp_path / "a.npy")
+    several = read_arrays(tmp_path / "a.npz")
+    for found in (single, several["first"]):
+        assert isinstance(found, np.memmap)
+        assert not found.flags.writeable
+        np.testing.assert_array_equal(found, first)
+    np.testing.assert_array_equal(several["x"], np.arange(5))
+    assert several["empty"].shape == (0, 2)
+
+
+def test_compressed_arrays_are_read(tmp_path: Path) -> None:
+    np.savez_compressed(tmp_path / "a.npz", x=np.arange(5))
+    np.testing.assert_array_equal(read_arrays(tmp_path / "a.npz")["x"], np.arange(5))
+
+
+@pytest.mark.parametrize("save", [np.save, np.savez, np.savez_compressed])
+def test_objects_are_never_unpickled(save: Any, tmp_path: Path) -> None:
+    path = tmp_path / ("a.npy" if save is np.save else "a.npz")
+    save(path, np.array([print], object))
+    with pytest.raises(ValueError, match=r"^read_arrays: file must hold arrays of numbers"):
+        read_arrays(path)
+
+
+@pytest.mark.parametrize("content", [b"", b"PK\x03\x04 broken", b"\x93NUMPY", b"text"])
+def test_arrays_that_are_damaged(content: bytes, tmp_path: Path) -> None:
+    (tmp_path / "a.npz").write_bytes(content)
+    with pytest.raises(ValueError, match=r"^read_arrays: file must hold arrays of numbers"):
+        read_arrays(tmp_path / "a.npz")
+
+
+def _csv(tmp_path: Path, text: str, **options: Any) -> Any:
+    (tmp_path / "a.csv").write_text(text, encoding="utf-8")
+    return read_csv(tmp_path / "a.csv", **options)
+
+
+def test_csv_with_names_and_words(tmp_path: Path) -> None:
+    text = 'length,width,"name"\n1,2.5,cat\n\n3e1, 4 ,ant\n5,6,cat\n'
+    x, y = _csv(tmp_path, text)
+    np.testing.assert_array_equal(x, np.array([[1, 2.5], [30, 4], [5, 6]], np.float32))
+    assert x.dtype == np.float32
+    assert y.tolist() == [1, 0, 1]
+    x, y = _csv(tmp_path, "y;x\n0.5;1\n1.0;2\n", target="y", delimiter=";")
+    assert (x.tolist(), y.tolist(), y.dtype) == ([[1.0], [2.0]], [0.5, 1.0], np.float32)
+
+
+def test_csv_without_names(tmp_path: Path) -> None:
+    x, y = _csv(tmp_path, "1,2,0\n3,4,1\n")
+    assert x.tolist() == [[1.0, 2.0], [3.0, 4.0]]
+    assert (y.tolist(), y.dtype) == ([0, 1], np.int64)
+    assert _csv(tmp_path, "1,2\n", target=None).tolist() == [[1.0, 2.0]]
+    assert _csv(tmp_path, "1,2,cat\n", target=2)[1].tolist() == [0]
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "message"),
+    [
+        ("", {}, "file must have at least one line, got path="),
+        ("a,b\n1,2\n1\n", {}, "a line must have 2 columns, got line=3, columns=1"),
+        ("a,b\nx,2\n", {}, "cells must be numbers, got line=2, column='a', cell='x'"),
+        ("a,b\n1,2\n", {"target": "c"}, "target must be one of ['a', 'b'], got target='c'"),
+        ("1,2\n", {"target": 2}, "target must be one of 2 columns, got target=2"),
+    ],
+)
+def test_csv_errors(text: str, options: dict[str, Any], message: str, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=f"^read_csv: {re.escape(message)}"):
+        _csv(tmp_path, text, **options)
+
+
+def test_image_folder(tmp_path: Path, rng: np.random.Generator) -> None:
+    image = pytest.importorskip("PIL.Image")
+    pixels = rng.integers(0, 256, (4, 6, 5, 3), np.uint8)
+    for number, (folder, picture) in enumerate(zip("bbac", pixels, strict=True)):
+        (tmp_path / folder).mkdir(exist_ok=True)
+        image.fromarray(picture).save(tmp_path / folder / f"{number}.png")
+    (tmp_path / "a" / "notes.txt").write_text("no picture")
+    (tmp_path / ".hidden").mkdir()
+    dataset = ImageFolder(tmp_path)
+    assert dataset.classes == ["a", "b", "c"]
+    x, y = next(iter(DataLoader(dataset, 4, workers=2)))
+    assert y.tolist() == [0, 1, 1, 2]
+    np.testing.assert_array_equal(x.numpy(), np.moveaxis(pixels[[2, 0, 1, 3]], -1, 1))
+    assert ImageFolder(tmp_path, size=(3, 4), mode="L")[0][0].shape == (1, 3, 4)
+    (tmp_path / "c" / "z.png").write_bytes(b"no picture")
+    with pytest.raises(ValueError, match=r"^ImageFolder: file must be a picture"):
+        ImageFolder(tmp_path)[4]
+
+
+def test_image_folder_without_images(tmp_path: Path) -> None:
+    text = f"root must have folders of images, one for each class, got root={str(tmp_path)!r}"
+    with pytest.raises(ValueError, match=f"^ImageFolder: {re.escape(text)}$"):
+        ImageFolder(tmp_path)
+
+
+def test_digits_are_shipped() -> None:
+    train, test = digits()
+    for dataset, samples in ((train, 1442), (test, 355)):
+        images, labels = dataset.arrays
+        assert images.shape == (samples, 1, 8, 8)
+        assert abs(np.bincount(labels, minlength=10) - samples / 10).max() < 5
+    joined = np.concatenate([train.arrays[0], test.arrays[0]]).reshape(1797, -1)
+    # Of the images that scikit-learn has, in a certain order.
+    digest = hashlib.sha256(b"".join(sorted(map(bytes, joined)))).hexdigest()
+    assert digest[:16] == "d34fb8ecae8dd764"
+
+
+def _mnist_files(folder: Path, pack: Any, suffix: str) -> None:
+    folder.mkdir(parents=True)
+    for part, samples in (("train", 5), ("t10k", 2)):
+        images = np.full((samples, 28, 28), samples, np.uint8)
+        for name, array in (("images-idx3", images), ("labels-idx1", images[:, 0, 0])):
+            (folder / f"{part}-{name}-ubyte{suffix}").write_bytes(pack(_idx(array)))
+
+
+@pytest.mark.parametrize(("load", "folder"), [(mnist, "mnist"), (fashion_mnist, "fashion-mnist")])
+@pytest.mark.parametrize("place", ["system", "cache", "root", "root/inside"])
+@pytest.mark.parametrize(("pack", "suffix"), [(bytes, ""), (gzip.compress, ".gz")])
+def test_mnist_is_found(
+    load: Any, folder: str, place: str, pack: Any, suffix: str, nowhere: Path
+) -> None:
+    root = nowhere / "root" if place.startswith("root") else None
+    target = nowhere / "root" if place == "root" else nowhere / place.split("/")[0] / folder
+    _mnist_files(target, pack, suffix)
+    train, test = load(root)
+    assert train.arrays[0].shape == (5, 1, 28, 28)
+    assert test.arrays[1].tolist() == [2, 2]
+
+
+@pytest.mark.parametrize(
+    ("load", "folder", "names"),
+    [
+        (mnist, "mnist", standard._IDX_NAMES),
+        (fashion_mnist, "fashion-mnist", standard._IDX_NAMES),
+        (cifar10, "cifar-10-batches-bin", ["cifar-10-binary.tar.gz"]),
+    ],
+)
+def test_without_network_the_error_says_what_to_put_where(
+    load: Any, folder: str, names: list[str], nowhere: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: Any, **__: Any) -> Any:
+        raise OSError("no route")
+
+    monkeypatch.setattr(urllib.request, "urlopen", refuse)
+    with pytest.raises(FileNotFoundError) as caught:
+        load()
+    text = str(caught.value)
+    assert text.startswith(
+        f"{folder}: the files are not here and could not be downloaded (no route); "
+        f"put these into {nowhere / 'cache' / folder}:\n"
+    )
+    assert all(name in text for name in names)
+
+
+def test_downloads_are_checked(
+    nowhere: Path, monkeypatch: pytest.MonkeyPatch, rng: np.random.Generator
+) -> None:
+    """A tar of six small batches stands for CIFAR-10's archive."""
+    archive = io.BytesIO()
+    with tarfile.open(fileobj=archive, mode="w:gz") as tar:
+        for name in standard._CIFAR_NAMES:
+            content, _, _ = _cifar(rng, 2)
+            entry = tarfile.TarInfo(f"cifar-10-batches-bin/{name}")
+            entry.size = len(content)
+            tar.addfile(entry, io.BytesIO(content))
+    sent = archive.getvalue()
+    asked = []
+
+    def answer(url: str, timeout: float) -> Any:
+        asked.append(url)
+        return io.BytesIO(sent)
+
+    monkeypatch.setattr(urllib.request, "urlopen", answer)
+    with pytest.raises(OSError, match="is not the file that was expected"):
+        cifar10()
+    assert not list((nowhere / "cache").rglob("*.*"))
+    right = standard._CIFAR_ARCHIVE._replace(digest=hashlib.sha256(sent).hexdigest())
+    monkeypatch.setattr(standard, "_CIFAR_ARCHIVE", right)
+    train, test = cifar10()
+    assert (len(train), len(test)) == (10, 2)
+    assert asked == [right.url] * 2
+    assert len(cifar10()[0]) == 10  # from the cache
+    assert asked == [right.url] * 2
