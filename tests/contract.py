@@ -55,6 +55,7 @@ SIGNATURES: dict[str, str] = {
     "linspace": "start, stop, num=50, endpoint=True, dtype=None, requires_grad=False",
     "zeros_like": "x, dtype=None, requires_grad=False",
     "ones_like": "x, dtype=None, requires_grad=False",
+    "xavier_uniform": "fan_in, fan_out, shape, dtype=None, ...",
     # sections 4, 5 and 7
     **dict.fromkeys(_BINARY, "a, b"),
     **{f"{name}_backward": rule for name, rule in _BINARY.items()},
@@ -172,6 +173,20 @@ NAMES: tuple[str, ...] = tuple(
 )
 RANDOM_NAMES: tuple[str, ...] = tuple(
     "manual_seed Generator rand randn randint uniform normal bernoulli permutation choice".split()
+)
+NN_NAMES: tuple[str, ...] = tuple(
+    "Module Parameter ParameterDict ParameterList ModuleDict ModuleList Sequential Linear Conv1d "
+    "Conv2d ConvTranspose2d MaxPool1d AvgPool1d MaxPool2d AvgPool2d AdaptiveAvgPool2d BatchNorm1d "
+    "BatchNorm2d LayerNorm GroupNorm InstanceNorm2d RMSNorm Dropout Dropout2d Embedding "
+    "MultiHeadAttention MultiheadAttention TransformerEncoderLayer RNN LSTM GRU Flatten Identity "
+    "ReLU LeakyReLU PReLU Sigmoid Tanh GELU Softmax LogSoftmax ELU SELU SiLU Mish Softplus "
+    "Softsign ReLU6 Hardsigmoid Hardswish Hardtanh GLU CrossEntropyLoss MSELoss BCELoss "
+    "BCEWithLogitsLoss NLLLoss L1Loss SmoothL1Loss HuberLoss KLDivLoss HingeLoss FocalLoss "
+    "TripletMarginLoss CosineEmbeddingLoss".split()
+)
+INIT_NAMES: tuple[str, ...] = tuple(
+    "xavier_uniform xavier_normal kaiming_uniform kaiming_normal orthogonal truncated_normal "
+    "uniform normal constant zeros ones calculate_gain".split()
 )
 NO_GRADIENT: tuple[str, ...] = tuple(
     "equal not_equal less less_equal greater greater_equal "

@@ -15,7 +15,9 @@ from cases.case import Case
 from contract import (
     ALIASES,
     CANNOT_FAIL,
+    INIT_NAMES,
     NAMES,
+    NN_NAMES,
     NO_GRADIENT,
     RANDOM_NAMES,
     SIGNATURES,
@@ -59,6 +61,17 @@ def test_promised_name_exists(name: str) -> None:
 @pytest.mark.parametrize("name", RANDOM_NAMES)
 def test_random_name_exists(name: str) -> None:
     assert callable(getattr(ex.random, name))
+
+
+@pytest.mark.parametrize("name", NN_NAMES)
+def test_nn_name_exists(name: str) -> None:
+    assert isinstance(getattr(ex.nn, name), type)
+    assert name in ex.nn.__all__
+
+
+@pytest.mark.parametrize("name", INIT_NAMES)
+def test_init_name_exists(name: str) -> None:
+    assert callable(getattr(ex.nn.init, name))
 
 
 @pytest.mark.parametrize(("name", "signature"), SIGNATURES.items(), ids=lambda x: x)
@@ -231,8 +244,9 @@ def test_rule_refuses_a_gradient_of_the_wrong_shape(op: Op, rng: np.random.Gener
     if op.name not in ANY_ONES:
         wrong |= {(1, *shape), (), (1,), (1,) * len(shape), (*shape[:-1], 1)} - {shape}
     for other in sorted(wrong):
+        seeds: Any = [ex.ones(other)] * len(flat(output))
         with pytest.raises(ValueError, match=rf"^{op.rule.name}: .*got "):
-            op.rule.function(ex.ones(other), **arguments)
+            op.rule.function(seeds if op.rule.several else seeds[0], **arguments)
 
 
 _ONLY_GRADIENT = "the rule takes nothing that tells a shape"

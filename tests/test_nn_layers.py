@@ -46,7 +46,10 @@ def test_running_statistics_enter_in_training_only() -> None:
 
 def test_summary_runs_in_evaluation_and_counts_convolutions() -> None:
     net = nn.Sequential(
-        nn.Conv2d(3, 4, 3, groups=1), nn.BatchNorm2d(4), nn.Dropout(0.5), nn.ConvTranspose2d(4, 2, 2)
+        nn.Conv2d(3, 4, 3, groups=1),
+        nn.BatchNorm2d(4),
+        nn.Dropout(0.5),
+        nn.ConvTranspose2d(4, 2, 2),
     )
     state = ex.random.get_state()
     summary = net.summary((2, 3, 6, 6))

@@ -104,6 +104,15 @@ def test_forward_must_be_written() -> None:
         nn.Module()()
 
 
+def test_parts_may_be_added_on_the_way() -> None:
+    net = Net()
+    for name, parameter in net.named_parameters():
+        net.register_buffer(f"old_{name.replace('.', '_')}", parameter.detach().clone())
+    for child in net.children():
+        net.register_buffer(f"of_{type(child).__name__}", ex.ones(1))
+    assert len(list(net.buffers())) == 2 + len(NAMES) + 1
+
+
 def test_training_mode() -> None:
     net = Net()
     assert all(module.training for module in net.modules())

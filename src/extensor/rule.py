@@ -128,7 +128,8 @@ class Rule:
         """What the rule's parameter names ask the tape to keep, in their order."""
         kept = [keep(tensors, outputs, attributes) for keep in self.keepers]
         if self.several:
-            kept.append([(x.shape, x.dtype) for x in outputs])
+            returned = outputs[: len(outputs) - len(self.op.kept)]
+            kept.append([(x.shape, x.dtype) for x in returned])
         return tuple(kept)
 
     def gradients(
@@ -352,6 +353,8 @@ def _shape_given(role: str, value: Any) -> Any:
 
 
 def _widened(x: Any) -> Any:
+    if isinstance(x, list):
+        return [_widened(item) for item in x]
     if isinstance(x, Tensor) and is_half(x.dtype):
         return x.astype(float32)
     return x

@@ -132,3 +132,49 @@ def _their_attention(q: Any, k: Any, v: Any, mask: Any = None, *, causal: bool, 
 
 
 ATTENTION = [Row("scaled_dot_product_attention", _their_attention, _attention)]
+
+
+def _recurrence(gates: int, states: int, cell: bool) -> Draw:
+    def draw(rng: Rng) -> Call:
+        steps = () if cell else _sizes(rng, 1)
+        batch, inputs, hidden = _sizes(rng, 3)
+        rows = gates * hidden
+        shapes = [(*steps, batch, inputs), *[(batch, hidden)] * states]
+        shapes += [(rows, inputs), (rows, hidden), *[(rows,)] * (2 * int(rng.integers(0, 2)))]
+        more = {"nonlinearity": str(rng.choice(("tanh", "relu")))} if gates == 1 else {}
+        return Call([values(rng, shape) for shape in shapes], more)
+
+    return draw
+
+
+def _sequence(name: str, states: int) -> Any:
+    """Theirs of one layer; its last hidden states are also the last of the output."""
+
+    def theirs(x: Any, *rest: Any, nonlinearity: str = "") -> Any:
+        function = getattr(torch, f"{name}_{nonlinearity}" if nonlinearity else name)
+        first, weights = [state[None] for state in rest[:states]], list(rest[states:])
+        given = first if states > 1 else first[0]
+        output, _, *cells = function(
+            x, given, weights, len(weights) > 2, 1, 0.0, False, False, False
+        )
+        return [output, *(c[0] for c in cells)]
+
+    return theirs
+
+
+def _cell(name: str, states: int) -> Any:
+    def theirs(x: Any, *rest: Any, nonlinearity: str = "") -> Any:
+        function = getattr(torch, f"{name}_{nonlinearity}_cell" if nonlinearity else f"{name}_cell")
+        return function(x, rest[:states] if states > 1 else rest[0], *rest[states:])
+
+    return theirs
+
+
+RECURRENT = [
+    row
+    for name, gates, states in (("rnn", 1, 1), ("lstm", 4, 2), ("gru", 3, 1))
+    for row in (
+        Row(name, _sequence(name, states), _recurrence(gates, states, cell=False)),
+        Row(f"{name}_cell", _cell(name, states), _recurrence(gates, states, cell=True)),
+    )
+]

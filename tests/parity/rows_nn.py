@@ -402,9 +402,10 @@ def _triplet(rng: Rng) -> Use:
 
 
 def _cosine(rng: Rng) -> Use:
-    shape = _shape(rng, 2, 2)
+    """PyTorch adds 1e-12 to each squared length; long vectors make that vanish."""
+    shape = (_int(rng, 1, 4), _int(rng, 2, 5))
     options = {"margin": _pick(rng, 0.0, 0.3), "reduction": _pick(rng, *REDUCTIONS)}
-    vectors = [rng.normal(0, 1, shape) for _ in range(2)]
+    vectors = [100 * rng.normal(0, 1, shape) for _ in range(2)]
     return Use(options, [*vectors, rng.choice([-1, 1], shape[0])])
 
 
@@ -425,3 +426,4 @@ LOSSES: dict[str, Draw] = {
 
 # Hardsigmoid is left out: its derivative there is a float32's sixth, as test_differences.py shows.
 LAYERS = {**ACTIVATIONS, **WINDOWS, **NORMS, **SEQUENCES}
+LEARNING = ["PReLU", "Linear", *(n for n in WINDOWS if "Conv" in n), *NORMS, *SEQUENCES]

@@ -12,7 +12,7 @@ import pytest
 import tolerances
 from draws import Call
 from rows import ACTIVATION, ARITHMETIC, COMPARISON, ELEMENTWISE, MATRIX, REDUCTION, Row, torch
-from rows_network import ATTENTION, LOOKUP, NORMALIZATION
+from rows_network import ATTENTION, LOOKUP, NORMALIZATION, RECURRENT
 from rows_shape import INDEXING, JOINING, MOVEMENT, SORTING
 from rows_window import WINDOWS
 
@@ -29,6 +29,7 @@ ROWS: list[Row] = [
     *NORMALIZATION,
     *LOOKUP,
     *ATTENTION,
+    *RECURRENT,
     *MOVEMENT,
     *JOINING,
     *INDEXING,

@@ -22,6 +22,7 @@ from extensor.nn.activation import (
     Softsign,
     Tanh,
 )
+from extensor.nn.attention import MultiHeadAttention, MultiheadAttention
 from extensor.nn.containers import (
     ModuleDict,
     ModuleList,
@@ -66,8 +67,17 @@ from extensor.nn.pooling import (
     MaxPool1d,
     MaxPool2d,
 )
+from extensor.nn.recurrent import GRU, LSTM, RNN
+from extensor.nn.transformer import TransformerEncoderLayer
 
 __all__ = [
+    "ELU",
+    "GELU",
+    "GLU",
+    "GRU",
+    "LSTM",
+    "RNN",
+    "SELU",
     "AdaptiveAvgPool1d",
     "AdaptiveAvgPool2d",
     "AvgPool1d",
@@ -84,12 +94,9 @@ __all__ = [
     "CrossEntropyLoss",
     "Dropout",
     "Dropout2d",
-    "ELU",
     "Embedding",
     "Flatten",
     "FocalLoss",
-    "GELU",
-    "GLU",
     "GroupNorm",
     "Hardsigmoid",
     "Hardswish",
@@ -111,6 +118,8 @@ __all__ = [
     "Module",
     "ModuleDict",
     "ModuleList",
+    "MultiHeadAttention",
+    "MultiheadAttention",
     "NLLLoss",
     "PReLU",
     "Parameter",
@@ -119,7 +128,6 @@ __all__ = [
     "RMSNorm",
     "ReLU",
     "ReLU6",
-    "SELU",
     "Sequential",
     "SiLU",
     "Sigmoid",
@@ -128,6 +136,7 @@ __all__ = [
     "Softplus",
     "Softsign",
     "Tanh",
+    "TransformerEncoderLayer",
     "TripletMarginLoss",
     "init",
 ]

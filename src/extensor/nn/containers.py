@@ -172,8 +172,8 @@ class ModuleList(_HeldInOrder[Module]):
 
     _kind = Module
 
-    def __init__(self, modules: Iterable[Module] = ()) -> None:
-        self.extend(modules)
+    def __init__(self, modules: Iterable[Module] | None = None) -> None:
+        self.extend(modules or ())
 
 
 class ModuleDict(_HeldByName[Module]):
@@ -181,8 +181,8 @@ class ModuleDict(_HeldByName[Module]):
 
     _kind = Module
 
-    def __init__(self, modules: Any = ()) -> None:
-        self.update(modules)
+    def __init__(self, modules: Any = None) -> None:
+        self.update(modules or ())
 
 
 class ParameterList(_HeldInOrder[Parameter]):
@@ -190,8 +190,8 @@ class ParameterList(_HeldInOrder[Parameter]):
 
     _kind = Parameter
 
-    def __init__(self, parameters: Iterable[Tensor] = ()) -> None:
-        self.extend(parameters)
+    def __init__(self, values: Iterable[Tensor] | None = None) -> None:
+        self.extend(values or ())
 
     def _checked(self, value: Any) -> Any:
         return super()._checked(_as_parameter(value))
@@ -202,8 +202,8 @@ class ParameterDict(_HeldByName[Parameter]):
 
     _kind = Parameter
 
-    def __init__(self, parameters: Any = ()) -> None:
-        self.update(parameters)
+    def __init__(self, parameters: Any = None) -> None:
+        self.update(parameters or ())
 
     def _checked(self, value: Any) -> Any:
         return super()._checked(_as_parameter(value))

@@ -96,11 +96,8 @@ class Module:
 
     def named_children(self) -> Iterator[tuple[str, Module]]:
         """The modules among the attributes, each once."""
-        seen = set()
-        for name, value in vars(self).items():
-            if isinstance(value, Module) and value not in seen:
-                seen.add(value)
-                yield name, value
+        attributes = list(vars(self).items())  # the caller may set more while going through them
+        return _each_once((name, x) for name, x in attributes if isinstance(x, Module))
 
     def children(self) -> Iterator[Module]:
         """The modules among the attributes, each once."""
@@ -108,11 +105,7 @@ class Module:
 
     def named_modules(self, prefix: str = "") -> Iterator[tuple[str, Module]]:
         """This module and all below it, each once, with paths like ``blocks.1.conv2``."""
-        seen = set()
-        for name, module in self._paths(prefix):
-            if module not in seen:
-                seen.add(module)
-                yield name, module
+        return _each_once(self._paths(prefix))
 
     def modules(self) -> Iterator[Module]:
         """This module and all below it, each once."""
@@ -121,7 +114,7 @@ class Module:
     def _paths(self, prefix: str) -> Iterator[tuple[str, Module]]:
         """Every path to every module: one that is used twice comes twice."""
         yield prefix, self
-        for name, value in vars(self).items():
+        for name, value in list(vars(self).items()):
             if isinstance(value, Module):
                 yield from value._paths(f"{prefix}.{name}" if prefix else name)
 
@@ -130,7 +123,7 @@ class Module:
     ) -> Iterator[tuple[str, Any]]:
         """The attributes that ``choose(module, name, value)`` likes, by every path to them."""
         for path, module in self._paths(prefix) if recurse else [(prefix, self)]:
-            for name, value in vars(module).items():
+            for name, value in list(vars(module).items()):
                 if choose(module, name, value):
                     yield (f"{path}.{name}" if path else name), value
 

@@ -13,6 +13,7 @@ from extensor.nn import init
 from extensor.nn.module import Module
 from extensor.nn.parameter import Parameter
 from extensor.ops import concatenate, dropout, flip, gru, lstm, rnn, stack
+from extensor.shapes import Shape
 from extensor.tensor import Tensor
 
 States = tuple[Tensor, ...]
@@ -33,12 +34,13 @@ class _Recurrent(Module):
         self,
         input_size: int,
         hidden_size: int,
-        num_layers: int,
-        bias: bool,
-        batch_first: bool,
-        dropout: float,
-        bidirectional: bool,
-        dtype: DType,
+        num_layers: int = 1,
+        bias: bool = True,
+        batch_first: bool = False,
+        dropout: float = 0.0,
+        bidirectional: bool = False,
+        *,
+        dtype: DType = None,
     ) -> None:
         self.input_size = input_size
         self.hidden_size = hidden_size
@@ -54,7 +56,10 @@ class _Recurrent(Module):
             inputs = hidden_size * len(directions) if layer else input_size
             for direction in directions:
                 end = f"_l{layer}{direction}"
-                shapes = {f"weight_ih{end}": (rows, inputs), f"weight_hh{end}": (rows, hidden_size)}
+                shapes: dict[str, Shape] = {
+                    f"weight_ih{end}": (rows, inputs),
+                    f"weight_hh{end}": (rows, hidden_size),
+                }
                 if bias:
                     shapes |= {f"bias_ih{end}": (rows,), f"bias_hh{end}": (rows,)}
                 for name, shape in shapes.items():
@@ -119,3 +124,68 @@ class _Recurrent(Module):
         stacked = [stack(states) for states in zip(*last, strict=True)]
         result = stacked if has_batch else [state[:, 0] for state in stacked]
         return tuple(result) if self._states > 1 else result[0]
+
+
+class RNN(_Recurrent):
+    """``h = tanh(weight_ih @ x + bias_ih + weight_hh @ h + bias_hh)``, or relu, step by step.
+
+    Sequences are (time, batch, input_size), or with ``batch_first`` (batch, time, input_size), or
+    without a batch (time, input_size). Called with a sequence and, if it is not 0, the first state
+    (num_layers * directions, batch, hidden_size).
+
+    >>> import extensor as ex
+    >>> output, state = ex.nn.RNN(3, 4, num_layers=2)(ex.ones((7, 5, 3)))
+    >>> output.shape, state.shape
+    ((7, 5, 4), (2, 5, 4))
+    """
+
+    _gates = 1
+
+    def __init__(
+        self,
+        input_size: int,
+        hidden_size: int,
+        num_layers: int = 1,
+        nonlinearity: str = "tanh",
+        bias: bool = True,
+        batch_first: bool = False,
+        dropout: float = 0.0,
+        bidirectional: bool = False,
+        *,
+        dtype: DType = None,
+    ) -> None:
+        if nonlinearity not in ("tanh", "relu"):
+            raise value_error(
+                "RNN", "nonlinearity must be 'tanh' or 'relu'", nonlinearity=nonlinearity
+            )
+        self.nonlinearity = nonlinearity
+        options = (bias, batch_first, dropout, bidirectional)
+        super().__init__(input_size, hidden_size, num_layers, *options, dtype=dtype)
+
+    def _run(self, x: Tensor, states: States, weights: list[Parameter]) -> tuple[Tensor, States]:
+        output = rnn(x, *states, *weights, nonlinearity=self.nonlinearity)
+        return output, (output[-1],)
+
+
+class GRU(_Recurrent):
+    """The gated recurrent unit (Cho et al. 2014): gates r, z and n; called as :class:`RNN`."""
+
+    _gates = 3
+
+    def _run(self, x: Tensor, states: States, weights: list[Parameter]) -> tuple[Tensor, States]:
+        output = gru(x, *states, *weights)
+        return output, (output[-1],)
+
+
+class LSTM(_Recurrent):
+    """Long short-term memory (Hochreiter and Schmidhuber 1997): gates i, f, g and o.
+
+    Called as :class:`RNN`, but the state is a pair of hidden state and cell state.
+    """
+
+    _gates = 4
+    _states = 2
+
+    def _run(self, x: Tensor, states: States, weights: list[Parameter]) -> tuple[Tensor, States]:
+        output, cell = lstm(x, *states, *weights)
+        return output, (output[-1], cell)

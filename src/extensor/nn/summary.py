@@ -33,13 +33,28 @@ def _transposed_convolution(arrays: Sequence[Any], result: Any) -> int:
     return int(2 * arrays[0].size * prod(arrays[1].shape[1:]))
 
 
+def _attention(arrays: Sequence[Any], result: Any) -> int:
+    queries, keys, values = (x.shape for x in arrays[:3])
+    return int(2 * prod(queries[:-1]) * keys[-2] * (keys[-1] + values[-1]))
+
+
+def _recurrence(arrays: Sequence[Any], result: Any) -> int:
+    weights = [x for x in arrays if x is not None and x.ndim == 2][-2:]
+    return int(2 * prod(arrays[0].shape[:-1]) * sum(x.size for x in weights))
+
+
 # The products: a multiplication and an addition each. Everything else is small beside them.
 OPERATIONS: dict[str, Callable[[Sequence[Any], Any], int]] = {
     "linear": _linear,
     "matmul": _matmul,
     "conv1d": _convolution,
     "conv2d": _convolution,
+    "conv_transpose1d": _transposed_convolution,
     "conv_transpose2d": _transposed_convolution,
+    "scaled_dot_product_attention": _attention,
+    "rnn": _recurrence,
+    "gru": _recurrence,
+    "lstm": _recurrence,
 }
 
 

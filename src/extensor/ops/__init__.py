@@ -309,6 +309,24 @@ from extensor.ops.pooling_average import (
     avg_pool2d,
     avg_pool2d_backward,
 )
+from extensor.ops.recurrent import (
+    rnn,
+    rnn_backward,
+    rnn_cell,
+    rnn_cell_backward,
+)
+from extensor.ops.recurrent_gru import (
+    gru,
+    gru_backward,
+    gru_cell,
+    gru_cell_backward,
+)
+from extensor.ops.recurrent_lstm import (
+    lstm,
+    lstm_backward,
+    lstm_cell,
+    lstm_cell_backward,
+)
 from extensor.ops.reduction import (
     cumsum,
     cumsum_backward,
@@ -534,6 +552,10 @@ __all__ = [
     "greater_equal",
     "group_norm",
     "group_norm_backward",
+    "gru",
+    "gru_backward",
+    "gru_cell",
+    "gru_cell_backward",
     "hard_sigmoid",
     "hard_sigmoid_backward",
     "hard_swish",
@@ -587,6 +609,10 @@ __all__ = [
     "logical_xor",
     "logsumexp",
     "logsumexp_backward",
+    "lstm",
+    "lstm_backward",
+    "lstm_cell",
+    "lstm_cell_backward",
     "masked_fill",
     "masked_fill_backward",
     "matmul",
@@ -661,6 +687,10 @@ __all__ = [
     "reshape_backward",
     "rms_norm",
     "rms_norm_backward",
+    "rnn",
+    "rnn_backward",
+    "rnn_cell",
+    "rnn_cell_backward",
     "roll",
     "roll_backward",
     "round",
