@@ -43,6 +43,9 @@ def _mean(*tensors: Tensor) -> Tensor:
 
 
 def _clip(x: Tensor, low: Tensor | None = None, high: Tensor | None = None) -> Tensor:
+    """Ours has two bounds; with one it is the larger or the smaller of two."""
+    if low is not None and high is not None:
+        return ex.clip(x, low.item(), high.item())
     x = x if low is None else ex.maximum(x, low)
     return x if high is None else ex.minimum(x, high)
 

@@ -105,9 +105,9 @@ def _conv_transpose(
     whole = TRANSPOSED[x.ndim](
         x, weight, bias, along.stride, 0, output_padding, group, along.dilation
     )
-    sizes, ends = whole.shape[2:], zip(along.before, along.after, strict=True)
+    sizes, ends = whole.shape[2:], list(zip(along.before, along.after, strict=True))
     if output_shape is not None:
-        ends = (halved(n - out, auto_pad) for n, out in zip(sizes, output_shape, strict=True))
+        ends = [halved(n - out, auto_pad) for n, out in zip(sizes, output_shape, strict=True)]
     inside = (slice(before, n - after) for n, (before, after) in zip(sizes, ends, strict=True))
     return whole[(..., *inside)]
 
@@ -202,6 +202,11 @@ def _layer_normalization(
     return output, ex.mean(x, axes, keepdims=True), ex.rsqrt(variance + epsilon)
 
 
+def _mean_variance_normalization(x: Tensor, *, axes: Any = (0, 2, 3)) -> Tensor:
+    over = {"axis": tuple(axes), "keepdims": True}
+    return (x - ex.mean(x, **over)) / (ex.std(x, **over) + 1e-9)
+
+
 def _rms_normalization(
     x: Tensor, scale: Tensor, *, axis: int = -1, epsilon: float = 1e-5, stash_type: int = 1
 ) -> Tensor:
@@ -219,5 +224,6 @@ NODES: dict[str, Any] = {
     "InstanceNormalization": _instance_normalization,
     "LayerNormalization": _layer_normalization,
     "MaxPool": _max_pool,
+    "MeanVarianceNormalization": _mean_variance_normalization,
     "RMSNormalization": _rms_normalization,
 }

@@ -50,7 +50,7 @@ KINDS = _by_word(
         ),
         "windows that we do not have": "Col2Im DeformConv LRN LpPool MaxUnpool",
         "no such op; the case's expanded form runs where it has one": (
-            "CausalConvWithState FlexAttention LinearAttention MeanVarianceNormalization "
+            "CausalConvWithState FlexAttention LinearAttention "
             "RotaryEmbedding Shrink SwiGLU TensorScatter"
         ),
         "no such op": "CumProd Det NonZero ReverseSequence Unique",
@@ -110,6 +110,7 @@ CASES = _by_word(
             "gru_bidirectional gru_reverse gru_seq_length"
         ),
         "lstm has no weights from cells to gates": "lstm_with_peepholes",
+        "bounds in the wrong order are an error": "clip_min_greater_than_max",
         "an index out of range is an error": "onehot_out_of_range_indices",
         "prelu has a slope for each channel, not for each element": "prelu_example",
         "the largest or smallest of nothing is an error, as in NumPy": (

@@ -16,21 +16,10 @@ def _heads(x: Tensor, number: int | None) -> Tensor:
     return ex.swapaxes(x.reshape(*x.shape[:2], number, -1), 1, 2)
 
 
-def _visible(
-    queries: int, keys: int, offset: Any, is_causal: int, left: int, right: int
-) -> Tensor | None:
-    """Which keys each query may see, where ``offset`` keys lie before the first query."""
-    if not is_causal and left < 0 and right < 0:
-        return None
-    ahead = ex.arange(keys) - (ex.arange(queries)[:, None] + offset)
-    seen = ahead <= (0 if is_causal else right) if is_causal or right >= 0 else ahead == ahead
-    return ex.logical_and(seen, -ahead <= left) if left >= 0 else seen
-
-
-def _restricted(mask: Tensor | None, seen: Tensor | None) -> Tensor | None:
+def _restricted(mask: Tensor | None, seen: Tensor) -> Tensor:
     """``mask``, of bools or of floats that are added, where ``seen`` too."""
-    if mask is None or seen is None:
-        return seen if mask is None else mask
+    if mask is None:
+        return seen
     if mask.dtype == ex.bool_:
         return ex.logical_and(mask, seen)
     return ex.where(seen, mask, -inf)
@@ -53,7 +42,10 @@ def _attention(
     left_window_size: int = -1,
     right_window_size: int = -1,
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """``lengths`` are the numbers of keys that count, one for each sample."""
+    """``lengths`` are the numbers of keys that count, one for each sample.
+
+    The precision of the softmax is not asked for: ours is float32 at least.
+    """
     flat = q.ndim == 3
     q, k, v = (_heads(q, q_num_heads), _heads(k, kv_num_heads), _heads(v, kv_num_heads))
     if past_key is not None:
@@ -68,14 +60,22 @@ def _attention(
         lengths = lengths.reshape(-1, 1, 1, 1)
         offset = lengths - queries
         mask = _restricted(mask, ex.arange(keys) < lengths)
-    seen = _visible(queries, keys, offset, is_causal, left_window_size, right_window_size)
+    ahead = ex.arange(keys) - (ex.arange(queries)[:, None] + offset)
+    causal = bool(is_causal) and past_key is None and lengths is None
+    if is_causal and not causal:  # ours begins at the first key
+        mask = _restricted(mask, ahead <= 0)
+    if left_window_size >= 0:
+        mask = _restricted(mask, -ahead <= left_window_size)
+    if right_window_size >= 0:
+        mask = _restricted(mask, ahead <= right_window_size)
     groups = q.shape[1] // k.shape[1]
     output = ex.scaled_dot_product_attention(
         q,
         ex.repeat(k, groups, axis=1),
         ex.repeat(v, groups, axis=1),
-        _restricted(mask, seen),
-        scale=scale,
+        mask,
+        causal,
+        scale,
     )
     if flat:
         output = ex.swapaxes(output, 1, 2).reshape(*output.shape[0:3:2], -1)
