@@ -4,6 +4,7 @@
 #include "convolution_dots.h"
 #include "convolution_rows.h"
 #include "convolution_weight.h"
+#include "convolution_winograd.h"
 
 namespace extensor::EX_ISA {
 namespace {
@@ -44,6 +45,9 @@ template <typename T>
 void correlate(const Correlation<T>& p, ParallelFor run) {
   if (p.batch == 0) return;
   if (prefers_rows<T>(p.outputs, p.x.out)) return correlate_rows(p, run);
+  if (WinogradCorrelation<T>::suits(p)) {
+    return WinogradCorrelation<T>(p, wanted_tasks(p.cost())).run(run);
+  }
   correlate_channels(p, run);
 }
 
