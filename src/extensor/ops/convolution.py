@@ -74,13 +74,12 @@ def sliding(
     ]
 
 
-def check_weight(name: str, weight: Shape, axes: int) -> None:
+def _check_weight(name: str, weight: Shape, axes: int) -> None:
     if len(weight) != axes + 2:
         raise value_error(name, f"weight must be {WEIGHT[axes]}", weight_shape=weight)
 
 
-def check_channels(name: str, x: Shape, weight: Shape, groups: Any) -> None:
-    """The channels of both fit each other and the groups."""
+def _check_channels(name: str, x: Shape, weight: Shape, groups: Any) -> None:
     (groups,) = ints(name, "groups", groups, 1)
     for which, channels in (("in_channels", x[1]), ("out_channels", weight[0])):
         if channels % groups:
@@ -100,8 +99,8 @@ def _convolved(
 ) -> Shape:
     x, weight, bias = tuple(shapes["x"]), tuple(shapes["weight"]), shapes.get("bias")
     check_axes(name, x, axes)
-    check_weight(name, weight, axes)
-    check_channels(name, x, weight, groups)
+    _check_weight(name, weight, axes)
+    _check_channels(name, x, weight, groups)
     if bias is not None and tuple(bias) != weight[:1]:
         raise value_error(name, f"bias must have shape {weight[:1]}", bias_shape=tuple(bias))
     along = sliding(name, x[2:], weight[2:], stride, padding, dilation)
@@ -216,7 +215,7 @@ def _check_output(name: str, gradient: Shape, shapes: Shapes, *how: Any) -> None
 def _conv2d_grad_x_shape(name: str, shapes: Shapes, size: Ints, *how: Any) -> Shape:
     gradient, weight = (tuple(shape) for shape in shapes.values())
     check_axes(name, gradient, 2, "gradient")
-    check_weight(name, weight, 2)
+    _check_weight(name, weight, 2)
     (groups,) = ints(name, "groups", how[-1], 1)
     x = (gradient[0], weight[1] * groups, *ints(name, "size", size, 2, least=0))
     _check_output(name, gradient, {"x": x, "weight": weight}, *how)
