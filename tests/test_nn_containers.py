@@ -36,6 +36,8 @@ def test_lists_of_modules(make: Any) -> None:
     name = type(held).__name__
     with pytest.raises(IndexError, match=rf"^{name}: index must be in \[-3, 2\], got index=3$"):
         held[3]
+    with pytest.raises(IndexError, match=rf"^{name}: index must be in \[-3, 2\], got index=-4$"):
+        del held[-4]
     with pytest.raises(TypeError, match=rf"^{name}: an item must be a Module, got item='int'$"):
         held.append(3)
 
@@ -73,6 +75,7 @@ def test_dict_of_modules() -> None:
     del held["b"]
     assert dict(held.items()) == {"a": second, "c": first}
     assert len(held) == 2
+    assert dict(nn.ModuleDict(held).items()) == dict(held.items())
     with pytest.raises(KeyError):
         held["b"]
     with pytest.raises(KeyError):

@@ -47,6 +47,14 @@ def test_weights_do_not_change_the_output(rng: np.random.Generator) -> None:
         tolerances.assert_close(a, b, "float64")
 
 
+def test_attention_of_an_empty_batch() -> None:
+    attention = nn.MultiHeadAttention(4, 2, batch_first=True)
+    x = ex.ones((0, 3, 4))
+    output, weights = attention(x, x, x)
+    assert output.shape == (0, 3, 4)
+    assert weights.shape == (0, 3, 3)
+
+
 def test_attention_dropout(rng: np.random.Generator) -> None:
     ex.random.manual_seed(1)
     attention = nn.MultiHeadAttention(4, 1, dropout=0.5)

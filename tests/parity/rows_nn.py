@@ -25,58 +25,58 @@ class Use:
 Draw = Callable[[Rng], Use]
 
 
-def _flag(rng: Rng) -> bool:
+def flag(rng: Rng) -> bool:
     return bool(rng.integers(2))
 
 
-def _int(rng: Rng, low: int, high: int) -> int:
+def whole(rng: Rng, low: int, high: int) -> int:
     """From ``low`` to ``high``, both included."""
     return int(rng.integers(low, high + 1))
 
 
-def _pick(rng: Rng, *choices: Any) -> Any:
+def pick(rng: Rng, *choices: Any) -> Any:
     return choices[rng.integers(len(choices))]
 
 
-def _shape(rng: Rng, low: int, high: int, most: int = 4) -> tuple[int, ...]:
-    return tuple(_int(rng, 1, most) for _ in range(_int(rng, low, high)))
+def sizes(rng: Rng, low: int, high: int, most: int = 4) -> tuple[int, ...]:
+    return tuple(whole(rng, 1, most) for _ in range(whole(rng, low, high)))
 
 
 def _activation(**choices: tuple[Any, ...]) -> Draw:
     def draw(rng: Rng) -> Use:
-        options = {name: _pick(rng, *values) for name, values in choices.items()}
-        return Use(options, [rng.normal(0, 3, _shape(rng, 0, 3))])
+        options = {name: pick(rng, *values) for name, values in choices.items()}
+        return Use(options, [rng.normal(0, 3, sizes(rng, 0, 3))])
 
     return draw
 
 
 def _prelu(rng: Rng) -> Use:
-    x = rng.normal(0, 3, _shape(rng, 2, 4))
-    return Use({"num_parameters": _pick(rng, 1, x.shape[1]), "init": 0.3}, [x])
+    x = rng.normal(0, 3, sizes(rng, 2, 4))
+    return Use({"num_parameters": pick(rng, 1, x.shape[1]), "init": 0.3}, [x])
 
 
 def _along(rng: Rng) -> Use:
-    x = rng.normal(0, 3, _shape(rng, 1, 4))
-    return Use({"dim": _int(rng, -x.ndim, x.ndim - 1)}, [x])
+    x = rng.normal(0, 3, sizes(rng, 1, 4))
+    return Use({"dim": whole(rng, -x.ndim, x.ndim - 1)}, [x])
 
 
 def _glu(rng: Rng) -> Use:
-    shape = list(_shape(rng, 1, 4))
-    dim = _int(rng, -len(shape), len(shape) - 1)
+    shape = list(sizes(rng, 1, 4))
+    dim = whole(rng, -len(shape), len(shape) - 1)
     shape[dim] *= 2
     return Use({"dim": dim}, [rng.normal(0, 3, shape)])
 
 
 def _linear(rng: Rng) -> Use:
-    features = _int(rng, 1, 6)
-    options = {"in_features": features, "out_features": _int(rng, 1, 6), "bias": _flag(rng)}
-    return Use(options, [rng.normal(size=(*_shape(rng, 0, 3), features))])
+    features = whole(rng, 1, 6)
+    options = {"in_features": features, "out_features": whole(rng, 1, 6), "bias": flag(rng)}
+    return Use(options, [rng.normal(size=(*sizes(rng, 0, 3), features))])
 
 
 def _flatten(rng: Rng) -> Use:
-    x = rng.normal(size=_shape(rng, 2, 5))
-    start = _int(rng, 0, x.ndim - 1)
-    return Use({"start_dim": start, "end_dim": _int(rng, start, x.ndim - 1) - x.ndim}, [x])
+    x = rng.normal(size=sizes(rng, 2, 5))
+    start = whole(rng, 0, x.ndim - 1)
+    return Use({"start_dim": start, "end_dim": whole(rng, start, x.ndim - 1) - x.ndim}, [x])
 
 
 ACTIVATIONS: dict[str, Draw] = {
@@ -99,68 +99,68 @@ ACTIVATIONS: dict[str, Draw] = {
 
 def _each(rng: Rng, axes: int, low: int, high: int) -> Any:
     """One int, or one for each axis."""
-    return _int(rng, low, high) if _flag(rng) else tuple(_int(rng, low, high) for _ in range(axes))
+    return whole(rng, low, high) if flag(rng) else tuple(whole(rng, low, high) for _ in range(axes))
 
 
 def _convolution(axes: int) -> Draw:
     def draw(rng: Rng) -> Use:
-        groups = _int(rng, 1, 2)
+        groups = whole(rng, 1, 2)
         options = {
-            "in_channels": groups * _int(rng, 1, 3),
-            "out_channels": groups * _int(rng, 1, 3),
+            "in_channels": groups * whole(rng, 1, 3),
+            "out_channels": groups * whole(rng, 1, 3),
             "kernel_size": _each(rng, axes, 1, 3),
             "dilation": _each(rng, axes, 1, 2),
             "groups": groups,
-            "bias": _flag(rng),
-            "padding_mode": _pick(rng, "zeros", "zeros", "reflect", "replicate", "circular"),
+            "bias": flag(rng),
+            "padding_mode": pick(rng, "zeros", "zeros", "reflect", "replicate", "circular"),
         }
         if rng.random() < 0.4:
-            options["padding"] = _pick(rng, "same", "same", "valid")
+            options["padding"] = pick(rng, "same", "same", "valid")
         else:
             options["padding"] = _each(rng, axes, 0, 2)
             options["stride"] = _each(rng, axes, 1, 3)
-        size = tuple(_int(rng, 5, 8) for _ in range(axes))
-        return Use(options, [rng.normal(size=(_int(rng, 1, 3), options["in_channels"], *size))])
+        size = tuple(whole(rng, 5, 8) for _ in range(axes))
+        return Use(options, [rng.normal(size=(whole(rng, 1, 3), options["in_channels"], *size))])
 
     return draw
 
 
 def _transposed(axes: int) -> Draw:
     def draw(rng: Rng) -> Use:
-        groups, stride = _int(rng, 1, 2), _int(rng, 1, 3)
+        groups, stride = whole(rng, 1, 2), whole(rng, 1, 3)
         options = {
-            "in_channels": groups * _int(rng, 1, 3),
-            "out_channels": groups * _int(rng, 1, 3),
+            "in_channels": groups * whole(rng, 1, 3),
+            "out_channels": groups * whole(rng, 1, 3),
             "kernel_size": _each(rng, axes, 2, 3),
             "stride": stride,
             "padding": _each(rng, axes, 0, 1),
-            "output_padding": _int(rng, 0, stride - 1),
+            "output_padding": whole(rng, 0, stride - 1),
             "groups": groups,
-            "bias": _flag(rng),
+            "bias": flag(rng),
             "dilation": _each(rng, axes, 1, 2),
         }
-        size = tuple(_int(rng, 2, 5) for _ in range(axes))
-        return Use(options, [rng.normal(size=(_int(rng, 1, 3), options["in_channels"], *size))])
+        size = tuple(whole(rng, 2, 5) for _ in range(axes))
+        return Use(options, [rng.normal(size=(whole(rng, 1, 3), options["in_channels"], *size))])
 
     return draw
 
 
 def _pool(axes: int, **choices: tuple[Any, ...]) -> Draw:
     def draw(rng: Rng) -> Use:
-        options = {name: _pick(rng, *values) for name, values in choices.items()}
+        options = {name: pick(rng, *values) for name, values in choices.items()}
         options["kernel_size"] = _each(rng, axes, 2, 3)
         options["padding"] = _each(rng, axes, 0, 1)
-        if _flag(rng):
+        if flag(rng):
             options["stride"] = _each(rng, axes, 1, 3)
-        size = tuple(_int(rng, 5, 8) for _ in range(axes))
-        return Use(options, [rng.normal(size=(*_shape(rng, 2, 2), *size))])
+        size = tuple(whole(rng, 5, 8) for _ in range(axes))
+        return Use(options, [rng.normal(size=(*sizes(rng, 2, 2), *size))])
 
     return draw
 
 
 def _adaptive(axes: int) -> Draw:
     def draw(rng: Rng) -> Use:
-        size = tuple(_int(rng, 1, 8) for _ in range(axes))
+        size = tuple(whole(rng, 1, 8) for _ in range(axes))
         return Use({"output_size": _each(rng, axes, 1, 5)}, [rng.normal(size=(2, 3, *size))])
 
     return draw
@@ -184,47 +184,47 @@ def _running(low: int, high: int, without_momentum: bool) -> Draw:
     """A norm with running statistics over (batch, channels) and ``low`` to ``high`` more axes."""
 
     def draw(rng: Rng) -> Use:
-        channels = _int(rng, 1, 4)
+        channels = whole(rng, 1, 4)
         options = {
             "num_features": channels,
-            "eps": _pick(rng, 1e-5, 0.1),
-            "momentum": _pick(rng, 0.1, 0.7, *([None] if without_momentum else [])),
-            "affine": _flag(rng),
-            "bias": _flag(rng),
-            "track_running_stats": _flag(rng),
+            "eps": pick(rng, 1e-5, 0.1),
+            "momentum": pick(rng, 0.1, 0.7, *([None] if without_momentum else [])),
+            "affine": flag(rng),
+            "bias": flag(rng),
+            "track_running_stats": flag(rng),
         }
-        size = tuple(_int(rng, 2, 4) for _ in range(_int(rng, low, high)))
-        x = rng.normal(1, 2, (_int(rng, 2, 4), channels, *size))
+        size = tuple(whole(rng, 2, 4) for _ in range(whole(rng, low, high)))
+        x = rng.normal(1, 2, (whole(rng, 2, 4), channels, *size))
         return Use(options, [x], evaluated=rng.random() < 0.3)
 
     return draw
 
 
 def _layer_norm(rng: Rng) -> Use:
-    shape = tuple(_int(rng, 2, 4) for _ in range(_int(rng, 1, 2)))
+    shape = tuple(whole(rng, 2, 4) for _ in range(whole(rng, 1, 2)))
     options = {
-        "normalized_shape": shape[0] if len(shape) == 1 and _flag(rng) else shape,
-        "eps": _pick(rng, 1e-5, 0.1),
-        "elementwise_affine": _flag(rng),
-        "bias": _flag(rng),
+        "normalized_shape": shape[0] if len(shape) == 1 and flag(rng) else shape,
+        "eps": pick(rng, 1e-5, 0.1),
+        "elementwise_affine": flag(rng),
+        "bias": flag(rng),
     }
-    return Use(options, [rng.normal(1, 2, (*_shape(rng, 0, 2), *shape))])
+    return Use(options, [rng.normal(1, 2, (*sizes(rng, 0, 2), *shape))])
 
 
 def _rms_norm(rng: Rng) -> Use:
     use = _layer_norm(rng)
-    options = {**use.options, "eps": _pick(rng, 1e-5, 0.1)}
+    options = {**use.options, "eps": pick(rng, 1e-5, 0.1)}
     del options["bias"]
     return Use(options, use.inputs)
 
 
 def _group_norm(rng: Rng) -> Use:
-    groups = _int(rng, 1, 3)
-    channels = groups * _int(rng, 1, 3)
-    options = {"num_groups": groups, "num_channels": channels, "affine": _flag(rng)}
-    options["bias"] = _flag(rng)
-    size = tuple(_int(rng, 2, 4) for _ in range(_int(rng, 1, 2)))
-    return Use(options, [rng.normal(1, 2, (_int(rng, 1, 3), channels, *size))])
+    groups = whole(rng, 1, 3)
+    channels = groups * whole(rng, 1, 3)
+    options = {"num_groups": groups, "num_channels": channels, "affine": flag(rng)}
+    options["bias"] = flag(rng)
+    size = tuple(whole(rng, 2, 4) for _ in range(whole(rng, 1, 2)))
+    return Use(options, [rng.normal(1, 2, (whole(rng, 1, 3), channels, *size))])
 
 
 NORMS: dict[str, Draw] = {
@@ -238,23 +238,23 @@ NORMS: dict[str, Draw] = {
 
 
 def _embedding(rng: Rng) -> Use:
-    count = _int(rng, 2, 6)
-    options = {"num_embeddings": count, "embedding_dim": _int(rng, 1, 4)}
-    if _flag(rng):
-        options["padding_idx"] = _int(rng, -count, count - 1)
-    return Use(options, [rng.integers(0, count, _shape(rng, 0, 3))])
+    count = whole(rng, 2, 6)
+    options = {"num_embeddings": count, "embedding_dim": whole(rng, 1, 4)}
+    if flag(rng):
+        options["padding_idx"] = whole(rng, -count, count - 1)
+    return Use(options, [rng.integers(0, count, sizes(rng, 0, 3))])
 
 
 def _masks(rng: Rng, batch: int | None, heads: int, length: int, keys: int) -> dict[str, Any]:
     """Masks that leave the first key to be seen by all."""
     masks: dict[str, Any] = {}
-    floating = _flag(rng)
-    if _flag(rng):
+    floating = flag(rng)
+    if flag(rng):
         leading = (batch or 1) * heads
-        hidden = rng.random((leading, length, keys) if _flag(rng) else (length, keys)) < 0.4
+        hidden = rng.random((leading, length, keys) if flag(rng) else (length, keys)) < 0.4
         hidden[..., 0] = False
         masks["attn_mask"] = rng.normal(size=hidden.shape) if floating else hidden
-    if _flag(rng):
+    if flag(rng):
         hidden = rng.random((keys,) if batch is None else (batch, keys)) < 0.4
         hidden[..., 0] = False
         masks["key_padding_mask"] = np.where(hidden, -np.inf, 0.0) if floating else hidden
@@ -262,16 +262,16 @@ def _masks(rng: Rng, batch: int | None, heads: int, length: int, keys: int) -> d
 
 
 def _attention(rng: Rng) -> Use:
-    heads, size, batch = _int(rng, 1, 3), _int(rng, 1, 3), _pick(rng, None, 1, 3)
-    batch_first = _flag(rng)
+    heads, size, batch = whole(rng, 1, 3), whole(rng, 1, 3), pick(rng, None, 1, 3)
+    batch_first = flag(rng)
     options: dict[str, Any] = {
-        "embed_dim": heads * size, "num_heads": heads, "bias": _flag(rng),
+        "embed_dim": heads * size, "num_heads": heads, "bias": flag(rng),
         "batch_first": batch_first,
     }  # fmt: skip
-    kind = _int(rng, 0, 2)  # the same for all three, one for keys and values, or three
-    if kind == 2 and _flag(rng):
-        options |= {"kdim": _int(rng, 1, 4), "vdim": _int(rng, 1, 4)}
-    length, keys = _int(rng, 1, 5), _int(rng, 1, 5)
+    kind = whole(rng, 0, 2)  # the same for all three, one for keys and values, or three
+    if kind == 2 and flag(rng):
+        options |= {"kdim": whole(rng, 1, 4), "vdim": whole(rng, 1, 4)}
+    length, keys = whole(rng, 1, 5), whole(rng, 1, 5)
     keys = length if kind == 0 else keys
 
     def sequence(steps: int, width: int) -> np.ndarray:
@@ -284,18 +284,18 @@ def _attention(rng: Rng) -> Use:
     value = sequence(keys, options.get("vdim", heads * size))
     inputs = [[query] * 3, [query, key, key], [query, key, value]][kind]
     keywords = _masks(rng, batch, heads, length, keys)
-    keywords |= {"need_weights": _flag(rng), "average_attn_weights": _flag(rng)}
+    keywords |= {"need_weights": flag(rng), "average_attn_weights": flag(rng)}
     return Use(options, inputs, keywords)
 
 
 def _encoder_layer(rng: Rng) -> Use:
-    heads, batch, batch_first = _int(rng, 1, 3), _int(rng, 1, 3), _flag(rng)
+    heads, batch, batch_first = whole(rng, 1, 3), whole(rng, 1, 3), flag(rng)
     options: dict[str, Any] = {
-        "d_model": heads * 2, "nhead": heads, "dim_feedforward": _int(rng, 1, 5), "dropout": 0.0,
-        "activation": _pick(rng, "relu", "gelu"), "batch_first": batch_first,
-        "norm_first": _flag(rng), "bias": _flag(rng), "layer_norm_eps": _pick(rng, 1e-5, 0.1),
+        "d_model": heads * 2, "nhead": heads, "dim_feedforward": whole(rng, 1, 5), "dropout": 0.0,
+        "activation": pick(rng, "relu", "gelu"), "batch_first": batch_first,
+        "norm_first": flag(rng), "bias": flag(rng), "layer_norm_eps": pick(rng, 1e-5, 0.1),
     }  # fmt: skip
-    length = _int(rng, 1, 5)
+    length = whole(rng, 1, 5)
     shape = (batch, length) if batch_first else (length, batch)
     masks = _masks(rng, batch, heads, length, length)
     keywords = {f"src_{name.removeprefix('attn_')}": mask for name, mask in masks.items()}
@@ -304,23 +304,23 @@ def _encoder_layer(rng: Rng) -> Use:
 
 def _recurrent(gates: int) -> Draw:
     def draw(rng: Rng) -> Use:
-        batch = _pick(rng, None, 1, 3)
+        batch = pick(rng, None, 1, 3)
         options: dict[str, Any] = {
-            "input_size": _int(rng, 1, 4),
-            "hidden_size": _int(rng, 1, 4),
-            "num_layers": _int(rng, 1, 3),
-            "bias": _flag(rng),
-            "batch_first": _flag(rng),
-            "bidirectional": _flag(rng),
+            "input_size": whole(rng, 1, 4),
+            "hidden_size": whole(rng, 1, 4),
+            "num_layers": whole(rng, 1, 3),
+            "bias": flag(rng),
+            "batch_first": flag(rng),
+            "bidirectional": flag(rng),
         }
         if gates == 1:
-            options["nonlinearity"] = _pick(rng, "tanh", "relu")
-        length = _int(rng, 1, 5)
+            options["nonlinearity"] = pick(rng, "tanh", "relu")
+        length = whole(rng, 1, 5)
         leading = (length,) if batch is None else (length, batch)
         if batch is not None and options["batch_first"]:
             leading = (batch, length)
         inputs = [rng.normal(size=(*leading, options["input_size"]))]
-        if _flag(rng):
+        if flag(rng):
             count = options["num_layers"] * (1 + options["bidirectional"])
             shape = (count, *(() if batch is None else (batch,)), options["hidden_size"])
             inputs += [rng.normal(size=shape) for _ in range(2 if gates == 4 else 1)]
@@ -336,92 +336,6 @@ SEQUENCES: dict[str, Draw] = {
     "RNN": _recurrent(1),
     "GRU": _recurrent(3),
     "LSTM": _recurrent(4),
-}
-
-REDUCTIONS = ("mean", "sum", "none")
-
-
-def _regression(**choices: tuple[Any, ...]) -> Draw:
-    def draw(rng: Rng) -> Use:
-        shape = _shape(rng, 0, 3)
-        options = {name: _pick(rng, *values) for name, values in choices.items()}
-        inputs = [np.asarray(rng.normal(0, 2, shape)) for _ in range(2)]
-        return Use({"reduction": _pick(rng, *REDUCTIONS), **options}, inputs)
-
-    return draw
-
-
-def _binary(rng: Rng, logits: bool) -> Use:
-    shape = _shape(rng, 1, 3)
-    x = rng.normal(0, 3, shape) if logits else rng.uniform(0.01, 0.99, shape)
-    options = {"reduction": _pick(rng, *REDUCTIONS), **_weight(rng, shape[-1])}
-    if logits and _flag(rng):
-        options["pos_weight"] = rng.uniform(0.2, 2, shape[-1])
-    return Use(options, [x, rng.uniform(0, 1, shape)])
-
-
-def _weight(rng: Rng, size: int) -> dict[str, Any]:
-    return {"weight": rng.uniform(0.2, 2, size)} if _flag(rng) else {}
-
-
-def _classes(rng: Rng) -> Use:
-    scores = rng.normal(0, 3, _shape(rng, 2, 4))
-    target = rng.integers(0, scores.shape[1], (scores.shape[0], *scores.shape[2:]))
-    target.flat[1:][rng.random(target.size - 1) < 0.2] = -1
-    options = {"reduction": _pick(rng, *REDUCTIONS), "ignore_index": -1}
-    return Use({**options, **_weight(rng, scores.shape[1])}, [scores, target])
-
-
-def _cross_entropy(rng: Rng) -> Use:
-    use = _classes(rng)
-    options = {**use.options, "label_smoothing": _pick(rng, 0.0, 0.2)}
-    if _flag(rng):
-        return Use(options, use.inputs)
-    del options["ignore_index"]
-    scores = use.inputs[0]
-    return Use(options, [scores, rng.uniform(0, 1, scores.shape)])
-
-
-def _divergence(rng: Rng) -> Use:
-    shape, log_target = _shape(rng, 1, 3), _flag(rng)
-    target = rng.normal(0, 2, shape) if log_target else rng.uniform(0.01, 1, shape)
-    options = {"reduction": _pick(rng, *REDUCTIONS, "batchmean"), "log_target": log_target}
-    return Use(options, [rng.normal(0, 2, shape), target])
-
-
-def _triplet(rng: Rng) -> Use:
-    shape = _shape(rng, 2, 2)
-    options = {
-        "margin": _pick(rng, 0.5, 4.0),
-        "p": _pick(rng, 1.0, 2.0, 3.0),
-        "swap": _flag(rng),
-        "reduction": _pick(rng, *REDUCTIONS),
-    }
-    inputs = [rng.normal(0, 1, shape) for _ in range(3)]
-    return Use(options, inputs, peer_options={"eps": 0.0})
-
-
-def _cosine(rng: Rng) -> Use:
-    """PyTorch adds 1e-12 to each squared length; long vectors make that vanish."""
-    shape = (_int(rng, 1, 4), _int(rng, 2, 5))
-    options = {"margin": _pick(rng, 0.0, 0.3), "reduction": _pick(rng, *REDUCTIONS)}
-    vectors = [100 * rng.normal(0, 1, shape) for _ in range(2)]
-    return Use(options, [*vectors, rng.choice([-1, 1], shape[0])])
-
-
-# HingeLoss and FocalLoss are not in torch.nn; their functions are compared in test_losses.py.
-LOSSES: dict[str, Draw] = {
-    "MSELoss": _regression(),
-    "L1Loss": _regression(),
-    "SmoothL1Loss": _regression(beta=(0.3, 1.0)),
-    "HuberLoss": _regression(delta=(0.3, 1.0)),
-    "BCELoss": lambda rng: _binary(rng, False),
-    "BCEWithLogitsLoss": lambda rng: _binary(rng, True),
-    "NLLLoss": _classes,
-    "CrossEntropyLoss": _cross_entropy,
-    "KLDivLoss": _divergence,
-    "TripletMarginLoss": _triplet,
-    "CosineEmbeddingLoss": _cosine,
 }
 
 # Hardsigmoid is left out: its derivative there is a float32's sixth, as test_differences.py shows.

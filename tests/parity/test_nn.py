@@ -13,7 +13,8 @@ import extensor as ex
 from extensor import nn
 
 torch = pytest.importorskip("torch")
-from rows_nn import LAYERS, LEARNING, LOSSES, Use  # noqa: E402
+from rows_nn import LAYERS, LEARNING, Use  # noqa: E402
+from rows_nn_losses import LOSSES  # noqa: E402
 
 DRAWS = range(12)
 # Those with many options that meet.

@@ -137,7 +137,7 @@ class MultiHeadAttention(Module):
         """From either layout of sequences to (batch, heads, length, size of a head)."""
         if x.ndim == 2:
             x = x.unsqueeze(0 if self.batch_first else 1)
-        parts = x.reshape(*x.shape[:2], self.num_heads, -1)
+        parts = x.reshape(*x.shape[:2], self.num_heads, self.embed_dim // self.num_heads)
         return parts.permute((0, 2, 1, 3) if self.batch_first else (1, 2, 0, 3))
 
     def _merged(self, x: Tensor, has_batch: bool) -> Tensor:

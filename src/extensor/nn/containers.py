@@ -62,11 +62,11 @@ class _HeldInOrder(_Held[Item]):
         setattr(self, self._name(index), self._checked(item))
 
     def __delitem__(self, index: int) -> None:
-        items = list(self._items().items())
-        del items[as_index(index)]
-        for name in self._items():
+        delattr(self, self._name(index))
+        rest = self._items()
+        for name in rest:
             delattr(self, name)
-        for name, item in self._renumbered(items):
+        for name, item in self._renumbered(list(rest.items())):
             setattr(self, name, item)
 
     def _name(self, index: int) -> str:
@@ -95,12 +95,9 @@ class _HeldByName(_Held[Item]):
         return self._items()[name]
 
     def __setitem__(self, name: str, item: Any) -> None:
-        present = name in self._items()
-        setattr(
-            self,
-            name if present else self._new_name(type(self).__name__, name),
-            self._checked(item),
-        )
+        if name not in self._items():
+            self._new_name(type(self).__name__, name)
+        setattr(self, name, self._checked(item))
 
     def __delitem__(self, name: str) -> None:
         if name not in self._items():
@@ -127,7 +124,7 @@ class _HeldByName(_Held[Item]):
 
     def update(self, items: Any) -> None:
         """Set items from a mapping or pairs."""
-        for name, item in items.items() if isinstance(items, Mapping) else items:
+        for name, item in items.items() if hasattr(items, "items") else items:
             self[name] = item
 
 
