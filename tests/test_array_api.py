@@ -31,6 +31,8 @@ BEYOND_THE_STANDARD: dict[str, str] = {
     "getitem": "an index for the first axes only needs a trailing ellipsis, integer lists an array",
     "index_set": "an index for the first axes only needs a trailing ellipsis, integer lists an array",
     "split": "an index for the first axes only needs a trailing ellipsis",
+    "dropout": "the mask is drawn as a NumPy array",
+    "dropout2d": "the mask is drawn as a NumPy array",
     "repeat": "gives the repeats as a NumPy array",
     "cast": "the dtype is NumPy's and not the library's own",
     "hinge_loss": "casts to a dtype that is not NumPy's",

@@ -16,7 +16,7 @@ import numpy as np
 
 from extensor.arrays import as_factor
 from extensor.creation import zeros
-from extensor.dtypes import bool_, float64, is_floating
+from extensor.dtypes import bool_, is_floating
 from extensor.errors import type_error, value_error
 from extensor.op import Array, Target, op
 from extensor.ops.broadcasting import are_shapes_broadcastable, reduce_to_shape
@@ -130,7 +130,7 @@ def scaled_dot_product_attention(
         parts.append((mean, xp.log(total) + shift))
     output, logarithms = (xp.concat(part, axis=-2) for part in zip(*parts, strict=True))
     # In float64, as the results of 16-bit inputs are rounded to their dtype.
-    return output, xp.astype(logarithms, float64)
+    return output, xp.astype(logarithms, xp.float64)
 
 
 @scaled_dot_product_attention.backward(kernel="scaled_dot_product_attention_backward")

@@ -167,8 +167,8 @@ def _rms_norm(
     return x, weight, normalized_shape, eps
 
 
-def _least(eps: float | None, dtype: Any) -> float:
-    return float(np.finfo(dtype).eps) if eps is None else eps
+def _least(xp: Any, eps: float | None, dtype: Any) -> float:
+    return float(xp.finfo(dtype).eps) if eps is None else eps
 
 
 @op(kernel="rms_norm", shape=_trailing, floats=True, arguments=_rms_norm)
@@ -193,7 +193,7 @@ def rms_norm(
     axes = _last_axes(x.ndim, normalized_shape)
     x, n = in_order(x), reduced_count(x.shape, axes)
     square = xp.sum(x * x, axis=axes, keepdims=True) / n
-    unit = x / xp.sqrt(square + _least(eps, x.dtype))
+    unit = x / xp.sqrt(square + _least(xp, eps, x.dtype))
     return scaled(xp, unit, weight, None, target("rms_norm", normalized_shape))
 
 
@@ -208,7 +208,7 @@ def rms_norm_backward(
     """The gradients of ``x`` and ``weight``; by hand the last without one too."""
     axes = _last_axes(x.ndim, normalized_shape)
     shape = x.shape[axes[0] :]
-    scale = rsqrt(mean(x * x, axes, keepdims=True) + _least(eps, x.dtype))
+    scale = rsqrt(mean(x * x, axes, keepdims=True) + _least(np, eps, x.dtype))
     unit = x * scale
 
     def to_x() -> Tensor:

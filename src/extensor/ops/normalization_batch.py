@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from extensor.dtypes import float64
 from extensor.errors import value_error
 from extensor.op import Array, Indices, op
 from extensor.ops.chain import chain_rule
@@ -80,7 +79,7 @@ def _moved(xp: Any, running: Any, own: Any, momentum: float) -> Any:
 
     In float64: the results of 16-bit inputs are rounded to their dtype, running statistics not.
     """
-    by_sample = xp.reshape(xp.astype(own, float64), (-1, *running.shape))
+    by_sample = xp.reshape(xp.astype(own, xp.float64), (-1, *running.shape))
     return (1 - momentum) * running + momentum * xp.mean(by_sample, axis=0)
 
 

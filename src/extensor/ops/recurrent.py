@@ -132,7 +132,7 @@ def rnn(
     weight, h = as_factor(xp.matrix_transpose(w_hh)), h0
     steps = []
     for t in range(x.shape[0]):
-        h = _activated(xp, inputs[t] + xp.matmul(as_factor(h), weight), nonlinearity)
+        h = _activated(xp, inputs[t, ...] + xp.matmul(as_factor(h), weight), nonlinearity)
         steps.append(h)
     return xp.stack(steps)
 

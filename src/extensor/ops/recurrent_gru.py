@@ -44,10 +44,10 @@ def _run(xp: Any, x: Any, h: Any, w_ih: Any, w_hh: Any, b_ih: Any, b_hh: Any) ->
         own = xp.matmul(as_factor(h), weight)
         own = own if b_hh is None else own + b_hh
         reset, keep = (
-            arrays.sigmoid(xp, (inputs[t] + own)[:, i * size : (i + 1) * size]) for i in range(2)
+            arrays.sigmoid(xp, (inputs[t, ...] + own)[:, i * size : (i + 1) * size]) for i in range(2)
         )
         own = own[:, 2 * size :]
-        new = xp.tanh(inputs[t][:, 2 * size :] + reset * own)
+        new = xp.tanh(inputs[t, :, 2 * size :] + reset * own)
         h = (1 - keep) * new + keep * h
         hidden.append(h)
         gates.append(xp.concat([reset, keep, new, own], axis=-1))
@@ -168,8 +168,8 @@ def gru_cell(
     >>> ex.gru_cell(ex.zeros((1, 1)), [[4.0]], ex.ones((3, 1)), ex.zeros((3, 1)))
     tensor([[2.]])
     """
-    hidden, gates = _run(xp, x[None], h, w_ih, w_hh, b_ih, b_hh)
-    return hidden[0], gates
+    hidden, gates = _run(xp, xp.expand_dims(x, axis=0), h, w_ih, w_hh, b_ih, b_hh)
+    return hidden[0, ...], gates
 
 
 @gru_cell.backward(kernel="gru_cell_backward")

@@ -45,7 +45,7 @@ def _run(
     weight, size = as_factor(xp.matrix_transpose(w_hh)), h.shape[-1]
     hidden, gates, cells = [], [], []
     for t in range(x.shape[0]):
-        inner = inputs[t] + xp.matmul(as_factor(h), weight)
+        inner = inputs[t, ...] + xp.matmul(as_factor(h), weight)
         write, keep, new, read = (inner[:, i * size : (i + 1) * size] for i in range(4))
         write, keep, read = (arrays.sigmoid(xp, gate) for gate in (write, keep, read))
         new = xp.tanh(new)
@@ -140,7 +140,7 @@ def lstm(
     tensor([[1.]])
     """
     hidden, gates, cells = _run(xp, x, h0, c0, w_ih, w_hh, b_ih, b_hh)
-    return hidden, xp.asarray(cells[-1], copy=True), gates, cells
+    return hidden, xp.asarray(cells[-1, ...], copy=True), gates, cells
 
 
 @lstm.backward(kernel="lstm_backward")
@@ -182,8 +182,8 @@ def lstm_cell(
     >>> ex.lstm_cell(zero, zero, [[4.0]], ex.ones((4, 1)), ex.zeros((4, 1)))[1]
     tensor([[2.]])
     """
-    hidden, gates, cells = _run(xp, x[None], h, c, w_ih, w_hh, b_ih, b_hh)
-    return hidden[0], cells[0], gates, cells
+    hidden, gates, cells = _run(xp, xp.expand_dims(x, axis=0), h, c, w_ih, w_hh, b_ih, b_hh)
+    return hidden[0, ...], cells[0, ...], gates, cells
 
 
 @lstm_cell.backward(kernel="lstm_cell_backward")
