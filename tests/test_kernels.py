@@ -467,6 +467,12 @@ LARGE: dict[str, list[tuple[tuple[Any, ...], tuple[Any, ...]]]] = {
     "reshape": [(((1000, 301),), ((301_000,),))],
     "transpose": [(((1000, 301),), ())],
     "permute": [(((1000, 301),), ((1, 0),))],
+    "max_pool2d": [(((8, 30, 41, 31),), how) for how in ((2,), (3, 2, 1), ((2, 3), 1, (1, 0), 2, True))],
+    "max_pool1d": [(((20, 30, 501),), how) for how in ((2,), (3, 2, 1))],
+    "avg_pool2d": [(((8, 30, 41, 31),), how) for how in ((2,), (3, 2, 1), ((2, 3), 1, 0, True, False))],
+    "avg_pool1d": [(((20, 30, 501),), how) for how in ((2,), (3, 2, 1))],
+    "adaptive_avg_pool2d": [(((8, 30, 41, 31),), (size,)) for size in (1, 7, (None, 1))],
+    "adaptive_avg_pool1d": [(((20, 30, 501),), (size,)) for size in (1, 7)],
 }  # fmt: skip
 
 

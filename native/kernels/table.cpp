@@ -7,6 +7,7 @@
 #include "indexing.h"
 #include "loss.h"
 #include "optimizer.h"
+#include "pooling.h"
 #include "random.h"
 #include "reduction.h"
 #include "rules.h"
@@ -51,6 +52,8 @@ const KernelTable& table() {
       losses(),
       copy_kernels(),
       index_kernels(),
+      max_pooling(),
+      mean_pooling(),
       convolution_float32(),
       convolution_float64(),
   };

@@ -9,6 +9,7 @@
 #include "../runtime/threads.h"
 #include "convolution_shape.h"
 #include "gemm.h"
+#include "window.h"
 
 namespace extensor {
 
@@ -177,6 +178,30 @@ struct NormKernel {
   void (*raise_to_largest[kElements])(const void* x, int64_t n, double& largest);
 };
 
+// Windows over the planes (rows, columns) of an array: for each plane and window the largest
+// element or the mean of those that count. The rules give each element of a plane its share of the
+// gradients of its windows. The adaptive ones have as many windows as the output is to have.
+struct Pooling {
+  WindowAxis rows, columns;
+};
+constexpr int64_t kMaxPooled = 512;  // elements of a window along a row
+
+struct MaxPooling {
+  void (*planes[kElements])(const void* x, int64_t planes, const Pooling& pooling, void* out);
+  void (*rule[kElements])(const void* gradient, const void* x, int64_t planes,
+                          const Pooling& pooling, void* out);
+};
+struct MeanPooling {
+  void (*planes[kElements])(const void* x, int64_t planes, const Pooling& pooling,
+                            bool with_padding, void* out);
+  void (*rule[kElements])(const void* gradient, int64_t planes, const Pooling& pooling,
+                          bool with_padding, void* out);
+  void (*adaptive[kElements])(const void* x, int64_t planes, int64_t height, int64_t width,
+                              int64_t rows, int64_t columns, void* out);
+  void (*adaptive_rule[kElements])(const void* gradient, int64_t planes, int64_t height,
+                                   int64_t width, int64_t rows, int64_t columns, void* out);
+};
+
 struct KernelTable {
   std::span<const Elementwise> elementwise[3];
   std::span<const BinaryRule> binary_rules;
@@ -197,6 +222,8 @@ struct KernelTable {
   std::span<const LossKernel> losses;
   CopyKernels copies;
   IndexKernels indexing;
+  MaxPooling max_pooling;
+  MeanPooling mean_pooling;
   ConvolutionKernel<float> convolution_float32;
   ConvolutionKernel<double> convolution_float64;
 };

@@ -5,15 +5,6 @@
 namespace extensor {
 namespace {
 
-bool mark_axis(PyObject* object, int ndim, bool* marked) {
-  int axis;
-  if (!read_axis(object, ndim, axis) || marked[axis]) return false;
-  marked[axis] = true;
-  return true;
-}
-
-}  // namespace
-
 bool read_size(PyObject* object, npy_intp& size) {
   if (!PyLong_CheckExact(object)) return false;
   size = PyLong_AsSsize_t(object);
@@ -24,6 +15,15 @@ bool read_size(PyObject* object, npy_intp& size) {
   return true;
 }
 
+bool mark_axis(PyObject* object, int ndim, bool* marked) {
+  int axis;
+  if (!read_axis(object, ndim, axis) || marked[axis]) return false;
+  marked[axis] = true;
+  return true;
+}
+
+}  // namespace
+
 bool read_sizes(PyObject* object, npy_intp* sizes, int& count) {
   if (!PyTuple_CheckExact(object) || PyTuple_GET_SIZE(object) > kMaxDimensions) return false;
   count = static_cast<int>(PyTuple_GET_SIZE(object));
@@ -31,6 +31,19 @@ bool read_sizes(PyObject* object, npy_intp* sizes, int& count) {
     if (!read_size(PyTuple_GET_ITEM(object, i), sizes[i])) return false;
   }
   return true;
+}
+
+bool read_per_axis(PyObject* object, int axes, npy_intp least, npy_intp* values) {
+  if (PyTuple_CheckExact(object)) {
+    int given;
+    if (PyTuple_GET_SIZE(object) != axes || !read_sizes(object, values, given)) return false;
+  } else {
+    if (!read_size(object, values[0])) return false;
+    std::fill(values + 1, values + axes, values[0]);
+  }
+  constexpr npy_intp most = npy_intp{1} << 24;
+  return std::all_of(values, values + axes,
+                     [=](npy_intp value) { return value >= least && value <= most; });
 }
 
 bool read_axis(PyObject* object, int ndim, int& axis) {

@@ -6,11 +6,11 @@
 
 namespace extensor {
 
-// An int.
-bool read_size(PyObject* object, npy_intp& size);
-
 // A tuple of ints.
 bool read_sizes(PyObject* object, npy_intp* sizes, int& count);
+
+// An int from `least` to 2^24 for each of `axes` axes, or a tuple of such ints.
+bool read_per_axis(PyObject* object, int axes, npy_intp least, npy_intp* values);
 
 // One axis, as a number from 0 on.
 bool read_axis(PyObject* object, int ndim, int& axis);

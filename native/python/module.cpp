@@ -16,6 +16,7 @@
 #include "losses.h"
 #include "matrix.h"
 #include "optimizer.h"
+#include "pooling.h"
 #include "random.h"
 #include "reduction.h"
 #include "rows.h"
@@ -126,7 +127,8 @@ bool fill(PyObject* module) {
          add_optimizer_kernels(by_name.get()) && add_copy_kernels(by_name.get()) &&
          add_extreme_kernels(by_name.get()) && add_loss_kernels(by_name.get()) &&
          add_selection_kernels(by_name.get()) && add_index_kernels(by_name.get()) &&
-         add_gather_kernels(by_name.get()) && add_convolution_kernels(by_name.get()) &&
+         add_gather_kernels(by_name.get()) && add_pooling_kernels(by_name.get()) &&
+         add_convolution_kernels(by_name.get()) &&
          PyModule_AddObjectRef(module, "kernels", by_name.get()) == 0 &&
          PyModule_AddStringConstant(module, "instruction_set",
                                     instruction_set_name(choose_instruction_set().value)) == 0;

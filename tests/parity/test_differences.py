@@ -265,6 +265,13 @@ DIFFERENCES: dict[str, Difference] = {
         ([-1.0, 1.0], [-2.0, 2.0]),
         (1.0, 2.0),
     ),
+    "max_pool1d of two NaN": Difference(
+        "NaN counts as largest, and the first of the largest gets the gradient; there the last NaN",
+        lambda x: ex.max_pool1d(x, 3),
+        lambda x: F.max_pool1d(x, 3),
+        ([[[nan, 1.0, nan]]],),
+        ([1.0, 0.0, 0.0], [0.0, 0.0, 1.0]),
+    ),
     "sum over no axis": Difference(
         "an empty tuple of axes reduces nothing, as in NumPy; there it reduces everything",
         lambda x: ex.sum(x, axis=()),
