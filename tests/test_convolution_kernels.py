@@ -155,6 +155,17 @@ def test_only_what_a_window_covers_is_read(channels: int, dtype: str) -> None:
     assert (found == 0).all()
 
 
+@every_float
+def test_infinities_stay_in_their_windows(dtype: str, rng: np.random.Generator) -> None:
+    x = rng.uniform(-1, 1, (1, 32, 8, 9)).astype(dtype)
+    x[0, 5, 3, 4] = np.inf
+    weight = rng.uniform(-1, 1, (32, 32, 3, 3)).astype(dtype)
+    covers = np.zeros((8, 9), bool)
+    covers[2:5, 3:6] = True
+    out = _computed(OPS["conv2d"], [x, weight, None, 1, 1, 1, 1])
+    np.testing.assert_array_equal(~np.isfinite(out[0]), np.broadcast_to(covers, out.shape[1:]))
+
+
 def test_kernels_decline_what_python_must_see() -> None:
     x, weight = np.ones((1, 2, 4, 4)), np.ones((4, 2, 3, 3))
     kernel = OPS["conv2d"].kernel

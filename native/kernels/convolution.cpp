@@ -9,14 +9,14 @@
 namespace extensor::EX_ISA {
 namespace {
 
-CorrelationAxis forward_axis(const ConvolutionAxis& axis) {
+CorrelationAxis forward_axis(const WindowAxis& axis) {
   return {axis.in, axis.out, axis.stride, axis.kernel, -axis.padding, axis.dilation};
 }
 
 // The inputs `residue`, `residue` + stride, ... of an axis, as outputs of a correlation with the
 // gradient: input y meets output (y + padding - k * dilation) / stride wherever that is whole,
 // which is every so many k, the later the lower.
-CorrelationAxis grad_x_axis(const ConvolutionAxis& axis, int64_t residue) {
+CorrelationAxis grad_x_axis(const WindowAxis& axis, int64_t residue) {
   CorrelationAxis result{axis.out, ceil_divide(axis.in - residue, axis.stride), 1, 0, 0, 1};
   result.reversed = true;
   for (int64_t k = 0; k < axis.kernel; ++k) {
@@ -83,7 +83,7 @@ void forward(const Convolution& shape, const T* x, const T* weight, const T* bia
 }
 
 // Whether some inputs along the axis meet no output, because the stride is larger than the kernel.
-bool has_gaps(const ConvolutionAxis& axis) {
+bool has_gaps(const WindowAxis& axis) {
   for (int64_t residue = 0; residue < minimum(axis.stride, axis.in); ++residue) {
     if (grad_x_axis(axis, residue).taps == 0) return true;
   }

@@ -3,22 +3,16 @@
 #include <cstdint>
 
 #include "gemm.h"
+#include "window.h"
 
 namespace extensor {
-
-// One spatial axis: output i reads inputs i * stride - padding + t * dilation for t < kernel, and
-// zero outside.
-struct ConvolutionAxis {
-  int64_t in, kernel, out;
-  int64_t stride, padding, dilation;  // zeros after the input follow from `out`
-};
 
 // Contiguous arrays: x is (batch, in_channels, y.in, x.in), weight (out_channels, in_channels /
 // groups, y.kernel, x.kernel), the output (batch, out_channels, y.out, x.out). No extent is zero
 // save that of the batch.
 struct Convolution {
   int64_t batch, groups, in_channels, out_channels;
-  ConvolutionAxis y, x;
+  WindowAxis y, x;
 };
 
 // The output, and from its gradient those of x and of the weight. The bias, or null, is added to

@@ -5,15 +5,6 @@
 namespace extensor {
 namespace {
 
-bool mark_axis(PyObject* object, int ndim, bool* marked) {
-  int axis;
-  if (!read_axis(object, ndim, axis) || marked[axis]) return false;
-  marked[axis] = true;
-  return true;
-}
-
-}  // namespace
-
 bool read_size(PyObject* object, npy_intp& size) {
   if (!PyLong_CheckExact(object)) return false;
   size = PyLong_AsSsize_t(object);
@@ -23,6 +14,15 @@ bool read_size(PyObject* object, npy_intp& size) {
   }
   return true;
 }
+
+bool mark_axis(PyObject* object, int ndim, bool* marked) {
+  int axis;
+  if (!read_axis(object, ndim, axis) || marked[axis]) return false;
+  marked[axis] = true;
+  return true;
+}
+
+}  // namespace
 
 bool read_sizes(PyObject* object, npy_intp* sizes, int& count) {
   if (!PyTuple_CheckExact(object) || PyTuple_GET_SIZE(object) > kMaxDimensions) return false;

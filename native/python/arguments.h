@@ -6,9 +6,6 @@
 
 namespace extensor {
 
-// An int.
-bool read_size(PyObject* object, npy_intp& size);
-
 // A tuple of ints.
 bool read_sizes(PyObject* object, npy_intp* sizes, int& count);
 

@@ -18,19 +18,6 @@ void run_tasks(int64_t tasks, void (*body)(void* context, int64_t task), void* c
   parallel_for(tasks, body, context);
 }
 
-// A tuple of `count` ints of at least `least`, or one int for all.
-bool read_per_axis(PyObject* object, int count, int64_t least, npy_intp* values) {
-  if (PyTuple_CheckExact(object)) {
-    int given;
-    if (PyTuple_GET_SIZE(object) != count || !read_sizes(object, values, given)) return false;
-  } else {
-    if (!read_size(object, values[0])) return false;
-    std::fill(values + 1, values + count, values[0]);
-  }
-  return std::all_of(values, values + count,
-                     [=](npy_intp value) { return value >= least && value < kMaxExtent; });
-}
-
 // How a convolution slides along its axes, as Python was told.
 struct Sliding {
   npy_intp stride[2], padding[2], dilation[2], groups;
@@ -52,7 +39,7 @@ struct Sliding {
   }
 
   // False if the kernel does not fit.
-  bool along(int axis, int64_t in, int64_t kernel, ConvolutionAxis& result) const {
+  bool along(int axis, int64_t in, int64_t kernel, WindowAxis& result) const {
     if (in < 1 || kernel < 1 || in >= kMaxExtent || kernel >= kMaxExtent) return false;
     const int64_t reach = dilation[axis] * (kernel - 1);
     const int64_t before = same ? reach / 2 : padding[axis];
