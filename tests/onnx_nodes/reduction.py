@@ -51,9 +51,7 @@ def _cumsum(x: Tensor, axis: Tensor, *, exclusive: int = 0, reverse: int = 0) ->
     return total - x if exclusive else total
 
 
-def _top_k(
-    x: Tensor, k: Tensor, *, axis: int = -1, largest: int = 1, sorted: int = 1
-) -> Any:
+def _top_k(x: Tensor, k: Tensor, *, axis: int = -1, largest: int = 1, sorted: int = 1) -> Any:
     return ex.topk(x, int(k.item()), axis, bool(largest))
 
 
