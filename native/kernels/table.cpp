@@ -1,4 +1,5 @@
 // The kernels of one instruction set, gathered.
+#include "attention.h"
 #include "convolution.h"
 #include "copy.h"
 #include "cross_entropy.h"
@@ -58,6 +59,7 @@ const KernelTable& table() {
       max_pooling(),
       mean_pooling(),
       recurrent_kernels(),
+      attention_kernels(),
   };
   return gathered;
 }

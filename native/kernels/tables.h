@@ -235,6 +235,23 @@ struct RecurrentKernels {
   void (*gru_rule[kElements])(const GruRule& step);
 };
 
+// The scores of one query between the products of attention. Of `keys` scores only those before
+// `visible` are its own, the others become 0. A mask shows a key (bytes) or is added to its score.
+struct AttentionRow {
+  int64_t visible, keys;
+  double scale;
+  const void *shown, *added;  // or null
+};
+struct AttentionKernels {
+  // Scores to exp(score - shift), and their sum.
+  void (*weights[kElements])(const AttentionRow& row, void* scores, double& total, double& shift);
+  // Scores to weights, and the gradients of the weights to those of the unscaled scores.
+  void (*rule[kElements])(const AttentionRow& row, double logarithm, double along, void* scores,
+                          void* gradients);
+  double (*chained_sum[kElements])(const void* a, const void* b, int64_t n);
+  void (*divide[kElements])(void* data, int64_t n, double divisor);
+};
+
 struct KernelTable {
   std::span<const Elementwise> elementwise[3];
   std::span<const BinaryRule> binary_rules;
@@ -260,6 +277,7 @@ struct KernelTable {
   MaxPooling max_pooling;
   MeanPooling mean_pooling;
   RecurrentKernels recurrent;
+  AttentionKernels attention;
 };
 
 // The table for the instruction set of this machine.

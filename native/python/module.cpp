@@ -6,6 +6,7 @@
 #include "../runtime/memory.h"
 #include "../runtime/threads.h"
 #include "arrays.h"
+#include "attention.h"
 #include "convolution.h"
 #include "copying.h"
 #include "cross_entropy.h"
@@ -148,7 +149,7 @@ bool (*const kFamilies[])(PyObject* kernels_by_name) = {
     add_random_kernels,      add_optimizer_kernels,     add_copy_kernels,
     add_extreme_kernels,     add_loss_kernels,          add_selection_kernels,
     add_index_kernels,       add_gather_kernels,        add_convolution_kernels,
-    add_pooling_kernels,     add_recurrent_kernels,
+    add_pooling_kernels,     add_recurrent_kernels,     add_attention_kernels,
 };
 
 bool fill(PyObject* module) {

@@ -12,25 +12,13 @@
 #include "../runtime/threads.h"
 #include "kernel.h"
 #include "operands.h"
+#include "products.h"
 #include "reduction.h"
 
 namespace extensor {
 namespace {
 
 constexpr int64_t kRowsPerTask = 16;
-
-template <typename T>
-struct Traits;
-template <>
-struct Traits<float> {
-  static constexpr int element = static_cast<int>(Element::float32);
-  static const GemmKernel<float>& gemm() { return kernels().gemm_float32; }
-};
-template <>
-struct Traits<double> {
-  static constexpr int element = static_cast<int>(Element::float64);
-  static const GemmKernel<double>& gemm() { return kernels().gemm_float64; }
-};
 
 // Steps, sequences, inputs and units, and how many gates a unit has.
 struct Size {
@@ -39,40 +27,6 @@ struct Size {
   int64_t rows() const { return steps * batch; }
   int64_t width() const { return gates * units; }
 };
-
-// A row-major matrix in contiguous memory; `transposed` reads it the other way.
-template <typename T>
-struct Factor {
-  const T* data;
-  int64_t width;
-  bool transposed = false;
-};
-
-template <typename T>
-Gemm<T> product(int64_t m, int64_t k, int64_t n, Factor<T> a, Factor<T> b, T* out) {
-  Gemm<T> problem;
-  problem.m = m;
-  problem.n = n;
-  problem.k = k;
-  problem.a = a.data;
-  problem.a_row = a.transposed ? 1 : a.width;
-  problem.a_column = a.transposed ? a.width : 1;
-  problem.b = b.data;
-  problem.b_row = b.transposed ? 1 : b.width;
-  problem.b_column = b.transposed ? b.width : 1;
-  problem.c = out;
-  problem.c_row = n;
-  return problem;
-}
-
-template <typename T>
-void run_with_threads(const Gemm<T>& problem) {
-  const auto& gemm = Traits<T>::gemm();
-  const ParallelFor threads = [](int64_t tasks, void (*body)(void*, int64_t), void* context) {
-    parallel_for(tasks, body, context);
-  };
-  gemm.run(problem, gemm.tasks(problem) > 1 ? threads : nullptr);
-}
 
 // Calls body(first row, rows) for each block of the batch.
 template <typename Body>
@@ -142,7 +96,7 @@ PyObject* new_matrix(int typenum, int64_t rows, int64_t columns) {
 template <typename T>
 void multiply_inputs(const Size& size, const T* x, const T* w_ih, const T* bias, T* out) {
   Gemm<T> problem = product<T>(size.rows(), size.inputs, size.width(), {x, size.inputs},
-                               {w_ih, size.inputs, true}, out);
+                               {w_ih, size.inputs, true}, out, size.width());
   problem.bias = bias;
   run_with_threads(problem);
 }
@@ -185,11 +139,12 @@ PyObject* lstm(const Size& size, const Inputs& in) {
       const T *before = in.data<T>(1) + first * n, *cell_before = in.data<T>(2) + first * n;
       for (int64_t t = 0; t < size.steps; ++t) {
         const int64_t at = t * plane + first * n, gate = (t * size.batch + first) * width;
-        Gemm<T> problem = product<T>(rows, n, width, {before, n},
-                                     {reinterpret_cast<const T*>(weight.data()), width}, g + gate);
+        Gemm<T> problem =
+            product<T>(rows, n, width, {before, n},
+                       {reinterpret_cast<const T*>(weight.data()), width}, g + gate, width);
         problem.accumulate = true;
-        Traits<T>::gemm().run(problem, nullptr);
-        kernels().recurrent.lstm[Traits<T>::element](
+        run_alone(problem);
+        kernels().recurrent.lstm[Computed<T>::element](
             {rows, n, g + gate, cell_before, c + at, h + at});
         before = h + at;
         cell_before = c + at;
@@ -223,13 +178,13 @@ PyObject* gru(const Size& size, const Inputs& in) {
       const T* before = in.data<T>(1) + first * n;
       for (int64_t t = 0; t < size.steps; ++t) {
         const int64_t row = t * size.batch + first;
-        Gemm<T> problem =
-            product<T>(rows, n, width, {before, n},
-                       {reinterpret_cast<const T*>(weight.data()), width}, of_h + first * width);
+        Gemm<T> problem = product<T>(rows, n, width, {before, n},
+                                     {reinterpret_cast<const T*>(weight.data()), width},
+                                     of_h + first * width, width);
         problem.bias = in.data<T>(5);
-        Traits<T>::gemm().run(problem, nullptr);
+        run_alone(problem);
         T* const state = h + t * plane + first * n;
-        kernels().recurrent.gru[Traits<T>::element](
+        kernels().recurrent.gru[Computed<T>::element](
             {rows, n, of_x + row * width, of_h + first * width, before, g + row * 4 * n, state});
         before = state;
       }
@@ -254,7 +209,7 @@ class Gradients {
       Unlocked unlocked(nanoseconds(size_));
       run_with_threads(product<T>(size_.rows(), size_.width(), size_.inputs,
                                   {data_of<T>(gradient), size_.width()}, {w_ih, size_.inputs},
-                                  data_of<T>(result)));
+                                  data_of<T>(result), size_.inputs));
     }
     return result.release();
   }
@@ -267,7 +222,7 @@ class Gradients {
       Unlocked unlocked(nanoseconds(size_));
       run_with_threads(product<T>(size_.width(), size_.rows(), columns,
                                   {data_of<T>(gradient), size_.width(), true}, {other, columns},
-                                  data_of<T>(result)));
+                                  data_of<T>(result), columns));
     }
     return result.release();
   }
@@ -321,12 +276,11 @@ PyObject* lstm_rule(const Size& size, const Inputs& in, PyObject* needs) {
         const int64_t at = t * plane + first * n, gate = (t * size.batch + first) * width;
         const T* const cell_before = t > 0 ? c + at - plane : in.data<T>(3) + first * n;
         T* const state = t + 1 < size.steps ? before + at + plane : nullptr;
-        kernels().recurrent.lstm_rule[Traits<T>::element]({rows, n, g + gate, cell_before, c + at,
-                                                           in.data<T>(0) + at, carried + first * n,
-                                                           of_cell + first * n, d + gate, state});
-        Traits<T>::gemm().run(
-            product<T>(rows, width, n, {d + gate, width}, {in.data<T>(5), n}, carried + first * n),
-            nullptr);
+        kernels().recurrent.lstm_rule[Computed<T>::element](
+            {rows, n, g + gate, cell_before, c + at, in.data<T>(0) + at, carried + first * n,
+             of_cell + first * n, d + gate, state});
+        run_alone(product<T>(rows, width, n, {d + gate, width}, {in.data<T>(5), n},
+                             carried + first * n, n));
       }
     });
   }
@@ -362,13 +316,13 @@ PyObject* gru_rule(const Size& size, const Inputs& in, PyObject* needs) {
     for_blocks(size, [&](int64_t first, int64_t rows) {
       for (int64_t t = size.steps - 1; t >= 0; --t) {
         const int64_t at = t * plane + first * n, row = t * size.batch + first;
-        kernels().recurrent.gru_rule[Traits<T>::element](
+        kernels().recurrent.gru_rule[Computed<T>::element](
             {rows, n, in.data<T>(8) + row * 4 * n, before + at, in.data<T>(0) + at,
              carried + first * n, dx + row * width, dh + row * width});
         Gemm<T> problem = product<T>(rows, width, n, {dh + row * width, width}, {in.data<T>(4), n},
-                                     carried + first * n);
+                                     carried + first * n, n);
         problem.accumulate = true;
-        Traits<T>::gemm().run(problem, nullptr);
+        run_alone(problem);
       }
     });
   }
