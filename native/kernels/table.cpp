@@ -5,9 +5,11 @@
 #include "extremes.h"
 #include "indexing.h"
 #include "loss.h"
+#include "normalization.h"
 #include "optimizer.h"
 #include "pooling.h"
 #include "random.h"
+#include "recurrent.h"
 #include "reduction.h"
 #include "rules.h"
 #include "simd_half.h"
@@ -52,6 +54,8 @@ const KernelTable& table() {
       copy_kernels(),
       index_kernels(),
       pooling_kernels(),
+      normalization_kernels(),
+      recurrent_kernels(),
   };
   return gathered;
 }

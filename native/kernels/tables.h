@@ -197,6 +197,73 @@ struct PoolingKernels {
                                    int64_t width, int64_t rows, int64_t columns, void* out);
 };
 
+// The elements that are normalized together: `count` runs of `length` contiguous ones, `stride`
+// apart.
+struct Segments {
+  int64_t count, length, stride;
+};
+
+// The mean is first + shift; scale is 1 / sqrt(variance + eps).
+struct Moments {
+  double first, shift, variance, scale;
+};
+
+// What a normalized element is multiplied with and what is added; null for neither. By element,
+// both have a number for each element of a segment, else segment k has the one at k * step.
+struct Affine {
+  const void *weight, *bias;
+  bool by_element;
+  int64_t step;
+};
+
+// Normalization of one group, by the mean square where it is not `around_mean`. Its rule: the sums
+// of the gradients, and of the gradients times the normalized elements, of each segment; from their
+// means the gradient of the input; and for weights by element, their gradients added to a row.
+struct NormalizationKernels {
+  Moments (*moments[kElements])(const void* x, const Segments& group, bool around_mean, double eps);
+  void (*normalize[kElements])(const void* x, const Segments& group, const Moments& moments,
+                               const Affine& affine, void* out);
+  void (*sums[kElements])(const void* gradient, const void* x, const Segments& group,
+                          const Moments& moments, const Affine& affine, double* plain,
+                          double* along);
+  void (*gradient[kElements])(const void* gradient, const void* x, const Segments& group,
+                              const Moments& moments, const Affine& affine, double mean_plain,
+                              double mean_along, void* out);
+  void (*parameters[kElements])(const void* gradient, const void* x, int64_t n,
+                                const Moments& moments, void* to_weight, void* to_bias);
+};
+
+// The rule of one step of an LSTM. Read: the gradient of the state and what the next step carried
+// back to it, the gates, the cell before and after. Changed: the gradient of the cell, from after
+// the step to before it. Written: the gradient of the gates' inputs, and the state after the step.
+struct LstmStep {
+  const void *gradient, *carried, *gates, *before, *cell;
+  void *to_cell, *inner, *state;
+};
+
+// The rule of one step of a GRU. Read: the gradient of the state, the gates, the state before.
+// Changed: what is carried back from the state, without what goes through the products. Written:
+// the gradients of what came from x and from the state before.
+struct GruStep {
+  const void *gradient, *gates, *before;
+  void *carried, *of_x, *of_h;
+};
+
+// The steps of recurrences over rows of n elements, without their products. The gates of an LSTM
+// are computed in place; those of a GRU are reset, keep, new, and what reset multiplies. The second
+// of two functions is for relu in place of tanh.
+struct RecurrentKernels {
+  void (*rnn[kElements][2])(void* state, int64_t n);
+  void (*rnn_rule[kElements][2])(const void* gradient, const void* carried, const void* state,
+                                 void* inner, int64_t n);
+  void (*lstm[kElements])(void* gates, const void* before, void* cell, void* state, int64_t rows,
+                          int64_t n);
+  void (*lstm_rule[kElements])(const LstmStep& step, int64_t first, int64_t rows, int64_t n);
+  void (*gru[kElements])(const void* of_x, const void* of_h, const void* before, void* gates,
+                         void* state, int64_t rows, int64_t n);
+  void (*gru_rule[kElements])(const GruStep& step, int64_t first, int64_t rows, int64_t n);
+};
+
 struct KernelTable {
   std::span<const Elementwise> elementwise[3];
   std::span<const BinaryRule> binary_rules;
@@ -218,6 +285,8 @@ struct KernelTable {
   CopyKernels copies;
   IndexKernels indexing;
   PoolingKernels pooling;
+  NormalizationKernels normalization;
+  RecurrentKernels recurrent;
 };
 
 // The table for the instruction set of this machine.

@@ -10,14 +10,6 @@
 namespace extensor {
 namespace {
 
-// A matrix, or a stack of them at one distance, read in place.
-struct Matrix {
-  const char* data;
-  int64_t rows, columns, row_stride, column_stride;  // strides in elements
-
-  Matrix transposed() const { return {data, columns, rows, column_stride, row_stride}; }
-};
-
 int64_t element_stride(PyArrayObject* array, int axis) {
   return PyArray_STRIDE(array, axis) / PyArray_ITEMSIZE(array);
 }
@@ -67,15 +59,6 @@ Gemm<T> problem_of(const Matrix& a, const Matrix& b, char* out, const void* bias
   problem.c_row = b.columns;
   problem.bias = static_cast<const T*>(bias);
   return problem;
-}
-
-void product_into(int typenum, const Matrix& a, const Matrix& b, char* out,
-                  const void* bias = nullptr) {
-  if (typenum == NPY_FLOAT32) {
-    multiply(kernels().gemm_float32, problem_of<float>(a, b, out, bias));
-  } else {
-    multiply(kernels().gemm_float64, problem_of<double>(a, b, out, bias));
-  }
 }
 
 // a @ b as a new array.
@@ -295,6 +278,19 @@ PyObject* call_linear_backward(const void*, PyObject* const* arguments, Py_ssize
 }
 
 }  // namespace
+
+void product_into(int typenum, const Matrix& a, const Matrix& b, char* out, const void* bias,
+                  bool accumulate) {
+  if (typenum == NPY_FLOAT32) {
+    Gemm<float> problem = problem_of<float>(a, b, out, bias);
+    problem.accumulate = accumulate;
+    multiply(kernels().gemm_float32, problem);
+  } else {
+    Gemm<double> problem = problem_of<double>(a, b, out, bias);
+    problem.accumulate = accumulate;
+    multiply(kernels().gemm_float64, problem);
+  }
+}
 
 bool add_matrix_kernels(PyObject* kernels_by_name) {
   return add_kernel(kernels_by_name, "matmul", call_matmul, nullptr) &&

@@ -14,9 +14,11 @@
 #include "kernel.h"
 #include "losses.h"
 #include "matrix.h"
+#include "normalization.h"
 #include "optimizer.h"
 #include "pooling.h"
 #include "random.h"
+#include "recurrent.h"
 #include "reduction.h"
 #include "rows.h"
 #include "selection.h"
@@ -126,7 +128,8 @@ bool fill(PyObject* module) {
          add_optimizer_kernels(by_name.get()) && add_copy_kernels(by_name.get()) &&
          add_extreme_kernels(by_name.get()) && add_loss_kernels(by_name.get()) &&
          add_selection_kernels(by_name.get()) && add_index_kernels(by_name.get()) &&
-         add_gather_kernels(by_name.get()) && add_pooling_kernels(by_name.get()) &&
+         add_gather_kernels(by_name.get()) && add_normalization_kernels(by_name.get()) &&
+         add_recurrent_kernels(by_name.get()) && add_pooling_kernels(by_name.get()) &&
          PyModule_AddObjectRef(module, "kernels", by_name.get()) == 0 &&
          PyModule_AddStringConstant(module, "instruction_set",
                                     instruction_set_name(choose_instruction_set().value)) == 0;
