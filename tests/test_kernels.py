@@ -11,8 +11,17 @@ import ml_dtypes
 import numpy as np
 import pytest
 import tolerances
-from calls import FLOATS, arrays_of, call, flat, hand_arguments, numpy_dtype
+from calls import (
+    FLOATS,
+    arguments_of,
+    arrays_of,
+    call,
+    first_floating,
+    hand_arguments,
+    numpy_dtype,
+)
 from cases.case import Case
+from cases.dropout import Repeating
 from op_cases import CASES
 
 import extensor as ex
@@ -316,7 +325,7 @@ def test_structured_ops(name: str, dtype: str, rng: np.random.Generator) -> None
     accepted = 0
     for case in _of_cases(name):
         arrays = arrays_of(case, rng, dtype)
-        arguments = op.bound(tuple(arrays), dict(case.attributes))
+        arguments = [unwrapped(x) for x in op.bound(*arguments_of(case, arrays))]
         found = op.kernel(*arguments)
         if found is NotImplemented:
             continue
@@ -348,9 +357,10 @@ def test_structured_rules(name: str, dtype: str, rng: np.random.Generator) -> No
     for case in _of_cases(name):
         inputs = [ex.tensor(x) for x in arrays_of(case, rng, dtype)]
         output = call(case, inputs)
-        seeds = [ex.tensor(rng.uniform(-1, 1, x.shape), dtype=dtype) for x in flat(output)]
-        seed = seeds if rule.several else seeds[0]
+        outputs = first_floating(output, rule)
+        seeds = [ex.tensor(rng.uniform(-1, 1, x.shape), dtype=dtype) for x in outputs]
         given = hand_arguments(case, inputs, output)
+        seed = seeds if rule.several else seeds[0]
         arguments = [seed, *rule.parameters.bound((seed,), given)[1:]]
         if rule.kept_at:
             arguments = rule._with_kept(arguments)
@@ -442,8 +452,11 @@ def test_threads_change_no_bit(target: Elementwise, threads: Any, rng: np.random
 
 WORDS = np.random.default_rng(0).integers(-900, 900, 20_000)
 PAIR_LOSSES = ("mse_loss", "l1_loss", "binary_cross_entropy", "binary_cross_entropy_with_logits")
-# The inputs of each, as shapes or as indices, and the attributes.
-LARGE: dict[str, list[tuple[tuple[Any, ...], tuple[Any, ...]]]] = {
+NORMALIZED = {"x": (300, 301), "weight": (301,), "bias": (301,)}
+IMAGES = {"x": (8, 12, 41, 31), "weight": (12,), "bias": (12,)}
+TRAINING = {"running_mean": None, "running_var": None, "training": True}
+# The inputs of each, as shapes or as indices, and the attributes; both by name where inputs are left out.
+LARGE: dict[str, list[tuple[Any, Any]]] = {
     "sum": [(((1000, 301),), (axis, False)) for axis in (None, 0, 1)] + [(((300_001,),), (None, False))],
     "mean": [(((1000, 301),), (axis, False)) for axis in (None, 0, 1)],
     "max_reduce": [(((1000, 301),), (axis, False)) for axis in (None, 0, 1)],
@@ -474,6 +487,13 @@ LARGE: dict[str, list[tuple[tuple[Any, ...], tuple[Any, ...]]]] = {
     "conv_transpose2d": [(((9, 40, 10, 11), (40, 16, 3, 3), (16,)), (2, 1))],
     "conv_transpose1d": [(((9, 40, 200), (40, 16, 3), (16,)), (2, 1))],
     "cross_entropy": [(((1000, 301),), (np.arange(1000) % 301, reduction)) for reduction in ("mean", "none")],
+    "layer_norm": [(NORMALIZED, {"normalized_shape": 301})],
+    "rms_norm": [({"x": (300, 301), "weight": (301,)}, {"normalized_shape": 301})],
+    "group_norm": [(IMAGES, {"num_groups": groups}) for groups in (1, 4)],
+    "instance_norm": [(IMAGES, {})],
+    "batch_norm": [(IMAGES, TRAINING)],
+    "dropout": [(((1000, 301),), (0.5, True, Repeating(1)))],
+    "dropout2d": [(((40, 50, 9, 9),), (0.5, True, Repeating(1)))],
     "broadcast_to": [(((1, 301),), ((1000, 301),))],
     "reshape": [(((1000, 301),), ((301_000,),))],
     "transpose": [(((1000, 301),), ())],
@@ -497,17 +517,24 @@ def test_threads_change_no_bit_of_structured_ops(
     assert name in LARGE, "give this kernel a size that is cut into several tasks"
     for inputs, attributes in LARGE[name]:
         low = 0 if name == "binary_cross_entropy" else -1
+        shapes = inputs.values() if isinstance(inputs, dict) else inputs
         arrays = [
-            rng.uniform(low, 1, x).astype(dtype) if isinstance(x, tuple) else x for x in inputs
+            rng.uniform(low, 1, x).astype(dtype) if isinstance(x, tuple) else x for x in shapes
         ]
 
-        def compute(arrays: Any = arrays, attributes: Any = attributes) -> Any:
+        def compute(
+            arrays: Any = arrays, inputs: Any = inputs, attributes: Any = attributes
+        ) -> Any:
             leaves = [ex.tensor(x, requires_grad=x.dtype.kind == "f") for x in arrays]
-            outputs = flat(op.function(*leaves, *attributes))
+            if isinstance(inputs, dict):
+                result = op.function(**dict(zip(inputs, leaves, strict=True)), **attributes)
+            else:
+                result = op.function(*leaves, *attributes)
+            outputs = first_floating(result, op.rule)
             seeds = [np.linspace(-1, 1, x.size).reshape(x.shape).astype(dtype) for x in outputs]
             ex.backward(outputs, seeds)
-            gradients = (x.grad for x in leaves if x.requires_grad)
-            return tuple(x.numpy() for x in (*outputs, *gradients))
+            gradients = [x.grad.numpy() for x in leaves if x.requires_grad]
+            return (*(x.numpy() for x in outputs), *gradients)
 
         _assert_same_for_any_threads(threads, compute)
 

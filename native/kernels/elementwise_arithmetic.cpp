@@ -16,6 +16,18 @@ void where_pass(const void* const* inputs, void* const* outputs, int64_t n, cons
   });
 }
 
+// x * scale where the mask, a byte for each element, is true, else 0.
+template <typename T>
+void masked_scale_pass(const void* const* inputs, void* const* outputs, int64_t n,
+                       const double* scale) {
+  const Vec<T> factor(static_cast<T>(*scale));
+  for_each_vector<T>(n, [&](auto access, int64_t i) {
+    access.store(
+        outputs[0], i,
+        select(access.load_mask(inputs[0], i), access.load(inputs[1], i) * factor, Vec<T>(T(0))));
+  });
+}
+
 template <typename T>
 EX_INLINE Mask<T> is_true(Vec<T> x) {
   return x != Vec<T>(T(0));
@@ -23,6 +35,13 @@ EX_INLINE Mask<T> is_true(Vec<T> x) {
 
 constexpr Elementwise kArithmetic[] = {
     {"where", 3, 0, true, false, Cost::light, {where_pass<float>, where_pass<double>}},
+    {"masked_scale",
+     2,
+     1,
+     true,
+     false,
+     Cost::light,
+     {masked_scale_pass<float>, masked_scale_pass<double>}},
     map<2, 0>("add", Cost::light, [](auto a, auto b) { return a + b; }),
     map<2, 0>("subtract", Cost::light, [](auto a, auto b) { return a - b; }),
     map<2, 0>("multiply", Cost::light, [](auto a, auto b) { return a * b; }),

@@ -7,6 +7,7 @@
 #include "extremes.h"
 #include "indexing.h"
 #include "loss.h"
+#include "normalization.h"
 #include "optimizer.h"
 #include "pooling.h"
 #include "random.h"
@@ -58,6 +59,7 @@ const KernelTable& table() {
       convolution_float64(),
       max_pooling(),
       mean_pooling(),
+      normalization_kernels(),
       recurrent_kernels(),
       attention_kernels(),
   };

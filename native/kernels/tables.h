@@ -202,6 +202,42 @@ struct MeanPooling {
                                    int64_t width, int64_t rows, int64_t columns, void* out);
 };
 
+// The elements that are normalized together: `count` runs of `length` contiguous ones, `stride`
+// apart.
+struct Segments {
+  int64_t count, length, stride;
+};
+
+// The mean is first + shift; scale is 1 / sqrt(variance + eps).
+struct Moments {
+  double first, shift, variance, scale;
+};
+
+// What a normalized element is multiplied with and what is added; null for neither. By element,
+// both have a number for each element of a segment, else segment k has the one at k * step.
+struct Affine {
+  const void *weight, *bias;
+  bool by_element;
+  int64_t step;
+};
+
+// Normalization of one group, by the mean square where it is not `around_mean`. Its rule: the sums
+// of the gradients, and of the gradients times the normalized elements, of each segment; from their
+// means the gradient of the input; and for weights by element, their gradients added to a row.
+struct NormalizationKernels {
+  Moments (*moments[kElements])(const void* x, const Segments& group, bool around_mean, double eps);
+  void (*normalize[kElements])(const void* x, const Segments& group, const Moments& moments,
+                               const Affine& affine, void* out);
+  void (*sums[kElements])(const void* gradient, const void* x, const Segments& group,
+                          const Moments& moments, const Affine& affine, double* plain,
+                          double* along);
+  void (*gradient[kElements])(const void* gradient, const void* x, const Segments& group,
+                              const Moments& moments, const Affine& affine, double mean_plain,
+                              double mean_along, void* out);
+  void (*parameters[kElements])(const void* gradient, const void* x, int64_t n,
+                                const Moments& moments, void* to_weight, void* to_bias);
+};
+
 // One step of a gated recurrence for `rows` sequences of n units, besides its product. The gates of
 // a sequence lie side by side, in the order of the weights. All memory is contiguous; what is not
 // const is written, `grad_cell` and `carried` after they were read.
@@ -276,6 +312,7 @@ struct KernelTable {
   ConvolutionKernel<double> convolution_float64;
   MaxPooling max_pooling;
   MeanPooling mean_pooling;
+  NormalizationKernels normalization;
   RecurrentKernels recurrent;
   AttentionKernels attention;
 };

@@ -109,6 +109,33 @@ PyObject* call_masked_fill_rule(const void*, PyObject* const* arguments, Py_ssiz
   return Py_NewRef(PyTuple_GET_ITEM(pair.get(), 1));
 }
 
+// x or grad_output, mask, p: the mask of x's shape or, for whole channels, with axes of size 1
+// after the first two.
+template <bool kChannels>
+PyObject* call_dropout(const void* definition, PyObject* const* arguments, Py_ssize_t count) {
+  const Elementwise& masked_scale = *static_cast<const Elementwise*>(definition);
+  Operands operands;
+  double p;
+  if (count != 3) return not_implemented();
+  PyObject* inputs[] = {arguments[1], arguments[0]};
+  if (!operands.read(inputs, 2, true) || operands.is_number[1] || !read_number(arguments[2], p) ||
+      !(p >= 0 && p <= 1)) {
+    return not_implemented();
+  }
+  const ArrayView &mask = operands.views[0], &x = operands.views[1];
+  if (mask.ndim != x.ndim || (kChannels && x.ndim < 2)) return not_implemented();
+  for (int i = 0; i < x.ndim; ++i) {
+    if (mask.shape[i] != (kChannels && i > 1 ? 1 : x.shape[i])) return not_implemented();
+  }
+  Reference result(new_of_shape(operands.storage.typenum, operands.shape));
+  if (!result) return nullptr;
+  const double scale = p < 1 ? 1 / (1 - p) : 0;
+  char* outputs[] = {data_of(result)};
+  run_pass(masked_scale.pass[static_cast<int>(operands.storage.element)], masked_scale.cost,
+           operands, true, outputs, 1, false, &scale);
+  return result.release();
+}
+
 // Logic on booleans, byte by byte, and the elementwise kernel of the same name for floats.
 struct Logic {
   const char* name;
@@ -197,9 +224,11 @@ PyObject* call_logic(const void* definition, PyObject* const* arguments, Py_ssiz
 
 bool add_selection_kernels(PyObject* kernels_by_name) {
   const auto arithmetic = kernels().elementwise[0];
-  const auto where = std::find_if(
-      arithmetic.begin(), arithmetic.end(),
-      [](const Elementwise& kernel) { return std::string_view(kernel.name) == "where"; });
+  const auto named = [&](std::string_view name) {
+    return &*std::find_if(arithmetic.begin(), arithmetic.end(),
+                          [&](const Elementwise& kernel) { return kernel.name == name; });
+  };
+  const Elementwise* masked_scale = named("masked_scale");
   for (Logic& kernel : all_logic) {
     PyObject* of_floats = PyDict_GetItemString(kernels_by_name, kernel.name);
     if (of_floats == nullptr ||
@@ -208,8 +237,12 @@ bool add_selection_kernels(PyObject* kernels_by_name) {
       return false;
   }
   return add_kernel(kernels_by_name, "where_backward", call_where_rule, nullptr) &&
-         add_kernel(kernels_by_name, "masked_fill", call_masked_fill, &*where) &&
-         add_kernel(kernels_by_name, "masked_fill_backward", call_masked_fill_rule, nullptr);
+         add_kernel(kernels_by_name, "masked_fill", call_masked_fill, named("where")) &&
+         add_kernel(kernels_by_name, "masked_fill_backward", call_masked_fill_rule, nullptr) &&
+         add_kernel(kernels_by_name, "dropout", call_dropout<false>, masked_scale) &&
+         add_kernel(kernels_by_name, "dropout_backward", call_dropout<false>, masked_scale) &&
+         add_kernel(kernels_by_name, "dropout2d", call_dropout<true>, masked_scale) &&
+         add_kernel(kernels_by_name, "dropout2d_backward", call_dropout<true>, masked_scale);
 }
 
 }  // namespace extensor

@@ -220,7 +220,7 @@ class Rule:
         self, arguments: list[Any], outputs: Sequence[Tensor | None], needs: Needs
     ) -> None:
         """The kernel gave the values; differentiated again, the formula gives the rule."""
-        tensors = [x for x in arguments if isinstance(x, Tensor)]
+        tensors = _tensors_in(arguments)
         if tape.is_recorded(tensors):
             parents = tuple(tape.parent_of(x) for x in tensors)
             made = [x for x in outputs if x is not None]
@@ -229,7 +229,7 @@ class Rule:
     def by_formula(self, arguments: list[Any], needs: Needs) -> list[Tensor | None]:
         """The gradients by the rule as it is written, checked, each in its input's dtype."""
         self._check(arguments)
-        if self.kept_at and tape.is_recorded(x for x in arguments if isinstance(x, Tensor)):
+        if self.kept_at and tape.is_recorded(_tensors_in(arguments)):
             arguments = [None if i in self.kept_at else x for i, x in enumerate(arguments)]
         half = any(isinstance(x, Tensor) and is_half(x.dtype) for x in arguments)
         result = self.written(*([_widened(x) for x in arguments] if half else arguments))
@@ -315,9 +315,9 @@ class FormulaDerivative:
         again = tape.is_grad_enabled()
         with tape.recording(True):
             # An alias for each argument, so that one tensor given twice gets two gradients.
-            arguments = [x.identity() if isinstance(x, Tensor) else x for x in saved]
+            arguments = _aliased(saved)
             outputs = [x for x in self.rule.by_formula(arguments, self.needs) if x is not None]
-        aliases = [x for x in arguments if isinstance(x, Tensor)]
+        aliases = _tensors_in(arguments)
         wanted = [x for x, needed in zip(aliases, needs, strict=True) if needed]
         seeds = grad_output if isinstance(grad_output, list) else [grad_output]
         pairs = [
@@ -330,6 +330,19 @@ class FormulaDerivative:
         roots, root_seeds = zip(*pairs, strict=True)
         found = iter(tape.grad(roots, wanted, root_seeds, create_graph=again, allow_unused=True))
         return [next(found) if needed else None for needed in needs]
+
+
+def _tensors_in(arguments: Sequence[Any]) -> list[Tensor]:
+    """The tensors among the arguments of a rule, those of a list included."""
+    parts = (x if isinstance(x, list) else [x] for x in arguments)
+    return [x for part in parts for x in part if isinstance(x, Tensor)]
+
+
+def _aliased(arguments: Sequence[Any]) -> list[Any]:
+    return [
+        _aliased(x) if isinstance(x, list) else x.identity() if isinstance(x, Tensor) else x
+        for x in arguments
+    ]
 
 
 def _keeper(role: str, index: int) -> Callable[..., Any]:

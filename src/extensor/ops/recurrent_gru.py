@@ -44,7 +44,8 @@ def _run(xp: Any, x: Any, h: Any, w_ih: Any, w_hh: Any, b_ih: Any, b_hh: Any) ->
         own = xp.matmul(as_factor(h), weight)
         own = own if b_hh is None else own + b_hh
         reset, keep = (
-            arrays.sigmoid(xp, (inputs[t, ...] + own)[:, i * size : (i + 1) * size]) for i in range(2)
+            arrays.sigmoid(xp, (inputs[t, ...] + own)[:, i * size : (i + 1) * size])
+            for i in range(2)
         )
         own = own[:, 2 * size :]
         new = xp.tanh(inputs[t, :, 2 * size :] + reset * own)
