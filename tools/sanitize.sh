@@ -32,6 +32,12 @@ mkdir -p "$build/package"
 cp -r "$root/src/extensor" "$build/package/"
 rm -f "$build/package/extensor/"_native*.so
 cp "$build/"_native*.so "$build/package/extensor/"
+# An editable installation finds its own extension before any path; here it must not.
+cat > "$build/package/sitecustomize.py" <<'END'
+import sys
+
+sys.meta_path[:] = [f for f in sys.meta_path if "ScikitBuild" not in type(f).__name__]
+END
 
 export UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
 # CPython itself leaks by design (interned objects, static types), so leaks are not looked for.
@@ -50,9 +56,16 @@ case $sanitizers in
   *) preload="$("$cxx" -print-file-name=libasan.so) $("$cxx" -print-file-name=libubsan.so)" ;;
 esac
 echo "tests under $sanitizers"
+run() {
+  # libstdc++ too: ASan looks up __cxa_throw when the process starts, Python does not bring it.
+  LD_PRELOAD="$preload $("$cxx" -print-file-name=libstdc++.so)" \
+    PYTHONPATH="$build/package" PYTHONMALLOC=malloc "$python" "$@"
+}
+found=$(run -c 'import extensor._native; print(extensor._native.__file__)')
+case $found in
+  "$build"/*) ;;
+  *) echo "the tests would use $found" >&2; exit 1 ;;
+esac
 # capture=sys: a report goes to the file descriptor, which pytest would keep to itself.
 cd "$root"
-# libstdc++ too: ASan looks up __cxa_throw when the process starts, and Python does not bring it.
-LD_PRELOAD="$preload $("$cxx" -print-file-name=libstdc++.so)" \
-  PYTHONPATH="$build/package" PYTHONMALLOC=malloc \
-  "$python" -m pytest -p no:cacheprovider --capture=sys "$@"
+run -m pytest -p no:cacheprovider --capture=sys "$@"
