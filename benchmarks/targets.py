@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from benchmarks.groups.cases import HEADLINE
+from benchmarks.groups.convolution import LAYERS, WAYS
 from benchmarks.groups.gemm import LAYOUTS, SHAPES
 from benchmarks.measure import OURS, Row, geometric_mean
 
@@ -62,6 +63,15 @@ _BLAS = ("numpy", "torch")
 _GEMMS = len(SHAPES) * len(LAYOUTS)
 _SGD = "MLP 784-128-10 SGD"
 
+
+def _convolutions(kind: str, most: float) -> Target:
+    """All layers of a kind: output, gradient of the input, gradient of the weight."""
+    layers = (layer.name for layer in LAYERS if layer.name.startswith(kind))
+    names = frozenset(f"{name} {way}" for name in layers for way in WAYS)
+    text = f"{kind} convolutions, geometric mean, of torch"
+    return Target(text, most, "convolution", names, None, ("torch",), geometric_mean, len(names))
+
+
 TARGETS: Sequence[Target] = (
     _one("add of 16, not recorded, of torch", 0.4, ("call", "add", "16"), "torch"),
     _one(
@@ -92,6 +102,9 @@ TARGETS: Sequence[Target] = (
         _GEMMS,
     ),
     Target("GEMM, the worst", 1.1, "gemm", frozenset(LAYOUTS), None, _BLAS, max, _GEMMS),
+    _convolutions("LeNet", 0.5),
+    _convolutions("residual", 0.9),
+    _convolutions("depthwise", 0.8),
     _one("Adam, 100k, of torch's fastest", 0.3, ("optim", "Adam step", "100k"), *_TORCH_ADAM),
     _one("Adam, 10M, of torch's fastest", 0.9, ("optim", "Adam step", "10M"), *_TORCH_ADAM),
     _one("MLP step, batch 1, of torch", 0.25, ("train", _SGD, "batch 1"), "torch"),

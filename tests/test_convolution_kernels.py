@@ -166,6 +166,16 @@ def test_infinities_stay_in_their_windows(dtype: str, rng: np.random.Generator) 
     np.testing.assert_array_equal(~np.isfinite(out[0]), np.broadcast_to(covers, out.shape[1:]))
 
 
+@pytest.mark.parametrize("value", [np.inf, np.nan])
+def test_weights_that_are_no_numbers_meet_no_zeros(value: float) -> None:
+    """At the borders of its input, an output's gradient has no part of the kernel."""
+    weight = np.ones((1, 1, 3, 3))
+    weight[..., 1, 2] = value
+    found = ex.conv2d_grad_x(np.ones((1, 1, 1, 2)), weight, (3, 4)).numpy()
+    np.testing.assert_array_equal(found[0, 0, 0], [1, 2, 2, 1])
+    np.testing.assert_array_equal(found[0, 0, 1], [1, 2, value, value])
+
+
 def test_kernels_decline_what_python_must_see() -> None:
     x, weight = np.ones((1, 2, 4, 4)), np.ones((4, 2, 3, 3))
     kernel = OPS["conv2d"].kernel

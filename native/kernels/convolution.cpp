@@ -94,8 +94,10 @@ template <typename T>
 void grad_x(const Convolution& shape, const T* gradient, const T* weight, const T* bias, T* out,
             ParallelFor run) {
   Correlation<T> p = forward_correlation<T>(shape);
-  std::swap(p.channels, p.outputs);
-  std::swap(p.weight_channel, p.weight_output);
+  p.channels = shape.out_channels / shape.groups;
+  p.outputs = shape.in_channels / shape.groups;
+  p.weight_channel = p.outputs * p.kernel_size;
+  p.weight_output = p.kernel_size;
   p.source = gradient;
   p.weight = weight;
   p.bias = bias;

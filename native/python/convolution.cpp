@@ -1,6 +1,8 @@
 #include "convolution.h"
 
 #include <algorithm>
+#include <cmath>
+#include <new>
 
 #include "../kernels/tables.h"
 #include "arguments.h"
@@ -100,7 +102,7 @@ PyObject* compute(int typenum, const Convolution& shape, PyObject* const* inputs
   if (!result) return nullptr;
   const void *a = PyArray_DATA(first.array()), *b = PyArray_DATA(second.array());
   void* target = PyArray_DATA(result.array());
-  {
+  try {
     Unlocked unlocked(nanoseconds(shape));
     if (typenum == NPY_FLOAT32) {
       call(kernels().convolution_float32, static_cast<const float*>(a),
@@ -109,6 +111,8 @@ PyObject* compute(int typenum, const Convolution& shape, PyObject* const* inputs
       call(kernels().convolution_float64, static_cast<const double*>(a),
            static_cast<const double*>(b), static_cast<double*>(target));
     }
+  } catch (const std::bad_alloc&) {
+    return PyErr_NoMemory();
   }
   return result.release();
 }
@@ -168,6 +172,15 @@ bool read_shape_of_output(const Sliding& sliding, const npy_intp* output, const 
   return shape.x.out == output[kAxes + 1] && (kAxes == 1 || shape.y.out == output[2]);
 }
 
+// The kernel multiplies weights with zeros around the gradient, which is right for numbers alone.
+bool is_finite(PyArrayObject* array) {
+  double largest = 0;
+  const Element element = PyArray_TYPE(array) == NPY_FLOAT32 ? Element::float32 : Element::float64;
+  kernels().norm.raise_to_largest[static_cast<int>(element)](PyArray_DATA(array),
+                                                             PyArray_SIZE(array), largest);
+  return std::isfinite(largest);
+}
+
 template <int kAxes>
 PyObject* compute_grad_x(int typenum, const Sliding& sliding, PyObject* const* arrays,
                          const npy_intp* size, PyObject* bias_or_none) {
@@ -179,11 +192,15 @@ PyObject* compute_grad_x(int typenum, const Sliding& sliding, PyObject* const* a
       !bias.read(bias_or_none, typenum, shape.in_channels)) {
     return not_implemented();
   }
-  return compute(typenum, shape, arrays, kAxes + 2, x,
-                 [&](const auto& kernel, auto* gradient, auto* weight, auto* target) {
+  Reference weight(contiguous(reinterpret_cast<PyArrayObject*>(arrays[1])));
+  if (!weight) return nullptr;
+  if (!is_finite(weight.array())) return not_implemented();
+  PyObject* const inputs[] = {arrays[0], weight.get()};
+  return compute(typenum, shape, inputs, kAxes + 2, x,
+                 [&](const auto& kernel, auto* gradient, auto* filters, auto* target) {
                    decltype(gradient) numbers;
                    bias.get(numbers);
-                   kernel.grad_x(shape, gradient, weight, numbers, target, run_tasks);
+                   kernel.grad_x(shape, gradient, filters, numbers, target, run_tasks);
                  });
 }
 
