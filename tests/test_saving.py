@@ -238,7 +238,9 @@ def test_an_error_at_any_system_call(
         number, lambda: OSError(errno.ENOSPC, "No space left on device")
     ).items():
         monkeypatch.setattr(os, name, function)
-    with pytest.raises(OSError, match=r"save: could not write .* [(]No space left on dev") as caught:
+    with pytest.raises(
+        OSError, match=r"save: could not write .* [(]No space left on dev"
+    ) as caught:
         ex.save(path, {"x": 2})
     monkeypatch.undo()
     renamed = number > CALLS.index("replace")
