@@ -20,7 +20,7 @@ from extensor.io import DamagedFileError
 from extensor.train import Callback, Checkpoints, Trainer
 
 SCRIPT = str(Path(__file__).with_name("killed_training.py"))
-# All of them take a minute or two: EXTENSOR_KILLS=50 pytest tests/test_trainer_resume.py
+# All of them take some minutes: EXTENSOR_KILLS=50 pytest tests/test_trainer_resume.py
 KILLS = int(os.environ.get("EXTENSOR_KILLS", "4"))
 STEPS = 5 * EPOCHS
 
