@@ -21,6 +21,7 @@ from extensor.train import (
     NotFiniteError,
     Trainer,
     default_callbacks,
+    read_log,
 )
 
 
@@ -298,9 +299,11 @@ def test_a_loss_that_is_not_finite_names_step_op_and_module(tmp_path: Path) -> N
         if trainer.step == 4:
             model[2][1].factor = 1e30
 
-    trainer = _trainer(model, folder=tmp_path / "run", callbacks=[Watch(spoil)])
+    trainer = _trainer(model, folder=tmp_path / "run", callbacks=[Watch(spoil), Logging()])
     with pytest.raises(NotFiniteError) as caught:
         trainer.fit(_loader(), 9)
+    stopped = read_log(tmp_path / "run" / "log.jsonl")[-1]
+    assert stopped == {"event": "stopped", "step": 5, "reason": str(caught.value)}
     latest = tmp_path / "run" / "checkpoints" / "step-000000003.safetensors"
     assert str(caught.value) == (
         "step 5 of epoch 2: loss is nan: 2.1: exp gave infinity for finite inputs; "

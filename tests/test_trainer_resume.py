@@ -80,6 +80,31 @@ def test_interrupted_at_any_step(step: int, expected: dict[str, bytes], tmp_path
         assert found[name] == expected[name], name
 
 
+def test_fit_goes_on_after_an_interruption(expected: dict[str, bytes], tmp_path: Path) -> None:
+    """In the same process, as in a notebook: nothing is read from the checkpoint."""
+    stop = Stop(7, _interrupt)
+    trainer, train, validation = made(tmp_path, callbacks=[stop])
+    with pytest.raises(KeyboardInterrupt):
+        trainer.fit(train, EPOCHS, validation)
+    assert (trainer.epoch, trainer.batch) == (1, 4)
+    trainer.fit(train, EPOCHS, validation)
+    found = contents(tmp_path)
+    assert (
+        found[f"checkpoints/{_last(tmp_path).name}"]
+        == expected[f"checkpoints/{_last(tmp_path).name}"]
+    )
+    assert found["log.jsonl"] == expected["log.jsonl"]
+
+
+def test_fit_with_another_loader_begins_the_epoch_again(tmp_path: Path) -> None:
+    trainer, train, validation = made(tmp_path, callbacks=[Stop(7, _interrupt)])
+    with pytest.raises(KeyboardInterrupt):
+        trainer.fit(train, EPOCHS, validation)
+    _, other, _ = made(tmp_path)
+    trainer.fit(other, 2, validation)
+    assert trainer.step == 7 + 5
+
+
 def test_stopped_again_and_again(expected: dict[str, bytes], tmp_path: Path) -> None:
     for step in (3, 3, 6, 7, 10, 11, 15):
         with pytest.raises(StopError):

@@ -164,7 +164,7 @@ class _Batches:
         begin = number * self.batch_size
         part = slice(begin, min(begin + self.batch_size, len(self.indices)))
         if self.at_once:
-            batch = self.dataset.batch(part if self.in_order else self.indices[part])
+            batch: Batch = self.dataset.batch(part if self.in_order else self.indices[part])
         else:
             batch = _stacked([self.dataset[i] for i in self.indices[part].tolist()])
         if self.transforms:

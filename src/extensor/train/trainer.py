@@ -130,7 +130,8 @@ class Trainer:
         if not hasattr(train, "__len__") or len(train) == 0:
             given = len(train) if hasattr(train, "__len__") else type(train).__name__
             raise value_error("fit", "train must be a loader of at least one batch", train=given)
-        if self.checkpoint_every is not None and not hasattr(train, "state_dict"):
+        needs_state = self.checkpoint_every is not None or self._restored.get("loader")
+        if needs_state and not hasattr(train, "state_dict"):
             requirement = "checkpoints within an epoch need a loader with a state_dict"
             raise type_error("fit", requirement, train=type(train).__name__)
         if self.run is not None and self.checkpoints is not None:
@@ -142,16 +143,25 @@ class Trainer:
                 )
             self.run.write_descriptions(self.config)
             self.checkpoints.tidy(self.step)
-        self._loader = train
+        self._go_on_with(train)
+        self.epochs = epochs
+        self._batches = len(train)
+        self.total_steps = epochs * -(-self._batches // self.accumulate)
+
+    def _go_on_with(self, train: Any) -> None:
+        """Bring the loader, and random numbers, to where the checkpoint or the last fit left off."""
         if self._restored:
             # Not earlier: whoever makes loaders and models after resume() draws random numbers.
             random.set_state(self._restored["generators"]["default"])
             if self._restored["loader"]:
                 train.load_state_dict(self._restored["loader"])
             self._restored = {}
-        self.epochs = epochs
-        self._batches = len(train)
-        self.total_steps = epochs * -(-self._batches // self.accumulate)
+        elif self.batch and train is self._loader and hasattr(train, "state_dict"):
+            train.load_state_dict(train.state_dict())
+        elif self.batch:
+            self.batch = 0
+            self.running_loss.reset()
+        self._loader = train
 
     def _fit_epoch(self, train: Iterable[Any], validation: Iterable[Any] | None) -> None:
         self.model.train()
@@ -190,7 +200,9 @@ class Trainer:
         try:
             self.last_step = result = self.take_step(group, self._gradients_known)
         except NotFiniteError as error:
-            raise NotFiniteError(self._stopped_by(error)) from None
+            reason = self._stopped_by(error)
+            self.log({"event": "stopped", "step": self.step + 1, "reason": reason})
+            raise NotFiniteError(reason) from None
         self.step += 1
         self.running_loss.add(result.loss, result.samples)
         record: dict[str, Any] = {"event": "step", "epoch": self.epoch + 1, "step": self.step}
