@@ -90,6 +90,17 @@ def test_batches_in_order(dataset: Any, drop_last: bool, sizes: list[int]) -> No
     assert list(chain(*batches)) == list(range(sum(sizes)))
 
 
+@pytest.mark.parametrize("dataset", [ArrayDataset(np.arange(10)), list(range(10))])
+def test_the_sampler_says_how_many(dataset: Any) -> None:
+    assert _rows(DataLoader(dataset, 4, sampler=SequentialSampler(6))) == [[0, 1, 2, 3], [4, 5]]
+
+
+def test_a_loader_in_order_draws_nothing() -> None:
+    before = ex.random.get_state()
+    list(DataLoader(ArrayDataset(np.arange(10)), 4))
+    assert ex.random.get_state() == before
+
+
 def test_empty_dataset_gives_no_batch() -> None:
     assert _rows(DataLoader(ArrayDataset(np.ones((0, 3))), 4, shuffle=True)) == []
 

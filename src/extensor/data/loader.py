@@ -72,7 +72,11 @@ class DataLoader:
         self.transforms = (transform,) if callable(transform) else tuple(transform)
         self.workers = workers
         self.prefetch = prefetch
-        self.generator = default_generator.split(1)[0] if generator is None else generator
+        if generator is None:
+            # One that leaves nothing to chance must not change what others draw.
+            chance = self.transforms or not isinstance(sampler, SequentialSampler)
+            generator = default_generator.split(1)[0] if chance else Generator(0)
+        self.generator = generator
         self._epoch_state = self.generator.get_state()
         self._position = 0
         self._resume_at = 0
@@ -134,7 +138,9 @@ class _Batches:
     """The batches of one epoch by their number, in any order and from any thread."""
 
     def __init__(self, loader: DataLoader) -> None:
-        self.dataset = loader.dataset
+        self.dataset: Any = loader.dataset
+        # Asked only once in an epoch: to check a protocol takes Python as long as a batch.
+        self.at_once = isinstance(self.dataset, BatchDataset)
         self.batch_size = loader.batch_size
         self.transforms = loader.transforms
         self.in_order = isinstance(loader.sampler, SequentialSampler)
@@ -155,9 +161,10 @@ class _Batches:
         return order
 
     def __call__(self, number: int) -> Batch:
-        part = slice(number * self.batch_size, (number + 1) * self.batch_size)
-        if isinstance(self.dataset, BatchDataset):
-            batch = self.dataset.batch(part if self.in_order else self.indices[part])
+        begin = number * self.batch_size
+        part = slice(begin, min(begin + self.batch_size, len(self.indices)))
+        if self.at_once:
+            batch: Batch = self.dataset.batch(part if self.in_order else self.indices[part])
         else:
             batch = _stacked([self.dataset[i] for i in self.indices[part].tolist()])
         if self.transforms:
