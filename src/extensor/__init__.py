@@ -63,7 +63,7 @@ from extensor.tape import (
 from extensor.tensor import Tensor, tensor
 
 if TYPE_CHECKING:
-    from extensor import amp, data, io, models, nn, optim
+    from extensor import amp, data, io, models, nn, optim, train
     from extensor.gradcheck import GradientError, GradientReport, Mistake, check_gradient
     from extensor.io import load, save
     from extensor.nn.init import xavier_uniform
@@ -150,6 +150,7 @@ __all__ = [
     "set_num_threads",
     "sgd_step",
     "tensor",
+    "train",
     "trim_memory",
     "uint8",
     "uint16",
@@ -171,7 +172,7 @@ _LAZY = {
     "xavier_uniform": "nn.init",
     **dict.fromkeys(("sgd_step", "clip_grad_norm", "clip_grad_value"), "optim"),
 }
-_LAZY_MODULES = frozenset({"amp", "data", "gradcheck", "io", "models", "nn", "optim"})
+_LAZY_MODULES = frozenset({"amp", "data", "gradcheck", "io", "models", "nn", "optim", "train"})
 
 
 def __getattr__(name: str) -> Any:

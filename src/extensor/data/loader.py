@@ -72,7 +72,11 @@ class DataLoader:
         self.transforms = (transform,) if callable(transform) else tuple(transform)
         self.workers = workers
         self.prefetch = prefetch
-        self.generator = default_generator.split(1)[0] if generator is None else generator
+        if generator is None:
+            # One that leaves nothing to chance must not change what others draw.
+            chance = self.transforms or not isinstance(sampler, SequentialSampler)
+            generator = default_generator.split(1)[0] if chance else Generator(0)
+        self.generator = generator
         self._epoch_state = self.generator.get_state()
         self._position = 0
         self._resume_at = 0

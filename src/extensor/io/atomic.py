@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from itertools import count
 from pathlib import Path
 
@@ -23,7 +24,7 @@ def write_atomically(path: str | Path, content: bytes | bytearray | memoryview) 
             _write(partial, memoryview(content))
             os.replace(partial, path)
         except BaseException:
-            partial.unlink(missing_ok=True)
+            _removed(partial)
             raise
         _sync_folder(path.parent)
     except OSError as error:
@@ -55,4 +56,9 @@ def _sync_folder(folder: Path) -> None:
 def remove_partial(folder: Path) -> None:
     """Delete what a process that was killed left half written."""
     for path in folder.glob(f".*{PARTIAL}"):
-        path.unlink(missing_ok=True)
+        _removed(path)
+
+
+def _removed(path: Path) -> None:
+    with suppress(FileNotFoundError):
+        os.unlink(path)

@@ -1,0 +1,53 @@
+"""Training: the trainer, metrics, callbacks, logs and checkpoints."""
+
+from extensor.train.callback import Callback
+from extensor.train.callbacks import BestCheckpoint, EarlyStopping, GradientHealth, TensorBoard
+from extensor.train.checkpoints import Checkpoints
+from extensor.train.logs import Logging, Timing, read_log
+from extensor.train.metrics import (
+    Mean,
+    MeanAbsoluteError,
+    Metric,
+    Perplexity,
+    RootMeanSquaredError,
+)
+from extensor.train.metrics_classification import (
+    F1,
+    Accuracy,
+    ConfusionMatrix,
+    Precision,
+    Recall,
+    TopKAccuracy,
+)
+from extensor.train.nonfinite import NotFiniteError
+from extensor.train.progress import Progress
+from extensor.train.run import RunFolder
+from extensor.train.trainer import Trainer, default_callbacks
+
+__all__ = [
+    "F1",
+    "Accuracy",
+    "BestCheckpoint",
+    "Callback",
+    "Checkpoints",
+    "ConfusionMatrix",
+    "EarlyStopping",
+    "GradientHealth",
+    "Logging",
+    "Mean",
+    "MeanAbsoluteError",
+    "Metric",
+    "NotFiniteError",
+    "Perplexity",
+    "Precision",
+    "Progress",
+    "Recall",
+    "RootMeanSquaredError",
+    "RunFolder",
+    "TensorBoard",
+    "Timing",
+    "TopKAccuracy",
+    "Trainer",
+    "default_callbacks",
+    "read_log",
+]

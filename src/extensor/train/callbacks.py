@@ -1,0 +1,136 @@
+"""Callbacks that watch a number, or the gradients."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import inf, isfinite
+from typing import TYPE_CHECKING, Any
+
+from extensor.errors import value_error
+from extensor.optim.clipping import norm_of
+from extensor.train.callback import Callback, monitored
+from extensor.train.logs import run_of
+
+if TYPE_CHECKING:
+    from extensor.train.trainer import Trainer
+
+
+class _Best(Callback):
+    """Keeps the best value of ``monitor`` and how many epochs have gone by without a better one."""
+
+    def __init__(self, monitor: str, mode: str, min_delta: float = 0.0) -> None:
+        if mode not in ("min", "max"):
+            raise value_error(type(self).__name__, "mode must be 'min' or 'max'", mode=mode)
+        self.monitor = monitor
+        self.sign = 1.0 if mode == "min" else -1.0
+        self.min_delta = min_delta
+        self.best = self.sign * inf
+        self.bad = 0
+
+    def improved(self, record: Mapping[str, Any]) -> bool:
+        """Look at the record of an epoch."""
+        value = monitored(type(self).__name__, record, self.monitor)
+        better = self.sign * value < self.sign * self.best - self.min_delta
+        self.best = value if better else self.best
+        self.bad = 0 if better else self.bad + 1
+        return better
+
+    def state_dict(self) -> dict[str, Any]:
+        return {"best": self.best, "bad": self.bad}
+
+    def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
+        self.best, self.bad = float(state_dict["best"]), int(state_dict["bad"])
+
+
+class EarlyStopping(_Best):
+    """Stops training when ``monitor`` has not improved by ``min_delta`` for ``patience`` epochs."""
+
+    def __init__(
+        self,
+        monitor: str = "validation_loss",
+        patience: int = 5,
+        mode: str = "min",
+        min_delta: float = 0.0,
+    ) -> None:
+        super().__init__(monitor, mode, min_delta)
+        if patience < 1:
+            raise value_error("EarlyStopping", "patience must be 1 or more", patience=patience)
+        self.patience = patience
+
+    def epoch_ended(self, trainer: Trainer, record: Mapping[str, Any]) -> None:
+        if not self.improved(record) and self.bad >= self.patience:
+            trainer.stop()
+
+
+class BestCheckpoint(_Best):
+    """Writes ``checkpoints/best.safetensors`` whenever ``monitor`` is better than ever before."""
+
+    def __init__(self, monitor: str = "validation_loss", mode: str = "min") -> None:
+        super().__init__(monitor, mode)
+
+    def fit_began(self, trainer: Trainer) -> None:
+        run_of(trainer, "BestCheckpoint")
+
+    def epoch_ended(self, trainer: Trainer, record: Mapping[str, Any]) -> None:
+        if self.improved(record):
+            trainer.save("best")
+
+
+class GradientHealth(Callback):
+    """Logs the norm of each parameter's gradient every ``every`` steps.
+
+    Those that are all zeros, or not finite, are named besides.
+    """
+
+    def __init__(self, every: int = 50) -> None:
+        self.every = every
+
+    def gradients_known(self, trainer: Trainer) -> None:
+        step = trainer.step + 1  # the one that is being taken
+        if step % self.every:
+            return
+        norms = {
+            name: norm_of([parameter.grad._array], 2.0)
+            for name, parameter in trainer.model.named_parameters()
+            if parameter.grad is not None
+        }
+        trainer.log(
+            {
+                "event": "gradients",
+                "step": step,
+                "norms": {name: norm for name, norm in norms.items() if isfinite(norm)},
+                "zero": [name for name, norm in norms.items() if norm == 0],
+                "not_finite": [name for name, norm in norms.items() if not isfinite(norm)],
+            }
+        )
+
+
+class TensorBoard(Callback):
+    """Writes what the log says for TensorBoard too; ``pip install extensor[tensorboard]``."""
+
+    def __init__(self, every: int = 50) -> None:
+        self.every = every
+
+    def fit_began(self, trainer: Trainer) -> None:
+        try:
+            from tensorboardX import SummaryWriter
+        except ImportError:
+            raise ImportError(
+                "TensorBoard: tensorboardX must be installed, see pip install extensor[tensorboard]"
+            ) from None
+        self._writer = SummaryWriter(str(run_of(trainer, "TensorBoard").path))
+
+    def step_ended(self, trainer: Trainer, record: Mapping[str, Any]) -> None:
+        if record["step"] % self.every == 0:
+            self._write("step", record)
+
+    def epoch_ended(self, trainer: Trainer, record: Mapping[str, Any]) -> None:
+        self._write("epoch", record)
+
+    def _write(self, kind: str, record: Mapping[str, Any]) -> None:
+        for key, value in record.items():
+            if isinstance(value, float):
+                self._writer.add_scalar(f"{kind}/{key}", value, record["step"])
+
+    def fit_ended(self, trainer: Trainer) -> None:
+        self._writer.close()

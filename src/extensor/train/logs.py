@@ -1,0 +1,133 @@
+"""The log of a run: a line of JSON for each event, and a table of the epochs.
+
+What stands in it does not depend on the time of day or on interruptions, so a run that was resumed has
+the same log as one that was not. How long things took stands in a file of its own.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from extensor.errors import value_error
+from extensor.io.atomic import write_atomically
+from extensor.train.callback import Callback
+from extensor.train.run import RunFolder
+
+if TYPE_CHECKING:
+    from extensor.train.trainer import Trainer
+
+
+class Logging(Callback):
+    """Writes ``log.jsonl``, every ``every`` steps and after each epoch, and ``log.csv``."""
+
+    def __init__(self, every: int = 50) -> None:
+        self.every = every
+        self._file: io.BufferedRandom | None = None
+        self._length = 0
+
+    def fit_began(self, trainer: Trainer) -> None:
+        path = run_of(trainer, "Logging").log
+        # What was logged after the checkpoint that training goes on from, is logged again.
+        self._file = path.open("r+b" if path.exists() else "w+b")
+        self._file.truncate(min(self._length, path.stat().st_size))
+        self._file.seek(0, os.SEEK_END)
+        self._write_table(trainer)
+
+    def write(self, record: Mapping[str, Any]) -> None:
+        """Add a line to the log."""
+        if self._file is not None:
+            self._file.write((json.dumps(record, default=_as_list) + "\n").encode())
+
+    def step_ended(self, trainer: Trainer, record: Mapping[str, Any]) -> None:
+        if record["step"] % self.every == 0:
+            self.write(record)
+
+    def epoch_ended(self, trainer: Trainer, record: Mapping[str, Any]) -> None:
+        self.write(record)
+        self._write_table(trainer)
+
+    def _write_table(self, trainer: Trainer) -> None:
+        """The table is small, and written anew each time: so its columns may change."""
+        rows = [
+            {key: value for key, value in record.items() if isinstance(value, int | float)}
+            for record in trainer.history
+        ]
+        text = io.StringIO()
+        writer = csv.DictWriter(text, list({key: None for row in rows for key in row}))
+        writer.writeheader()
+        writer.writerows(rows)
+        write_atomically(run_of(trainer, "Logging").table, text.getvalue().encode())
+
+    def state_dict(self) -> dict[str, Any]:
+        """How long the log is. It is on the disk when this is said."""
+        if self._file is not None:
+            self._file.flush()
+            os.fsync(self._file.fileno())
+            self._length = self._file.tell()
+        return {"length": self._length}
+
+    def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
+        self._length = int(state_dict["length"])
+
+    def fit_ended(self, trainer: Trainer) -> None:
+        if self._file is not None:
+            self.state_dict()
+            self._file.close()
+            self._file = None
+
+
+class Timing(Callback):
+    """Writes ``timing.jsonl``: how long each epoch took, and how many samples it had in a second."""
+
+    def fit_began(self, trainer: Trainer) -> None:
+        self._path = run_of(trainer, "Timing").timing
+        self._restart()
+
+    def _restart(self) -> None:
+        self._begin = time.perf_counter()
+        self._samples = 0
+
+    def step_ended(self, trainer: Trainer, record: Mapping[str, Any]) -> None:
+        self._samples += trainer.last_step.samples
+
+    def epoch_ended(self, trainer: Trainer, record: Mapping[str, Any]) -> None:
+        seconds = time.perf_counter() - self._begin
+        line = {
+            "epoch": record["epoch"],
+            "seconds": seconds,
+            "samples_per_second": self._samples / seconds,
+        }
+        with self._path.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(line) + "\n")
+        self._restart()
+
+
+def run_of(trainer: Trainer, name: str) -> RunFolder:
+    """The folder of the trainer's run, which ``name`` writes into."""
+    if trainer.run is None:
+        raise value_error(name, "the trainer must have a folder", folder=None)
+    return trainer.run
+
+
+def read_log(path: str | Path) -> list[dict[str, Any]]:
+    """The records of a log; a last line that was cut short by a crash is left out."""
+    records = []
+    for line in Path(path).read_text(encoding="utf-8").splitlines():
+        try:
+            records.append(json.loads(line))
+        except json.JSONDecodeError:
+            break
+    return records
+
+
+def _as_list(value: Any) -> Any:
+    return np.asarray(value).tolist()

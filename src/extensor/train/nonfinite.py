@@ -1,0 +1,71 @@
+"""Where the first NaN or infinity of a step came from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from math import isfinite
+from typing import Any
+
+import numpy as np
+
+from extensor import engine
+from extensor.dtypes import is_floating
+from extensor.nn.module import Module
+
+
+class NotFiniteError(FloatingPointError):
+    """A loss or gradient turned NaN or infinite, so training stopped before it could spread."""
+
+
+class _Found(Exception):
+    """Raised at the op, so that the modules it passes add their path to it."""
+
+
+def origin_of(model: Module, batch: Sequence[Any], compute: Callable[[], Any]) -> str | None:
+    """The part of ``batch``, the tensor of ``model``, or the op of ``compute`` that gave the first.
+
+    ``compute`` must repeat what was done with the batch. None if all is well then.
+    """
+    for index, part in enumerate(batch):
+        rows = _rows_not_finite(part)
+        if rows.size:
+            return f"part {index} of the batch is not finite in sample {rows[0]}"
+    for name, tensor in model.state_dict().items():
+        if _kind(np.asarray(tensor)):
+            return f"{name} is not finite since the step before"
+    try:
+        with engine.observe(_stop_at_first):
+            compute()
+    except _Found as found:
+        return str(found)
+    return None
+
+
+def _stop_at_first(compute: Any, arrays: Any, attributes: Any, result: Any) -> None:
+    kind = _kind_in(result)
+    if kind and not _kind_in(list(arrays)) and not _kind_in(list(attributes)):
+        raise _Found(f"{compute.__name__} gave {kind} for finite inputs")
+
+
+def _kind_in(value: Any) -> str:
+    """ "NaN" or "infinity" if any of the arrays and numbers in ``value`` is; otherwise nothing."""
+    if isinstance(value, list | tuple):
+        return next(filter(None, map(_kind_in, value)), "")
+    if isinstance(value, np.ndarray):
+        return _kind(value)
+    if isinstance(value, float) and not isfinite(value):
+        return "NaN" if value != value else "infinity"
+    return ""
+
+
+def _kind(array: Any) -> str:
+    if not is_floating(array.dtype) or np.isfinite(array).all():
+        return ""
+    return "NaN" if np.isnan(array).any() else "infinity"
+
+
+def _rows_not_finite(part: Any) -> Any:
+    array = np.asarray(part)
+    if not is_floating(array.dtype) or array.ndim == 0:
+        return np.zeros(0)
+    return np.flatnonzero(~np.isfinite(array).reshape(len(array), -1).all(axis=1))

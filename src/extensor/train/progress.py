@@ -1,0 +1,110 @@
+"""Progress for a person to look at: a bar in a terminal, a line for each epoch elsewhere."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, TextIO
+
+from extensor.train.callback import Callback
+
+if TYPE_CHECKING:
+    from extensor.train.trainer import Trainer
+
+_REFRESH = 0.1  # seconds between two pictures of the bar
+_HIDDEN = ("event", "epoch", "step")
+
+
+class Progress(Callback):
+    """Shows epoch, loss, samples per second and the time left on ``stream``, standard error."""
+
+    def __init__(self, stream: TextIO | None = None) -> None:
+        self.stream = sys.stderr if stream is None else stream
+        self._bar: Any = None
+
+    def fit_began(self, trainer: Trainer) -> None:
+        self._samples = 0
+        self._begin = self._epoch_begin = time.perf_counter()
+        self._first_step = trainer.step
+        self._shown = 0.0
+        if self.stream.isatty():
+            self._bar = self._made_bar()
+            self._bar.start()
+            self._task = self._bar.add_task("", total=None)
+
+    def _made_bar(self) -> Any:
+        from rich.console import Console
+        from rich.progress import BarColumn, TextColumn
+        from rich.progress import Progress as RichProgress
+
+        return RichProgress(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            TextColumn("{task.percentage:>3.0f}%"),
+            console=Console(file=self.stream),
+            auto_refresh=False,  # a thread of its own would take time from training
+            transient=True,
+        )
+
+    def step_ended(self, trainer: Trainer, record: Mapping[str, Any]) -> None:
+        self._samples += trainer.last_step.samples
+        if self._bar is None:
+            return
+        now = time.perf_counter()
+        if now - self._shown >= _REFRESH:
+            self._shown = now
+            self._show(trainer, now)
+
+    def _show(self, trainer: Trainer, now: float) -> None:
+        done = trainer.step - self._first_step
+        left = (trainer.total_steps - trainer.step) * (now - self._begin) / done
+        self._bar.update(
+            self._task,
+            total=trainer.total_steps,
+            completed=trainer.step,
+            description=f"epoch {trainer.epoch + 1}/{trainer.epochs}  "
+            f"loss {trainer.running_loss.compute():.4f}  "
+            f"{self._rate(now):,.0f} samples/s  {duration(left)} left",
+            refresh=True,
+        )
+
+    def _rate(self, now: float) -> float:
+        return self._samples / max(now - self._epoch_begin, 1e-9)
+
+    def epoch_ended(self, trainer: Trainer, record: Mapping[str, Any]) -> None:
+        now = time.perf_counter()
+        numbers = "  ".join(
+            f"{key} {value:.4g}"
+            for key, value in record.items()
+            if isinstance(value, int | float) and key not in _HIDDEN
+        )
+        line = (
+            f"epoch {record['epoch']}/{trainer.epochs}  {numbers}  "
+            f"{self._rate(now):,.0f} samples/s  {duration(now - self._epoch_begin)}"
+        )
+        if self._bar is None:
+            print(line, file=self.stream, flush=True)
+        else:
+            self._bar.console.print(line, markup=False, highlight=False)
+        self._samples = 0
+        self._epoch_begin = now
+
+    def fit_ended(self, trainer: Trainer) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+            self._bar = None
+
+
+def duration(seconds: float) -> str:
+    """Seconds as a person writes them.
+
+    >>> from extensor.train.progress import duration
+    >>> [duration(x) for x in (0.5, 75, 3700)]
+    ['0.5 s', '1:15', '1:01:40']
+    """
+    if seconds < 60:
+        return f"{seconds:.1f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02d}:{rest:02d}" if hours else f"{minutes}:{rest:02d}"

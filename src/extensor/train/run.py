@@ -1,0 +1,114 @@
+"""The folder of a run: what lies where, its configuration and the machine."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from extensor.errors import type_error
+from extensor.io.atomic import remove_partial, write_atomically
+from extensor.settings import get_num_threads
+
+
+class RunFolder:
+    """Paths inside the folder of a run.
+
+    ``config.toml`` and ``machine.json`` are written when training begins, ``log.jsonl``, ``log.csv``
+    and ``timing.jsonl`` while it lasts, ``checkpoints`` has the checkpoints.
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = Path(path)
+        self.config = self.path / "config.toml"
+        self.machine = self.path / "machine.json"
+        self.log = self.path / "log.jsonl"
+        self.table = self.path / "log.csv"
+        self.timing = self.path / "timing.jsonl"
+        self.checkpoints = self.path / "checkpoints"
+
+    def holds_a_run(self) -> bool:
+        """True if somebody has trained here."""
+        return self.log.exists() or any(self.checkpoints.glob("*"))
+
+    def write_descriptions(self, config: Mapping[str, Any]) -> None:
+        """Write the configuration and what is known of the machine."""
+        self.path.mkdir(parents=True, exist_ok=True)
+        remove_partial(self.path)
+        write_atomically(self.config, as_toml(config).encode())
+        write_atomically(self.machine, (json.dumps(machine(), indent=2) + "\n").encode())
+
+
+def machine() -> dict[str, Any]:
+    """Versions and hardware, for those who read a report later."""
+    from extensor import __version__
+
+    return {
+        "extensor": __version__,
+        "python": platform.python_version(),
+        "numpy": np.__version__,
+        "system": platform.platform(),
+        "processor": platform.processor() or platform.machine(),
+        "cores": os.cpu_count(),
+        "threads": get_num_threads(),
+        "command": sys.argv,
+    }
+
+
+def as_toml(config: Mapping[str, Any]) -> str:
+    """``config`` in TOML: dicts are tables; strings, numbers, booleans and lists of them are values.
+
+    None is left out, as TOML has no word for it.
+
+    >>> from extensor.train.run import as_toml
+    >>> print(as_toml({"seed": 1, "optimizer": {"name": "Adam", "lr": 0.001}}), end="")
+    seed = 1
+    <BLANKLINE>
+    [optimizer]
+    name = "Adam"
+    lr = 0.001
+    """
+    return "\n".join(_lines(config, ())).removeprefix("\n") + ("\n" if config else "")
+
+
+def _lines(table: Mapping[str, Any], path: tuple[str, ...]) -> list[str]:
+    values = {key: x for key, x in table.items() if not isinstance(x, Mapping) and x is not None}
+    lines = [f"{_key(key)} = {_value(x, (*path, key))}" for key, x in values.items()]
+    for key, x in table.items():
+        if isinstance(x, Mapping):
+            inner = (*path, key)
+            lines += ["", f"[{'.'.join(map(_key, inner))}]", *_lines(x, inner)]
+    return lines
+
+
+def _key(key: str) -> str:
+    bare = key.isascii() and key.replace("-", "").replace("_", "").isalnum()
+    return key if bare else _text(key)
+
+
+def _text(text: str) -> str:
+    """As JSON has it, which TOML reads too, save for one character that it wants escaped."""
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def _value(value: Any, path: tuple[str, ...]) -> str:
+    if isinstance(value, str):
+        return _text(value)
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int | float):
+        return repr(value)  # TOML has inf and nan too
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(_value(item, path) for item in value)}]"
+    raise type_error(
+        "Trainer",
+        "config must hold dicts, strings, numbers, booleans and lists",
+        key=".".join(path),
+        type=type(value).__name__,
+    )

@@ -1,0 +1,152 @@
+"""One step of training: gradients of some batches, clipping, the optimizer, and what follows it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
+from functools import partial
+from math import isfinite
+from typing import Any, NamedTuple
+
+from extensor import random
+from extensor.amp import GradScaler, autocast
+from extensor.dtypes import DType, as_dtype, float16
+from extensor.errors import value_error
+from extensor.nn.module import Module
+from extensor.optim import EMA, Optimizer, clip_grad_norm, clip_grad_value
+from extensor.optim.clipping import norm_of
+from extensor.tensor import Tensor
+from extensor.train.nonfinite import NotFiniteError, origin_of
+
+Batch = Sequence[Any]
+Loss = Callable[[Any, Any], Tensor]
+
+
+class StepResult(NamedTuple):
+    """The mean loss of a step's samples, their number, and the norm of the gradients if it was taken."""
+
+    loss: float
+    samples: int
+    gradient_norm: float | None
+
+
+class TrainStep:
+    """Changes ``model`` by the gradients of a group of batches, as if they were one.
+
+    ``amp`` is the dtype of mixed precision; float16 brings a scaler of its own. ``ema`` is updated
+    after each step.
+    """
+
+    def __init__(
+        self,
+        model: Module,
+        loss: Loss,
+        optimizer: Optimizer,
+        clip_norm: float | None = None,
+        clip_value: float | None = None,
+        amp: DType = None,
+        ema: EMA | None = None,
+    ) -> None:
+        for name, bound in (("clip_norm", clip_norm), ("clip_value", clip_value)):
+            if bound is not None and not bound > 0:
+                raise value_error("Trainer", f"{name} must be greater than 0", **{name: bound})
+        self.model = model
+        self.loss = loss
+        self.optimizer = optimizer
+        self.clip_norm = clip_norm
+        self.clip_value = clip_value
+        self.amp = amp
+        self.scaler = GradScaler(enabled=amp is not None and as_dtype(amp, "Trainer") == float16)
+        self.ema = ema
+        self.parameters = [p for group in optimizer.param_groups for p in group["params"]]
+
+    def forward(self, batch: Batch) -> tuple[Any, Tensor]:
+        """The model's output and its loss; the last part of a batch is the target."""
+        *inputs, target = batch
+        with nullcontext() if self.amp is None else autocast(self.amp):
+            output = self.model(*inputs)
+            return output, self.loss(output, target)
+
+    def __call__(
+        self, group: Sequence[Batch], on_gradients: Callable[[], None] | None = None
+    ) -> StepResult:
+        """One step; ``on_gradients`` is called when the gradients are known and not yet clipped."""
+        self.optimizer.zero_grad()
+        state = random.get_state()
+        sizes = [len(batch[0]) for batch in group]
+        samples = sum(sizes)
+        total = 0.0
+        for batch, size in zip(group, sizes, strict=True):
+            loss = self.forward(batch)[1]
+            value = float(loss)
+            if not isfinite(value):
+                raise self._not_finite(f"loss is {value}", state, batch)
+            # A part of the samples has that part in the mean over all of them.
+            share = size / samples
+            total += share * value
+            self.scaler.scale(loss if share == 1 else loss * share).backward()
+        if self.scaler.enabled:
+            self.scaler.unscale_(self.optimizer)
+        if on_gradients is not None:
+            on_gradients()
+        norm = self._clipped()
+        if norm is not None and not isfinite(norm) and not self.scaler.enabled:
+            raise self._not_finite(f"norm of the gradients is {norm}", state, *group)
+        if self.scaler.step(self.optimizer) and self.ema is not None:
+            self.ema.update()
+        self.scaler.update()
+        return StepResult(total, samples, norm)
+
+    def _clipped(self) -> float | None:
+        """Clip the gradients. Returns the norm they had, if that was needed."""
+        if self.clip_value is not None:
+            clip_grad_value(self.parameters, self.clip_value)
+        if self.clip_norm is None:
+            return None
+        return float(clip_grad_norm(self.parameters, self.clip_norm))
+
+    def _not_finite(self, what: str, state: Any, *group: Batch) -> NotFiniteError:
+        """The error for this step, after its batches were repeated under observation."""
+        random.set_state(state)
+        origins = (origin_of(self.model, batch, partial(self._repeated, batch)) for batch in group)
+        origin = next(filter(None, origins), "no op gave that when the batch was repeated")
+        return NotFiniteError(f"{what}: {origin}")
+
+    def _repeated(self, batch: Batch) -> None:
+        self.optimizer.zero_grad()
+        self.forward(batch)[1].backward()
+
+    def is_finite(self) -> bool:
+        """True if every parameter is: what a checkpoint must be to be worth keeping."""
+        arrays = [parameter._array for parameter in self.parameters]
+        return isfinite(norm_of(arrays, float("inf")))
+
+    def state_dict(self) -> dict[str, Any]:
+        """Everything that the next step depends on, save the batches and random numbers."""
+        schedules = enumerate(self.optimizer.schedules)
+        return {
+            "model": self.model.state_dict(),
+            "optimizer": self.optimizer.state_dict(),
+            "schedules": {str(i): schedule.state_dict() for i, schedule in schedules},
+            "scaler": self.scaler.state_dict(),
+            "ema": {} if self.ema is None else self.ema.state_dict(),
+        }
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Take over what :meth:`state_dict` gave."""
+        schedules = self.optimizer.schedules
+        for name, expected, found in [
+            ("schedules", len(schedules), len(state["schedules"])),
+            ("averages", int(self.ema is not None), int(bool(state["ema"]))),
+        ]:
+            if expected != found:
+                raise value_error(
+                    "Trainer", f"checkpoint must have {expected} {name}", **{name: found}
+                )
+        self.model.load_state_dict(state["model"])
+        self.optimizer.load_state_dict(state["optimizer"])
+        for i, schedule in enumerate(schedules):
+            schedule.load_state_dict(state["schedules"][str(i)])
+        self.scaler.load_state_dict(state["scaler"])
+        if self.ema is not None:
+            self.ema.load_state_dict(state["ema"])

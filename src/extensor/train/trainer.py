@@ -1,0 +1,373 @@
+"""The trainer: epochs of steps, validation, callbacks and checkpoints, and going on from one."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, nullcontext
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from extensor import random
+from extensor.dtypes import DType
+from extensor.errors import type_error, value_error
+from extensor.io.state import load
+from extensor.nn.module import Module
+from extensor.ops import concatenate
+from extensor.optim import EMA, Optimizer, ReduceLROnPlateau
+from extensor.tape import no_grad
+from extensor.tensor import Tensor
+from extensor.train.callback import Callback, monitored
+from extensor.train.callbacks import GradientHealth
+from extensor.train.checkpoints import Checkpoints
+from extensor.train.logs import Logging, Timing
+from extensor.train.metrics import Mean, Metric
+from extensor.train.nonfinite import NotFiniteError
+from extensor.train.progress import Progress
+from extensor.train.run import RunFolder
+from extensor.train.step import Loss, StepResult, TrainStep
+
+
+class Trainer:
+    """Trains ``model``: ``loss(model(*inputs), target)`` for batches ``(*inputs, target)``.
+
+    ``accumulate`` batches make one step, as if they were one batch. Schedules are those of the
+    optimizer: it steps the automatic ones itself, the others are stepped after each epoch, a
+    :class:`~extensor.optim.ReduceLROnPlateau` by ``monitor``. ``amp`` is the dtype of mixed
+    precision, ``ema`` an average of the parameters, which evaluation then uses. ``metrics``, by
+    name, are computed in evaluation.
+
+    With a ``folder`` the run is written there: configuration, logs, and a checkpoint after each epoch
+    and every ``checkpoint_every`` steps, of which the last ``keep`` stay. :meth:`resume` goes on
+    from the last one, and ends with the same bits as if nothing had happened.
+
+    >>> import numpy as np, extensor as ex
+    >>> from extensor.data import ArrayDataset, DataLoader
+    >>> _ = ex.random.manual_seed(0)
+    >>> x = np.linspace(-1, 1, 32, dtype=np.float32)[:, None]
+    >>> model = ex.nn.Linear(1, 1)
+    >>> optimizer = ex.optim.SGD(model.parameters(), lr=0.5)
+    >>> trainer = ex.train.Trainer(model, ex.mse_loss, optimizer, callbacks=[])
+    >>> history = trainer.fit(DataLoader(ArrayDataset(x, 3 * x + 1), batch_size=8), epochs=20)
+    >>> f"{model.weight.item():.3f} {model.bias.item():.3f}"
+    '3.000 1.000'
+    """
+
+    def __init__(
+        self,
+        model: Module,
+        loss: Loss,
+        optimizer: Optimizer,
+        *,
+        metrics: Mapping[str, Metric] | None = None,
+        accumulate: int = 1,
+        clip_norm: float | None = None,
+        clip_value: float | None = None,
+        amp: DType = None,
+        ema: EMA | None = None,
+        monitor: str = "validation_loss",
+        callbacks: Sequence[Callback] | None = None,
+        folder: str | Path | None = None,
+        checkpoint_every: int | None = None,
+        keep: int = 3,
+        config: Mapping[str, Any] | None = None,
+    ) -> None:
+        for name, value in (("accumulate", accumulate), ("checkpoint_every", checkpoint_every)):
+            if value is not None and value < 1:
+                raise value_error("Trainer", f"{name} must be 1 or more", **{name: value})
+        if checkpoint_every is not None and folder is None:
+            raise value_error("Trainer", "checkpoints need a folder", folder=folder)
+        self.model = model
+        self.optimizer = optimizer
+        self.take_step = TrainStep(model, loss, optimizer, clip_norm, clip_value, amp, ema)
+        self.metrics = dict(metrics or {})
+        self.accumulate = accumulate
+        self.monitor = monitor
+        self.run = None if folder is None else RunFolder(folder)
+        self.checkpoints = None if self.run is None else Checkpoints(self.run.checkpoints, keep)
+        self.checkpoint_every = checkpoint_every
+        self.config = dict(config or {})
+        self.callbacks = list(
+            default_callbacks(self.run is not None) if callbacks is None else callbacks
+        )
+        self.epoch = 0  # those that are over
+        self.step = 0
+        self.batch = 0  # those of this epoch that are over
+        self.epochs = 0
+        self.total_steps = 0
+        self.running_loss = Mean()
+        self.history: list[dict[str, Any]] = []
+        self.last_step = StepResult(0.0, 0, None)
+        self.stopped = False
+        self._interrupted = False
+        self._resumed = False
+        self._loader: Any = None
+        self._batches = 0
+        self._restored: dict[str, Any] = {}  # of the checkpoint, what waits for fit
+
+    def fit(
+        self, train: Iterable[Any], epochs: int, validation: Iterable[Any] | None = None
+    ) -> list[dict[str, Any]]:
+        """Train until ``epochs`` epochs are over, counted from the very beginning of the run.
+
+        Returns what the log says of each. Ctrl-C ends the step that is being taken, writes a
+        checkpoint if there is a folder, and then raises as usual.
+        """
+        self._prepare(train, epochs)
+        with ExitStack() as begun, self._stopping_at_interrupt():
+            for callback in self.callbacks:
+                callback.fit_began(self)
+                begun.callback(callback.fit_ended, self)
+            while self.epoch < epochs and not self.stopped:
+                self._fit_epoch(train, validation)
+        return self.history
+
+    def _prepare(self, train: Any, epochs: int) -> None:
+        if not hasattr(train, "__len__") or len(train) == 0:
+            given = len(train) if hasattr(train, "__len__") else type(train).__name__
+            raise value_error("fit", "train must be a loader of at least one batch", train=given)
+        if self.checkpoint_every is not None and not hasattr(train, "state_dict"):
+            requirement = "checkpoints within an epoch need a loader with a state_dict"
+            raise type_error("fit", requirement, train=type(train).__name__)
+        if self.run is not None and self.checkpoints is not None:
+            if self.step == 0 and not self._resumed and self.run.holds_a_run():
+                raise value_error(
+                    "fit",
+                    "folder must be new, or resume() be called first",
+                    folder=str(self.run.path),
+                )
+            self.run.write_descriptions(self.config)
+            self.checkpoints.tidy(self.step)
+        self._loader = train
+        if self._restored:
+            # Not earlier: whoever makes loaders and models after resume() draws random numbers.
+            random.set_state(self._restored["generators"]["default"])
+            if self._restored["loader"]:
+                train.load_state_dict(self._restored["loader"])
+            self._restored = {}
+        self.epochs = epochs
+        self._batches = len(train)
+        self.total_steps = epochs * -(-self._batches // self.accumulate)
+
+    def _fit_epoch(self, train: Iterable[Any], validation: Iterable[Any] | None) -> None:
+        self.model.train()
+        batches = iter(train)
+        while self.batch < self._batches:
+            # Never more than there are: a loader that is asked for more begins its next epoch.
+            group = tuple(islice(batches, min(self.accumulate, self._batches - self.batch)))
+            if not group:
+                raise value_error(
+                    "fit", f"train must give {self._batches} batches", batches=self.batch
+                )
+            self.batch += len(group)
+            self._fit_step(group)
+        next(batches, None)
+        self.batch = 0
+        record: dict[str, Any] = {"event": "epoch", "epoch": self.epoch + 1, "step": self.step}
+        record |= {"loss": self.running_loss.compute(), "lr": self._rate()}
+        if validation is not None:
+            found = self.evaluate(validation)
+            record |= {f"validation_{name}": plain(value) for name, value in found.items()}
+        for schedule in self.optimizer.schedules:
+            if isinstance(schedule, ReduceLROnPlateau):
+                schedule.step(monitored("ReduceLROnPlateau", record, self.monitor))
+            elif not schedule.automatic:
+                schedule.step()
+        self.epoch += 1
+        self.running_loss.reset()
+        self.history.append(record)
+        for callback in self.callbacks:
+            callback.epoch_ended(self, record)
+        if self.run is not None:
+            self.save()
+        self._raise_if_interrupted()
+
+    def _fit_step(self, group: tuple[Any, ...]) -> None:
+        try:
+            self.last_step = result = self.take_step(group, self._gradients_known)
+        except NotFiniteError as error:
+            raise NotFiniteError(self._stopped_by(error)) from None
+        self.step += 1
+        self.running_loss.add(result.loss, result.samples)
+        record: dict[str, Any] = {"event": "step", "epoch": self.epoch + 1, "step": self.step}
+        record |= {"loss": result.loss, "lr": self._rate()}
+        if result.gradient_norm is not None:
+            record["gradient_norm"] = result.gradient_norm
+        for callback in self.callbacks:
+            callback.step_ended(self, record)
+        if self.checkpoint_every is not None and self.step % self.checkpoint_every == 0:
+            self.save()
+        if self._interrupted and hasattr(self._loader, "state_dict"):
+            if self.run is not None:
+                self.save()
+            self._raise_if_interrupted()
+
+    def _gradients_known(self) -> None:
+        for callback in self.callbacks:
+            callback.gradients_known(self)
+
+    def _rate(self) -> float:
+        return float(self.optimizer.param_groups[0]["lr"])
+
+    def _stopped_by(self, error: NotFiniteError) -> str:
+        text = f"step {self.step + 1} of epoch {self.epoch + 1}: {error}"
+        latest = None if self.checkpoints is None else self.checkpoints.latest()
+        return text if latest is None else f"{text}; the last good checkpoint is {latest}"
+
+    def evaluate(self, loader: Iterable[Any]) -> dict[str, Any]:
+        """The mean loss of the batches of ``loader``, and the metrics, in evaluation mode."""
+        loss = Mean()
+        for metric in self.metrics.values():
+            metric.reset()
+        with self._evaluating():
+            for batch in loader:
+                output, value = self.take_step.forward(batch)
+                loss.add(float(value), len(batch[0]))
+                for metric in self.metrics.values():
+                    metric.update(output, batch[-1])
+        if not loss.count:
+            raise value_error("evaluate", "loader must give at least one batch", samples=0)
+        values = {name: metric.compute() for name, metric in self.metrics.items()}
+        return {"loss": loss.compute(), **values}
+
+    def predict(self, inputs: Any, batch_size: int = 256) -> Tensor:
+        """The outputs for an array or tensor of inputs, or for the batches of a loader.
+
+        Of a batch with several parts the last, the target, is not used.
+        """
+        if isinstance(inputs, Tensor | np.ndarray):
+            batches: Iterable[Any] = (
+                (inputs[i : i + batch_size],) for i in range(0, len(inputs), batch_size)
+            )
+        else:
+            batches = (batch[:-1] if len(batch) > 1 else batch for batch in inputs)
+        with self._evaluating():
+            outputs = [self.model(*parts) for parts in batches]
+        if not outputs:
+            raise value_error("predict", "inputs must have at least one sample", samples=0)
+        return concatenate(outputs)
+
+    @contextmanager
+    def _evaluating(self) -> Iterator[None]:
+        training = [(module, module.training) for module in self.model.modules()]
+        self.model.eval()
+        ema = self.take_step.ema
+        try:
+            with no_grad(), nullcontext() if ema is None else ema.applied():
+                yield
+        finally:
+            for module, mode in training:
+                module.training = mode
+
+    def log(self, record: Mapping[str, Any]) -> None:
+        """Write a record of one's own into the log, if there is one."""
+        for callback in self.callbacks:
+            if isinstance(callback, Logging):
+                callback.write(record)
+
+    def stop(self) -> None:
+        """End training after this epoch."""
+        self.stopped = True
+
+    def save(self, name: str | None = None) -> Path:
+        """Write a checkpoint: of this step, or one that is called ``name``."""
+        if self.checkpoints is None:
+            raise value_error("save", "the trainer must have a folder", folder=None)
+        if not self.take_step.is_finite():
+            error = NotFiniteError("a parameter is not finite, so no checkpoint was written")
+            raise NotFiniteError(self._stopped_by(error))
+        state = self.state_dict()
+        if name is not None:
+            return self.checkpoints.save_as(name, state)
+        return self.checkpoints.save(state, self.step)
+
+    def resume(self, path: str | Path | None = None) -> bool:
+        """Go on from ``path``, or from the last checkpoint in the folder; False if there is none."""
+        if path is None:
+            if self.checkpoints is None:
+                raise value_error("resume", "the trainer must have a folder", folder=None)
+            path = self.checkpoints.latest()
+        self._resumed = True
+        if path is not None:
+            state = load(path)
+            if "progress" not in state:
+                raise value_error("resume", "path must be a checkpoint of a run", path=str(path))
+            self.load_state_dict(state)
+        return path is not None
+
+    def state_dict(self) -> dict[str, Any]:
+        """Everything that the rest of the run depends on."""
+        has_state = hasattr(self._loader, "state_dict")
+        return {
+            **self.take_step.state_dict(),
+            "generators": {"default": list(random.get_state())},
+            "loader": self._loader.state_dict() if has_state else {},
+            "progress": {
+                "epoch": self.epoch,
+                "step": self.step,
+                "batch": self.batch,
+                "stopped": self.stopped,
+                "running_loss": self.running_loss.state_dict(),
+            },
+            "history": {str(i): record for i, record in enumerate(self.history)},
+            "callbacks": {
+                f"{i}-{type(callback).__name__}": callback.state_dict()
+                for i, callback in enumerate(self.callbacks)
+            },
+            "config": self.config,
+        }
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Take over what :meth:`state_dict` gave; random numbers and the loader when training begins."""
+        names = [f"{i}-{type(callback).__name__}" for i, callback in enumerate(self.callbacks)]
+        if names != list(state["callbacks"]):
+            raise value_error(
+                "Trainer", f"callbacks must be {list(state['callbacks'])}", callbacks=names
+            )
+        self.take_step.load_state_dict(dict(state))
+        progress = state["progress"]
+        self.epoch, self.step, self.batch = (progress[key] for key in ("epoch", "step", "batch"))
+        self.stopped = bool(progress["stopped"])
+        self.running_loss.load_state_dict(progress["running_loss"])
+        self.history = list(state["history"].values())
+        for name, callback in zip(names, self.callbacks, strict=True):
+            callback.load_state_dict(state["callbacks"][name])
+        self._restored = {key: state[key] for key in ("generators", "loader")}
+
+    @contextmanager
+    def _stopping_at_interrupt(self) -> Iterator[None]:
+        """Let the first Ctrl-C only be noted, so that no step is left half taken."""
+        self._interrupted = False
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
+        previous = signal.getsignal(signal.SIGINT)
+
+        def note(*_: object) -> None:
+            self._interrupted = True
+            signal.signal(signal.SIGINT, previous)
+
+        signal.signal(signal.SIGINT, note)
+        try:
+            yield
+        finally:
+            signal.signal(signal.SIGINT, previous)
+
+    def _raise_if_interrupted(self) -> None:
+        if self._interrupted:
+            raise KeyboardInterrupt
+
+
+def default_callbacks(folder: bool) -> list[Callback]:
+    """What a trainer has if it is given none: progress, and with a folder what is written there."""
+    written = [Logging(), Timing(), GradientHealth()] if folder else []
+    return [*written, Progress()]
+
+
+def plain(value: Any) -> Any:
+    """The value of a metric as logs and checkpoints hold it: an array as lists."""
+    return value if isinstance(value, str | int | float) else np.asarray(value).tolist()
