@@ -4,16 +4,19 @@ BIN := .venv/bin
 NATIVE := $(shell find native -name '*.cpp' -o -name '*.h' -o -name 'CMakeLists.txt')
 WORKERS ?= 2
 
-.PHONY: help train test check format bench parity peers sanitize clean
+.PHONY: help train test browser-test check format bench parity peers sanitize clean
 
 help:  ## Show this list
-	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 15
 
-train: .venv/installed  ## Train the example network, by hand and by the tape
-	$(BIN)/python examples/two_layer_network.py
+train: .venv/installed  ## Train LeNet-5 on handwritten digits, in some seconds (see extensor train --help)
+	$(BIN)/extensor train $(ARGS)
 
 test: .venv/tools  ## Run the test suite and the doctests (under ten minutes)
 	$(BIN)/pytest -n $(WORKERS)
+
+browser-test: .venv/tools  ## Look at a report with Chromium, which must be installed
+	$(BIN)/pytest -o addopts= tests/browser
 
 check: .venv/tools  ## Lint, format and type checks
 	$(BIN)/ruff check .

@@ -23,7 +23,8 @@ Batch = tuple[Any, ...]
 class Normalize:
     """``(images - mean) / std``, with a number for all channels or one for each; floats result.
 
-    ``scale`` divides the images first: 255 for those that are stored as bytes.
+    Channels lie along axis 1, so the columns of a table can be normalized too. ``scale`` divides the
+    images first: 255 for those that are stored as bytes.
 
     >>> import numpy as np
     >>> from extensor.data import Normalize
@@ -44,20 +45,20 @@ class Normalize:
             raise value_error("Normalize", "std must be greater than 0", std=std)
         if not scale > 0:
             raise value_error("Normalize", "scale must be greater than 0", scale=scale)
-        factor = 1 / (deviation * scale)
-        self.factor = _per_channel(factor)
-        self.offset = _per_channel(-np.asarray(mean, np.float64) / deviation)
+        self.factor = 1 / (deviation * scale)
+        self.offset = -np.asarray(mean, np.float64) / deviation
 
     def __call__(self, batch: Batch, generator: Generator) -> Batch:
         images, *others = batch
         dtype = images.dtype if is_floating(images.dtype) else float32
-        result = np.multiply(images, self.factor.astype(dtype), dtype=dtype)
-        result += self.offset.astype(dtype)
+        factor, offset = (_per_channel(x.astype(dtype), images) for x in (self.factor, self.offset))
+        result = np.multiply(images, factor, dtype=dtype)
+        result += offset
         return (result, *others)
 
 
-def _per_channel(values: Any) -> Any:
-    return values.reshape(-1, 1, 1) if values.ndim else values
+def _per_channel(values: Any, images: Any) -> Any:
+    return values.reshape(-1, *[1] * (images.ndim - 2)) if values.ndim else values
 
 
 class RandomCrop:

@@ -2,6 +2,7 @@
 
 from extensor.models.gpt import GPT, gpt
 from extensor.models.lenet import LeNet5, lenet5
+from extensor.models.mlp import mlp
 from extensor.models.resnet import ResNet, resnet18
 
-__all__ = ["GPT", "LeNet5", "ResNet", "gpt", "lenet5", "resnet18"]
+__all__ = ["GPT", "LeNet5", "ResNet", "gpt", "lenet5", "mlp", "resnet18"]

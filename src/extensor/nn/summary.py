@@ -86,12 +86,16 @@ class Summary:
         """Multiplications and additions in the matrix products and convolutions of one call."""
         return self.rows[0].flops or 0
 
-    def __str__(self) -> str:
-        cells = [("module", "type", "output shape", "parameters", "flops")]
-        cells += [
+    def cells(self) -> list[tuple[str, str, str, str, str]]:
+        """The table as text, its heads first."""
+        heads = ("module", "type", "output shape", "parameters", "flops")
+        return [heads] + [
             (row.path, row.kind, _text(row.output_shape), f"{row.parameters:,}", _count(row.flops))
             for row in self.rows
         ]
+
+    def __str__(self) -> str:
+        cells = self.cells()
         widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
         aligned = ("<", "<", "<", ">", ">")
         lines = [

@@ -1,0 +1,1 @@
+"""The commands of ``extensor``, a module each; ``extensor_cli`` reads their arguments."""

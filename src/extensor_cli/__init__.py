@@ -1,0 +1,94 @@
+"""The command ``extensor``: its arguments, and how its errors look.
+
+A package of its own, because whatever lies inside ``extensor`` first imports all of the library and
+NumPy: for ``extensor --help`` that would be most of the time. Each command is a module of
+``extensor.cli``, imported when it is called.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+
+_RUN = "folder of a run, or its name in runs/"
+_SET = "change a value of the configuration: optimizer.lr=0.01 (may be repeated)"
+_CHECKPOINT = "which checkpoint: latest, the name of one, or a file (default: latest)"
+
+
+def parser() -> argparse.ArgumentParser:
+    """All commands and their arguments."""
+    root = argparse.ArgumentParser(
+        prog="extensor",
+        description="Train neural networks, and look at what they learned.",
+        epilog="Without a file, extensor train reads handwritten digits in some seconds.",
+    )
+    root.add_argument("--version", action="store_true", help="print the version and end")
+    root.add_argument(
+        "--traceback", action="store_true", help="show where in the code an error came from"
+    )
+    commands = root.add_subparsers(dest="command", metavar="command")
+
+    def command(name: str, text: str) -> argparse.ArgumentParser:
+        return commands.add_parser(name, help=text, description=text[0].upper() + text[1:] + ".")
+
+    train = command("train", "train a model, and write all about it into a run folder")
+    train.add_argument("config", nargs="?", help="TOML file (default: LeNet-5 on the digits)")
+    train.add_argument("--name", help="the run's folder is runs/NAME (default: date and time)")
+    train.add_argument("--resume", metavar="RUN", help="go on with a run that was interrupted")
+    train.add_argument(
+        "--print-config", action="store_true", help="print the configuration and end"
+    )
+
+    evaluate = command("evaluate", "measure a trained model on the test data")
+    evaluate.add_argument("run", help=_RUN)
+
+    predict = command("predict", "let a trained model predict")
+    predict.add_argument("run", help=_RUN)
+    predict.add_argument("inputs", help=".npy, .npz or .csv file, or a folder of pictures")
+    predict.add_argument(
+        "--output", metavar="FILE", help="a new .csv or .npy file (default: a table on the screen)"
+    )
+
+    report = command("report", "write the report and the plots of a run anew")
+    report.add_argument("run", help=_RUN)
+
+    info = command("info", "say what is known of this machine, or of a run")
+    info.add_argument("run", nargs="?", help=_RUN)
+
+    for one in (train, evaluate):
+        one.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help=_SET)
+    for one in (evaluate, predict, report):
+        one.add_argument("--checkpoint", default="latest", metavar="NAME", help=_CHECKPOINT)
+    return root
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a command. Returns 0, or 2 after an error of the user, or 130 after Ctrl-C."""
+    root = parser()
+    options = root.parse_args(arguments)
+    if options.version:
+        from importlib.metadata import version
+
+        print(f"extensor {version('extensor')}")
+        return 0
+    if options.command is None:
+        root.print_help()
+        return 2
+    try:
+        import_module(f"extensor.cli.{options.command}").run(options)
+    except KeyboardInterrupt as interrupt:
+        print(f"\nextensor {options.command}: {interrupt or 'interrupted'}", file=sys.stderr)
+        return 130
+    except BrokenPipeError:
+        # Whoever read the output has gone, as head does; at exit nothing more may be written to it.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 141
+    except (ValueError, TypeError, LookupError, OSError, ImportError, ArithmeticError) as error:
+        if options.traceback:
+            raise
+        print(f"extensor {options.command}: {error}", file=sys.stderr)
+        return 2
+    return 0

@@ -1,0 +1,5 @@
+import sys
+
+from extensor_cli import main
+
+sys.exit(main())

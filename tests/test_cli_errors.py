@@ -1,0 +1,233 @@
+"""Mistakes of users: one or two lines that say what is wrong, exit code 2, and nothing written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from commands import CONFIG, extensor, files, write_config, write_data
+
+X = np.ones((6, 4), np.float32)
+NAN = np.where(np.arange(60)[:, None] == 17, np.nan, np.ones((60, 4)))
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    write_data()
+    write_config()
+    return tmp_path
+
+
+def refused(expected: str, *arguments: Any) -> None:
+    """The command says ``expected`` and leaves everything as it was."""
+    before = files()
+    result = extensor(*arguments)
+    lines = result.err.splitlines()
+    assert result.code == 2, result
+    assert expected in result.err
+    assert lines[0].startswith(f"extensor {arguments[0]}: ")
+    assert len(lines) <= 2
+    assert result.out == ""
+    assert files() == before
+
+
+DATA = {
+    "empty": ({"x": np.ones((0, 4)), "y": np.ones(0, int)}, "train must have at least one sample"),
+    "too many labels": (
+        {"y": np.arange(60) % 4},
+        "labels of train must be in [0, 2], the classes of the model, got label=3, sample=",
+    ),
+    "negative label": ({"y": np.arange(60) % 3 - 1}, "got label=-1, sample="),
+    "one class": (
+        {"y": np.ones(60, int)},
+        "data: train must have at least two classes, got classes=[1]",
+    ),
+    "nan": ({"x": NAN}, "must have no NaN or infinity, got sample="),
+    "infinity": ({"x": np.where(np.isnan(NAN), np.inf, 1.0)}, "value=inf"),
+    "wrong width": (
+        {"x": np.ones((60, 5))},
+        "1: linear: the last axes of x and weight must agree, got x_shape=(1, 5)",
+    ),
+    "lengths differ": ({"x": np.ones((59, 4))}, "ArrayDataset: arrays must have the same length"),
+    "no target": ({"y": np.ones((60, 7, 2))}, "mse_loss"),
+}
+
+
+@pytest.mark.parametrize("case", DATA, ids=list(DATA))
+def test_data(case: str) -> None:
+    changed, expected = DATA[case]
+    write_data(**changed)
+    refused(expected, "train", "config.toml")
+
+
+@pytest.mark.parametrize("command", ["train", "evaluate", "report", "predict"])
+@pytest.mark.parametrize("case", ["empty", "nan", "wrong width"])
+def test_data_that_changed_after_training(command: str, case: str) -> None:
+    assert extensor("train", "config.toml", "--name", "run").code == 0
+    changed, expected = DATA[case]
+    write_data(**changed)
+    if command == "train":
+        refused(expected, "train", "--resume", "run")
+    elif command == "predict":
+        expected = expected.replace("train must", "inputs must").replace("(1, 5)", "(60, 5)")
+        refused(expected, "predict", "run", "data.npz")
+    else:
+        refused(expected, command, "run")
+
+
+CONFIGS = {
+    "unknown table": ("[optimzer]\nlr = 1.0", "unknown key (did you mean 'optimizer'?)"),
+    "unknown key": (
+        "[checkpoints]\nevry = 1",
+        "config: unknown key (did you mean 'checkpoints.every'?), got key='checkpoints.evry'",
+    ),
+    "unknown argument": (
+        '[optimizer]\nname = "SGD"\nmomentun = 0.9',
+        "config: unknown key (did you mean 'optimizer.momentum'?), got key='optimizer.momentun'",
+    ),
+    "unknown optimizer": (
+        '[optimizer]\nname = "AdmW"',
+        "config: optimizer: unknown name (did you mean 'AdamW'?), got name='AdmW'",
+    ),
+    "unknown loss": ('[loss]\nname = "cross_entropy"', "loss: unknown name (did you mean"),
+    "unknown schedule": ('[schedule]\nname = "Cosine"', "schedule: unknown name"),
+    "missing argument": (
+        '[schedule]\nname = "StepLR"',
+        "config: schedule: missing a required argument: 'step_size', got name='StepLR'",
+    ),
+    "wrong unit": ('[schedule]\nname = "StepLR"\nevery = "day"', "must be 'step' or 'epoch'"),
+    "not toml": ("epochs = ", "config: file must be TOML ("),
+    "not a table": ("[ema]\ndecay = true", "config: ema.decay must be an integer or a number"),
+    "bad value": ("[optimizer]\nlr = -1.0", "Adam: lr must be"),
+    "bad range": ("[ema]\ndecay = 2.0", "EMA: decay must be in [0, 1], got decay=2.0"),
+    "bad keep": ("[checkpoints]\nkeep = 0", "Checkpoints: keep must be 1 or more, got keep=0"),
+    "bad clipping": ("[clipping]\nnorm = 0", "Trainer: clip_norm must be greater than 0"),
+    "bad augmentation": ("[data.augment.Flip]", "data.augment.Flip: unknown name"),
+}
+
+
+@pytest.mark.parametrize("case", CONFIGS, ids=list(CONFIGS))
+def test_configurations(case: str) -> None:
+    text, expected = CONFIGS[case]
+    write_config(f"{CONFIG}\n{text}\n")
+    refused(expected, "train", "config.toml")
+
+
+CHANGES = {
+    "epochs=0": "config: epochs must be 1 or more, got epochs=0",
+    "epochs=ten": "config: epochs must be an integer, got epochs='ten'",
+    "epochs": "--set: a change must be KEY=VALUE, got change='epochs'",
+    "epochs=1 2": "--set: a value must be one of TOML, got value='1 2'",
+    "epochs.more=1": "--set: epochs must be a table",
+    "epohcs=2": "config: unknown key (did you mean 'epochs'?), got key='epohcs'",
+    "optimizer.lr=fast": "config: optimizer must have values that fit (",
+    "model.name=lenet6": "config: model: unknown name (did you mean 'lenet5'?), got name='lenet6'",
+    "model.name=nowhere:model": "config: model: module must be there (No module named 'nowhere')",
+    "model.name=math:pi": "config: model: math must have the function, got name='math:pi'",
+    "model.name=math:floor": "config: unknown key",
+    "model.name=3": "config: model.name must be a string, got name=3",
+    "model.sizes=[4]": "mlp: sizes must have at least two numbers, got sizes=[4]",
+    'metrics=["acuracy"]': "unknown name (did you mean 'accuracy'?)",
+    "amp=float23": "float23",
+    "data.name=digits": "config: data must have a name or a file to train on",
+    "data.train=nothing.npz": "data: no such file or folder, got path='nothing.npz'",
+    "data.test=nothing.npz": "data: no such file or folder, got path='nothing.npz'",
+    "data.train=config.toml": "read_arrays: file must hold arrays of numbers",
+    "data.inputs=z": "data: file must have the array 'z', got path='data.npz'",
+    "data.test_fraction=0": "data: test must have at least one sample",
+    "data.test_fraction=2": "split: fraction must be in [0, 1]",
+    "data.batch_size=0": "DataLoader: batch_size must be 1 or more",
+    "seed=-1": "config: seed must be 0 or more, got seed=-1",
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_changes(change: str) -> None:
+    refused(CHANGES[change], "train", "config.toml", "--set", change)
+
+
+def test_neither_name_nor_file() -> None:
+    write_config('[model]\nname = "mlp"\n[data]\nbatch_size = 1\n')
+    refused("config: data must have a name (digits, mnist, ", "train", "config.toml")
+    write_config('[model]\nname = "mlp"\n')
+    refused("config: [data] must be there", "train", "config.toml")
+    write_config('[model]\nname = "mlp"\n[data]\nname = "digit"\n')
+    refused("data: unknown name (did you mean 'digits'?)", "train", "config.toml")
+
+
+def test_missing_files() -> None:
+    refused("nothing.toml", "train", "nothing.toml")
+    for command in ("evaluate", "report", "info"):
+        refused("run: a folder with config.toml must be there", command, "nothing")
+    refused("run: a folder with config.toml must be there", "train", "--resume", "nothing")
+    refused("run: a folder with config.toml must be there", "predict", "nothing", "data.npz")
+
+
+def test_resume_and_a_configuration_exclude_each_other() -> None:
+    refused("--resume: the run has a configuration", "train", "config.toml", "--resume", "x")
+
+
+def flipped(path: Path) -> None:
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 1
+    path.write_bytes(content)
+
+
+def emptied(path: Path) -> None:
+    path.write_bytes(b"")
+
+
+@pytest.mark.parametrize("damage", [flipped, emptied])
+@pytest.mark.parametrize("command", ["train", "evaluate", "predict", "report"])
+def test_damaged_checkpoint(command: str, damage: Callable[[Path], None]) -> None:
+    assert extensor("train", "config.toml", "--name", "run").code == 0
+    damage(sorted(Path("runs/run/checkpoints").iterdir())[-1])
+    words = {"train": ["--resume", "run"], "predict": ["run", "data.npz"]}.get(command, ["run"])
+    refused("load: ", command, *words)
+
+
+def test_checkpoints_that_are_not_there() -> None:
+    assert extensor("train", "config.toml", "--name", "run").code == 0
+    expected = "--checkpoint: must be latest or one of ['step-000000006', 'step-000000012']"
+    refused(expected, "evaluate", "run", "--checkpoint", "best")
+    for path in Path("runs/run/checkpoints").iterdir():
+        path.unlink()
+    refused("run: there must be a checkpoint, got run='runs/run'", "evaluate", "run")
+
+
+def test_checkpoint_of_something_else() -> None:
+    import extensor as ex
+
+    assert extensor("train", "config.toml", "--name", "run").code == 0
+    ex.save("other", {"weight": ex.ones(3)})
+    refused("file must be a checkpoint of a run", "evaluate", "run", "--checkpoint", "other")
+    expected = "Sequential.load_state_dict: keys and shapes must be those of the module"
+    refused(expected, "evaluate", "run", "--set", "model.sizes=[4, 9, 3]")
+
+
+def test_predictions_never_overwrite() -> None:
+    assert extensor("train", "config.toml", "--name", "run").code == 0
+    Path("out.csv").write_text("precious")
+    predict = ("predict", "run", "data.npz", "--output")
+    refused("--output: file must be new, got output='out.csv'", *predict, "out.csv")
+    refused("--output: file must end with .csv or .npy", *predict, "out.txt")
+    refused("--output: the folder must be there", *predict, "no/out.csv")
+    refused("data: no such file or folder", "predict", "run", "nothing.npy")
+
+
+def test_loss_that_turns_nan_is_told_in_short() -> None:
+    result = extensor(
+        "train", "config.toml", "--set", "optimizer.name=SGD", "--set", "optimizer.lr=1e30"
+    )
+    assert result.code == 2
+    assert "Traceback" not in result.err
+    assert "step" in result.err.splitlines()[-1]
+
+
+def test_tracebacks_can_be_asked_for() -> None:
+    with pytest.raises(ValueError, match="unknown key"):
+        extensor("--traceback", "train", "--set", "epohcs=1")
