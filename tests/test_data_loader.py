@@ -142,6 +142,13 @@ def test_samples_of_any_dataset_are_stacked() -> None:
     assert y.tolist() == [0, 1, 4]
 
 
+def test_chance_of_transforms_is_new_for_each_batch_and_epoch() -> None:
+    images = np.broadcast_to(np.arange(9.0), (32, 1, 1, 9))
+    loader = DataLoader(ArrayDataset(images), 16, transform=RandomFlip(), generator=Generator(0))
+    flips = [tuple((x.numpy()[:, 0, 0, 0] > 0).tolist()) for _ in range(2) for (x,) in loader]
+    assert len(set(flips)) == 4
+
+
 @pytest.mark.parametrize("workers", [1, 3])
 def test_threads_do_not_change_the_batches(workers: int) -> None:
     def batches(count: int) -> list[Any]:

@@ -312,6 +312,20 @@ def test_a_loss_that_is_not_finite_names_step_op_and_module(tmp_path: Path) -> N
     assert [path.name for path in latest.parent.iterdir()] == [latest.name]
 
 
+def test_what_chance_brought_about_is_found_too() -> None:
+    """The batch is repeated with the random numbers that it had."""
+
+    class Seldom(nn.Module):
+        def forward(self, x: Any) -> Any:
+            return x / ex.random.bernoulli(0.9, ())
+
+    before = ex.random.get_state()
+    ex.random.manual_seed(0)
+    with pytest.raises(NotFiniteError, match=r"2: divide gave (NaN|infinity) for finite inputs$"):
+        _trainer(_model(0, Seldom())).fit(_loader(), 99)
+    ex.random.set_state(before)
+
+
 def test_a_batch_that_is_not_finite_is_named() -> None:
     x, y = _data().arrays
     x[13, 2] = np.nan

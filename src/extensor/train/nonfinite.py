@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
 from math import isfinite
 from typing import Any
@@ -11,6 +12,7 @@ import numpy as np
 from extensor import engine
 from extensor.dtypes import is_floating
 from extensor.nn.module import Module
+from extensor.rule import Rule
 
 
 class NotFiniteError(FloatingPointError):
@@ -44,7 +46,18 @@ def origin_of(model: Module, batch: Sequence[Any], compute: Callable[[], Any]) -
 def _stop_at_first(compute: Any, arrays: Any, attributes: Any, result: Any) -> None:
     kind = _kind_in(result)
     if kind and not _kind_in(list(arrays)) and not _kind_in(list(attributes)):
-        raise _Found(f"{compute.__name__} gave {kind} for finite inputs")
+        raise _Found(f"{_rule_at_work() or compute.__name__} gave {kind} for finite inputs")
+
+
+def _rule_at_work() -> str | None:
+    """The rule that the tape replays: without a kernel it is computed by other ops."""
+    frame = sys._getframe(1)
+    while frame.f_back is not None:
+        owner = frame.f_locals.get("self")
+        if isinstance(owner, Rule):
+            return owner.name
+        frame = frame.f_back
+    return None
 
 
 def _kind_in(value: Any) -> str:
