@@ -34,7 +34,7 @@ THREADED := tests/test_determinism.py tests/test_memory.py tests/test_tape.py \
 	tests/test_kernels.py -k 'thread or determinism or memory or tape'
 
 sanitize: .venv/tools  ## Run the tests under the address, undefined-behaviour and thread sanitizers
-	tools/sanitize.sh address,undefined -n $(WORKERS)
+	tools/sanitize.sh address,undefined tests -n $(WORKERS)
 	tools/sanitize.sh thread $(THREADED)
 
 bench: .venv/tools  ## Measure against the peers that are installed (see make peers)

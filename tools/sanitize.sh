@@ -45,6 +45,8 @@ export UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
 export ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1
 export TSAN_OPTIONS=halt_on_error=1:allocator_may_return_null=1:suppressions=$root/tests/native/tsan.supp
 
+export EXTENSOR_SANITIZED=$sanitizers
+
 echo "runtime_test under $sanitizers"
 "$cxx" -std=c++20 -O1 -g -fsanitize="$sanitizers" -pthread -I "$root/native" \
   "$root/tests/native/runtime_test.cpp" "$root"/native/runtime/*.cpp -o "$build/runtime_test"

@@ -116,7 +116,9 @@ PyObject* call_reduction_rule(const void* is_mean, PyObject* const* arguments, P
   for (int axis = 0; axis < ndim; ++axis) {
     if (shape[axis] < 0) return not_implemented();
     strides[axis] = 0;
-    if (reduced[axis]) divisor *= shape[axis];
+    if (reduced[axis] && __builtin_mul_overflow(divisor, shape[axis], &divisor)) {
+      return not_implemented();
+    }
     if (reduced[axis] && !keepdims) continue;
     const npy_intp expected = reduced[axis] ? 1 : shape[axis];
     if (place >= PyArray_NDIM(gradient) || PyArray_DIM(gradient, place) != expected) {
