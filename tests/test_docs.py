@@ -5,6 +5,7 @@ from __future__ import annotations
 import doctest
 import importlib.util
 import re
+import shlex
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
@@ -13,8 +14,11 @@ from typing import Any
 import numpy as np
 import pytest
 import test_ops
+from commands import extensor
 
 import extensor as ex
+import extensor_cli
+from extensor.cli.config import read_config
 from extensor.op import OPS
 
 ROOT = Path(__file__).parents[1]
@@ -66,7 +70,8 @@ def _tool(name: str) -> ModuleType:
 
 
 @pytest.mark.parametrize("page", GUIDES, ids=_named)
-def test_sessions_run(page: Path) -> None:
+def test_sessions_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
     before = ex.random.get_state()
     try:
         failed, _ = doctest.testfile(
@@ -75,6 +80,34 @@ def test_sessions_run(page: Path) -> None:
     finally:
         ex.random.set_state(before)
     assert failed == 0
+
+
+@pytest.mark.parametrize("page", GUIDES, ids=_named)
+def test_commands_are_known(page: Path) -> None:
+    """Each line that calls the command has arguments that it takes."""
+    for line in re.findall(r"^ {4}extensor (.*)$", page.read_text(encoding="utf-8"), re.MULTILINE):
+        extensor_cli.parser().parse_args(shlex.split(line, comments=True))
+
+
+def _tables(page: str) -> list[str]:
+    return re.findall(r"^```toml\n(.*?)^```", _text(page), re.DOTALL | re.MULTILINE)
+
+
+def test_configurations_are_known(tmp_path: Path) -> None:
+    tables = _tables("docs/own_data.md")
+    assert len(tables) == 3
+    for table in tables:
+        (tmp_path / "config.toml").write_text(table)
+        read_config(tmp_path / "config.toml")
+
+
+def test_first_configuration_trains(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the file that the session before it makes."""
+    test_sessions_run(ROOT / "docs" / "own_data.md", tmp_path, monkeypatch)
+    Path("flowers.toml").write_text(_tables("docs/own_data.md")[0])
+    result = extensor("train", "flowers.toml")
+    assert result.code == 0, result.err
+    assert float(result.out.split("test accuracy ")[1].split("%")[0]) > 80
 
 
 def test_readme_has_a_session() -> None:
