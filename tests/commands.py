@@ -11,9 +11,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+import extensor_cli
 from extensor_cli import main
 
-SOURCE = Path(__file__).parents[1] / "src"
+# Where this process found the library: the others are to find the same, with the same extension.
+SOURCE = Path(extensor_cli.__file__).parents[1]
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(SOURCE)}
 COMMAND = [sys.executable, "-m", "extensor_cli"]
 

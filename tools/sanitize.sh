@@ -29,7 +29,7 @@ esac
 # The package as it is, with this extension in the place of the installed one.
 rm -rf "$build/package"
 mkdir -p "$build/package"
-cp -r "$root/src/extensor" "$build/package/"
+cp -r "$root/src/"* "$build/package/"
 rm -f "$build/package/extensor/"_native*.so
 cp "$build/"_native*.so "$build/package/extensor/"
 # An editable installation finds its own extension before any path; here it must not.
