@@ -65,13 +65,15 @@ def test_data(case: str) -> None:
 
 
 @pytest.mark.parametrize("command", ["train", "evaluate", "report", "predict"])
-@pytest.mark.parametrize("case", ["empty", "nan", "wrong width"])
+@pytest.mark.parametrize("case", ["empty", "nan", "wrong width", "too many labels", "one class"])
 def test_data_that_changed_after_training(command: str, case: str) -> None:
     assert extensor("train", "config.toml", "--name", "run").code == 0
     changed, expected = DATA[case]
     write_data(**changed)
     if command == "train":
         refused(expected, "train", "--resume", "run")
+    elif command == "predict" and "y" in changed and "x" not in changed:
+        assert extensor("predict", "run", "data.npz").code == 0  # it does not look at labels
     elif command == "predict":
         expected = expected.replace("train must", "inputs must").replace("(1, 5)", "(60, 5)")
         refused(expected, "predict", "run", "data.npz")
@@ -148,6 +150,21 @@ CHANGES = {
 @pytest.mark.parametrize("change", CHANGES)
 def test_changes(change: str) -> None:
     refused(CHANGES[change], "train", "config.toml", "--set", change)
+
+
+def test_classes_of_train_and_test_differ() -> None:
+    """Numbered in alphabetical order, "b" would be class 1 in one file and class 0 in the other."""
+    Path("train.csv").write_text("x,y\n1,a\n2,b\n3,c\n")
+    Path("test.csv").write_text("x,y\n1,b\n2,c\n")
+    files = ("--set", "data.train=train.csv", "--set", "data.test=test.csv")
+    expected = "same classes, got train=['a', 'b', 'c'], test=['b', 'c']"
+    refused(expected, "train", "config.toml", *files)
+    image = pytest.importorskip("PIL.Image")
+    for place in ("train/a", "train/b", "test/b", "test/c"):
+        Path(place).mkdir(parents=True)
+        image.new("L", (8, 8)).save(f"{place}/0.png")
+    files = ("--set", "data.train=train", "--set", "data.test=test")
+    refused("same classes, got train=['a', 'b'], test=['b', 'c']", "train", "config.toml", *files)
 
 
 def test_neither_name_nor_file() -> None:

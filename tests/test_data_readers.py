@@ -19,6 +19,7 @@ from extensor.data import (
     DataLoader,
     ImageFolder,
     cifar10,
+    csv_classes,
     digits,
     fashion_mnist,
     files,
@@ -283,3 +284,11 @@ def test_downloads_are_checked(
     assert asked == [right.url] * 2
     assert len(cifar10()[0]) == 10  # from the cache
     assert asked == [right.url] * 2
+
+
+def test_classes_of_a_csv_file(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("x,kind\n1, b\n2,a\n3,b\n")
+    assert csv_classes(path) == csv_classes(path, "kind") == ["a", "b"]
+    assert read_csv(path)[1].tolist() == [1, 0, 1]
+    assert csv_classes(path, "x") is None

@@ -70,9 +70,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     root = parser()
     options = root.parse_args(arguments)
     if options.version:
-        from importlib.metadata import version
-
-        print(f"extensor {version('extensor')}")
+        print(f"extensor {import_module('extensor').__version__}")
         return 0
     if options.command is None:
         root.print_help()

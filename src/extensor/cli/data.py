@@ -58,7 +58,14 @@ def _own(table: Config, seed: int) -> tuple[Dataset, Dataset]:
         raise value_error("config", f"data must have a name ({', '.join(SETS)}) or train, a file")
     train = read_file(table["train"], table)
     if "test" in table:
-        return train, read_file(table["test"], table)
+        test = read_file(table["test"], table)
+        first, second = (_class_names(table[part], table) for part in ("train", "test"))
+        if first != second:
+            # They are numbered in their order, so the same number would mean another class.
+            raise value_error(
+                "data", "train and test must have the same classes", train=first, test=second
+            )
+        return train, test
     if not isinstance(train, ArrayDataset):
         raise value_error("config", "data.test must be given for pictures", train=table["train"])
     return train.split(table.get("test_fraction", 0.2), Generator(seed))
@@ -93,6 +100,15 @@ def read_file(path: str, table: Config, with_target: bool = True) -> ArrayDatase
             parts = stored
     inputs, *targets = parts if isinstance(parts, tuple) else (parts,)
     return ArrayDataset(_inputs(inputs), *map(_target, targets))
+
+
+def _class_names(path: str, table: Config) -> list[str] | None:
+    """The names of the classes in a file or folder, if it has names."""
+    if Path(path).is_dir():
+        return ImageFolder(path).classes
+    if Path(path).suffix == ".csv":
+        return data.csv_classes(path, table.get("target", -1))
+    return None
 
 
 def _inputs(array: Any) -> Any:

@@ -14,7 +14,7 @@ from extensor.errors import value_error
 from extensor.report import Series, terminal_plot
 from extensor.report.curves import metric_names, points, shown
 from extensor.settings import get_num_threads
-from extensor.train import RunFolder, read_log
+from extensor.train import Checkpoints, RunFolder, read_log
 from extensor.train.run import as_toml
 
 
@@ -31,7 +31,7 @@ def run(options: argparse.Namespace) -> None:
     session = opened(config, folder)
     if options.resume is not None:
         session.trainer.resume()
-    print(_opening(session))
+    print(_opening(session), flush=True)
     _fit(session, folder)
     print(_ending(session, folder))
 
@@ -51,9 +51,10 @@ def _fit(session: Session, folder: Path) -> None:
     try:
         trainer.fit(session.train_loader, session.config["epochs"], session.test_loader)
     except KeyboardInterrupt:
+        latest = Checkpoints(RunFolder(folder).checkpoints).latest()
+        saved = "before the first checkpoint" if latest is None else f"and saved in {latest}"
         raise KeyboardInterrupt(
-            f"interrupted and saved at step {trainer.step:,}; "
-            f"go on with: extensor train --resume {folder}"
+            f"interrupted {saved}; go on with: extensor train --resume {folder}"
         ) from None
 
 

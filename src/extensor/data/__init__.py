@@ -3,7 +3,7 @@
 from extensor.data.dataset import ArrayDataset, BatchDataset, Dataset
 from extensor.data.folder import ImageFolder
 from extensor.data.loader import DataLoader
-from extensor.data.readers import read_arrays, read_cifar10, read_csv, read_idx
+from extensor.data.readers import csv_classes, read_arrays, read_cifar10, read_csv, read_idx
 from extensor.data.samplers import (
     RandomSampler,
     Sampler,
@@ -31,6 +31,7 @@ __all__ = [
     "ShardSampler",
     "WeightedSampler",
     "cifar10",
+    "csv_classes",
     "digits",
     "fashion_mnist",
     "mnist",

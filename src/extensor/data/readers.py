@@ -123,22 +123,39 @@ def read_csv(
     are in the first line if not all of it are numbers. A target of whole numbers becomes classes;
     one of words becomes the numbers of the words in alphabetical order.
     """
+    names, rows, named = _cells(path, delimiter, target is not None)
+    if target is None:
+        return _matrix(rows, names, range(len(names)), named)
+    column = _column(names, target)
+    others = [i for i in range(len(names)) if i != column]
+    return _matrix(rows, names, others, named), _targets([row[column] for row in rows])
+
+
+def csv_classes(path: str | Path, target: str | int = -1, delimiter: str = ",") -> list[str] | None:
+    """The words that :func:`read_csv` numbers, in their order; None if the targets are numbers."""
+    names, rows, _ = _cells(path, delimiter, has_target=True)
+    column = _column(names, target)
+    words = sorted({row[column] for row in rows})
+    return None if all(_number(word) is not None for word in words) else words
+
+
+def _cells(
+    path: str | Path, delimiter: str, has_target: bool
+) -> tuple[list[str], list[list[str]], bool]:
+    """The names of the columns, the other lines, and whether there are names in the first."""
     with Path(path).open(newline="", encoding="utf-8") as file:
-        rows = [row for row in csv.reader(file, delimiter=delimiter) if row]
+        lines = csv.reader(file, delimiter=delimiter)
+        rows = [[cell.strip() for cell in row] for row in lines if row]
     if not rows:
         raise value_error("read_csv", "file must have at least one line", path=str(path))
-    names = [cell.strip() for cell in rows[0]]
-    named = any(_number(cell) is None for cell in (names if target is None else names[:-1]))
+    names = rows[0]
+    named = any(_number(cell) is None for cell in (names[:-1] if has_target else names))
     rows = rows[1:] if named else rows
     for number, row in enumerate(rows, 1 + named):
         if len(row) != len(names):
             requirement = f"a line must have {len(names)} columns"
             raise value_error("read_csv", requirement, line=number, columns=len(row))
-    if target is None:
-        return _matrix(rows, names, range(len(names)), named)
-    column = _column(names, target)
-    others = [i for i in range(len(names)) if i != column]
-    return _matrix(rows, names, others, named), _targets([row[column].strip() for row in rows])
+    return names, rows, named
 
 
 def _column(names: list[str], target: str | int) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import tomllib
 from pathlib import Path
@@ -83,6 +84,8 @@ def write_plots(run: RunFolder) -> Path | None:
         axes.grid(alpha=0.3)
         if len(chart.series) > 1:
             axes.legend(fontsize="small")
+    content = io.BytesIO()
+    figure.savefig(content, dpi=110)
     path = run.path / "curves.png"
-    figure.savefig(path, dpi=110)
+    write_atomically(path, content.getvalue())
     return path
