@@ -14,7 +14,7 @@ def terminal_plot(series: Series, width: int = 60, height: int = 6) -> str:
     """The curve in ``height`` lines of ``width`` characters, with its highest and lowest value."""
     xs, ys = np.array(series.points, np.float64).T
     columns = np.interp(np.linspace(xs[0], xs[-1], 2 * width), xs, ys)
-    low, high = float(columns.min()), float(columns.max())
+    low, high = float(ys.min()), float(ys.max())
     rows = np.rint((high - columns) / ((high - low) or 1.0) * (4 * height - 1)).astype(int)
     cells = np.full((height, width), _BLANK)
     for column, row in enumerate(rows):
