@@ -120,6 +120,7 @@ TARGETS: Sequence[Target] = (
             ("LSTM over 64 steps", 0.6, "LSTM 128 x 64 SGD", "batch 32"),
         )
     ),
+    _one("LeNet-5 epoch, of torch", 0.5, ("epoch", "LeNet-5 epoch", "60,000 images"), "torch"),
     _one("import beyond numpy", 60e-3, ("start", "import beyond numpy", ""), unit="s"),
     _one("installed size", 10.0, ("start", "installed size", ""), unit="MB"),
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from benchmarks.groups import call, convolution, gemm, ops, optim, train
+from benchmarks.groups import call, convolution, epoch, gemm, ops, optim, train
 from benchmarks.libraries import Libraries
 from benchmarks.measure import Measure, Notes
 
@@ -17,6 +17,7 @@ TIMED: dict[str, Group] = {
     "convolution": convolution.measures,
     "optim": optim.measures,
     "train": train.measures,
+    "epoch": epoch.measures,
 }
 # `machine` and `start` are not timed in turns: they measure the machine and fresh processes.
 ALL = ("machine", *TIMED, "start")

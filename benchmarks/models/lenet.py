@@ -11,7 +11,7 @@ from benchmarks.models import modules
 
 def contestants(libraries: Libraries, batch: int, optimizer: str) -> dict[str, Setup]:
     inputs = [modules.noise(batch, 1, 28, 28), modules.classes(10, batch)]
-    return modules.contestants(libraries, _ours, _torch, _loss, inputs, optimizer)
+    return modules.contestants(libraries, _ours, _torch, loss, inputs, optimizer)
 
 
 def work(batch: int) -> tuple[float, float]:
@@ -21,7 +21,7 @@ def work(batch: int) -> tuple[float, float]:
     return 2.0 * batch * (2 * first + 3 * (second + layers)), 4.0 * batch * 28 * 28
 
 
-def _layers(nn: Any) -> Any:
+def build(nn: Any) -> Any:
     return nn.Sequential(
         nn.Conv2d(1, 6, 5, padding=2),
         nn.ReLU(),
@@ -39,14 +39,14 @@ def _layers(nn: Any) -> Any:
 
 
 def _ours(ex: Any) -> Any:
-    return _layers(ex.nn)
+    return build(ex.nn)
 
 
 def _torch(torch: Any) -> Any:
-    return _layers(torch.nn)
+    return build(torch.nn)
 
 
-def _loss(library: Any, module: Any, inputs: Any) -> Any:
+def loss(library: Any, module: Any, inputs: Any) -> Any:
     x, target = inputs
     functions = library if library.__name__ == OURS else library.nn.functional
     return functions.cross_entropy(module(x), target)
