@@ -26,8 +26,6 @@ else:
 
 
 _KINDS = {kind.__name__: kind for kind in (Array, Arrays, Indices, Target)}
-
-
 _OPTIONAL = " | None"
 
 
