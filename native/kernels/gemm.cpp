@@ -97,23 +97,20 @@ void run_depth_blocks(const Gemm<Operand>& p, const Plan& plan, ParallelFor run)
 }
 
 template <typename Operand>
-void run_gemm(const Gemm<Operand>& problem, ParallelFor run) {
+void run_gemm(const Gemm<Operand>& problem, const Workers& workers) {
   if (problem.m == 0 || problem.n == 0) return;
   const Gemm<Operand> p = fold_batch(problem);
-  if (!run || p.k == 0) return run_serially(p);
-  const Plan plan = make_plan(p);
+  if (workers.threads == 1 || p.k == 0) return run_serially(p);
+  const Plan plan = make_plan(p, workers.threads);
   if (plan.tasks == 1) return run_serially(p);
-  if (plan.depth_blocks > 0) return run_depth_blocks(p, plan, run);
-  run_blocks(p, plan, run);
+  if (plan.depth_blocks > 0) return run_depth_blocks(p, plan, workers.run);
+  run_blocks(p, plan, workers.run);
 }
 
 }  // namespace
 
-#define EXTENSOR_DEFINE_GEMM(Operand)                \
-  int64_t gemm_tasks(const Gemm<Operand>& problem) { \
-    return make_plan(fold_batch(problem)).tasks;     \
-  }                                                  \
-  void gemm(const Gemm<Operand>& problem, ParallelFor run) { run_gemm(problem, run); }
+#define EXTENSOR_DEFINE_GEMM(Operand) \
+  void gemm(const Gemm<Operand>& problem, const Workers& workers) { run_gemm(problem, workers); }
 
 EXTENSOR_DEFINE_GEMM(float)
 EXTENSOR_DEFINE_GEMM(double)

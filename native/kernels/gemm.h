@@ -51,15 +51,17 @@ struct Gemm {
 using ParallelFor = void (*)(int64_t tasks, void (*body)(void* context, int64_t task),
                              void* context);
 
+// Who computes a product. How it is cut follows the number of threads; its bits do not.
+struct Workers {
+  int threads = 1;
+  ParallelFor run = nullptr;  // not called for one thread
+};
+
 }  // namespace extensor
 
-// gemm_tasks says how many pieces gemm would hand to a ParallelFor. One piece means the product is
-// not worth waking a thread; a null ParallelFor computes everything on the calling thread, with the
-// same bits and without packing anything twice.
-#define EXTENSOR_DECLARE_GEMM(isa, Operand)                 \
-  namespace extensor::isa {                                 \
-  int64_t gemm_tasks(const Gemm<Operand>& problem);         \
-  void gemm(const Gemm<Operand>& problem, ParallelFor run); \
+#define EXTENSOR_DECLARE_GEMM(isa, Operand)                        \
+  namespace extensor::isa {                                        \
+  void gemm(const Gemm<Operand>& problem, const Workers& workers); \
   }
 #define EXTENSOR_DECLARE_GEMM_ISA(isa) \
   EXTENSOR_DECLARE_GEMM(isa, float)    \

@@ -37,12 +37,15 @@ T* left_scratch(size_t count) {
   return static_cast<T*>(scratch.get(count * sizeof(T)));
 }
 
-// Packing reads and writes each element of A once; it pays when enough panels of B pass by.
+// Packing reads and writes each element of A once; it pays when many panels of B pass by, or when
+// the rows of a tile lie so far from step to step that each costs a page and a cache set of its
+// own.
 template <typename Operand>
 bool packs_left(const Gemm<Operand>& p, int64_t columns) {
   if constexpr (sizeof(Operand) == 2) return true;
-  if (p.a_column == 1) return columns >= 96;
-  return columns >= 64;
+  constexpr int64_t far = 3072 / sizeof(Operand);
+  const bool steps_are_far = p.a_column >= far || p.a_column <= -far;
+  return columns >= (steps_are_far ? 64 : 512);
 }
 
 template <typename Operand, typename T>

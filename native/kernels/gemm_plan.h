@@ -5,7 +5,7 @@
 namespace extensor::EX_ISA {
 namespace {
 
-// How a product is cut: by its shape alone. The cut does not change any bit of the result either.
+// How a product is cut among threads. The cut does not change any bit of the result.
 struct Plan {
   int64_t row_step, column_step;  // of the blocks of C
   int64_t row_blocks, column_blocks;
@@ -19,6 +19,8 @@ inline constexpr int64_t kTaskCost = 1 << 20;
 // Beyond kUsualTasks each task repeats packing that others do too, so it must be large.
 inline constexpr int64_t kUsualTasks = 16;
 inline constexpr int64_t kLargeTaskCost = kTaskCost * 512;
+// Where the cut may follow the threads: enough that a delayed one leaves some to the others.
+inline constexpr int64_t kTasksPerThread = 8;
 // A result up to the first size may be summed in parallel along k, if the sums of all blocks fit in
 // the second (4 MiB of floats).
 inline constexpr int64_t kSmallResult = 4096;
@@ -46,8 +48,8 @@ void cut_result(const Gemm<Operand>& p, int64_t wanted, Plan& plan) {
     bool can_cut_rows = p.m >= 4 * rows * row_unit;
     bool can_cut_columns = p.n >= 2 * columns * column_unit;
     if (!can_cut_rows && !can_cut_columns) break;
-    // Each block of rows packs B again, each block of columns packs A again.
-    bool cheaper_columns = columns * p.m <= rows * p.n;
+    // Each block of columns packs A again, each block of rows packs B again, mostly in passing.
+    bool cheaper_columns = 2 * columns * p.m <= rows * p.n;
     (can_cut_columns && (cheaper_columns || !can_cut_rows) ? columns : rows) *= 2;
   }
   plan.row_step = round_up(ceil_divide(p.m, rows), row_unit);
@@ -74,11 +76,11 @@ void cut_depth(const Gemm<Operand>& p, int64_t wanted, Plan& plan) {
 }
 
 template <typename Operand>
-Plan make_plan(const Gemm<Operand>& p) {
+Plan make_plan(const Gemm<Operand>& p, int threads) {
   Plan plan{p.m, p.n, 1, 1, 1, 0, 1};
   if (p.m == 0 || p.n == 0 || p.k == 0 || p.batch == 0) return plan;
   const int64_t cost = cost_of(p);
-  const int64_t wanted = wanted_tasks(cost);
+  const int64_t wanted = minimum(wanted_tasks(cost), threads * kTasksPerThread);
   if (cost < kTaskCost) plan.matrices = minimum(p.batch, ceil_divide(kTaskCost, cost));
   if (wanted > 1) {
     cut_result(p, wanted, plan);

@@ -120,10 +120,7 @@ struct HalfFormat {
 };
 
 template <typename Operand>
-struct GemmKernel {
-  void (*run)(const Gemm<Operand>& problem, ParallelFor threads);
-  int64_t (*tasks)(const Gemm<Operand>& problem);
-};
+using GemmKernel = void (*)(const Gemm<Operand>& problem, const Workers& workers);
 
 // Where random numbers begin: every seed and stream has 2^64 blocks of four words.
 struct RandomStream {

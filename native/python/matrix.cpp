@@ -7,6 +7,7 @@
 #include "../runtime/threads.h"
 #include "kernel.h"
 #include "operands.h"
+#include "products.h"
 #include "reduction.h"
 
 namespace extensor {
@@ -43,10 +44,6 @@ bool is_matrix_operand(PyObject* object, int typenum) {
   return PyArray_TYPE(array) == typenum && has_element_strides(array);
 }
 
-void run_tasks(int64_t tasks, void (*body)(void* context, int64_t task), void* context) {
-  parallel_for(tasks, body, context);
-}
-
 // a @ b + bias for `batch` matrices at fixed distances, which count elements.
 struct Product {
   Matrix a, b;
@@ -57,7 +54,7 @@ struct Product {
 };
 
 template <typename T>
-void multiply(const GemmKernel<T>& kernel, const Product& product, void* out, const void* bias) {
+void multiply(GemmKernel<T> kernel, const Product& product, void* out, const void* bias) {
   using Result = typename Gemm<T>::Result;
   const auto& [a, b, _, batch, a_batch, b_batch] = product;
   Gemm<T> problem;
@@ -78,7 +75,7 @@ void multiply(const GemmKernel<T>& kernel, const Product& product, void* out, co
   problem.b_batch = b_batch;
   problem.c_batch = a.rows * b.columns;
   Unlocked unlocked(problem.m * problem.n * problem.k * problem.batch / 32);
-  kernel.run(problem, kernel.tasks(problem) > 1 ? run_tasks : nullptr);
+  kernel(problem, pool_workers());
 }
 
 // Sums of bfloat16 are float32, and rounded once. False if there is no memory for them.

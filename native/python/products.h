@@ -11,12 +11,12 @@ struct Computed;
 template <>
 struct Computed<float> {
   static constexpr int element = static_cast<int>(Element::float32);
-  static const GemmKernel<float>& gemm() { return kernels().gemm_float32; }
+  static GemmKernel<float> gemm() { return kernels().gemm_float32; }
 };
 template <>
 struct Computed<double> {
   static constexpr int element = static_cast<int>(Element::float64);
-  static const GemmKernel<double>& gemm() { return kernels().gemm_float64; }
+  static GemmKernel<double> gemm() { return kernels().gemm_float64; }
 };
 
 // Rows of contiguous elements, `step` apart; `transposed` reads them as columns.
@@ -48,16 +48,19 @@ Gemm<T> product(int64_t m, int64_t k, int64_t n, Factor<T> a, Factor<T> b, T* ou
 // On the calling thread alone: for use inside tasks.
 template <typename T>
 void run_alone(const Gemm<T>& problem) {
-  Computed<T>::gemm().run(problem, nullptr);
+  Computed<T>::gemm()(problem, {});
+}
+
+inline Workers pool_workers() {
+  const ParallelFor run = [](int64_t tasks, void (*body)(void*, int64_t), void* context) {
+    parallel_for(tasks, body, context);
+  };
+  return {num_threads(), run};
 }
 
 template <typename T>
 void run_with_threads(const Gemm<T>& problem) {
-  const ParallelFor threads = [](int64_t tasks, void (*body)(void*, int64_t), void* context) {
-    parallel_for(tasks, body, context);
-  };
-  const GemmKernel<T>& gemm = Computed<T>::gemm();
-  gemm.run(problem, gemm.tasks(problem) > 1 ? threads : nullptr);
+  Computed<T>::gemm()(problem, pool_workers());
 }
 
 }  // namespace extensor

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "cpu.h"
+#include "placement.h"
 
 #if !defined(_WIN32)
 #include <pthread.h>
@@ -39,8 +40,10 @@ constexpr int64_t kMaxTasks = std::numeric_limits<int32_t>::max();
 // being written; its claim then fails and what it read is not used.
 struct Pool {
   alignas(64) std::atomic<bool> busy{false};
-  std::vector<std::thread> workers;  // touched only by the thread that set `busy`
-  int requested = 1;                 // threads asked for at the last resize
+  // Touched only by the thread that set `busy`.
+  std::vector<std::thread> workers;
+  int requested = 1;           // threads asked for at the last resize
+  int callers_processor = -1;  // which the workers keep off
 
   alignas(64) std::atomic<uint64_t> ticket{0};
   std::atomic<TaskBody> body{nullptr};
@@ -123,6 +126,15 @@ void wake_sleepers(Pool& pool, int helpers) {
   for (int i = 0; i < count; ++i) pool.wake_signal.notify_one();
 }
 
+// Sleepers could be woken on the caller's processor. Threads that spin have one of their own.
+void make_way_for_caller(Pool& pool) {
+  if (pool.sleepers.load(std::memory_order_relaxed) == 0 || !pool.spin.load()) return;
+  const int here = current_processor();
+  if (here == pool.callers_processor) return;
+  pool.callers_processor = here;
+  for (std::thread& worker : pool.workers) keep_off(worker, here);
+}
+
 void sleep_until_woken(Pool& pool, int index) {
   const int seen = pool.wake_signal.load();
   pool.sleepers.fetch_add(1);
@@ -203,6 +215,7 @@ void resize(Pool& pool, int threads) {
   if (workers < pool.workers.size()) remove_workers(pool, workers);
   pool.spin.store(threads <= available_cores());
   if (workers > pool.workers.size()) add_workers(pool, workers);
+  pool.callers_processor = -1;
   pool.requested = threads;
 }
 
@@ -264,6 +277,7 @@ void rethrow_failure(Pool& pool) {
 
 void run_on_pool(Pool& pool, int tasks, TaskBody body, void* context) {
   publish(pool, tasks, body, context);
+  make_way_for_caller(pool);
   wake_sleepers(pool, tasks - 1);
   pool.unfinished.fetch_sub(run_tasks(pool), std::memory_order_acq_rel);
   wait_for_workers(pool);
