@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import extensor as ex
+from extensor.op import OPS
 
 attention = ex.scaled_dot_product_attention
 
@@ -46,3 +47,13 @@ def test_gradients_of_short_floats_are_rounded_once(dtype: str, rng: np.random.G
         found = mine.grad.numpy().astype("float64")
         scale = np.abs(expected.grad.numpy()).max() + 1
         np.testing.assert_allclose(found, expected.grad.numpy(), atol=0.05 * scale)
+
+
+def test_heads_of_one_projection_are_merged_without_a_copy(rng: np.random.Generator) -> None:
+    projected = ex.tensor(rng.normal(size=(2, 5, 3, 4, 6)).astype("float32"))
+    heads = [projected[:, :, i].permute(0, 2, 1, 3) for i in range(3)]
+    output = attention(*heads)
+    plain = attention(*(ex.tensor(x.numpy().copy()) for x in heads))
+    np.testing.assert_array_equal(output.numpy(), plain.numpy())
+    if OPS["scaled_dot_product_attention"].kernel is not None:
+        assert output.numpy().transpose(0, 2, 1, 3).flags.c_contiguous

@@ -496,6 +496,8 @@ LARGE: dict[str, list[tuple[Any, Any]]] = {
     "dropout2d": [(((40, 50, 9, 9),), (0.5, True, Repeating(1)))],
     "broadcast_to": [(((1, 301),), ((1000, 301),))],
     "reshape": [(((1000, 301),), ((301_000,),))],
+    "concatenate": [(((300, 201), (300, 301)), (1,)), (((1000, 301), (99, 301)), ())],
+    "stack": [(((1000, 301), (1000, 301)), (axis,)) for axis in (0, 2)],
     "transpose": [(((1000, 301),), ())],
     "permute": [(((1000, 301),), ((1, 0),))],
     "max_pool2d": [(((8, 30, 41, 31),), how) for how in ((2,), (3, 2, 1), ((2, 3), 1, (1, 0), 2, True))],
@@ -528,6 +530,8 @@ def test_threads_change_no_bit_of_structured_ops(
             leaves = [ex.tensor(x, requires_grad=x.dtype.kind == "f") for x in arrays]
             if isinstance(inputs, dict):
                 result = op.function(**dict(zip(inputs, leaves, strict=True)), **attributes)
+            elif op.variadic:
+                result = op.function(leaves, *attributes)
             else:
                 result = op.function(*leaves, *attributes)
             outputs = first_floating(result, op.rule)
@@ -560,3 +564,49 @@ def test_linear_of_bfloat16_adds_the_bias_before_rounding(rng: np.random.Generat
     expected = kernel(*(array.astype(np.float32) for array in (x, weight, bias)))
     result = kernel(x, weight, bias)
     np.testing.assert_array_equal(result.view("u2"), expected.astype(ex.bfloat16).view("u2"))
+
+
+LAYOUTS: dict[str, Callable[[Any], Any]] = {
+    "plain": np.ascontiguousarray,
+    "reversed": lambda x: x[::-1],
+    "transposed": lambda x: np.ascontiguousarray(x.T).T,
+    "spread": lambda x: np.repeat(x, 2, axis=-1)[..., ::2],
+    "swapped": lambda x: np.ascontiguousarray(np.swapaxes(x, 0, 1)).swapaxes(0, 1),
+}
+
+
+@pytest.mark.skipif(OPS["concatenate"].kernel is None, reason="the reference engine has no kernels")
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int8", "bool", "float16"])
+def test_joining_in_every_layout(layout: str, dtype: str, rng: np.random.Generator) -> None:
+    change = LAYOUTS[layout]
+    for shape in ((3, 4, 5), (1, 1, 1), (2, 1, 3), (17, 9, 12), (0, 2, 2)):
+        parts = [change(rng.uniform(-9, 9, shape).astype(dtype)) for _ in range(3)]
+        for axis in (0, 1, 2, -1):
+            _assert_same_bits(OPS["stack"].kernel(parts, axis), np.stack(parts, axis))
+            uneven = [*parts, change(np.concatenate(parts[:2], axis))]
+            _assert_same_bits(OPS["concatenate"].kernel(uneven, axis), np.concatenate(uneven, axis))
+        _assert_same_bits(OPS["stack"].kernel(parts, 3), np.stack(parts, 3))
+
+
+@pytest.mark.skipif(OPS["reshape"].kernel is None, reason="the reference engine has no kernels")
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_reshape_copies_only_where_it_must(layout: str, rng: np.random.Generator) -> None:
+    x = LAYOUTS[layout](rng.uniform(-9, 9, (4, 6, 1, 10)).astype("float32"))
+    for part in (x, x[:, :, :, 2:7], x[1:3], x[:, :1], x.swapaxes(0, 1), x.swapaxes(0, 3)):
+        for shape in (
+            -1,
+            (-1, 2),
+            (2, -1),
+            (2, 1, 2, -1),
+            (*part.shape[:3], -1, 5),
+            part.shape[::-1],
+        ):
+            try:
+                expected = part.reshape(shape)
+            except ValueError:
+                continue
+            wanted = (shape,) if isinstance(shape, int) else shape
+            found = OPS["reshape"].kernel(part, wanted)
+            _assert_same_bits(np.ascontiguousarray(found), np.ascontiguousarray(expected))
+            assert np.shares_memory(found, part) == np.shares_memory(expected, part)

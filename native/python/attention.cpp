@@ -3,10 +3,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
+#include <cstdlib>
 #include <new>
+#include <numeric>
 
 #include "../runtime/memory.h"
+#include "copying.h"
 #include "kernel.h"
 #include "operands.h"
 #include "products.h"
@@ -18,7 +20,7 @@ constexpr int64_t kBlock = 64;  // queries whose scores are computed together
 
 // A stack of matrices (..., length, features) whose features are adjacent.
 struct Stack {
-  const char* data = nullptr;
+  char* data = nullptr;
   int64_t length = 0, features = 0;
   int64_t step = 0;  // from row to row, in elements
   int64_t batch_strides[kMaxDimensions] = {};
@@ -43,7 +45,7 @@ struct Stack {
 PyObject* with_adjacent_features(PyArrayObject* array) {
   Stack stack;
   if (stack.read(array)) return Py_NewRef(reinterpret_cast<PyObject*>(array));
-  return reinterpret_cast<PyObject*>(PyArray_GETCONTIGUOUS(array));
+  return contiguous(array);
 }
 
 struct Problem {
@@ -67,8 +69,8 @@ struct Problem {
     return result;
   }
   template <typename T>
-  const T* matrix(const Stack& stack, int64_t index) const {
-    return reinterpret_cast<const T*>(stack.data + offset(stack.batch_strides, index));
+  T* matrix(const Stack& stack, int64_t index) const {
+    return reinterpret_cast<T*>(stack.data + offset(stack.batch_strides, index));
   }
   // How many keys the queries up to `end` may see at most.
   int64_t reach(int64_t end) const { return causal ? std::min(end, k.length) : k.length; }
@@ -120,6 +122,7 @@ bool read_problem(PyObject* const* arrays, PyObject* mask, PyObject* causal, PyO
     if (i == 0) {
       p.typenum = PyArray_TYPE(array);
       p.batch_axes = PyArray_NDIM(array) - 2;
+      if (p.typenum != NPY_FLOAT32 && p.typenum != NPY_FLOAT64) return false;
       if (p.batch_axes < 0) return false;
       for (int axis = 0; axis < p.batch_axes; ++axis) {
         p.batch_shape[axis] = PyArray_DIM(array, axis);
@@ -135,9 +138,9 @@ bool read_problem(PyObject* const* arrays, PyObject* mask, PyObject* causal, PyO
   }
   p.causal = causal == Py_True;
   p.scale = 1 / std::sqrt(std::max<double>(1, p.q.features));
-  return (p.typenum == NPY_FLOAT32 || p.typenum == NPY_FLOAT64) && p.q.features == p.k.features &&
-         p.k.length == p.v.length && p.batch > 0 && p.q.length > 0 && p.k.length > 0 &&
-         p.q.features > 0 && p.v.features > 0 && (causal == Py_True || causal == Py_False) &&
+  return p.q.features == p.k.features && p.k.length == p.v.length && p.batch > 0 &&
+         p.q.length > 0 && p.k.length > 0 && p.q.features > 0 && p.v.features > 0 &&
+         (causal == Py_True || causal == Py_False) &&
          (scale == Py_None || read_number(scale, p.scale)) && read_mask(mask, p);
 }
 
@@ -157,7 +160,7 @@ class Scores {
 };
 
 template <typename T>
-void attend(const Problem& p, T* output, double* logarithms) {
+void attend(const Problem& p, const Stack& output, double* logarithms) {
   const auto& kernel = kernels().attention;
   const int64_t blocks = (p.q.length + kBlock - 1) / kBlock, width = p.v.features;
   parallel_for(p.batch * blocks, [&](int64_t task) {
@@ -175,13 +178,37 @@ void attend(const Problem& p, T* output, double* logarithms) {
                                            totals[i], shift);
       logarithms[index * p.q.length + first + i] = std::log(static_cast<T>(totals[i])) + shift;
     }
-    T* const out = output + (index * p.q.length + first) * width;
+    T* const out = p.matrix<T>(output, index) + first * output.step;
     run_alone(product<T>(rows, keys, width, {scores, keys}, {p.matrix<T>(p.v, index), p.v.step},
-                         out, width));
+                         out, output.step));
     for (int64_t i = 0; i < rows; ++i) {
-      if (totals[i] != 0) kernel.divide[Computed<T>::element](out + i * width, width, totals[i]);
+      if (totals[i] == 0) continue;
+      kernel.divide[Computed<T>::element](out + i * output.step, width, totals[i]);
     }
   });
+}
+
+// A new stack of the problem's batch whose memory is ordered as that of `model`: what merely split
+// or transposed axes to get there is undone without a copy. Null with a Python error set.
+PyObject* new_stack(const Problem& p, PyArrayObject* model, int64_t length, int64_t features) {
+  const int axes = p.batch_axes + 2;
+  npy_intp shape[kMaxDimensions], ordered[kMaxDimensions], places[kMaxDimensions];
+  std::copy_n(p.batch_shape, p.batch_axes, shape);
+  shape[axes - 2] = length;
+  shape[axes - 1] = features;
+  if (PyArray_IS_C_CONTIGUOUS(model)) return new_array(p.typenum, axes, shape);
+  int order[kMaxDimensions];
+  std::iota(order, order + axes, 0);
+  std::stable_sort(order, order + axes - 1, [&](int a, int b) {
+    return std::abs(PyArray_STRIDE(model, a)) > std::abs(PyArray_STRIDE(model, b));
+  });
+  for (int i = 0; i < axes; ++i) {
+    ordered[i] = shape[order[i]];
+    places[order[i]] = i;
+  }
+  Reference memory(new_array(p.typenum, axes, ordered));
+  PyArray_Dims permutation = {places, axes};
+  return memory ? PyArray_Transpose(memory.array(), &permutation) : nullptr;
 }
 
 // q, k, v, mask, causal, scale; returns the output and the logarithms of the sums
@@ -193,19 +220,18 @@ PyObject* call_attention(const void*, PyObject* const* arguments, Py_ssize_t cou
   npy_intp shape[kMaxDimensions];
   std::copy_n(p.batch_shape, p.batch_axes, shape);
   shape[p.batch_axes] = p.q.length;
-  shape[p.batch_axes + 1] = p.v.features;
-  Reference output(new_array(p.typenum, p.batch_axes + 2, shape));
   shape[p.batch_axes + 1] = 1;
   Reference logarithms(new_array(NPY_FLOAT64, p.batch_axes + 2, shape));
-  if (!output || !logarithms) return nullptr;
+  Reference output(new_stack(p, p.held[0].array(), p.q.length, p.v.features));
+  Stack out;
+  if (!output || !logarithms || !out.read(output.array())) return nullptr;
   double* const logs = static_cast<double*>(PyArray_DATA(logarithms.array()));
   try {
     Unlocked unlocked(p.nanoseconds());
-    void* const out = PyArray_DATA(output.array());
     if (p.typenum == NPY_FLOAT32) {
-      attend(p, static_cast<float*>(out), logs);
+      attend<float>(p, out, logs);
     } else {
-      attend(p, static_cast<double*>(out), logs);
+      attend<double>(p, out, logs);
     }
   } catch (const std::bad_alloc&) {
     return PyErr_NoMemory();
@@ -213,46 +239,55 @@ PyObject* call_attention(const void*, PyObject* const* arguments, Py_ssize_t cou
   return PyTuple_Pack(2, output.get(), logarithms.get());
 }
 
-// What the rule is given besides the inputs, all contiguous.
-template <typename T>
+// What the rule is given besides the inputs, and what it writes.
 struct Known {
-  const T *gradient, *output;
+  Stack gradient, output;
   const double* logarithms;
 };
+struct Gradients {
+  Stack q, k, v;
+};
+
+template <typename T>
+void clear(T* matrix, const Stack& stack) {
+  for (int64_t row = 0; row < stack.length; ++row) {
+    std::fill_n(matrix + row * stack.step, stack.features, T(0));
+  }
+}
 
 // The gradients of q, k and v, those of k and v summed block by block in order.
 template <typename T>
-void attend_backward(const Problem& p, const Known<T>& known, T* grad_q, T* grad_k, T* grad_v) {
+void attend_backward(const Problem& p, const Known& known, const Gradients& to) {
   const auto& kernel = kernels().attention;
   const int64_t depth = p.q.features, width = p.v.features;
   parallel_for(p.batch, [&](int64_t index) {
     const T *const k = p.matrix<T>(p.k, index), *const v = p.matrix<T>(p.v, index);
-    T* const to_k = grad_k + index * p.k.length * depth;
-    T* const to_v = grad_v + index * p.k.length * width;
-    std::fill_n(to_k, p.k.length * depth, T(0));
-    std::fill_n(to_v, p.k.length * width, T(0));
+    T *const to_k = p.matrix<T>(to.k, index), *const to_v = p.matrix<T>(to.v, index);
+    clear(to_k, to.k);
+    clear(to_v, to.v);
     const Scores memory(2 * std::min(kBlock, p.q.length) * p.k.length * sizeof(T));
     for (int64_t first = 0; first < p.q.length; first += kBlock) {
       const int64_t rows = std::min(kBlock, p.q.length - first), keys = p.reach(first + rows);
-      const int64_t begin = index * p.q.length + first;
       T *const scores = memory.data<T>(), *const inner = scores + rows * keys;
       const T* const q = p.matrix<T>(p.q, index) + first * p.q.step;
-      const T* const gradient = known.gradient + begin * width;
+      const Factor<T> gradient = {p.matrix<T>(known.gradient, index) + first * known.gradient.step,
+                                  known.gradient.step};
+      const T* const output = p.matrix<T>(known.output, index) + first * known.output.step;
+      const double* const logarithms = known.logarithms + index * p.q.length + first;
       run_alone(product<T>(rows, depth, keys, {q, p.q.step}, {k, p.k.step, true}, scores, keys));
-      run_alone(product<T>(rows, width, keys, {gradient, width}, {v, p.v.step, true}, inner, keys));
+      run_alone(product<T>(rows, width, keys, gradient, {v, p.v.step, true}, inner, keys));
       for (int64_t i = 0; i < rows; ++i) {
         const double along = kernel.chained_sum[Computed<T>::element](
-            gradient + i * width, known.output + (begin + i) * width, width);
-        kernel.rule[Computed<T>::element](p.row(index, first + i, keys),
-                                          known.logarithms[begin + i], along, scores + i * keys,
-                                          inner + i * keys);
+            gradient.data + i * gradient.step, output + i * known.output.step, width);
+        kernel.rule[Computed<T>::element](p.row(index, first + i, keys), logarithms[i], along,
+                                          scores + i * keys, inner + i * keys);
       }
-      run_alone(product<T>(rows, keys, depth, {inner, keys}, {k, p.k.step}, grad_q + begin * depth,
-                           depth));
+      run_alone(product<T>(rows, keys, depth, {inner, keys}, {k, p.k.step},
+                           p.matrix<T>(to.q, index) + first * to.q.step, to.q.step));
       Gemm<T> into_k =
-          product<T>(keys, rows, depth, {inner, keys, true}, {q, p.q.step}, to_k, depth);
+          product<T>(keys, rows, depth, {inner, keys, true}, {q, p.q.step}, to_k, to.k.step);
       Gemm<T> into_v =
-          product<T>(keys, rows, width, {scores, keys, true}, {gradient, width}, to_v, width);
+          product<T>(keys, rows, width, {scores, keys, true}, gradient, to_v, to.v.step);
       into_k.accumulate = into_v.accumulate = true;
       run_alone(into_k);
       run_alone(into_v);
@@ -260,16 +295,7 @@ void attend_backward(const Problem& p, const Known<T>& known, T* grad_q, T* grad
   });
 }
 
-// An array like the stack it is the gradient of, contiguous.
-PyObject* new_gradient(const Problem& p, const Stack& stack) {
-  npy_intp shape[kMaxDimensions];
-  std::copy_n(p.batch_shape, p.batch_axes, shape);
-  shape[p.batch_axes] = stack.length;
-  shape[p.batch_axes + 1] = stack.features;
-  return new_array(p.typenum, p.batch_axes + 2, shape);
-}
-
-// The array contiguous, if it has the problem's dtype and batch and these last axes.
+// The array with adjacent features, if it has the problem's dtype and batch and these last axes.
 bool read_known(PyObject* object, const Problem& p, int typenum, int64_t columns, Reference& held) {
   if (!is_plain_array(object)) return false;
   PyArrayObject* array = reinterpret_cast<PyArrayObject*>(object);
@@ -279,7 +305,7 @@ bool read_known(PyObject* object, const Problem& p, int typenum, int64_t columns
       PyArray_DIM(array, p.batch_axes + 1) != columns) {
     return false;
   }
-  held.reset(reinterpret_cast<PyObject*>(PyArray_GETCONTIGUOUS(array)));
+  held.reset(with_adjacent_features(array));
   return static_cast<bool>(held);
 }
 
@@ -296,23 +322,24 @@ PyObject* call_attention_rule(const void*, PyObject* const* arguments, Py_ssize_
       !read_known(arguments[6], p, NPY_FLOAT64, 1, logarithms)) {
     return PyErr_Occurred() ? nullptr : not_implemented();
   }
-  Reference grad_q(new_gradient(p, p.q)), grad_k(new_gradient(p, p.k)),
-      grad_v(new_gradient(p, p.v));
-  if (!grad_q || !grad_k || !grad_v) return nullptr;
-  const auto run = [&]<typename T>(T) {
-    const auto data = [](const Reference& array) {
-      return static_cast<T*>(PyArray_DATA(array.array()));
-    };
-    const Known<T> known = {data(gradient), data(output),
-                            static_cast<double*>(PyArray_DATA(logarithms.array()))};
-    attend_backward(p, known, data(grad_q), data(grad_k), data(grad_v));
-  };
+  logarithms.reset(contiguous(logarithms.array()));
+  Reference grad_q(new_stack(p, p.held[0].array(), p.q.length, p.q.features));
+  Reference grad_k(new_stack(p, p.held[1].array(), p.k.length, p.k.features));
+  Reference grad_v(new_stack(p, p.held[2].array(), p.v.length, p.v.features));
+  if (!logarithms || !grad_q || !grad_k || !grad_v) return nullptr;
+  Known known;
+  Gradients to;
+  known.logarithms = static_cast<double*>(PyArray_DATA(logarithms.array()));
+  if (!known.gradient.read(gradient.array()) || !known.output.read(output.array()) ||
+      !to.q.read(grad_q.array()) || !to.k.read(grad_k.array()) || !to.v.read(grad_v.array())) {
+    return not_implemented();
+  }
   try {
     Unlocked unlocked(2 * p.nanoseconds());
     if (p.typenum == NPY_FLOAT32) {
-      run(float{});
+      attend_backward<float>(p, known, to);
     } else {
-      run(double{});
+      attend_backward<double>(p, known, to);
     }
   } catch (const std::bad_alloc&) {
     return PyErr_NoMemory();

@@ -17,14 +17,13 @@ constexpr int64_t kRowsPerTask = 64;     // rows of a transposed plane that one 
 // The place of an item in the loops over some axes, moved on without divisions.
 class Walk {
  public:
-  Walk(const LoopNest& loops, const int64_t* target_strides, const int* axes, int count,
-       int64_t item)
-      : loops_(loops), target_strides_(target_strides), axes_(axes), count_(count) {
+  Walk(const LoopNest& loops, const int* axes, int count, int64_t item)
+      : loops_(loops), axes_(axes), count_(count) {
     for (int i = count - 1; i >= 0; --i) {
       index_[i] = item % loops.shape[axes[i]];
       item /= loops.shape[axes[i]];
       source_ += index_[i] * loops.strides[0][axes[i]];
-      target_ += index_[i] * target_strides[axes[i]];
+      target_ += index_[i] * loops.strides[1][axes[i]];
     }
   }
   int64_t source() const { return source_; }
@@ -33,17 +32,16 @@ class Walk {
     for (int i = count_ - 1; i >= 0; --i) {
       const int axis = axes_[i];
       source_ += loops_.strides[0][axis];
-      target_ += target_strides_[axis];
+      target_ += loops_.strides[1][axis];
       if (++index_[i] < loops_.shape[axis]) return;
       source_ -= loops_.shape[axis] * loops_.strides[0][axis];
-      target_ -= loops_.shape[axis] * target_strides_[axis];
+      target_ -= loops_.shape[axis] * loops_.strides[1][axis];
       index_[i] = 0;
     }
   }
 
  private:
   const LoopNest& loops_;
-  const int64_t* target_strides_;
   const int* axes_;
   int count_;
   int64_t source_ = 0, target_ = 0;
@@ -63,63 +61,23 @@ int contiguous_axis(const LoopNest& loops, int64_t itemsize) {
   return -1;
 }
 
-// Copies all elements, in C order, to contiguous memory.
-void copy_elements(const ArrayView& view, char* target) {
+// The loops of a copy, merged where both sides allow it, the target adjacent along the last axis.
+bool loops_of_copy(const ArrayView& from, const ArrayView& to, LoopNest& loops) {
   Shape shape;
-  shape.ndim = view.ndim;
-  std::copy_n(view.shape, view.ndim, shape.lengths);
-  const ArrayView* views[] = {&view};
-  LoopNest loops;
-  if (view.size == 0 || !make_loop_nest(shape, views, 1, loops)) return;
+  shape.ndim = to.ndim;
+  std::copy_n(to.shape, to.ndim, shape.lengths);
+  const ArrayView* views[] = {&from, &to};
+  if (to.size == 0 || !make_loop_nest(shape, views, 2, loops)) return false;
   coalesce(loops);
-  const char* source = loops.data[0];
-  const int64_t itemsize = view.itemsize;
-  const int last = loops.ndim - 1;
-  const int64_t length = loops.shape[last], stride = loops.strides[0][last];
-  const Cost cost = stride == itemsize || stride == 0 ? Cost::light : Cost::medium;
-  if (loops.ndim == 1) {
-    const Cut pieces = cut(length, cost);
-    Unlocked unlocked(pieces.nanoseconds);
-    return parallel_chunks(pieces, [&](int64_t begin, int64_t end) {
-      copy_run(source + begin * stride, stride, itemsize, end - begin, target + begin * itemsize);
-    });
+  // Part of a larger array, of length 1 along the axis that is adjacent there: that axis was
+  // dropped.
+  if (loops.strides[1][loops.ndim - 1] != to.itemsize) {
+    loops.shape[loops.ndim] = 1;
+    loops.strides[0][loops.ndim] = loops.strides[1][loops.ndim] = to.itemsize;
+    ++loops.ndim;
   }
-  int64_t target_strides[kMaxDimensions], step = itemsize;
-  for (int axis = last; axis >= 0; --axis) {
-    target_strides[axis] = step;
-    step *= loops.shape[axis];
-  }
-  const int plane = contiguous_axis(loops, itemsize);
-  int axes[kMaxDimensions], count = 0;
-  for (int axis = 0; axis < last; ++axis) {
-    if (axis != plane) axes[count++] = axis;
-  }
-  if (plane == -1) {
-    const Cut pieces = cut(view.size / length, cost, length);
-    Unlocked unlocked(pieces.nanoseconds);
-    return parallel_chunks(pieces, [&](int64_t begin, int64_t end) {
-      Walk walk(loops, target_strides, axes, count, begin);
-      for (int64_t row = begin; row < end; ++row, walk.next()) {
-        copy_run(source + walk.source(), stride, itemsize, length, target + walk.target());
-      }
-    });
-  }
-  const auto transpose = kernels().copies.transpose[std::countr_zero<uint64_t>(itemsize)];
-  const int64_t rows = loops.shape[plane], tasks_per_plane = (rows - 1) / kRowsPerTask + 1;
-  const int64_t planes = view.size / length / rows;
-  const Cut pieces = cut(planes * tasks_per_plane, Cost::medium, kRowsPerTask * length);
-  Unlocked unlocked(pieces.nanoseconds);
-  parallel_chunks(pieces, [&](int64_t begin, int64_t end) {
-    for (int64_t task = begin; task < end; ++task) {
-      const Walk walk(loops, target_strides, axes, count, task / tasks_per_plane);
-      const int64_t row = task % tasks_per_plane * kRowsPerTask;
-      transpose(source + walk.source() + row * itemsize, stride,
-                target + walk.target() + row * target_strides[plane], target_strides[plane],
-                std::min(kRowsPerTask, rows - row), length);
-    }
-  });
+  return true;
 }
-
 // The place of a type in CopyKernels::to_float; -1 if it is not there.
 int number_of(int typenum) {
   constexpr int kTypes[kNumbers] = {NPY_BOOL,   NPY_INT8,    NPY_INT16,  NPY_INT32,
@@ -193,12 +151,60 @@ bool is_movable_array(PyObject* object) {
   return number_of(typenum) != -1 || find_storage(typenum, storage);
 }
 
+void copy_elements(const ArrayView& from, const ArrayView& to) {
+  LoopNest loops;
+  if (!loops_of_copy(from, to, loops)) return;
+  const char* source = loops.data[0];
+  char* target = loops.data[1];
+  const int64_t itemsize = to.itemsize;
+  const int last = loops.ndim - 1;
+  const int64_t length = loops.shape[last], stride = loops.strides[0][last];
+  const Cost cost = stride == itemsize || stride == 0 ? Cost::light : Cost::medium;
+  if (loops.ndim == 1) {
+    const Cut pieces = cut(length, cost);
+    Unlocked unlocked(pieces.nanoseconds);
+    return parallel_chunks(pieces, [&](int64_t begin, int64_t end) {
+      copy_run(source + begin * stride, stride, itemsize, end - begin, target + begin * itemsize);
+    });
+  }
+  const int plane = contiguous_axis(loops, itemsize);
+  int axes[kMaxDimensions], count = 0;
+  for (int axis = 0; axis < last; ++axis) {
+    if (axis != plane) axes[count++] = axis;
+  }
+  if (plane == -1) {
+    const Cut pieces = cut(to.size / length, cost, length);
+    Unlocked unlocked(pieces.nanoseconds);
+    return parallel_chunks(pieces, [&](int64_t begin, int64_t end) {
+      Walk walk(loops, axes, count, begin);
+      for (int64_t row = begin; row < end; ++row, walk.next()) {
+        copy_run(source + walk.source(), stride, itemsize, length, target + walk.target());
+      }
+    });
+  }
+  const auto transpose = kernels().copies.transpose[std::countr_zero<uint64_t>(itemsize)];
+  const int64_t rows = loops.shape[plane], tasks_per_plane = (rows - 1) / kRowsPerTask + 1;
+  const int64_t planes = to.size / length / rows;
+  const Cut pieces = cut(planes * tasks_per_plane, Cost::medium, kRowsPerTask * length);
+  Unlocked unlocked(pieces.nanoseconds);
+  parallel_chunks(pieces, [&](int64_t begin, int64_t end) {
+    for (int64_t task = begin; task < end; ++task) {
+      const Walk walk(loops, axes, count, task / tasks_per_plane);
+      const int64_t row = task % tasks_per_plane * kRowsPerTask;
+      transpose(source + walk.source() + row * itemsize, stride,
+                target + walk.target() + row * loops.strides[1][plane], loops.strides[1][plane],
+                std::min(kRowsPerTask, rows - row), length);
+    }
+  });
+}
+
 PyObject* copy_of(PyArrayObject* x) {
   Reference result(new_array(PyArray_DESCR(x), PyArray_NDIM(x), PyArray_DIMS(x)));
   if (!result) return nullptr;
-  ArrayView view;
-  fill_view(x, view);
-  copy_elements(view, static_cast<char*>(PyArray_DATA(result.array())));
+  ArrayView from, to;
+  fill_view(x, from);
+  fill_view(result.array(), to);
+  copy_elements(from, to);
   return result.release();
 }
 

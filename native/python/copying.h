@@ -8,6 +8,9 @@ namespace extensor {
 // An array of plain numbers that kernels can move without knowing what they are.
 bool is_movable_array(PyObject* object);
 
+// Copies elements between arrays of one shape and type, which must be movable.
+void copy_elements(const ArrayView& from, const ArrayView& to);
+
 // A C-contiguous copy. A new reference, or null with a Python error set.
 PyObject* copy_of(PyArrayObject* x);
 

@@ -3,6 +3,7 @@
 #include <string_view>
 
 #include "../kernels/tables.h"
+#include "copying.h"
 #include "kernel.h"
 #include "operands.h"
 #include "reduction.h"
@@ -45,8 +46,8 @@ bool Samples::read(PyObject* given_logits, PyObject* target, PyObject* weight, P
       PyArray_DIM(vector, 0) != PyArray_DIM(matrix, 0)) {
     return false;
   }
-  logits.reset(reinterpret_cast<PyObject*>(PyArray_GETCONTIGUOUS(matrix)));
-  classes_of.reset(reinterpret_cast<PyObject*>(PyArray_GETCONTIGUOUS(vector)));
+  logits.reset(contiguous(matrix));
+  classes_of.reset(contiguous(vector));
   if (!logits || !classes_of) {
     PyErr_Clear();
     return false;

@@ -5,6 +5,7 @@
 #include "../kernels/tables.h"
 #include "../runtime/memory.h"
 #include "../runtime/threads.h"
+#include "copying.h"
 #include "kernel.h"
 #include "operands.h"
 #include "products.h"
@@ -230,7 +231,7 @@ PyObject* call_matmul_backward(const void*, PyObject* const* arguments, Py_ssize
 Matrix flattened(PyArrayObject* array, Reference& holder) {
   const int n = PyArray_NDIM(array);
   if (n == 2) return as_matrix(array);
-  holder.reset(reinterpret_cast<PyObject*>(PyArray_GETCONTIGUOUS(array)));
+  holder.reset(contiguous(array));
   if (!holder) return {};
   const int64_t columns = PyArray_DIM(array, n - 1);
   return {static_cast<const char*>(PyArray_DATA(holder.array())), PyArray_SIZE(array) / columns,

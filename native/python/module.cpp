@@ -14,6 +14,7 @@
 #include "elementwise.h"
 #include "extremes.h"
 #include "indexing.h"
+#include "joining.h"
 #include "kernel.h"
 #include "losses.h"
 #include "matrix.h"
@@ -151,7 +152,7 @@ bool (*const kFamilies[])(PyObject* kernels_by_name) = {
     add_extreme_kernels,       add_loss_kernels,          add_selection_kernels,
     add_index_kernels,         add_gather_kernels,        add_convolution_kernels,
     add_pooling_kernels,       add_recurrent_kernels,     add_attention_kernels,
-    add_normalization_kernels,
+    add_normalization_kernels, add_joining_kernels,
 };
 
 bool fill(PyObject* module) {

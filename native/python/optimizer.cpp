@@ -6,6 +6,7 @@
 #include <cmath>
 #include <vector>
 
+#include "copying.h"
 #include "kernel.h"
 #include "operands.h"
 
@@ -88,7 +89,7 @@ class Lists {
       kept_.push_back(Py_NewRef(object));
     } else {
       if (!read_only) return false;
-      object = reinterpret_cast<PyObject*>(PyArray_GETCONTIGUOUS(array));
+      object = contiguous(array);
       if (object == nullptr) {
         PyErr_Clear();
         return false;

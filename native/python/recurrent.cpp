@@ -10,6 +10,7 @@
 #include "../kernels/tables.h"
 #include "../runtime/memory.h"
 #include "../runtime/threads.h"
+#include "copying.h"
 #include "kernel.h"
 #include "operands.h"
 #include "products.h"
@@ -48,11 +49,11 @@ class Inputs {
       if (!is_plain_array(arguments[i])) return false;
       PyArrayObject* array = reinterpret_cast<PyArrayObject*>(arguments[i]);
       if (i == 0) typenum = PyArray_TYPE(array);
-      if (PyArray_TYPE(array) != typenum) return false;
-      held_[i].reset(reinterpret_cast<PyObject*>(PyArray_GETCONTIGUOUS(array)));
+      if (PyArray_TYPE(array) != typenum || !is_computed(typenum)) return false;
+      held_[i].reset(contiguous(array));
       if (!held_[i]) return false;
     }
-    return typenum == NPY_FLOAT32 || typenum == NPY_FLOAT64;
+    return true;
   }
 
   // Whether argument i is an array of this shape.
@@ -75,6 +76,8 @@ class Inputs {
   int typenum = -1;
 
  private:
+  static bool is_computed(int typenum) { return typenum == NPY_FLOAT32 || typenum == NPY_FLOAT64; }
+
   Reference held_[12];
 };
 

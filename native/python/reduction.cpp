@@ -7,6 +7,7 @@
 
 #include "../runtime/memory.h"
 #include "arguments.h"
+#include "copying.h"
 #include "kernel.h"
 #include "operands.h"
 
@@ -151,11 +152,11 @@ constexpr AxisReduction kAxisReductions[] = {{"sum", "sum", false},
 
 // The array's elements contiguous and in the type that kernels compute in. A new reference.
 PyObject* contiguous_and_wide(PyArrayObject* x, const Storage& storage) {
-  Reference contiguous(reinterpret_cast<PyObject*>(PyArray_GETCONTIGUOUS(x)));
-  if (!contiguous || storage.half == nullptr) return contiguous.release();
+  Reference source(contiguous(x));
+  if (!source || storage.half == nullptr) return source.release();
   Reference wide(new_array(NPY_FLOAT32, PyArray_NDIM(x), PyArray_DIMS(x)));
   if (!wide) return nullptr;
-  storage.half->widen(static_cast<const uint16_t*>(PyArray_DATA(contiguous.array())),
+  storage.half->widen(static_cast<const uint16_t*>(PyArray_DATA(source.array())),
                       static_cast<float*>(PyArray_DATA(wide.array())), PyArray_SIZE(x));
   return wide.release();
 }

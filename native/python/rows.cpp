@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "arguments.h"
+#include "copying.h"
 #include "kernel.h"
 #include "operands.h"
 
@@ -13,14 +14,13 @@ namespace {
 PyObject* call_rows(const void* definition, PyObject* const* arguments, Py_ssize_t count) {
   const RowKernel& kernel = *static_cast<const RowKernel*>(definition);
   if (count != kernel.inputs + 1) return not_implemented();
-  Reference contiguous[2];
+  Reference sources[2];
   PyObject* arrays[2];
   for (int i = 0; i < kernel.inputs; ++i) {
-    if (!is_plain_array(arguments[i])) return not_implemented();
-    PyArrayObject* array = reinterpret_cast<PyArrayObject*>(arguments[i]);
-    contiguous[i].reset(reinterpret_cast<PyObject*>(PyArray_GETCONTIGUOUS(array)));
-    if (!contiguous[i]) return nullptr;
-    arrays[i] = contiguous[i].get();
+    if (!is_movable_array(arguments[i])) return not_implemented();
+    sources[i].reset(contiguous(reinterpret_cast<PyArrayObject*>(arguments[i])));
+    if (!sources[i]) return nullptr;
+    arrays[i] = sources[i].get();
   }
   Operands operands;
   int axis;

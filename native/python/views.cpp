@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "arguments.h"
+#include "copying.h"
 #include "kernel.h"
 #include "operands.h"
 
@@ -23,15 +24,45 @@ PyObject* view_of(PyArrayObject* x, int ndim, const npy_intp* shape, const npy_i
   return view.release();
 }
 
-// x, shape (ints, one of them may be -1). Contiguous memory only: no element moves.
+// The strides that show an array's elements in another shape, in C order; false if they would have
+// to move.
+bool strides_in_place(PyArrayObject* x, int ndim, const npy_intp* shape, npy_intp* strides) {
+  npy_intp lengths[kMaxDimensions], steps[kMaxDimensions];
+  int axes = 0;
+  for (int axis = 0; axis < PyArray_NDIM(x); ++axis) {
+    if (PyArray_DIM(x, axis) == 1) continue;
+    lengths[axes] = PyArray_DIM(x, axis);
+    steps[axes++] = PyArray_STRIDE(x, axis);
+  }
+  // Runs of old and of new axes that hold the same elements: the old ones must be walked as one.
+  std::fill_n(strides, ndim, PyArray_ITEMSIZE(x));
+  for (int from = 0, to = 0; from < axes;) {
+    npy_intp old_size = lengths[from++], new_size = shape[to++];
+    const int first = to - 1;
+    while (old_size != new_size) {
+      if (new_size < old_size) {
+        new_size *= shape[to++];
+      } else {
+        if (steps[from - 1] != lengths[from] * steps[from]) return false;
+        old_size *= lengths[from++];
+      }
+    }
+    npy_intp stride = steps[from - 1];
+    for (int axis = to - 1; axis >= first; --axis) {
+      strides[axis] = stride;
+      stride *= shape[axis];
+    }
+  }
+  return true;
+}
+
+// x, shape (ints, one of them may be -1)
 PyObject* call_reshape(const void*, PyObject* const* arguments, Py_ssize_t count) {
   if (count != 2 || !is_plain_array(arguments[0])) return not_implemented();
   PyArrayObject* x = reinterpret_cast<PyArrayObject*>(arguments[0]);
   npy_intp shape[kMaxDimensions], strides[kMaxDimensions];
   int ndim, open = -1;
-  if (!PyArray_IS_C_CONTIGUOUS(x) || !read_sizes(arguments[1], shape, ndim)) {
-    return not_implemented();
-  }
+  if (!read_sizes(arguments[1], shape, ndim)) return not_implemented();
   npy_intp known = 1;
   for (int axis = 0; axis < ndim; ++axis) {
     if (shape[axis] == -1 && open == -1) {
@@ -47,12 +78,19 @@ PyObject* call_reshape(const void*, PyObject* const* arguments, Py_ssize_t count
     known *= shape[open];
   }
   if (known != size) return not_implemented();
+  const bool contiguous_already = PyArray_IS_C_CONTIGUOUS(x);
+  if (!contiguous_already && strides_in_place(x, ndim, shape, strides)) {
+    return view_of(x, ndim, shape, strides, true);
+  }
+  if (!contiguous_already && !is_movable_array(arguments[0])) return not_implemented();
+  Reference source(contiguous(x));
+  if (!source) return nullptr;
   npy_intp stride = PyArray_ITEMSIZE(x);
   for (int axis = ndim - 1; axis >= 0; --axis) {
     strides[axis] = stride;
     stride *= std::max<npy_intp>(shape[axis], 1);
   }
-  return view_of(x, ndim, shape, strides, true);
+  return view_of(source.array(), ndim, shape, strides, true);
 }
 
 // x, axes (None reverses them)
