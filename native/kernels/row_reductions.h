@@ -22,10 +22,11 @@ EX_INLINE Vec<T> reduce_terms(int64_t begin, int64_t end, Vec<T> start, Term& te
       partial[k] = combine(partial[k], term(Access<T, true>{size}, i + k * size, start));
     }
   }
-  for (int k = 0; i < end; i += size, k = (k + 1) % 4) {
+#pragma GCC unroll 4
+  for (int k = 0; k < 4; ++k, i += size) {
     if (i + size <= end) {
       partial[k] = combine(partial[k], term(Access<T, true>{size}, i, start));
-    } else {
+    } else if (i < end) {
       partial[k] = combine(partial[k], term(Access<T, false>{end - i}, i, start));
     }
   }

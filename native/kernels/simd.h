@@ -60,15 +60,23 @@ struct Vec {
   }
   // Reads `count` (0..size) elements, the remaining lanes hold `fill`.
   static EX_INLINE Vec load_partial(const T* source, ptrdiff_t count, T fill = T(0)) {
-    alignas(kVectorBytes) T lanes[size];
-    for (int i = 0; i < size; ++i) lanes[i] = i < count ? source[i] : fill;
-    return load(lanes);
+    using Places = Vec<SignedOf<T>>;
+    const auto read = Places::iota().raw < static_cast<SignedOf<T>>(count);
+    return Vec(read ? native::load_lanes(source, read) : Vec(fill).raw);
   }
   EX_INLINE void store(T* target) const { std::memcpy(target, &raw, sizeof(RawType)); }
   EX_INLINE void store_partial(T* target, ptrdiff_t count) const {
     alignas(kVectorBytes) T lanes[size];
     store(lanes);
-    for (ptrdiff_t i = 0; i < count; ++i) target[i] = lanes[i];
+    // By halving moves of fixed size: masked stores are microcoded on Zen.
+    ptrdiff_t done = 0;
+#pragma GCC unroll 6
+    for (int part = size; part > 0; part /= 2) {
+      if (count & part) {
+        std::memcpy(target + done, lanes + done, part * sizeof(T));
+        done += part;
+      }
+    }
   }
   // first, first + 1, first + 2, ...
   static EX_INLINE Vec iota(T first = T(0)) {

@@ -266,6 +266,30 @@ EX_INLINE Float32Bytes narrow(Double64Bytes x) {
 #endif
 #endif
 
+// The lanes of memory whose mask is set, 0 in the others, whose memory is not touched.
+#if defined(__AVX512DQ__)
+EX_INLINE Float64Bytes load_lanes(const float* source, Raw<int32_t, 64> mask) {
+  return (Float64Bytes)_mm512_maskz_loadu_ps(_mm512_movepi32_mask((__m512i)mask), source);
+}
+EX_INLINE Double64Bytes load_lanes(const double* source, Raw<int64_t, 64> mask) {
+  return (Double64Bytes)_mm512_maskz_loadu_pd(_mm512_movepi64_mask((__m512i)mask), source);
+}
+#endif
+#if defined(__AVX2__)
+EX_INLINE Float32Bytes load_lanes(const float* source, Raw<int32_t, 32> mask) {
+  return (Float32Bytes)_mm256_maskload_ps(source, (__m256i)mask);
+}
+EX_INLINE Double32Bytes load_lanes(const double* source, Raw<int64_t, 32> mask) {
+  return (Double32Bytes)_mm256_maskload_pd(source, (__m256i)mask);
+}
+#endif
+template <typename T, typename M>
+EX_INLINE auto load_lanes(const T* source, M mask) {
+  Raw<T, sizeof(M)> result;
+  for (size_t i = 0; i < kLanes<M>; ++i) result[i] = mask[i] ? source[i] : T(0);
+  return result;
+}
+
 // True if a lane of a mask is set. Taking the sign bits is cheaper than vptest.
 #if defined(__SSE4_1__)
 EX_INLINE bool any_bit(Raw<int64_t, 16> x) { return !_mm_testz_si128((__m128i)x, (__m128i)x); }

@@ -19,7 +19,8 @@
 namespace extensor {
 namespace {
 
-constexpr int64_t kRowsPerTask = 16;
+// Fewer sequences would read the weights at every step for too few products.
+constexpr int64_t kLeastRows = 16;
 
 // Steps, sequences, inputs and units, and how many gates a unit has.
 struct Size {
@@ -29,13 +30,15 @@ struct Size {
   int64_t width() const { return gates * units; }
 };
 
-// Calls body(first row, rows) for each block of the batch.
+// Calls body(first row, rows) for each block of the batch, one per thread. How it is cut changes no
+// bit: a row's sums do not depend on the rows beside it.
 template <typename Body>
 void for_blocks(const Size& size, Body&& body) {
-  const int64_t tasks = (size.batch + kRowsPerTask - 1) / kRowsPerTask;
+  const int64_t share = (size.batch + num_threads() - 1) / num_threads();
+  const int64_t rows = std::max(kLeastRows, share), tasks = (size.batch + rows - 1) / rows;
   parallel_for(tasks, [&](int64_t task) {
-    const int64_t first = task * kRowsPerTask;
-    body(first, std::min(kRowsPerTask, size.batch - first));
+    const int64_t first = task * rows;
+    body(first, std::min(rows, size.batch - first));
   });
 }
 
