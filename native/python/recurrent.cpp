@@ -296,7 +296,10 @@ PyObject* lstm_rule(const Size& size, const Inputs& in, PyObject* needs) {
                            [&] { return make.of_weight(gradient, in.data<T>(1), size.inputs); }));
   Reference w_hh(if_wanted(make.wants(4), [&] { return make.of_weight(gradient, before, n); }));
   Reference b_ih(if_wanted(make.wants(5), [&] { return make.of_bias(gradient); }));
-  Reference b_hh(if_wanted(make.wants(6), [&] { return make.of_bias(gradient); }));
+  // Both are added to the same sum, so their gradients are equal.
+  Reference b_hh(if_wanted(make.wants(6), [&] {
+    return b_ih && b_ih.get() != Py_None ? copy_of(b_ih.array()) : make.of_bias(gradient);
+  }));
   if (!x || !w_ih || !w_hh || !b_ih || !b_hh) return nullptr;
   return PyTuple_Pack(7, x.get(), grad_h.get(), grad_c.get(), w_ih.get(), w_hh.get(), b_ih.get(),
                       b_hh.get());
