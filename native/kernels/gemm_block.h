@@ -43,7 +43,7 @@ T* left_scratch(size_t count) {
 template <typename Operand>
 bool packs_left(const Gemm<Operand>& p, int64_t columns) {
   if constexpr (sizeof(Operand) == 2) return true;
-  constexpr int64_t far = 3072 / sizeof(Operand);
+  constexpr int64_t far = 2048 / sizeof(Operand);
   const bool steps_are_far = p.a_column >= far || p.a_column <= -far;
   return columns >= (steps_are_far ? 64 : 512);
 }
@@ -58,18 +58,12 @@ Left<T> prepare_left(const Gemm<Operand>& p, Range rows, Range steps, bool pack)
   const int64_t depth = steps.size();
   const int64_t panel_size = width * depth + 64 / sizeof(T);  // panels must not share cache sets
   T* packed = left_scratch<T>((rows.size() / 4 + 2) * panel_size);
-  T* target = packed;
-  for (int64_t row = 0; row < rows.size();) {
-    int64_t offsets[kPanelGroup];
-    int panels = 0;
-    for (; panels < kPanelGroup && row < rows.size(); ++panels) {
-      offsets[panels] = row;
-      row += tile_height(rows.size() - row);
-    }
-    Lines<Operand> lines{a, p.a_row, p.a_column, p.m - rows.begin, p.k - steps.begin};
-    pack_panels(lines, depth, offsets, panels, target, panel_size, width);
-    target += panels * panel_size;
+  int64_t offsets[kBlockRows / 4 + 2], panels = 0;
+  for (int64_t row = 0; row < rows.size(); row += tile_height(rows.size() - row)) {
+    offsets[panels++] = row;
   }
+  const Lines<Operand> lines{a, p.a_row, p.a_column, p.m - rows.begin, p.k - steps.begin};
+  pack_panels(lines, depth, offsets, panels, packed, panel_size, width);
   return {packed, 1, width, 0, panel_size};
 }
 

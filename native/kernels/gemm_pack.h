@@ -118,23 +118,36 @@ void pack_transposed(const Lines<Source>& from, int64_t depth, T* panel, int64_t
   }
 }
 
-// Adjacent lines into several panels at once, so that each cache line of the source is read whole
-// before the next step, which may lie a page away.
-inline constexpr int kPanelGroup = 8;
+// Adjacent lines, a few steps at a time for all panels: the source is read along its lines, a few
+// streams side by side, and each panel is written for more than a cache line.
+inline constexpr int kPackedSteps = 4;
 
 template <typename T, typename Source>
-void pack_adjacent(const Lines<Source>& from, int64_t depth, const int64_t* offsets, int panels,
+void pack_adjacent(const Lines<Source>& from, int64_t depth, const int64_t* offsets, int64_t panels,
                    T* target, int64_t panel_size, int64_t width) {
   const int64_t last_lines = from.count - offsets[panels - 1];
   Lines<Source> last{from.data + offsets[panels - 1], 1, from.step_stride, last_lines, from.steps};
   const int64_t easy = minimum(depth, readable_steps(last, round_up(width, kLanes<T>)));
-  for (int64_t step = 0; step < depth; ++step) {
-    const Source* source = from.data + step * from.step_stride;
-    for (int i = 0; i < panels; ++i) {
+  int64_t step = 0;
+  for (; step + kPackedSteps <= easy; step += kPackedSteps) {
+    for (int64_t i = 0; i < panels; ++i) {
+      const Source* source = from.data + step * from.step_stride + offsets[i];
       T* panel = target + i * panel_size + step * width;
       for (int64_t line = 0; line < width; line += kLanes<T>) {
-        int64_t count = step < easy ? kLanes<T> : from.count - offsets[i] - line;
-        store(panel + line, load_first(source + offsets[i] + line, count < 0 ? 0 : count));
+#pragma GCC unroll 4
+        for (int s = 0; s < kPackedSteps; ++s) {
+          store(panel + s * width + line, load(source + s * from.step_stride + line));
+        }
+      }
+    }
+  }
+  for (; step < depth; ++step) {
+    for (int64_t i = 0; i < panels; ++i) {
+      const Source* source = from.data + step * from.step_stride + offsets[i];
+      for (int64_t line = 0; line < width; line += kLanes<T>) {
+        const int64_t count = step < easy ? kLanes<T> : from.count - offsets[i] - line;
+        store(target + i * panel_size + step * width + line,
+              load_first(source + line, count < 0 ? 0 : count));
       }
     }
   }
@@ -152,12 +165,12 @@ void pack_strided(const Lines<Source>& from, int64_t depth, T* panel, int64_t wi
 
 // Panel i begins with line offsets[i] and is written to target + i * panel_size.
 template <typename T, typename Source>
-void pack_panels(const Lines<Source>& from, int64_t depth, const int64_t* offsets, int panels,
+void pack_panels(const Lines<Source>& from, int64_t depth, const int64_t* offsets, int64_t panels,
                  T* target, int64_t panel_size, int64_t width) {
   if (from.line_stride == 1) {
     return pack_adjacent(from, depth, offsets, panels, target, panel_size, width);
   }
-  for (int i = 0; i < panels; ++i) {
+  for (int64_t i = 0; i < panels; ++i) {
     Lines<Source> lines = from;
     lines.data += offsets[i] * from.line_stride;
     lines.count -= offsets[i];
