@@ -75,6 +75,8 @@ SIGNATURES: dict[str, str] = {
     "where": "cond, a, b",
     **dict.fromkeys("logical_and logical_or logical_xor".split(), "a, b"),
     "logical_not": "x",
+    **dict.fromkeys("bitwise_and bitwise_or bitwise_xor".split(), "a, b"),
+    "bitwise_not": "x",
     **dict.fromkeys("equal not_equal less less_equal greater greater_equal".split(), "a, b"),
     # section 6
     **dict.fromkeys("sum mean max_reduce min_reduce max min".split(), f"x, {_REDUCED}"),
@@ -191,6 +193,7 @@ INIT_NAMES: tuple[str, ...] = tuple(
 NO_GRADIENT: tuple[str, ...] = tuple(
     "equal not_equal less less_equal greater greater_equal "
     "logical_and logical_or logical_xor logical_not isnan isinf isfinite "
+    "bitwise_and bitwise_or bitwise_xor bitwise_not "
     "argmax argmin any all count_nonzero".split()
 )
 # The second names of an op. Each is the op itself, and its rule the op's rule.

@@ -243,3 +243,12 @@ def test_nn_is_imported_when_it_is_asked_for() -> None:
         "ex.nn.Linear; ex.xavier_uniform; assert 'nn' in ex.__all__"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_a_module_can_not_hold_itself() -> None:
+    net = ex.nn.Sequential(ex.nn.Linear(2, 3))
+    for module, value in ((net[0], net), (net, net)):
+        with pytest.raises(ValueError, match="parent must not be a module that holds this one"):
+            module.parent = value
+    net[0].parent = (net,)
+    assert [name for name, _ in net.named_modules()] == ["", "0"]

@@ -9,6 +9,7 @@ NAN = float("nan")
 BETWEEN = {"avoid": (-2.0, -1.0, 0.0, 1.0, 2.0), "gap": 0.2}
 ROUNDING = {"ceil": np.ceil, "floor": np.floor, "round": np.round, "trunc": np.trunc}
 COMPARISONS = "equal not_equal less less_equal greater greater_equal".split()
+BITS = "bitwise_and bitwise_or bitwise_xor".split()
 LOGIC = "logical_and logical_or logical_xor".split()
 TESTS = "isnan isinf isfinite".split()
 
@@ -16,6 +17,11 @@ TESTS = "isnan isinf isfinite".split()
 def few(*shape: int):
     """Numbers from a few values, so that many are equal and many are 0."""
     return lambda rng, dtype: np.asarray(rng.integers(-1, 2, shape)).astype(dtype)
+
+
+def bits(*shape: int):
+    """Integers, whatever the dtype of the check."""
+    return lambda rng, dtype: rng.integers(-100, 100, shape)
 
 
 def special(*shape: int):
@@ -35,16 +41,19 @@ CASES = [
     *[
         Case(
             "clip",
-            (real(2, 3, avoid=bounds),),
+            (real(2, 3, avoid=tuple(bound for bound in bounds if bound is not None)),),
             lambda x, min_val, max_val: x.clip(min_val, max_val),
             {"min_val": bounds[0], "max_val": bounds[1]},
             integers=False,
         )
-        for bounds in ((-1.0, 1.0), (0.0, 6.0), (0.5, 0.5))
+        for bounds in ((-1.0, 1.0), (0.0, 6.0), (0.5, 0.5), (None, 0.5), (-0.5, None))
     ],
     *[Case(name, (few(2, 3), few(2, 3)), getattr(np, name)) for name in COMPARISONS + LOGIC],
     *[Case(name, (few(4, 1, 3), few(2, 1)), getattr(np, name)) for name in COMPARISONS + LOGIC],
     Case("logical_not", (few(2, 3),), np.logical_not),
+    *[Case(name, (bits(2, 3), bits(2, 3)), getattr(np, name)) for name in BITS],
+    *[Case(name, (booleans(4, 1, 3), booleans(2, 1)), getattr(np, name)) for name in BITS],
+    *[Case("bitwise_not", (x,), np.bitwise_not) for x in (bits(2, 3), booleans(2, 3))],
     *[Case(name, (special(3, 4),), getattr(np, name), integers=False) for name in TESTS],
 ]
 
@@ -61,6 +70,15 @@ ERRORS = [
             f"{name}: shapes must broadcast, got a_shape=(2,), b_shape=(3,)",
         )
         for name in COMPARISONS + LOGIC
+    ],
+    *[
+        Error(
+            name,
+            ([1.0, 2.0], 1)[: 1 if name == "bitwise_not" else 2],
+            f"{name}: inputs must be booleans or integers, got dtype='float32'",
+            kind=TypeError,
+        )
+        for name in [*BITS, "bitwise_not"]
     ],
     Error(
         "where",

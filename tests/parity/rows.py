@@ -68,7 +68,9 @@ WIDE = {"low": -6.0, "high": 6.0}
 def _clipped(rng: Rng) -> Call:
     call = unary()(rng)
     low = float(rng.uniform(-2, 1))
-    call.attributes.update(min_val=low, max_val=low + float(rng.uniform(0, 2)))
+    bounds = {"min_val": low, "max_val": low + float(rng.uniform(0, 2))}
+    open_end = rng.choice(["", *bounds])
+    call.attributes.update(bounds | ({open_end: None} if open_end else {}))
     return call
 
 
@@ -126,6 +128,11 @@ COMPARISON = [
         Row(name, getattr(torch, name), one_of(whole(2), whole(2, 2, bool)))
         for name in "logical_and logical_or logical_xor".split()
     ),
+    *(
+        Row(name, getattr(torch, name), one_of(whole(2, 99, int), whole(2, 2, bool)))
+        for name in "bitwise_and bitwise_or bitwise_xor".split()
+    ),
+    Row("bitwise_not", torch.bitwise_not, one_of(whole(1, 99, int), whole(1, 2, bool))),
     Row("logical_not", torch.logical_not, one_of(whole(1), whole(1, 2, bool))),
     *(Row(name, getattr(torch, name), special) for name in "isnan isinf isfinite".split()),
 ]

@@ -71,6 +71,12 @@ class Module:
                     f"{name} must be a {kind.__name__} or None",
                     **{name: type(value).__name__},
                 )
+        if isinstance(value, Module) and any(below is self for below in value.modules()):
+            raise value_error(
+                type(self).__name__,
+                f"{name} must not be a module that holds this one (a tuple may: it is not looked into)",
+                **{name: type(value).__name__},
+            )
         object.__setattr__(self, name, value)
 
     def register_buffer(self, name: str, tensor: Tensor | None, persistent: bool = True) -> None:

@@ -86,6 +86,12 @@ from extensor.ops.attention import (
     scaled_dot_product_attention,
     scaled_dot_product_attention_backward,
 )
+from extensor.ops.bits import (
+    bitwise_and,
+    bitwise_not,
+    bitwise_or,
+    bitwise_xor,
+)
 from extensor.ops.broadcasting import (
     are_shapes_broadcastable,
     broadcast_shapes,
@@ -464,6 +470,10 @@ __all__ = [
     "binary_cross_entropy_backward",
     "binary_cross_entropy_with_logits",
     "binary_cross_entropy_with_logits_backward",
+    "bitwise_and",
+    "bitwise_not",
+    "bitwise_or",
+    "bitwise_xor",
     "broadcast_shapes",
     "broadcast_to",
     "broadcast_to_backward",

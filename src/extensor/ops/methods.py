@@ -18,9 +18,9 @@ OPERATORS = {
     "mod": "modulo",
     "pow": "power",
     "matmul": "matmul",
-    "and": "logical_and",
-    "or": "logical_or",
-    "xor": "logical_xor",
+    "and": "bitwise_and",
+    "or": "bitwise_or",
+    "xor": "bitwise_xor",
 }
 COMPARISONS = {
     "eq": "equal",
@@ -34,7 +34,7 @@ OTHERS = {
     "pos": "identity",
     "neg": "negative",
     "abs": "abs",
-    "invert": "logical_not",
+    "invert": "bitwise_not",
     "getitem": "getitem",
 }
 
@@ -49,7 +49,8 @@ METHODS = (
     "exp expm1 log log2 log10 log1p sqrt rsqrt sin cos tan asin acos atan sinh cosh asinh acosh "
     "atanh erf relu sigmoid tanh softmax log_softmax isnan isinf isfinite "
     "equal not_equal less less_equal greater greater_equal "
-    "logical_and logical_or logical_xor logical_not"
+    "logical_and logical_or logical_xor logical_not "
+    "bitwise_and bitwise_or bitwise_xor bitwise_not"
 ).split()
 RENAMED = {"max": "max_reduce", "min": "min_reduce", "astype": "cast", "expand_dims": "unsqueeze"}
 # x.reshape(2, 3) is x.reshape((2, 3)).

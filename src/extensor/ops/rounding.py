@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -130,18 +131,29 @@ def abs_backward(grad_output: Tensor, x: Tensor) -> Tensor:
     return chain_rule(grad_output, sign(x))
 
 
-def _check_bounds(name: str, x: Any, min_val: float, max_val: float) -> None:
-    if not min_val <= max_val:
+Bound = float | None
+
+
+def _bounds(min_val: Bound, max_val: Bound) -> tuple[float, float]:
+    return -inf if min_val is None else min_val, inf if max_val is None else max_val
+
+
+def _check_bounds(name: str, x: Any, min_val: Bound, max_val: Bound) -> None:
+    low, high = _bounds(min_val, max_val)
+    if not low <= high:
         raise value_error(name, "min_val must not exceed max_val", min_val=min_val, max_val=max_val)
 
 
-def _to_bounds(x: Any, min_val: float, max_val: float) -> Any:
-    return np.minimum(np.abs(x - min_val), np.abs(x - max_val))
+def _to_bounds(x: Any, min_val: Bound, max_val: Bound) -> Any:
+    low, high = _bounds(min_val, max_val)
+    return np.minimum(np.abs(x - low), np.abs(x - high))
 
 
 @op(kernel="clip", shape=same, check=_check_bounds, kinks=_to_bounds)
 def clip(xp: Any, x: Array, min_val: Any, max_val: Any) -> Any:
-    """``x`` held between ``min_val`` and ``max_val``. Derivative: 1 inside, bounds included, else 0.
+    """``x`` held between ``min_val`` and ``max_val``; None is no bound.
+
+    Derivative: 1 inside, bounds included, else 0.
 
     >>> import extensor as ex
     >>> ex.clip_backward([1.0, 1.0, 1.0], [-2.0, 1.0, 0.5], -1.0, 1.0)
@@ -153,7 +165,8 @@ def clip(xp: Any, x: Array, min_val: Any, max_val: Any) -> Any:
 
 
 @clip.backward(kernel="clip_backward")
-def clip_backward(grad_output: Tensor, x: Tensor, min_val: float, max_val: float) -> Tensor:
+def clip_backward(grad_output: Tensor, x: Tensor, min_val: Bound, max_val: Bound) -> Tensor:
     """``grad_output`` where ``x`` is within the bounds, else 0."""
-    inside = (x >= min_val) & (x <= max_val)
+    low, high = _bounds(min_val, max_val)
+    inside = (x >= low) & (x <= high)
     return where(inside, grad_output, zeros_like(grad_output))
