@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "reduction_kinds.h"
 #include "row_reductions.h"
 #include "steps.h"
 
@@ -11,35 +12,6 @@ namespace extensor::EX_ISA {
 namespace {
 
 constexpr int64_t kTileWidth = 256;  // columns whose counts stay in the first-level cache
-
-struct Largest {
-  template <typename T>
-  static constexpr T start() {
-    return -static_cast<T>(__builtin_inf());
-  }
-  template <typename T>
-  static EX_INLINE Vec<T> better(Vec<T> a, Vec<T> b) {
-    return maximum(a, b);
-  }
-  template <typename T>
-  static EX_INLINE T across(Vec<T> x) {
-    return horizontal_max(x);
-  }
-};
-struct Smallest {
-  template <typename T>
-  static constexpr T start() {
-    return static_cast<T>(__builtin_inf());
-  }
-  template <typename T>
-  static EX_INLINE Vec<T> better(Vec<T> a, Vec<T> b) {
-    return minimum(a, b);
-  }
-  template <typename T>
-  static EX_INLINE T across(Vec<T> x) {
-    return horizontal_min(x);
-  }
-};
 
 template <typename T>
 EX_INLINE Mask<T> wins(Vec<T> x, Vec<T> best) {
@@ -76,7 +48,7 @@ void rows(const void* gradient, const void* x, int64_t count, int64_t n, void* o
     const T best = reduce_row<T>(
         n, Kind::template start<T>(),
         [&](auto access, int64_t i, Vec<T> fill) { return access.load_or(source, i, fill); },
-        [](Vec<T> a, Vec<T> b) { return Kind::better(a, b); },
+        [](Vec<T> a, Vec<T> b) { return Kind::combine(a, b); },
         [](Vec<T> v) { return Kind::across(v); });
     share_row(source, n, best, static_cast<const T*>(gradient)[row], winners(source, n, best),
               static_cast<T*>(out) + row * n);
@@ -92,7 +64,7 @@ void share_tile(const T* gradient, const T* x, int64_t n, int64_t stride, int64_
   std::fill_n(count, width, T(0));
   for (int64_t row = 0; row < n; ++row) {
     for_each_vector<T>(width, [&](auto access, int64_t j) {
-      access.store(best, j, Kind::better(access.load(best, j), access.load(x + row * stride, j)));
+      access.store(best, j, Kind::combine(access.load(best, j), access.load(x + row * stride, j)));
     });
   }
   for (int64_t row = 0; row < n; ++row) {
@@ -144,8 +116,8 @@ constexpr ExtremeRule extreme_rule(const char* name, const char* reduction) {
           {share_piece<float>, share_piece<double>}};
 }
 
-constexpr ExtremeRule kRules[] = {extreme_rule<Largest>("max_reduce_backward", "max_reduce"),
-                                  extreme_rule<Smallest>("min_reduce_backward", "min_reduce")};
+constexpr ExtremeRule kRules[] = {extreme_rule<Max>("max_reduce_backward", "max_reduce"),
+                                  extreme_rule<Min>("min_reduce_backward", "min_reduce")};
 
 }  // namespace
 

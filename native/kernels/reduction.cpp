@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include "simd.h"
+#include "reduction_kinds.h"
 
 namespace extensor::EX_ISA {
 namespace {
@@ -16,48 +16,42 @@ constexpr int64_t kRun = 4096;         // of those, elements added before the ne
 constexpr int64_t kRowsPerBlock = 32;  // rows added into one without a tree
 constexpr int64_t kTileWidth = 256;    // columns whose partial sums stay in the first-level cache
 
-struct Sum {
-  template <typename T>
-  static constexpr T start() {
-    return T(0);
+constexpr int kLanes = 8;  // vectors: enough independent chains to hide the latency of an addition
+
+template <typename Kind, typename T>
+EX_INLINE Vec<T> fold(Vec<T> (&lanes)[kLanes]) {
+#pragma GCC unroll 3
+  for (int width = kLanes / 2; width > 0; width /= 2) {
+#pragma GCC unroll 4
+    for (int j = 0; j < width; ++j) lanes[j] = Kind::combine(lanes[j], lanes[j + width]);
   }
-  template <typename T>
-  static EX_INLINE Vec<T> combine(Vec<T> a, Vec<T> b) {
-    return a + b;
+  return lanes[0];
+}
+
+// Fewer elements than a run, lane by lane.
+template <typename Kind, typename T>
+EX_INLINE void reduce_rest(const T* x, int64_t n, Vec<T> (&partial)[kLanes]) {
+  using V = Vec<T>;
+  constexpr int64_t size = V::size;
+  const T start = Kind::template start<T>();
+#pragma GCC unroll 8
+  for (V& p : partial) p = V(start);
+  int64_t i = 0;
+  for (; i + kLanes * size <= n; i += kLanes * size) {
+#pragma GCC unroll 8
+    for (int k = 0; k < kLanes; ++k) {
+      partial[k] = Kind::combine(partial[k], V::load(x + i + k * size));
+    }
   }
-  template <typename T>
-  static EX_INLINE T across(Vec<T> x) {
-    return horizontal_sum(x);
+#pragma GCC unroll 8
+  for (int k = 0; k < kLanes; ++k, i += size) {
+    if (i + size <= n) {
+      partial[k] = Kind::combine(partial[k], V::load(x + i));
+    } else if (i < n) {
+      partial[k] = Kind::combine(partial[k], V::load_partial(x + i, n - i, start));
+    }
   }
-};
-struct Max {
-  template <typename T>
-  static constexpr T start() {
-    return -static_cast<T>(__builtin_inf());
-  }
-  template <typename T>
-  static EX_INLINE Vec<T> combine(Vec<T> a, Vec<T> b) {
-    return maximum(a, b);
-  }
-  template <typename T>
-  static EX_INLINE T across(Vec<T> x) {
-    return horizontal_max(x);
-  }
-};
-struct Min {
-  template <typename T>
-  static constexpr T start() {
-    return static_cast<T>(__builtin_inf());
-  }
-  template <typename T>
-  static EX_INLINE Vec<T> combine(Vec<T> a, Vec<T> b) {
-    return minimum(a, b);
-  }
-  template <typename T>
-  static EX_INLINE T across(Vec<T> x) {
-    return horizontal_min(x);
-  }
-};
+}
 
 // One vector of partial results of a block: lanes, flushed into totals before they grow long, and
 // all of it one stream, because each end of a loop costs a trip to memory.
@@ -65,7 +59,6 @@ template <typename Kind, typename T>
 EX_INLINE Vec<T> reduce_block(const T* x, int64_t n) {
   using V = Vec<T>;
   constexpr int64_t size = V::size;
-  constexpr int kLanes = 8;  // enough independent chains to hide the latency of an addition
   V total[kLanes], partial[kLanes];
   for (V& t : total) t = V(Kind::template start<T>());
   int64_t i = 0;
@@ -79,26 +72,9 @@ EX_INLINE Vec<T> reduce_block(const T* x, int64_t n) {
     }
     for (int k = 0; k < kLanes; ++k) total[k] = Kind::combine(total[k], partial[k]);
   }
-  for (V& p : partial) p = V(Kind::template start<T>());
-  for (; i + kLanes * size <= n; i += kLanes * size) {
-#pragma GCC unroll 8
-    for (int k = 0; k < kLanes; ++k) {
-      partial[k] = Kind::combine(partial[k], V::load(x + i + k * size));
-    }
-  }
-  int k = 0;
-  for (; i + size <= n; i += size, k = (k + 1) % kLanes) {
-    partial[k] = Kind::combine(partial[k], V::load(x + i));
-  }
-  if (i < n) {
-    partial[k] =
-        Kind::combine(partial[k], V::load_partial(x + i, n - i, Kind::template start<T>()));
-  }
+  reduce_rest<Kind>(x + i, n - i, partial);
   for (int k = 0; k < kLanes; ++k) total[k] = Kind::combine(total[k], partial[k]);
-  for (int width = kLanes / 2; width > 0; width /= 2) {
-    for (int j = 0; j < width; ++j) total[j] = Kind::combine(total[j], total[j + width]);
-  }
-  return total[0];
+  return fold<Kind, T>(total);
 }
 
 template <typename Kind, typename T>
@@ -112,8 +88,17 @@ template <typename Kind, typename T>
 void reduce_rows(const void* x, int64_t count, int64_t n, void* out) {
   const T* source = static_cast<const T*>(x);
   T* target = static_cast<T*>(out);
+  if (n >= kRun) {
+    for (int64_t row = 0; row < count; ++row) {
+      target[row] = Kind::across(reduce_vector<Kind>(source + row * n, n));
+    }
+    return;
+  }
+  // The same sums, but for the totals, which would be those of no run: they fit in registers.
   for (int64_t row = 0; row < count; ++row) {
-    target[row] = Kind::across(reduce_vector<Kind>(source + row * n, n));
+    Vec<T> partial[kLanes];
+    reduce_rest<Kind>(source + row * n, n, partial);
+    target[row] = Kind::across(fold<Kind, T>(partial));
   }
 }
 
