@@ -16,6 +16,8 @@ struct Plan {
 
 // About 20 us of work: waking a thread costs 5.
 inline constexpr int64_t kTaskCost = 1 << 20;
+// For callers who know that the threads are awake: handing over a task takes under 1 us.
+inline constexpr int64_t kShortTaskCost = kTaskCost / 2;
 // Beyond kUsualTasks each task repeats packing that others do too, so it must be large.
 inline constexpr int64_t kUsualTasks = 16;
 inline constexpr int64_t kLargeTaskCost = kTaskCost * 512;
@@ -26,15 +28,16 @@ inline constexpr int64_t kTasksPerThread = 8;
 inline constexpr int64_t kSmallResult = 4096;
 inline constexpr int64_t kMaximumBlockSums = 1 << 20;
 
-// Counts multiplications. A vector times a matrix waits for memory and takes about four times as
-// long per multiplication.
-template <typename Operand>
+// Counts multiplications, with those of tiles that are not full. A vector times a matrix waits for
+// memory and takes about four times as long per multiplication.
+template <typename Operand, typename T = typename Gemm<Operand>::Result>
 int64_t cost_of(const Gemm<Operand>& p) {
-  return p.m * p.n * p.k * (p.m == 1 || p.n == 1 ? 4 : 1);
+  if (p.m == 1 || p.n == 1) return 4 * p.m * p.n * p.k;
+  return p.m * round_up(p.n, kLanes<T>) * p.k;
 }
 
-EX_INLINE int64_t wanted_tasks(int64_t cost) {
-  const int64_t usual = minimum(cost / kTaskCost, kUsualTasks), large = cost / kLargeTaskCost;
+EX_INLINE int64_t wanted_tasks(int64_t cost, int64_t task_cost = kTaskCost) {
+  const int64_t usual = minimum(cost / task_cost, kUsualTasks), large = cost / kLargeTaskCost;
   const int64_t wanted = usual < large ? large : usual;
   return wanted < 1 ? 1 : wanted;
 }
@@ -80,8 +83,8 @@ Plan make_plan(const Gemm<Operand>& p, int threads) {
   Plan plan{p.m, p.n, 1, 1, 1, 0, 1};
   if (p.m == 0 || p.n == 0 || p.k == 0 || p.batch == 0) return plan;
   const int64_t cost = cost_of(p);
-  const int64_t wanted = minimum(wanted_tasks(cost), threads * kTasksPerThread);
-  if (cost < kTaskCost) plan.matrices = minimum(p.batch, ceil_divide(kTaskCost, cost));
+  const int64_t wanted = minimum(wanted_tasks(cost, kShortTaskCost), threads * kTasksPerThread);
+  if (cost < kShortTaskCost) plan.matrices = minimum(p.batch, ceil_divide(kShortTaskCost, cost));
   if (wanted > 1) {
     cut_result(p, wanted, plan);
     cut_depth(p, wanted, plan);

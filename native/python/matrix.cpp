@@ -75,8 +75,9 @@ void multiply(GemmKernel<T> kernel, const Product& product, void* out, const voi
   problem.a_batch = a_batch;
   problem.b_batch = b_batch;
   problem.c_batch = a.rows * b.columns;
-  Unlocked unlocked(problem.m * problem.n * problem.k * problem.batch / 32);
-  kernel(problem, pool_workers());
+  const int64_t multiplications = problem.m * problem.n * problem.k * problem.batch;
+  Unlocked unlocked(multiplications / 32);
+  kernel(problem, pool_workers(multiplications));
 }
 
 // Sums of bfloat16 are float32, and rounded once. False if there is no memory for them.

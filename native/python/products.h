@@ -51,7 +51,10 @@ void run_alone(const Gemm<T>& problem) {
   Computed<T>::gemm()(problem, {});
 }
 
-inline Workers pool_workers() {
+// The pool, if it would be done with so many multiplications sooner than the calling thread alone.
+inline Workers pool_workers(int64_t multiplications) {
+  constexpr int64_t kPerNanosecond = 40;
+  if (!worth_threads(multiplications / kPerNanosecond)) return {};
   const ParallelFor run = [](int64_t tasks, void (*body)(void*, int64_t), void* context) {
     parallel_for(tasks, body, context);
   };
@@ -60,7 +63,7 @@ inline Workers pool_workers() {
 
 template <typename T>
 void run_with_threads(const Gemm<T>& problem) {
-  Computed<T>::gemm()(problem, pool_workers());
+  Computed<T>::gemm()(problem, pool_workers(problem.m * problem.n * problem.k * problem.batch));
 }
 
 }  // namespace extensor
