@@ -427,6 +427,23 @@ def test_softmax_over_lengths(name: str, dtype: str, rng: np.random.Generator) -
         tolerances.assert_close(gradient, op.rule.by_formula([*wide, -1], None)[0], dtype)
 
 
+@pytest.mark.skipif(OPS["cumsum"].kernel is None, reason="the reference engine has no kernels")
+@every_float
+def test_running_sums_over_lengths(dtype: str, rng: np.random.Generator) -> None:
+    op = OPS["cumsum"]
+    for length in (*range(1, 68), 1000, 5000):
+        x = rng.uniform(-1, 1, (3, length)).astype(numpy_dtype(dtype))
+        for array, axis in ((x, 1), (x.T, 0), (np.ascontiguousarray(x.T), 0), (_spread(x), -1)):
+            found = op.kernel(array, axis)
+            if found is NotImplemented:
+                _assert_accepted(0, dtype)
+                continue
+            wide = array.astype(np.float64)
+            tolerances.assert_close(found, np.cumsum(wide, axis), dtype)
+            backward = np.flip(np.cumsum(np.flip(wide, axis), axis), axis)
+            tolerances.assert_close(op.rule.kernel(array, axis), backward, dtype)
+
+
 @pytest.fixture
 def threads() -> Iterator[Callable[[int], None]]:
     before = ex.get_num_threads()
@@ -463,6 +480,8 @@ LARGE: dict[str, list[tuple[Any, Any]]] = {
     "min_reduce": [(((1000, 301),), (axis, False)) for axis in (None, 0, 1)],
     "softmax": [(((1000, 301),), (axis,)) for axis in (0, 1)],
     "log_softmax": [(((1000, 301),), (axis,)) for axis in (0, 1)],
+    "logsumexp": [(((1000, 301),), (axis, False)) for axis in (1, None)],
+    "cumsum": [(((1000, 301),), (axis,)) for axis in (0, 1)] + [(((40, 90, 301),), (1,))],
     "reduce_to_shape": [(((40, 50, 151),), (shape,)) for shape in ((151,), (50, 1), (40, 1, 151), ())],
     "getitem": [(((900, 64),), (WORDS,))],
     "place": [(((20_000, 64),), ((900, 64), WORDS))],

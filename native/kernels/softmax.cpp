@@ -1,5 +1,5 @@
-// Softmax and log-softmax over contiguous rows, and their rules. A row is read two or three times
-// while it is in the first-level cache, so memory sees one pass.
+// Softmax, log-softmax and log-sum-exp over contiguous rows, and the rules of the first two. A row
+// is read two or three times while it is in the first-level cache, so memory sees one pass.
 #include "softmax.h"
 
 #include <algorithm>
@@ -56,6 +56,19 @@ void log_softmax_backward_row(const T* gradient, const T* y, T* out, int64_t n) 
   });
 }
 
+// log(sum(exp(x))), a number for each row.
+template <typename T>
+void logsumexp_rows(const void* data, int64_t rows, int64_t n, void* out) {
+  for (int64_t row = 0; row < rows; ++row) {
+    const T* x = static_cast<const T*>(data) + row * n;
+    const T top = row_max(x, n), shift = std::isfinite(top) ? top : T(0);
+    const T total = row_sum<T>(n, [&](auto access, int64_t i, Vec<T>) {
+      return access.or_zero(exp(access.load(x, i) - Vec<T>(shift)));
+    });
+    static_cast<T*>(out)[row] = std::log(total) + shift;
+  }
+}
+
 template <typename T, void (*kRow)(const T*, T*, int64_t)>
 void forward_rows(const void* const* inputs, void* out, int64_t rows, int64_t n) {
   for (int64_t row = 0; row < rows; ++row) {
@@ -87,5 +100,6 @@ constexpr RowKernel kKernels[] = {
 }  // namespace
 
 std::span<const RowKernel> softmax_kernels() { return kKernels; }
+LogSumExp logsumexp_kernel() { return {{logsumexp_rows<float>, logsumexp_rows<double>}}; }
 
 }  // namespace extensor::EX_ISA

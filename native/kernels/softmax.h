@@ -6,5 +6,6 @@
 namespace extensor::EX_ISA {
 
 std::span<const RowKernel> softmax_kernels();
+LogSumExp logsumexp_kernel();
 
 }  // namespace extensor::EX_ISA

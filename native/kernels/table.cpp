@@ -3,6 +3,7 @@
 #include "convolution.h"
 #include "copy.h"
 #include "cross_entropy.h"
+#include "cumulative.h"
 #include "elementwise.h"
 #include "extremes.h"
 #include "indexing.h"
@@ -39,6 +40,8 @@ const KernelTable& table() {
       binary_rules(),
       reductions(),
       softmax_kernels(),
+      cumulative_kernels(),
+      logsumexp_kernel(),
       half_format<Float16Format>(),
       half_format<BFloat16Format>(),
       gemm,

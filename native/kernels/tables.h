@@ -57,6 +57,19 @@ struct RowKernel {
   void (*rows[kElements])(const void* const* inputs, void* out, int64_t rows, int64_t n);
 };
 
+// Running sums of contiguous memory: along each of `count` rows of n elements, or down n rows of
+// `width` elements, `stride` apart.
+struct Cumulative {
+  const char* name;
+  void (*rows[kElements])(const void* x, int64_t count, int64_t n, void* out);
+  void (*columns[kElements])(const void* x, int64_t n, int64_t stride, int64_t width, void* out);
+};
+
+// Each of `count` rows of n elements to one.
+struct LogSumExp {
+  void (*rows[kElements])(const void* x, int64_t count, int64_t n, void* out);
+};
+
 // Cross-entropy of class indices: `rows` rows of n logits. `losses` writes one number for each row,
 // `gradients` a row of scale * (softmax - one_hot); a target equal to `ignored` gives zeros.
 struct CrossEntropy {
@@ -290,6 +303,8 @@ struct KernelTable {
   std::span<const BinaryRule> binary_rules;
   std::span<const Reduction> reductions;
   std::span<const RowKernel> softmaxes;
+  std::span<const Cumulative> cumulatives;
+  LogSumExp logsumexp;
   HalfFormat float16, bfloat16;
   GemmKernel<float> gemm_float32;
   GemmKernel<double> gemm_float64;

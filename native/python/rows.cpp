@@ -10,6 +10,8 @@
 namespace extensor {
 namespace {
 
+constexpr int64_t kColumnsPerTask = 256;  // of running sums down columns
+
 // One or two arrays of one shape, then the axis: the last one, where rows are contiguous.
 PyObject* call_rows(const void* definition, PyObject* const* arguments, Py_ssize_t count) {
   const RowKernel& kernel = *static_cast<const RowKernel*>(definition);
@@ -52,13 +54,87 @@ PyObject* call_rows(const void* definition, PyObject* const* arguments, Py_ssize
   return result.release();
 }
 
+// x, axis
+PyObject* call_cumulative(const void* definition, PyObject* const* arguments, Py_ssize_t count) {
+  const Cumulative& kernel = *static_cast<const Cumulative*>(definition);
+  Storage storage;
+  int axis;
+  if (count != 2 || !is_plain_array(arguments[0])) return not_implemented();
+  PyArrayObject* x = reinterpret_cast<PyArrayObject*>(arguments[0]);
+  const int ndim = PyArray_NDIM(x);
+  if (!find_storage(PyArray_TYPE(x), storage) || storage.half != nullptr ||
+      !read_axis(arguments[1], ndim, axis)) {
+    return not_implemented();
+  }
+  Reference source(contiguous(x));
+  Reference result(new_array(storage.typenum, ndim, PyArray_DIMS(x)));
+  if (!source || !result) return nullptr;
+  const int64_t size = PyArray_SIZE(x), n = PyArray_DIM(x, axis);
+  if (size == 0) return result.release();
+  const int64_t inner = PyArray_MultiplyList(PyArray_DIMS(x) + axis + 1, ndim - axis - 1);
+  const int64_t block = n * inner, itemsize = storage.itemsize;
+  const char* const data = PyArray_BYTES(source.array());
+  char* const out = PyArray_BYTES(result.array());
+  const int element = static_cast<int>(storage.element);
+  const int64_t tile = inner == 1 ? 1 : kColumnsPerTask, tiles = (inner + tile - 1) / tile;
+  const Cut pieces = cut(size / block * tiles, Cost::light, n * std::min(inner, tile));
+  Unlocked unlocked(pieces.nanoseconds);
+  parallel_chunks(pieces, [&](int64_t begin, int64_t end) {
+    if (inner == 1) {
+      const int64_t at = begin * block * itemsize;
+      return kernel.rows[element](data + at, end - begin, n, out + at);
+    }
+    for (int64_t task = begin; task < end; ++task) {
+      const int64_t column = task % tiles * tile;
+      const int64_t at = (task / tiles * block + column) * itemsize;
+      kernel.columns[element](data + at, n, inner, std::min(tile, inner - column), out + at);
+    }
+  });
+  return result.release();
+}
+
+// x, axis, keepdims: the axis, or all axes, to one number for each row.
+PyObject* call_logsumexp(const void*, PyObject* const* arguments, Py_ssize_t count) {
+  Storage storage;
+  bool reduced[kMaxDimensions];
+  if (count != 3 || !is_plain_array(arguments[0]) || !PyBool_Check(arguments[2])) {
+    return not_implemented();
+  }
+  PyArrayObject* x = reinterpret_cast<PyArrayObject*>(arguments[0]);
+  const int ndim = PyArray_NDIM(x);
+  if (!find_storage(PyArray_TYPE(x), storage) || storage.half != nullptr || PyArray_SIZE(x) == 0 ||
+      !read_axes(arguments[1], ndim, reduced) || !std::is_sorted(reduced, reduced + ndim)) {
+    return not_implemented();
+  }
+  const int kept = static_cast<int>(std::find(reduced, reduced + ndim, true) - reduced);
+  npy_intp shape[kMaxDimensions];
+  std::copy_n(PyArray_DIMS(x), kept, shape);
+  std::fill(shape + kept, shape + ndim, 1);
+  Reference source(contiguous(x));
+  Reference result(new_array(storage.typenum, arguments[2] == Py_True ? ndim : kept, shape));
+  if (!source || !result) return nullptr;
+  const int64_t rows = PyArray_SIZE(result.array()), n = PyArray_SIZE(x) / rows;
+  const auto run = kernels().logsumexp.rows[static_cast<int>(storage.element)];
+  const char* const data = PyArray_BYTES(source.array());
+  char* const out = PyArray_BYTES(result.array());
+  const Cut pieces = cut(rows, Cost::medium, n);
+  Unlocked unlocked(pieces.nanoseconds);
+  parallel_chunks(pieces, [&](int64_t begin, int64_t end) {
+    run(data + begin * n * storage.itemsize, end - begin, n, out + begin * storage.itemsize);
+  });
+  return result.release();
+}
+
 }  // namespace
 
 bool add_row_kernels(PyObject* kernels_by_name) {
   for (const RowKernel& kernel : kernels().softmaxes) {
     if (!add_kernel(kernels_by_name, kernel.name, call_rows, &kernel)) return false;
   }
-  return true;
+  for (const Cumulative& kernel : kernels().cumulatives) {
+    if (!add_kernel(kernels_by_name, kernel.name, call_cumulative, &kernel)) return false;
+  }
+  return add_kernel(kernels_by_name, "logsumexp", call_logsumexp, nullptr);
 }
 
 }  // namespace extensor
