@@ -4,7 +4,8 @@
 
 namespace extensor {
 
-// Adds the recurrences over whole sequences, lstm and gru, and their rules.
-bool add_recurrent_kernels(PyObject* kernels_by_name);
+// Add the recurrences over whole sequences and their rules.
+bool add_lstm_kernels(PyObject* kernels_by_name);
+bool add_gru_kernels(PyObject* kernels_by_name);
 
 }  // namespace extensor
