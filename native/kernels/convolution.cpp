@@ -91,21 +91,19 @@ bool has_gaps(const WindowAxis& axis) {
   return false;
 }
 
+// For a stride of 1 or 2.
 Residues grad_x_residues(const WindowAxis& axis) {
-  Residues result{minimum<int64_t>(axis.stride, 2), {}};
+  Residues result{axis.stride, {}};
   for (int64_t i = 0; i < result.count; ++i) result.axes[i] = grad_x_axis(axis, i);
   return result;
 }
 
-// Returns whether it did.
+// Returns whether it could.
 template <typename T>
-bool correlate_interleaved(const Convolution& shape, Correlation<T> p, ParallelFor run) {
-  if (p.channels > 1 || p.outputs > 1 || p.batch == 0 || shape.x.stride != 2 ||
-      shape.y.stride > 2 || has_gaps(shape.y)) {
-    return false;
-  }
+bool correlate_interleaved(const Convolution& shape, const Correlation<T>& p, ParallelFor run) {
+  if (p.channels > 1 || p.outputs > 1 || shape.x.stride != 2 || shape.y.stride > 2) return false;
   const Residues y = grad_x_residues(shape.y), x = grad_x_residues(shape.x);
-  if (!interleaved_function<T>(x)) return false;
+  if (p.batch == 0 || !InterleavedCorrelation<T>::suits(y, x)) return false;
   InterleavedCorrelation<T>(p, y, x).run(run);
   return true;
 }
