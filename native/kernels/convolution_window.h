@@ -192,21 +192,23 @@ template <typename T>
   }
 }
 
+// `offsets` are those of positions `begin` and `begin` + 1.
 template <typename T>
-[[gnu::noinline]] void copy_separated_rows(RowCopy<T> p, int64_t row, int64_t phase) {
-  const int64_t first = (p.begin + 1) / 2, pairs = p.end / 2 - first;
-  for (int64_t i = 0; i < p.count; ++i, p.source += p.source_row, p.target += row) {
-    T *even = p.target, *odd = p.target + phase;
-    if (p.begin % 2 == 1) odd[p.begin / 2] = p.source[p.begin];
-    if (p.end % 2 == 1) even[p.end / 2] = p.source[p.end - 1];
-    separate_pairs(p.source + 2 * first, pairs, even + first, odd + first);
+[[gnu::noinline]] void copy_separated_rows(RowCopy<T> p, int64_t row, const int64_t (&offsets)[2]) {
+  const int64_t pairs = (p.end - p.begin) / 2;
+  T *first = p.target + offsets[0], *second = p.target + offsets[1];
+  for (int64_t i = 0; i < p.count; ++i, p.source += p.source_row, first += row, second += row) {
+    separate_pairs(p.source + p.begin, pairs, first, second);
+    if ((p.end - p.begin) % 2 == 1) first[pairs] = p.source[p.end - 1];
   }
 }
 
 template <typename T>
 void copy_rows(RowCopy<T> p, const Window& window) {
   if (window.phases == 1) return copy_plain_rows(p, window.row);
-  if (window.phases == 2) return copy_separated_rows(p, window.row, window.phase);
+  if (window.phases == 2) {
+    return copy_separated_rows(p, window.row, {window.column(p.begin), window.column(p.begin + 1)});
+  }
   for (int64_t i = 0; i < p.count; ++i, p.source += p.source_row, p.target += window.row) {
     for (int64_t j = p.begin; j < p.end; ++j) p.target[window.column(j)] = p.source[j];
   }
