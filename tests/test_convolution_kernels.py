@@ -46,6 +46,18 @@ ROWS: list[Row] = [
     # Groups: depthwise, with one or several outputs for each channel, and in between.
     *[((2, 12, 7, 9), (12 * m, 1, 3, 3), (s, 1, 1, 12)) for m in (1, 2, 4) for s in (1, 2, 3)],
     *[((2, 4 * g, 6, 7), (16 * g, 4, 3, 3), (1, 1, 1, g)) for g in (2, 3)],
+    # Depthwise with kernels of 3 x 3: tiles of rows and rows that are left; rows narrower than a
+    # vector, as wide and wider; several blocks of rows; windows in zeros alone.
+    *[((1, 2, h, w), (2, 1, 3, 3), (s, 1, 1, 2))
+      for s in (1, 2) for h in (1, 4, 10) for w in (1, 2, 7, 8, 9, 14, 28)],
+    *[((2, 3, 8, w), (3, 1, 3, 3), (s, p, 1, 3))
+      for s in (1, 2) for p in (0, 2, (2, 0), (5, 4)) for w in (3, 17, 32, 33)],
+    *[((1, 2, 9, 21), (2 * m, 1, 3, 3), (s, (1, 2), d, 2))
+      for m in (1, 3) for s in ((1, 2), (2, 1), (2, 3)) for d in (1, 2, (1, 2), (2, 1))],
+    *[((2, 2, 70, w), (2, 1, 3, 3), (s, 1, 1, 2)) for s in (1, 2) for w in (90, 91)],
+    # The same with kernels of other sizes, whose columns may still be interleaved.
+    *[((2, 2, 11, w), (2, 1, *k), (2, 1, d, 2))
+      for k in ((5, 5), (5, 3), (1, 3), (2, 5)) for w, d in ((9, 1), (9, 2), (40, 1), (40, 3))],
     # A kernel as large as the image, sizes of 1, no image at all.
     ((3, 2, 5, 6), (16, 2, 5, 6), (1, 0, 1, 1)),
     ((3, 2, 5, 6), (2, 2, 5, 6), (1, 0, 1, 1)),
@@ -121,6 +133,8 @@ THREADED: list[Row] = [
     ((1, 96, 9, 9), (200, 96, 3, 2), (1, 1, 1, 1)),
     ((8, 32, 24, 24), (32, 8, 3, 3), (2, 1, 1, 4)),
     ((8, 48, 30, 30), (48, 1, 3, 3), (1, 1, 1, 48)),
+    ((8, 48, 40, 41), (48, 1, 3, 3), (2, 1, 1, 48)),
+    ((3, 4, 120, 112), (4, 1, 3, 3), (1, 1, 1, 4)),
     ((8, 3, 40, 40), (2, 3, 5, 5), (1, 2, 1, 1)),
 ]
 
@@ -153,6 +167,29 @@ def test_only_what_a_window_covers_is_read(channels: int, dtype: str) -> None:
     gradient = np.zeros((1, channels, 1, 3), dtype)
     found = _computed(OPS["conv2d_grad_weight"], [gradient, x[:, :, :4, :8], 3, (3, 2), 0, 1, 1])
     assert (found == 0).all()
+
+
+@every_float
+@pytest.mark.parametrize("stride", [1, 2])
+@pytest.mark.parametrize("width", [5, 12, 21])
+def test_infinities_of_depthwise_convolutions(stride: int, width: int, dtype: str) -> None:
+    """They meet the zeros of the padding as in the formula, and no zero beyond."""
+    x, weight = np.ones((2, 2, 7, width), dtype), np.ones((2, 1, 3, 3), dtype)
+    how = (stride, 1, 1, 2)
+    gradient = np.ones(OPS["conv2d"].formula(x, weight, None, *how).shape, dtype)
+    for row, column in ((0, 0), (-1, -1), (2, 2)):
+        wild_x, wild_gradient = x.copy(), gradient.copy()
+        wild_x[:, 1, row, column] = wild_gradient[:, 1, row, column] = np.inf
+        for name, *arguments in (
+            ("conv2d", wild_x, weight, None),
+            ("conv2d_grad_x", wild_gradient, weight, x.shape[2:]),
+            ("conv2d_grad_weight", wild_gradient, x, 3),
+            ("conv2d_grad_weight", gradient, wild_x, 3),
+        ):
+            found = _computed(OPS[name], [*arguments, *how])
+            with np.errstate(invalid="ignore"):
+                expected = OPS[name].formula(*arguments, *how)
+            np.testing.assert_array_equal(found, expected, err_msg=name)
 
 
 @every_float

@@ -2,6 +2,7 @@
 
 #include "convolution_channels.h"
 #include "convolution_dots.h"
+#include "convolution_interleaved.h"
 #include "convolution_rows.h"
 #include "convolution_weight.h"
 #include "convolution_winograd.h"
@@ -90,6 +91,23 @@ bool has_gaps(const WindowAxis& axis) {
   return false;
 }
 
+// For a stride of 1 or 2.
+Residues grad_x_residues(const WindowAxis& axis) {
+  Residues result{axis.stride, {}};
+  for (int64_t i = 0; i < result.count; ++i) result.axes[i] = grad_x_axis(axis, i);
+  return result;
+}
+
+// Returns whether it could.
+template <typename T>
+bool correlate_interleaved(const Convolution& shape, const Correlation<T>& p, ParallelFor run) {
+  if (p.channels > 1 || p.outputs > 1 || shape.x.stride != 2 || shape.y.stride > 2) return false;
+  const Residues y = grad_x_residues(shape.y), x = grad_x_residues(shape.x);
+  if (p.batch == 0 || !InterleavedCorrelation<T>::suits(y, x)) return false;
+  InterleavedCorrelation<T>(p, y, x).run(run);
+  return true;
+}
+
 template <typename T>
 void grad_x(const Convolution& shape, const T* gradient, const T* weight, const T* bias, T* out,
             ParallelFor run) {
@@ -102,8 +120,10 @@ void grad_x(const Convolution& shape, const T* gradient, const T* weight, const 
   p.weight = weight;
   p.bias = bias;
   p.out_plane = shape.y.in * shape.x.in;
+  p.out = out;
   p.out_row = shape.y.stride * shape.x.in;
   p.out_column = shape.x.stride;
+  if (correlate_interleaved(shape, p, run)) return;
   if (has_gaps(shape.y) || has_gaps(shape.x)) {
     for (int64_t plane = 0; plane < shape.batch * shape.in_channels; ++plane) {
       const T value = bias ? bias[plane % shape.in_channels] : T{0};

@@ -70,10 +70,12 @@ class RowGradWeight {
         gradient_(gradient),
         out_(out),
         depth_(p.depth()),
+        unrolled_(is_unrolled(p)),
         width_(round_up(p.x.out, kLanes<T>)),
         wanted_(wanted_tasks(kRowCost * p.cost())),
-        blocks_(cut_into_blocks(p, p.y.out * p.x.out, kRowSourceBytes / sizeof(T))),
+        blocks_(cut_into_row_blocks(p, unrolled_)),
         window_(p, blocks_, p.x.step, width_ - p.x.out),
+        unrolled_shape_(p, window_),
         steps_(depth_),
         size_(p.groups * p.outputs * depth_),
         runs_(maximum<int64_t>(minimum(wanted_ / p.groups, blocks_.count), 1)),
@@ -103,6 +105,10 @@ class RowGradWeight {
     for (int64_t block = blocks_.count * run / runs_; block < blocks_.count * (run + 1) / runs_;
          ++block) {
       source.copy(block, group);
+      if (unrolled_) {
+        add_unrolled(block, group, source.get(), lanes);
+        continue;
+      }
       for (int64_t m = 0; m < p_.outputs; ++m) {
         const int64_t height = copy_gradient(block, group * p_.outputs + m, rows);
         add_all_dots(
@@ -116,6 +122,17 @@ class RowGradWeight {
       const Quad<T> quad = fold<T>(load(lanes + i * kLanes<T>));
       target[i] = quad[0];
       for (int j = 1; j < kQuadLanes<T>; ++j) target[i] += quad[j];
+    }
+  }
+
+  void add_unrolled(int64_t block, int64_t group, const T* source, T* lanes) const {
+    const auto add_dots = p_.y.step == 1 ? add_unrolled_dots<T, 1> : add_unrolled_dots<T, 2>;
+    const int64_t row = blocks_.first_row(block), rows = minimum(blocks_.rows, p_.y.out - row);
+    const int64_t plane = p_.y.out * p_.x.out;
+    const int64_t channel = (blocks_.first_image(block) * p_.groups + group) * p_.outputs;
+    for (int64_t m = 0; m < p_.outputs; ++m, lanes += depth_ * kLanes<T>) {
+      add_dots(unrolled_shape_, source, rows, gradient_ + (channel + m) * plane + row * p_.x.out,
+               gradient_ + p_.batch * p_.groups * p_.outputs * plane, lanes);
     }
   }
 
@@ -134,9 +151,12 @@ class RowGradWeight {
   const Correlation<T>& p_;
   const T* gradient_;
   T* out_;
-  const int64_t depth_, width_, wanted_;
+  const int64_t depth_;
+  const bool unrolled_;
+  const int64_t width_, wanted_;
   const Blocks blocks_;
   const Window window_;
+  const UnrolledShape unrolled_shape_;
   const Block<int32_t> steps_;
   const int64_t size_, runs_;
   const Block<T> sums_;

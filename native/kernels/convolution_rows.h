@@ -2,7 +2,9 @@
 // depthwise ones, and the first and last of a network.
 #pragma once
 
-#include "convolution_window.h"
+#include <algorithm>
+
+#include "convolution_unrolled.h"
 #include "gemm_plan.h"
 
 namespace extensor::EX_ISA {
@@ -133,18 +135,31 @@ void compute_rows(const RowTile<T>& tile, int64_t outputs, int64_t rows) {
 }
 
 template <typename T>
+Blocks cut_into_row_blocks(const Correlation<T>& p, bool unrolled) {
+  const int64_t bytes = unrolled ? kUnrolledSourceBytes : kRowSourceBytes;
+  return cut_into_blocks(p, p.y.out * p.x.out, bytes / static_cast<int64_t>(sizeof(T)));
+}
+
+template <typename T>
 class RowCorrelation {
  public:
   explicit RowCorrelation(const Correlation<T>& p)
       : p_(p),
         depth_(p.depth()),
-        blocks_(cut_into_blocks(p, p.y.out * p.x.out, kRowSourceBytes / sizeof(T))),
+        unrolled_(is_unrolled(p)),
+        blocks_(cut_into_row_blocks(p, unrolled_)),
         window_(p, blocks_, p.x.step, 0),
+        unrolled_shape_(p, window_),
         steps_(depth_),
         weights_(p.groups * p.outputs * depth_) {
     fill_step_offsets(p, window_, steps_.get());
     for (int64_t group = 0; group < p.groups; ++group) {
       gather_weights(p, group, 0, p.outputs, weights_.get() + group * p.outputs * depth_);
+    }
+    if (unrolled_ && p.x.reversed) {
+      for (int64_t m = 0; m < p.groups * p.outputs; ++m) {
+        std::reverse(weights_.get() + m * depth_, weights_.get() + (m + 1) * depth_);
+      }
     }
   }
 
@@ -153,8 +168,9 @@ class RowCorrelation {
     for_each_item(run, blocks_.count * p_.groups, tasks, [&](int64_t begin, int64_t end) {
       BlockSource<T> source(p_, blocks_, window_);
       for (int64_t i = begin; i < end; ++i) {
-        source.copy(i / p_.groups, i % p_.groups);
-        compute(i / p_.groups, i % p_.groups, source.get());
+        const auto [block, group] = blocks_.item(i, p_.groups);
+        source.copy(block, group);
+        compute(block, group, source.get());
       }
     });
   }
@@ -164,6 +180,7 @@ class RowCorrelation {
     constexpr int64_t width = kRowVectors * kLanes<T>;
     const int64_t row = blocks_.first_row(block), rows = minimum(blocks_.rows, p_.y.out - row);
     T* out = p_.output(blocks_.first_image(block), group) + row * p_.out_row;
+    if (unrolled_) return compute_unrolled(group, source, rows, out);
     for (int64_t m = 0; m < p_.outputs;) {
       // Four are not 3 + 1 but 2 + 2.
       const int64_t left = p_.outputs - m;
@@ -187,10 +204,21 @@ class RowCorrelation {
     }
   }
 
+  void compute_unrolled(int64_t group, const T* source, int64_t rows, T* out) const {
+    const auto correlate = p_.y.step == 1 ? correlate_unrolled<T, 1> : correlate_unrolled<T, 2>;
+    for (int64_t m = 0; m < p_.outputs; ++m, out += p_.out_plane) {
+      const int64_t output = group * p_.outputs + m;
+      correlate(unrolled_shape_, source, rows, weights_.get() + output * depth_,
+                p_.bias ? p_.bias[output] : T{0}, out, p_.out_row);
+    }
+  }
+
   const Correlation<T>& p_;
   const int64_t depth_;
+  const bool unrolled_;
   const Blocks blocks_;
   const Window window_;
+  const UnrolledShape unrolled_shape_;
   const Block<int32_t> steps_;
   const Block<T> weights_;
 };

@@ -40,6 +40,7 @@ struct CorrelationAxis {
   bool reversed = false;
 
   int64_t position(int64_t tap) const { return (reversed ? taps - 1 - tap : tap) * spacing; }
+  int64_t element(int64_t tap) const { return kernel_first + tap * kernel_spacing; }
 
   // Source positions from the first to the last one that `count` outputs read.
   int64_t reach(int64_t count) const { return (count - 1) * step + (taps - 1) * spacing + 1; }
@@ -85,6 +86,15 @@ struct Blocks {
 
   int64_t first_image(int64_t block) const { return block / per_image * images; }
   int64_t first_row(int64_t block) const { return block % per_image * rows; }
+
+  struct Item {
+    int64_t block, group;
+  };
+  // Item i of the blocks of all groups, in the order of memory.
+  Item item(int64_t i, int64_t groups) const {
+    const int64_t first = i / per_image;
+    return {first / groups * per_image + i % per_image, first % groups};
+  }
 };
 
 // Blocks of about `positions` outputs of each channel, whose sources have at most `elements`.
@@ -146,7 +156,7 @@ EX_INLINE V every_second(V a, V b, std::index_sequence<I...>) {
 
 // Elements 0, 2, ... of `count` pairs, and 1, 3, ...
 template <typename T>
-void separate_pairs(const T* source, int64_t count, T* even, T* odd) {
+EX_INLINE void separate_pairs(const T* source, int64_t count, T* even, T* odd) {
   constexpr int64_t lanes = kLanes<T>;
   if (count < lanes) {
     for (int64_t i = 0; i < count; ++i) {
@@ -164,19 +174,44 @@ void separate_pairs(const T* source, int64_t count, T* even, T* odd) {
   }
 }
 
-// Positions from `begin` to `end` of a row; `source` is what position 0 would be.
+// Positions from `begin` to `end` of `count` rows; `source` and `target` are what position 0 of the
+// first would be.
 template <typename T>
-void copy_row(const T* source, int64_t begin, int64_t end, const Window& window, T* target) {
-  if (window.phases == 1) return copy_elements(source + begin, target + begin, end - begin);
-  if (window.phases > 2) {
-    for (int64_t i = begin; i < end; ++i) target[window.column(i)] = source[i];
-    return;
+struct RowCopy {
+  const T* source;
+  int64_t source_row;
+  int64_t count, begin, end;
+  T* target;
+};
+
+// Each way to copy is a function of its own, so that its loop has the registers it needs.
+template <typename T>
+[[gnu::noinline]] void copy_plain_rows(RowCopy<T> p, int64_t row) {
+  for (int64_t i = 0; i < p.count; ++i, p.source += p.source_row, p.target += row) {
+    copy_elements(p.source + p.begin, p.target + p.begin, p.end - p.begin);
   }
-  T *even = target, *odd = target + window.phase;
-  if (begin % 2 == 1) odd[begin / 2] = source[begin];
-  if (end % 2 == 1) even[end / 2] = source[end - 1];
-  const int64_t first = (begin + 1) / 2, pairs = end / 2 - first;
-  separate_pairs(source + 2 * first, pairs, even + first, odd + first);
+}
+
+// `offsets` are those of positions `begin` and `begin` + 1.
+template <typename T>
+[[gnu::noinline]] void copy_separated_rows(RowCopy<T> p, int64_t row, const int64_t (&offsets)[2]) {
+  const int64_t pairs = (p.end - p.begin) / 2;
+  T *first = p.target + offsets[0], *second = p.target + offsets[1];
+  for (int64_t i = 0; i < p.count; ++i, p.source += p.source_row, first += row, second += row) {
+    separate_pairs(p.source + p.begin, pairs, first, second);
+    if ((p.end - p.begin) % 2 == 1) first[pairs] = p.source[p.end - 1];
+  }
+}
+
+template <typename T>
+void copy_rows(RowCopy<T> p, const Window& window) {
+  if (window.phases == 1) return copy_plain_rows(p, window.row);
+  if (window.phases == 2) {
+    return copy_separated_rows(p, window.row, {window.column(p.begin), window.column(p.begin + 1)});
+  }
+  for (int64_t i = 0; i < p.count; ++i, p.source += p.source_row, p.target += window.row) {
+    for (int64_t j = p.begin; j < p.end; ++j) p.target[window.column(j)] = p.source[j];
+  }
 }
 
 // The windows of a block at a time, in memory of their own.
@@ -196,8 +231,6 @@ class BlockSource {
 
   // Returns the number of images.
   int64_t copy(int64_t block, int64_t group) {
-    // Whole images overwrite each other; around them the zeros stay.
-    if (blocks_.per_image > 1) clear();
     const int64_t first = blocks_.first_image(block);
     const int64_t images = minimum(blocks_.images, p_.batch - first);
     for (int64_t i = 0; i < images; ++i) {
@@ -212,17 +245,21 @@ class BlockSource {
     for (int64_t i = 0; i < size_; ++i) memory_.get()[i] = T{0};
   }
 
+  // Beside the source, the zeros of the beginning stay; above and below it they may have to return.
   void copy_image(const T* source, int64_t output_row, T* target) const {
     const int64_t y = output_row * p_.y.step + p_.y.first, x = p_.x.first;
     const int64_t begin = maximum<int64_t>(-x, 0), end = minimum(window_.width, p_.x.source - x);
     if (begin >= end) return;
+    const int64_t top = minimum(maximum<int64_t>(-y, 0), window_.rows);
+    const int64_t bottom = maximum(minimum(window_.rows, p_.y.source - y), top);
     for (int64_t channel = 0; channel < p_.channels; ++channel) {
-      const T* plane = source + channel * p_.y.source * p_.x.source + x;
-      for (int64_t row = maximum<int64_t>(-y, 0); row < minimum(window_.rows, p_.y.source - y);
-           ++row) {
-        copy_row(plane + (y + row) * p_.x.source, begin, end, window_,
-                 target + channel * window_.plane + row * window_.row);
-      }
+      const T* plane = source + (channel * p_.y.source + y) * p_.x.source + x;
+      T* rows = target + channel * window_.plane;
+      memset(rows, 0, top * window_.row * sizeof(T));
+      copy_rows(RowCopy<T>{plane + top * p_.x.source, p_.x.source, bottom - top, begin, end,
+                           rows + top * window_.row},
+                window_);
+      memset(rows + bottom * window_.row, 0, (window_.rows - bottom) * window_.row * sizeof(T));
     }
   }
 
@@ -259,10 +296,8 @@ void gather_weights(const Correlation<T>& p, int64_t group, int64_t first, int64
         continue;
       }
       for (int64_t s = 0; s < p.y.taps; ++s) {
-        const T* row = kernel + (p.y.kernel_first + s * p.y.kernel_spacing) * p.weight_row;
-        for (int64_t t = 0; t < p.x.taps; ++t) {
-          *target++ = row[p.x.kernel_first + t * p.x.kernel_spacing];
-        }
+        const T* row = kernel + p.y.element(s) * p.weight_row;
+        for (int64_t t = 0; t < p.x.taps; ++t) *target++ = row[p.x.element(t)];
       }
     }
   }
