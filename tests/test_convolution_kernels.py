@@ -171,11 +171,16 @@ def test_only_what_a_window_covers_is_read(channels: int, dtype: str) -> None:
 
 @every_float
 @pytest.mark.parametrize("stride", [1, 2])
-@pytest.mark.parametrize("width", [5, 12, 21])
-def test_infinities_of_depthwise_convolutions(stride: int, width: int, dtype: str) -> None:
+@pytest.mark.parametrize("width", [7, 12, 21])
+@pytest.mark.parametrize("size", [3, 5])
+@pytest.mark.parametrize(("outputs", "groups"), [(2, 2), (2, 1), (6, 2), (16, 1)])
+def test_infinities_at_the_ends_of_rows(
+    outputs: int, groups: int, size: int, width: int, stride: int, dtype: str
+) -> None:
     """They meet the zeros of the padding as in the formula, and no zero beyond."""
-    x, weight = np.ones((2, 2, 7, width), dtype), np.ones((2, 1, 3, 3), dtype)
-    how = (stride, 1, 1, 2)
+    x = np.ones((2, 2, 7, width), dtype)
+    weight = np.ones((outputs, 2 // groups, size, size), dtype)
+    how = (stride, 1, 1, groups)
     gradient = np.ones(OPS["conv2d"].formula(x, weight, None, *how).shape, dtype)
     for row, column in ((0, 0), (-1, -1), (2, 2)):
         wild_x, wild_gradient = x.copy(), gradient.copy()
@@ -183,8 +188,8 @@ def test_infinities_of_depthwise_convolutions(stride: int, width: int, dtype: st
         for name, *arguments in (
             ("conv2d", wild_x, weight, None),
             ("conv2d_grad_x", wild_gradient, weight, x.shape[2:]),
-            ("conv2d_grad_weight", wild_gradient, x, 3),
-            ("conv2d_grad_weight", gradient, wild_x, 3),
+            ("conv2d_grad_weight", wild_gradient, x, size),
+            ("conv2d_grad_weight", gradient, wild_x, size),
         ):
             found = _computed(OPS[name], [*arguments, *how])
             with np.errstate(invalid="ignore"):

@@ -14,7 +14,7 @@ template <typename T>
 struct RowDots {
   const T* gradient;  // rows of whole vectors, with zeros beyond the last column
   const T* source;
-  int64_t rows, vectors, source_row;
+  int64_t rows, columns, source_row;
   const int32_t* steps;
   T* sums;  // a vector for each step
 };
@@ -26,13 +26,21 @@ void add_row_dots(const RowDots<T>& dots) {
   for (int k = 0; k < Steps; ++k) steps[k] = dots.steps[k];
   Vector<T> sums[Steps] = {};
   const T* gradient = dots.gradient;
+  const int64_t vectors = dots.columns / lanes, rest = dots.columns % lanes;
+  const LaneMask<T> mask(rest);
   for (int64_t row = 0; row < dots.rows; ++row) {
     const T* source = dots.source + row * dots.source_row;
-    for (int64_t v = 0; v < dots.vectors; ++v, gradient += lanes, source += lanes) {
+    for (int64_t v = 0; v < vectors; ++v, gradient += lanes, source += lanes) {
       const Vector<T> g = load(gradient);
 #pragma GCC unroll 9
       for (int k = 0; k < Steps; ++k) sums[k] += g * load(source + steps[k]);
     }
+    if (rest == 0) continue;
+    // Beyond the last column both factors are zero: an infinity there must not be met by one.
+    const Vector<T> g = load(gradient);
+#pragma GCC unroll 9
+    for (int k = 0; k < Steps; ++k) sums[k] += g * mask.keep(load(source + steps[k]));
+    gradient += lanes;
   }
 #pragma GCC unroll 9
   for (int k = 0; k < Steps; ++k) {
@@ -111,10 +119,9 @@ class RowGradWeight {
       }
       for (int64_t m = 0; m < p_.outputs; ++m) {
         const int64_t height = copy_gradient(block, group * p_.outputs + m, rows);
-        add_all_dots(
-            RowDots<T>{rows, source.get(), height, width_ / kLanes<T>, p_.y.step * window_.row,
-                       steps_.get(), lanes + m * depth_ * kLanes<T>},
-            depth_);
+        add_all_dots(RowDots<T>{rows, source.get(), height, p_.x.out, p_.y.step * window_.row,
+                                steps_.get(), lanes + m * depth_ * kLanes<T>},
+                     depth_);
       }
     }
     T* target = sums_.get() + run * size_ + group * count;
