@@ -48,21 +48,23 @@ double mean_square(const T* x, const Segments& group, const Moments& moments) {
 }
 
 template <typename T>
-Moments find_moments(const void* source, const Segments& group, bool around_mean, double eps) {
+Moments find_mean(const void* source, const Segments& group) {
   const T* x = static_cast<const T*>(source);
-  Moments moments{0, 0, 0, 0};
-  if (around_mean) {
-    moments.first = static_cast<double>(x[0]);
-    const Vec<T> first(x[0]);
-    double total = 0;
-    for_each_block(group, [&](int64_t, int64_t offset, int64_t, int64_t n) {
-      total += row_sum<T>(n, [&](auto access, int64_t i, Vec<T>) {
-        return access.or_zero(access.load(x + offset, i) - first);
-      });
+  const Vec<T> first(x[0]);
+  double total = 0;
+  for_each_block(group, [&](int64_t, int64_t offset, int64_t, int64_t n) {
+    total += row_sum<T>(n, [&](auto access, int64_t i, Vec<T>) {
+      return access.or_zero(access.load(x + offset, i) - first);
     });
-    moments.shift = static_cast<T>(total / static_cast<double>(group.count * group.length));
-  }
-  moments.variance = mean_square(x, group, moments);
+  });
+  const double shift = static_cast<T>(total / static_cast<double>(group.count * group.length));
+  return {static_cast<double>(x[0]), shift, 0, 1};
+}
+
+template <typename T>
+Moments find_moments(const void* source, const Segments& group, bool around_mean, double eps) {
+  Moments moments = around_mean ? find_mean<T>(source, group) : Moments{0, 0, 0, 1};
+  moments.variance = mean_square(static_cast<const T*>(source), group, moments);
   moments.scale = 1 / std::sqrt(moments.variance + eps);
   return moments;
 }
@@ -104,34 +106,54 @@ void normalize(const void* source, const Segments& group, const Moments& moments
   });
 }
 
-// The sums that the rule needs of each segment. With a weight for each element the gradient of the
-// normalized element is summed; with one for the segment, grad_output itself is.
 template <typename T>
-void sum_gradients(const void* gradient, const void* source, const Segments& group,
-                   const Moments& moments, const Affine& affine, double* plain, double* along) {
-  const T *g = static_cast<const T*>(gradient), *x = static_cast<const T*>(source);
+struct RuleSums {
+  Vec<T> square, plain, along;
+
+  friend EX_INLINE RuleSums operator+(RuleSums a, RuleSums b) {
+    return {a.square + b.square, a.plain + b.plain, a.along + b.along};
+  }
+};
+
+// With a weight for each element the gradient of the normalized element is summed; with one for the
+// segment, grad_output itself is.
+template <typename T, bool kWeighted>
+double sum_weighted(const T* g, const T* x, const Segments& group, const Moments& moments,
+                    const T* weight, double* plain, double* along) {
   const Centred<T> centred(moments);
-  const Vec<T> scale(static_cast<T>(moments.scale));
-  const T* weight = affine.by_element ? static_cast<const T*>(affine.weight) : nullptr;
+  const Vec<T> scale(static_cast<T>(moments.scale)), zero(T(0));
+  double square = 0;
   std::fill_n(plain, group.count, 0.0);
   std::fill_n(along, group.count, 0.0);
   for_each_block(group, [&](int64_t segment, int64_t offset, int64_t begin, int64_t n) {
-    const auto inner = [&](auto access, int64_t i) {
-      const Vec<T> given = access.load(g + offset, i);
-      return weight == nullptr ? given : chain(given, access.load(weight + begin, i));
+    const auto term = [&](auto access, int64_t i, const RuleSums<T>&) -> RuleSums<T> {
+      const Vec<T> distance = centred(access.load(x + offset, i));
+      Vec<T> inner = access.load(g + offset, i);
+      if constexpr (kWeighted) inner = chain(inner, access.load(weight + begin, i));
+      return {access.or_zero(distance * distance), inner, chain(inner, distance * scale)};
     };
-    plain[segment] += row_sum<T>(
-        n, [&](auto access, int64_t i, Vec<T>) { return access.or_zero(inner(access, i)); });
-    along[segment] += row_sum<T>(n, [&](auto access, int64_t i, Vec<T>) {
-      return access.or_zero(chain(inner(access, i), centred(access.load(x + offset, i)) * scale));
-    });
+    const RuleSums<T> sums = reduce_term_tree<T>(0, n, RuleSums<T>{zero, zero, zero}, term,
+                                                 [](auto a, auto b) { return a + b; });
+    square += horizontal_sum(sums.square);
+    plain[segment] += horizontal_sum(sums.plain);
+    along[segment] += horizontal_sum(sums.along);
   });
+  return square / static_cast<double>(group.count * group.length);
+}
+
+template <typename T>
+double sum_gradients(const void* gradient, const void* source, const Segments& group,
+                     const Moments& moments, const Affine& affine, double* plain, double* along) {
+  const T *g = static_cast<const T*>(gradient), *x = static_cast<const T*>(source);
+  const T* weight = affine.by_element ? static_cast<const T*>(affine.weight) : nullptr;
+  const auto sum = weight == nullptr ? sum_weighted<T, false> : sum_weighted<T, true>;
+  return sum(g, x, group, moments, weight, plain, along);
 }
 
 template <typename T>
 void find_gradient(const void* gradient, const void* source, const Segments& group,
                    const Moments& moments, const Affine& affine, double mean_plain,
-                   double mean_along, void* target) {
+                   double mean_along, void* target, void* to_weight, void* to_bias) {
   const T *g = static_cast<const T*>(gradient), *x = static_cast<const T*>(source);
   T* out = static_cast<T*>(target);
   const Centred<T> centred(moments);
@@ -141,26 +163,19 @@ void find_gradient(const void* gradient, const void* source, const Segments& gro
     const SegmentAffine<T> own(affine, segment);
     const bool by_element = own.by_element && own.weight != nullptr;
     for_each_vector<T>(n, [&](auto access, int64_t i) {
-      const Vec<T> weight = by_element ? access.load(own.weight + begin, i) : own.one_weight;
-      const Vec<T> inner = chain(access.load(g + offset, i), weight);
+      const Vec<T> given = access.load(g + offset, i);
       const Vec<T> unit = centred(access.load(x + offset, i)) * scale;
+      const auto add = [&](void* row, Vec<T> term) {
+        T* sums = static_cast<T*>(row) + begin;
+        access.store(sums, i, access.load(sums, i) + term);
+      };
+      if (to_weight != nullptr) add(to_weight, chain(given, unit));
+      if (to_bias != nullptr) add(to_bias, given);
+      if (out == nullptr) return;
+      const Vec<T> weight = by_element ? access.load(own.weight + begin, i) : own.one_weight;
+      const Vec<T> inner = chain(given, weight);
       access.store(out + offset, i, chain((inner - shift) - chain(stretch, unit), scale));
     });
-  });
-}
-
-template <typename T>
-void add_parameter_gradients(const void* gradient, const void* source, int64_t n,
-                             const Moments& moments, void* to_weight, void* to_bias) {
-  const Centred<T> centred(moments);
-  const Vec<T> scale(static_cast<T>(moments.scale));
-  for_each_vector<T>(n, [&](auto access, int64_t i) {
-    const Vec<T> given = access.load(gradient, i);
-    if (to_weight != nullptr) {
-      const Vec<T> unit = centred(access.load(source, i)) * scale;
-      access.store(to_weight, i, access.load(to_weight, i) + chain(given, unit));
-    }
-    if (to_bias != nullptr) access.store(to_bias, i, access.load(to_bias, i) + given);
   });
 }
 
@@ -169,9 +184,9 @@ void add_parameter_gradients(const void* gradient, const void* source, int64_t n
 NormalizationKernels normalization_kernels() {
   return {{find_moments<float>, find_moments<double>},
           {normalize<float>, normalize<double>},
+          {find_mean<float>, find_mean<double>},
           {sum_gradients<float>, sum_gradients<double>},
-          {find_gradient<float>, find_gradient<double>},
-          {add_parameter_gradients<float>, add_parameter_gradients<double>}};
+          {find_gradient<float>, find_gradient<double>}};
 }
 
 }  // namespace extensor::EX_ISA

@@ -6,5 +6,6 @@
 namespace extensor::EX_ISA {
 
 NormalizationKernels normalization_kernels();
+ColumnNormalizationKernels column_normalization_kernels();
 
 }  // namespace extensor::EX_ISA

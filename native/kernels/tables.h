@@ -221,21 +221,37 @@ struct Affine {
   int64_t step;
 };
 
-// Normalization of one group, by the mean square where it is not `around_mean`. Its rule: the sums
-// of the gradients, and of the gradients times the normalized elements, of each segment; from their
-// means the gradient of the input; and for weights by element, their gradients added to a row.
+// Normalization of one group, by the mean square where it is not `around_mean`.
 struct NormalizationKernels {
   Moments (*moments[kElements])(const void* x, const Segments& group, bool around_mean, double eps);
   void (*normalize[kElements])(const void* x, const Segments& group, const Moments& moments,
                                const Affine& affine, void* out);
-  void (*sums[kElements])(const void* gradient, const void* x, const Segments& group,
-                          const Moments& moments, const Affine& affine, double* plain,
-                          double* along);
+  // Its rule, from the mean and scale of `moments`: the sums of the gradients, and of the gradients
+  // times the normalized elements, of each segment. Returns the variance around that mean.
+  Moments (*mean[kElements])(const void* x, const Segments& group);
+  double (*sums[kElements])(const void* gradient, const void* x, const Segments& group,
+                            const Moments& moments, const Affine& affine, double* plain,
+                            double* along);
+  // From their means the gradient of the input, and for weights by element the gradients of both
+  // parameters, added to rows; null for what is not needed.
   void (*gradient[kElements])(const void* gradient, const void* x, const Segments& group,
                               const Moments& moments, const Affine& affine, double mean_plain,
-                              double mean_along, void* out);
-  void (*parameters[kElements])(const void* gradient, const void* x, int64_t n,
-                                const Moments& moments, void* to_weight, void* to_bias);
+                              double mean_along, void* out, void* to_weight, void* to_bias);
+};
+
+// The same for the columns of a matrix, `width` of them out of rows that are `stride` apart.
+// Moments are found where they are `own`, else given; weight and bias have a number for each
+// column.
+struct Columns {
+  int64_t rows, width, stride;
+};
+struct ColumnNormalizationKernels {
+  void (*normalize[kElements])(const void* x, const Columns& columns, bool own, double eps,
+                               Moments* moments, const void* weight, const void* bias, void* out);
+  // Null for what is not needed of the gradients of x, the weight and the bias.
+  void (*rule[kElements])(const void* gradient, const void* x, const Columns& columns, bool own,
+                          double eps, Moments* moments, const void* weight, void* out,
+                          void* to_weight, void* to_bias);
 };
 
 // One step of a gated recurrence for `rows` sequences of n units, besides its product. The gates of
@@ -313,6 +329,7 @@ struct KernelTable {
   MaxPooling max_pooling;
   MeanPooling mean_pooling;
   NormalizationKernels normalization;
+  ColumnNormalizationKernels column_normalization;
   RecurrentKernels recurrent;
   AttentionKernels attention;
 };
