@@ -13,12 +13,12 @@ namespace {
 
 constexpr int64_t kBlock = 2048;  // elements whose sums are all taken while they are close by
 
-// Calls body(segment, offset of the first element, place in the segment, elements) for all blocks.
+// Calls body(segment, offset of the first element, elements) for all blocks.
 template <typename Body>
 EX_INLINE void for_each_block(const Segments& group, Body body) {
   for (int64_t segment = 0; segment < group.count; ++segment) {
     for (int64_t i = 0; i < group.length; i += kBlock) {
-      body(segment, segment * group.stride + i, i, std::min(kBlock, group.length - i));
+      body(segment, segment * group.stride + i, std::min(kBlock, group.length - i));
     }
   }
 }
@@ -38,7 +38,7 @@ template <typename T>
 double mean_square(const T* x, const Segments& group, const Moments& moments) {
   const Centred<T> centred(moments);
   double total = 0;
-  for_each_block(group, [&](int64_t, int64_t offset, int64_t, int64_t n) {
+  for_each_block(group, [&](int64_t, int64_t offset, int64_t n) {
     total += row_sum<T>(n, [&](auto access, int64_t i, Vec<T>) {
       const Vec<T> distance = centred(access.load(x + offset, i));
       return access.or_zero(distance * distance);
@@ -52,7 +52,7 @@ Moments find_mean(const void* source, const Segments& group) {
   const T* x = static_cast<const T*>(source);
   const Vec<T> first(x[0]);
   double total = 0;
-  for_each_block(group, [&](int64_t, int64_t offset, int64_t, int64_t n) {
+  for_each_block(group, [&](int64_t, int64_t offset, int64_t n) {
     total += row_sum<T>(n, [&](auto access, int64_t i, Vec<T>) {
       return access.or_zero(access.load(x + offset, i) - first);
     });
@@ -62,27 +62,19 @@ Moments find_mean(const void* source, const Segments& group) {
 }
 
 template <typename T>
-Moments find_moments(const void* source, const Segments& group, bool around_mean, double eps) {
-  Moments moments = around_mean ? find_mean<T>(source, group) : Moments{0, 0, 0, 1};
+Moments find_moments(const void* source, const Segments& group, double eps) {
+  Moments moments = find_mean<T>(source, group);
   moments.variance = mean_square(static_cast<const T*>(source), group, moments);
   moments.scale = 1 / std::sqrt(moments.variance + eps);
   return moments;
 }
 
-// The weights and biases of one segment: a number for all its elements, or one for each.
+// The number of a segment, of a weight or a bias.
 template <typename T>
-struct SegmentAffine {
-  const T *weight, *bias;
-  bool by_element;
-  Vec<T> one_weight, one_bias;
-
-  SegmentAffine(const Affine& affine, int64_t segment)
-      : weight(static_cast<const T*>(affine.weight)),
-        bias(static_cast<const T*>(affine.bias)),
-        by_element(affine.by_element),
-        one_weight(weight == nullptr || by_element ? T(1) : weight[segment * affine.step]),
-        one_bias(bias == nullptr || by_element ? T(0) : bias[segment * affine.step]) {}
-};
+Vec<T> number_of(const void* numbers, int64_t segment, const Affine& affine, T otherwise) {
+  if (numbers == nullptr) return Vec<T>(otherwise);
+  return Vec<T>(static_cast<const T*>(numbers)[segment * affine.step]);
+}
 
 template <typename T>
 void normalize(const void* source, const Segments& group, const Moments& moments,
@@ -91,17 +83,12 @@ void normalize(const void* source, const Segments& group, const Moments& moments
   T* out = static_cast<T*>(target);
   const Centred<T> centred(moments);
   const Vec<T> scale(static_cast<T>(moments.scale));
-  for_each_block(group, [&](int64_t segment, int64_t offset, int64_t begin, int64_t n) {
-    const SegmentAffine<T> own(affine, segment);
+  for_each_block(group, [&](int64_t segment, int64_t offset, int64_t n) {
+    const Vec<T> weight = number_of(affine.weight, segment, affine, T(1));
+    const Vec<T> bias = number_of(affine.bias, segment, affine, T(0));
     for_each_vector<T>(n, [&](auto access, int64_t i) {
-      Vec<T> y = centred(access.load(x + offset, i)) * scale;
-      if (own.by_element) {
-        if (own.weight != nullptr) y *= access.load(own.weight + begin, i);
-        if (own.bias != nullptr) y += access.load(own.bias + begin, i);
-      } else {
-        y = y * own.one_weight + own.one_bias;
-      }
-      access.store(out + offset, i, y);
+      const Vec<T> unit = centred(access.load(x + offset, i)) * scale;
+      access.store(out + offset, i, unit * weight + bias);
     });
   });
 }
@@ -115,22 +102,20 @@ struct RuleSums {
   }
 };
 
-// With a weight for each element the gradient of the normalized element is summed; with one for the
-// segment, grad_output itself is.
-template <typename T, bool kWeighted>
-double sum_weighted(const T* g, const T* x, const Segments& group, const Moments& moments,
-                    const T* weight, double* plain, double* along) {
+template <typename T>
+double sum_gradients(const void* gradient, const void* source, const Segments& group,
+                     const Moments& moments, double* plain, double* along) {
+  const T *g = static_cast<const T*>(gradient), *x = static_cast<const T*>(source);
   const Centred<T> centred(moments);
   const Vec<T> scale(static_cast<T>(moments.scale)), zero(T(0));
   double square = 0;
   std::fill_n(plain, group.count, 0.0);
   std::fill_n(along, group.count, 0.0);
-  for_each_block(group, [&](int64_t segment, int64_t offset, int64_t begin, int64_t n) {
+  for_each_block(group, [&](int64_t segment, int64_t offset, int64_t n) {
     const auto term = [&](auto access, int64_t i, const RuleSums<T>&) -> RuleSums<T> {
       const Vec<T> distance = centred(access.load(x + offset, i));
-      Vec<T> inner = access.load(g + offset, i);
-      if constexpr (kWeighted) inner = chain(inner, access.load(weight + begin, i));
-      return {access.or_zero(distance * distance), inner, chain(inner, distance * scale)};
+      const Vec<T> given = access.load(g + offset, i);
+      return {access.or_zero(distance * distance), given, chain(given, distance * scale)};
     };
     const RuleSums<T> sums = reduce_term_tree<T>(0, n, RuleSums<T>{zero, zero, zero}, term,
                                                  [](auto a, auto b) { return a + b; });
@@ -142,38 +127,19 @@ double sum_weighted(const T* g, const T* x, const Segments& group, const Moments
 }
 
 template <typename T>
-double sum_gradients(const void* gradient, const void* source, const Segments& group,
-                     const Moments& moments, const Affine& affine, double* plain, double* along) {
-  const T *g = static_cast<const T*>(gradient), *x = static_cast<const T*>(source);
-  const T* weight = affine.by_element ? static_cast<const T*>(affine.weight) : nullptr;
-  const auto sum = weight == nullptr ? sum_weighted<T, false> : sum_weighted<T, true>;
-  return sum(g, x, group, moments, weight, plain, along);
-}
-
-template <typename T>
 void find_gradient(const void* gradient, const void* source, const Segments& group,
                    const Moments& moments, const Affine& affine, double mean_plain,
-                   double mean_along, void* target, void* to_weight, void* to_bias) {
+                   double mean_along, void* target) {
   const T *g = static_cast<const T*>(gradient), *x = static_cast<const T*>(source);
   T* out = static_cast<T*>(target);
   const Centred<T> centred(moments);
   const Vec<T> scale(static_cast<T>(moments.scale)), shift(static_cast<T>(mean_plain));
   const Vec<T> stretch(static_cast<T>(mean_along));
-  for_each_block(group, [&](int64_t segment, int64_t offset, int64_t begin, int64_t n) {
-    const SegmentAffine<T> own(affine, segment);
-    const bool by_element = own.by_element && own.weight != nullptr;
+  for_each_block(group, [&](int64_t segment, int64_t offset, int64_t n) {
+    const Vec<T> weight = number_of(affine.weight, segment, affine, T(1));
     for_each_vector<T>(n, [&](auto access, int64_t i) {
-      const Vec<T> given = access.load(g + offset, i);
+      const Vec<T> inner = chain(access.load(g + offset, i), weight);
       const Vec<T> unit = centred(access.load(x + offset, i)) * scale;
-      const auto add = [&](void* row, Vec<T> term) {
-        T* sums = static_cast<T*>(row) + begin;
-        access.store(sums, i, access.load(sums, i) + term);
-      };
-      if (to_weight != nullptr) add(to_weight, chain(given, unit));
-      if (to_bias != nullptr) add(to_bias, given);
-      if (out == nullptr) return;
-      const Vec<T> weight = by_element ? access.load(own.weight + begin, i) : own.one_weight;
-      const Vec<T> inner = chain(given, weight);
       access.store(out + offset, i, chain((inner - shift) - chain(stretch, unit), scale));
     });
   });

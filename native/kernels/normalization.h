@@ -6,6 +6,7 @@
 namespace extensor::EX_ISA {
 
 NormalizationKernels normalization_kernels();
+RowNormalizationKernels row_normalization_kernels();
 ColumnNormalizationKernels column_normalization_kernels();
 
 }  // namespace extensor::EX_ISA

@@ -25,13 +25,13 @@ struct Tile {
 
   Access access;
   int64_t first, count;
-  const Columns& columns;
+  const Panel& panel;
 
   EX_INLINE Vec<T> load(const T* matrix, int64_t row, int k) const {
-    return access.load(matrix + row * columns.stride + first, k * size);
+    return access.load(matrix + row * panel.stride + first, k * size);
   }
   EX_INLINE void store(T* matrix, int64_t row, int k, Vec<T> x) const {
-    access.store(matrix + row * columns.stride + first, k * size, x);
+    access.store(matrix + row * panel.stride + first, k * size, x);
   }
   // One number for each column, of an array with one for all columns of the matrix.
   Vectors spread(const void* array, T otherwise) const {
@@ -61,8 +61,8 @@ struct Tile {
   template <size_t kSums, typename Term>
   EX_INLINE std::array<Numbers, kSums> sum(Term term) const {
     std::array<Numbers, kSums> totals{};
-    for (int64_t begin = 0; begin < columns.rows; begin += kRowsPerBlock) {
-      const int64_t end = std::min(begin + kRowsPerBlock, columns.rows);
+    for (int64_t begin = 0; begin < panel.rows; begin += kRowsPerBlock) {
+      const int64_t end = std::min(begin + kRowsPerBlock, panel.rows);
       Vec<T> partial[kSums][kVectors];
       for (auto& vectors : partial) std::fill_n(vectors, kVectors, Vec<T>(T(0)));
       for (int64_t row = begin; row < end; ++row) {
@@ -84,19 +84,19 @@ struct Tile {
 
 // body(tile) for all columns: full tiles, then single vectors, then what is left.
 template <typename T, typename Body>
-EX_INLINE void for_each_tile(const Columns& columns, Body body) {
+EX_INLINE void for_each_tile(const Panel& panel, Body body) {
   constexpr int64_t size = Vec<T>::size;
   using Full = Access<T, true>;
   using Part = Access<T, false>;
   int64_t j = 0;
-  for (; j + kTileVectors * size <= columns.width; j += kTileVectors * size) {
-    body(Tile<T, kTileVectors, Full>{{size}, j, kTileVectors * size, columns});
+  for (; j + kTileVectors * size <= panel.width; j += kTileVectors * size) {
+    body(Tile<T, kTileVectors, Full>{{size}, j, kTileVectors * size, panel});
   }
-  for (; j + size <= columns.width; j += size) {
-    body(Tile<T, 1, Full>{{size}, j, size, columns});
+  for (; j + size <= panel.width; j += size) {
+    body(Tile<T, 1, Full>{{size}, j, size, panel});
   }
-  const int64_t rest = columns.width - j;
-  if (rest > 0) body(Tile<T, 1, Part>{{rest}, j, rest, columns});
+  const int64_t rest = panel.width - j;
+  if (rest > 0) body(Tile<T, 1, Part>{{rest}, j, rest, panel});
 }
 
 // The moments of a tile's columns as vectors; see Centred of the groups.
@@ -120,7 +120,7 @@ void find_means(const Tile& tile, const T* x, Moments* moments) {
   const auto first = tile.spread(x, T(0));
   const auto [sums] = tile.template sum<1>(
       [&](int64_t row, int k) { return std::array{tile.load(x, row, k) - first[k]}; });
-  const double n = static_cast<double>(tile.columns.rows);
+  const double n = static_cast<double>(tile.panel.rows);
   for (int64_t j = tile.first; j < tile.first + tile.count; ++j) {
     moments[j] = {static_cast<double>(x[j]), static_cast<T>(sums[j - tile.first] / n), 0, 1};
   }
@@ -131,17 +131,17 @@ void set_variances(const Tile& tile, const typename Tile::Numbers& squares, doub
                    Moments* moments) {
   for (int64_t j = 0; j < tile.count; ++j) {
     Moments& own = moments[tile.first + j];
-    own.variance = squares[j] / static_cast<double>(tile.columns.rows);
+    own.variance = squares[j] / static_cast<double>(tile.panel.rows);
     own.scale = 1 / std::sqrt(own.variance + eps);
   }
 }
 
 template <typename T>
-void normalize(const void* source, const Columns& columns, bool own, double eps, Moments* moments,
+void normalize(const void* source, const Panel& panel, bool own, double eps, Moments* moments,
                const void* weights, const void* biases, void* target) {
   const T* x = static_cast<const T*>(source);
   T* out = static_cast<T*>(target);
-  for_each_tile<T>(columns, [&](const auto& tile) {
+  for_each_tile<T>(panel, [&](const auto& tile) {
     using Tile = std::remove_cvref_t<decltype(tile)>;
     if (own) {
       find_means(tile, x, moments);
@@ -154,7 +154,7 @@ void normalize(const void* source, const Columns& columns, bool own, double eps,
     }
     const TileMoments<T, Tile> known(tile, moments);
     const auto weight = tile.spread(weights, T(1)), bias = tile.spread(biases, T(0));
-    for (int64_t row = 0; row < columns.rows; ++row) {
+    for (int64_t row = 0; row < panel.rows; ++row) {
       for (int k = 0; k < Tile::kCount; ++k) {
         const Vec<T> unit = known.centred(tile.load(x, row, k), k) * known.scale[k];
         tile.store(out, row, k, unit * weight[k] + bias[k]);
@@ -193,12 +193,11 @@ void scale_sums(const Tile& tile, const T* g, const T* x, const Moments* moments
 }
 
 template <typename T>
-void run_rule(const void* gradient, const void* source, const Columns& columns, bool own,
-              double eps, Moments* moments, const void* weights, void* target, void* to_weight,
-              void* to_bias) {
+void run_rule(const void* gradient, const void* source, const Panel& panel, bool own, double eps,
+              Moments* moments, const void* weights, void* target, void* to_weight, void* to_bias) {
   const T *g = static_cast<const T*>(gradient), *x = static_cast<const T*>(source);
   T* out = static_cast<T*>(target);
-  for_each_tile<T>(columns, [&](const auto& tile) {
+  for_each_tile<T>(panel, [&](const auto& tile) {
     using Tile = std::remove_cvref_t<decltype(tile)>;
     if (own) find_means(tile, x, moments);
     auto [squares, plain, along] = sum_gradients<T>(tile, g, x, moments);
@@ -211,7 +210,7 @@ void run_rule(const void* gradient, const void* source, const Columns& columns, 
     if (out == nullptr) return;
     const TileMoments<T, Tile> known(tile, moments);
     const auto weight = tile.spread(weights, T(1));
-    const double n = static_cast<double>(columns.rows);
+    const double n = static_cast<double>(panel.rows);
     // A column's weight is the same for all its elements, so it comes after the sums.
     const auto mean_of = [&](const typename Tile::Numbers& sums) {
       return Tile::spread([&](int64_t j) {
@@ -220,7 +219,7 @@ void run_rule(const void* gradient, const void* source, const Columns& columns, 
       });
     };
     const auto shift = mean_of(plain), stretch = mean_of(along);
-    for (int64_t row = 0; row < columns.rows; ++row) {
+    for (int64_t row = 0; row < panel.rows; ++row) {
       for (int k = 0; k < Tile::kCount; ++k) {
         const Vec<T> inner = chain(tile.load(g, row, k), weight[k]);
         const Vec<T> unit = known.centred(tile.load(x, row, k), k) * known.scale[k];

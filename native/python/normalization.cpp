@@ -1,32 +1,13 @@
 #include "normalization.h"
 
 #include "normalization_columns.h"
-#include "normalization_rule.h"
+#include "normalization_groups.h"
+#include "normalization_rows.h"
 
 namespace extensor {
 namespace {
 
 using namespace normalization;
-
-// The normalized x, and its statistics for each group unless they are null.
-PyObject* normalize(const Problem& problem, Moments* statistics) {
-  if (problem.layout.by_column()) return normalize_columns(problem, statistics);
-  PyArrayObject* x = problem.x.array();
-  Reference result(new_array(problem.storage.typenum, PyArray_NDIM(x), PyArray_DIMS(x)));
-  if (!result) return nullptr;
-  const auto run = kernels().normalization.normalize[problem.element()];
-  const Cut pieces = problem.pieces();
-  Unlocked unlocked(pieces.nanoseconds);
-  parallel_chunks(pieces, [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) {
-      const Moments moments = problem.moments_of(i);
-      if (statistics != nullptr) statistics[i] = moments;
-      run(problem.group_data(i), problem.layout.group, moments, problem.affine_of(i),
-          data_of(result) + problem.layout.offset(i) * problem.storage.itemsize);
-    }
-  });
-  return result.release();
-}
 
 PyObject* run_rule(const Problem& problem, PyObject* gradient, PyObject* needed, int count) {
   PyArrayObject* given = as_array(gradient);
@@ -40,7 +21,8 @@ PyObject* run_rule(const Problem& problem, PyObject* gradient, PyObject* needed,
   for (int i = 0; i < count; ++i) gradients.needs[i] = PyTuple_GET_ITEM(needed, i) == Py_True;
   Reference plain(contiguous(given));
   if (!plain) return nullptr;
-  const bool found = problem.layout.by_column()
+  const bool found = problem.layout.by_row ? run_row_rule(problem, plain.array(), gradients)
+                     : problem.layout.by_column()
                          ? run_column_rule(problem, plain.array(), gradients)
                          : GroupRule(problem, plain.array(), gradients).run();
   return found ? gradients.as_tuple(count) : nullptr;
@@ -80,7 +62,7 @@ PyObject* call_own(const void*, PyObject* const* arguments, Py_ssize_t count) {
     return not_implemented();
   }
   if (!problem.hold(arguments[0], arguments[1], bias, nullptr)) return nullptr;
-  return normalize(problem, nullptr);
+  return problem.layout.by_row ? normalize_rows(problem) : normalize_groups(problem, nullptr);
 }
 
 // grad_output, x, normalized_shape or num_groups, weight, eps, needs
@@ -152,7 +134,8 @@ PyObject* call_running(const void*, PyObject* const* arguments, Py_ssize_t count
   TemporaryBlock statistics(problem.layout.groups * sizeof(Moments));
   if (statistics.data() == nullptr) return PyErr_NoMemory();
   Moments* moments = reinterpret_cast<Moments*>(statistics.data());
-  Reference output(normalize(problem, moments));
+  Reference output(problem.layout.by_column() ? normalize_columns(problem, moments)
+                                              : normalize_groups(problem, moments));
   if (!running || !problem.own) return output.release();
   Reference mean(output ? moved(problem, moments, momentum, 0) : nullptr);
   Reference variance(mean ? moved(problem, moments, momentum, 1) : nullptr);

@@ -33,7 +33,7 @@ struct Layout {
   int64_t groups = 0;
   Segments group{};
   bool across_batch = false;
-  bool by_element = false;  // a weight for each element of a group, else for each segment
+  bool by_row = false;  // a weight for each element of a group, else for each segment
   int weight_axis = 1, weight_axes = 1;  // the axes of x that a weight has
   int64_t channels = 0;                  // numbers in a weight
 
@@ -42,7 +42,7 @@ struct Layout {
   }
   int64_t first_channel(int64_t index) const {
     if (across_batch) return index;
-    return index * (by_element ? group.length : group.count) % channels;
+    return index * group.count % channels;
   }
   int64_t channel_step() const { return across_batch ? 0 : 1; }
   int64_t size() const { return group.count * group.length; }
@@ -67,20 +67,20 @@ struct Layout {
     channels = product(sizes, weight_axes);
     groups = PyArray_SIZE(x) / channels;
     group = {1, channels, channels};
-    by_element = true;
+    by_row = true;
     return true;
   }
   // The channels of axis 1 in as many groups of one sample as given; each alone for 0.
   bool read_groups(PyArrayObject* x, int64_t count) {
     if (PyArray_NDIM(x) < 2) return false;
     channels = PyArray_DIM(x, 1);
+    const int64_t places = PyArray_SIZE(x) / (PyArray_DIM(x, 0) * channels);
+    by_row = count != 0 && places == 1;
     if (count == 0) count = channels;
     if (count < 0 || channels % count != 0) return false;
-    const int64_t places = PyArray_SIZE(x) / (PyArray_DIM(x, 0) * channels);
     groups = PyArray_DIM(x, 0) * count;
-    by_element = places == 1;
     group = {channels / count, places, places};
-    if (by_element) group = run();
+    if (by_row) group = run();
     return true;
   }
   bool read_channels(PyArrayObject* x) {
@@ -154,22 +154,21 @@ struct Problem {
   const char* group_data(int64_t index) const {
     return data_of(x) + layout.offset(index) * storage.itemsize;
   }
+  // The weight or the bias, from a place in it on; null for None.
+  const char* parameter(int which, int64_t skipped_bytes) const {
+    return parameters[which] ? data_of(parameters[which]) + skipped_bytes : nullptr;
+  }
   Affine affine_of(int64_t index) const {
     const int64_t skipped = layout.first_channel(index) * storage.itemsize;
-    const auto from = [&](const Reference& array) {
-      return array ? data_of(array) + skipped : nullptr;
-    };
-    return {from(parameters[0]), from(parameters[1]), layout.by_element, layout.channel_step()};
+    return {parameter(0, skipped), parameter(1, skipped), layout.channel_step()};
   }
   Moments moments_of(int64_t index) const {
     if (!own) return running_of(index);
-    const auto find = kernels().normalization.moments[element()];
-    return find(group_data(index), layout.run(), around_mean, eps);
+    return kernels().normalization.moments[element()](group_data(index), layout.run(), eps);
   }
   // Without the variance, where it is found on the way.
   Moments mean_of(int64_t index) const {
     if (!own) return running_of(index);
-    if (!around_mean) return {0, 0, 0, 1};
     return kernels().normalization.mean[element()](group_data(index), layout.run());
   }
   Moments running_of(int64_t index) const {
@@ -178,7 +177,6 @@ struct Problem {
     const double variance = reinterpret_cast<const double*>(data_of(running[1]))[channel];
     return {mean, 0, variance, 1 / std::sqrt(variance + eps)};
   }
-  Cut pieces() const { return cut(layout.groups, Cost::medium, layout.size()); }
 };
 
 }  // namespace extensor::normalization
