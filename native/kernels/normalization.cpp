@@ -6,7 +6,6 @@
 #include <cmath>
 
 #include "row_reductions.h"
-#include "steps.h"
 
 namespace extensor::EX_ISA {
 namespace {
@@ -102,23 +101,31 @@ struct RuleSums {
   }
 };
 
+template <typename T, bool kGuarded>
+RuleSums<T> sum_block(const T* g, const T* x, int64_t n, const Moments& moments) {
+  const Centred<T> centred(moments);
+  const Vec<T> scale(static_cast<T>(moments.scale)), zero(T(0));
+  const auto term = [&](auto access, int64_t i, const RuleSums<T>&) -> RuleSums<T> {
+    const Vec<T> distance = centred(access.load(x, i)), given = access.load(g, i);
+    return {access.or_zero(distance * distance), given,
+            chain_guarded<kGuarded>(given, distance * scale)};
+  };
+  return reduce_term_tree<T>(0, n, RuleSums<T>{zero, zero, zero}, term,
+                             [](auto a, auto b) { return a + b; });
+}
+
 template <typename T>
 double sum_gradients(const void* gradient, const void* source, const Segments& group,
                      const Moments& moments, double* plain, double* along) {
   const T *g = static_cast<const T*>(gradient), *x = static_cast<const T*>(source);
-  const Centred<T> centred(moments);
-  const Vec<T> scale(static_cast<T>(moments.scale)), zero(T(0));
   double square = 0;
   std::fill_n(plain, group.count, 0.0);
   std::fill_n(along, group.count, 0.0);
   for_each_block(group, [&](int64_t segment, int64_t offset, int64_t n) {
-    const auto term = [&](auto access, int64_t i, const RuleSums<T>&) -> RuleSums<T> {
-      const Vec<T> distance = centred(access.load(x + offset, i));
-      const Vec<T> given = access.load(g + offset, i);
-      return {access.or_zero(distance * distance), given, chain(given, distance * scale)};
-    };
-    const RuleSums<T> sums = reduce_term_tree<T>(0, n, RuleSums<T>{zero, zero, zero}, term,
-                                                 [](auto a, auto b) { return a + b; });
+    RuleSums<T> sums = sum_block<T, false>(g + offset, x + offset, n, moments);
+    if (!std::isfinite(horizontal_sum(sums.along))) {
+      sums = sum_block<T, true>(g + offset, x + offset, n, moments);
+    }
     square += horizontal_sum(sums.square);
     plain[segment] += horizontal_sum(sums.plain);
     along[segment] += horizontal_sum(sums.along);
@@ -137,11 +144,24 @@ void find_gradient(const void* gradient, const void* source, const Segments& gro
   const Vec<T> stretch(static_cast<T>(mean_along));
   for_each_block(group, [&](int64_t segment, int64_t offset, int64_t n) {
     const Vec<T> weight = number_of(affine.weight, segment, affine, T(1));
-    for_each_vector<T>(n, [&](auto access, int64_t i) {
-      const Vec<T> inner = chain(access.load(g + offset, i), weight);
-      const Vec<T> unit = centred(access.load(x + offset, i)) * scale;
-      access.store(out + offset, i, chain((inner - shift) - chain(stretch, unit), scale));
-    });
+    const Vec<T> factor = weight * scale, fixed = shift * scale, slope = stretch * scale * scale;
+    const bool finite = std::isfinite(factor[0]) && std::isfinite(fixed[0] + slope[0]);
+    if (finite && mean_along == 0) {  // x may not be finite then, and is not needed
+      for_each_vector<T>(n, [&](auto access, int64_t i) {
+        access.store(out + offset, i, access.load(g + offset, i) * factor - fixed);
+      });
+    } else if (finite) {
+      for_each_vector<T>(n, [&](auto access, int64_t i) {
+        const Vec<T> rest = access.load(g + offset, i) * factor - fixed;
+        access.store(out + offset, i, rest - centred(access.load(x + offset, i)) * slope);
+      });
+    } else {
+      for_each_vector<T>(n, [&](auto access, int64_t i) {
+        const Vec<T> inner = chain(access.load(g + offset, i), weight);
+        const Vec<T> unit = centred(access.load(x + offset, i)) * scale;
+        access.store(out + offset, i, chain((inner - shift) - chain(stretch, unit), scale));
+      });
+    }
   });
 }
 

@@ -6,7 +6,6 @@
 
 #include "normalization.h"
 #include "pass.h"
-#include "steps.h"
 
 namespace extensor::EX_ISA {
 namespace {
@@ -25,7 +24,7 @@ struct Tile {
 
   Access access;
   int64_t first, count;
-  const Panel& panel;
+  Panel panel;
 
   EX_INLINE Vec<T> load(const T* matrix, int64_t row, int k) const {
     return access.load(matrix + row * panel.stride + first, k * size);
@@ -163,77 +162,98 @@ void normalize(const void* source, const Panel& panel, bool own, double eps, Mom
   });
 }
 
-// The sums of the squared distances, of the gradients, and of those times the normalized elements.
+// The rule of the columns of a tile.
 template <typename T, typename Tile>
-auto sum_gradients(const Tile& tile, const T* g, const T* x, const Moments* moments) {
-  const TileMoments<T, Tile> known(tile, moments);
-  return tile.template sum<3>([&](int64_t row, int k) {
-    const Vec<T> given = tile.load(g, row, k);
-    const Vec<T> distance = known.centred(tile.load(x, row, k), k);
-    return std::array{distance * distance, given, chain(given, distance * known.scale[k])};
-  });
-}
+struct ColumnRule {
+  using Numbers = typename Tile::Numbers;
 
-// The sums along the distances made those along the normalized elements. A scale that is infinite
-// comes before the sum, as in the formula: what is 0 after it is not what was 0 before it.
-template <typename T, typename Tile>
-void scale_sums(const Tile& tile, const T* g, const T* x, const Moments* moments,
-                typename Tile::Numbers& along) {
-  bool finite = true;
-  for (int64_t j = 0; j < tile.count; ++j) {
-    const double scale = moments[tile.first + j].scale;
-    finite &= std::isfinite(scale);
-    along[j] *= scale;
-  }
-  if (finite) return;
-  const auto again = std::get<2>(sum_gradients<T>(tile, g, x, moments));
-  for (int64_t j = 0; j < tile.count; ++j) {
-    if (!std::isfinite(moments[tile.first + j].scale)) along[j] = again[j];
-  }
-}
+  Tile tile;
+  const T *g, *x;
+  Moments* moments;
+  T* out;
 
-template <typename T>
-void run_rule(const void* gradient, const void* source, const Panel& panel, bool own, double eps,
-              Moments* moments, const void* weights, void* target, void* to_weight, void* to_bias) {
-  const T *g = static_cast<const T*>(gradient), *x = static_cast<const T*>(source);
-  T* out = static_cast<T*>(target);
-  for_each_tile<T>(panel, [&](const auto& tile) {
-    using Tile = std::remove_cvref_t<decltype(tile)>;
+  // The sums of the squared distances, of the gradients, and of those times the normalized
+  // elements.
+  template <bool kGuarded>
+  EX_INLINE auto sum() const {
+    const TileMoments<T, Tile> known(tile, moments);
+    return tile.template sum<3>([&](int64_t row, int k) {
+      const Vec<T> given = tile.load(g, row, k);
+      const Vec<T> distance = known.centred(tile.load(x, row, k), k);
+      return std::array{distance * distance, given,
+                        chain_guarded<kGuarded>(given, distance * known.scale[k])};
+    });
+  }
+
+  template <bool kGuarded>
+  void write(const typename Tile::Vectors& weight, const typename Tile::Vectors& shift,
+             const typename Tile::Vectors& stretch) const {
+    // Copies, which no store through a pointer can change.
+    const ColumnRule own = *this;
+    const auto weights = weight, shifts = shift, stretches = stretch;
+    const TileMoments<T, Tile> known(tile, moments);
+    for (int64_t row = 0; row < own.tile.panel.rows; ++row) {
+#pragma GCC unroll 4
+      for (int k = 0; k < Tile::kCount; ++k) {
+        const Vec<T> unit = known.centred(own.tile.load(own.x, row, k), k) * known.scale[k];
+        Vec<T> rest = plus_chained<kGuarded>(-shifts[k], own.tile.load(own.g, row, k), weights[k]);
+        rest = plus_chained<kGuarded>(rest, -stretches[k], unit);
+        own.tile.store(own.out, row, k, chain_guarded<kGuarded>(rest, known.scale[k]));
+      }
+    }
+  }
+
+  void run(bool own, double eps, const void* weights, void* to_weight, void* to_bias) const {
     if (own) find_means(tile, x, moments);
-    auto [squares, plain, along] = sum_gradients<T>(tile, g, x, moments);
-    if (own) {
-      set_variances(tile, squares, eps, moments);
-      scale_sums<T>(tile, g, x, moments, along);
+    auto [squares, plain, along] = sum<false>();
+    if (own) set_variances(tile, squares, eps, moments);
+    const auto weight = tile.spread(weights, T(1));
+    const auto weight_of = [&](int64_t j) { return weight[j / Tile::size][j % Tile::size]; };
+    const auto scale_of = [&](int64_t j) { return moments[tile.first + j].scale; };
+    const auto is_finite = [&](int64_t j) {
+      return std::isfinite(along[j]) && std::isfinite(scale_of(j)) && std::isfinite(weight_of(j));
+    };
+    bool finite = true;
+    for (int64_t j = 0; j < tile.count; ++j) {
+      if (own) along[j] *= scale_of(j);
+      finite &= is_finite(j);
+    }
+    if (!finite) {
+      // An infinite scale comes before the sum, as in the formula: 0 times it is not 0.
+      const auto guarded = sum<true>();
+      for (int64_t j = 0; j < tile.count; ++j) {
+        if (!is_finite(j)) along[j] = guarded[2][j];
+      }
     }
     tile.write(along, to_weight);
     tile.write(plain, to_bias);
     if (out == nullptr) return;
-    const TileMoments<T, Tile> known(tile, moments);
-    const auto weight = tile.spread(weights, T(1));
-    const double n = static_cast<double>(panel.rows);
     // A column's weight is the same for all its elements, so it comes after the sums.
-    const auto mean_of = [&](const typename Tile::Numbers& sums) {
-      return Tile::spread([&](int64_t j) {
-        const double factor = weight[j / Tile::size][j % Tile::size];
-        return own && sums[j] != 0 ? sums[j] * factor / n : 0;
-      });
+    const double n = static_cast<double>(tile.panel.rows);
+    const auto mean_of = [&](const Numbers& sums) {
+      return Tile::spread(
+          [&](int64_t j) { return own && sums[j] != 0 ? sums[j] * weight_of(j) / n : 0; });
     };
-    const auto shift = mean_of(plain), stretch = mean_of(along);
-    for (int64_t row = 0; row < panel.rows; ++row) {
-      for (int k = 0; k < Tile::kCount; ++k) {
-        const Vec<T> inner = chain(tile.load(g, row, k), weight[k]);
-        const Vec<T> unit = known.centred(tile.load(x, row, k), k) * known.scale[k];
-        const Vec<T> rest = (inner - shift[k]) - chain(stretch[k], unit);
-        tile.store(out, row, k, chain(rest, known.scale[k]));
-      }
-    }
+    finite ? write<false>(weight, mean_of(plain), mean_of(along))
+           : write<true>(weight, mean_of(plain), mean_of(along));
+  }
+};
+
+template <typename T>
+void rule(const void* gradient, const void* source, const Panel& panel, bool own, double eps,
+          Moments* moments, const void* weight, void* target, void* to_weight, void* to_bias) {
+  const T *g = static_cast<const T*>(gradient), *x = static_cast<const T*>(source);
+  for_each_tile<T>(panel, [&](const auto& tile) {
+    using Tile = std::remove_cvref_t<decltype(tile)>;
+    const ColumnRule<T, Tile> own_rule{tile, g, x, moments, static_cast<T*>(target)};
+    own_rule.run(own, eps, weight, to_weight, to_bias);
   });
 }
 
 }  // namespace
 
 ColumnNormalizationKernels column_normalization_kernels() {
-  return {{normalize<float>, normalize<double>}, {run_rule<float>, run_rule<double>}};
+  return {{normalize<float>, normalize<double>}, {rule<float>, rule<double>}};
 }
 
 }  // namespace extensor::EX_ISA

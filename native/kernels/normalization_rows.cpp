@@ -7,7 +7,6 @@
 
 #include "normalization.h"
 #include "pass.h"
-#include "steps.h"
 
 namespace extensor::EX_ISA {
 namespace {
@@ -34,20 +33,17 @@ struct RowTile {
     for (int k = 0; k < kRows; ++k) result[k] = Vec<T>(static_cast<T>(numbers[k]));
     return result;
   }
-  // The sums over each row of what term(access, column, row) gives: kSums vectors.
-  template <size_t kSums, typename Term>
-  EX_INLINE std::array<Numbers, kSums> sum(Term term) const {
+  // The kSums sums over each row to which add_terms(access, column, row, sums) adds.
+  template <size_t kSums, typename AddTerms>
+  EX_INLINE std::array<Numbers, kSums> sum(AddTerms add_terms) const {
     std::array<Numbers, kSums> totals{};
     for (int64_t begin = 0; begin < n; begin += kSumBlock) {
       const int64_t end = std::min(begin + kSumBlock, n);
-      Vec<T> partial[kSums][kSumsAtOnce];
-      for (auto& vectors : partial) std::fill_n(vectors, kSumsAtOnce, Vec<T>(T(0)));
+      std::array<Vec<T>, kSums> partial[kSumsAtOnce];
+      for (auto& sums : partial) sums.fill(Vec<T>(T(0)));
       const auto add = [&](auto access, int64_t i, int way) {
 #pragma GCC unroll 4
-        for (int k = 0; k < kRows; ++k) {
-          const std::array<Vec<T>, kSums> terms = term(access, i, k);
-          for (size_t s = 0; s < kSums; ++s) partial[s][way * kRows + k] += terms[s];
-        }
+        for (int k = 0; k < kRows; ++k) add_terms(access, i, k, partial[way * kRows + k]);
       };
       int64_t i = begin;
       for (; i + kWays * size <= end; i += kWays * size) {
@@ -58,18 +54,13 @@ struct RowTile {
       if (i < end) add(Access<T, false>{end - i}, i, 0);
       for (size_t s = 0; s < kSums; ++s) {
         for (int k = 0; k < kRows; ++k) {
-          Vec<T> all = partial[s][k];
-          for (int way = 1; way < kWays; ++way) all += partial[s][way * kRows + k];
+          Vec<T> all = partial[k][s];
+          for (int way = 1; way < kWays; ++way) all += partial[way * kRows + k][s];
           totals[s][k] += horizontal_sum(all);
         }
       }
     }
     return totals;
-  }
-  // body(access, column) for all columns.
-  template <typename Body>
-  EX_INLINE void for_each_column(Body body) const {
-    for_each_vector<T>(n, body);
   }
 };
 
@@ -86,8 +77,8 @@ struct RowMoments {
     scale = Tile::spread(filled(1));
     if (!around_mean) return;
     for (int k = 0; k < kRows; ++k) first[k] = Vec<T>(x[k * tile.stride]);
-    auto [sums] = tile.template sum<1>([&](auto access, int64_t i, int k) {
-      return std::array{access.or_zero(access.load(x + k * tile.stride, i) - first[k])};
+    auto [sums] = tile.template sum<1>([&](auto access, int64_t i, int k, auto& sums) {
+      sums[0] += access.or_zero(access.load(x + k * tile.stride, i) - first[k]);
     });
     for (double& sum : sums) sum /= static_cast<double>(tile.n);
     shift = Tile::spread(sums);
@@ -129,12 +120,13 @@ void normalize(const void* source, const Panel& panel, bool around_mean, double 
     const T* x = static_cast<const T*>(source) + row * tile.stride;
     T* out = static_cast<T*>(target) + row * tile.stride;
     RowMoments<T, kRows> moments(tile, x, around_mean);
-    const auto [squares] = tile.template sum<1>([&](auto access, int64_t i, int k) {
-      const Vec<T> distance = moments.centred(access.load(x + k * tile.stride, i), k);
-      return std::array{access.or_zero(distance * distance)};
+    const auto [squares] = tile.template sum<1>([&](auto access, int64_t i, int k, auto& sums) {
+      const Vec<T> x_k = access.load(x + k * tile.stride, i);
+      const Vec<T> distance = access.or_zero(moments.centred(x_k, k));
+      sums[0] = fma(distance, distance, sums[0]);
     });
     moments.set_scale(squares, tile.n, eps);
-    tile.for_each_column([&](auto access, int64_t i) {
+    for_each_vector<T>(tile.n, [&](auto access, int64_t i) {
       const Vec<T> factor = weight == nullptr ? Vec<T>(T(1)) : access.load(weight, i);
       const Vec<T> added = bias == nullptr ? Vec<T>(T(0)) : access.load(bias, i);
 #pragma GCC unroll 4
@@ -146,63 +138,102 @@ void normalize(const void* source, const Panel& panel, bool around_mean, double 
   });
 }
 
-// The sums of the squared distances, of the gradients of the normalized elements, and of those
-// times the elements.
+// The rule of the rows of a tile. Without a weight the compiler leaves out what it would do.
 template <typename T, int kRows, bool kWeighted>
-EX_INLINE auto sum_gradients(const RowTile<T, kRows>& tile, const T* g, const T* x,
-                             const void* weight, const RowMoments<T, kRows>& moments) {
-  return tile.template sum<3>([&](auto access, int64_t i, int k) {
-    const Vec<T> distance = moments.centred(access.load(x + k * tile.stride, i), k);
-    Vec<T> inner = access.load(g + k * tile.stride, i);
-    if constexpr (kWeighted) inner = chain(inner, access.load(weight, i));
-    return std::array{access.or_zero(distance * distance), inner,
-                      chain(inner, distance * moments.scale[k])};
-  });
-}
+struct RowRule {
+  using Tile = RowTile<T, kRows>;
+  using Numbers = typename Tile::Numbers;
+
+  Tile tile;
+  const T *g, *x;
+  const void* weight;
+  T* out;
+  void *to_weight, *to_bias;
+
+  // The sums of the squared distances, of the gradients of the normalized elements, and of those
+  // times the elements; the scale is 1 where there is no guard.
+  template <bool kGuarded>
+  EX_INLINE auto sum(const RowMoments<T, kRows>& moments) const {
+    return tile.template sum<3>([&](auto access, int64_t i, int k, auto& sums) {
+      const Vec<T> x_k = access.load(x + k * tile.stride, i);
+      const Vec<T> distance = access.or_zero(moments.centred(x_k, k));
+      Vec<T> inner = access.load(g + k * tile.stride, i);
+      if constexpr (kWeighted) inner = chain_guarded<kGuarded>(inner, access.load(weight, i));
+      sums[0] = fma(distance, distance, sums[0]);
+      sums[1] += inner;
+      sums[2] =
+          plus_chained<kGuarded>(sums[2], inner, kGuarded ? distance * moments.scale[k] : distance);
+    });
+  }
+
+  template <bool kGuarded>
+  void write(const RowMoments<T, kRows>& found, const Numbers& mean_plain,
+             const Numbers& mean_along) const {
+    // Copies, which no store through a pointer can change.
+    const RowMoments<T, kRows> moments = found;
+    const RowRule own = *this;
+    const int64_t stride = own.tile.stride;
+    const auto shift = Tile::spread(mean_plain), stretch = Tile::spread(mean_along);
+    const auto add = [](auto access, void* sums, int64_t i, Vec<T> term) {
+      access.store(sums, i, access.load(sums, i) + term);
+    };
+    for_each_vector<T>(own.tile.n, [&](auto access, int64_t i) {
+      Vec<T> of_weight(T(0)), of_bias(T(0));
+#pragma GCC unroll 4
+      for (int k = 0; k < kRows; ++k) {
+        const Vec<T> given = access.load(own.g + k * stride, i), scale = moments.scale[k];
+        const Vec<T> unit = moments.centred(access.load(own.x + k * stride, i), k) * scale;
+        of_weight = plus_chained<kGuarded>(of_weight, given, unit);
+        of_bias += given;
+        if (own.out == nullptr) continue;
+        Vec<T> rest = given - shift[k];
+        if constexpr (kWeighted) {
+          rest = plus_chained<kGuarded>(-shift[k], given, access.load(own.weight, i));
+        }
+        rest = plus_chained<kGuarded>(rest, -stretch[k], unit);
+        access.store(own.out + k * stride, i, chain_guarded<kGuarded>(rest, scale));
+      }
+      if (own.to_weight != nullptr) add(access, own.to_weight, i, of_weight);
+      if (own.to_bias != nullptr) add(access, own.to_bias, i, of_bias);
+    });
+  }
+
+  void run(bool around_mean, double eps) const {
+    RowMoments<T, kRows> moments(tile, x, around_mean);
+    auto [squares, plain, along] = sum<false>(moments);
+    const Numbers scale = moments.set_scale(squares, tile.n, eps);
+    const double n = static_cast<double>(tile.n);
+    bool finite = true;
+    for (int k = 0; k < kRows; ++k) {
+      along[k] *= scale[k];
+      finite &= std::isfinite(along[k]) && std::isfinite(plain[k]) && std::isfinite(scale[k]);
+    }
+    if (!finite) {
+      // An infinite scale comes before the sum, as in the formula: 0 times it is not 0.
+      const auto guarded = sum<true>(moments);
+      for (int k = 0; k < kRows; ++k) {
+        if (std::isfinite(along[k]) && std::isfinite(plain[k]) && std::isfinite(scale[k])) continue;
+        plain[k] = guarded[1][k];
+        along[k] = guarded[2][k];
+      }
+    }
+    for (int k = 0; k < kRows; ++k) {
+      plain[k] = around_mean ? plain[k] / n : 0;
+      along[k] /= n;
+    }
+    finite ? write<false>(moments, plain, along) : write<true>(moments, plain, along);
+  }
+};
 
 template <typename T, bool kWeighted>
 void run_rule(const void* gradient, const void* source, const Panel& panel, bool around_mean,
               double eps, const void* weight, void* target, void* to_weight, void* to_bias) {
   for_each_tile<T>(panel, [&](const auto& tile, int64_t row) {
-    using Tile = std::remove_cvref_t<decltype(tile)>;
-    constexpr int kRows = Tile::kCount;
+    constexpr int kRows = std::remove_cvref_t<decltype(tile)>::kCount;
     const T* g = static_cast<const T*>(gradient) + row * tile.stride;
     const T* x = static_cast<const T*>(source) + row * tile.stride;
     T* out = target == nullptr ? nullptr : static_cast<T*>(target) + row * tile.stride;
-    RowMoments<T, kRows> moments(tile, x, around_mean);
-    const auto sums = [&] {
-      return sum_gradients<T, kRows, kWeighted>(tile, g, x, weight, moments);
-    };
-    auto [squares, plain, along] = sums();
-    const auto scale = moments.set_scale(squares, tile.n, eps);
-    const double n = static_cast<double>(tile.n);
-    for (int k = 0; k < kRows; ++k) {
-      // An infinite scale comes before the sum, as in the formula: 0 times it is not 0.
-      along[k] = (std::isfinite(scale[k]) ? along[k] * scale[k] : sums()[2][k]) / n;
-      plain[k] = around_mean ? plain[k] / n : 0;
-    }
-    const auto shift = Tile::spread(plain), stretch = Tile::spread(along);
-    const auto add = [](auto access, void* sums, int64_t i, Vec<T> term) {
-      access.store(sums, i, access.load(sums, i) + term);
-    };
-    tile.for_each_column([&](auto access, int64_t i) {
-      Vec<T> of_weight(T(0)), of_bias(T(0));
-      const Vec<T> factor = kWeighted ? access.load(weight, i) : Vec<T>(T(1));
-#pragma GCC unroll 4
-      for (int k = 0; k < kRows; ++k) {
-        const Vec<T> given = access.load(g + k * tile.stride, i);
-        const Vec<T> unit =
-            moments.centred(access.load(x + k * tile.stride, i), k) * moments.scale[k];
-        of_weight += chain(given, unit);
-        of_bias += given;
-        if (out == nullptr) continue;
-        const Vec<T> inner = kWeighted ? chain(given, factor) : given;
-        const Vec<T> rest = (inner - shift[k]) - chain(stretch[k], unit);
-        access.store(out + k * tile.stride, i, chain(rest, moments.scale[k]));
-      }
-      if (to_weight != nullptr) add(access, to_weight, i, of_weight);
-      if (to_bias != nullptr) add(access, to_bias, i, of_bias);
-    });
+    RowRule<T, kRows, kWeighted>{tile, g, x, weight, out, to_weight, to_bias}.run(around_mean, eps);
   });
 }
 
