@@ -144,15 +144,15 @@ void find_gradient(const void* gradient, const void* source, const Segments& gro
   const Vec<T> stretch(static_cast<T>(mean_along));
   for_each_block(group, [&](int64_t segment, int64_t offset, int64_t n) {
     const Vec<T> weight = number_of(affine.weight, segment, affine, T(1));
-    const Vec<T> factor = weight * scale, fixed = shift * scale, slope = stretch * scale * scale;
-    const bool finite = std::isfinite(factor[0]) && std::isfinite(fixed[0] + slope[0]);
+    const Vec<T> slope = stretch * scale * scale;
+    const bool finite = std::isfinite(weight[0] * scale[0]) && std::isfinite(shift[0] + slope[0]);
     if (finite && mean_along == 0) {  // x may not be finite then, and is not needed
       for_each_vector<T>(n, [&](auto access, int64_t i) {
-        access.store(out + offset, i, access.load(g + offset, i) * factor - fixed);
+        access.store(out + offset, i, (access.load(g + offset, i) * weight - shift) * scale);
       });
     } else if (finite) {
       for_each_vector<T>(n, [&](auto access, int64_t i) {
-        const Vec<T> rest = access.load(g + offset, i) * factor - fixed;
+        const Vec<T> rest = (access.load(g + offset, i) * weight - shift) * scale;
         access.store(out + offset, i, rest - centred(access.load(x + offset, i)) * slope);
       });
     } else {

@@ -196,8 +196,8 @@ struct ColumnRule {
 #pragma GCC unroll 4
       for (int k = 0; k < Tile::kCount; ++k) {
         const Vec<T> unit = known.centred(own.tile.load(own.x, row, k), k) * known.scale[k];
-        Vec<T> rest = plus_chained<kGuarded>(-shifts[k], own.tile.load(own.g, row, k), weights[k]);
-        rest = plus_chained<kGuarded>(rest, -stretches[k], unit);
+        const Vec<T> inner = chain_guarded<kGuarded>(own.tile.load(own.g, row, k), weights[k]);
+        const Vec<T> rest = plus_chained<kGuarded>(inner - shifts[k], -stretches[k], unit);
         own.tile.store(own.out, row, k, chain_guarded<kGuarded>(rest, known.scale[k]));
       }
     }

@@ -186,11 +186,9 @@ struct RowRule {
         of_weight = plus_chained<kGuarded>(of_weight, given, unit);
         of_bias += given;
         if (own.out == nullptr) continue;
-        Vec<T> rest = given - shift[k];
-        if constexpr (kWeighted) {
-          rest = plus_chained<kGuarded>(-shift[k], given, access.load(own.weight, i));
-        }
-        rest = plus_chained<kGuarded>(rest, -stretch[k], unit);
+        Vec<T> inner = given;
+        if constexpr (kWeighted) inner = chain_guarded<kGuarded>(given, access.load(own.weight, i));
+        const Vec<T> rest = plus_chained<kGuarded>(inner - shift[k], -stretch[k], unit);
         access.store(own.out + k * stride, i, chain_guarded<kGuarded>(rest, scale));
       }
       if (own.to_weight != nullptr) add(access, own.to_weight, i, of_weight);
