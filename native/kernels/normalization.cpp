@@ -1,25 +1,28 @@
 // Normalization of a group of elements by its mean and variance, and its rule. A group is read
 // several times; groups of usual sizes stay in a cache meanwhile, so memory sees one pass.
-#include "normalization.h"
-
-#include <algorithm>
 #include <cmath>
 
-#include "row_reductions.h"
+#include "normalization_tile.h"
 
 namespace extensor::EX_ISA {
 namespace {
 
-constexpr int64_t kBlock = 2048;  // elements whose sums are all taken while they are close by
-
-// Calls body(segment, offset of the first element, elements) for all blocks.
+// Calls body(segment, offset of its first element) for all segments.
 template <typename Body>
-EX_INLINE void for_each_block(const Segments& group, Body body) {
+EX_INLINE void for_each_segment(const Segments& group, Body body) {
   for (int64_t segment = 0; segment < group.count; ++segment) {
-    for (int64_t i = 0; i < group.length; i += kBlock) {
-      body(segment, segment * group.stride + i, std::min(kBlock, group.length - i));
-    }
+    body(segment, segment * group.stride);
   }
+}
+
+// The sums over a segment to which add_terms(access, i, sums) adds.
+template <typename T, size_t kSums, typename AddTerms>
+EX_INLINE std::array<double, kSums> sum_segment(const Segments& group, AddTerms add_terms) {
+  const auto sums = RowTile<T, 1>{group.length, group.length}.template sum<kSums>(
+      [&](auto access, int64_t i, int, auto& sums) { add_terms(access, i, sums); });
+  std::array<double, kSums> result;
+  for (size_t s = 0; s < kSums; ++s) result[s] = sums[s][0];
+  return result;
 }
 
 // How far the elements are from their mean, which is given as a step from the first of them: so
@@ -37,11 +40,11 @@ template <typename T>
 double mean_square(const T* x, const Segments& group, const Moments& moments) {
   const Centred<T> centred(moments);
   double total = 0;
-  for_each_block(group, [&](int64_t, int64_t offset, int64_t n) {
-    total += row_sum<T>(n, [&](auto access, int64_t i, Vec<T>) {
-      const Vec<T> distance = centred(access.load(x + offset, i));
-      return access.or_zero(distance * distance);
-    });
+  for_each_segment(group, [&](int64_t, int64_t offset) {
+    total += sum_segment<T, 1>(group, [&](auto access, int64_t i, auto& sums) {
+      const Vec<T> distance = access.or_zero(centred(access.load(x + offset, i)));
+      sums[0] = fma(distance, distance, sums[0]);
+    })[0];
   });
   return total / static_cast<double>(group.count * group.length);
 }
@@ -51,10 +54,10 @@ Moments find_mean(const void* source, const Segments& group) {
   const T* x = static_cast<const T*>(source);
   const Vec<T> first(x[0]);
   double total = 0;
-  for_each_block(group, [&](int64_t, int64_t offset, int64_t n) {
-    total += row_sum<T>(n, [&](auto access, int64_t i, Vec<T>) {
-      return access.or_zero(access.load(x + offset, i) - first);
-    });
+  for_each_segment(group, [&](int64_t, int64_t offset) {
+    total += sum_segment<T, 1>(group, [&](auto access, int64_t i, auto& sums) {
+      sums[0] += access.or_zero(access.load(x + offset, i) - first);
+    })[0];
   });
   const double shift = static_cast<T>(total / static_cast<double>(group.count * group.length));
   return {static_cast<double>(x[0]), shift, 0, 1};
@@ -82,36 +85,29 @@ void normalize(const void* source, const Segments& group, const Moments& moments
   T* out = static_cast<T*>(target);
   const Centred<T> centred(moments);
   const Vec<T> scale(static_cast<T>(moments.scale));
-  for_each_block(group, [&](int64_t segment, int64_t offset, int64_t n) {
+  for_each_segment(group, [&](int64_t segment, int64_t offset) {
     const Vec<T> weight = number_of(affine.weight, segment, affine, T(1));
     const Vec<T> bias = number_of(affine.bias, segment, affine, T(0));
-    for_each_vector<T>(n, [&](auto access, int64_t i) {
+    for_each_vector<T>(group.length, [&](auto access, int64_t i) {
       const Vec<T> unit = centred(access.load(x + offset, i)) * scale;
       access.store(out + offset, i, unit * weight + bias);
     });
   });
 }
 
-template <typename T>
-struct RuleSums {
-  Vec<T> square, plain, along;
-
-  friend EX_INLINE RuleSums operator+(RuleSums a, RuleSums b) {
-    return {a.square + b.square, a.plain + b.plain, a.along + b.along};
-  }
-};
-
-template <typename T, bool kGuarded>
-RuleSums<T> sum_block(const T* g, const T* x, int64_t n, const Moments& moments) {
+// The sums over a segment of the squared distances, of the gradients, and of those times the
+// normalized elements.
+template <bool kGuarded, typename T>
+std::array<double, 3> sum_gradient(const T* g, const T* x, const Segments& group,
+                                   const Moments& moments) {
   const Centred<T> centred(moments);
-  const Vec<T> scale(static_cast<T>(moments.scale)), zero(T(0));
-  const auto term = [&](auto access, int64_t i, const RuleSums<T>&) -> RuleSums<T> {
-    const Vec<T> distance = centred(access.load(x, i)), given = access.load(g, i);
-    return {access.or_zero(distance * distance), given,
-            chain_guarded<kGuarded>(given, distance * scale)};
-  };
-  return reduce_term_tree<T>(0, n, RuleSums<T>{zero, zero, zero}, term,
-                             [](auto a, auto b) { return a + b; });
+  const Vec<T> scale(static_cast<T>(moments.scale));
+  return sum_segment<T, 3>(group, [&](auto access, int64_t i, auto& sums) {
+    const Vec<T> distance = access.or_zero(centred(access.load(x, i))), given = access.load(g, i);
+    sums[0] = fma(distance, distance, sums[0]);
+    sums[1] += given;
+    sums[2] = plus_chained<kGuarded>(sums[2], given, distance * scale);
+  });
 }
 
 template <typename T>
@@ -119,16 +115,12 @@ double sum_gradients(const void* gradient, const void* source, const Segments& g
                      const Moments& moments, double* plain, double* along) {
   const T *g = static_cast<const T*>(gradient), *x = static_cast<const T*>(source);
   double square = 0;
-  std::fill_n(plain, group.count, 0.0);
-  std::fill_n(along, group.count, 0.0);
-  for_each_block(group, [&](int64_t segment, int64_t offset, int64_t n) {
-    RuleSums<T> sums = sum_block<T, false>(g + offset, x + offset, n, moments);
-    if (!std::isfinite(horizontal_sum(sums.along))) {
-      sums = sum_block<T, true>(g + offset, x + offset, n, moments);
-    }
-    square += horizontal_sum(sums.square);
-    plain[segment] += horizontal_sum(sums.plain);
-    along[segment] += horizontal_sum(sums.along);
+  for_each_segment(group, [&](int64_t segment, int64_t offset) {
+    auto sums = sum_gradient<false>(g + offset, x + offset, group, moments);
+    if (!std::isfinite(sums[2])) sums = sum_gradient<true>(g + offset, x + offset, group, moments);
+    square += sums[0];
+    plain[segment] = sums[1];
+    along[segment] = sums[2];
   });
   return square / static_cast<double>(group.count * group.length);
 }
@@ -142,21 +134,21 @@ void find_gradient(const void* gradient, const void* source, const Segments& gro
   const Centred<T> centred(moments);
   const Vec<T> scale(static_cast<T>(moments.scale)), shift(static_cast<T>(mean_plain));
   const Vec<T> stretch(static_cast<T>(mean_along));
-  for_each_block(group, [&](int64_t segment, int64_t offset, int64_t n) {
+  for_each_segment(group, [&](int64_t segment, int64_t offset) {
     const Vec<T> weight = number_of(affine.weight, segment, affine, T(1));
     const Vec<T> slope = stretch * scale * scale;
     const bool finite = std::isfinite(weight[0] * scale[0]) && std::isfinite(shift[0] + slope[0]);
     if (finite && mean_along == 0) {  // x may not be finite then, and is not needed
-      for_each_vector<T>(n, [&](auto access, int64_t i) {
+      for_each_vector<T>(group.length, [&](auto access, int64_t i) {
         access.store(out + offset, i, (access.load(g + offset, i) * weight - shift) * scale);
       });
     } else if (finite) {
-      for_each_vector<T>(n, [&](auto access, int64_t i) {
+      for_each_vector<T>(group.length, [&](auto access, int64_t i) {
         const Vec<T> rest = (access.load(g + offset, i) * weight - shift) * scale;
         access.store(out + offset, i, rest - centred(access.load(x + offset, i)) * slope);
       });
     } else {
-      for_each_vector<T>(n, [&](auto access, int64_t i) {
+      for_each_vector<T>(group.length, [&](auto access, int64_t i) {
         const Vec<T> inner = chain(access.load(g + offset, i), weight);
         const Vec<T> unit = centred(access.load(x + offset, i)) * scale;
         access.store(out + offset, i, chain((inner - shift) - chain(stretch, unit), scale));

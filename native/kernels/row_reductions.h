@@ -8,12 +8,13 @@ namespace extensor::EX_ISA {
 
 constexpr int64_t kTermBlock = 1024;
 
-// Terms are vectors, or several of them: term(access, i, start) for the elements from i on. Lanes
-// past the end of the row must be neutral: Access::or_zero and Access::load_or see to that.
-template <typename T, typename Value, typename Term, typename Combine>
-EX_INLINE Value reduce_terms(int64_t begin, int64_t end, Value start, Term& term, Combine combine) {
+// Terms are vectors: term(access, i, start) for the elements from i on. Lanes past the end of the
+// row must be neutral: Access::or_zero and Access::load_or see to that.
+template <typename T, typename Term, typename Combine>
+EX_INLINE Vec<T> reduce_terms(int64_t begin, int64_t end, Vec<T> start, Term& term,
+                              Combine combine) {
   constexpr int64_t size = Vec<T>::size;
-  Value partial[4] = {start, start, start, start};
+  Vec<T> partial[4] = {start, start, start, start};
   int64_t i = begin;
   for (; i + 4 * size <= end; i += 4 * size) {
 #pragma GCC unroll 4
@@ -31,12 +32,12 @@ EX_INLINE Value reduce_terms(int64_t begin, int64_t end, Value start, Term& term
   return combine(combine(partial[0], partial[2]), combine(partial[1], partial[3]));
 }
 
-template <typename T, typename Value, typename Term, typename Combine>
-Value reduce_term_tree(int64_t begin, int64_t end, Value start, Term& term, Combine combine) {
+template <typename T, typename Term, typename Combine>
+Vec<T> reduce_term_tree(int64_t begin, int64_t end, Vec<T> start, Term& term, Combine combine) {
   const int64_t n = end - begin;
   if (n <= kTermBlock) return reduce_terms<T>(begin, end, start, term, combine);
   const int64_t middle = begin + (n / 2 + kTermBlock - 1) / kTermBlock * kTermBlock;
-  const Value first = reduce_term_tree<T>(begin, middle, start, term, combine);
+  Vec<T> first = reduce_term_tree<T>(begin, middle, start, term, combine);
   return combine(first, reduce_term_tree<T>(middle, end, start, term, combine));
 }
 
