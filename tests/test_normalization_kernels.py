@@ -16,8 +16,8 @@ pytestmark = pytest.mark.skipif(engine.ENGINE == "reference", reason="the refere
 
 every_float = pytest.mark.parametrize("dtype", ["float32", "float64"])
 
-# The op, its shape, and from the shape to (the shape of a weight, what follows x in the op, and in
-# the rule). Rows alone and in tiles of four, columns in tiles, single vectors and less, channels.
+# The op and the shapes of x: rows alone and in tiles of four, columns in tiles, single vectors and
+# less, channels of several segments.
 KINDS: dict[str, tuple[str, list[tuple[int, ...]]]] = {
     "rows": ("layer_norm", [(r, n) for r in (1, 4, 6) for n in (1, 7, 8, 33, 256, 257, 1030)]),
     "squares": ("rms_norm", [(r, n) for r in (1, 4, 6) for n in (1, 7, 8, 33, 256, 257, 1030)]),

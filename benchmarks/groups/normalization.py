@@ -12,7 +12,7 @@ from benchmarks.groups.cases import sample
 from benchmarks.libraries import Libraries
 from benchmarks.measure import OURS, Call, Measure, Notes
 
-# From (x, weight, bias, running_mean, running_var) to what the function takes, besides x.
+# From (weight, bias, running_mean, running_var) to what the function takes besides x.
 Arguments = Callable[..., tuple[Any, ...]]
 
 
