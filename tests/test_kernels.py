@@ -475,6 +475,7 @@ WORDS = np.random.default_rng(0).integers(-900, 900, 20_000)
 PAIR_LOSSES = ("mse_loss", "l1_loss", "binary_cross_entropy", "binary_cross_entropy_with_logits")
 NORMALIZED = {"x": (300, 301), "weight": (301,), "bias": (301,)}
 IMAGES = {"x": (8, 12, 41, 31), "weight": (12,), "bias": (12,)}
+SAMPLES = {"x": (900, 300), "weight": (300,), "bias": (300,)}
 TRAINING = {"running_mean": None, "running_var": None, "training": True}
 # The inputs of each, as shapes or as indices, and the attributes; both by name where inputs are left out.
 LARGE: dict[str, list[tuple[Any, Any]]] = {
@@ -514,9 +515,9 @@ LARGE: dict[str, list[tuple[Any, Any]]] = {
     "cross_entropy": [(((1000, 301),), (np.arange(1000) % 301, reduction)) for reduction in ("mean", "none")],
     "layer_norm": [(NORMALIZED, {"normalized_shape": 301})],
     "rms_norm": [({"x": (300, 301), "weight": (301,)}, {"normalized_shape": 301})],
-    "group_norm": [(IMAGES, {"num_groups": groups}) for groups in (1, 4)],
+    "group_norm": [(x, {"num_groups": groups}) for x in (IMAGES, SAMPLES) for groups in (1, 4)],
     "instance_norm": [(IMAGES, {})],
-    "batch_norm": [(IMAGES, TRAINING)],
+    "batch_norm": [(x, TRAINING) for x in (IMAGES, SAMPLES)],
     "dropout": [(((1000, 301),), (0.5, True, Repeating(1)))],
     "dropout2d": [(((40, 50, 9, 9),), (0.5, True, Repeating(1)))],
     "broadcast_to": [(((1, 301),), ((1000, 301),))],

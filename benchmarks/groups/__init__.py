@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from benchmarks.groups import call, convolution, epoch, gemm, ops, optim, train
+from benchmarks.groups import call, convolution, epoch, gemm, normalization, ops, optim, train
 from benchmarks.libraries import Libraries
 from benchmarks.measure import Measure, Notes
 
@@ -15,6 +15,7 @@ TIMED: dict[str, Group] = {
     "ops": ops.measures,
     "gemm": gemm.measures,
     "convolution": convolution.measures,
+    "normalization": normalization.measures,
     "optim": optim.measures,
     "train": train.measures,
     "epoch": epoch.measures,

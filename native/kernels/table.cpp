@@ -63,6 +63,8 @@ const KernelTable& table() {
       max_pooling(),
       mean_pooling(),
       normalization_kernels(),
+      row_normalization_kernels(),
+      column_normalization_kernels(),
       recurrent_kernels(),
       attention_kernels(),
   };

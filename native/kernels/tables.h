@@ -223,29 +223,54 @@ struct Moments {
   double first, shift, variance, scale;
 };
 
-// What a normalized element is multiplied with and what is added; null for neither. By element,
-// both have a number for each element of a segment, else segment k has the one at k * step.
+// What a normalized element of segment k is multiplied with and what is added: the numbers at
+// k * step; null for neither.
 struct Affine {
   const void *weight, *bias;
-  bool by_element;
   int64_t step;
 };
 
-// Normalization of one group, by the mean square where it is not `around_mean`. Its rule: the sums
-// of the gradients, and of the gradients times the normalized elements, of each segment; from their
-// means the gradient of the input; and for weights by element, their gradients added to a row.
+// Normalization of one group.
 struct NormalizationKernels {
-  Moments (*moments[kElements])(const void* x, const Segments& group, bool around_mean, double eps);
+  Moments (*moments[kElements])(const void* x, const Segments& group, double eps);
   void (*normalize[kElements])(const void* x, const Segments& group, const Moments& moments,
                                const Affine& affine, void* out);
-  void (*sums[kElements])(const void* gradient, const void* x, const Segments& group,
-                          const Moments& moments, const Affine& affine, double* plain,
-                          double* along);
+  // The mean alone, with a scale of 1: the sums find the variance on their way.
+  Moments (*mean[kElements])(const void* x, const Segments& group);
+  // Of each segment the sum of the gradients, and of the gradients times the elements normalized by
+  // `moments`. Returns the variance.
+  double (*sums[kElements])(const void* gradient, const void* x, const Segments& group,
+                            const Moments& moments, double* plain, double* along);
+  // From their means, weighted, the gradient of the input.
   void (*gradient[kElements])(const void* gradient, const void* x, const Segments& group,
                               const Moments& moments, const Affine& affine, double mean_plain,
                               double mean_along, void* out);
-  void (*parameters[kElements])(const void* gradient, const void* x, int64_t n,
-                                const Moments& moments, void* to_weight, void* to_bias);
+};
+
+// A part of a matrix: `width` neighbours in each of the rows, which are `stride` apart.
+struct Panel {
+  int64_t rows, width, stride;
+};
+
+// Normalization of rows, by the mean square where it is not `around_mean`. The weight and the bias
+// have a number for each column, or are null.
+struct RowNormalizationKernels {
+  void (*normalize[kElements])(const void* x, const Panel& panel, bool around_mean, double eps,
+                               const void* weight, const void* bias, void* out);
+  // The gradients of the parameters are added to what is there; null for what is not needed.
+  void (*rule[kElements])(const void* gradient, const void* x, const Panel& panel, bool around_mean,
+                          double eps, const void* weight, void* out, void* to_weight,
+                          void* to_bias);
+};
+
+// The same for columns, with a number for each of them too. Moments are found where they are `own`,
+// else given.
+struct ColumnNormalizationKernels {
+  void (*normalize[kElements])(const void* x, const Panel& panel, bool own, double eps,
+                               Moments* moments, const void* weight, const void* bias, void* out);
+  void (*rule[kElements])(const void* gradient, const void* x, const Panel& panel, bool own,
+                          double eps, Moments* moments, const void* weight, void* out,
+                          void* to_weight, void* to_bias);
 };
 
 // One step of a gated recurrence for `rows` sequences of n units, besides its product. The gates of
@@ -325,6 +350,8 @@ struct KernelTable {
   MaxPooling max_pooling;
   MeanPooling mean_pooling;
   NormalizationKernels normalization;
+  RowNormalizationKernels row_normalization;
+  ColumnNormalizationKernels column_normalization;
   RecurrentKernels recurrent;
   AttentionKernels attention;
 };

@@ -33,18 +33,23 @@ struct Layout {
   int64_t groups = 0;
   Segments group{};
   bool across_batch = false;
-  bool by_element = false;  // a weight for each element of a group, else for each channel
-  int weight_axes = 1;
-  int64_t channels = 0;  // numbers in a weight
+  bool by_row = false;  // a weight for each element of a group, else for each segment
+  int weight_axis = 1, weight_axes = 1;  // the axes of x that a weight has
+  int64_t channels = 0;                  // numbers in a weight
 
   int64_t offset(int64_t index) const {
     return index * (across_batch ? group.length : group.count * group.length);
   }
   int64_t first_channel(int64_t index) const {
-    return by_element ? 0 : across_batch ? index : index * group.count % channels;
+    if (across_batch) return index;
+    return index * group.count % channels;
   }
   int64_t channel_step() const { return across_batch ? 0 : 1; }
   int64_t size() const { return group.count * group.length; }
+  // The elements of a group without regard to channels.
+  Segments run() const { return across_batch ? group : Segments{1, size(), size()}; }
+  // Groups of single elements: the columns of a matrix.
+  bool by_column() const { return across_batch && group.length == 1; }
 
   // normalized_shape, an int or a tuple: the last axes of x.
   bool read_last_axes(PyArrayObject* x, PyObject* shape) {
@@ -58,26 +63,28 @@ struct Layout {
         !std::equal(sizes, sizes + weight_axes, PyArray_DIMS(x) + ndim - weight_axes)) {
       return false;
     }
+    weight_axis = ndim - weight_axes;
     channels = product(sizes, weight_axes);
     groups = PyArray_SIZE(x) / channels;
     group = {1, channels, channels};
-    by_element = true;
+    by_row = true;
     return true;
   }
   // The channels of axis 1 in as many groups of one sample as given; each alone for 0.
   bool read_groups(PyArrayObject* x, int64_t count) {
     if (PyArray_NDIM(x) < 2) return false;
     channels = PyArray_DIM(x, 1);
+    const int64_t places = PyArray_SIZE(x) / (PyArray_DIM(x, 0) * channels);
+    by_row = count != 0 && places == 1;
     if (count == 0) count = channels;
     if (count < 0 || channels % count != 0) return false;
-    const int64_t places = PyArray_SIZE(x) / (PyArray_DIM(x, 0) * channels);
     groups = PyArray_DIM(x, 0) * count;
     group = {channels / count, places, places};
+    if (by_row) group = run();
     return true;
   }
-  // Single elements far apart, of two axes, are left to the formula.
   bool read_channels(PyArrayObject* x) {
-    if (PyArray_NDIM(x) < 3) return false;
+    if (PyArray_NDIM(x) < 2) return false;
     channels = groups = PyArray_DIM(x, 1);
     const int64_t places = PyArray_SIZE(x) / (PyArray_DIM(x, 0) * channels);
     group = {PyArray_DIM(x, 0), places, channels * places};
@@ -107,8 +114,7 @@ struct Problem {
     if (object == Py_None) return true;
     if (!is_plain_array(object)) return false;
     PyArrayObject* array = as_array(object);
-    const npy_intp* sizes = PyArray_DIMS(like);
-    sizes += layout.by_element ? PyArray_NDIM(like) - layout.weight_axes : 1;
+    const npy_intp* sizes = PyArray_DIMS(like) + layout.weight_axis;
     return PyArray_TYPE(array) == storage.typenum && PyArray_NDIM(array) == layout.weight_axes &&
            std::equal(sizes, sizes + layout.weight_axes, PyArray_DIMS(array));
   }
@@ -148,24 +154,29 @@ struct Problem {
   const char* group_data(int64_t index) const {
     return data_of(x) + layout.offset(index) * storage.itemsize;
   }
+  // The weight or the bias, from a place in it on; null for None.
+  const char* parameter(int which, int64_t skipped_bytes) const {
+    return parameters[which] ? data_of(parameters[which]) + skipped_bytes : nullptr;
+  }
   Affine affine_of(int64_t index) const {
     const int64_t skipped = layout.first_channel(index) * storage.itemsize;
-    const auto from = [&](const Reference& array) {
-      return array ? data_of(array) + skipped : nullptr;
-    };
-    return {from(parameters[0]), from(parameters[1]), layout.by_element, layout.channel_step()};
+    return {parameter(0, skipped), parameter(1, skipped), layout.channel_step()};
   }
   Moments moments_of(int64_t index) const {
-    if (own) {
-      const auto find = kernels().normalization.moments[element()];
-      return find(group_data(index), layout.group, around_mean, eps);
-    }
+    if (!own) return running_of(index);
+    return kernels().normalization.moments[element()](group_data(index), layout.run(), eps);
+  }
+  // Without the variance, where it is found on the way.
+  Moments mean_of(int64_t index) const {
+    if (!own) return running_of(index);
+    return kernels().normalization.mean[element()](group_data(index), layout.run());
+  }
+  Moments running_of(int64_t index) const {
     const int64_t channel = layout.first_channel(index);
     const double mean = reinterpret_cast<const double*>(data_of(running[0]))[channel];
     const double variance = reinterpret_cast<const double*>(data_of(running[1]))[channel];
     return {mean, 0, variance, 1 / std::sqrt(variance + eps)};
   }
-  Cut pieces() const { return cut(layout.groups, Cost::medium, layout.size()); }
 };
 
 }  // namespace extensor::normalization
