@@ -9,8 +9,8 @@ namespace extensor::EX_ISA {
 namespace {
 
 constexpr int kTileRows = 4;
-constexpr int64_t kShortRow =
-    1024;  // bytes, beyond which a row goes alone: memory likes one stream
+// Bytes, beyond which a row goes alone: memory likes one stream.
+constexpr int64_t kShortRow = 1024;
 
 // Where the rows of a tile are centred, as a step from their first elements (see the groups), and
 // by how much they are scaled.
