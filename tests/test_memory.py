@@ -219,6 +219,31 @@ def test_steady_state_makes_no_pool_misses(rng: np.random.Generator) -> None:
 
 @native
 @pooled
+@pytest.mark.skipif(sys.platform == "win32", reason="page faults are counted by resource")
+def test_steps_of_a_transformer_touch_no_new_pages() -> None:
+    """Also what is copied to be contiguous, or joined, lies in memory that was used before."""
+    import resource
+
+    layer = ex.nn.TransformerEncoderLayer(64, 4, 256, dropout=0.0, batch_first=True)
+    optimizer = ex.optim.AdamW(layer.parameters())
+    x = ex.random.normal(0.0, 1.0, (16, 64, 64))
+
+    def step() -> None:
+        optimizer.zero_grad()
+        layer(x).square().mean().backward()
+        optimizer.step()
+
+    for _ in range(5):
+        step()
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+    for _ in range(10):
+        step()
+    # One activation has 64 pages; a few new ones are Python's.
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before < 10 * 64
+
+
+@native
+@pooled
 def test_statistics_follow_a_tensor() -> None:
     gc.collect()
     ex.trim_memory()
