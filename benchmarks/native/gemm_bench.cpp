@@ -1,4 +1,5 @@
-// gemm_bench test             check gemm against a naive reference
+// gemm_bench test [scale]     check gemm against a naive reference
+// gemm_bench test-bfloat16    check the products of bfloat16 alone
 // gemm_bench peak             measure the FMA peak of one core, GF/s
 // gemm_bench serve            time ours; reads "m k n layout threads seconds" lines, prints seconds
 // gemm_bench serve library sgemm sgemv
@@ -366,6 +367,17 @@ void check_type(Random& random, int scale) {
   }
 }
 
+int report() {
+  printf(failures ? "%d failures\n" : "all right\n", failures);
+  return failures != 0;
+}
+
+int test_bfloat16() {
+  Random random(1);
+  check_type<BFloat16>(random, 1);
+  return report();
+}
+
 int test(int scale) {
   Random random(1);
   check_special_values();
@@ -379,8 +391,7 @@ int test(int scale) {
     check_batch<float>(random, 33, 50, 1, 20, one_b);
     check_batch<double>(random, 5, 9, 1, 20, one_b);
   }
-  printf(failures ? "%d failures\n" : "all right\n", failures);
-  return failures != 0;
+  return report();
 }
 
 // ---- speed
@@ -535,9 +546,10 @@ int serve(const char* library, const char* gemm_name, const char* gemv_name) {
 int main(int count, char** words) {
   std::string command = count > 1 ? words[1] : "";
   if (command == "test") return test(count > 2 ? atoi(words[2]) : 4);
+  if (command == "test-bfloat16") return test_bfloat16();
   if (command == "peak") return printf("%.1f\n", peak()), 0;
   if (command == "serve" && count == 2) return serve(nullptr, "", "");
   if (command == "serve" && count == 5) return serve(words[2], words[3], words[4]);
-  fprintf(stderr, "usage: gemm_bench test|peak|serve [library sgemm sgemv]\n");
+  fprintf(stderr, "usage: gemm_bench test|test-bfloat16|peak|serve [library sgemm sgemv]\n");
   return 2;
 }

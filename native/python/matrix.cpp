@@ -1,6 +1,7 @@
 #include "matrix.h"
 
 #include <algorithm>
+#include <type_traits>
 
 #include "../kernels/tables.h"
 #include "../runtime/memory.h"
@@ -78,7 +79,10 @@ void multiply(const GemmKernel<T>& kernel, const Product& product, void* out, co
   problem.b_batch = b_batch;
   problem.c_batch = a.rows * b.columns;
   Unlocked unlocked(problem.m * problem.n * problem.k * problem.batch / 32);
-  kernel.run(problem, kernel.tasks(problem) > 1 ? run_tasks : nullptr);
+  // Every task packs again, which only bfloat16 cannot do without: one thread takes it in one
+  // piece.
+  const bool whole = std::is_same_v<T, BFloat16> && num_threads() == 1;
+  kernel.run(problem, !whole && kernel.tasks(problem) > 1 ? run_tasks : nullptr);
 }
 
 // Sums of bfloat16 are float32, and rounded once. False if there is no memory for them.
