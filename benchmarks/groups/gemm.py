@@ -42,15 +42,19 @@ def measures(libraries: Libraries, quick: bool, notes: Notes) -> Iterator[Measur
                 flops=2.0 * m * k * n,
                 bytes=4.0 * (m * k + k * n + m * n),
             )
+    yield from _short_measures(libraries, quick)
+
+
+def _short_measures(libraries: Libraries, quick: bool) -> Iterator[Measure]:
+    """Products of bfloat16, beside our own of float32: a table of their own, with means of its own."""
     for m, k, n in SHORT_SHAPES[:1] if quick else SHORT_SHAPES:
-        bfloat16 = libraries[OURS].bfloat16
         a, b = (
-            sample("normal", shape, seed).astype(bfloat16).astype("float32")
+            sample("normal", shape, seed).astype(libraries[OURS].bfloat16).astype("float32")
             for seed, shape in enumerate(((m, k), (k, n)))
         )
         for layout in LAYOUTS:
             yield Measure(
-                "gemm",
+                "gemm bfloat16",
                 f"{layout} bfloat16",
                 f"{m} x {k} x {n}",
                 {
