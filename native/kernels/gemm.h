@@ -45,6 +45,7 @@ struct Gemm {
   Epilogue epilogue = Epilogue::none;
   int64_t batch = 1;
   int64_t a_batch = 0, b_batch = 0, c_batch = 0;  // zero broadcasts an operand
+  int64_t most_tasks = INT64_MAX;                 // that one matrix is cut into
 };
 
 // Runs body(context, task) for every task in [0, tasks) on any threads and returns when all are

@@ -5,7 +5,8 @@
 namespace extensor::EX_ISA {
 namespace {
 
-// How a product is cut: by its shape alone. The cut does not change any bit of the result either.
+// How a product is cut: by its shape and most_tasks alone. The cut does not change any bit of the
+// result either.
 struct Plan {
   int64_t row_step, column_step;  // of the blocks of C
   int64_t row_blocks, column_blocks;
@@ -78,7 +79,7 @@ Plan make_plan(const Gemm<Operand>& p) {
   Plan plan{p.m, p.n, 1, 1, 1, 0, 1};
   if (p.m == 0 || p.n == 0 || p.k == 0 || p.batch == 0) return plan;
   const int64_t cost = cost_of(p);
-  const int64_t wanted = wanted_tasks(cost);
+  const int64_t wanted = minimum(wanted_tasks(cost), p.most_tasks);
   if (cost < kTaskCost) plan.matrices = minimum(p.batch, ceil_divide(kTaskCost, cost));
   if (wanted > 1) {
     cut_result(p, wanted, plan);

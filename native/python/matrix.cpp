@@ -78,11 +78,10 @@ void multiply(const GemmKernel<T>& kernel, const Product& product, void* out, co
   problem.a_batch = a_batch;
   problem.b_batch = b_batch;
   problem.c_batch = a.rows * b.columns;
+  // Each task packs its operands again, and bfloat16 cannot be multiplied unpacked.
+  if (std::is_same_v<T, BFloat16>) problem.most_tasks = num_threads();
   Unlocked unlocked(problem.m * problem.n * problem.k * problem.batch / 32);
-  // Every task packs again, which only bfloat16 cannot do without: one thread takes it in one
-  // piece.
-  const bool whole = std::is_same_v<T, BFloat16> && num_threads() == 1;
-  kernel.run(problem, !whole && kernel.tasks(problem) > 1 ? run_tasks : nullptr);
+  kernel.run(problem, kernel.tasks(problem) > 1 ? run_tasks : nullptr);
 }
 
 // Sums of bfloat16 are float32, and rounded once. False if there is no memory for them.
