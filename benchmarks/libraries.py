@@ -92,4 +92,6 @@ def as_numpy(value: Any) -> list[np.ndarray]:
         return []
     if hasattr(value, "detach"):
         value = value.detach()
+    if str(value.dtype) == "torch.bfloat16":  # NumPy does not know it
+        value = value.float()
     return [value.numpy() if hasattr(value, "numpy") else np.asarray(value)]

@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from benchmarks.measure import OURS, Results, Row, geometric_mean, library_of, short
+from benchmarks.measure import OURS, PEERS, Results, Row, geometric_mean, library_of, short
 from benchmarks.targets import Target, judge, most_allowed
 
 
@@ -57,8 +57,8 @@ def _group_table(group: str, threads: int, rows: Sequence[Row]) -> Table:
 
 
 def _labels(rows: Iterable[Row]) -> list[str]:
-    """The contestants beside us, NumPy first and a library's variants together."""
-    order = ("numpy", "torch", "jax")
+    """The contestants beside us, NumPy first, a library's variants together, our own variants last."""
+    order = (*PEERS, OURS)
     found = dict.fromkeys(label for row in rows for label in row.ratio)
     return sorted(found, key=lambda label: (order.index(library_of(label)), label))
 

@@ -118,7 +118,10 @@ def _agree(expected: Sequence[Any], found: Sequence[Any]) -> bool:
         if ours.shape != theirs.shape:
             return False
         scale = float(np.abs(ours).max(initial=0.0))
-        if not np.allclose(ours, theirs, rtol=1e-3, atol=1e-4 * scale, equal_nan=True):
+        rtol = 1e-3
+        if ours.dtype.name == "bfloat16":
+            ours, rtol = ours.astype(np.float32), 2.0**-7
+        if not np.allclose(ours, theirs, rtol=rtol, atol=1e-4 * scale, equal_nan=True):
             return False
     return not expected or not found or len(expected) == len(found)
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import extensor as ex
-from extensor import amp, precision
+from extensor import amp, engine, precision
 from extensor.op import OPS
 
 
@@ -133,13 +133,23 @@ def test_checkpoint_computes_again_in_the_same_precision(
             np.testing.assert_array_equal(first, second)
 
 
-def test_says_once_that_it_is_not_faster(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_says_once_that_it_is_not_faster(monkeypatch: pytest.MonkeyPatch, dtype: Any) -> None:
     monkeypatch.setattr(amp, "_said", [])
-    with pytest.warns(UserWarning, match="save memory"), amp.autocast():
+    monkeypatch.setattr(engine, "multiplies_bfloat16", lambda: dtype != ex.bfloat16)
+    with pytest.warns(UserWarning, match="save memory"), amp.autocast(dtype):
         pass
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        with amp.autocast():
+        with amp.autocast(dtype):
+            pass
+
+
+def test_says_nothing_where_bfloat16_has_units(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(amp, "_said", [])
+    monkeypatch.setattr(engine, "multiplies_bfloat16", lambda: True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with amp.autocast("bfloat16"):
             pass
 
 

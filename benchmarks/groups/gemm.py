@@ -23,6 +23,8 @@ SHAPES = (
     (2048, 2048, 2048),
 )
 LAYOUTS = ("NN", "NT", "TN")
+# Sizes at which torch needs at most a second, which it does where the processor has no bfloat16.
+SHORT_SHAPES = ((64, 784, 128), (512, 512, 512), (1024, 512, 128))
 
 
 def measures(libraries: Libraries, quick: bool, notes: Notes) -> Iterator[Measure]:
@@ -40,12 +42,39 @@ def measures(libraries: Libraries, quick: bool, notes: Notes) -> Iterator[Measur
                 flops=2.0 * m * k * n,
                 bytes=4.0 * (m * k + k * n + m * n),
             )
+    yield from _short_measures(libraries, quick)
 
 
-def _product(libraries: Libraries, label: str, a: Any, b: Any, layout: str) -> Call:
+def _short_measures(libraries: Libraries, quick: bool) -> Iterator[Measure]:
+    """Products of bfloat16, beside our own of float32: a table of their own, with means of its own."""
+    for m, k, n in SHORT_SHAPES[:1] if quick else SHORT_SHAPES:
+        a, b = (
+            sample("normal", shape, seed).astype(libraries[OURS].bfloat16).astype("float32")
+            for seed, shape in enumerate(((m, k), (k, n)))
+        )
+        for layout in LAYOUTS:
+            yield Measure(
+                "gemm bfloat16",
+                f"{layout} bfloat16",
+                f"{m} x {k} x {n}",
+                {
+                    OURS: partial(_product, libraries, OURS, a, b, layout, short=True),
+                    "torch": partial(_product, libraries, "torch", a, b, layout, short=True),
+                    f"{OURS} float32": partial(_product, libraries, OURS, a, b, layout),
+                },
+            )
+
+
+def _product(
+    libraries: Libraries, label: str, a: Any, b: Any, layout: str, short: bool = False
+) -> Call:
     """T: the operand is the transposed view of a matrix that lies the other way round."""
     stored_a = libraries.array(label, a.T.copy() if layout[0] == "T" else a)
     stored_b = libraries.array(label, b.T.copy() if layout[1] == "T" else b)
+    if short:
+        cast = "to" if label == "torch" else "astype"
+        dtype = libraries[label].bfloat16
+        stored_a, stored_b = (getattr(x, cast)(dtype) for x in (stored_a, stored_b))
     if label == "jax":
         # A transposed array is a copy in JAX; inside the compiled function it is none.
         compiled = libraries["jax"].jit(lambda a, b: _turned(a, b, layout, lambda a, b: a @ b))

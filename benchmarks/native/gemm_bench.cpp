@@ -1,4 +1,5 @@
-// gemm_bench test             check gemm against a naive reference
+// gemm_bench test [scale]     check gemm against a naive reference
+// gemm_bench test-bfloat16    check the products of bfloat16 alone
 // gemm_bench peak             measure the FMA peak of one core, GF/s
 // gemm_bench serve            time ours; reads "m k n layout threads seconds" lines, prints seconds
 // gemm_bench serve library sgemm sgemv
@@ -206,9 +207,9 @@ void check(Random& random, int64_t m, int64_t n, int64_t k, int a_layout, int b_
   fill(c);
   fill(serial);
   p.c = c.data();
-  EX_ISA::gemm(p, backwards);
+  EX_ISA::gemm(p, {8, backwards});
   p.c = serial.data();
-  EX_ISA::gemm(p, nullptr);
+  EX_ISA::gemm(p, {});
   bool same = size == 0 || memcmp(c.data(), serial.data(), size * sizeof(Result)) == 0;
   double worst = 0;
   for (int64_t i = 0; i < m; ++i) {
@@ -261,11 +262,11 @@ void check_layouts_agree(Random& random, int64_t m, int64_t n, int64_t k) {
             .b_column = 1,
             .c = c.data(),
             .c_row = n};
-  EX_ISA::gemm(p, two_threads);
+  EX_ISA::gemm(p, {2, two_threads});
   p.a = a2.memory.data(), p.a_row = 1, p.a_column = m;
   p.b = b2.memory.data(), p.b_row = 1, p.b_column = k;
   p.c = c2.data();
-  EX_ISA::gemm(p, nullptr);
+  EX_ISA::gemm(p, {});
   if (memcmp(c.data(), c2.data(), c.size() * sizeof(Result)) != 0) {
     ++failures;
     printf("FAIL layouts differ %zu bytes m=%ld n=%ld k=%ld\n", sizeof(T), m, n, k);
@@ -290,14 +291,14 @@ void check_batch(Random& random, int64_t batch, int64_t m, int64_t n, int64_t k,
             .a_batch = m * k,
             .b_batch = one_b ? 0 : k * n,
             .c_batch = m * n};
-  EX_ISA::gemm(p, two_threads);
+  EX_ISA::gemm(p, {2, two_threads});
   Gemm<T> one = p;
   one.batch = 1;
   one.c = d.data();
   for (int64_t i = 0; i < batch; ++i) {
     one.a = a.data() + i * p.a_batch;
     one.b = b.data() + i * p.b_batch;
-    EX_ISA::gemm(one, nullptr);
+    EX_ISA::gemm(one, {});
     if (memcmp(d.data(), c.data() + i * m * n, d.size() * sizeof(T)) != 0) {
       ++failures;
       printf("FAIL batch %ld of %ld m=%ld n=%ld k=%ld\n", i, batch, m, n, k);
@@ -323,7 +324,7 @@ void check_special_values() {
                     .c = c.data(),
                     .c_row = n,
                     .epilogue = Epilogue::relu};
-      EX_ISA::gemm(p, nullptr);
+      EX_ISA::gemm(p, {});
       for (int64_t i = 0; i < m; ++i) {
         for (int64_t j = 0; j < n; ++j) {
           bool expected = i == 0 || i == m - 1;
@@ -366,6 +367,17 @@ void check_type(Random& random, int scale) {
   }
 }
 
+int report() {
+  printf(failures ? "%d failures\n" : "all right\n", failures);
+  return failures != 0;
+}
+
+int test_bfloat16() {
+  Random random(1);
+  check_type<BFloat16>(random, 1);
+  return report();
+}
+
 int test(int scale) {
   Random random(1);
   check_special_values();
@@ -379,8 +391,7 @@ int test(int scale) {
     check_batch<float>(random, 33, 50, 1, 20, one_b);
     check_batch<double>(random, 5, 9, 1, 20, one_b);
   }
-  printf(failures ? "%d failures\n" : "all right\n", failures);
-  return failures != 0;
+  return report();
 }
 
 // ---- speed
@@ -466,8 +477,8 @@ double time_ours(const Job& job) {
                 .b_column = b_turned ? job.k : 1,
                 .c = x.c.data(),
                 .c_row = job.n};
-  ParallelFor run = job.threads > 1 ? two_threads : nullptr;
-  return best_time(job, [&] { EX_ISA::gemm(p, run); });
+  const Workers workers{job.threads, job.threads > 1 ? two_threads : nullptr};
+  return best_time(job, [&] { EX_ISA::gemm(p, workers); });
 }
 
 // Fortran BLAS sees row-major matrices as their transposes: it computes C' = B' A'.
@@ -535,9 +546,10 @@ int serve(const char* library, const char* gemm_name, const char* gemv_name) {
 int main(int count, char** words) {
   std::string command = count > 1 ? words[1] : "";
   if (command == "test") return test(count > 2 ? atoi(words[2]) : 4);
+  if (command == "test-bfloat16") return test_bfloat16();
   if (command == "peak") return printf("%.1f\n", peak()), 0;
   if (command == "serve" && count == 2) return serve(nullptr, "", "");
   if (command == "serve" && count == 5) return serve(words[2], words[3], words[4]);
-  fprintf(stderr, "usage: gemm_bench test|peak|serve [library sgemm sgemv]\n");
+  fprintf(stderr, "usage: gemm_bench test|test-bfloat16|peak|serve [library sgemm sgemv]\n");
   return 2;
 }

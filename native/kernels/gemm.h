@@ -27,7 +27,8 @@ struct GemmResult<BFloat16> {
 // The same bits for any number of threads: every element of C is summed in an order that depends on
 // k alone, not on tasks, strides, m, n or the place in a batch. One exception: a single row or
 // column whose other operand runs along k in memory (x W' with row-major W) has an order of its
-// own, as keeping the common one would halve its speed.
+// own, as keeping the common one would halve its speed. With AVX512-BF16 that is so of any single
+// row or column of bfloat16.
 template <typename Operand>
 struct Gemm {
   using Result = typename GemmResult<Operand>::type;
@@ -71,3 +72,4 @@ struct Workers {
 EXTENSOR_DECLARE_GEMM_ISA(v2)
 EXTENSOR_DECLARE_GEMM_ISA(v3)
 EXTENSOR_DECLARE_GEMM_ISA(v4)
+EXTENSOR_DECLARE_GEMM(v4bf16, BFloat16)

@@ -42,21 +42,22 @@ T* left_scratch(size_t count) {
 // own.
 template <typename Operand>
 bool packs_left(const Gemm<Operand>& p, int64_t columns) {
-  if constexpr (sizeof(Operand) == 2) return true;
+  if constexpr (!std::is_same_v<Operand, typename Packing<Operand>::Element>) return true;
   constexpr int64_t far = 2048 / sizeof(Operand);
   const bool steps_are_far = p.a_column >= far || p.a_column <= -far;
   return columns >= (steps_are_far ? 64 : 512);
 }
 
-template <typename Operand, typename T>
+template <typename Operand, typename T = typename Packing<Operand>::Element>
 Left<T> prepare_left(const Gemm<Operand>& p, Range rows, Range steps, bool pack) {
   const Operand* a = p.a + rows.begin * p.a_row + steps.begin * p.a_column;
-  if constexpr (sizeof(Operand) == sizeof(T)) {
+  if constexpr (std::is_same_v<Operand, T>) {
     if (!pack) return {a, p.a_row, p.a_column, p.a_row, 0};
   }
   constexpr int64_t width = kPackedRows<T>;
   const int64_t depth = steps.size();
-  const int64_t panel_size = width * depth + 64 / sizeof(T);  // panels must not share cache sets
+  // Panels must not share cache sets.
+  const int64_t panel_size = width * Packing<Operand>::rows(depth) + 64 / sizeof(T);
   T* packed = left_scratch<T>((rows.size() / 4 + 2) * panel_size);
   int64_t offsets[kBlockRows / 4 + 2], panels = 0;
   for (int64_t row = 0; row < rows.size(); row += tile_height(rows.size() - row)) {
@@ -71,16 +72,16 @@ Left<T> prepare_left(const Gemm<Operand>& p, Range rows, Range steps, bool pack)
 // packs it in passing.
 template <typename Operand, typename T>
 void multiply_column(const Gemm<Operand>& p, Range rows, Range steps, int64_t column,
-                     int64_t columns, const Left<T>& left, const Finish<T>& finish) {
+                     int64_t columns, const Left<T>& left, const Finish<SumOf<T>>& finish) {
   const int64_t vectors = ceil_divide(columns, kLanes<T>);
   const int64_t width = vectors * kLanes<T>;
   const Operand* b = p.b + steps.begin * p.b_row + column * p.b_column;
   T* packed = right_scratch<T>();
-  Tile<T> tile{steps.size(), left.data, left.row, left.column,
-               packed,       width,     packed,   p.c + rows.begin * p.c_row + column,
-               p.c_row,      columns,   finish};
+  Tile<T> tile{
+      Packing<Operand>::rows(steps.size()), left.data, left.row, left.column, packed, width, packed,
+      p.c + rows.begin * p.c_row + column,  p.c_row,   columns,  finish};
   bool pack_in_passing = false;
-  if constexpr (sizeof(Operand) == sizeof(T)) {
+  if constexpr (std::is_same_v<Operand, T>) {
     pack_in_passing = p.b_column == 1 && columns == width;
     if (pack_in_passing) {
       tile.b = b;
@@ -105,7 +106,7 @@ void multiply_column(const Gemm<Operand>& p, Range rows, Range steps, int64_t co
   }
 }
 
-template <typename Operand, typename T = typename Gemm<Operand>::Result>
+template <typename Operand, typename T = typename Packing<Operand>::Element>
 void multiply_tiles(const Gemm<Operand>& p, Range rows, Range columns) {
   const int64_t step_depth = block_depth(p.k);
   const int64_t chunks = ceil_divide(rows.size(), kBlockRows);
@@ -116,11 +117,12 @@ void multiply_tiles(const Gemm<Operand>& p, Range rows, Range columns) {
     for (int64_t step = 0; step < p.k; step += step_depth) {
       Range steps{step, minimum(step + step_depth, p.k)};
       const bool last = steps.end == p.k;
-      Left<T> left = prepare_left<Operand, T>(p, chunk, steps, pack);
+      Left<T> left = prepare_left(p, chunk, steps, pack);
       for (int64_t column = columns.begin; column < columns.end; column += kTileColumns<T>) {
         int64_t count = minimum<int64_t>(columns.end - column, kTileColumns<T>);
-        Finish<T> finish{p.accumulate || step > 0, last && p.bias ? p.bias + column : nullptr,
-                         last ? p.epilogue : Epilogue::none};
+        Finish<SumOf<T>> finish{p.accumulate || step > 0,
+                                last && p.bias ? p.bias + column : nullptr,
+                                last ? p.epilogue : Epilogue::none};
         multiply_column(p, chunk, steps, column, count, left, finish);
       }
     }

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <type_traits>
+
 #include "gemm_vector.h"
 
 namespace extensor::EX_ISA {
@@ -29,6 +31,23 @@ T* right_scratch() {
   return panel;
 }
 
+// How an operand lies in a panel and is multiplied there: as it is, one row of the panel per step.
+template <typename Operand>
+struct Packing {
+  using Element = Operand;
+  static int64_t rows(int64_t steps) { return steps; }
+};
+
+template <typename Element>
+struct Products {
+  using Sum = Element;
+  EX_INLINE static void add(Vector<Sum>& sum, Vector<Element> left, Vector<Element> right) {
+    sum += left * right;
+  }
+};
+template <typename Element>
+using SumOf = typename Products<Element>::Sum;
+
 // What happens to a sum on its way into C. Between blocks of k it is only added.
 template <typename T>
 struct Finish {
@@ -39,16 +58,16 @@ struct Finish {
 
 template <typename T>
 struct Tile {
-  int64_t depth;
+  int64_t depth;  // rows of the panels
   const T* a;
   int64_t a_row, a_column;
   const T* b;
   int64_t b_row;
   T* packed_b;  // where the first tile of a column leaves B for the others, side by side
-  T* c;
+  SumOf<T>* c;
   int64_t c_row;
   int64_t columns;
-  Finish<T> finish;
+  Finish<SumOf<T>> finish;
 };
 
 template <typename T>
@@ -59,8 +78,8 @@ EX_INLINE Vector<T> apply(Epilogue epilogue, Vector<T> value) {
 }
 
 // Kept out of line: its moves of odd sizes would cost the tile loop its registers.
-template <typename T>
-[[gnu::noinline]] void finish_partial(const Tile<T>& tile, int64_t rows, int64_t width,
+template <typename Element, typename T = SumOf<Element>>
+[[gnu::noinline]] void finish_partial(const Tile<Element>& tile, int64_t rows, int64_t width,
                                       const T* sums) {
   const Finish<T>& finish = tile.finish;
   for (int64_t column = 0; column < tile.columns; column += kLanes<T>) {
@@ -76,8 +95,8 @@ template <typename T>
   }
 }
 
-template <typename T, int Rows, int Vectors>
-EX_INLINE void finish_whole(const Tile<T>& tile, Vector<T> (&sums)[Rows][Vectors]) {
+template <typename Element, int Rows, int Vectors, typename T = SumOf<Element>>
+EX_INLINE void finish_whole(const Tile<Element>& tile, Vector<T> (&sums)[Rows][Vectors]) {
   constexpr int lanes = kLanes<T>;
   const Finish<T>& finish = tile.finish;
   auto each = [&](auto change) __attribute__((always_inline)) {
@@ -107,7 +126,7 @@ void compute_tile(const Tile<T>& tile) {
   for (int i = 0; i < bases; ++i) a[i] = tile.a + i * stride * a_row;
   const T* b = tile.b;
   T* packed = tile.packed_b;
-  Vector<T> sums[Rows][Vectors] = {};
+  Vector<SumOf<T>> sums[Rows][Vectors] = {};
   for (int r = 0; r < Rows; ++r) __builtin_prefetch(tile.c + r * tile.c_row, 1);
 #pragma GCC unroll 2
   for (int64_t step = tile.depth; step > 0; --step) {
@@ -124,7 +143,7 @@ void compute_tile(const Tile<T>& tile) {
     for (int r = 0; r < Rows; ++r) {
       Vector<T> left = broadcast<T>(a[r / stride][r % stride * a_row]);
 #pragma GCC unroll 2
-      for (int v = 0; v < Vectors; ++v) sums[r][v] += left * right[v];
+      for (int v = 0; v < Vectors; ++v) Products<T>::add(sums[r][v], left, right[v]);
     }
 #pragma GCC unroll 4
     for (int i = 0; i < bases; ++i) a[i] += a_column;
@@ -132,7 +151,7 @@ void compute_tile(const Tile<T>& tile) {
     if constexpr (Pack) packed += Vectors * lanes;
   }
   if (tile.columns >= Vectors * lanes) return finish_whole(tile, sums);
-  T spilled[Rows * Vectors * lanes];
+  SumOf<T> spilled[Rows * Vectors * lanes];
 #pragma GCC unroll 12
   for (int r = 0; r < Rows; ++r) {
 #pragma GCC unroll 2
@@ -144,14 +163,19 @@ void compute_tile(const Tile<T>& tile) {
 template <typename T>
 using TileFunction = void (*)(const Tile<T>&);
 
+// Pairs are made before the first tile.
+template <typename T>
+inline constexpr bool kMayPack = std::is_same_v<T, SumOf<T>>;
+
 // Indexed by rows - 1, then vectors - 1, then whether B is packed on the way.
 template <typename T, size_t... Row>
 constexpr auto tile_table(std::index_sequence<Row...>) {
   struct Table {
     TileFunction<T> functions[kTileRows][kTileVectors][2];
   };
-  return Table{{{{compute_tile<T, Row + 1, 1, false>, compute_tile<T, Row + 1, 1, true>},
-                 {compute_tile<T, Row + 1, 2, false>, compute_tile<T, Row + 1, 2, true>}}...}};
+  return Table{
+      {{{compute_tile<T, Row + 1, 1, false>, compute_tile<T, Row + 1, 1, kMayPack<T>>},
+        {compute_tile<T, Row + 1, 2, false>, compute_tile<T, Row + 1, 2, kMayPack<T>>}}...}};
 }
 
 template <typename T>

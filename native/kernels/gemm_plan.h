@@ -21,8 +21,11 @@ inline constexpr int64_t kShortTaskCost = kTaskCost / 2;
 // Beyond kUsualTasks each task repeats packing that others do too, so it must be large.
 inline constexpr int64_t kUsualTasks = 16;
 inline constexpr int64_t kLargeTaskCost = kTaskCost * 512;
-// Where the cut may follow the threads: enough that a delayed one leaves some to the others.
-inline constexpr int64_t kTasksPerThread = 8;
+// Where the cut may follow the threads: enough that a delayed one leaves some to the others, but
+// few if each task must pack all of its operands again.
+template <typename Operand>
+inline constexpr int64_t kTasksPerThread =
+    std::is_same_v<Operand, typename Packing<Operand>::Element> ? 8 : 1;
 // A result up to the first size may be summed in parallel along k, if the sums of all blocks fit in
 // the second (4 MiB of floats).
 inline constexpr int64_t kSmallResult = 4096;
@@ -83,7 +86,8 @@ Plan make_plan(const Gemm<Operand>& p, int threads) {
   Plan plan{p.m, p.n, 1, 1, 1, 0, 1};
   if (p.m == 0 || p.n == 0 || p.k == 0 || p.batch == 0) return plan;
   const int64_t cost = cost_of(p);
-  const int64_t wanted = minimum(wanted_tasks(cost, kShortTaskCost), threads * kTasksPerThread);
+  const int64_t wanted =
+      minimum(wanted_tasks(cost, kShortTaskCost), threads * kTasksPerThread<Operand>);
   if (cost < kShortTaskCost) plan.matrices = minimum(p.batch, ceil_divide(kShortTaskCost, cost));
   if (wanted > 1) {
     cut_result(p, wanted, plan);

@@ -78,8 +78,21 @@ EX_INLINE Wide load_wide(const BFloat16* source) {
   constexpr int lanes = sizeof(Wide) / sizeof(float);
   using Narrow = typename VectorType<uint16_t, lanes * 2>::type;
   using Bits = typename VectorType<uint32_t, lanes * 4>::type;
-  Bits bits = __builtin_convertvector(load_as<Narrow>(source), Bits) << 16;
-  return reinterpret_cast<Wide>(bits);
+  const Narrow narrow = load_as<Narrow>(source);
+#if defined(__AVX512F__)
+  // GCC converts by halves; the instruction reads memory by itself.
+  if constexpr (lanes == 16) {
+    const __m512i bits = _mm512_maskz_cvtepu16_epi32(0xffff, reinterpret_cast<__m256i>(narrow));
+    return reinterpret_cast<Wide>(reinterpret_cast<Bits>(bits) << 16);
+  }
+#endif
+#if defined(__AVX2__)
+  if constexpr (lanes == 8) {
+    const __m256i bits = _mm256_cvtepu16_epi32(reinterpret_cast<__m128i>(narrow));
+    return reinterpret_cast<Wide>(reinterpret_cast<Bits>(bits) << 16);
+  }
+#endif
+  return reinterpret_cast<Wide>(__builtin_convertvector(narrow, Bits) << 16);
 }
 
 template <typename T>

@@ -1,6 +1,7 @@
 #include "matrix.h"
 
 #include <algorithm>
+#include <type_traits>
 
 #include "../kernels/tables.h"
 #include "../runtime/memory.h"

@@ -19,6 +19,7 @@
 #define EXTENSOR_HAS_v2 1
 #define EXTENSOR_HAS_v3 1
 #define EXTENSOR_HAS_v4 1
+#define EXTENSOR_HAS_v4bf16 1
 #endif
 
 namespace extensor {
@@ -95,12 +96,14 @@ const char* environment(const char* name) {
   return text != nullptr && *text != '\0' ? text : nullptr;
 }
 
-constexpr InstructionSet kLevels[] = {InstructionSet::v2, InstructionSet::v3, InstructionSet::v4};
+constexpr InstructionSet kLevels[] = {InstructionSet::v2, InstructionSet::v3, InstructionSet::v4,
+                                      InstructionSet::v4bf16};
 
 bool is_built(InstructionSet level) {
   return (EXTENSOR_HAS_v2 && level == InstructionSet::v2) ||
          (EXTENSOR_HAS_v3 && level == InstructionSet::v3) ||
-         (EXTENSOR_HAS_v4 && level == InstructionSet::v4);
+         (EXTENSOR_HAS_v4 && level == InstructionSet::v4) ||
+         (EXTENSOR_HAS_v4bf16 && level == InstructionSet::v4bf16);
 }
 
 // The names of the levels up to `best`, as a message lists them.
@@ -124,6 +127,8 @@ const char* instruction_set_name(InstructionSet level) {
       return "v3";
     case InstructionSet::v4:
       return "v4";
+    case InstructionSet::v4bf16:
+      return "v4bf16";
     default:
       return "baseline";
   }
@@ -131,6 +136,11 @@ const char* instruction_set_name(InstructionSet level) {
 
 InstructionSet detect_instruction_set() {
 #if defined(__x86_64__)
+  // The compiler's runtime asks cpuid, and XGETBV whether the system saves the wide registers.
+  if (is_built(InstructionSet::v4bf16) && __builtin_cpu_supports("x86-64-v4") &&
+      __builtin_cpu_supports("avx512bf16")) {
+    return InstructionSet::v4bf16;
+  }
   if (is_built(InstructionSet::v4) && __builtin_cpu_supports("x86-64-v4")) {
     return InstructionSet::v4;
   }
@@ -151,7 +161,7 @@ Setting<InstructionSet> choose_instruction_set() {
     return {best,
             "extensor: processor must support an instruction set of this build, got one "
             "without " +
-                built_names(InstructionSet::v4)};
+                built_names(InstructionSet::v4bf16)};
   }
 #endif
   const char* wanted = environment("EXTENSOR_ISA");
@@ -163,15 +173,6 @@ Setting<InstructionSet> choose_instruction_set() {
   }
   return {best, "extensor: instruction set must be one this processor supports (" +
                     built_names(best) + "), got EXTENSOR_ISA=" + wanted};
-}
-
-bool supports_avx512bf16() {
-#if defined(__x86_64__)
-  return choose_instruction_set().value == InstructionSet::v4 &&
-         __builtin_cpu_supports("avx512bf16");
-#else
-  return false;
-#endif
 }
 
 int available_cores() {

@@ -5,8 +5,9 @@
 
 namespace extensor {
 
-// The x86-64 micro-architecture levels kernels are compiled for; `baseline` is any other processor.
-enum class InstructionSet { baseline, v2, v3, v4 };
+// The x86-64 micro-architecture levels kernels are compiled for; `v4bf16` is v4 whose products of
+// bfloat16 use AVX512-BF16, `baseline` is any other processor.
+enum class InstructionSet { baseline, v2, v3, v4, v4bf16 };
 
 // A value read from the machine or the environment. `error` is empty unless an environment variable
 // holds something unusable; `value` is then what it would have been without the variable, and the
@@ -22,12 +23,8 @@ const char* instruction_set_name(InstructionSet level);
 // The best level this processor and operating system support.
 InstructionSet detect_instruction_set();
 
-// The detected level, or a lower one asked for by EXTENSOR_ISA (v2, v3, v4 or baseline).
+// The detected level, or a lower one asked for by EXTENSOR_ISA (v2, v3, v4, v4bf16 or baseline).
 Setting<InstructionSet> choose_instruction_set();
-
-// Whether the processor multiplies bfloat16 pairs natively; false when EXTENSOR_ISA asks for less
-// than v4, so that one variable selects the whole code path.
-bool supports_avx512bf16();
 
 // Cores this process may run on at once: the smaller of its affinity mask and its cgroup CPU quota.
 int available_cores();

@@ -7,8 +7,8 @@ from contextlib import ContextDecorator
 from math import isfinite
 from typing import Any
 
-from extensor import changes, precision, tape
-from extensor.dtypes import DType, as_dtype, bfloat16, is_half
+from extensor import changes, engine, precision, tape
+from extensor.dtypes import DType, as_dtype, bfloat16, is_bfloat16, is_half
 from extensor.errors import type_error, value_error
 from extensor.optim.clipping import multiply_gradients, norm_of
 from extensor.optim.optimizer import Optimizer
@@ -45,7 +45,7 @@ class autocast(ContextDecorator):
 
     def __enter__(self) -> autocast:
         if self.dtype is not None:
-            _say_once_that_it_is_not_faster()
+            _say_once_where_it_is_not_faster(self.dtype)
         self._outer.append(precision.switch(self.dtype))
         return self
 
@@ -56,8 +56,9 @@ class autocast(ContextDecorator):
 _said: list[bool] = []
 
 
-def _say_once_that_it_is_not_faster() -> None:
-    if not _said:
+def _say_once_where_it_is_not_faster(dtype: DType) -> None:
+    has_units = engine.multiplies_bfloat16() and is_bfloat16(dtype)
+    if not has_units and not _said:
         _said.append(True)
         warnings.warn(
             "autocast: products of 16-bit floats run in float32 units here, so they save memory, "

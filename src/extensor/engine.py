@@ -43,6 +43,11 @@ def kernel(name: str | None) -> Compute | None:
     return found
 
 
+def multiplies_bfloat16() -> bool:
+    """Whether matrix products of bfloat16 use the processor's units for it (AVX512-BF16)."""
+    return ENGINE == "native" and _native.instruction_set == "v4bf16"
+
+
 def run(compute: Compute, arrays: Sequence[Any], attributes: Sequence[Any]) -> Any:
     """Compute arrays from arrays. A kernel answers NotImplemented to what it was not written for."""
     if _observers:
