@@ -47,6 +47,8 @@ export ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1
 # are seen, and with them the interpreter's lock: called_from_lib:libpython3 would hide it, and every
 # reference count would look like a race. A forked child may start threads: it makes a pool anew.
 export TSAN_OPTIONS=halt_on_error=1:allocator_may_return_null=1:die_after_fork=0
+# OpenBLAS, for NumPy's part, waits for its threads by instructions that are not instrumented.
+export OPENBLAS_NUM_THREADS=1
 
 export EXTENSOR_SANITIZED=$sanitizers
 
