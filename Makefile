@@ -29,13 +29,9 @@ format: .venv/tools  ## Format all sources
 	$(BIN)/ruff format .
 	find native benchmarks tests -name '*.cpp' -o -name '*.h' | xargs $(BIN)/clang-format -i
 
-# Under the thread sanitizer only the tests that use threads: the others run in one, and it is slow.
-THREADED := tests/test_determinism.py tests/test_memory.py tests/test_tape.py \
-	tests/test_kernels.py -k 'thread or determinism or memory or tape'
-
 sanitize: .venv/tools  ## Run the tests under the address, undefined-behaviour and thread sanitizers
 	tools/sanitize.sh address,undefined tests -n $(WORKERS)
-	tools/sanitize.sh thread $(THREADED)
+	tools/sanitize.sh thread tests -n $(WORKERS)
 
 bench: .venv/tools  ## Measure against the peers that are installed (see make peers)
 	$(BIN)/python -m benchmarks $(ARGS)

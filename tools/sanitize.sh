@@ -43,7 +43,12 @@ export UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
 # CPython itself leaks by design (interned objects, static types), so leaks are not looked for.
 # An allocation that is too large must fail as it does outside: with a null pointer.
 export ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1
-export TSAN_OPTIONS=halt_on_error=1:allocator_may_return_null=1:suppressions=$root/tests/native/tsan.supp
+# Nothing is suppressed. CPython and NumPy are not instrumented, but their calls of pthread functions
+# are seen, and with them the interpreter's lock: called_from_lib:libpython3 would hide it, and every
+# reference count would look like a race. A forked child may start threads: it makes a pool anew.
+export TSAN_OPTIONS=halt_on_error=1:allocator_may_return_null=1:die_after_fork=0
+# OpenBLAS, for NumPy's part, waits for its threads by instructions that are not instrumented.
+export OPENBLAS_NUM_THREADS=1
 
 export EXTENSOR_SANITIZED=$sanitizers
 

@@ -26,7 +26,7 @@ HERE = Path(__file__).resolve().parent
 NATIVE = HERE.parents[1] / "native"
 # As native/CMakeLists.txt.
 FLAGS = ["-std=c++20", "-O3", "-fno-math-errno", "-fno-trapping-math", "-ffp-contract=off"]
-FLAGS += ["-Wall", "-Wextra", "-Wno-psabi", "-pthread"]
+FLAGS += ["-fwrapv", "-Wall", "-Wextra", "-Wno-psabi", "-pthread"]
 
 # Largest error in ulp: float32 over all inputs, float64 over the sample, and the sampled range.
 BOUNDS = {

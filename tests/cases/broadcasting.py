@@ -37,7 +37,8 @@ CASES = [
     Case("chain_rule", (real(4, 1, 3), real(2, 1)), np.multiply, integers=False),
     Case("chain_divide", (real(2, 3), real(2, 3, **NONZERO)), np.divide, integers=False),
     Case("chain_divide", (real(4, 1, 3), real(2, 1, **NONZERO)), np.divide, integers=False),
-    Case("lift", (real(2, 3, avoid=(-0.5, 0.5)),), lifted, {"least": 0.5}, integers=False),
+    # At 0 it jumps from -least to least.
+    Case("lift", (real(2, 3, avoid=(-0.5, 0.0, 0.5)),), lifted, {"least": 0.5}, integers=False),
     Case(
         "cast",
         (real(2, 3),),

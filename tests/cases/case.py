@@ -30,12 +30,12 @@ def real(
     return generate
 
 
-def distinct(*shape: int, spacing: float = 0.25) -> Generator:
-    """Numbers that are at least ``spacing`` apart from each other, in random order."""
+def distinct(*shape: int, spacing: float = 0.25, centre: float = 0.0) -> Generator:
+    """Numbers around ``centre`` that are ``spacing`` apart from each other, in random order."""
 
     def generate(rng: np.random.Generator, dtype: Any) -> Any:
         size = int(np.prod(shape))
-        x = (rng.permutation(size) - size / 2) * spacing
+        x = (rng.permutation(size) - size / 2) * spacing + centre
         return x.reshape(shape).astype(dtype)
 
     return generate

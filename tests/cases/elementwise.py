@@ -6,7 +6,8 @@ from .case import Case, Error, Singular, booleans, real
 
 INF = float("inf")
 NAN = float("nan")
-BETWEEN = {"avoid": (-2.0, -1.0, 0.0, 1.0, 2.0), "gap": 0.2}
+# Neither a whole number nor halfway between two.
+BETWEEN = {"avoid": tuple(x / 2 for x in range(-4, 5))}
 ROUNDING = {"ceil": np.ceil, "floor": np.floor, "round": np.round, "trunc": np.trunc}
 COMPARISONS = "equal not_equal less less_equal greater greater_equal".split()
 BITS = "bitwise_and bitwise_or bitwise_xor".split()
