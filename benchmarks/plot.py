@@ -12,6 +12,14 @@ _COLOURS = {"numpy": "#4c78a8", "torch": "#e45756", "jax": "#f2a93b"}
 _BAR = 0.28
 # The same for every panel; a bar that would leave it is cut and keeps its number.
 _LEFT, _RIGHT = 0.04, 25.0
+_TITLES = {
+    "call": "calls and matrix products",
+    "gemm": "calls and matrix products",
+    "gemm bfloat16": "calls and matrix products",
+    "convolution": "convolutions",
+    "normalization": "normalization",
+}
+_REST = "optimizers and training steps"
 
 
 def draw(results: Results, folder: Path) -> str:
@@ -39,7 +47,7 @@ def draw(results: Results, folder: Path) -> str:
 
 
 def _panels(rows: Sequence[Row]) -> dict[str, list[tuple[str, dict[str, float]]]]:
-    """Forward and backward of the ops at their largest size, and all else that has a peer."""
+    """Forward and backward of the ops at their largest size, and all else that has a peer by theme."""
     ops = [row for row in rows if row.group == "ops" and row.ratio]
     size = ops[-1].size if ops else ""
     panels: dict[str, list[tuple[str, dict[str, float]]]] = {}
@@ -51,9 +59,7 @@ def _panels(rows: Sequence[Row]) -> dict[str, list[tuple[str, dict[str, float]]]
             panels.setdefault(f"ops {way}, {size} elements", []).append((name, _by_peer(row)))
         else:
             name = f"{row.name}, {row.size}"
-            panels.setdefault("calls, products, optimizers, steps", []).append(
-                (name, _by_peer(row))
-            )
+            panels.setdefault(_TITLES.get(row.group, _REST), []).append((name, _by_peer(row)))
     return panels
 
 
