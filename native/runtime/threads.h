@@ -1,7 +1,7 @@
 // A pool of worker threads and the rules by which kernels cut their work.
 //
-// Work is cut into tasks by the caller: as a function of shape only where the cut decides an order of
-// summation, by the number of threads where it changes no bit. The pool merely decides who runs
+// Work is cut into tasks by the caller: as a function of shape only where the cut decides an order
+// of summation, by the number of threads where it changes no bit. The pool merely decides who runs
 // which task. So results do not depend on the number of threads.
 #pragma once
 
