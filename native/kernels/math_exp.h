@@ -203,7 +203,7 @@ EX_INLINE Vec<T> clamp(Vec<T> x, T low, T high) {
   return select(x < low, low, select(x > high, high, x));
 }
 
-// 1 + r + r^2 P(r), with what 1 + r rounds away added to the small last term: below 0.8 ulp.
+// 1 + r + r^2 P(r), with what 1 + r rounds away added to the small last term. exp: below 0.82 ulp.
 template <typename T>
 EX_INLINE Vec<T> exp_mantissa(Vec<T> r) {
   Vec<T> base = r + T(1);

@@ -68,9 +68,14 @@ WIDE = {"low": -6.0, "high": 6.0}
 def _clipped(rng: Rng) -> Call:
     call = unary()(rng)
     low = float(rng.uniform(-2, 1))
-    bounds = {"min_val": low, "max_val": low + float(rng.uniform(0, 2))}
-    open_end = rng.choice(["", *bounds])
-    call.attributes.update(bounds | ({open_end: None} if open_end else {}))
+    call.attributes.update(min_val=low, max_val=low + float(rng.uniform(0, 2)))
+    return call
+
+
+def _clipped_or_open(rng: Rng) -> Call:
+    call = _clipped(rng)
+    for bound in rng.choice(["min_val", "max_val"], rng.integers(2)):
+        call.attributes[bound] = None
     return call
 
 
@@ -107,7 +112,7 @@ ELEMENTWISE = [
     Row(
         "clip",
         lambda x, min_val, max_val: torch.clamp(x, min_val, max_val),
-        _clipped,
+        _clipped_or_open,
     ),
 ]
 
