@@ -344,9 +344,12 @@ bool worth_threads(int64_t nanoseconds) {
 Cut cut(int64_t items, Cost cost, int64_t elements_per_item) {
   constexpr int64_t kLightElementsPerChunk = 32768;
   constexpr int64_t kLightElementsPerNanosecond = 4;
+  // More tasks than keep any processor busy to the end only interrupt long runs through memory.
+  constexpr int64_t kEnoughTasks = 64;
   const int shift = 2 * static_cast<int>(cost);
   const int64_t per_item = std::max<int64_t>(1, elements_per_item);
-  const int64_t chunk = std::max<int64_t>(1, (kLightElementsPerChunk >> shift) / per_item);
+  const int64_t shortest = std::max<int64_t>(1, (kLightElementsPerChunk >> shift) / per_item);
+  const int64_t chunk = shortest * std::max<int64_t>(1, items / (shortest * kEnoughTasks));
   const int64_t tasks = (items + chunk - 1) / chunk;
   return {items, chunk, tasks, (items * per_item << shift) / kLightElementsPerNanosecond};
 }
