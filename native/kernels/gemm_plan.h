@@ -25,7 +25,7 @@ inline constexpr int64_t kLargeTaskCost = kTaskCost * 512;
 // few if each task must pack all of its operands again.
 template <typename Operand>
 inline constexpr int64_t kTasksPerThread =
-    std::is_same_v<Operand, typename Packing<Operand>::Element> ? 8 : 1;
+    std::is_same_v<Operand, typename Packing<Operand>::Element> ? 4 : 1;
 // A result up to the first size may be summed in parallel along k, if the sums of all blocks fit in
 // the second (4 MiB of floats).
 inline constexpr int64_t kSmallResult = 4096;
