@@ -80,7 +80,7 @@ PyObject* call_cross_entropy(const void*, PyObject* const* arguments, Py_ssize_t
   char* out = static_cast<char*>(PyArray_DATA(losses.array()));
   const int64_t itemsize = samples.storage.itemsize;
   {
-    const Cut pieces = cut(samples.rows, Cost::medium, samples.classes);
+    const Cut pieces = cut_reduced_rows(samples.rows, samples.classes);
     Unlocked unlocked(pieces.nanoseconds);
     parallel_chunks(pieces, [&](int64_t begin, int64_t end) {
       run(logits + begin * samples.classes * itemsize, samples.targets + begin, end - begin,
@@ -114,7 +114,7 @@ PyObject* call_cross_entropy_backward(const void*, PyObject* const* arguments, P
   char* out = static_cast<char*>(PyArray_DATA(result.array()));
   const int64_t row_bytes = samples.classes * samples.storage.itemsize;
   {
-    const Cut pieces = cut(samples.rows, Cost::medium, samples.classes);
+    const Cut pieces = cut_reduced_rows(samples.rows, samples.classes);
     Unlocked unlocked(pieces.nanoseconds);
     parallel_chunks(pieces, [&](int64_t begin, int64_t end) {
       run(logits + begin * row_bytes, samples.targets + begin, end - begin, samples.classes,

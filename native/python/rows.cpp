@@ -44,7 +44,7 @@ PyObject* call_rows(const void* definition, PyObject* const* arguments, Py_ssize
   const auto run = kernel.rows[static_cast<int>(operands.storage.element)];
   char* out = static_cast<char*>(PyArray_DATA(result.array()));
   const int64_t row_bytes = n * operands.storage.itemsize;
-  const Cut pieces = cut(rows, Cost::medium, n);
+  const Cut pieces = cut_reduced_rows(rows, n);
   Unlocked unlocked(pieces.nanoseconds);
   parallel_chunks(pieces, [&](int64_t begin, int64_t end) {
     const void* inputs[2];
@@ -117,7 +117,7 @@ PyObject* call_logsumexp(const void*, PyObject* const* arguments, Py_ssize_t cou
   const auto run = kernels().logsumexp.rows[static_cast<int>(storage.element)];
   const char* const data = PyArray_BYTES(source.array());
   char* const out = PyArray_BYTES(result.array());
-  const Cut pieces = cut(rows, Cost::medium, n);
+  const Cut pieces = cut_reduced_rows(rows, n);
   Unlocked unlocked(pieces.nanoseconds);
   parallel_chunks(pieces, [&](int64_t begin, int64_t end) {
     run(data + begin * n * storage.itemsize, end - begin, n, out + begin * storage.itemsize);

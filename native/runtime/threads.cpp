@@ -21,8 +21,8 @@
 namespace extensor {
 namespace {
 
-// Long enough to span the Python between two ops, short enough not to be seen as load.
-constexpr std::chrono::microseconds kSpinTime{50};
+// Long enough to span Python and small ops between two large ones, too short to be seen as load.
+constexpr std::chrono::microseconds kSpinTime{200};
 constexpr int kPausesPerClockRead = 32;
 // On a virtual machine, waking a thread costs the caller 11 us and the thread runs 25 to 70 us
 // later; handing a task to a spinning one takes under 1 us.

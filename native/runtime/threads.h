@@ -59,6 +59,9 @@ struct Cut {
 // line of a 64-byte aligned array.
 Cut cut(int64_t items, Cost cost, int64_t elements_per_item = 1);
 
+// The same for rows that are reduced to a number: waiting for it takes as long as 16 elements more.
+inline Cut cut_reduced_rows(int64_t rows, int64_t n) { return cut(rows, Cost::medium, n + 16); }
+
 // Whether work of this length is finished sooner with the pool. Threads asleep must be woken, which
 // takes longer than a small job; this may change who runs a task, never what the tasks are.
 bool worth_threads(int64_t nanoseconds);
