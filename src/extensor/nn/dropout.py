@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from extensor.creation import asarray
 from extensor.errors import value_error
 from extensor.nn.module import Module
 from extensor.ops import dropout, dropout2d
@@ -23,7 +24,8 @@ class Dropout(_Dropout):
     """Sets elements to 0 with probability ``p`` and divides the others by ``1 - p``."""
 
     def forward(self, x: Any) -> Tensor:
-        return dropout(x, self.p, self.training)
+        # What changes nothing need not be recorded.
+        return dropout(x, self.p) if self.training and self.p else asarray(x)
 
 
 class Dropout2d(_Dropout):
