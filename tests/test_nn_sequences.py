@@ -148,13 +148,37 @@ def test_summary_counts_recurrence(make: Any, gates: int) -> None:
     assert summary.flops == 2 * (6 * 2) * 2 * (gates * 4) * (3 + 4)
 
 
+CELLS = [(nn.RNNCell, nn.RNN), (nn.GRUCell, nn.GRU), (nn.LSTMCell, nn.LSTM)]
+
+
+@pytest.mark.parametrize(("make", "make_layer"), CELLS)
+@pytest.mark.parametrize("bias", [True, False])
+def test_a_loop_of_cells_is_a_layer(make: Any, make_layer: Any, bias: bool) -> None:
+    cell, layer = (
+        make(3, 4, bias=bias, dtype="float64"),
+        make_layer(3, 4, bias=bias, dtype="float64"),
+    )
+    layer.load_state_dict({f"{name}_l0": value for name, value in cell.state_dict().items()})
+    x = ex.random.normal(0.0, 1.0, (6, 2, 3), dtype="float64")
+    output, states = layer(x)
+    state = None
+    for step in x:
+        state = cell(step, state)
+    last = state[0] if isinstance(state, tuple) else state
+    tolerances.assert_close(last, output[-1], "float64")
+    for a, b in zip(*(s if isinstance(s, tuple) else (s,) for s in (state, states)), strict=True):
+        tolerances.assert_close(a, b[0], "float64")
+
+
 ERRORS: list[tuple[Callable[[], Any], str]] = [
     (lambda: nn.MultiHeadAttention(5, 2), "MultiHeadAttention: embed_dim must be divisible by "
      "num_heads, got embed_dim=5, num_heads=2"),
     (lambda: nn.TransformerEncoderLayer(4, 2, activation="tanh"), "TransformerEncoderLayer: "
      "activation must be 'relu', 'gelu' or a function, got activation='tanh'"),
-    (lambda: nn.RNN(2, 3, nonlinearity="gelu"), "RNN: nonlinearity must be 'tanh' or 'relu', "
-     "got nonlinearity='gelu'"),
+    (lambda: nn.RNN(2, 3, nonlinearity="gelu"), "RNN: nonlinearity must be one of "
+     "('tanh', 'relu'), got nonlinearity='gelu'"),
+    (lambda: nn.LSTMCell(2, 3)(ex.ones((4, 2)), (ex.ones((5, 3)),)), "LSTMCell: hx must be 2 of "
+     "shape (4, 3), got shapes=[(5, 3)]"),
     (lambda: nn.GRU(2, 3)(ex.ones((4, 5, 2)), ex.ones((1, 4, 3))), "GRU: hx must be 1 of shape "
      "(1, 5, 3), got shapes=[(1, 4, 3)]"),
     (lambda: nn.LSTM(2, 3)(ex.ones((4, 5, 2)), (ex.ones((1, 5, 3)),)), "LSTM: hx must be 2 of "

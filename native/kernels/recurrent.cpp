@@ -1,4 +1,4 @@
-// What gated recurrences do at each step besides their product: all gates of a unit in one pass.
+// What recurrences do at each step besides their product: all gates of a unit in one pass.
 #include "recurrent.h"
 
 #include "math_activation.h"
@@ -25,6 +25,25 @@ EX_INLINE Vec<T> sigmoid_slope(Vec<T> y) {
 template <typename T>
 EX_INLINE Vec<T> tanh_slope(Vec<T> y) {
   return (Vec<T>(T(1)) - y) * (Vec<T>(T(1)) + y);
+}
+
+// The nonlinearity, in place.
+template <typename T>
+void rnn_step(void* states, int64_t n, bool relu) {
+  for_each_vector<T>(n, [&](auto access, int64_t i) {
+    const Vec<T> x = access.load(states, i);
+    access.store(states, i, relu ? maximum(x, Vec<T>(T(0))) : tanh(x));
+  });
+}
+
+template <typename T>
+void rnn_rule(const RnnRule& step, bool relu) {
+  for_each_vector<T>(step.n, [&](auto access, int64_t i) {
+    const Vec<T> grad = access.load(step.grad_output, i) + access.load(step.carried, i);
+    const Vec<T> y = access.load(step.output, i), zero(T(0));
+    access.store(step.gradient, i,
+                 relu ? select(y > zero, grad, zero) : chain(grad, tanh_slope(y)));
+  });
 }
 
 template <typename T>
@@ -133,10 +152,9 @@ void gru_rule(const GruRule& step) {
 }  // namespace
 
 RecurrentKernels recurrent_kernels() {
-  return {{lstm_step<float>, lstm_step<double>},
-          {lstm_rule<float>, lstm_rule<double>},
-          {gru_step<float>, gru_step<double>},
-          {gru_rule<float>, gru_rule<double>}};
+  return {{rnn_step<float>, rnn_step<double>},   {rnn_rule<float>, rnn_rule<double>},
+          {lstm_step<float>, lstm_step<double>}, {lstm_rule<float>, lstm_rule<double>},
+          {gru_step<float>, gru_step<double>},   {gru_rule<float>, gru_rule<double>}};
 }
 
 }  // namespace extensor::EX_ISA

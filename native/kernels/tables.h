@@ -276,6 +276,11 @@ struct ColumnNormalizationKernels {
 // One step of a gated recurrence for `rows` sequences of n units, besides its product. The gates of
 // a sequence lie side by side, in the order of the weights. All memory is contiguous; what is not
 // const is written, `grad_cell` and `carried` after they were read.
+struct RnnRule {
+  int64_t n;
+  const void *output, *grad_output, *carried;
+  void* gradient;  // before the nonlinearity
+};
 struct LstmStep {
   int64_t rows, n;
   void* gates;  // before the nonlinearities, and after
@@ -300,6 +305,8 @@ struct GruRule {
   void *carried, *of_inputs, *of_own;
 };
 struct RecurrentKernels {
+  void (*rnn[kElements])(void* states, int64_t n, bool relu);
+  void (*rnn_rule[kElements])(const RnnRule& step, bool relu);
   void (*lstm[kElements])(const LstmStep& step);
   void (*lstm_rule[kElements])(const LstmRule& step);
   void (*gru[kElements])(const GruStep& step);

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <cstring>
 
 #include "recurrent.h"
 #include "recurrent_problem.h"
@@ -12,11 +11,12 @@ template <typename T>
 PyObject* gru(const Size& size, const Inputs& in) {
   const int64_t n = size.units, width = size.width(), plane = size.batch * n;
   Reference hidden(new_sequence(in.typenum, size, n));
-  Reference gates(new_sequence(in.typenum, size, 4 * n));
-  TemporaryBlock weight(n * width * sizeof(T)), inputs(size.rows() * width * sizeof(T));
+  Reference gates(new_steps(in.typenum, size, 4 * n));
+  const StateWeight<T> weight(size, in.data<T>(3));
+  TemporaryBlock inputs(size.rows() * width * sizeof(T));
   TemporaryBlock own(size.batch * width * sizeof(T));
   if (!hidden || !gates) return nullptr;
-  if (weight.data() == nullptr || inputs.data() == nullptr || own.data() == nullptr) {
+  if (!weight.has_memory() || inputs.data() == nullptr || own.data() == nullptr) {
     return PyErr_NoMemory();
   }
   T *const h = data_of<T>(hidden), *const g = data_of<T>(gates);
@@ -25,14 +25,13 @@ PyObject* gru(const Size& size, const Inputs& in) {
   {
     Unlocked unlocked(nanoseconds(size));
     multiply_inputs(size, in.data<T>(0), in.data<T>(2), in.data<T>(4), of_x);
-    transpose_weight(size, in.data<T>(3), weight.data());
+    weight.lay_out();
     for_blocks(size, [&](int64_t first, int64_t rows) {
       const T* before = in.data<T>(1) + first * n;
       for (int64_t t = 0; t < size.steps; ++t) {
         const int64_t row = t * size.batch + first;
-        Gemm<T> problem = product<T>(rows, n, width, {before, n},
-                                     {reinterpret_cast<const T*>(weight.data()), width},
-                                     of_h + first * width, width);
+        Gemm<T> problem =
+            product<T>(rows, n, width, {before, n}, weight.factor(), of_h + first * width, width);
         problem.bias = in.data<T>(5);
         run_alone(problem);
         T* const state = h + t * plane + first * n;
@@ -45,20 +44,12 @@ PyObject* gru(const Size& size, const Inputs& in) {
   return PyTuple_Pack(2, hidden.get(), gates.get());
 }
 
-// The state before each step: the first one, then those of all steps but the last.
-template <typename T>
-void states_before(const Size& size, const T* first, const T* states, T* out) {
-  const int64_t plane = size.batch * size.units;
-  std::memcpy(out, first, plane * sizeof(T));
-  std::memcpy(out + plane, states, (size.steps - 1) * plane * sizeof(T));
-}
-
 // grad_hidden, x, h0, w_ih, w_hh, b_ih, b_hh, output, gates; needs
 template <typename T>
 PyObject* gru_rule(const Size& size, const Inputs& in, PyObject* needs) {
   const int64_t n = size.units, width = size.width(), plane = size.batch * n;
-  Reference of_inputs(new_sequence(in.typenum, size, width));
-  Reference of_own(new_sequence(in.typenum, size, width));
+  Reference of_inputs(new_steps(in.typenum, size, width));
+  Reference of_own(new_steps(in.typenum, size, width));
   Reference grad_h(new_matrix(in.typenum, size.batch, n));
   TemporaryBlock states(size.rows() * n * sizeof(T));
   if (!of_inputs || !of_own || !grad_h) return nullptr;
@@ -94,11 +85,11 @@ PyObject* gru_rule(const Size& size, const Inputs& in, PyObject* needs) {
   return PyTuple_Pack(6, x.get(), grad_h.get(), w_ih.get(), w_hh.get(), b_ih.get(), b_hh.get());
 }
 
-PyObject* call_gru(const void*, PyObject* const* arguments, Py_ssize_t count) {
+PyObject* call_gru(const void* cell, PyObject* const* arguments, Py_ssize_t count) {
   Inputs in;
   if (count != 6 || !in.read(arguments, 6)) return declined();
-  const Size size = {in.length(0, 0), in.length(0, 1), in.length(0, 2), in.length(1, 1), 3};
-  if (is_empty(size) || !in.has_shape(0, {size.steps, size.batch, size.inputs}) ||
+  const Size size = in.size(0, 1, 3, cell != nullptr);
+  if (is_empty(size) || !in.is_sequence(0, size, size.inputs) ||
       !in.has_shape(1, {size.batch, size.units}) || !weights_fit(in, 2, size)) {
     return not_implemented();
   }
@@ -106,15 +97,14 @@ PyObject* call_gru(const void*, PyObject* const* arguments, Py_ssize_t count) {
 }
 
 // grad_output, x, h0, w_ih, w_hh, b_ih, b_hh, output, gates, needs
-PyObject* call_gru_rule(const void*, PyObject* const* arguments, Py_ssize_t count) {
+PyObject* call_gru_rule(const void* cell, PyObject* const* arguments, Py_ssize_t count) {
   if (count != 10 || !are_needs(arguments[9], 6)) return not_implemented();
   Inputs in;
   if (!in.read(arguments, 9)) return declined();
-  const Size size = {in.length(1, 0), in.length(1, 1), in.length(1, 2), in.length(2, 1), 3};
-  if (is_empty(size) || !in.has_shape(1, {size.steps, size.batch, size.inputs}) ||
-      !in.has_shape(0, {size.steps, size.batch, size.units}) ||
-      !in.has_shape(2, {size.batch, size.units}) || !weights_fit(in, 3, size) ||
-      !in.has_shape(7, {size.steps, size.batch, size.units}) ||
+  const Size size = in.size(1, 2, 3, cell != nullptr);
+  if (is_empty(size) || !in.is_sequence(1, size, size.inputs) ||
+      !in.is_sequence(0, size, size.units) || !in.has_shape(2, {size.batch, size.units}) ||
+      !weights_fit(in, 3, size) || !in.is_sequence(7, size, size.units) ||
       !in.has_shape(8, {size.steps, size.batch, 4 * size.units})) {
     return not_implemented();
   }
@@ -127,7 +117,9 @@ PyObject* call_gru_rule(const void*, PyObject* const* arguments, Py_ssize_t coun
 
 bool add_gru_kernels(PyObject* kernels_by_name) {
   return add_kernel(kernels_by_name, "gru", call_gru, nullptr) &&
-         add_kernel(kernels_by_name, "gru_backward", call_gru_rule, nullptr);
+         add_kernel(kernels_by_name, "gru_backward", call_gru_rule, nullptr) &&
+         add_kernel(kernels_by_name, "gru_cell", call_gru, kCell) &&
+         add_kernel(kernels_by_name, "gru_cell_backward", call_gru_rule, kCell);
 }
 
 }  // namespace extensor

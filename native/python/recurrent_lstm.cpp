@@ -11,30 +11,25 @@ namespace {
 template <typename T>
 PyObject* lstm(const Size& size, const Inputs& in) {
   const int64_t n = size.units, width = size.width(), plane = size.batch * n;
-  Reference hidden(new_sequence(in.typenum, size, n)), cells(new_sequence(in.typenum, size, n));
-  Reference gates(new_sequence(in.typenum, size, width));
+  Reference hidden(new_sequence(in.typenum, size, n)), cells(new_steps(in.typenum, size, n));
+  Reference gates(new_steps(in.typenum, size, width));
   Reference last(new_matrix(in.typenum, size.batch, n));
-  TemporaryBlock weight(n * width * sizeof(T)), bias(width * sizeof(T));
+  const StateWeight<T> weight(size, in.data<T>(4));
+  TemporaryBlock bias(width * sizeof(T));
   if (!hidden || !cells || !gates || !last) return nullptr;
-  if (weight.data() == nullptr || bias.data() == nullptr) return PyErr_NoMemory();
+  if (!weight.has_memory() || bias.data() == nullptr) return PyErr_NoMemory();
   T *const h = data_of<T>(hidden), *const c = data_of<T>(cells), *const g = data_of<T>(gates);
   {
     Unlocked unlocked(nanoseconds(size));
     T* const total = reinterpret_cast<T*>(bias.data());
-    std::fill_n(total, width, T(0));
-    for (const int i : {5, 6}) {
-      const T* const part = in.data<T>(i);
-      for (int64_t j = 0; part != nullptr && j < width; ++j) total[j] += part[j];
-    }
+    add_biases(width, in.data<T>(5), in.data<T>(6), total);
     multiply_inputs(size, in.data<T>(0), in.data<T>(3), total, g);
-    transpose_weight(size, in.data<T>(4), weight.data());
+    weight.lay_out();
     for_blocks(size, [&](int64_t first, int64_t rows) {
       const T *before = in.data<T>(1) + first * n, *cell_before = in.data<T>(2) + first * n;
       for (int64_t t = 0; t < size.steps; ++t) {
         const int64_t at = t * plane + first * n, gate = (t * size.batch + first) * width;
-        Gemm<T> problem =
-            product<T>(rows, n, width, {before, n},
-                       {reinterpret_cast<const T*>(weight.data()), width}, g + gate, width);
+        Gemm<T> problem = product<T>(rows, n, width, {before, n}, weight.factor(), g + gate, width);
         problem.accumulate = true;
         run_alone(problem);
         kernels().recurrent.lstm[Computed<T>::element](
@@ -52,7 +47,7 @@ PyObject* lstm(const Size& size, const Inputs& in) {
 template <typename T>
 PyObject* lstm_rule(const Size& size, const Inputs& in, PyObject* needs) {
   const int64_t n = size.units, width = size.width(), plane = size.batch * n;
-  Reference gradient(new_sequence(in.typenum, size, width));
+  Reference gradient(new_steps(in.typenum, size, width));
   Reference grad_h(new_matrix(in.typenum, size.batch, n));
   Reference grad_c(new_matrix(in.typenum, size.batch, n));
   TemporaryBlock hidden(size.rows() * n * sizeof(T));
@@ -86,20 +81,17 @@ PyObject* lstm_rule(const Size& size, const Inputs& in, PyObject* needs) {
                            [&] { return make.of_weight(gradient, in.data<T>(1), size.inputs); }));
   Reference w_hh(if_wanted(make.wants(4), [&] { return make.of_weight(gradient, before, n); }));
   Reference b_ih(if_wanted(make.wants(5), [&] { return make.of_bias(gradient); }));
-  // Both are added to the same sum, so their gradients are equal.
-  Reference b_hh(if_wanted(make.wants(6), [&] {
-    return b_ih && b_ih.get() != Py_None ? copy_of(b_ih.array()) : make.of_bias(gradient);
-  }));
+  Reference b_hh(if_wanted(make.wants(6), [&] { return make.of_other_bias(b_ih, gradient); }));
   if (!x || !w_ih || !w_hh || !b_ih || !b_hh) return nullptr;
   return PyTuple_Pack(7, x.get(), grad_h.get(), grad_c.get(), w_ih.get(), w_hh.get(), b_ih.get(),
                       b_hh.get());
 }
 
-PyObject* call_lstm(const void*, PyObject* const* arguments, Py_ssize_t count) {
+PyObject* call_lstm(const void* cell, PyObject* const* arguments, Py_ssize_t count) {
   Inputs in;
   if (count != 7 || !in.read(arguments, 7)) return declined();
-  const Size size = {in.length(0, 0), in.length(0, 1), in.length(0, 2), in.length(1, 1), 4};
-  if (is_empty(size) || !in.has_shape(0, {size.steps, size.batch, size.inputs}) ||
+  const Size size = in.size(0, 1, 4, cell != nullptr);
+  if (is_empty(size) || !in.is_sequence(0, size, size.inputs) ||
       !in.has_shape(1, {size.batch, size.units}) || !in.has_shape(2, {size.batch, size.units}) ||
       !weights_fit(in, 3, size)) {
     return not_implemented();
@@ -108,7 +100,7 @@ PyObject* call_lstm(const void*, PyObject* const* arguments, Py_ssize_t count) {
 }
 
 // [grad_hidden, grad_c], x, h0, c0, w_ih, w_hh, b_ih, b_hh, gates, cells, needs
-PyObject* call_lstm_rule(const void*, PyObject* const* arguments, Py_ssize_t count) {
+PyObject* call_lstm_rule(const void* cell, PyObject* const* arguments, Py_ssize_t count) {
   if (count != 11 || !PyList_CheckExact(arguments[0]) || PyList_GET_SIZE(arguments[0]) != 2 ||
       !are_needs(arguments[10], 7)) {
     return not_implemented();
@@ -119,11 +111,11 @@ PyObject* call_lstm_rule(const void*, PyObject* const* arguments, Py_ssize_t cou
   arrays[10] = PyList_GET_ITEM(arguments[0], 1);
   Inputs in;
   if (!in.read(arrays, 11)) return declined();
-  const Size size = {in.length(1, 0), in.length(1, 1), in.length(1, 2), in.length(2, 1), 4};
-  if (is_empty(size) || !in.has_shape(1, {size.steps, size.batch, size.inputs}) ||
-      !in.has_shape(0, {size.steps, size.batch, size.units}) ||
-      !in.has_shape(2, {size.batch, size.units}) || !in.has_shape(3, {size.batch, size.units}) ||
-      !weights_fit(in, 4, size) || !in.has_shape(8, {size.steps, size.batch, size.width()}) ||
+  const Size size = in.size(1, 2, 4, cell != nullptr);
+  if (is_empty(size) || !in.is_sequence(1, size, size.inputs) ||
+      !in.is_sequence(0, size, size.units) || !in.has_shape(2, {size.batch, size.units}) ||
+      !in.has_shape(3, {size.batch, size.units}) || !weights_fit(in, 4, size) ||
+      !in.has_shape(8, {size.steps, size.batch, size.width()}) ||
       !in.has_shape(9, {size.steps, size.batch, size.units}) ||
       !in.has_shape(10, {size.batch, size.units})) {
     return not_implemented();
@@ -137,7 +129,9 @@ PyObject* call_lstm_rule(const void*, PyObject* const* arguments, Py_ssize_t cou
 
 bool add_lstm_kernels(PyObject* kernels_by_name) {
   return add_kernel(kernels_by_name, "lstm", call_lstm, nullptr) &&
-         add_kernel(kernels_by_name, "lstm_backward", call_lstm_rule, nullptr);
+         add_kernel(kernels_by_name, "lstm_backward", call_lstm_rule, nullptr) &&
+         add_kernel(kernels_by_name, "lstm_cell", call_lstm, kCell) &&
+         add_kernel(kernels_by_name, "lstm_cell_backward", call_lstm_rule, kCell);
 }
 
 }  // namespace extensor

@@ -1,10 +1,12 @@
-// Recurrences over whole sequences. What does not depend on the last state is one product for all
-// steps; the rest runs step by step for a block of the batch, whose sequences know nothing of the
-// others, so that threads need not meet at every step.
+// Recurrences over whole sequences, and cells, which are sequences of one step. What does not
+// depend on the last state is one product for all steps; the rest runs step by step for a block of
+// the batch, whose sequences know nothing of the others, so that threads need not meet at every
+// step.
 #pragma once
 
 #include <algorithm>
 #include <bit>
+#include <cstring>
 
 #include "../kernels/tables.h"
 #include "../runtime/memory.h"
@@ -20,18 +22,29 @@ namespace extensor {
 // Fewer sequences would read the weights at every step for too few products.
 inline constexpr int64_t kLeastRows = 16;
 
-// Steps, sequences, inputs and units, and how many gates a unit has.
+// Steps, sequences, inputs and units, and how many gates a unit has. What a cell is given and
+// returns has no axis for its one step.
 struct Size {
   int64_t steps, batch, inputs, units, gates;
+  bool cell;
 
   int64_t rows() const { return steps * batch; }
   int64_t width() const { return gates * units; }
 };
 
+// About what the products take.
+inline int64_t nanoseconds(const Size& size) {
+  return size.rows() * size.width() * (size.inputs + size.units) / 32;
+}
+
+// The definition of a kernel that is a cell; that of a sequence is null.
+inline constexpr const char* kCell = "cell";
+
 // Calls body(first row, rows) for each block of the batch, one per thread. How it is cut changes no
 // bit: a row's sums do not depend on the rows beside it.
 template <typename Body>
 void for_blocks(const Size& size, Body&& body) {
+  if (!worth_threads(nanoseconds(size))) return body(0, size.batch);
   const int64_t share = (size.batch + num_threads() - 1) / num_threads();
   const int64_t rows = std::max(kLeastRows, share), tasks = (size.batch + rows - 1) / rows;
   parallel_for(tasks, [&](int64_t task) {
@@ -69,6 +82,16 @@ class Inputs {
     return held_[i] && axis < PyArray_NDIM(held_[i].array()) ? PyArray_DIM(held_[i].array(), axis)
                                                              : -1;
   }
+  bool is_sequence(int i, const Size& size, int64_t width) const {
+    return size.cell ? has_shape(i, {size.batch, width})
+                     : has_shape(i, {size.steps, size.batch, width});
+  }
+  // From x, the array of hidden states, and whether it is a cell.
+  Size size(int x, int h, int64_t gates, bool cell) const {
+    const int batch_axis = cell ? 0 : 1;
+    const int64_t steps = cell ? 1 : length(x, 0);
+    return {steps, length(x, batch_axis), length(x, batch_axis + 1), length(h, 1), gates, cell};
+  }
   template <typename T>
   T* data(int i) const {
     return held_[i] ? static_cast<T*>(PyArray_DATA(held_[i].array())) : nullptr;
@@ -87,9 +110,14 @@ T* data_of(const Reference& array) {
   return static_cast<T*>(PyArray_DATA(array.array()));
 }
 
-inline PyObject* new_sequence(int typenum, const Size& size, int64_t width) {
+// With an axis of steps, also for a cell.
+inline PyObject* new_steps(int typenum, const Size& size, int64_t width) {
   const npy_intp shape[] = {size.steps, size.batch, width};
   return new_array(typenum, 3, shape);
+}
+inline PyObject* new_sequence(int typenum, const Size& size, int64_t width) {
+  const npy_intp shape[] = {size.batch, width};
+  return size.cell ? new_array(typenum, 2, shape) : new_steps(typenum, size, width);
 }
 inline PyObject* new_matrix(int typenum, int64_t rows, int64_t columns) {
   const npy_intp shape[] = {rows, columns};
@@ -105,17 +133,49 @@ void multiply_inputs(const Size& size, const T* x, const T* w_ih, const T* bias,
   run_with_threads(problem);
 }
 
-// w_hh.T, which every step multiplies with: lying this way it need not be rearranged each time.
+// w_hh.T, which every step multiplies with. For more than one step it is laid out so that it need
+// not be rearranged each time.
 template <typename T>
-void transpose_weight(const Size& size, const T* w_hh, char* out) {
-  kernels().copies.transpose[std::countr_zero(sizeof(T))](
-      reinterpret_cast<const char*>(w_hh), size.units * sizeof(T), out, size.width() * sizeof(T),
-      size.units, size.width());
+class StateWeight {
+ public:
+  StateWeight(const Size& size, const T* w_hh)
+      : size_(size),
+        w_hh_(w_hh),
+        memory_(size.steps > 1 ? size.units * size.width() * sizeof(T) : sizeof(T)) {}
+
+  bool has_memory() const { return memory_.data() != nullptr; }
+  void lay_out() const {
+    if (size_.steps == 1) return;
+    kernels().copies.transpose[std::countr_zero(sizeof(T))](
+        reinterpret_cast<const char*>(w_hh_), size_.units * sizeof(T), memory_.data(),
+        size_.width() * sizeof(T), size_.units, size_.width());
+  }
+  Factor<T> factor() const {
+    if (size_.steps == 1) return {w_hh_, size_.units, true};
+    return {reinterpret_cast<const T*>(memory_.data()), size_.width()};
+  }
+
+ private:
+  const Size& size_;
+  const T* w_hh_;
+  TemporaryBlock memory_;
+};
+
+// The sum of two vectors, each of which may be null.
+template <typename T>
+void add_biases(int64_t width, const T* b_ih, const T* b_hh, T* out) {
+  std::fill_n(out, width, T(0));
+  for (const T* part : {b_ih, b_hh}) {
+    for (int64_t i = 0; part != nullptr && i < width; ++i) out[i] += part[i];
+  }
 }
 
-// About what the products take, for the interpreter's lock.
-inline int64_t nanoseconds(const Size& size) {
-  return size.rows() * size.width() * (size.inputs + size.units) / 32;
+// The state before each step: the first one, then those of all steps but the last.
+template <typename T>
+void states_before(const Size& size, const T* first, const T* states, T* out) {
+  const int64_t plane = size.batch * size.units;
+  std::memcpy(out, first, plane * sizeof(T));
+  std::memcpy(out + plane, states, (size.steps - 1) * plane * sizeof(T));
 }
 
 // The gradients that one product over all steps gives, None where nobody needs them.
@@ -155,6 +215,11 @@ class Gradients {
   PyObject* of_bias(const Reference& gradient) const {
     const npy_intp width = size_.width();
     return sum_to_shape(gradient.array(), 1, &width);
+  }
+
+  // The same for the second bias of a sum, `first` being what the first one got, or None.
+  PyObject* of_other_bias(const Reference& first, const Reference& gradient) const {
+    return first && first.get() != Py_None ? copy_of(first.array()) : of_bias(gradient);
   }
 
  private:

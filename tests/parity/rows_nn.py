@@ -329,6 +329,25 @@ def _recurrent(gates: int) -> Draw:
     return draw
 
 
+def _cell(gates: int) -> Draw:
+    def draw(rng: Rng) -> Use:
+        leading = pick(rng, (), (1,), (3,))
+        options: dict[str, Any] = {
+            "input_size": whole(rng, 1, 4),
+            "hidden_size": whole(rng, 1, 4),
+            "bias": flag(rng),
+        }
+        if gates == 1:
+            options["nonlinearity"] = pick(rng, "tanh", "relu")
+        inputs = [rng.normal(size=(*leading, options["input_size"]))]
+        if flag(rng):
+            shape = (*leading, options["hidden_size"])
+            inputs += [rng.normal(size=shape) for _ in range(2 if gates == 4 else 1)]
+        return Use(options, inputs)
+
+    return draw
+
+
 SEQUENCES: dict[str, Draw] = {
     "Embedding": _embedding,
     "MultiheadAttention": _attention,
@@ -336,6 +355,9 @@ SEQUENCES: dict[str, Draw] = {
     "RNN": _recurrent(1),
     "GRU": _recurrent(3),
     "LSTM": _recurrent(4),
+    "RNNCell": _cell(1),
+    "GRUCell": _cell(3),
+    "LSTMCell": _cell(4),
 }
 
 # Hardsigmoid is left out: its derivative there is a float32's sixth, as test_differences.py shows.

@@ -56,7 +56,7 @@ def _tensors(use: Use, dtype: str) -> tuple[list[Any], list[Any]]:
 
 def _called(module: Any, inputs: list[Any], keywords: dict[str, Any]) -> list[Any]:
     """The tensors of the output in a list. The states of recurrent layers are one argument."""
-    if type(module).__name__ == "LSTM" and len(inputs) == 3:
+    if type(module).__name__ in ("LSTM", "LSTMCell") and len(inputs) == 3:
         inputs = [inputs[0], tuple(inputs[1:])]
     return list(_flat(module(*inputs, **keywords)))
 

@@ -68,6 +68,7 @@ from extensor.nn.pooling import (
     MaxPool2d,
 )
 from extensor.nn.recurrent import GRU, LSTM, RNN
+from extensor.nn.recurrent_cell import GRUCell, LSTMCell, RNNCell
 from extensor.nn.transformer import TransformerEncoderLayer
 
 __all__ = [
@@ -97,6 +98,7 @@ __all__ = [
     "Embedding",
     "Flatten",
     "FocalLoss",
+    "GRUCell",
     "GroupNorm",
     "Hardsigmoid",
     "Hardswish",
@@ -107,6 +109,7 @@ __all__ = [
     "InstanceNorm2d",
     "KLDivLoss",
     "L1Loss",
+    "LSTMCell",
     "LayerNorm",
     "LeakyReLU",
     "Linear",
@@ -126,6 +129,7 @@ __all__ = [
     "ParameterDict",
     "ParameterList",
     "RMSNorm",
+    "RNNCell",
     "ReLU",
     "ReLU6",
     "Sequential",

@@ -13,22 +13,51 @@ from extensor.nn import init
 from extensor.nn.module import Module
 from extensor.nn.parameter import Parameter
 from extensor.ops import concatenate, dropout, flip, gru, lstm, rnn, stack
+from extensor.ops.recurrent import NONLINEARITIES
 from extensor.shapes import Shape
 from extensor.tensor import Tensor
 
 States = tuple[Tensor, ...]
 
 
-class _Recurrent(Module):
+def checked_nonlinearity(name: str, nonlinearity: str) -> str:
+    if nonlinearity not in NONLINEARITIES:
+        requirement = f"nonlinearity must be one of {NONLINEARITIES}"
+        raise value_error(name, requirement, nonlinearity=nonlinearity)
+    return nonlinearity
+
+
+class Recurrence(Module):
+    """What layers and cells share: how their weights begin, and the states they are given."""
+
+    _gates: int
+    _states = 1  # how many tensors the recurrence carries from step to step
+    hidden_size: int
+
+    def reset_parameters(self) -> None:
+        """Draw all weights anew, within ``1 / sqrt(hidden_size)``."""
+        bound = 1 / sqrt(self.hidden_size) if self.hidden_size else 0.0
+        for parameter in self.parameters():
+            init.uniform_(parameter, -bound, bound)
+
+    def _given(self, hx: Any, shape: Shape) -> States:
+        states = tuple(asarray(state) for state in (hx if self._states > 1 else (hx,)))
+        if [state.shape for state in states] != [shape] * self._states:
+            raise value_error(
+                type(self).__name__,
+                f"hx must be {self._states} of shape {shape}",
+                shapes=[state.shape for state in states],
+            )
+        return states
+
+
+class _Layers(Recurrence):
     """Layers and directions of one recurrence, which a subclass gives as ``_run``.
 
     The weights of layer k are ``weight_ih_lk`` (gates * hidden_size, inputs), ``weight_hh_lk``
     (gates * hidden_size, hidden_size), ``bias_ih_lk`` and ``bias_hh_lk`` (gates * hidden_size,);
     those of the backward direction end in ``_reverse``.
     """
-
-    _gates: int
-    _states = 1  # how many tensors the recurrence carries from step to step
 
     def __init__(
         self,
@@ -66,12 +95,6 @@ class _Recurrent(Module):
                     self.register_parameter(name, Parameter(empty(shape, dtype)))
                 self._names.append(list(shapes))
         self.reset_parameters()
-
-    def reset_parameters(self) -> None:
-        """Draw all weights anew, within ``1 / sqrt(hidden_size)``."""
-        bound = 1 / sqrt(self.hidden_size) if self.hidden_size else 0.0
-        for parameter in self.parameters():
-            init.uniform_(parameter, -bound, bound)
 
     def _run(self, x: Tensor, states: States, weights: list[Parameter]) -> tuple[Tensor, States]:
         """One layer in one direction over (time, batch, inputs): the outputs, the last states."""
@@ -111,13 +134,7 @@ class _Recurrent(Module):
         shape = (count, *((x.shape[1],) if has_batch else ()), self.hidden_size)
         if hx is None:
             return (zeros((count, x.shape[1], self.hidden_size), x.dtype),) * self._states
-        states = tuple(asarray(state) for state in (hx if self._states > 1 else (hx,)))
-        if [state.shape for state in states] != [shape] * self._states:
-            raise value_error(
-                type(self).__name__,
-                f"hx must be {self._states} of shape {shape}",
-                shapes=[state.shape for state in states],
-            )
+        states = self._given(hx, shape)
         return states if has_batch else tuple(state.unsqueeze(1) for state in states)
 
     def _last_states(self, last: Sequence[States], has_batch: bool) -> Any:
@@ -126,7 +143,7 @@ class _Recurrent(Module):
         return tuple(result) if self._states > 1 else result[0]
 
 
-class RNN(_Recurrent):
+class RNN(_Layers):
     """``h = tanh(weight_ih @ x + bias_ih + weight_hh @ h + bias_hh)``, or relu, step by step.
 
     Sequences are (time, batch, input_size), or with ``batch_first`` (batch, time, input_size), or
@@ -154,11 +171,7 @@ class RNN(_Recurrent):
         *,
         dtype: DType = None,
     ) -> None:
-        if nonlinearity not in ("tanh", "relu"):
-            raise value_error(
-                "RNN", "nonlinearity must be 'tanh' or 'relu'", nonlinearity=nonlinearity
-            )
-        self.nonlinearity = nonlinearity
+        self.nonlinearity = checked_nonlinearity("RNN", nonlinearity)
         options = (bias, batch_first, dropout, bidirectional)
         super().__init__(input_size, hidden_size, num_layers, *options, dtype=dtype)
 
@@ -167,7 +180,7 @@ class RNN(_Recurrent):
         return output, (output[-1],)
 
 
-class GRU(_Recurrent):
+class GRU(_Layers):
     """The gated recurrent unit (Cho et al. 2014): gates r, z and n; called as :class:`RNN`."""
 
     _gates = 3
@@ -177,7 +190,7 @@ class GRU(_Recurrent):
         return output, (output[-1],)
 
 
-class LSTM(_Recurrent):
+class LSTM(_Layers):
     """Long short-term memory (Hochreiter and Schmidhuber 1997): gates i, f, g and o.
 
     Called as :class:`RNN`, but the state is a pair of hidden state and cell state.
