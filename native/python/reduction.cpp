@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
 #include <limits>
 #include <string_view>
@@ -209,16 +210,26 @@ auto divided_by(int64_t divisor) {
   };
 }
 
+const Elementwise& square_root() {
+  for (const auto& family : kernels().elementwise) {
+    for (const Elementwise& kernel : family) {
+      if (kernel.name == std::string_view("sqrt")) return kernel;
+    }
+  }
+  std::abort();  // every table has it
+}
+
 // From sums of squares to norms. Squares that overflow or lose digits are left to the formula.
 template <typename T>
 bool take_roots(T* values, int64_t n) {
   using Limits = std::numeric_limits<T>;
   const T least = Limits::min() / Limits::epsilon() / Limits::epsilon();
   bool good = true;
-  for (int64_t i = 0; i < n; ++i) {
-    good &= values[i] > least && values[i] <= Limits::max();
-    values[i] = std::sqrt(values[i]);
-  }
+  for (int64_t i = 0; i < n; ++i) good &= (values[i] > least) & (values[i] <= Limits::max());
+  static const Elementwise& root = square_root();
+  const void* const inputs[] = {values};
+  void* const outputs[] = {values};
+  root.pass[sizeof(T) == sizeof(double)](inputs, outputs, n, nullptr);
   return good;
 }
 
