@@ -1,5 +1,5 @@
 // The rules of max and min along an axis: the gradient goes to the best elements, shared equally.
-// The best of a slice with NaN is NaN, and then its NaNs win.
+// The best of a slice with NaN is NaN, and then its NaNs win. And where the first of them is.
 #include "extremes.h"
 
 #include <algorithm>
@@ -106,12 +106,27 @@ void share_piece(const void* x, int64_t n, double best, double gradient, int64_t
             static_cast<T>(count), static_cast<T*>(out));
 }
 
+template <typename T>
+int64_t first_winner(const void* source, int64_t n, double best) {
+  constexpr int64_t size = Vec<T>::size;
+  const T* x = static_cast<const T*>(source);
+  const Vec<T> wanted(static_cast<T>(best));
+  int64_t i = 0;
+  for (; i + 4 * size <= n; i += 4 * size) {
+    Mask<T> found = wins(Vec<T>::load(x + i), wanted);
+#pragma GCC unroll 3
+    for (int k = 1; k < 4; ++k) found = found | wins(Vec<T>::load(x + i + k * size), wanted);
+    if (any(found)) break;
+  }
+  while (i < n && !(x[i] == wanted[0] || x[i] != x[i])) ++i;
+  return i;
+}
+
 template <typename Kind>
 constexpr ExtremeRule extreme_rule(const char* name, const char* reduction) {
   return {name,
           reduction,
-          {rows<Kind, float>, rows<Kind, double>},
-          {columns<Kind, float>, columns<Kind, double>},
+          {{rows<Kind, float>, rows<Kind, double>}, {columns<Kind, float>, columns<Kind, double>}},
           {count_winners<float>, count_winners<double>},
           {share_piece<float>, share_piece<double>}};
 }
@@ -122,5 +137,7 @@ constexpr ExtremeRule kRules[] = {extreme_rule<Max>("max_reduce_backward", "max_
 }  // namespace
 
 std::span<const ExtremeRule> extreme_rules() { return kRules; }
+
+SearchKernel search_kernel() { return {{first_winner<float>, first_winner<double>}}; }
 
 }  // namespace extensor::EX_ISA

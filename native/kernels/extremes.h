@@ -5,5 +5,6 @@
 namespace extensor::EX_ISA {
 
 std::span<const ExtremeRule> extreme_rules();
+SearchKernel search_kernel();
 
 }  // namespace extensor::EX_ISA

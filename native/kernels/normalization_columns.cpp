@@ -126,13 +126,35 @@ void find_means(const Tile& tile, const T* x, Moments* moments) {
 }
 
 template <typename Tile>
-void set_variances(const Tile& tile, const typename Tile::Numbers& squares, double eps,
-                   Moments* moments) {
-  for (int64_t j = 0; j < tile.count; ++j) {
-    Moments& own = moments[tile.first + j];
-    own.variance = squares[j] / static_cast<double>(tile.panel.rows);
-    own.scale = 1 / std::sqrt(own.variance + eps);
+void set_variances(const Tile& tile, const typename Tile::Numbers& squares, Moments* moments) {
+  const double n = static_cast<double>(tile.panel.rows);
+  for (int64_t j = 0; j < tile.count; ++j) moments[tile.first + j].variance = squares[j] / n;
+}
+
+template <typename Tile>
+void set_scales(const Tile& tile, double eps, Moments* moments) {
+  for (int64_t j = tile.first; j < tile.first + tile.count; ++j) {
+    moments[j].scale = 1 / std::sqrt(moments[j].variance + eps);
   }
+}
+
+template <typename T, typename Tile>
+void find_variances(const Tile& tile, const T* x, Moments* moments) {
+  const TileMoments<T, Tile> around(tile, moments);
+  const auto [squares] = tile.template sum<1>([&](int64_t row, int k) {
+    const Vec<T> distance = around.centred(tile.load(x, row, k), k);
+    return std::array{distance * distance};
+  });
+  set_variances(tile, squares, moments);
+}
+
+template <typename T>
+void find_moments(const void* source, const Panel& panel, bool with_variance, Moments* moments) {
+  const T* x = static_cast<const T*>(source);
+  for_each_tile<T>(panel, [&](const auto& tile) {
+    find_means(tile, x, moments);
+    if (with_variance) find_variances(tile, x, moments);
+  });
 }
 
 template <typename T>
@@ -144,12 +166,8 @@ void normalize(const void* source, const Panel& panel, bool own, double eps, Mom
     using Tile = std::remove_cvref_t<decltype(tile)>;
     if (own) {
       find_means(tile, x, moments);
-      const TileMoments<T, Tile> around(tile, moments);
-      const auto [squares] = tile.template sum<1>([&](int64_t row, int k) {
-        const Vec<T> distance = around.centred(tile.load(x, row, k), k);
-        return std::array{distance * distance};
-      });
-      set_variances(tile, squares, eps, moments);
+      find_variances(tile, x, moments);
+      set_scales(tile, eps, moments);
     }
     const TileMoments<T, Tile> known(tile, moments);
     const auto weight = tile.spread(weights, T(1)), bias = tile.spread(biases, T(0));
@@ -206,7 +224,10 @@ struct ColumnRule {
   void run(bool own, double eps, const void* weights, void* to_weight, void* to_bias) const {
     if (own) find_means(tile, x, moments);
     auto [squares, plain, along] = sum<false>();
-    if (own) set_variances(tile, squares, eps, moments);
+    if (own) {
+      set_variances(tile, squares, moments);
+      set_scales(tile, eps, moments);
+    }
     const auto weight = tile.spread(weights, T(1));
     const auto weight_of = [&](int64_t j) { return weight[j / Tile::size][j % Tile::size]; };
     const auto scale_of = [&](int64_t j) { return moments[tile.first + j].scale; };
@@ -253,7 +274,9 @@ void rule(const void* gradient, const void* source, const Panel& panel, bool own
 }  // namespace
 
 ColumnNormalizationKernels column_normalization_kernels() {
-  return {{normalize<float>, normalize<double>}, {rule<float>, rule<double>}};
+  return {{find_moments<float>, find_moments<double>},
+          {normalize<float>, normalize<double>},
+          {rule<float>, rule<double>}};
 }
 
 }  // namespace extensor::EX_ISA

@@ -1,4 +1,5 @@
-// Sums, maxima and minima of contiguous memory, in an order fixed by the shape.
+// Sums, products, maxima and minima of contiguous memory, or of its squares or magnitudes, in an
+// order fixed by the shape.
 //
 // Sums are pairwise: blocks of at most kBlock elements are added by parallel lanes, and blocks by a
 // balanced tree, so the error grows with the logarithm of the length.
@@ -40,15 +41,15 @@ EX_INLINE void reduce_rest(const T* x, int64_t n, Vec<T> (&partial)[kLanes]) {
   for (; i + kLanes * size <= n; i += kLanes * size) {
 #pragma GCC unroll 8
     for (int k = 0; k < kLanes; ++k) {
-      partial[k] = Kind::combine(partial[k], V::load(x + i + k * size));
+      partial[k] = Kind::combine(partial[k], Kind::term(V::load(x + i + k * size)));
     }
   }
 #pragma GCC unroll 8
   for (int k = 0; k < kLanes; ++k, i += size) {
     if (i + size <= n) {
-      partial[k] = Kind::combine(partial[k], V::load(x + i));
+      partial[k] = Kind::combine(partial[k], Kind::term(V::load(x + i)));
     } else if (i < n) {
-      partial[k] = Kind::combine(partial[k], V::load_partial(x + i, n - i, start));
+      partial[k] = Kind::combine(partial[k], Kind::term(V::load_partial(x + i, n - i, start)));
     }
   }
 }
@@ -63,11 +64,11 @@ EX_INLINE Vec<T> reduce_block(const T* x, int64_t n) {
   for (V& t : total) t = V(Kind::template start<T>());
   int64_t i = 0;
   for (; i + kRun <= n; i += kRun) {
-    for (int k = 0; k < kLanes; ++k) partial[k] = V::load(x + i + k * size);
+    for (int k = 0; k < kLanes; ++k) partial[k] = Kind::term(V::load(x + i + k * size));
     for (int64_t j = kLanes * size; j < kRun; j += kLanes * size) {
 #pragma GCC unroll 8
       for (int k = 0; k < kLanes; ++k) {
-        partial[k] = Kind::combine(partial[k], V::load(x + i + j + k * size));
+        partial[k] = Kind::combine(partial[k], Kind::term(V::load(x + i + j + k * size)));
       }
     }
     for (int k = 0; k < kLanes; ++k) total[k] = Kind::combine(total[k], partial[k]);
@@ -113,7 +114,8 @@ EX_INLINE void add_rows(const T* x, int64_t n, int64_t stride, int64_t width, T*
     for (int64_t row = 0; row < n; ++row) {
       const T* source = x + row * stride + j;
 #pragma GCC unroll 4
-      for (int k = 0; k < 4; ++k) total[k] = Kind::combine(total[k], V::load(source + k * size));
+      for (int k = 0; k < 4; ++k)
+        total[k] = Kind::combine(total[k], Kind::term(V::load(source + k * size)));
     }
 #pragma GCC unroll 4
     for (int k = 0; k < 4; ++k) total[k].store(out + j + k * size);
@@ -122,7 +124,7 @@ EX_INLINE void add_rows(const T* x, int64_t n, int64_t stride, int64_t width, T*
     const int64_t count = std::min(size, width - j);
     V total(Kind::template start<T>());
     for (int64_t row = 0; row < n; ++row) {
-      total = Kind::combine(total, V::load_partial(x + row * stride + j, count));
+      total = Kind::combine(total, Kind::term(V::load_partial(x + row * stride + j, count)));
     }
     total.store_partial(out + j, count);
   }
@@ -151,14 +153,22 @@ void reduce_columns(const void* x, int64_t n, int64_t stride, int64_t width, voi
 }
 
 template <typename Kind>
-constexpr Reduction reduction(const char* name) {
+constexpr Reduction reduction(const char* name, const char* joined_by) {
   return {name,
+          joined_by,
           {reduce_rows<Kind, float>, reduce_rows<Kind, double>},
           {reduce_columns<Kind, float>, reduce_columns<Kind, double>}};
 }
 
-constexpr Reduction kReductions[] = {reduction<Sum>("sum"), reduction<Max>("max_reduce"),
-                                     reduction<Min>("min_reduce")};
+constexpr Reduction kReductions[] = {
+    reduction<Sum>("sum", "sum"),
+    reduction<Product>("prod", "prod"),
+    reduction<Max>("max_reduce", "max_reduce"),
+    reduction<Min>("min_reduce", "min_reduce"),
+    reduction<SumOfSquares>("sum_of_squares", "sum"),
+    reduction<SumOfMagnitudes>("sum_of_magnitudes", "sum"),
+    reduction<LargestMagnitude>("largest_magnitude", "max_reduce"),
+};
 
 }  // namespace
 

@@ -1,11 +1,19 @@
-// What a reduction does with two vectors, where it starts, and how the lanes become one number.
+// What a reduction takes of an element, what it does with two vectors of such terms, where it
+// starts, and how the lanes become one number.
 #pragma once
 
 #include "simd.h"
 
 namespace extensor::EX_ISA {
 
-struct Sum {
+struct Itself {
+  template <typename T>
+  static EX_INLINE Vec<T> term(Vec<T> x) {
+    return x;
+  }
+};
+
+struct Sum : Itself {
   template <typename T>
   static constexpr T start() {
     return T(0);
@@ -19,7 +27,21 @@ struct Sum {
     return horizontal_sum(x);
   }
 };
-struct Max {
+struct Product : Itself {
+  template <typename T>
+  static constexpr T start() {
+    return T(1);
+  }
+  template <typename T>
+  static EX_INLINE Vec<T> combine(Vec<T> a, Vec<T> b) {
+    return a * b;
+  }
+  template <typename T>
+  static EX_INLINE T across(Vec<T> x) {
+    return horizontal_product(x);
+  }
+};
+struct Max : Itself {
   template <typename T>
   static constexpr T start() {
     return -static_cast<T>(__builtin_inf());
@@ -33,7 +55,7 @@ struct Max {
     return horizontal_max(x);
   }
 };
-struct Min {
+struct Min : Itself {
   template <typename T>
   static constexpr T start() {
     return static_cast<T>(__builtin_inf());
@@ -45,6 +67,29 @@ struct Min {
   template <typename T>
   static EX_INLINE T across(Vec<T> x) {
     return horizontal_min(x);
+  }
+};
+
+struct SumOfSquares : Sum {
+  template <typename T>
+  static EX_INLINE Vec<T> term(Vec<T> x) {
+    return x * x;
+  }
+};
+struct SumOfMagnitudes : Sum {
+  template <typename T>
+  static EX_INLINE Vec<T> term(Vec<T> x) {
+    return abs(x);
+  }
+};
+struct LargestMagnitude : Max {
+  template <typename T>
+  static constexpr T start() {
+    return T(0);
+  }
+  template <typename T>
+  static EX_INLINE Vec<T> term(Vec<T> x) {
+    return abs(x);
   }
 };
 

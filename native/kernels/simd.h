@@ -279,6 +279,10 @@ template <typename T>
 EX_INLINE T horizontal_sum(Vec<T> x) {
   return fold_lanes(x.raw, [](auto a, auto b) { return a + b; });
 }
+template <typename T>
+EX_INLINE T horizontal_product(Vec<T> x) {
+  return fold_lanes(x.raw, [](auto a, auto b) { return a * b; });
+}
 // NaN if any lane is NaN.
 template <typename T>
 EX_INLINE T horizontal_max(Vec<T> x) {

@@ -11,6 +11,7 @@
 #include "normalization.h"
 #include "optimizer.h"
 #include "pooling.h"
+#include "product.h"
 #include "random.h"
 #include "recurrent.h"
 #include "reduction.h"
@@ -55,6 +56,8 @@ const KernelTable& table() {
       function_rules(),
       where_rule(),
       extreme_rules(),
+      product_rule(),
+      search_kernel(),
       losses(),
       copy_kernels(),
       index_kernels(),

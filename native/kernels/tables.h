@@ -43,9 +43,10 @@ struct BinaryRule {
 };
 
 // A reduction of contiguous memory. `rows` reduces each of `count` rows of n elements to one;
-// `columns` reduces n rows of `width` elements, `stride` apart, to one row.
+// `columns` reduces n rows of `width` elements, `stride` apart, to one row. The results of parts
+// are reduced by the reduction called `joined_by`.
 struct Reduction {
-  const char* name;
+  const char *name, *joined_by;
   void (*rows[kElements])(const void* x, int64_t count, int64_t n, void* out);
   void (*columns[kElements])(const void* x, int64_t n, int64_t stride, int64_t width, void* out);
 };
@@ -79,18 +80,28 @@ struct CrossEntropy {
                                int64_t ignored, double scale, void* out);
 };
 
-// The rule of max or min, for rows of n contiguous elements and for n rows of `width` elements,
-// `stride` apart. A row too long for one task: `count` its winners in pieces of at most 2^24, then
-// `share` the gradient among all of them.
-struct ExtremeRule {
-  const char* name;
-  const char* reduction;
+// A rule along an axis: for rows of n contiguous elements, and for n rows of `width` elements,
+// `stride` apart.
+struct AxisRule {
   void (*rows[kElements])(const void* gradient, const void* x, int64_t rows, int64_t n, void* out);
   void (*columns[kElements])(const void* gradient, const void* x, int64_t n, int64_t stride,
                              int64_t width, void* out);
+};
+
+// The rule of max or min. A row too long for one task: `count` its winners in pieces of at most
+// 2^24, then `share` the gradient among all of them.
+struct ExtremeRule {
+  const char* name;
+  const char* reduction;
+  AxisRule whole;
   int64_t (*count[kElements])(const void* x, int64_t n, double best);
   void (*share[kElements])(const void* x, int64_t n, double best, double gradient, int64_t count,
                            void* out);
+};
+
+// The place of the first of n elements that is `best`, or NaN if that is NaN; n if there is none.
+struct SearchKernel {
+  int64_t (*first[kElements])(const void* x, int64_t n, double best);
 };
 
 // A loss of pairs of numbers. `sum` adds the losses of n pairs; the rule takes the gradient of one
@@ -266,6 +277,9 @@ struct RowNormalizationKernels {
 // The same for columns, with a number for each of them too. Moments are found where they are `own`,
 // else given.
 struct ColumnNormalizationKernels {
+  // The means, with a scale of 1, and the variances where they are wanted.
+  void (*moments[kElements])(const void* x, const Panel& panel, bool with_variance,
+                             Moments* moments);
   void (*normalize[kElements])(const void* x, const Panel& panel, bool own, double eps,
                                Moments* moments, const void* weight, const void* bias, void* out);
   void (*rule[kElements])(const void* gradient, const void* x, const Panel& panel, bool own,
@@ -349,6 +363,8 @@ struct KernelTable {
   std::span<const BinaryRule> function_rules;
   BinaryRule where_rule;
   std::span<const ExtremeRule> extreme_rules;
+  AxisRule product_rule;
+  SearchKernel search;
   std::span<const LossKernel> losses;
   CopyKernels copies;
   IndexKernels indexing;

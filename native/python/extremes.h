@@ -4,7 +4,7 @@
 
 namespace extensor {
 
-// Adds the rules of max_reduce and min_reduce.
+// Adds the rules of max_reduce and min_reduce, argmax and argmin.
 bool add_extreme_kernels(PyObject* kernels);
 
 }  // namespace extensor

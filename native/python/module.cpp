@@ -18,6 +18,7 @@
 #include "kernel.h"
 #include "losses.h"
 #include "matrix.h"
+#include "moments.h"
 #include "normalization.h"
 #include "optimizer.h"
 #include "pooling.h"
@@ -163,7 +164,7 @@ bool (*const kFamilies[])(PyObject* kernels_by_name) = {
     add_index_kernels,       add_gather_kernels,        add_convolution_kernels,
     add_pooling_kernels,     add_rnn_kernels,           add_lstm_kernels,
     add_gru_kernels,         add_attention_kernels,     add_normalization_kernels,
-    add_joining_kernels,
+    add_joining_kernels,     add_moment_kernels,
 };
 
 bool fill(PyObject* module) {

@@ -1,15 +1,15 @@
 #include "reduction.h"
 
 #include <algorithm>
+#include <cmath>
+#include <cstdlib>
 #include <cstring>
+#include <limits>
 #include <string_view>
 #include <vector>
 
 #include "../runtime/memory.h"
-#include "arguments.h"
-#include "copying.h"
-#include "kernel.h"
-#include "operands.h"
+#include "axis_rule.h"
 
 namespace extensor {
 namespace {
@@ -53,7 +53,8 @@ bool reduce_rows(const Step& step, const char* x, char* out) {
                partial.data() + task * step.itemsize);
         }
       });
-  rows(partial.data(), step.outer, pieces, out);
+  const auto join = find_reduction(step.reduction.joined_by)->rows[static_cast<int>(step.element)];
+  join(partial.data(), step.outer, pieces, out);
   return true;
 }
 
@@ -80,9 +81,11 @@ bool reduce_columns(const Step& step, const char* x, char* out) {
       });
   if (pieces > 1) {
     const int64_t block_size = step.inner * step.itemsize;
+    const Reduction* join = find_reduction(step.reduction.joined_by);
     for (int64_t block = 0; block < step.outer; ++block) {
-      columns(partial.data() + block * pieces * block_size, pieces, step.inner, step.inner,
-              out + block * block_size);
+      join->columns[static_cast<int>(step.element)](partial.data() + block * pieces * block_size,
+                                                    pieces, step.inner, step.inner,
+                                                    out + block * block_size);
     }
   }
   return true;
@@ -136,7 +139,8 @@ bool reduce(const Reduction& reduction, Element element, const char* x, std::vec
   if (partial.data() == nullptr) return false;
   return (step.inner == 1 ? reduce_rows(step, x, partial.data())
                           : reduce_columns(step, x, partial.data())) &&
-         reduce(reduction, element, partial.data(), std::move(groups), out);
+         reduce(*find_reduction(reduction.joined_by), element, partial.data(), std::move(groups),
+                out);
 }
 
 // A reduction as Python knows it: a mean is a sum divided by the number of elements.
@@ -147,6 +151,7 @@ struct AxisReduction {
 };
 constexpr AxisReduction kAxisReductions[] = {{"sum", "sum", false},
                                              {"mean", "sum", true},
+                                             {"prod", "prod", false},
                                              {"max_reduce", "max_reduce", false},
                                              {"min_reduce", "min_reduce", false}};
 
@@ -161,12 +166,6 @@ PyObject* contiguous_and_wide(PyArrayObject* x, const Storage& storage) {
   return wide.release();
 }
 
-template <typename T>
-void divide_all(void* data, int64_t n, int64_t divisor) {
-  T* values = static_cast<T*>(data);
-  for (int64_t i = 0; i < n; ++i) values[i] /= static_cast<T>(divisor);
-}
-
 PyObject* narrowed(PyArrayObject* wide, const Storage& storage) {
   if (storage.half == nullptr) return Py_NewRef(reinterpret_cast<PyObject*>(wide));
   Reference result(new_array(storage.typenum, PyArray_NDIM(wide), PyArray_DIMS(wide)));
@@ -176,9 +175,12 @@ PyObject* narrowed(PyArrayObject* wide, const Storage& storage) {
   return result.release();
 }
 
+// finish(results, their number) sees the results before they are narrowed; where it returns
+// false they are not for kernels.
+template <typename Finish>
 PyObject* reduce_array(const Reduction& reduction, PyArrayObject* x, const Storage& storage,
                        const bool* reduced, int out_ndim, const npy_intp* out_shape,
-                       int64_t divisor) {
+                       Finish finish) {
   Reference source(contiguous_and_wide(x, storage));
   if (!source) return nullptr;
   const int wide_typenum = storage.element == Element::float64 ? NPY_FLOAT64 : NPY_FLOAT32;
@@ -195,12 +197,40 @@ PyObject* reduce_array(const Reduction& reduction, PyArrayObject* x, const Stora
                grouped(PyArray_NDIM(x), shape, reduced), static_cast<char*>(out));
   }
   if (!done) return PyErr_NoMemory();
-  if (divisor > 1) {
-    const int64_t n = PyArray_SIZE(result.array());
-    storage.element == Element::float64 ? divide_all<double>(out, n, divisor)
-                                        : divide_all<float>(out, n, divisor);
+  const int64_t n = PyArray_SIZE(result.array());
+  const bool well = storage.element == Element::float64 ? finish(static_cast<double*>(out), n)
+                                                        : finish(static_cast<float*>(out), n);
+  return well ? narrowed(result.array(), storage) : not_implemented();
+}
+
+auto divided_by(int64_t divisor) {
+  return [divisor]<typename T>(T* values, int64_t n) {
+    for (int64_t i = 0; divisor > 1 && i < n; ++i) values[i] /= static_cast<T>(divisor);
+    return true;
+  };
+}
+
+const Elementwise& square_root() {
+  for (const auto& family : kernels().elementwise) {
+    for (const Elementwise& kernel : family) {
+      if (kernel.name == std::string_view("sqrt")) return kernel;
+    }
   }
-  return narrowed(result.array(), storage);
+  std::abort();  // every table has it
+}
+
+// From sums of squares to norms. Squares that overflow or lose digits are left to the formula.
+template <typename T>
+bool take_roots(T* values, int64_t n) {
+  using Limits = std::numeric_limits<T>;
+  const T least = Limits::min() / Limits::epsilon() / Limits::epsilon();
+  bool good = true;
+  for (int64_t i = 0; i < n; ++i) good &= (values[i] > least) & (values[i] <= Limits::max());
+  static const Elementwise& root = square_root();
+  const void* const inputs[] = {values};
+  void* const outputs[] = {values};
+  root.pass[sizeof(T) == sizeof(double)](inputs, outputs, n, nullptr);
+  return good;
 }
 
 // x, axis, keepdims
@@ -214,17 +244,58 @@ PyObject* call_reduction(const void* definition, PyObject* const* arguments, Py_
       !read_axes(arguments[1], PyArray_NDIM(x), reduced) || !PyBool_Check(arguments[2])) {
     return not_implemented();
   }
-  const bool keepdims = arguments[2] == Py_True;
   npy_intp out_shape[kMaxDimensions];
-  int out_ndim = 0;
-  int64_t divisor = 1;
-  for (int axis = 0; axis < PyArray_NDIM(x); ++axis) {
-    if (reduced[axis] && kernel.mean) divisor *= PyArray_DIM(x, axis);
-    if (!reduced[axis]) out_shape[out_ndim++] = PyArray_DIM(x, axis);
-    if (reduced[axis] && keepdims) out_shape[out_ndim++] = 1;
-  }
+  const int out_ndim = reduced_shape(x, reduced, arguments[2] == Py_True, out_shape);
+  const int64_t divisor =
+      kernel.mean ? PyArray_SIZE(x) / PyArray_MultiplyList(out_shape, out_ndim) : 1;
   return reduce_array(*find_reduction(kernel.kind), x, storage, reduced, out_ndim, out_shape,
-                      divisor);
+                      divided_by(divisor));
+}
+
+// The reduction that a norm begins with; null for an order that is not for kernels.
+const Reduction* reduction_of_norm(PyObject* ord) {
+  double order;
+  if (!read_number(ord, order)) return nullptr;
+  if (order == 2) return find_reduction("sum_of_squares");
+  if (order == 1) return find_reduction("sum_of_magnitudes");
+  return order == HUGE_VAL ? find_reduction("largest_magnitude") : nullptr;
+}
+
+// x, ord, axis, keepdims
+PyObject* call_norm(const void*, PyObject* const* arguments, Py_ssize_t count) {
+  if (count != 4 || !is_plain_array(arguments[0]) || !PyBool_Check(arguments[3])) {
+    return not_implemented();
+  }
+  Storage storage;
+  bool reduced[kMaxDimensions];
+  PyArrayObject* x = reinterpret_cast<PyArrayObject*>(arguments[0]);
+  const Reduction* reduction = reduction_of_norm(arguments[1]);
+  if (reduction == nullptr || !find_storage(PyArray_TYPE(x), storage) || PyArray_SIZE(x) == 0 ||
+      !read_axes(arguments[2], PyArray_NDIM(x), reduced)) {
+    return not_implemented();
+  }
+  npy_intp out_shape[kMaxDimensions];
+  const int out_ndim = reduced_shape(x, reduced, arguments[3] == Py_True, out_shape);
+  if (PyArray_MultiplyList(out_shape, out_ndim) == PyArray_SIZE(x)) return not_implemented();
+  const bool root = reduction == find_reduction("sum_of_squares");
+  return reduce_array(*reduction, x, storage, reduced, out_ndim, out_shape,
+                      [root](auto* values, int64_t n) { return !root || take_roots(values, n); });
+}
+
+// grad_output, x, axis, keepdims. Where a gradient is not finite the formula decides: a zero stays
+// zero on its way.
+PyObject* call_product_rule(const void*, PyObject* const* arguments, Py_ssize_t count) {
+  AxisProblem problem;
+  if (count != 4 || !problem.read(arguments)) return not_implemented();
+  if (!problem.hold()) return nullptr;
+  double largest = 0;
+  {
+    const int64_t size = PyArray_SIZE(problem.result.array());
+    Unlocked unlocked(size);
+    problem.run(kernels().product_rule);
+    kernels().norm.raise_to_largest[problem.element()](problem.out_at(0), size, largest);
+  }
+  return std::isfinite(largest) ? problem.narrowed() : not_implemented();
 }
 
 // x, shape
@@ -252,6 +323,15 @@ PyObject* call_reduce_to_shape(const void*, PyObject* const* arguments, Py_ssize
 
 }  // namespace
 
+int reduced_shape(PyArrayObject* x, const bool* reduced, bool keepdims, npy_intp* shape) {
+  int ndim = 0;
+  for (int axis = 0; axis < PyArray_NDIM(x); ++axis) {
+    if (!reduced[axis]) shape[ndim++] = PyArray_DIM(x, axis);
+    if (reduced[axis] && keepdims) shape[ndim++] = 1;
+  }
+  return ndim;
+}
+
 PyObject* sum_to_shape(PyArrayObject* x, int ndim, const npy_intp* shape) {
   Storage storage;
   find_storage(PyArray_TYPE(x), storage);
@@ -268,7 +348,7 @@ PyObject* sum_to_shape(PyArrayObject* x, int ndim, const npy_intp* shape) {
     return zeros.release();
   }
   static const Reduction* const sum = find_reduction("sum");
-  return reduce_array(*sum, x, storage, reduced, ndim, out_shape, 1);
+  return reduce_array(*sum, x, storage, reduced, ndim, out_shape, divided_by(1));
 }
 
 PyObject* sum_and_divide(PyArrayObject* x, int64_t divisor) {
@@ -276,14 +356,16 @@ PyObject* sum_and_divide(PyArrayObject* x, int64_t divisor) {
   find_storage(PyArray_TYPE(x), storage);
   bool reduced[kMaxDimensions];
   std::fill(reduced, reduced + PyArray_NDIM(x), true);
-  return reduce_array(*find_reduction("sum"), x, storage, reduced, 0, nullptr, divisor);
+  return reduce_array(*find_reduction("sum"), x, storage, reduced, 0, nullptr, divided_by(divisor));
 }
 
 bool add_reduction_kernels(PyObject* kernels_by_name) {
   for (const AxisReduction& kernel : kAxisReductions) {
     if (!add_kernel(kernels_by_name, kernel.name, call_reduction, &kernel)) return false;
   }
-  return add_kernel(kernels_by_name, "reduce_to_shape", call_reduce_to_shape, nullptr);
+  return add_kernel(kernels_by_name, "reduce_to_shape", call_reduce_to_shape, nullptr) &&
+         add_kernel(kernels_by_name, "norm", call_norm, nullptr) &&
+         add_kernel(kernels_by_name, "prod_backward", call_product_rule, nullptr);
 }
 
 }  // namespace extensor

@@ -4,8 +4,11 @@
 
 namespace extensor {
 
-// Adds the reductions along axes, and reduce_to_shape.
+// Adds the reductions along axes, the rule of prod, and reduce_to_shape.
 bool add_reduction_kernels(PyObject* kernels);
+
+// The shape of x reduced over the marked axes: returns its number of axes.
+int reduced_shape(PyArrayObject* x, const bool* reduced, bool keepdims, npy_intp* shape);
 
 // The sum of a C-contiguous floating array over the axes that broadcasting from `shape` added or
 // stretched: a new array of that shape, or null with a Python error set.
