@@ -40,6 +40,12 @@ struct BinaryRule {
   int parameters;
   Cost cost;
   Pass both[kElements], first[kElements], second[kElements];
+
+  // The pass for those gradients that are needed, at least one.
+  Pass pass(Element element, bool needs_first, bool needs_second) const {
+    const int i = static_cast<int>(element);
+    return !needs_second ? first[i] : !needs_first ? second[i] : both[i];
+  }
 };
 
 // A reduction of contiguous memory. `rows` reduces each of `count` rows of n elements to one;
@@ -71,12 +77,18 @@ struct LogSumExp {
 };
 
 // Cross-entropy of class indices: `rows` rows of n logits. `losses` writes one number for each row,
-// `gradients` a row of scale * (softmax - one_hot); a target equal to `ignored` gives zeros.
+// `gradients` a row of scale * (softmax - one_hot); a target equal to `ignored` gives zeros. Of
+// logits that are log-probabilities already, `chosen` and `placed` write the same: minus the one of
+// the target, and a row of -scale * one_hot.
 struct CrossEntropy {
   void (*losses[kElements])(const void* logits, const int64_t* targets, int64_t rows, int64_t n,
                             int64_t ignored, void* out);
   void (*gradients[kElements])(const void* logits, const int64_t* targets, int64_t rows, int64_t n,
                                int64_t ignored, double scale, void* out);
+  void (*chosen[kElements])(const void* logits, const int64_t* targets, int64_t rows, int64_t n,
+                            int64_t ignored, void* out);
+  void (*placed[kElements])(const int64_t* targets, int64_t rows, int64_t n, int64_t ignored,
+                            double scale, void* out);
 };
 
 // The rule of max or min, for rows of n contiguous elements and for n rows of `width` elements,
@@ -93,14 +105,18 @@ struct ExtremeRule {
                            void* out);
 };
 
-// A loss of pairs of numbers. `sum` adds the losses of n pairs; the rule takes the gradient of one
-// loss, the same for all pairs. `weights` optional inputs must not be given.
+// A loss of pairs of numbers. `each` gives the losses of n pairs, `sum` adds them; the rule takes
+// the gradient of each loss. `weights` optional inputs must not be given.
 struct LossKernel {
   const char* name;
   int weights;
+  int parameters;
   Cost cost;
-  void (*sum[kElements])(const void* prediction, const void* target, int64_t n, void* out);
+  Pass each[kElements], sum[kElements];
   BinaryRule rule;
+  bool (*accepts)(const double* parameters) = nullptr;
+  bool by_batch = false;  // whether there is a "batchmean"
+  bool checked = false;   // whether Python refuses some inputs: those whose losses are NaN
 };
 
 // The types that are converted to floats: bool, int8 to int64, uint8 to uint64, float32, float64.
