@@ -69,7 +69,13 @@ constexpr ShapeRule kShapeRules[] = {{"add_backward", {Share::all, Share::all}},
 
 PyObject* zeros(int typenum, int ndim, const npy_intp* shape) {
   Reference result(new_array(typenum, ndim, shape));
-  if (result) std::memset(result.data(), 0, PyArray_NBYTES(result.array()));
+  if (!result) return nullptr;
+  const int64_t itemsize = PyArray_ITEMSIZE(result.array());
+  const Cut pieces = cut(PyArray_SIZE(result.array()), Cost::light);
+  Unlocked unlocked(pieces.nanoseconds);
+  parallel_chunks(pieces, [&](int64_t begin, int64_t end) {
+    std::memset(result.data() + begin * itemsize, 0, (end - begin) * itemsize);
+  });
   return result.release();
 }
 
