@@ -472,7 +472,10 @@ def test_threads_change_no_bit(target: Elementwise, threads: Any, rng: np.random
 
 
 WORDS = np.random.default_rng(0).integers(-900, 900, 20_000)
-PAIR_LOSSES = ("mse_loss", "l1_loss", "binary_cross_entropy", "binary_cross_entropy_with_logits")
+PAIR_LOSSES = (
+    "mse_loss l1_loss smooth_l1_loss huber_loss hinge_loss kl_div binary_cross_entropy "
+    "binary_cross_entropy_with_logits"
+).split()
 NORMALIZED = {"x": (300, 301), "weight": (301,), "bias": (301,)}
 IMAGES = {"x": (8, 12, 41, 31), "weight": (12,), "bias": (12,)}
 SAMPLES = {"x": (900, 300), "weight": (300,), "bias": (300,)}
@@ -500,7 +503,7 @@ LARGE: dict[str, list[tuple[Any, Any]]] = {
     "index_select": [(((900, 64), WORDS), (0,))],
     "gather": [(((20_000, 30), WORDS[:, None] % 30), (1,))],
     "scatter_add": [(((20_000, 30), WORDS[:, None] % 30, (20_000, 1)), (1,))],
-    **{key: [(((1000, 301), (1000, 301)), ("mean",))] for key in PAIR_LOSSES},
+    **{key: [(((1000, 301), (1000, 301)), (how,)) for how in ("mean", "none")] for key in PAIR_LOSSES},
     "matmul": [(((500, 301), (301, 403)), ()), (((7, 100, 130), (130, 90)), ()), (((900, 800), (800,)), ())],
     "linear": [(((400, 301), (203, 301), (203,)), ())],
     "rnn": [
@@ -526,6 +529,9 @@ LARGE: dict[str, list[tuple[Any, Any]]] = {
     "conv_transpose2d": [(((9, 40, 10, 11), (40, 16, 3, 3), (16,)), (2, 1))],
     "conv_transpose1d": [(((9, 40, 200), (40, 16, 3), (16,)), (2, 1))],
     "cross_entropy": [(((1000, 301),), (np.arange(1000) % 301, reduction)) for reduction in ("mean", "none")],
+    "nll_loss": [(((40_000, 9),), (np.arange(40_000) % 9, reduction)) for reduction in ("mean", "none")],
+    "prelu": [(((40, 50, 151), (50,)), ()), *((((1000, 301), (n,)), ()) for n in (1, 301))],
+    "glu": [(((1000, 302),), (axis,)) for axis in (0, 1)] + [(((300_002,),), ())],
     "layer_norm": [(NORMALIZED, {"normalized_shape": 301})],
     "rms_norm": [({"x": (300, 301), "weight": (301,)}, {"normalized_shape": 301})],
     "group_norm": [(x, {"num_groups": groups}) for x in (IMAGES, SAMPLES) for groups in (1, 4)],
@@ -557,7 +563,7 @@ def test_threads_change_no_bit_of_structured_ops(
     op = OPS[name]
     assert name in LARGE, "give this kernel a size that is cut into several tasks"
     for inputs, attributes in LARGE[name]:
-        low = 0 if name == "binary_cross_entropy" else -1
+        low = 0 if name in ("binary_cross_entropy", "kl_div") else -1
         shapes = inputs.values() if isinstance(inputs, dict) else inputs
         arrays = [
             rng.uniform(low, 1, x).astype(dtype) if isinstance(x, tuple) else x for x in shapes

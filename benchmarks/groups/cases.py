@@ -22,7 +22,7 @@ class Case:
 
     name: str
     inputs: tuple[str, ...] = ("normal",)
-    moved: tuple[int, int] = (2, 3)
+    moved: tuple[float, float] = (2, 3)
     torch: Named | None = None
     jax: Named | None = None
     numpy: Named | None = None
@@ -42,6 +42,8 @@ def sample(kind: str, shape: tuple[int, ...], seed: int) -> np.ndarray:
         return generator.uniform(0.5, 2.0, shape).astype(np.float32)
     if kind == "unit":
         return generator.uniform(-0.9, 0.9, shape).astype(np.float32)
+    if kind == "slopes":  # one number, or one for each column
+        return generator.uniform(0.0, 0.5, shape[1:] or 1).astype(np.float32)
     if kind == "classes":
         return generator.integers(0, shape[-1], shape[:-1])
     raise ValueError(f"sample: kind must be a known one, got kind={kind!r}")
@@ -76,6 +78,29 @@ def _jax_cross_entropy(jax: Any) -> Callable[..., Any]:
     return cross_entropy
 
 
+def _jax_nll_loss(jax: Any) -> Callable[..., Any]:
+    def nll_loss(x: Any, target: Any) -> Any:
+        return -jax.numpy.take_along_axis(x, target[:, None], axis=-1).mean()
+
+    return nll_loss
+
+
+def _jax_huber(jax: Any) -> Callable[..., Any]:
+    def huber(a: Any, b: Any) -> Any:
+        size = jax.numpy.abs(a - b)
+        return jax.numpy.where(size < 1, 0.5 * size * size, size - 0.5).mean()
+
+    return huber
+
+
+def _jax_kl_div(jax: Any) -> Callable[..., Any]:
+    return lambda x, target: (target * (jax.numpy.log(target) - x)).mean()
+
+
+def _jax_prelu(jax: Any) -> Callable[..., Any]:
+    return lambda x, alpha: jax.numpy.where(x > 0, x, alpha * x)
+
+
 _TWO = ("normal", "normal")
 
 # The ops of the acceptance table. The gradient of an addition is the incoming one: nothing moves.
@@ -104,6 +129,11 @@ QUICK = tuple(c for c in HEADLINE if c.name in ("add", "divide", "gelu", "sum", 
 FURTHER = (
     Case("subtract", _TWO, (3, 1)),
     Case("power", ("positive", "unit"), (3, 5), torch="pow"),
+    # PyTorch's own floor_divide has no gradient.
+    Case("floor_divide", ("normal", "positive"), (3, 2),
+         torch=lambda torch: partial(torch.div, rounding_mode="floor")),
+    Case("modulo", ("normal", "positive"), (3, 4), torch="remainder", jax="remainder",
+         numpy="remainder"),
     Case("maximum", _TWO, (3, 5)),
     Case("minimum", _TWO, (3, 5)),
     Case("negative", moved=(2, 2)),
@@ -118,6 +148,7 @@ FURTHER = (
     Case("atan", jax="arctan"),
     Case("sinh"),
     Case("cosh"),
+    Case("asinh", jax="arcsinh", numpy="arcsinh"),
     Case("expm1"),
     Case("log1p", ("positive",)),
     Case("log2", ("positive",)),
@@ -129,6 +160,10 @@ FURTHER = (
     Case("mish"),
     Case("elu"),
     Case("selu"),
+    Case("prelu", ("normal", "slopes"), jax=_jax_prelu),
+    Case("prelu_channels", ("normal", "slopes"), ours="prelu", torch="prelu", jax=_jax_prelu,
+         square=True),
+    Case("glu", moved=(1.5, 2.5), square=True),
     Case("hard_swish", torch="hardswish"),
     Case("hard_sigmoid", torch="hardsigmoid"),
     Case("min", moved=(1, 2), ours="min_reduce"),
@@ -139,6 +174,15 @@ FURTHER = (
          jax=lambda jax: partial(jax.numpy.cumsum, axis=-1),
          numpy=lambda np: partial(np.cumsum, axis=-1), square=True),
     Case("mse_loss", _TWO, (2, 4), jax=lambda jax: lambda a, b: jax.numpy.square(a - b).mean()),
+    Case("l1_loss", _TWO, (2, 4), jax=lambda jax: lambda a, b: jax.numpy.abs(a - b).mean()),
+    Case("smooth_l1_loss", _TWO, (2, 4), jax=_jax_huber),
+    Case("huber_loss", _TWO, (2, 4), jax=_jax_huber),
+    Case("hinge_loss", _TWO, (2, 4), torch=lambda torch: lambda a, b: (1 - a * b).relu().mean(),
+         jax=lambda jax: lambda a, b: jax.nn.relu(1 - a * b).mean()),
+    # Of a vector the batchmean is the mean, of which PyTorch would warn.
+    Case("kl_div", ("normal", "positive"), (2, 4), jax=_jax_kl_div,
+         torch=lambda torch: partial(torch.nn.functional.kl_div, reduction="batchmean")),
+    Case("nll_loss", ("normal", "classes"), (0, 1), jax=_jax_nll_loss, square=True),
     Case("cross_entropy", ("normal", "classes"), (1, 2), jax=_jax_cross_entropy, square=True),
 )  # fmt: skip
 

@@ -1,4 +1,5 @@
-// Cross-entropy of class indices straight from logits, a row at a time, and its rule.
+// Cross-entropy of class indices, straight from logits or from log-probabilities, a row at a time,
+// and its rules.
 #include "cross_entropy.h"
 
 #include <algorithm>
@@ -55,10 +56,35 @@ void gradients(const void* logits, const int64_t* targets, int64_t rows, int64_t
   }
 }
 
+// -x[target] of each row, 0 for a row that is ignored.
+template <typename T>
+void chosen(const void* logits, const int64_t* targets, int64_t rows, int64_t n, int64_t ignored,
+            void* out) {
+  const T* x = static_cast<const T*>(logits);
+  for (int64_t row = 0; row < rows; ++row, x += n) {
+    // From 0, as -0 would print a minus.
+    static_cast<T*>(out)[row] = targets[row] == ignored ? T(0) : T(0) - x[targets[row]];
+  }
+}
+
+// -scale at the target of each row, else zeros.
+template <typename T>
+void placed(const int64_t* targets, int64_t rows, int64_t n, int64_t ignored, double scale,
+            void* out) {
+  T* gradient = static_cast<T*>(out);
+  std::fill(gradient, gradient + rows * n, T(0));
+  for (int64_t row = 0; row < rows; ++row, gradient += n) {
+    if (targets[row] != ignored) gradient[targets[row]] -= static_cast<T>(scale);
+  }
+}
+
 }  // namespace
 
 CrossEntropy cross_entropy_kernels() {
-  return {{losses<float>, losses<double>}, {gradients<float>, gradients<double>}};
+  return {{losses<float>, losses<double>},
+          {gradients<float>, gradients<double>},
+          {chosen<float>, chosen<double>},
+          {placed<float>, placed<double>}};
 }
 
 }  // namespace extensor::EX_ISA

@@ -33,7 +33,6 @@ EX_INLINE V between(V gradient, V x, V low, V high) {
   return select((x > low) & (x < high), gradient, V(0));
 }
 
-constexpr bool is_positive(const double* parameters) { return parameters[0] > 0; }
 constexpr bool are_apart(const double* bounds) { return bounds[0] < bounds[1]; }
 
 // A kernel of one parameter that chooses between two functions: gelu(x, approximate).
@@ -67,6 +66,9 @@ constexpr Elementwise kActivations[] = {
               [](auto x, auto alpha) { return select(x > decltype(x)(0), x, x * alpha); }),
     map<2, 1>("leaky_relu_backward", Cost::light,
               [](auto g, auto x, auto alpha) { return select(x > decltype(x)(0), g, g * alpha); }),
+    map<2, 0>("prelu", Cost::light,
+              [](auto x, auto alpha) { return select(x > decltype(x)(0), x, alpha * x); }),
+    map<2, 0>("glu", Cost::medium, [](auto a, auto b) { return chain(sigmoid(b), a); }),
     map<1, 0>("sigmoid", Cost::medium, [](auto x) { return sigmoid(x); }),
     map<2, 0>("sigmoid_backward", Cost::light,
               [](auto g, auto y) { return chain(g, y * (decltype(y)(1) - y)); }),

@@ -1,5 +1,6 @@
 // Arithmetic, rounding, comparison and their rules: a line each.
 #include "elementwise.h"
+#include "math_modulo.h"
 #include "pass.h"
 #include "steps.h"
 
@@ -46,6 +47,8 @@ constexpr Elementwise kArithmetic[] = {
     map<2, 0>("subtract", Cost::light, [](auto a, auto b) { return a - b; }),
     map<2, 0>("multiply", Cost::light, [](auto a, auto b) { return a * b; }),
     map<2, 0>("divide", Cost::light, [](auto a, auto b) { return a / b; }),
+    map<2, 0>("floor_divide", Cost::medium, [](auto a, auto b) { return divided(a, b).quotient; }),
+    map<2, 0>("modulo", Cost::medium, [](auto a, auto b) { return divided(a, b).remainder; }),
     map<2, 0>("maximum", Cost::light, [](auto a, auto b) { return maximum(a, b); }),
     map<2, 0>("minimum", Cost::light, [](auto a, auto b) { return minimum(a, b); }),
     map<2, 0>("chain_rule", Cost::light, [](auto g, auto d) { return chain(g, d); }),
@@ -108,6 +111,9 @@ constexpr BinaryRule kBinaryRules[] = {
                      auto quotient = over(g, b, eps);
                      return Two{quotient, -times(quotient, a / lifted(b, eps), eps)};
                    }),
+    binary_rule<0>(
+        "modulo_backward", Cost::medium,
+        [](auto g, auto a, auto b) { return Two{g, chain(g, -divided(a, b).quotient)}; }),
     binary_rule<0>("maximum_backward", Cost::light,
                    [](auto g, auto a, auto b) {
                      return Two{g * share(a > b, a == b), g * share(b > a, a == b)};

@@ -65,6 +65,13 @@ constexpr Elementwise kFunctions[] = {
     map<1, 0>("cosh", Cost::heavy, [](auto x) { return cosh(x); }),
     map<2, 0>("cosh_backward", Cost::heavy, [](auto g, auto x) { return chain(g, sinh(x)); }),
     map<1, 0>("asinh", Cost::heavy, [](auto x) { return asinh(x); }),
+    map<2, 0>("asinh_backward", Cost::light,
+              [](auto g, auto x) {
+                using V = decltype(x);
+                const auto large = abs(x) > V(1);
+                const V side = select(large, V(1) / x, x);
+                return chain(g, select(large, abs(side), V(1)) / sqrt(V(1) + side * side));
+              }),
     map<1, 0>("acosh", Cost::heavy, [](auto x) { return acosh(x); }),
     map<2, 0>("acosh_backward", Cost::light,
               [](auto g, auto x) {
@@ -74,6 +81,12 @@ constexpr Elementwise kFunctions[] = {
     map<2, 0>("atanh_backward", Cost::light,
               [](auto g, auto x) { return chain_over(g, one_minus_square(x)); }),
     map<2, 0>("power", Cost::heavy, [](auto a, auto b) { return pow(a, b); }),
+    map<3, 0>("logsumexp_backward", Cost::medium,
+              [](auto g, auto x, auto y) {
+                using V = decltype(x);
+                const V shift = select(y == V(-__builtin_inf()), V(0), y);
+                return chain(g, exp(x - shift));
+              }),
     map<1, 0>("normal_cdf", Cost::medium, [](auto x) { return normal_cdf(x); }),
     map<2, 0>("normal_cdf_backward", Cost::medium,
               [](auto g, auto x) { return chain(g, normal_pdf(x)); }),

@@ -119,6 +119,7 @@ constexpr Elementwise accepting(bool (*accepts)(const double* parameters), Eleme
   kernel.accepts = accepts;
   return kernel;
 }
+constexpr bool is_positive(const double* parameters) { return parameters[0] > 0; }
 constexpr bool are_ordered(const double* bounds) { return bounds[0] <= bounds[1]; }
 
 enum class Wanted { both, first, second };

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "operands.h"
+
 namespace extensor {
 namespace {
 
@@ -23,6 +25,31 @@ bool mark_axis(PyObject* object, int ndim, bool* marked) {
 }
 
 }  // namespace
+
+bool is_text(PyObject* object, std::string_view text) {
+  return PyUnicode_Check(object) && PyUnicode_CompareWithASCIIString(object, text.data()) == 0;
+}
+
+bool read_numbers(PyObject* const* objects, int count, double* numbers) {
+  for (int i = 0; i < count; ++i) {
+    if (!read_number(objects[i], numbers[i])) return false;
+  }
+  return true;
+}
+
+bool read_needs(PyObject* object, bool& first, bool& second) {
+  if (!PyTuple_CheckExact(object) || PyTuple_GET_SIZE(object) != 2) return false;
+  first = PyTuple_GET_ITEM(object, 0) == Py_True;
+  second = PyTuple_GET_ITEM(object, 1) == Py_True;
+  return first || second;
+}
+
+bool read_shape(PyObject* object, ArrayView& view) {
+  npy_intp sizes[kMaxDimensions];
+  if (!read_sizes(object, sizes, view.ndim)) return false;
+  std::copy_n(sizes, view.ndim, view.shape);
+  return std::all_of(sizes, sizes + view.ndim, [](npy_intp size) { return size >= 0; });
+}
 
 bool read_sizes(PyObject* object, npy_intp* sizes, int& count) {
   if (!PyTuple_CheckExact(object) || PyTuple_GET_SIZE(object) > kMaxDimensions) return false;

@@ -2,9 +2,23 @@
 // that Python itself has to look at.
 #pragma once
 
+#include <string_view>
+
 #include "arrays.h"
 
 namespace extensor {
+
+bool is_text(PyObject* object, std::string_view text);
+
+// Python numbers, at most kMaxParameters of them.
+constexpr int kMaxParameters = 4;
+bool read_numbers(PyObject* const* objects, int count, double* numbers);
+
+// Which of two gradients are asked for, at least one, from a tuple of two booleans.
+bool read_needs(PyObject* object, bool& first, bool& second);
+
+// A shape given as a tuple of ints, as the shape of a view.
+bool read_shape(PyObject* object, ArrayView& view);
 
 // A tuple of ints.
 bool read_sizes(PyObject* object, npy_intp* sizes, int& count);

@@ -178,6 +178,16 @@ void fill_view(PyArrayObject* array, ArrayView& view) {
   }
 }
 
+bool has_shape(const ArrayView& view, const Shape& shape) {
+  return view.ndim == shape.ndim && std::equal(view.shape, view.shape + view.ndim, shape.lengths);
+}
+
+PyObject* new_array(int typenum, const Shape& shape) {
+  npy_intp lengths[kMaxDimensions];
+  std::copy_n(shape.lengths, shape.ndim, lengths);
+  return new_array(typenum, shape.ndim, lengths);
+}
+
 bool broadcast_shape(const ArrayView* const* views, int count, Shape& shape) {
   shape.ndim = 0;
   for (int i = 0; i < count; ++i) shape.ndim = std::max(shape.ndim, views[i]->ndim);

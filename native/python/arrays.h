@@ -61,6 +61,9 @@ struct Shape {
   int64_t lengths[kMaxDimensions];
 };
 
+bool has_shape(const ArrayView& view, const Shape& shape);
+PyObject* new_array(int typenum, const Shape& shape);
+
 // The common shape of all views under NumPy's broadcasting rules; false if there is none.
 bool broadcast_shape(const ArrayView* const* views, int count, Shape& shape);
 

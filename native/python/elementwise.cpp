@@ -1,6 +1,8 @@
 #include "elementwise.h"
 
 #include <algorithm>
+#include <cstdlib>
+#include <cstring>
 #include <string_view>
 
 #include "arguments.h"
@@ -10,33 +12,6 @@
 
 namespace extensor {
 namespace {
-
-constexpr int kMaxParameters = 4;
-
-bool read_parameters(PyObject* const* arguments, int count, double* parameters) {
-  for (int i = 0; i < count; ++i) {
-    if (!read_number(arguments[i], parameters[i])) return false;
-  }
-  return true;
-}
-
-PyObject* new_result(const Operands& operands, int typenum) {
-  npy_intp shape[kMaxDimensions];
-  for (int axis = 0; axis < operands.shape.ndim; ++axis) shape[axis] = operands.shape.lengths[axis];
-  return new_array(typenum, operands.shape.ndim, shape);
-}
-
-char* data_of(const Reference& array) {
-  return array ? static_cast<char*>(PyArray_DATA(array.array())) : nullptr;
-}
-
-bool has_shape(const ArrayView& view, const Shape& shape) {
-  if (view.ndim != shape.ndim) return false;
-  for (int axis = 0; axis < shape.ndim; ++axis) {
-    if (view.shape[axis] != shape.lengths[axis]) return false;
-  }
-  return true;
-}
 
 bool have_one_shape(const Operands& operands) {
   for (int i = 0; i < operands.count; ++i) {
@@ -54,83 +29,80 @@ PyObject* call_elementwise(const void* definition, PyObject* const* arguments, P
   double parameters[kMaxParameters];
   if (!operands.read(arguments, kernel.inputs, kernel.first_is_boolean) ||
       (kRule && !have_one_shape(operands)) ||
-      !read_parameters(arguments + kernel.inputs, kernel.parameters, parameters) ||
+      !read_numbers(arguments + kernel.inputs, kernel.parameters, parameters) ||
       (kernel.accepts != nullptr && !kernel.accepts(parameters))) {
     return not_implemented();
   }
   Reference result(
-      new_result(operands, kernel.result_is_boolean ? NPY_BOOL : operands.storage.typenum));
+      new_array(kernel.result_is_boolean ? NPY_BOOL : operands.storage.typenum, operands.shape));
   if (!result) return nullptr;
-  char* outputs[] = {data_of(result)};
+  char* outputs[] = {result.data()};
   run_pass(kernel.pass[static_cast<int>(operands.storage.element)], kernel.cost, operands,
            kernel.first_is_boolean, outputs, 1, kernel.result_is_boolean, parameters);
   return result.release();
 }
 
-// Which of two gradients are asked for, from a tuple of two booleans.
-bool read_needs(PyObject* object, bool& first, bool& second) {
-  if (!PyTuple_CheckExact(object) || PyTuple_GET_SIZE(object) != 2) return false;
-  first = PyTuple_GET_ITEM(object, 0) == Py_True;
-  second = PyTuple_GET_ITEM(object, 1) == Py_True;
-  return first || second;
-}
-
-// The gradient of a broadcast input: summed over the axes that were added or stretched.
-PyObject* reduced_to(Reference& full, const ArrayView& input, const Shape& shape) {
-  if (!full) return Py_NewRef(Py_None);
-  if (has_shape(input, shape)) return full.release();
-  npy_intp target[kMaxDimensions];
-  std::copy_n(input.shape, input.ndim, target);
-  return sum_to_shape(full.array(), input.ndim, target);
-}
-
+// grad_output, a, b, parameters, needs
 PyObject* call_binary_rule(const void* definition, PyObject* const* arguments, Py_ssize_t count) {
   const BinaryRule& rule = *static_cast<const BinaryRule*>(definition);
-  if (count != 4 + rule.parameters) return not_implemented();
   Operands operands;
   double parameters[kMaxParameters];
-  bool needs_first, needs_second;
-  if (!operands.read(arguments, 3, false) || operands.is_number[0] || operands.is_number[1] ||
-      operands.is_number[2] || !read_parameters(arguments + 3, rule.parameters, parameters) ||
-      !read_needs(arguments[3 + rule.parameters], needs_first, needs_second)) {
+  if (count != 4 + rule.parameters || !operands.read(arguments, 3, false) ||
+      operands.is_number[0] || operands.is_number[1] || operands.is_number[2] ||
+      !read_numbers(arguments + 3, rule.parameters, parameters)) {
     return not_implemented();
   }
-  const ArrayView* inputs[] = {&operands.views[1], &operands.views[2]};
-  Shape of_output;
-  if (!broadcast_shape(inputs, 2, of_output) || !has_shape(operands.views[0], of_output)) {
-    return not_implemented();
-  }
-  Reference grad_a, grad_b;
-  if (needs_first) grad_a.reset(new_result(operands, operands.storage.typenum));
-  if (needs_second) grad_b.reset(new_result(operands, operands.storage.typenum));
-  if ((needs_first && !grad_a) || (needs_second && !grad_b)) return nullptr;
-  const int element = static_cast<int>(operands.storage.element);
-  const Pass pass = !needs_second  ? rule.first[element]
-                    : !needs_first ? rule.second[element]
-                                   : rule.both[element];
-  char* outputs[] = {data_of(grad_a), data_of(grad_b)};
-  run_pass(pass, rule.cost, operands, false, outputs, 2, false, parameters);
-  Reference first(reduced_to(grad_a, operands.views[1], operands.shape));
-  Reference second(reduced_to(grad_b, operands.views[2], operands.shape));
-  if (!first || !second) return nullptr;
-  return PyTuple_Pack(2, first.get(), second.get());
+  return run_binary_rule(rule, operands, parameters, arguments[3 + rule.parameters]);
 }
 
-// A shape given as a tuple of ints.
-bool read_shape(PyObject* object, ArrayView& view) {
-  npy_intp sizes[kMaxDimensions];
-  if (!read_sizes(object, sizes, view.ndim)) return false;
-  std::copy_n(sizes, view.ndim, view.shape);
-  return std::all_of(sizes, sizes + view.ndim, [](npy_intp size) { return size >= 0; });
+// What an input of an op gets that needs nothing but the shapes: the gradient itself, or minus it,
+// summed to the input's shape, or zeros.
+enum class Share { all, minus, none };
+
+struct ShapeRule {
+  const char* name;
+  Share shares[2];
+};
+constexpr ShapeRule kShapeRules[] = {{"add_backward", {Share::all, Share::all}},
+                                     {"subtract_backward", {Share::all, Share::minus}},
+                                     {"floor_divide_backward", {Share::none, Share::none}}};
+
+PyObject* zeros(int typenum, int ndim, const npy_intp* shape) {
+  Reference result(new_array(typenum, ndim, shape));
+  if (!result) return nullptr;
+  const int64_t itemsize = PyArray_ITEMSIZE(result.array());
+  const Cut pieces = cut(PyArray_SIZE(result.array()), Cost::light);
+  Unlocked unlocked(pieces.nanoseconds);
+  parallel_chunks(pieces, [&](int64_t begin, int64_t end) {
+    std::memset(result.data() + begin * itemsize, 0, (end - begin) * itemsize);
+  });
+  return result.release();
 }
 
-// grad_output, a_shape, b_shape, needs: the gradient itself, summed to each shape.
-PyObject* call_add_backward(const void*, PyObject* const* arguments, Py_ssize_t count) {
+PyObject* negated(PyObject* x) {
+  static const Elementwise& negative = find_elementwise("negative");
+  return call_elementwise<false>(&negative, &x, 1);
+}
+
+PyObject* share_of(Share share, PyArrayObject* gradient, const ArrayView& input,
+                   const Shape& of_output) {
+  npy_intp shape[kMaxDimensions];
+  std::copy_n(input.shape, input.ndim, shape);
+  if (share == Share::none) return zeros(PyArray_TYPE(gradient), input.ndim, shape);
+  Reference summed(has_shape(input, of_output) ? Py_NewRef(reinterpret_cast<PyObject*>(gradient))
+                                               : sum_to_shape(gradient, input.ndim, shape));
+  if (!summed || share == Share::all) return summed.release();
+  return negated(summed.get());
+}
+
+// grad_output, a_shape, b_shape, needs
+PyObject* call_shape_rule(const void* definition, PyObject* const* arguments, Py_ssize_t count) {
+  const ShapeRule& rule = *static_cast<const ShapeRule*>(definition);
   ArrayView gradient, inputs[2];
   Storage storage;
+  bool needs[2];
   if (count != 4 || !is_plain_array(arguments[0]) || !read_shape(arguments[1], inputs[0]) ||
-      !read_shape(arguments[2], inputs[1]) || !PyTuple_CheckExact(arguments[3]) ||
-      PyTuple_GET_SIZE(arguments[3]) != 2) {
+      !read_shape(arguments[2], inputs[1]) || !read_needs(arguments[3], needs[0], needs[1])) {
     return not_implemented();
   }
   PyArrayObject* array = reinterpret_cast<PyArrayObject*>(arguments[0]);
@@ -143,21 +115,45 @@ PyObject* call_add_backward(const void*, PyObject* const* arguments, Py_ssize_t 
   }
   Reference results[2];
   for (int i = 0; i < 2; ++i) {
-    if (PyTuple_GET_ITEM(arguments[3], i) != Py_True) {
-      results[i].reset(Py_NewRef(Py_None));
-    } else if (has_shape(inputs[i], of_output)) {
-      results[i].reset(Py_NewRef(arguments[0]));
-    } else {
-      npy_intp target[kMaxDimensions];
-      std::copy_n(inputs[i].shape, inputs[i].ndim, target);
-      results[i].reset(sum_to_shape(array, inputs[i].ndim, target));
-    }
+    results[i].reset(needs[i] ? share_of(rule.shares[i], array, inputs[i], of_output)
+                              : Py_NewRef(Py_None));
     if (!results[i]) return nullptr;
   }
   return PyTuple_Pack(2, results[0].get(), results[1].get());
 }
 
 }  // namespace
+
+const Elementwise& find_elementwise(std::string_view name) {
+  for (std::span<const Elementwise> family : kernels().elementwise) {
+    for (const Elementwise& kernel : family) {
+      if (kernel.name == name) return kernel;
+    }
+  }
+  std::abort();
+}
+
+PyObject* run_binary_rule(const BinaryRule& rule, const Operands& operands,
+                          const double* parameters, PyObject* needs) {
+  const ArrayView* inputs[] = {&operands.views[1], &operands.views[2]};
+  bool needs_first, needs_second;
+  Shape of_output;
+  if (!read_needs(needs, needs_first, needs_second) || !broadcast_shape(inputs, 2, of_output) ||
+      !(operands.is_number[0] || has_shape(operands.views[0], of_output))) {
+    return not_implemented();
+  }
+  const int typenum = operands.storage.typenum;
+  Reference grad_a(needs_first ? new_array(typenum, of_output) : nullptr);
+  Reference grad_b(needs_second ? new_array(typenum, of_output) : nullptr);
+  if ((needs_first && !grad_a) || (needs_second && !grad_b)) return nullptr;
+  char* outputs[] = {grad_a.data(), grad_b.data()};
+  run_pass(rule.pass(operands.storage.element, needs_first, needs_second), rule.cost, operands,
+           false, outputs, 2, false, parameters);
+  Reference first(summed_to(grad_a, operands.views[1], of_output));
+  Reference second(first ? summed_to(grad_b, operands.views[2], of_output) : nullptr);
+  if (!second) return nullptr;
+  return PyTuple_Pack(2, first.get(), second.get());
+}
 
 bool add_elementwise_kernels(PyObject* kernels_by_name) {
   for (std::span<const Elementwise> family : kernels().elementwise) {
@@ -173,7 +169,10 @@ bool add_elementwise_kernels(PyObject* kernels_by_name) {
       if (!add_kernel(kernels_by_name, rule.name, call_binary_rule, &rule)) return false;
     }
   }
-  return add_kernel(kernels_by_name, "add_backward", call_add_backward, nullptr);
+  for (const ShapeRule& rule : kShapeRules) {
+    if (!add_kernel(kernels_by_name, rule.name, call_shape_rule, &rule)) return false;
+  }
+  return true;
 }
 
 }  // namespace extensor

@@ -1,10 +1,21 @@
 #pragma once
 
-#include "arrays.h"
+#include <string_view>
+
+#include "operands.h"
 
 namespace extensor {
 
 // Adds every elementwise kernel and binary rule of the chosen table to `kernels`.
 bool add_elementwise_kernels(PyObject* kernels);
+
+// A kernel of the tables by its name, which must be there.
+const Elementwise& find_elementwise(std::string_view name);
+
+// The gradients of a binary op that are needed, each summed to its input's shape, from operands
+// (grad_output or a number for all of it, a, b): a new tuple, NotImplemented, or null with a Python
+// error set.
+PyObject* run_binary_rule(const BinaryRule& rule, const Operands& operands,
+                          const double* parameters, PyObject* needs);
 
 }  // namespace extensor

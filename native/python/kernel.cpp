@@ -69,6 +69,14 @@ bool add_kernel(PyObject* kernels, const char* name, KernelCall call, const void
   return added;
 }
 
+bool replace_call(PyObject* kernels, const char* name, KernelCall call) {
+  KernelCall before;
+  const void* definition;
+  PyObject* kernel = PyDict_GetItemString(kernels, name);
+  return kernel != nullptr && kernel_parts(kernel, before, definition) &&
+         add_kernel(kernels, name, call, definition);
+}
+
 bool kernel_parts(PyObject* object, KernelCall& call, const void*& definition) {
   if (Py_TYPE(object) != &kernel_type) return false;
   const KernelObject* kernel = reinterpret_cast<KernelObject*>(object);

@@ -16,6 +16,9 @@ bool register_kernel_type(PyObject* module);
 // Adds a kernel to the dictionary `kernels`. Returns false with a Python error set.
 bool add_kernel(PyObject* kernels, const char* name, KernelCall call, const void* definition);
 
+// Gives the kernel called `name`, which must be there, another way to read its arguments.
+bool replace_call(PyObject* kernels, const char* name, KernelCall call);
+
 // What a kernel object stands for; false if the object is none.
 bool kernel_parts(PyObject* object, KernelCall& call, const void*& definition);
 
@@ -48,6 +51,8 @@ class Reference {
   explicit operator bool() const { return object_ != nullptr; }
   PyObject* get() const { return object_; }
   PyArrayObject* array() const { return reinterpret_cast<PyArrayObject*>(object_); }
+  // The memory of an array; null without one.
+  char* data() const { return object_ == nullptr ? nullptr : PyArray_BYTES(array()); }
   PyObject* release() {
     PyObject* object = object_;
     object_ = nullptr;

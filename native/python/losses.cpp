@@ -1,8 +1,11 @@
 #include "losses.h"
 
 #include <algorithm>
+#include <cmath>
 
+#include "arguments.h"
 #include "copying.h"
+#include "elementwise.h"
 #include "kernel.h"
 #include "operands.h"
 #include "reduction.h"
@@ -12,11 +15,20 @@ namespace {
 
 constexpr int64_t kPiece = 16384;  // pairs whose losses one task adds
 
-// What the sum is divided by; 0 for a reduction that is not for kernels.
-int64_t read_divisor(PyObject* reduction, int64_t size) {
-  if (!PyUnicode_CheckExact(reduction)) return 0;
-  if (PyUnicode_CompareWithASCIIString(reduction, "mean") == 0) return size;
-  return PyUnicode_CompareWithASCIIString(reduction, "sum") == 0 ? 1 : 0;
+// What the sum of the losses is divided by, or one of these.
+constexpr int64_t kNoSum = 0, kNotForKernels = -1;
+
+int64_t read_divisor(PyObject* reduction, const LossKernel& loss, PyArrayObject* prediction) {
+  if (is_text(reduction, "mean")) return PyArray_SIZE(prediction);
+  if (is_text(reduction, "sum")) return 1;
+  if (is_text(reduction, "none")) return kNoSum;
+  const bool by_batch = loss.by_batch && PyArray_NDIM(prediction) > 0;
+  return by_batch && is_text(reduction, "batchmean") ? PyArray_DIM(prediction, 0) : kNotForKernels;
+}
+
+bool read_parameters(const LossKernel& loss, PyObject* const* arguments, double* parameters) {
+  return read_numbers(arguments, loss.parameters, parameters) &&
+         (loss.accepts == nullptr || loss.accepts(parameters));
 }
 
 bool all_none(PyObject* const* arguments, int count) {
@@ -33,90 +45,105 @@ bool are_pair(PyObject* first, PyObject* second, Storage& storage) {
          PyArray_CompareLists(PyArray_DIMS(a), PyArray_DIMS(b), PyArray_NDIM(a));
 }
 
-// prediction, target, weights (all None), reduction
-PyObject* call_loss(const void* definition, PyObject* const* arguments, Py_ssize_t count) {
-  const LossKernel& loss = *static_cast<const LossKernel*>(definition);
-  Storage storage;
-  if (count != 3 + loss.weights || !are_pair(arguments[0], arguments[1], storage) ||
-      !all_none(arguments + 2, loss.weights)) {
-    return not_implemented();
-  }
-  Reference a(contiguous(reinterpret_cast<PyArrayObject*>(arguments[0])));
-  Reference b(a ? contiguous(reinterpret_cast<PyArrayObject*>(arguments[1])) : nullptr);
+// The loss of each pair.
+PyObject* each_loss(const LossKernel& loss, PyObject* const* pair, const double* parameters) {
+  Operands operands;
+  if (loss.checked || !operands.read(pair, 2, false)) return not_implemented();
+  Reference result(new_array(operands.storage.typenum, operands.shape));
+  if (!result) return nullptr;
+  char* outputs[] = {result.data()};
+  run_pass(loss.each[static_cast<int>(operands.storage.element)], loss.cost, operands, false,
+           outputs, 1, false, parameters);
+  return result.release();
+}
+
+// The sums of the losses of all pieces.
+PyObject* sums_of_pieces(const LossKernel& loss, const Storage& storage, PyArrayObject* prediction,
+                         PyArrayObject* target, const double* parameters) {
+  Reference a(contiguous(prediction));
+  Reference b(a ? contiguous(target) : nullptr);
   if (!b) return nullptr;
   const int64_t size = PyArray_SIZE(a.array());
-  const int64_t divisor = read_divisor(arguments[2 + loss.weights], size);
-  if (divisor == 0 || PyArray_SIZE(b.array()) != size) return not_implemented();
+  if (PyArray_SIZE(b.array()) != size) return not_implemented();
   const npy_intp pieces = (size - 1) / kPiece + 1;
   Reference sums(new_array(storage.typenum, 1, &pieces));
   if (!sums) return nullptr;
-  const auto sum = loss.sum[static_cast<int>(storage.element)];
-  const char* first = static_cast<const char*>(PyArray_DATA(a.array()));
-  const char* second = static_cast<const char*>(PyArray_DATA(b.array()));
-  char* out = static_cast<char*>(PyArray_DATA(sums.array()));
-  {
-    const Cut tasks = cut(pieces, loss.cost, std::min(kPiece, size));
-    Unlocked unlocked(tasks.nanoseconds);
-    parallel_chunks(tasks, [&](int64_t begin, int64_t end) {
-      for (int64_t piece = begin; piece < end; ++piece) {
-        const int64_t from = piece * kPiece;
-        sum(first + from * storage.itemsize, second + from * storage.itemsize,
-            std::min(kPiece, size - from), out + piece * storage.itemsize);
-      }
-    });
+  const Pass sum = loss.sum[static_cast<int>(storage.element)];
+  const Cut tasks = cut(pieces, loss.cost, std::min(kPiece, size));
+  Unlocked unlocked(tasks.nanoseconds);
+  parallel_chunks(tasks, [&](int64_t begin, int64_t end) {
+    for (int64_t piece = begin; piece < end; ++piece) {
+      const int64_t from = piece * kPiece, skipped = from * storage.itemsize;
+      const void* inputs[] = {a.data() + skipped, b.data() + skipped};
+      void* outputs[] = {sums.data() + piece * storage.itemsize};
+      sum(inputs, outputs, std::min(kPiece, size - from), parameters);
+    }
+  });
+  return sums.release();
+}
+
+// A number in an array of the dtype `storage`.
+double number_at(const void* data, const Storage& storage) {
+  return storage.element == Element::float64 ? *static_cast<const double*>(data)
+                                             : *static_cast<const float*>(data);
+}
+
+// prediction, target, weights (all None), reduction, parameters
+PyObject* call_loss(const void* definition, PyObject* const* arguments, Py_ssize_t count) {
+  const LossKernel& loss = *static_cast<const LossKernel*>(definition);
+  Storage storage;
+  double parameters[kMaxParameters];
+  if (count != 3 + loss.weights + loss.parameters ||
+      !are_pair(arguments[0], arguments[1], storage) || !all_none(arguments + 2, loss.weights) ||
+      !read_parameters(loss, arguments + 3 + loss.weights, parameters)) {
+    return not_implemented();
   }
-  return sum_and_divide(sums.array(), divisor);
+  PyArrayObject* prediction = reinterpret_cast<PyArrayObject*>(arguments[0]);
+  PyArrayObject* target = reinterpret_cast<PyArrayObject*>(arguments[1]);
+  const int64_t divisor = read_divisor(arguments[2 + loss.weights], loss, prediction);
+  if (divisor == kNotForKernels) return not_implemented();
+  if (divisor == kNoSum) return each_loss(loss, arguments, parameters);
+  Reference sums(sums_of_pieces(loss, storage, prediction, target, parameters));
+  if (!sums || sums.get() == Py_NotImplemented) return sums.release();
+  Reference result(sum_and_divide(sums.array(), divisor));
+  if (!result || !loss.checked || !std::isnan(number_at(result.data(), storage))) {
+    return result.release();
+  }
+  return not_implemented();
 }
 
 // The gradient of one loss, rounded to the dtype as the division of arrays would.
 PyObject* gradient_of_each(PyArrayObject* grad_output, const Storage& storage, int64_t divisor) {
-  const void* data = PyArray_DATA(grad_output);
-  if (storage.element == Element::float64) {
-    return PyFloat_FromDouble(*static_cast<const double*>(data) / static_cast<double>(divisor));
-  }
-  return PyFloat_FromDouble(*static_cast<const float*>(data) / static_cast<float>(divisor));
+  const double gradient = number_at(PyArray_DATA(grad_output), storage);
+  return PyFloat_FromDouble(storage.element == Element::float64
+                                ? gradient / static_cast<double>(divisor)
+                                : static_cast<float>(gradient) / static_cast<float>(divisor));
 }
 
-// grad_output, prediction, target, reduction, weights (all None), needs
+// grad_output, prediction, target, reduction, weights (all None), parameters, needs
 PyObject* call_loss_rule(const void* definition, PyObject* const* arguments, Py_ssize_t count) {
   const LossKernel& loss = *static_cast<const LossKernel*>(definition);
   Storage storage;
-  if (count != 5 + loss.weights || !is_plain_array(arguments[0]) ||
-      !are_pair(arguments[1], arguments[2], storage) || !all_none(arguments + 4, loss.weights)) {
+  double parameters[kMaxParameters];
+  if (count != 5 + loss.weights + loss.parameters || !is_plain_array(arguments[0]) ||
+      !are_pair(arguments[1], arguments[2], storage) || !all_none(arguments + 4, loss.weights) ||
+      !read_parameters(loss, arguments + 4 + loss.weights, parameters)) {
     return not_implemented();
   }
   PyArrayObject* gradient = reinterpret_cast<PyArrayObject*>(arguments[0]);
   PyArrayObject* prediction = reinterpret_cast<PyArrayObject*>(arguments[1]);
-  const int64_t divisor = read_divisor(arguments[3], PyArray_SIZE(prediction));
-  PyObject* needs = arguments[4 + loss.weights];
-  if (PyArray_NDIM(gradient) != 0 || PyArray_TYPE(gradient) != storage.typenum || divisor == 0 ||
-      !PyTuple_CheckExact(needs) || PyTuple_GET_SIZE(needs) != 2) {
+  const int64_t divisor = read_divisor(arguments[3], loss, prediction);
+  if (PyArray_TYPE(gradient) != storage.typenum || divisor == kNotForKernels ||
+      PyArray_NDIM(gradient) != (divisor == kNoSum ? PyArray_NDIM(prediction) : 0)) {
     return not_implemented();
   }
-  const bool needs_first = PyTuple_GET_ITEM(needs, 0) == Py_True;
-  const bool needs_second = PyTuple_GET_ITEM(needs, 1) == Py_True;
-  Reference each(gradient_of_each(gradient, storage, divisor));
+  Reference each(divisor == kNoSum ? Py_NewRef(arguments[0])
+                                   : gradient_of_each(gradient, storage, divisor));
   if (!each) return nullptr;
   PyObject* inputs[] = {each.get(), arguments[1], arguments[2]};
   Operands operands;
-  if (!(needs_first || needs_second) || !operands.read(inputs, 3, false)) return not_implemented();
-  npy_intp shape[kMaxDimensions];
-  std::copy_n(operands.shape.lengths, operands.shape.ndim, shape);
-  Reference results[2];
-  char* outputs[2] = {};
-  for (int i = 0; i < 2; ++i) {
-    const bool needed = i == 0 ? needs_first : needs_second;
-    results[i].reset(needed ? new_array(storage.typenum, operands.shape.ndim, shape)
-                            : Py_NewRef(Py_None));
-    if (!results[i]) return nullptr;
-    if (needed) outputs[i] = static_cast<char*>(PyArray_DATA(results[i].array()));
-  }
-  const int element = static_cast<int>(storage.element);
-  const Pass pass = !needs_second  ? loss.rule.first[element]
-                    : !needs_first ? loss.rule.second[element]
-                                   : loss.rule.both[element];
-  run_pass(pass, loss.rule.cost, operands, false, outputs, 2, false, nullptr);
-  return PyTuple_Pack(2, results[0].get(), results[1].get());
+  if (!operands.read(inputs, 3, false)) return not_implemented();
+  return run_binary_rule(loss.rule, operands, parameters, arguments[count - 1]);
 }
 
 }  // namespace

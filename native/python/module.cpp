@@ -5,6 +5,7 @@
 #include "../runtime/cpu.h"
 #include "../runtime/memory.h"
 #include "../runtime/threads.h"
+#include "arranged.h"
 #include "arrays.h"
 #include "attention.h"
 #include "convolution.h"
@@ -164,7 +165,7 @@ bool (*const kFamilies[])(PyObject* kernels_by_name) = {
     add_index_kernels,       add_gather_kernels,        add_convolution_kernels,
     add_pooling_kernels,     add_rnn_kernels,           add_lstm_kernels,
     add_gru_kernels,         add_attention_kernels,     add_normalization_kernels,
-    add_joining_kernels,     add_moment_kernels,
+    add_joining_kernels,     add_moment_kernels,        arrange_kernels,
 };
 
 bool fill(PyObject* module) {

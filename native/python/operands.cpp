@@ -11,9 +11,10 @@ namespace {
 // Elements of one tile: small enough that all buffers of a pass stay in the first-level cache.
 constexpr int64_t kTile = 1024;
 
-// How one input of a pass is read.
+// How one input of a pass is read. A repeated one is the same for each run of the innermost loop,
+// as a bias is.
 struct Source {
-  enum Kind { linear, constant, gathered } kind;
+  enum Kind { linear, constant, repeated, gathered } kind;
   const char* data;
   int64_t itemsize;
   const int64_t* strides;  // bytes per step of each axis of the loop nest
@@ -70,6 +71,7 @@ struct Plan {
   char* results[2];
   int64_t result_size;  // bytes of an element of the results
   const LoopNest* loops;
+  int64_t tile;  // elements of a tile: whole runs where a source is repeated
 };
 
 bool is_boolean(const Plan& plan, int input) { return input == 0 && plan.first_is_boolean; }
@@ -90,7 +92,9 @@ struct Tiles {
 const void* tile_of(const Plan& plan, int input, int64_t begin, int64_t n, Tiles& tiles) {
   const Source& source = plan.sources[input];
   const bool widened = plan.half != nullptr && !is_boolean(plan, input);
-  if (source.kind == Source::constant) return tiles.inputs[input];
+  if (source.kind == Source::constant || source.kind == Source::repeated) {
+    return tiles.inputs[input];
+  }
   const char* stored = source.data + begin * source.itemsize;
   if (source.kind == Source::gathered) {
     char* target = widened ? tiles.stored : tiles.inputs[input];
@@ -103,13 +107,18 @@ const void* tile_of(const Plan& plan, int input, int64_t begin, int64_t n, Tiles
   return wide;
 }
 
-void fill_constants(const Plan& plan, Tiles& tiles, int64_t n) {
+// Fills the tiles that are the same wherever in the chunk from `begin` on they stand.
+void fill_constants(const Plan& plan, Tiles& tiles, int64_t begin, int64_t n) {
   for (int input = 0; input < plan.inputs; ++input) {
     const Source& source = plan.sources[input];
-    if (source.kind != Source::constant) continue;
+    if (source.kind != Source::constant && source.kind != Source::repeated) continue;
     const bool widened = plan.half != nullptr && !is_boolean(plan, input);
     char* target = widened ? tiles.stored : tiles.inputs[input];
-    copy_run(source.data, 0, source.itemsize, n, target);
+    if (source.kind == Source::constant) {
+      copy_run(source.data, 0, source.itemsize, n, target);
+    } else {
+      gather(source, *plan.loops, begin, n, target);
+    }
     if (widened) {
       plan.half->widen(reinterpret_cast<const uint16_t*>(target),
                        reinterpret_cast<float*>(tiles.inputs[input]), n);
@@ -119,10 +128,10 @@ void fill_constants(const Plan& plan, Tiles& tiles, int64_t n) {
 
 void run_tiles(const Plan& plan, int64_t begin, int64_t end) {
   Tiles tiles;
-  fill_constants(plan, tiles, std::min(kTile, end - begin));
+  fill_constants(plan, tiles, begin, std::min(plan.tile, end - begin));
   const bool narrowed = plan.half != nullptr && !plan.result_is_boolean;
-  for (; begin < end; begin += kTile) {
-    const int64_t n = std::min(kTile, end - begin);
+  for (; begin < end; begin += plan.tile) {
+    const int64_t n = std::min(plan.tile, end - begin);
     const void* inputs[4];
     void* outputs[2];
     for (int i = 0; i < plan.inputs; ++i) inputs[i] = tile_of(plan, i, begin, n, tiles);
@@ -164,6 +173,15 @@ bool stands_still(const LoopNest& loops, int operand) {
     if (loops.shape[axis] != 1 && loops.strides[operand][axis] != 0) return false;
   }
   return true;
+}
+
+// Whether a source is the same for each run of the innermost loop, and a run fits into a tile.
+bool is_repeated(const LoopNest& loops, int operand) {
+  const int last = loops.ndim - 1;
+  for (int axis = 0; axis < last; ++axis) {
+    if (loops.strides[operand][axis] != 0) return false;
+  }
+  return last > 0 && loops.shape[last] <= kTile;
 }
 
 }  // namespace
@@ -299,6 +317,7 @@ void run_pass(Pass pass, Cost cost, const Operands& operands, bool first_is_bool
     coalesce(loops);
   }
   plan.loops = &loops;
+  plan.tile = kTile;
   plan.all_linear = true;
   for (int i = 0; i < operands.count; ++i) {
     Source& source = plan.sources[i];
@@ -324,6 +343,9 @@ void run_pass(Pass pass, Cost cost, const Operands& operands, bool first_is_bool
         source.strides = loops.strides[of_loop[i]];
         if (stands_still(loops, of_loop[i])) {
           source.kind = Source::constant;
+        } else if (is_repeated(loops, of_loop[i])) {
+          source.kind = Source::repeated;
+          plan.tile = kTile / loops.shape[loops.ndim - 1] * loops.shape[loops.ndim - 1];
         } else if (!walks_linearly(loops, of_loop[i], view.itemsize)) {
           source.kind = Source::gathered;
         }

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "arguments.h"
 #include "recurrent.h"
 #include "recurrent_problem.h"
 
@@ -74,9 +75,8 @@ PyObject* rnn_rule(const Size& size, const Inputs& in, bool relu, PyObject* need
 
 // "tanh" or "relu".
 bool read_nonlinearity(PyObject* object, bool& relu) {
-  if (!PyUnicode_Check(object)) return false;
-  relu = PyUnicode_CompareWithASCIIString(object, "relu") == 0;
-  return relu || PyUnicode_CompareWithASCIIString(object, "tanh") == 0;
+  relu = is_text(object, "relu");
+  return relu || is_text(object, "tanh");
 }
 
 // x, h0, w_ih, w_hh, b_ih, b_hh, nonlinearity

@@ -351,6 +351,14 @@ PyObject* sum_to_shape(PyArrayObject* x, int ndim, const npy_intp* shape) {
   return reduce_array(*sum, x, storage, reduced, ndim, out_shape, divided_by(1));
 }
 
+PyObject* summed_to(Reference& full, const ArrayView& input, const Shape& of_output) {
+  if (!full) return Py_NewRef(Py_None);
+  if (has_shape(input, of_output)) return full.release();
+  npy_intp shape[kMaxDimensions];
+  std::copy_n(input.shape, input.ndim, shape);
+  return sum_to_shape(full.array(), input.ndim, shape);
+}
+
 PyObject* sum_and_divide(PyArrayObject* x, int64_t divisor) {
   Storage storage;
   find_storage(PyArray_TYPE(x), storage);

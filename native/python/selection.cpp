@@ -1,45 +1,15 @@
 #include "selection.h"
 
 #include <algorithm>
-#include <string_view>
 
 #include "arguments.h"
+#include "elementwise.h"
 #include "kernel.h"
 #include "operands.h"
 #include "reduction.h"
 
 namespace extensor {
 namespace {
-
-bool read_shape(PyObject* object, ArrayView& view) {
-  npy_intp sizes[kMaxDimensions];
-  if (!read_sizes(object, sizes, view.ndim)) return false;
-  std::copy_n(sizes, view.ndim, view.shape);
-  return std::all_of(sizes, sizes + view.ndim, [](npy_intp size) { return size >= 0; });
-}
-
-bool has_shape(const ArrayView& view, const Shape& shape) {
-  return view.ndim == shape.ndim && std::equal(view.shape, view.shape + view.ndim, shape.lengths);
-}
-
-PyObject* new_of_shape(int typenum, const Shape& shape) {
-  npy_intp lengths[kMaxDimensions];
-  std::copy_n(shape.lengths, shape.ndim, lengths);
-  return new_array(typenum, shape.ndim, lengths);
-}
-
-char* data_of(const Reference& array) {
-  return array ? static_cast<char*>(PyArray_DATA(array.array())) : nullptr;
-}
-
-// A gradient of the output's shape summed to an input's; None where there is none.
-PyObject* summed(Reference& full, const ArrayView& input, const Shape& shape) {
-  if (!full) return Py_NewRef(Py_None);
-  if (has_shape(input, shape)) return full.release();
-  npy_intp target[kMaxDimensions];
-  std::copy_n(input.shape, input.ndim, target);
-  return sum_to_shape(full.array(), input.ndim, target);
-}
 
 // The two gradients of a choice by `condition`, those that are needed, each summed to its input's
 // shape. A new tuple, NotImplemented, or null with a Python error set.
@@ -54,18 +24,15 @@ PyObject* divide_gradient(PyObject* grad_output, PyObject* condition, const Arra
     return not_implemented();
   }
   const int typenum = operands.storage.typenum;
-  Reference to_first(needs_first ? new_of_shape(typenum, of_output) : nullptr);
-  Reference to_second(needs_second ? new_of_shape(typenum, of_output) : nullptr);
+  Reference to_first(needs_first ? new_array(typenum, of_output) : nullptr);
+  Reference to_second(needs_second ? new_array(typenum, of_output) : nullptr);
   if ((needs_first && !to_first) || (needs_second && !to_second)) return nullptr;
   const BinaryRule& rule = kernels().where_rule;
-  const int element = static_cast<int>(operands.storage.element);
-  const Pass pass = !needs_second  ? rule.first[element]
-                    : !needs_first ? rule.second[element]
-                                   : rule.both[element];
-  char* outputs[] = {data_of(to_first), data_of(to_second)};
-  run_pass(pass, rule.cost, operands, true, outputs, 2, false, nullptr);
-  Reference of_first(summed(to_first, first, of_output));
-  Reference of_second(of_first ? summed(to_second, second, of_output) : nullptr);
+  char* outputs[] = {to_first.data(), to_second.data()};
+  run_pass(rule.pass(operands.storage.element, needs_first, needs_second), rule.cost, operands,
+           true, outputs, 2, false, nullptr);
+  Reference of_first(summed_to(to_first, first, of_output));
+  Reference of_second(of_first ? summed_to(to_second, second, of_output) : nullptr);
   if (!of_second) return nullptr;
   return PyTuple_Pack(2, of_first.get(), of_second.get());
 }
@@ -73,13 +40,11 @@ PyObject* divide_gradient(PyObject* grad_output, PyObject* condition, const Arra
 // grad_output, cond, a_shape, b_shape, needs
 PyObject* call_where_rule(const void*, PyObject* const* arguments, Py_ssize_t count) {
   ArrayView a, b;
+  bool needs_a, needs_b;
   if (count != 5 || !read_shape(arguments[2], a) || !read_shape(arguments[3], b) ||
-      !PyTuple_CheckExact(arguments[4]) || PyTuple_GET_SIZE(arguments[4]) != 2) {
+      !read_needs(arguments[4], needs_a, needs_b)) {
     return not_implemented();
   }
-  const bool needs_a = PyTuple_GET_ITEM(arguments[4], 0) == Py_True;
-  const bool needs_b = PyTuple_GET_ITEM(arguments[4], 1) == Py_True;
-  if (!needs_a && !needs_b) return not_implemented();
   return divide_gradient(arguments[0], arguments[1], a, b, needs_a, needs_b);
 }
 
@@ -92,9 +57,9 @@ PyObject* call_masked_fill(const void* definition, PyObject* const* arguments, P
   if (!operands.read(inputs, 3, true) || operands.is_number[2] || !operands.is_number[1]) {
     return not_implemented();
   }
-  Reference result(new_of_shape(operands.storage.typenum, operands.shape));
+  Reference result(new_array(operands.storage.typenum, operands.shape));
   if (!result) return nullptr;
-  char* outputs[] = {data_of(result)};
+  char* outputs[] = {result.data()};
   run_pass(where.pass[static_cast<int>(operands.storage.element)], where.cost, operands, true,
            outputs, 1, false, nullptr);
   return result.release();
@@ -127,10 +92,10 @@ PyObject* call_dropout(const void* definition, PyObject* const* arguments, Py_ss
   for (int i = 0; i < x.ndim; ++i) {
     if (mask.shape[i] != (kChannels && i > 1 ? 1 : x.shape[i])) return not_implemented();
   }
-  Reference result(new_of_shape(operands.storage.typenum, operands.shape));
+  Reference result(new_array(operands.storage.typenum, operands.shape));
   if (!result) return nullptr;
   const double scale = p < 1 ? 1 / (1 - p) : 0;
-  char* outputs[] = {data_of(result)};
+  char* outputs[] = {result.data()};
   run_pass(masked_scale.pass[static_cast<int>(operands.storage.element)], masked_scale.cost,
            operands, true, outputs, 1, false, &scale);
   return result.release();
@@ -187,7 +152,7 @@ PyObject* call_logic(const void* definition, PyObject* const* arguments, Py_ssiz
   }
   Shape shape;
   if (!broadcast_shape(pointers, 2, shape)) return not_implemented();
-  Reference result(new_of_shape(NPY_BOOL, shape));
+  Reference result(new_array(NPY_BOOL, shape));
   if (!result) return nullptr;
   fill_view(result.array(), views[2]);
   LoopNest loops;
@@ -223,12 +188,7 @@ PyObject* call_logic(const void* definition, PyObject* const* arguments, Py_ssiz
 }  // namespace
 
 bool add_selection_kernels(PyObject* kernels_by_name) {
-  const auto arithmetic = kernels().elementwise[0];
-  const auto named = [&](std::string_view name) {
-    return &*std::find_if(arithmetic.begin(), arithmetic.end(),
-                          [&](const Elementwise& kernel) { return kernel.name == name; });
-  };
-  const Elementwise* masked_scale = named("masked_scale");
+  const Elementwise* masked_scale = &find_elementwise("masked_scale");
   for (Logic& kernel : all_logic) {
     PyObject* of_floats = PyDict_GetItemString(kernels_by_name, kernel.name);
     if (of_floats == nullptr ||
@@ -237,7 +197,7 @@ bool add_selection_kernels(PyObject* kernels_by_name) {
       return false;
   }
   return add_kernel(kernels_by_name, "where_backward", call_where_rule, nullptr) &&
-         add_kernel(kernels_by_name, "masked_fill", call_masked_fill, named("where")) &&
+         add_kernel(kernels_by_name, "masked_fill", call_masked_fill, &find_elementwise("where")) &&
          add_kernel(kernels_by_name, "masked_fill_backward", call_masked_fill_rule, nullptr) &&
          add_kernel(kernels_by_name, "dropout", call_dropout<false>, masked_scale) &&
          add_kernel(kernels_by_name, "dropout_backward", call_dropout<false>, masked_scale) &&

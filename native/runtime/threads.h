@@ -54,9 +54,9 @@ struct Cut {
   int64_t nanoseconds;
 };
 
-// Cuts `items`, each of `elements_per_item` elements, into chunks of 8 microseconds or, of much work,
-// longer ones. A chunk of single elements is a multiple of 2048, so no two tasks write to one cache
-// line of a 64-byte aligned array.
+// Cuts `items`, each of `elements_per_item` elements, into chunks of 8 microseconds or, of much
+// work, longer ones. A chunk of single elements is a multiple of 2048, so no two tasks write to one
+// cache line of a 64-byte aligned array.
 Cut cut(int64_t items, Cost cost, int64_t elements_per_item = 1);
 
 // The same for rows that are reduced to a number: waiting for it takes as long as 16 elements more.

@@ -169,7 +169,7 @@ def floor_divide(xp: Any, a: Array, b: Array) -> Any:
     return xp.floor_divide(a, b)
 
 
-@floor_divide.backward()
+@floor_divide.backward(kernel="floor_divide_backward")
 def floor_divide_backward(
     grad_output: Tensor, a_shape: Shape, b_shape: Shape
 ) -> tuple[Tensor, Tensor]:
