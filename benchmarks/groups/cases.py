@@ -167,7 +167,7 @@ FURTHER = (
     Case("hard_swish", torch="hardswish"),
     Case("hard_sigmoid", torch="hardsigmoid"),
     Case("min", moved=(1, 2), ours="min_reduce"),
-    Case("var", moved=(1, 2), jax=lambda jax: partial(jax.numpy.var, ddof=1)),
+    Case("var", moved=(1, 2), torch=lambda torch: partial(torch.var, correction=0)),
     Case("logsumexp", moved=(1, 2), torch=_last("logsumexp"), ours=lambda ex: _axis(ex.logsumexp),
          jax=lambda jax: partial(jax.nn.logsumexp, axis=-1), square=True),
     Case("cumsum", moved=(2, 2), torch=_last("cumsum"), ours=lambda ex: _axis(ex.cumsum),
