@@ -85,11 +85,32 @@ EX_INLINE Vec<double> atan2(Vec<double> y, Vec<double> x) {
   return select(isnan(x) | isnan(y), x + y, result);
 }
 
+// asin(|x|), or asin(s) where |x| > 1/2, as above, but for a float: what a square root and pi round
+// away does not show.
+struct ShortAsin {
+  Vec<double> angle;
+  Mask<double> large;
+};
+EX_INLINE ShortAsin short_asin(Vec<double> x) {
+  const Vec<double> magnitude = abs(x);
+  const Mask<double> large = magnitude > 0.5;
+  const Vec<double> w = select(large, (1.0 - magnitude) * 0.5, x * x);
+  const Vec<double> base = select(large, sqrt(w), magnitude);
+  return {fma(base, asin_tail(w), base), large};
+}
 EX_INLINE Vec<float> asin(Vec<float> x) {
-  return through_double(x, [](Vec<double> v) EX_LAMBDA { return asin(v); });
+  return through_double(x, [](Vec<double> v) EX_LAMBDA {
+    const ShortAsin p = short_asin(v);
+    return copysign(select(p.large, kHalfPi - p.angle * 2.0, p.angle), v);
+  });
 }
 EX_INLINE Vec<float> acos(Vec<float> x) {
-  return through_double(x, [](Vec<double> v) EX_LAMBDA { return acos(v); });
+  return through_double(x, [](Vec<double> v) EX_LAMBDA {
+    const ShortAsin p = short_asin(v);
+    const Vec<double> twice = p.angle * 2.0;
+    const Vec<double> far = select(v > 0.0, twice, kPi - twice);
+    return select(p.large, far, kHalfPi - copysign(p.angle, v));
+  });
 }
 EX_INLINE Vec<float> atan(Vec<float> x) {
   return through_double(x, [](Vec<double> v) EX_LAMBDA { return atan(v); });
