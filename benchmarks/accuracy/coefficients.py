@@ -255,6 +255,7 @@ TABLE = [
     ("Log1pFloat", LOG1P_TAIL, (-0.5, 0.5), 8, "float", "log1p(e) = e + e^2 P(e - 1/2)"),
     ("TanhFloat", odd_tail(mp.tanh), (0, 1), 7, "float", "tanh(x) = x + x w P(w), w = x^2"),
     ("TanhDouble", odd_tail(mp.tanh), (0, 0.3025), 9, "double", "tanh(x) = x + x w P(w), w = x^2"),
+    ("SinhFloat", odd_tail(mp.sinh), (0, 1), 3, "float", "sinh(x) = x + x w P(w), w = x^2"),
     ("SinhDouble", odd_tail(mp.sinh), (0, 1), 7, "double", "sinh(x) = x + x w P(w), w = x^2"),
     (
         "SinMixed",

@@ -274,6 +274,29 @@ EX_INLINE Vec<float> expm1(Vec<float> x) {
   return add_sign(result, x);
 }
 
+// The lanes that a formula in float does not reach, by another one, through double if it is one in
+// double. Out of line, so that it takes no registers from the loop.
+template <typename Function>
+__attribute__((noinline)) void apply_out_of_line(const float* x, float* result, Function function) {
+  Vec<float> input = Vec<float>::load(x);
+  if constexpr (std::is_invocable_v<Function, Vec<float>>) {
+    function(input).store(result);
+  } else {
+    through_double(input, function).store(result);
+  }
+}
+template <typename Function>
+EX_INLINE Vec<float> with_far_lanes(Vec<float> result, Vec<float> x, Mask<float> far,
+                                    Function function) {
+  if (__builtin_expect(any(far), 0)) {
+    float inputs[Vec<float>::size], results[Vec<float>::size];
+    x.store(inputs);
+    apply_out_of_line(inputs, results, function);
+    result = select(far, Vec<float>::load(results), result);
+  }
+  return result;
+}
+
 }  // namespace extensor::EX_ISA
 
 #pragma GCC diagnostic pop

@@ -42,6 +42,35 @@ EX_INLINE Vec<double> cosh(Vec<double> x) {
   return half + 0.25 / half;
 }
 
+// (exp(t) +- exp(-t)) / 2 for t up to kHyperbolicEnd. exp(t) / 2 is high + power low, low so small
+// that little but the last addition rounds.
+inline constexpr float kHyperbolicEnd = 88.0f;
+struct HalfExp {
+  Vec<float> high, power, low, inverse;  // high + power low, and exp(-t) / 2
+  EX_INLINE Vec<float> plus(Vec<float> other) const { return high + fma(power, low, other); }
+};
+EX_INLINE HalfExp half_exp(Vec<float> t) {
+  Remainder<float> part = exp_remainder(t);
+  Vec<float> power = power_of_two(part.shifted - 1.0f), base = part.r + 1.0f;
+  Vec<float> low = fma(part.r * part.r, exp_polynomial(part.r), part.r - (base - 1.0f));
+  return {power * base, power, low, 0.25f / (power * (base + low))};
+}
+EX_INLINE Vec<float> sinh(Vec<float> x) {
+  Vec<float> magnitude = min(Vec<float>(kHyperbolicEnd), abs(x)), square = magnitude * magnitude;
+  Vec<float> small = fma(magnitude * square, horner(square, kSinhFloat), magnitude);
+  HalfExp parts = half_exp(magnitude);
+  Vec<float> large = parts.plus(-parts.inverse);
+  Vec<float> result = add_sign(select(magnitude < 1.0f, small, large), x);
+  auto wide = [](Vec<double> v) EX_LAMBDA { return sinh(v); };
+  return with_far_lanes(result, x, abs(x) > kHyperbolicEnd, wide);
+}
+EX_INLINE Vec<float> cosh(Vec<float> x) {
+  HalfExp parts = half_exp(min(Vec<float>(kHyperbolicEnd), abs(x)));
+  Vec<float> result = parts.plus(parts.inverse);
+  auto wide = [](Vec<double> v) EX_LAMBDA { return cosh(v); };
+  return with_far_lanes(result, x, abs(x) > kHyperbolicEnd, wide);
+}
+
 // asinh(x) = log1p(x + x^2 / (1 + sqrt(1 + x^2))), log(2 x) where x^2 might overflow.
 EX_INLINE Vec<double> asinh(Vec<double> x) {
   Vec<double> magnitude = abs(x);
@@ -68,12 +97,6 @@ EX_INLINE Vec<double> atanh(Vec<double> x) {
   return copysign(select(magnitude > 1.0, Format<double>::nan, result), x);
 }
 
-EX_INLINE Vec<float> sinh(Vec<float> x) {
-  return through_double(x, [](Vec<double> v) EX_LAMBDA { return sinh(v); });
-}
-EX_INLINE Vec<float> cosh(Vec<float> x) {
-  return through_double(x, [](Vec<double> v) EX_LAMBDA { return cosh(v); });
-}
 EX_INLINE Vec<float> asinh(Vec<float> x) {
   return through_double(x, [](Vec<double> v) EX_LAMBDA { return asinh(v); });
 }

@@ -184,28 +184,6 @@ EX_INLINE NormalTail normal_tail(Vec<float> t) {
   Vec<int32_t> exponent = bit_cast<int32_t>(shifted) << F::mantissa_bits;
   return {bit_cast<float>(exponent + 0x3f000000), fma(r * r, in_blocks<2>(r, kExpWideFloat), r)};
 }
-// The lanes that a formula in float does not reach, by another one, through double if it is one in
-// double. Out of line, so that it takes no registers from the loop.
-template <typename Function>
-__attribute__((noinline)) void apply_out_of_line(const float* x, float* result, Function function) {
-  Vec<float> input = Vec<float>::load(x);
-  if constexpr (std::is_invocable_v<Function, Vec<float>>) {
-    function(input).store(result);
-  } else {
-    through_double(input, function).store(result);
-  }
-}
-template <typename Function>
-EX_INLINE Vec<float> with_far_lanes(Vec<float> result, Vec<float> x, Mask<float> far,
-                                    Function function) {
-  if (__builtin_expect(any(far), 0)) {
-    float inputs[Vec<float>::size], results[Vec<float>::size];
-    x.store(inputs);
-    apply_out_of_line(inputs, results, function);
-    result = select(far, Vec<float>::load(results), result);
-  }
-  return result;
-}
 
 // Beyond 5.6 Phi(-x) is nothing beside 1. Below 1.7 ulp.
 EX_INLINE Vec<float> normal_cdf(Vec<float> x) {
