@@ -57,6 +57,8 @@ PyObject* gru_rule(const Size& size, const Inputs& in, PyObject* needs) {
   T* const before = reinterpret_cast<T*>(states.data());
   T *const dx = data_of<T>(of_inputs), *const dh = data_of<T>(of_own);
   T* const carried = data_of<T>(grad_h);
+  const Gradients make(size, in.typenum, needs);
+  const bool first_wanted = make.wants(1);
   {
     Unlocked unlocked(nanoseconds(size));
     states_before(size, in.data<T>(2), in.data<T>(7), before);
@@ -67,6 +69,7 @@ PyObject* gru_rule(const Size& size, const Inputs& in, PyObject* needs) {
         kernels().recurrent.gru_rule[Computed<T>::element](
             {rows, n, in.data<T>(8) + row * 4 * n, before + at, in.data<T>(0) + at,
              carried + first * n, dx + row * width, dh + row * width});
+        if (t == 0 && !first_wanted) break;
         Gemm<T> problem = product<T>(rows, width, n, {dh + row * width, width}, {in.data<T>(4), n},
                                      carried + first * n, n);
         problem.accumulate = true;
@@ -74,15 +77,15 @@ PyObject* gru_rule(const Size& size, const Inputs& in, PyObject* needs) {
       }
     });
   }
-  const Gradients make(size, in.typenum, needs);
   Reference x(if_wanted(make.wants(0), [&] { return make.of_x(of_inputs, in.data<T>(3)); }));
+  Reference h0(if_wanted(first_wanted, [&] { return Py_NewRef(grad_h.get()); }));
   Reference w_ih(if_wanted(make.wants(2),
                            [&] { return make.of_weight(of_inputs, in.data<T>(1), size.inputs); }));
   Reference w_hh(if_wanted(make.wants(3), [&] { return make.of_weight(of_own, before, n); }));
   Reference b_ih(if_wanted(make.wants(4), [&] { return make.of_bias(of_inputs); }));
   Reference b_hh(if_wanted(make.wants(5), [&] { return make.of_bias(of_own); }));
   if (!x || !w_ih || !w_hh || !b_ih || !b_hh) return nullptr;
-  return PyTuple_Pack(6, x.get(), grad_h.get(), w_ih.get(), w_hh.get(), b_ih.get(), b_hh.get());
+  return PyTuple_Pack(6, x.get(), h0.get(), w_ih.get(), w_hh.get(), b_ih.get(), b_hh.get());
 }
 
 PyObject* call_gru(const void* cell, PyObject* const* arguments, Py_ssize_t count) {

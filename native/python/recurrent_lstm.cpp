@@ -56,6 +56,8 @@ PyObject* lstm_rule(const Size& size, const Inputs& in, PyObject* needs) {
   T* const before = reinterpret_cast<T*>(hidden.data());
   T *const d = data_of<T>(gradient), *const carried = data_of<T>(grad_h);
   T* const of_cell = data_of<T>(grad_c);
+  const Gradients make(size, in.typenum, needs);
+  const bool first_wanted = make.wants(1);
   {
     Unlocked unlocked(nanoseconds(size));
     std::memcpy(before, in.data<T>(2), plane * sizeof(T));
@@ -70,20 +72,21 @@ PyObject* lstm_rule(const Size& size, const Inputs& in, PyObject* needs) {
         kernels().recurrent.lstm_rule[Computed<T>::element](
             {rows, n, g + gate, cell_before, c + at, in.data<T>(0) + at, carried + first * n,
              of_cell + first * n, d + gate, state});
+        if (t == 0 && !first_wanted) break;
         run_alone(product<T>(rows, width, n, {d + gate, width}, {in.data<T>(5), n},
                              carried + first * n, n));
       }
     });
   }
-  const Gradients make(size, in.typenum, needs);
   Reference x(if_wanted(make.wants(0), [&] { return make.of_x(gradient, in.data<T>(4)); }));
+  Reference h0(if_wanted(first_wanted, [&] { return Py_NewRef(grad_h.get()); }));
   Reference w_ih(if_wanted(make.wants(3),
                            [&] { return make.of_weight(gradient, in.data<T>(1), size.inputs); }));
   Reference w_hh(if_wanted(make.wants(4), [&] { return make.of_weight(gradient, before, n); }));
   Reference b_ih(if_wanted(make.wants(5), [&] { return make.of_bias(gradient); }));
   Reference b_hh(if_wanted(make.wants(6), [&] { return make.of_other_bias(b_ih, gradient); }));
   if (!x || !w_ih || !w_hh || !b_ih || !b_hh) return nullptr;
-  return PyTuple_Pack(7, x.get(), grad_h.get(), grad_c.get(), w_ih.get(), w_hh.get(), b_ih.get(),
+  return PyTuple_Pack(7, x.get(), h0.get(), grad_c.get(), w_ih.get(), w_hh.get(), b_ih.get(),
                       b_hh.get());
 }
 

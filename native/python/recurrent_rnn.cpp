@@ -49,6 +49,8 @@ PyObject* rnn_rule(const Size& size, const Inputs& in, bool relu, PyObject* need
   if (states.data() == nullptr) return PyErr_NoMemory();
   T* const before = reinterpret_cast<T*>(states.data());
   T *const d = data_of<T>(gradient), *const carried = data_of<T>(grad_h);
+  const Gradients make(size, in.typenum, needs);
+  const bool first_wanted = make.wants(1);
   {
     Unlocked unlocked(nanoseconds(size));
     states_before(size, in.data<T>(2), in.data<T>(5), before);
@@ -58,19 +60,20 @@ PyObject* rnn_rule(const Size& size, const Inputs& in, bool relu, PyObject* need
         const int64_t at = t * plane + first * n;
         kernels().recurrent.rnn_rule[Computed<T>::element](
             {rows * n, in.data<T>(5) + at, in.data<T>(0) + at, carried + first * n, d + at}, relu);
+        if (t == 0 && !first_wanted) break;
         run_alone(product<T>(rows, n, n, {d + at, n}, {in.data<T>(4), n}, carried + first * n, n));
       }
     });
   }
-  const Gradients make(size, in.typenum, needs);
   Reference x(if_wanted(make.wants(0), [&] { return make.of_x(gradient, in.data<T>(3)); }));
+  Reference h0(if_wanted(first_wanted, [&] { return Py_NewRef(grad_h.get()); }));
   Reference w_ih(if_wanted(make.wants(2),
                            [&] { return make.of_weight(gradient, in.data<T>(1), size.inputs); }));
   Reference w_hh(if_wanted(make.wants(3), [&] { return make.of_weight(gradient, before, n); }));
   Reference b_ih(if_wanted(make.wants(4), [&] { return make.of_bias(gradient); }));
   Reference b_hh(if_wanted(make.wants(5), [&] { return make.of_other_bias(b_ih, gradient); }));
   if (!x || !w_ih || !w_hh || !b_ih || !b_hh) return nullptr;
-  return PyTuple_Pack(6, x.get(), grad_h.get(), w_ih.get(), w_hh.get(), b_ih.get(), b_hh.get());
+  return PyTuple_Pack(6, x.get(), h0.get(), w_ih.get(), w_hh.get(), b_ih.get(), b_hh.get());
 }
 
 // "tanh" or "relu".
