@@ -239,6 +239,11 @@ def test_calls_in_the_wrong_order_say_so() -> None:
     scaler.unscale_(optimizer)
     with pytest.raises(RuntimeError, match="already unscaled"):
         scaler.unscale_(optimizer)
+    assert scaler.step(optimizer)
+    with pytest.raises(RuntimeError, match=r"already stepped, call update\(\) first$"):
+        scaler.step(optimizer)  # the gradients of another backward pass would still be scaled
+    scaler.update()
+    assert scaler.step(optimizer)
 
 
 def test_small_gradients_survive_only_with_a_scaler(rng: np.random.Generator) -> None:

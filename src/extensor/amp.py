@@ -110,6 +110,7 @@ class GradScaler:
         self.enabled = enabled
         self._good_steps = 0
         self._finite: dict[int, bool] = {}  # by optimizer, since the last update
+        self._stepped: set[int] = set()
 
     def get_scale(self) -> float:
         """The present factor; 1 if the scaler is not enabled."""
@@ -136,8 +137,11 @@ class GradScaler:
     def step(self, optimizer: Optimizer) -> bool:
         """``optimizer.step()`` with the gradients unscaled, unless one is not finite: then False."""
         if self.enabled:
+            if id(optimizer) in self._stepped:
+                raise RuntimeError("step: the optimizer was already stepped, call update() first")
             if id(optimizer) not in self._finite:
                 self.unscale_(optimizer)
+            self._stepped.add(id(optimizer))
             if not self._finite[id(optimizer)]:
                 return False
         optimizer.step()
@@ -159,6 +163,7 @@ class GradScaler:
             self._good_steps = 0
             self._scale *= self.backoff_factor
         self._finite.clear()
+        self._stepped.clear()
 
     def state_dict(self) -> dict[str, Any]:
         """What is needed to go on as if nothing had happened."""
