@@ -10,7 +10,7 @@ from typing import Any
 from extensor import changes, engine, precision, tape
 from extensor.dtypes import DType, as_dtype, bfloat16, is_bfloat16, is_half
 from extensor.errors import type_error, value_error
-from extensor.optim.clipping import multiply_gradients, norm_of
+from extensor.optim.clipping import gradients_of, multiply_gradients, norm_of
 from extensor.optim.optimizer import Optimizer
 from extensor.tensor import Tensor
 
@@ -127,7 +127,7 @@ class GradScaler:
         if id(optimizer) in self._finite:
             raise RuntimeError("unscale_: gradients are already unscaled, call update() first")
         parameters = [p for group in optimizer.param_groups for p in group["params"]]
-        gradients = [p.grad._array for p in parameters if p.grad is not None]
+        gradients = gradients_of("unscale_", parameters)
         if not gradients:
             raise RuntimeError("unscale_: no parameter has a gradient, call backward() first")
         self._finite[id(optimizer)] = isfinite(norm_of(gradients, float("inf")))
