@@ -171,6 +171,13 @@ def test_step_uses_unscaled_gradients() -> None:
     np.testing.assert_array_equal(w.numpy(), [-1.0, -2.0])
 
 
+def test_a_gradient_of_two_parameters_is_unscaled_once() -> None:
+    w, v = ex.ones(2, requires_grad=True), ex.ones(2, requires_grad=True)
+    w.grad = v.grad = ex.tensor([8.0, 16.0])
+    amp.GradScaler(init_scale=4.0).unscale_(ex.optim.SGD([w, v]))
+    np.testing.assert_array_equal(w.grad.numpy(), [2.0, 4.0])
+
+
 @pytest.mark.parametrize("bad", [np.inf, -np.inf, np.nan])
 def test_a_step_that_is_not_finite_is_left_out(bad: float) -> None:
     w, optimizer, scaler = _scaled([1.0, 2.0])
@@ -239,6 +246,11 @@ def test_calls_in_the_wrong_order_say_so() -> None:
     scaler.unscale_(optimizer)
     with pytest.raises(RuntimeError, match="already unscaled"):
         scaler.unscale_(optimizer)
+    assert scaler.step(optimizer)
+    with pytest.raises(RuntimeError, match=r"already stepped, call update\(\) first$"):
+        scaler.step(optimizer)  # the gradients of another backward pass would still be scaled
+    scaler.update()
+    assert scaler.step(optimizer)
 
 
 def test_small_gradients_survive_only_with_a_scaler(rng: np.random.Generator) -> None:

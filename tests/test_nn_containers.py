@@ -50,6 +50,13 @@ def test_sequential_runs_in_order_and_repeats() -> None:
     assert nn.Sequential()(3) == 3
 
 
+def test_a_part_of_a_sequential_can_grow() -> None:
+    layers = _layers(4)
+    part = nn.Sequential(*layers[:3])[1:]
+    part.append(layers[3])
+    assert list(part) == layers[1:]
+
+
 def test_sequential_with_names() -> None:
     first, second = _layers(2)
     net = nn.Sequential({"first": first, "second": second})

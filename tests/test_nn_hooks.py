@@ -35,6 +35,26 @@ def test_forward_hooks() -> None:
     assert layer._hooks is None
 
 
+def test_a_hook_registered_twice_is_removed_once_by_each() -> None:
+    layer, seen = nn.Linear(2, 2), []
+    x = ex.ones((1, 2))
+
+    def hook(module: nn.Module, args: Any, output: Any) -> None:
+        seen.append(output)
+
+    first, second = layer.register_forward_hook(hook), layer.register_forward_hook(hook)
+    layer(x)
+    first()
+    first()
+    layer(x)
+    assert len(seen) == 2 + 1
+    second()
+    layer(x)
+    assert len(seen) == 3
+    first()
+    assert layer._hooks is None
+
+
 def test_pre_hook_may_give_several_arguments() -> None:
     block = Block()
     x = ex.ones((2, 3))

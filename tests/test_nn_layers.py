@@ -129,15 +129,25 @@ def test_dtypes(dtype: str) -> None:
         assert floating == {np.dtype(dtype)}
 
 
+def test_sizes_may_be_numpy_integers() -> None:
+    size, stride = np.array([3, 2])
+    layer = nn.Conv2d(1, 1, size, stride, dilation=size - 2)
+    assert layer(ex.ones((1, 1, 5, 5))).shape == (1, 1, 2, 2)
+
+
 ERRORS: list[tuple[Callable[[], Any], str]] = [
     (lambda: nn.Conv2d(3, 4, 1, groups=2), "Conv2d: in_channels must be divisible by groups, "
      "got in_channels=3, groups=2"),
+    (lambda: nn.Conv1d(3, 4, 1, groups=0), "Conv1d: in_channels must be divisible by groups, "
+     "got in_channels=3, groups=0"),
     (lambda: nn.ConvTranspose2d(4, 3, 1, groups=2), "ConvTranspose2d: out_channels must be "
      "divisible by groups, got out_channels=3, groups=2"),
     (lambda: nn.Conv1d(2, 2, 1, padding_mode="mirror"), "Conv1d: padding_mode must be one of "
      "zeros, reflect, replicate, circular, got padding_mode='mirror'"),
     (lambda: nn.GroupNorm(2, 3), "GroupNorm: num_channels must be divisible by num_groups, "
      "got num_channels=3, num_groups=2"),
+    (lambda: nn.GroupNorm(0, 3), "GroupNorm: num_channels must be divisible by num_groups, "
+     "got num_channels=3, num_groups=0"),
     (lambda: nn.BatchNorm1d(3)(ex.ones((2, 4))), "BatchNorm1d: x must have 2 or 3 axes and 3 "
      "channels on axis 1, got x_shape=(2, 4)"),
     (lambda: nn.BatchNorm2d(3)(ex.ones((2, 3))), "BatchNorm2d: x must have 4 axes and 3 channels "

@@ -120,6 +120,7 @@ def test_empty_batches() -> None:
         ex.batch_norm(x, mean, var, weight),
         ex.group_norm(x, 3, weight),
         ex.instance_norm(x, weight=weight),
+        ex.instance_norm(x, mean, var, weight),
     ):
         assert output.shape == (0, 3, 2)
         weight.zero_grad()
@@ -127,4 +128,5 @@ def test_empty_batches() -> None:
         assert weight.grad is not None
         assert weight.grad.tolist() == [0.0, 0.0, 0.0]
     assert mean.tolist() == [0.0, 0.0, 0.0]
+    assert var.tolist() == [1.0, 1.0, 1.0]
     assert ex.layer_norm(ex.zeros((2, 0)), 0).shape == (2, 0)

@@ -150,6 +150,31 @@ def test_second_order_against_differences(case: Case, rng: np.random.Generator) 
         np.testing.assert_allclose(actual, numeric, **tolerances.DIFFERENCES)
 
 
+@pytest.mark.parametrize("case", [c for c in SMOOTH if c.second], ids=lambda case: case.id)
+def test_second_order_of_one_gradient_alone(case: Case, rng: np.random.Generator) -> None:
+    """Asked for the gradient of one input only, a rule has the derivative it has among all."""
+    leaves = [as_leaf(x) for x in flat(arrays_of(case, rng, "float64"))]
+    given = [leaves] if OPS[case.op].variadic else leaves
+    outputs = first_floating(call(case, given), OPS[case.op].rule)
+    seeds = [ex.tensor(rng.uniform(0.5, 1.5, y.shape)) for y in outputs]
+    wanted = [x for x in leaves if isinstance(x, Tensor) and x.requires_grad]
+
+    def derivatives(gradients: Any, position: int) -> list[Any]:
+        found = gradients[position]
+        if found is None or not found.requires_grad:
+            return [None] * len(wanted)
+        return list(ex.grad(found, wanted, ex.ones_like(found), False, True, retain_graph=True))
+
+    among_all = ex.grad(outputs, wanted, seeds, create_graph=True, allow_unused=True)
+    for position, leaf in enumerate(wanted):
+        alone = ex.grad(outputs, [leaf], seeds, create_graph=True, allow_unused=True)
+        pairs = zip(derivatives(alone, 0), derivatives(among_all, position), strict=True)
+        for actual, expected in pairs:
+            assert (actual is None) == (expected is None)
+            if actual is not None:
+                np.testing.assert_allclose(actual.numpy(), expected.numpy(), rtol=1e-12)
+
+
 @every_differentiable
 @pytest.mark.parametrize("dtype", FLOATS)
 def test_tape_equals_hand_call(case: Case, dtype: str, rng: np.random.Generator) -> None:

@@ -342,6 +342,8 @@ ERRORS = [
         lambda: optim.AdamW([_one()], betas=(0.9, 1.0)),
         "AdamW: betas must be in [0, 1), got betas=(0.9, 1.0)",
     ),
+    (lambda: optim.Lion([_one()], betas=(0.9,)), "Lion: betas must be two, got betas=(0.9,)"),
+    (lambda: optim.Adam([_one()], betas=0.9), "Adam: betas must be two, got betas=0.9"),
     (lambda: optim.Adadelta([_one()], rho=1), "Adadelta: rho must be in [0, 1), got rho=1"),
     (lambda: optim.Muon([_one()]), "Muon: parameters must be matrices, got index=0, shape=(2,)"),
     (

@@ -96,6 +96,16 @@ def test_groups_and_resume() -> None:
     assert optim.StepLR(_optimizer(), 1, 0.5, last_epoch=1).get_last_lr() == [0.25]
 
 
+def test_a_state_from_before_the_schedule() -> None:
+    saved = _optimizer().state_dict()
+    optimizer = optim.SGD([ex.ones(1)], lr=0.5)
+    schedule = optim.StepLR(optimizer, 1, 0.5)
+    optimizer.load_state_dict(saved)
+    assert schedule.get_last_lr() == [1.0]
+    schedule.step()
+    assert schedule.get_last_lr() == [0.25]
+
+
 def test_one_cycle() -> None:
     optimizer = _optimizer(momentum=0.5)
     schedule = optim.OneCycleLR(optimizer, 1.0, 10, pct_start=0.5, anneal_strategy="linear")

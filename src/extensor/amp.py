@@ -10,7 +10,7 @@ from typing import Any
 from extensor import changes, engine, precision, tape
 from extensor.dtypes import DType, as_dtype, bfloat16, is_bfloat16, is_half
 from extensor.errors import type_error, value_error
-from extensor.optim.clipping import multiply_gradients, norm_of
+from extensor.optim.clipping import gradients_of, multiply_gradients, norm_of
 from extensor.optim.optimizer import Optimizer
 from extensor.tensor import Tensor
 
@@ -110,6 +110,7 @@ class GradScaler:
         self.enabled = enabled
         self._good_steps = 0
         self._finite: dict[int, bool] = {}  # by optimizer, since the last update
+        self._stepped: set[int] = set()
 
     def get_scale(self) -> float:
         """The present factor; 1 if the scaler is not enabled."""
@@ -126,7 +127,7 @@ class GradScaler:
         if id(optimizer) in self._finite:
             raise RuntimeError("unscale_: gradients are already unscaled, call update() first")
         parameters = [p for group in optimizer.param_groups for p in group["params"]]
-        gradients = [p.grad._array for p in parameters if p.grad is not None]
+        gradients = gradients_of("unscale_", parameters)
         if not gradients:
             raise RuntimeError("unscale_: no parameter has a gradient, call backward() first")
         self._finite[id(optimizer)] = isfinite(norm_of(gradients, float("inf")))
@@ -136,8 +137,11 @@ class GradScaler:
     def step(self, optimizer: Optimizer) -> bool:
         """``optimizer.step()`` with the gradients unscaled, unless one is not finite: then False."""
         if self.enabled:
+            if id(optimizer) in self._stepped:
+                raise RuntimeError("step: the optimizer was already stepped, call update() first")
             if id(optimizer) not in self._finite:
                 self.unscale_(optimizer)
+            self._stepped.add(id(optimizer))
             if not self._finite[id(optimizer)]:
                 return False
         optimizer.step()
@@ -159,6 +163,7 @@ class GradScaler:
             self._good_steps = 0
             self._scale *= self.backoff_factor
         self._finite.clear()
+        self._stepped.clear()
 
     def state_dict(self) -> dict[str, Any]:
         """What is needed to go on as if nothing had happened."""

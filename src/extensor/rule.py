@@ -223,7 +223,8 @@ class Rule:
         tensors = _tensors_in(arguments)
         if tape.is_recorded(tensors):
             parents = tuple(tape.parent_of(x) for x in tensors)
-            made = [x for x in outputs if x is not None]
+            asked = needs or [True] * len(outputs)  # a kernel may give more, the formula does not
+            made = [x for x, a in zip(outputs, asked, strict=True) if a and x is not None]
             tape.attach(tape.Node(FormulaDerivative(self, needs), tuple(arguments), parents), made)
 
     def by_formula(self, arguments: list[Any], needs: Needs) -> list[Tensor | None]:

@@ -101,6 +101,12 @@ ERRORS = [
         kind=TypeError,
     ),
     Error(
+        NAME,
+        (np.ones((4, 3)), np.ones((5, 3)), np.ones((5, 2)), None, 0.1),
+        f"{NAME}: causal must be True or False, got causal=0.1",
+        kind=TypeError,
+    ),
+    Error(
         f"{NAME}_backward",
         (np.ones((4, 3)), *(np.ones((4, 2)),) * 3, None, np.ones((4, 2))),
         f"{NAME}_backward: grad_output must have shape (4, 2), got grad_output_shape=(4, 3)",

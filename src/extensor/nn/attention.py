@@ -6,8 +6,8 @@ from math import inf, sqrt
 from typing import Any
 
 from extensor.creation import asarray, empty, ones
-from extensor.dtypes import DType, bool_
-from extensor.errors import value_error
+from extensor.dtypes import DType, bool_, is_floating
+from extensor.errors import type_error, value_error
 from extensor.nn import init
 from extensor.nn.linear import Linear
 from extensor.nn.module import Module
@@ -22,6 +22,7 @@ from extensor.ops import (
     tril,
     where,
 )
+from extensor.shapes import Shape
 from extensor.tensor import Tensor
 
 
@@ -57,7 +58,7 @@ class MultiHeadAttention(Module):
         batch_first: bool = False,
         dtype: DType = None,
     ) -> None:
-        if embed_dim % num_heads:
+        if num_heads < 1 or embed_dim % num_heads:
             raise value_error(
                 "MultiHeadAttention",
                 "embed_dim must be divisible by num_heads",
@@ -154,22 +155,36 @@ MultiheadAttention = MultiHeadAttention
 
 
 def _joined_mask(
-    attn_mask: Any, key_padding_mask: Any, shape: tuple[int, ...], dtype: DType
+    attn_mask: Any, key_padding_mask: Any, shape: Shape, dtype: DType
 ) -> Tensor | None:
     """One mask that broadcasts to ``shape``: boolean, True for what is seen, or to be added."""
     batch, heads, length, keys = shape
     masks = []
     if attn_mask is not None:
-        mask = asarray(attn_mask)
-        masks.append(mask.reshape(batch, heads, length, keys) if mask.ndim == 3 else mask)
+        mask = _checked("attn_mask", attn_mask, (length, keys), (batch * heads, length, keys))
+        masks.append(mask.reshape(shape) if mask.ndim == 3 else mask)
     if key_padding_mask is not None:
-        masks.append(asarray(key_padding_mask).reshape(batch, 1, 1, keys))
+        allowed = [(batch, keys), (keys,)][: 2 if batch == 1 else 1]
+        mask = _checked("key_padding_mask", key_padding_mask, *allowed)
+        masks.append(mask.reshape(batch, 1, 1, keys))
     if not masks:
         return None
     if all(mask.dtype == bool_ for mask in masks):
         return ~(masks[0] if len(masks) == 1 else masks[0] | masks[1])
     added = [where(mask, -inf, 0.0) if mask.dtype == bool_ else mask for mask in masks]
     return (added[0] if len(added) == 1 else added[0] + added[1]).astype(dtype)
+
+
+def _checked(name: str, mask: Any, *shapes: Shape) -> Tensor:
+    """A mask of one of ``shapes``: one of as many elements, transposed perhaps, would hide others."""
+    given: Tensor = asarray(mask)
+    if given.dtype != bool_ and not is_floating(given.dtype):
+        requirement = f"{name} must be bool or floating"
+        raise type_error("MultiHeadAttention", requirement, dtype=str(given.dtype))
+    if given.shape not in shapes:
+        requirement = f"{name} must have shape {' or '.join(map(str, shapes))}"
+        raise value_error("MultiHeadAttention", requirement, shape=given.shape)
+    return given
 
 
 def _masked(scores: Tensor, mask: Tensor | None, causal: bool) -> Tensor:

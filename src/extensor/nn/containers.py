@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import count
 from operator import index as as_index
 from typing import Any, Generic, TypeVar
 
@@ -40,7 +41,10 @@ class _HeldInOrder(_Held[Item]):
 
     def append(self, item: Any) -> Any:
         """Add an item at the end."""
-        setattr(self, str(len(self)), self._checked(item))
+        names = self._items()
+        # A part of a Sequential keeps its names, so the next number may be taken.
+        free = next(str(i) for i in count(len(names)) if str(i) not in names)
+        setattr(self, free, self._checked(item))
         return self
 
     def extend(self, items: Iterable[Any]) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from extensor.creation import empty
@@ -76,13 +76,13 @@ class _Convolution(Module):
 
 def _each(value: Any, axes: int) -> Shape:
     """An int for each axis."""
-    return (value,) * axes if isinstance(value, int) else tuple(value)
+    return tuple(value) if isinstance(value, Iterable) else (value,) * axes
 
 
 def _channels(module: Any) -> Shape:
     """The first two sizes of the weight of a convolution: out_channels, in_channels / groups."""
     for which in ("in_channels", "out_channels"):
-        if getattr(module, which) % module.groups:
+        if module.groups < 1 or getattr(module, which) % module.groups:
             raise value_error(
                 type(module).__name__,
                 f"{which} must be divisible by groups",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from typing import Any, TypeVar
 
 from extensor import changes, dtypes
@@ -260,10 +261,13 @@ class Module:
         if self._hooks is None:
             self._hooks = Hooks()
         hooks = self._hooks
-        getattr(hooks, kind).append(hook)
+        registered = partial(hook)  # an object of its own: a hook may be registered twice
+        same_kind = getattr(hooks, kind)
+        same_kind.append(registered)
 
         def remove() -> None:
-            getattr(hooks, kind).remove(hook)
+            if registered in same_kind:
+                same_kind.remove(registered)
             if hooks.are_empty() and self._hooks is hooks:
                 self._hooks = None
 

@@ -152,7 +152,7 @@ class GroupNorm(Module):
         bias: bool = True,
         dtype: DType = None,
     ) -> None:
-        if num_channels % num_groups:
+        if num_groups < 1 or num_channels % num_groups:
             raise value_error(
                 "GroupNorm",
                 "num_channels must be divisible by num_groups",

@@ -71,6 +71,12 @@ class _Layers(Recurrence):
         *,
         dtype: DType = None,
     ) -> None:
+        if num_layers < 1:
+            raise value_error(
+                type(self).__name__, "num_layers must be 1 or more", num_layers=num_layers
+            )
+        if not 0 <= dropout <= 1:
+            raise value_error(type(self).__name__, "dropout must be in [0, 1]", dropout=dropout)
         self.input_size = input_size
         self.hidden_size = hidden_size
         self.num_layers = num_layers

@@ -33,7 +33,10 @@ from extensor.tensor import Tensor, wrap
 BLOCK = 128
 
 
-def _attended(name: str, shapes: Shapes, *_: Any) -> Shape:
+def _attended(name: str, shapes: Shapes, causal: bool, *_: Any) -> Shape:
+    # The dropout_p that PyTorch has in this place would make any attention causal.
+    if not isinstance(causal, bool):
+        raise type_error(name, "causal must be True or False", causal=causal)
     q, k, v = (tuple(shapes[key]) for key in "qkv")
     got = {"q_shape": q, "k_shape": k, "v_shape": v}
     if min(len(q), len(k), len(v)) < 2:

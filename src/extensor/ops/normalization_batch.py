@@ -64,9 +64,9 @@ def _normalize(
         middle, variance = (xp.reshape(statistic, beside) for statistic in running)
         centred = x - middle
     output = scaled(xp, centred / xp.sqrt(variance + eps), weight, bias, beside)
-    n = reduced_count(x.shape, axes)
-    if not own or running_mean is None or n == 0:
+    if not own or running_mean is None or 0 in x.shape:
         return output
+    n = reduced_count(x.shape, axes)
     return (
         output,
         _moved(xp, running_mean, middle, momentum),

@@ -57,7 +57,7 @@ def norm_of(gradients: list[Any], order: float) -> float:
     return float(engine.run(gradient_norm, (gradients,), (order,)))
 
 
-def _gradients(op: str, parameters: Any) -> list[Any]:
+def gradients_of(op: str, parameters: Any) -> list[Any]:
     """The arrays of all gradients, each once, and writeable."""
     found = [x.grad._array for x in tensors_in(op, parameters) if x.grad is not None]
     unique = list({id(x): x for x in found}.values())
@@ -89,7 +89,7 @@ def clip_grad_norm(
         raise value_error("clip_grad_norm", "max_norm must be 0 or greater", max_norm=max_norm)
     if not norm_type >= 0:
         raise value_error("clip_grad_norm", "norm_type must be 0 or greater", norm_type=norm_type)
-    gradients = _gradients("clip_grad_norm", parameters)
+    gradients = gradients_of("clip_grad_norm", parameters)
     norm = norm_of(gradients, float(norm_type))
     if error_if_nonfinite and not isfinite(norm):
         raise RuntimeError(
@@ -116,6 +116,6 @@ def clip_grad_value(parameters: Any, clip_value: float) -> None:
         raise value_error(
             "clip_grad_value", "clip_value must be 0 or greater", clip_value=clip_value
         )
-    gradients = _gradients("clip_grad_value", parameters)
+    gradients = gradients_of("clip_grad_value", parameters)
     _clip([gradients], (clip_value,))
     changes.mark_all(gradients, tape.mode.anomaly)

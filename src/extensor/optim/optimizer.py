@@ -229,6 +229,9 @@ class Optimizer:
 
 
 def _check_ranges(op: str, group: Group) -> None:
+    betas = group.get("betas", (0, 0))
+    if not isinstance(betas, tuple | list) or len(betas) != 2:
+        raise value_error(op, "betas must be two", betas=betas)
     for option in _NOT_NEGATIVE:
         if option in group and not group[option] >= 0:
             raise value_error(op, f"{option} must be 0 or greater", **{option: group[option]})

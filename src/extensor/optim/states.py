@@ -119,7 +119,7 @@ def _options(op: str, rest: dict[str, Any], prefix: str, group: Group) -> Group:
     options: Group = {}
     for option, now in group.items():
         key = prefix + option
-        if option == "params":
+        if option in ("params", "initial_lr"):
             continue
         if isinstance(now, tuple | list):
             parts = [rest.pop(f"{key}.{i}", None) for i in range(len(now))]
@@ -130,7 +130,7 @@ def _options(op: str, rest: dict[str, Any], prefix: str, group: Group) -> Group:
         if found is None and now is not None:
             raise value_error(f"{op}.load_state_dict", "an entry is missing", key=key)
         options[option] = found
-    # Under a schedule the group has the rate it began with as well.
+    # Under a schedule the group has the rate it began with as well; one made since keeps its own.
     initial = rest.pop(prefix + "initial_lr", None)
     return options if initial is None else {**options, "initial_lr": _number(initial)}
 
