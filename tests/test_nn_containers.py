@@ -57,6 +57,20 @@ def test_a_part_of_a_sequential_can_grow() -> None:
     assert list(part) == layers[1:]
 
 
+def test_insert_and_pop() -> None:
+    first, second, third = nn.ReLU(), nn.Tanh(), nn.Sigmoid()
+    modules = nn.ModuleList([first, third])
+    modules.insert(1, second)
+    assert list(modules) == [first, second, third]
+    assert [name for name, _ in modules.named_children()] == ["0", "1", "2"]
+    assert modules.pop() is third
+    assert modules.pop(0) is first
+    assert list(modules.named_children()) == [("0", second)]
+    named = nn.Sequential({"act": first, "last": third})
+    named.insert(1, second)
+    assert [name for name, _ in named.named_children()] == ["act", "2", "last"]
+
+
 def test_sequential_with_names() -> None:
     first, second = _layers(2)
     net = nn.Sequential({"first": first, "second": second})

@@ -32,7 +32,7 @@ def test_forward_hooks() -> None:
     for remove in removals:
         remove()
     np.testing.assert_array_equal(layer(x).numpy(), plain)
-    assert layer._hooks is None
+    assert not layer._hooks
 
 
 def test_a_hook_registered_twice_is_removed_once_by_each() -> None:
@@ -52,7 +52,31 @@ def test_a_hook_registered_twice_is_removed_once_by_each() -> None:
     layer(x)
     assert len(seen) == 3
     first()
-    assert layer._hooks is None
+    assert not layer._hooks
+
+
+def test_a_handle_removes_its_hook() -> None:
+    layer, seen = nn.Linear(2, 2), []
+    x = ex.ones((1, 2), requires_grad=True)
+    with layer.register_forward_hook(lambda *args: seen.append("module")):
+        layer(x)
+    handle = x.register_hook(lambda gradient: seen.append("tensor"))
+    layer(x).sum().backward()
+    handle.remove()
+    handle.remove()
+    layer(x).sum().backward()
+    assert seen == ["module", "tensor"]
+
+
+def test_a_backward_hook_needs_tensors() -> None:
+    class Named(nn.Module):
+        def forward(self, x: Any) -> Any:
+            return {"y": x}
+
+    net = Named()
+    net.register_full_backward_hook(lambda *args: None)
+    with pytest.raises(TypeError, match=r"a tensor or a tuple of tensors, got output='dict'"):
+        net(ex.ones(2))
 
 
 def test_pre_hook_may_give_several_arguments() -> None:

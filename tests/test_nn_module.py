@@ -34,6 +34,33 @@ def test_parts_are_found_by_path() -> None:
     assert net.num_parameters() == 3 + 2 * (9 + 3 + 9)
 
 
+def test_a_part_by_its_path() -> None:
+    net = nn.Sequential(nn.Linear(2, 3), nn.Sequential(nn.ReLU()))
+    assert all(net.get_submodule(path) is part for path, part in net.named_modules())
+    with pytest.raises(ValueError, match=r"get_submodule: there is no module 2, got path='1\.2'"):
+        net.get_submodule("1.2")
+
+
+def test_a_buffer_may_be_registered_again() -> None:
+    norm = nn.BatchNorm1d(2)
+    norm.register_buffer("running_mean", ex.ones(2), persistent=False)
+    assert norm.running_mean.tolist() == [1.0, 1.0]
+    assert "running_mean" not in norm.state_dict()
+    with pytest.raises(ValueError, match="name must be a new one"):
+        norm.register_buffer("weight", ex.ones(2))
+
+
+def test_gradients_are_forgotten_or_zero() -> None:
+    layer = nn.Linear(2, 2, bias=False)
+    optimizer = ex.optim.SGD(layer.parameters(), lr=0.1)
+    for holder in (layer, optimizer):
+        layer(ex.ones((1, 2))).sum().backward()
+        holder.zero_grad(set_to_none=False)
+        assert layer.weight.grad.tolist() == [[0.0, 0.0], [0.0, 0.0]]
+        holder.zero_grad()
+        assert layer.weight.grad is None
+
+
 def test_what_is_shared_counts_once_and_is_saved_by_every_name() -> None:
     net = nn.Sequential(nn.Linear(2, 2), nn.ReLU(), nn.Linear(2, 2))
     net[2].weight = net[0].weight

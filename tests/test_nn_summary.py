@@ -61,7 +61,7 @@ def test_summary() -> None:
         assert str(summary) == repr(summary) == SUMMARY
     assert (summary.parameters, summary.trainable, summary.flops) == (45, 33, 360)
     assert [row.path for row in summary.rows][-1] == "blocks.1.conv2"
-    assert all(module._hooks is None and module.training for module in net.modules())
+    assert all(module.training and not module._hooks for module in net.modules())
 
 
 def test_summary_of_several_outputs_and_of_a_failure() -> None:
@@ -76,4 +76,4 @@ def test_summary_of_several_outputs_and_of_a_failure() -> None:
     net = Net()
     with pytest.raises(ValueError, match=r"^blocks\.0\.conv1: linear:"):
         net.summary((5, 4))
-    assert all(module._hooks is None and module.training for module in net.modules())
+    assert all(module.training and not module._hooks for module in net.modules())

@@ -96,6 +96,27 @@ def test_groups_and_resume() -> None:
     assert optim.StepLR(_optimizer(), 1, 0.5, last_epoch=1).get_last_lr() == [0.25]
 
 
+def test_a_group_added_later_follows_too() -> None:
+    optimizer = _optimizer()
+    schedule = optim.LambdaLR(optimizer, lambda t: 0.5**t)
+    optim.OneCycleLR(optimizer, 1.0, 4)
+    optimizer.add_param_group({"params": [ex.ones(1)], "lr": 8.0})
+    schedule.step()
+    assert len(schedule.get_last_lr()) == 2
+    assert schedule.rates_at(1) == [0.5 * group["initial_lr"] for group in optimizer.param_groups]
+
+
+def test_a_list_must_have_a_rate_for_each_group() -> None:
+    optimizer = _optimizer()
+    schedule = optim.LambdaLR(optimizer, [lambda t: 0.5**t])
+    optimizer.add_param_group({"params": [ex.ones(1)], "lr": 8.0})
+    with pytest.raises(ValueError, match="LambdaLR: lr_lambda must have 2 values, got values=1"):
+        schedule.step()
+    with pytest.raises(ValueError, match="OneCycleLR: max_lr must have 2 values"):
+        optim.OneCycleLR(optimizer, [1.0], 5)
+    assert optimizer.schedules == [schedule]
+
+
 def test_a_state_from_before_the_schedule() -> None:
     saved = _optimizer().state_dict()
     optimizer = optim.SGD([ex.ones(1)], lr=0.5)
@@ -159,7 +180,7 @@ ERRORS = [
     ),
     (
         lambda: optim.LambdaLR(_optimizer(), []),
-        "LambdaLR: lr_lambda must have 1 functions, got functions=0",
+        "LambdaLR: lr_lambda must have 1 values, got values=0",
     ),
     (
         lambda: optim.OneCycleLR(_optimizer(), 1.0),
@@ -175,7 +196,7 @@ ERRORS = [
     ),
     (
         lambda: optim.OneCycleLR(_optimizer(), [1.0, 2.0], 5),
-        "OneCycleLR: max_lr must have 1 values, got max_lr=[1.0, 2.0]",
+        "OneCycleLR: max_lr must have 1 values, got values=2",
     ),
     (
         lambda: optim.ReduceLROnPlateau(_optimizer(), "best"),

@@ -6,7 +6,7 @@ library's). The ops attach themselves to this class as methods and operators whe
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from typing import TYPE_CHECKING, Any, SupportsIndex
 
@@ -15,6 +15,7 @@ import numpy as np
 from extensor import _native, changes, storage, tape
 from extensor.dtypes import DType, as_dtype, bool_, get_default_dtype, is_bfloat16, is_floating
 from extensor.errors import type_error, value_error
+from extensor.handle import HookHandle
 
 
 class Tensor(_native.TensorBase):
@@ -106,10 +107,10 @@ class Tensor(_native.TensorBase):
         """Add the gradient of this tensor to ``.grad`` of every leaf it was computed from."""
         tape.backward(self, grad_output, retain_graph, create_graph)
 
-    def register_hook(self, fn: tape.Hook) -> Callable[[], None]:
+    def register_hook(self, fn: tape.Hook) -> HookHandle:
         """Call ``fn(grad)`` when this tensor's gradient is known; what it returns replaces the gradient.
 
-        Returns a function that removes the hook.
+        Returns a handle that removes the hook.
         """
         if not self._requires_grad:
             raise RuntimeError(
@@ -122,7 +123,7 @@ class Tensor(_native.TensorBase):
             hooks = []
             setattr(holder, name, hooks)
         hooks.append(fn)
-        return lambda: hooks.remove(fn)
+        return HookHandle(hooks, fn)
 
     def zero_grad(self) -> None:
         """Forget the gradient."""
@@ -310,6 +311,12 @@ def tensor(data: Any, dtype: DType = None, requires_grad: bool = False) -> Tenso
     return made
 
 
+def forget_gradients(tensors: Iterable[Tensor], set_to_none: bool = True) -> None:
+    """Clear the gradients of ``tensors``, or fill those they have with zeros."""
+    for x in tensors:
+        x.grad = None if set_to_none or x.grad is None else wrap(np.zeros_like(x.grad._array))
+
+
 def to_array(data: Any, dtype: DType = None, op: str = "tensor") -> Any:
     """``data`` as an array of a supported dtype, without a copy where it already is one."""
     if isinstance(data, Tensor):
@@ -332,6 +339,7 @@ def _to_numpy(data: Any, dtype: DType, op: str) -> Any:
                 op,
                 "data must be numbers, nested lists of equal lengths or an array",
                 data=type(data).__name__,
+                **({"reason": str(error)} if hasattr(data, "__array__") else {}),
             ) from error
         if dtype is None and array.dtype == np.float64 and not hasattr(data, "__array__"):
             dtype = _dtype_of_tensors_in(data) or get_default_dtype()

@@ -41,10 +41,7 @@ class _HeldInOrder(_Held[Item]):
 
     def append(self, item: Any) -> Any:
         """Add an item at the end."""
-        names = self._items()
-        # A part of a Sequential keeps its names, so the next number may be taken.
-        free = next(str(i) for i in count(len(names)) if str(i) not in names)
-        setattr(self, free, self._checked(item))
+        setattr(self, self._free_name(), self._checked(item))
         return self
 
     def extend(self, items: Iterable[Any]) -> Any:
@@ -66,12 +63,31 @@ class _HeldInOrder(_Held[Item]):
         setattr(self, self._name(index), self._checked(item))
 
     def __delitem__(self, index: int) -> None:
-        delattr(self, self._name(index))
-        rest = self._items()
-        for name in rest:
+        removed = self._name(index)
+        self._set_all([(name, item) for name, item in self._items().items() if name != removed])
+
+    def insert(self, index: int, item: Any) -> None:
+        """Add an item before the one at ``index``."""
+        items = list(self._items().items())
+        items.insert(as_index(index), (self._free_name(), self._checked(item)))
+        self._set_all(items)
+
+    def pop(self, index: int = -1) -> Any:
+        """Take an item out, the last one unless told."""
+        item = self[index]
+        del self[index]
+        return item
+
+    def _set_all(self, items: list[tuple[str, Item]]) -> None:
+        for name in self._items():
             delattr(self, name)
-        for name, item in self._renumbered(list(rest.items())):
+        for name, item in self._renumbered(items):
             setattr(self, name, item)
+
+    def _free_name(self) -> str:
+        # A part of a Sequential keeps its names, so the next number may be taken.
+        names = self._items()
+        return next(str(i) for i in count(len(names)) if str(i) not in names)
 
     def _name(self, index: int) -> str:
         names = list(self._items())

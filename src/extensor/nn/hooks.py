@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from extensor.errors import value_error
+from extensor.errors import type_error, value_error
 from extensor.function import Context, Function
 from extensor.tape import is_recorded
 from extensor.tensor import Tensor
@@ -22,8 +22,8 @@ class Hooks:
         self.after: list[Callable[..., Any]] = []
         self.backward: list[Callable[..., Any]] = []
 
-    def are_empty(self) -> bool:
-        return not (self.before or self.after or self.backward)
+    def __bool__(self) -> bool:
+        return bool(self.before or self.after or self.backward)
 
 
 def call_with_hooks(
@@ -69,6 +69,12 @@ class Watch:
     def left(self, output: Any) -> Any:
         if isinstance(output, tuple):
             return _through(Outputs, self, output)
+        if not isinstance(output, Tensor):
+            raise type_error(
+                "register_full_backward_hook",
+                "forward must return a tensor or a tuple of tensors",
+                output=type(output).__name__,
+            )
         return _through(Outputs, self, (output,))[0]
 
     def arrived(self, grad_input: tuple[Any, ...]) -> tuple[Any, ...]:

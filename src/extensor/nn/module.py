@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterator, Mapping
-from functools import partial
 from typing import Any, TypeVar
 
 from extensor import changes, dtypes
 from extensor.dtypes import DType, as_dtype, is_floating
 from extensor.errors import type_error, value_error
+from extensor.handle import HookHandle
 from extensor.nn import state
 from extensor.nn.hooks import Hooks, call_with_hooks
 from extensor.nn.parameter import Parameter
@@ -17,7 +17,7 @@ from extensor.nn.paths import add_to_path
 from extensor.nn.state import KeyDifference
 from extensor.nn.summary import Summary, summarize
 from extensor.ops.casting import cast
-from extensor.tensor import Tensor
+from extensor.tensor import Tensor, forget_gradients
 
 Self = TypeVar("Self", bound="Module")
 _SHOWN = (int, float, str, list, tuple, type(None))
@@ -50,7 +50,7 @@ class Module:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Run ``forward``. An error inside it begins with the path of the module it came from."""
         try:
-            if self._hooks is None:
+            if not self._hooks:
                 # Without keywords, the usual call, Python need not build a dict to pass them on.
                 return self.forward(*args, **kwargs) if kwargs else self.forward(*args)
             return call_with_hooks(self, self._hooks, args, kwargs)
@@ -83,9 +83,11 @@ class Module:
     def register_buffer(self, name: str, tensor: Tensor | None, persistent: bool = True) -> None:
         """Set an attribute that is saved and cast with the module, but not learned.
 
-        One that is not ``persistent`` is not saved.
+        One that is not ``persistent`` is not saved. A buffer of that name is replaced.
         """
-        self._buffers = {**self._buffers, self._new_name("register_buffer", name): persistent}
+        if name not in self._buffers:
+            self._new_name("register_buffer", name)
+        self._buffers = {**self._buffers, name: persistent}
         setattr(self, name, tensor)
 
     def register_parameter(self, name: str, parameter: Parameter | None) -> None:
@@ -113,6 +115,16 @@ class Module:
     def named_modules(self, prefix: str = "") -> Iterator[tuple[str, Module]]:
         """This module and all below it, each once, with paths like ``blocks.1.conv2``."""
         return _each_once(self._paths(prefix))
+
+    def get_submodule(self, path: str) -> Module:
+        """The module at a path such as ``blocks.1.conv2``, as errors and ``named_modules`` give it."""
+        module = self
+        for name in path.split(".") if path else ():
+            below = vars(module).get(name)
+            if not isinstance(below, Module):
+                raise value_error("get_submodule", f"there is no module {name}", path=path)
+            module = below
+        return module
 
     def modules(self) -> Iterator[Module]:
         """This module and all below it, each once."""
@@ -194,10 +206,9 @@ class Module:
             parameter.requires_grad = requires_grad
         return self
 
-    def zero_grad(self) -> None:
-        """Forget the gradients of all parameters."""
-        for parameter in self.parameters():
-            parameter.grad = None
+    def zero_grad(self, set_to_none: bool = True) -> None:
+        """Forget the gradients of all parameters, or fill them with zeros."""
+        forget_gradients(self.parameters(), set_to_none)
 
     def to(self: Self, dtype: DType) -> Self:
         """Cast floating parameters, their gradients and buffers; the tensors stay the same objects."""
@@ -230,48 +241,39 @@ class Module:
 
     def register_forward_pre_hook(
         self, hook: Callable[[Module, tuple[Any, ...]], Any]
-    ) -> Callable[[], None]:
+    ) -> HookHandle:
         """Call ``hook(module, args)`` before each forward; what it returns replaces ``args``.
 
-        Returns a function that removes the hook.
+        Returns a handle that removes the hook.
         """
         return self._add_hook("before", hook)
 
     def register_forward_hook(
         self, hook: Callable[[Module, tuple[Any, ...], Any], Any]
-    ) -> Callable[[], None]:
+    ) -> HookHandle:
         """Call ``hook(module, args, output)`` after each; what it returns replaces ``output``.
 
-        Returns a function that removes the hook.
+        Returns a handle that removes the hook.
         """
         return self._add_hook("after", hook)
 
     def register_full_backward_hook(
         self, hook: Callable[[Module, tuple[Any, ...], tuple[Any, ...]], Any]
-    ) -> Callable[[], None]:
+    ) -> HookHandle:
         """Call ``hook(module, grad_input, grad_output)`` when both are known.
 
         They are tuples, with an entry for each positional argument and each output, None where
-        there is no gradient. What the hook returns replaces ``grad_input``. Returns a function that
-        removes the hook.
+        there is no gradient. What the hook returns replaces ``grad_input``. Returns a handle
+        that removes the hook.
         """
         return self._add_hook("backward", hook)
 
-    def _add_hook(self, kind: str, hook: Callable[..., Any]) -> Callable[[], None]:
+    def _add_hook(self, kind: str, hook: Callable[..., Any]) -> HookHandle:
         if self._hooks is None:
             self._hooks = Hooks()
-        hooks = self._hooks
-        registered = partial(hook)  # an object of its own: a hook may be registered twice
-        same_kind = getattr(hooks, kind)
-        same_kind.append(registered)
-
-        def remove() -> None:
-            if registered in same_kind:
-                same_kind.remove(registered)
-            if hooks.are_empty() and self._hooks is hooks:
-                self._hooks = None
-
-        return remove
+        same_kind = getattr(self._hooks, kind)
+        same_kind.append(hook)
+        return HookHandle(same_kind, hook)
 
     def summary(self, example: Any) -> Summary:
         """A table of the modules: output shapes, parameters and floating-point operations.

@@ -49,7 +49,7 @@ class OneCycleLR(Schedule):
                 "anneal_strategy must be 'cos' or 'linear'",
                 anneal_strategy=anneal_strategy,
             )
-        self.max_lrs = _for_groups("OneCycleLR", "max_lr", max_lr, optimizer)
+        self.max_lr = max_lr
         self.total_steps = total_steps
         self.curve = _CURVES[anneal_strategy]
         self.momenta = (base_momentum, max_momentum) if cycle_momentum else None
@@ -63,7 +63,7 @@ class OneCycleLR(Schedule):
         super().__init__(optimizer, last_epoch, automatic)
 
     def rate(self, count: int, lr: float, index: int) -> float:
-        top = self.max_lrs[index]
+        top = self._of_group("max_lr", self.max_lr, index)
         begin = top / self.div_factor
         heights = (begin, top, begin / self.final_div_factor)
         return self._along(count, [heights[rate] for _, rate, _ in self.phases], begin)
@@ -126,7 +126,7 @@ class ReduceLROnPlateau(Schedule):
         self.threshold = threshold
         self.relative = threshold_mode == "rel"
         self.sign = 1.0 if mode == "min" else -1.0
-        self.min_lrs = _for_groups("ReduceLROnPlateau", "min_lr", min_lr, optimizer)
+        self.min_lr = min_lr
         self.eps = eps
         self.best = self.sign * inf
         self.bad = 0
@@ -135,8 +135,9 @@ class ReduceLROnPlateau(Schedule):
         super().__init__(optimizer)
 
     def rate(self, count: int, lr: float, index: int) -> float:
+        least = self._of_group("min_lr", self.min_lr, index)
         for _ in range(self.reductions):
-            lower = max(lr * self.factor, self.min_lrs[index])
+            lower = max(lr * self.factor, least)
             if lr - lower <= self.eps:
                 break
             lr = lower
@@ -168,13 +169,3 @@ class ReduceLROnPlateau(Schedule):
     def state_dict(self) -> dict[str, Any]:
         names = ("count", "best", "bad", "cooling", "reductions")
         return {name: getattr(self, name) for name in names}
-
-
-def _for_groups(
-    op: str, name: str, value: float | list[float], optimizer: Optimizer
-) -> list[float]:
-    groups = len(optimizer.param_groups)
-    values = list(value) if isinstance(value, list | tuple) else [value] * groups
-    if len(values) != groups:
-        raise value_error(op, f"{name} must have {groups} values", **{name: value})
-    return values

@@ -14,7 +14,7 @@ from extensor.errors import type_error, value_error
 from extensor.optim import states
 from extensor.optim.states import History
 from extensor.optim.update import state_like
-from extensor.tensor import Tensor
+from extensor.tensor import Tensor, forget_gradients
 
 Group = dict[str, Any]
 
@@ -141,11 +141,10 @@ class Optimizer:
         if isinstance(array, np.ndarray) and not array.flags.writeable:
             raise value_error(self._name, "a parameter must not be read-only", index=index)
 
-    def zero_grad(self) -> None:
-        """Forget the gradients of all parameters."""
+    def zero_grad(self, set_to_none: bool = True) -> None:
+        """Forget the gradients of all parameters, or fill them with zeros."""
         for group in self.param_groups:
-            for parameter in group["params"]:
-                parameter.grad = None
+            forget_gradients(group["params"], set_to_none)
 
     def add_param_group(self, group: Group) -> None:
         """Add parameters with options of their own: ``{"params": [...], "lr": 0.01}``."""

@@ -27,6 +27,7 @@ class Schedule:
         self.optimizer = optimizer
         self.automatic = automatic
         self.count = last_epoch + 1
+        self.rates_at(self.count)  # what does not fit must leave the optimizer as it is
         optimizer.schedules.append(self)
         self._apply()
 
@@ -37,7 +38,8 @@ class Schedule:
     def rates_at(self, count: int) -> list[float]:
         """The rates of all groups after ``count`` steps of this schedule, alone."""
         groups = self.optimizer.param_groups
-        return [self.rate(count, group["initial_lr"], i) for i, group in enumerate(groups)]
+        began = [group["initial_lr"] if "initial_lr" in group else group["lr"] for group in groups]
+        return [self.rate(count, lr, i) for i, lr in enumerate(began)]
 
     def step(self) -> None:
         """Count one more, and set the rates."""
@@ -86,6 +88,15 @@ class Schedule:
     def _name(self) -> str:
         return type(self).__name__
 
+    def _of_group(self, name: str, given: Any, index: int) -> Any:
+        """What group ``index`` has of ``given``: one value for all, or a list of one for each."""
+        if not isinstance(given, list | tuple):
+            return given
+        groups = len(self.optimizer.param_groups)
+        if len(given) != groups:
+            raise value_error(self._name, f"{name} must have {groups} values", values=len(given))
+        return given[index]
+
     def _positive(self, **values: float) -> None:
         for name, value in values.items():
             if not value > 0:
@@ -102,17 +113,11 @@ class LambdaLR(Schedule):
         last_epoch: int = -1,
         automatic: bool = False,
     ) -> None:
-        groups = len(optimizer.param_groups)
-        functions = [lr_lambda] * groups if callable(lr_lambda) else list(lr_lambda)
-        if len(functions) != groups:
-            raise value_error(
-                "LambdaLR", f"lr_lambda must have {groups} functions", functions=len(functions)
-            )
-        self.functions = functions
+        self.lr_lambda = lr_lambda
         super().__init__(optimizer, last_epoch, automatic)
 
     def rate(self, count: int, lr: float, index: int) -> float:
-        return lr * self.functions[index](count)
+        return float(lr * self._of_group("lr_lambda", self.lr_lambda, index)(count))
 
 
 class StepLR(Schedule):
