@@ -18,4 +18,10 @@ const Elementwise& find_elementwise(std::string_view name);
 PyObject* run_binary_rule(const BinaryRule& rule, const Operands& operands,
                           const double* parameters, PyObject* needs);
 
+// The same for inputs `a` and `b` that need not be operands, of operands that have the output's
+// shape: a new tuple, or null with a Python error set.
+PyObject* summed_gradients(const BinaryRule& rule, const Operands& operands,
+                           const double* parameters, const ArrayView& a, const ArrayView& b,
+                           bool needs_a, bool needs_b);
+
 }  // namespace extensor

@@ -6,7 +6,6 @@
 #include "elementwise.h"
 #include "kernel.h"
 #include "operands.h"
-#include "reduction.h"
 
 namespace extensor {
 namespace {
@@ -23,18 +22,8 @@ PyObject* divide_gradient(PyObject* grad_output, PyObject* condition, const Arra
   if (!broadcast_shape(inputs, 3, of_output) || !has_shape(operands.views[1], of_output)) {
     return not_implemented();
   }
-  const int typenum = operands.storage.typenum;
-  Reference to_first(needs_first ? new_array(typenum, of_output) : nullptr);
-  Reference to_second(needs_second ? new_array(typenum, of_output) : nullptr);
-  if ((needs_first && !to_first) || (needs_second && !to_second)) return nullptr;
-  const BinaryRule& rule = kernels().where_rule;
-  char* outputs[] = {to_first.data(), to_second.data()};
-  run_pass(rule.pass(operands.storage.element, needs_first, needs_second), rule.cost, operands,
-           true, outputs, 2, false, nullptr);
-  Reference of_first(summed_to(to_first, first, of_output));
-  Reference of_second(of_first ? summed_to(to_second, second, of_output) : nullptr);
-  if (!of_second) return nullptr;
-  return PyTuple_Pack(2, of_first.get(), of_second.get());
+  return summed_gradients(kernels().where_rule, operands, nullptr, first, second, needs_first,
+                          needs_second);
 }
 
 // grad_output, cond, a_shape, b_shape, needs
@@ -57,12 +46,7 @@ PyObject* call_masked_fill(const void* definition, PyObject* const* arguments, P
   if (!operands.read(inputs, 3, true) || operands.is_number[2] || !operands.is_number[1]) {
     return not_implemented();
   }
-  Reference result(new_array(operands.storage.typenum, operands.shape));
-  if (!result) return nullptr;
-  char* outputs[] = {result.data()};
-  run_pass(where.pass[static_cast<int>(operands.storage.element)], where.cost, operands, true,
-           outputs, 1, false, nullptr);
-  return result.release();
+  return result_of_pass(where.pass, where.cost, operands, nullptr);
 }
 
 // grad_output, x_shape, mask
@@ -92,13 +76,8 @@ PyObject* call_dropout(const void* definition, PyObject* const* arguments, Py_ss
   for (int i = 0; i < x.ndim; ++i) {
     if (mask.shape[i] != (kChannels && i > 1 ? 1 : x.shape[i])) return not_implemented();
   }
-  Reference result(new_array(operands.storage.typenum, operands.shape));
-  if (!result) return nullptr;
   const double scale = p < 1 ? 1 / (1 - p) : 0;
-  char* outputs[] = {result.data()};
-  run_pass(masked_scale.pass[static_cast<int>(operands.storage.element)], masked_scale.cost,
-           operands, true, outputs, 1, false, &scale);
-  return result.release();
+  return result_of_pass(masked_scale.pass, masked_scale.cost, operands, &scale);
 }
 
 // Logic on booleans, byte by byte, and the elementwise kernel of the same name for floats.
