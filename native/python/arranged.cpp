@@ -218,12 +218,14 @@ PyObject* call_glu_backward(const void* definition, PyObject* const* arguments, 
 
 }  // namespace
 
-bool arrange_kernels(PyObject* kernels_by_name) {
-  return replace_call(kernels_by_name, "prelu", call_prelu) &&
-         replace_call(kernels_by_name, "prelu_backward", call_prelu_backward) &&
-         replace_call(kernels_by_name, "logsumexp_backward", call_logsumexp_backward) &&
-         replace_call(kernels_by_name, "glu", call_glu) &&
-         replace_call(kernels_by_name, "glu_backward", call_glu_backward);
+bool add_arranged_kernels(PyObject* kernels_by_name) {
+  const ArrangedKernels& arranged = kernels().arranged;
+  const auto add = [&](const auto& kernel, KernelCall call) {
+    return add_kernel(kernels_by_name, kernel.name, call, &kernel);
+  };
+  return add(arranged.prelu, call_prelu) && add(arranged.prelu_rule, call_prelu_backward) &&
+         add(arranged.glu, call_glu) && add(arranged.glu_rule, call_glu_backward) &&
+         add(arranged.logsumexp_rule, call_logsumexp_backward);
 }
 
 }  // namespace extensor

@@ -22,7 +22,7 @@ bool have_one_shape(const Operands& operands) {
 
 // A rule's inputs must have one shape: a grad_output that merely broadcasts is wrong.
 template <bool kRule>
-PyObject* call_elementwise(const void* definition, PyObject* const* arguments, Py_ssize_t count) {
+PyObject* call_from_table(const void* definition, PyObject* const* arguments, Py_ssize_t count) {
   const Elementwise& kernel = *static_cast<const Elementwise*>(definition);
   if (count != kernel.inputs + kernel.parameters) return not_implemented();
   Operands operands;
@@ -75,7 +75,7 @@ PyObject* zeros(int typenum, int ndim, const npy_intp* shape) {
 
 PyObject* negated(PyObject* x) {
   static const Elementwise& negative = find_elementwise("negative");
-  return call_elementwise<false>(&negative, &x, 1);
+  return call_elementwise(negative, &x, 1);
 }
 
 PyObject* share_of(Share share, PyArrayObject* gradient, const ArrayView& input,
@@ -117,6 +117,11 @@ PyObject* call_shape_rule(const void* definition, PyObject* const* arguments, Py
 }
 
 }  // namespace
+
+PyObject* call_elementwise(const Elementwise& kernel, PyObject* const* arguments,
+                           Py_ssize_t count) {
+  return call_from_table<false>(&kernel, arguments, count);
+}
 
 const Elementwise& find_elementwise(std::string_view name) {
   for (std::span<const Elementwise> family : kernels().elementwise) {
@@ -160,8 +165,8 @@ bool add_elementwise_kernels(PyObject* kernels_by_name) {
   for (std::span<const Elementwise> family : kernels().elementwise) {
     for (const Elementwise& kernel : family) {
       const KernelCall call = std::string_view(kernel.name).ends_with("_backward")
-                                  ? call_elementwise<true>
-                                  : call_elementwise<false>;
+                                  ? call_from_table<true>
+                                  : call_from_table<false>;
       if (!add_kernel(kernels_by_name, kernel.name, call, &kernel)) return false;
     }
   }

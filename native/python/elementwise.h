@@ -9,6 +9,9 @@ namespace extensor {
 // Adds every elementwise kernel and binary rule of the chosen table to `kernels`.
 bool add_elementwise_kernels(PyObject* kernels);
 
+// Calls a kernel with inputs that broadcast and its parameters.
+PyObject* call_elementwise(const Elementwise& kernel, PyObject* const* arguments, Py_ssize_t count);
+
 // A kernel of the tables by its name, which must be there.
 const Elementwise& find_elementwise(std::string_view name);
 
