@@ -181,7 +181,7 @@ def test_products_of_pairs(vectors: str, tmp_path: Path) -> None:
     options = ["-std=c++20", "-O2", "-march=native", "-Wno-psabi", "-fwrapv", "-ffp-contract=fast"]
     options += ["-DEX_ISA=v3", "-DEX_TEST_PAIRS", "-pthread", "-o", str(tmp_path / "test")]
     if vectors == "as wide as AVX-512":
-        options.append("-DEX_TEST_WIDE_VECTORS")
+        options.append("-DEX_VECTOR_BYTES=64")
     # A sanitizer that is loaded but not compiled in does not see how the threads wait for each other.
     if "EXTENSOR_SANITIZED" in os.environ:
         options.append(f"-fsanitize={os.environ['EXTENSOR_SANITIZED']}")
