@@ -141,17 +141,15 @@ THREADED: list[Row] = [
 
 @pytest.mark.parametrize("row", THREADED, ids=str)
 @every_float
-def test_threads_change_no_bit(row: Row, dtype: str, rng: np.random.Generator) -> None:
-    before = ex.get_num_threads()
-    try:
-        for op, arguments in _calls(row, dtype, rng):
-            bits = set()
-            for threads in (1, 2, 3, 8):
-                ex.set_num_threads(threads)
-                bits.add(_computed(op, arguments).tobytes())
-            assert len(bits) == 1, op.name
-    finally:
-        ex.set_num_threads(before)
+def test_threads_change_no_bit(
+    row: Row, dtype: str, threads: Any, rng: np.random.Generator
+) -> None:
+    for op, arguments in _calls(row, dtype, rng):
+        bits = set()
+        for count in (1, 2, 3, 8):
+            threads(count)
+            bits.add(_computed(op, arguments).tobytes())
+        assert len(bits) == 1, op.name
 
 
 @every_float

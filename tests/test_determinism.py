@@ -1,6 +1,7 @@
 """The same bits for any number of threads: optimizers, random numbers, a whole training run.
 
-``tests/test_kernels.py`` holds each op and each rule to the same; here is what lies above them.
+``tests/test_kernel_threads.py`` holds each op and each rule to the same; here is what lies above
+them.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import itertools
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -19,14 +20,9 @@ import pytest
 import extensor as ex
 from extensor import optim
 
+pytestmark = pytest.mark.usefixtures("threads")
+
 THREADS = (1, 2, 3, 4, 8)
-
-
-@pytest.fixture(autouse=True)
-def _threads_as_before() -> Iterator[None]:
-    before = ex.get_num_threads()
-    yield
-    ex.set_num_threads(before)
 
 
 def _digest(arrays: list[Any]) -> str:

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import runpy
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-
-import extensor as ex
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 LONGEST = 100  # lines of an example
@@ -18,13 +15,6 @@ LONGEST = 100  # lines of an example
 
 def script(name: str) -> dict[str, Any]:
     return runpy.run_path(str(EXAMPLES / f"{name}.py"))
-
-
-@pytest.fixture
-def threads() -> Iterator[Any]:
-    before = ex.get_num_threads()
-    yield ex.set_num_threads
-    ex.set_num_threads(before)
 
 
 @pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.py")), ids=lambda path: path.stem)

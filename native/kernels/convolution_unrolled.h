@@ -120,7 +120,7 @@ class LaneMask {
 
  private:
   using Lane = std::conditional_t<sizeof(T) == 4, int32_t, int64_t>;
-  using Bits = typename VectorType<Lane, kVectorBytes>::type;
+  using Bits = Raw<Lane, kVectorBytes>;
   Bits bits_;
 };
 

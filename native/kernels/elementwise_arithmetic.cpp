@@ -86,6 +86,16 @@ constexpr Elementwise kArithmetic[] = {
         "greater", Cost::light, [](auto a, auto b) { return a > b; }, true),
     map<2, 0>(
         "greater_equal", Cost::light, [](auto a, auto b) { return a >= b; }, true),
+    map<1, 0>(
+        "isnan", Cost::light, [](auto x) { return isnan(x); }, true),
+    map<1, 0>(
+        "isinf", Cost::light, [](auto x) { return abs(x) == decltype(x)(__builtin_inf()); }, true),
+    map<1, 0>(
+        "isfinite", Cost::light, [](auto x) { return abs(x) < decltype(x)(__builtin_inf()); },
+        true),
+};
+
+constexpr LogicKernels kLogic = {
     map<2, 0>(
         "logical_and", Cost::light, [](auto a, auto b) { return is_true(a) & is_true(b); }, true),
     map<2, 0>(
@@ -94,13 +104,6 @@ constexpr Elementwise kArithmetic[] = {
         "logical_xor", Cost::light, [](auto a, auto b) { return is_true(a) ^ is_true(b); }, true),
     map<1, 0>(
         "logical_not", Cost::light, [](auto x) { return ~is_true(x); }, true),
-    map<1, 0>(
-        "isnan", Cost::light, [](auto x) { return isnan(x); }, true),
-    map<1, 0>(
-        "isinf", Cost::light, [](auto x) { return abs(x) == decltype(x)(__builtin_inf()); }, true),
-    map<1, 0>(
-        "isfinite", Cost::light, [](auto x) { return abs(x) < decltype(x)(__builtin_inf()); },
-        true),
 };
 
 constexpr BinaryRule kBinaryRules[] = {
@@ -127,6 +130,7 @@ constexpr BinaryRule kBinaryRules[] = {
 }  // namespace
 
 std::span<const Elementwise> arithmetic_kernels() { return kArithmetic; }
+const LogicKernels& logic_kernels() { return kLogic; }
 std::span<const BinaryRule> binary_rules() { return kBinaryRules; }
 
 }  // namespace extensor::EX_ISA

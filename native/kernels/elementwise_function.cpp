@@ -81,12 +81,6 @@ constexpr Elementwise kFunctions[] = {
     map<2, 0>("atanh_backward", Cost::light,
               [](auto g, auto x) { return chain_over(g, one_minus_square(x)); }),
     map<2, 0>("power", Cost::heavy, [](auto a, auto b) { return pow(a, b); }),
-    map<3, 0>("logsumexp_backward", Cost::medium,
-              [](auto g, auto x, auto y) {
-                using V = decltype(x);
-                const V shift = select(y == V(-__builtin_inf()), V(0), y);
-                return chain(g, exp(x - shift));
-              }),
     map<1, 0>("normal_cdf", Cost::medium, [](auto x) { return normal_cdf(x); }),
     map<2, 0>("normal_cdf_backward", Cost::medium,
               [](auto g, auto x) { return chain(g, normal_pdf(x)); }),

@@ -1,38 +1,21 @@
+// Vectors for products of matrices: raw ones, as packing works on 128-bit lanes and on halves,
+// while Vec<T> is always a whole register.
 #pragma once
-
-#if defined(__AVX__)
-#include <immintrin.h>
-#endif
 
 #include <cstdint>
 #include <cstring>
 #include <utility>
 
 #include "gemm.h"
+#include "simd_native.h"
 
-// Everything here is compiled once per instruction set, so it must stay inside the namespace of
-// that set: a shared inline function could be linked from the wrong one.
 namespace extensor::EX_ISA {
 namespace {
 
-#if defined(__AVX512F__) || defined(EX_TEST_WIDE_VECTORS)
-inline constexpr int kVectorBytes = 64;
-#elif defined(__AVX__)
-inline constexpr int kVectorBytes = 32;
-#else
-inline constexpr int kVectorBytes = 16;
-#endif
-
-#define EX_INLINE [[gnu::always_inline]] inline
-
-template <typename T, int Bytes>
-struct VectorType {
-  typedef T type __attribute__((vector_size(Bytes)));
-};
 template <typename T>
-using Vector = typename VectorType<T, kVectorBytes>::type;
+using Vector = Raw<T, kVectorBytes>;
 template <typename T>
-using Quad = typename VectorType<T, 16>::type;  // one 128-bit lane
+using Quad = Raw<T, 16>;  // one 128-bit lane
 
 template <typename T>
 inline constexpr int kLanes = kVectorBytes / sizeof(T);
@@ -76,8 +59,8 @@ EX_INLINE Wide load_wide(const T* source) {
 template <typename Wide>
 EX_INLINE Wide load_wide(const BFloat16* source) {
   constexpr int lanes = sizeof(Wide) / sizeof(float);
-  using Narrow = typename VectorType<uint16_t, lanes * 2>::type;
-  using Bits = typename VectorType<uint32_t, lanes * 4>::type;
+  using Narrow = Raw<uint16_t, lanes * 2>;
+  using Bits = Raw<uint32_t, lanes * 4>;
   const Narrow narrow = load_as<Narrow>(source);
 #if defined(__AVX512F__)
   // GCC converts by halves; the instruction reads memory by itself.
@@ -142,19 +125,19 @@ EX_INLINE Vector<T> load_first(const Source* source, int64_t count) {
 template <typename T>
 EX_INLINE auto concatenate(Quad<T> low, Quad<T> high) {
   __m256 wide = _mm256_castps128_ps256(reinterpret_cast<__m128>(low));
-  return reinterpret_cast<typename VectorType<T, 32>::type>(
+  return reinterpret_cast<Raw<T, 32>>(
       _mm256_insertf128_ps(wide, reinterpret_cast<__m128>(high), 1));
 }
 #endif
+// Not native::join, and below not native::low_half: with these GCC 12 makes longer code of the
+// products of vectors and matrices.
 template <typename V, typename Half, size_t... I>
 EX_INLINE V concatenate(Half low, Half high, std::index_sequence<I...>) {
   return __builtin_shufflevector(low, high, I...);
 }
 template <typename T>
-EX_INLINE auto concatenate(typename VectorType<T, 32>::type low,
-                           typename VectorType<T, 32>::type high) {
-  return concatenate<typename VectorType<T, 64>::type>(low, high,
-                                                       std::make_index_sequence<64 / sizeof(T)>{});
+EX_INLINE auto concatenate(Raw<T, 32> low, Raw<T, 32> high) {
+  return concatenate<Raw<T, 64>>(low, high, std::make_index_sequence<64 / sizeof(T)>{});
 }
 
 template <int First, typename V, size_t... I>

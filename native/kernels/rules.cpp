@@ -31,18 +31,6 @@ constexpr BinaryRule kRules[] = {
                      return Two{times(g, power_slope(a, b, eps), eps),
                                 times(g, exponent_slope(a, b), eps)};
                    }),
-    binary_rule<0>("prelu_backward", Cost::light,
-                   [](auto g, auto x, auto alpha) {
-                     const decltype(x) zero(0);
-                     const auto above = x > zero;
-                     return Two{select(above, g, chain(g, alpha)),
-                                chain(g, select(above, zero, x))};
-                   }),
-    binary_rule<0>("glu_backward", Cost::medium,
-                   [](auto g, auto a, auto b) {
-                     const auto gate = sigmoid(b);
-                     return Two{chain(g, gate), chain(g, chain(gate * sigmoid(-b), a))};
-                   }),
     // Scaled by the larger side, so that no square overflows or vanishes.
     binary_rule<0>("atan2_backward", Cost::light,
                    [](auto g, auto a, auto b) {

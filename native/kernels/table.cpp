@@ -55,6 +55,8 @@ const KernelTable& table() {
       cross_entropy_kernels(),
       function_rules(),
       where_rule(),
+      logic_kernels(),
+      arranged_kernels(),
       extreme_rules(),
       product_rule(),
       search_kernel(),

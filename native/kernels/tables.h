@@ -45,6 +45,20 @@ struct BinaryRule {
   }
 };
 
+// Logic on floats, where anything but 0 is true. Of booleans it needs no kernels.
+struct LogicKernels {
+  Elementwise logical_and, logical_or, logical_xor, logical_not;
+};
+
+// Kernels of ops that lay their operands beside each other in their own ways.
+struct ArrangedKernels {
+  Elementwise prelu;
+  BinaryRule prelu_rule;
+  Elementwise glu;
+  BinaryRule glu_rule;
+  Elementwise logsumexp_rule;
+};
+
 // A reduction of contiguous memory. `rows` reduces each of `count` rows of n elements to one;
 // `columns` reduces n rows of `width` elements, `stride` apart, to one row. The results of parts
 // are reduced by the reduction called `joined_by`.
@@ -230,6 +244,8 @@ struct KernelTable {
   CrossEntropy cross_entropy;
   std::span<const BinaryRule> function_rules;
   BinaryRule where_rule;
+  LogicKernels logic;
+  ArrangedKernels arranged;
   std::span<const ExtremeRule> extreme_rules;
   AxisRule product_rule;
   SearchKernel search;

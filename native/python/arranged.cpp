@@ -36,7 +36,7 @@ bool lay_beside_channels(Operands& operands) {
 bool read_apart(Operands& operands, PyObject* const* arguments, int count) {
   for (int i = 0; i < count; ++i) {
     Operands single;
-    if (!single.read(arguments + i, 1, false) ||
+    if (!single.read(arguments + i, 1) ||
         (i > 0 && single.storage.typenum != operands.storage.typenum)) {
       return false;
     }
@@ -48,22 +48,14 @@ bool read_apart(Operands& operands, PyObject* const* arguments, int count) {
   return true;
 }
 
-PyObject* run_elementwise(const Elementwise& kernel, const Operands& operands) {
-  Reference result(new_array(operands.storage.typenum, operands.shape));
-  if (!result) return nullptr;
-  char* outputs[] = {result.data()};
-  run_pass(kernel.pass[static_cast<int>(operands.storage.element)], kernel.cost, operands, false,
-           outputs, 1, false, nullptr);
-  return result.release();
-}
-
 // x, alpha
 PyObject* call_prelu(const void* definition, PyObject* const* arguments, Py_ssize_t count) {
+  const Elementwise& kernel = *static_cast<const Elementwise*>(definition);
   Operands operands;
   if (count != 2 || !read_apart(operands, arguments, 2) || !lay_beside_channels(operands)) {
     return not_implemented();
   }
-  return run_elementwise(*static_cast<const Elementwise*>(definition), operands);
+  return result_of_pass(kernel.pass, kernel.cost, operands, nullptr);
 }
 
 // grad_output, x, alpha, needs. Sums of 16-bit floats are left to the formula, which rounds once.
@@ -90,6 +82,7 @@ PyObject* call_prelu_backward(const void* definition, PyObject* const* arguments
 // grad_output, x, output, axis, keepdims: the first and the last along the axes that were reduced.
 PyObject* call_logsumexp_backward(const void* definition, PyObject* const* arguments,
                                   Py_ssize_t count) {
+  const Elementwise& kernel = *static_cast<const Elementwise*>(definition);
   Operands operands;
   bool reduced[kMaxDimensions];
   if (count != 5 || !read_apart(operands, arguments, 3) || !PyBool_Check(arguments[4]) ||
@@ -117,7 +110,7 @@ PyObject* call_logsumexp_backward(const void* definition, PyObject* const* argum
     }
     if (from != given.ndim) return not_implemented();
   }
-  return run_elementwise(*static_cast<const Elementwise*>(definition), operands);
+  return result_of_pass(kernel.pass, kernel.cost, operands, nullptr);
 }
 
 constexpr int64_t kElementsPerTask = 4096;
@@ -225,12 +218,14 @@ PyObject* call_glu_backward(const void* definition, PyObject* const* arguments, 
 
 }  // namespace
 
-bool arrange_kernels(PyObject* kernels_by_name) {
-  return replace_call(kernels_by_name, "prelu", call_prelu) &&
-         replace_call(kernels_by_name, "prelu_backward", call_prelu_backward) &&
-         replace_call(kernels_by_name, "logsumexp_backward", call_logsumexp_backward) &&
-         replace_call(kernels_by_name, "glu", call_glu) &&
-         replace_call(kernels_by_name, "glu_backward", call_glu_backward);
+bool add_arranged_kernels(PyObject* kernels_by_name) {
+  const ArrangedKernels& arranged = kernels().arranged;
+  const auto add = [&](const auto& kernel, KernelCall call) {
+    return add_kernel(kernels_by_name, kernel.name, call, &kernel);
+  };
+  return add(arranged.prelu, call_prelu) && add(arranged.prelu_rule, call_prelu_backward) &&
+         add(arranged.glu, call_glu) && add(arranged.glu_rule, call_glu_backward) &&
+         add(arranged.logsumexp_rule, call_logsumexp_backward);
 }
 
 }  // namespace extensor

@@ -204,18 +204,42 @@ PyObject* compute_grad_x(int typenum, const Sliding& sliding, PyObject* const* a
                  });
 }
 
-// (gradient, weight, size, stride, padding, dilation, groups).
-PyObject* call_grad_x(const void*, PyObject* const* arguments, Py_ssize_t count) {
-  if (count != 7) return not_implemented();
-  const int typenum = floating_type(arguments[0]);
-  Sliding sliding;
+// (gradient, weight or x, size of the other, stride, padding, dilation, groups).
+struct GradientCall {
+  int typenum;
   npy_intp size[2];
-  if (!is_operand(arguments[0], 4, typenum) || !is_operand(arguments[1], 4, typenum) ||
-      !read_per_axis(arguments[2], 2, 0, size) ||
-      !sliding.read(arguments[3], arguments[4], arguments[5], arguments[6], 2)) {
+  Sliding sliding;
+
+  bool read(PyObject* const* arguments, Py_ssize_t count, npy_intp least_size) {
+    if (count != 7) return false;
+    typenum = floating_type(arguments[0]);
+    return is_operand(arguments[0], 4, typenum) && is_operand(arguments[1], 4, typenum) &&
+           read_per_axis(arguments[2], 2, least_size, size) &&
+           sliding.read(arguments[3], arguments[4], arguments[5], arguments[6], 2);
+  }
+};
+
+PyObject* call_grad_x(const void*, PyObject* const* arguments, Py_ssize_t count) {
+  GradientCall call;
+  if (!call.read(arguments, count, 0)) return not_implemented();
+  return compute_grad_x<2>(call.typenum, call.sliding, arguments, call.size, Py_None);
+}
+
+PyObject* call_grad_weight(const void*, PyObject* const* arguments, Py_ssize_t count) {
+  GradientCall call;
+  if (!call.read(arguments, count, 1)) return not_implemented();
+  const npy_intp *output = shape_of(arguments[0]), *x = shape_of(arguments[1]);
+  const npy_intp weight[] = {output[1], x[1] / call.sliding.groups, call.size[0], call.size[1]};
+  Convolution shape;
+  npy_intp expected[4];
+  if (!read_shape_of_output<2>(call.sliding, output, weight, x + 2, expected, shape) ||
+      !std::equal(expected, expected + 4, x)) {
     return not_implemented();
   }
-  return compute_grad_x<2>(typenum, sliding, arguments, size, Py_None);
+  return compute(call.typenum, shape, arguments, 4, weight,
+                 [&](const auto& kernel, auto* gradient, auto* image, auto* target) {
+                   kernel.grad_weight(shape, gradient, image, target, run_tasks);
+                 });
 }
 
 // (x, weight, bias, stride, padding, output_padding, groups, dilation).
@@ -240,31 +264,6 @@ PyObject* call_transposed(const void*, PyObject* const* arguments, Py_ssize_t co
                  2 * sliding.padding[axis] + added[axis];
   }
   return compute_grad_x<kAxes>(typenum, sliding, arguments, size, arguments[2]);
-}
-
-// (gradient, x, kernel_size, stride, padding, dilation, groups).
-PyObject* call_grad_weight(const void*, PyObject* const* arguments, Py_ssize_t count) {
-  if (count != 7) return not_implemented();
-  const int typenum = floating_type(arguments[0]);
-  Sliding sliding;
-  npy_intp size[2];
-  if (!is_operand(arguments[0], 4, typenum) || !is_operand(arguments[1], 4, typenum) ||
-      !read_per_axis(arguments[2], 2, 1, size) ||
-      !sliding.read(arguments[3], arguments[4], arguments[5], arguments[6], 2)) {
-    return not_implemented();
-  }
-  const npy_intp *output = shape_of(arguments[0]), *x = shape_of(arguments[1]);
-  const npy_intp weight[] = {output[1], x[1] / sliding.groups, size[0], size[1]};
-  Convolution shape;
-  npy_intp expected[4];
-  if (!read_shape_of_output<2>(sliding, output, weight, x + 2, expected, shape) ||
-      !std::equal(expected, expected + 4, x)) {
-    return not_implemented();
-  }
-  return compute(typenum, shape, arguments, 4, weight,
-                 [&](const auto& kernel, auto* gradient, auto* image, auto* target) {
-                   kernel.grad_weight(shape, gradient, image, target, run_tasks);
-                 });
 }
 
 }  // namespace

@@ -22,7 +22,7 @@ bool have_one_shape(const Operands& operands) {
 
 // A rule's inputs must have one shape: a grad_output that merely broadcasts is wrong.
 template <bool kRule>
-PyObject* call_elementwise(const void* definition, PyObject* const* arguments, Py_ssize_t count) {
+PyObject* call_from_table(const void* definition, PyObject* const* arguments, Py_ssize_t count) {
   const Elementwise& kernel = *static_cast<const Elementwise*>(definition);
   if (count != kernel.inputs + kernel.parameters) return not_implemented();
   Operands operands;
@@ -33,13 +33,7 @@ PyObject* call_elementwise(const void* definition, PyObject* const* arguments, P
       (kernel.accepts != nullptr && !kernel.accepts(parameters))) {
     return not_implemented();
   }
-  Reference result(
-      new_array(kernel.result_is_boolean ? NPY_BOOL : operands.storage.typenum, operands.shape));
-  if (!result) return nullptr;
-  char* outputs[] = {result.data()};
-  run_pass(kernel.pass[static_cast<int>(operands.storage.element)], kernel.cost, operands,
-           kernel.first_is_boolean, outputs, 1, kernel.result_is_boolean, parameters);
-  return result.release();
+  return result_of_pass(kernel.pass, kernel.cost, operands, parameters, kernel.result_is_boolean);
 }
 
 // grad_output, a, b, parameters, needs
@@ -47,8 +41,8 @@ PyObject* call_binary_rule(const void* definition, PyObject* const* arguments, P
   const BinaryRule& rule = *static_cast<const BinaryRule*>(definition);
   Operands operands;
   double parameters[kMaxParameters];
-  if (count != 4 + rule.parameters || !operands.read(arguments, 3, false) ||
-      operands.is_number[0] || operands.is_number[1] || operands.is_number[2] ||
+  if (count != 4 + rule.parameters || !operands.read(arguments, 3) || operands.is_number[0] ||
+      operands.is_number[1] || operands.is_number[2] ||
       !read_numbers(arguments + 3, rule.parameters, parameters)) {
     return not_implemented();
   }
@@ -81,7 +75,7 @@ PyObject* zeros(int typenum, int ndim, const npy_intp* shape) {
 
 PyObject* negated(PyObject* x) {
   static const Elementwise& negative = find_elementwise("negative");
-  return call_elementwise<false>(&negative, &x, 1);
+  return call_elementwise(negative, &x, 1);
 }
 
 PyObject* share_of(Share share, PyArrayObject* gradient, const ArrayView& input,
@@ -124,6 +118,11 @@ PyObject* call_shape_rule(const void* definition, PyObject* const* arguments, Py
 
 }  // namespace
 
+PyObject* call_elementwise(const Elementwise& kernel, PyObject* const* arguments,
+                           Py_ssize_t count) {
+  return call_from_table<false>(&kernel, arguments, count);
+}
+
 const Elementwise& find_elementwise(std::string_view name) {
   for (std::span<const Elementwise> family : kernels().elementwise) {
     for (const Elementwise& kernel : family) {
@@ -135,32 +134,39 @@ const Elementwise& find_elementwise(std::string_view name) {
 
 PyObject* run_binary_rule(const BinaryRule& rule, const Operands& operands,
                           const double* parameters, PyObject* needs) {
-  const ArrayView* inputs[] = {&operands.views[1], &operands.views[2]};
-  bool needs_first, needs_second;
+  const ArrayView &a = operands.views[1], &b = operands.views[2];
+  const ArrayView* inputs[] = {&a, &b};
+  bool needs_a, needs_b;
   Shape of_output;
-  if (!read_needs(needs, needs_first, needs_second) || !broadcast_shape(inputs, 2, of_output) ||
+  if (!read_needs(needs, needs_a, needs_b) || !broadcast_shape(inputs, 2, of_output) ||
       !(operands.is_number[0] || has_shape(operands.views[0], of_output))) {
     return not_implemented();
   }
-  const int typenum = operands.storage.typenum;
-  Reference grad_a(needs_first ? new_array(typenum, of_output) : nullptr);
-  Reference grad_b(needs_second ? new_array(typenum, of_output) : nullptr);
-  if ((needs_first && !grad_a) || (needs_second && !grad_b)) return nullptr;
+  return summed_gradients(rule, operands, parameters, a, b, needs_a, needs_b);
+}
+
+PyObject* summed_gradients(const BinaryRule& rule, const Operands& operands,
+                           const double* parameters, const ArrayView& a, const ArrayView& b,
+                           bool needs_a, bool needs_b) {
+  const Storage& storage = operands.storage;
+  Reference grad_a(needs_a ? new_array(storage.typenum, operands.shape) : nullptr);
+  Reference grad_b(needs_b ? new_array(storage.typenum, operands.shape) : nullptr);
+  if ((needs_a && !grad_a) || (needs_b && !grad_b)) return nullptr;
   char* outputs[] = {grad_a.data(), grad_b.data()};
-  run_pass(rule.pass(operands.storage.element, needs_first, needs_second), rule.cost, operands,
-           false, outputs, 2, false, parameters);
-  Reference first(summed_to(grad_a, operands.views[1], of_output));
-  Reference second(first ? summed_to(grad_b, operands.views[2], of_output) : nullptr);
-  if (!second) return nullptr;
-  return PyTuple_Pack(2, first.get(), second.get());
+  run_pass(rule.pass(storage.element, needs_a, needs_b), rule.cost, operands, outputs, 2, false,
+           parameters);
+  Reference summed_a(summed_to(grad_a, a, operands.shape));
+  Reference summed_b(summed_a ? summed_to(grad_b, b, operands.shape) : nullptr);
+  if (!summed_b) return nullptr;
+  return PyTuple_Pack(2, summed_a.get(), summed_b.get());
 }
 
 bool add_elementwise_kernels(PyObject* kernels_by_name) {
   for (std::span<const Elementwise> family : kernels().elementwise) {
     for (const Elementwise& kernel : family) {
       const KernelCall call = std::string_view(kernel.name).ends_with("_backward")
-                                  ? call_elementwise<true>
-                                  : call_elementwise<false>;
+                                  ? call_from_table<true>
+                                  : call_from_table<false>;
       if (!add_kernel(kernels_by_name, kernel.name, call, &kernel)) return false;
     }
   }

@@ -56,6 +56,10 @@ bool register_kernel_type(PyObject* module) {
 }
 
 bool add_kernel(PyObject* kernels, const char* name, KernelCall call, const void* definition) {
+  if (PyDict_GetItemString(kernels, name) != nullptr) {
+    PyErr_Format(PyExc_SystemError, "two kernels are called %s", name);
+    return false;
+  }
   KernelObject* kernel = PyObject_New(KernelObject, &kernel_type);
   if (kernel == nullptr) return false;
   kernel->vectorcall = call_kernel;
@@ -67,14 +71,6 @@ bool add_kernel(PyObject* kernels, const char* name, KernelCall call, const void
       PyDict_SetItem(kernels, kernel->name, reinterpret_cast<PyObject*>(kernel)) == 0;
   Py_DECREF(kernel);
   return added;
-}
-
-bool replace_call(PyObject* kernels, const char* name, KernelCall call) {
-  KernelCall before;
-  const void* definition;
-  PyObject* kernel = PyDict_GetItemString(kernels, name);
-  return kernel != nullptr && kernel_parts(kernel, before, definition) &&
-         add_kernel(kernels, name, call, definition);
 }
 
 bool kernel_parts(PyObject* object, KernelCall& call, const void*& definition) {

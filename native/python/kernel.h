@@ -13,11 +13,9 @@ using KernelCall = PyObject* (*)(const void* definition, PyObject* const* argume
 
 bool register_kernel_type(PyObject* module);
 
-// Adds a kernel to the dictionary `kernels`. Returns false with a Python error set.
+// Adds a kernel to the dictionary `kernels`, which has none of that name. Returns false with a
+// Python error set.
 bool add_kernel(PyObject* kernels, const char* name, KernelCall call, const void* definition);
-
-// Gives the kernel called `name`, which must be there, another way to read its arguments.
-bool replace_call(PyObject* kernels, const char* name, KernelCall call);
 
 // What a kernel object stands for; false if the object is none.
 bool kernel_parts(PyObject* object, KernelCall& call, const void*& definition);

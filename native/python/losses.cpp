@@ -48,13 +48,8 @@ bool are_pair(PyObject* first, PyObject* second, Storage& storage) {
 // The loss of each pair.
 PyObject* each_loss(const LossKernel& loss, PyObject* const* pair, const double* parameters) {
   Operands operands;
-  if (loss.checked || !operands.read(pair, 2, false)) return not_implemented();
-  Reference result(new_array(operands.storage.typenum, operands.shape));
-  if (!result) return nullptr;
-  char* outputs[] = {result.data()};
-  run_pass(loss.each[static_cast<int>(operands.storage.element)], loss.cost, operands, false,
-           outputs, 1, false, parameters);
-  return result.release();
+  if (loss.checked || !operands.read(pair, 2)) return not_implemented();
+  return result_of_pass(loss.each, loss.cost, operands, parameters);
 }
 
 // The sums of the losses of all pieces.
@@ -142,7 +137,7 @@ PyObject* call_loss_rule(const void* definition, PyObject* const* arguments, Py_
   if (!each) return nullptr;
   PyObject* inputs[] = {each.get(), arguments[1], arguments[2]};
   Operands operands;
-  if (!operands.read(inputs, 3, false)) return not_implemented();
+  if (!operands.read(inputs, 3)) return not_implemented();
   return run_binary_rule(loss.rule, operands, parameters, arguments[count - 1]);
 }
 

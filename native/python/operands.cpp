@@ -63,7 +63,6 @@ struct Plan {
   Pass pass;
   const double* parameters;
   const HalfFormat* half;
-  int64_t element_size;  // of the type computed in
   int inputs, outputs;
   bool first_is_boolean, result_is_boolean;
   bool all_linear;
@@ -244,8 +243,9 @@ bool read_number(PyObject* object, double& value) {
   return true;
 }
 
-bool Operands::read(PyObject* const* arguments, int inputs, bool first_is_boolean) {
+bool Operands::read(PyObject* const* arguments, int inputs, bool starts_with_booleans) {
   count = inputs;
+  first_is_boolean = starts_with_booleans;
   int first_array = -1;
   for (int i = 0; i < inputs; ++i) {
     if (is_plain_array(arguments[i])) {
@@ -288,16 +288,19 @@ bool Operands::read(PyObject* const* arguments, int inputs, bool first_is_boolea
   return broadcast_shape(arrays, array_count, shape);
 }
 
-void run_pass(Pass pass, Cost cost, const Operands& operands, bool first_is_boolean,
-              char* const* outputs, int output_count, bool result_is_boolean,
-              const double* parameters) {
+void run_pass(Pass pass, Cost cost, const Operands& operands, char* const* outputs,
+              int output_count, bool result_is_boolean, const double* parameters) {
   int64_t n = 1;
   for (int axis = 0; axis < operands.shape.ndim; ++axis) n *= operands.shape.lengths[axis];
   if (n == 0) return;
   const Storage& storage = operands.storage;
-  Plan plan = {
-      pass,           parameters,   storage.half,     storage.element == Element::float64 ? 8 : 4,
-      operands.count, output_count, first_is_boolean, result_is_boolean};
+  Plan plan = {pass,
+               parameters,
+               storage.half,
+               operands.count,
+               output_count,
+               operands.first_is_boolean,
+               result_is_boolean};
   plan.result_size = result_is_boolean ? 1 : storage.itemsize;
   for (int o = 0; o < output_count; ++o) plan.results[o] = outputs[o];
 
@@ -359,6 +362,17 @@ void run_pass(Pass pass, Cost cost, const Operands& operands, bool first_is_bool
   parallel_chunks(pieces, [&](int64_t begin, int64_t end) {
     direct ? run_linear(plan, begin, end) : run_tiles(plan, begin, end);
   });
+}
+
+PyObject* result_of_pass(const Pass (&passes)[kElements], Cost cost, const Operands& operands,
+                         const double* parameters, bool result_is_boolean) {
+  const Storage& storage = operands.storage;
+  Reference result(new_array(result_is_boolean ? NPY_BOOL : storage.typenum, operands.shape));
+  if (!result) return nullptr;
+  char* outputs[] = {result.data()};
+  run_pass(passes[static_cast<int>(storage.element)], cost, operands, outputs, 1, result_is_boolean,
+           parameters);
+  return result.release();
 }
 
 }  // namespace extensor

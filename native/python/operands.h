@@ -30,6 +30,7 @@ bool read_number(PyObject* object, double& value);
 // Up to four inputs of a pass. The first may be an array of booleans.
 struct Operands {
   int count = 0;
+  bool first_is_boolean = false;
   Storage storage;
   ArrayView views[4];
   double numbers[4];
@@ -38,13 +39,17 @@ struct Operands {
   Shape shape;
 
   // False if the arguments are not for kernels.
-  bool read(PyObject* const* arguments, int inputs, bool first_is_boolean);
+  bool read(PyObject* const* arguments, int inputs, bool starts_with_booleans = false);
 };
 
 // Runs a pass over all elements of `operands`, broadcast to their common shape, into C-contiguous
-// outputs of that shape. Results of `result_itemsize` 1 are booleans.
-void run_pass(Pass pass, Cost cost, const Operands& operands, bool first_is_boolean,
-              char* const* outputs, int output_count, bool result_is_boolean,
-              const double* parameters);
+// outputs of that shape; null for one that nobody asked for.
+void run_pass(Pass pass, Cost cost, const Operands& operands, char* const* outputs,
+              int output_count, bool result_is_boolean, const double* parameters);
+
+// The same into one new array, from the passes of all types: the array, or null with a Python error
+// set.
+PyObject* result_of_pass(const Pass (&passes)[kElements], Cost cost, const Operands& operands,
+                         const double* parameters, bool result_is_boolean = false);
 
 }  // namespace extensor

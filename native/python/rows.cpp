@@ -26,7 +26,7 @@ PyObject* call_rows(const void* definition, PyObject* const* arguments, Py_ssize
   }
   Operands operands;
   int axis;
-  if (!operands.read(arrays, kernel.inputs, false) || !operands.same_layout ||
+  if (!operands.read(arrays, kernel.inputs) || !operands.same_layout ||
       operands.storage.half != nullptr ||
       !read_axis(arguments[kernel.inputs], operands.shape.ndim, axis) ||
       axis != operands.shape.ndim - 1) {

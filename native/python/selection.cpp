@@ -6,7 +6,6 @@
 #include "elementwise.h"
 #include "kernel.h"
 #include "operands.h"
-#include "reduction.h"
 
 namespace extensor {
 namespace {
@@ -23,18 +22,8 @@ PyObject* divide_gradient(PyObject* grad_output, PyObject* condition, const Arra
   if (!broadcast_shape(inputs, 3, of_output) || !has_shape(operands.views[1], of_output)) {
     return not_implemented();
   }
-  const int typenum = operands.storage.typenum;
-  Reference to_first(needs_first ? new_array(typenum, of_output) : nullptr);
-  Reference to_second(needs_second ? new_array(typenum, of_output) : nullptr);
-  if ((needs_first && !to_first) || (needs_second && !to_second)) return nullptr;
-  const BinaryRule& rule = kernels().where_rule;
-  char* outputs[] = {to_first.data(), to_second.data()};
-  run_pass(rule.pass(operands.storage.element, needs_first, needs_second), rule.cost, operands,
-           true, outputs, 2, false, nullptr);
-  Reference of_first(summed_to(to_first, first, of_output));
-  Reference of_second(of_first ? summed_to(to_second, second, of_output) : nullptr);
-  if (!of_second) return nullptr;
-  return PyTuple_Pack(2, of_first.get(), of_second.get());
+  return summed_gradients(kernels().where_rule, operands, nullptr, first, second, needs_first,
+                          needs_second);
 }
 
 // grad_output, cond, a_shape, b_shape, needs
@@ -57,12 +46,7 @@ PyObject* call_masked_fill(const void* definition, PyObject* const* arguments, P
   if (!operands.read(inputs, 3, true) || operands.is_number[2] || !operands.is_number[1]) {
     return not_implemented();
   }
-  Reference result(new_array(operands.storage.typenum, operands.shape));
-  if (!result) return nullptr;
-  char* outputs[] = {result.data()};
-  run_pass(where.pass[static_cast<int>(operands.storage.element)], where.cost, operands, true,
-           outputs, 1, false, nullptr);
-  return result.release();
+  return result_of_pass(where.pass, where.cost, operands, nullptr);
 }
 
 // grad_output, x_shape, mask
@@ -92,46 +76,33 @@ PyObject* call_dropout(const void* definition, PyObject* const* arguments, Py_ss
   for (int i = 0; i < x.ndim; ++i) {
     if (mask.shape[i] != (kChannels && i > 1 ? 1 : x.shape[i])) return not_implemented();
   }
-  Reference result(new_array(operands.storage.typenum, operands.shape));
-  if (!result) return nullptr;
   const double scale = p < 1 ? 1 / (1 - p) : 0;
-  char* outputs[] = {result.data()};
-  run_pass(masked_scale.pass[static_cast<int>(operands.storage.element)], masked_scale.cost,
-           operands, true, outputs, 1, false, &scale);
-  return result.release();
+  return result_of_pass(masked_scale.pass, masked_scale.cost, operands, &scale);
 }
 
-// Logic on booleans, byte by byte, and the elementwise kernel of the same name for floats.
+// Logic on booleans, byte by byte, and the kernel of the same name for floats.
 struct Logic {
-  const char* name;
-  int inputs;
+  const Elementwise& of_floats;
   void (*run)(const char* a, int64_t a_stride, const char* b, int64_t b_stride, int64_t n,
               char* out);
-  KernelCall of_floats = nullptr;
-  const void* float_definition = nullptr;
 };
 
 template <typename Function>
-constexpr Logic logic(const char* name, int inputs, Function) {
-  return {
-      name, inputs,
-      [](const char* a, int64_t a_stride, const char* b, int64_t b_stride, int64_t n, char* out) {
-        if (a_stride == 1 && b_stride == 1) {
-          for (int64_t i = 0; i < n; ++i) out[i] = Function{}(a[i] != 0, b[i] != 0);
-          return;
-        }
-        for (int64_t i = 0; i < n; ++i) {
-          out[i] = Function{}(a[i * a_stride] != 0, b[i * b_stride] != 0);
-        }
-      }};
+void run_logic(const char* a, int64_t a_stride, const char* b, int64_t b_stride, int64_t n,
+               char* out) {
+  if (a_stride == 1 && b_stride == 1) {
+    for (int64_t i = 0; i < n; ++i) out[i] = Function{}(a[i] != 0, b[i] != 0);
+    return;
+  }
+  for (int64_t i = 0; i < n; ++i) {
+    out[i] = Function{}(a[i * a_stride] != 0, b[i * b_stride] != 0);
+  }
 }
 
-Logic all_logic[] = {
-    logic("logical_and", 2, [](bool a, bool b) { return a & b; }),
-    logic("logical_or", 2, [](bool a, bool b) { return a | b; }),
-    logic("logical_xor", 2, [](bool a, bool b) { return a ^ b; }),
-    logic("logical_not", 1, [](bool a, bool) { return !a; }),
-};
+template <typename Function>
+Logic logic(const Elementwise& of_floats, Function) {
+  return {of_floats, run_logic<Function>};
+}
 
 bool is_boolean_array(PyObject* object) {
   return is_plain_array(object) &&
@@ -140,14 +111,15 @@ bool is_boolean_array(PyObject* object) {
 
 PyObject* call_logic(const void* definition, PyObject* const* arguments, Py_ssize_t count) {
   const Logic& kernel = *static_cast<const Logic*>(definition);
-  if (count != kernel.inputs) return not_implemented();
+  const int inputs = kernel.of_floats.inputs;
+  if (count != inputs) return not_implemented();
   if (!std::all_of(arguments, arguments + count, is_boolean_array)) {
-    return kernel.of_floats(kernel.float_definition, arguments, count);
+    return call_elementwise(kernel.of_floats, arguments, count);
   }
   ArrayView views[3];
   const ArrayView* pointers[] = {&views[0], &views[1], &views[2]};
   for (int i = 0; i < 2; ++i) {  // of one input, the second is the first again
-    PyObject* input = arguments[std::min(i, kernel.inputs - 1)];
+    PyObject* input = arguments[std::min(i, inputs - 1)];
     fill_view(reinterpret_cast<PyArrayObject*>(input), views[i]);
   }
   Shape shape;
@@ -185,18 +157,26 @@ PyObject* call_logic(const void* definition, PyObject* const* arguments, Py_ssiz
   return result.release();
 }
 
+bool add_logic(PyObject* kernels_by_name) {
+  const LogicKernels& of_floats = kernels().logic;
+  static const Logic all[] = {
+      logic(of_floats.logical_and, [](bool a, bool b) { return a & b; }),
+      logic(of_floats.logical_or, [](bool a, bool b) { return a | b; }),
+      logic(of_floats.logical_xor, [](bool a, bool b) { return a ^ b; }),
+      logic(of_floats.logical_not, [](bool a, bool) { return !a; }),
+  };
+  for (const Logic& kernel : all) {
+    if (!add_kernel(kernels_by_name, kernel.of_floats.name, call_logic, &kernel)) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 bool add_selection_kernels(PyObject* kernels_by_name) {
   const Elementwise* masked_scale = &find_elementwise("masked_scale");
-  for (Logic& kernel : all_logic) {
-    PyObject* of_floats = PyDict_GetItemString(kernels_by_name, kernel.name);
-    if (of_floats == nullptr ||
-        !kernel_parts(of_floats, kernel.of_floats, kernel.float_definition) ||
-        !add_kernel(kernels_by_name, kernel.name, call_logic, &kernel))
-      return false;
-  }
-  return add_kernel(kernels_by_name, "where_backward", call_where_rule, nullptr) &&
+  return add_logic(kernels_by_name) &&
+         add_kernel(kernels_by_name, "where_backward", call_where_rule, nullptr) &&
          add_kernel(kernels_by_name, "masked_fill", call_masked_fill, &find_elementwise("where")) &&
          add_kernel(kernels_by_name, "masked_fill_backward", call_masked_fill_rule, nullptr) &&
          add_kernel(kernels_by_name, "dropout", call_dropout<false>, masked_scale) &&

@@ -97,10 +97,7 @@ def formula(written: Compute) -> Compute:
         if half is not None:
             arguments = tuple(_widened(x) for x in arguments)
         with np.errstate(all="ignore"):
-            result = written(xp, *arguments)
-            if isinstance(result, list | tuple):
-                return tuple(_finished(xp, x, half) for x in result)
-            return _finished(xp, result, half)
+            return _finished(xp, written(xp, *arguments), half)
 
     compute.__name__ = written.__name__
     return compute
@@ -111,10 +108,7 @@ def exact_formula(written: Compute) -> Compute:
 
     def compute(*arguments: Any) -> Any:
         xp = namespace(_arrays_in(arguments)[0])
-        result = written(xp, *arguments)
-        if isinstance(result, list | tuple):
-            return tuple(_finished(xp, x, None) for x in result)
-        return _finished(xp, result, None)
+        return _finished(xp, written(xp, *arguments), None)
 
     compute.__name__ = written.__name__
     return compute
@@ -143,6 +137,8 @@ def _widened(x: Any) -> Any:
 
 
 def _finished(xp: Any, result: Any, half: Any) -> Any:
+    if isinstance(result, list | tuple):
+        return tuple(_finished(xp, x, half) for x in result)
     if xp is np and type(result) is not np.ndarray:
         result = np.asarray(result)
     if half is not None and result.dtype == float32:

@@ -171,21 +171,29 @@ def _run(name: str, fn: Fn, inputs: Sequence[Tensor]) -> tuple[list[Tensor], boo
     return outputs, many
 
 
+def gradients_or_none(
+    outputs: Sequence[Tensor], inputs: Sequence[Tensor], vectors: Sequence[Any], create_graph: bool
+) -> Sequence[Tensor | None]:
+    """The gradients of all inputs: None where ``outputs`` do not depend on one."""
+    pairs = [(y, v) for y, v in zip(outputs, vectors, strict=True) if y.requires_grad]
+    if not pairs:
+        return [None] * len(inputs)
+    found: Sequence[Tensor | None] = tape.grad(
+        [y for y, _ in pairs],
+        inputs,
+        [v for _, v in pairs],
+        create_graph=create_graph,
+        allow_unused=True,
+        retain_graph=True,
+    )
+    return found
+
+
 def _gradients(
     outputs: Sequence[Tensor], inputs: Sequence[Tensor], vectors: Sequence[Any], create_graph: bool
 ) -> tuple[Tensor, ...]:
-    """The gradients of all inputs: zeros where ``outputs`` do not depend on one."""
-    pairs = [(y, v) for y, v in zip(outputs, vectors, strict=True) if y.requires_grad]
-    found: Sequence[Tensor | None] = [None] * len(inputs)
-    if pairs:
-        found = tape.grad(
-            [y for y, _ in pairs],
-            inputs,
-            [v for _, v in pairs],
-            create_graph=create_graph,
-            allow_unused=True,
-            retain_graph=True,
-        )
+    """The same, with zeros instead of None."""
+    found = gradients_or_none(outputs, inputs, vectors, create_graph)
     return tuple(
         wrap(np.zeros(x.shape, x.dtype)) if gradient is None else gradient
         for x, gradient in zip(inputs, found, strict=True)

@@ -13,6 +13,7 @@ from extensor import tape
 from extensor.dtypes import float64, is_floating
 from extensor.errors import type_error
 from extensor.function import GradientShapeError
+from extensor.functional import gradients_or_none
 from extensor.gradcheck.diagnosis import Mistake, diagnose_shape
 from extensor.gradcheck.report import Failure
 from extensor.tensor import Tensor, wrap
@@ -150,22 +151,11 @@ def _floating(result: Any) -> list[Tensor]:
 def _found(
     outputs: Sequence[Tensor], inputs: Sequence[Tensor], seeds: Sequence[Any], create_graph: bool
 ) -> Sequence[Tensor | None]:
-    pairs = [(y, seed) for y, seed in zip(outputs, seeds, strict=True) if y.requires_grad]
-    if not pairs:
-        return [None] * len(inputs)
     try:
-        found: Sequence[Tensor | None] = tape.grad(
-            [y for y, _ in pairs],
-            inputs,
-            [seed for _, seed in pairs],
-            create_graph=create_graph,
-            allow_unused=True,
-            retain_graph=True,
-        )
+        return gradients_or_none(outputs, inputs, seeds, create_graph)
     except GradientShapeError as error:
         kind, text = diagnose_shape(error.expected, error.got)
         raise Failure(kind, f"{error}; {text}") from error
-    return found
 
 
 def _check(i: int, x: Tensor, gradient: Tensor) -> None:
