@@ -35,17 +35,26 @@ CorrelationAxis grad_x_axis(const WindowAxis& axis, int64_t residue) {
   return result;
 }
 
-// Whether channels fill the lanes of vectors worse than the positions of a row do.
+// What sums of `depth` products cost by each way, in products: channels are transposed afterwards,
+// rows read a new tile.
+struct SumCost {
+  int64_t by_rows, by_channels;
+};
+SumCost cost_of_sums(int64_t depth) { return {depth + 5, depth + 21}; }
+
+// Whether the positions of a row in the lanes of vectors beat channels there, which may fill them
+// worse.
 template <typename T>
-bool prefers_rows(int64_t outputs, int64_t columns) {
+bool prefers_rows(int64_t outputs, int64_t columns, SumCost cost) {
   const int64_t lanes = kLanes<T>;
-  return 8 * round_up(outputs, lanes) * columns > 9 * outputs * round_up(columns, lanes);
+  return 8 * cost.by_channels * round_up(outputs, lanes) * columns >
+         9 * cost.by_rows * outputs * round_up(columns, lanes);
 }
 
 template <typename T>
 void correlate(const Correlation<T>& p, ParallelFor run) {
   if (p.batch == 0) return;
-  if (prefers_rows<T>(p.outputs, p.x.out)) return correlate_rows(p, run);
+  if (prefers_rows<T>(p.outputs, p.x.out, cost_of_sums(p.depth()))) return correlate_rows(p, run);
   if (WinogradCorrelation<T>::suits(p)) {
     return WinogradCorrelation<T>(p, wanted_tasks(p.cost())).run(run);
   }
@@ -148,7 +157,7 @@ void grad_weight(const Convolution& shape, const T* gradient, const T* x, T* out
     memset(out, 0, p.groups * p.weight_group * sizeof(T));
     return;
   }
-  if (prefers_rows<T>(p.outputs, p.x.out)) return grad_weight_rows(p, gradient, out, run);
+  if (prefers_rows<T>(p.outputs, p.x.out, {1, 1})) return grad_weight_rows(p, gradient, out, run);
   grad_weight_channels(p, gradient, out, run);
 }
 
