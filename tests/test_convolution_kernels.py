@@ -20,10 +20,15 @@ Shape = tuple[int, ...]
 Row = tuple[Shape, Shape, tuple[Any, Any, Any, int]]
 ROWS: list[Row] = [
     # Channels in the lanes of vectors: fewer, as many and more than a vector and a tile have.
-    *[((2, 3, 9, 8), (m, 3, 3, 3), (1, 1, 1, 1)) for m in (8, 9, 15, 16, 17, 31, 33, 40)],
+    *[((2, 16, 9, 9), (m, 16, 3, 3), (1, 1, 1, 1)) for m in (8, 9, 15, 16, 17, 31, 33, 40)],
     # Positions in the lanes: rows shorter and longer than one to five vectors.
     *[((2, 2, 5, n), (1, 2, 3, 3), (1, 1, 1, 1)) for n in (1, 3, 7, 8, 9, 16, 17, 24, 31, 40)],
     *[((1, 2, 9, n), (m, 2, 3, 3), (1, 1, 1, 1)) for m in (2, 3, 4, 5) for n in (8, 13, 32)],
+    *[((2, 3, 9, 8), (m, 3, 3, 3), (1, 1, 1, 1)) for m in (8, 15, 16, 40)],
+    # Kernels of one element: images as they lie, with few and many channels, and in groups.
+    *[((2, c, 5, w), (m, c, 1, 1), (1, 0, 1, 1)) for c in (31, 32, 300) for m in (8, 21) for w in (3, 4, 17)],
+    ((3, 96, 4, 6), (24, 48, 1, 1), (1, 0, 1, 2)),
+    ((2, 32, 5, 4), (9, 32, 1, 1), (1, (0, 1), 1, 1)),
     # Sums longer than a block, sources larger than one, several images in one.
     ((2, 70, 6, 5), (24, 70, 3, 3), (1, 1, 1, 1)),
     ((1, 64, 70, 60), (16, 64, 3, 3), (1, 1, 1, 1)),

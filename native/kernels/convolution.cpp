@@ -3,6 +3,7 @@
 #include "convolution_channels.h"
 #include "convolution_dots.h"
 #include "convolution_interleaved.h"
+#include "convolution_pointwise.h"
 #include "convolution_rows.h"
 #include "convolution_weight.h"
 #include "convolution_winograd.h"
@@ -52,13 +53,15 @@ bool prefers_rows(int64_t outputs, int64_t columns, SumCost cost) {
 }
 
 template <typename T>
-void correlate(const Correlation<T>& p, ParallelFor run) {
+void correlate(const Correlation<T>& p, const Workers& workers) {
   if (p.batch == 0) return;
-  if (prefers_rows<T>(p.outputs, p.x.out, cost_of_sums(p.depth()))) return correlate_rows(p, run);
+  if (is_pointwise(p) && is_worth_a_product(p)) return correlate_pointwise(p, workers);
+  if (prefers_rows<T>(p.outputs, p.x.out, cost_of_sums(p.depth())))
+    return correlate_rows(p, workers.run);
   if (WinogradCorrelation<T>::suits(p)) {
-    return WinogradCorrelation<T>(p, wanted_tasks(p.cost())).run(run);
+    return WinogradCorrelation<T>(p, wanted_tasks(p.cost())).run(workers.run);
   }
-  correlate_channels(p, run);
+  correlate_channels(p, workers.run);
 }
 
 template <typename T>
@@ -83,13 +86,13 @@ Correlation<T> forward_correlation(const Convolution& shape) {
 
 template <typename T>
 void forward(const Convolution& shape, const T* x, const T* weight, const T* bias, T* out,
-             ParallelFor run) {
+             const Workers& workers) {
   Correlation<T> p = forward_correlation<T>(shape);
   p.source = x;
   p.weight = weight;
   p.bias = bias;
   p.out = out;
-  correlate(p, run);
+  correlate(p, workers);
 }
 
 // Whether some inputs along the axis meet no output, because the stride is larger than the kernel.
@@ -109,17 +112,18 @@ Residues grad_x_residues(const WindowAxis& axis) {
 
 // Returns whether it could.
 template <typename T>
-bool correlate_interleaved(const Convolution& shape, const Correlation<T>& p, ParallelFor run) {
+bool correlate_interleaved(const Convolution& shape, const Correlation<T>& p,
+                           const Workers& workers) {
   if (p.channels > 1 || p.outputs > 1 || shape.x.stride != 2 || shape.y.stride > 2) return false;
   const Residues y = grad_x_residues(shape.y), x = grad_x_residues(shape.x);
   if (p.batch == 0 || !InterleavedCorrelation<T>::suits(y, x)) return false;
-  InterleavedCorrelation<T>(p, y, x).run(run);
+  InterleavedCorrelation<T>(p, y, x).run(workers.run);
   return true;
 }
 
 template <typename T>
 void grad_x(const Convolution& shape, const T* gradient, const T* weight, const T* bias, T* out,
-            ParallelFor run) {
+            const Workers& workers) {
   Correlation<T> p = forward_correlation<T>(shape);
   p.channels = shape.out_channels / shape.groups;
   p.outputs = shape.in_channels / shape.groups;
@@ -132,7 +136,7 @@ void grad_x(const Convolution& shape, const T* gradient, const T* weight, const 
   p.out = out;
   p.out_row = shape.y.stride * shape.x.in;
   p.out_column = shape.x.stride;
-  if (correlate_interleaved(shape, p, run)) return;
+  if (correlate_interleaved(shape, p, workers)) return;
   if (has_gaps(shape.y) || has_gaps(shape.x)) {
     for (int64_t plane = 0; plane < shape.batch * shape.in_channels; ++plane) {
       const T value = bias ? bias[plane % shape.in_channels] : T{0};
@@ -144,21 +148,23 @@ void grad_x(const Convolution& shape, const T* gradient, const T* weight, const 
       p.y = grad_x_axis(shape.y, i);
       p.x = grad_x_axis(shape.x, j);
       p.out = out + i * shape.x.in + j;
-      if (p.taps() > 0) correlate(p, run);
+      if (p.taps() > 0) correlate(p, workers);
     }
   }
 }
 
 template <typename T>
-void grad_weight(const Convolution& shape, const T* gradient, const T* x, T* out, ParallelFor run) {
+void grad_weight(const Convolution& shape, const T* gradient, const T* x, T* out,
+                 const Workers& workers) {
   Correlation<T> p = forward_correlation<T>(shape);
   p.source = x;
   if (p.batch == 0) {
     memset(out, 0, p.groups * p.weight_group * sizeof(T));
     return;
   }
-  if (prefers_rows<T>(p.outputs, p.x.out, {1, 1})) return grad_weight_rows(p, gradient, out, run);
-  grad_weight_channels(p, gradient, out, run);
+  if (prefers_rows<T>(p.outputs, p.x.out, {1, 1}))
+    return grad_weight_rows(p, gradient, out, workers.run);
+  grad_weight_channels(p, gradient, out, workers.run);
 }
 
 }  // namespace

@@ -21,11 +21,11 @@ struct Convolution {
 template <typename T>
 struct ConvolutionKernel {
   void (*forward)(const Convolution& shape, const T* x, const T* weight, const T* bias, T* out,
-                  ParallelFor run);
+                  const Workers& workers);
   void (*grad_x)(const Convolution& shape, const T* gradient, const T* weight, const T* bias,
-                 T* out, ParallelFor run);
+                 T* out, const Workers& workers);
   void (*grad_weight)(const Convolution& shape, const T* gradient, const T* x, T* out,
-                      ParallelFor run);
+                      const Workers& workers);
 };
 
 }  // namespace extensor

@@ -155,7 +155,7 @@ PyObject* call_convolution(const void*, PyObject* const* arguments, Py_ssize_t c
                  [&](const auto& kernel, auto* x, auto* weight, auto* target) {
                    decltype(x) numbers;
                    bias.get(numbers);
-                   kernel.forward(shape, x, weight, numbers, target, run_tasks);
+                   kernel.forward(shape, x, weight, numbers, target, {num_threads(), run_tasks});
                  });
 }
 
@@ -200,7 +200,8 @@ PyObject* compute_grad_x(int typenum, const Sliding& sliding, PyObject* const* a
                  [&](const auto& kernel, auto* gradient, auto* filters, auto* target) {
                    decltype(gradient) numbers;
                    bias.get(numbers);
-                   kernel.grad_x(shape, gradient, filters, numbers, target, run_tasks);
+                   kernel.grad_x(shape, gradient, filters, numbers, target,
+                                 {num_threads(), run_tasks});
                  });
 }
 
@@ -238,7 +239,7 @@ PyObject* call_grad_weight(const void*, PyObject* const* arguments, Py_ssize_t c
   }
   return compute(call.typenum, shape, arguments, 4, weight,
                  [&](const auto& kernel, auto* gradient, auto* image, auto* target) {
-                   kernel.grad_weight(shape, gradient, image, target, run_tasks);
+                   kernel.grad_weight(shape, gradient, image, target, {num_threads(), run_tasks});
                  });
 }
 
