@@ -1,6 +1,6 @@
 // What GCC's vector extensions lack (fma, sqrt, rounding, widening, a mask test), as overloads on
 // raw registers: intrinsics for the widths the target has, half by half for wider vectors, plain
-// loops on machines other than x86.
+// loops elsewhere.
 #pragma once
 
 #include <array>
@@ -13,6 +13,8 @@
 
 #if defined(__x86_64__)
 #include <immintrin.h>
+#elif defined(__aarch64__)
+#include <arm_neon.h>
 #endif
 
 #ifndef EX_ISA
@@ -172,16 +174,21 @@ EX_UNARY_WIDE(ceil)
 EX_UNARY_WIDE(trunc)
 #undef EX_UNARY_WIDE
 
-#if defined(__FMA__)
+#if defined(__FMA__) || defined(__aarch64__)
 #define EX_FUSED(R, call) \
-  EX_INLINE R fma(R a, R b, R c) { return (R)call(a, b, c); }
-EX_FUSED(Float16Bytes, _mm_fmadd_ps)
-EX_FUSED(Double16Bytes, _mm_fmadd_pd)
-EX_FUSED(Float32Bytes, _mm256_fmadd_ps)
-EX_FUSED(Double32Bytes, _mm256_fmadd_pd)
+  EX_INLINE R fma(R a, R b, R c) { return (R)call; }
+#if defined(__aarch64__)
+EX_FUSED(Float16Bytes, vfmaq_f32(c, a, b))
+EX_FUSED(Double16Bytes, vfmaq_f64(c, a, b))
+#else
+EX_FUSED(Float16Bytes, _mm_fmadd_ps(a, b, c))
+EX_FUSED(Double16Bytes, _mm_fmadd_pd(a, b, c))
+EX_FUSED(Float32Bytes, _mm256_fmadd_ps(a, b, c))
+EX_FUSED(Double32Bytes, _mm256_fmadd_pd(a, b, c))
+#endif
 #if defined(__AVX512F__)
-EX_FUSED(Float64Bytes, _mm512_fmadd_ps)
-EX_FUSED(Double64Bytes, _mm512_fmadd_pd)
+EX_FUSED(Float64Bytes, _mm512_fmadd_ps(a, b, c))
+EX_FUSED(Double64Bytes, _mm512_fmadd_pd(a, b, c))
 #endif
 #undef EX_FUSED
 inline constexpr bool kHasFma = true;
@@ -189,13 +196,6 @@ template <typename R>
 EX_INLINE R fma(R a, R b, R c) {
   return join(fma(low_half(a), low_half(b), low_half(c)),
               fma(high_half(a), high_half(b), high_half(c)));
-}
-#elif defined(__aarch64__)
-inline constexpr bool kHasFma = true;
-template <typename R>
-EX_INLINE R fma(R a, R b, R c) {
-  for (size_t i = 0; i < kLanes<R>; ++i) c[i] = __builtin_fma(a[i], b[i], c[i]);
-  return c;
 }
 #else
 inline constexpr bool kHasFma = false;
