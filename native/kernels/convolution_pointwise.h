@@ -14,7 +14,8 @@ bool is_pointwise(const Correlation<T>& p) {
   const auto is_plain = [](const CorrelationAxis& axis) {
     return axis.first == 0 && axis.step == 1 && axis.source == axis.out;
   };
-  return p.kernel_size == 1 && is_plain(p.y) && is_plain(p.x);
+  const bool fills_planes = p.out_column == 1 && p.out_row == p.x.out;
+  return p.kernel_size == 1 && is_plain(p.y) && is_plain(p.x) && fills_planes;
 }
 
 // Whether the tiles of a product are well filled; measured.
