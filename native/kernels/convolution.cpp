@@ -37,7 +37,7 @@ CorrelationAxis grad_x_axis(const WindowAxis& axis, int64_t residue) {
 }
 
 // What sums of `depth` products cost by each way, in products: channels are transposed afterwards,
-// rows read a new tile.
+// rows read a new tile. Fitted to the times of first layers and of 1 x 1 layers with AVX2.
 struct SumCost {
   int64_t by_rows, by_channels;
 };
@@ -56,8 +56,9 @@ template <typename T>
 void correlate(const Correlation<T>& p, const Workers& workers) {
   if (p.batch == 0) return;
   if (is_pointwise(p) && is_worth_a_product(p)) return correlate_pointwise(p, workers);
-  if (prefers_rows<T>(p.outputs, p.x.out, cost_of_sums(p.depth())))
+  if (prefers_rows<T>(p.outputs, p.x.out, cost_of_sums(p.depth()))) {
     return correlate_rows(p, workers.run);
+  }
   if (WinogradCorrelation<T>::suits(p)) {
     return WinogradCorrelation<T>(p, wanted_tasks(p.cost())).run(workers.run);
   }
@@ -162,8 +163,9 @@ void grad_weight(const Convolution& shape, const T* gradient, const T* x, T* out
     memset(out, 0, p.groups * p.weight_group * sizeof(T));
     return;
   }
-  if (prefers_rows<T>(p.outputs, p.x.out, {1, 1}))
+  if (prefers_rows<T>(p.outputs, p.x.out, {1, 1})) {
     return grad_weight_rows(p, gradient, out, workers.run);
+  }
   grad_weight_channels(p, gradient, out, workers.run);
 }
 
