@@ -46,6 +46,7 @@ class Segment:
     """The part of the tape that one checkpoint stands for; also the rule of its node."""
 
     name = "checkpoint_backward"
+    keeps_tensors = True
 
     def __init__(
         self, fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from extensor import storage
+from extensor import storage, tape
 from extensor.dtypes import DType, as_dtype, float64, get_default_dtype, is_floating
 from extensor.errors import type_error, value_error
 from extensor.shapes import target
-from extensor.tensor import Tensor, to_array, wrap
+from extensor.tensor import Tensor, is_recorded_in, to_array, wrap
 
 
 def _made(array: Any, requires_grad: bool) -> Tensor:
@@ -45,6 +45,8 @@ def full(
     shape: int | Sequence[int], fill_value: Any, dtype: DType = None, requires_grad: bool = False
 ) -> Tensor:
     """A tensor with every element ``fill_value``; without ``dtype`` it is the value's own."""
+    if tape.mode.recording and is_recorded_in(fill_value):
+        raise type_error("full", "fill_value must not require grad (ex.broadcast_to keeps it)")
     value = to_array(fill_value, dtype, "full")
     if value.ndim:
         raise value_error("full", "fill_value must be one number", fill_value_shape=value.shape)
