@@ -1,11 +1,11 @@
-"""Convolutions as modules: images are (batch, channels, height, width)."""
+"""Convolutions as modules: images are (batch, channels, height, width), or one without the batch."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from extensor.creation import empty
+from extensor.creation import asarray, empty
 from extensor.dtypes import DType
 from extensor.errors import value_error
 from extensor.nn.linear import uniform_by_fan_in
@@ -71,7 +71,8 @@ class _Convolution(Module):
             widths = [(reach // 2, reach - reach // 2) for reach in reaches]
         else:
             widths = [(width, width) for width in _each(self.padding, self._axes)]
-        return pad(x, [(0, 0), (0, 0), *widths], self.padding_mode), 0
+        x = asarray(x)
+        return pad(x, [*[(0, 0)] * (x.ndim - self._axes), *widths], self.padding_mode), 0
 
 
 def _each(value: Any, axes: int) -> Shape:

@@ -10,7 +10,15 @@ from extensor.dtypes import DType
 from extensor.errors import value_error
 from extensor.nn.module import Module
 from extensor.nn.parameter import Parameter
-from extensor.ops import batch_norm, group_norm, instance_norm, layer_norm, rms_norm
+from extensor.ops import (
+    batch_norm,
+    group_norm,
+    instance_norm,
+    layer_norm,
+    rms_norm,
+    squeeze,
+    unsqueeze,
+)
 from extensor.shapes import target
 from extensor.tensor import Tensor
 
@@ -49,11 +57,8 @@ class _ByChannel(Module):
         x = asarray(x)
         if x.ndim not in self._axes or x.shape[1] != self.num_features:
             axes = " or ".join(map(str, self._axes))
-            raise value_error(
-                type(self).__name__,
-                f"x must have {axes} axes and {self.num_features} channels on axis 1",
-                x_shape=x.shape,
-            )
+            wanted = f"x must have {axes} axes and {self.num_features} channels on axis 1"
+            raise value_error(type(self).__name__, wanted, x_shape=x.shape)
         return x
 
 
@@ -109,7 +114,10 @@ class BatchNorm2d(_BatchNorm):
 
 
 class InstanceNorm2d(_ByChannel):
-    """Each channel of each image of (batch, channels, height, width) normalized."""
+    """Each channel of each image of (batch, channels, height, width) normalized.
+
+    The batch axis may be missing.
+    """
 
     _axes = (4,)
 
@@ -127,8 +135,14 @@ class InstanceNorm2d(_ByChannel):
         super().__init__(num_features, eps, momentum, affine, track_running_stats, bias, dtype)
 
     def forward(self, x: Any) -> Tensor:
+        x = asarray(x)
+        if x.ndim == 3 and x.shape[0] == self.num_features:
+            return squeeze(self._normalized(unsqueeze(x, 0)), 0)
+        return self._normalized(self._checked(x))
+
+    def _normalized(self, x: Tensor) -> Tensor:
         return instance_norm(
-            self._checked(x),
+            x,
             self.running_mean,
             self.running_var,
             self.weight,
