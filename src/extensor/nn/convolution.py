@@ -8,6 +8,7 @@ from typing import Any
 from extensor.creation import asarray, empty
 from extensor.dtypes import DType
 from extensor.errors import value_error
+from extensor.nn.inputs import in_dtype_of
 from extensor.nn.linear import uniform_by_fan_in
 from extensor.nn.module import Module
 from extensor.nn.parameter import Parameter
@@ -63,6 +64,7 @@ class _Convolution(Module):
 
     def _padded(self, x: Any) -> tuple[Any, Any]:
         """The input, and the zeros the convolution still has to add."""
+        x = in_dtype_of(self, self.weight, x)
         if self.padding_mode == "zeros" or self.padding == "valid":
             return x, self.padding
         if self.padding == "same":
@@ -164,6 +166,7 @@ class ConvTranspose1d(_TransposedConvolution):
     _axes = 1
 
     def forward(self, x: Any) -> Tensor:
+        x = in_dtype_of(self, self.weight, x)
         return conv_transpose1d(x, self.weight, self.bias, *self._options())
 
 
@@ -178,4 +181,5 @@ class ConvTranspose2d(_TransposedConvolution):
     _axes = 2
 
     def forward(self, x: Any) -> Tensor:
+        x = in_dtype_of(self, self.weight, x)
         return conv_transpose2d(x, self.weight, self.bias, *self._options())

@@ -8,6 +8,7 @@ from typing import Any
 from extensor.creation import asarray, ones, zeros
 from extensor.dtypes import DType
 from extensor.errors import value_error
+from extensor.nn.inputs import in_dtype_of
 from extensor.nn.module import Module
 from extensor.nn.parameter import Parameter
 from extensor.ops import (
@@ -54,7 +55,8 @@ class _ByChannel(Module):
         self.register_buffer("num_batches_tracked", zeros((), "int64") if tracked else None)
 
     def _checked(self, x: Any) -> Any:
-        x = asarray(x)
+        statistics = self.running_mean if self.weight is None else self.weight
+        x = asarray(in_dtype_of(self, statistics, x))
         if x.ndim not in self._axes or x.shape[1] != self.num_features:
             axes = " or ".join(map(str, self._axes))
             wanted = f"x must have {axes} axes and {self.num_features} channels on axis 1"
@@ -181,6 +183,7 @@ class GroupNorm(Module):
         self.bias = Parameter(zeros(num_channels, dtype)) if affine and bias else None
 
     def forward(self, x: Any) -> Tensor:
+        x = in_dtype_of(self, self.weight, x)
         return group_norm(x, self.num_groups, self.weight, self.bias, self.eps)
 
 
@@ -204,6 +207,7 @@ class LayerNorm(Module):
         self.bias = Parameter(zeros(shape, dtype)) if elementwise_affine and bias else None
 
     def forward(self, x: Any) -> Tensor:
+        x = in_dtype_of(self, self.weight, x)
         return layer_norm(x, self.normalized_shape, self.weight, self.bias, self.eps)
 
 
@@ -225,4 +229,5 @@ class RMSNorm(Module):
         self.weight = Parameter(ones(shape, dtype)) if elementwise_affine else None
 
     def forward(self, x: Any) -> Tensor:
+        x = in_dtype_of(self, self.weight, x)
         return rms_norm(x, self.normalized_shape, self.weight, self.eps)
