@@ -333,8 +333,9 @@ class TestTensorObject:
 
 
 def test_gradients_of_several_threads_add_up() -> None:
-    w = ex.ones((4, 4), requires_grad=True)
-    x = ex.ones((2, 4))
+    # Large enough for the interpreter's lock to be dropped in the middle of an addition.
+    w = ex.ones((128, 128), requires_grad=True)
+    x = ex.ones((2, 128))
 
     def work() -> None:
         for _ in range(100):

@@ -23,7 +23,7 @@ PASSES = 50
 def rounds_lost(seed: int) -> list[str]:
     """One round of all threads on one leaf of random shape; what went wrong in it."""
     rng = np.random.default_rng(seed)
-    rows, columns = rng.integers(1, 65, 2)
+    rows, columns = rng.integers(1, 257, 2)
     w = ex.ones((int(rows), int(columns)), requires_grad=True)
     x = ex.asarray(rng.integers(0, 4, (3, rows)).astype("float32"))
     findings: list[str] = []
