@@ -203,8 +203,8 @@ def _metrics(names: Sequence[Any], classes: int | None) -> Mapping[str, train.Me
 
 def load_weights(model: nn.Module, checkpoint: Path) -> dict[str, Any]:
     """Put what was learned into ``model``, the averages if there are any. Returns the whole state."""
-    state = load(checkpoint)
-    if "model" not in state or "progress" not in state:
+    state = load(checkpoint, foreign=False)
+    if not {"model", "progress", "ema"} <= state.keys():
         raise value_error("checkpoint", "file must be a checkpoint of a run", path=str(checkpoint))
     model.load_state_dict(state["model"])
     if state["ema"]:

@@ -10,10 +10,12 @@ from typing import Any
 
 import numpy as np
 
+from extensor import entries
 from extensor.data.dataset import BatchDataset, Dataset
 from extensor.data.samplers import RandomSampler, Sampler, SequentialSampler
 from extensor.errors import type_error, value_error
 from extensor.generator import Generator, default_generator
+from extensor.philox import LIMIT
 from extensor.random import randint
 from extensor.tensor import Tensor, to_array, wrap
 
@@ -118,20 +120,25 @@ class DataLoader:
 
     def load_state_dict(self, state_dict: dict[str, int]) -> None:
         """Let the next iteration go on where :meth:`state_dict` was called."""
-        if sorted(state_dict) != sorted(_STATE):
-            raise value_error(
-                "DataLoader.load_state_dict", f"keys must be {list(_STATE)}", keys=list(state_dict)
-            )
-        seed, counter, position = (index(state_dict[name]) for name in _STATE)
-        if not 0 <= position <= len(self):
-            raise value_error(
-                "DataLoader.load_state_dict",
-                f"position must be in [0, {len(self)}], the batches of this loader",
-                position=position,
-            )
+        op = "DataLoader.load_state_dict"
+        seed, counter, position = checked_state(op, state_dict)
+        if position > len(self):
+            requirement = f"position must be in [0, {len(self)}], the batches of this loader"
+            raise value_error(op, requirement, position=position)
         self.generator.set_state((seed, counter))
         self._epoch_state = (seed, counter)
         self._position = self._resume_at = position
+
+
+def checked_state(op: str, state_dict: Any) -> tuple[int, int, int]:
+    """Seed, counter and position in the state of a loader, whichever it is."""
+    given = entries.with_keys(op, state_dict, _STATE)
+    for name in _STATE[:2]:
+        word = given[name]
+        if not entries.is_integer(word) or not 0 <= word < LIMIT:
+            raise value_error(op, f"{name} must be an integer from 0 to 2**64 - 1", **{name: word})
+    position = entries.count(op, "position", given["position"])
+    return int(given["seed"]), int(given["counter"]), position
 
 
 class _Batches:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from math import inf, isfinite
 from typing import TYPE_CHECKING, Any
 
+from extensor import entries
 from extensor.errors import value_error
 from extensor.optim.clipping import norm_of
 from extensor.train.callback import Callback, monitored
@@ -39,7 +40,10 @@ class _Best(Callback):
         return {"best": self.best, "bad": self.bad}
 
     def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
-        self.best, self.bad = float(state_dict["best"]), int(state_dict["bad"])
+        op = f"{type(self).__name__}.load_state_dict"
+        given = entries.with_keys(op, state_dict, ["best", "bad"])
+        best = float(entries.number(op, "best", given["best"]))
+        self.best, self.bad = best, entries.count(op, "bad", given["bad"])
 
 
 class EarlyStopping(_Best):

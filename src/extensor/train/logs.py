@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from extensor import entries
 from extensor.errors import value_error
 from extensor.io.atomic import write_atomically
 from extensor.train.callback import Callback
@@ -76,7 +77,9 @@ class Logging(Callback):
         return {"length": self._length}
 
     def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
-        self._length = int(state_dict["length"])
+        op = "Logging.load_state_dict"
+        given = entries.with_keys(op, state_dict, ["length"])
+        self._length = entries.count(op, "length", given["length"])
 
     def fit_ended(self, trainer: Trainer) -> None:
         if self._file is not None:

@@ -6,11 +6,13 @@ number of samples.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import exp, nan, sqrt
 from typing import Any
 
 import numpy as np
 
+from extensor import entries
 from extensor.errors import value_error
 from extensor.ops import cross_entropy
 from extensor.tape import no_grad
@@ -64,7 +66,18 @@ class Mean(Metric):
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Go on from what :meth:`state_dict` gave."""
-        self.total, self.count = float(state_dict["total"]), int(state_dict["count"])
+        self._prepared_state(state_dict, "Mean.load_state_dict")()
+
+    def _prepared_state(self, state_dict: Any, op: str, name: str = "") -> Callable[[], None]:
+        """What takes over ``state_dict``, once all of it is known to fit."""
+        given = entries.with_keys(op, state_dict, ["total", "count"], name)
+        total = float(entries.number(op, "total", given["total"]))
+        count = entries.count(op, "count", given["count"])
+
+        def commit() -> None:
+            self.total, self.count = total, count
+
+        return commit
 
 
 class MeanAbsoluteError(Mean):

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from functools import partial
 from math import isfinite
 from typing import Any, NamedTuple
 
-from extensor import random
+from extensor import entries, random
 from extensor.amp import GradScaler, autocast
 from extensor.dtypes import DType, as_dtype, float16
 from extensor.errors import value_error
 from extensor.nn.module import Module
 from extensor.optim import EMA, Optimizer, clip_grad_norm, clip_grad_value
 from extensor.optim.clipping import norm_of
+from extensor.optim.schedules import Schedule
 from extensor.tensor import Tensor
 from extensor.train.nonfinite import NotFiniteError, origin_of
 
@@ -121,32 +122,60 @@ class TrainStep:
         arrays = [parameter._array for parameter in self.parameters]
         return isfinite(norm_of(arrays, float("inf")))
 
-    def state_dict(self) -> dict[str, Any]:
-        """Everything that the next step depends on, save the batches and random numbers."""
+    def state_dict(self, copied: bool = True) -> dict[str, Any]:
+        """Everything that the next step depends on, save the batches and random numbers.
+
+        What is written at once need not be ``copied``, which would take as much memory again.
+        """
         schedules = enumerate(self.optimizer.schedules)
         return {
             "model": self.model.state_dict(),
-            "optimizer": self.optimizer.state_dict(),
+            "optimizer": _state(self.optimizer, Optimizer, copied),
             "schedules": {str(i): schedule.state_dict() for i, schedule in schedules},
             "scaler": self.scaler.state_dict(),
-            "ema": {} if self.ema is None else self.ema.state_dict(),
+            "ema": {} if self.ema is None else _state(self.ema, EMA, copied),
         }
 
-    def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Take over what :meth:`state_dict` gave."""
+    def prepared_state(self, op: str, state: Mapping[str, Any]) -> Callable[[], None]:
+        """What takes over what :meth:`state_dict` gave, once all of it is known to fit."""
         schedules = self.optimizer.schedules
+        given = {name: entries.mapping(op, state[name], name) for name in ("schedules", "ema")}
         for name, expected, found in [
-            ("schedules", len(schedules), len(state["schedules"])),
-            ("averages", int(self.ema is not None), int(bool(state["ema"]))),
+            ("schedules", len(schedules), len(given["schedules"])),
+            ("averages", int(self.ema is not None), int(bool(given["ema"]))),
         ]:
             if expected != found:
                 raise value_error(
                     "Trainer", f"checkpoint must have {expected} {name}", **{name: found}
                 )
-        self.model.load_state_dict(state["model"])
-        self.optimizer.load_state_dict(state["optimizer"])
-        for i, schedule in enumerate(schedules):
-            schedule.load_state_dict(state["schedules"][str(i)])
-        self.scaler.load_state_dict(state["scaler"])
+        numbers = [str(i) for i in range(len(schedules))]
+        given["schedules"] = entries.with_keys(op, given["schedules"], numbers, "schedules")
+        commits = [
+            _prepared(self.model, Module, state["model"]),
+            _prepared(self.optimizer, Optimizer, state["optimizer"]),
+        ]
+        commits += [
+            _prepared(schedule, Schedule, given["schedules"][number])
+            for number, schedule in zip(numbers, schedules, strict=True)
+        ]
+        commits.append(_prepared(self.scaler, GradScaler, state["scaler"]))
         if self.ema is not None:
-            self.ema.load_state_dict(state["ema"])
+            commits.append(_prepared(self.ema, EMA, given["ema"]))
+
+        def commit() -> None:
+            for each in commits:
+                each()
+
+        return commit
+
+
+def _state(owner: Any, kind: Any, copied: bool) -> dict[str, Any]:
+    own_way = type(owner).state_dict is not kind.state_dict
+    return owner.state_dict() if own_way else owner._state(copied)  # type: ignore[no-any-return]
+
+
+def _prepared(owner: Any, kind: Any, state: Any) -> Callable[[], Any]:
+    """What loads ``state``: checked already, save by a class that loads in a way of its own."""
+    if type(owner).load_state_dict is kind.load_state_dict:
+        return owner._prepared_state(state)  # type: ignore[no-any-return]
+    return partial(owner.load_state_dict, state)

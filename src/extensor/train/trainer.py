@@ -28,6 +28,7 @@ from extensor.train.logs import Logging, Timing
 from extensor.train.metrics import Mean, Metric
 from extensor.train.nonfinite import NotFiniteError
 from extensor.train.progress import Progress
+from extensor.train.resuming import checked_progress, load_callbacks
 from extensor.train.run import RunFolder
 from extensor.train.step import Loss, StepResult, TrainStep
 
@@ -152,9 +153,9 @@ class Trainer:
         """Bring the loader, and random numbers, to where the checkpoint or the last fit left off."""
         if self._restored:
             # Not earlier: whoever makes loaders and models after resume() draws random numbers.
-            random.set_state(self._restored["generators"]["default"])
             if self._restored["loader"]:
                 train.load_state_dict(self._restored["loader"])
+            random.set_state(self._restored["generators"]["default"])
             self._restored = {}
         elif self.batch and train is self._loader and hasattr(train, "state_dict"):
             train.load_state_dict(train.state_dict())
@@ -292,7 +293,7 @@ class Trainer:
         if not self.take_step.is_finite():
             error = NotFiniteError("a parameter is not finite, so no checkpoint was written")
             raise NotFiniteError(self._stopped_by(error))
-        state = self.state_dict()
+        state = self._state(copied=False)
         if name is not None:
             return self.checkpoints.save_as(name, state)
         return self.checkpoints.save(state, self.step)
@@ -305,7 +306,7 @@ class Trainer:
             path = self.checkpoints.latest()
         self._resumed = True
         if path is not None:
-            state = load(path)
+            state = load(path, foreign=False)
             if "progress" not in state:
                 raise value_error("resume", "path must be a checkpoint of a run", path=str(path))
             self.load_state_dict(state)
@@ -313,9 +314,12 @@ class Trainer:
 
     def state_dict(self) -> dict[str, Any]:
         """Everything that the rest of the run depends on."""
+        return self._state(copied=True)
+
+    def _state(self, copied: bool) -> dict[str, Any]:
         has_state = hasattr(self._loader, "state_dict")
         return {
-            **self.take_step.state_dict(),
+            **self.take_step.state_dict(copied),
             "generators": {"default": list(random.get_state())},
             "loader": self._loader.state_dict() if has_state else {},
             "progress": {
@@ -335,20 +339,17 @@ class Trainer:
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Take over what :meth:`state_dict` gave; random numbers and the loader when training begins."""
+        op = "Trainer.load_state_dict"
         names = [f"{i}-{type(callback).__name__}" for i, callback in enumerate(self.callbacks)]
-        if names != list(state["callbacks"]):
-            raise value_error(
-                "Trainer", f"callbacks must be {list(state['callbacks'])}", callbacks=names
-            )
-        self.take_step.load_state_dict(dict(state))
-        progress = state["progress"]
-        self.epoch, self.step, self.batch = (progress[key] for key in ("epoch", "step", "batch"))
-        self.stopped = bool(progress["stopped"])
-        self.running_loss.load_state_dict(progress["running_loss"])
-        self.history = list(state["history"].values())
-        for name, callback in zip(names, self.callbacks, strict=True):
-            callback.load_state_dict(state["callbacks"][name])
-        self._restored = {key: state[key] for key in ("generators", "loader")}
+        progress = checked_progress(op, state, names)
+        commits = [
+            self.take_step.prepared_state(op, state),
+            self.running_loss._prepared_state(progress.pop("running_loss"), op, "running_loss"),
+        ]
+        load_callbacks(self.callbacks, state["callbacks"])
+        for commit in commits:
+            commit()
+        self.__dict__.update(progress)
 
     @contextmanager
     def _stopping_at_interrupt(self) -> Iterator[None]:
