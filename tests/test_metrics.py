@@ -288,7 +288,7 @@ def test_a_perplexity_beyond_all_numbers() -> None:
         (lambda: Recall(None), "Recall: num_classes must be an integer, got num_classes=None"),
         (
             lambda: Accuracy("multiclass"),
-            "Accuracy: ignore_index must be an integer or None, got ignore_index='multiclass'",
+            "Accuracy: ignore_index must be an integer, got ignore_index='multiclass'",
         ),
         (
             lambda: Precision(2, "micro"),

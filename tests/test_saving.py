@@ -274,13 +274,13 @@ ex.save(path, {"x": ex.ones(3), "n": 2})
 """
 
 
-@pytest.mark.parametrize("number", [1, 3, 6, 7, 100])
+@pytest.mark.parametrize("number", [1, 2, 5, 6, 100])
 def test_a_process_that_dies_leaves_the_old_or_the_new(number: int, tmp_path: Path) -> None:
     path = tmp_path / "a"
     finished = subprocess.run([sys.executable, "-c", KILLED, str(number), str(path)], check=False)
     assert finished.returncode == 9
     state = ex.load(path)
-    assert (state["n"], state["x"].tolist()) == ((2, [1.0] * 3) if number == 7 else (1, [0.0] * 3))
+    assert (state["n"], state["x"].tolist()) == ((2, [1.0] * 3) if number == 6 else (1, [0.0] * 3))
     remove_partial(tmp_path)
     assert [p.name for p in tmp_path.iterdir()] == ["a"]
 

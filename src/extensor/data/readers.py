@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from extensor.errors import value_error
+from extensor.io.paths import as_path, unreadable
 
 _GZIP = b"\x1f\x8b"
 _IDX_DTYPES = {0x08: ">u1", 0x09: ">i1", 0x0B: ">i2", 0x0C: ">i4", 0x0D: ">f4", 0x0E: ">f8"}
@@ -40,7 +41,10 @@ def read_idx(path: str | Path) -> Any:
 
 
 def _content(op: str, path: str | Path) -> bytes:
-    content = Path(path).read_bytes()
+    try:
+        content = as_path(op, path).read_bytes()
+    except OSError as error:
+        raise unreadable(op, path, error) from error
     if not content.startswith(_GZIP):
         return content
     try:
@@ -54,6 +58,8 @@ def read_cifar10(*paths: str | Path) -> tuple[Any, Any]:
 
     The images have shape (samples, 3, 32, 32) and are bytes.
     """
+    if not paths:
+        raise value_error("read_cifar10", "at least one file must be given", paths=paths)
     length = 1 + prod(_CIFAR_IMAGE)
     records = []
     for path in paths:
@@ -72,7 +78,7 @@ def read_arrays(path: str | Path) -> Any:
     What is used is read when it is used, so the file may be larger than the memory. The arrays of a
     compressed ``.npz`` cannot be mapped and are read whole.
     """
-    path = Path(path)
+    path = as_path("read_arrays", path)
     try:
         if not zipfile.is_zipfile(path):
             return np.lib.format.open_memmap(path, mode="r")
@@ -81,6 +87,8 @@ def read_arrays(path: str | Path) -> Any:
             return {
                 info.filename.removesuffix(".npy"): _member(path, archive, info) for info in members
             }
+    except OSError as error:
+        raise unreadable("read_arrays", path, error) from error
     except (ValueError, EOFError, zipfile.BadZipFile, zlib.error) as error:
         requirement = f"file must hold arrays of numbers ({error})"
         raise value_error("read_arrays", requirement, path=str(path)) from None

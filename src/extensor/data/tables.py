@@ -9,10 +9,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from extensor.arguments import shown
 from extensor.dtypes import get_default_dtype
 from extensor.entries import is_integer
 from extensor.errors import type_error, value_error
-from extensor.io.paths import as_path
+from extensor.io.paths import as_path, unreadable
 
 _OP = "read_csv"
 _MISSING = frozenset({"", "?", "-", "na", "n/a", "nan", "null", "none"})
@@ -62,7 +63,8 @@ def csv_classes(
 ) -> list[str] | None:
     """The words that :func:`read_csv` numbers, in their order; None if the targets are numbers."""
     table = _table(path, target, delimiter, header)
-    assert table.target is not None
+    if table.target is None:
+        raise type_error(_OP, "target must be the name or number of a column", target=None)
     words = sorted({row[table.target] for row in table.rows})
     return None if all(_number(word) is not None for word in words) else words
 
@@ -70,10 +72,10 @@ def csv_classes(
 def _table(
     path: str | Path, target: str | int | None, delimiter: str, header: bool | str
 ) -> _Table:
-    if not (isinstance(header, bool) or header == "auto"):
-        raise value_error(_OP, "header must be True, False or 'auto'", header=header)
+    if not (isinstance(header, bool) or (isinstance(header, str) and header == "auto")):
+        raise value_error(_OP, "header must be True, False or 'auto'", header=shown(header))
     if not isinstance(delimiter, str) or len(delimiter) != 1:
-        raise value_error(_OP, "delimiter must be one character", delimiter=delimiter)
+        raise value_error(_OP, "delimiter must be one character", delimiter=shown(delimiter))
     lines = _lines(path, delimiter)
     first = lines[0]
     column = _column(first, target, header)
@@ -102,6 +104,8 @@ def _lines(path: str | Path, delimiter: str) -> list[list[str]]:
         with place.open(newline="", encoding="utf-8-sig") as file:
             reader = csv.reader(file, delimiter=delimiter)
             lines = [[cell.strip() for cell in row] for row in reader if row]
+    except OSError as error:
+        raise unreadable(_OP, path, error) from error
     except (UnicodeDecodeError, csv.Error) as error:
         requirement = f"file must be a table in UTF-8 ({error})"
         raise value_error(_OP, requirement, path=str(path)) from None
@@ -122,7 +126,8 @@ def _column(first: list[str], target: Any, header: bool | str) -> int | None:
             raise value_error(_OP, f"target must be one of {first}", target=target)
         return first.index(target)
     if not is_integer(target):
-        raise type_error(_OP, "target must be the name or number of a column", target=target)
+        requirement = "target must be the name or number of a column"
+        raise type_error(_OP, requirement, target=shown(target))
     if not -len(first) <= target < len(first):
         raise value_error(_OP, f"target must be one of {len(first)} columns", target=target)
     return int(target) % len(first)

@@ -12,13 +12,14 @@ import io
 import json
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from extensor import storage
+from extensor import arguments, storage
 from extensor.errors import type_error, value_error
 from extensor.io.atomic import Sink, written_atomically
 from extensor.io.layout import (
@@ -30,7 +31,7 @@ from extensor.io.layout import (
     laid_out,
     read_header,
 )
-from extensor.io.paths import as_path
+from extensor.io.paths import as_path, unreadable
 from extensor.io.tree import TreeError, folded, unfolded
 from extensor.tensor import wrap
 
@@ -39,7 +40,7 @@ _NAME = "extensor"
 _KEYS = [_NAME, "digest", "state"]
 _ZEROS = "0" * 64
 _DIGEST = re.compile("[0-9a-f]{64}")
-_CHUNK = 1 << 22  # bytes that are hashed and written, or read and hashed, together
+_CHUNK = 1 << 20  # bytes that are hashed and written, or read and hashed, together
 
 
 class DamagedFileError(ValueError):
@@ -81,17 +82,26 @@ def _check_is_dict(state: Any) -> None:
 
 
 def _write(sink: Sink, begin: bytes, arrays: Mapping[str, Any]) -> None:
-    hashed = hashlib.sha256(begin)
-    sink.write(begin)
+    hashed = hashlib.sha256()
+    waiting, size = [], 0  # small tensors are written together
+    for chunk in chain([begin], _chunks(arrays)):
+        hashed.update(chunk)
+        waiting.append(chunk)
+        size += len(chunk)
+        if size >= _CHUNK:
+            sink.write(b"".join(waiting))
+            waiting, size = [], 0
+    sink.write(b"".join(waiting))
+    sink.write_at(begin.index(_ZEROS.encode()), hashed.hexdigest().encode())
+
+
+def _chunks(arrays: Mapping[str, Any]) -> Iterator[bytes]:
     for name in laid_out(arrays):
         # The format knows no strides: an array that is not in C order would be stored wrong.
         content = _bytes_of(np.asarray(arrays[name], order="C"))
         for first in range(0, len(content), _CHUNK):
             # A copy: what another thread changes meanwhile must not part the bytes from the digest.
-            chunk = content[first : first + _CHUNK].tobytes()
-            hashed.update(chunk)
-            sink.write(chunk)
-    sink.write_at(begin.index(_ZEROS.encode()), hashed.hexdigest().encode())
+            yield content[first : first + _CHUNK].tobytes()
 
 
 def load(path: str | Path, foreign: bool = True) -> dict[str, Any]:
@@ -101,6 +111,7 @@ def load(path: str | Path, foreign: bool = True) -> dict[str, Any]:
     files of others have nothing by which that could be seen; ``foreign=False`` refuses them.
     """
     place = as_path("load", path)
+    foreign = arguments.flag("load", "foreign", foreign)
     try:
         if place.exists() and not (place.is_file() or place.is_dir()):
             raise value_error("load", "path must be that of a file", path=str(path))  # no pipe
@@ -108,7 +119,7 @@ def load(path: str | Path, foreign: bool = True) -> dict[str, Any]:
             size = os.fstat(file.fileno()).st_size
             return _read(file.readinto, size, str(path), foreign)
     except OSError as error:
-        raise OSError(error.errno, f"load: could not read {path} ({error.strerror})") from error
+        raise unreadable("load", path, error) from error
 
 
 def unpacked(content: bytes, name: str, foreign: bool = True) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from extensor import entries
+from extensor import arguments, entries
 from extensor.dtypes import is_floating
 from extensor.errors import type_error, value_error
 from extensor.ops import cross_entropy
@@ -67,6 +67,7 @@ class Mean(Metric):
 
     def add(self, value: float, count: int) -> None:
         """Take into account a mean ``value`` of ``count`` samples."""
+        value, count = _counted(value, count)
         self.total += value * count
         self.count += count
 
@@ -91,6 +92,13 @@ class Mean(Metric):
             self.total, self.count = total, count
 
         return commit
+
+
+def _counted(value: Any, count: Any) -> tuple[float, int]:
+    if type(value) is float and type(count) is int:
+        return value, count
+    found = entries.number("Mean", "value", value)
+    return float(found), entries.count("Mean", "count", count)
 
 
 class MeanAbsoluteError(Mean):
@@ -194,7 +202,7 @@ class Perplexity(Mean):
 
     def __init__(self, ignore_index: int = -100) -> None:
         super().__init__()
-        self.ignore_index = ignore_index
+        self.ignore_index = arguments.integer("Perplexity", "ignore_index", ignore_index)
 
     def update(self, output: Any, target: Any) -> None:
         _, classes = scores_and_classes("Perplexity", output, target, self.ignore_index)

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from extensor.entries import is_integer
-from extensor.errors import type_error, value_error
+from extensor import arguments
+from extensor.errors import value_error
 from extensor.train.metrics import Mean, Metric, scores_and_classes
 
 
@@ -39,7 +39,7 @@ class TopKAccuracy(Mean):
 
     def __init__(self, k: int = 5, ignore_index: int | None = None) -> None:
         super().__init__()
-        self.k = _at_least("TopKAccuracy", 1, k=k)
+        self.k = arguments.integer("TopKAccuracy", "k", k, 1)
         self.ignore_index = _integer("TopKAccuracy", "ignore_index", ignore_index)
 
     def update(self, output: Any, target: Any) -> None:
@@ -60,7 +60,7 @@ class ConfusionMatrix(Metric):
 
     def __init__(self, num_classes: int, ignore_index: int | None = None) -> None:
         name = type(self).__name__
-        self.num_classes = _at_least(name, 2, num_classes=num_classes)
+        self.num_classes = arguments.integer(name, "num_classes", num_classes, 2)
         self.ignore_index = _integer(name, "ignore_index", ignore_index)
         self.reset()
 
@@ -92,11 +92,7 @@ class _PerClass(ConfusionMatrix):
         average: str | None = "macro",
         ignore_index: int | None = None,
     ) -> None:
-        if average not in ("macro", None):
-            raise value_error(
-                type(self).__name__, "average must be 'macro' or None", average=average
-            )
-        self.average = average
+        self.average = arguments.choice(type(self).__name__, "average", average, ("macro", None))
         super().__init__(num_classes, ignore_index)
 
     def _denominator(self, true: Any, found: Any) -> Any:
@@ -133,16 +129,5 @@ class F1(_PerClass):
         return (true + found) / 2
 
 
-def _at_least(op: str, least: int, **named: Any) -> int:
-    ((name, value),) = named.items()
-    if not is_integer(value):
-        raise type_error(op, f"{name} must be an integer", **named)
-    if value < least:
-        raise value_error(op, f"{name} must be {least} or more", **named)
-    return int(value)
-
-
 def _integer(op: str, name: str, value: Any) -> int | None:
-    if value is not None and not is_integer(value):
-        raise type_error(op, f"{name} must be an integer or None", **{name: value})
-    return value  # type: ignore[no-any-return]
+    return None if value is None else arguments.integer(op, name, value)

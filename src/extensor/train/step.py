@@ -8,7 +8,7 @@ from functools import partial
 from math import isfinite
 from typing import Any, NamedTuple
 
-from extensor import entries, random
+from extensor import arguments, entries, random
 from extensor.amp import GradScaler, autocast
 from extensor.dtypes import DType, as_dtype, float16
 from extensor.errors import value_error
@@ -17,6 +17,7 @@ from extensor.optim import EMA, Optimizer, clip_grad_norm, clip_grad_value
 from extensor.optim.clipping import norm_of
 from extensor.optim.schedules import Schedule
 from extensor.tensor import Tensor
+from extensor.train.checks import check_batch, check_loss, check_parts
 from extensor.train.nonfinite import NotFiniteError, origin_of
 
 Batch = Sequence[Any]
@@ -48,9 +49,10 @@ class TrainStep:
         amp: DType = None,
         ema: EMA | None = None,
     ) -> None:
+        check_parts(model, loss, optimizer, ema)
         for name, bound in (("clip_norm", clip_norm), ("clip_value", clip_value)):
-            if bound is not None and not bound > 0:
-                raise value_error("Trainer", f"{name} must be greater than 0", **{name: bound})
+            if bound is not None:
+                arguments.number("Trainer", name, bound, above=0)
         self.model = model
         self.loss = loss
         self.optimizer = optimizer
@@ -66,12 +68,16 @@ class TrainStep:
         *inputs, target = batch
         with nullcontext() if self.amp is None else autocast(self.amp):
             output = self.model(*inputs)
-            return output, self.loss(output, target)
+            value = self.loss(output, target)
+        check_loss(value)
+        return output, value
 
     def __call__(
         self, group: Sequence[Batch], on_gradients: Callable[[], None] | None = None
     ) -> StepResult:
         """One step; ``on_gradients`` is called when the gradients are known and not yet clipped."""
+        for batch in group:
+            check_batch("fit", "train", batch)
         self.optimizer.zero_grad()
         state = random.get_state()
         sizes = [len(batch[0]) for batch in group]

@@ -12,9 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from extensor import random
+from extensor import arguments, entries, random
 from extensor.dtypes import DType
 from extensor.errors import type_error, value_error
+from extensor.io.paths import as_path
 from extensor.io.state import load
 from extensor.nn.module import Module
 from extensor.ops import concatenate
@@ -24,6 +25,13 @@ from extensor.tensor import Tensor
 from extensor.train.callback import Callback, monitored
 from extensor.train.callbacks import GradientHealth
 from extensor.train.checkpoints import Checkpoints
+from extensor.train.checks import (
+    check_batch,
+    check_loader,
+    checked_callbacks,
+    checked_metrics,
+    prediction_batches,
+)
 from extensor.train.logs import Logging, Timing
 from extensor.train.metrics import Mean, Metric
 from extensor.train.nonfinite import NotFiniteError
@@ -77,22 +85,24 @@ class Trainer:
         keep: int = 3,
         config: Mapping[str, Any] | None = None,
     ) -> None:
-        for name, value in (("accumulate", accumulate), ("checkpoint_every", checkpoint_every)):
-            if value is not None and value < 1:
-                raise value_error("Trainer", f"{name} must be 1 or more", **{name: value})
+        accumulate = arguments.integer("Trainer", "accumulate", accumulate, 1)
+        if checkpoint_every is not None:
+            arguments.integer("Trainer", "checkpoint_every", checkpoint_every, 1)
         if checkpoint_every is not None and folder is None:
             raise value_error("Trainer", "checkpoints need a folder", folder=folder)
         self.model = model
         self.optimizer = optimizer
         self.take_step = TrainStep(model, loss, optimizer, clip_norm, clip_value, amp, ema)
-        self.metrics = dict(metrics or {})
+        self.metrics = checked_metrics(metrics)
         self.accumulate = accumulate
-        self.monitor = monitor
-        self.run = None if folder is None else RunFolder(folder)
+        self.monitor = arguments.text("Trainer", "monitor", monitor)
+        keep = arguments.integer("Checkpoints", "keep", keep, 1)
+        path = None if folder is None else as_path("Trainer", folder, name="folder")
+        self.run = None if path is None else RunFolder(path)
         self.checkpoints = None if self.run is None else Checkpoints(self.run.checkpoints, keep)
         self.checkpoint_every = checkpoint_every
-        self.config = dict(config or {})
-        self.callbacks = list(
+        self.config = {} if config is None else dict(entries.mapping("Trainer", config, "config"))
+        self.callbacks = checked_callbacks(
             default_callbacks(self.run is not None) if callbacks is None else callbacks
         )
         self.epoch = 0  # those that are over
@@ -118,6 +128,10 @@ class Trainer:
         Returns what the log says of each. Ctrl-C ends the step that is being taken, writes a
         checkpoint if there is a folder, and then raises as usual.
         """
+        check_loader("fit", "train", train)
+        epochs = arguments.integer("fit", "epochs", epochs, 0)
+        if validation is not None:
+            check_loader("fit", "validation", validation)
         self._prepare(train, epochs)
         with ExitStack() as begun, self._stopping_at_interrupt():
             for callback in self.callbacks:
@@ -233,11 +247,13 @@ class Trainer:
 
     def evaluate(self, loader: Iterable[Any]) -> dict[str, Any]:
         """The mean loss of the batches of ``loader``, and the metrics, in evaluation mode."""
+        check_loader("evaluate", "loader", loader)
         loss = Mean()
         for metric in self.metrics.values():
             metric.reset()
         with self._evaluating():
             for batch in loader:
+                check_batch("evaluate", "loader", batch)
                 output, value = self.take_step.forward(batch)
                 loss.add(float(value), len(batch[0]))
                 for metric in self.metrics.values():
@@ -248,16 +264,11 @@ class Trainer:
         return {"loss": loss.compute(), **values}
 
     def predict(self, inputs: Any, batch_size: int = 256) -> Tensor:
-        """The outputs for an array or tensor of inputs, or for the batches of a loader.
+        """The outputs for an array, tensor or table of inputs, or for the batches of a loader.
 
         Of a batch with several parts the last, the target, is not used.
         """
-        if isinstance(inputs, Tensor | np.ndarray):
-            batches: Iterable[Any] = (
-                (inputs[i : i + batch_size],) for i in range(0, len(inputs), batch_size)
-            )
-        else:
-            batches = (batch[:-1] if len(batch) > 1 else batch for batch in inputs)
+        batches = prediction_batches(inputs, batch_size)
         with self._evaluating():
             outputs = [self.model(*parts) for parts in batches]
         if not outputs:
@@ -278,6 +289,7 @@ class Trainer:
 
     def log(self, record: Mapping[str, Any]) -> None:
         """Write a record of one's own into the log, if there is one."""
+        record = entries.mapping("log", record, "record")
         for callback in self.callbacks:
             if isinstance(callback, Logging):
                 callback.write(record)
@@ -377,7 +389,8 @@ class Trainer:
 
 def default_callbacks(folder: bool) -> list[Callback]:
     """What a trainer has if it is given none: progress, and with a folder what is written there."""
-    written = [Logging(), Timing(), GradientHealth()] if folder else []
+    given = arguments.flag("default_callbacks", "folder", folder)
+    written = [Logging(), Timing(), GradientHealth()] if given else []
     return [*written, Progress()]
 
 
