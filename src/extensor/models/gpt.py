@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from extensor import nn
+from extensor import arguments, nn
 from extensor.creation import arange
 from extensor.errors import value_error
 from extensor.nn import init
@@ -58,6 +58,15 @@ class GPT(nn.Module):
         width: int = 128,
         p: float = 0.0,
     ) -> None:
+        for name, value in [
+            ("vocabulary", vocabulary),
+            ("context", context),
+            ("layers", layers),
+            ("heads", heads),
+            ("width", width),
+        ]:
+            arguments.integer("GPT", name, value, 1)
+        arguments.number("GPT", "p", p, fraction=True)
         if width % heads:
             raise value_error("GPT", "width must be divisible by heads", width=width, heads=heads)
         self.context = context
