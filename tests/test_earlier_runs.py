@@ -1,6 +1,6 @@
 """A run folder that version 0.1.0 left behind is gone on with, to the bits that 0.1.0 gave.
 
-``tests/fixtures/run-0.1.0`` was interrupted by Ctrl-C after step 31 of 69, in the middle of its second
+``tests/files/run-0.1.0`` was interrupted by Ctrl-C after step 31 of 69, in the middle of its second
 epoch: mixed samples, dropout, AdamW, a schedule.
 """
 
@@ -19,7 +19,7 @@ import extensor as ex
 from extensor import _native
 from extensor.engine import ENGINE
 
-RUN = Path(__file__).parent / "fixtures" / "run-0.1.0"
+RUN = Path(__file__).parent / "files" / "run-0.1.0"
 # Of the model and the optimizer after the last step: with fused multiply-add, and without.
 FUSED = "e2dbd1733fdca07615db0ca80f367bf715059b1494a9e8409c906450b6ec83b0"
 ENDS = {
