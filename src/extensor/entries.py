@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from extensor.dtypes import is_floating
+from extensor.dtypes import is_exact, is_floating
 from extensor.errors import type_error, value_error
 from extensor.tensor import Tensor, to_array
 
@@ -90,10 +90,7 @@ def fits(values: Any, dtype: Any) -> bool:
             return True
         with np.errstate(over="ignore"):
             return bool((np.isfinite(values.astype(dtype)) == np.isfinite(values)).all())
-    if not is_floating(values.dtype):
-        return True
-    wide = np.asarray(values, np.float64)
-    return bool((wide == np.trunc(wide)).all() and (np.abs(wide) < _LIMIT).all())
+    return is_exact(values, dtype)
 
 
 def is_integer(value: Any) -> bool:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from extensor import _native, changes, tape
-from extensor.dtypes import is_floating
+from extensor.dtypes import is_exact, is_floating
 from extensor.errors import type_error, value_error
 from extensor.ops.indexing import At, check_updates
 from extensor.ops.indices import explained, plain, selected
@@ -152,10 +152,8 @@ def _in_dtype(name: str, value: Any, dtype: Any) -> Any:
             value = float(value)  # NumPy has no integers beyond 64 bits
         return to_array(value, None if hasattr(value, "dtype") else dtype, name)
     new = to_array(value, op=name)
-    with np.errstate(all="ignore"):
-        fitted = new.astype(dtype)
-    if new.dtype != dtype and not bool(np.all(np.asarray(fitted == new))):
+    if new.dtype != dtype and not is_exact(new, dtype):
         raise value_error(
             name, f"value must fit dtype {dtype} (cast it with astype)", value_dtype=str(new.dtype)
         )
-    return fitted
+    return new
