@@ -163,18 +163,13 @@ EX_INLINE Parabola falling_parabola(Vec<float> e) {
 // log1p(e) = e - e^2 / 4 + e^2 P(e - 1/2), the last term below 0.06, with what the roundings of e
 // and of the parabola took away. The former counts by 1 / (1 + e), for which 0.7 will do.
 EX_INLINE Vec<float> softplus(Vec<float> x) {
-  using F = Format<float>;
-  Vec<float> t = magnitude_up_to(x, 80.0f);
-  Vec<float> shifted = fma(t, -F::log2_e, kRoundToBiased);
-  Vec<float> n = shifted - kRoundToBiased, power = power_of_biased(shifted);
-  Vec<float> r = fma(n, -F::ln2_low, fma(n, -F::ln2_high, -t));
-  Vec<float> square = r * r, curve = exp_polynomial(r);
+  Remainder<float> part = minus_remainder(magnitude_up_to(x, 80.0f));
+  Vec<float> r = part.r, square = r * r, curve = exp_polynomial(r);
   Vec<float> mantissa = fma(square, curve, r) + 1.0f;
   Vec<float> mantissa_low = fma(square, curve, r - (mantissa - 1.0f));
-  Vec<float> e = mantissa * power;
+  Vec<float> e = scale_normal(mantissa, part.shifted);
   Parabola start = falling_parabola(e);
-  Vec<float> weight = bit_cast<float>(bit_cast<int32_t>(power) + (0x3f333333 - 0x3f800000));
-  Vec<float> rest = fma(mantissa_low, weight, start.low);
+  Vec<float> rest = fma(mantissa_low, scale_normal(Vec<float>(0.7f), part.shifted), start.low);
   rest = fma(e * e, in_blocks<3>(e - 0.5f, kLog1pFloat), rest);
   Vec<float> base = max(x, 0.0f);
   Vec<float> high = base + start.high;
