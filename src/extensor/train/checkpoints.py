@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from contextlib import suppress
+from itertools import count
 from pathlib import Path
 from typing import Any
 
 from extensor.errors import value_error
 from extensor.io.atomic import remove_partial
-from extensor.io.state import save
+from extensor.io.state import DamagedFileError, load, save
 
 _ENDING = ".safetensors"
 _PREFIX = "step-"
@@ -43,7 +45,7 @@ class Checkpoints:
     def tidy(self, step: int) -> None:
         """Delete what is too old at ``step``, and what was left half written.
 
-        Checkpoints of later steps are left alone: somebody went back to an earlier one on purpose.
+        Checkpoints of later steps are left alone.
         """
         remove_partial(self.folder)
         past = [path for number, path in self._numbered() if number <= step]
@@ -54,6 +56,34 @@ class Checkpoints:
         """The checkpoint of the highest step, if there is any."""
         numbered = self._numbered()
         return numbered[-1][1] if numbered else None
+
+    def stamp(self) -> tuple[str, int] | None:
+        """The name of the latest and when it was written: another if somebody else wrote one."""
+        path = self.latest()
+        return None if path is None else (path.name, path.stat().st_mtime_ns)
+
+    def latest_good(self) -> Path | None:
+        """The latest that is whole, or one with another name; each is read to know."""
+        numbered = [path for _, path in reversed(self._numbered())]
+        others = sorted(set(self.folder.glob(f"*{_ENDING}")) - set(numbered))
+        for path in (*numbered, *others):
+            with suppress(DamagedFileError, OSError):
+                if "progress" in load(path):
+                    return path
+        return None
+
+    def set_aside(self, step: int) -> None:
+        """Rename checkpoints of later steps: a run that went back to ``step`` will not reach them.
+
+        They are kept as ``left-step-<number>``, so that the latest is one of what was done since.
+        """
+        for number, path in self._numbered():
+            if number > step:
+                target = path.with_name(f"left-{path.name}")
+                again = count(2)
+                while target.exists():
+                    target = path.with_name(f"left-{path.stem}-{next(again)}{_ENDING}")
+                os.rename(path, target)
 
     def _numbered(self) -> list[tuple[int, Path]]:
         found = []

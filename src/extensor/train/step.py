@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from functools import partial
 from math import isfinite
@@ -59,6 +59,7 @@ class TrainStep:
         self.scaler = GradScaler(enabled=amp is not None and as_dtype(amp, "Trainer") == float16)
         self.ema = ema
         self.parameters = [p for group in optimizer.param_groups for p in group["params"]]
+        self._options: dict[str, Any] | None = None  # what the optimizer was made with
 
     def forward(self, batch: Batch) -> tuple[Any, Tensor]:
         """The model's output and its loss; the last part of a batch is the target."""
@@ -127,6 +128,7 @@ class TrainStep:
         return {
             "model": self.model.state_dict(),
             "optimizer": self.optimizer.state_dict(),
+            "options": self._options or _options(self.optimizer.state_dict()),
             "schedules": {str(i): schedule.state_dict() for i, schedule in schedules},
             "scaler": self.scaler.state_dict(),
             "ema": {} if self.ema is None else self.ema.state_dict(),
@@ -144,9 +146,33 @@ class TrainStep:
                     "Trainer", f"checkpoint must have {expected} {name}", **{name: found}
                 )
         self.model.load_state_dict(state["model"])
-        self.optimizer.load_state_dict(state["optimizer"])
+        self.optimizer.load_state_dict(self._with_new_options(state))
         for i, schedule in enumerate(schedules):
             schedule.load_state_dict(state["schedules"][str(i)])
         self.scaler.load_state_dict(state["scaler"])
         if self.ema is not None:
             self.ema.load_state_dict(state["ema"])
+
+    def note_options(self) -> None:
+        """Remember what the optimizer was made with, before anything changes it."""
+        if self._options is None:
+            self._options = _options(self.optimizer.state_dict())
+
+    def _with_new_options(self, state: dict[str, Any]) -> dict[str, Any]:
+        """The optimizer's part of ``state``, with the options that it was not made with then."""
+        self.note_options()
+        now = self._options or {}
+        then = _options(state.get("options", now))
+        kept = {
+            key: value for key, value in state["optimizer"].items() if key not in then or key in now
+        }
+        return kept | {key: value for key, value in now.items() if then.get(key) != value}
+
+
+def _options(state: Mapping[str, Any]) -> dict[str, Any]:
+    """The options of the groups in an optimizer's state, as plain values."""
+    return {
+        key: value.item() if hasattr(value, "item") else value
+        for key, value in state.items()
+        if key.startswith("groups.") and not key.endswith(".params")
+    }

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import signal
-import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, nullcontext
 from itertools import islice
@@ -15,7 +13,7 @@ import numpy as np
 from extensor import random
 from extensor.dtypes import DType
 from extensor.errors import type_error, value_error
-from extensor.io.state import load
+from extensor.io.state import DamagedFileError, load
 from extensor.nn.module import Module
 from extensor.ops import concatenate
 from extensor.optim import EMA, Optimizer, ReduceLROnPlateau
@@ -24,11 +22,13 @@ from extensor.tensor import Tensor
 from extensor.train.callback import Callback, monitored
 from extensor.train.callbacks import GradientHealth
 from extensor.train.checkpoints import Checkpoints
+from extensor.train.lock import locked
 from extensor.train.logs import Logging, Timing
 from extensor.train.metrics import Mean, Metric
 from extensor.train.nonfinite import NotFiniteError
 from extensor.train.progress import Progress
 from extensor.train.run import RunFolder
+from extensor.train.signals import Interruption
 from extensor.train.step import Loss, StepResult, TrainStep
 
 
@@ -103,8 +103,9 @@ class Trainer:
         self.history: list[dict[str, Any]] = []
         self.last_step = StepResult(0.0, 0, None)
         self.stopped = False
-        self._interrupted = False
+        self._interruption = Interruption()
         self._resumed = False
+        self.seen = self._stamp()  # the checkpoints in the folder when this trainer last looked
         self._loader: Any = None
         self._batches = 0
         self._restored: dict[str, Any] = {}  # of the checkpoint, what waits for fit
@@ -114,16 +115,23 @@ class Trainer:
     ) -> list[dict[str, Any]]:
         """Train until ``epochs`` epochs are over, counted from the very beginning of the run.
 
-        Returns what the log says of each. Ctrl-C ends the step that is being taken, writes a
-        checkpoint if there is a folder, and then raises as usual.
+        Returns what the log says of each. Ctrl-C, SIGTERM and SIGHUP end the step that is being
+        taken, write a checkpoint if there is a folder, and then raise: KeyboardInterrupt, or a
+        SystemExit with the code 128 + signal. One more of them ends at once. The folder is locked:
+        no other process can train in it meanwhile.
         """
-        self._prepare(train, epochs)
-        with ExitStack() as begun, self._stopping_at_interrupt():
-            for callback in self.callbacks:
-                callback.fit_began(self)
-                begun.callback(callback.fit_ended, self)
-            while self.epoch < epochs and not self.stopped:
-                self._fit_epoch(train, validation)
+        with ExitStack() as begun:
+            if self.run is not None:
+                self.run.path.mkdir(parents=True, exist_ok=True)
+                begun.enter_context(locked(self.run.path, "fit"))
+            self._prepare(train, epochs)
+            with self._interruption:
+                for callback in self.callbacks:
+                    callback.fit_began(self)
+                    begun.callback(callback.fit_ended, self)
+                while self.epoch < epochs and not self.stopped:
+                    self._fit_epoch(train, validation)
+                self._interruption.raise_if_noted()
         return self.history
 
     def _prepare(self, train: Any, epochs: int) -> None:
@@ -141,8 +149,17 @@ class Trainer:
                     "folder must be new, or resume() be called first",
                     folder=str(self.run.path),
                 )
+            if self._stamp() != self.seen:
+                raise value_error(
+                    "fit",
+                    "folder must be as resume() or the last fit left it (someone else has trained "
+                    "there since; call resume() again)",
+                    folder=str(self.run.path),
+                )
             self.run.write_descriptions(self.config)
+            self.checkpoints.set_aside(self.step)
             self.checkpoints.tidy(self.step)
+        self.take_step.note_options()
         self._go_on_with(train)
         self.epochs = epochs
         self._batches = len(train)
@@ -194,7 +211,7 @@ class Trainer:
             callback.epoch_ended(self, record)
         if self.run is not None:
             self.save()
-        self._raise_if_interrupted()
+        self._interruption.raise_if_noted()
 
     def _fit_step(self, group: tuple[Any, ...]) -> None:
         try:
@@ -213,10 +230,10 @@ class Trainer:
             callback.step_ended(self, record)
         if self.checkpoint_every is not None and self.step % self.checkpoint_every == 0:
             self.save()
-        if self._interrupted and hasattr(self._loader, "state_dict"):
+        if self._interruption.noted is not None and hasattr(self._loader, "state_dict"):
             if self.run is not None:
                 self.save()
-            self._raise_if_interrupted()
+            self._interruption.raise_if_noted()
 
     def _gradients_known(self) -> None:
         for callback in self.callbacks:
@@ -295,21 +312,42 @@ class Trainer:
         state = self.state_dict()
         if name is not None:
             return self.checkpoints.save_as(name, state)
-        return self.checkpoints.save(state, self.step)
+        path = self.checkpoints.save(state, self.step)
+        self.seen = self._stamp()
+        return path
 
     def resume(self, path: str | Path | None = None) -> bool:
-        """Go on from ``path``, or from the last checkpoint in the folder; False if there is none."""
-        if path is None:
-            if self.checkpoints is None:
-                raise value_error("resume", "the trainer must have a folder", folder=None)
+        """Go on from ``path``, or from the last checkpoint in the folder; False if there is none.
+
+        What trainer, optimizer and schedules are made with now counts, if it is not what they were
+        made with then: another ``lr`` takes effect from here on, under a schedule as the rate it
+        begins with, while its count stays. What was changed by hand while it trained is kept.
+        """
+        if path is None and self.checkpoints is None:
+            raise value_error("resume", "the trainer must have a folder", folder=None)
+        seen = self._stamp()
+        if path is None and self.checkpoints is not None:
             path = self.checkpoints.latest()
-        self._resumed = True
         if path is not None:
-            state = load(path)
+            try:
+                state = load(path)
+            except DamagedFileError as error:
+                raise self._damaged(error) from None
             if "progress" not in state:
                 raise value_error("resume", "path must be a checkpoint of a run", path=str(path))
             self.load_state_dict(state)
+        self._resumed = True
+        self.seen = seen
         return path is not None
+
+    def _damaged(self, error: DamagedFileError) -> DamagedFileError:
+        good = None if self.checkpoints is None else self.checkpoints.latest_good()
+        if good is None:
+            return error
+        return DamagedFileError(f"{error}; the last good one is for resume({str(good)!r})")
+
+    def _stamp(self) -> Any:
+        return None if self.checkpoints is None else self.checkpoints.stamp()
 
     def state_dict(self) -> dict[str, Any]:
         """Everything that the rest of the run depends on."""
@@ -349,29 +387,6 @@ class Trainer:
         for name, callback in zip(names, self.callbacks, strict=True):
             callback.load_state_dict(state["callbacks"][name])
         self._restored = {key: state[key] for key in ("generators", "loader")}
-
-    @contextmanager
-    def _stopping_at_interrupt(self) -> Iterator[None]:
-        """Let the first Ctrl-C only be noted, so that no step is left half taken."""
-        self._interrupted = False
-        if threading.current_thread() is not threading.main_thread():
-            yield
-            return
-        previous = signal.getsignal(signal.SIGINT)
-
-        def note(*_: object) -> None:
-            self._interrupted = True
-            signal.signal(signal.SIGINT, previous)
-
-        signal.signal(signal.SIGINT, note)
-        try:
-            yield
-        finally:
-            signal.signal(signal.SIGINT, previous)
-
-    def _raise_if_interrupted(self) -> None:
-        if self._interrupted:
-            raise KeyboardInterrupt
 
 
 def default_callbacks(folder: bool) -> list[Callback]:
