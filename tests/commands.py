@@ -16,7 +16,8 @@ from extensor_cli import main
 
 # Where this process found the library: the others are to find the same, with the same extension.
 SOURCE = Path(extensor_cli.__file__).parents[1]
-ENVIRONMENT = {**os.environ, "PYTHONPATH": str(SOURCE)}
+_PATHS = [str(SOURCE), *filter(None, [os.environ.get("PYTHONPATH")])]
+ENVIRONMENT = {**os.environ, "PYTHONPATH": os.pathsep.join(_PATHS)}
 COMMAND = [sys.executable, "-m", "extensor_cli"]
 
 CONFIG = """
