@@ -222,6 +222,9 @@ def test_checkpoint_of_something_else() -> None:
     assert extensor("train", "config.toml", "--name", "run").code == 0
     ex.save("other", {"weight": ex.ones(3)})
     refused("file must be a checkpoint of a run", "evaluate", "run", "--checkpoint", "other")
+    ex.save("other", {"model": {}, "progress": {}})
+    expected = "checkpoint: file must be a checkpoint of a run, got path='other'"
+    refused(expected, "train", "--resume", "run", "--checkpoint", "other")
     expected = "Sequential.load_state_dict: keys and shapes must be those of the module"
     refused(expected, "evaluate", "run", "--set", "model.sizes=[4, 9, 3]")
 

@@ -17,7 +17,7 @@ from test_trainer import _data, _loader, _model, _trainer
 
 import extensor as ex
 from extensor.io import DamagedFileError
-from extensor.train import Callback, Checkpoints, Timing, Trainer, read_log
+from extensor.train import Callback, Checkpoints, EarlyStopping, Timing, Trainer, read_log
 
 SCRIPT = str(Path(__file__).with_name("killed_training.py"))
 # All of them take some minutes: EXTENSOR_KILLS=50 pytest tests/test_trainer_resume.py
@@ -273,6 +273,25 @@ def test_an_option_that_is_none_can_be_given_later(tmp_path: Path) -> None:
         trainer.resume()
         trainer.fit(_loader(), trainer.epoch + 1)
         assert optimizer.param_groups[0]["note"] == note
+
+
+@pytest.mark.parametrize(
+    ("monitor", "mode", "best"),
+    [
+        ("validation_loss", "min", 0.25),
+        ("loss", "min", np.inf),
+        ("validation_loss", "max", -np.inf),
+    ],
+)
+def test_the_best_of_another_number_is_not_taken_over(monitor: str, mode: str, best: float) -> None:
+    before = EarlyStopping("validation_loss")
+    before.improved({"validation_loss": 0.25})
+    before.improved({"validation_loss": 0.5})
+    after = EarlyStopping(monitor, mode=mode)
+    after.load_state_dict(before.state_dict())
+    assert (after.best, after.bad) == (best, int(best == 0.25))
+    after.load_state_dict({"best": 0.125, "bad": 2})  # what the first release wrote
+    assert (after.best, after.bad) == (0.125, 2)
 
 
 def test_times_of_epochs_are_not_repeated(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from extensor.cli.config import Config, read_config
 from extensor.cli.runs import found_checkpoint, read_checkpoint
 from extensor.errors import value_error
-from extensor.train import BestCheckpoint, Checkpoints, RunFolder, Trainer
+from extensor.train import Checkpoints, RunFolder, Trainer
 
 # Keys and tables that a run keeps: with others it would be another run, or its state would not fit.
 _KEPT = ("seed", "data", "model", "loss", "optimizer.name", "schedule.name", "schedule.every")
@@ -138,8 +138,6 @@ def load_into(trainer: Trainer, found: Continued) -> None:
         trainer.resume()
         return
     saved = {name.partition("-")[2]: value for name, value in state["callbacks"].items()}
-    if "checkpoints.best" in found.changes:
-        saved.pop(BestCheckpoint.__name__, None)  # the best of another number is not comparable
     callbacks = {
         f"{i}-{type(callback).__name__}": saved.get(type(callback).__name__, callback.state_dict())
         for i, callback in enumerate(trainer.callbacks)

@@ -15,6 +15,7 @@ from extensor.train import Checkpoints, RunFolder
 from extensor.train.lock import LOCK, check_free
 
 RUNS = Path("runs")
+_PARTS = {"model", "optimizer", "schedules", "ema", "progress", "callbacks", "config"}
 
 
 @contextmanager
@@ -105,6 +106,6 @@ def read_checkpoint(run: RunFolder, path: Path) -> dict[str, Any]:
         if good is None:
             raise
         raise DamagedFileError(f"{error}; take a good one: --checkpoint {good.stem}") from None
-    if "model" not in state or "progress" not in state:
+    if not _PARTS.issubset(state):
         raise value_error("checkpoint", "file must be a checkpoint of a run", path=str(path))
     return state

@@ -22,6 +22,7 @@ class _Best(Callback):
         if mode not in ("min", "max"):
             raise value_error(type(self).__name__, "mode must be 'min' or 'max'", mode=mode)
         self.monitor = monitor
+        self.mode = mode
         self.sign = 1.0 if mode == "min" else -1.0
         self.min_delta = min_delta
         self.best = self.sign * inf
@@ -36,10 +37,14 @@ class _Best(Callback):
         return better
 
     def state_dict(self) -> dict[str, Any]:
-        return {"best": self.best, "bad": self.bad}
+        watched = {"monitor": self.monitor, "mode": self.mode}
+        return {**watched, "best": self.best, "bad": self.bad}
 
     def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
-        self.best, self.bad = float(state_dict["best"]), int(state_dict["bad"])
+        """The best of another number says nothing of this one: then it begins anew."""
+        watched = {"monitor": self.monitor, "mode": self.mode, **state_dict}
+        if (watched["monitor"], watched["mode"]) == (self.monitor, self.mode):
+            self.best, self.bad = float(state_dict["best"]), int(state_dict["bad"])
 
 
 class EarlyStopping(_Best):
