@@ -60,6 +60,11 @@ def write_config(text: str = CONFIG) -> Path:
     return path
 
 
+def without_plots() -> None:
+    """Let processes that start in this folder find no Matplotlib, which takes most of their time."""
+    Path("matplotlib.py").write_text("raise ImportError\n")
+
+
 def files() -> dict[str, bytes]:
     """All that is in this folder."""
     return {str(p): p.read_bytes() for p in sorted(Path().rglob("*")) if p.is_file()}

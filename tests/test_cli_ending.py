@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from commands import COMMAND, ENVIRONMENT, extensor, write_config, write_data
+from commands import COMMAND, ENVIRONMENT, extensor, without_plots, write_config, write_data
 from test_trainer import _loader, _trainer
 
 from extensor.train import Callback, Checkpoints, Progress, Trainer, read_log
@@ -22,6 +22,7 @@ from extensor.train.signals import Ended
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
+    without_plots()
     write_data()
     write_config()
     return tmp_path
@@ -67,6 +68,21 @@ def test_training_goes_on_without_a_display(streams: str) -> None:
         assert (
             path.is_dir() or path.suffix == ".html" or b"samples to train" not in path.read_bytes()
         )
+
+
+def test_training_goes_on_when_its_terminal_is_gone() -> None:
+    mine, terminal = os.openpty()
+    process = subprocess.Popen(
+        [*COMMAND, "train", "config.toml", "--name", "a"],
+        env=ENVIRONMENT,
+        stdout=terminal,
+        stderr=terminal,
+    )
+    os.close(terminal)
+    assert b"samples to train on" in os.read(mine, 4096)
+    os.close(mine)
+    assert process.wait(60) == 0
+    assert Path("runs/a/report.html").exists()
 
 
 @pytest.mark.parametrize("streams", [">/dev/full", "2>/dev/full", "2>&-"])

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from commands import ENVIRONMENT, extensor, write_config, write_data
+from commands import ENVIRONMENT, extensor, without_plots, write_config, write_data
 from killed_training import contents, made, run
 from test_trainer import _loader, _trainer
 
@@ -76,6 +76,7 @@ def waiting(*arguments: str) -> Iterator[subprocess.Popen[str]]:
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
+    without_plots()
     write_data()
     write_config()
     return tmp_path
@@ -158,6 +159,22 @@ def test_two_in_one_process(tmp_path: Path) -> None:
 
 def test_looking_writes_nothing(tmp_path: Path) -> None:
     check_free(tmp_path, "fit")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_somebody_who_only_looks_is_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with (tmp_path / ".lock").open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        monkeypatch.setattr("time.sleep", lambda _: fcntl.flock(file, fcntl.LOCK_UN))
+        with locked(tmp_path, "fit"):
+            pass
+
+
+def test_a_mistake_makes_no_folder(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"^fit: train must be a loader"):
+        _trainer(folder=tmp_path / "a").fit([], 1)
     assert list(tmp_path.iterdir()) == []
 
 

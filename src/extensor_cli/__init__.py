@@ -102,7 +102,7 @@ def _run(options: argparse.Namespace) -> int:
         if not hasattr(end, "text"):
             raise
         said(end.text)
-        return int(str(end.code))
+        return end.code if isinstance(end.code, int) else 2
     except BrokenPipeError:
         # Whoever read the output has gone, as head does; at exit nothing more may be written to it.
         Lasting(sys.stdout).silence()

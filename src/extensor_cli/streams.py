@@ -69,3 +69,5 @@ def lasting_streams(with_output: bool) -> Iterator[None]:
             yield
         finally:
             sys.stderr.flush()
+            if with_output:
+                sys.stdout.flush()

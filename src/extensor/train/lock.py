@@ -20,6 +20,7 @@ if sys.platform != "win32":
 LOCK = ".lock"
 # What systems of files say that have no locks.
 _WITHOUT = {errno.ENOLCK, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EINVAL}
+_PAUSE = 0.02  # seconds
 _held: set[int] = set()
 
 
@@ -34,7 +35,7 @@ def locked(folder: Path, op: str) -> Iterator[None]:
     owner = os.getpid()
     _held.add(file)
     try:
-        _take(file, folder, op)
+        _take(file, folder, op, attempts=5)
         since = time.strftime("%Y-%m-%d %H:%M:%S")
         with suppress(OSError):  # who it is matters less than that it is locked
             os.ftruncate(file, 0)
@@ -63,7 +64,8 @@ def check_free(folder: Path, op: str) -> None:
         os.close(file)
 
 
-def _take(file: int, folder: Path, op: str) -> None:
+def _take(file: int, folder: Path, op: str, attempts: int = 1) -> None:
+    """Lock ``file``; several attempts, as it may be somebody who only looks whether it is free."""
     if sys.platform == "win32":  # where a folder is not protected
         return
     try:
@@ -73,8 +75,12 @@ def _take(file: int, folder: Path, op: str) -> None:
             text = f"{op}: {folder} cannot be locked ({error.strerror}); train there only once"
             warnings.warn(text, stacklevel=4)
             return
-        if not isinstance(error, BlockingIOError):
+        if not isinstance(error, BlockingIOError | PermissionError):  # the latter says NFS
             raise
+        if attempts > 1:
+            time.sleep(_PAUSE)
+            _take(file, folder, op, attempts - 1)
+            return
         requirement = "folder must be free of other processes that train there"
         raise value_error(op, requirement, folder=str(folder), **_owner(file)) from None
 

@@ -120,6 +120,7 @@ class Trainer:
         SystemExit with the code 128 + signal. One more of them ends at once. The folder is locked:
         no other process can train in it meanwhile.
         """
+        self._check_loader(train)
         with ExitStack() as begun:
             if self.run is not None:
                 self.run.path.mkdir(parents=True, exist_ok=True)
@@ -134,7 +135,7 @@ class Trainer:
                 self._interruption.raise_if_noted()
         return self.history
 
-    def _prepare(self, train: Any, epochs: int) -> None:
+    def _check_loader(self, train: Any) -> None:
         if not hasattr(train, "__len__") or len(train) == 0:
             given = len(train) if hasattr(train, "__len__") else type(train).__name__
             raise value_error("fit", "train must be a loader of at least one batch", train=given)
@@ -142,6 +143,8 @@ class Trainer:
         if needs_state and not hasattr(train, "state_dict"):
             requirement = "checkpoints within an epoch need a loader with a state_dict"
             raise type_error("fit", requirement, train=type(train).__name__)
+
+    def _prepare(self, train: Any, epochs: int) -> None:
         if self.run is not None and self.checkpoints is not None:
             if self.step == 0 and not self._resumed and self.run.holds_a_run():
                 raise value_error(
