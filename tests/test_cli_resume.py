@@ -339,6 +339,26 @@ def test_going_back_sets_later_checkpoints_aside(monkeypatch: pytest.MonkeyPatch
     assert Path("runs/a/checkpoints/left-step-000000018-2.safetensors").exists()
 
 
+def test_a_named_checkpoint_is_where_the_run_goes_on_from(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also if it is killed at once, and the checkpoint of that step was deleted long ago."""
+    _train("config.toml", "--name", "whole", epochs=4, checkpoints__keep=1)
+    shutil.copytree("runs/whole", "runs/a")
+    checkpoints = Path("runs/a/checkpoints")
+    _train("config.toml", "--name", "short", epochs=2)
+    _last("short").rename(checkpoints / "best.safetensors")
+
+    def dies(*_: Any) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Progress, "step_ended", dies)
+        back = extensor("train", "--resume", "a", "--checkpoint", "best")
+        assert back.code == 130, back.err
+    assert _last("a").stem == "step-000000012"
+    _train("--resume", "a")
+    assert _weights("a") == _weights("whole")
+
+
 def test_checkpoint_is_for_a_run() -> None:
     expected = "--checkpoint: is for --resume, which says of which run, got checkpoint='best'"
     _refused(expected, "config.toml", "--checkpoint", "best")

@@ -219,6 +219,16 @@ def test_a_good_checkpoint_is_named_if_the_last_is_damaged(tmp_path: Path) -> No
     ]
 
 
+def test_fit_can_be_tried_again_after_going_back(tmp_path: Path) -> None:
+    _trainer(folder=tmp_path, callbacks=[Stop(0, _raise)]).fit(_loader(), 3)
+    trainer = _trainer(folder=tmp_path, callbacks=[Stop(4, _raise)])
+    trainer.resume(tmp_path / "checkpoints" / "step-000000003.safetensors")
+    with pytest.raises(StopError):
+        trainer.fit(_loader(), 3)
+    trainer.fit(_loader(), 3)
+    assert trainer.epoch == 3
+
+
 def _rates(folder: Path, epochs: int, **options: Any) -> list[float]:
     """Train on in ``folder`` with an optimizer that is made with ``options``."""
     model = _model()

@@ -83,10 +83,11 @@ def _saying(where: Callable[[], str]) -> Iterator[None]:
 
 
 def _saved(session: Session, folder: Path) -> str:
-    latest = Checkpoints(RunFolder(folder).checkpoints).latest()
+    checkpoints = Checkpoints(RunFolder(folder).checkpoints)
+    latest = checkpoints.latest()
     if latest is None:
         saved = "before the first checkpoint"
-    elif latest.stem.endswith(f"{session.trainer.step:09d}"):
+    elif latest == checkpoints.of(session.trainer.step):
         saved = f"and saved in {latest}"
     else:
         saved = f"after step {session.trainer.step:,}; the last checkpoint is {latest}"

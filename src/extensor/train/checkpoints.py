@@ -31,9 +31,13 @@ class Checkpoints:
 
     def save(self, state: Mapping[str, Any], step: int) -> Path:
         """Write the checkpoint of ``step``, then delete those that are too old."""
-        path = self.save_as(f"{_PREFIX}{step:09d}", state)
+        path = self.save_as(self.of(step).stem, state)
         self.tidy(step)
         return path
+
+    def of(self, step: int) -> Path:
+        """Where the checkpoint of ``step`` is, if there is one."""
+        return self.folder / f"{_PREFIX}{step:09d}{_ENDING}"
 
     def save_as(self, name: str, state: Mapping[str, Any]) -> Path:
         """Write a checkpoint that no other replaces but one of the same name."""

@@ -159,11 +159,16 @@ class Trainer:
                     "there since; call resume() again)",
                     folder=str(self.run.path),
                 )
+        self.take_step.note_options()
+        restored = bool(self._restored)
+        self._go_on_with(train)
+        if self.run is not None and self.checkpoints is not None:
             self.run.write_descriptions(self.config)
+            if restored and not self.checkpoints.of(self.step).exists():
+                self.save()  # it came from elsewhere: what is killed now must go on from here
             self.checkpoints.set_aside(self.step)
             self.checkpoints.tidy(self.step)
-        self.take_step.note_options()
-        self._go_on_with(train)
+            self.seen = self._stamp()
         self.epochs = epochs
         self._batches = len(train)
         self.total_steps = epochs * -(-self._batches // self.accumulate)
