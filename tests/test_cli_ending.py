@@ -265,22 +265,60 @@ def test_codes_and_words_of_signals(number: str, code: int, word: str) -> None:
     assert [line["epoch"] for line in read_log("runs/a/timing.jsonl")] == [1, 2]
 
 
-def test_a_second_signal_ends_at_once() -> None:
+SENDING = """
+def several(self, trainer, record):
+    if trainer.step == 8:
+        for number in NUMBERS:
+            send(number)
+            bytearray(1)  # Python looks for signals between instructions
+Progress.step_ended = several
+"""
+
+
+@pytest.mark.parametrize(
+    ("numbers", "grace", "code", "word"),
+    [
+        ("SIGTERM, signal.SIGTERM", 0, 143, "ended by SIGTERM"),
+        ("SIGTERM, signal.SIGHUP", 0, 129, "ended by SIGHUP"),
+        ("SIGINT, signal.SIGINT", 60, 130, "interrupted"),
+        ("SIGTERM, signal.SIGINT", 60, 130, "interrupted"),
+    ],
+)
+def test_a_second_signal_ends_at_once(numbers: str, grace: float, code: int, word: str) -> None:
     result = _python(
-        """
-        def twice(self, trainer, record):
-            if trainer.step == 8:
-                send(signal.SIGTERM)
-                send(signal.SIGTERM)
-        Progress.step_ended = twice
-        """
+        f"import extensor.train.signals\nextensor.train.signals._GRACE = {grace}\n"
+        + SENDING.replace("NUMBERS", f"[signal.{numbers}]")
     )
-    assert result.returncode == 143
+    assert result.returncode == code
     assert result.stderr.splitlines()[-1] == (
-        "extensor train: ended by SIGTERM after step 8; the last checkpoint is "
+        f"extensor train: {word} after step 8; the last checkpoint is "
         "runs/a/checkpoints/step-000000006.safetensors; "
         "go on with: extensor train --resume runs/a"
     )
+
+
+def test_several_signals_in_a_row_are_one() -> None:
+    """A terminal that is closed sends SIGHUP, and so does the shell in it."""
+    numbers = "[signal.SIGHUP, signal.SIGHUP, signal.SIGTERM]"
+    grace = "import extensor.train.signals\nextensor.train.signals._GRACE = 60\n"
+    result = _python(grace + SENDING.replace("NUMBERS", numbers))
+    assert result.returncode == 129
+    assert "ended by SIGHUP and saved in runs/a/checkpoints/step-000000008" in result.stderr
+
+
+def test_signals_while_a_signal_is_acted_on_are_not() -> None:
+    result = _python(
+        """
+        def sent(*_):
+            try:
+                send(signal.SIGTERM)
+            finally:
+                send(signal.SIGTERM)
+        extensor.cli.train.written = sent
+        """
+    )
+    assert result.returncode == 143
+    assert result.stderr.splitlines()[-1].startswith("extensor train: ended by SIGTERM during the")
 
 
 @pytest.mark.parametrize(("number", "code"), [("SIGINT", 130), ("SIGTERM", 143)])

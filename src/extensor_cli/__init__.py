@@ -19,7 +19,7 @@ _SET = "change a value of the configuration: optimizer.lr=0.01 (may be repeated)
 _CHECKPOINT = "which checkpoint: latest, the name of one, or a file (default: latest)"
 _CODES = (
     "Exit codes: 0 done, 2 an error, 130 Ctrl-C, 143 SIGTERM, 129 SIGHUP. The last three end the step "
-    "that is being taken and save; a second one ends at once."
+    "that is being taken and save; another one, a second later, ends at once."
 )
 
 

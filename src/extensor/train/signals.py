@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
 # Windows knows no SIGHUP.
 ENDING = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
+_GRACE = 1.0  # seconds
 
 
 class Ended(SystemExit):
@@ -22,7 +25,10 @@ class Ended(SystemExit):
 
 
 def end(number: int, frame: object = None) -> None:
-    """A handler: leave through everything that wants to tidy up."""
+    """A handler: leave through everything that wants to tidy up, undisturbed by more of its kind."""
+    for other in ENDING:
+        if signal.getsignal(other) is end:
+            signal.signal(other, signal.SIG_IGN)
     raise Ended(number)
 
 
@@ -42,13 +48,16 @@ def ending_in_order() -> Iterator[None]:
 class Interruption:
     """Within the block, the first signal that would end training is only noted.
 
-    Whatever comes after it does at once what it did before. A signal that is ignored, as nohup and
-    background jobs have it, stays so, and so does a handler of the user's own for SIGTERM or SIGHUP.
+    The next one does at once what it did before; but SIGTERM and SIGHUP only after a while, as
+    those who send them (a shell and its terminal, a cluster) often send several. A signal that is
+    ignored, as nohup and background jobs have it, stays so, and so does a handler of the user's own
+    for SIGTERM or SIGHUP.
     """
 
     def __init__(self) -> None:
         self.noted: int | None = None
         self._previous: dict[int, Any] = {}
+        self._when = 0.0
 
     def __enter__(self) -> Interruption:
         self.noted = None
@@ -61,8 +70,12 @@ class Interruption:
         return self
 
     def _note(self, number: int, frame: object) -> None:
-        self.noted = number
-        self._restore()
+        now = time.monotonic()
+        if self.noted is None:
+            self.noted, self._when = number, now
+        elif number == signal.SIGINT or now - self._when >= _GRACE:
+            self._restore()
+            os.kill(os.getpid(), number)
 
     def _restore(self) -> None:
         while self._previous:

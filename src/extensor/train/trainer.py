@@ -117,7 +117,7 @@ class Trainer:
 
         Returns what the log says of each. Ctrl-C, SIGTERM and SIGHUP end the step that is being
         taken, write a checkpoint if there is a folder, and then raise: KeyboardInterrupt, or a
-        SystemExit with the code 128 + signal. One more of them ends at once. The folder is locked:
+        SystemExit with the code 128 + signal. Another one later ends at once. The folder is locked:
         no other process can train in it meanwhile.
         """
         self._check_loader(train)
