@@ -61,7 +61,7 @@ def write_config(text: str = CONFIG) -> Path:
 
 
 def without_plots() -> None:
-    """Let processes that start in this folder find no Matplotlib, which takes most of their time."""
+    """Let processes that start in this folder find no Matplotlib, as that takes long."""
     Path("matplotlib.py").write_text("raise ImportError\n")
 
 

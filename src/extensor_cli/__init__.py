@@ -18,8 +18,8 @@ _RUN = "folder of a run, or its name in runs/"
 _SET = "change a value of the configuration: optimizer.lr=0.01 (may be repeated)"
 _CHECKPOINT = "which checkpoint: latest, the name of one, or a file (default: latest)"
 _CODES = (
-    "Exit codes: 0 done, 2 an error, 130 Ctrl-C, 143 SIGTERM, 129 SIGHUP. The last three end the step "
-    "that is being taken and save; another one, a second later, ends at once."
+    "Exit codes: 0 done, 2 an error, 130 Ctrl-C, 143 SIGTERM, 129 SIGHUP. The last three end the "
+    "step that is being taken and save; another one, a second later, ends at once."
 )
 
 
@@ -72,7 +72,7 @@ def parser() -> argparse.ArgumentParser:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command. Returns 0, 2 after an error of the user, or 128 and the signal that ended it."""
+    """Run a command. Returns 0, 2 after an error of the user, or 128 + the signal that ended it."""
     reopen_closed()
     root = parser()
     options = root.parse_args(arguments)

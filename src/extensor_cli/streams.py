@@ -62,7 +62,7 @@ class Lasting:
 
 @contextmanager
 def lasting_streams(with_output: bool) -> Iterator[None]:
-    """Standard error, and standard output if that is for display too, fall silent when they fail."""
+    """Standard error, and output if that is for display too, fall silent when they fail."""
     out = Lasting(sys.stdout) if with_output else sys.stdout
     with redirect_stdout(out), redirect_stderr(Lasting(sys.stderr)):
         try:

@@ -38,7 +38,7 @@ class Continued(NamedTuple):
 
 
 def continued(run: RunFolder, checkpoint: str, settings: Iterable[str]) -> Continued:
-    """The configuration and the checkpoint to go on with, or an error if they do not belong together.
+    """The configuration and the checkpoint to go on with, or an error if they do not fit.
 
     What the configuration says now is compared with what the checkpoint was made with, so it does
     not matter whether it was changed by the command line or in the file.
@@ -68,8 +68,8 @@ def differences(before: Mapping[str, Any], after: Mapping[str, Any]) -> Changes:
     """The keys whose values differ, with both values.
 
     >>> from extensor.cli.resume import differences
-    >>> differences({"epochs": 2, "optimizer": {"lr": 0.1}}, {"epochs": 2, "optimizer": {"lr": 0.2}})
-    {'optimizer.lr': (0.1, 0.2)}
+    >>> differences({"epochs": 2, "ema": {"decay": 0.1}}, {"epochs": 2, "ema": {"decay": 0.2}})
+    {'ema.decay': (0.1, 0.2)}
     """
     first, second = _flat(before), _flat(after)
     return {

@@ -105,7 +105,7 @@ def _opening(session: Session) -> str:
 
 
 def _changed(session: Session, changes: Changes) -> list[str]:
-    """What is other than before, and the rate that comes of it: schedules go on from their count."""
+    """What is other than before, and the rate that comes of it."""
     lines = [
         f"{key} is now {'unset' if after is None else after}, "
         f"it was {'unset' if before is None else before}"

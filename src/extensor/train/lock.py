@@ -28,8 +28,8 @@ _held: set[int] = set()
 def locked(folder: Path, op: str) -> Iterator[None]:
     """Keep all others out of ``folder``, which must exist, or refuse with the name of who is there.
 
-    The file stays, empty, as one that is deleted could be locked by two. NFS passes such locks on to
-    the server, so other machines are kept out too.
+    The file stays, empty, as one that is deleted could be locked by two. NFS passes such locks on
+    to the server, so other machines are kept out too.
     """
     file = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT, 0o666)
     owner = os.getpid()

@@ -20,7 +20,7 @@ _HIDDEN = ("event", "epoch", "step")
 class Progress(Callback):
     """Shows epoch, loss, samples per second and the time left on ``stream``, standard error.
 
-    When the stream fails, as a terminal that was closed does, nothing more is shown: training goes on.
+    When the stream fails, as a terminal that is gone does, training goes on and nothing is shown.
     """
 
     def __init__(self, stream: TextIO | None = None) -> None:

@@ -25,7 +25,7 @@ class Ended(SystemExit):
 
 
 def end(number: int, frame: object = None) -> None:
-    """A handler: leave through everything that wants to tidy up, undisturbed by more of its kind."""
+    """A handler: leave through everything that tidies up, undisturbed by more of its kind."""
     for other in ENDING:
         if signal.getsignal(other) is end:
             signal.signal(other, signal.SIG_IGN)
