@@ -40,7 +40,7 @@ def test_a_run_folder_has_what_a_report_needs(tmp_path: Path) -> None:
     )
     history = trainer.fit(_loader(), 20, _loader())
     assert sorted(path.name for path in tmp_path.iterdir()) == [
-        "checkpoints", "config.toml", "log.csv", "log.jsonl", "machine.json", "timing.jsonl",
+        ".lock", "checkpoints", "config.toml", "log.csv", "log.jsonl", "machine.json", "timing.jsonl",
     ]  # fmt: skip
     assert tomllib.loads((tmp_path / "config.toml").read_text()) == trainer.config
     machine = json.loads((tmp_path / "machine.json").read_text())

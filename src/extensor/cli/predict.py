@@ -13,7 +13,7 @@ import numpy as np
 
 from extensor.cli.config import read_config
 from extensor.cli.data import check_samples, preparation, read_file
-from extensor.cli.runs import found_checkpoint, found_run
+from extensor.cli.runs import found_checkpoint, found_run, read_checkpoint
 from extensor.cli.session import built_model, load_weights
 from extensor.cli.targets import OF_CLASSES
 from extensor.data import DataLoader
@@ -35,7 +35,7 @@ def run(options: argparse.Namespace) -> None:
     inputs = read_file(options.inputs, config["data"], with_target=False)
     check_samples("inputs", inputs)
     model = built_model(config)
-    load_weights(model, checkpoint)
+    load_weights(model, read_checkpoint(folder, checkpoint))
     loader = DataLoader(inputs, _BATCH, transform=preparation(config, inputs))
     with no_grad():
         outputs = np.concatenate([model(batch[0]).numpy() for batch in loader])

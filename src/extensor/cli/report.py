@@ -7,7 +7,7 @@ import argparse
 import numpy as np
 
 from extensor.cli.config import read_config
-from extensor.cli.runs import found_checkpoint, found_run
+from extensor.cli.runs import found_checkpoint, found_run, read_checkpoint
 from extensor.cli.session import Session, load_weights, opened
 from extensor.ops import sigmoid
 from extensor.report import examine, write_plots, write_report
@@ -19,7 +19,7 @@ def run(options: argparse.Namespace) -> None:
     folder = found_run(options.run)
     checkpoint = found_checkpoint(folder, options.checkpoint)
     session = opened(read_config(folder.config))
-    load_weights(session.model, checkpoint)
+    load_weights(session.model, read_checkpoint(folder, checkpoint))
     print("\n".join(written(session, folder)))
 
 

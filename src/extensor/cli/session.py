@@ -14,7 +14,6 @@ from extensor.cli.data import augmentation, preparation, read_data, standardized
 from extensor.cli.targets import CLASSES, NUMBERS, OWN, check_labels, kind_of, target_preparation
 from extensor.data import DataLoader, Dataset
 from extensor.errors import value_error
-from extensor.io import load
 from extensor.nn import loss as losses
 from extensor.tape import no_grad
 
@@ -162,7 +161,7 @@ def _trainer(
         clip_value=clipping.get("value"),
         amp=config.get("amp"),
         ema=optim.EMA(model, **config["ema"]) if training and "ema" in config else None,
-        callbacks=_callbacks(config["epochs"] * steps, checkpoints.get("best")) if training else [],
+        callbacks=_callbacks(config, steps) if training else [],
         folder=folder,
         checkpoint_every=checkpoints.get("every") if training else None,
         keep=checkpoints.get("keep", 3),
@@ -170,10 +169,14 @@ def _trainer(
     )
 
 
-def _callbacks(steps: int, best: str | None) -> list[train.Callback]:
-    every = max(1, min(50, steps // _POINTS))
+def _callbacks(config: Config, steps: int) -> list[train.Callback]:
+    every = max(1, min(50, config["epochs"] * steps // _POINTS))
     callbacks = [train.Logging(every), train.Timing(), train.GradientHealth(every)]
+    best = config.get("checkpoints", {}).get("best")
     if best is not None:
+        names = ["loss", *(f"validation_{name}" for name in ("loss", *config["metrics"]))]
+        if best not in names:
+            raise value_error("config", f"checkpoints.best must be one of {names}", best=best)
         mode = "min" if best.endswith(_FALLING) else "max"
         callbacks.append(train.BestCheckpoint(best, mode))
     return [*callbacks, train.Progress()]
@@ -202,15 +205,11 @@ def _metrics(names: Sequence[Any], classes: int | None) -> Mapping[str, train.Me
     }
 
 
-def load_weights(model: nn.Module, checkpoint: Path) -> dict[str, Any]:
-    """Put what was learned into ``model``, the averages if there are any. Returns the whole state."""
-    state = load(checkpoint, foreign=False)
-    if not {"model", "progress", "ema"} <= state.keys():
-        raise value_error("checkpoint", "file must be a checkpoint of a run", path=str(checkpoint))
+def load_weights(model: nn.Module, state: Mapping[str, Any]) -> None:
+    """Put what was learned into ``model``, the averages if there are any."""
     model.load_state_dict(state["model"])
     if state["ema"]:
         ema = optim.EMA(model)
         ema.load_state_dict(state["ema"])
         ema.copy_to()
     model.eval()
-    return state

@@ -20,7 +20,7 @@ class _Best(Callback):
 
     def __init__(self, monitor: str, mode: str, min_delta: float = 0.0) -> None:
         op = type(self).__name__
-        arguments.choice(op, "mode", mode, ("min", "max"))
+        self.mode = arguments.choice(op, "mode", mode, ("min", "max"))
         self.monitor = arguments.text(op, "monitor", monitor)
         self.sign = 1.0 if mode == "min" else -1.0
         self.min_delta = arguments.number(op, "min_delta", min_delta, least=0)
@@ -36,13 +36,19 @@ class _Best(Callback):
         return better
 
     def state_dict(self) -> dict[str, Any]:
-        return {"best": self.best, "bad": self.bad}
+        watched = {"monitor": self.monitor, "mode": self.mode}
+        return {**watched, "best": self.best, "bad": self.bad}
 
     def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
+        """The best of another number says nothing of this one: then it begins anew."""
         op = f"{type(self).__name__}.load_state_dict"
-        given = entries.with_keys(op, state_dict, ["best", "bad"])
+        watched = {"monitor": self.monitor, "mode": self.mode}
+        given = entries.mapping(op, state_dict)
+        given = entries.with_keys(op, {**watched, **given}, [*watched, "best", "bad"])
         best = float(entries.number(op, "best", given["best"]))
-        self.best, self.bad = best, entries.count(op, "bad", given["bad"])
+        bad = entries.count(op, "bad", given["bad"])
+        if all(given[key] == value for key, value in watched.items()):
+            self.best, self.bad = best, bad
 
 
 class EarlyStopping(_Best):

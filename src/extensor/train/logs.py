@@ -90,10 +90,18 @@ class Logging(Callback):
 
 
 class Timing(Callback):
-    """Writes ``timing.jsonl``: how long each epoch took, and how many samples it had in a second."""
+    """Writes ``timing.jsonl``: how long each epoch took, and how many samples it had in a second.
+
+    Of an epoch that was interrupted it is the time since training went on.
+    """
 
     def fit_began(self, trainer: Trainer) -> None:
         self._path = run_of(trainer, "Timing").timing
+        if self._path.exists():
+            # Epochs after the checkpoint that training goes on from, and a line cut short, go.
+            past = [line for line in read_log(self._path) if line["epoch"] <= trainer.epoch]
+            text = "".join(json.dumps(line) + "\n" for line in past)
+            write_atomically(self._path, text.encode())
         self._restart()
 
     def _restart(self) -> None:

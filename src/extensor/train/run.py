@@ -38,12 +38,16 @@ class RunFolder:
         """True if somebody has trained here."""
         return self.log.exists() or any(self.checkpoints.glob("*"))
 
+    def is_run(self) -> bool:
+        """True if a run began here; a configuration alone may be one to begin a run with."""
+        return self.config.is_file() and (self.machine.is_file() or self.checkpoints.is_dir())
+
     def write_descriptions(self, config: Mapping[str, Any]) -> None:
         """Write the configuration and what is known of the machine."""
         make_folder("RunFolder", self.path)
         remove_partial(self.path)
-        write_atomically(self.config, as_toml(config).encode())
         write_atomically(self.machine, (json.dumps(machine(), indent=2) + "\n").encode())
+        write_atomically(self.config, as_toml(config).encode())
 
 
 def machine() -> dict[str, Any]:

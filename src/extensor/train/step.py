@@ -62,6 +62,7 @@ class TrainStep:
         self.scaler = GradScaler(enabled=amp is not None and as_dtype(amp, "Trainer") == float16)
         self.ema = ema
         self.parameters = [p for group in optimizer.param_groups for p in group["params"]]
+        self._options: dict[str, Any] | None = None  # what the optimizer was made with
 
     def forward(self, batch: Batch) -> tuple[Any, Tensor]:
         """The model's output and its loss; the last part of a batch is the target."""
@@ -137,6 +138,7 @@ class TrainStep:
         return {
             "model": self.model.state_dict(),
             "optimizer": _state(self.optimizer, Optimizer, copied),
+            "options": self._options or _options(_state(self.optimizer, Optimizer, False)),
             "schedules": {str(i): schedule.state_dict() for i, schedule in schedules},
             "scaler": self.scaler.state_dict(),
             "ema": {} if self.ema is None else _state(self.ema, EMA, copied),
@@ -158,7 +160,7 @@ class TrainStep:
         given["schedules"] = entries.with_keys(op, given["schedules"], numbers, "schedules")
         commits = [
             _prepared(self.model, Module, state["model"]),
-            _prepared(self.optimizer, Optimizer, state["optimizer"]),
+            _prepared(self.optimizer, Optimizer, self._with_new_options(op, state)),
         ]
         commits += [
             _prepared(schedule, Schedule, given["schedules"][number])
@@ -173,6 +175,29 @@ class TrainStep:
                 each()
 
         return commit
+
+    def note_options(self) -> None:
+        """Remember what the optimizer was made with, before anything changes it."""
+        if self._options is None:
+            self._options = _options(_state(self.optimizer, Optimizer, False))
+
+    def _with_new_options(self, op: str, state: Mapping[str, Any]) -> dict[str, Any]:
+        """The optimizer's part of ``state``, with the options that it was not made with then."""
+        self.note_options()
+        now = self._options or {}
+        saved = entries.mapping(op, state["optimizer"], "optimizer")
+        then = _options(entries.mapping(op, state.get("options", now), "options"))
+        kept = {key: value for key, value in saved.items() if key not in then or key in now}
+        return kept | {key: value for key, value in now.items() if then.get(key) != value}
+
+
+def _options(state: Mapping[str, Any]) -> dict[str, Any]:
+    """The options of the groups in an optimizer's state, as plain values."""
+    return {
+        key: value.item() if hasattr(value, "item") else value
+        for key, value in state.items()
+        if key.startswith("groups.") and not key.endswith(".params")
+    }
 
 
 def _state(owner: Any, kind: Any, copied: bool) -> dict[str, Any]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import signal
-import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, nullcontext
 from itertools import islice
@@ -15,8 +13,8 @@ import numpy as np
 from extensor import arguments, entries, random
 from extensor.dtypes import DType
 from extensor.errors import type_error, value_error
-from extensor.io.paths import as_path
-from extensor.io.state import load
+from extensor.io.paths import as_path, make_folder
+from extensor.io.state import DamagedFileError, load
 from extensor.nn.module import Module
 from extensor.ops import concatenate
 from extensor.optim import EMA, Optimizer, ReduceLROnPlateau
@@ -32,12 +30,14 @@ from extensor.train.checks import (
     checked_metrics,
     prediction_batches,
 )
+from extensor.train.lock import locked
 from extensor.train.logs import Logging, Timing
 from extensor.train.metrics import Mean, Metric
 from extensor.train.nonfinite import NotFiniteError
 from extensor.train.progress import Progress
 from extensor.train.resuming import checked_progress, load_callbacks
 from extensor.train.run import RunFolder
+from extensor.train.signals import Interruption
 from extensor.train.step import Loss, StepResult, TrainStep
 
 
@@ -114,8 +114,9 @@ class Trainer:
         self.history: list[dict[str, Any]] = []
         self.last_step = StepResult(0.0, 0, None)
         self.stopped = False
-        self._interrupted = False
+        self._interruption = Interruption()
         self._resumed = False
+        self.seen = self._stamp()  # the checkpoints in the folder when this trainer last looked
         self._loader: Any = None
         self._batches = 0
         self._restored: dict[str, Any] = {}  # of the checkpoint, what waits for fit
@@ -125,23 +126,31 @@ class Trainer:
     ) -> list[dict[str, Any]]:
         """Train until ``epochs`` epochs are over, counted from the very beginning of the run.
 
-        Returns what the log says of each. Ctrl-C ends the step that is being taken, writes a
-        checkpoint if there is a folder, and then raises as usual.
+        Returns what the log says of each. Ctrl-C, SIGTERM and SIGHUP end the step that is being
+        taken, write a checkpoint if there is a folder, and then raise: KeyboardInterrupt, or a
+        SystemExit with the code 128 + signal. Another one later ends at once. The folder is locked:
+        no other process can train in it meanwhile.
         """
         check_loader("fit", "train", train)
         epochs = arguments.integer("fit", "epochs", epochs, 0)
         if validation is not None:
             check_loader("fit", "validation", validation)
-        self._prepare(train, epochs)
-        with ExitStack() as begun, self._stopping_at_interrupt():
-            for callback in self.callbacks:
-                callback.fit_began(self)
-                begun.callback(callback.fit_ended, self)
-            while self.epoch < epochs and not self.stopped:
-                self._fit_epoch(train, validation)
+        self._check_loader(train)
+        with ExitStack() as begun:
+            if self.run is not None:
+                make_folder("fit", self.run.path)
+                begun.enter_context(locked(self.run.path, "fit"))
+            self._prepare(train, epochs)
+            with self._interruption:
+                for callback in self.callbacks:
+                    callback.fit_began(self)
+                    begun.callback(callback.fit_ended, self)
+                while self.epoch < epochs and not self.stopped:
+                    self._fit_epoch(train, validation)
+                self._interruption.raise_if_noted()
         return self.history
 
-    def _prepare(self, train: Any, epochs: int) -> None:
+    def _check_loader(self, train: Any) -> None:
         if not hasattr(train, "__len__") or len(train) == 0:
             given = len(train) if hasattr(train, "__len__") else type(train).__name__
             raise value_error("fit", "train must be a loader of at least one batch", train=given)
@@ -149,6 +158,8 @@ class Trainer:
         if needs_state and not hasattr(train, "state_dict"):
             requirement = "checkpoints within an epoch need a loader with a state_dict"
             raise type_error("fit", requirement, train=type(train).__name__)
+
+    def _prepare(self, train: Any, epochs: int) -> None:
         if self.run is not None and self.checkpoints is not None:
             if self.step == 0 and not self._resumed and self.run.holds_a_run():
                 raise value_error(
@@ -156,9 +167,23 @@ class Trainer:
                     "folder must be new, or resume() be called first",
                     folder=str(self.run.path),
                 )
-            self.run.write_descriptions(self.config)
-            self.checkpoints.tidy(self.step)
+            if self._stamp() != self.seen:
+                raise value_error(
+                    "fit",
+                    "folder must be as resume() or the last fit left it (someone else has trained "
+                    "there since; call resume() again)",
+                    folder=str(self.run.path),
+                )
+        self.take_step.note_options()
+        restored = bool(self._restored)
         self._go_on_with(train)
+        if self.run is not None and self.checkpoints is not None:
+            self.run.write_descriptions(self.config)
+            if restored and not self.checkpoints.of(self.step).exists():
+                self.save()  # it came from elsewhere: what is killed now must go on from here
+            self.checkpoints.set_aside(self.step)
+            self.checkpoints.tidy(self.step)
+            self.seen = self._stamp()
         self.epochs = epochs
         self._batches = len(train)
         self.total_steps = epochs * -(-self._batches // self.accumulate)
@@ -209,7 +234,7 @@ class Trainer:
             callback.epoch_ended(self, record)
         if self.run is not None:
             self.save()
-        self._raise_if_interrupted()
+        self._interruption.raise_if_noted()
 
     def _fit_step(self, group: tuple[Any, ...]) -> None:
         try:
@@ -228,10 +253,10 @@ class Trainer:
             callback.step_ended(self, record)
         if self.checkpoint_every is not None and self.step % self.checkpoint_every == 0:
             self.save()
-        if self._interrupted and hasattr(self._loader, "state_dict"):
+        if self._interruption.noted is not None and hasattr(self._loader, "state_dict"):
             if self.run is not None:
                 self.save()
-            self._raise_if_interrupted()
+            self._interruption.raise_if_noted()
 
     def _gradients_known(self) -> None:
         for callback in self.callbacks:
@@ -308,21 +333,42 @@ class Trainer:
         state = self._state(copied=False)
         if name is not None:
             return self.checkpoints.save_as(name, state)
-        return self.checkpoints.save(state, self.step)
+        path = self.checkpoints.save(state, self.step)
+        self.seen = self._stamp()
+        return path
 
     def resume(self, path: str | Path | None = None) -> bool:
-        """Go on from ``path``, or from the last checkpoint in the folder; False if there is none."""
-        if path is None:
-            if self.checkpoints is None:
-                raise value_error("resume", "the trainer must have a folder", folder=None)
+        """Go on from ``path``, or from the last checkpoint in the folder; False if there is none.
+
+        What trainer, optimizer and schedules are made with now counts, if it is not what they were
+        made with then: another ``lr`` takes effect from here on, under a schedule as the rate it
+        begins with, while its count stays. What was changed by hand while it trained is kept.
+        """
+        if path is None and self.checkpoints is None:
+            raise value_error("resume", "the trainer must have a folder", folder=None)
+        seen = self._stamp()
+        if path is None and self.checkpoints is not None:
             path = self.checkpoints.latest()
-        self._resumed = True
         if path is not None:
-            state = load(path, foreign=False)
+            try:
+                state = load(path, foreign=False)
+            except DamagedFileError as error:
+                raise self._damaged(error) from None
             if "progress" not in state:
                 raise value_error("resume", "path must be a checkpoint of a run", path=str(path))
             self.load_state_dict(state)
+        self._resumed = True
+        self.seen = seen
         return path is not None
+
+    def _damaged(self, error: DamagedFileError) -> DamagedFileError:
+        good = None if self.checkpoints is None else self.checkpoints.latest_good()
+        if good is None:
+            return error
+        return DamagedFileError(f"{error}; the last good one is for resume({str(good)!r})")
+
+    def _stamp(self) -> Any:
+        return None if self.checkpoints is None else self.checkpoints.stamp()
 
     def state_dict(self) -> dict[str, Any]:
         """Everything that the rest of the run depends on."""
@@ -362,29 +408,6 @@ class Trainer:
         for commit in commits:
             commit()
         self.__dict__.update(progress)
-
-    @contextmanager
-    def _stopping_at_interrupt(self) -> Iterator[None]:
-        """Let the first Ctrl-C only be noted, so that no step is left half taken."""
-        self._interrupted = False
-        if threading.current_thread() is not threading.main_thread():
-            yield
-            return
-        previous = signal.getsignal(signal.SIGINT)
-
-        def note(*_: object) -> None:
-            self._interrupted = True
-            signal.signal(signal.SIGINT, previous)
-
-        signal.signal(signal.SIGINT, note)
-        try:
-            yield
-        finally:
-            signal.signal(signal.SIGINT, previous)
-
-    def _raise_if_interrupted(self) -> None:
-        if self._interrupted:
-            raise KeyboardInterrupt
 
 
 def default_callbacks(folder: bool) -> list[Callback]:
