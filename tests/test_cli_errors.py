@@ -217,9 +217,16 @@ def test_checkpoints_that_are_not_there() -> None:
 
 
 def test_checkpoint_of_something_else() -> None:
+    from safetensors.numpy import load_file, save_file
+
     import extensor as ex
 
     assert extensor("train", "config.toml", "--name", "run").code == 0
+    last = sorted(Path("runs/run/checkpoints").iterdir())[-1]
+    save_file(load_file(last), "foreign")
+    for command in ("evaluate", "report"):
+        expected = "load: file must be one that save wrote, not one of others, got path='foreign'"
+        refused(expected, command, "run", "--checkpoint", "foreign")
     ex.save("other", {"weight": ex.ones(3)})
     refused("file must be a checkpoint of a run", "evaluate", "run", "--checkpoint", "other")
     ex.save("other", {"model": {}, "progress": {}})

@@ -103,7 +103,7 @@ def _set(**values: Any) -> Callable[[dict[str, Any]], None]:
         (
             "optimizer",
             _set(groups__0__betas__0=[]),
-            "AdamW: groups.0.betas.0 must be a number, got 0='list'",
+            "AdamW: groups.0.betas.0 must be a number, got groups.0.betas.0='list'",
         ),
         (
             "optimizer",
@@ -168,7 +168,7 @@ def _set(**values: Any) -> Callable[[dict[str, Any]], None]:
         (
             "ema",
             _set(average__0="x"),
-            "EMA: average.0 must be a tensor, got 0='x'",
+            "EMA: average.0 must be a tensor, got average.0='x'",
         ),
         (
             "loader",
@@ -198,7 +198,7 @@ def _set(**values: Any) -> Callable[[dict[str, Any]], None]:
         (
             "best",
             _set(bad=...),
-            "BestCheckpoint: keys must be ['best', 'bad'], got keys=['best']",
+            "BestCheckpoint: keys must be ['monitor', 'mode', 'best', 'bad'], got keys=['monitor', 'mode', 'best']",
         ),
         (
             "logging",
@@ -254,7 +254,7 @@ def _set(**values: Any) -> Callable[[dict[str, Any]], None]:
         (
             "trainer",
             _set(callbacks={"0-EarlyStopping": {"best": 1.0}}),
-            "EarlyStopping: keys must be ['best', 'bad'], got keys=['best']",
+            "EarlyStopping: keys must be ['monitor', 'mode', 'best', 'bad'], got keys=['monitor', 'mode', 'best']",
         ),
     ],
 )
@@ -306,3 +306,18 @@ def test_classes_that_load_in_a_way_of_their_own_are_asked_to() -> None:
     trainer = Trainer(model, ex.mse_loss, ex.optim.SGD(model.parameters(), 0.1), callbacks=[])
     trainer.load_state_dict(trainer.state_dict())
     assert loaded == ["model"]
+
+
+def test_classes_that_load_in_a_way_of_their_own_come_first() -> None:
+    class Strict(ex.optim.SGD):
+        def load_state_dict(self, state_dict: Any) -> None:
+            raise RuntimeError("no")
+
+    model = ex.nn.Linear(1, 1)
+    trainer = Trainer(model, ex.mse_loss, Strict(model.parameters(), 0.1), callbacks=[])
+    state = trainer.state_dict()
+    state["model"] = {key: x.numpy() + 1 for key, x in state["model"].items()}
+    before = model.weight.item()
+    with pytest.raises(RuntimeError, match=r"^no$"):
+        trainer.load_state_dict(state)
+    assert model.weight.item() == before

@@ -256,7 +256,7 @@ def test_a_checkpoint_is_written_without_a_copy(
         callbacks=[],
         folder=tmp_path / "run",
     )
-    trainer.fit(DataLoader(ArrayDataset(np.ones((4, 3)), np.ones((4, 2)))), 1)
+    trainer.fit(DataLoader(ArrayDataset(np.ones((4, 3), "float32"), np.ones((4, 2)))), 1)
     saved: list[dict[str, Any]] = []
     monkeypatch.setattr(
         "extensor.train.checkpoints.save", lambda path, state: saved.append(dict(state))

@@ -112,5 +112,6 @@ def _given(key: str, value: Any) -> dict[str, Any]:
 
 
 def _word(key: str) -> str:
-    """The last part of a path, as messages name values."""
-    return key.rpartition(".")[2]
+    """The last part of a path that says something, as messages name values."""
+    last = key.rpartition(".")[2]
+    return key if last.isdigit() else last

@@ -225,7 +225,7 @@ def state_finding(
     """What is wrong with how a changed dict is taken over, if anything."""
     chance = random.Random(f"state/{seed}/{number}")
     part = chance.choice(("trainer", "loader", *good))
-    if part in ("history", "config", "generators", "progress", "callbacks", "schedules"):
+    if part not in _owners(trainer, loader):
         part = "trainer"
     owner = _owners(trainer, loader)[part]
     state = {"changed": copy.deepcopy(good if part == "trainer" else good[part])}

@@ -74,7 +74,7 @@ def _is_left_over(path: Path) -> bool:
 
 def found_run(name: str) -> RunFolder:
     """The folder called ``name``, or ``runs/<name>``."""
-    for path in (Path(name), RUNS / name) if name else ():
+    for path in (Path(name), RUNS / name) if name and "\0" not in name else ():
         run = RunFolder(path)
         if run.is_run():
             return run

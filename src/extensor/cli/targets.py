@@ -14,9 +14,10 @@ from extensor.dtypes import get_default_dtype, is_floating
 from extensor.errors import value_error
 from extensor.generator import Generator
 
-OF_CLASSES = ("CrossEntropyLoss", "NLLLoss", "FocalLoss")
+OF_CLASSES = ("CrossEntropyLoss", "NLLLoss")
 OF_NUMBERS = ("MSELoss", "L1Loss", "SmoothL1Loss", "HuberLoss")
-OF_TRUTH = ("BCEWithLogitsLoss", "BCELoss")
+OF_LOGITS = ("BCEWithLogitsLoss", "FocalLoss")
+OF_TRUTH = (*OF_LOGITS, "BCELoss")
 _ALLOWED: dict[str, tuple[int, ...]] = {
     **dict.fromkeys(OF_TRUTH, (0, 1)),
     "HingeLoss": (-1, 1),
@@ -149,6 +150,9 @@ def target_preparation(config: Config, train: Dataset) -> list[Any]:
 
     Those of a function of the user's own keep their shape.
     """
-    if kind_of(config, train) not in (NUMBERS, TRUTH):
+    known = _array(train)
+    if kind_of(config, train) not in (NUMBERS, TRUTH) or (
+        known is not None and is_floating(known.dtype)
+    ):
         return []
     return [AsNumbers(column=":" not in str(config["data"].get("name", "")))]

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from extensor import arguments
-from extensor.data.dataset import ArrayDataset, BatchDataset
+from extensor.data.dataset import ArrayDataset
 from extensor.data.folder import ImageFolder
 from extensor.data.loader import DataLoader
 from extensor.dtypes import get_default_dtype, is_floating
@@ -72,9 +72,9 @@ def check_loader(op: str, name: str, loader: Any) -> None:
     """Refuse what gives no batches, and say how a loader is made of it."""
     if isinstance(loader, DataLoader):
         return
-    is_data = isinstance(loader, BatchDataset | ImageFolder) or hasattr(loader, "__array__")
-    no_batches = isinstance(loader, str | bytes | Mapping | type)
-    if is_data or no_batches or not isinstance(loader, Iterable):
+    is_data = hasattr(loader, "__array__") or isinstance(loader, str | bytes | Mapping | type)
+    # A data set has samples by their number, but does not give batches one after the other.
+    if is_data or not isinstance(loader, Iterable):
         requirement = f"{name} must be a loader of batches (inputs, target), as {_LOADER}"
         raise type_error(op, requirement, **{name: arguments.shown(loader)})
     if isinstance(loader, tuple | list) and loader:

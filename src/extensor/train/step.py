@@ -170,6 +170,9 @@ class TrainStep:
         if self.ema is not None:
             commits.append(_prepared(self.ema, EMA, given["ema"]))
 
+        # What may still fail comes first: then nothing has changed yet.
+        commits.sort(key=lambda each: not isinstance(each, partial))
+
         def commit() -> None:
             for each in commits:
                 each()
