@@ -198,7 +198,8 @@ def _set(**values: Any) -> Callable[[dict[str, Any]], None]:
         (
             "best",
             _set(bad=...),
-            "BestCheckpoint: keys must be ['monitor', 'mode', 'best', 'bad'], got keys=['monitor', 'mode', 'best']",
+            "BestCheckpoint: keys must be ['monitor', 'mode', 'best', 'bad'], "
+            "got keys=['monitor', 'mode', 'best']",
         ),
         (
             "logging",
@@ -254,7 +255,8 @@ def _set(**values: Any) -> Callable[[dict[str, Any]], None]:
         (
             "trainer",
             _set(callbacks={"0-EarlyStopping": {"best": 1.0}}),
-            "EarlyStopping: keys must be ['monitor', 'mode', 'best', 'bad'], got keys=['monitor', 'mode', 'best']",
+            "EarlyStopping: keys must be ['monitor', 'mode', 'best', 'bad'], "
+            "got keys=['monitor', 'mode', 'best']",
         ),
     ],
 )

@@ -35,7 +35,7 @@ def with_keys(op: str, value: Any, keys: Collection[str], name: str = "") -> Map
 
 def number(op: str, key: str, value: Any) -> float | int:
     """A real number: Python's, NumPy's, or a tensor of one."""
-    found = _item(value)
+    found = item(value)
     if not (is_integer(found) or isinstance(found, float)):
         raise type_error(op, f"{key} must be a number", **_given(key, value))
     if abs(found) >= 2**1000 and is_integer(found):
@@ -45,7 +45,7 @@ def number(op: str, key: str, value: Any) -> float | int:
 
 def count(op: str, key: str, value: Any) -> int:
     """A number of things: an integer from 0 on."""
-    found = _item(value)
+    found = item(value)
     if not is_integer(found):
         raise type_error(op, f"{key} must be an integer", **_given(key, value))
     if not 0 <= found < _LIMIT:
@@ -55,7 +55,7 @@ def count(op: str, key: str, value: Any) -> int:
 
 def truth(op: str, key: str, value: Any) -> bool:
     """True or False."""
-    found = _item(value)
+    found = item(value)
     if not (isinstance(found, bool) or (is_integer(found) and found in (0, 1))):
         raise type_error(op, f"{key} must be True or False", **_given(key, value))
     return bool(found)
@@ -98,7 +98,7 @@ def is_integer(value: Any) -> bool:
     return isinstance(value, int | np.integer) and not isinstance(value, bool)
 
 
-def _item(value: Any) -> Any:
+def item(value: Any) -> Any:
     """A tensor or array of one element as the number in it."""
     value = getattr(value, "_array", value)
     return value.item() if isinstance(value, np.ndarray | np.generic) and value.size == 1 else value

@@ -197,7 +197,7 @@ class TrainStep:
 def _options(state: Mapping[str, Any]) -> dict[str, Any]:
     """The options of the groups in an optimizer's state, as plain values."""
     return {
-        key: value.item() if hasattr(value, "item") else value
+        key: entries.item(value)
         for key, value in state.items()
         if key.startswith("groups.") and not key.endswith(".params")
     }
