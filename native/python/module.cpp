@@ -1,5 +1,7 @@
 // The module extensor._native: its kernels by name, and the settings of the runtime.
+#include <algorithm>
 #include <cstdlib>
+#include <limits>
 
 #include "../kernels/tables.h"
 #include "../runtime/cpu.h"
@@ -77,7 +79,7 @@ PyObject* get_num_threads(PyObject*, PyObject*) { return PyLong_FromLong(num_thr
 PyObject* set_thread_count(PyObject*, PyObject* argument) {
   const long count = PyLong_AsLong(argument);
   if (count == -1 && PyErr_Occurred()) return nullptr;
-  set_num_threads(static_cast<int>(count));
+  set_num_threads(static_cast<int>(std::clamp<long>(count, 1, std::numeric_limits<int>::max())));
   Py_RETURN_NONE;
 }
 
@@ -187,8 +189,11 @@ bool fill(PyObject* module) {
 
 PyMODINIT_FUNC PyInit__native() {
   using namespace extensor;
-  if (!import_numpy() || !check_environment()) return nullptr;
-  PyObject* module = PyModule_Create(&module_definition);
-  if (module != nullptr && !fill(module)) Py_CLEAR(module);
-  return module;
+  return guarded([]() -> PyObject* {
+    if (!import_numpy() || !check_environment()) return nullptr;
+    num_threads();  // reads files once, and never again where there may be no memory for it
+    PyObject* module = PyModule_Create(&module_definition);
+    if (module != nullptr && !fill(module)) Py_CLEAR(module);
+    return module;
+  });
 }

@@ -90,10 +90,7 @@ class Lists {
     } else {
       if (!read_only) return false;
       object = contiguous(array);
-      if (object == nullptr) {
-        PyErr_Clear();
-        return false;
-      }
+      if (object == nullptr) return false;
       kept_.push_back(object);
       array = reinterpret_cast<PyArrayObject*>(object);
     }
