@@ -93,6 +93,12 @@ class Generator:
             self._counter = (first + blocks) % LIMIT
             return self._seed, first
 
+    def _give_back(self, seed: int, first: int, blocks: int) -> None:
+        """Go back to before a draw that failed, unless somebody has drawn since."""
+        with _lock:
+            if (self._seed, self._counter) == (seed, (first + blocks) % LIMIT):
+                self._counter = first
+
     def __repr__(self) -> str:
         return f"Generator(seed={self._seed}, counter={self._counter})"
 
@@ -130,5 +136,10 @@ def drawn(
     elif not isinstance(generator, Generator):
         raise type_error(op, "generator must be a Generator", generator=type(generator).__name__)
     per_block = 2 if fill is random_integers or dtype == float64 else 4
-    seed, block = generator._take(-(-count(shape) // per_block))
-    return fill(seed, 0, block, shape, dtype, *attributes)
+    blocks = -(-count(shape) // per_block)
+    seed, block = generator._take(blocks)
+    try:
+        return fill(seed, 0, block, shape, dtype, *attributes)
+    except MemoryError:
+        generator._give_back(seed, block, blocks)
+        raise

@@ -132,9 +132,13 @@ class Op:
         if self.check is not None:
             self.check(self.name, *arrays, *attributes)
         result = self.compute(arrays, attributes)
-        if self.updates and type(result) is tuple:
-            result = self._updated(tensors, result)
-        return self.finish(tensors, attributes, result)
+        if not (self.updates and type(result) is tuple):
+            return self.finish(tensors, attributes, result)
+        output, *values = result
+        finished = self.finish(tensors, attributes, output)
+        for name, value in zip(self.updates, values, strict=True):  # last: the rest may fail
+            tensors[self.inputs.index(name)][...] = value
+        return finished
 
     def compute(self, arrays: Sequence[Any], attributes: Sequence[Any]) -> Any:
         """By the kernel, or where there is none or it declines, by the formula."""
@@ -144,13 +148,6 @@ class Op:
         if result is NotImplemented:
             result = engine.run(self.formula, arrays, attributes)
         return result
-
-    def _updated(self, tensors: Sequence[Any], result: tuple[Any, ...]) -> Any:
-        """The first output; the others are written into the inputs that they update."""
-        output, *values = result
-        for name, value in zip(self.updates, values, strict=True):
-            tensors[self.inputs.index(name)][...] = value
-        return output
 
     def finish(self, tensors: Sequence[Any], attributes: Sequence[Any], result: Any) -> Any:
         """Wrap the result and record the call."""

@@ -98,12 +98,15 @@ def backward(
     roots = _roots("backward", tensors, grad_outputs)
     _, leaves = propagate(roots, retain_graph or create_graph, create_graph)
     seen = {id(changes.owner(gradient._array)) for _, gradient in roots}
+    sums = []
     for leaf, total in leaves.items():
         if leaf.grad is None:
-            leaf.grad = _unshared(total, seen, create_graph)
+            sums.append(_unshared(total, seen, create_graph))
         else:
             with recording(create_graph):
-                leaf.grad = leaf.grad + total
+                sums.append(leaf.grad + total)
+    for leaf, gradient in zip(leaves, sums, strict=True):  # all or, without memory, none
+        leaf.grad = gradient
 
 
 def grad(
