@@ -40,14 +40,17 @@ PyObject* guarded(const Function& function) {
 }
 
 // The one way to call a kernel. Arguments that could not be read for lack of memory are an error,
-// not a reason to decline.
+// not a reason to decline; a shape that NumPy refuses is a reason, since Python explains it better.
 inline PyObject* run_kernel(KernelCall call, const void* definition, PyObject* const* arguments,
                             Py_ssize_t count) {
   return guarded([&]() -> PyObject* {
     PyObject* result = call(definition, arguments, count);
-    if (result != Py_NotImplemented || PyErr_Occurred() == nullptr) return result;
-    Py_DECREF(result);
-    return nullptr;
+    if (result != nullptr && result != Py_NotImplemented) return result;
+    if (PyErr_Occurred() == nullptr) return result;
+    Py_XDECREF(result);
+    if (!PyErr_ExceptionMatches(PyExc_ValueError)) return nullptr;
+    PyErr_Clear();
+    return not_implemented();
   });
 }
 

@@ -1,7 +1,6 @@
 // The module extensor._native: its kernels by name, and the settings of the runtime.
 #include <algorithm>
 #include <cstdlib>
-#include <limits>
 
 #include "../kernels/tables.h"
 #include "../runtime/cpu.h"
@@ -77,9 +76,12 @@ namespace {
 PyObject* get_num_threads(PyObject*, PyObject*) { return PyLong_FromLong(num_threads()); }
 
 PyObject* set_thread_count(PyObject*, PyObject* argument) {
-  const long count = PyLong_AsLong(argument);
+  constexpr long kMostThreads = 4096;
+  int overflow = 0;
+  const long count = PyLong_AsLongAndOverflow(argument, &overflow);
   if (count == -1 && PyErr_Occurred()) return nullptr;
-  set_num_threads(static_cast<int>(std::clamp<long>(count, 1, std::numeric_limits<int>::max())));
+  set_num_threads(
+      static_cast<int>(overflow > 0 ? kMostThreads : std::clamp<long>(count, 1, kMostThreads)));
   Py_RETURN_NONE;
 }
 

@@ -19,6 +19,7 @@ from extensor.errors import type_error
 from extensor.kinds import Array, Arrays, Indices, Target, is_optional, kind_of
 from extensor.operands import promoted, shape_of, unwrapped
 from extensor.rule import Rule
+from extensor.shapes import check_possible
 from extensor.tensor import Tensor, wrap
 
 __all__ = ["OPS", "Array", "Arrays", "Function", "Indices", "Op", "Rule", "Target", "op"]
@@ -128,7 +129,7 @@ class Op:
         arrays = [unwrapped(x) for x in tensors]
         if self.shape is not None:
             shapes = {name: shape_of(x) for name, x in zip(self.inputs, arrays, strict=True)}
-            self.shape(self.name, shapes, *attributes)
+            check_possible(self.name, self.shape(self.name, shapes, *attributes))
         if self.check is not None:
             self.check(self.name, *arrays, *attributes)
         result = self.compute(arrays, attributes)

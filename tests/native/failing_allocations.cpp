@@ -141,8 +141,7 @@ void* operator new[](size_t bytes, const std::nothrow_t&) noexcept {
   return fails(CALLER) ? nullptr : __libc_malloc(bytes);
 }
 void* operator new(size_t bytes, std::align_val_t alignment) {
-  void* memory =
-      fails(CALLER) ? nullptr : __libc_memalign(static_cast<size_t>(alignment), bytes);
+  void* memory = fails(CALLER) ? nullptr : __libc_memalign(static_cast<size_t>(alignment), bytes);
   if (memory == nullptr) throw std::bad_alloc();
   return memory;
 }
