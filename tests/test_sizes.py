@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
-from typing import Any
 
 import extreme_sizes
 import pytest
@@ -12,11 +12,16 @@ import pytest
 import extensor as ex
 from extensor import nn
 
+unshadowed = pytest.mark.skipif(
+    "EXTENSOR_SANITIZED" in os.environ,
+    reason="a sanitizer needs all addresses, and ends the process where an allocation is too large",
+)
 TOO_LARGE = "must have fewer than 2**60 elements"
 
 
+@unshadowed
 def test_extreme_sizes_end_in_our_words() -> None:
-    code, found, end = extreme_sizes.ended([2**31, 2**40, 2**62, 10**30, -(2**63)], 3, 120)
+    code, found, end = extreme_sizes.ended([2**40, 2**62, 10**30, -(2**63)], 3, 120)
     assert (code, found) == (0, []), end
 
 
@@ -94,7 +99,13 @@ def test_a_module_too_large_is_refused() -> None:
 
 
 def test_memory_that_is_not_there_is_a_memory_error() -> None:
-    makers: list[Any] = [lambda: ex.zeros(2**50), lambda: ex.repeat(ex.ones(2), 2**50)]
-    for make in makers:
-        with pytest.raises(MemoryError):
-            make()
+    with pytest.raises(
+        MemoryError, match=r"^out of memory: an array needs 4503599627370496 bytes$"
+    ):
+        ex.zeros(2**50)
+
+
+@unshadowed
+def test_so_it_is_where_numpy_asks_for_it() -> None:
+    with pytest.raises(MemoryError):
+        ex.repeat(ex.ones(2), 2**50)
