@@ -90,7 +90,6 @@ PyObject* number_tensor(PyObject* number, PyObject* result) {
 
 // New reference to what one keeper asks for.
 PyObject* kept(Keeper keeper, PyObject* const* bound, int arity, PyObject* result) {
-  static PyObject* const shape_name = PyUnicode_InternFromString("shape");
   switch (keeper.what) {
     case Keep::tensor:
       if (is_number(bound[keeper.index])) return number_tensor(bound[keeper.index], result);
@@ -98,7 +97,7 @@ PyObject* kept(Keeper keeper, PyObject* const* bound, int arity, PyObject* resul
     case Keep::shape:
       if (is_number(bound[keeper.index])) return PyTuple_New(0);
       if (bound[keeper.index] == Py_None) return Py_NewRef(Py_None);
-      return PyObject_GetAttr(as_tensor(bound[keeper.index])->array, shape_name);
+      return PyObject_GetAttrString(as_tensor(bound[keeper.index])->array, "shape");
     case Keep::dtype:
       return PyObject_GetAttrString(as_tensor(bound[keeper.index])->array, "dtype");
     case Keep::output:
@@ -163,7 +162,7 @@ PyObject* short_way(const DispatcherObject& self, PyObject* const* given, Py_ssi
       return nullptr;
     }
   }
-  Reference result(self.call(self.definition, arguments, self.count));
+  Reference result(run_kernel(self.call, self.definition, arguments, self.count));
   if (!result || result.get() == Py_NotImplemented || !PyArray_Check(result.get())) return nullptr;
   Reference output(new_tensor(result.get()));
   if (output && is_recorded(self, bound) && !record(self, bound, output.get(), result.get())) {

@@ -232,7 +232,7 @@ PyObject* view_at(PyObject* x, PyObject* index) {
   Reference items(view_index(index));
   Reference view(items ? PyObject_GetItem(x, items.get()) : nullptr);
   if (view && PyArray_CheckExact(view.get())) return view.release();
-  PyErr_Clear();
+  if (!PyErr_ExceptionMatches(PyExc_MemoryError)) PyErr_Clear();
   return not_implemented();
 }
 
@@ -269,7 +269,8 @@ PyObject* call_place(const void*, PyObject* const* arguments, Py_ssize_t count) 
     return not_implemented();
   }
   std::memset(data_of(whole), 0, PyArray_NBYTES(whole.array()));
-  if (PyArray_CopyInto(part.array(), x) < 0) return nullptr;
+  const int copied = taking_lock([&] { return PyArray_CopyInto(part.array(), x); });
+  if (copied < 0) return nullptr;
   return whole.release();
 }
 

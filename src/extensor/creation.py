@@ -10,7 +10,7 @@ import numpy as np
 from extensor import storage, tape
 from extensor.dtypes import DType, as_dtype, float64, get_default_dtype, is_floating
 from extensor.errors import type_error, value_error
-from extensor.shapes import target
+from extensor.shapes import check_possible, target
 from extensor.tensor import Tensor, is_recorded_in, to_array, wrap
 
 
@@ -103,6 +103,9 @@ def arange(
         raise value_error("arange", "step must not be 0", step=step)
     if stop is None:
         start, stop = 0, start
+    if not abs(stop - start) < 2**60 * abs(step):
+        requirement = "the result must have fewer than 2**60 elements"
+        raise value_error("arange", requirement, start=start, stop=stop, step=step)
     array = np.arange(start, stop, step)
     if dtype is not None or is_floating(array.dtype):
         array = array.astype(_dtype("arange", dtype))
@@ -125,6 +128,7 @@ def linspace(
     """
     if num < 0:
         raise value_error("linspace", "num must be 0 or more", num=num)
+    target("linspace", num, "num")
     array = np.linspace(start, stop, num, endpoint=endpoint, dtype=float64)
     return _made(array.astype(_dtype("linspace", dtype)), requires_grad)
 
@@ -140,6 +144,7 @@ def eye(
             [0., 1.]])
     """
     rows, columns = target("eye", (n, n if m is None else m), "n, m")
+    k = max(-rows, min(k, columns))
     return _made(np.eye(rows, columns, k, _dtype("eye", dtype)), requires_grad)
 
 
@@ -175,4 +180,6 @@ def one_hot(indices: Any, num_classes: int | None = None, dtype: DType = None) -
     if classes.size and not (classes.min() >= 0 and classes.max() < num_classes):
         worst = classes.max() if classes.min() >= 0 else classes.min()
         raise value_error("one_hot", f"indices must be in [0, {num_classes - 1}]", index=int(worst))
+    target("one_hot", num_classes, "num_classes")
+    check_possible("one_hot", (*classes.shape, num_classes))
     return wrap((classes[..., None] == np.arange(num_classes)).astype(_dtype("one_hot", dtype)))

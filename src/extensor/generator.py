@@ -94,6 +94,12 @@ class Generator:
             self._counter = (first + blocks) % LIMIT
             return self._seed, first
 
+    def _give_back(self, seed: int, first: int, blocks: int) -> None:
+        """Go back to before a draw that failed, unless somebody has drawn since."""
+        with _lock:
+            if (self._seed, self._counter) == (seed, (first + blocks) % LIMIT):
+                self._counter = first
+
     def __repr__(self) -> str:
         return f"Generator(seed={self._seed}, counter={self._counter})"
 
@@ -131,16 +137,23 @@ def drawn(
     elif not isinstance(generator, Generator):
         raise type_error(op, "generator must be a Generator", generator=type(generator).__name__)
     per_block = 2 if fill is random_integers or dtype == float64 else 4
+    blocks = -(-count(shape) // per_block)
     if _draws.again is None:
-        draw = generator._take(-(-count(shape) // per_block))
+        draw = generator._take(blocks)
     else:
         repeated = next(_draws.again, None)
         if repeated is None:
             raise value_error(op, "a function that is run again must not draw more than before")
         draw = repeated
+    try:
+        array = fill(draw[0], 0, draw[1], shape, dtype, *attributes)
+    except MemoryError:
+        if _draws.again is None:
+            generator._give_back(*draw, blocks)
+        raise
     for noted in _draws.noted:
         noted.append(draw)
-    return fill(draw[0], 0, draw[1], shape, dtype, *attributes)
+    return array
 
 
 class _Draws(local):

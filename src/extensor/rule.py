@@ -30,6 +30,7 @@ from extensor.dtypes import float32, is_floating, is_half
 from extensor.errors import type_error, value_error
 from extensor.kinds import Array, Indices
 from extensor.operands import as_tensor, shape_of, unwrapped
+from extensor.shapes import target
 from extensor.tensor import Tensor, wrap
 
 if TYPE_CHECKING:
@@ -165,7 +166,7 @@ class Rule:
                 kind = self.op.kinds[index] if role == "tensor" else Array
                 arguments[position] = as_tensor(self.name, name, value, kind)
             elif role == "shape" and value is not None:
-                arguments[position] = tuple(value)
+                arguments[position] = target(self.name, tuple(value), name)
         if any(arguments[position] is None for position in self.kept_at):
             arguments = self._with_kept(arguments)
         needs = None if self.op.variadic else (True,) * len(self.fields)

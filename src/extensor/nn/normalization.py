@@ -79,24 +79,28 @@ class _BatchNorm(_ByChannel):
         super().__init__(num_features, eps, momentum, affine, track_running_stats, bias, dtype)
 
     def forward(self, x: Any) -> Tensor:
-        return batch_norm(
+        counted = self.num_batches_tracked
+        if self.training and counted is not None:
+            counted = counted + 1
+        output = batch_norm(
             self._checked(x),
             self.running_mean,
             self.running_var,
             self.weight,
             self.bias,
             self.training or self.running_mean is None,
-            self._share(),
+            self._share(counted),
             self.eps,
         )
+        self.num_batches_tracked = counted  # only now: a batch that failed does not count
+        return output
 
-    def _share(self) -> float:
-        """Count this batch; the share it has in the running statistics."""
-        if not self.training or self.num_batches_tracked is None:
+    def _share(self, counted: Tensor | None) -> float:
+        """The share that the last of so many batches has in the running statistics."""
+        if not self.training or counted is None:
             return 0.0
-        self.num_batches_tracked = self.num_batches_tracked + 1
         # Without a momentum the running statistics are the plain averages of all batches.
-        return 1 / self.num_batches_tracked.item() if self.momentum is None else self.momentum
+        return 1 / counted.item() if self.momentum is None else self.momentum
 
 
 class BatchNorm1d(_BatchNorm):

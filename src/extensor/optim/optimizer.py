@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -28,6 +28,22 @@ _NOT_NEGATIVE = (
     "alpha",
 )
 _FRACTIONS = ("betas", "rho")
+
+
+class Move(NamedTuple):
+    """An update of some parameters of a group, with the state they may not have had before."""
+
+    history: History
+    indices: list[int]
+    step: int
+    lists: list[list[Any]]
+    used: Sequence[list[Any]]
+
+    def keep_state(self) -> None:
+        """Put the state where the next step finds it."""
+        for arrays, state in zip(self.used, self.lists[2:], strict=True):
+            for index, array in zip(self.indices, state, strict=bool(arrays)):
+                arrays[index] = array
 
 
 class Optimizer:
@@ -79,31 +95,64 @@ class Optimizer:
         if closure is not None:
             with tape.enable_grad():
                 loss = closure()
-        kernel = self.update.kernel
-        for history in self._histories:
-            group = history.group
-            parameters = group["params"]
-            count = history.count
-            try:
-                gradients = [parameter.grad._array for parameter in parameters]
-            except AttributeError:  # there is one without a gradient
-                count = -1
-            if kernel is not None and count >= 0:
-                arrays = [parameter._array for parameter in parameters]
-                lists = (arrays, gradients, *self._used(group, history.state))
-                attributes = self._attributes(group, count + 1)
-                if engine.run(kernel, lists, attributes) is not NotImplemented:
-                    history.count = count + 1
-                    changes.mark_all(arrays, tape.mode.anomaly)
-                    continue
-            self._step_by_count(history)
+        left = self._step_at_once()
+        if left:
+            self._step_by_count(left)
         for schedule in self.schedules:
             if schedule.automatic:
                 schedule.step()
         return loss
 
-    def _step_by_count(self, history: History) -> None:
-        """The whole way: check, make what state is missing, update those of one age together."""
+    def _step_at_once(self) -> list[History]:
+        """The short way, for parameters that all have a gradient, state and, in a group, one age.
+
+        Returns the groups for which it is not.
+        """
+        kernel = self.update.kernel
+        if kernel is None:
+            return self._histories
+        given = []
+        for history in self._histories:
+            parameters = history.group["params"]
+            try:
+                gradients = [parameter.grad._array for parameter in parameters]
+            except AttributeError:  # there is one without a gradient
+                return self._histories
+            if history.count < 0:
+                return self._histories
+            arrays = [parameter._array for parameter in parameters]
+            given.append((arrays, gradients, *self._used(history.group, history.state)))
+        jobs: list[tuple[Any, ...]] = [()]
+        if len(given) > 1:
+            jobs = [(kernel(*lists),) for lists in given]
+            if (NotImplemented,) in jobs:
+                return self._histories
+        for number, (history, lists, job) in enumerate(
+            zip(self._histories, given, jobs, strict=True)
+        ):
+            attributes = self._attributes(history.group, history.count + 1)
+            if engine.run(kernel, lists, (*attributes, *job)) is NotImplemented:
+                return self._histories[number:]
+            history.count += 1
+            changes.mark_all(lists[0], tape.mode.anomaly)
+        return []
+
+    def _step_by_count(self, histories: Sequence[History]) -> None:
+        """The whole way: check, make what state is missing, update those of one age together.
+
+        All that may fail for lack of memory comes before the first change.
+        """
+        moves = [move for history in histories for move in self._moves(history)]
+        jobs = [self.update.prepared(move.lists) if len(moves) > 1 else None for move in moves]
+        for move in moves:
+            move.keep_state()
+        for move, job in zip(moves, jobs, strict=True):
+            self.update(move.lists, self._attributes(move.history.group, move.step), job)
+            changes.mark_all(move.lists[0], tape.mode.anomaly)
+            move.history.set_step(move.indices, move.step)
+
+    def _moves(self, history: History) -> list[Move]:
+        """The updates of a group, one for all parameters that have taken as many steps."""
         group = history.group
         parameters = group["params"]
         steps = history.steps()
@@ -113,17 +162,23 @@ class Optimizer:
                 self._check_gradient(index, parameter)
                 by_step.setdefault(steps[index] + 1, []).append(index)
         used = self._used(group, history.state)
-        for name, arrays in zip(self.state_names, used, strict=True):
-            for index in [i for indices in by_step.values() for i in indices] if arrays else ():
-                if arrays[index] is None:
-                    arrays[index] = state_like(parameters[index]._array, self._initial(name, group))
+        moves = []
         for step, indices in by_step.items():
+            state = [
+                [
+                    state_like(parameters[i]._array, self._initial(name, group))
+                    if arrays[i] is None
+                    else arrays[i]
+                    for i in indices
+                ]
+                if arrays
+                else []
+                for name, arrays in zip(self.state_names, used, strict=True)
+            ]
             chosen = [parameters[i]._array for i in indices]
             gradients = [parameters[i].grad._array for i in indices]
-            state = [[arrays[i] for i in indices] if arrays else [] for arrays in used]
-            self.update([chosen, gradients, *state], self._attributes(group, step))
-            changes.mark_all(chosen, tape.mode.anomaly)
-            history.set_step(indices, step)
+            moves.append(Move(history, indices, step, [chosen, gradients, *state], used))
+        return moves
 
     def _check_gradient(self, index: int, parameter: Tensor) -> None:
         gradient, array = parameter.grad, parameter._array

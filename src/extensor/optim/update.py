@@ -30,12 +30,20 @@ class Update:
         self.kernel = engine.kernel(self.name)
         self.formula = _in_place(formula, roles)
 
-    def __call__(self, lists: Sequence[list[Any]], attributes: Sequence[Any]) -> None:
+    def prepared(self, lists: Sequence[list[Any]]) -> Any:
+        """All the memory that a call with ``lists`` needs, to be given to it; None if unknown."""
+        job = NotImplemented if self.kernel is None else self.kernel(*lists)
+        return None if job is NotImplemented else job
+
+    def __call__(
+        self, lists: Sequence[list[Any]], attributes: Sequence[Any], job: Any = None
+    ) -> None:
         """Change the arrays of every list but the gradients."""
         attributes = [float(number) for number in attributes]
         kernel = self.kernel
         if kernel is not None:
-            if engine.run(kernel, lists, attributes) is not NotImplemented:
+            given = attributes if job is None else [*attributes, job]
+            if engine.run(kernel, lists, given) is not NotImplemented:
                 return
             if len(lists[0]) > 1:
                 # A parameter that the kernel does not take must not cost the others theirs.
