@@ -45,6 +45,7 @@ struct DispatcherObject {
 };
 
 bool observed = false;
+PyObject* shape_name = nullptr;  // "shape", made when the module is
 
 DispatcherObject* as_dispatcher(PyObject* object) {
   return reinterpret_cast<DispatcherObject*>(object);
@@ -97,7 +98,7 @@ PyObject* kept(Keeper keeper, PyObject* const* bound, int arity, PyObject* resul
     case Keep::shape:
       if (is_number(bound[keeper.index])) return PyTuple_New(0);
       if (bound[keeper.index] == Py_None) return Py_NewRef(Py_None);
-      return PyObject_GetAttrString(as_tensor(bound[keeper.index])->array, "shape");
+      return PyObject_GetAttr(as_tensor(bound[keeper.index])->array, shape_name);
     case Keep::dtype:
       return PyObject_GetAttrString(as_tensor(bound[keeper.index])->array, "dtype");
     case Keep::output:
@@ -312,7 +313,8 @@ PyMethodDef functions[] = {{"set_observed", set_observed, METH_O, nullptr}, {}};
 bool is_observed() { return observed; }
 
 bool add_dispatcher_type(PyObject* module) {
-  return PyType_Ready(&dispatcher_type) == 0 &&
+  shape_name = PyUnicode_InternFromString("shape");
+  return shape_name != nullptr && PyType_Ready(&dispatcher_type) == 0 &&
          PyModule_AddObjectRef(module, "Dispatcher",
                                reinterpret_cast<PyObject*>(&dispatcher_type)) == 0 &&
          PyModule_AddFunctions(module, functions) == 0;
