@@ -65,7 +65,7 @@ def roll(xp: Any, x: Array, shift: int | tuple[int, ...], axis: Axis = None) -> 
     >>> ex.roll([1.0, 2.0, 3.0], 1)
     tensor([3., 1., 2.])
     """
-    return xp.roll(x, _as_tuple(shift), axis=_as_tuple(axis))
+    return xp.roll(x, _as_tuple(shift), axis=_as_tuple(axis) if x.ndim else None)
 
 
 @roll.backward()
