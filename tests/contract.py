@@ -138,6 +138,7 @@ SIGNATURES: dict[str, str] = {
     },
     **{
         f"{kind}_pool{axes}d{rule}": f"{inputs}, {attributes}"
+        + (", divisor_override=None" if (kind, axes) == ("avg", 2) else "")
         for kind, kept, attributes in (
             ("max", "x", "kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False"),
             (

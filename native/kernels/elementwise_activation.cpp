@@ -52,7 +52,9 @@ constexpr Elementwise choice(const char* name, Exact, Approximate) {
           false,
           Cost::medium,
           {choosing_pass<float, kInputs, Exact, Approximate>(),
-           choosing_pass<double, kInputs, Exact, Approximate>()}};
+           choosing_pass<double, kInputs, Exact, Approximate>()},
+          nullptr,
+          true};
 }
 
 constexpr Elementwise kActivations[] = {

@@ -245,6 +245,14 @@ PyObject* call_getitem(const void*, PyObject* const* arguments, Py_ssize_t count
   return take(as_array(arguments[0]), indices, 0);
 }
 
+// Whether there can be an array of this shape at all; Python says what is wrong with it.
+bool fits_memory(const npy_intp* shape, int ndim) {
+  npy_intp bytes = sizeof(double);
+  return std::all_of(shape, shape + ndim, [&](npy_intp size) {
+    return size == 0 || !__builtin_mul_overflow(bytes, size, &bytes);
+  });
+}
+
 // x, shape, index: for place, and for the rule of getitem, which is the same.
 PyObject* call_place(const void*, PyObject* const* arguments, Py_ssize_t count) {
   npy_intp shape[kMaxDimensions];
@@ -260,6 +268,7 @@ PyObject* call_place(const void*, PyObject* const* arguments, Py_ssize_t count) 
   if (indices != nullptr) {
     return ndim == 0 ? not_implemented() : add_slices(x, ndim, shape, indices, 0);
   }
+  if (!fits_memory(shape, ndim)) return not_implemented();
   Reference whole(new_array(storage.typenum, ndim, shape));
   if (!whole) return nullptr;
   Reference part(view_at(whole.get(), arguments[2]));

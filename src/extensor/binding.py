@@ -8,6 +8,7 @@ from numbers import Real
 from typing import Any
 
 from extensor.errors import type_error
+from extensor.keywords import FUNCTIONS, without_defaults
 
 _MISSING = ...  # what the dispatcher takes for a required parameter
 
@@ -46,6 +47,8 @@ class Parameters:
 
     def bound(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Sequence[Any]:
         """The arguments in the order of the signature, defaults filled in."""
+        if kwargs:
+            kwargs = self.known(kwargs)
         given = len(args)
         values = [*args, *self.defaults[given:]]
         for name, value in kwargs.items():
@@ -62,6 +65,11 @@ class Parameters:
                 )
         return values
 
+    def known(self, kwargs: dict[str, Any]) -> dict[str, Any]:
+        """Without what only PyTorch's function of this name has, at its default."""
+        accepted = FUNCTIONS.get(self.name)
+        return kwargs if accepted is None else without_defaults(self.name, kwargs, accepted)
+
     def _refuse(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         """Say what is wrong with the arguments: nothing, if one of them is an Ellipsis (``x[...]``)."""
         try:
@@ -75,7 +83,7 @@ def reordered(public: Parameters) -> Callable[..., Any]:
 
     def bound(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Sequence[Any]:
         public.bound(args, kwargs)
-        result: Sequence[Any] = public.written(*args, **kwargs)
+        result: Sequence[Any] = public.written(*args, **public.known(kwargs))
         return result
 
     return bound

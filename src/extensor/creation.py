@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from extensor import storage, tape
-from extensor.dtypes import DType, as_dtype, float64, get_default_dtype, is_floating
+from extensor.dtypes import DType, as_dtype, bool_, float64, get_default_dtype, is_floating
 from extensor.errors import type_error, value_error
 from extensor.shapes import check_possible, target
 from extensor.tensor import Tensor, is_recorded_in, to_array, wrap
@@ -108,7 +108,7 @@ def arange(
         raise value_error("arange", requirement, start=start, stop=stop, step=step)
     array = np.arange(start, stop, step)
     if dtype is not None or is_floating(array.dtype):
-        array = array.astype(_dtype("arange", dtype))
+        array = _counted("arange", array, _dtype("arange", dtype))
     return _made(array, requires_grad)
 
 
@@ -130,7 +130,20 @@ def linspace(
         raise value_error("linspace", "num must be 0 or more", num=num)
     target("linspace", num, "num")
     array = np.linspace(start, stop, num, endpoint=endpoint, dtype=float64)
-    return _made(array.astype(_dtype("linspace", dtype)), requires_grad)
+    return _made(_counted("linspace", array, _dtype("linspace", dtype)), requires_grad)
+
+
+def _counted(op: str, array: Any, dtype: DType) -> Any:
+    """Evenly spaced numbers in the dtype asked for, which must have them."""
+    if dtype == bool_:
+        raise type_error(op, "dtype must be one of numbers", dtype=str(dtype))
+    if not is_floating(dtype) and array.size:
+        low, high = min(array[0], array[-1]), max(array[0], array[-1])
+        limits = np.iinfo(dtype)
+        if not (limits.min <= low and high <= limits.max):
+            got = {"first": array[0].item(), "last": array[-1].item()}
+            raise value_error(op, f"all numbers must fit dtype {dtype}", **got)
+    return array.astype(dtype)
 
 
 def eye(

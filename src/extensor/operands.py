@@ -121,7 +121,9 @@ def _cast(op: str, name: str, value: Any, dtype: DType) -> Any:
         with np.errstate(
             over="ignore"
         ):  # a number beyond the dtype's range is infinite, as in IEEE
-            return wrap(np.asarray(value, dtype))
+            # bfloat16 takes no int beyond 64 bits, though it has numbers as large.
+            number = float(value) if is_floating(dtype) else value
+            return wrap(np.asarray(number, dtype))
     except OverflowError:
         raise value_error(op, f"{name} must fit dtype {dtype}", **{name: value}) from None
 

@@ -254,7 +254,7 @@ class Rule:
         incoming = arguments[0][0].dtype if self.several else arguments[0].dtype
         known = {}
         for (role, index), value in zip(self.roles, arguments[1:], strict=True):
-            if role == "output":
+            if role == "output" and is_floating(value.dtype):
                 incoming = value.dtype
             if role == "tensor" and self.op.variadic:
                 return [x.dtype for x in value]

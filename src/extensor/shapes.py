@@ -53,15 +53,31 @@ def axis_index(op: str, axis: Any, ndim: int, name: str = "axis") -> int:
     return index % ndim
 
 
+def axis_or_none(op: str, axis: Any, ndim: int, name: str = "axis") -> int | None:
+    """The same where a 0-d tensor has a result too: it is a line of one element, whose axis is none.
+
+    So -1 and 0 name it, as in NumPy and PyTorch.
+    """
+    if ndim:
+        return axis_index(op, axis, ndim, name)
+    if hasattr(axis, "__index__") and operator.index(axis) not in (-1, 0):
+        raise value_error(op, f"{name} must be -1 or 0 for a 0-d tensor", **{name: axis})
+    axis_index(op, axis, 1, name)
+    return None
+
+
 def axis_indices(op: str, axis: Any, ndim: int, name: str = "axis") -> Shape:
-    """None (all axes), an int or a sequence of ints, as sorted non-negative axes."""
+    """None (all axes), an int or a sequence of ints, as sorted non-negative axes.
+
+    Of a 0-d tensor, for which -1 and 0 may be given, there are none.
+    """
     if axis is None:
         return tuple(range(ndim))
     axes = axis if isinstance(axis, list | tuple) else (axis,)
-    indices = sorted(axis_index(op, item, ndim, name) for item in axes)
+    indices = [axis_or_none(op, item, ndim, name) for item in axes]
     if len(set(indices)) != len(indices):
         raise value_error(op, f"{name} must not name an axis twice", **{name: axis})
-    return tuple(indices)
+    return tuple(sorted(index for index in indices if index is not None))
 
 
 def reduced(op: str, shapes: Shapes, axis: Any = None, keepdims: bool = False, *_: Any) -> Shape:

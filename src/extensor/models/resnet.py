@@ -1,9 +1,12 @@
-"""Residual networks: blocks that learn what to add to their input. Keys as in torchvision."""
+"""Residual networks: blocks that learn what to add to their input.
+
+Modules and keys are torchvision's, in its order: what is cut off by ``children()`` works as there.
+"""
 
 from __future__ import annotations
 
 from extensor import arguments, nn
-from extensor.ops import flatten, relu
+from extensor.ops import flatten
 from extensor.tensor import Tensor
 
 
@@ -17,6 +20,7 @@ class BasicBlock(nn.Module):
     def __init__(self, channels: int, out_channels: int, stride: int = 1) -> None:
         self.conv1 = _conv3x3(channels, out_channels, stride)
         self.bn1 = nn.BatchNorm2d(out_channels)
+        self.relu = nn.ReLU()
         self.conv2 = _conv3x3(out_channels, out_channels)
         self.bn2 = nn.BatchNorm2d(out_channels)
         self.downsample: nn.Module | None = None
@@ -29,8 +33,9 @@ class BasicBlock(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         """``relu(f(x) + shortcut(x))``."""
         shortcut = x if self.downsample is None else self.downsample(x)
-        x = self.bn2(self.conv2(relu(self.bn1(self.conv1(x)))))
-        return relu(x + shortcut)
+        x = self.bn2(self.conv2(self.relu(self.bn1(self.conv1(x)))))
+        output: Tensor = self.relu(x + shortcut)
+        return output
 
 
 class ResNet(nn.Module):
@@ -53,6 +58,7 @@ class ResNet(nn.Module):
             else nn.Conv2d(in_channels, 64, 7, stride=2, padding=3, bias=False)
         )
         self.bn1 = nn.BatchNorm2d(64)
+        self.relu = nn.ReLU()
         self.maxpool = nn.MaxPool2d(3, 2, 1) if stem == "large" else nn.Identity()
         self.layer1 = _stage(64, 64, blocks[0], 1)
         self.layer2 = _stage(64, 128, blocks[1], 2)
@@ -66,7 +72,7 @@ class ResNet(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """The logits of a batch of images."""
-        x = self.maxpool(relu(self.bn1(self.conv1(x))))
+        x = self.maxpool(self.relu(self.bn1(self.conv1(x))))
         for stage in (self.layer1, self.layer2, self.layer3, self.layer4):
             x = stage(x)
         logits: Tensor = self.fc(flatten(self.avgpool(x), 1))

@@ -11,6 +11,7 @@ from extensor import ops
 from extensor.creation import full
 from extensor.dtypes import DType, get_default_dtype
 from extensor.errors import value_error
+from extensor.keywords import DEVICE, NOTHING, also_takes
 from extensor.nn.inputs import in_dtype_of
 from extensor.nn.module import Module
 from extensor.nn.parameter import Parameter
@@ -48,6 +49,7 @@ class LeakyReLU(Module):
         return ops.leaky_relu(x, self.negative_slope)
 
 
+@also_takes(**DEVICE)
 class PReLU(Module):
     """``x`` where it is positive, else ``weight * x``: one learned weight, or one per channel."""
 
@@ -156,6 +158,7 @@ class Hardswish(_Elementwise):
         return ops.hard_swish(x)
 
 
+@also_takes(min_value=NOTHING, max_value=NOTHING)
 class Hardtanh(Module):
     """``min(max(x, min_val), max_val)``."""
 

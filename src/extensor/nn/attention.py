@@ -8,6 +8,7 @@ from typing import Any
 from extensor.creation import asarray, empty, ones
 from extensor.dtypes import DType, bool_, is_floating
 from extensor.errors import type_error, value_error
+from extensor.keywords import DEVICE, also_takes
 from extensor.nn import init
 from extensor.nn.inputs import in_dtype_of
 from extensor.nn.linear import Linear
@@ -27,6 +28,7 @@ from extensor.shapes import Shape
 from extensor.tensor import Tensor
 
 
+@also_takes(**DEVICE, add_bias_kv=(False,), add_zero_attn=(False,))
 class MultiHeadAttention(Module):
     """Attention of ``num_heads`` parts of the vectors, each with projections of its own.
 

@@ -8,6 +8,7 @@ from typing import Any
 from extensor.creation import asarray, empty
 from extensor.dtypes import DType
 from extensor.errors import value_error
+from extensor.keywords import DEVICE, also_takes
 from extensor.nn.inputs import in_dtype_of
 from extensor.nn.linear import uniform_by_fan_in
 from extensor.nn.module import Module
@@ -20,6 +21,7 @@ Ints = int | Sequence[int]
 PADDING_MODES = ("zeros", "reflect", "replicate", "circular")
 
 
+@also_takes(**DEVICE)
 class _Convolution(Module):
     """The weight, (out_channels, in_channels / groups, *kernel_size), the bias and the options."""
 
@@ -119,6 +121,7 @@ class Conv2d(_Convolution):
         return conv2d(x, self.weight, self.bias, self.stride, zeros, self.dilation, self.groups)
 
 
+@also_takes(**DEVICE, padding_mode=("zeros",))
 class _TransposedConvolution(Module):
     """The weight, (in_channels, out_channels / groups, *kernel_size), the bias and the options."""
 
@@ -156,6 +159,11 @@ class _TransposedConvolution(Module):
         """Draw weights and bias anew."""
         uniform_by_fan_in(self.weight, self.bias)
 
+    def _check_output_size(self, output_size: Any) -> None:
+        if output_size is not None:
+            requirement = "output_size must be None (output_padding of the constructor sets it)"
+            raise value_error(type(self).__name__, requirement, output_size=output_size)
+
     def _options(self) -> tuple[Any, ...]:
         return self.stride, self.padding, self.output_padding, self.groups, self.dilation
 
@@ -165,7 +173,8 @@ class ConvTranspose1d(_TransposedConvolution):
 
     _axes = 1
 
-    def forward(self, x: Any) -> Tensor:
+    def forward(self, x: Any, output_size: None = None) -> Tensor:
+        self._check_output_size(output_size)
         x = in_dtype_of(self, self.weight, x)
         return conv_transpose1d(x, self.weight, self.bias, *self._options())
 
@@ -180,6 +189,7 @@ class ConvTranspose2d(_TransposedConvolution):
 
     _axes = 2
 
-    def forward(self, x: Any) -> Tensor:
+    def forward(self, x: Any, output_size: None = None) -> Tensor:
+        self._check_output_size(output_size)
         x = in_dtype_of(self, self.weight, x)
         return conv_transpose2d(x, self.weight, self.bias, *self._options())

@@ -7,6 +7,7 @@ from typing import Any
 from extensor.creation import empty
 from extensor.dtypes import DType
 from extensor.errors import value_error
+from extensor.keywords import DEVICE, LOOKED_UP, NOTHING, also_takes
 from extensor.nn import init
 from extensor.nn.module import Module
 from extensor.nn.parameter import Parameter
@@ -15,6 +16,7 @@ from extensor.tape import no_grad
 from extensor.tensor import Tensor
 
 
+@also_takes(**DEVICE, **LOOKED_UP, _weight=NOTHING, _freeze=(False,))
 class Embedding(Module):
     """The rows of a learned table at the given indices.
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from extensor.creation import empty
 from extensor.dtypes import DType
+from extensor.keywords import DEVICE, also_takes
 from extensor.nn import init
 from extensor.nn.inputs import in_dtype_of
 from extensor.nn.module import Module
@@ -15,6 +16,7 @@ from extensor.ops import flatten, linear
 from extensor.tensor import Tensor
 
 
+@also_takes(**DEVICE)
 class Linear(Module):
     """``x @ weight.T + bias``; the weight is (out_features, in_features).
 

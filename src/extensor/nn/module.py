@@ -20,6 +20,7 @@ from extensor.ops.casting import cast
 from extensor.tensor import Tensor, forget_gradients
 
 Self = TypeVar("Self", bound="Module")
+_INPUTS = (("input", 0), ("input1", 0), ("input2", 1))
 _SHOWN = (int, float, str, list, tuple, type(None))
 
 
@@ -50,6 +51,8 @@ class Module:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Run ``forward``. An error inside it begins with the path of the module it came from."""
         try:
+            if kwargs:
+                args, kwargs = self._by_position(args, kwargs)
             if not self._hooks:
                 # Without keywords, the usual call, Python need not build a dict to pass them on.
                 return self.forward(*args, **kwargs) if kwargs else self.forward(*args)
@@ -57,6 +60,16 @@ class Module:
         except Exception as error:
             add_to_path(error, self)
             raise
+
+    def _by_position(
+        self, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """PyTorch calls ``input`` what comes first into each of its layers, whatever we call it."""
+        if type(self).forward.__module__.startswith("extensor."):
+            for name, position in _INPUTS:
+                if name in kwargs and len(args) == position:
+                    args = (*args, kwargs.pop(name))
+        return args, kwargs
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         """What the module computes."""

@@ -8,6 +8,7 @@ from typing import Any
 from extensor.creation import asarray, ones, zeros
 from extensor.dtypes import DType
 from extensor.errors import value_error
+from extensor.keywords import DEVICE, also_takes
 from extensor.nn.inputs import in_dtype_of
 from extensor.nn.module import Module
 from extensor.nn.parameter import Parameter
@@ -64,6 +65,7 @@ class _ByChannel(Module):
         return x
 
 
+@also_takes(**DEVICE)
 class _BatchNorm(_ByChannel):
     def __init__(
         self,
@@ -119,6 +121,7 @@ class BatchNorm2d(_BatchNorm):
     _axes = (4,)
 
 
+@also_takes(**DEVICE)
 class InstanceNorm2d(_ByChannel):
     """Each channel of each image of (batch, channels, height, width) normalized.
 
@@ -159,6 +162,7 @@ class InstanceNorm2d(_ByChannel):
         )
 
 
+@also_takes(**DEVICE)
 class GroupNorm(Module):
     """Each of ``num_groups`` groups of channels of (batch, channels, ...) normalized."""
 
@@ -191,6 +195,7 @@ class GroupNorm(Module):
         return group_norm(x, self.num_groups, self.weight, self.bias, self.eps)
 
 
+@also_takes(**DEVICE)
 class LayerNorm(Module):
     """The last axes, of sizes ``normalized_shape``, normalized together."""
 
@@ -215,6 +220,7 @@ class LayerNorm(Module):
         return layer_norm(x, self.normalized_shape, self.weight, self.bias, self.eps)
 
 
+@also_takes(**DEVICE)
 class RMSNorm(Module):
     """The last axes, of sizes ``normalized_shape``, divided by their root mean square."""
 

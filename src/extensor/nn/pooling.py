@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from extensor.keywords import also_takes
 from extensor.nn.module import Module
 from extensor.ops import (
     adaptive_avg_pool1d,
@@ -19,6 +20,7 @@ from extensor.tensor import Tensor
 Ints = int | Sequence[int]
 
 
+@also_takes(return_indices=(False,))
 class _MaxPool(Module):
     def __init__(
         self,
@@ -82,8 +84,20 @@ class AvgPool1d(_AvgPool):
 class AvgPool2d(_AvgPool):
     """The mean of each window of (batch, channels, height, width)."""
 
+    def __init__(
+        self,
+        kernel_size: Ints,
+        stride: Ints | None = None,
+        padding: Ints = 0,
+        ceil_mode: bool = False,
+        count_include_pad: bool = True,
+        divisor_override: int | None = None,
+    ) -> None:
+        super().__init__(kernel_size, stride, padding, ceil_mode, count_include_pad)
+        self.divisor_override = divisor_override
+
     def forward(self, x: Any) -> Tensor:
-        return avg_pool2d(x, *self._options())
+        return avg_pool2d(x, *self._options(), self.divisor_override)
 
 
 class _AdaptiveAvgPool(Module):

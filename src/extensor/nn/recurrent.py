@@ -9,6 +9,7 @@ from typing import Any
 from extensor.creation import asarray, empty, zeros
 from extensor.dtypes import DType
 from extensor.errors import value_error
+from extensor.keywords import DEVICE, also_takes
 from extensor.nn import init
 from extensor.nn.inputs import in_dtype_of
 from extensor.nn.module import Module
@@ -56,6 +57,7 @@ class Recurrence(Module):
         return states
 
 
+@also_takes(**DEVICE, proj_size=(0,))
 class _Layers(Recurrence):
     """Layers and directions of one recurrence, which a subclass gives as ``_run``.
 
@@ -154,6 +156,7 @@ class _Layers(Recurrence):
         return tuple(result) if self._states > 1 else result[0]
 
 
+@also_takes(**DEVICE, proj_size=(0,))
 class RNN(_Layers):
     """``h = tanh(weight_ih @ x + bias_ih + weight_hh @ h + bias_hh)``, or relu, step by step.
 

@@ -6,12 +6,14 @@ from typing import Any
 
 from extensor.creation import empty, zeros
 from extensor.dtypes import DType
+from extensor.keywords import DEVICE, also_takes
 from extensor.nn.parameter import Parameter
 from extensor.nn.recurrent import Recurrence, checked_nonlinearity
 from extensor.ops import gru_cell, lstm_cell, rnn_cell
 from extensor.tensor import Tensor
 
 
+@also_takes(**DEVICE)
 class _Cell(Recurrence):
     """Weights ``weight_ih`` (gates * hidden_size, input_size) and ``weight_hh``, and two biases."""
 
@@ -52,6 +54,7 @@ class _Cell(Recurrence):
         return self.weight_ih, self.weight_hh, self.bias_ih, self.bias_hh
 
 
+@also_takes(**DEVICE)
 class RNNCell(_Cell):
     """``tanh(weight_ih @ x + bias_ih + weight_hh @ h + bias_hh)``, or relu.
 

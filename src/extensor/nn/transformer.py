@@ -7,6 +7,7 @@ from typing import Any
 
 from extensor.dtypes import DType
 from extensor.errors import value_error
+from extensor.keywords import DEVICE, also_takes
 from extensor.nn.attention import MultiHeadAttention
 from extensor.nn.dropout import Dropout
 from extensor.nn.linear import Linear
@@ -18,6 +19,7 @@ from extensor.tensor import Tensor
 ACTIVATIONS: dict[str, Callable[..., Tensor]] = {"relu": relu, "gelu": gelu}
 
 
+@also_takes(**DEVICE)
 class TransformerEncoderLayer(Module):
     """Self-attention, then two linear layers, each added to its input and normalized.
 

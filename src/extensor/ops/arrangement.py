@@ -51,11 +51,13 @@ def _roll(name: str, shapes: Shapes, shift: Any, axis: Axis) -> Shape:
     return tuple(shape)
 
 
-def _within(shift: Any, size: int) -> int:
+def _within(shift: int, size: int) -> int:
     """The same place on a ring of ``size``."""
-    if isinstance(shift, list | tuple):
-        (shift,) = shift
     return int(shift) % max(size, 1)
+
+
+def _as_tuple(value: Any) -> tuple[Any, ...]:
+    return tuple(value) if isinstance(value, list | tuple) else (value,)
 
 
 @op(kernel="roll", shape=_roll, widen=False)
@@ -68,15 +70,14 @@ def roll(xp: Any, x: Array, shift: int | tuple[int, ...], axis: Axis = None) -> 
     >>> ex.roll([1.0, 2.0, 3.0], 1)
     tensor([3., 1., 2.])
     """
-    if axis is None:
-        return xp.roll(x, _within(shift, count(x.shape)))
-    axes = axis if isinstance(axis, list | tuple) else (axis,)
-    shifts = shift if isinstance(shift, list | tuple) else (shift,)
+    if axis is None or not x.ndim:
+        return xp.roll(x, _within(sum(_as_tuple(shift)), count(x.shape)))
+    axes, shifts = _as_tuple(axis), _as_tuple(shift)
     if len(shifts) == 1:
-        shifts = (*shifts,) * len(axes)
+        shifts = shifts * len(axes)
     sizes = [x.shape[a] for a in axes]
     shifts = tuple(_within(n, size) for n, size in zip(shifts, sizes, strict=True))
-    return xp.roll(x, shifts, axis=tuple(axes))
+    return xp.roll(x, shifts, axis=axes)
 
 
 @roll.backward()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from extensor.keywords import ONE_WAY, also_takes
 from extensor.optim.optimizer import Group, Optimizer
 from extensor.optim.update import Update, descent
 from extensor.tensor import Tensor
@@ -77,6 +78,7 @@ def adagrad_step(
     return changed, total
 
 
+@also_takes(**ONE_WAY, fused=(None, False))
 class Adagrad(Optimizer):
     """Gradients divided by the root of the sum of all their squares."""
 
@@ -118,6 +120,7 @@ class Adagrad(Optimizer):
         )
 
 
+@also_takes(**ONE_WAY, capturable=(False,))
 class Adadelta(Optimizer):
     """Steps whose size follows from the ratio of past steps to past gradients."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
+from extensor.keywords import ONE_WAY, also_takes
 from extensor.optim.optimizer import Group, Optimizer
 from extensor.optim.update import Update, descent
 from extensor.tensor import Tensor
@@ -100,6 +101,12 @@ def adamw_step(
     return result
 
 
+@also_takes(
+    **ONE_WAY,
+    fused=(None, False),
+    capturable=(False,),
+    decoupled_weight_decay=(False,),
+)
 class Adam(Optimizer):
     """Adam; weight decay is added to the gradient.
 
@@ -154,6 +161,7 @@ class Adam(Optimizer):
         )
 
 
+@also_takes(**ONE_WAY, fused=(None, False), capturable=(False,))
 class AdamW(Adam):
     """Adam with decoupled weight decay: a parameter shrinks by ``lr * weight_decay`` of itself."""
 

@@ -94,8 +94,10 @@ class OneCycleLR(Schedule):
 class ReduceLROnPlateau(Schedule):
     """``lr * factor`` whenever a metric has not improved for more than ``patience`` steps.
 
-    The rate is a function of the number of reductions. An improvement is a change by more than
-    ``threshold``, times the best value ("rel") or absolute ("abs"): down, with ``mode="max"`` up.
+    The rate is a function of the number of reductions. An improvement is a metric below
+    ``best * (1 - threshold)``, or below ``best - threshold`` with ``threshold_mode="abs"``; with
+    ``mode="max"`` above ``best * (1 + threshold)`` or ``best + threshold``. As in PyTorch, the first
+    of each is no margin but a concession where metrics are negative: take "abs" for those.
     """
 
     def __init__(
@@ -163,8 +165,12 @@ class ReduceLROnPlateau(Schedule):
         super().step()
 
     def _improves(self, value: float) -> bool:
-        margin = self.threshold * abs(self.best) if self.relative else self.threshold
-        return self.sign * value < self.sign * self.best - (margin if margin < inf else 0)
+        edge = self.best
+        if self.relative and abs(edge) < inf:
+            edge *= 1 - self.sign * self.threshold
+        elif not self.relative:
+            edge -= self.sign * self.threshold
+        return self.sign * value < self.sign * edge
 
     def state_dict(self) -> dict[str, Any]:
         names = ("count", "best", "bad", "cooling", "reductions")

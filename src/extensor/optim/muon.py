@@ -124,13 +124,14 @@ class Muon(Optimizer):
             )
 
     def _attributes(self, group: Group, step: int) -> tuple[Any, ...]:
+        # Plain numbers, whatever kind of number was given: so are they when a state is loaded.
         return (
-            group["lr"],
-            group["weight_decay"],
-            group["momentum"],
+            float(group["lr"]),
+            float(group["weight_decay"]),
+            float(group["momentum"]),
             group["nesterov"],
-            group["ns_coefficients"],
-            group["eps"],
+            tuple(map(float, group["ns_coefficients"])),
+            float(group["eps"]),
             group["ns_steps"],
             group["adjust_lr_fn"],
         )

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from extensor.creation import zeros_like
+from extensor.keywords import ONE_WAY, also_takes
 from extensor.optim.optimizer import Group, Optimizer
 from extensor.optim.update import Update, descent
 from extensor.tensor import Tensor
@@ -75,6 +76,7 @@ def rmsprop_step(
     return changed, v, moved if momentum else given
 
 
+@also_takes(**ONE_WAY, capturable=(False,))
 class RMSprop(Optimizer):
     """Gradients divided by the root of a running mean of their squares."""
 

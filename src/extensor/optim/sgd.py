@@ -7,6 +7,7 @@ from typing import Any
 
 from extensor.creation import zeros_like
 from extensor.errors import value_error
+from extensor.keywords import ONE_WAY, also_takes
 from extensor.optim.optimizer import Group, Optimizer
 from extensor.optim.update import Update, descent
 from extensor.tensor import Tensor
@@ -71,6 +72,7 @@ def sgd_step(
     return changed, moved if momentum else given
 
 
+@also_takes(**ONE_WAY, fused=(None, False))
 class SGD(Optimizer):
     """Gradient descent with momentum, dampening, weight decay and Nesterov's look ahead.
 
