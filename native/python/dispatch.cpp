@@ -90,6 +90,9 @@ PyObject* number_tensor(PyObject* number, PyObject* result) {
 
 // New reference to what one keeper asks for.
 PyObject* kept(Keeper keeper, PyObject* const* bound, int arity, PyObject* result) {
+  static PyObject* shape_name = nullptr;
+  if (shape_name == nullptr) shape_name = PyUnicode_InternFromString("shape");
+  if (shape_name == nullptr) return nullptr;
   switch (keeper.what) {
     case Keep::tensor:
       if (is_number(bound[keeper.index])) return number_tensor(bound[keeper.index], result);
@@ -97,7 +100,7 @@ PyObject* kept(Keeper keeper, PyObject* const* bound, int arity, PyObject* resul
     case Keep::shape:
       if (is_number(bound[keeper.index])) return PyTuple_New(0);
       if (bound[keeper.index] == Py_None) return Py_NewRef(Py_None);
-      return PyObject_GetAttrString(as_tensor(bound[keeper.index])->array, "shape");
+      return PyObject_GetAttr(as_tensor(bound[keeper.index])->array, shape_name);
     case Keep::dtype:
       return PyObject_GetAttrString(as_tensor(bound[keeper.index])->array, "dtype");
     case Keep::output:
