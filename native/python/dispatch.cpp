@@ -91,6 +91,9 @@ PyObject* number_tensor(PyObject* number, PyObject* result) {
 
 // New reference to what one keeper asks for.
 PyObject* kept(Keeper keeper, PyObject* const* bound, int arity, PyObject* result) {
+  static PyObject* shape_name = nullptr;
+  if (shape_name == nullptr) shape_name = PyUnicode_InternFromString("shape");
+  if (shape_name == nullptr) return nullptr;
   switch (keeper.what) {
     case Keep::tensor:
       if (is_number(bound[keeper.index])) return number_tensor(bound[keeper.index], result);
