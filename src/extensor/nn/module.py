@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import inspect
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping
+from reprlib import recursive_repr
 from typing import Any, TypeVar
 
 from extensor import changes, dtypes
@@ -72,13 +74,18 @@ class Module:
                     f"{name} must be a {kind.__name__} or None",
                     **{name: type(value).__name__},
                 )
-        if isinstance(value, Module) and any(below is self for below in value.modules()):
-            raise value_error(
-                type(self).__name__,
-                f"{name} must not be a module that holds this one (a tuple may: it is not looked into)",
-                **{name: type(value).__name__},
-            )
+        if isinstance(value, Module):
+            self._refuse_cycle(name, value)
         object.__setattr__(self, name, value)
+
+    def _refuse_cycle(self, name: str, value: Module) -> None:
+        for path, below in value._paths(name):
+            if below is self:
+                raise value_error(
+                    type(self).__name__,
+                    f"{name} must not be a module that holds this one (a tuple may: it is not looked into)",
+                    **{name: type(value).__name__, "path": path},
+                )
 
     def register_buffer(self, name: str, tensor: Tensor | None, persistent: bool = True) -> None:
         """Set an attribute that is saved and cast with the module, but not learned.
@@ -130,12 +137,16 @@ class Module:
         """This module and all below it, each once."""
         return (module for _, module in self.named_modules())
 
-    def _paths(self, prefix: str) -> Iterator[tuple[str, Module]]:
+    def _paths(self, prefix: str, above: tuple[Module, ...] = ()) -> Iterator[tuple[str, Module]]:
         """Every path to every module: one that is used twice comes twice."""
+        if any(holder is self for holder in above):
+            # No attribute can be set so, but the dict of attributes can be written to.
+            raise value_error(type(self).__name__, "a module must not hold itself", path=prefix)
         yield prefix, self
         for name, value in list(vars(self).items()):
             if isinstance(value, Module):
-                yield from value._paths(f"{prefix}.{name}" if prefix else name)
+                path = f"{prefix}.{name}" if prefix else name
+                yield from value._paths(path, (*above, self))
 
     def _named_tensors(
         self, prefix: str, recurse: bool, choose: Callable[[Module, str, Any], bool]
@@ -195,6 +206,7 @@ class Module:
 
     def apply(self: Self, fn: Callable[[Module], Any]) -> Self:
         """Call ``fn`` with every module, a module after those below it."""
+        deque(self._paths(""), maxlen=0)  # a module that holds itself is an error
         for child in self.children():
             child.apply(fn)
         fn(self)
@@ -294,6 +306,7 @@ class Module:
                 shown.append(f"{name}={value!r}")
         return ", ".join(shown)
 
+    @recursive_repr()
     def __repr__(self) -> str:
         lines = [f"({name}): {child!r}" for name, child in vars(self).items() if _is_module(child)]
         head = f"{type(self).__name__}({self.extra_repr()}"
