@@ -3,7 +3,7 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from extensor import dtypes, random
+from extensor import dtypes, names, random
 from extensor import ops as ops
 from extensor.checkpoint import checkpoint
 from extensor.creation import (
@@ -184,7 +184,7 @@ def __getattr__(name: str) -> Any:
     if name in _LAZY:
         globals()[name] = value = getattr(import_module(f"extensor.{_LAZY[name]}"), name)
         return value
-    raise AttributeError(f"module 'extensor' has no attribute {name!r}")
+    raise names.missing(name, names.FUNCTIONS, __name__)
 
 
 def __dir__() -> list[str]:

@@ -7,9 +7,11 @@ from typing import Any
 
 from extensor import precision, random, tape
 from extensor.errors import value_error
+from extensor.explanation import explaining
 from extensor.tensor import Tensor, wrap
 
 
+@explaining
 def checkpoint(fn: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """``fn(*args, **kwargs)``, keeping nothing of the inside; the backward pass runs ``fn`` again.
 

@@ -17,10 +17,11 @@ from extensor.dtypes import (
 )
 from extensor.errors import type_error, value_error
 from extensor.kinds import Array, Arrays, Indices, Target
+from extensor.names import Size
 from extensor.tape import is_recorded
 from extensor.tensor import Tensor, to_array, wrap
 
-_SCALARS = (bool, int, float)
+_SCALARS = (bool, int, float, Size)
 
 
 def promoted(

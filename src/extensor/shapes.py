@@ -16,6 +16,7 @@ from extensor.errors import type_error, value_error
 
 Shape = tuple[int, ...]
 Shapes = Mapping[str, Any]
+_MOST = 2**60  # of 8 bytes each, they could not be counted in 64 bits
 
 
 def broadcast(op: str, shapes: Shapes, *_: Any) -> Shape:
@@ -98,6 +99,8 @@ def target(op: str, shape: Any, name: str = "shape") -> Shape:
         raise type_error(op, f"{name} must be ints", **{name: shape}) from None
     if any(size < 0 for size in result):
         raise value_error(op, f"{name} must not be negative", **{name: shape})
+    if prod(size for size in result if size) >= _MOST:
+        raise value_error(op, f"{name} must have fewer than 2**60 elements", **{name: shape})
     return result
 
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from extensor import random, storage
 from extensor.errors import value_error
+from extensor.explanation import explaining
 from extensor.generator import Generator
 from extensor.tensor import to_array
 
@@ -45,6 +46,7 @@ class ArrayDataset:
     (array([3., 4.], dtype=float32), np.int64(1))
     """
 
+    @explaining
     def __init__(self, *arrays: Any) -> None:
         if not arrays:
             raise value_error("ArrayDataset", "at least one array must be given", arrays=arrays)

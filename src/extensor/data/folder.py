@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from extensor.errors import value_error
+from extensor.explanation import explaining
 
 _ENDINGS = frozenset({".png", ".jpg", ".jpeg", ".bmp", ".gif", ".webp", ".tif", ".tiff", ".ppm"})
 
@@ -20,6 +21,7 @@ class ImageFolder:
     Pillow is needed: ``pip install extensor[images]``. A loader decodes in threads.
     """
 
+    @explaining
     def __init__(
         self, root: str | Path, size: int | tuple[int, int] | None = None, mode: str = "RGB"
     ) -> None:

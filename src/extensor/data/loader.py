@@ -13,6 +13,7 @@ import numpy as np
 from extensor.data.dataset import BatchDataset, Dataset
 from extensor.data.samplers import RandomSampler, Sampler, SequentialSampler
 from extensor.errors import type_error, value_error
+from extensor.explanation import checked
 from extensor.generator import Generator, default_generator
 from extensor.random import randint
 from extensor.tensor import Tensor, to_array, wrap
@@ -38,6 +39,7 @@ class DataLoader:
     [tensor([10, 20]), tensor([30, 40]), tensor([50])]
     """
 
+    @checked
     def __init__(
         self,
         dataset: Dataset | BatchDataset,

@@ -15,12 +15,14 @@ import numpy as np
 
 from extensor.dtypes import get_default_dtype
 from extensor.errors import value_error
+from extensor.explanation import explaining
 
 _GZIP = b"\x1f\x8b"
 _IDX_DTYPES = {0x08: ">u1", 0x09: ">i1", 0x0B: ">i2", 0x0C: ">i4", 0x0D: ">f4", 0x0E: ">f8"}
 _CIFAR_IMAGE = (3, 32, 32)
 
 
+@explaining
 def read_idx(path: str | Path) -> Any:
     """The array in an IDX file, the format of MNIST, plain or compressed by gzip."""
     content = _content("read_idx", path)
@@ -52,11 +54,14 @@ def _content(op: str, path: str | Path) -> bytes:
         raise value_error(op, f"gzip file must be whole ({error})", path=str(path)) from None
 
 
+@explaining
 def read_cifar10(*paths: str | Path) -> tuple[Any, Any]:
     """Images and labels of batches in CIFAR-10's binary version, one after the other.
 
     The images have shape (samples, 3, 32, 32) and are bytes.
     """
+    if not paths:
+        raise value_error("read_cifar10", "there must be at least one path", paths=paths)
     length = 1 + prod(_CIFAR_IMAGE)
     records = []
     for path in paths:
@@ -69,6 +74,7 @@ def read_cifar10(*paths: str | Path) -> tuple[Any, Any]:
     return joined[:, 1:].reshape(-1, *_CIFAR_IMAGE), joined[:, 0].astype(np.int64)
 
 
+@explaining
 def read_arrays(path: str | Path) -> Any:
     """The array of an ``.npy`` file, or a dict of those in an ``.npz``, mapped from the disk.
 
@@ -114,6 +120,7 @@ def _member(path: Path, archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Any:
     return np.memmap(path, dtype, "r", offset, shape, "F" if fortran else "C")
 
 
+@explaining
 def read_csv(
     path: str | Path, target: str | int | None = -1, delimiter: str = ","
 ) -> tuple[Any, Any] | Any:
@@ -131,6 +138,7 @@ def read_csv(
     return _matrix(rows, names, others, named), _targets([row[column] for row in rows])
 
 
+@explaining
 def csv_classes(path: str | Path, target: str | int = -1, delimiter: str = ",") -> list[str] | None:
     """The words that :func:`read_csv` numbers, in their order; None if the targets are numbers."""
     names, rows, _ = _cells(path, delimiter, has_target=True)
@@ -143,6 +151,8 @@ def _cells(
     path: str | Path, delimiter: str, has_target: bool
 ) -> tuple[list[str], list[list[str]], bool]:
     """The names of the columns, the other lines, and whether there are names in the first."""
+    if not isinstance(delimiter, str) or len(delimiter) != 1:
+        raise value_error("read_csv", "delimiter must be one character", delimiter=delimiter)
     with Path(path).open(newline="", encoding="utf-8") as file:
         lines = csv.reader(file, delimiter=delimiter)
         rows = [[cell.strip() for cell in row] for row in lines if row]

@@ -8,7 +8,9 @@ import numpy as np
 
 from extensor import random
 from extensor.errors import type_error, value_error
+from extensor.explanation import explaining
 from extensor.generator import Generator
+from extensor.tensor import to_array
 
 
 class Sampler(Protocol):
@@ -24,6 +26,7 @@ class Sampler(Protocol):
 class SequentialSampler:
     """0, 1, 2 and so on."""
 
+    @explaining
     def __init__(self, size: int) -> None:
         self.size = _count("SequentialSampler", "size", size)
 
@@ -43,6 +46,7 @@ class RandomSampler:
     array([3, 4, 2, 1, 0])
     """
 
+    @explaining
     def __init__(
         self, size: int, replacement: bool = False, num_samples: int | None = None
     ) -> None:
@@ -69,8 +73,9 @@ class RandomSampler:
 class WeightedSampler:
     """``num_samples`` indices, each drawn in proportion to its weight: for classes that are rare."""
 
+    @explaining
     def __init__(self, weights: Any, num_samples: int, replacement: bool = True) -> None:
-        chances = np.asarray(weights, np.float64)
+        chances = np.asarray(to_array(weights, op="WeightedSampler"), np.float64)
         if chances.ndim != 1 or not (np.isfinite(chances) & (chances >= 0)).all():
             raise value_error(
                 "WeightedSampler",
@@ -101,6 +106,7 @@ class ShardSampler:
     order is filled up from its beginning, or with ``drop_last`` what does not divide is left out.
     """
 
+    @explaining
     def __init__(self, sampler: Sampler, rank: int, workers: int, drop_last: bool = False) -> None:
         if not 0 <= rank < workers:
             raise value_error(

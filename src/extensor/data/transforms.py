@@ -7,6 +7,7 @@ the others are left alone, save by :class:`Mixup`. No input is changed.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from operator import index
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from extensor import random
 from extensor.creation import one_hot
 from extensor.dtypes import float32, is_floating
 from extensor.errors import value_error
+from extensor.explanation import explaining
 from extensor.generator import Generator
 
 Batch = tuple[Any, ...]
@@ -34,6 +36,7 @@ class Normalize:
     (array([[[[1., 1.]]]], dtype=float32),)
     """
 
+    @explaining
     def __init__(
         self,
         mean: float | Sequence[float] = 0.0,
@@ -45,8 +48,9 @@ class Normalize:
             raise value_error("Normalize", "std must be greater than 0", std=std)
         if not scale > 0:
             raise value_error("Normalize", "scale must be greater than 0", scale=scale)
-        self.factor = 1 / (deviation * scale)
-        self.offset = -np.asarray(mean, np.float64) / deviation
+        with np.errstate(all="ignore"):  # what is too small to divide by gives infinities
+            self.factor = 1 / (deviation * scale)
+            self.offset = -np.asarray(mean, np.float64) / deviation
 
     def __call__(self, batch: Batch, generator: Generator) -> Batch:
         images, *others = batch
@@ -64,8 +68,9 @@ def _per_channel(values: Any, images: Any) -> Any:
 class RandomCrop:
     """A window of ``size`` at a random place of each image, after ``padding`` with zeros."""
 
+    @explaining
     def __init__(self, size: int | tuple[int, int], padding: int = 0) -> None:
-        self.size = (size, size) if isinstance(size, int) else size
+        self.size = size if isinstance(size, list | tuple) else (index(size),) * 2
         if padding < 0 or min(self.size) < 1:
             raise value_error(
                 "RandomCrop",
@@ -95,6 +100,7 @@ class RandomCrop:
 class RandomFlip:
     """Each image mirrored left to right with probability ``p``; ``axis=-2`` turns it upside down."""
 
+    @explaining
     def __init__(self, p: float = 0.5, axis: int = -1) -> None:
         self.p = _probability("RandomFlip", p)
         self.axis = axis
@@ -110,6 +116,7 @@ class RandomFlip:
 class Cutout:
     """A square of ``size`` around a random point of each image set to ``value`` (DeVries 2017)."""
 
+    @explaining
     def __init__(self, size: int, p: float = 1.0, value: float = 0.0) -> None:
         if size < 1:
             raise value_error("Cutout", "size must be 1 or more", size=size)
@@ -139,6 +146,7 @@ class Mixup:
     become the probabilities of ``num_classes`` classes, which :func:`extensor.cross_entropy` takes.
     """
 
+    @explaining
     def __init__(self, alpha: float, num_classes: int) -> None:
         if not alpha > 0:
             raise value_error("Mixup", "alpha must be greater than 0", alpha=alpha)

@@ -9,6 +9,7 @@ import numpy as np
 
 from extensor.dtypes import float64, is_floating
 from extensor.errors import type_error, value_error
+from extensor.explanation import explaining
 from extensor.gradcheck.comparison import Comparison, Rows, Settings, compare, element_slopes
 from extensor.gradcheck.diagnosis import Mistake, diagnose
 from extensor.gradcheck.kinks import refuse_kinks
@@ -20,6 +21,7 @@ _KINK_MARGIN = 10  # steps: finite differences reach two, and a factor inside fn
 _WARM_UP = 2  # steps
 
 
+@explaining
 def check_gradient(
     fn: Callable[..., Any],
     inputs: Any,

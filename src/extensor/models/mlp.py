@@ -7,8 +7,10 @@ from itertools import pairwise
 
 from extensor import nn
 from extensor.errors import value_error
+from extensor.explanation import explaining
 
 
+@explaining
 def mlp(sizes: Sequence[int], p: float = 0.0) -> nn.Sequential:
     """Linear layers from ``sizes[0]`` inputs to ``sizes[-1]`` outputs, with relu between them.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from extensor import nn
 from extensor.errors import value_error
 from extensor.ops import flatten, relu
+from extensor.shapes import target
 from extensor.tensor import Tensor
 
 
@@ -46,6 +47,8 @@ class ResNet(nn.Module):
     ) -> None:
         if stem not in ("small", "large"):
             raise value_error("ResNet", "stem must be 'small' or 'large'", stem=stem)
+        if len(target("ResNet", blocks, "blocks")) != 4:
+            raise value_error("ResNet", "blocks must be four ints", blocks=blocks)
         self.stem = stem
         self.conv1 = (
             _conv3x3(in_channels, 64)

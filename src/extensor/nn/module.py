@@ -10,8 +10,10 @@ from typing import Any, TypeVar
 
 from extensor import changes, dtypes
 from extensor.dtypes import DType, as_dtype, is_floating
-from extensor.errors import type_error, value_error
+from extensor.errors import is_ours, shown, type_error, value_error
+from extensor.explanation import FAILURES, check_constructor, explaining, in_our_words
 from extensor.handle import HookHandle
+from extensor.names import CPU
 from extensor.nn import state
 from extensor.nn.hooks import Hooks, call_with_hooks
 from extensor.nn.parameter import Parameter
@@ -57,8 +59,26 @@ class Module:
                 return self.forward(*args, **kwargs) if kwargs else self.forward(*args)
             return call_with_hooks(self, self._hooks, args, kwargs)
         except Exception as error:
-            add_to_path(error, self)
-            raise
+            instead = self._in_our_words(error, args, kwargs)
+            add_to_path(instead or error, self)
+            if instead is None:
+                raise
+            raise instead from error
+
+    def _in_our_words(
+        self, error: Exception, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> Exception | None:
+        """What to raise instead, if a module of ours fails with a text that is not ours."""
+        written: Any = type(self).forward
+        if is_ours(error) or not isinstance(error, FAILURES) or not hasattr(written, "__code__"):
+            return None
+        if not written.__module__.startswith("extensor."):
+            return None
+        return in_our_words(written, (self, *args), kwargs, error)
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        check_constructor(cls)
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         """What the module computes."""
@@ -92,7 +112,7 @@ class Module:
 
         One that is not ``persistent`` is not saved. A buffer of that name is replaced.
         """
-        if name not in self._buffers:
+        if not isinstance(name, str) or name not in self._buffers:
             self._new_name("register_buffer", name)
         self._buffers = {**self._buffers, name: persistent}
         setattr(self, name, tensor)
@@ -107,7 +127,8 @@ class Module:
 
     def _new_name(self, op: str, name: str) -> str:
         if not isinstance(name, str) or not name or "." in name or hasattr(self, name):
-            raise value_error(op, "name must be a new one, not empty and without a dot", name=name)
+            requirement = "name must be a new one, not empty and without a dot"
+            raise value_error(op, requirement, name=shown(name))
         return name
 
     def named_children(self) -> Iterator[tuple[str, Module]]:
@@ -126,6 +147,8 @@ class Module:
     def get_submodule(self, path: str) -> Module:
         """The module at a path such as ``blocks.1.conv2``, as errors and ``named_modules`` give it."""
         module = self
+        if not isinstance(path, str):
+            raise type_error("get_submodule", "path must be a string", path=shown(path))
         for name in path.split(".") if path else ():
             below = vars(module).get(name)
             if not isinstance(below, Module):
@@ -218,12 +241,15 @@ class Module:
             parameter.requires_grad = requires_grad
         return self
 
+    @explaining
     def zero_grad(self, set_to_none: bool = True) -> None:
         """Forget the gradients of all parameters, or fill them with zeros."""
         forget_gradients(self.parameters(), set_to_none)
 
     def to(self: Self, dtype: DType) -> Self:
         """Cast floating parameters, their gradients and buffers; the tensors stay the same objects."""
+        if isinstance(dtype, str) and dtype.split(":")[0] in ("cpu", "cuda", "mps"):
+            raise type_error("to", f"dtype must be floating ({CPU})", dtype=dtype)
         dtype = as_dtype(dtype, "to")
         if not is_floating(dtype):
             raise type_error("to", "dtype must be floating", dtype=str(dtype))
@@ -234,6 +260,12 @@ class Module:
                 if tensor.grad is not None:
                     tensor.grad = cast(tensor.grad.detach(), dtype)
         return self
+
+    def cuda(self, *device: Any) -> Any:
+        """There is none: an error says so."""
+        raise type_error("cuda", CPU)
+
+    cpu = cuda
 
     def float(self: Self) -> Self:
         """Cast to float32."""

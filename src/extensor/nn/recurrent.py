@@ -8,7 +8,7 @@ from typing import Any
 
 from extensor.creation import asarray, empty, zeros
 from extensor.dtypes import DType
-from extensor.errors import value_error
+from extensor.errors import shown, type_error, value_error
 from extensor.nn import init
 from extensor.nn.module import Module
 from extensor.nn.parameter import Parameter
@@ -41,6 +41,9 @@ class Recurrence(Module):
             init.uniform_(parameter, -bound, bound)
 
     def _given(self, hx: Any, shape: Shape) -> States:
+        if self._states > 1 and not isinstance(hx, list | tuple):
+            requirement = f"hx must be a tuple of {self._states} tensors"
+            raise type_error(type(self).__name__, requirement, hx=shown(hx))
         states = tuple(asarray(state) for state in (hx if self._states > 1 else (hx,)))
         if [state.shape for state in states] != [shape] * self._states:
             raise value_error(

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from extensor.errors import type_error, value_error
+from extensor.explanation import explaining
 from extensor.op import Array, Arrays, op
 from extensor.ops.broadcasting import broadcast_to
 from extensor.ops.indexing import getitem, place
@@ -25,6 +26,8 @@ def _part(axis: int, start: int | None, stop: int | None) -> tuple[slice, ...]:
 
 def _concatenated(name: str, shapes: Shapes, axis: int) -> Shape:
     given = [tuple(shape) for shape in shapes["tensors"]]
+    if not given:
+        raise value_error(name, "there must be at least one shape", shapes=given)
     axis = axis_index(name, axis, len(given[0]))
     others = {(len(shape), shape[:axis], shape[axis + 1 :]) for shape in given}
     if len(others) > 1:
@@ -250,6 +253,7 @@ def repeat_backward(
     return reshape(place(grad_output, shape, (*(slice(None),) * axis, sources)), input_shape)
 
 
+@explaining
 def meshgrid(*arrays: Any, indexing: str = "xy") -> tuple[Tensor, ...]:
     """The coordinates of a grid, one tensor for each 1-D input; ``"xy"`` swaps the first two axes.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from operator import index
 from typing import Any
 
 from extensor.op import Array, op
@@ -24,7 +25,7 @@ def argmax(xp: Any, x: Array, axis: int | None = None, keepdims: bool = False) -
     >>> ex.argmax([[1.0, 5.0], [4.0, 3.0]], axis=1)
     tensor([1, 0])
     """
-    return xp.argmax(x, axis=axis, keepdims=keepdims)
+    return xp.argmax(x, axis=None if axis is None else index(axis), keepdims=keepdims)
 
 
 @op(kernel="argmin", shape=_position, differentiable=False)
@@ -35,7 +36,7 @@ def argmin(xp: Any, x: Array, axis: int | None = None, keepdims: bool = False) -
     >>> ex.argmin([[1.0, 5.0], [4.0, 3.0]], axis=1)
     tensor([0, 1])
     """
-    return xp.argmin(x, axis=axis, keepdims=keepdims)
+    return xp.argmin(x, axis=None if axis is None else index(axis), keepdims=keepdims)
 
 
 @op(kernel="any", shape=reduced, differentiable=False)

@@ -13,7 +13,13 @@ from math import cos, pi
 from typing import Any
 
 from extensor.errors import value_error
+from extensor.explanation import check_constructor, explaining
 from extensor.optim.optimizer import Group, Optimizer
+
+
+def _with_fractions(annotation: str) -> str:
+    """A count may be half of another: any number will do."""
+    return annotation.replace("int", "float") if "[" not in annotation else annotation
 
 
 class Schedule:
@@ -23,6 +29,7 @@ class Schedule:
     its own steps (``automatic=True``). ``last_epoch`` is the count minus one to begin with.
     """
 
+    @explaining
     def __init__(self, optimizer: Optimizer, last_epoch: int = -1, automatic: bool = False) -> None:
         self.optimizer = optimizer
         self.automatic = automatic
@@ -31,10 +38,15 @@ class Schedule:
         optimizer.schedules.append(self)
         self._apply()
 
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        check_constructor(cls, _with_fractions)
+
     def rate(self, count: int, lr: float, index: int) -> float:
         """The rate of group ``index`` after ``count`` steps if it began with ``lr``."""
-        raise NotImplementedError
+        raise NotImplementedError(f"{self._name}: needs a method rate")
 
+    @explaining
     def rates_at(self, count: int) -> list[float]:
         """The rates of all groups after ``count`` steps of this schedule, alone."""
         groups = self.optimizer.param_groups
@@ -52,10 +64,10 @@ class Schedule:
             lr: float = group["initial_lr"]
             for schedule in self.optimizer.schedules:
                 lr = schedule.rate(schedule.count, lr, index)
-                schedule.also_set(group)
+                schedule.also_set(group, index)
             group["lr"] = float(lr)
 
-    def also_set(self, group: Group) -> None:
+    def also_set(self, group: Group, index: int) -> None:
         """Set what depends on the count besides the rate."""
 
     def remove(self) -> None:
@@ -71,6 +83,7 @@ class Schedule:
         """What has to be kept to go on: numbers only."""
         return {"count": self.count}
 
+    @explaining
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Take over what :meth:`state_dict` gave, and set the rates."""
         expected = self.state_dict()
