@@ -16,28 +16,9 @@ from typing import Any
 import numpy as np
 import pytest
 import tolerances
-from calls import (
-    FLOATS,
-    arguments_of,
-    arrays_of,
-    call,
-    flat,
-    hand_arguments,
-    numpy_dtype,
-)
-from drawn_calls import (
-    HUGE,
-    HUGE_MASK,
-    Rng,
-    anything,
-    bytes_of,
-    disguised,
-    plain,
-    rows,
-    shown,
-    spoiled,
-    tensors,
-)
+from calls import flat
+from drawn_calls import HUGE, HUGE_MASK, Rng, bytes_of, rows, shown
+from op_calls import RULES, anything_for, op_from_row, rule_from_row
 
 import extensor as ex
 from extensor.binding import guarded
@@ -46,7 +27,6 @@ from extensor.op import OPS
 from extensor.tensor import Tensor
 
 CALLS = 40
-RULES = [name for name, op in OPS.items() if op.rule is not None]
 NAMES = {*OPS, *(f"{name}_backward" for name in RULES)}
 ALLOWED = (ValueError, TypeError, IndexError, RuntimeError, MemoryError)
 
@@ -122,25 +102,15 @@ def _check_op(name: str, args: list[Any], kwargs: dict[str, Any]) -> bool:
 
 @pytest.mark.parametrize("name", OPS)
 def test_ops_from_rows(name: str, rng: Rng) -> None:
-    table = itertools.cycle(rows(name))
-    succeeded = 0
-    for _ in range(CALLS):
-        row = next(table)
-        dtype = str(rng.choice(FLOATS))
-        inputs = [disguised(x, rng) for x in arrays_of(row, rng, dtype)]
-        args, kwargs = arguments_of(row, inputs)
-        values = spoiled([*args, *kwargs.values()], rng)
-        named = dict(zip(kwargs, values[len(args) :], strict=True))
-        succeeded += _check_op(name, values[: len(args)], named)
+    chosen = itertools.islice(itertools.cycle(rows(name)), CALLS)
+    succeeded = sum(_check_op(name, *op_from_row(row, rng)) for row in chosen)
     assert succeeded >= CALLS // 8, "nearly every call is refused: the test sees nothing"
 
 
 @pytest.mark.parametrize("name", OPS)
 def test_ops_on_anything(name: str, rng: Rng) -> None:
-    count = OPS[name].parameters.count
     for _ in range(CALLS):
-        given = int(rng.integers(0, count + 2)) if rng.random() < 0.2 else count
-        _check_op(name, [anything(rng) for _ in range(given)], {})
+        _check_op(name, anything_for(OPS[name].parameters, rng), {})
 
 
 def _check_rule(name: str, args: list[Any]) -> bool:
@@ -152,21 +122,8 @@ def _check_rule(name: str, args: list[Any]) -> bool:
 
 @pytest.mark.parametrize("name", RULES)
 def test_rules_from_rows(name: str, rng: Rng) -> None:
-    table = itertools.cycle(rows(name))
-    rule = OPS[name].rule
-    assert rule is not None
-    succeeded = 0
-    for _ in range(CALLS):
-        row = next(table)
-        dtype = str(rng.choice(FLOATS))
-        inputs = [tensors(x) for x in arrays_of(row, rng, dtype)]
-        with np.errstate(all="ignore"):
-            output = call(row, inputs)
-        given = rule.parameters.bound((None,), hand_arguments(row, inputs, output))[1:]
-        outputs = flat(output) if rule.several else flat(output)[:1]
-        seeds: Any = [rng.uniform(-1, 1, x.shape).astype(numpy_dtype(dtype)) for x in outputs]
-        values = [seeds if rule.several else seeds[0], *(plain(x) for x in given)]
-        succeeded += _check_rule(name, spoiled([disguised(x, rng) for x in values], rng))
+    chosen = itertools.islice(itertools.cycle(rows(name)), CALLS)
+    succeeded = sum(_check_rule(name, rule_from_row(row, rng)) for row in chosen)
     assert succeeded >= CALLS // 8, "nearly every call is refused: the test sees nothing"
 
 
@@ -174,10 +131,8 @@ def test_rules_from_rows(name: str, rng: Rng) -> None:
 def test_rules_on_anything(name: str, rng: Rng) -> None:
     rule = OPS[name].rule
     assert rule is not None
-    count = rule.parameters.count
     for _ in range(CALLS):
-        given = int(rng.integers(0, count + 2)) if rng.random() < 0.2 else count
-        _check_rule(name, [anything(rng) for _ in range(given)])
+        _check_rule(name, anything_for(rule.parameters, rng))
 
 
 # Ops that go through all elements of a huge array and need no memory for it: right, but for days.

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from contextlib import ContextDecorator
 from math import isfinite
 from typing import Any
 
-from extensor import changes, engine, precision, tape
+from extensor import changes, engine, entries, precision, tape
 from extensor.dtypes import DType, as_dtype, bfloat16, is_bfloat16, is_half
 from extensor.errors import shown, type_error, value_error
 from extensor.explanation import explaining
@@ -179,9 +180,18 @@ class GradScaler:
     @explaining
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Take over what :meth:`state_dict` gave."""
-        if set(state_dict) != {"scale", "good_steps"}:
-            raise value_error(
-                "GradScaler", "state must have scale and good_steps", keys=sorted(state_dict)
-            )
-        self._scale = float(state_dict["scale"])
-        self._good_steps = int(state_dict["good_steps"])
+        self._prepared_state(state_dict)()
+
+    def _prepared_state(self, state_dict: Any) -> Callable[[], None]:
+        """What takes over ``state_dict``, once all of it is known to fit."""
+        op = "GradScaler.load_state_dict"
+        given = entries.with_keys(op, state_dict, ["scale", "good_steps"])
+        scale = float(entries.number(op, "scale", given["scale"]))
+        if not (isfinite(scale) and scale > 0):
+            raise value_error(op, "scale must be finite and greater than 0", scale=scale)
+        good_steps = entries.count(op, "good_steps", given["good_steps"])
+
+        def commit() -> None:
+            self._scale, self._good_steps = scale, good_steps
+
+        return commit

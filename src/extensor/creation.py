@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from extensor import storage
+from extensor import storage, tape
 from extensor.dtypes import DType, as_dtype, float64, get_default_dtype, is_floating
 from extensor.errors import shown, type_error, value_error
 from extensor.explanation import explaining
 from extensor.shapes import target
-from extensor.tensor import Tensor, to_array, wrap
+from extensor.tensor import Tensor, is_recorded_in, to_array, wrap
 
 
 def _made(array: Any, requires_grad: bool) -> Tensor:
@@ -27,6 +27,8 @@ def _dtype(op: str, dtype: DType) -> DType:
 
 
 def _number(op: str, value: Any, dtype: DType) -> Any:
+    if tape.mode.recording and is_recorded_in(value):
+        raise type_error(op, "fill_value must not require grad (ex.broadcast_to keeps it)")
     array = to_array(value, dtype, op)
     if array.ndim:
         raise value_error(op, "fill_value must be one number", fill_value_shape=array.shape)

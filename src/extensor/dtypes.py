@@ -121,3 +121,9 @@ def promote(first: DType, second: DType) -> DType:
     if is_half(first) and is_half(second):
         return float32
     return np.promote_types(first, second)
+
+
+def is_exact(values: Any, dtype: DType) -> bool:
+    """True if an array of ``dtype`` can hold the array ``values`` as they are."""
+    with np.errstate(all="ignore"):
+        return bool(np.all(np.asarray(values.astype(dtype) == values)))

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from operator import index
-from threading import Lock
+from threading import Lock, local
 from typing import Any
 
 from extensor.dtypes import DType, float64, uint64
@@ -132,5 +133,46 @@ def drawn(
     elif not isinstance(generator, Generator):
         raise type_error(op, "generator must be a Generator", generator=type(generator).__name__)
     per_block = 2 if fill is random_integers or dtype == float64 else 4
-    seed, block = generator._take(-(-count(shape) // per_block))
-    return fill(seed, 0, block, shape, dtype, *attributes)
+    if _draws.again is None:
+        draw = generator._take(-(-count(shape) // per_block))
+    else:
+        repeated = next(_draws.again, None)
+        if repeated is None:
+            raise value_error(op, "a function that is run again must not draw more than before")
+        draw = repeated
+    for noted in _draws.noted:
+        noted.append(draw)
+    return fill(draw[0], 0, draw[1], shape, dtype, *attributes)
+
+
+class _Draws(local):
+    """Of this thread: lists that want to know each draw, and draws to be repeated."""
+
+    noted: tuple[list[tuple[int, int]], ...] = ()
+    again: Iterator[tuple[int, int]] | None = None
+
+
+_draws = _Draws()
+
+
+@contextmanager
+def noted_draws() -> Iterator[list[tuple[int, int]]]:
+    """The draws of this thread inside the block, from whatever generators, for :func:`repeated_draws`."""
+    before = _draws.noted
+    draws: list[tuple[int, int]] = []
+    _draws.noted = (*before, draws)
+    try:
+        yield draws
+    finally:
+        _draws.noted = before
+
+
+@contextmanager
+def repeated_draws(draws: Sequence[tuple[int, int]]) -> Iterator[None]:
+    """The same numbers again in this thread, whatever others draw; no generator moves."""
+    before = _draws.noted, _draws.again
+    _draws.noted, _draws.again = (), iter(draws)
+    try:
+        yield
+    finally:
+        _draws.noted, _draws.again = before

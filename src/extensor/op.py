@@ -66,7 +66,6 @@ class Op:
         self.name = formula.__name__
         self.kernel_name = kernel
         self.kernel = engine.kernel(kernel)
-        self.formula = engine.formula(formula) if widen else engine.exact_formula(formula)
         self.shape = shape
         self.check = check
         self.kinks = kinks
@@ -82,6 +81,8 @@ class Op:
         if None in kinds[: self.arity]:
             raise TypeError(f"{self.name}: array inputs must come before attributes")
         self.kinds = kinds[: self.arity]
+        promoted = [i for i, kind in enumerate(self.kinds) if kind is not Indices]
+        self.formula = engine.formula(formula, promoted) if widen else engine.exact_formula(formula)
         self.variadic = Arrays in self.kinds
         self.inputs = names[: self.arity]
         self.attributes = names[self.arity :]

@@ -12,13 +12,13 @@ from extensor.dtypes import (
     bool_,
     get_default_dtype,
     int64,
+    is_bfloat16,
     is_floating,
     promote,
 )
 from extensor.errors import type_error, value_error
 from extensor.kinds import Array, Arrays, Indices, Target
 from extensor.names import Size
-from extensor.tape import is_recorded
 from extensor.tensor import Tensor, to_array, wrap
 
 _SCALARS = (bool, int, float, Size)
@@ -71,12 +71,11 @@ def as_tensor(op: str, name: str, value: Any, kind: Any) -> Any:
 def _of_one_dtype(op: str, inputs: Sequence[Any], names: Sequence[str], floats: bool) -> list[Any]:
     dtype = None
     tensors: list[Any] = []
+    inputs = _with_weak_scalars(inputs)
     for name, value in zip(names, inputs, strict=True):
         weak = type(value) in _SCALARS
         tensor = value if weak else as_tensor(op, name, value, Array)
         if isinstance(tensor, list):
-            if is_recorded(tensor):
-                raise type_error(op, "tensors that require grad must be joined first (ex.stack)")
             tensor = wrap(to_array(value, op=op))
         tensors.append(tensor)
         if not weak and tensor is not None:
@@ -87,6 +86,23 @@ def _of_one_dtype(op: str, inputs: Sequence[Any], names: Sequence[str], floats: 
     if floats and not is_floating(dtype):
         dtype = get_default_dtype()
     return [_cast(op, n, x, dtype) for n, x in zip(names, tensors, strict=True)]
+
+
+def _with_weak_scalars(inputs: Sequence[Any]) -> Sequence[Any]:
+    """NumPy's scalars beside tensors or arrays as the Python numbers that they stand for.
+
+    ``x / np.sqrt(2)`` would be float64 otherwise, and all that is computed from it. Among themselves
+    they keep their dtypes.
+    """
+    if not any(isinstance(x, np.generic) for x in inputs) or all(
+        x is None or isinstance(x, np.generic | bool | int | float) for x in inputs
+    ):
+        return inputs
+    return [x.item() if isinstance(x, np.generic) and _is_number(x) else x for x in inputs]
+
+
+def _is_number(scalar: Any) -> bool:
+    return scalar.dtype.kind in "biuf" or is_bfloat16(scalar.dtype)
 
 
 def _with_scalar(dtype: DType, value: Any) -> DType:

@@ -64,6 +64,7 @@ class Rule:
         self.eps_at = self._position_of("eps")
         holders = ("tensor", "output", "indices", "kept")
         self.tensors_at = [0, *(i for i, (r, _) in enumerate(self.roles, 1) if r in holders)]
+        self.keeps_tensors = len(self.tensors_at) > 1
         self.kept_at = [i for i, (role, _) in enumerate(self.roles, 1) if role == "kept"]
         self.fields = [f"grad_{op.inputs[i]}" for i in self.differentiable]
         self.single = len(self.fields) == 1 and not op.variadic
@@ -313,6 +314,8 @@ class Rule:
 
 class FormulaDerivative:
     """The derivative of a rule whose values came from a kernel: its formula, run again on the tape."""
+
+    keeps_tensors = True
 
     def __init__(self, rule: Rule, needs: Needs) -> None:
         self.rule = rule

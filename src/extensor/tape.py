@@ -25,9 +25,13 @@ Hook = Callable[["Tensor"], "Tensor | None"]
 
 
 class Rule(Protocol):
-    """What the tape needs of a backward rule: its name, and the gradients of a node's inputs."""
+    """What the tape needs of a backward rule: its name, and the gradients of a node's inputs.
+
+    A node whose rule ``keeps_tensors`` gives them up after a backward pass, and with them its use.
+    """
 
     name: str
+    keeps_tensors: bool
 
     def gradients(
         self, grad_output: Any, saved: tuple[Any, ...], needs: tuple[bool, ...], node: Node
@@ -102,12 +106,20 @@ def backward(
     roots = _roots("backward", tensors, grad_outputs)
     _, leaves = propagate(roots, retain_graph or create_graph, create_graph)
     seen = {id(changes.owner(gradient._array)) for _, gradient in roots}
-    for leaf, total in leaves.items():
-        if leaf.grad is None:
-            leaf.grad = _unshared(total, seen, create_graph)
-        else:
-            with recording(create_graph):
-                leaf.grad = leaf.grad + total
+
+    def updated(present: Tensor | None, total: Tensor) -> Tensor:
+        if present is None:
+            return _unshared(total, seen, create_graph)
+        with recording(create_graph):
+            return present + total
+
+    # All sums before the first is written: one that fails leaves nothing half done.
+    sums = [(leaf, leaf.grad, updated(leaf.grad, total)) for leaf, total in leaves.items()]
+    for leaf, present, new in sums:
+        # Another thread may have added to the same leaf since its gradient was read.
+        while not _native.exchange_gradient(leaf, present, new):
+            present = leaf.grad
+            new = updated(present, leaves[leaf])
 
 
 def grad(
@@ -218,7 +230,7 @@ def propagate(
                 for parent, needed, result in zip(node.parents, needs, results, strict=True):
                     if needed and result is not None:
                         pending.append((parent, result))
-                if not retain_graph:
+                if node.rule.keeps_tensors and not retain_graph:
                     node.saved = _FREED
                     node.parents = ()
         for leaf in leaves:
@@ -233,9 +245,10 @@ def propagate(
 
 def _replay(node: Node, gradient: Any, needs: tuple[bool, ...]) -> Sequence[Tensor | None]:
     if node.saved is _FREED:
+        op = node.rule.name.removesuffix("_backward")
         raise RuntimeError(
-            f"{node.rule.name}: the graph was freed by an earlier backward pass; "
-            "pass retain_graph=True to the first one to go through it twice"
+            f"{node.rule.name}: an earlier backward pass freed what {op} saved; compute {op} again "
+            "before each pass (inside the loop), or give retain_graph=True to the earlier ones"
         )
     if node.clock != changes.clock():
         changes.check(node.rule.name, node.saved, node.clock, node.place)

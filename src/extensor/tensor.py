@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, SupportsIndex
 
 import numpy as np
 
-from extensor import _native, changes, storage, tape
+from extensor import _native, storage, tape
 from extensor.dtypes import (
     DType,
     as_dtype,
@@ -94,8 +94,16 @@ class Tensor(_native.TensorBase):
         self._requires_grad = bool(value)
 
     def numpy(self) -> Any:
-        """The array itself, not a copy. Changing it changes the tensor."""
-        return self._array
+        """The array itself, not a copy: changing it changes the tensor.
+
+        The tape cannot see such a change, so of a tensor that requires grad it is a view that cannot
+        be written to; ``x.detach().numpy()`` can.
+        """
+        if not self._requires_grad or not isinstance(self._array, np.ndarray):
+            return self._array
+        view = self._array.view()
+        view.flags.writeable = False
+        return view
 
     def item(self) -> Any:
         """The only element, as a Python number."""
@@ -163,18 +171,8 @@ class Tensor(_native.TensorBase):
     def _has_nan(self) -> bool:
         return is_floating(self.dtype) and bool(np.isnan(np.asarray(self._array)).any())
 
-    def __setitem__(self, index: Any, value: Any) -> None:
-        """Change the memory in place. The tape must not be recording this tensor."""
-        if self._requires_grad and tape.mode.recording:
-            raise RuntimeError(
-                "setitem: the tape cannot see a change in place of a tensor that requires grad; "
-                "use x.at[i].set(v), or change it inside no_grad()"
-            )
-        self._array[unwrapped_index(index)] = getattr(value, "_array", value)
-        changes.mark(self._array, tape.mode.anomaly)
-
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
-        return np.asarray(self._array, dtype=dtype, copy=copy)
+        return np.asarray(self.numpy(), dtype=dtype, copy=copy)
 
     def __dlpack__(self, **options: Any) -> Any:
         if self._requires_grad:
@@ -292,6 +290,18 @@ class Tensor(_native.TensorBase):
         def __eq__(self, other: Any) -> Tensor: ...  # type: ignore[override]
         def __ne__(self, other: Any) -> Tensor: ...  # type: ignore[override]
         def __getitem__(self, index: Any) -> Tensor: ...
+        def __setitem__(self, index: Any, value: Any) -> None: ...
+        def __iadd__(self, other: Any) -> Tensor: ...
+        def __isub__(self, other: Any) -> Tensor: ...
+        def __imul__(self, other: Any) -> Tensor: ...
+        def __itruediv__(self, other: Any) -> Tensor: ...
+        def __ifloordiv__(self, other: Any) -> Tensor: ...
+        def __imod__(self, other: Any) -> Tensor: ...
+        def __ipow__(self, other: Any) -> Tensor: ...
+        def __imatmul__(self, other: Any) -> Tensor: ...
+        def __iand__(self, other: Any) -> Tensor: ...
+        def __ior__(self, other: Any) -> Tensor: ...
+        def __ixor__(self, other: Any) -> Tensor: ...
 
 
 @cache
@@ -352,6 +362,10 @@ def _to_numpy(data: Any, dtype: DType, op: str) -> Any:
     if isinstance(data, np.ndarray | np.generic):
         array = np.asarray(data)
     else:
+        if tape.mode.recording and is_recorded_in(data):
+            raise type_error(
+                op, "tensors that require grad must be joined (ex.stack) or detached before"
+            )
         try:
             array = np.asarray(_plain(data))
         except (ValueError, TypeError, OverflowError) as error:
@@ -386,8 +400,8 @@ def _dtype_of_tensors_in(data: Any) -> DType:
     return getattr(data, "dtype", None)
 
 
-def unwrapped_index(index: Any) -> Any:
-    """An index with its tensors turned into arrays."""
-    if isinstance(index, tuple):
-        return tuple(unwrapped_index(item) for item in index)
-    return getattr(index, "_array", index)
+def is_recorded_in(data: Any) -> bool:
+    """True if ``data`` is, or a list that holds, a tensor that requires grad."""
+    if isinstance(data, list | tuple):
+        return any(is_recorded_in(item) for item in data)
+    return isinstance(data, Tensor) and data._requires_grad

@@ -33,6 +33,7 @@ KEYS: dict[str, Any] = {
         "test_fraction": _NUMBER,
         "inputs": str,
         "target": (str, int),
+        "header": bool,
         "size": (int, list),
         "mode": str,
         "batch_size": int,

@@ -9,6 +9,7 @@ import numpy as np
 from extensor.cli.config import read_config
 from extensor.cli.runs import found_checkpoint, found_run
 from extensor.cli.session import Session, load_weights, opened
+from extensor.ops import sigmoid
 from extensor.report import examine, write_plots, write_report
 from extensor.train import RunFolder
 
@@ -25,6 +26,8 @@ def run(options: argparse.Namespace) -> None:
 def written(session: Session, folder: RunFolder) -> list[str]:
     """Write the report and the plots. Returns lines that say where they are."""
     outputs = session.trainer.predict(session.test_loader).numpy()
+    if session.config["loss"]["name"] == "BCEWithLogitsLoss":
+        outputs = sigmoid(outputs).numpy()  # what is compared with 0 and 1
     targets = np.concatenate([batch[-1].numpy() for batch in session.test_loader])
     examination = examine(session.test_data, outputs, targets)
     report = write_report(folder, examination, session.model.summary(session.example))

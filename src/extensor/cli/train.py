@@ -10,6 +10,7 @@ from extensor.cli.config import read_config
 from extensor.cli.report import written
 from extensor.cli.runs import found_run, new_run
 from extensor.cli.session import Session, opened
+from extensor.cli.targets import targets_said
 from extensor.errors import value_error
 from extensor.report import Series, terminal_plot
 from extensor.report.curves import metric_names, points, shown
@@ -41,7 +42,8 @@ def _opening(session: Session) -> str:
     begun = f", from step {trainer.step:,}" if trainer.step else ""
     return (
         f"{type(session.model).__name__}: {session.model.num_parameters():,} parameters; "
-        f"{len(session.train_data):,} samples to train on, {len(session.test_data):,} to test; "
+        f"{len(session.train_data):,} samples to train on, {len(session.test_data):,} to test, "
+        f"{targets_said(session.config, session.train_data)}; "
         f"{get_num_threads()} threads; {session.config['epochs']} epochs{begun}"
     )
 

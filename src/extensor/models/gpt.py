@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from extensor import nn
-from extensor.creation import arange, asarray
+from extensor import arguments, nn
+from extensor.creation import arange
 from extensor.errors import value_error
 from extensor.nn import init
 from extensor.ops import dropout, gelu, reshape, scaled_dot_product_attention, split, swapaxes
-from extensor.shapes import target
 from extensor.tensor import Tensor
 
 
@@ -59,10 +58,16 @@ class GPT(nn.Module):
         width: int = 128,
         p: float = 0.0,
     ) -> None:
-        vocabulary, context, layers, heads, width = target(
-            "GPT", (vocabulary, context, layers, heads, width), "sizes"
-        )
-        if heads < 1 or width % heads:
+        for name, value in [
+            ("vocabulary", vocabulary),
+            ("context", context),
+            ("layers", layers),
+            ("heads", heads),
+            ("width", width),
+        ]:
+            arguments.integer("GPT", name, value, 1)
+        arguments.number("GPT", "p", p, fraction=True)
+        if width % heads:
             raise value_error("GPT", "width must be divisible by heads", width=width, heads=heads)
         self.context = context
         self.tokens = nn.Embedding(vocabulary, width)
@@ -78,9 +83,6 @@ class GPT(nn.Module):
 
     def forward(self, tokens: Tensor) -> Tensor:
         """The logits of the token after each."""
-        tokens = asarray(tokens)
-        if tokens.ndim != 2:
-            raise value_error("GPT", "tokens must be (batch, length)", tokens_shape=tokens.shape)
         length = tokens.shape[1]
         if length > self.context:
             raise value_error("GPT", f"at most {self.context} tokens", tokens_shape=tokens.shape)

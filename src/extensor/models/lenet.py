@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from extensor import nn
-from extensor.errors import value_error
+from extensor import arguments, nn
 from extensor.ops import flatten, max_pool2d, relu
 from extensor.tensor import Tensor
 
@@ -17,9 +16,9 @@ class LeNet5(nn.Module):
     """
 
     def __init__(self, num_classes: int = 10, in_channels: int = 1, image_size: int = 28) -> None:
-        if image_size < _SMALLEST:
-            requirement = f"image_size must be {_SMALLEST} or more"
-            raise value_error("LeNet5", requirement, image_size=image_size)
+        arguments.integer("LeNet5", "num_classes", num_classes, 1)
+        arguments.integer("LeNet5", "in_channels", in_channels, 1)
+        arguments.integer("LeNet5", "image_size", image_size, _SMALLEST)
         half = image_size // 2
         padding = 0 if half >= 8 else 2
         self.conv1 = nn.Conv2d(in_channels, 6, 5, padding=2)

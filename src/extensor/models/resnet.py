@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from extensor import nn
-from extensor.errors import value_error
+from extensor import arguments, nn
 from extensor.ops import flatten, relu
-from extensor.shapes import target
 from extensor.tensor import Tensor
 
 
@@ -45,10 +43,9 @@ class ResNet(nn.Module):
     def __init__(
         self, blocks: list[int], num_classes: int = 10, in_channels: int = 3, stem: str = "small"
     ) -> None:
-        if stem not in ("small", "large"):
-            raise value_error("ResNet", "stem must be 'small' or 'large'", stem=stem)
-        if len(target("ResNet", blocks, "blocks")) != 4:
-            raise value_error("ResNet", "blocks must be four ints", blocks=blocks)
+        arguments.integer("ResNet", "num_classes", num_classes, 1)
+        arguments.integer("ResNet", "in_channels", in_channels, 1)
+        arguments.choice("ResNet", "stem", stem, ("small", "large"))
         self.stem = stem
         self.conv1 = (
             _conv3x3(in_channels, 64)

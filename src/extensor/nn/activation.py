@@ -11,6 +11,7 @@ from extensor import ops
 from extensor.creation import full
 from extensor.dtypes import DType, get_default_dtype
 from extensor.errors import value_error
+from extensor.nn.inputs import in_dtype_of
 from extensor.nn.module import Module
 from extensor.nn.parameter import Parameter
 from extensor.tensor import Tensor
@@ -55,7 +56,7 @@ class PReLU(Module):
         self.weight = Parameter(full((num_parameters,), init, dtype or get_default_dtype()))
 
     def forward(self, x: Any) -> Tensor:
-        return ops.prelu(x, self.weight)
+        return ops.prelu(in_dtype_of(self, self.weight, x), self.weight)
 
     def extra_repr(self) -> str:
         return f"num_parameters={self.weight.size}"

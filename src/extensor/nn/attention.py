@@ -9,6 +9,7 @@ from extensor.creation import asarray, empty, ones
 from extensor.dtypes import DType, bool_, is_floating
 from extensor.errors import type_error, value_error
 from extensor.nn import init
+from extensor.nn.inputs import in_dtype_of
 from extensor.nn.linear import Linear
 from extensor.nn.module import Module
 from extensor.nn.parameter import Parameter
@@ -127,6 +128,7 @@ class MultiHeadAttention(Module):
     def _projected(self, query: Any, key: Any, value: Any) -> Any:
         """The projections of all three, in one product where they are the same tensor."""
         weights: Any = self._input_weights()
+        query, key, value = (in_dtype_of(self, weights[0], x) for x in (query, key, value))
         if len(weights) == 1:
             if query is key is value:
                 return split(linear(query, *weights, self.in_proj_bias), 3, axis=-1)

@@ -1,13 +1,14 @@
-"""Convolutions as modules: images are (batch, channels, height, width)."""
+"""Convolutions as modules: images are (batch, channels, height, width), or one without the batch."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from extensor.creation import empty
+from extensor.creation import asarray, empty
 from extensor.dtypes import DType
 from extensor.errors import value_error
+from extensor.nn.inputs import in_dtype_of
 from extensor.nn.linear import uniform_by_fan_in
 from extensor.nn.module import Module
 from extensor.nn.parameter import Parameter
@@ -63,6 +64,7 @@ class _Convolution(Module):
 
     def _padded(self, x: Any) -> tuple[Any, Any]:
         """The input, and the zeros the convolution still has to add."""
+        x = in_dtype_of(self, self.weight, x)
         if self.padding_mode == "zeros" or self.padding == "valid":
             return x, self.padding
         if self.padding == "same":
@@ -71,7 +73,8 @@ class _Convolution(Module):
             widths = [(reach // 2, reach - reach // 2) for reach in reaches]
         else:
             widths = [(width, width) for width in _each(self.padding, self._axes)]
-        return pad(x, [(0, 0), (0, 0), *widths], self.padding_mode), 0
+        x = asarray(x)
+        return pad(x, [*[(0, 0)] * (x.ndim - self._axes), *widths], self.padding_mode), 0
 
 
 def _each(value: Any, axes: int) -> Shape:
@@ -163,6 +166,7 @@ class ConvTranspose1d(_TransposedConvolution):
     _axes = 1
 
     def forward(self, x: Any) -> Tensor:
+        x = in_dtype_of(self, self.weight, x)
         return conv_transpose1d(x, self.weight, self.bias, *self._options())
 
 
@@ -177,4 +181,5 @@ class ConvTranspose2d(_TransposedConvolution):
     _axes = 2
 
     def forward(self, x: Any) -> Tensor:
+        x = in_dtype_of(self, self.weight, x)
         return conv_transpose2d(x, self.weight, self.bias, *self._options())

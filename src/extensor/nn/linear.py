@@ -8,6 +8,7 @@ from typing import Any
 from extensor.creation import empty
 from extensor.dtypes import DType
 from extensor.nn import init
+from extensor.nn.inputs import in_dtype_of
 from extensor.nn.module import Module
 from extensor.nn.parameter import Parameter
 from extensor.ops import flatten, linear
@@ -36,7 +37,7 @@ class Linear(Module):
         uniform_by_fan_in(self.weight, self.bias)
 
     def forward(self, x: Any) -> Tensor:
-        return linear(x, self.weight, self.bias)
+        return linear(in_dtype_of(self, self.weight, x), self.weight, self.bias)
 
 
 def uniform_by_fan_in(weight: Parameter, bias: Parameter | None) -> None:

@@ -217,6 +217,10 @@ class Module:
         """
         return state.load(type(self).__name__, self.state_dict(), state_dict, strict)
 
+    def _prepared_state(self, state_dict: Mapping[str, Any]) -> Callable[[], None]:
+        """What takes over ``state_dict``, once all of it is known to fit."""
+        return state.prepared(type(self).__name__, self.state_dict(), state_dict)[1]
+
     def train(self: Self, mode: bool = True) -> Self:
         """Set ``training``, which dropout and the like look at, in all modules."""
         for module in self.modules():

@@ -8,9 +8,18 @@ from typing import Any
 from extensor.creation import asarray, ones, zeros
 from extensor.dtypes import DType
 from extensor.errors import value_error
+from extensor.nn.inputs import in_dtype_of
 from extensor.nn.module import Module
 from extensor.nn.parameter import Parameter
-from extensor.ops import batch_norm, group_norm, instance_norm, layer_norm, rms_norm
+from extensor.ops import (
+    batch_norm,
+    group_norm,
+    instance_norm,
+    layer_norm,
+    rms_norm,
+    squeeze,
+    unsqueeze,
+)
 from extensor.shapes import target
 from extensor.tensor import Tensor
 
@@ -46,14 +55,12 @@ class _ByChannel(Module):
         self.register_buffer("num_batches_tracked", zeros((), "int64") if tracked else None)
 
     def _checked(self, x: Any) -> Any:
-        x = asarray(x)
+        statistics = self.running_mean if self.weight is None else self.weight
+        x = asarray(in_dtype_of(self, statistics, x))
         if x.ndim not in self._axes or x.shape[1] != self.num_features:
             axes = " or ".join(map(str, self._axes))
-            raise value_error(
-                type(self).__name__,
-                f"x must have {axes} axes and {self.num_features} channels on axis 1",
-                x_shape=x.shape,
-            )
+            wanted = f"x must have {axes} axes and {self.num_features} channels on axis 1"
+            raise value_error(type(self).__name__, wanted, x_shape=x.shape)
         return x
 
 
@@ -109,7 +116,10 @@ class BatchNorm2d(_BatchNorm):
 
 
 class InstanceNorm2d(_ByChannel):
-    """Each channel of each image of (batch, channels, height, width) normalized."""
+    """Each channel of each image of (batch, channels, height, width) normalized.
+
+    The batch axis may be missing.
+    """
 
     _axes = (4,)
 
@@ -127,8 +137,14 @@ class InstanceNorm2d(_ByChannel):
         super().__init__(num_features, eps, momentum, affine, track_running_stats, bias, dtype)
 
     def forward(self, x: Any) -> Tensor:
+        x = asarray(x)
+        if x.ndim == 3 and x.shape[0] == self.num_features:
+            return squeeze(self._normalized(unsqueeze(x, 0)), 0)
+        return self._normalized(self._checked(x))
+
+    def _normalized(self, x: Tensor) -> Tensor:
         return instance_norm(
-            self._checked(x),
+            x,
             self.running_mean,
             self.running_var,
             self.weight,
@@ -167,6 +183,7 @@ class GroupNorm(Module):
         self.bias = Parameter(zeros(num_channels, dtype)) if affine and bias else None
 
     def forward(self, x: Any) -> Tensor:
+        x = in_dtype_of(self, self.weight, x)
         return group_norm(x, self.num_groups, self.weight, self.bias, self.eps)
 
 
@@ -190,6 +207,7 @@ class LayerNorm(Module):
         self.bias = Parameter(zeros(shape, dtype)) if elementwise_affine and bias else None
 
     def forward(self, x: Any) -> Tensor:
+        x = in_dtype_of(self, self.weight, x)
         return layer_norm(x, self.normalized_shape, self.weight, self.bias, self.eps)
 
 
@@ -211,4 +229,5 @@ class RMSNorm(Module):
         self.weight = Parameter(ones(shape, dtype)) if elementwise_affine else None
 
     def forward(self, x: Any) -> Tensor:
+        x = in_dtype_of(self, self.weight, x)
         return rms_norm(x, self.normalized_shape, self.weight, self.eps)

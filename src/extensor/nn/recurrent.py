@@ -10,6 +10,7 @@ from extensor.creation import asarray, empty, zeros
 from extensor.dtypes import DType
 from extensor.errors import shown, type_error, value_error
 from extensor.nn import init
+from extensor.nn.inputs import in_dtype_of
 from extensor.nn.module import Module
 from extensor.nn.parameter import Parameter
 from extensor.ops import concatenate, dropout, flip, gru, lstm, rnn, stack
@@ -31,6 +32,7 @@ class Recurrence(Module):
     """What layers and cells share: how their weights begin, and the states they are given."""
 
     _gates: int
+    _first_weight = "weight_ih_l0"
     _states = 1  # how many tensors the recurrence carries from step to step
     hidden_size: int
 
@@ -40,11 +42,14 @@ class Recurrence(Module):
         for parameter in self.parameters():
             init.uniform_(parameter, -bound, bound)
 
+    def _tensor(self, x: Any) -> Tensor:
+        return asarray(in_dtype_of(self, getattr(self, self._first_weight), x))
+
     def _given(self, hx: Any, shape: Shape) -> States:
         if self._states > 1 and not isinstance(hx, list | tuple):
             requirement = f"hx must be a tuple of {self._states} tensors"
             raise type_error(type(self).__name__, requirement, hx=shown(hx))
-        states = tuple(asarray(state) for state in (hx if self._states > 1 else (hx,)))
+        states = tuple(self._tensor(state) for state in (hx if self._states > 1 else (hx,)))
         if [state.shape for state in states] != [shape] * self._states:
             raise value_error(
                 type(self).__name__,
@@ -111,7 +116,7 @@ class _Layers(Recurrence):
 
     def forward(self, x: Any, hx: Any = None) -> tuple[Tensor, Any]:
         """The outputs of the last layer, and the last states of all layers and directions."""
-        x = asarray(x)
+        x = self._tensor(x)
         has_batch = x.ndim == 3
         if not has_batch:
             x = x.unsqueeze(1)

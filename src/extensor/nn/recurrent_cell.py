@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from extensor.creation import asarray, empty, zeros
+from extensor.creation import empty, zeros
 from extensor.dtypes import DType
 from extensor.nn.parameter import Parameter
 from extensor.nn.recurrent import Recurrence, checked_nonlinearity
@@ -15,6 +15,7 @@ from extensor.tensor import Tensor
 class _Cell(Recurrence):
     """Weights ``weight_ih`` (gates * hidden_size, input_size) and ``weight_hh``, and two biases."""
 
+    _first_weight = "weight_ih"
     bias_ih: Parameter | None
     bias_hh: Parameter | None
 
@@ -36,7 +37,7 @@ class _Cell(Recurrence):
 
     def forward(self, x: Any, hx: Any = None) -> Any:
         """The next state, or pair of states, after ``x`` from the state ``hx``, or from 0."""
-        x = asarray(x)
+        x = self._tensor(x)
         shape = (*x.shape[:-1], self.hidden_size)
         if hx is None:
             states: tuple[Tensor, ...] = (zeros(shape, x.dtype),) * self._states

@@ -86,17 +86,18 @@ def place_backward(grad_output: Tensor, input_shape: Shape, shape: Shape, index:
     return getitem(grad_output, index)
 
 
-def _check_updates(name: str, updates: Shape, expected: Shape) -> None:
+def check_updates(name: str, updates: Shape, expected: Shape, given: str = "updates") -> None:
+    """What is written must broadcast to the shape of the places it is written to."""
     sizes = zip(reversed(updates), reversed(expected), strict=False)
     if len(updates) > len(expected) or any(m not in (1, n) for m, n in sizes):
         raise value_error(
-            name, f"updates must broadcast to shape {expected}", updates_shape=updates
+            name, f"{given} must broadcast to shape {expected}", **{f"{given}_shape": updates}
         )
 
 
 def _updated(name: str, shapes: Shapes, index: Any) -> Shape:
     x, updates = tuple(shapes["x"]), tuple(shapes["updates"])
-    _check_updates(name, updates, selected(name, x, index))
+    check_updates(name, updates, selected(name, x, index))
     return x
 
 
@@ -257,7 +258,7 @@ def _scattered(name: str, shapes: Shapes, axis: int) -> Shape:
             x_shape=x,
             indices_shape=tuple(shapes["indices"]),
         )
-    _check_updates(name, updates, chosen)
+    check_updates(name, updates, chosen)
     return x
 
 

@@ -39,10 +39,13 @@ def _first(ndim: int, axes: Shape) -> tuple[slice, ...]:
 
 
 def scaled(xp: Any, x: Any, weight: Any, bias: Any, shape: Shape) -> Any:
-    """``x * weight + bias``, with ``shape`` the one in which the two broadcast to ``x``."""
+    """``x * weight + bias``, with ``shape`` the one in which the two broadcast to ``x``.
+
+    A missing bias is a zero that is added all the same: so no zero has a sign.
+    """
     if weight is not None:
         x = x * xp.reshape(weight, shape)
-    return x if bias is None else x + xp.reshape(bias, shape)
+    return x + (0.0 if bias is None else xp.reshape(bias, shape))
 
 
 def normalized(x: Tensor, axes: Shape, eps: float) -> tuple[Tensor, Tensor]:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from extensor.arrays import clamped
 from extensor.creation import zeros_like
 from extensor.dtypes import bool_, get_default_dtype, is_floating
 from extensor.errors import shown, type_error, value_error
@@ -157,8 +158,8 @@ def _bounds(min_val: Bound, max_val: Bound) -> tuple[float, float]:
 
 def _check_bounds(name: str, x: Any, min_val: Bound, max_val: Bound) -> None:
     low, high = _bounds(min_val, max_val)
-    if not low <= high:
-        raise value_error(name, "min_val must not exceed max_val", min_val=min_val, max_val=max_val)
+    if low != low or high != high:
+        raise value_error(name, "bounds must not be NaN", min_val=min_val, max_val=max_val)
 
 
 def _to_bounds(x: Any, min_val: Bound, max_val: Bound) -> Any:
@@ -170,7 +171,7 @@ def _to_bounds(x: Any, min_val: Bound, max_val: Bound) -> Any:
 def clip(xp: Any, x: Array, min_val: Bound, max_val: Bound) -> Any:
     """``x`` held between ``min_val`` and ``max_val``; None is no bound.
 
-    Derivative: 1 inside, bounds included, else 0.
+    Where ``min_val`` exceeds ``max_val``, all is ``max_val``. Derivative: 1 inside, bounds included, else 0.
 
     >>> import extensor as ex
     >>> ex.clip_backward([1.0, 1.0, 1.0], [-2.0, 1.0, 0.5], -1.0, 1.0)
@@ -178,6 +179,8 @@ def clip(xp: Any, x: Array, min_val: Bound, max_val: Bound) -> Any:
     """
     if not is_floating(x.dtype) and (isinstance(min_val, float) or isinstance(max_val, float)):
         x = xp.astype(x, get_default_dtype())
+    if is_floating(x.dtype):
+        return clamped(xp, x, min_val, max_val)
     return xp.clip(x, min_val, max_val)
 
 

@@ -212,12 +212,33 @@ class Optimizer:
         >>> saved["groups.0.lr"], saved["state.0.step"], saved["state.0.velocity"]
         (0.1, 1, array([2.], dtype=float32))
         """
-        return states.saved(self._histories, self.state_names)
+        return self._state(True)
+
+    def _state(self, copied: bool) -> dict[str, Any]:
+        return states.saved(self._histories, self.state_names, copied)
 
     @explaining
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Take over what :meth:`state_dict` gave; nothing changes if it does not fit."""
-        states.load(self._name, state_dict, self._histories, self.state_names)
+        self._prepared_state(state_dict)()
+
+    def _prepared_state(self, state_dict: Any) -> Callable[[], None]:
+        """What takes over ``state_dict``, once all of it is known to fit."""
+        op = f"{self._name}.load_state_dict"
+
+        def check(group: Group) -> None:
+            _check_ranges(op, group, type(self).__init__.__annotations__)
+            self._check_options(group)
+
+        return states.prepared(
+            op, state_dict, self._histories, self.state_names, check, self._needed
+        )
+
+    def _needed(self, group: Group) -> list[str]:
+        """The state that an update needs whatever the options are, or were when it was taken."""
+        least = {**group, "momentum": 0, "amsgrad": False, "centered": False}
+        used = self._used(least, [[None]] * len(self.state_names))
+        return [name for name, arrays in zip(self.state_names, used, strict=True) if arrays]
 
     @property
     def _name(self) -> str:

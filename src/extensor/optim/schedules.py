@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from math import cos, pi
 from typing import Any
 
+from extensor import entries
 from extensor.errors import value_error
 from extensor.explanation import check_constructor, explaining
 from extensor.optim.optimizer import Group, Optimizer
@@ -86,16 +87,32 @@ class Schedule:
     @explaining
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Take over what :meth:`state_dict` gave, and set the rates."""
-        expected = self.state_dict()
-        if sorted(state_dict) != sorted(expected):
-            raise value_error(
-                f"{self._name}.load_state_dict",
-                f"keys must be {list(expected)}",
-                keys=list(state_dict),
-            )
-        for key, now in expected.items():
-            setattr(self, key, type(now)(state_dict[key]))
-        self._apply()
+        self._prepared_state(state_dict)()
+
+    def _prepared_state(self, state_dict: Any) -> Callable[[], None]:
+        """What takes over ``state_dict``, once all of it is known to fit."""
+        op = f"{self._name}.load_state_dict"
+        now = self.state_dict()
+        given = entries.with_keys(op, state_dict, now)
+        found = {key: entries.like(op, key, given[key], now[key]) for key in now}
+        self._check_state(op, found)
+
+        def commit() -> None:
+            self.__dict__.update(found)
+            self._apply()
+
+        return commit
+
+    def _check_state(self, op: str, state: dict[str, Any]) -> None:
+        """Raise if there are no rates at such a state; this one is left as it is."""
+        kept = {key: getattr(self, key) for key in state}
+        self.__dict__.update(state)
+        try:
+            self.rates_at(self.count)
+        except (ArithmeticError, ValueError) as error:
+            raise value_error(op, f"count must be one that has rates ({error})", **state) from None
+        finally:
+            self.__dict__.update(kept)
 
     @property
     def _name(self) -> str:

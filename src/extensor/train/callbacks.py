@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from math import inf, isfinite
 from typing import TYPE_CHECKING, Any
 
-from extensor.errors import value_error
+from extensor import arguments, entries
 from extensor.optim.clipping import norm_of
 from extensor.train.callback import Callback, monitored
 from extensor.train.logs import run_of
@@ -19,11 +19,11 @@ class _Best(Callback):
     """Keeps the best value of ``monitor`` and how many epochs have gone by without a better one."""
 
     def __init__(self, monitor: str, mode: str, min_delta: float = 0.0) -> None:
-        if mode not in ("min", "max"):
-            raise value_error(type(self).__name__, "mode must be 'min' or 'max'", mode=mode)
-        self.monitor = monitor
+        op = type(self).__name__
+        arguments.choice(op, "mode", mode, ("min", "max"))
+        self.monitor = arguments.text(op, "monitor", monitor)
         self.sign = 1.0 if mode == "min" else -1.0
-        self.min_delta = min_delta
+        self.min_delta = arguments.number(op, "min_delta", min_delta, least=0)
         self.best = self.sign * inf
         self.bad = 0
 
@@ -39,7 +39,10 @@ class _Best(Callback):
         return {"best": self.best, "bad": self.bad}
 
     def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
-        self.best, self.bad = float(state_dict["best"]), int(state_dict["bad"])
+        op = f"{type(self).__name__}.load_state_dict"
+        given = entries.with_keys(op, state_dict, ["best", "bad"])
+        best = float(entries.number(op, "best", given["best"]))
+        self.best, self.bad = best, entries.count(op, "bad", given["bad"])
 
 
 class EarlyStopping(_Best):
@@ -53,9 +56,7 @@ class EarlyStopping(_Best):
         min_delta: float = 0.0,
     ) -> None:
         super().__init__(monitor, mode, min_delta)
-        if patience < 1:
-            raise value_error("EarlyStopping", "patience must be 1 or more", patience=patience)
-        self.patience = patience
+        self.patience = arguments.integer("EarlyStopping", "patience", patience, 1)
 
     def epoch_ended(self, trainer: Trainer, record: Mapping[str, Any]) -> None:
         if not self.improved(record) and self.bad >= self.patience:
@@ -83,7 +84,7 @@ class GradientHealth(Callback):
     """
 
     def __init__(self, every: int = 50) -> None:
-        self.every = every
+        self.every = arguments.integer("GradientHealth", "every", every, 1)
 
     def gradients_known(self, trainer: Trainer) -> None:
         step = trainer.step + 1  # the one that is being taken
@@ -109,7 +110,7 @@ class TensorBoard(Callback):
     """Writes what the log says for TensorBoard too; ``pip install extensor[tensorboard]``."""
 
     def __init__(self, every: int = 50) -> None:
-        self.every = every
+        self.every = arguments.integer("TensorBoard", "every", every, 1)
 
     def fit_began(self, trainer: Trainer) -> None:
         try:

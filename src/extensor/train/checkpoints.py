@@ -7,8 +7,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from extensor import arguments
 from extensor.errors import value_error
 from extensor.io.atomic import remove_partial
+from extensor.io.paths import as_path, make_folder
 from extensor.io.state import save
 
 _ENDING = ".safetensors"
@@ -22,20 +24,21 @@ class Checkpoints:
     """
 
     def __init__(self, folder: str | Path, keep: int = 3) -> None:
-        if keep < 1:
-            raise value_error("Checkpoints", "keep must be 1 or more", keep=keep)
-        self.folder = Path(folder)
-        self.keep = keep
+        self.folder = as_path("Checkpoints", folder, name="folder")
+        self.keep = arguments.integer("Checkpoints", "keep", keep, 1)
 
     def save(self, state: Mapping[str, Any], step: int) -> Path:
         """Write the checkpoint of ``step``, then delete those that are too old."""
+        step = arguments.integer("Checkpoints", "step", step, 0)
         path = self.save_as(f"{_PREFIX}{step:09d}", state)
         self.tidy(step)
         return path
 
     def save_as(self, name: str, state: Mapping[str, Any]) -> Path:
         """Write a checkpoint that no other replaces but one of the same name."""
-        self.folder.mkdir(parents=True, exist_ok=True)
+        if Path(arguments.text("Checkpoints", "name", name)).name != name:
+            raise value_error("Checkpoints", "name must be that of a file, no path", name=name)
+        make_folder("save", self.folder)
         path = self.folder / f"{name}{_ENDING}"
         save(path, state)
         return path

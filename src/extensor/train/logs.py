@@ -17,8 +17,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from extensor import arguments, entries
 from extensor.errors import value_error
 from extensor.io.atomic import write_atomically
+from extensor.io.paths import as_path, unreadable
 from extensor.train.callback import Callback
 from extensor.train.run import RunFolder
 
@@ -30,7 +32,7 @@ class Logging(Callback):
     """Writes ``log.jsonl``, every ``every`` steps and after each epoch, and ``log.csv``."""
 
     def __init__(self, every: int = 50) -> None:
-        self.every = every
+        self.every = arguments.integer("Logging", "every", every, 1)
         self._file: io.BufferedRandom | None = None
         self._length = 0
 
@@ -76,7 +78,9 @@ class Logging(Callback):
         return {"length": self._length}
 
     def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
-        self._length = int(state_dict["length"])
+        op = "Logging.load_state_dict"
+        given = entries.with_keys(op, state_dict, ["length"])
+        self._length = entries.count(op, "length", given["length"])
 
     def fit_ended(self, trainer: Trainer) -> None:
         if self._file is not None:
@@ -121,7 +125,13 @@ def run_of(trainer: Trainer, name: str) -> RunFolder:
 def read_log(path: str | Path) -> list[dict[str, Any]]:
     """The records of a log; a last line that was cut short by a crash is left out."""
     records = []
-    for line in Path(path).read_text(encoding="utf-8").splitlines():
+    try:
+        lines = as_path("read_log", path).read_text(encoding="utf-8").splitlines()
+    except UnicodeDecodeError as error:
+        raise value_error("read_log", f"file must be text ({error})", path=str(path)) from None
+    except OSError as error:
+        raise unreadable("read_log", path, error) from error
+    for line in lines:
         try:
             records.append(json.loads(line))
         except json.JSONDecodeError:

@@ -7,6 +7,7 @@ import time
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, TextIO
 
+from extensor.errors import type_error
 from extensor.train.callback import Callback
 
 if TYPE_CHECKING:
@@ -20,6 +21,8 @@ class Progress(Callback):
     """Shows epoch, loss, samples per second and the time left on ``stream``, standard error."""
 
     def __init__(self, stream: TextIO | None = None) -> None:
+        if stream is not None and not (hasattr(stream, "write") and hasattr(stream, "isatty")):
+            raise type_error("Progress", "stream must be a text file", stream=type(stream).__name__)
         self.stream = sys.stderr if stream is None else stream
         self._bar: Any = None
 

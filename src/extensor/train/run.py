@@ -14,6 +14,7 @@ import numpy as np
 
 from extensor.errors import type_error
 from extensor.io.atomic import remove_partial, write_atomically
+from extensor.io.paths import as_path, make_folder
 from extensor.settings import get_num_threads
 
 
@@ -25,7 +26,7 @@ class RunFolder:
     """
 
     def __init__(self, path: str | Path) -> None:
-        self.path = Path(path)
+        self.path = as_path("RunFolder", path)
         self.config = self.path / "config.toml"
         self.machine = self.path / "machine.json"
         self.log = self.path / "log.jsonl"
@@ -39,7 +40,7 @@ class RunFolder:
 
     def write_descriptions(self, config: Mapping[str, Any]) -> None:
         """Write the configuration and what is known of the machine."""
-        self.path.mkdir(parents=True, exist_ok=True)
+        make_folder("RunFolder", self.path)
         remove_partial(self.path)
         write_atomically(self.config, as_toml(config).encode())
         write_atomically(self.machine, (json.dumps(machine(), indent=2) + "\n").encode())

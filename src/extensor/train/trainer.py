@@ -12,9 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from extensor import random
+from extensor import arguments, entries, random
 from extensor.dtypes import DType
 from extensor.errors import type_error, value_error
+from extensor.io.paths import as_path
 from extensor.io.state import load
 from extensor.nn.module import Module
 from extensor.ops import concatenate
@@ -24,10 +25,18 @@ from extensor.tensor import Tensor
 from extensor.train.callback import Callback, monitored
 from extensor.train.callbacks import GradientHealth
 from extensor.train.checkpoints import Checkpoints
+from extensor.train.checks import (
+    check_batch,
+    check_loader,
+    checked_callbacks,
+    checked_metrics,
+    prediction_batches,
+)
 from extensor.train.logs import Logging, Timing
 from extensor.train.metrics import Mean, Metric
 from extensor.train.nonfinite import NotFiniteError
 from extensor.train.progress import Progress
+from extensor.train.resuming import checked_progress, load_callbacks
 from extensor.train.run import RunFolder
 from extensor.train.step import Loss, StepResult, TrainStep
 
@@ -76,22 +85,24 @@ class Trainer:
         keep: int = 3,
         config: Mapping[str, Any] | None = None,
     ) -> None:
-        for name, value in (("accumulate", accumulate), ("checkpoint_every", checkpoint_every)):
-            if value is not None and value < 1:
-                raise value_error("Trainer", f"{name} must be 1 or more", **{name: value})
+        accumulate = arguments.integer("Trainer", "accumulate", accumulate, 1)
+        if checkpoint_every is not None:
+            arguments.integer("Trainer", "checkpoint_every", checkpoint_every, 1)
         if checkpoint_every is not None and folder is None:
             raise value_error("Trainer", "checkpoints need a folder", folder=folder)
         self.model = model
         self.optimizer = optimizer
         self.take_step = TrainStep(model, loss, optimizer, clip_norm, clip_value, amp, ema)
-        self.metrics = dict(metrics or {})
+        self.metrics = checked_metrics(metrics)
         self.accumulate = accumulate
-        self.monitor = monitor
-        self.run = None if folder is None else RunFolder(folder)
+        self.monitor = arguments.text("Trainer", "monitor", monitor)
+        keep = arguments.integer("Checkpoints", "keep", keep, 1)
+        path = None if folder is None else as_path("Trainer", folder, name="folder")
+        self.run = None if path is None else RunFolder(path)
         self.checkpoints = None if self.run is None else Checkpoints(self.run.checkpoints, keep)
         self.checkpoint_every = checkpoint_every
-        self.config = dict(config or {})
-        self.callbacks = list(
+        self.config = {} if config is None else dict(entries.mapping("Trainer", config, "config"))
+        self.callbacks = checked_callbacks(
             default_callbacks(self.run is not None) if callbacks is None else callbacks
         )
         self.epoch = 0  # those that are over
@@ -117,6 +128,10 @@ class Trainer:
         Returns what the log says of each. Ctrl-C ends the step that is being taken, writes a
         checkpoint if there is a folder, and then raises as usual.
         """
+        check_loader("fit", "train", train)
+        epochs = arguments.integer("fit", "epochs", epochs, 0)
+        if validation is not None:
+            check_loader("fit", "validation", validation)
         self._prepare(train, epochs)
         with ExitStack() as begun, self._stopping_at_interrupt():
             for callback in self.callbacks:
@@ -152,9 +167,9 @@ class Trainer:
         """Bring the loader, and random numbers, to where the checkpoint or the last fit left off."""
         if self._restored:
             # Not earlier: whoever makes loaders and models after resume() draws random numbers.
-            random.set_state(self._restored["generators"]["default"])
             if self._restored["loader"]:
                 train.load_state_dict(self._restored["loader"])
+            random.set_state(self._restored["generators"]["default"])
             self._restored = {}
         elif self.batch and train is self._loader and hasattr(train, "state_dict"):
             train.load_state_dict(train.state_dict())
@@ -232,11 +247,13 @@ class Trainer:
 
     def evaluate(self, loader: Iterable[Any]) -> dict[str, Any]:
         """The mean loss of the batches of ``loader``, and the metrics, in evaluation mode."""
+        check_loader("evaluate", "loader", loader)
         loss = Mean()
         for metric in self.metrics.values():
             metric.reset()
         with self._evaluating():
             for batch in loader:
+                check_batch("evaluate", "loader", batch)
                 output, value = self.take_step.forward(batch)
                 loss.add(float(value), len(batch[0]))
                 for metric in self.metrics.values():
@@ -247,16 +264,11 @@ class Trainer:
         return {"loss": loss.compute(), **values}
 
     def predict(self, inputs: Any, batch_size: int = 256) -> Tensor:
-        """The outputs for an array or tensor of inputs, or for the batches of a loader.
+        """The outputs for an array, tensor or table of inputs, or for the batches of a loader.
 
         Of a batch with several parts the last, the target, is not used.
         """
-        if isinstance(inputs, Tensor | np.ndarray):
-            batches: Iterable[Any] = (
-                (inputs[i : i + batch_size],) for i in range(0, len(inputs), batch_size)
-            )
-        else:
-            batches = (batch[:-1] if len(batch) > 1 else batch for batch in inputs)
+        batches = prediction_batches(inputs, batch_size)
         with self._evaluating():
             outputs = [self.model(*parts) for parts in batches]
         if not outputs:
@@ -277,6 +289,7 @@ class Trainer:
 
     def log(self, record: Mapping[str, Any]) -> None:
         """Write a record of one's own into the log, if there is one."""
+        record = entries.mapping("log", record, "record")
         for callback in self.callbacks:
             if isinstance(callback, Logging):
                 callback.write(record)
@@ -292,7 +305,7 @@ class Trainer:
         if not self.take_step.is_finite():
             error = NotFiniteError("a parameter is not finite, so no checkpoint was written")
             raise NotFiniteError(self._stopped_by(error))
-        state = self.state_dict()
+        state = self._state(copied=False)
         if name is not None:
             return self.checkpoints.save_as(name, state)
         return self.checkpoints.save(state, self.step)
@@ -305,7 +318,7 @@ class Trainer:
             path = self.checkpoints.latest()
         self._resumed = True
         if path is not None:
-            state = load(path)
+            state = load(path, foreign=False)
             if "progress" not in state:
                 raise value_error("resume", "path must be a checkpoint of a run", path=str(path))
             self.load_state_dict(state)
@@ -313,9 +326,12 @@ class Trainer:
 
     def state_dict(self) -> dict[str, Any]:
         """Everything that the rest of the run depends on."""
+        return self._state(copied=True)
+
+    def _state(self, copied: bool) -> dict[str, Any]:
         has_state = hasattr(self._loader, "state_dict")
         return {
-            **self.take_step.state_dict(),
+            **self.take_step.state_dict(copied),
             "generators": {"default": list(random.get_state())},
             "loader": self._loader.state_dict() if has_state else {},
             "progress": {
@@ -335,20 +351,17 @@ class Trainer:
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Take over what :meth:`state_dict` gave; random numbers and the loader when training begins."""
+        op = "Trainer.load_state_dict"
         names = [f"{i}-{type(callback).__name__}" for i, callback in enumerate(self.callbacks)]
-        if names != list(state["callbacks"]):
-            raise value_error(
-                "Trainer", f"callbacks must be {list(state['callbacks'])}", callbacks=names
-            )
-        self.take_step.load_state_dict(dict(state))
-        progress = state["progress"]
-        self.epoch, self.step, self.batch = (progress[key] for key in ("epoch", "step", "batch"))
-        self.stopped = bool(progress["stopped"])
-        self.running_loss.load_state_dict(progress["running_loss"])
-        self.history = list(state["history"].values())
-        for name, callback in zip(names, self.callbacks, strict=True):
-            callback.load_state_dict(state["callbacks"][name])
-        self._restored = {key: state[key] for key in ("generators", "loader")}
+        progress = checked_progress(op, state, names)
+        commits = [
+            self.take_step.prepared_state(op, state),
+            self.running_loss._prepared_state(progress.pop("running_loss"), op, "running_loss"),
+        ]
+        load_callbacks(self.callbacks, state["callbacks"])
+        for commit in commits:
+            commit()
+        self.__dict__.update(progress)
 
     @contextmanager
     def _stopping_at_interrupt(self) -> Iterator[None]:
@@ -376,7 +389,8 @@ class Trainer:
 
 def default_callbacks(folder: bool) -> list[Callback]:
     """What a trainer has if it is given none: progress, and with a folder what is written there."""
-    written = [Logging(), Timing(), GradientHealth()] if folder else []
+    given = arguments.flag("default_callbacks", "folder", folder)
+    written = [Logging(), Timing(), GradientHealth()] if given else []
     return [*written, Progress()]
 
 
