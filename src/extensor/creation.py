@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -120,6 +121,9 @@ def arange(
         raise value_error("arange", "step must not be 0", step=step)
     if stop is None:
         start, stop = 0, start
+    if not all(isfinite(x) for x in (start, stop, step)):
+        requirement = "start, stop and step must be finite"
+        raise value_error("arange", requirement, start=start, stop=stop, step=step)
     array = np.arange(start, stop, step)
     if dtype is not None or is_floating(array.dtype):
         array = array.astype(_dtype("arange", dtype))
@@ -143,7 +147,8 @@ def linspace(
     """
     if num < 0:
         raise value_error("linspace", "num must be 0 or more", num=num)
-    array = np.linspace(start, stop, num, endpoint=endpoint, dtype=float64)
+    with np.errstate(all="ignore"):
+        array = np.linspace(start, stop, num, endpoint=endpoint, dtype=float64)
     return _made(array.astype(_dtype("linspace", dtype)), requires_grad)
 
 

@@ -63,6 +63,7 @@ def checked(written: Written, read: Callable[[str], str] = str) -> Written:
     def function(*args: Any, **kwargs: Any) -> Any:
         op, given = _given(written, args, kwargs)
         kinds = [read(written.__annotations__.get(name, "Any")) for name in given]
+        kinds = ["bool | None" if kind == "bool" else kind for kind in kinds]
         blamed = _blamed(op, list(given), kinds, list(given.values()))
         if blamed is not None:
             raise blamed
@@ -71,11 +72,11 @@ def checked(written: Written, read: Callable[[str], str] = str) -> Written:
     return function  # type: ignore[return-value]
 
 
-def check_constructor(kind: type, read: Callable[[str], str] = str) -> None:
-    """Make the constructor of ``kind``, if it is one of ours and has its own, a :func:`checked` one."""
+def wrap_constructor(kind: type, wrapper: Callable[[Any], Any]) -> None:
+    """Put ``wrapper`` around the constructor of ``kind``, if it is one of ours and has its own."""
     written = kind.__dict__.get("__init__")
     if written is not None and kind.__module__.startswith("extensor."):
-        kind.__init__ = checked(written, read)  # type: ignore[misc]
+        kind.__init__ = wrapper(written)  # type: ignore[misc]
 
 
 def in_our_words(
@@ -206,7 +207,7 @@ def is_number(value: Any) -> bool:
 
 
 def _is_flag(value: Any) -> bool:
-    return value is None or (isinstance(value, int | np.bool_ | np.integer) and value in (0, 1))
+    return isinstance(value, int | np.bool_ | np.integer) and value in (0, 1)
 
 
 def _is_sequence_of(fits: Callable[[Any], bool]) -> Callable[[Any], bool]:

@@ -17,6 +17,7 @@ an attribute           its value
 
 from __future__ import annotations
 
+import operator
 from collections import namedtuple
 from collections.abc import Callable, Sequence
 from functools import cached_property
@@ -165,7 +166,7 @@ class Rule:
                 kind = self.op.kinds[index] if role == "tensor" else Array
                 arguments[position] = as_tensor(self.name, name, value, kind)
             elif role == "shape" and value is not None:
-                arguments[position] = tuple(value)
+                arguments[position] = tuple(map(operator.index, value))
         if any(arguments[position] is None for position in self.kept_at):
             arguments = self._with_kept(arguments)
         needs = None if self.op.variadic else (True,) * len(self.fields)

@@ -165,7 +165,7 @@ def grad(
 
 def _check_flags(op: str, **flags: Any) -> None:
     for name, value in flags.items():
-        wanted = wanted_by("bool", value)
+        wanted = wanted_by("bool | None" if name == "retain_graph" else "bool", value)
         if wanted is not None:
             raise type_error(op, f"{name} must be {wanted}", **{name: shown(value)})
 

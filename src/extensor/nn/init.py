@@ -14,7 +14,7 @@ import numpy as np
 from extensor import creation, engine, random
 from extensor.dtypes import DType, float32, get_default_dtype, is_half
 from extensor.errors import value_error
-from extensor.explanation import explaining
+from extensor.explanation import checked, explaining
 from extensor.random import Generator
 from extensor.shapes import target
 from extensor.tape import no_grad
@@ -30,7 +30,7 @@ _GAINS = {
 _LEAST_MASS = 0.01
 
 
-@explaining
+@checked
 def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
     """By how much weights before ``nonlinearity`` must grow to keep the variance of what it gives.
 

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from extensor import changes, dtypes
 from extensor.dtypes import DType, as_dtype, is_floating
 from extensor.errors import is_ours, shown, type_error, value_error
-from extensor.explanation import FAILURES, check_constructor, explaining, in_our_words
+from extensor.explanation import FAILURES, checked, explaining, in_our_words, wrap_constructor
 from extensor.handle import HookHandle
 from extensor.names import CPU
 from extensor.nn import state
@@ -78,7 +78,7 @@ class Module:
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
-        check_constructor(cls)
+        wrap_constructor(cls, checked)
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         """What the module computes."""

@@ -28,6 +28,9 @@ def checked_nonlinearity(name: str, nonlinearity: str) -> str:
     return nonlinearity
 
 
+MOST_LAYERS = 10_000  # more are a slip, and would be made one by one for hours
+
+
 class Recurrence(Module):
     """What layers and cells share: how their weights begin, and the states they are given."""
 
@@ -83,6 +86,9 @@ class _Layers(Recurrence):
             raise value_error(
                 type(self).__name__, "num_layers must be 1 or more", num_layers=num_layers
             )
+        if num_layers > MOST_LAYERS:
+            requirement = f"num_layers must be at most {MOST_LAYERS}"
+            raise value_error(type(self).__name__, requirement, num_layers=num_layers)
         if not 0 <= dropout <= 1:
             raise value_error(type(self).__name__, "dropout must be in [0, 1]", dropout=dropout)
         self.input_size = input_size

@@ -5,6 +5,7 @@ from __future__ import annotations
 import builtins
 from collections.abc import Sequence
 from itertools import accumulate, pairwise
+from operator import index
 from typing import Any
 
 import numpy as np
@@ -46,7 +47,7 @@ def concatenate(xp: Any, tensors: Arrays, axis: int = 0) -> Any:
     >>> ex.concatenate_backward([1.0, 2.0, 3.0], [(2,), (1,)])
     (tensor([1., 2.]), tensor([3.]))
     """
-    return xp.concat(tensors, axis=axis)
+    return xp.concat(tensors, axis=index(axis))
 
 
 @concatenate.backward()
@@ -80,7 +81,7 @@ def stack(xp: Any, tensors: Arrays, axis: int = 0) -> Any:
     tensor([[1., 3.],
             [2., 4.]])
     """
-    return xp.stack(tensors, axis=axis)
+    return xp.stack(tensors, axis=index(axis))
 
 
 @stack.backward()
@@ -265,9 +266,10 @@ def meshgrid(*arrays: Any, indexing: str = "xy") -> tuple[Tensor, ...]:
     if indexing not in ("xy", "ij"):
         raise value_error("meshgrid", "indexing must be 'xy' or 'ij'", indexing=indexing)
     tensors = [x if isinstance(x, Tensor) else tensor(x) for x in arrays]
-    for index, x in enumerate(tensors):
+    for number, x in enumerate(tensors):
         if x.ndim > 1:
-            raise value_error("meshgrid", "inputs must have one axis", **{f"shape{index}": x.shape})
+            got = {f"shape{number}": x.shape}
+            raise value_error("meshgrid", "inputs must have one axis", **got)
     order = list(range(len(tensors)))
     if indexing == "xy" and len(order) > 1:
         order[:2] = [1, 0]

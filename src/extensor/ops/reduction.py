@@ -236,7 +236,7 @@ def cumsum(xp: Any, x: Array, axis: int = 0) -> Any:
     >>> ex.cumsum_backward([1.0, 1.0, 1.0])
     tensor([3., 2., 1.])
     """
-    return xp.cumulative_sum(x, axis=axis)
+    return xp.cumulative_sum(x, axis=axis_index("cumsum", axis, x.ndim))
 
 
 @cumsum.backward(kernel="cumsum_backward")

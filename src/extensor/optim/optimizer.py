@@ -11,7 +11,7 @@ import numpy as np
 from extensor import changes, engine, tape
 from extensor.dtypes import is_floating
 from extensor.errors import shown, type_error, value_error
-from extensor.explanation import check_constructor, explaining, wanted_by
+from extensor.explanation import explaining, wanted_by, wrap_constructor
 from extensor.optim import states
 from extensor.optim.states import History
 from extensor.optim.update import state_like
@@ -57,7 +57,7 @@ class Optimizer:
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
-        check_constructor(cls)
+        wrap_constructor(cls, explaining)  # add_param_group checks the options
 
     def _used(self, group: Group, state: Sequence[list[Any]]) -> Sequence[list[Any]]:
         """The lists of ``state`` that the update needs, an empty one for each that it does not."""

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
+from functools import partial
 from math import cos, pi
 from typing import Any
 
 from extensor import entries
 from extensor.errors import value_error
-from extensor.explanation import check_constructor, explaining
+from extensor.explanation import checked, explaining, wrap_constructor
 from extensor.optim.optimizer import Group, Optimizer
 
 
@@ -32,6 +33,8 @@ class Schedule:
 
     @explaining
     def __init__(self, optimizer: Optimizer, last_epoch: int = -1, automatic: bool = False) -> None:
+        if last_epoch < -1:
+            raise value_error(self._name, "last_epoch must be -1 or more", last_epoch=last_epoch)
         self.optimizer = optimizer
         self.automatic = automatic
         self.count = last_epoch + 1
@@ -41,7 +44,7 @@ class Schedule:
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
-        check_constructor(cls, _with_fractions)
+        wrap_constructor(cls, partial(checked, read=_with_fractions))
 
     def rate(self, count: int, lr: float, index: int) -> float:
         """The rate of group ``index`` after ``count`` steps if it began with ``lr``."""
@@ -216,7 +219,7 @@ def along_cosine(start: float, end: float, part: float) -> float:
 
 def along_line(start: float, end: float, part: float) -> float:
     """From ``start`` to ``end`` as ``part`` goes from 0 to 1, evenly."""
-    return start * (1 - part) + end * part  # exact at both ends
+    return float(start) * (1 - part) + float(end) * part  # exact at both ends
 
 
 class CosineAnnealingLR(Schedule):
