@@ -78,7 +78,7 @@ ERRORS = [
     (lambda: ex.backward([3.0]), "backward: tensors must be tensors, got tensors[0]=3.0"),
     (
         lambda: ex.sum(_leaf()).backward(retain_graph=np.ones(2)),
-        "backward: retain_graph must be a bool, got retain_graph=ndarray(float64, shape=(2,))",
+        "backward: retain_graph must be a bool or None, got retain_graph=ndarray(float64, shape=(2,))",
     ),
     (lambda: ex.jacobian(3, ex.ones(2)), "jacobian: fn must be a function, got fn=3"),
     (
