@@ -211,7 +211,10 @@ class Rule:
                     arrays[position] = arguments[position]._array
             except AttributeError:  # an optional input that is None, or a list of tensors
                 arrays = [unwrapped(x) for x in arguments]
-            result = engine.run(self.kernel, arrays, () if self.single else (needs,))
+            try:
+                result = engine.run(self.kernel, arrays, () if self.single else (needs,))
+            except ValueError:  # a shape that NumPy cannot make: the checks say so
+                result = NotImplemented
             if result is not NotImplemented:
                 outputs: list[Tensor | None] = (
                     [wrap(result)] if self.single else [x if x is None else wrap(x) for x in result]

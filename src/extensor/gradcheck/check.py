@@ -64,7 +64,7 @@ def check_gradient(
             raise value_error("check_gradient", requirement, **{name: value})
     if not eps > 0:
         raise value_error("check_gradient", "eps must be greater than 0", eps=eps)
-    settings = Settings(eps, rtol, atol, max_elements, directions, kinks)
+    settings = Settings(float(eps), float(rtol), float(atol), max_elements, directions, kinks)
     rng = np.random.default_rng(seed)
     point = _point(fn, inputs)
     report = _checked(point, settings, rng)

@@ -53,6 +53,8 @@ class Schedule:
     @explaining
     def rates_at(self, count: int) -> list[float]:
         """The rates of all groups after ``count`` steps of this schedule, alone."""
+        if count < 0:
+            raise value_error(self._name, "count must be 0 or more", count=count)
         groups = self.optimizer.param_groups
         began = [group["initial_lr"] if "initial_lr" in group else group["lr"] for group in groups]
         return [self.rate(count, lr, i) for i, lr in enumerate(began)]
