@@ -56,6 +56,7 @@ SIGNATURES: dict[str, str] = {
     "zeros_like": "x, dtype=None, requires_grad=False",
     "ones_like": "x, dtype=None, requires_grad=False",
     "xavier_uniform": "fan_in, fan_out, shape, dtype=None, ...",
+    "xavier_normal": "fan_in, fan_out, shape, dtype=None, ...",
     # sections 4, 5 and 7
     **dict.fromkeys(_BINARY, "a, b"),
     **{f"{name}_backward": rule for name, rule in _BINARY.items()},

@@ -76,7 +76,7 @@ def _check_op(name: str, args: list[Any], kwargs: dict[str, Any]) -> bool:
         name,
         op,
         lambda: function(*args, **kwargs),
-        lambda: guarded(name, op.bound, op.call)(*args, **kwargs),
+        lambda: guarded(op.public, op.bound, op.call)(*args, **kwargs),
         [*args, *kwargs.values()],
     )
 

@@ -352,7 +352,7 @@ ERRORS = [
     ),
     (
         lambda: optim.Muon([ex.ones((2, 2))], ns_coefficients=(1, 2)),
-        "Muon: ns_coefficients must be three, got ns_coefficients=(1, 2)",
+        "Muon: ns_coefficients must be three numbers, got ns_coefficients=(1, 2)",
     ),
     (
         lambda: optim.Adam(_with_gradient(_one(), ex.ones(3))).step(),

@@ -65,6 +65,7 @@ PyObject* call_replayer(PyObject* object, PyObject* const* given, size_t flagged
   if (!self.single) arguments[count++] = given[2];
   Reference result(run_kernel(self.call, self.definition, arguments, count));
   if (!result || result.get() == Py_NotImplemented) return result.release();
+  if (!self.single && !PyTuple_Check(result.get())) return not_implemented();
   return wrapped(result.get(), self.single);
 }
 

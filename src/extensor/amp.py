@@ -10,7 +10,8 @@ from typing import Any
 
 from extensor import changes, engine, entries, precision, tape
 from extensor.dtypes import DType, as_dtype, bfloat16, is_bfloat16, is_half
-from extensor.errors import type_error, value_error
+from extensor.errors import shown, type_error, value_error
+from extensor.explanation import explaining
 from extensor.optim.clipping import gradients_of, multiply_gradients, norm_of
 from extensor.optim.optimizer import Optimizer
 from extensor.tensor import Tensor
@@ -37,6 +38,7 @@ class autocast(ContextDecorator):
     dtype('float32')
     """
 
+    @explaining
     def __init__(self, dtype: DType = None, enabled: bool = True) -> None:
         chosen = bfloat16() if dtype is None else as_dtype(dtype, "autocast")
         if not is_half(chosen):
@@ -86,6 +88,7 @@ class GradScaler:
     tensor([0., 0.], requires_grad=True)
     """
 
+    @explaining
     def __init__(
         self,
         init_scale: float = 65536.0,
@@ -119,8 +122,11 @@ class GradScaler:
 
     def scale(self, loss: Tensor) -> Tensor:
         """The loss times the present factor."""
+        if not isinstance(loss, Tensor):
+            raise type_error("scale", "loss must be a tensor", loss=shown(loss))
         return loss * self._scale if self.enabled else loss
 
+    @explaining
     def unscale_(self, optimizer: Optimizer) -> None:
         """Divide the gradients by the factor, in place: to be called before clipping them."""
         if not self.enabled:
@@ -135,6 +141,7 @@ class GradScaler:
         multiply_gradients(gradients, 1 / self._scale)
         changes.mark_all(gradients, tape.mode.anomaly)
 
+    @explaining
     def step(self, optimizer: Optimizer) -> bool:
         """``optimizer.step()`` with the gradients unscaled, unless one is not finite: then False."""
         if self.enabled:
@@ -170,6 +177,7 @@ class GradScaler:
         """What is needed to go on as if nothing had happened."""
         return {"scale": self._scale, "good_steps": self._good_steps}
 
+    @explaining
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Take over what :meth:`state_dict` gave."""
         self._prepared_state(state_dict)()

@@ -7,10 +7,12 @@ from typing import Any
 
 from extensor import precision, tape
 from extensor.errors import value_error
+from extensor.explanation import explaining
 from extensor.generator import noted_draws, repeated_draws
 from extensor.tensor import Tensor, wrap
 
 
+@explaining
 def checkpoint(fn: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """``fn(*args, **kwargs)``, keeping nothing of the inside; the backward pass runs ``fn`` again.
 

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import isfinite
 from typing import Any
 
 import numpy as np
 
 from extensor import storage, tape
 from extensor.dtypes import DType, as_dtype, bool_, float64, get_default_dtype, is_floating
-from extensor.errors import type_error, value_error
+from extensor.errors import shown, type_error, value_error
+from extensor.explanation import explaining
 from extensor.shapes import check_possible, target
 from extensor.tensor import Tensor, is_recorded_in, to_array, wrap
 
 
 def _made(array: Any, requires_grad: bool) -> Tensor:
     made = wrap(array)
-    if requires_grad:
-        made.requires_grad = True
+    if requires_grad is not False:
+        made.requires_grad = requires_grad
     return made
 
 
@@ -25,6 +27,16 @@ def _dtype(op: str, dtype: DType) -> DType:
     return get_default_dtype() if dtype is None else as_dtype(dtype, op)
 
 
+def _number(op: str, value: Any, dtype: DType) -> Any:
+    if tape.mode.recording and is_recorded_in(value):
+        raise type_error(op, "fill_value must not require grad (ex.broadcast_to keeps it)")
+    array = to_array(value, dtype, op)
+    if array.ndim:
+        raise value_error(op, "fill_value must be one number", fill_value_shape=array.shape)
+    return array
+
+
+@explaining
 def zeros(shape: int | Sequence[int], dtype: DType = None, requires_grad: bool = False) -> Tensor:
     """A tensor of zeros.
 
@@ -36,42 +48,46 @@ def zeros(shape: int | Sequence[int], dtype: DType = None, requires_grad: bool =
     return _made(storage.full(target("zeros", shape), 0, _dtype("zeros", dtype)), requires_grad)
 
 
+@explaining
 def ones(shape: int | Sequence[int], dtype: DType = None, requires_grad: bool = False) -> Tensor:
     """A tensor of ones."""
     return _made(storage.full(target("ones", shape), 1, _dtype("ones", dtype)), requires_grad)
 
 
+@explaining
 def full(
     shape: int | Sequence[int], fill_value: Any, dtype: DType = None, requires_grad: bool = False
 ) -> Tensor:
     """A tensor with every element ``fill_value``; without ``dtype`` it is the value's own."""
-    if tape.mode.recording and is_recorded_in(fill_value):
-        raise type_error("full", "fill_value must not require grad (ex.broadcast_to keeps it)")
-    value = to_array(fill_value, dtype, "full")
-    if value.ndim:
-        raise value_error("full", "fill_value must be one number", fill_value_shape=value.shape)
+    value = _number("full", fill_value, dtype)
     return _made(storage.full(target("full", shape), value, value.dtype), requires_grad)
 
 
+@explaining
 def empty(shape: int | Sequence[int], dtype: DType = None, requires_grad: bool = False) -> Tensor:
     """A tensor whose elements are not set; write to them before reading."""
     return _made(storage.empty(target("empty", shape), _dtype("empty", dtype)), requires_grad)
 
 
+@explaining
 def zeros_like(x: Any, dtype: DType = None, requires_grad: bool = False) -> Tensor:
     """Zeros of the shape and dtype of ``x``."""
     return full_like(x, 0, dtype, requires_grad)
 
 
+@explaining
 def ones_like(x: Any, dtype: DType = None, requires_grad: bool = False) -> Tensor:
     """Ones of the shape and dtype of ``x``."""
     return full_like(x, 1, dtype, requires_grad)
 
 
+@explaining
 def full_like(x: Any, fill_value: Any, dtype: DType = None, requires_grad: bool = False) -> Tensor:
     """``fill_value`` in the shape and dtype of ``x``."""
     like = to_array(x, op="full_like")
     dtype = like.dtype if dtype is None else as_dtype(dtype, "full_like")
+    if type(fill_value) is not int and type(fill_value) is not float:
+        fill_value = _number("full_like", fill_value, None)
     if isinstance(like, np.ndarray):
         return _made(storage.full(like.shape, fill_value, dtype), requires_grad)
     from extensor.engine import namespace
@@ -80,12 +96,14 @@ def full_like(x: Any, fill_value: Any, dtype: DType = None, requires_grad: bool 
     return _made(filled, requires_grad)
 
 
+@explaining
 def empty_like(x: Any, dtype: DType = None, requires_grad: bool = False) -> Tensor:
     """Unset elements in the shape and dtype of ``x``."""
     like = to_array(x, op="empty_like")
     return empty(like.shape, like.dtype if dtype is None else dtype, requires_grad)
 
 
+@explaining
 def arange(
     start: float,
     stop: float | None = None,
@@ -103,6 +121,9 @@ def arange(
         raise value_error("arange", "step must not be 0", step=step)
     if stop is None:
         start, stop = 0, start
+    if not all(isfinite(x) for x in (start, stop, step)):
+        requirement = "start, stop and step must be finite"
+        raise value_error("arange", requirement, start=start, stop=stop, step=step)
     if not abs(stop - start) < 2**60 * abs(step):
         requirement = "the result must have fewer than 2**60 elements"
         raise value_error("arange", requirement, start=start, stop=stop, step=step)
@@ -112,6 +133,7 @@ def arange(
     return _made(array, requires_grad)
 
 
+@explaining
 def linspace(
     start: float,
     stop: float,
@@ -129,7 +151,8 @@ def linspace(
     if num < 0:
         raise value_error("linspace", "num must be 0 or more", num=num)
     target("linspace", num, "num")
-    array = np.linspace(start, stop, num, endpoint=endpoint, dtype=float64)
+    with np.errstate(all="ignore"):
+        array = np.linspace(start, stop, num, endpoint=endpoint, dtype=float64)
     return _made(_counted("linspace", array, _dtype("linspace", dtype)), requires_grad)
 
 
@@ -146,6 +169,7 @@ def _counted(op: str, array: Any, dtype: DType) -> Any:
     return array.astype(dtype)
 
 
+@explaining
 def eye(
     n: int, m: int | None = None, k: int = 0, dtype: DType = None, requires_grad: bool = False
 ) -> Tensor:
@@ -161,6 +185,7 @@ def eye(
     return _made(np.eye(rows, columns, k, _dtype("eye", dtype)), requires_grad)
 
 
+@explaining
 def asarray(data: Any, dtype: DType = None) -> Tensor:
     """``data`` as a tensor, sharing its memory where it can."""
     return (
@@ -174,9 +199,15 @@ def from_dlpack(x: Any) -> Tensor:
     """A tensor around the memory of any object that speaks DLPack."""
     if not hasattr(x, "__dlpack__"):
         raise type_error("from_dlpack", "x must have __dlpack__", x=type(x).__name__)
-    return wrap(to_array(np.from_dlpack(x), op="from_dlpack"))
+    try:
+        array = np.from_dlpack(x)
+    except (BufferError, RuntimeError, TypeError, ValueError) as error:
+        requirement = "x must be memory that NumPy can share"
+        raise type_error("from_dlpack", requirement, x=shown(x)) from error
+    return wrap(to_array(array, op="from_dlpack"))
 
 
+@explaining
 def one_hot(indices: Any, num_classes: int | None = None, dtype: DType = None) -> Tensor:
     """A 1 at each index along a new last axis, zeros elsewhere.
 

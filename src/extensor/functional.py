@@ -10,12 +10,14 @@ import numpy as np
 from extensor import tape
 from extensor.dtypes import is_floating
 from extensor.errors import type_error, value_error
+from extensor.explanation import explaining
 from extensor.op import OPS
 from extensor.tensor import Tensor, to_array, wrap
 
 Fn = Callable[..., Any]
 
 
+@explaining
 def vjp(fn: Fn, *inputs: Any) -> tuple[Any, Callable[..., Any]]:
     """``fn(*inputs)``, and the function that multiplies a vector by its Jacobian from the left.
 
@@ -45,6 +47,7 @@ def vjp(fn: Fn, *inputs: Any) -> tuple[Any, Callable[..., Any]]:
     return _given_back(outputs, many, tape.is_grad_enabled()), pull
 
 
+@explaining
 def jvp(fn: Fn, inputs: Any, tangents: Any, create_graph: bool = False) -> tuple[Any, Any]:
     """``fn(*inputs)``, and its Jacobian multiplied by ``tangents`` from the right.
 
@@ -77,6 +80,7 @@ def jvp(fn: Fn, inputs: Any, tangents: Any, create_graph: bool = False) -> tuple
     return _given_back(outputs, many, connected), _given_back(results, many, connected)
 
 
+@explaining
 def jacobian(fn: Fn, inputs: Any, create_graph: bool = False) -> Any:
     """The derivative of each element of ``fn(*inputs)`` by each element of the inputs.
 
@@ -108,6 +112,7 @@ def jacobian(fn: Fn, inputs: Any, create_graph: bool = False) -> Any:
     return tuple(blocks) if many else blocks[0]
 
 
+@explaining
 def hessian(fn: Fn, inputs: Any, create_graph: bool = False) -> Any:
     """The second derivatives of ``fn(*inputs)``, which must have one element.
 

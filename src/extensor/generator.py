@@ -11,6 +11,7 @@ from typing import Any
 
 from extensor.dtypes import DType, float64, uint64
 from extensor.errors import type_error, value_error
+from extensor.explanation import explaining
 from extensor.philox import LIMIT, random_integers
 from extensor.shapes import Shape, count, target
 
@@ -67,6 +68,7 @@ class Generator:
         with _lock:
             return self._seed, self._counter
 
+    @explaining
     def set_state(self, state: Sequence[int]) -> None:
         """Go on from a state that :meth:`get_state` gave."""
         try:

@@ -109,7 +109,7 @@ class Op:
         plain = not (self.variadic or self.updates or self.kept)
         direct = plain and public.position.keys() == own.keys()
         return _native.Dispatcher(
-            guarded(self.name, self.bound, self.call),
+            guarded(self.public, self.bound, self.call),
             self.kernel if direct else None,
             public.names,
             tuple(public.defaults),

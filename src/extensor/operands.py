@@ -18,9 +18,10 @@ from extensor.dtypes import (
 )
 from extensor.errors import type_error, value_error
 from extensor.kinds import Array, Arrays, Indices, Target
+from extensor.names import Size
 from extensor.tensor import Tensor, to_array, wrap
 
-_SCALARS = (bool, int, float)
+_SCALARS = (bool, int, float, Size)
 
 
 def promoted(
@@ -38,6 +39,9 @@ def promoted(
                 op, "needs a sequence of at least one tensor", **{names[0]: type(sequence).__name__}
             )
         members = [f"{names[0]}[{index}]" for index in range(len(sequence))]
+        for member, value in zip(members, sequence, strict=True):
+            if value is None:
+                raise type_error(op, f"{member} must be a tensor", **{member: None})
         return [_of_one_dtype(op, sequence, members, floats)]
     if Target in kinds and inputs[kinds.index(Target)] is not None:
         i = kinds.index(Target)

@@ -34,6 +34,7 @@ from extensor.dtypes import (
     uint64,
 )
 from extensor.errors import type_error, value_error
+from extensor.explanation import explaining
 from extensor.generator import (
     Generator,
     default_generator,
@@ -71,6 +72,7 @@ __all__ = [
 ]
 
 
+@explaining
 def rand(
     *shape: Any,
     dtype: DType = None,
@@ -88,6 +90,7 @@ def rand(
     return _as_leaf(made, requires_grad)
 
 
+@explaining
 def uniform(
     low: float = 0.0,
     high: float = 1.0,
@@ -130,6 +133,7 @@ def _interval(op: str, low: float, high: float, dtype: DType) -> tuple[float, fl
     return low, high - low, float(last)
 
 
+@explaining
 def randn(
     *shape: Any,
     dtype: DType = None,
@@ -146,6 +150,7 @@ def randn(
     return _as_leaf(made, requires_grad)
 
 
+@explaining
 def normal(
     mean: float = 0.0,
     std: float = 1.0,
@@ -172,6 +177,7 @@ def _normal(
     return _tensor(array, dtype)
 
 
+@explaining
 def randint(
     low: int,
     high: int,
@@ -202,6 +208,7 @@ def _bounds(dtype: DType) -> tuple[int, int]:
     return (0, 1) if dtype == bool_ else (np.iinfo(dtype).min, np.iinfo(dtype).max)
 
 
+@explaining
 def bernoulli(
     p: Any,
     shape: int | Sequence[int] | None = None,
@@ -246,6 +253,7 @@ def _coins(p: float, shape: Any, dtype: DType, generator: Generator | None) -> T
     return _tensor(array, dtype)
 
 
+@explaining
 def permutation(x: Any, generator: Generator | None = None) -> Tensor:
     """The ints below ``x`` in a random order, or an array's elements along its first axis.
 
@@ -261,6 +269,7 @@ def permutation(x: Any, generator: Generator | None = None) -> Tensor:
     return values[wrap(_order("permutation", values.shape[0], generator))]
 
 
+@explaining
 def choice(
     a: Any,
     shape: int | Sequence[int] = (),
@@ -357,8 +366,8 @@ def _as_tensor(op: str, x: Any) -> Tensor:
 
 
 def _as_leaf(made: Tensor, requires_grad: bool) -> Tensor:
-    if requires_grad:
-        made.requires_grad = True
+    if requires_grad is not False:
+        made.requires_grad = requires_grad
     return made
 
 

@@ -27,7 +27,7 @@ import numpy as np
 from extensor import _native, engine, tape
 from extensor.binding import Parameters, dressed, guarded
 from extensor.dtypes import float32, is_floating, is_half
-from extensor.errors import type_error, value_error
+from extensor.errors import shown, type_error, value_error
 from extensor.kinds import Array, Indices
 from extensor.operands import as_tensor, shape_of, unwrapped
 from extensor.shapes import target
@@ -73,7 +73,7 @@ class Rule:
         if self.kernel is not None and not (self.several or op.variadic):
             eps_at = -1 if self.eps_at is None else self.eps_at
             self.replay = _native.Replayer(self.kernel, eps_at, self.single)
-        self.function = dressed(guarded(self.name, self.parameters.bound, self.call), written)
+        self.function = dressed(guarded(self.parameters, self.parameters.bound, self.call), written)
         self.function.__wrapped__ = written  # where inspect finds the signature
         self.function.op = op
 
@@ -188,6 +188,9 @@ class Rule:
 
     def _as_gradient(self, value: Any) -> Any:
         if self.several:
+            if not isinstance(value, list | tuple) or not value:
+                requirement = "grad_outputs must be a sequence of at least one tensor"
+                raise type_error(self.name, requirement, grad_outputs=shown(value))
             return [self._floating("grad_outputs", x) for x in value]
         return self._floating("grad_output", value)
 
@@ -208,7 +211,10 @@ class Rule:
                     arrays[position] = arguments[position]._array
             except AttributeError:  # an optional input that is None, or a list of tensors
                 arrays = [unwrapped(x) for x in arguments]
-            result = engine.run(self.kernel, arrays, () if self.single else (needs,))
+            try:
+                result = engine.run(self.kernel, arrays, () if self.single else (needs,))
+            except ValueError:  # a shape that NumPy cannot make: the checks say so
+                result = NotImplemented
             if result is not NotImplemented:
                 outputs: list[Tensor | None] = (
                     [wrap(result)] if self.single else [x if x is None else wrap(x) for x in result]
@@ -291,17 +297,23 @@ class Rule:
         shapes: dict[str, Any] = dict.fromkeys(op.inputs)
         missing = set(op.inputs) - op.optional
         attributes: dict[str, Any] = {}
+        given: tuple[str, Any] | None = None
         for (role, index), name, value in zip(self.roles, self.names, arguments[1:], strict=True):
             if role in ("output", "indices"):
-                return value.shape
-            if role == "attribute":
+                given = given or (name, value.shape)
+            elif role == "attribute":
                 attributes[name] = value
             elif role in ("tensor", "shape", "shapes"):
                 shapes[op.inputs[index]] = _shape_given(role, value)
                 missing.discard(op.inputs[index])
         if op.shape is None or missing or any(n not in attributes for n in op.shape_attributes):
-            return None
-        return op.shape(self.name, shapes, *(attributes.get(n) for n in op.attributes))
+            return None if given is None else given[1]
+        expected = op.shape(self.name, shapes, *(attributes.get(n) for n in op.attributes))
+        if given is not None and not self.several and given[1] != tuple(expected):
+            name, shape = given
+            requirement = f"{name} must have shape {tuple(expected)}"
+            raise value_error(self.name, requirement, **{f"{name}_shape": shape})
+        return expected
 
 
 class FormulaDerivative:

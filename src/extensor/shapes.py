@@ -41,7 +41,9 @@ def axis_index(op: str, axis: Any, ndim: int, name: str = "axis") -> int:
     try:
         index = operator.index(axis)
     except TypeError:
-        raise type_error(op, f"{name} must be an int", **{name: axis}) from None
+        index = None
+    if index is None or isinstance(axis, bool):
+        raise type_error(op, f"{name} must be an int", **{name: axis})
     if not -ndim <= index < ndim:
         raise value_error(
             op,

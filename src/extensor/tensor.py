@@ -13,9 +13,19 @@ from typing import TYPE_CHECKING, Any, SupportsIndex
 import numpy as np
 
 from extensor import _native, storage, tape
-from extensor.dtypes import DType, as_dtype, bool_, get_default_dtype, is_bfloat16, is_floating
-from extensor.errors import type_error, value_error
+from extensor.dtypes import (
+    DType,
+    as_dtype,
+    bool_,
+    get_default_dtype,
+    is_bfloat16,
+    is_floating,
+    supported,
+)
+from extensor.errors import marked, shown, type_error, value_error
+from extensor.explanation import explaining
 from extensor.handle import HookHandle
+from extensor.names import Size
 
 
 class Tensor(_native.TensorBase):
@@ -33,8 +43,8 @@ class Tensor(_native.TensorBase):
 
     def __init__(self, data: Any, dtype: DType = None, requires_grad: bool = False) -> None:
         self._array = to_array(data, dtype)
-        if requires_grad:
-            self.requires_grad = True
+        if requires_grad is not False:
+            self.requires_grad = requires_grad
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -54,7 +64,7 @@ class Tensor(_native.TensorBase):
     @property
     def size(self) -> int:
         """The number of elements."""
-        return int(self._array.size)
+        return Size(self._array.size)
 
     @property
     def device(self) -> str:
@@ -77,6 +87,8 @@ class Tensor(_native.TensorBase):
             raise RuntimeError(
                 "requires_grad: can only be set on a leaf tensor; use detach() to get one"
             )
+        if not isinstance(value, bool | int | np.bool_):
+            raise type_error("requires_grad", "must be a bool", requires_grad=shown(value))
         if value and not is_floating(self.dtype):
             raise type_error("requires_grad", "dtype must be floating", dtype=str(self.dtype))
         self._requires_grad = bool(value)
@@ -95,7 +107,7 @@ class Tensor(_native.TensorBase):
 
     def item(self) -> Any:
         """The only element, as a Python number."""
-        if self.size != 1:
+        if self._array.size != 1:
             raise value_error("item", "tensor must have exactly one element", shape=self.shape)
         if is_bfloat16(self.dtype):
             return float(self._array.reshape(()))
@@ -140,7 +152,7 @@ class Tensor(_native.TensorBase):
     def _seed(self, op: str, given: Any) -> Tensor:
         """The gradient a backward pass starts from, checked."""
         if given is None:
-            if self.size != 1:
+            if self._array.size != 1:
                 raise value_error(
                     op,
                     "grad_output is needed for a tensor of more than one element",
@@ -174,12 +186,12 @@ class Tensor(_native.TensorBase):
 
     def __len__(self) -> int:
         if self.ndim == 0:
-            raise TypeError("len: a 0-d tensor has no length")
+            raise marked(TypeError("len: a 0-d tensor has no length"))
         return int(self._array.shape[0])
 
     def __iter__(self) -> Iterator[Tensor]:
         if self.ndim == 0:
-            raise TypeError("iter: a 0-d tensor cannot be iterated over")
+            raise marked(TypeError("iter: a 0-d tensor cannot be iterated over"))
         return (self[i] for i in range(len(self)))
 
     def __bool__(self) -> bool:
@@ -199,11 +211,18 @@ class Tensor(_native.TensorBase):
 
     def __index__(self) -> int:
         if is_floating(self.dtype) or self.dtype == bool_ or self.size != 1:
-            raise TypeError("index: only an integer tensor of one element can be used as an index")
+            raise marked(
+                TypeError("index: only an integer tensor of one element can be used as an index")
+            )
         return int(self._array.item())
 
     def __contains__(self, value: Any) -> bool:
-        return bool((np.asarray(self._array) == np.asarray(getattr(value, "_array", value))).any())
+        try:
+            other = np.asarray(getattr(value, "_array", value))
+            return bool((np.asarray(self._array) == other).any())
+        except (TypeError, ValueError):
+            requirement = f"value must be a number, or broadcast to {self.shape}"
+            raise value_error("contains", requirement, value=shown(value)) from None
 
     __hash__ = object.__hash__
 
@@ -304,6 +323,7 @@ def _rebuilt(kind: type[Tensor], array: Any, requires_grad: bool) -> Tensor:
     return tensor
 
 
+@explaining
 def tensor(data: Any, dtype: DType = None, requires_grad: bool = False) -> Tensor:
     """A tensor holding a copy of ``data``: a number, nested lists, an array or a tensor.
 
@@ -316,8 +336,8 @@ def tensor(data: Any, dtype: DType = None, requires_grad: bool = False) -> Tenso
     """
     array = to_array(data, dtype)
     made = wrap(storage.copied(array))
-    if requires_grad:
-        made.requires_grad = True
+    if requires_grad is not False:
+        made.requires_grad = requires_grad
     return made
 
 
@@ -358,7 +378,7 @@ def _to_numpy(data: Any, dtype: DType, op: str) -> Any:
         if dtype is None and array.dtype == np.float64 and not hasattr(data, "__array__"):
             dtype = _dtype_of_tensors_in(data) or get_default_dtype()
     if dtype is None:
-        as_dtype(array.dtype, op)
+        supported(array.dtype, op)
         return array
     if array.dtype.kind not in "biuf" and not is_bfloat16(array.dtype):
         raise type_error(op, "data must be numbers", data=type(data).__name__)

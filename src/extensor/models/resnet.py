@@ -6,7 +6,10 @@ Modules and keys are torchvision's, in its order: what is cut off by ``children(
 from __future__ import annotations
 
 from extensor import arguments, nn
+from extensor.errors import value_error
+from extensor.nn.recurrent import MOST_LAYERS
 from extensor.ops import flatten
+from extensor.shapes import target
 from extensor.tensor import Tensor
 
 
@@ -51,6 +54,9 @@ class ResNet(nn.Module):
         arguments.integer("ResNet", "num_classes", num_classes, 1)
         arguments.integer("ResNet", "in_channels", in_channels, 1)
         arguments.choice("ResNet", "stem", stem, ("small", "large"))
+        if len(target("ResNet", blocks, "blocks")) != 4 or not 1 <= max(blocks) <= MOST_LAYERS:
+            requirement = f"blocks must be four ints up to {MOST_LAYERS}"
+            raise value_error("ResNet", requirement, blocks=blocks)
         self.stem = stem
         self.conv1 = (
             _conv3x3(in_channels, 64)

@@ -1,5 +1,8 @@
 """Networks: modules, layers, losses and their initial values."""
 
+from typing import Any
+
+from extensor.names import MODULES, missing
 from extensor.nn import init
 from extensor.nn.activation import (
     ELU,
@@ -144,3 +147,7 @@ __all__ = [
     "TripletMarginLoss",
     "init",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    raise missing(name, MODULES, __name__)

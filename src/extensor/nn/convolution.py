@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
+from operator import index
 from typing import Any
 
 from extensor.creation import asarray, empty
@@ -81,7 +82,7 @@ class _Convolution(Module):
 
 def _each(value: Any, axes: int) -> Shape:
     """An int for each axis."""
-    return tuple(value) if isinstance(value, Iterable) else (value,) * axes
+    return tuple(value) if isinstance(value, list | tuple) else (index(value),) * axes
 
 
 def _channels(module: Any) -> Shape:

@@ -8,7 +8,7 @@ from typing import Any
 
 from extensor.creation import asarray, empty, zeros
 from extensor.dtypes import DType
-from extensor.errors import value_error
+from extensor.errors import shown, type_error, value_error
 from extensor.keywords import DEVICE, also_takes
 from extensor.nn import init
 from extensor.nn.inputs import in_dtype_of
@@ -29,6 +29,9 @@ def checked_nonlinearity(name: str, nonlinearity: str) -> str:
     return nonlinearity
 
 
+MOST_LAYERS = 10_000  # more are a slip, and would be made one by one for hours
+
+
 class Recurrence(Module):
     """What layers and cells share: how their weights begin, and the states they are given."""
 
@@ -47,6 +50,9 @@ class Recurrence(Module):
         return asarray(in_dtype_of(self, getattr(self, self._first_weight), x))
 
     def _given(self, hx: Any, shape: Shape) -> States:
+        if self._states > 1 and not isinstance(hx, list | tuple):
+            requirement = f"hx must be a tuple of {self._states} tensors"
+            raise type_error(type(self).__name__, requirement, hx=shown(hx))
         states = tuple(self._tensor(state) for state in (hx if self._states > 1 else (hx,)))
         if [state.shape for state in states] != [shape] * self._states:
             raise value_error(
@@ -82,6 +88,9 @@ class _Layers(Recurrence):
             raise value_error(
                 type(self).__name__, "num_layers must be 1 or more", num_layers=num_layers
             )
+        if num_layers > MOST_LAYERS:
+            requirement = f"num_layers must be at most {MOST_LAYERS}"
+            raise value_error(type(self).__name__, requirement, num_layers=num_layers)
         if not 0 <= dropout <= 1:
             raise value_error(type(self).__name__, "dropout must be in [0, 1]", dropout=dropout)
         self.input_size = input_size

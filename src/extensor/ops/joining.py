@@ -5,11 +5,13 @@ from __future__ import annotations
 import builtins
 from collections.abc import Sequence
 from itertools import accumulate, pairwise
+from operator import index
 from typing import Any
 
 import numpy as np
 
 from extensor.errors import type_error, value_error
+from extensor.explanation import explaining
 from extensor.op import Array, Arrays, op
 from extensor.ops.broadcasting import broadcast_to
 from extensor.ops.indexing import getitem, place
@@ -27,6 +29,8 @@ def _part(axis: int, start: int | None, stop: int | None) -> tuple[slice, ...]:
 
 def _concatenated(name: str, shapes: Shapes, axis: int) -> Shape:
     given = [tuple(shape) for shape in shapes["tensors"]]
+    if not given:
+        raise value_error(name, "there must be at least one shape", shapes=given)
     axis = axis_index(name, axis, len(given[0]))
     others = {(len(shape), shape[:axis], shape[axis + 1 :]) for shape in given}
     if len(others) > 1:
@@ -45,7 +49,7 @@ def concatenate(xp: Any, tensors: Arrays, axis: int = 0) -> Any:
     >>> ex.concatenate_backward([1.0, 2.0, 3.0], [(2,), (1,)])
     (tensor([1., 2.]), tensor([3.]))
     """
-    return xp.concat(tensors, axis=axis)
+    return xp.concat(tensors, axis=index(axis))
 
 
 @concatenate.backward()
@@ -79,7 +83,7 @@ def stack(xp: Any, tensors: Arrays, axis: int = 0) -> Any:
     tensor([[1., 3.],
             [2., 4.]])
     """
-    return xp.stack(tensors, axis=axis)
+    return xp.stack(tensors, axis=index(axis))
 
 
 @stack.backward()
@@ -262,6 +266,7 @@ def repeat_backward(
     return reshape(place(grad_output, shape, (*(slice(None),) * axis, sources)), input_shape)
 
 
+@explaining
 def meshgrid(*arrays: Any, indexing: str = "xy") -> tuple[Tensor, ...]:
     """The coordinates of a grid, one tensor for each 1-D input; ``"xy"`` swaps the first two axes.
 
@@ -273,9 +278,10 @@ def meshgrid(*arrays: Any, indexing: str = "xy") -> tuple[Tensor, ...]:
     if indexing not in ("xy", "ij"):
         raise value_error("meshgrid", "indexing must be 'xy' or 'ij'", indexing=indexing)
     tensors = [x if isinstance(x, Tensor) else tensor(x) for x in arrays]
-    for index, x in enumerate(tensors):
+    for number, x in enumerate(tensors):
         if x.ndim > 1:
-            raise value_error("meshgrid", "inputs must have one axis", **{f"shape{index}": x.shape})
+            got = {f"shape{number}": x.shape}
+            raise value_error("meshgrid", "inputs must have one axis", **got)
     order = list(range(len(tensors)))
     if indexing == "xy" and len(order) > 1:
         order[:2] = [1, 0]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from extensor.names import name_elsewhere
 from extensor.op import OPS
 from extensor.ops.in_place import in_place, set_item
 from extensor.ops.indexing import At
@@ -92,3 +93,4 @@ def attach() -> None:
     Tensor.T = property(functions["transpose"])  # type: ignore[assignment]
     Tensor.mT = property(lambda self: self.swapaxes(-1, -2))  # type: ignore[assignment]
     Tensor.at = property(At)
+    name_elsewhere(Tensor)

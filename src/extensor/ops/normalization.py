@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from extensor.arrays import in_order
+from extensor.dtypes import get_default_dtype, is_floating
 from extensor.errors import value_error
 from extensor.op import Array, op
 from extensor.ops.broadcasting import reduce_to_shape
@@ -171,7 +172,8 @@ def _rms_norm(
 
 
 def _least(xp: Any, eps: float | None, dtype: Any) -> float:
-    return float(xp.finfo(dtype).eps) if eps is None else eps
+    floating = dtype if is_floating(dtype) else get_default_dtype()
+    return float(xp.finfo(floating).eps) if eps is None else eps
 
 
 @op(kernel="rms_norm", shape=_trailing, floats=True, arguments=_rms_norm)

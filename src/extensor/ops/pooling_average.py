@@ -26,7 +26,7 @@ from extensor.ops.windows import (
     of_one,
     overlaps,
 )
-from extensor.shapes import Shape, Shapes
+from extensor.shapes import Shape, Shapes, target
 from extensor.tensor import Tensor
 
 Sizes = int | Sequence[int | None] | None
@@ -193,7 +193,7 @@ def _adapted(name: str, axes: int, shapes: Shapes, output_size: Any) -> Shape:
     if 0 in x[2:]:
         got = tuple(shapes["x"])
         raise value_error(name, "x must have elements along the axes to pool", x_shape=got)
-    return (*x[alone:2], *_output_size(name, output_size, x[2:]))
+    return target(name, (*x[alone:2], *_output_size(name, output_size, x[2:])), "the result")
 
 
 def _adaptive_avg_pool2d_shape(name: str, shapes: Shapes, output_size: Any) -> Shape:

@@ -16,6 +16,7 @@ from extensor.ops.movement import permute
 from extensor.shapes import (
     Shape,
     Shapes,
+    axis_index,
     axis_indices,
     axis_or_none,
     count,
@@ -238,7 +239,7 @@ def cumsum(xp: Any, x: Array, axis: int = 0) -> Any:
     """
     if x.ndim == 0:
         return xp.reshape(xp.cumulative_sum(xp.reshape(x, (1,)), axis=0), ())
-    return xp.cumulative_sum(x, axis=axis)
+    return xp.cumulative_sum(x, axis=axis_index("cumsum", axis, x.ndim))
 
 
 @cumsum.backward(kernel="cumsum_backward")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from operator import index
 from typing import Any
 
 from extensor.op import Array, op
@@ -16,6 +17,10 @@ def _position(name: str, shapes: Shapes, axis: Any = None, keepdims: bool = Fals
     return reduced_nonempty(name, shapes, axis, keepdims)
 
 
+def _axis(x: Any, axis: int | None) -> int | None:
+    return None if axis is None or not x.ndim else index(axis)
+
+
 @op(kernel="argmax", shape=_position, differentiable=False)
 def argmax(xp: Any, x: Array, axis: int | None = None, keepdims: bool = False) -> Any:
     """The index of the first largest element along ``axis``, or of all; NaN counts as largest.
@@ -24,7 +29,7 @@ def argmax(xp: Any, x: Array, axis: int | None = None, keepdims: bool = False) -
     >>> ex.argmax([[1.0, 5.0], [4.0, 3.0]], axis=1)
     tensor([1, 0])
     """
-    return xp.argmax(x, axis=axis if x.ndim else None, keepdims=keepdims)
+    return xp.argmax(x, axis=_axis(x, axis), keepdims=keepdims)
 
 
 @op(kernel="argmin", shape=_position, differentiable=False)
@@ -35,7 +40,7 @@ def argmin(xp: Any, x: Array, axis: int | None = None, keepdims: bool = False) -
     >>> ex.argmin([[1.0, 5.0], [4.0, 3.0]], axis=1)
     tensor([0, 1])
     """
-    return xp.argmin(x, axis=axis if x.ndim else None, keepdims=keepdims)
+    return xp.argmin(x, axis=_axis(x, axis), keepdims=keepdims)
 
 
 @op(kernel="any", shape=reduced, differentiable=False)

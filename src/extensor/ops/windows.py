@@ -58,6 +58,8 @@ def ints(op: str, name: str, value: Any, axes: int, least: int = 1) -> Shape:
         raise type_error(op, wanted, **{name: value}) from None
     if len(result) != axes:
         raise value_error(op, wanted, **{name: value})
+    if max(result) >= 2**62:
+        raise value_error(op, f"{name} must be less than 2**62", **{name: value})
     if min(result) < least:
         raise value_error(op, f"{name} must be at least {least}", **{name: value})
     return result

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from extensor.explanation import explaining
 from extensor.keywords import ONE_WAY, also_takes
 from extensor.optim.optimizer import Group, Optimizer
 from extensor.optim.update import Update, descent
@@ -56,6 +57,7 @@ _adagrad = Update(adagrad_update, roles=3)
 _adadelta = Update(adadelta_update, roles=4)
 
 
+@explaining
 def adagrad_step(
     parameter: Any,
     gradient: Any,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
+from extensor.explanation import explaining
 from extensor.keywords import ONE_WAY, also_takes
 from extensor.optim.optimizer import Group, Optimizer
 from extensor.optim.update import Update, descent
@@ -52,6 +53,7 @@ def _step(op: str, arrays: dict[str, Any], attributes: tuple[Any, ...]) -> Any:
     return changed, m, v
 
 
+@explaining
 def adam_step(
     parameter: Any,
     gradient: Any,
@@ -77,6 +79,7 @@ def adam_step(
     return result
 
 
+@explaining
 def adamw_step(
     parameter: Any,
     gradient: Any,

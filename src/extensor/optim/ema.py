@@ -10,6 +10,7 @@ import numpy as np
 
 from extensor import changes, engine, entries, tape
 from extensor.errors import value_error
+from extensor.explanation import explaining
 from extensor.optim.update import Update, as_state, assign, tensors_in
 from extensor.tensor import Tensor, wrap
 
@@ -41,6 +42,7 @@ class EMA:
     4.0
     """
 
+    @explaining
     def __init__(self, parameters: Any, decay: float = 0.999, warmup: bool = False) -> None:
         if not 0 <= decay <= 1:
             raise value_error("EMA", "decay must be in [0, 1]", decay=decay)
@@ -64,6 +66,7 @@ class EMA:
         changes.mark_all(self._averages)
         self.count += 1
 
+    @explaining
     def copy_to(self, parameters: Any = None) -> None:
         """Write the averages into ``parameters``, or into the ones they are averages of."""
         targets = self.parameters if parameters is None else tensors_in("EMA", parameters)
@@ -99,6 +102,7 @@ class EMA:
         averages = {f"average.{i}": array for i, array in enumerate(arrays)}
         return {"count": self.count, **averages}
 
+    @explaining
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Take over what :meth:`state_dict` gave."""
         self._prepared_state(state_dict)()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, ClassVar, NamedTuple
 
@@ -10,7 +10,8 @@ import numpy as np
 
 from extensor import changes, engine, tape
 from extensor.dtypes import is_floating
-from extensor.errors import type_error, value_error
+from extensor.errors import shown, type_error, value_error
+from extensor.explanation import explaining, wanted_by, wrap_constructor
 from extensor.optim import states
 from extensor.optim.states import History
 from extensor.optim.update import state_like
@@ -57,23 +58,22 @@ class Optimizer:
     update: ClassVar[Any]
     state_names: ClassVar[tuple[str, ...]]
 
+    @explaining
     def __init__(self, params: Any, **defaults: Any) -> None:
         self.defaults = defaults
         self.param_groups: list[Group] = []
         self.schedules: list[Any] = []
         self._histories: list[History] = []
-        if isinstance(params, Tensor | dict):
-            raise type_error(
-                self._name,
-                "params must be an iterable of tensors or dicts",
-                params=type(params).__name__,
-            )
-        given = list(params)
+        given = _iterated(self._name, params)
         if not given:
             raise value_error(self._name, "params must hold at least one parameter", params=given)
         grouped = isinstance(given[0], dict)
         for group in given if grouped else [{"params": given}]:
             self.add_param_group(group)
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        wrap_constructor(cls, explaining)  # add_param_group checks the options
 
     def _used(self, group: Group, state: Sequence[list[Any]]) -> Sequence[list[Any]]:
         """The lists of ``state`` that the update needs, an empty one for each that it does not."""
@@ -196,23 +196,27 @@ class Optimizer:
         if isinstance(array, np.ndarray) and not array.flags.writeable:
             raise value_error(self._name, "a parameter must not be read-only", index=index)
 
+    @explaining
     def zero_grad(self, set_to_none: bool = True) -> None:
         """Forget the gradients of all parameters, or fill them with zeros."""
         for group in self.param_groups:
             forget_gradients(group["params"], set_to_none)
 
+    @explaining
     def add_param_group(self, group: Group) -> None:
         """Add parameters with options of their own: ``{"params": [...], "lr": 0.01}``."""
+        if not isinstance(group, dict):
+            raise type_error(self._name, "a group must be a dict", group=shown(group))
         options = {key: value for key, value in group.items() if key != "params"}
         unknown = [key for key in options if key not in self.defaults and key != "initial_lr"]
         if unknown or "params" not in group:
             requirement = f"a group has params and may have {', '.join(self.defaults)}"
             raise value_error(self._name, requirement, group=list(group))
         params = group["params"]
-        parameters = [params] if isinstance(params, Tensor) else list(params)
+        parameters = [params] if isinstance(params, Tensor) else _iterated(self._name, params)
         self._check_parameters(parameters)
         made = {"params": parameters, **self.defaults, **options}
-        _check_ranges(self._name, made)
+        _check_ranges(self._name, made, type(self).__init__.__annotations__)
         self._check_options(made)
         self.param_groups.append(made)
         self._histories.append(History(made, len(self.state_names)))
@@ -268,6 +272,7 @@ class Optimizer:
     def _state(self, copied: bool) -> dict[str, Any]:
         return states.saved(self._histories, self.state_names, copied)
 
+    @explaining
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Take over what :meth:`state_dict` gave; nothing changes if it does not fit."""
         self._prepared_state(state_dict)()
@@ -277,7 +282,7 @@ class Optimizer:
         op = f"{self._name}.load_state_dict"
 
         def check(group: Group) -> None:
-            _check_ranges(op, group)
+            _check_ranges(op, group, type(self).__init__.__annotations__)
             self._check_options(group)
 
         return states.prepared(
@@ -303,10 +308,25 @@ class Optimizer:
         return "\n".join([f"{self._name}(", *lines, ")"])
 
 
-def _check_ranges(op: str, group: Group) -> None:
+def _iterated(op: str, params: Any) -> list[Any]:
+    try:
+        if not isinstance(params, Tensor | dict):
+            return list(params)
+    except TypeError:
+        pass
+    requirement = "params must be an iterable of tensors or dicts"
+    raise type_error(op, requirement, params=type(params).__name__)
+
+
+def _check_ranges(op: str, group: Group, annotations: Mapping[str, Any]) -> None:
+    """Raise for options that are not what the constructor's annotations ask for, or out of range."""
     betas = group.get("betas", (0, 0))
     if not isinstance(betas, tuple | list) or len(betas) != 2:
         raise value_error(op, "betas must be two", betas=betas)
+    for option, value in group.items():
+        wanted = wanted_by(annotations.get(option), value)
+        if wanted is not None:
+            raise type_error(op, f"{option} must be {wanted}", **{option: shown(value)})
     for option in _NOT_NEGATIVE:
         if option in group and not group[option] >= 0:
             raise value_error(op, f"{option} must be 0 or greater", **{option: group[option]})

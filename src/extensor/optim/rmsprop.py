@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from extensor.creation import zeros_like
+from extensor.explanation import explaining
 from extensor.keywords import ONE_WAY, also_takes
 from extensor.optim.optimizer import Group, Optimizer
 from extensor.optim.update import Update, descent
@@ -43,6 +44,7 @@ def rmsprop_update(
 _update = Update(rmsprop_update, roles=5)
 
 
+@explaining
 def rmsprop_step(
     parameter: Any,
     gradient: Any,

@@ -7,6 +7,7 @@ from typing import Any
 
 from extensor.creation import zeros_like
 from extensor.errors import value_error
+from extensor.explanation import explaining
 from extensor.keywords import ONE_WAY, also_takes
 from extensor.optim.optimizer import Group, Optimizer
 from extensor.optim.update import Update, descent
@@ -38,6 +39,7 @@ def sgd_update(
 _update = Update(sgd_update, roles=3)
 
 
+@explaining
 def sgd_step(
     parameter: Any,
     gradient: Any,

@@ -15,7 +15,8 @@ import numpy as np
 
 from extensor import engine, storage
 from extensor.dtypes import float32, is_half
-from extensor.errors import value_error
+from extensor.errors import marked, shown, type_error, value_error
+from extensor.explanation import is_number
 from extensor.tensor import Tensor, to_array, wrap
 
 GRADIENT = 1  # the role that is only read
@@ -57,6 +58,8 @@ class Update:
 
         The first of ``arrays`` is the parameter; state that is None stays None.
         """
+        if not all(is_number(number) for number in attributes):
+            raise TypeError("a number is needed")  # the step, which knows their names, says which
         (name, value), *others = arrays.items()
         parameter = to_array(value, op=op)
         lists = [[storage.copied(parameter)]]
@@ -132,9 +135,15 @@ def tensors_in(op: str, parameters: Any) -> list[Tensor]:
     """``parameters`` as a list of tensors: one of them, an iterable, or a module's."""
     if hasattr(parameters, "parameters"):
         parameters = parameters.parameters()
-    found = [parameters] if isinstance(parameters, Tensor) else list(parameters)
+    try:
+        found = [parameters] if isinstance(parameters, Tensor) else list(parameters)
+    except TypeError:
+        given = shown(parameters)
+        raise type_error(op, "parameters must be tensors", parameters=given) from None
     for index, parameter in enumerate(found):
         if not isinstance(parameter, Tensor):
             kind = type(parameter).__name__
-            raise TypeError(f"{op}: parameters must be tensors, got {kind} at index {index}")
+            raise marked(
+                TypeError(f"{op}: parameters must be tensors, got {kind} at index {index}")
+            )
     return found
