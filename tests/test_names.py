@@ -67,8 +67,9 @@ def test_a_name_answers_with_another_that_exists(where: str, name: str) -> None:
             "tensor: this library computes on the CPU, so there is no device to choose, got device",
         ),
         (
-            "ex.nn.Linear(2, 3, device='cpu')",
-            "Linear: this library computes on the CPU, so there is no device to choose, got device",
+            "ex.nn.Linear(2, 3, device='cuda')",
+            "Linear: device must be None or 'cpu' (this library computes on the CPU, so there is no "
+            "device to choose), got device='cuda'",
         ),
         (
             "ex.relu(x, device='cpu')",

@@ -11,6 +11,7 @@ from functools import wraps
 from typing import Any, TypeVar
 
 from extensor.errors import value_error
+from extensor.names import CPU
 
 Class = TypeVar("Class", bound=type)
 Accepted = Mapping[str, tuple[Any, ...]]  # the default first, then what means the same
@@ -47,7 +48,8 @@ def without_defaults(op: str, kwargs: Mapping[str, Any], accepted: Accepted) -> 
     for name in kwargs.keys() & accepted.keys():
         if not any(_means(kwargs[name], value) for value in accepted[name]):
             wanted = " or ".join(map(repr, accepted[name]))
-            requirement = f"{name} must be {wanted} (anything else is not implemented)"
+            why = CPU if name == "device" else "anything else is not implemented"
+            requirement = f"{name} must be {wanted} ({why})"
             raise value_error(op, requirement, **{name: kwargs[name]})
     return {name: value for name, value in kwargs.items() if name not in accepted}
 

@@ -10,7 +10,7 @@ from extensor.arrays import set_at
 from extensor.errors import type_error, value_error
 from extensor.op import Array, op
 from extensor.ops.indexing import place
-from extensor.shapes import Shape, Shapes, axis_indices, count, target
+from extensor.shapes import Shape, Shapes, axis_indices, count
 from extensor.tensor import Tensor
 
 Axis = int | tuple[int, ...] | None
@@ -109,7 +109,7 @@ def _diag(name: str, shapes: Shapes, k: int) -> Shape:
     if len(shape) not in (1, 2):
         raise value_error(name, "x must have 1 or 2 axes", x_shape=tuple(shape))
     if len(shape) == 1:
-        return target(name, (shape[0] + abs(k),) * 2, "the matrix")
+        return (shape[0] + abs(k),) * 2
     return (_diagonal_length(shape, k),)
 
 

@@ -11,7 +11,7 @@ from extensor.arrays import set_at
 from extensor.errors import type_error, value_error
 from extensor.op import Array, op
 from extensor.ops.indexing import check_fill, getitem, place
-from extensor.shapes import Shape, Shapes, are_ints, target
+from extensor.shapes import Shape, Shapes, are_ints
 from extensor.tensor import Tensor
 
 PadWidth = int | Sequence[int] | Sequence[Sequence[int]]
@@ -56,7 +56,7 @@ def _padded(name: str, shapes: Shapes, pad_width: Any, mode: str, *_: Any) -> Sh
                 name, f"axis {axis} of size 0 can only be padded with a constant", mode=mode
             )
     sizes = (size + before + after for size, (before, after) in zip(shape, widths, strict=True))
-    return target(name, tuple(sizes), "the padded shape")
+    return tuple(sizes)
 
 
 def _check_pad(name: str, x: Any, pad_width: Any, mode: str, value: float) -> None:
