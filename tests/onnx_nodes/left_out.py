@@ -76,7 +76,6 @@ CASES = _by_word(
         "max_pool2d gives no indices": (
             "maxpool_with_argmax_2d_precomputed_pads maxpool_with_argmax_2d_precomputed_strides"
         ),
-        "max_pool2d makes floats of integers": "maxpool_2d_uint8",
         "attention does not cap its scores": (
             "attention_3d_diff_heads_sizes_softcap attention_3d_gqa_softcap attention_3d_softcap "
             "attention_4d_diff_heads_sizes_softcap attention_4d_gqa_softcap attention_4d_softcap "
@@ -108,7 +107,6 @@ CASES = _by_word(
             "gru_bidirectional gru_reverse gru_seq_length"
         ),
         "lstm has no weights from cells to gates": "lstm_with_peepholes",
-        "bounds in the wrong order are an error": "clip_min_greater_than_max",
         "an index out of range is an error": "onehot_out_of_range_indices",
         "prelu has a slope for each channel, not for each element": "prelu_example",
         "the largest or smallest of nothing is an error, as in NumPy": (

@@ -170,7 +170,9 @@ def scaled_dot_product_attention_backward(
             weights = exp(scores - where(total == -inf, 0.0, total))
             gradient = grad_output[..., rows, :]
             along = chain_rule(gradient, output[..., rows, :]).sum(axis=-1, keepdims=True)
-            inner = chain_rule(matmul(gradient, swapaxes(v, -1, -2)) - along, weights)
+            # What is not seen may be anything, an infinite value too.
+            inner = matmul(gradient, swapaxes(v, -1, -2)) - along
+            inner = chain_rule(where(weights == 0, 0.0, inner), weights)
             yield rows, weights, inner
 
     @cache
