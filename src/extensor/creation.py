@@ -11,7 +11,7 @@ import numpy as np
 from extensor import storage, tape
 from extensor.dtypes import DType, as_dtype, bool_, float64, get_default_dtype, is_floating
 from extensor.errors import shown, type_error, value_error
-from extensor.explanation import explaining
+from extensor.explanation import checked, explaining
 from extensor.shapes import check_possible, target
 from extensor.tensor import Tensor, is_recorded_in, to_array, wrap
 
@@ -103,7 +103,7 @@ def empty_like(x: Any, dtype: DType = None, requires_grad: bool = False) -> Tens
     return empty(like.shape, like.dtype if dtype is None else dtype, requires_grad)
 
 
-@explaining
+@checked
 def arange(
     start: float,
     stop: float | None = None,
@@ -133,7 +133,7 @@ def arange(
     return _made(array, requires_grad)
 
 
-@explaining
+@checked
 def linspace(
     start: float,
     stop: float,

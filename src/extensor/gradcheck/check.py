@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -62,6 +63,11 @@ def check_gradient(
         if not 0 <= value <= most:
             requirement = f"{name} must be from 0 to {most}"
             raise value_error("check_gradient", requirement, **{name: value})
+    for name, tolerance in {"rtol": rtol, "atol": atol}.items():
+        if not 0 <= tolerance < inf:
+            raise value_error(
+                "check_gradient", f"{name} must be 0 or more and finite", **{name: tolerance}
+            )
     if not eps > 0:
         raise value_error("check_gradient", "eps must be greater than 0", eps=eps)
     settings = Settings(float(eps), float(rtol), float(atol), max_elements, directions, kinks)

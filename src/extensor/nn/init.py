@@ -14,7 +14,7 @@ import numpy as np
 from extensor import creation, engine, random
 from extensor.dtypes import DType, float32, get_default_dtype, is_half
 from extensor.errors import value_error
-from extensor.explanation import checked, explaining
+from extensor.explanation import checked
 from extensor.random import Generator
 from extensor.shapes import target
 from extensor.tape import no_grad
@@ -50,7 +50,7 @@ def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
     return _GAINS[nonlinearity]
 
 
-@explaining
+@checked
 def calculate_fans(shape: Sequence[int]) -> tuple[int, int]:
     """How many inputs and outputs each unit of a weight has: (out, in, *kernel) as in PyTorch."""
     if len(shape) < 2:
@@ -59,7 +59,7 @@ def calculate_fans(shape: Sequence[int]) -> tuple[int, int]:
     return in_channels * prod(kernel), out_channels * prod(kernel)
 
 
-@explaining
+@checked
 def uniform(
     shape: int | Sequence[int],
     dtype: DType = None,
@@ -71,7 +71,7 @@ def uniform(
     return random.uniform(low, high, shape, dtype, generator=generator)
 
 
-@explaining
+@checked
 def uniform_(
     tensor: Tensor, a: float = 0.0, b: float = 1.0, generator: Generator | None = None
 ) -> Tensor:
@@ -79,7 +79,7 @@ def uniform_(
     return _filled(tensor, uniform(tensor.shape, tensor.dtype, a, b, generator))
 
 
-@explaining
+@checked
 def normal(
     shape: int | Sequence[int],
     dtype: DType = None,
@@ -91,7 +91,7 @@ def normal(
     return random.normal(mean, std, shape, dtype, generator=generator)
 
 
-@explaining
+@checked
 def normal_(
     tensor: Tensor, mean: float = 0.0, std: float = 1.0, generator: Generator | None = None
 ) -> Tensor:
@@ -99,7 +99,7 @@ def normal_(
     return _filled(tensor, normal(tensor.shape, tensor.dtype, mean, std, generator))
 
 
-@explaining
+@checked
 def truncated_normal(
     shape: int | Sequence[int],
     dtype: DType = None,
@@ -129,7 +129,7 @@ def truncated_normal(
     return values
 
 
-@explaining
+@checked
 def trunc_normal_(
     tensor: Tensor,
     mean: float = 0.0,
@@ -143,43 +143,43 @@ def trunc_normal_(
     return _filled(tensor, made)
 
 
-@explaining
+@checked
 def constant(shape: int | Sequence[int], value: float, dtype: DType = None) -> Tensor:
     """Every element ``value``."""
     return creation.full(shape, value, get_default_dtype() if dtype is None else dtype)
 
 
-@explaining
+@checked
 def constant_(tensor: Tensor, val: float) -> Tensor:
     """Every element ``val``."""
     return _filled(tensor, val)
 
 
-@explaining
+@checked
 def zeros(shape: int | Sequence[int], dtype: DType = None) -> Tensor:
     """Every element 0."""
     return constant(shape, 0.0, dtype)
 
 
-@explaining
+@checked
 def zeros_(tensor: Tensor) -> Tensor:
     """Every element 0."""
     return _filled(tensor, 0.0)
 
 
-@explaining
+@checked
 def ones(shape: int | Sequence[int], dtype: DType = None) -> Tensor:
     """Every element 1."""
     return constant(shape, 1.0, dtype)
 
 
-@explaining
+@checked
 def ones_(tensor: Tensor) -> Tensor:
     """Every element 1."""
     return _filled(tensor, 1.0)
 
 
-@explaining
+@checked
 def xavier_uniform(
     fan_in: int,
     fan_out: int,
@@ -199,7 +199,7 @@ def xavier_uniform(
     return random.uniform(-bound, bound, shape, dtype, generator=generator)
 
 
-@explaining
+@checked
 def xavier_uniform_(
     tensor: Tensor, gain: float = 1.0, generator: Generator | None = None
 ) -> Tensor:
@@ -208,7 +208,7 @@ def xavier_uniform_(
     return _filled(tensor, xavier_uniform(*fans, tensor.shape, tensor.dtype, gain, generator))
 
 
-@explaining
+@checked
 def xavier_normal(
     fan_in: int,
     fan_out: int,
@@ -222,14 +222,14 @@ def xavier_normal(
     return random.normal(0.0, std, shape, dtype, generator=generator)
 
 
-@explaining
+@checked
 def xavier_normal_(tensor: Tensor, gain: float = 1.0, generator: Generator | None = None) -> Tensor:
     """:func:`xavier_normal` with the fans of the tensor's shape."""
     fans = calculate_fans(tensor.shape)
     return _filled(tensor, xavier_normal(*fans, tensor.shape, tensor.dtype, gain, generator))
 
 
-@explaining
+@checked
 def kaiming_uniform(
     fan_in: int,
     fan_out: int,
@@ -248,7 +248,7 @@ def kaiming_uniform(
     return random.uniform(-bound, bound, shape, dtype, generator=generator)
 
 
-@explaining
+@checked
 def kaiming_uniform_(
     tensor: Tensor,
     a: float = 0.0,
@@ -262,7 +262,7 @@ def kaiming_uniform_(
     return _filled(tensor, made)
 
 
-@explaining
+@checked
 def kaiming_normal(
     fan_in: int,
     fan_out: int,
@@ -278,7 +278,7 @@ def kaiming_normal(
     return random.normal(0.0, std, shape, dtype, generator=generator)
 
 
-@explaining
+@checked
 def kaiming_normal_(
     tensor: Tensor,
     a: float = 0.0,
@@ -292,7 +292,7 @@ def kaiming_normal_(
     return _filled(tensor, made)
 
 
-@explaining
+@checked
 def orthogonal(
     shape: int | Sequence[int],
     dtype: DType = None,
@@ -316,7 +316,7 @@ def orthogonal(
     return (gain * matrix.reshape(sizes)).astype(dtype)
 
 
-@explaining
+@checked
 def orthogonal_(tensor: Tensor, gain: float = 1.0, generator: Generator | None = None) -> Tensor:
     """A random orthogonal matrix times ``gain``."""
     return _filled(tensor, orthogonal(tensor.shape, tensor.dtype, gain, generator))

@@ -10,13 +10,18 @@ import numpy as np
 from extensor import changes, engine, tape
 from extensor.dtypes import float64, get_default_dtype
 from extensor.errors import value_error
-from extensor.explanation import explaining
+from extensor.explanation import checked
 from extensor.optim.update import Update, tensors_in
 from extensor.tensor import Tensor, wrap
 
 
 def gradient_norm(gradients: list[Any], order: float) -> Any:
     """The norm of all elements of all arrays together, in float64."""
+    with np.errstate(all="ignore"):
+        return _norm_of_all(gradients, order)
+
+
+def _norm_of_all(gradients: list[Any], order: float) -> Any:
     total = np.zeros((), float64)
     for gradient in gradients:
         size = np.abs(np.asarray(gradient, float64))
@@ -68,7 +73,7 @@ def gradients_of(op: str, parameters: Any) -> list[Any]:
     return unique
 
 
-@explaining
+@checked
 def clip_grad_norm(
     parameters: Any,
     max_norm: float,
@@ -87,9 +92,9 @@ def clip_grad_norm(
     >>> w.grad
     tensor([0.6, 0.8])
     """
-    if not max_norm >= 0:
+    if not float(max_norm) >= 0:
         raise value_error("clip_grad_norm", "max_norm must be 0 or greater", max_norm=max_norm)
-    if not norm_type >= 0:
+    if not float(norm_type) >= 0:
         raise value_error("clip_grad_norm", "norm_type must be 0 or greater", norm_type=norm_type)
     gradients = gradients_of("clip_grad_norm", parameters)
     norm = norm_of(gradients, float(norm_type))
@@ -97,14 +102,14 @@ def clip_grad_norm(
         raise RuntimeError(
             f"clip_grad_norm: the norm of the gradients must be finite, got norm={norm}"
         )
-    if not norm <= max_norm:
-        multiply_gradients(gradients, max_norm / norm)
+    if not norm <= float(max_norm):
+        multiply_gradients(gradients, float(max_norm) / norm)
         changes.mark_all(gradients, tape.mode.anomaly)
     wide = any(gradient.dtype == float64 for gradient in gradients)
     return wrap(np.asarray(norm, float64 if wide else get_default_dtype()))
 
 
-@explaining
+@checked
 def clip_grad_value(parameters: Any, clip_value: float) -> None:
     """Bring every element of every gradient into ``[-clip_value, clip_value]``.
 
@@ -115,7 +120,7 @@ def clip_grad_value(parameters: Any, clip_value: float) -> None:
     >>> w.grad
     tensor([ 1. , -0.5])
     """
-    if not clip_value >= 0:
+    if not float(clip_value) >= 0:
         raise value_error(
             "clip_grad_value", "clip_value must be 0 or greater", clip_value=clip_value
         )
