@@ -193,3 +193,13 @@ def as_factor(x: Any) -> Any:
     else:
         ready = (step == 1 and row_step >= columns) or (row_step == 1 and step >= rows)
     return x if ready else in_order(x)
+
+
+def power(xp: Any, a: Any, b: Any) -> Any:
+    """``a ** b`` with the same bits in every layout.
+
+    NumPy has vector instructions for arrays in C order alone, and they round otherwise.
+    """
+    if xp is np:
+        a, b = (np.asarray(x, order="C") for x in np.broadcast_arrays(a, b))
+    return xp.pow(a, b)
