@@ -33,7 +33,6 @@ BEYOND_THE_STANDARD: dict[str, str] = {
     "split": "an index for the first axes only needs a trailing ellipsis",
     "dropout": "the mask is drawn as a NumPy array",
     "dropout2d": "the mask is drawn as a NumPy array",
-    "repeat": "gives the repeats as a NumPy array",
     "cast": "the dtype is NumPy's and not the library's own",
     "hinge_loss": "casts to a dtype that is not NumPy's",
     "where": "a bool dtype is compared with NumPy's",
