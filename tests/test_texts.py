@@ -193,6 +193,12 @@ def test_bounds_may_be_tensors() -> None:
     assert by_hand.tolist() == [0.0, 1.0, 0.0]
 
 
+def test_a_padding_index_that_is_a_tensor_is_not_changed() -> None:
+    padding = ex.tensor(-1)
+    assert nn.Embedding(5, 3, padding).padding_idx == 4
+    assert padding.item() == -1
+
+
 def test_momenta_of_groups() -> None:
     momenta = _one_cycle(base_momentum=[0.8, 0.7], max_momentum=[0.9, 0.95])
     assert momenta == [0.9, 0.95]

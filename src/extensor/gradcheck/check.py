@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from extensor.dtypes import float64, is_floating
-from extensor.errors import type_error, value_error
+from extensor.errors import shown, type_error, value_error
 from extensor.explanation import checked
 from extensor.gradcheck.comparison import Comparison, Rows, Settings, compare, element_slopes
 from extensor.gradcheck.diagnosis import Mistake, diagnose
@@ -101,7 +101,13 @@ def _point(fn: Callable[..., Any], inputs: Any) -> Point:
 
 def _as_tensor(x: Any) -> Any:
     """Arrays, lists and floats as tensors; anything else is passed on as it is."""
-    return wrap(np.asarray(x)) if isinstance(x, np.ndarray | list | tuple | float) else x
+    if not isinstance(x, np.ndarray | list | tuple | float):
+        return x
+    try:
+        return wrap(np.asarray(x))
+    except ValueError:
+        requirement = "inputs must be arrays or lists of equal lengths"
+        raise type_error("check_gradient", requirement, input=shown(x)) from None
 
 
 def _checked(point: Point, settings: Settings, rng: np.random.Generator) -> GradientReport:

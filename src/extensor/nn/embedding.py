@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from operator import index
 from typing import Any
 
 from extensor.creation import empty
@@ -44,7 +45,7 @@ class Embedding(Module):
                     f"padding_idx must be in [{-num_embeddings}, {num_embeddings - 1}]",
                     padding_idx=padding_idx,
                 )
-            padding_idx %= num_embeddings
+            padding_idx = index(padding_idx) % num_embeddings
         self.padding_idx = padding_idx
         self.weight = Parameter(empty((num_embeddings, embedding_dim), dtype))
         self.reset_parameters()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, ClassVar, NamedTuple
 
@@ -332,7 +332,7 @@ def _check_ranges(op: str, group: Group, annotations: Mapping[str, Any]) -> None
             raise value_error(op, f"{option} must be 0 or greater", **{option: group[option]})
     for option in _FRACTIONS:
         values = group.get(option, ())
-        for value in values if isinstance(values, Iterable) else (values,):
+        for value in values if isinstance(values, list | tuple) else (values,):
             if not 0 <= value < 1:
                 raise value_error(op, f"{option} must be in [0, 1)", **{option: values})
 

@@ -37,7 +37,7 @@ class Schedule:
             raise value_error(self._name, "last_epoch must be -1 or more", last_epoch=last_epoch)
         self.optimizer = optimizer
         self.automatic = automatic
-        self.count = last_epoch + 1
+        self.count = int(last_epoch) + 1
         self.rates_at(self.count)  # what does not fit must leave the optimizer as it is
         optimizer.schedules.append(self)
         self._apply()
