@@ -11,7 +11,8 @@ from typing import Any, NamedTuple
 from extensor import arguments, entries, random
 from extensor.amp import GradScaler, autocast
 from extensor.dtypes import DType, as_dtype, float16
-from extensor.errors import value_error
+from extensor.errors import type_error, value_error
+from extensor.io.tree import is_plain
 from extensor.nn.module import Module
 from extensor.optim import EMA, Optimizer, clip_grad_norm, clip_grad_value
 from extensor.optim.clipping import norm_of
@@ -190,6 +191,10 @@ class TrainStep:
         now = self._options or {}
         saved = entries.mapping(op, state["optimizer"], "optimizer")
         then = _options(entries.mapping(op, state.get("options", now), "options"))
+        for key, value in then.items():
+            if not is_plain(value):
+                kind = type(value).__name__
+                raise type_error(op, f"options.{key} must be a plain value", type=kind)
         kept = {key: value for key, value in saved.items() if key not in then or key in now}
         return kept | {key: value for key, value in now.items() if then.get(key) != value}
 
