@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 from extensor.creation import empty
 from extensor.dtypes import DType
@@ -13,6 +13,9 @@ from extensor.nn.parameter import Parameter
 from extensor.ops import embedding
 from extensor.tape import no_grad
 from extensor.tensor import Tensor
+
+if TYPE_CHECKING:
+    from extensor.typing import TensorLike
 
 
 class Embedding(Module):
@@ -54,5 +57,5 @@ class Embedding(Module):
             with no_grad():
                 self.weight[self.padding_idx] = 0.0
 
-    def forward(self, indices: Any) -> Tensor:
+    def forward(self, indices: TensorLike) -> Tensor:
         return embedding(indices, self.weight, self.padding_idx)

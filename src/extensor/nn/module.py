@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeVar
 
 from extensor import changes, dtypes
 from extensor.dtypes import DType, as_dtype, is_floating
@@ -18,6 +18,17 @@ from extensor.nn.state import KeyDifference
 from extensor.nn.summary import Summary, summarize
 from extensor.ops.casting import cast
 from extensor.tensor import Tensor, forget_gradients
+
+if TYPE_CHECKING:
+    from extensor.typing import TensorLike
+
+    P = ParamSpec("P")
+    R = TypeVar("R")
+    R_co = TypeVar("R_co", covariant=True)
+
+    class Forward(Protocol[P, R_co]):
+        def forward(self, *args: P.args, **kwargs: P.kwargs) -> R_co: ...
+
 
 Self = TypeVar("Self", bound="Module")
 _SHOWN = (int, float, str, list, tuple, type(None))
@@ -47,16 +58,22 @@ class Module:
     _buffers: Mapping[str, bool] = {}  # the names, and whether state_dict has them
     _hooks: Hooks | None = None
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Run ``forward``. An error inside it begins with the path of the module it came from."""
-        try:
-            if not self._hooks:
-                # Without keywords, the usual call, Python need not build a dict to pass them on.
-                return self.forward(*args, **kwargs) if kwargs else self.forward(*args)
-            return call_with_hooks(self, self._hooks, args, kwargs)
-        except Exception as error:
-            add_to_path(error, self)
-            raise
+    if TYPE_CHECKING:
+        # Every module takes and gives what its own forward does.
+        def __call__(self: Forward[P, R], *args: P.args, **kwargs: P.kwargs) -> R: ...
+
+    else:
+
+        def __call__(self, *args: Any, **kwargs: Any) -> Any:
+            """Run ``forward``. An error inside it begins with the path of the module it came from."""
+            try:
+                if not self._hooks:
+                    # Without keywords, the usual call, Python need not build a dict to pass them on.
+                    return self.forward(*args, **kwargs) if kwargs else self.forward(*args)
+                return call_with_hooks(self, self._hooks, args, kwargs)
+            except Exception as error:
+                add_to_path(error, self)
+                raise
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         """What the module computes."""
@@ -175,7 +192,9 @@ class Module:
         """
         return {name: tensor.detach() for name, tensor in self._named_tensors("", True, _is_saved)}
 
-    def load_state_dict(self, state_dict: Mapping[str, Any], strict: bool = True) -> KeyDifference:
+    def load_state_dict(
+        self, state_dict: Mapping[str, TensorLike], strict: bool = True
+    ) -> KeyDifference:
         """Copy tensors or arrays into the parameters and buffers of the same path.
 
         Without ``strict`` keys may be missing or unexpected; they are returned. If anything does

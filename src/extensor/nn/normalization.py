@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from extensor.creation import asarray, ones, zeros
 from extensor.dtypes import DType
@@ -13,6 +13,9 @@ from extensor.nn.parameter import Parameter
 from extensor.ops import batch_norm, group_norm, instance_norm, layer_norm, rms_norm
 from extensor.shapes import target
 from extensor.tensor import Tensor
+
+if TYPE_CHECKING:
+    from extensor.typing import TensorLike
 
 
 class _ByChannel(Module):
@@ -71,7 +74,7 @@ class _BatchNorm(_ByChannel):
     ) -> None:
         super().__init__(num_features, eps, momentum, affine, track_running_stats, bias, dtype)
 
-    def forward(self, x: Any) -> Tensor:
+    def forward(self, x: TensorLike) -> Tensor:
         return batch_norm(
             self._checked(x),
             self.running_mean,
@@ -112,6 +115,7 @@ class InstanceNorm2d(_ByChannel):
     """Each channel of each image of (batch, channels, height, width) normalized."""
 
     _axes = (4,)
+    momentum: float
 
     def __init__(
         self,
@@ -126,7 +130,7 @@ class InstanceNorm2d(_ByChannel):
     ) -> None:
         super().__init__(num_features, eps, momentum, affine, track_running_stats, bias, dtype)
 
-    def forward(self, x: Any) -> Tensor:
+    def forward(self, x: TensorLike) -> Tensor:
         return instance_norm(
             self._checked(x),
             self.running_mean,
@@ -166,7 +170,7 @@ class GroupNorm(Module):
         self.weight = Parameter(ones(num_channels, dtype)) if affine else None
         self.bias = Parameter(zeros(num_channels, dtype)) if affine and bias else None
 
-    def forward(self, x: Any) -> Tensor:
+    def forward(self, x: TensorLike) -> Tensor:
         return group_norm(x, self.num_groups, self.weight, self.bias, self.eps)
 
 
@@ -189,7 +193,7 @@ class LayerNorm(Module):
         self.weight = Parameter(ones(shape, dtype)) if elementwise_affine else None
         self.bias = Parameter(zeros(shape, dtype)) if elementwise_affine and bias else None
 
-    def forward(self, x: Any) -> Tensor:
+    def forward(self, x: TensorLike) -> Tensor:
         return layer_norm(x, self.normalized_shape, self.weight, self.bias, self.eps)
 
 
@@ -210,5 +214,5 @@ class RMSNorm(Module):
         shape = self.normalized_shape
         self.weight = Parameter(ones(shape, dtype)) if elementwise_affine else None
 
-    def forward(self, x: Any) -> Tensor:
+    def forward(self, x: TensorLike) -> Tensor:
         return rms_norm(x, self.normalized_shape, self.weight, self.eps)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from extensor.nn.module import Module
 from extensor.ops import (
@@ -14,9 +13,12 @@ from extensor.ops import (
     max_pool1d,
     max_pool2d,
 )
+from extensor.ops.pooling_average import Sizes
+from extensor.ops.windows import Ints
 from extensor.tensor import Tensor
 
-Ints = int | Sequence[int]
+if TYPE_CHECKING:
+    from extensor.typing import TensorLike
 
 
 class _MaxPool(Module):
@@ -42,14 +44,14 @@ class _MaxPool(Module):
 class MaxPool1d(_MaxPool):
     """The largest element of each window of (batch, channels, length)."""
 
-    def forward(self, x: Any) -> Tensor:
+    def forward(self, x: TensorLike) -> Tensor:
         return max_pool1d(x, *self._options())
 
 
 class MaxPool2d(_MaxPool):
     """The largest element of each window of (batch, channels, height, width)."""
 
-    def forward(self, x: Any) -> Tensor:
+    def forward(self, x: TensorLike) -> Tensor:
         return max_pool2d(x, *self._options())
 
 
@@ -75,31 +77,31 @@ class _AvgPool(Module):
 class AvgPool1d(_AvgPool):
     """The mean of each window of (batch, channels, length)."""
 
-    def forward(self, x: Any) -> Tensor:
+    def forward(self, x: TensorLike) -> Tensor:
         return avg_pool1d(x, *self._options())
 
 
 class AvgPool2d(_AvgPool):
     """The mean of each window of (batch, channels, height, width)."""
 
-    def forward(self, x: Any) -> Tensor:
+    def forward(self, x: TensorLike) -> Tensor:
         return avg_pool2d(x, *self._options())
 
 
 class _AdaptiveAvgPool(Module):
-    def __init__(self, output_size: Any) -> None:
+    def __init__(self, output_size: Sizes) -> None:
         self.output_size = output_size
 
 
 class AdaptiveAvgPool1d(_AdaptiveAvgPool):
     """The means of ``output_size`` windows that cover (batch, channels, length)."""
 
-    def forward(self, x: Any) -> Tensor:
+    def forward(self, x: TensorLike) -> Tensor:
         return adaptive_avg_pool1d(x, self.output_size)
 
 
 class AdaptiveAvgPool2d(_AdaptiveAvgPool):
     """The means of ``output_size`` windows that cover (batch, channels, height, width)."""
 
-    def forward(self, x: Any) -> Tensor:
+    def forward(self, x: TensorLike) -> Tensor:
         return adaptive_avg_pool2d(x, self.output_size)

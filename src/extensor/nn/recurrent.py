@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import sqrt
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from extensor.creation import asarray, empty, zeros
 from extensor.dtypes import DType
@@ -13,14 +13,17 @@ from extensor.nn import init
 from extensor.nn.module import Module
 from extensor.nn.parameter import Parameter
 from extensor.ops import concatenate, dropout, flip, gru, lstm, rnn, stack
-from extensor.ops.recurrent import NONLINEARITIES
+from extensor.ops.recurrent import NONLINEARITIES, Nonlinearity
 from extensor.shapes import Shape
 from extensor.tensor import Tensor
+
+if TYPE_CHECKING:
+    from extensor.typing import TensorLike
 
 States = tuple[Tensor, ...]
 
 
-def checked_nonlinearity(name: str, nonlinearity: str) -> str:
+def checked_nonlinearity(name: str, nonlinearity: Nonlinearity) -> Nonlinearity:
     if nonlinearity not in NONLINEARITIES:
         requirement = f"nonlinearity must be one of {NONLINEARITIES}"
         raise value_error(name, requirement, nonlinearity=nonlinearity)
@@ -106,7 +109,7 @@ class _Layers(Recurrence):
         """One layer in one direction over (time, batch, inputs): the outputs, the last states."""
         raise NotImplementedError
 
-    def forward(self, x: Any, hx: Any = None) -> tuple[Tensor, Any]:
+    def forward(self, x: TensorLike, hx: Any = None) -> tuple[Tensor, Any]:
         """The outputs of the last layer, and the last states of all layers and directions."""
         x = asarray(x)
         has_batch = x.ndim == 3
@@ -169,7 +172,7 @@ class RNN(_Layers):
         input_size: int,
         hidden_size: int,
         num_layers: int = 1,
-        nonlinearity: str = "tanh",
+        nonlinearity: Nonlinearity = "tanh",
         bias: bool = True,
         batch_first: bool = False,
         dropout: float = 0.0,
@@ -181,8 +184,13 @@ class RNN(_Layers):
         options = (bias, batch_first, dropout, bidirectional)
         super().__init__(input_size, hidden_size, num_layers, *options, dtype=dtype)
 
+    if TYPE_CHECKING:
+
+        def forward(self, x: TensorLike, hx: TensorLike | None = None) -> tuple[Tensor, Tensor]: ...
+
     def _run(self, x: Tensor, states: States, weights: list[Parameter]) -> tuple[Tensor, States]:
-        output = rnn(x, *states, *weights, nonlinearity=self.nonlinearity)
+        run: Callable[..., Tensor] = rnn  # with or without biases, which a list does not tell
+        output = run(x, *states, *weights, nonlinearity=self.nonlinearity)
         return output, (output[-1],)
 
 
@@ -190,6 +198,10 @@ class GRU(_Layers):
     """The gated recurrent unit (Cho et al. 2014): gates r, z and n; called as :class:`RNN`."""
 
     _gates = 3
+
+    if TYPE_CHECKING:
+
+        def forward(self, x: TensorLike, hx: TensorLike | None = None) -> tuple[Tensor, Tensor]: ...
 
     def _run(self, x: Tensor, states: States, weights: list[Parameter]) -> tuple[Tensor, States]:
         output = gru(x, *states, *weights)
@@ -204,6 +216,12 @@ class LSTM(_Layers):
 
     _gates = 4
     _states = 2
+
+    if TYPE_CHECKING:
+
+        def forward(
+            self, x: TensorLike, hx: tuple[TensorLike, TensorLike] | None = None
+        ) -> tuple[Tensor, tuple[Tensor, Tensor]]: ...
 
     def _run(self, x: Tensor, states: States, weights: list[Parameter]) -> tuple[Tensor, States]:
         output, cell = lstm(x, *states, *weights)

@@ -69,6 +69,7 @@ def _with_loose_ints(function: Callable[..., Any]) -> Callable[..., Any]:
 
     method.__name__ = function.__name__
     method.__doc__ = function.__doc__
+    method.__wrapped__ = function  # type: ignore[attr-defined]  # where inspect finds the signature
     return method
 
 
@@ -86,6 +87,10 @@ def attach() -> None:
         setattr(Tensor, method, functions[name])
     for name in TAKING_LOOSE_INTS:
         setattr(Tensor, name, _with_loose_ints(functions[name]))
-    Tensor.T = property(functions["transpose"])  # type: ignore[assignment]
-    Tensor.mT = property(lambda self: self.swapaxes(-1, -2))  # type: ignore[assignment]
-    Tensor.at = property(At)
+    properties = {
+        "T": functions["transpose"],
+        "mT": lambda self: self.swapaxes(-1, -2),
+        "at": At,
+    }
+    for name, function in properties.items():
+        setattr(Tensor, name, property(function))

@@ -150,7 +150,7 @@ def _to_bounds(x: Any, min_val: Bound, max_val: Bound) -> Any:
 
 
 @op(kernel="clip", shape=same, check=_check_bounds, kinks=_to_bounds)
-def clip(xp: Any, x: Array, min_val: Any, max_val: Any) -> Any:
+def clip(xp: Any, x: Array, min_val: Bound, max_val: Bound) -> Any:
     """``x`` held between ``min_val`` and ``max_val``; None is no bound.
 
     Derivative: 1 inside, bounds included, else 0.

@@ -10,7 +10,7 @@ import numpy as np
 
 from extensor import changes, engine, tape
 from extensor.errors import value_error
-from extensor.optim.update import Update, as_state, assign, tensors_in
+from extensor.optim.update import Parameters, Update, as_state, assign, tensors_in
 from extensor.tensor import Tensor, wrap
 
 
@@ -41,7 +41,7 @@ class EMA:
     4.0
     """
 
-    def __init__(self, parameters: Any, decay: float = 0.999, warmup: bool = False) -> None:
+    def __init__(self, parameters: Parameters, decay: float = 0.999, warmup: bool = False) -> None:
         if not 0 <= decay <= 1:
             raise value_error("EMA", "decay must be in [0, 1]", decay=decay)
         self.parameters = tensors_in("EMA", parameters)
@@ -64,7 +64,7 @@ class EMA:
         changes.mark_all(self._averages)
         self.count += 1
 
-    def copy_to(self, parameters: Any = None) -> None:
+    def copy_to(self, parameters: Parameters | None = None) -> None:
         """Write the averages into ``parameters``, or into the ones they are averages of."""
         targets = self.parameters if parameters is None else tensors_in("EMA", parameters)
         if [x.shape for x in targets] != [array.shape for array in self._averages]:

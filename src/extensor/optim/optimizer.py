@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import pairwise
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar, overload
 
 import numpy as np
 
@@ -17,6 +17,8 @@ from extensor.optim.update import state_like
 from extensor.tensor import Tensor, forget_gradients
 
 Group = dict[str, Any]
+Params = Iterable[Tensor | Mapping[str, Any]]
+R = TypeVar("R")
 
 _NOT_NEGATIVE = (
     "lr",
@@ -41,7 +43,7 @@ class Optimizer:
     update: ClassVar[Any]
     state_names: ClassVar[tuple[str, ...]]
 
-    def __init__(self, params: Any, **defaults: Any) -> None:
+    def __init__(self, params: Params, **defaults: Any) -> None:
         self.defaults = defaults
         self.param_groups: list[Group] = []
         self.schedules: list[Any] = []
@@ -52,7 +54,7 @@ class Optimizer:
                 "params must be an iterable of tensors or dicts",
                 params=type(params).__name__,
             )
-        given = list(params)
+        given: list[Any] = list(params)
         if not given:
             raise value_error(self._name, "params must hold at least one parameter", params=given)
         grouped = isinstance(given[0], dict)
@@ -72,6 +74,12 @@ class Optimizer:
 
     def _check_options(self, group: Group) -> None:
         """Raise for options that make no sense together."""
+
+    @overload
+    def step(self, closure: None = None) -> None: ...
+
+    @overload
+    def step(self, closure: Callable[[], R]) -> R: ...
 
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
         """Change every parameter that has a gradient. Returns the closure's result, if given."""
@@ -146,7 +154,7 @@ class Optimizer:
         for group in self.param_groups:
             forget_gradients(group["params"], set_to_none)
 
-    def add_param_group(self, group: Group) -> None:
+    def add_param_group(self, group: Mapping[str, Any]) -> None:
         """Add parameters with options of their own: ``{"params": [...], "lr": 0.01}``."""
         options = {key: value for key, value in group.items() if key != "params"}
         unknown = [key for key in options if key not in self.defaults and key != "initial_lr"]
