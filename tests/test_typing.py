@@ -90,6 +90,14 @@ def test_right_script_runs(section: Callable[[], None]) -> None:
     ex.random.set_state(state)
 
 
+def test_names_for_annotations_are_imported_when_asked_for() -> None:
+    code = (
+        "import sys, extensor as ex; assert 'extensor.typing' not in sys.modules; "
+        "ex.typing.TensorLike | None"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+
+
 @pytest.mark.parametrize("name", ["__init__.pyi", "attached.pyi"])
 def test_stub_is_that_of_the_registry(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(ROOT / "tools"))

@@ -104,7 +104,7 @@ class Op:
     @property
     def result(self) -> Any:
         """The annotation of what a call gives: the formula's, in tensors and without what is kept."""
-        written = self.parameters.written.__annotations__["return"]
+        written = str(self.parameters.written.__annotations__.get("return", "Any"))
         if written == "tuple[Any, ...]":
             return tuple[Tensor, ...]
         count = written.count("Any") - len(self.kept)

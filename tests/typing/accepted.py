@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import assert_type
+from typing import Any, assert_type
 
 import numpy as np
 
 import extensor as ex
 from extensor import nn
+from extensor.data.transforms import Normalize, RandomFlip
 from extensor.typing import DTypeLike, Index, TensorLike
 
 
@@ -116,12 +117,16 @@ def derivatives() -> None:
 
 
 class Block(nn.Module):
+    steps: ex.Tensor
+
     def __init__(self, size: int, dtype: DTypeLike | None = None) -> None:
         self.linear = nn.Linear(size, size, dtype=dtype)
         self.norm = nn.LayerNorm(size)
         self.scale = nn.Parameter(ex.ones(size))
+        self.register_buffer("steps", ex.zeros(()))
 
     def forward(self, x: ex.Tensor, shift: float = 0.0) -> ex.Tensor:
+        self.steps = self.steps + 1
         return x + ex.gelu(self.linear(self.norm(x))) * self.scale + shift
 
 
@@ -146,6 +151,11 @@ def modules() -> None:
     block = Block(8)
     assert_type(block(x), ex.Tensor)
     assert_type(block(x, shift=1.0), ex.Tensor)
+    named = nn.Sequential({"first": block, "second": nn.Identity()})
+    assert_type(named.first.steps.item() + named[0].steps.item(), Any)
+    parameters = nn.ParameterDict({"scale": ex.ones(2)})
+    assert_type(parameters.scale, nn.Parameter)
+    nn.ModuleDict(nn.ModuleDict({"block": block})).update({"other": block})
     assert_type(nn.GRU(8, 4)(x), tuple[ex.Tensor, ex.Tensor])
     assert_type(nn.LSTMCell(8, 4)(x[0]), tuple[ex.Tensor, ex.Tensor])
     assert_type(nn.GRUCell(8, 4)(x[0], ex.zeros((5, 4))), ex.Tensor)
@@ -162,6 +172,13 @@ def modules() -> None:
 def batches() -> Iterator[tuple[ex.Tensor, ...]]:
     tokens = np.zeros((4, 5), np.int64)
     return iter(ex.data.DataLoader(ex.data.ArrayDataset(tokens, tokens[:, 0]), 2))
+
+
+def images() -> None:
+    pairs = ex.data.ArrayDataset(np.zeros((4, 1, 8, 8), np.float32), np.zeros(4, np.int64))
+    transforms = [Normalize(0.5, 0.5), RandomFlip()]
+    for batch in ex.data.DataLoader(pairs, 2, transform=transforms):
+        assert len(batch) == 2
 
 
 def training() -> None:
@@ -187,4 +204,4 @@ def training() -> None:
     assert_type(ex.models.LeNet5()(ex.zeros((1, 1, 28, 28))), ex.Tensor)
 
 
-SECTIONS = [inputs, several_results, rules, methods, derivatives, modules, training]
+SECTIONS = [inputs, several_results, rules, methods, derivatives, modules, images, training]

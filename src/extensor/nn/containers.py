@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import count
 from operator import index as as_index
-from typing import Any, Generic, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
 from extensor.errors import index_error, type_error
 from extensor.nn.module import Module
@@ -111,6 +111,10 @@ class _HeldInOrder(_Held[Item]):
 class _HeldByName(_Held[Item]):
     """A dict: the names are the keys, any strings without a dot that are no other attribute."""
 
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Item: ...
+
     def __getitem__(self, name: str) -> Any:
         return self._items()[name]
 
@@ -162,6 +166,10 @@ class Sequential(_HeldInOrder[Module]):
 
     _kind = Module
 
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any: ...  # a dict may have named the modules
+
     def __init__(self, *modules: Module | Mapping[str, Module]) -> None:
         if len(modules) == 1 and isinstance(modules[0], Mapping):
             for name, module in modules[0].items():
@@ -200,7 +208,8 @@ class ModuleDict(_HeldByName[Module]):
     _kind = Module
 
     def __init__(
-        self, modules: Mapping[str, Module] | Iterable[tuple[str, Module]] | None = None
+        self,
+        modules: Mapping[str, Module] | ModuleDict | Iterable[tuple[str, Module]] | None = None,
     ) -> None:
         self.update(modules or ())
 
@@ -223,7 +232,11 @@ class ParameterDict(_HeldByName[Parameter]):
     _kind = Parameter
 
     def __init__(
-        self, parameters: Mapping[str, Tensor] | Iterable[tuple[str, Tensor]] | None = None
+        self,
+        parameters: Mapping[str, Tensor]
+        | ParameterDict
+        | Iterable[tuple[str, Tensor]]
+        | None = None,
     ) -> None:
         self.update(parameters or ())
 
