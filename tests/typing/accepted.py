@@ -10,6 +10,7 @@ import numpy as np
 import extensor as ex
 from extensor import nn
 from extensor.data.transforms import Normalize, RandomFlip
+from extensor.function import Context
 from extensor.typing import DTypeLike, Index, TensorLike
 
 
@@ -116,6 +117,26 @@ def derivatives() -> None:
         ex.check_gradient(ex.tanh, [x])
 
 
+class Power(ex.Function):
+    @staticmethod
+    def forward(ctx: Context, x: ex.Tensor, exponent: int = 2) -> ex.Tensor:
+        ctx.save_for_backward(x)
+        ctx.exponent = exponent
+        return x**exponent
+
+    @staticmethod
+    def backward(ctx: Context, grad_output: ex.Tensor) -> tuple[ex.Tensor, None]:
+        (x,) = ctx.saved_tensors
+        return ctx.exponent * x ** (ctx.exponent - 1) * grad_output, None
+
+
+def functions() -> None:
+    x = ex.tensor([1.0, 2.0], requires_grad=True)
+    y = Power.apply(x, 3)
+    assert_type(y, ex.Tensor)
+    y.sum().backward()
+
+
 class Block(nn.Module):
     steps: ex.Tensor
 
@@ -204,4 +225,14 @@ def training() -> None:
     assert_type(ex.models.LeNet5()(ex.zeros((1, 1, 28, 28))), ex.Tensor)
 
 
-SECTIONS = [inputs, several_results, rules, methods, derivatives, modules, images, training]
+SECTIONS = [
+    inputs,
+    several_results,
+    rules,
+    methods,
+    derivatives,
+    functions,
+    modules,
+    images,
+    training,
+]

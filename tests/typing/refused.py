@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import extensor as ex
 from extensor import nn
+from extensor.function import Context
 
 
 def functions(x: ex.Tensor, w: ex.Tensor) -> None:
@@ -79,6 +80,18 @@ def modules(x: ex.Tensor) -> None:
     nn.LSTM(2, 3)(x, x)  # error: [arg-type]
     nn.MSELoss(reduction="average")  # error: [arg-type]
     nn.Sequential(nn.Linear(2, 3), ex.relu)  # error: [arg-type]
+
+
+class Double(ex.Function):
+    @staticmethod
+    def forward(ctx: Context, x: ex.Tensor) -> ex.Tensor:
+        return 2 * x
+
+
+def custom(x: ex.Tensor) -> None:
+    Double.apply(x, x)  # error: [call-arg]
+    Double.apply("x")  # error: [arg-type]
+    Double.apply(x).shap()  # error: [attr-defined]
 
 
 def training(net: Net) -> None:
