@@ -4,7 +4,7 @@ BIN := .venv/bin
 NATIVE := $(shell find native -name '*.cpp' -o -name '*.h' -o -name 'CMakeLists.txt')
 WORKERS ?= 2
 
-.PHONY: help train test browser-test check format bench parity peers sanitize clean
+.PHONY: help train test soak browser-test check format bench parity peers sanitize clean
 
 help:  ## Show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 15
@@ -14,6 +14,9 @@ train: .venv/installed  ## Train LeNet-5 on handwritten digits, in some seconds 
 
 test: .venv/tools  ## Run the test suite and the doctests (under ten minutes)
 	$(BIN)/pytest -n $(WORKERS)
+
+soak: .venv/tools  ## Run the long forms of the fuzzers, at most an hour (ARGS: families, --calls, --seed, --minutes)
+	PYTHONPATH=tests $(BIN)/python -m soak $(ARGS)
 
 browser-test: .venv/tools  ## Look at a report with Chromium, which must be installed
 	$(BIN)/pytest -o addopts= tests/browser

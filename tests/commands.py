@@ -16,7 +16,8 @@ from extensor_cli import main
 
 # Where this process found the library: the others are to find the same, with the same extension.
 SOURCE = Path(extensor_cli.__file__).parents[1]
-ENVIRONMENT = {**os.environ, "PYTHONPATH": str(SOURCE)}
+_PATHS = [str(SOURCE), *filter(None, [os.environ.get("PYTHONPATH")])]
+ENVIRONMENT = {**os.environ, "PYTHONPATH": os.pathsep.join(_PATHS)}
 COMMAND = [sys.executable, "-m", "extensor_cli"]
 
 CONFIG = """
@@ -57,6 +58,11 @@ def write_config(text: str = CONFIG) -> Path:
     path = Path("config.toml")
     path.write_text(text)
     return path
+
+
+def without_plots() -> None:
+    """Let processes that start in this folder find no Matplotlib, as that takes long."""
+    Path("matplotlib.py").write_text("raise ImportError\n")
 
 
 def files() -> dict[str, bytes]:

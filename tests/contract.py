@@ -56,6 +56,7 @@ SIGNATURES: dict[str, str] = {
     "zeros_like": "x, dtype=None, requires_grad=False",
     "ones_like": "x, dtype=None, requires_grad=False",
     "xavier_uniform": "fan_in, fan_out, shape, dtype=None, ...",
+    "xavier_normal": "fan_in, fan_out, shape, dtype=None, ...",
     # sections 4, 5 and 7
     **dict.fromkeys(_BINARY, "a, b"),
     **{f"{name}_backward": rule for name, rule in _BINARY.items()},
@@ -138,6 +139,7 @@ SIGNATURES: dict[str, str] = {
     },
     **{
         f"{kind}_pool{axes}d{rule}": f"{inputs}, {attributes}"
+        + (", divisor_override=None" if (kind, axes) == ("avg", 2) else "")
         for kind, kept, attributes in (
             ("max", "x", "kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False"),
             (

@@ -23,7 +23,7 @@ from extensor.train import BestCheckpoint, EarlyStopping, GradientHealth, Loggin
 from extensor.train.metrics_classification import Accuracy, ConfusionMatrix
 
 EPOCHS = 3
-CALLS = ("open", "write", "fsync", "close", "replace", "unlink")
+CALLS = ("open", "write", "pwrite", "fsync", "close", "replace", "unlink")
 
 
 def made(folder: Path, **options: Any) -> tuple[Trainer, DataLoader, DataLoader]:

@@ -104,7 +104,7 @@ def test_everything_that_can_be_configured() -> None:
     changes += ["checkpoints.best=validation_accuracy", "clipping.norm=1.0", "clipping.value=0.5"]
     changes += ["ema.decay=0.9", "optimizer.name=SGD", "optimizer.lr=0.1", "optimizer.momentum=0.9"]
     changes += ["schedule.name=CosineAnnealingLR", "loss.label_smoothing=0.1", "data.workers=1"]
-    changes += ['metrics=["accuracy", "f1", "top_k_accuracy", "perplexity"]']
+    changes += ['metrics=["accuracy", "f1", "recall", "perplexity"]']
     changes += ["data.standardize=true", "data.test_fraction=0.25"]
     run = trained("all", *changes)
     names = sorted(path.stem for path in (run / "checkpoints").iterdir())

@@ -179,9 +179,9 @@ def test_neither_name_nor_file() -> None:
 def test_missing_files() -> None:
     refused("nothing.toml", "train", "nothing.toml")
     for command in ("evaluate", "report", "info"):
-        refused("run: a folder with config.toml must be there", command, "nothing")
-    refused("run: a folder with config.toml must be there", "train", "--resume", "nothing")
-    refused("run: a folder with config.toml must be there", "predict", "nothing", "data.npz")
+        refused("run: the folder of a run must be there", command, "nothing")
+    refused("run: the folder of a run must be there", "train", "--resume", "nothing")
+    refused("run: the folder of a run must be there", "predict", "nothing", "data.npz")
 
 
 def test_resume_and_a_configuration_exclude_each_other() -> None:
@@ -217,13 +217,59 @@ def test_checkpoints_that_are_not_there() -> None:
 
 
 def test_checkpoint_of_something_else() -> None:
+    from safetensors.numpy import load_file, save_file
+
     import extensor as ex
 
     assert extensor("train", "config.toml", "--name", "run").code == 0
+    last = sorted(Path("runs/run/checkpoints").iterdir())[-1]
+    save_file(load_file(last), "foreign")
+    for command in ("evaluate", "report"):
+        expected = "load: file must be one that save wrote, not one of others, got path='foreign'"
+        refused(expected, command, "run", "--checkpoint", "foreign")
     ex.save("other", {"weight": ex.ones(3)})
     refused("file must be a checkpoint of a run", "evaluate", "run", "--checkpoint", "other")
+    ex.save("other", {"model": {}, "progress": {}})
+    expected = "checkpoint: file must be a checkpoint of a run, got path='other'"
+    refused(expected, "train", "--resume", "run", "--checkpoint", "other")
     expected = "Sequential.load_state_dict: keys and shapes must be those of the module"
     refused(expected, "evaluate", "run", "--set", "model.sizes=[4, 9, 3]")
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["..", ".", "", "/tmp/a", "../a", "a/../../b", "a//b", "a/", "./a", "a\nb", "a\0b", "a/.."],
+)
+def test_names_do_not_leave_the_folder_of_runs(name: str) -> None:
+    expected = f"--name: must be that of a folder inside runs/, got name={name!r}"
+    refused(expected, "train", "config.toml", "--name", name)
+    assert not Path("runs").exists()
+
+
+def test_runs_do_not_lie_in_each_other() -> None:
+    assert extensor("train", "config.toml", "--name", "set/a").code == 0
+    for name in ("set/a/b", "set/a/checkpoints/c"):
+        expected = f"--name: must not lie in another run (runs/set/a), got name={name!r}"
+        refused(expected, "train", "config.toml", "--name", name)
+    refused("--name: the run must be new", "train", "config.toml", "--name", "set/a")
+
+
+@pytest.mark.parametrize("name", ["", ".", "..", "config.toml", "a\0b", "/", "runs"])
+def test_what_is_no_run_is_not_resumed(name: str) -> None:
+    """A folder with a configuration, as here, is none: nobody has trained in it."""
+    for command in (["train", "--resume"], ["evaluate"], ["report"], ["info"]):
+        expected = f"run: the folder of a run must be there, got run={name!r}"
+        refused(expected, *command, name)
+
+
+def test_a_run_may_be_anywhere() -> None:
+    """Moved away, or behind a link."""
+    assert extensor("train", "config.toml", "--name", "a").code == 0
+    Path("runs/a").rename("elsewhere")
+    Path("runs/b").symlink_to(Path("elsewhere").absolute())
+    for number, name in enumerate(["elsewhere", Path("elsewhere").absolute(), "b", "runs/b"], 3):
+        result = extensor("train", "--resume", name, "--set", f"epochs={number}")
+        assert result.code == 0, result.err
 
 
 def test_predictions_never_overwrite() -> None:

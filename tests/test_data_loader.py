@@ -247,7 +247,7 @@ def test_an_epoch_that_was_left_early_is_not_gone_on_with() -> None:
         (
             {"dataset": 3},
             TypeError,
-            "DataLoader: dataset must have a length and items, got dataset='int'",
+            "DataLoader: dataset must have a length and items, got dataset=3",
         ),
         (
             {"sampler": SequentialSampler(9)},

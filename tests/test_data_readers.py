@@ -158,18 +158,113 @@ def test_csv_without_names(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "options", "names", "targets"),
+    [
+        ("0,1,2,3,y\n5,6,7,8,1\n5,6,7,8,0\n", {}, True, [1, 0]),
+        ("0,1,2,3,y\n5,6,7,8,b\n5,6,7,8,a\n", {}, True, [1, 0]),
+        ("7,8,y\n5,6,1.5\n5,6,2\n", {}, True, [1.5, 2.0]),
+        ("5,6,b\n5,6,a\n5,6,b\n", {}, False, [1, 0, 1]),
+        ("y,1,2\n3,1,2\n4,1,2\n", {"target": 0}, True, [3, 4]),
+        ("b,1,2\na,1,2\nb,1,2\n", {"target": 0}, False, [1, 0, 1]),
+        ("y,5,6\na,1,2\nb,1,2\n", {"target": "y"}, True, [0, 1]),
+        ("5,6,b\n5,6,a\n", {"header": False}, False, [1, 0]),
+        ("5,6,b\n5,6,a\n", {"header": True}, True, [0]),
+        ("0,1,2\n3,4,5\n", {"header": False}, False, [2, 5]),
+        ("0,1,2\n3,4,5\n", {"header": True}, True, [5]),
+        ("0,1\n1,0\n", {}, False, [1, 0]),
+        ("country,2019,2020,y\n1,2,3,4\n", {}, True, [4]),
+        ("\ufeff1,2,0\n3,4,1\n", {}, False, [0, 1]),
+        ("1,2,9007199254740993\n", {}, False, [9007199254740993]),
+        ("1,2,1.0\n1,2,inf\n", {}, False, [1.0, float("inf")]),
+    ],
+)
+def test_whether_the_first_line_is_names(
+    text: str, options: dict[str, Any], names: bool, targets: list[Any], tmp_path: Path
+) -> None:
+    x, y = _csv(tmp_path, text, **options)
+    assert len(x) == text.count("\n") - names
+    assert y.tolist() == targets
+    words = csv_classes(tmp_path / "a.csv", **{"target": -1, **options})
+    below = text.splitlines()[names:]
+    assert words is None or words == sorted({word for word in "ab" if word in "".join(below)})
+
+
+HOW = "(header=True or False says which), got "
+
+
+@pytest.mark.parametrize(
     ("text", "options", "message"),
     [
         ("", {}, "file must have at least one line, got path="),
         ("a,b\n1,2\n1\n", {}, "a line must have 2 columns, got line=3, columns=1"),
         ("a,b\nx,2\n", {}, "cells must be numbers, got line=2, column='a', cell='x'"),
+        ("5,b\nx,2\n", {"header": False}, "cells must be numbers, got line=2, column=0, cell='x'"),
+        ("a,b\n1_0,2\n", {}, "cells must be numbers, got line=2, column='a', cell='1_0'"),
         ("a,b\n1,2\n", {"target": "c"}, "target must be one of ['a', 'b'], got target='c'"),
         ("1,2\n", {"target": 2}, "target must be one of 2 columns, got target=2"),
+        ("1,2\n", {"target": 0.5}, "target must be the name or number of a column, got target=0.5"),
+        (
+            "a,b\n",
+            {"target": "b", "header": False},
+            "target must be the number of a column where there are no names, got target='b'",
+        ),
+        ("1,2\n", {"header": "yes"}, "header must be True, False or 'auto', got header='yes'"),
+        ("1,2\n", {"delimiter": ", "}, "delimiter must be one character, got delimiter=', '"),
+        (
+            "5,6,b\n5,6,a\n5,6,a\n",
+            {},
+            f"the first line must be names, or have a target that occurs again {HOW}target='b'",
+        ),
+        (
+            "5,,7\n5,6,1\n",
+            {},
+            f"the first line must be names or numbers, not some of both {HOW}line=['5', '', '7']",
+        ),
+        (
+            "0,1,2\n5,6,1\n",
+            {},
+            f"the first line must not count the columns, as names or data {HOW}line=['0', '1', '2']",
+        ),
+        (
+            "0,1\n5.5,6\n",
+            {"target": None},
+            f"the first line must not count the columns, as names or data {HOW}line=['0', '1']",
+        ),
+        (
+            ",a,y\n0,5,1\n1,6,0\n",
+            {},
+            "the column without a name must not be the number of the row, which tells nothing "
+            "(pandas: to_csv(path, index=False)), got column=0",
+        ),
+        (
+            "a,y\n1,2.5\n1,\n",
+            {},
+            "targets must all be numbers, or all be words, got line=3, column='y', cell=''",
+        ),
+        (
+            "a,y\n1,2\n1,n/a\n",
+            {},
+            "targets must all be numbers, or all be words, got line=3, column='y', cell='n/a'",
+        ),
+        (
+            "a,y\n1,cat\n1,\n",
+            {},
+            "targets must all be numbers, or all be words, got line=3, column='y', cell=''",
+        ),
     ],
-)
+)  # fmt: skip
 def test_csv_errors(text: str, options: dict[str, Any], message: str, tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match=f"^read_csv: {re.escape(message)}"):
+    with pytest.raises((ValueError, TypeError), match=f"^read_csv: {re.escape(message)}"):
         _csv(tmp_path, text, **options)
+
+
+@pytest.mark.parametrize("content", [b"a,b\n\xff,1\n", b"a,b\n" + b"1" * 200_000 + b",1\n"])
+def test_tables_that_are_no_text(content: bytes, tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_bytes(content)
+    with pytest.raises(
+        ValueError, match=r"^read_csv: file must be a table in UTF-8 [(].*, got path="
+    ):
+        read_csv(tmp_path / "a.csv")
 
 
 def test_image_folder(tmp_path: Path, rng: np.random.Generator) -> None:

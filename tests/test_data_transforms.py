@@ -154,7 +154,7 @@ def test_chance_comes_from_the_generator(transform: Any, images: np.ndarray) -> 
         (lambda: Normalize(scale=0), "Normalize: scale must be greater than 0, got scale=0"),
         (
             lambda: RandomCrop(0),
-            "RandomCrop: size must be 1 or more and padding 0 or more, got size=0, padding=0",
+            "RandomCrop: size must be 1 or more, got size=0",
         ),
         (lambda: RandomFlip(1.5), "RandomFlip: p must be in [0, 1], got p=1.5"),
         (lambda: Cutout(0), "Cutout: size must be 1 or more, got size=0"),

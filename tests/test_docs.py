@@ -73,6 +73,7 @@ def _tool(name: str) -> ModuleType:
 def test_sessions_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     before = ex.random.get_state()
+    ex.random.manual_seed(0)  # as a session begins
     try:
         failed, _ = doctest.testfile(
             str(page), module_relative=False, parser=MarkdownParser(), encoding="utf-8"

@@ -83,9 +83,29 @@ def test_scalars_alone() -> None:
     assert_tensor(ex.add(True, False), True, "bool")
 
 
-def test_numpy_scalars_are_not_weak() -> None:
-    assert (ex.tensor([1.0]) * np.float64(2)).dtype == np.float64
-    assert (np.float64(2) * ex.tensor([1.0])).dtype == np.float64
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64", "int8"])
+def test_numpy_scalars_are_as_weak_as_python_numbers(dtype: str) -> None:
+    x = ex.tensor([1, 2, 3], dtype=dtype)
+    for kind, number in [("float64", 2.0), ("float16", 2.0), ("int64", 2), ("bool", True)]:
+        scalar = np.dtype(kind).type(number)
+        for op in (ex.add, ex.divide, ex.power, ex.maximum, ex.less):
+            for got, expected in [
+                (op(x, scalar), op(x, number)),
+                (op(scalar, x), op(number, x)),
+            ]:
+                assert got.dtype == expected.dtype
+                np.testing.assert_array_equal(got.numpy(), expected.numpy())
+        assert (x * scalar).dtype == (scalar * x).dtype == (x * number).dtype
+    assert ex.where([True, False, True], x, np.float64(0)).dtype == ex.where(x > 0, x, 0.0).dtype
+    with pytest.raises(ValueError, match=r"^add: b must fit dtype uint8, got b=300"):
+        ex.tensor([1], dtype="uint8") + np.int64(300)
+
+
+def test_numpy_scalars_without_tensors_keep_their_dtype() -> None:
+    assert ex.exp(np.float64(1)).dtype == np.float64
+    assert ex.add(np.float32(1), np.float64(2)).dtype == np.float64
+    assert ex.add(np.float64(1), 2.0).dtype == np.float64
+    assert (ex.tensor([1.0]) * np.asarray([2.0])).dtype == np.float64  # an array is strong
 
 
 @pytest.mark.parametrize(
@@ -135,8 +155,9 @@ def test_round_of_bools() -> None:
 
 
 def test_sign_of_bools() -> None:
-    with pytest.raises(TypeError, match=r"^sign: "):
-        ex.sign(np.array([True, False]))
+    x = np.array([True, False])
+    assert ex.sign(x).dtype == bool
+    np.testing.assert_array_equal(ex.sign(x).numpy(), x)
 
 
 def test_clip_of_integers_with_float_bounds() -> None:

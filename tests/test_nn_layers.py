@@ -165,3 +165,117 @@ def test_error_texts(row: int) -> None:
     with pytest.raises((ValueError, TypeError)) as caught:
         call()
     assert str(caught.value) == text
+
+
+def test_input_by_the_name_of_pytorch() -> None:
+    layer, x = nn.Linear(3, 2), ex.ones((4, 3))
+    np.testing.assert_array_equal(layer(input=x).numpy(), layer(x).numpy())
+    np.testing.assert_array_equal(layer(x=x).numpy(), layer(x).numpy())
+    lstm, sequence = nn.LSTM(3, 4), ex.ones((5, 2, 3))
+    states = (ex.ones((1, 2, 4)), ex.ones((1, 2, 4)))
+    np.testing.assert_array_equal(
+        lstm(input=sequence, hx=states)[0].numpy(), lstm(sequence, states)[0].numpy()
+    )
+    assert nn.MSELoss()(input=x, target=x).item() == 0
+    assert nn.CosineEmbeddingLoss()(input1=x, input2=x, target=ex.ones(4)).item() < 1e-6
+    with pytest.raises(TypeError, match="input"):
+        layer(x, input=x)
+
+
+def test_input_by_name_goes_through_hooks() -> None:
+    layer, seen = nn.Linear(3, 2), []
+    layer.register_forward_pre_hook(lambda module, args: seen.append(args))
+    x = ex.ones((4, 3))
+    layer(input=x)
+    assert seen == [(x,)]
+
+
+def test_a_module_of_ones_own_has_its_own_names() -> None:
+    class Net(nn.Module):
+        def forward(self, x: Any) -> Any:
+            return x
+
+    with pytest.raises(TypeError, match="input"):
+        Net()(input=1)
+
+
+@pytest.mark.parametrize(
+    ("made", "shape"),
+    [
+        (lambda: nn.Conv1d(3, 4, 2, padding=1, padding_mode="circular"), (3, 5)),
+        (lambda: nn.Conv2d(3, 4, 3, padding="same", padding_mode="reflect"), (3, 5, 6)),
+        (lambda: nn.Conv2d(3, 4, 3, stride=2), (3, 5, 6)),
+        (lambda: nn.ConvTranspose1d(3, 4, 2), (3, 5)),
+        (lambda: nn.ConvTranspose2d(3, 4, 2, stride=2), (3, 5, 6)),
+        (lambda: nn.MaxPool1d(2), (3, 5)),
+        (lambda: nn.MaxPool2d(2, ceil_mode=True), (3, 5, 6)),
+        (lambda: nn.AvgPool1d(2, padding=1), (3, 5)),
+        (lambda: nn.AvgPool2d(2, divisor_override=3), (3, 5, 6)),
+        (lambda: nn.AdaptiveAvgPool1d(2), (3, 5)),
+        (lambda: nn.AdaptiveAvgPool2d((None, 2)), (3, 5, 6)),
+        (lambda: nn.InstanceNorm2d(3, affine=True, track_running_stats=True), (3, 5, 6)),
+    ],
+)
+def test_one_sample_without_a_batch(made: Any, shape: tuple[int, ...]) -> None:
+    """The same bits as in a batch of one, values and gradients."""
+    layer, other = made(), made()
+    other.load_state_dict(layer.state_dict())
+    x = np.random.default_rng(0).normal(size=shape).astype("f4")
+    alone = ex.tensor(x, requires_grad=True)
+    batch = ex.tensor(x[None], requires_grad=True)
+    y, expected = layer(alone), other(batch)
+    np.testing.assert_array_equal(y.numpy(), expected.numpy()[0])
+    (y * y).sum().backward()
+    (expected * expected).sum().backward()
+    assert alone.grad is not None
+    assert batch.grad is not None
+    np.testing.assert_array_equal(alone.grad.numpy(), batch.grad.numpy()[0])
+    for (name, mine), (_, theirs) in zip(
+        layer.named_parameters(), other.named_parameters(), strict=True
+    ):
+        np.testing.assert_array_equal(mine.grad.numpy(), theirs.grad.numpy(), err_msg=name)
+    for mine, theirs in zip(layer.buffers(), other.buffers(), strict=True):
+        np.testing.assert_array_equal(mine.numpy(), theirs.numpy())
+
+
+@pytest.mark.parametrize(
+    ("function", "text"),
+    [
+        (
+            lambda: nn.LSTM(2, 3, proj_size=1),
+            "LSTM: proj_size must be 0 (anything else is not implemented), got proj_size=1",
+        ),
+        (
+            lambda: nn.MultiheadAttention(4, 2, add_bias_kv=True),
+            "MultiHeadAttention: add_bias_kv must be False (anything else is not implemented), "
+            "got add_bias_kv=True",
+        ),
+        (
+            lambda: nn.Linear(2, 3, device="cuda"),
+            "Linear: device must be None or 'cpu' (anything else is not implemented), "
+            "got device='cuda'",
+        ),
+        (
+            lambda: ex.relu(ex.ones(2), inplace=True),
+            "relu: inplace must be False (anything else is not implemented), got inplace=True",
+        ),
+        (
+            lambda: nn.ConvTranspose1d(1, 1, 2)(ex.ones((1, 1, 3)), output_size=(5,)),
+            "ConvTranspose1d: output_size must be None (output_padding of the constructor sets it), "
+            "got output_size=(5,)",
+        ),
+    ],
+)
+def test_keywords_that_ask_for_what_is_not_there(function: Any, text: str) -> None:
+    with pytest.raises(ValueError, match="must be") as caught:
+        function()
+    assert str(caught.value) == text
+
+
+def test_keywords_at_their_defaults() -> None:
+    assert nn.LSTM(2, 3, proj_size=0, device="cpu").hidden_size == 3
+    assert nn.MultiheadAttention(4, 2, add_bias_kv=False, add_zero_attn=False).num_heads == 2
+    assert nn.Embedding(4, 2, max_norm=None, norm_type=2, sparse=False).embedding_dim == 2
+    assert ex.relu(ex.ones(2), inplace=False).tolist() == [1.0, 1.0]
+    assert ex.mse_loss(ex.ones(2), ex.zeros(2), reduce=None, size_average=None).item() == 1
+    assert ex.dropout(ex.ones(2), 0.0, inplace=False).tolist() == [1.0, 1.0]

@@ -81,7 +81,7 @@ def test_parameter_is_a_leaf_tensor() -> None:
     assert isinstance(parameter, ex.Tensor)
     assert parameter.requires_grad
     assert parameter.is_leaf
-    assert parameter.numpy() is array
+    assert parameter._array is array
     assert type(parameter * 2) is ex.Tensor
     assert not nn.Parameter([1.0], requires_grad=False).requires_grad
     assert type(copy.deepcopy(parameter)) is nn.Parameter
@@ -279,3 +279,45 @@ def test_a_module_can_not_hold_itself() -> None:
             module.parent = value
     net[0].parent = (net,)
     assert [name for name, _ in net.named_modules()] == ["", "0"]
+
+
+def _holding_itself() -> nn.Module:
+    """A module whose child holds it: the dict of attributes takes what an assignment refuses."""
+    net = nn.Sequential(nn.Sequential(nn.Linear(2, 3)))
+    vars(net[0][0])["parent"] = net
+    return net
+
+
+WALKS = {
+    "modules": lambda net: list(net.modules()),
+    "parameters": lambda net: list(net.parameters()),
+    "buffers": lambda net: list(net.buffers()),
+    "num_parameters": lambda net: net.num_parameters(),
+    "state_dict": lambda net: net.state_dict(),
+    "load_state_dict": lambda net: net.load_state_dict({}),
+    "train": lambda net: net.train(),
+    "apply": lambda net: net.apply(print),
+    "zero_grad": lambda net: net.zero_grad(),
+    "to": lambda net: net.double(),
+    "summary": lambda net: net.summary((1, 2)),
+    "a module around it": lambda net: nn.Sequential(net),
+}
+
+
+@pytest.mark.parametrize("walk", WALKS.values(), ids=list(WALKS))
+def test_a_module_that_holds_itself_is_named(walk: Any) -> None:
+    text = r"^Sequential: a module must not hold itself, got path='(0\.)?0\.0\.parent'$"
+    with pytest.raises(ValueError, match=text):
+        walk(_holding_itself())
+
+
+def test_a_module_that_holds_itself_is_shown_and_copied() -> None:
+    net = _holding_itself()
+    assert "(parent): ..." in repr(net)
+    assert copy.deepcopy(net)[0][0].parent is not net
+
+
+def test_the_error_says_where_a_module_is_held() -> None:
+    net = nn.Sequential(nn.Sequential(nn.Linear(2, 3)))
+    with pytest.raises(ValueError, match=r"Linear: parent must not be .*, path='parent\.0\.0'$"):
+        net[0][0].parent = net

@@ -56,7 +56,9 @@ blocks.1.conv2  Linear      (5, 3)                 9     90
 def test_summary() -> None:
     net = Net()
     net.blocks[0].conv1.requires_grad_(False)
-    for example in ((5, 3), ex.ones((5, 3)), np.ones((5, 3)), (ex.ones((5, 3)),)):
+    assert net.double().summary((5, 3)).flops == 360
+    net.float()
+    for example in ((5, 3), ex.ones((5, 3)), np.ones((5, 3), "float32"), (ex.ones((5, 3)),)):
         summary = net.summary(example)
         assert str(summary) == repr(summary) == SUMMARY
     assert (summary.parameters, summary.trainable, summary.flops) == (45, 33, 360)

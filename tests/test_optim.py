@@ -352,7 +352,7 @@ ERRORS = [
     ),
     (
         lambda: optim.Muon([ex.ones((2, 2))], ns_coefficients=(1, 2)),
-        "Muon: ns_coefficients must be three, got ns_coefficients=(1, 2)",
+        "Muon: ns_coefficients must be three numbers, got ns_coefficients=(1, 2)",
     ),
     (
         lambda: optim.Adam(_with_gradient(_one(), ex.ones(3))).step(),
@@ -448,3 +448,40 @@ def test_wrong_state_is_refused(change: dict[str, Any], text: str) -> None:
     assert str(caught.value) == text
     assert optimizer.param_groups[0]["lr"] == 0.5
     assert optimizer.state[x]["step"] == 1
+
+
+@pytest.mark.parametrize("rate", [ex.tensor(0.1), np.float32(0.1), np.array(0.1, "f4")], ids=type)
+@pytest.mark.parametrize("name", ["SGD", "AdamW", "RMSprop", "Adagrad", "Lion", "LAMB", "Muon"])
+def test_resumes_to_the_same_bits_with_a_rate_of_any_kind(name: str, rate: Any) -> None:
+    def made() -> tuple[ex.Tensor, Any]:
+        parameter = ex.tensor(np.linspace(-1, 1, 12, dtype="f4").reshape(4, 3), requires_grad=True)
+        return parameter, getattr(ex.optim, name)([parameter], lr=rate)
+
+    def stepped(parameter: ex.Tensor, optimizer: Any, first: int) -> None:
+        for number in range(first, first + 3):
+            draws = np.random.default_rng(number)
+            parameter.grad = ex.tensor(draws.normal(size=(4, 3)).astype("f4"))
+            optimizer.step()
+
+    parameter, optimizer = made()
+    stepped(parameter, optimizer, 0)
+    state, values = optimizer.state_dict(), parameter.numpy().copy()
+    stepped(parameter, optimizer, 3)
+    again, other = made()
+    again.detach().numpy()[...] = values
+    other.load_state_dict(state)
+    stepped(again, other, 3)
+    np.testing.assert_array_equal(again.numpy(), parameter.numpy())
+
+
+def test_keywords_that_choose_nothing_here() -> None:
+    parameter = ex.ones(2, requires_grad=True)
+    made = ex.optim.AdamW(
+        [parameter], lr=0.1, foreach=None, fused=False, capturable=False, differentiable=False
+    )
+    assert made.defaults == ex.optim.AdamW([parameter], lr=0.1).defaults
+    text = (
+        r"^SGD: fused must be None or False \(anything else is not implemented\), got fused=True$"
+    )
+    with pytest.raises(ValueError, match=text):
+        ex.optim.SGD([parameter], lr=0.1, fused=True)

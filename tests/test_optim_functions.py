@@ -115,7 +115,7 @@ def test_ema(rng: np.random.Generator) -> None:
     average = optim.EMA([x], decay=0.9)
     expected = x.numpy().copy()
     for _ in range(4):
-        x.numpy()[...] = rng.normal(size=5)
+        x.detach().numpy()[...] = rng.normal(size=5)
         average.update()
         expected = 0.9 * expected + 0.1 * x.numpy()
     np.testing.assert_allclose(average.averages[0].numpy(), expected, rtol=1e-12)
@@ -134,7 +134,7 @@ def test_ema(rng: np.random.Generator) -> None:
 def test_ema_warmup_and_halves() -> None:
     x = ex.ones(2, dtype=ex.bfloat16)
     average = optim.EMA([x], decay=0.999, warmup=True)
-    x.numpy()[...] = 2
+    x.detach().numpy()[...] = 2
     average.update()
     assert average.averages[0].dtype == np.float32
     np.testing.assert_allclose(average.averages[0].numpy(), 0.1 * 1 + 0.9 * 2, rtol=1e-6)

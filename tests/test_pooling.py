@@ -60,7 +60,7 @@ def test_mean_and_its_rule(dtype: str, rng: np.random.Generator) -> None:
         for window, ceil_mode, counted in product(WINDOWS, (False, True), (False, True)):
             if window[0] > min(5, width) + 2 * window[2]:
                 continue
-            how = (*window, ceil_mode, counted)
+            how = (*window, ceil_mode, counted, None)
             found = op.kernel(x, *how)
             tolerances.assert_close(found, op.formula(x, *how), dtype)
             gradient = rng.uniform(-1, 1, found.shape).astype(dtype)

@@ -227,3 +227,27 @@ def test_error_texts(row: int) -> None:
     with pytest.raises((ValueError, TypeError)) as caught:
         call()
     assert str(caught.value) == text
+
+
+@pytest.mark.parametrize(
+    ("mode", "threshold_mode", "metrics", "reductions"),
+    [
+        # Below -1 * (1 - 0.1) = -0.9 is an improvement, though it is none.
+        ("min", "rel", [-1.0, -0.95, -0.94, -0.93], 0),
+        ("min", "abs", [-1.0, -0.95, -0.94, -0.93], 1),
+        ("min", "rel", [1.0, 0.95, 0.94, 0.93], 1),
+        ("max", "rel", [-1.0, -1.05, -1.06, -1.07], 0),
+        ("max", "abs", [-1.0, -1.05, -1.06, -1.07], 1),
+        ("max", "rel", [1.0, 1.05, 1.06, 1.07], 1),
+    ],
+)
+def test_plateau_of_negative_metrics(
+    mode: str, threshold_mode: str, metrics: list[float], reductions: int
+) -> None:
+    """As in PyTorch: a relative threshold multiplies the best value, whatever its sign."""
+    schedule = optim.ReduceLROnPlateau(
+        _optimizer(), mode, patience=2, threshold=0.1, threshold_mode=threshold_mode
+    )
+    for metric in metrics:
+        schedule.step(metric)
+    assert schedule.reductions == reductions

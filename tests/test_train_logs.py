@@ -40,7 +40,7 @@ def test_a_run_folder_has_what_a_report_needs(tmp_path: Path) -> None:
     )
     history = trainer.fit(_loader(), 20, _loader())
     assert sorted(path.name for path in tmp_path.iterdir()) == [
-        "checkpoints", "config.toml", "log.csv", "log.jsonl", "machine.json", "timing.jsonl",
+        ".lock", "checkpoints", "config.toml", "log.csv", "log.jsonl", "machine.json", "timing.jsonl",
     ]  # fmt: skip
     assert tomllib.loads((tmp_path / "config.toml").read_text()) == trainer.config
     machine = json.loads((tmp_path / "machine.json").read_text())
@@ -89,7 +89,7 @@ def test_records_of_ones_own(tmp_path: Path) -> None:
 
 def test_gradient_health_finds_what_does_not_learn(tmp_path: Path) -> None:
     model = _model()
-    model[2].weight.numpy()[...] = 0  # nothing reaches the first layer
+    model[2].weight.detach().numpy()[...] = 0  # nothing reaches the first layer
     trainer = _trainer(model, folder=tmp_path, callbacks=[Logging(), GradientHealth(every=1)])
     trainer.fit(_loader(24), 1)
     (record,) = [r for r in read_log(tmp_path / "log.jsonl") if r["event"] == "gradients"]

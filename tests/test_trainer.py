@@ -357,7 +357,7 @@ def test_a_gradient_that_is_not_finite_is_found_before_the_step() -> None:
 def test_parameters_that_are_not_finite_are_not_saved(tmp_path: Path) -> None:
     def spoil(trainer: Trainer) -> None:
         if trainer.step == 4:
-            trainer.model[0].weight.numpy()[0, 0] = np.inf
+            trainer.model[0].weight.detach().numpy()[0, 0] = np.inf
 
     trainer = _trainer(folder=tmp_path / "run", checkpoint_every=2, callbacks=[Watch(spoil)])
     with pytest.raises(NotFiniteError) as caught:
@@ -372,7 +372,7 @@ def test_parameters_that_are_not_finite_are_not_saved(tmp_path: Path) -> None:
 
 def test_a_parameter_that_is_not_finite_is_named() -> None:
     def spoil(trainer: Trainer) -> None:
-        trainer.model[0].weight.numpy()[0, 0] = np.inf
+        trainer.model[0].weight.detach().numpy()[0, 0] = np.inf
 
     with pytest.raises(NotFiniteError, match=r"0\.weight is not finite since the step before$"):
         _trainer(callbacks=[Watch(spoil)]).fit(_loader(), 1)

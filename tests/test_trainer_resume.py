@@ -17,7 +17,7 @@ from test_trainer import _data, _loader, _model, _trainer
 
 import extensor as ex
 from extensor.io import DamagedFileError
-from extensor.train import Callback, Checkpoints, Trainer
+from extensor.train import Callback, Checkpoints, EarlyStopping, Timing, Trainer, read_log
 
 SCRIPT = str(Path(__file__).with_name("killed_training.py"))
 # All of them take some minutes: EXTENSOR_KILLS=50 pytest tests/test_trainer_resume.py
@@ -197,6 +197,127 @@ def test_a_damaged_checkpoint_is_refused(tmp_path: Path) -> None:
         fresh.resume()
     for parameter, value in zip(fresh.model.parameters(), before, strict=True):
         np.testing.assert_array_equal(parameter.numpy(), value)
+
+
+def test_a_good_checkpoint_is_named_if_the_last_is_damaged(tmp_path: Path) -> None:
+    _trainer(folder=tmp_path).fit(_loader(), 3)
+    first, second, last = sorted((tmp_path / "checkpoints").iterdir())
+    for path in (last, second):
+        path.write_bytes(path.read_bytes()[:-1])
+    fresh = _trainer(folder=tmp_path)
+    with pytest.raises(DamagedFileError) as caught:
+        fresh.resume()
+    assert f"got path={str(last)!r}" in str(caught.value)
+    assert str(caught.value).endswith(f"; the last good one is for resume({str(first)!r})")
+    assert fresh.resume(first)
+    fresh.fit(_loader(), 2)
+    assert fresh.checkpoints is not None
+    assert fresh.checkpoints.latest() == second  # of what was done now
+    assert sorted(path.name for path in last.parent.iterdir())[:2] == [
+        f"left-{second.name}",
+        f"left-{last.name}",
+    ]
+
+
+def test_fit_can_be_tried_again_after_going_back(tmp_path: Path) -> None:
+    _trainer(folder=tmp_path, callbacks=[Stop(0, _raise)]).fit(_loader(), 3)
+    trainer = _trainer(folder=tmp_path, callbacks=[Stop(4, _raise)])
+    trainer.resume(tmp_path / "checkpoints" / "step-000000003.safetensors")
+    with pytest.raises(StopError):
+        trainer.fit(_loader(), 3)
+    trainer.fit(_loader(), 3)
+    assert trainer.epoch == 3
+
+
+def _rates(folder: Path, epochs: int, **options: Any) -> list[float]:
+    """Train on in ``folder`` with an optimizer that is made with ``options``."""
+    model = _model()
+    made = {"lr": 0.1, "momentum": 0.5, **options}
+    schedule = made.pop("schedule", None)
+    callbacks = made.pop("callbacks", [])
+    optimizer = ex.optim.SGD(model.parameters(), **made)
+    if schedule is not None:
+        ex.optim.ExponentialLR(optimizer, schedule)
+    trainer = _trainer(model, optimizer=optimizer, folder=folder, callbacks=callbacks)
+    trainer.resume()
+    rates = [record["lr"] for record in trainer.fit(_loader(), epochs)]
+    assert optimizer.param_groups[0]["momentum"] == made["momentum"]
+    return rates
+
+
+def test_another_optimizer_takes_effect_on_resume(tmp_path: Path) -> None:
+    assert _rates(tmp_path, 1) == [0.1]
+    assert _rates(tmp_path, 2, lr=0.3, momentum=0.8) == [0.1, 0.3]
+    assert _rates(tmp_path, 3, lr=0.3, momentum=0.8) == [0.1, 0.3, 0.3]
+    assert _rates(tmp_path, 4, lr=0.1) == [0.1, 0.3, 0.3, 0.1]
+
+
+def test_a_schedule_goes_on_with_another_rate(tmp_path: Path) -> None:
+    assert _rates(tmp_path, 2, schedule=0.5) == [0.1, 0.05]
+    assert _rates(tmp_path, 3, schedule=0.5, lr=0.4) == [0.1, 0.05, 0.1]
+    assert _rates(tmp_path, 4, schedule=0.1, lr=0.4)[3] == pytest.approx(0.0004)
+
+
+class Halves(Callback):
+    def epoch_ended(self, trainer: Trainer, record: Any) -> None:
+        trainer.optimizer.param_groups[0]["lr"] /= 2
+
+
+def test_what_was_changed_while_training_is_kept(tmp_path: Path) -> None:
+    """The optimizer is made as it was, so nobody has asked for anything else."""
+    assert _rates(tmp_path, 2, callbacks=[Halves()]) == [0.1, 0.05]
+    assert _rates(tmp_path, 3, callbacks=[Halves()]) == [0.1, 0.05, 0.025]
+    assert _rates(tmp_path, 4, callbacks=[Halves()], lr=0.2) == [0.1, 0.05, 0.025, 0.2]
+
+
+def test_an_option_that_is_none_can_be_given_later(tmp_path: Path) -> None:
+    class Own(ex.optim.SGD):
+        def __init__(self, params: Any, note: float | None) -> None:
+            super().__init__(params, lr=0.1)
+            self.param_groups[0]["note"] = note
+
+    for note in (None, 0.5, None):
+        model = _model()
+        optimizer = Own(model.parameters(), note)
+        trainer = _trainer(model, optimizer=optimizer, folder=tmp_path)
+        trainer.resume()
+        trainer.fit(_loader(), trainer.epoch + 1)
+        assert optimizer.param_groups[0]["note"] == note
+
+
+@pytest.mark.parametrize(
+    ("monitor", "mode", "best"),
+    [
+        ("validation_loss", "min", 0.25),
+        ("loss", "min", np.inf),
+        ("validation_loss", "max", -np.inf),
+    ],
+)
+def test_the_best_of_another_number_is_not_taken_over(monitor: str, mode: str, best: float) -> None:
+    before = EarlyStopping("validation_loss")
+    before.improved({"validation_loss": 0.25})
+    before.improved({"validation_loss": 0.5})
+    after = EarlyStopping(monitor, mode=mode)
+    after.load_state_dict(before.state_dict())
+    assert (after.best, after.bad) == (best, int(best == 0.25))
+    after.load_state_dict({"best": 0.125, "bad": 2})  # what the first release wrote
+    assert (after.best, after.bad) == (0.125, 2)
+
+
+def test_times_of_epochs_are_not_repeated(tmp_path: Path) -> None:
+    """Also if it was killed between the line and the checkpoint, or within the line."""
+
+    def timed() -> Trainer:
+        trainer = _trainer(folder=tmp_path, callbacks=[Timing()])
+        trainer.resume()
+        return trainer
+
+    timed().fit(_loader(), 2)
+    path = tmp_path / "timing.jsonl"
+    path.write_text(path.read_text() + '{"epoch": 3, "seconds": 1.0}\n{"epo')
+    timed().fit(_loader(), 4)
+    assert [line["epoch"] for line in read_log(path)] == [1, 2, 3, 4]
+    assert len(path.read_text().splitlines()) == 4
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ import os
 import re
 import subprocess
 import sys
+import textwrap
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
@@ -20,6 +21,8 @@ from calls import arrays_of, call, flat, hand_arguments
 from op_cases import CASES
 
 import extensor as ex
+from extensor.explanation import wanted_by
+from extensor.names import Elsewhere
 from extensor.op import OPS
 from extensor.ops import methods
 from extensor.tensor import Tensor
@@ -161,12 +164,77 @@ def test_stub_has_the_signature_of_the_method(name: str) -> None:
     assert ast.get_docstring(METHODS[name])
 
 
+def _written(kind: type) -> ast.FunctionDef | None:
+    """The constructor of a class as its source has it."""
+    for base in kind.__mro__:
+        if base.__module__.startswith("extensor."):
+            source = ast.parse(textwrap.dedent(inspect.getsource(base))).body[0]
+            assert isinstance(source, ast.ClassDef)
+            for part in source.body:
+                if isinstance(part, ast.FunctionDef) and part.name == "__init__":
+                    return part
+    return None
+
+
+def _names(function: ast.FunctionDef) -> list[str]:
+    given = function.args
+    stars = [x.arg for x in (given.vararg, given.kwarg) if x is not None]
+    return sorted([*(x.arg for x in [*given.args, *given.kwonlyargs]), *stars])
+
+
+CALLABLES = {
+    f"{module.__name__}.{name}": value
+    for module in (ex, ex.nn, ex.nn.init, ex.optim, ex.random, ex.data, ex.train, ex.models)
+    for name, value in ((name, getattr(module, name)) for name in dir(module))
+    if getattr(value, "__module__", "").startswith("extensor.") and not hasattr(value, "op")
+}
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [name for name, value in CALLABLES.items() if inspect.isclass(value) and _written(value)],
+)
+def test_decorated_constructor_shows_the_parameters_of_its_source(kind: str) -> None:
+    shown = inspect.signature(CALLABLES[kind]).parameters
+    written = _written(CALLABLES[kind])
+    assert written is not None
+    assert sorted(["self", *shown]) == _names(written)
+
+
+@pytest.mark.parametrize(
+    "name", [name for name, value in CALLABLES.items() if inspect.isfunction(value)]
+)
+def test_decorated_function_shows_the_parameters_of_its_source(name: str) -> None:
+    source = ast.parse(textwrap.dedent(inspect.getsource(CALLABLES[name]))).body[0]
+    assert isinstance(source, ast.FunctionDef)
+    assert sorted(inspect.signature(CALLABLES[name]).parameters) == _names(source)
+
+
+def test_errors_know_the_names_of_choices() -> None:
+    """Errors read annotations as they are written: a name that they do not know goes unchecked."""
+    constructors = [x.__init__ for x in CALLABLES.values() if inspect.isclass(x)]
+    rules = [x.rule.written for x in OPS.values() if x.rule is not None]
+    functions = [*constructors, *rules, *(x.public.written for x in OPS.values())]
+    choices = set()
+    for function in map(inspect.unwrap, functions):
+        for annotation in getattr(function, "__annotations__", {}).values():
+            meant = getattr(function, "__globals__", {}).get(annotation)
+            if meant is not None and "Literal[" in str(meant):
+                choices.add(annotation)
+    assert {"Reduction", "Mode", "Nonlinearity"} < choices
+    assert {x for x in choices if wanted_by(x, object()) is None} == set()
+
+
 def test_every_attribute_of_a_tensor_is_typed() -> None:
     """In the class itself, or in the stub of what the ops attach to it."""
     source = ast.parse(Path(inspect.getfile(Tensor)).read_text())
     own = next(x for x in source.body if isinstance(x, ast.ClassDef) and x.name == "Tensor")
     typed = {x.name for x in own.body if isinstance(x, ast.FunctionDef)} | METHODS.keys()
-    present = {name for name in vars(Tensor) if not name.startswith("_")}
+    present = {
+        name
+        for name, value in vars(Tensor).items()
+        if not (name.startswith("_") or isinstance(value, Elsewhere))
+    }
     operators = {name for name in vars(Tensor) if re.match(r"__r?[a-z]+__$", name)}
     inherited = set(dir(object)) | {"__slots__", "__module__", "__weakref__"}
     assert present - typed == set()

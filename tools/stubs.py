@@ -41,6 +41,7 @@ IMPORTS = {
     "Index": "extensor.typing",
     "Literal": "typing",
     "NamedTuple": "typing",
+    "Self": "typing",
     "Sequence": "collections.abc",
     "Tensor": "extensor.tensor",
     "TensorBase": "extensor._native",
@@ -260,6 +261,8 @@ def operators() -> list[str]:
     for symbol in methods.OPERATORS:
         for spelled in (f"__{symbol}__", f"__r{symbol}__"):
             lines += definition(spelled, two, "Tensor", None, "    ")
+    for symbol in methods.OPERATORS:  # these give what they changed
+        lines += definition(f"__i{symbol}__", two, "Self", None, "    ")
     for symbol in methods.COMPARISONS:
         remark = "  # type: ignore[override]" if symbol in ("eq", "ne") else ""
         lines += definition(f"__{symbol}__", two, "Tensor", None, "    ", remark)
@@ -267,7 +270,8 @@ def operators() -> list[str]:
         own = ["index: Index"] if symbol == "getitem" else []
         parameters = ["self", *own, "/"]
         lines += definition(f"__{symbol}__", parameters, "Tensor", None, "    ")
-    return lines
+    written_to = ["self", "index: Index", "value: TensorLike", "/"]
+    return [*lines, *definition("__setitem__", written_to, "None", None, "    ")]
 
 
 def attached() -> str:

@@ -39,6 +39,9 @@ double reference_softplus(double x) {
   return x > 0 ? x + std::log1p(std::exp(-x)) : std::log1p(std::exp(x));
 }
 double reference_mish(double x) { return x < -700 ? -0.0 : x * std::tanh(reference_softplus(x)); }
+double reference_selu(double x) {
+  return 1.0507009873554805 * (x > 0 ? x : 1.6732632423543772 * std::expm1(x));
+}
 double cubic(double x) { return 1.5957691216057307117 * (x + 0.044715 * x * x * x); }
 // 0 times infinity and infinity less infinity at the ends are limits, not NaN.
 double product(double a, double b) { return b == 0 ? std::copysign(0.0, a) * 1.0 : a * b; }
@@ -130,6 +133,7 @@ const std::vector<Function> functions = {
     ENTRY(log2, std::log2(x), 0, 10),
     ENTRY(log10, std::log10(x), 0, 10),
     ENTRY(log1p, std::log1p(x), 0, 10),
+    ENTRY(rsqrt, 1.0 / std::sqrt(x), 0, 10),
     ENTRY(sin, std::sin(x), -10, 10),
     ENTRY(cos, std::cos(x), -10, 10),
     ENTRY(tan, std::tan(x), -10, 10),
@@ -150,6 +154,8 @@ const std::vector<Function> functions = {
     ENTRY(silu, product(x, reference_sigmoid(x)), -8, 8),
     ENTRY(silu_derivative, reference_silu_derivative(x), -8, 8),
     ENTRY(softplus, reference_softplus(x), -8, 8),
+    ENTRY(selu, reference_selu(x), -8, 8),
+    ENTRY(softsign, std::isinf(x) ? std::copysign(1.0, x) : x / (1.0 + std::fabs(x)), -8, 8),
     ENTRY(mish, reference_mish(x), -8, 8),
     ENTRY(mish_derivative, reference_mish_derivative(x), -8, 8),
     ENTRY(gelu, product(x, reference_erfc_scaled(x)), -4, 4),

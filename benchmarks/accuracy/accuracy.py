@@ -37,6 +37,7 @@ BOUNDS = {
     "log2": (1.0, 1.5, 1e300),
     "log10": (1.0, 1.5, 1e300),
     "log1p": (1.0, 1.5, 1e300),
+    "rsqrt": (1.0, 1.5, 1e300),
     "sin": (1.0, 1.0, 1e300),
     "cos": (1.0, 1.0, 1e300),
     "tan": (0.6, 2.0, 1e300),
@@ -51,15 +52,17 @@ BOUNDS = {
     "atanh": (0.51, 2.5, 1),
     "erf": (1.0, 1.5, 7),
     "erfc": (0.6, 4.0, 28),
-    "normal_cdf": (2.0, 4.0, 40),
+    "normal_cdf": (1.0, 4.0, 40),
     "normal_pdf": (0.6, 2.0, 40),
     "sigmoid": (1.0, 2.0, 750),
     "silu": (1.0, 2.5, 750),
     "silu_derivative": (6.0, 4.0, 750),
-    "softplus": (2.0, 2.0, 750),
+    "softplus": (1.0, 2.0, 750),
+    "selu": (1.0, 4.0, 750),
+    "softsign": (1.0, 1.5, 1e300),
     "mish": (0.6, 4.0, 750),
     "mish_derivative": (1.0, 6.0, 750),
-    "gelu": (2.0, 4.5, 40),
+    "gelu": (1.0, 4.5, 40),
     "gelu_derivative": (5.0, 6.0, 40),
     "gelu_tanh": (0.6, 3.0, 22),
     "gelu_tanh_derivative": (1.0, 6.0, 22),
@@ -70,7 +73,7 @@ BOUNDS = {
     "atan2_x": (0.51, 2.0, 1e300),
 }
 # Without an fma instruction the last steps of these round once more.
-WITHOUT_FMA = {"tanh": 1.5, "erf": 1.5, "softplus": 2.5}
+WITHOUT_FMA = {"tanh": 1.5, "erf": 1.5}
 SPECIALS = [math.nan, math.inf, -math.inf, 0.0, -0.0, 1.0, -1.0, 5e-324, -5e-324, 1e-310, -1e-310,
             sys.float_info.max, -sys.float_info.max, 2.0**-1022, 1e9, -1e9, 1e5, -1e5]  # fmt: skip
 
@@ -99,6 +102,10 @@ def cubic(x: mp.mpf) -> mp.mpf:
     return 2 * mp.sqrt(2 / mp.pi) * (x + mp.mpf("0.044715") * x**3)
 
 
+def selu(x: mp.mpf) -> mp.mpf:
+    return mp.mpf(1.0507009873554805) * (x if x > 0 else mp.mpf(1.6732632423543772) * mp.expm1(x))
+
+
 def mish_slope(x: mp.mpf) -> mp.mpf:
     q = mp.tanh(softplus(x))
     return q + x * sigmoid(x) * (1 - q * q)
@@ -118,6 +125,9 @@ EXACT = {
     "silu": lambda x: x * sigmoid(x),
     "silu_derivative": lambda x: sigmoid(x) * (1 + x * sigmoid(-x)),
     "softplus": softplus,
+    "selu": selu,
+    "softsign": lambda x: x / (1 + abs(x)),
+    "rsqrt": lambda x: 1 / mp.sqrt(x),
     "mish": lambda x: x * mp.tanh(softplus(x)),
     "mish_derivative": mish_slope,
     "gelu": lambda x: x * cdf(x),
@@ -130,7 +140,7 @@ EXACT = {
     "atan2_y": lambda x: mp.atan2(x, as_float(-0.7)),
     "atan2_x": lambda x: mp.atan2(as_float(0.7), x),
 }
-DOMAIN = {"log": 0, "log2": 0, "log10": 0, "log1p": -1, "acosh": 1, "pow_2_3": 0}
+DOMAIN = {"log": 0, "log2": 0, "log10": 0, "rsqrt": 0, "log1p": -1, "acosh": 1, "pow_2_3": 0}
 
 
 def exact_function(name: str):

@@ -155,7 +155,7 @@ LOG_TAIL = (
     lambda f: f**3 / mp.log1p(f),
 )
 LOG1P_TAIL = (
-    lambda u: (mp.log1p(u + 0.5) - (u + 0.5)) / (u + 0.5) ** 2,
+    lambda u: (mp.log1p(u + 0.5) - (u + 0.5)) / (u + 0.5) ** 2 + 0.25,
     lambda u: (u + 0.5) ** 2 / mp.log1p(u + 0.5),
 )
 COS_TAIL = (
@@ -179,15 +179,19 @@ def normal_tail(t: mp.mpf) -> mp.mpf:
 
 
 def gelu_exponent(s: mp.mpf) -> mp.mpf:
-    """What -log(2 Phi(-t)), t = s + 2, has besides t (t + 1) / 2."""
-    t = s + 2
-    return -mp.log(mp.erfc(t / SQRT2)) - t * (t + 1) / 2
+    """What -log(2 Phi(-t)), t = s + 127/64, has besides a parabola, over s.
+
+    The parabola is within 0.042, has coefficients of few bits and is exact at s = 0, to 2^-38.
+    """
+    t = s + mp.mpf(127) / 64
+    parabola = t * (mp.mpf(7) / 16 * t + mp.mpf(1405905) / 2**21)
+    return (-mp.log(mp.erfc(t / SQRT2)) - parabola) / s
 
 
 def gelu_far(w: mp.mpf) -> mp.mpf:
-    """t Phi(-t) without its exponential as a function of 2 / t^2."""
+    """What -log(t Phi(-t)) has besides t^2 / 2 + 29 / 32, as a function of 2 / t^2."""
     t = mp.sqrt(2 / w)
-    return t * mp.exp(t * t / 2) * mp.erfc(t / SQRT2) / 2
+    return -mp.log(t * mp.exp(t * t / 2) * mp.erfc(t / SQRT2) / 2) - mp.mpf(29) / 32
 
 
 def gelu_bend(t: mp.mpf) -> mp.mpf:
@@ -208,7 +212,7 @@ def tail_end(last: float, center: float) -> mp.mpf:
 # name, (target, weight), interval, degree, format, what it is
 TABLE = [
     ("ExpFloat", EXP_TAIL, (-HALF_LN2, HALF_LN2), 4, "float", "exp(r) = 1 + r + r^2 P(r)"),
-    ("ExpWideFloat", EXP_TAIL, (-0.39, 0.39), 4, "float", "exp(r) = 1 + r + r^2 P(r)"),
+    ("ExpWideFloat", EXP_TAIL, (-0.39, 0.39), 5, "float", "exp(r) = 1 + r + r^2 P(r)"),
     ("ExpMixed", EXP_TAIL, (-HALF_LN2, HALF_LN2), 4, "double", "exp(r) = 1 + r + r^2 P(r)"),
     ("ExpDouble", EXP_TAIL, (-HALF_LN2, HALF_LN2), 9, "double", "exp(r) = 1 + r + r^2 P(r)"),
     ("Expm1Float", EXPM1_TAIL, (-0.51, 0.51), 4, "float", "expm1(r) = r + r^2 / 2 + r^3 P(r)"),
@@ -252,7 +256,7 @@ TABLE = [
         "double",
         "2 atanh(s) = 2 s + s z P(z), z = s^2",
     ),
-    ("Log1pFloat", LOG1P_TAIL, (-0.5, 0.5), 8, "float", "log1p(e) = e + e^2 P(e - 1/2)"),
+    ("Log1pFloat", LOG1P_TAIL, (-0.5, 0.5), 8, "float", "log1p(e) = e - e^2 / 4 + e^2 P(e - 1/2)"),
     ("TanhFloat", odd_tail(mp.tanh), (0, 1), 7, "float", "tanh(x) = x + x w P(w), w = x^2"),
     ("TanhDouble", odd_tail(mp.tanh), (0, 0.3025), 9, "double", "tanh(x) = x + x w P(w), w = x^2"),
     ("SinhFloat", odd_tail(mp.sinh), (0, 1), 3, "float", "sinh(x) = x + x w P(w), w = x^2"),
@@ -319,19 +323,19 @@ TABLE = [
     ("ErfDouble", ERF_TAIL, (0, 1), 12, "double", "erf(x) = x + x P(w), w = x^2"),
     (
         "GeluExponentFloat",
-        (gelu_exponent, lambda s: mp.mpf(1)),
-        (-2, 2.51),
-        11,
+        (gelu_exponent, lambda s: s * (1 + 4 * mp.exp(-(((s + 1.64) / 0.15) ** 2)))),
+        (-mp.mpf(127) / 64, 2.52),
+        10,
         "float",
-        "2 Phi(-t) = exp(-t (t + 1) / 2 - P(t - 2))",
+        "2 Phi(-t) = exp(-t (7/16 t + 1405905 / 2^21) - s P(s)), s = t - 127/64",
     ),
     (
         "GeluFarFloat",
-        (gelu_far, lambda w: 1 / gelu_far(w)),
+        (gelu_far, lambda w: mp.mpf(1)),
         (mp.mpf(2) / 170, mp.mpf(2) / 20),
-        6,
+        5,
         "float",
-        "t Phi(-t) = exp(-t^2 / 2) P(2 / t^2)",
+        "t Phi(-t) = exp(-t^2 / 2 - 29/32 - P(2 / t^2))",
     ),
     (
         "GeluBendFloat",

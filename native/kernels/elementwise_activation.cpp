@@ -12,9 +12,6 @@ constexpr auto kGeluTanh = [](auto x) { return gelu_tanh(x); };
 constexpr auto kGeluRule = [](auto g, auto x) { return chain(g, gelu_derivative(x)); };
 constexpr auto kGeluTanhRule = [](auto g, auto x) { return chain(g, gelu_tanh_derivative(x)); };
 
-constexpr double kSeluAlpha = 1.6732632423543772;
-constexpr double kSeluScale = 1.0507009873554805;
-
 template <typename V>
 EX_INLINE V exponential_unit(V x, V alpha) {
   return select(x > V(0), x, alpha * expm1(x));
@@ -55,7 +52,9 @@ constexpr Elementwise choice(const char* name, Exact, Approximate) {
           false,
           Cost::medium,
           {choosing_pass<float, kInputs, Exact, Approximate>(),
-           choosing_pass<double, kInputs, Exact, Approximate>()}};
+           choosing_pass<double, kInputs, Exact, Approximate>()},
+          nullptr,
+          true};
 }
 
 constexpr Elementwise kActivations[] = {
@@ -81,11 +80,7 @@ constexpr Elementwise kActivations[] = {
     map<1, 1>("elu", Cost::medium, [](auto x, auto alpha) { return exponential_unit(x, alpha); }),
     map<2, 1>("elu_backward", Cost::medium,
               [](auto g, auto x, auto alpha) { return chain(g, exponential_slope(x, alpha)); }),
-    map<1, 0>("selu", Cost::medium,
-              [](auto x) {
-                using V = decltype(x);
-                return V(kSeluScale) * exponential_unit(x, V(kSeluAlpha));
-              }),
+    map<1, 0>("selu", Cost::medium, [](auto x) { return selu(x); }),
     map<2, 0>("selu_backward", Cost::medium,
               [](auto g, auto x) {
                 using V = decltype(x);
@@ -96,11 +91,7 @@ constexpr Elementwise kActivations[] = {
     accepting(is_positive,
               map<2, 1>("softplus_backward", Cost::medium,
                         [](auto g, auto x, auto beta) { return chain(g, sigmoid(x * beta)); })),
-    map<1, 0>("softsign", Cost::light,
-              [](auto x) {
-                using V = decltype(x);
-                return select(abs(x) == V(__builtin_inf()), sign(x), x / (V(1) + abs(x)));
-              }),
+    map<1, 0>("softsign", Cost::light, [](auto x) { return softsign(x); }),
     map<2, 0>("softsign_backward", Cost::light,
               [](auto g, auto x) {
                 auto size = decltype(x)(1) + abs(x);

@@ -44,7 +44,7 @@ constexpr Elementwise kFunctions[] = {
     map<2, 0>("sin_backward", Cost::medium, [](auto g, auto x) { return chain(g, cos(x)); }),
     map<1, 0>("cos", Cost::medium, [](auto x) { return cos(x); }),
     map<2, 0>("cos_backward", Cost::medium, [](auto g, auto x) { return chain(g, -sin(x)); }),
-    map<1, 0>("rsqrt", Cost::medium, [](auto x) { return decltype(x)(1) / sqrt(x); }),
+    map<1, 0>("rsqrt", Cost::medium, [](auto x) { return rsqrt(x); }),
     map<2, 0>("rsqrt_backward", Cost::light,
               [](auto g, auto y) { return chain(g, decltype(y)(-0.5) * y * y * y); }),
     map<1, 0>("tan", Cost::heavy, [](auto x) { return tan(x); }),

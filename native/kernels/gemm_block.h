@@ -33,8 +33,7 @@ struct Left {
 
 template <typename T>
 T* left_scratch(size_t count) {
-  static thread_local Scratch scratch;
-  return static_cast<T*>(scratch.get(count * sizeof(T)));
+  return static_cast<T*>(thread_scratch(Scratch::left, count * sizeof(T)));
 }
 
 // Packing reads and writes each element of A once; it pays when many panels of B pass by, or when

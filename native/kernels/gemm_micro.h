@@ -2,6 +2,7 @@
 
 #include <type_traits>
 
+#include "../runtime/scratch.h"
 #include "gemm_vector.h"
 
 namespace extensor::EX_ISA {
@@ -27,8 +28,8 @@ EX_INLINE int64_t block_depth(int64_t k) {
 // Where a panel of B is packed.
 template <typename T>
 T* right_scratch() {
-  alignas(64) static thread_local T panel[kMaximumDepth * kTileColumns<T>];
-  return panel;
+  constexpr size_t bytes = kMaximumDepth * kTileColumns<T> * sizeof(T);
+  return static_cast<T*>(thread_scratch(Scratch::right, bytes));
 }
 
 // How an operand lies in a panel and is multiplied there: as it is, one row of the panel per step.

@@ -1,37 +1,9 @@
 #pragma once
 
-#include <cstdlib>
-#include <new>
-
 #include "gemm_vector.h"
 
 namespace extensor::EX_ISA {
 namespace {
-
-// Memory for packed operands: grows, is kept by its thread, so steady training allocates nothing.
-class Scratch {
- public:
-  ~Scratch() { std::free(memory_); }
-
-  void* get(size_t bytes) {
-    if (bytes > size_) grow(bytes);
-    return memory_;
-  }
-
- private:
-  void grow(size_t bytes) {
-    std::free(memory_);
-    size_ = (bytes + 4095) / 4096 * 4096;
-    memory_ = std::aligned_alloc(4096, size_);
-    if (!memory_) {
-      size_ = 0;
-      throw std::bad_alloc();
-    }
-  }
-
-  void* memory_ = nullptr;
-  size_t size_ = 0;
-};
 
 // A panel holds `width` lines (rows of A or columns of B) side by side: panel[step * width + line].
 // Lines beyond the last are padded with anything: their products are never stored.

@@ -67,9 +67,8 @@ void run_blocks(const Gemm<Operand>& p, const Plan& plan, ParallelFor run) {
 // one thread would have added them.
 template <typename Operand, typename T = typename Gemm<Operand>::Result>
 void run_depth_blocks(const Gemm<Operand>& p, const Plan& plan, ParallelFor run) {
-  static thread_local Scratch scratch;
   const int64_t unit = depth_unit(p), blocks = ceil_divide(p.k, unit), size = p.m * p.n;
-  T* sums = static_cast<T*>(scratch.get(blocks * size * sizeof(T)));
+  T* sums = static_cast<T*>(thread_scratch(Scratch::sums, blocks * size * sizeof(T)));
   auto task = [&](int64_t index) {
     const int64_t first = index * plan.depth_blocks;
     for (int64_t block = first; block < minimum(first + plan.depth_blocks, blocks); ++block) {

@@ -13,4 +13,5 @@
 #include "math_log.h"
 #include "math_normal.h"
 #include "math_pow.h"
+#include "math_root.h"
 #include "math_trig.h"

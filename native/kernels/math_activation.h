@@ -145,18 +145,85 @@ EX_INLINE Vec<float> silu_derivative(Vec<float> x) {
   auto wide = [](Vec<double> v) EX_LAMBDA { return silu_derivative_formula<Mixed>(v); };
   return with_far_lanes(result, x, x < -80.0f, wide);
 }
-// log1p(e) = e + e^2 P(e - 1/2), with what the rounding of e took away. Below 2 ulp.
+// e - e^2 / 4 in two words, for e from 0 to 1.
+struct Parabola {
+  Vec<float> high, low;
+};
+EX_INLINE Parabola falling_parabola(Vec<float> e) {
+  if constexpr (native::kHasFma) {
+    Vec<float> quarter = e * -0.25f, high = fma(quarter, e, e);
+    return {high, fma(quarter, e, e - high)};
+  } else {
+    // The square of the upper half of the bits is exact.
+    Vec<float> upper = bit_cast<float>(bit_cast<int32_t>(e) & ~0xfff);
+    Vec<float> part = upper * upper * 0.25f, high = e - part;
+    return {high, ((e - high) - part) - (e - upper) * (e + upper) * 0.25f};
+  }
+}
+// log1p(e) = e - e^2 / 4 + e^2 P(e - 1/2), the last term below 0.06, with what the roundings of e
+// and of the parabola took away. The former counts by 1 / (1 + e), for which 0.7 will do.
 EX_INLINE Vec<float> softplus(Vec<float> x) {
-  ReducedExp<float> reduced = reduce_minus(magnitude_up_to(x, 80.0f));
-  Vec<float> power = power_of_two(reduced.shifted);
-  Vec<float> mantissa = reduced.tail + 1.0f;
-  Vec<float> e = mantissa * power, e_low = (reduced.tail - (mantissa - 1.0f)) * power;
-  Vec<float> rest = fma(e * e, in_blocks<3>(e - 0.5f, kLog1pFloat), e_low);
+  Remainder<float> part = minus_remainder(magnitude_up_to(x, 80.0f));
+  Vec<float> r = part.r, square = r * r, curve = exp_polynomial(r);
+  Vec<float> mantissa = fma(square, curve, r) + 1.0f;
+  Vec<float> mantissa_low = fma(square, curve, r - (mantissa - 1.0f));
+  Vec<float> e = scale_normal(mantissa, part.shifted);
+  Parabola start = falling_parabola(e);
+  Vec<float> rest = fma(mantissa_low, scale_normal(Vec<float>(0.7f), part.shifted), start.low);
+  rest = fma(e * e, in_blocks<3>(e - 0.5f, kLog1pFloat), rest);
   Vec<float> base = max(x, 0.0f);
-  Vec<float> high = base + e;
-  Vec<float> result = high + ((base - (high - e)) + rest);
+  Vec<float> high = base + start.high;
+  Vec<float> low = min(base, start.high) - (high - max(base, start.high));
+  Vec<float> result = high + (low + rest);
   auto wide = [](Vec<double> v) EX_LAMBDA { return softplus_formula<Mixed>(v); };
   return with_far_lanes(result, x, abs(x) > 80.0f, wide);
+}
+
+inline constexpr double kSeluAlpha = 1.6732632423543772;
+inline constexpr double kSeluScale = 1.0507009873554805;
+
+EX_INLINE Vec<double> selu(Vec<double> x) {
+  return select(x > 0.0, x, expm1(x) * kSeluAlpha) * kSeluScale;
+}
+// expm1 as a pair, for x from -18 to 0: as in expm1, with r^2 / 2 and the last sums not rounded.
+EX_INLINE Vec<float> selu(Vec<float> x) {
+  if constexpr (!native::kHasFma) {
+    return through_double(x, [](Vec<double> v) EX_LAMBDA { return selu(v); });
+  }
+  using F = Format<float>;
+  Vec<float> inside = max(Vec<float>(-18.0f), min(Vec<float>(0.0f), x));
+  Vec<float> shifted = fma(inside, F::log2_e, F::round_to_integer);
+  shifted = select(inside > -0.5f, F::round_to_integer, shifted);
+  Vec<float> n = shifted - F::round_to_integer, power = power_of_two(shifted);
+  Vec<float> first = fma(n, -F::ln2_high, inside), second = n * -F::ln2_low;
+  Vec<float> r = first + second;
+  Vec<float> rest = fma(r * r * r, in_blocks<2>(r, kExpm1Float), fma(r * 0.5f, r, second));
+  Vec<float> tail = first + rest, tail_low = (first - tail) + rest;
+  Vec<float> base = power - 1.0f, value = fma(power, tail, base);
+  Vec<float> value_low = fma(power, tail, base - value) + power * tail_low;
+  constexpr float factor = static_cast<float>(kSeluScale * kSeluAlpha);
+  Vec<float> left = fma(value, factor, value_low * factor);
+  // The first word is the smaller neighbour, so that infinity stays.
+  constexpr float scale = 0x1.0cfabcp0f, scale_low = static_cast<float>(kSeluScale - scale);
+  Vec<float> right = fma(x, scale, x * scale_low);
+  return add_sign(select(x > 0.0f, right, left), x);
+}
+
+EX_INLINE Vec<double> softsign(Vec<double> x) {
+  Vec<double> limit = copysign(Vec<double>(1.0), x);
+  return select(abs(x) == Format<double>::infinity, limit, x / (abs(x) + 1.0));
+}
+// The quotient is corrected by its residual, as that of sigmoid.
+EX_INLINE Vec<float> softsign(Vec<float> x) {
+  if constexpr (!native::kHasFma) {
+    return through_double(x, [](Vec<double> v) EX_LAMBDA { return softsign(v); });
+  }
+  Vec<float> t = abs(x), sum = t + 1.0f;
+  Vec<float> sum_low = min(t, 1.0f) - (sum - max(t, 1.0f));
+  Vec<float> inverse = 1.0f / sum, quotient = t * inverse;
+  Vec<float> residual = fma(-quotient, sum, t) - quotient * sum_low;
+  Vec<float> result = fma(residual, inverse, quotient);
+  return add_sign(select(t == Format<float>::infinity, 1.0f, result), x);
 }
 
 }  // namespace extensor::EX_ISA

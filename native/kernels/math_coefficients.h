@@ -10,10 +10,10 @@ inline constexpr float kExpFloat[] = {0x1.fffffc0000000p-2f, 0x1.5554920000000p-
                                       0x1.5558d60000000p-5f, 0x1.123a1c0000000p-7f,
                                       0x1.6a236c0000000p-10f};
 
-// exp(r) = 1 + r + r^2 P(r) on [-0.39, 0.39], error 2^-27.02.
-inline constexpr float kExpWideFloat[] = {0x1.fffff60000000p-2f, 0x1.55541c0000000p-3f,
-                                          0x1.555b5a0000000p-5f, 0x1.12888a0000000p-7f,
-                                          0x1.69a20c0000000p-10f};
+// exp(r) = 1 + r + r^2 P(r) on [-0.39, 0.39], error 2^-30.71.
+inline constexpr float kExpWideFloat[] = {0x1.0000000000000p-1f,  0x1.5555520000000p-3f,
+                                          0x1.55544e0000000p-5f,  0x1.1113900000000p-7f,
+                                          0x1.6deec00000000p-10f, 0x1.9eba2c0000000p-13f};
 
 // exp(r) = 1 + r + r^2 P(r) on [-0.34675, 0.34675], error 2^-28.28.
 inline constexpr double kExpMixed[] = {0x1.fffffb97613f1p-2, 0x1.555491084dff2p-3,
@@ -55,9 +55,9 @@ inline constexpr double kLogDouble[] = {
     0x1.5555555555592p-1, 0x1.999999997feedp-2, 0x1.24924941e0884p-2, 0x1.c71c521679352p-3,
     0x1.74663c4a911e1p-3, 0x1.39a1fc82b9570p-3, 0x1.2f02dc7cc9f7fp-3};
 
-// log1p(e) = e + e^2 P(e - 1/2) on [-0.5, 0.5], error 2^-26.98.
+// log1p(e) = e - e^2 / 4 + e^2 P(e - 1/2) on [-0.5, 0.5], error 2^-26.98.
 inline constexpr float kLog1pFloat[] = {
-    -0x1.8337040000000p-2f, 0x1.6f0d740000000p-3f,  -0x1.7de0b00000000p-4f,
+    -0x1.066e080000000p-3f, 0x1.6f0d740000000p-3f,  -0x1.7de0b00000000p-4f,
     0x1.a285860000000p-5f,  -0x1.d9945a0000000p-6f, 0x1.10e8700000000p-6f,
     -0x1.4d80b80000000p-7f, 0x1.c6360e0000000p-8f,  -0x1.b2f66e0000000p-9f};
 
@@ -137,17 +137,27 @@ inline constexpr double kErfDouble[] = {
     0x1.b9def1a770688p-20, -0x1.5f1d3713aa3d0p-23, 0x1.f7a415a1f7a43p-27, -0x1.386acb84c6486p-30,
     0x1.0579c7f956d52p-34};
 
-// 2 Phi(-t) = exp(-t (t + 1) / 2 - P(t - 2)) on [-2.0, 2.51], error 2^-28.22.
+// 2 Phi(-t) = exp(-t (7/16 t + 1405905 / 2^21) - s P(s)), s = t - 127/64 on [-1.9844, 2.52], error
+// 2 Phi(-t) = exp(-t (7/16 t + 1405905 / 2^21) - s P(s)), s = t - 127/64 on [-1.9844, 2.52], error
+// 2 Phi(-t) = exp(-t (7/16 t + 1405905 / 2^21) - s P(s)), s = t - 127/64 on [-1.9844, 2.52], error
+// 2 Phi(-t) = exp(-t (7/16 t + 1405905 / 2^21) - s P(s)), s = t - 127/64 on [-1.9844, 2.52], error
+// 2 Phi(-t) = exp(-t (7/16 t + 1405905 / 2^21) - s P(s)), s = t - 127/64 on [-1.9844, 2.52], error
+// 2 Phi(-t) = exp(-t (7/16 t + 1405905 / 2^21) - s P(s)), s = t - 127/64 on [-1.9844, 2.52], error
+// 2 Phi(-t) = exp(-t (7/16 t + 1405905 / 2^21) - s P(s)), s = t - 127/64 on [-1.9844, 2.52], error
+// 2 Phi(-t) = exp(-t (7/16 t + 1405905 / 2^21) - s P(s)), s = t - 127/64 on [-1.9844, 2.52], error
+// 2 Phi(-t) = exp(-t (7/16 t + 1405905 / 2^21) - s P(s)), s = t - 127/64 on [-1.9844, 2.52], error
+// 2 Phi(-t) = exp(-t (7/16 t + 1405905 / 2^21) - s P(s)), s = t - 127/64 on [-1.9844, 2.52], error
+// 2^-28.16.
 inline constexpr float kGeluExponentFloat[] = {
-    0x1.70cacc0000000p-4f,   -0x1.03a7940000000p-3f,  -0x1.d416580000000p-5f,
-    0x1.4429cc0000000p-7f,   -0x1.ae96580000000p-10f, 0x1.fc6d7a0000000p-13f,
-    -0x1.e0101a0000000p-16f, 0x1.e3bbb20000000p-20f,  0x1.43a3ec0000000p-22f,
-    -0x1.4627200000000p-23f, 0x1.17a6de0000000p-25f,  -0x1.a0f7240000000p-29f};
+    -0x1.83bf600000000p-5f,  0x1.40c1020000000p-8f,  0x1.478c060000000p-7f,
+    -0x1.b396240000000p-10f, 0x1.0108520000000p-12f, -0x1.e3083c0000000p-16f,
+    0x1.d8eb9e0000000p-20f,  0x1.55484a0000000p-22f, -0x1.4f0b300000000p-23f,
+    0x1.20c71a0000000p-25f,  -0x1.b44b100000000p-29f};
 
-// t Phi(-t) = exp(-t^2 / 2) P(2 / t^2) on [0.011765, 0.1], error 2^-30.27.
-inline constexpr float kGeluFarFloat[] = {
-    0x1.9884520000000p-2f, -0x1.9882480000000p-3f, 0x1.320e5c0000000p-2f, -0x1.77da480000000p-1f,
-    0x1.22acf20000000p+1f, -0x1.9bcf760000000p+2f, 0x1.4b2d540000000p+3f};
+// t Phi(-t) = exp(-t^2 / 2 - 29/32 - P(2 / t^2)) on [0.011765, 0.1], error 2^-27.47.
+inline constexpr float kGeluFarFloat[] = {0x1.9fc8f80000000p-7f,  0x1.fff5840000000p-2f,
+                                          -0x1.3e99e20000000p-1f, 0x1.7306ee0000000p+0f,
+                                          -0x1.e4d9de0000000p+1f, 0x1.9146560000000p+2f};
 
 // gelu'(-t) = exp(-t^2 / 2) (1/2 - t P((t - 3) / (t + 3))) on [-1.0, 0.62963], error 2^-24.06.
 inline constexpr float kGeluBendFloat[] = {0x1.0cda780000000p-1f,   -0x1.77db120000000p-3f,

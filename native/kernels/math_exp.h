@@ -157,11 +157,16 @@ EX_INLINE ReducedExp<T> reduce_exp(Vec<T> x) {
 
 // exp(-x), the sign in the constants.
 template <typename T>
-EX_INLINE ReducedExp<T> reduce_minus(Vec<T> x) {
+EX_INLINE Remainder<T> minus_remainder(Vec<T> x) {
   using F = Format<T>;
   Vec<T> shifted = fma(x, -F::log2_e, F::round_to_integer);
   Vec<T> n = shifted - F::round_to_integer;
-  return exp_of_remainder(fma(n, -F::ln2_low, fma(n, -F::ln2_high, -x)), shifted);
+  return {fma(n, -F::ln2_low, fma(n, -F::ln2_high, -x)), shifted};
+}
+template <typename T>
+EX_INLINE ReducedExp<T> reduce_minus(Vec<T> x) {
+  Remainder<T> part = minus_remainder(x);
+  return exp_of_remainder(part.r, part.shifted);
 }
 
 // The same where an error of n 2^-29 in the argument does no harm: ln 2 in one word, if its product

@@ -162,59 +162,78 @@ EX_INLINE Vec<double> normal_cdf(Vec<double> x) { return normal_cdf_formula<Full
 EX_INLINE Vec<double> gelu(Vec<double> x) { return gelu_formula<Full>(x); }
 EX_INLINE Vec<double> gelu_derivative(Vec<double> x) { return gelu_derivative_formula<Full>(x); }
 
-// In float, where an fma gives the low half of a product: 2 Phi(-t) = exp(-t^2/2 - t/2 - P) with a
-// small P, so that only the square needs two words. Phi(-t) = (1 + tail) power for t up to 4.5.
+// In float, where an fma gives the low half of a product: 2 Phi(-t) is exp of a parabola and of
+// what is left, below 0.042, so that only the parabola needs two words. Phi(-t) = (1 + r + bend)
+// power for t up to 4.5.
 struct NormalTail {
-  Vec<float> power, tail;
+  Vec<float> power, r, bend;
+  EX_INLINE Vec<float> tail() const { return r + bend; }
 };
 inline constexpr float kNormalTailEnd = -4.5f;
 
-EX_INLINE NormalTail normal_tail(Vec<float> t) {
-  using F = Format<float>;
-  // n comes from a parabola within 0.05 of the exponent, which is there long before P is.
-  Vec<float> guess = fma(t, fma(t, -0.65055f, -0.88434f), -0.0609f);
-  Vec<float> shifted = guess + F::round_to_integer;
-  Vec<float> n = shifted - F::round_to_integer;
-  Vec<float> half = t * 0.5f;
-  // Without its last bits, so that the differences below are exact.
-  Vec<float> square = bit_cast<float>(bit_cast<int32_t>(t * half) & ~3);
-  Vec<float> low = fma(n, F::ln2_low, fma(t, half, -square));
-  Vec<float> rest = low + in_blocks<4>(t - 2.0f, kGeluExponentFloat);
-  Vec<float> r = (fma(n, -F::ln2_high, -square) - half) - rest;
-  Vec<int32_t> exponent = bit_cast<int32_t>(shifted) << F::mantissa_bits;
-  return {bit_cast<float>(exponent + 0x3f000000), fma(r * r, in_blocks<2>(r, kExpWideFloat), r)};
+// Added to a number, it leaves the bits of 2^n, n the nearest integer, but for a shift.
+inline constexpr float kRoundToBiased = Format<float>::round_to_integer + Format<float>::bias;
+EX_INLINE Vec<float> power_of_biased(Vec<float> shifted) {
+  return bit_cast<float>(bit_cast<int32_t>(shifted) << Format<float>::mantissa_bits);
 }
 
-// Beyond 5.6 Phi(-x) is nothing beside 1. Below 1.7 ulp.
+// exp(base - rest) = 1 + r + bend; r is base - rest but for `low`.
+EX_INLINE NormalTail normal_tail_of(Vec<float> power, Vec<float> base, Vec<float> rest) {
+  Vec<float> r = base - rest, low = (base - r) - rest;
+  return {power, r, fma(r * r, in_blocks<2>(r, kExpWideFloat), fma(r, low, low))};
+}
+EX_INLINE NormalTail normal_tail(Vec<float> t) {
+  using F = Format<float>;
+  constexpr float bend = 7.0f / 16, slope = 1405905.0f / (1 << 21), center = 127.0f / 64;
+  constexpr float round_to_half = kRoundToBiased - 1;  // the 1/2 of Phi(0)
+  Vec<float> sum = fma(t, bend, slope);
+  Vec<float> sum_low = fma(t, bend, slope - sum);
+  Vec<float> parabola = t * sum;
+  Vec<float> shifted = fma(parabola, -F::log2_e, round_to_half);
+  Vec<float> n = shifted - round_to_half;
+  Vec<float> low = fma(n, F::ln2_low, fma(t, sum_low, fma(t, sum, -parabola)));
+  Vec<float> s = t - center;
+  Vec<float> rest = fma(s, in_blocks<4>(s, kGeluExponentFloat), low);
+  return normal_tail_of(power_of_biased(shifted), fma(n, -F::ln2_high, -parabola), rest);
+}
+
+// Beyond 5.6 Phi(-x) is nothing beside 1.
 EX_INLINE Vec<float> normal_cdf(Vec<float> x) {
   auto wide = [](Vec<double> v) EX_LAMBDA { return normal_cdf_formula<Mixed>(v); };
   if constexpr (!native::kHasFma) return through_double(x, wide);
-  NormalTail tail = normal_tail(magnitude_up_to(x, 5.6f));
-  Vec<float> left = fma(tail.power, tail.tail, tail.power);
-  Vec<float> right = fma(-tail.power, tail.tail, 1.0f - tail.power);
+  NormalTail parts = normal_tail(magnitude_up_to(x, 5.6f));
+  Vec<float> left = fma(parts.power, parts.tail(), parts.power);
+  Vec<float> right = fma(-parts.power, parts.tail(), 1.0f - parts.power);
   return with_far_lanes(select(x < 0.0f, left, right), x, x < kNormalTailEnd, wide);
 }
-// -t Phi(-t) for t from 4.5 on.
+// -t Phi(-t) = -exp(-t^2/2 - 29/32 - P) for t from 4.5 on.
 EX_INLINE Vec<float> gelu_far(Vec<float> x) {
+  using F = Format<float>;
   Vec<float> half = x * 0.5f;
-  Vec<float> exponent = -(half * x);
-  ReducedExp<float> reduced = reduce_exp(exponent, -fma(half, x, exponent));
-  Vec<float> part = horner(-1.0f / exponent, kGeluFarFloat) * power_of_two(reduced.shifted);
-  Vec<float> result = -fma(part, reduced.tail, part);
+  Vec<float> square = half * x;
+  Vec<float> shifted = fma(square + 0.94f, -F::log2_e, kRoundToBiased);
+  Vec<float> n = shifted - kRoundToBiased;
+  Vec<float> low = fma(n, F::ln2_low, fma(half, x, -square));
+  Vec<float> rest = low + horner(1.0f / square, kGeluFarFloat);
+  Vec<float> base = fma(n, -F::ln2_high, -square) - 29.0f / 32;
+  NormalTail parts = normal_tail_of(power_of_biased(shifted), base, rest);
+  Vec<float> result = -fma(parts.power, parts.tail(), parts.power);
   // The power of two is a normal number down to here.
   return with_far_lanes(result, x, x < -13.0f,
                         [](Vec<double> v) EX_LAMBDA { return gelu_formula<Mixed>(v); });
 }
-// max(x, 0) - t Phi(-t). Below 1.8 ulp.
+// x Phi(x) = x power + x tail power on the left, x (1 - power) - x tail power on the right.
 EX_INLINE Vec<float> gelu(Vec<float> x) {
   if constexpr (!native::kHasFma) {
     return through_double(x, [](Vec<double> v) EX_LAMBDA { return gelu_formula<Mixed>(v); });
   }
   Vec<float> t = magnitude_up_to(x, 5.6f);
-  NormalTail tail = normal_tail(t);
-  Vec<float> part = t * tail.power;
-  // -0 stays: the tail at 0 is above 0.
-  Vec<float> result = fma(-part, tail.tail, max(Vec<float>(-0.0f), x) - part);
+  NormalTail parts = normal_tail(t);
+  Vec<float> part = t * parts.power;
+  Vec<float> rest = fma(part, parts.r, part * parts.bend);
+  Vec<float> factor = select(x > 0.0f, 1.0f - parts.power, parts.power);
+  // -0 stays: r at 0 is not below 0.
+  Vec<float> result = fma(x, factor, -rest);
   return with_far_lanes(result, x, x < kNormalTailEnd,
                         [](Vec<float> v) EX_LAMBDA { return gelu_far(v); });
 }

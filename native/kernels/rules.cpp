@@ -22,7 +22,7 @@ EX_INLINE V power_slope(V a, V b, V eps) {
 template <typename V>
 EX_INLINE V exponent_slope(V a, V b) {
   const V zero(0);
-  return select((a == zero) & (b > zero), zero, pow(a, b) * log(a));
+  return select((a == zero) & (b >= zero), zero, pow(a, b) * log(a));
 }
 
 constexpr BinaryRule kRules[] = {

@@ -29,6 +29,7 @@ struct Elementwise {
   Pass pass[kElements];
   // Whether the parameters make sense; null if all do. Others are left to Python, which complains.
   bool (*accepts)(const double* parameters) = nullptr;
+  bool is_choice = false;  // its parameter is True or False, no number
 };
 
 // The two gradients of a binary op from (grad_output, a, b; parameters...), together or alone.

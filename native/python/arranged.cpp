@@ -137,10 +137,7 @@ bool Halves::read(PyObject* x, PyObject* given_axis) {
     return false;
   }
   array.reset(contiguous(given));
-  if (!array) {
-    PyErr_Clear();
-    return false;
-  }
+  if (!array) return false;
   const npy_intp* shape = PyArray_DIMS(array.array());
   rows = PyArray_MultiplyList(shape, axis);
   n = PyArray_MultiplyList(shape + axis, ndim - axis) / 2;

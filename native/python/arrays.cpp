@@ -85,7 +85,7 @@ PyObject* new_array_stealing(PyArray_Descr* descriptor, int ndim, const npy_intp
   void* block = allocate_block(static_cast<size_t>(bytes));
   if (block == nullptr) {
     Py_DECREF(descriptor);
-    return PyErr_NoMemory();
+    return PyErr_Format(PyExc_MemoryError, "out of memory: an array needs %zd bytes", bytes);
   }
   PyObject* array = PyArray_NewFromDescr(&PyArray_Type, descriptor, ndim, shape, nullptr, block,
                                          NPY_ARRAY_CARRAY, nullptr);

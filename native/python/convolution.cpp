@@ -102,7 +102,7 @@ PyObject* compute(int typenum, const Convolution& shape, PyObject* const* inputs
   if (!result) return nullptr;
   const void *a = PyArray_DATA(first.array()), *b = PyArray_DATA(second.array());
   void* target = PyArray_DATA(result.array());
-  try {
+  {
     Unlocked unlocked(nanoseconds(shape));
     if (typenum == NPY_FLOAT32) {
       call(kernels().convolution_float32, static_cast<const float*>(a),
@@ -111,8 +111,6 @@ PyObject* compute(int typenum, const Convolution& shape, PyObject* const* inputs
       call(kernels().convolution_float64, static_cast<const double*>(a),
            static_cast<const double*>(b), static_cast<double*>(target));
     }
-  } catch (const std::bad_alloc&) {
-    return PyErr_NoMemory();
   }
   return result.release();
 }
@@ -125,7 +123,6 @@ struct Bias {
     if (object == Py_None) return true;
     if (!is_operand(object, 1, typenum) || shape_of(object)[0] != channels) return false;
     holder.reset(contiguous(reinterpret_cast<PyArrayObject*>(object)));
-    if (!holder) PyErr_Clear();
     return static_cast<bool>(holder);
   }
   template <typename T>

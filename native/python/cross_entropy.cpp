@@ -36,10 +36,7 @@ bool Classes::read(const npy_intp* shape, PyObject* target, PyObject* weight, Py
     return false;
   }
   array.reset(contiguous(vector));
-  if (!array) {
-    PyErr_Clear();
-    return false;
-  }
+  if (!array) return false;
   rows = shape[0];
   classes = shape[1];
   targets = reinterpret_cast<const int64_t*>(array.data());
@@ -70,7 +67,6 @@ bool Matrix::read(PyObject* object) {
     return false;
   }
   array.reset(contiguous(matrix));
-  if (!array) PyErr_Clear();
   return static_cast<bool>(array);
 }
 

@@ -45,6 +45,7 @@ struct DispatcherObject {
 };
 
 bool observed = false;
+PyObject* shape_name = nullptr;  // "shape", made when the module is
 
 DispatcherObject* as_dispatcher(PyObject* object) {
   return reinterpret_cast<DispatcherObject*>(object);
@@ -90,7 +91,9 @@ PyObject* number_tensor(PyObject* number, PyObject* result) {
 
 // New reference to what one keeper asks for.
 PyObject* kept(Keeper keeper, PyObject* const* bound, int arity, PyObject* result) {
-  static PyObject* const shape_name = PyUnicode_InternFromString("shape");
+  static PyObject* shape_name = nullptr;
+  if (shape_name == nullptr) shape_name = PyUnicode_InternFromString("shape");
+  if (shape_name == nullptr) return nullptr;
   switch (keeper.what) {
     case Keep::tensor:
       if (is_number(bound[keeper.index])) return number_tensor(bound[keeper.index], result);
@@ -100,6 +103,7 @@ PyObject* kept(Keeper keeper, PyObject* const* bound, int arity, PyObject* resul
       if (bound[keeper.index] == Py_None) return Py_NewRef(Py_None);
       return PyObject_GetAttr(as_tensor(bound[keeper.index])->array, shape_name);
     case Keep::dtype:
+      if (!is_tensor(bound[keeper.index])) return nullptr;  // the long way
       return PyObject_GetAttrString(as_tensor(bound[keeper.index])->array, "dtype");
     case Keep::output:
       return Py_NewRef(result);
@@ -163,7 +167,7 @@ PyObject* short_way(const DispatcherObject& self, PyObject* const* given, Py_ssi
       return nullptr;
     }
   }
-  Reference result(self.call(self.definition, arguments, self.count));
+  Reference result(run_kernel(self.call, self.definition, arguments, self.count));
   if (!result || result.get() == Py_NotImplemented || !PyArray_Check(result.get())) return nullptr;
   Reference output(new_tensor(result.get()));
   if (output && is_recorded(self, bound) && !record(self, bound, output.get(), result.get())) {
@@ -176,7 +180,12 @@ PyObject* call_dispatcher(PyObject* object, PyObject* const* given, size_t flagg
                           PyObject* keywords) {
   const DispatcherObject& self = *as_dispatcher(object);
   PyObject* output = short_way(self, given, PyVectorcall_NARGS(flagged_count), keywords);
-  if (output != nullptr || PyErr_Occurred()) return output;
+  if (output != nullptr) return output;
+  if (PyErr_Occurred()) {
+    // A shape that NumPy cannot make: the long way says so in terms of the arguments.
+    if (!PyErr_ExceptionMatches(PyExc_ValueError)) return nullptr;
+    PyErr_Clear();
+  }
   return PyObject_Vectorcall(self.long_way, given, flagged_count, keywords);
 }
 
@@ -186,6 +195,13 @@ bool read_ints(PyObject* sequence, int* target, int& count) {
     target[i] = static_cast<int>(PyLong_AsLong(PyTuple_GET_ITEM(sequence, i)));
   }
   return !PyErr_Occurred();
+}
+
+bool all_below(const int* numbers, int count, int limit) {
+  for (int i = 0; i < count; ++i) {
+    if (numbers[i] < 0 || numbers[i] >= limit) return false;
+  }
+  return true;
 }
 
 // long_way, kernel or None, names, defaults (Ellipsis where required), places, arity, optional
@@ -198,8 +214,25 @@ PyObject* create(PyTypeObject* type, PyObject* arguments, PyObject*) {
                         &optional)) {
     return nullptr;
   }
-  if (PyTuple_GET_SIZE(names) > kMaxArguments || PyTuple_GET_SIZE(places) > kMaxArguments) {
-    kernel = Py_None;
+  if (PyTuple_GET_SIZE(names) > kMaxArguments) kernel = Py_None;
+  int place_numbers[kMaxArguments];
+  if (kernel != Py_None) {
+    const Py_ssize_t size = PyTuple_GET_SIZE(names);
+    int count = 0;
+    if (PyTuple_GET_SIZE(defaults) != size || PyTuple_GET_SIZE(places) != size ||
+        PyTuple_GET_SIZE(optional) != arity || arity > size) {
+      PyErr_SetString(PyExc_ValueError, "Dispatcher: each parameter needs a default and a place");
+      return nullptr;
+    }
+    if (!read_ints(places, place_numbers, count)) return nullptr;
+    bool taken[kMaxArguments] = {};
+    for (int i = 0; i < count; ++i) {
+      if (!all_below(place_numbers + i, 1, count) || taken[place_numbers[i]]) {
+        PyErr_SetString(PyExc_ValueError, "Dispatcher: places must be those of all parameters");
+        return nullptr;
+      }
+      taken[place_numbers[i]] = true;
+    }
   }
   PyObject* object = type->tp_alloc(type, 0);
   if (object == nullptr) return nullptr;
@@ -214,8 +247,7 @@ PyObject* create(PyTypeObject* type, PyObject* arguments, PyObject*) {
   for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(optional) && i < kMaxArguments; ++i) {
     self->optional[i] = PyTuple_GET_ITEM(optional, i) == Py_True;
   }
-  int place_count = 0;
-  if (kernel != Py_None && !read_ints(places, self->places, place_count)) return nullptr;
+  if (kernel != Py_None) std::memcpy(self->places, place_numbers, sizeof place_numbers);
   if (kernel != Py_None && kernel_parts(kernel, self->call, self->definition)) {
     self->kernel = Py_NewRef(kernel);
   }
@@ -235,13 +267,29 @@ PyObject* set_rule(PyObject* object, PyObject* arguments) {
     PyErr_SetString(PyExc_ValueError, "set_rule: too many arguments");
     return nullptr;
   }
-  int kind_numbers[kMaxArguments], index_numbers[kMaxArguments];
-  if (!read_ints(differentiable, self->differentiable, self->differentiable_count) ||
-      !read_ints(kinds, kind_numbers, self->keeper_count) ||
-      !read_ints(indices, index_numbers, self->keeper_count)) {
+  int inputs[kMaxArguments], kind_numbers[kMaxArguments], index_numbers[kMaxArguments];
+  int input_count = 0, keeper_count = 0;
+  if (!read_ints(differentiable, inputs, input_count) ||
+      !read_ints(kinds, kind_numbers, keeper_count) ||
+      !read_ints(indices, index_numbers, keeper_count)) {
     return nullptr;
   }
-  for (int i = 0; i < self->keeper_count; ++i) {
+  bool fits = all_below(inputs, input_count, self->arity) &&
+              all_below(kind_numbers, keeper_count, static_cast<int>(Keep::attribute) + 1);
+  for (int i = 0; fits && i < keeper_count; ++i) {
+    const bool attribute = static_cast<Keep>(kind_numbers[i]) == Keep::attribute;
+    const int limit = attribute ? self->count - self->arity : self->arity;
+    fits = static_cast<Keep>(kind_numbers[i]) == Keep::output ||
+           all_below(index_numbers + i, 1, limit);
+  }
+  if (!fits) {
+    PyErr_SetString(PyExc_ValueError, "set_rule: indices must be those of inputs and attributes");
+    return nullptr;
+  }
+  std::memcpy(self->differentiable, inputs, sizeof inputs);
+  self->differentiable_count = input_count;
+  self->keeper_count = keeper_count;
+  for (int i = 0; i < keeper_count; ++i) {
     self->keepers[i] = {static_cast<Keep>(kind_numbers[i]), index_numbers[i]};
   }
   Py_XSETREF(self->rule, Py_NewRef(rule));
@@ -313,7 +361,8 @@ PyMethodDef functions[] = {{"set_observed", set_observed, METH_O, nullptr}, {}};
 bool is_observed() { return observed; }
 
 bool add_dispatcher_type(PyObject* module) {
-  return PyType_Ready(&dispatcher_type) == 0 &&
+  shape_name = PyUnicode_InternFromString("shape");
+  return shape_name != nullptr && PyType_Ready(&dispatcher_type) == 0 &&
          PyModule_AddObjectRef(module, "Dispatcher",
                                reinterpret_cast<PyObject*>(&dispatcher_type)) == 0 &&
          PyModule_AddFunctions(module, functions) == 0;

@@ -30,7 +30,8 @@ PyObject* call_from_table(const void* definition, PyObject* const* arguments, Py
   if (!operands.read(arguments, kernel.inputs, kernel.first_is_boolean) ||
       (kRule && !have_one_shape(operands)) ||
       !read_numbers(arguments + kernel.inputs, kernel.parameters, parameters) ||
-      (kernel.accepts != nullptr && !kernel.accepts(parameters))) {
+      (kernel.accepts != nullptr && !kernel.accepts(parameters)) ||
+      (kernel.is_choice && !PyBool_Check(arguments[kernel.inputs]))) {
     return not_implemented();
   }
   return result_of_pass(kernel.pass, kernel.cost, operands, parameters, kernel.result_is_boolean);
@@ -140,6 +141,11 @@ PyObject* run_binary_rule(const BinaryRule& rule, const Operands& operands,
   Shape of_output;
   if (!read_needs(needs, needs_a, needs_b) || !broadcast_shape(inputs, 2, of_output) ||
       !(operands.is_number[0] || has_shape(operands.views[0], of_output))) {
+    return not_implemented();
+  }
+  // Terms of 16 bits would be rounded before they are added, and only their sum may be.
+  if (operands.storage.half != nullptr &&
+      ((needs_a && !has_shape(a, of_output)) || (needs_b && !has_shape(b, of_output)))) {
     return not_implemented();
   }
   return summed_gradients(rule, operands, parameters, a, b, needs_a, needs_b);

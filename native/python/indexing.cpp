@@ -232,7 +232,7 @@ PyObject* view_at(PyObject* x, PyObject* index) {
   Reference items(view_index(index));
   Reference view(items ? PyObject_GetItem(x, items.get()) : nullptr);
   if (view && PyArray_CheckExact(view.get())) return view.release();
-  PyErr_Clear();
+  if (!PyErr_ExceptionMatches(PyExc_MemoryError)) PyErr_Clear();
   return not_implemented();
 }
 
@@ -243,6 +243,14 @@ PyObject* call_getitem(const void*, PyObject* const* arguments, Py_ssize_t count
   if (indices == nullptr) return view_at(arguments[0], arguments[1]);
   if (PyArray_NDIM(as_array(arguments[0])) == 0) return not_implemented();
   return take(as_array(arguments[0]), indices, 0);
+}
+
+// Whether there can be an array of this shape at all; Python says what is wrong with it.
+bool fits_memory(const npy_intp* shape, int ndim) {
+  npy_intp bytes = sizeof(double);
+  return std::all_of(shape, shape + ndim, [&](npy_intp size) {
+    return size == 0 || !__builtin_mul_overflow(bytes, size, &bytes);
+  });
 }
 
 // x, shape, index: for place, and for the rule of getitem, which is the same.
@@ -260,6 +268,7 @@ PyObject* call_place(const void*, PyObject* const* arguments, Py_ssize_t count) 
   if (indices != nullptr) {
     return ndim == 0 ? not_implemented() : add_slices(x, ndim, shape, indices, 0);
   }
+  if (!fits_memory(shape, ndim)) return not_implemented();
   Reference whole(new_array(storage.typenum, ndim, shape));
   if (!whole) return nullptr;
   Reference part(view_at(whole.get(), arguments[2]));
@@ -269,7 +278,8 @@ PyObject* call_place(const void*, PyObject* const* arguments, Py_ssize_t count) 
     return not_implemented();
   }
   std::memset(data_of(whole), 0, PyArray_NBYTES(whole.array()));
-  if (PyArray_CopyInto(part.array(), x) < 0) return nullptr;
+  const int copied = taking_lock([&] { return PyArray_CopyInto(part.array(), x); });
+  if (copied < 0) return nullptr;
   return whole.release();
 }
 

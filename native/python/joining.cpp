@@ -78,7 +78,8 @@ PyObject* call_concatenate(const void*, PyObject* const* arguments, Py_ssize_t c
   std::copy_n(PyArray_DIMS(first), ndim, shape);
   shape[axis] = 0;
   for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(arguments[0]); ++i) {
-    shape[axis] += PyArray_DIM(array_at(arguments[0], i), axis);
+    const npy_intp length = PyArray_DIM(array_at(arguments[0], i), axis);
+    if (__builtin_add_overflow(shape[axis], length, &shape[axis])) return not_implemented();
   }
   Reference result(new_array(PyArray_DESCR(first), ndim, shape));
   if (result) fill(arguments[0], result.array(), axis, false);

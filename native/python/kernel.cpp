@@ -1,6 +1,8 @@
 #include "kernel.h"
 
+#include <chrono>
 #include <cstddef>
+#include <thread>
 
 namespace extensor {
 namespace {
@@ -17,7 +19,7 @@ PyObject* call_kernel(PyObject* self, PyObject* const* arguments, size_t flagged
                       PyObject* keywords) {
   if (keywords != nullptr && PyTuple_GET_SIZE(keywords) > 0) return not_implemented();
   const KernelObject* kernel = reinterpret_cast<KernelObject*>(self);
-  return kernel->call(kernel->definition, arguments, PyVectorcall_NARGS(flagged_count));
+  return run_kernel(kernel->call, kernel->definition, arguments, PyVectorcall_NARGS(flagged_count));
 }
 
 PyObject* represent(PyObject* self) {
@@ -49,6 +51,10 @@ PyTypeObject kernel_type = [] {
 }();
 
 }  // namespace
+
+void wait_for_exit() {
+  for (;;) std::this_thread::sleep_for(std::chrono::hours(1));
+}
 
 bool register_kernel_type(PyObject* module) {
   return PyType_Ready(&kernel_type) == 0 &&

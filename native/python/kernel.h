@@ -3,6 +3,9 @@
 // Python's.
 #pragma once
 
+#include <exception>
+#include <new>
+
 #include "arrays.h"
 
 namespace extensor {
@@ -22,13 +25,59 @@ bool kernel_parts(PyObject* object, KernelCall& call, const void*& definition);
 
 inline PyObject* not_implemented() { return Py_NewRef(Py_NotImplemented); }
 
-// Releases the interpreter's lock for work that takes longer than taking it back.
+// Calls a function that returns an object. No C++ exception passes on to the interpreter, whose
+// frames it would tear: it becomes a Python error.
+template <typename Function>
+PyObject* guarded(const Function& function) {
+  try {
+    return function();
+  } catch (const std::bad_alloc&) {
+    return PyErr_NoMemory();
+  } catch (const std::exception& error) {
+    PyErr_SetString(PyExc_RuntimeError, error.what());
+    return nullptr;
+  }
+}
+
+// The one way to call a kernel. Arguments that could not be read for lack of memory are an error,
+// not a reason to decline; a shape that NumPy refuses is a reason, since Python explains it better.
+inline PyObject* run_kernel(KernelCall call, const void* definition, PyObject* const* arguments,
+                            Py_ssize_t count) {
+  return guarded([&]() -> PyObject* {
+    PyObject* result = call(definition, arguments, count);
+    if (result != nullptr && result != Py_NotImplemented) return result;
+    if (PyErr_Occurred() == nullptr) return result;
+    Py_XDECREF(result);
+    if (!PyErr_ExceptionMatches(PyExc_ValueError)) return nullptr;
+    PyErr_Clear();
+    return not_implemented();
+  });
+}
+
+// Never returns: the process is about to end.
+[[noreturn]] void wait_for_exit();
+
+// Calls what may take the interpreter's lock. Once the interpreter has ended, that ends the calling
+// thread by unwinding its stack, without the lock that the references on it need to be given up.
+template <typename Function>
+auto taking_lock(const Function& function) {
+  try {
+    return function();
+  } catch (...) {
+    wait_for_exit();
+  }
+}
+
+// Releases the interpreter's lock for work that takes longer than taking it back. An interpreter
+// that is ending runs on one thread alone, and has no use for it.
 class Unlocked {
  public:
   explicit Unlocked(int64_t nanoseconds)
-      : state_(nanoseconds > 2000 ? PyEval_SaveThread() : nullptr) {}
+      : state_(nanoseconds > 2000 && Py_IsInitialized() ? PyEval_SaveThread() : nullptr) {}
   ~Unlocked() {
-    if (state_ != nullptr) PyEval_RestoreThread(state_);
+    if (state_ == nullptr) return;
+    if (!Py_IsInitialized()) wait_for_exit();
+    taking_lock([this] { PyEval_RestoreThread(state_); });
   }
   Unlocked(const Unlocked&) = delete;
   Unlocked& operator=(const Unlocked&) = delete;

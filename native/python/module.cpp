@@ -1,4 +1,5 @@
 // The module extensor._native: its kernels by name, and the settings of the runtime.
+#include <algorithm>
 #include <cstdlib>
 
 #include "../kernels/tables.h"
@@ -75,9 +76,12 @@ namespace {
 PyObject* get_num_threads(PyObject*, PyObject*) { return PyLong_FromLong(num_threads()); }
 
 PyObject* set_thread_count(PyObject*, PyObject* argument) {
-  const long count = PyLong_AsLong(argument);
+  constexpr long kMostThreads = 4096;
+  int overflow = 0;
+  const long count = PyLong_AsLongAndOverflow(argument, &overflow);
   if (count == -1 && PyErr_Occurred()) return nullptr;
-  set_num_threads(static_cast<int>(count));
+  set_num_threads(
+      static_cast<int>(overflow > 0 ? kMostThreads : std::clamp<long>(count, 1, kMostThreads)));
   Py_RETURN_NONE;
 }
 
@@ -187,8 +191,11 @@ bool fill(PyObject* module) {
 
 PyMODINIT_FUNC PyInit__native() {
   using namespace extensor;
-  if (!import_numpy() || !check_environment()) return nullptr;
-  PyObject* module = PyModule_Create(&module_definition);
-  if (module != nullptr && !fill(module)) Py_CLEAR(module);
-  return module;
+  return guarded([]() -> PyObject* {
+    if (!import_numpy() || !check_environment()) return nullptr;
+    num_threads();  // reads files once, and never again where there may be no memory for it
+    PyObject* module = PyModule_Create(&module_definition);
+    if (module != nullptr && !fill(module)) Py_CLEAR(module);
+    return module;
+  });
 }

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
+#include <optional>
 #include <vector>
 
 #include "copying.h"
@@ -14,7 +16,13 @@ namespace extensor {
 namespace {
 
 constexpr int64_t kTile = 1024;
+constexpr int kGradient = 1;                   // the role that is only read
 constexpr int64_t kLine = 64 / sizeof(float);  // elements of a cache line
+
+// Of a whole parameter and of its direction, or of a piece.
+struct Squares {
+  double of[2] = {0, 0};
+};
 
 // The arrays of one parameter, by role. A role that is not in use is null.
 struct Entry {
@@ -90,10 +98,7 @@ class Lists {
     } else {
       if (!read_only) return false;
       object = contiguous(array);
-      if (object == nullptr) {
-        PyErr_Clear();
-        return false;
-      }
+      if (object == nullptr) return false;
       kept_.push_back(object);
       array = reinterpret_cast<PyArrayObject*>(object);
     }
@@ -196,70 +201,114 @@ bool read_attributes(PyObject* const* arguments, Py_ssize_t count, double* value
   return true;
 }
 
-// Lists of arrays, then numbers; returns the first list, whose arrays it has changed.
-PyObject* call_update(const void* definition, PyObject* const* arguments, Py_ssize_t count) {
-  const UpdateKernel& kernel = *static_cast<const UpdateKernel*>(definition);
-  double attributes[kUpdateAttributes];
+// What an update does, and all the memory it needs: once that is there, it can no longer fail.
+struct Job {
+  const void* kernel;  // that it was prepared for
   Lists lists;
-  const int read_only = 1;
-  if (count != kernel.arrays + kernel.attributes ||
-      !read_attributes(arguments + kernel.arrays, kernel.attributes, attributes) ||
-      !lists.read(arguments, kernel.arrays, kernel.required, read_only)) {
+  std::optional<Work> work;
+  std::vector<Squares> pieces, whole;
+
+  bool prepare(PyObject* const* arguments, int roles, int required, Cost cost, bool measured) {
+    if (!lists.read(arguments, roles, required, kGradient)) return false;
+    work.emplace(lists.entries, cost);
+    if (measured) {
+      pieces.resize(work->pieces.size());
+      whole.resize(lists.entries.size());
+    }
+    return true;
+  }
+};
+
+constexpr char kJobName[] = "extensor.update";
+
+void destroy_job(PyObject* capsule) {
+  delete static_cast<Job*>(PyCapsule_GetPointer(capsule, kJobName));
+}
+
+// An update is called with its lists and its numbers. With the lists alone it only prepares itself;
+// what that returns may follow the numbers of a later call. So several updates can be made sure of
+// before the first of them changes anything.
+template <typename Run>
+PyObject* prepared_or_run(const void* kernel, PyObject* const* arguments, Py_ssize_t count,
+                          int roles, int required, int numbers, Cost cost, bool measured,
+                          const Run& run) {
+  double attributes[kUpdateAttributes];
+  if (count == roles) {
+    std::unique_ptr<Job> job(new Job{kernel});
+    if (!job->prepare(arguments, roles, required, cost, measured)) return not_implemented();
+    PyObject* capsule = PyCapsule_New(job.get(), kJobName, destroy_job);
+    if (capsule != nullptr) job.release();
+    return capsule;
+  }
+  if (count < roles + numbers || !read_attributes(arguments + roles, numbers, attributes)) {
     return not_implemented();
   }
-  if (kernel.prepare != nullptr) kernel.prepare(attributes);
-  {
-    const Work work(lists.entries, kernel.cost);
-    Unlocked unlocked(work.nanoseconds);
-    work.run([&](const Piece& piece, size_t) {
-      const Entry& entry = lists.entries[piece.entry];
-      const auto update = kernel.update[static_cast<int>(entry.element)];
-      with_arrays(entry, piece, kernel.arrays, read_only,
-                  [&](void* const* arrays, int64_t n) { update(arrays, n, attributes); });
-    });
+  if (count == roles + numbers) {
+    Job job{kernel};
+    if (!job.prepare(arguments, roles, required, cost, measured)) return not_implemented();
+    run(job, attributes);
+  } else {
+    PyObject* capsule = arguments[roles + numbers];
+    if (count > roles + numbers + 1 || !PyCapsule_IsValid(capsule, kJobName)) {
+      return not_implemented();
+    }
+    Job& job = *static_cast<Job*>(PyCapsule_GetPointer(capsule, kJobName));
+    if (job.kernel != kernel) return not_implemented();
+    run(job, attributes);
   }
   return Py_NewRef(arguments[0]);
 }
 
+// Lists of arrays, then numbers; returns the first list, whose arrays it has changed.
+PyObject* call_update(const void* definition, PyObject* const* arguments, Py_ssize_t count) {
+  const UpdateKernel& kernel = *static_cast<const UpdateKernel*>(definition);
+  return prepared_or_run(
+      definition, arguments, count, kernel.arrays, kernel.required, kernel.attributes, kernel.cost,
+      false, [&](Job& job, double* attributes) {
+        if (kernel.prepare != nullptr) kernel.prepare(attributes);
+        Unlocked unlocked(job.work->nanoseconds);
+        job.work->run([&](const Piece& piece, size_t) {
+          const Entry& entry = job.lists.entries[piece.entry];
+          const auto update = kernel.update[static_cast<int>(entry.element)];
+          with_arrays(entry, piece, kernel.arrays, kGradient,
+                      [&](void* const* arrays, int64_t n) { update(arrays, n, attributes); });
+        });
+      });
+}
+
+void run_lamb(Job& job, double* attributes) {
+  constexpr int kRoles = 4;
+  const LambKernel& kernel = kernels().lamb;
+  const std::vector<Entry>& entries = job.lists.entries;
+  const Work& work = *job.work;
+  kernel.prepare(attributes);
+  Unlocked unlocked(2 * work.nanoseconds);
+  std::fill(job.pieces.begin(), job.pieces.end(), Squares{});
+  std::fill(job.whole.begin(), job.whole.end(), Squares{});
+  work.run([&](const Piece& piece, size_t number) {
+    const Entry& entry = entries[piece.entry];
+    const auto measure = kernel.measure[static_cast<int>(entry.element)];
+    with_arrays(entry, piece, kRoles, kGradient, [&](void* const* arrays, int64_t n) {
+      measure(arrays, n, attributes, job.pieces[number].of);
+    });
+  });
+  for (size_t i = 0; i < job.pieces.size(); ++i) {
+    for (int k = 0; k < 2; ++k) job.whole[work.pieces[i].entry].of[k] += job.pieces[i].of[k];
+  }
+  work.run([&](const Piece& piece, size_t) {
+    const Entry& entry = entries[piece.entry];
+    const double parameter = std::sqrt(job.whole[piece.entry].of[0]);
+    const double direction = std::sqrt(job.whole[piece.entry].of[1]);
+    const double ratio = parameter > 0 && direction > 0 ? parameter / direction : 1;
+    const auto move = kernel.move[static_cast<int>(entry.element)];
+    with_arrays(entry, piece, kRoles, kGradient,
+                [&](void* const* arrays, int64_t n) { move(arrays, n, attributes, ratio); });
+  });
+}
+
 // parameters, gradients, m, v, step, lr, beta1, beta2, eps, weight_decay, maximize
 PyObject* call_lamb(const void*, PyObject* const* arguments, Py_ssize_t count) {
-  constexpr int kRoles = 4, kNumbers = 7, kReadOnly = 1;
-  const LambKernel& kernel = kernels().lamb;
-  double attributes[kUpdateAttributes];
-  Lists lists;
-  if (count != kRoles + kNumbers || !read_attributes(arguments + kRoles, kNumbers, attributes) ||
-      !lists.read(arguments, kRoles, kRoles, kReadOnly)) {
-    return not_implemented();
-  }
-  kernel.prepare(attributes);
-  {
-    const Work work(lists.entries, Cost::medium);
-    Unlocked unlocked(2 * work.nanoseconds);
-    struct Squares {
-      double of[2] = {0, 0};
-    };
-    std::vector<Squares> pieces(work.pieces.size()), whole(lists.entries.size());
-    work.run([&](const Piece& piece, size_t number) {
-      const Entry& entry = lists.entries[piece.entry];
-      const auto measure = kernel.measure[static_cast<int>(entry.element)];
-      with_arrays(entry, piece, kRoles, kReadOnly, [&](void* const* arrays, int64_t n) {
-        measure(arrays, n, attributes, pieces[number].of);
-      });
-    });
-    for (size_t i = 0; i < pieces.size(); ++i) {
-      for (int k = 0; k < 2; ++k) whole[work.pieces[i].entry].of[k] += pieces[i].of[k];
-    }
-    work.run([&](const Piece& piece, size_t) {
-      const Entry& entry = lists.entries[piece.entry];
-      const double parameter = std::sqrt(whole[piece.entry].of[0]);
-      const double direction = std::sqrt(whole[piece.entry].of[1]);
-      const double ratio = parameter > 0 && direction > 0 ? parameter / direction : 1;
-      const auto move = kernel.move[static_cast<int>(entry.element)];
-      with_arrays(entry, piece, kRoles, kReadOnly,
-                  [&](void* const* arrays, int64_t n) { move(arrays, n, attributes, ratio); });
-    });
-  }
-  return Py_NewRef(arguments[0]);
+  return prepared_or_run(&kernels().lamb, arguments, count, 4, 4, 7, Cost::medium, true, run_lamb);
 }
 
 // A list of arrays and the order of the norm, 2 or infinity; returns a 0-d float64 array.

@@ -170,14 +170,15 @@ PyObject* call_max_rule(const void*, PyObject* const* arguments, Py_ssize_t coun
       });
 }
 
-// x, kernel_size, stride, padding, ceil_mode, count_include_pad
+// x, kernel_size, stride, padding, ceil_mode, count_include_pad and, of planes, divisor_override
 template <int kAxes>
 PyObject* call_avg_pool(const void*, PyObject* const* arguments, Py_ssize_t count) {
   Planes planes;
   Windows windows;
   Pooling p;
   Source x;
-  if (count != 6 || !x.accept(arguments[0]) || !planes.read(x.array, kAxes) ||
+  if (count != (kAxes == 2 ? 7 : 6) || (kAxes == 2 && arguments[6] != Py_None) ||
+      !x.accept(arguments[0]) || !planes.read(x.array, kAxes) ||
       !windows.read(arguments + 1, nullptr, arguments[4], kAxes) || !windows.over(planes, p) ||
       !PyBool_Check(arguments[5])) {
     return not_implemented();
@@ -191,15 +192,17 @@ PyObject* call_avg_pool(const void*, PyObject* const* arguments, Py_ssize_t coun
                      });
 }
 
-// grad_output, input_shape, kernel_size, stride, padding, ceil_mode, count_include_pad
+// grad_output, input_shape, kernel_size, stride, padding, ceil_mode, count_include_pad,
+// divisor_override
 PyObject* call_avg_rule(const void*, PyObject* const* arguments, Py_ssize_t count) {
   Planes planes;
   Windows windows;
   Pooling p;
   Source gradient;
-  if (count != 7 || !gradient.accept(arguments[0]) || !planes.read(arguments[1], 2) ||
-      !windows.read(arguments + 2, nullptr, arguments[5], 2) || !windows.over(planes, p) ||
-      !PyBool_Check(arguments[6]) || !planes.has_shape(gradient.array, p.rows.out, p.columns.out)) {
+  if (count != 8 || arguments[7] != Py_None || !gradient.accept(arguments[0]) ||
+      !planes.read(arguments[1], 2) || !windows.read(arguments + 2, nullptr, arguments[5], 2) ||
+      !windows.over(planes, p) || !PyBool_Check(arguments[6]) ||
+      !planes.has_shape(gradient.array, p.rows.out, p.columns.out)) {
     return not_implemented();
   }
   if (!gradient.open()) return nullptr;

@@ -53,6 +53,7 @@ PyObject* call_replayer(PyObject* object, PyObject* const* given, size_t flagged
   }
   PyObject* const saved = given[1];
   Reference eps(self.eps_at < 0 ? nullptr : PyFloat_FromDouble(mode().epsilon));
+  if (self.eps_at >= 0 && !eps) return nullptr;
   PyObject* arguments[kMaxArguments];
   int count = 0;
   arguments[count++] = as_tensor(given[0])->array;
@@ -62,8 +63,9 @@ PyObject* call_replayer(PyObject* object, PyObject* const* given, size_t flagged
   }
   if (count == self.eps_at + 1) arguments[count++] = eps.get();
   if (!self.single) arguments[count++] = given[2];
-  Reference result(self.call(self.definition, arguments, count));
+  Reference result(run_kernel(self.call, self.definition, arguments, count));
   if (!result || result.get() == Py_NotImplemented) return result.release();
+  if (!self.single && !PyTuple_Check(result.get())) return not_implemented();
   return wrapped(result.get(), self.single);
 }
 

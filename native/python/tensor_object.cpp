@@ -69,12 +69,29 @@ PyMemberDef tensor_members[] = {
     {},
 };
 
+// Members are used here without a look at whether they are there, so none can be deleted; a
+// gradient that is deleted becomes None.
+int set_tensor_attribute(PyObject* self, PyObject* name, PyObject* value) {
+  if (value == nullptr && PyUnicode_Check(name)) {
+    for (const PyMemberDef* member = tensor_members; member->name != nullptr; ++member) {
+      if (PyUnicode_CompareWithASCIIString(name, member->name) != 0) continue;
+      if (member->offset != offsetof(TensorObject, grad)) {
+        PyErr_Format(PyExc_AttributeError, "tensor: %U cannot be deleted", name);
+        return -1;
+      }
+      value = Py_None;
+    }
+  }
+  return PyObject_GenericSetAttr(self, name, value);
+}
+
 PyTypeObject tensor_base = [] {
   PyTypeObject type = {PyVarObject_HEAD_INIT(nullptr, 0)};
   type.tp_name = "extensor._native.TensorBase";
   type.tp_basicsize = sizeof(TensorObject);
   type.tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC;
   type.tp_new = create_tensor;
+  type.tp_setattro = set_tensor_attribute;
   type.tp_dealloc = destroy<clear_tensor>;
   type.tp_traverse = traverse_tensor;
   type.tp_clear = clear_tensor;
@@ -197,6 +214,75 @@ PyObject* next_number(PyObject*, PyObject*) { return PyLong_FromLongLong(++last_
 PyObject* clock(PyObject*, PyObject*) { return PyLong_FromLongLong(change_clock); }
 PyObject* advance_clock(PyObject*, PyObject*) { return PyLong_FromLongLong(++change_clock); }
 
+PyObject* base_of(PyObject* array) {
+  return PyArray_Check(array) ? PyArray_BASE(reinterpret_cast<PyArrayObject*>(array)) : nullptr;
+}
+
+PyObject* owner_of(PyObject* array) {
+  while (PyObject* base = base_of(array)) array = base;
+  return array;
+}
+
+Py_ssize_t count_in(PyObject* list, PyObject* object) {
+  Py_ssize_t count = 0;
+  for (Py_ssize_t i = 0; i < PyList_GET_SIZE(list); ++i) {
+    count += PyList_GET_ITEM(list, i) == object;
+  }
+  return count;
+}
+
+// tensor, list of what nodes of the tape saved: whether anybody but the tensor and those nodes can
+// see the memory of its array. Every reference to it is accounted for: those of the list come in
+// pairs, one of the list's and one of the node's. Arrays of other libraries do not tell.
+PyObject* shares_memory(PyObject*, PyObject* arguments) {
+  PyObject *object, *saved;
+  if (!PyArg_ParseTuple(arguments, "OO!", &object, &PyList_Type, &saved)) return nullptr;
+  if (!is_tensor(object)) {
+    PyErr_SetString(PyExc_TypeError, "shares_memory: needs a tensor");
+    return nullptr;
+  }
+  PyObject* const array = as_tensor(object)->array;
+  PyObject* const owner = owner_of(array);
+  Py_ssize_t known = 0;  // references to the owner
+  const auto account = [&](PyObject* seen, Py_ssize_t holders) {
+    if (seen == owner) {
+      known += holders;
+      return true;
+    }
+    known += 1;
+    return base_of(seen) == owner && Py_REFCNT(seen) == holders;
+  };
+  bool shared = !PyArray_Check(owner) || !account(array, 1 + 2 * count_in(saved, array));
+  for (Py_ssize_t i = 0; i < PyList_GET_SIZE(saved) && !shared; ++i) {
+    PyObject* item = PyList_GET_ITEM(saved, i);
+    if (item == object || item == array) continue;
+    PyObject* seen = is_tensor(item) ? as_tensor(item)->array : item;
+    if (owner_of(seen) != owner) continue;
+    const Py_ssize_t holders = 2 * count_in(saved, item);
+    bool first = true;
+    for (Py_ssize_t j = 0; j < i; ++j) first = first && PyList_GET_ITEM(saved, j) != item;
+    if (!first) continue;
+    shared =
+        is_tensor(item) ? Py_REFCNT(item) != holders || !account(seen, 1) : !account(seen, holders);
+  }
+  return PyBool_FromLong(shared || Py_REFCNT(owner) != known);
+}
+
+// tensor, expected gradient, new one: sets it if the gradient is still the expected one. No other
+// thread can come between, as the interpreter's lock is held.
+PyObject* exchange_gradient(PyObject*, PyObject* arguments) {
+  PyObject *object, *expected, *gradient;
+  if (!PyArg_ParseTuple(arguments, "OOO", &object, &expected, &gradient)) return nullptr;
+  if (!is_tensor(object)) {
+    PyErr_SetString(PyExc_TypeError, "exchange_gradient: needs a tensor");
+    return nullptr;
+  }
+  TensorObject* tensor = as_tensor(object);
+  if (tensor->grad != expected) Py_RETURN_FALSE;
+  Py_SETREF(tensor->grad, Py_NewRef(gradient));
+  Py_RETURN_TRUE;
+}
+
 // The subclasses that new tensors and nodes are made of.
 PyObject* set_classes(PyObject*, PyObject* arguments) {
   PyObject *tensor, *node;
@@ -218,6 +304,8 @@ PyMethodDef functions[] = {
     {"clock", clock, METH_NOARGS, nullptr},
     {"advance_clock", advance_clock, METH_NOARGS, nullptr},
     {"set_classes", set_classes, METH_VARARGS, nullptr},
+    {"shares_memory", shares_memory, METH_VARARGS, nullptr},
+    {"exchange_gradient", exchange_gradient, METH_VARARGS, nullptr},
     {},
 };
 

@@ -6,6 +6,7 @@
 #include <exception>
 #include <limits>
 #include <memory>
+#include <new>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -196,7 +197,7 @@ void remove_workers(Pool& pool, size_t keep) {
   for (; pool.workers.size() > keep; pool.workers.pop_back()) pool.workers.back().join();
 }
 
-// A system that refuses a thread leaves us with fewer, which only costs time.
+// A system that refuses a thread, or memory for it, leaves us with fewer, which only costs time.
 void add_workers(Pool& pool, size_t count) {
   const BlockedSignals blocked;
   pool.worker_limit.store(static_cast<int>(count));
@@ -206,6 +207,15 @@ void add_workers(Pool& pool, size_t count) {
       pool.workers.emplace_back(worker_main, &pool, static_cast<int>(pool.workers.size()));
     }
   } catch (const std::exception&) {
+    pool.worker_limit.store(static_cast<int>(pool.workers.size()));
+  }
+}
+
+bool have_own_processors(int threads) {
+  try {
+    return threads <= available_cores();
+  } catch (const std::exception&) {
+    return false;
   }
 }
 
@@ -213,18 +223,19 @@ void resize(Pool& pool, int threads) {
   if (pool.requested == threads) return;
   const size_t workers = static_cast<size_t>(threads - 1);
   if (workers < pool.workers.size()) remove_workers(pool, workers);
-  pool.spin.store(threads <= available_cores());
+  pool.spin.store(have_own_processors(threads));
   if (workers > pool.workers.size()) add_workers(pool, workers);
   pool.callers_processor = -1;
   pool.requested = threads;
 }
 
-Pool& pool_object() {
+// Null if there is no memory for it.
+Pool* pool_object() {
   Pool* pool = current_pool.load(std::memory_order_acquire);
-  if (pool != nullptr) return *pool;
-  auto fresh = std::make_unique<Pool>();
-  if (current_pool.compare_exchange_strong(pool, fresh.get())) pool = fresh.release();
-  return *pool;
+  if (pool != nullptr) return pool;
+  std::unique_ptr<Pool> fresh(new (std::nothrow) Pool);
+  if (fresh && current_pool.compare_exchange_strong(pool, fresh.get())) pool = fresh.release();
+  return pool;
 }
 
 // Marks the calling thread, so that a nested call runs inline even if the pool is free by then
@@ -300,20 +311,23 @@ void parallel_for(int64_t tasks, TaskBody body, void* context) {
     return run_inline(tasks, body, context);
   }
   const InsideTask inside;
-  Pool& pool = pool_object();
-  const Ownership ownership(pool);
+  Pool* const pool = pool_object();
+  if (pool == nullptr) return run_inline(tasks, body, context);
+  const Ownership ownership(*pool);
   if (!ownership) return run_inline(tasks, body, context);
-  resize(pool, threads);
-  run_on_pool(pool, static_cast<int>(tasks), body, context);
+  resize(*pool, threads);
+  run_on_pool(*pool, static_cast<int>(tasks), body, context);
 }
 
 void set_num_threads(int count) {
   wanted_threads.store(std::max(1, count));
   Pool* pool = current_pool.load();
   if (pool == nullptr) return;
-  // Sends superfluous workers home now; if the pool is at work, its next call does it.
-  if (const Ownership ownership(*pool); ownership && count < pool->requested) {
-    resize(*pool, std::max(1, count));
+  // Sends superfluous workers home now; if the pool is at work, its next call does it. Workers that
+  // could not be started are tried again.
+  if (const Ownership ownership(*pool); ownership) {
+    if (count < pool->requested) resize(*pool, std::max(1, count));
+    pool->requested = static_cast<int>(pool->workers.size()) + 1;
   }
 }
 

@@ -17,9 +17,9 @@ using TaskBody = void (*)(void* context, int64_t task);
 
 // Runs body(context, 0) ... body(context, tasks - 1), each once, on the calling thread and the
 // pool's workers, and returns when all are done. Runs everything inline, in order, when called from
-// inside a task (of a call with more than one) or while another thread has the pool. If a task
-// throws, tasks not yet begun are skipped and the first exception is thrown again here, on the
-// calling thread. A task must not fork.
+// inside a task (of a call with more than one), while another thread has the pool, or if there is
+// no memory for one. If a task throws, tasks not yet begun are skipped and the first exception is
+// thrown again here, on the calling thread; nothing else is. A task must not fork.
 void parallel_for(int64_t tasks, TaskBody body, void* context);
 
 template <std::invocable<int64_t> Body>

@@ -3,7 +3,7 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from extensor import dtypes, random
+from extensor import dtypes, names, random
 from extensor import ops as ops
 from extensor.checkpoint import checkpoint
 from extensor.creation import (
@@ -70,7 +70,7 @@ if TYPE_CHECKING:
     from extensor import typing as typing
     from extensor.gradcheck import GradientError, GradientReport, Mistake, check_gradient
     from extensor.io import load, save
-    from extensor.nn.init import xavier_uniform
+    from extensor.nn.init import xavier_normal, xavier_uniform
     from extensor.optim import (
         adagrad_step,
         adam_step,
@@ -163,6 +163,7 @@ __all__ = [
     "uint32",
     "uint64",
     "vjp",
+    "xavier_normal",
     "xavier_uniform",
     "zeros",
     "zeros_like",
@@ -175,7 +176,7 @@ _LAZY = {
     **dict.fromkeys(("GradientError", "GradientReport", "Mistake", "check_gradient"), "gradcheck"),
     **dict.fromkeys(("adagrad_step", "adam_step", "adamw_step", "rmsprop_step"), "optim"),
     **dict.fromkeys(("load", "save"), "io"),
-    "xavier_uniform": "nn.init",
+    **dict.fromkeys(("xavier_normal", "xavier_uniform"), "nn.init"),
     **dict.fromkeys(("sgd_step", "clip_grad_norm", "clip_grad_value"), "optim"),
 }
 _LAZY_MODULES = frozenset(
@@ -194,7 +195,7 @@ if not TYPE_CHECKING:
         if name in _LAZY:
             globals()[name] = value = getattr(import_module(f"extensor.{_LAZY[name]}"), name)
             return value
-        raise AttributeError(f"module 'extensor' has no attribute {name!r}")
+        raise names.missing(name, names.FUNCTIONS, __name__)
 
 
 def __dir__() -> list[str]:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from contextlib import ContextDecorator
 from math import isfinite
 from typing import Any
 
-from extensor import changes, engine, precision, tape
+from extensor import changes, engine, entries, precision, tape
 from extensor.dtypes import DType, as_dtype, bfloat16, is_bfloat16, is_half
-from extensor.errors import type_error, value_error
+from extensor.errors import shown, type_error, value_error
+from extensor.explanation import explaining
 from extensor.optim.clipping import gradients_of, multiply_gradients, norm_of
 from extensor.optim.optimizer import Optimizer
 from extensor.tensor import Tensor
@@ -36,6 +38,7 @@ class autocast(ContextDecorator):
     dtype('float32')
     """
 
+    @explaining
     def __init__(self, dtype: DType = None, enabled: bool = True) -> None:
         chosen = bfloat16() if dtype is None else as_dtype(dtype, "autocast")
         if not is_half(chosen):
@@ -85,6 +88,7 @@ class GradScaler:
     tensor([0., 0.], requires_grad=True)
     """
 
+    @explaining
     def __init__(
         self,
         init_scale: float = 65536.0,
@@ -118,8 +122,11 @@ class GradScaler:
 
     def scale(self, loss: Tensor) -> Tensor:
         """The loss times the present factor."""
+        if not isinstance(loss, Tensor):
+            raise type_error("scale", "loss must be a tensor", loss=shown(loss))
         return loss * self._scale if self.enabled else loss
 
+    @explaining
     def unscale_(self, optimizer: Optimizer) -> None:
         """Divide the gradients by the factor, in place: to be called before clipping them."""
         if not self.enabled:
@@ -134,6 +141,7 @@ class GradScaler:
         multiply_gradients(gradients, 1 / self._scale)
         changes.mark_all(gradients, tape.mode.anomaly)
 
+    @explaining
     def step(self, optimizer: Optimizer) -> bool:
         """``optimizer.step()`` with the gradients unscaled, unless one is not finite: then False."""
         if self.enabled:
@@ -169,11 +177,21 @@ class GradScaler:
         """What is needed to go on as if nothing had happened."""
         return {"scale": self._scale, "good_steps": self._good_steps}
 
+    @explaining
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Take over what :meth:`state_dict` gave."""
-        if set(state_dict) != {"scale", "good_steps"}:
-            raise value_error(
-                "GradScaler", "state must have scale and good_steps", keys=sorted(state_dict)
-            )
-        self._scale = float(state_dict["scale"])
-        self._good_steps = int(state_dict["good_steps"])
+        self._prepared_state(state_dict)()
+
+    def _prepared_state(self, state_dict: Any) -> Callable[[], None]:
+        """What takes over ``state_dict``, once all of it is known to fit."""
+        op = "GradScaler.load_state_dict"
+        given = entries.with_keys(op, state_dict, ["scale", "good_steps"])
+        scale = float(entries.number(op, "scale", given["scale"]))
+        if not (isfinite(scale) and scale > 0):
+            raise value_error(op, "scale must be finite and greater than 0", scale=scale)
+        good_steps = entries.count(op, "good_steps", given["good_steps"])
+
+        def commit() -> None:
+            self._scale, self._good_steps = scale, good_steps
+
+        return commit

@@ -123,7 +123,21 @@ def sigmoid(xp: Any, x: Any) -> Any:
 
 def gated(xp: Any, gate: Any, x: Any) -> Any:
     """``gate * x``, and 0 where the gate is shut even if ``x`` is infinite: the limit there."""
-    return xp.where(gate == 0, xp.zeros((), dtype=gate.dtype), gate * x)
+    return xp.where(gate == 0, xp.copysign(xp.zeros((), dtype=gate.dtype), x), gate * x)
+
+
+def clamped(xp: Any, x: Any, low: Any, high: Any) -> Any:
+    """``x`` held between ``low`` and ``high``, NaN kept; ``high`` where the two are out of order.
+
+    Where ``x`` equals a bound, a zero of the other sign too, it is the bound.
+    """
+    if low is not None:
+        bound = xp.asarray(low, dtype=x.dtype)
+        x = xp.where(x <= bound, bound, x)
+    if high is not None:
+        bound = xp.asarray(high, dtype=x.dtype)
+        x = xp.where(x >= bound, bound, x)
+    return x
 
 
 def set_at(target: Any, index: Any, values: Any) -> Any:

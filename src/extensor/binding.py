@@ -7,7 +7,10 @@ from collections.abc import Callable, Sequence
 from numbers import Real
 from typing import Any
 
-from extensor.errors import type_error
+from extensor.errors import is_ours, marked, type_error
+from extensor.explanation import FAILURES, explained
+from extensor.keywords import FUNCTIONS, without_defaults
+from extensor.names import unknown_keyword
 
 _MISSING = ...  # what the dispatcher takes for a required parameter
 
@@ -46,6 +49,8 @@ class Parameters:
 
     def bound(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Sequence[Any]:
         """The arguments in the order of the signature, defaults filled in."""
+        if kwargs:
+            kwargs = self.known(kwargs)
         given = len(args)
         values = [*args, *self.defaults[given:]]
         for name, value in kwargs.items():
@@ -62,12 +67,21 @@ class Parameters:
                 )
         return values
 
+    def known(self, kwargs: dict[str, Any]) -> dict[str, Any]:
+        """Without what only PyTorch's function of this name has, at its default."""
+        accepted = FUNCTIONS.get(self.name)
+        return kwargs if accepted is None else without_defaults(self.name, kwargs, accepted)
+
     def _refuse(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         """Say what is wrong with the arguments: nothing, if one of them is an Ellipsis (``x[...]``)."""
+        for name in kwargs:
+            text = None if name in self.position else unknown_keyword(self.name, name, self.names)
+            if text is not None:
+                raise marked(TypeError(text))
         try:
             self.signature().bind(*args, **kwargs)
         except TypeError as error:
-            raise TypeError(f"{self.name}: {error}") from None
+            raise marked(TypeError(f"{self.name}: {error}")) from None
 
 
 def reordered(public: Parameters) -> Callable[..., Any]:
@@ -75,36 +89,44 @@ def reordered(public: Parameters) -> Callable[..., Any]:
 
     def bound(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Sequence[Any]:
         public.bound(args, kwargs)
-        result: Sequence[Any] = public.written(*args, **kwargs)
+        result: Sequence[Any] = public.written(*args, **public.known(kwargs))
         return result
 
     return bound
 
 
 def guarded(
-    name: str, bound: Callable[..., Sequence[Any]], call: Callable[[Sequence[Any]], Any]
+    parameters: Parameters,
+    bound: Callable[..., Sequence[Any]],
+    call: Callable[[Sequence[Any]], Any],
 ) -> Callable[..., Any]:
-    """A public function: it binds and calls, and puts its name before every error without it.
+    """A public function: it binds and calls, and every error begins with its name and is in our words.
 
-    Wrong kinds of arguments fail in many places (in NumPy, in an op that a rule is made of); checking
-    all of them in advance would cost every good call.
+    ``parameters`` are those of the signature that users see.
     """
+    name = parameters.name
 
     def function(*args: Any, **kwargs: Any) -> Any:
         try:
             return call(bound(args, kwargs))
-        except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+        except FAILURES as error:
+            if not is_ours(error):
+                raise _explained(parameters, args, kwargs, error) from error
             if str(error).startswith(f"{name}:"):
                 raise
-            raise _kind_of(error)(f"{name}: {error}") from error
+            # An op that this one is made of: its requirement, and where it came from.
+            raise marked(type(error)(f"{name}: {error}")) from error
 
     return function
 
 
-def _kind_of(error: Exception) -> type[Exception]:
-    if isinstance(error, ValueError | ArithmeticError):
-        return ValueError
-    return IndexError if isinstance(error, IndexError) else TypeError
+def _explained(
+    parameters: Parameters, args: tuple[Any, ...], kwargs: dict[str, Any], error: Exception
+) -> Exception:
+    given = {**dict(zip(parameters.names, args, strict=False)), **kwargs}
+    annotations = dict(zip(parameters.names, parameters.annotations, strict=True))
+    kinds = [annotations.get(name) for name in given]
+    return explained(parameters.name, list(given), kinds, list(given.values()), error)
 
 
 def dressed(function: Any, written: Callable[..., Any]) -> Any:

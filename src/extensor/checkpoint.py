@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, ParamSpec, TypeVar
 
-from extensor import precision, random, tape
+from extensor import precision, tape
 from extensor.errors import value_error
+from extensor.explanation import explaining
+from extensor.generator import noted_draws, repeated_draws
 from extensor.tensor import Tensor, wrap
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
 
+@explaining
 def checkpoint(fn: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
     """``fn(*args, **kwargs)``, keeping nothing of the inside; the backward pass runs ``fn`` again.
 
@@ -31,7 +34,8 @@ def checkpoint(fn: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
         return fn(*args, **kwargs)
     start = tape.next_number()
     segment = Segment(fn, args, kwargs)
-    outputs = fn(*args, **kwargs)
+    with noted_draws() as segment.draws:
+        outputs = fn(*args, **kwargs)
     inner = _recorded_since(start, outputs)
     if not inner:
         return outputs
@@ -50,12 +54,13 @@ class Segment:
     """The part of the tape that one checkpoint stands for; also the rule of its node."""
 
     name = "checkpoint_backward"
+    keeps_tensors = True
 
     def __init__(
         self, fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> None:
         self.call = (fn, args, kwargs)
-        self.random_state = random.get_state()
+        self.draws: list[tuple[int, int]] = []
         self.cast_to = precision.current()
         self.described: list[Any] = []
 
@@ -78,14 +83,11 @@ class Segment:
     def _recomputed(self) -> list[Tensor]:
         fn, args, kwargs = self.call
         start = tape.next_number()
-        present = random.get_state()
-        random.set_state(self.random_state)
         casting = precision.switch(self.cast_to)
         try:
-            with tape.enable_grad():
+            with tape.enable_grad(), repeated_draws(self.draws):
                 outputs = _recorded_since(start, fn(*args, **kwargs))
         finally:
-            random.set_state(present)
             precision.restore(casting)
         described = [(x.shape, x.dtype) for x in outputs]
         if described != self.described:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from extensor import storage
-from extensor.dtypes import DType, as_dtype, float64, get_default_dtype, is_floating
-from extensor.errors import type_error, value_error
-from extensor.shapes import target
-from extensor.tensor import Tensor, to_array, wrap
+from extensor import storage, tape
+from extensor.dtypes import DType, as_dtype, bool_, float64, get_default_dtype, is_floating
+from extensor.errors import shown, type_error, value_error
+from extensor.explanation import explaining
+from extensor.shapes import check_possible, target
+from extensor.tensor import Tensor, is_recorded_in, to_array, wrap
 
 if TYPE_CHECKING:
     from extensor.typing import TensorLike
@@ -19,8 +21,8 @@ if TYPE_CHECKING:
 
 def _made(array: Any, requires_grad: bool) -> Tensor:
     made = wrap(array)
-    if requires_grad:
-        made.requires_grad = True
+    if requires_grad is not False:
+        made.requires_grad = requires_grad
     return made
 
 
@@ -28,6 +30,16 @@ def _dtype(op: str, dtype: DType) -> np.dtype[Any]:
     return get_default_dtype() if dtype is None else as_dtype(dtype, op)
 
 
+def _number(op: str, value: Any, dtype: DType) -> Any:
+    if tape.mode.recording and is_recorded_in(value):
+        raise type_error(op, "fill_value must not require grad (ex.broadcast_to keeps it)")
+    array = to_array(value, dtype, op)
+    if array.ndim:
+        raise value_error(op, "fill_value must be one number", fill_value_shape=array.shape)
+    return array
+
+
+@explaining
 def zeros(shape: int | Sequence[int], dtype: DType = None, requires_grad: bool = False) -> Tensor:
     """A tensor of zeros.
 
@@ -39,11 +51,13 @@ def zeros(shape: int | Sequence[int], dtype: DType = None, requires_grad: bool =
     return _made(storage.full(target("zeros", shape), 0, _dtype("zeros", dtype)), requires_grad)
 
 
+@explaining
 def ones(shape: int | Sequence[int], dtype: DType = None, requires_grad: bool = False) -> Tensor:
     """A tensor of ones."""
     return _made(storage.full(target("ones", shape), 1, _dtype("ones", dtype)), requires_grad)
 
 
+@explaining
 def full(
     shape: int | Sequence[int],
     fill_value: TensorLike,
@@ -51,33 +65,37 @@ def full(
     requires_grad: bool = False,
 ) -> Tensor:
     """A tensor with every element ``fill_value``; without ``dtype`` it is the value's own."""
-    value = to_array(fill_value, dtype, "full")
-    if value.ndim:
-        raise value_error("full", "fill_value must be one number", fill_value_shape=value.shape)
+    value = _number("full", fill_value, dtype)
     return _made(storage.full(target("full", shape), value, value.dtype), requires_grad)
 
 
+@explaining
 def empty(shape: int | Sequence[int], dtype: DType = None, requires_grad: bool = False) -> Tensor:
     """A tensor whose elements are not set; write to them before reading."""
     return _made(storage.empty(target("empty", shape), _dtype("empty", dtype)), requires_grad)
 
 
+@explaining
 def zeros_like(x: TensorLike, dtype: DType = None, requires_grad: bool = False) -> Tensor:
     """Zeros of the shape and dtype of ``x``."""
     return full_like(x, 0, dtype, requires_grad)
 
 
+@explaining
 def ones_like(x: TensorLike, dtype: DType = None, requires_grad: bool = False) -> Tensor:
     """Ones of the shape and dtype of ``x``."""
     return full_like(x, 1, dtype, requires_grad)
 
 
+@explaining
 def full_like(
     x: TensorLike, fill_value: TensorLike, dtype: DType = None, requires_grad: bool = False
 ) -> Tensor:
     """``fill_value`` in the shape and dtype of ``x``."""
     like = to_array(x, op="full_like")
     dtype = like.dtype if dtype is None else as_dtype(dtype, "full_like")
+    if type(fill_value) is not int and type(fill_value) is not float:
+        fill_value = _number("full_like", fill_value, None)
     if isinstance(like, np.ndarray):
         return _made(storage.full(like.shape, fill_value, dtype), requires_grad)
     from extensor.engine import namespace
@@ -86,12 +104,14 @@ def full_like(
     return _made(filled, requires_grad)
 
 
+@explaining
 def empty_like(x: TensorLike, dtype: DType = None, requires_grad: bool = False) -> Tensor:
     """Unset elements in the shape and dtype of ``x``."""
     like = to_array(x, op="empty_like")
     return empty(like.shape, like.dtype if dtype is None else dtype, requires_grad)
 
 
+@explaining
 def arange(
     start: float,
     stop: float | None = None,
@@ -109,12 +129,19 @@ def arange(
         raise value_error("arange", "step must not be 0", step=step)
     if stop is None:
         start, stop = 0, start
+    if not all(isfinite(x) for x in (start, stop, step)):
+        requirement = "start, stop and step must be finite"
+        raise value_error("arange", requirement, start=start, stop=stop, step=step)
+    if not abs(stop - start) < 2**60 * abs(step):
+        requirement = "the result must have fewer than 2**60 elements"
+        raise value_error("arange", requirement, start=start, stop=stop, step=step)
     array = np.arange(start, stop, step)
     if dtype is not None or is_floating(array.dtype):
-        array = array.astype(_dtype("arange", dtype))
+        array = _counted("arange", array, _dtype("arange", dtype))
     return _made(array, requires_grad)
 
 
+@explaining
 def linspace(
     start: float,
     stop: float,
@@ -131,10 +158,26 @@ def linspace(
     """
     if num < 0:
         raise value_error("linspace", "num must be 0 or more", num=num)
-    array = np.linspace(start, stop, num, endpoint=endpoint, dtype=float64)
-    return _made(array.astype(_dtype("linspace", dtype)), requires_grad)
+    target("linspace", num, "num")
+    with np.errstate(all="ignore"):
+        array = np.linspace(start, stop, num, endpoint=endpoint, dtype=float64)
+    return _made(_counted("linspace", array, _dtype("linspace", dtype)), requires_grad)
 
 
+def _counted(op: str, array: Any, dtype: DType) -> Any:
+    """Evenly spaced numbers in the dtype asked for, which must have them."""
+    if dtype == bool_:
+        raise type_error(op, "dtype must be one of numbers", dtype=str(dtype))
+    if not is_floating(dtype) and array.size:
+        low, high = min(array[0], array[-1]), max(array[0], array[-1])
+        limits = np.iinfo(dtype)
+        if not (limits.min <= low and high <= limits.max):
+            got = {"first": array[0].item(), "last": array[-1].item()}
+            raise value_error(op, f"all numbers must fit dtype {dtype}", **got)
+    return array.astype(dtype)
+
+
+@explaining
 def eye(
     n: int, m: int | None = None, k: int = 0, dtype: DType = None, requires_grad: bool = False
 ) -> Tensor:
@@ -146,9 +189,11 @@ def eye(
             [0., 1.]])
     """
     rows, columns = target("eye", (n, n if m is None else m), "n, m")
+    k = max(-rows, min(k, columns))
     return _made(np.eye(rows, columns, k, _dtype("eye", dtype)), requires_grad)
 
 
+@explaining
 def asarray(data: TensorLike, dtype: DType = None) -> Tensor:
     """``data`` as a tensor, sharing its memory where it can."""
     return (
@@ -162,9 +207,15 @@ def from_dlpack(x: Any) -> Tensor:
     """A tensor around the memory of any object that speaks DLPack."""
     if not hasattr(x, "__dlpack__"):
         raise type_error("from_dlpack", "x must have __dlpack__", x=type(x).__name__)
-    return wrap(to_array(np.from_dlpack(x), op="from_dlpack"))
+    try:
+        array = np.from_dlpack(x)
+    except (BufferError, RuntimeError, TypeError, ValueError) as error:
+        requirement = "x must be memory that NumPy can share"
+        raise type_error("from_dlpack", requirement, x=shown(x)) from error
+    return wrap(to_array(array, op="from_dlpack"))
 
 
+@explaining
 def one_hot(indices: TensorLike, num_classes: int | None = None, dtype: DType = None) -> Tensor:
     """A 1 at each index along a new last axis, zeros elsewhere.
 
@@ -181,4 +232,6 @@ def one_hot(indices: TensorLike, num_classes: int | None = None, dtype: DType = 
     if classes.size and not (classes.min() >= 0 and classes.max() < num_classes):
         worst = classes.max() if classes.min() >= 0 else classes.min()
         raise value_error("one_hot", f"indices must be in [0, {num_classes - 1}]", index=int(worst))
+    target("one_hot", num_classes, "num_classes")
+    check_possible("one_hot", (*classes.shape, num_classes))
     return wrap((classes[..., None] == np.arange(num_classes)).astype(_dtype("one_hot", dtype)))

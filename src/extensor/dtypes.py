@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import numpy as np
 
-from extensor.errors import type_error
+from extensor.errors import is_ours, shown, type_error
 
 if TYPE_CHECKING:
     from extensor.typing import DTypeLike
@@ -66,14 +66,24 @@ def is_half(dtype: DType) -> bool:
     return is_bfloat16(dtype) or dtype == float16
 
 
-@cache
 def as_dtype(dtype: DType, op: str = "dtype") -> np.dtype[Any]:
     """The NumPy dtype that ``dtype`` (a name, type or dtype) stands for; a clear error if unsupported."""
+    try:
+        return supported(dtype, op)
+    except TypeError as error:
+        if is_ours(error):
+            raise
+        raise _unsupported(op, dtype) from None  # what has no hash has no place in a cache
+
+
+@cache
+def supported(dtype: DType, op: str) -> np.dtype[Any]:
+    """The same for what has a hash: the dtype of an array."""
     if isinstance(dtype, str) and dtype == "bfloat16":
         return bfloat16()
     try:
         result = np.dtype(dtype)
-    except TypeError:
+    except (TypeError, ValueError):
         result = None
     if result in _NATIVE:
         return result
@@ -81,10 +91,14 @@ def as_dtype(dtype: DType, op: str = "dtype") -> np.dtype[Any]:
         for announce in on_bfloat16:
             announce(result)
         return result
-    raise type_error(
+    raise _unsupported(op, dtype)
+
+
+def _unsupported(op: str, dtype: DType) -> TypeError:
+    return type_error(
         op,
         "dtype must be bool, int8-64, uint8-64, float16, bfloat16, float32 or float64",
-        dtype=dtype,
+        dtype=shown(dtype),
     )
 
 
@@ -117,3 +131,9 @@ def promote(first: np.dtype[Any], second: np.dtype[Any]) -> np.dtype[Any]:
     if is_half(first) and is_half(second):
         return float32
     return np.promote_types(first, second)
+
+
+def is_exact(values: Any, dtype: DType) -> bool:
+    """True if an array of ``dtype`` can hold the array ``values`` as they are."""
+    with np.errstate(all="ignore"):
+        return bool(np.all(np.asarray(values.astype(dtype) == values)))

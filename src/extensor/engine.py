@@ -84,17 +84,20 @@ def namespace(array: Any) -> Any:
     return array_namespace(array)
 
 
-def formula(written: Compute) -> Compute:
+def formula(written: Compute, promoted: Sequence[int]) -> Compute:
     """Make a forward formula, written against ``xp``, computable through the door.
 
-    The 16-bit floats are computed in float32 and rounded once, here and nowhere else.
+    The 16-bit floats are computed in float32 and rounded once, here and nowhere else: to the dtype
+    that the inputs at the places ``promoted`` have in common.
     """
 
     def compute(*arguments: Any) -> Any:
         arrays = _arrays_in(arguments)
         xp = namespace(arrays[0])
-        half = next((x.dtype for x in arrays if is_half(x.dtype)), None)
-        if half is not None:
+        half = None
+        if any(is_half(x.dtype) for x in arrays):
+            common = _arrays_in([arguments[i] for i in promoted])
+            half = next((x.dtype for x in common if is_half(x.dtype)), None)
             arguments = tuple(_widened(x) for x in arguments)
         with np.errstate(all="ignore"):
             return _finished(xp, written(xp, *arguments), half)

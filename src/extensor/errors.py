@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any, TypeVar
+
+_LONGEST = 60
+Error = TypeVar("Error", bound=Exception)
 
 
 def _message(op: str, requirement: str, got: Mapping[str, object]) -> str:
@@ -12,14 +16,48 @@ def _message(op: str, requirement: str, got: Mapping[str, object]) -> str:
 
 def value_error(op: str, requirement: str, **got: object) -> ValueError:
     """A wrong shape, axis, range or value. ``a_shape=(2, 3)`` reads ``a_shape=(2, 3)``."""
-    return ValueError(_message(op, requirement, got))
+    return marked(ValueError(_message(op, requirement, got)))
 
 
 def type_error(op: str, requirement: str, **got: object) -> TypeError:
     """A wrong kind of thing: a dtype, or an object that cannot become a tensor."""
-    return TypeError(_message(op, requirement, got))
+    return marked(TypeError(_message(op, requirement, got)))
 
 
 def index_error(op: str, requirement: str, **got: object) -> IndexError:
     """An index outside its axis, where Python and NumPy raise IndexError too."""
-    return IndexError(_message(op, requirement, got))
+    return marked(IndexError(_message(op, requirement, got)))
+
+
+def marked(error: Error) -> Error:
+    """``error``, whose text is in this form, so that :func:`is_ours` knows it."""
+    error._is_ours = True  # type: ignore[attr-defined]
+    return error
+
+
+def is_ours(error: Exception) -> bool:
+    """Whether the text is in this form; if not, it is NumPy's or Python's own and says nothing of the op."""
+    return getattr(error, "_is_ours", False)
+
+
+class Shown:
+    """A value in a message: as it is where that is short, else what kind of thing it is."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    def __repr__(self) -> str:
+        return self.text
+
+
+def shown(value: Any) -> Shown:
+    """``value`` for a message."""
+    if hasattr(value, "shape") and hasattr(value, "dtype"):
+        return Shown(f"{type(value).__name__}({value.dtype}, shape={value.shape})")
+    if isinstance(value, list | tuple) and any(hasattr(x, "shape") for x in value):
+        return Shown(f"a {type(value).__name__} of {len(value)}")
+    try:
+        text = repr(value)
+    except Exception:
+        text = ""
+    return Shown(text if 0 < len(text) <= _LONGEST else f"a {type(value).__name__}")

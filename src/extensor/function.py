@@ -137,6 +137,8 @@ class OutputPlace:
 class FunctionRule:
     """How the tape calls the ``backward`` of one call of a :class:`Function`."""
 
+    keeps_tensors = True
+
     def __init__(
         self, function: type[Any], inputs: Sequence[Tensor | None], outputs: Sequence[Tensor]
     ) -> None:

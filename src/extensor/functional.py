@@ -10,6 +10,7 @@ import numpy as np
 from extensor import tape
 from extensor.dtypes import is_floating
 from extensor.errors import type_error, value_error
+from extensor.explanation import explaining
 from extensor.op import OPS
 from extensor.tensor import Tensor, to_array, wrap
 
@@ -20,6 +21,7 @@ Fn = Callable[..., Any]
 R = TypeVar("R")
 
 
+@explaining
 def vjp(fn: Callable[..., R], *inputs: TensorLike) -> tuple[R, Callable[..., Any]]:
     """``fn(*inputs)``, and the function that multiplies a vector by its Jacobian from the left.
 
@@ -49,6 +51,7 @@ def vjp(fn: Callable[..., R], *inputs: TensorLike) -> tuple[R, Callable[..., Any
     return _given_back(outputs, many, tape.is_grad_enabled()), pull
 
 
+@explaining
 def jvp(
     fn: Callable[..., R],
     inputs: TensorLike | tuple[TensorLike, ...],
@@ -86,6 +89,7 @@ def jvp(
     return _given_back(outputs, many, connected), _given_back(results, many, connected)
 
 
+@explaining
 def jacobian(
     fn: Fn, inputs: TensorLike | tuple[TensorLike, ...], create_graph: bool = False
 ) -> Any:
@@ -119,6 +123,7 @@ def jacobian(
     return tuple(blocks) if many else blocks[0]
 
 
+@explaining
 def hessian(fn: Fn, inputs: TensorLike | tuple[TensorLike, ...], create_graph: bool = False) -> Any:
     """The second derivatives of ``fn(*inputs)``, which must have one element.
 

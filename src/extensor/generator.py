@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from operator import index
-from threading import Lock
+from threading import Lock, local
 from typing import Any
 
 from extensor.dtypes import DType, float64, uint64
 from extensor.errors import type_error, value_error
+from extensor.explanation import explaining
 from extensor.philox import LIMIT, random_integers
 from extensor.shapes import Shape, count, target
 
@@ -66,6 +68,7 @@ class Generator:
         with _lock:
             return self._seed, self._counter
 
+    @explaining
     def set_state(self, state: Sequence[int]) -> None:
         """Go on from a state that :meth:`get_state` gave."""
         try:
@@ -92,6 +95,12 @@ class Generator:
             first = self._counter
             self._counter = (first + blocks) % LIMIT
             return self._seed, first
+
+    def _give_back(self, seed: int, first: int, blocks: int) -> None:
+        """Go back to before a draw that failed, unless somebody has drawn since."""
+        with _lock:
+            if (self._seed, self._counter) == (seed, (first + blocks) % LIMIT):
+                self._counter = first
 
     def __repr__(self) -> str:
         return f"Generator(seed={self._seed}, counter={self._counter})"
@@ -130,5 +139,53 @@ def drawn(
     elif not isinstance(generator, Generator):
         raise type_error(op, "generator must be a Generator", generator=type(generator).__name__)
     per_block = 2 if fill is random_integers or dtype == float64 else 4
-    seed, block = generator._take(-(-count(shape) // per_block))
-    return fill(seed, 0, block, shape, dtype, *attributes)
+    blocks = -(-count(shape) // per_block)
+    if _draws.again is None:
+        draw = generator._take(blocks)
+    else:
+        repeated = next(_draws.again, None)
+        if repeated is None:
+            raise value_error(op, "a function that is run again must not draw more than before")
+        draw = repeated
+    try:
+        array = fill(draw[0], 0, draw[1], shape, dtype, *attributes)
+    except MemoryError:
+        if _draws.again is None:
+            generator._give_back(*draw, blocks)
+        raise
+    for noted in _draws.noted:
+        noted.append(draw)
+    return array
+
+
+class _Draws(local):
+    """Of this thread: lists that want to know each draw, and draws to be repeated."""
+
+    noted: tuple[list[tuple[int, int]], ...] = ()
+    again: Iterator[tuple[int, int]] | None = None
+
+
+_draws = _Draws()
+
+
+@contextmanager
+def noted_draws() -> Iterator[list[tuple[int, int]]]:
+    """The draws of this thread inside the block, from whatever generators, for :func:`repeated_draws`."""
+    before = _draws.noted
+    draws: list[tuple[int, int]] = []
+    _draws.noted = (*before, draws)
+    try:
+        yield draws
+    finally:
+        _draws.noted = before
+
+
+@contextmanager
+def repeated_draws(draws: Sequence[tuple[int, int]]) -> Iterator[None]:
+    """The same numbers again in this thread, whatever others draw; no generator moves."""
+    before = _draws.noted, _draws.again
+    _draws.noted, _draws.again = (), iter(draws)
+    try:
+        yield
+    finally:
+        _draws.noted, _draws.again = before

@@ -19,6 +19,7 @@ from extensor.errors import type_error
 from extensor.kinds import Array, Arrays, Indices, Target, is_optional, kind_of
 from extensor.operands import promoted, shape_of, unwrapped
 from extensor.rule import Rule
+from extensor.shapes import check_possible
 from extensor.tensor import Tensor, wrap
 
 __all__ = ["OPS", "Array", "Arrays", "Function", "Indices", "Op", "Rule", "Target", "op"]
@@ -66,7 +67,6 @@ class Op:
         self.name = formula.__name__
         self.kernel_name = kernel
         self.kernel = engine.kernel(kernel)
-        self.formula = engine.formula(formula) if widen else engine.exact_formula(formula)
         self.shape = shape
         self.check = check
         self.kinks = kinks
@@ -82,6 +82,8 @@ class Op:
         if None in kinds[: self.arity]:
             raise TypeError(f"{self.name}: array inputs must come before attributes")
         self.kinds = kinds[: self.arity]
+        promoted = [i for i, kind in enumerate(self.kinds) if kind is not Indices]
+        self.formula = engine.formula(formula, promoted) if widen else engine.exact_formula(formula)
         self.variadic = Arrays in self.kinds
         self.inputs = names[: self.arity]
         self.attributes = names[self.arity :]
@@ -116,7 +118,7 @@ class Op:
         plain = not (self.variadic or self.updates or self.kept)
         direct = plain and public.position.keys() == own.keys()
         return _native.Dispatcher(
-            guarded(self.name, self.bound, self.call),
+            guarded(self.public, self.bound, self.call),
             self.kernel if direct else None,
             public.names,
             tuple(public.defaults),
@@ -137,13 +139,17 @@ class Op:
         arrays = [unwrapped(x) for x in tensors]
         if self.shape is not None:
             shapes = {name: shape_of(x) for name, x in zip(self.inputs, arrays, strict=True)}
-            self.shape(self.name, shapes, *attributes)
+            check_possible(self.name, self.shape(self.name, shapes, *attributes))
         if self.check is not None:
             self.check(self.name, *arrays, *attributes)
         result = self.compute(arrays, attributes)
-        if self.updates and type(result) is tuple:
-            result = self._updated(tensors, result)
-        return self.finish(tensors, attributes, result)
+        if not (self.updates and type(result) is tuple):
+            return self.finish(tensors, attributes, result)
+        output, *values = result
+        finished = self.finish(tensors, attributes, output)
+        for name, value in zip(self.updates, values, strict=True):  # last: the rest may fail
+            tensors[self.inputs.index(name)][...] = value
+        return finished
 
     def compute(self, arrays: Sequence[Any], attributes: Sequence[Any]) -> Any:
         """By the kernel, or where there is none or it declines, by the formula."""
@@ -153,13 +159,6 @@ class Op:
         if result is NotImplemented:
             result = engine.run(self.formula, arrays, attributes)
         return result
-
-    def _updated(self, tensors: Sequence[Any], result: tuple[Any, ...]) -> Any:
-        """The first output; the others are written into the inputs that they update."""
-        output, *values = result
-        for name, value in zip(self.updates, values, strict=True):
-            tensors[self.inputs.index(name)][...] = value
-        return output
 
     def finish(self, tensors: Sequence[Any], attributes: Sequence[Any], result: Any) -> Any:
         """Wrap the result and record the call."""

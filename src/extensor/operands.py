@@ -11,15 +11,16 @@ from extensor.dtypes import (
     bool_,
     get_default_dtype,
     int64,
+    is_bfloat16,
     is_floating,
     promote,
 )
 from extensor.errors import type_error, value_error
 from extensor.kinds import Array, Arrays, Indices, Target
-from extensor.tape import is_recorded
+from extensor.names import Size
 from extensor.tensor import Tensor, to_array, wrap
 
-_SCALARS = (bool, int, float)
+_SCALARS = (bool, int, float, Size)
 
 
 def promoted(
@@ -37,6 +38,9 @@ def promoted(
                 op, "needs a sequence of at least one tensor", **{names[0]: type(sequence).__name__}
             )
         members = [f"{names[0]}[{index}]" for index in range(len(sequence))]
+        for member, value in zip(members, sequence, strict=True):
+            if value is None:
+                raise type_error(op, f"{member} must be a tensor", **{member: None})
         return [_of_one_dtype(op, sequence, members, floats)]
     if Target in kinds and inputs[kinds.index(Target)] is not None:
         i = kinds.index(Target)
@@ -69,12 +73,11 @@ def as_tensor(op: str, name: str, value: Any, kind: Any) -> Any:
 def _of_one_dtype(op: str, inputs: Sequence[Any], names: Sequence[str], floats: bool) -> list[Any]:
     dtype = None
     tensors: list[Any] = []
+    inputs = _with_weak_scalars(inputs)
     for name, value in zip(names, inputs, strict=True):
         weak = type(value) in _SCALARS
         tensor = value if weak else as_tensor(op, name, value, Array)
         if isinstance(tensor, list):
-            if is_recorded(tensor):
-                raise type_error(op, "tensors that require grad must be joined first (ex.stack)")
             tensor = wrap(to_array(value, op=op))
         tensors.append(tensor)
         if not weak and tensor is not None:
@@ -85,6 +88,23 @@ def _of_one_dtype(op: str, inputs: Sequence[Any], names: Sequence[str], floats: 
     if floats and not is_floating(dtype):
         dtype = get_default_dtype()
     return [_cast(op, n, x, dtype) for n, x in zip(names, tensors, strict=True)]
+
+
+def _with_weak_scalars(inputs: Sequence[Any]) -> Sequence[Any]:
+    """NumPy's scalars beside tensors or arrays as the Python numbers that they stand for.
+
+    ``x / np.sqrt(2)`` would be float64 otherwise, and all that is computed from it. Among themselves
+    they keep their dtypes.
+    """
+    if not any(isinstance(x, np.generic) for x in inputs) or all(
+        x is None or isinstance(x, np.generic | bool | int | float) for x in inputs
+    ):
+        return inputs
+    return [x.item() if isinstance(x, np.generic) and _is_number(x) else x for x in inputs]
+
+
+def _is_number(scalar: Any) -> bool:
+    return scalar.dtype.kind in "biuf" or is_bfloat16(scalar.dtype)
 
 
 def _with_scalar(dtype: np.dtype[Any] | None, value: Any) -> np.dtype[Any]:
@@ -104,7 +124,9 @@ def _cast(op: str, name: str, value: Any, dtype: Any) -> Any:
         with np.errstate(
             over="ignore"
         ):  # a number beyond the dtype's range is infinite, as in IEEE
-            return wrap(np.asarray(value, dtype))
+            # bfloat16 takes no int beyond 64 bits, though it has numbers as large.
+            number = float(value) if is_floating(dtype) else value
+            return wrap(np.asarray(number, dtype))
     except OverflowError:
         raise value_error(op, f"{name} must fit dtype {dtype}", **{name: value}) from None
 

@@ -34,6 +34,7 @@ from extensor.dtypes import (
     uint64,
 )
 from extensor.errors import type_error, value_error
+from extensor.explanation import explaining
 from extensor.generator import (
     Generator,
     default_generator,
@@ -74,6 +75,7 @@ __all__ = [
 ]
 
 
+@explaining
 def rand(
     *shape: int | Sequence[int],
     dtype: DType = None,
@@ -91,6 +93,7 @@ def rand(
     return _as_leaf(made, requires_grad)
 
 
+@explaining
 def uniform(
     low: float = 0.0,
     high: float = 1.0,
@@ -133,6 +136,7 @@ def _interval(op: str, low: float, high: float, dtype: np.dtype[Any]) -> tuple[f
     return low, high - low, float(last)
 
 
+@explaining
 def randn(
     *shape: int | Sequence[int],
     dtype: DType = None,
@@ -149,6 +153,7 @@ def randn(
     return _as_leaf(made, requires_grad)
 
 
+@explaining
 def normal(
     mean: float = 0.0,
     std: float = 1.0,
@@ -175,6 +180,7 @@ def _normal(
     return _tensor(array, dtype)
 
 
+@explaining
 def randint(
     low: int,
     high: int,
@@ -205,6 +211,7 @@ def _bounds(dtype: DType) -> tuple[int, int]:
     return (0, 1) if dtype == bool_ else (np.iinfo(dtype).min, np.iinfo(dtype).max)
 
 
+@explaining
 def bernoulli(
     p: TensorLike,
     shape: int | Sequence[int] | None = None,
@@ -249,6 +256,7 @@ def _coins(p: float, shape: Any, dtype: DType, generator: Generator | None) -> T
     return _tensor(array, dtype)
 
 
+@explaining
 def permutation(x: TensorLike, generator: Generator | None = None) -> Tensor:
     """The ints below ``x`` in a random order, or an array's elements along its first axis.
 
@@ -264,6 +272,7 @@ def permutation(x: TensorLike, generator: Generator | None = None) -> Tensor:
     return values[wrap(_order("permutation", values.shape[0], generator))]
 
 
+@explaining
 def choice(
     a: TensorLike,
     shape: int | Sequence[int] = (),
@@ -360,8 +369,8 @@ def _as_tensor(op: str, x: Any) -> Tensor:
 
 
 def _as_leaf(made: Tensor, requires_grad: bool) -> Tensor:
-    if requires_grad:
-        made.requires_grad = True
+    if requires_grad is not False:
+        made.requires_grad = requires_grad
     return made
 
 

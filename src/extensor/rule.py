@@ -27,9 +27,10 @@ import numpy as np
 from extensor import _native, engine, tape
 from extensor.binding import Parameters, dressed, guarded
 from extensor.dtypes import float32, is_floating, is_half
-from extensor.errors import type_error, value_error
+from extensor.errors import shown, type_error, value_error
 from extensor.kinds import Array, Indices
 from extensor.operands import as_tensor, shape_of, unwrapped
+from extensor.shapes import target
 from extensor.tensor import Tensor, wrap
 
 if TYPE_CHECKING:
@@ -64,6 +65,7 @@ class Rule:
         self.eps_at = self._position_of("eps")
         holders = ("tensor", "output", "indices", "kept")
         self.tensors_at = [0, *(i for i, (r, _) in enumerate(self.roles, 1) if r in holders)]
+        self.keeps_tensors = len(self.tensors_at) > 1
         self.kept_at = [i for i, (role, _) in enumerate(self.roles, 1) if role == "kept"]
         self.fields = [f"grad_{op.inputs[i]}" for i in self.differentiable]
         self.single = len(self.fields) == 1 and not op.variadic
@@ -71,7 +73,7 @@ class Rule:
         if self.kernel is not None and not (self.several or op.variadic):
             eps_at = -1 if self.eps_at is None else self.eps_at
             self.replay = _native.Replayer(self.kernel, eps_at, self.single)
-        self.function = dressed(guarded(self.name, self.parameters.bound, self.call), written)
+        self.function = dressed(guarded(self.parameters, self.parameters.bound, self.call), written)
         self.function.__wrapped__ = written  # where inspect finds the signature
         self.function.op = op
 
@@ -164,7 +166,7 @@ class Rule:
                 kind = self.op.kinds[index] if role == "tensor" else Array
                 arguments[position] = as_tensor(self.name, name, value, kind)
             elif role == "shape" and value is not None:
-                arguments[position] = tuple(value)
+                arguments[position] = target(self.name, tuple(value), name)
         if any(arguments[position] is None for position in self.kept_at):
             arguments = self._with_kept(arguments)
         needs = None if self.op.variadic else (True,) * len(self.fields)
@@ -186,6 +188,9 @@ class Rule:
 
     def _as_gradient(self, value: Any) -> Any:
         if self.several:
+            if not isinstance(value, list | tuple) or not value:
+                requirement = "grad_outputs must be a sequence of at least one tensor"
+                raise type_error(self.name, requirement, grad_outputs=shown(value))
             return [self._floating("grad_outputs", x) for x in value]
         return self._floating("grad_output", value)
 
@@ -206,7 +211,10 @@ class Rule:
                     arrays[position] = arguments[position]._array
             except AttributeError:  # an optional input that is None, or a list of tensors
                 arrays = [unwrapped(x) for x in arguments]
-            result = engine.run(self.kernel, arrays, () if self.single else (needs,))
+            try:
+                result = engine.run(self.kernel, arrays, () if self.single else (needs,))
+            except ValueError:  # a shape that NumPy cannot make: the checks say so
+                result = NotImplemented
             if result is not NotImplemented:
                 outputs: list[Tensor | None] = (
                     [wrap(result)] if self.single else [x if x is None else wrap(x) for x in result]
@@ -252,7 +260,7 @@ class Rule:
         incoming = arguments[0][0].dtype if self.several else arguments[0].dtype
         known = {}
         for (role, index), value in zip(self.roles, arguments[1:], strict=True):
-            if role == "output":
+            if role == "output" and is_floating(value.dtype):
                 incoming = value.dtype
             if role == "tensor" and self.op.variadic:
                 return [x.dtype for x in value]
@@ -289,21 +297,29 @@ class Rule:
         shapes: dict[str, Any] = dict.fromkeys(op.inputs)
         missing = set(op.inputs) - op.optional
         attributes: dict[str, Any] = {}
+        given: tuple[str, Any] | None = None
         for (role, index), name, value in zip(self.roles, self.names, arguments[1:], strict=True):
             if role in ("output", "indices"):
-                return value.shape
-            if role == "attribute":
+                given = given or (name, value.shape)
+            elif role == "attribute":
                 attributes[name] = value
             elif role in ("tensor", "shape", "shapes"):
                 shapes[op.inputs[index]] = _shape_given(role, value)
                 missing.discard(op.inputs[index])
         if op.shape is None or missing or any(n not in attributes for n in op.shape_attributes):
-            return None
-        return op.shape(self.name, shapes, *(attributes.get(n) for n in op.attributes))
+            return None if given is None else given[1]
+        expected = op.shape(self.name, shapes, *(attributes.get(n) for n in op.attributes))
+        if given is not None and not self.several and given[1] != tuple(expected):
+            name, shape = given
+            requirement = f"{name} must have shape {tuple(expected)}"
+            raise value_error(self.name, requirement, **{f"{name}_shape": shape})
+        return expected
 
 
 class FormulaDerivative:
     """The derivative of a rule whose values came from a kernel: its formula, run again on the tape."""
+
+    keeps_tensors = True
 
     def __init__(self, rule: Rule, needs: Needs) -> None:
         self.rule = rule

@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+from operator import index
+
 from extensor import _native
 from extensor.errors import value_error
+from extensor.explanation import explaining
+
+MOST_THREADS = 4096  # each is one of the system's, started at the next call that is worth it
 
 
+@explaining
 def set_num_threads(count: int) -> None:
     """Let kernels use up to ``count`` threads. Results do not depend on it, to the last bit."""
     if count < 1:
         raise value_error("set_num_threads", "count must be 1 or more", count=count)
-    _native.set_num_threads(count)
+    if count > MOST_THREADS:
+        requirement = f"count must be {MOST_THREADS} or less"
+        raise value_error("set_num_threads", requirement, count=count)
+    _native.set_num_threads(index(count))
 
 
 def get_num_threads() -> int:
@@ -33,8 +42,9 @@ def trim_memory() -> int:
     return _native.trim_memory()
 
 
+@explaining
 def set_memory_cache_limit(size: int) -> None:
     """Cache at most ``size`` bytes of array memory for reuse."""
     if size < 0:
         raise value_error("set_memory_cache_limit", "size must be 0 or more", size=size)
-    _native.set_memory_cache_limit(size)
+    _native.set_memory_cache_limit(min(index(size), 2**63 - 1))

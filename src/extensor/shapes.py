@@ -41,7 +41,9 @@ def axis_index(op: str, axis: Any, ndim: int, name: str = "axis") -> int:
     try:
         index = operator.index(axis)
     except TypeError:
-        raise type_error(op, f"{name} must be an int", **{name: axis}) from None
+        index = None
+    if index is None or isinstance(axis, bool):
+        raise type_error(op, f"{name} must be an int", **{name: axis})
     if not -ndim <= index < ndim:
         raise value_error(
             op,
@@ -53,15 +55,31 @@ def axis_index(op: str, axis: Any, ndim: int, name: str = "axis") -> int:
     return index % ndim
 
 
+def axis_or_none(op: str, axis: Any, ndim: int, name: str = "axis") -> int | None:
+    """The same where a 0-d tensor has a result too: it is a line of one element, whose axis is none.
+
+    So -1 and 0 name it, as in NumPy and PyTorch.
+    """
+    if ndim:
+        return axis_index(op, axis, ndim, name)
+    if hasattr(axis, "__index__") and operator.index(axis) not in (-1, 0):
+        raise value_error(op, f"{name} must be -1 or 0 for a 0-d tensor", **{name: axis})
+    axis_index(op, axis, 1, name)
+    return None
+
+
 def axis_indices(op: str, axis: Any, ndim: int, name: str = "axis") -> Shape:
-    """None (all axes), an int or a sequence of ints, as sorted non-negative axes."""
+    """None (all axes), an int or a sequence of ints, as sorted non-negative axes.
+
+    Of a 0-d tensor, for which -1 and 0 may be given, there are none.
+    """
     if axis is None:
         return tuple(range(ndim))
     axes = axis if isinstance(axis, list | tuple) else (axis,)
-    indices = sorted(axis_index(op, item, ndim, name) for item in axes)
+    indices = [axis_or_none(op, item, ndim, name) for item in axes]
     if len(set(indices)) != len(indices):
         raise value_error(op, f"{name} must not name an axis twice", **{name: axis})
-    return tuple(indices)
+    return tuple(sorted(index for index in indices if index is not None))
 
 
 def reduced(op: str, shapes: Shapes, axis: Any = None, keepdims: bool = False, *_: Any) -> Shape:
@@ -91,14 +109,46 @@ def with_axes(shape: Shape, axes: Sequence[int]) -> Shape:
 
 def target(op: str, shape: Any, name: str = "shape") -> Shape:
     """A shape given by a user: an int or a sequence of non-negative ints."""
-    sizes = shape if isinstance(shape, list | tuple) else (shape,)
-    try:
-        result = tuple(operator.index(size) for size in sizes)
-    except TypeError:
-        raise type_error(op, f"{name} must be ints", **{name: shape}) from None
-    if any(size < 0 for size in result):
-        raise value_error(op, f"{name} must not be negative", **{name: shape})
+    result = whole_numbers(op, shape, name)
+    if not is_possible(result):
+        raise value_error(op, f"{name} must have fewer than 2**60 elements", **{name: shape})
     return result
+
+
+def whole_numbers(op: str, given: Any, name: str) -> Shape:
+    """Numbers of things, given by a user: an int or a sequence of non-negative ints."""
+    numbers = given if isinstance(given, list | tuple) else (given,)
+    try:
+        result = tuple(operator.index(number) for number in numbers)
+    except TypeError:
+        raise type_error(op, f"{name} must be ints", **{name: given}) from None
+    if any(number < 0 for number in result):
+        raise value_error(op, f"{name} must not be negative", **{name: given})
+    return result
+
+
+def is_possible(shape: Sequence[int]) -> bool:
+    """Whether the bytes of a tensor of this shape can be counted, whatever its dtype.
+
+    Its strides too, so that an axis of size 0 does not make up for the others.
+    """
+    return prod(size or 1 for size in shape) < 2**60
+
+
+def check_possible(op: str, shape: Any) -> None:
+    """The shape of a result, or those of several, must be possible."""
+    if isinstance(shape, list):
+        for item in shape:
+            check_possible(op, item)
+    elif not is_possible(shape):
+        requirement = "the result must have fewer than 2**60 elements"
+        raise value_error(op, requirement, shape=tuple(shape))
+
+
+def are_ints(array: Any) -> bool:
+    """Whether an array that NumPy made of a user's numbers has ints only, of any size."""
+    kind = array.dtype.kind
+    return kind in "iu" or (kind == "O" and all(type(item) is int for item in array.flat))
 
 
 def count(shape: Sequence[int]) -> int:

@@ -14,7 +14,8 @@ from contextlib import ContextDecorator
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, overload
 
 from extensor import _native, changes
-from extensor.errors import value_error
+from extensor.errors import shown, type_error, value_error
+from extensor.explanation import explaining, wanted_by
 from extensor.places import user_place
 
 if TYPE_CHECKING:
@@ -26,9 +27,13 @@ GradOutputs: TypeAlias = "TensorLike | Sequence[TensorLike | None] | None"
 
 
 class Rule(Protocol):
-    """What the tape needs of a backward rule: its name, and the gradients of a node's inputs."""
+    """What the tape needs of a backward rule: its name, and the gradients of a node's inputs.
+
+    A node whose rule ``keeps_tensors`` gives them up after a backward pass, and with them its use.
+    """
 
     name: str
+    keeps_tensors: bool
 
     def gradients(
         self, grad_output: Any, saved: tuple[Any, ...], needs: tuple[bool, ...], node: Node
@@ -96,16 +101,27 @@ def backward(
     ``grad_outputs`` may be left out for tensors of one element (it is 1 then). With
     ``create_graph`` the gradients can be differentiated again. Nothing is added if any rule fails.
     """
+    if type(retain_graph) is not bool or type(create_graph) is not bool:
+        flags = {"retain_graph": retain_graph, "create_graph": create_graph}  # type: ignore[unreachable]
+        _check_flags("backward", **flags)
     tensors, grad_outputs = _as_sequences(tensors, grad_outputs)
     roots = _roots("backward", tensors, grad_outputs)
     _, leaves = propagate(roots, retain_graph or create_graph, create_graph)
     seen = {id(changes.owner(gradient._array)) for _, gradient in roots}
-    for leaf, total in leaves.items():
-        if leaf.grad is None:
-            leaf.grad = _unshared(total, seen, create_graph)
-        else:
-            with recording(create_graph):
-                leaf.grad = leaf.grad + total
+
+    def updated(present: Tensor | None, total: Tensor) -> Tensor:
+        if present is None:
+            return _unshared(total, seen, create_graph)
+        with recording(create_graph):
+            return present + total
+
+    # All sums before the first is written: one that fails leaves nothing half done.
+    sums = [(leaf, leaf.grad, updated(leaf.grad, total)) for leaf, total in leaves.items()]
+    for leaf, present, new in sums:
+        # Another thread may have added to the same leaf since its gradient was read.
+        while not _native.exchange_gradient(leaf, present, new):
+            present = leaf.grad
+            new = updated(present, leaves[leaf])
 
 
 @overload
@@ -165,12 +181,18 @@ def grad(
     One input gives a Tensor, a sequence gives a tuple. An input that ``outputs`` do not depend on
     is an error, or None with ``allow_unused``.
     """
+    _check_flags(
+        "grad", create_graph=create_graph, allow_unused=allow_unused, retain_graph=retain_graph
+    )
     outputs, grad_outputs = _as_sequences(outputs, grad_outputs)
     single = not isinstance(inputs, list | tuple)
     wanted: Sequence[Tensor] = [inputs] if single else inputs  # type: ignore[list-item, assignment]
     places = []
     for index, tensor in enumerate(wanted):
-        place = parent_of(tensor)
+        try:
+            place = parent_of(tensor)
+        except AttributeError:
+            raise _not_a_tensor("grad", "inputs", index, tensor) from None
         if place is None:
             raise value_error("grad", "inputs must require grad", index=index)
         places.append(place)
@@ -185,6 +207,17 @@ def grad(
             index=unused[0],
         )
     return gradients[0] if single else gradients
+
+
+def _check_flags(op: str, **flags: Any) -> None:
+    for name, value in flags.items():
+        wanted = wanted_by("bool | None" if name == "retain_graph" else "bool", value)
+        if wanted is not None:
+            raise type_error(op, f"{name} must be {wanted}", **{name: shown(value)})
+
+
+def _not_a_tensor(op: str, name: str, index: int, value: Any) -> TypeError:
+    return type_error(op, f"{name} must be tensors", **{f"{name}[{index}]": shown(value)})
 
 
 def propagate(
@@ -243,7 +276,7 @@ def propagate(
                 for parent, needed, result in zip(node.parents, needs, results, strict=True):
                     if needed and result is not None:
                         pending.append((parent, result))
-                if not retain_graph:
+                if node.rule.keeps_tensors and not retain_graph:
                     node.saved = _FREED
                     node.parents = ()
         for leaf in leaves:
@@ -258,9 +291,10 @@ def propagate(
 
 def _replay(node: Node, gradient: Any, needs: tuple[bool, ...]) -> Sequence[Tensor | None]:
     if node.saved is _FREED:
+        op = node.rule.name.removesuffix("_backward")
         raise RuntimeError(
-            f"{node.rule.name}: the graph was freed by an earlier backward pass; "
-            "pass retain_graph=True to the first one to go through it twice"
+            f"{node.rule.name}: an earlier backward pass freed what {op} saved; compute {op} again "
+            "before each pass (inside the loop), or give retain_graph=True to the earlier ones"
         )
     if node.clock != changes.clock():
         changes.check(node.rule.name, node.saved, node.clock, node.place)
@@ -314,6 +348,10 @@ def _as_sequences(tensors: Any, grad_outputs: Any) -> tuple[Sequence[Tensor], Se
 def _roots(
     op: str, tensors: Sequence[Tensor], grad_outputs: Sequence[Any]
 ) -> list[tuple[Any, Tensor]]:
+    name = "tensors" if op == "backward" else "outputs"
+    if not isinstance(grad_outputs, list | tuple):
+        given = shown(grad_outputs)
+        raise type_error(op, f"grad_outputs must be a sequence, as {name} is", grad_outputs=given)
     if len(tensors) != len(grad_outputs):
         raise value_error(
             op,
@@ -322,8 +360,11 @@ def _roots(
             grad_outputs=len(grad_outputs),
         )
     roots = []
-    for tensor, gradient in zip(tensors, grad_outputs, strict=True):
-        place = parent_of(tensor)
+    for index, (tensor, gradient) in enumerate(zip(tensors, grad_outputs, strict=True)):
+        try:
+            place = parent_of(tensor)
+        except AttributeError:
+            raise _not_a_tensor(op, name, index, tensor) from None
         if place is None:
             raise RuntimeError(
                 f"{op}: the tensor does not require grad, so there is nothing to differentiate; "
@@ -421,6 +462,7 @@ def is_grad_enabled() -> bool:
     return mode.recording
 
 
+@explaining
 def gradient_eps(eps: float) -> Setting:
     """Let the tape pass ``eps`` to every rule that takes one; 0 gives plain IEEE results."""
     if not eps >= 0:

@@ -12,14 +12,24 @@ from typing import TYPE_CHECKING, Any, SupportsIndex
 
 import numpy as np
 
-from extensor import _native, changes, storage, tape
-from extensor.dtypes import DType, as_dtype, bool_, get_default_dtype, is_bfloat16, is_floating
-from extensor.errors import type_error, value_error
+from extensor import _native, storage, tape
+from extensor.dtypes import (
+    DType,
+    as_dtype,
+    bool_,
+    get_default_dtype,
+    is_bfloat16,
+    is_floating,
+    supported,
+)
+from extensor.errors import marked, shown, type_error, value_error
+from extensor.explanation import explaining
 from extensor.handle import HookHandle
+from extensor.names import Size
 
 if TYPE_CHECKING:
     from extensor.ops.attached import Attached  # a stub of what ops/methods.py attaches
-    from extensor.typing import DTypeLike, Index, TensorLike
+    from extensor.typing import TensorLike
 else:
     Attached = _native.TensorBase
 
@@ -37,12 +47,10 @@ class Tensor(Attached):
     __slots__ = ("__weakref__",)
     __array_ufunc__ = None  # lets ``ndarray + tensor`` reach our reflected operators
 
-    def __init__(
-        self, data: TensorLike, dtype: DTypeLike | None = None, requires_grad: bool = False
-    ) -> None:
+    def __init__(self, data: TensorLike, dtype: DType = None, requires_grad: bool = False) -> None:
         self._array = to_array(data, dtype)
-        if requires_grad:
-            self.requires_grad = True
+        if requires_grad is not False:
+            self.requires_grad = requires_grad
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -62,7 +70,7 @@ class Tensor(Attached):
     @property
     def size(self) -> int:
         """The number of elements."""
-        return int(self._array.size)
+        return Size(self._array.size)
 
     @property
     def device(self) -> str:
@@ -85,17 +93,27 @@ class Tensor(Attached):
             raise RuntimeError(
                 "requires_grad: can only be set on a leaf tensor; use detach() to get one"
             )
+        if not isinstance(value, bool | int | np.bool_):
+            raise type_error("requires_grad", "must be a bool", requires_grad=shown(value))
         if value and not is_floating(self.dtype):
             raise type_error("requires_grad", "dtype must be floating", dtype=str(self.dtype))
         self._requires_grad = bool(value)
 
     def numpy(self) -> np.ndarray[Any, Any]:
-        """The array itself, not a copy. Changing it changes the tensor."""
-        return self._array  # type: ignore[no-any-return]
+        """The array itself, not a copy: changing it changes the tensor.
+
+        The tape cannot see such a change, so of a tensor that requires grad it is a view that cannot
+        be written to; ``x.detach().numpy()`` can.
+        """
+        if not self._requires_grad or not isinstance(self._array, np.ndarray):
+            return self._array  # type: ignore[no-any-return]
+        view = self._array.view()
+        view.flags.writeable = False
+        return view
 
     def item(self) -> Any:
         """The only element, as a Python number."""
-        if self.size != 1:
+        if self._array.size != 1:
             raise value_error("item", "tensor must have exactly one element", shape=self.shape)
         if is_bfloat16(self.dtype):
             return float(self._array.reshape(()))
@@ -143,7 +161,7 @@ class Tensor(Attached):
     def _seed(self, op: str, given: Any) -> Tensor:
         """The gradient a backward pass starts from, checked."""
         if given is None:
-            if self.size != 1:
+            if self._array.size != 1:
                 raise value_error(
                     op,
                     "grad_output is needed for a tensor of more than one element",
@@ -162,18 +180,8 @@ class Tensor(Attached):
     def _has_nan(self) -> bool:
         return is_floating(self.dtype) and bool(np.isnan(np.asarray(self._array)).any())
 
-    def __setitem__(self, index: Index, value: TensorLike) -> None:
-        """Change the memory in place. The tape must not be recording this tensor."""
-        if self._requires_grad and tape.mode.recording:
-            raise RuntimeError(
-                "setitem: the tape cannot see a change in place of a tensor that requires grad; "
-                "use x.at[i].set(v), or change it inside no_grad()"
-            )
-        self._array[unwrapped_index(index)] = getattr(value, "_array", value)
-        changes.mark(self._array, tape.mode.anomaly)
-
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
-        return np.asarray(self._array, dtype=dtype, copy=copy)
+        return np.asarray(self.numpy(), dtype=dtype, copy=copy)
 
     def __dlpack__(self, **options: Any) -> Any:
         if self._requires_grad:
@@ -187,12 +195,12 @@ class Tensor(Attached):
 
     def __len__(self) -> int:
         if self.ndim == 0:
-            raise TypeError("len: a 0-d tensor has no length")
+            raise marked(TypeError("len: a 0-d tensor has no length"))
         return int(self._array.shape[0])
 
     def __iter__(self) -> Iterator[Tensor]:
         if self.ndim == 0:
-            raise TypeError("iter: a 0-d tensor cannot be iterated over")
+            raise marked(TypeError("iter: a 0-d tensor cannot be iterated over"))
         return (self[i] for i in range(len(self)))
 
     def __bool__(self) -> bool:
@@ -212,11 +220,18 @@ class Tensor(Attached):
 
     def __index__(self) -> int:
         if is_floating(self.dtype) or self.dtype == bool_ or self.size != 1:
-            raise TypeError("index: only an integer tensor of one element can be used as an index")
+            raise marked(
+                TypeError("index: only an integer tensor of one element can be used as an index")
+            )
         return int(self._array.item())
 
     def __contains__(self, value: Any) -> bool:
-        return bool((np.asarray(self._array) == np.asarray(getattr(value, "_array", value))).any())
+        try:
+            other = np.asarray(getattr(value, "_array", value))
+            return bool((np.asarray(self._array) == other).any())
+        except (TypeError, ValueError):
+            requirement = f"value must be a number, or broadcast to {self.shape}"
+            raise value_error("contains", requirement, value=shown(value)) from None
 
     __hash__ = object.__hash__
 
@@ -271,7 +286,8 @@ def _rebuilt(kind: type[Tensor], array: Any, requires_grad: bool) -> Tensor:
     return tensor
 
 
-def tensor(data: TensorLike, dtype: DTypeLike | None = None, requires_grad: bool = False) -> Tensor:
+@explaining
+def tensor(data: TensorLike, dtype: DType = None, requires_grad: bool = False) -> Tensor:
     """A tensor holding a copy of ``data``: a number, nested lists, an array or a tensor.
 
     Python floats become the default dtype, arrays keep theirs.
@@ -283,8 +299,8 @@ def tensor(data: TensorLike, dtype: DTypeLike | None = None, requires_grad: bool
     """
     array = to_array(data, dtype)
     made = wrap(storage.copied(array))
-    if requires_grad:
-        made.requires_grad = True
+    if requires_grad is not False:
+        made.requires_grad = requires_grad
     return made
 
 
@@ -309,6 +325,10 @@ def _to_numpy(data: Any, dtype: DType, op: str) -> Any:
     if isinstance(data, np.ndarray | np.generic):
         array = np.asarray(data)
     else:
+        if tape.mode.recording and is_recorded_in(data):
+            raise type_error(
+                op, "tensors that require grad must be joined (ex.stack) or detached before"
+            )
         try:
             array = np.asarray(_plain(data))
         except (ValueError, TypeError, OverflowError) as error:
@@ -321,7 +341,7 @@ def _to_numpy(data: Any, dtype: DType, op: str) -> Any:
         if dtype is None and array.dtype == np.float64 and not hasattr(data, "__array__"):
             dtype = _dtype_of_tensors_in(data) or get_default_dtype()
     if dtype is None:
-        as_dtype(array.dtype, op)
+        supported(array.dtype, op)
         return array
     if array.dtype.kind not in "biuf" and not is_bfloat16(array.dtype):
         raise type_error(op, "data must be numbers", data=type(data).__name__)
@@ -343,8 +363,8 @@ def _dtype_of_tensors_in(data: Any) -> DType:
     return getattr(data, "dtype", None)
 
 
-def unwrapped_index(index: Any) -> Any:
-    """An index with its tensors turned into arrays."""
-    if isinstance(index, tuple):
-        return tuple(unwrapped_index(item) for item in index)
-    return getattr(index, "_array", index)
+def is_recorded_in(data: Any) -> bool:
+    """True if ``data`` is, or a list that holds, a tensor that requires grad."""
+    if isinstance(data, list | tuple):
+        return any(is_recorded_in(item) for item in data)
+    return isinstance(data, Tensor) and data._requires_grad

@@ -8,14 +8,19 @@ NumPy: for ``extensor --help`` that would be most of the time. Each command is a
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
 
+from extensor_cli.streams import Lasting, lasting_streams, reopen_closed
+
 _RUN = "folder of a run, or its name in runs/"
 _SET = "change a value of the configuration: optimizer.lr=0.01 (may be repeated)"
 _CHECKPOINT = "which checkpoint: latest, the name of one, or a file (default: latest)"
+_CODES = (
+    "Exit codes: 0 done, 2 an error, 130 Ctrl-C, 143 SIGTERM, 129 SIGHUP. The last three end the "
+    "step that is being taken and save; another one, a second later, ends at once."
+)
 
 
 def parser() -> argparse.ArgumentParser:
@@ -31,10 +36,11 @@ def parser() -> argparse.ArgumentParser:
     )
     commands = root.add_subparsers(dest="command", metavar="command")
 
-    def command(name: str, text: str) -> argparse.ArgumentParser:
-        return commands.add_parser(name, help=text, description=text[0].upper() + text[1:] + ".")
+    def command(name: str, text: str, end: str | None = None) -> argparse.ArgumentParser:
+        description = text[0].upper() + text[1:] + "."
+        return commands.add_parser(name, help=text, description=description, epilog=end)
 
-    train = command("train", "train a model, and write all about it into a run folder")
+    train = command("train", "train a model, and write all about it into a run folder", _CODES)
     train.add_argument("config", nargs="?", help="TOML file (default: LeNet-5 on the digits)")
     train.add_argument("--name", help="the run's folder is runs/NAME (default: date and time)")
     train.add_argument("--resume", metavar="RUN", help="go on with a run that was interrupted")
@@ -60,13 +66,14 @@ def parser() -> argparse.ArgumentParser:
 
     for one in (train, evaluate):
         one.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help=_SET)
-    for one in (evaluate, predict, report):
+    for one in (train, evaluate, predict, report):
         one.add_argument("--checkpoint", default="latest", metavar="NAME", help=_CHECKPOINT)
     return root
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command. Returns 0, or 2 after an error of the user, or 130 after Ctrl-C."""
+    """Run a command. Returns 0, 2 after an error of the user, or 128 + the signal that ended it."""
+    reopen_closed()
     root = parser()
     options = root.parse_args(arguments)
     if options.version:
@@ -75,18 +82,35 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if options.command is None:
         root.print_help()
         return 2
+    # What the others print is what they are for, so that must fail when it cannot be written.
+    with lasting_streams(with_output=options.command == "train"):
+        return _run(options)
+
+
+def _run(options: argparse.Namespace) -> int:
+    def said(text: object) -> None:
+        print(f"extensor {options.command}: {text}", file=sys.stderr)
+
     try:
         import_module(f"extensor.cli.{options.command}").run(options)
+        sys.stdout.flush()
     except KeyboardInterrupt as interrupt:
-        print(f"\nextensor {options.command}: {interrupt or 'interrupted'}", file=sys.stderr)
+        print(file=sys.stderr)  # the terminal has written ^C
+        said(str(interrupt) or "interrupted")
         return 130
+    except SystemExit as end:
+        if not hasattr(end, "text"):
+            raise
+        said(end.text)
+        return end.code if isinstance(end.code, int) else 2
     except BrokenPipeError:
         # Whoever read the output has gone, as head does; at exit nothing more may be written to it.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        Lasting(sys.stdout).silence()
         return 141
     except (ValueError, TypeError, LookupError, OSError, ImportError, ArithmeticError) as error:
         if options.traceback:
             raise
-        print(f"extensor {options.command}: {error}", file=sys.stderr)
+        said(error)
+        Lasting(sys.stdout).flush()  # what is left in its buffer must not fail once more at exit
         return 2
     return 0

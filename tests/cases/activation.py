@@ -73,12 +73,19 @@ CASES = [
     Case("relu6", (real(4, 5, low=-3, high=9, avoid=(0.0, 6.0)),), lambda x: np.clip(x, 0, 6)),
     Case("hard_sigmoid", (distinct(4, 5, spacing=0.77),), lambda x: np.clip(x + 3, 0, 6) / 6),
     Case("hard_swish", (distinct(4, 5, spacing=0.77),), lambda x: x * np.clip(x + 3, 0, 6) / 6),
-    Case("hard_tanh", (distinct(4, 5, spacing=0.23),), lambda x: np.clip(x, -1, 1)),
+    Case("hard_tanh", (distinct(4, 5, spacing=0.23),), lambda x: np.clip(x.astype("f8"), -1, 1)),
     Case(
         "hard_tanh",
         (distinct(4, 5, spacing=0.23),),
         lambda x, min_val, max_val: np.clip(x, min_val, max_val),
         {"min_val": -0.5, "max_val": 1.5},
+        integers=False,
+    ),
+    Case(
+        "hard_tanh",
+        (distinct(4, 5, spacing=0.23),),
+        lambda x, min_val, max_val: np.clip(x.astype("f8"), min_val, max_val),
+        {"min_val": -1000.0, "max_val": 1.0},
     ),
     Case("glu", (real(2, 4),), glu),
     Case("glu", (real(4, 2, 3),), glu, {"axis": 0}),
@@ -162,6 +169,18 @@ ERRORS = [
         "hard_tanh",
         ([1.0], 1.0, 1.0),
         "hard_tanh: min_val must be below max_val, got min_val=1.0, max_val=1.0",
+    ),
+    Error(
+        "hard_tanh",
+        (np.array([1, 2]), -0.5, 1.0),
+        "hard_tanh: bounds of integers must be whole numbers, "
+        "got min_val=-0.5, max_val=1.0, x_dtype='int64'",
+    ),
+    Error(
+        "hard_tanh",
+        (np.array([1, 2], "u1"), 256, 300),
+        "hard_tanh: bounds must be in the range of x's dtype, "
+        "got min_val=256, max_val=300, x_dtype='uint8'",
     ),
     Error(
         "hard_tanh_backward",

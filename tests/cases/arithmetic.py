@@ -27,6 +27,7 @@ SINGULAR = [
     Singular("divide", (1.0, 0.0), ieee=(INF, -INF)),
     Singular("power", (0.0, -0.5), ieee=(-INF, -INF)),
     Singular("power", (-0.0, 0.5), ieee=(INF, 0.0)),
+    Singular("power", (0.0, 0.0), ieee=(0.0, 0.0)),
     Singular("reciprocal", (0.0,)),
     Singular("multiply", (INF, 0.0)),
     Singular("modulo", (1.0, 0.0)),

@@ -35,7 +35,13 @@ def _starts(x, kernel, stride, padding, dilation):
     return padded, windows, counts
 
 
+def _check_numbers(x):
+    if x.dtype == bool:
+        raise TypeError("no sums of booleans")
+
+
 def convolution(x, weight, bias=None, stride=1, padding=0, dilation=1, groups=1):
+    _check_numbers(x)
     padded, windows, counts = _starts(x, weight.shape[2:], stride, padding, dilation)
     out = np.zeros((len(x), len(weight), *counts), np.result_type(x, weight))
     inside, outside = weight.shape[1], len(weight) // groups
@@ -50,6 +56,7 @@ def convolution(x, weight, bias=None, stride=1, padding=0, dilation=1, groups=1)
 
 def grad_x(gradient, weight, size, groups=1, **how):
     """A column of the convolution's matrix for each element of the input."""
+    _check_numbers(gradient)
     shape = (len(gradient), weight.shape[1] * groups, *_each(size, 2))
     out = np.zeros(shape, gradient.dtype)
     for index in np.ndindex(shape):
@@ -60,6 +67,7 @@ def grad_x(gradient, weight, size, groups=1, **how):
 
 
 def grad_weight(gradient, x, kernel_size, groups=1, **how):
+    _check_numbers(gradient)
     shape = (gradient.shape[1], x.shape[1] // groups, *_each(kernel_size, 2))
     out = np.zeros(shape, gradient.dtype)
     for index in np.ndindex(shape):
@@ -71,6 +79,7 @@ def grad_weight(gradient, x, kernel_size, groups=1, **how):
 
 def transposed(x, weight, bias=None, stride=1, padding=0, output_padding=0, groups=1, dilation=1):
     """Each element of the input stamps the kernel on a canvas, whose edges are cut off."""
+    _check_numbers(x)
     axes, inside = x.ndim - 2, len(weight) // groups
     strides, dilations, cut, more = (
         _each(v, axes) for v in (stride, dilation, padding, output_padding)
@@ -172,12 +181,26 @@ def _gradient_cases():
         )
 
 
+def alone(reference):
+    """The same of one sample, without the axis of the batch."""
+    return lambda x, *others, **how: reference(x[None], *others, **how)[0]
+
+
 CASES = [
     *_with_and_without_bias("conv2d", PLANES, convolution, _output_channels),
     *_with_and_without_bias("conv1d", LINES, convolution, _output_channels),
     *_with_and_without_bias("conv_transpose2d", TRANSPOSED, transposed, _transposed_channels),
     *_with_and_without_bias("conv_transpose1d", LINES_TRANSPOSED, transposed, _transposed_channels),
     *_gradient_cases(),
+    *(
+        Case(op, (real(*x), real(*weight), real(2)), alone(reference), attributes)
+        for op, x, weight, reference, attributes in [
+            ("conv2d", (3, 5, 4), (2, 3, 2, 3), convolution, {"padding": (1, 0)}),
+            ("conv1d", (4, 5), (2, 2, 3), convolution, {"groups": 2, "padding": "same"}),
+            ("conv_transpose2d", (3, 2, 2), (3, 2, 3, 2), transposed, {"stride": 2}),
+            ("conv_transpose1d", (2, 4), (2, 1, 3), transposed, {"groups": 2, "padding": 1}),
+        ]
+    ),
 ]
 
 
@@ -194,13 +217,21 @@ PADDED = "the kernel must have elements and fit into the padded input"
 ERRORS = [
     _error(
         "conv2d",
-        [(2, 4, 5), KERNEL],
-        "x must be 4-D (batch, channels, height, width), got x_shape=(2, 4, 5)",
+        [(4, 5), KERNEL],
+        "x must be 4-D (batch, channels, height, width) or 3-D (channels, height, width), "
+        "got x_shape=(4, 5)",
     ),
     _error(
         "conv1d",
         [IMAGE, KERNEL],
-        "x must be 3-D (batch, channels, length), got x_shape=(1, 2, 4, 5)",
+        "x must be 3-D (batch, channels, length) or 2-D (channels, length), "
+        "got x_shape=(1, 2, 4, 5)",
+    ),
+    Error(
+        "conv2d",
+        (np.ones(IMAGE, bool), np.ones(KERNEL, bool)),
+        "conv2d: needs numbers (x.astype makes them), got dtype='bool'",
+        kind=TypeError,
     ),
     _error(
         "conv2d",

@@ -22,21 +22,24 @@ def dropout(x: Any, p: float = 0.5, training: bool = True, generator: Any = None
     return np.where(bernoulli(1 - p, x.shape, generator=generator) == 1, x, 0) / max(1 - p, 0.1)
 
 
-def dropout2d(x: Any, p: float = 0.5, generator: Any = None) -> Any:
+def dropout2d(x: Any, p: float = 0.5, training: bool = True, generator: Any = None) -> Any:
+    if not training:
+        return x
     kept = bernoulli(1 - p, x.shape[:2], generator=generator).numpy()
     return x * kept.reshape(*x.shape[:2], *[1] * (x.ndim - 2)) / (1 - p)
 
 
 G = Repeating(3)
 CASES = [
-    Case("dropout", (real(4, 5),), dropout, {"generator": G}),
-    Case("dropout", (real(3, 2, 3),), dropout, {"p": 0.2, "generator": G}),
+    Case("dropout", (real(4, 5),), dropout, {"generator": G}, integers=False),
+    Case("dropout", (real(3, 2, 3),), dropout, {"p": 0.2, "generator": G}, integers=False),
     Case("dropout", (real(7),), dropout, {"p": 0.0}),
-    Case("dropout", (real(7),), dropout, {"p": 1.0}),
+    Case("dropout", (real(7),), dropout, {"p": 1.0}, integers=False),
     Case("dropout", (real(7),), dropout, {"p": 0.9, "training": False}),
-    Case("dropout2d", (real(3, 4, 2, 2),), dropout2d, {"generator": G}),
-    Case("dropout2d", (real(3, 4, 3),), dropout2d, {"p": 0.2, "generator": G}),
-    Case("dropout2d", (real(3, 4),), dropout2d, {"p": 0.2, "generator": G}),
+    Case("dropout2d", (real(3, 4, 2, 2),), dropout2d, {"generator": G}, integers=False),
+    Case("dropout2d", (real(3, 4, 3),), dropout2d, {"p": 0.2, "generator": G}, integers=False),
+    Case("dropout2d", (real(3, 4),), dropout2d, {"p": 0.2, "generator": G}, integers=False),
+    Case("dropout2d", (real(3, 4),), dropout2d, {"training": False}),
 ]
 
 TWO = np.ones(2, "f4")
@@ -53,6 +56,13 @@ ERRORS = [
                 (TWO[None],),
                 f"{op}: generator must be a Generator, got generator='int'",
                 {"generator": 1},
+                kind=TypeError,
+            ),
+            Error(
+                op,
+                (np.ones((1, 2), "int64"),),
+                f"{op}: x must be floating to drop from (x.astype makes it so), "
+                "got x_dtype='int64'",
                 kind=TypeError,
             ),
         )

@@ -47,7 +47,7 @@ CASES = [
             {"min_val": bounds[0], "max_val": bounds[1]},
             integers=False,
         )
-        for bounds in ((-1.0, 1.0), (0.0, 6.0), (0.5, 0.5), (None, 0.5), (-0.5, None))
+        for bounds in ((-1.0, 1.0), (0.0, 6.0), (0.5, 0.5), (None, 0.5), (-0.5, None), (1.0, -0.5))
     ],
     *[Case(name, (few(2, 3), few(2, 3)), getattr(np, name)) for name in COMPARISONS + LOGIC],
     *[Case(name, (few(4, 1, 3), few(2, 1)), getattr(np, name)) for name in COMPARISONS + LOGIC],

@@ -55,7 +55,15 @@ def max_pool(x, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False
     return _collected({at: np.nanmax(seen, axis=inside) for at, _, seen in windows})
 
 
-def avg_pool(x, kernel_size, stride=None, padding=0, ceil_mode=False, count_include_pad=True):
+def avg_pool(
+    x,
+    kernel_size,
+    stride=None,
+    padding=0,
+    ceil_mode=False,
+    count_include_pad=True,
+    divisor_override=None,
+):
     axes, found = x.ndim - 2, {}
     ends = [n + 2 * p for n, p in zip(x.shape[2:], _each(padding, axes), strict=True)]
     for at, window, seen in _windows(x, kernel_size, stride, padding, 1, ceil_mode):
@@ -63,7 +71,7 @@ def avg_pool(x, kernel_size, stride=None, padding=0, ceil_mode=False, count_incl
         total = np.nansum(seen, axis=inside)
         area = [min(w.stop, end) - w.start for w, end in zip(window, ends, strict=True)]
         counted = np.prod(area) if count_include_pad else (~np.isnan(seen)).sum(axis=inside)
-        found[at] = total / counted
+        found[at] = total / (counted if divisor_override is None else divisor_override)
     return _collected(found)
 
 
@@ -81,6 +89,11 @@ def adaptive_avg_pool(x, output_size):
         seen = x[(slice(None), slice(None), *window)].astype(float)
         found[at] = seen.mean(axis=tuple(range(2, x.ndim)))
     return _collected(found)
+
+
+def alone(reference):
+    """The same of one sample, without the axis of the batch."""
+    return lambda x, **how: reference(x[None], **how)[0]
 
 
 PLANES: list[tuple[tuple[int, ...], dict[str, Any]]] = [
@@ -112,22 +125,45 @@ CASES = [
     *(Case("max_pool1d", (distinct(*s),), max_pool, how) for s, how in LINES),
     Case("max_pool1d", (distinct(1, 2, 7),), max_pool, {"kernel_size": 3, "dilation": 2}),
     *(
-        Case("avg_pool2d", (real(*s),), avg_pool, {**how, **more})
+        Case("avg_pool2d", (real(*s),), avg_pool, {**how, **more}, integers=False)
         for s, how in PLANES
-        for more in ({}, {"count_include_pad": False})
+        for more in ({}, {"count_include_pad": False}, {"divisor_override": 3})
     ),
     *(
-        Case("avg_pool1d", (real(*s),), avg_pool, {**how, **more})
+        Case("avg_pool1d", (real(*s),), avg_pool, {**how, **more}, integers=False)
         for s, how in LINES
         for more in ({}, {"count_include_pad": False})
     ),
     *(
-        Case("adaptive_avg_pool2d", (real(1, 2, 5, 4),), adaptive_avg_pool, {"output_size": size})
+        Case(
+            "adaptive_avg_pool2d",
+            (real(1, 2, 5, 4),),
+            adaptive_avg_pool,
+            {"output_size": size},
+            integers=False,
+        )
         for size in (1, 2, 3, 7, (5, 1), (None, 3), None)
     ),
     *(
-        Case("adaptive_avg_pool1d", (real(2, 2, 7),), adaptive_avg_pool, {"output_size": size})
+        Case(
+            "adaptive_avg_pool1d",
+            (real(2, 2, 7),),
+            adaptive_avg_pool,
+            {"output_size": size},
+            integers=False,
+        )
         for size in (1, 3, (4,), 9, None)
+    ),
+    *(Case("max_pool2d", (distinct(*s[1:]),), alone(max_pool), how) for s, how in PLANES[5:8]),
+    *(Case("max_pool1d", (distinct(*s[1:]),), alone(max_pool), how) for s, how in LINES),
+    *(
+        Case(f"{name}{axes}d", (real(*s[1:]),), alone(reference), how, integers=False)
+        for name, reference, axes, s, how in [
+            *(("avg_pool", avg_pool, 2, *row) for row in PLANES[5:8]),
+            *(("avg_pool", avg_pool, 1, *row) for row in LINES),
+            ("adaptive_avg_pool", adaptive_avg_pool, 2, (1, 2, 5, 4), {"output_size": (2, None)}),
+            ("adaptive_avg_pool", adaptive_avg_pool, 1, (1, 2, 7), {"output_size": 3}),
+        ]
     ),
 ]
 
@@ -160,8 +196,8 @@ ERRORS = [
     *(
         _error(
             f"{name}{axes}d",
-            (3, 3),
-            f"x must be {described}, got x_shape=(3, 3)",
+            (3,),
+            f"x must be {described}, got x_shape=(3,)",
             **attributes,
         )
         for name, attributes in [
@@ -170,8 +206,8 @@ ERRORS = [
             ("adaptive_avg_pool", {"output_size": 2}),
         ]
         for axes, described in [
-            (1, "3-D (batch, channels, length)"),
-            (2, "4-D (batch, channels, height, width)"),
+            (1, "3-D (batch, channels, length) or 2-D (channels, length)"),
+            (2, "4-D (batch, channels, height, width) or 3-D (channels, height, width)"),
         ]
     ),
     *(
@@ -194,6 +230,29 @@ ERRORS = [
                 {"kernel_size": (1, 1, 1)},
             ),
         ]
+    ),
+    *(
+        Error(
+            f"{name}{axes}d",
+            (np.ones((1, 1, 4, 4)[2 - axes :], dtype),),
+            f"{name}{axes}d: x must be floating (x.astype makes it so), got x_dtype='{dtype}'",
+            attributes,
+            TypeError,
+        )
+        for name, attributes in [("avg_pool", WINDOW), ("adaptive_avg_pool", {"output_size": 2})]
+        for axes in (1, 2)
+        for dtype in ("int64", "uint8", "bool")
+    ),
+    *(
+        _error(
+            "avg_pool2d",
+            (1, 1, 4, 4),
+            f"divisor_override must be None or an int other than 0, got divisor_override={divisor}",
+            kind,
+            kernel_size=2,
+            divisor_override=divisor,
+        )
+        for divisor, kind in [(0, ValueError), (1.5, TypeError), (True, TypeError)]
     ),
     _error(
         "max_pool1d",

@@ -112,7 +112,10 @@ def _axis_errors(name: str) -> list[Error]:
             {"axis": (0, -2)},
         ),
         Error(
-            name, (1.0,), f"{name}: axis cannot be given for a 0-d tensor, got axis=0", {"axis": 0}
+            name,
+            (1.0,),
+            f"{name}: axis must be -1 or 0 for a 0-d tensor, got axis=1",
+            {"axis": 1},
         ),
     ]
 
@@ -190,7 +193,7 @@ ERRORS = (
             {"axis": None},
             kind=TypeError,
         ),
-        Error("cumsum", (1.0,), "cumsum: axis cannot be given for a 0-d tensor, got axis=0"),
+        Error("cumsum", (1.0, 1), "cumsum: axis must be -1 or 0 for a 0-d tensor, got axis=1"),
         Error(
             "cumsum_backward",
             ([1.0],),

@@ -103,6 +103,32 @@ def methods() -> None:
     assert number == float(x.sum())
 
 
+def writing() -> None:
+    x = ex.ones((2, 2))
+    x += 1
+    x -= [1.0, 0.5]
+    x *= np.ones(2, np.float32)
+    x /= x.sum()
+    x //= 0.5
+    x %= 3
+    x **= 2
+    x @= [[1.0, 0.0], [0.0, 1.0]]
+    assert_type(x, ex.Tensor)
+    chosen = x > 1
+    chosen &= x < 3
+    chosen |= True
+    chosen ^= [True, False]
+    x[chosen] = 0
+    x[0] = [1.0, 2.0]
+    x[:, 1:] = np.zeros((2, 1))
+    x[..., 0] = x.sum(axis=1)
+    weight = nn.Parameter([1.0, 2.0])
+    with ex.no_grad():
+        weight -= 0.1 * x[0]
+        weight[0] = 0.0
+    assert_type(weight, nn.Parameter)
+
+
 def derivatives() -> None:
     x = ex.tensor([1.0, 2.0], requires_grad=True)
     y = (x * x).sum()
@@ -216,6 +242,7 @@ def training() -> None:
         assert_type(ex.clip_grad_norm(net.parameters(), 1.0), ex.Tensor)
         optimizer.step()
         schedule.step()
+    optimizer.add_param_group({"params": [nn.Parameter([1.0])], "lr": 0.1})
     assert_type(ex.optim.SGD(net.parameters(), lr=0.1).step(lambda: 1.5), float)
     moved, _ = ex.sgd_step([1.0], [1.0], lr=0.1)
     assert_type(moved, ex.Tensor)
@@ -230,6 +257,7 @@ SECTIONS = [
     several_results,
     rules,
     methods,
+    writing,
     derivatives,
     functions,
     modules,

@@ -55,8 +55,19 @@ def methods(x: ex.Tensor) -> None:
     x + "1"  # error: [operator]
     x @ None  # error: [operator]
     x.at[0].put(1.0)  # error: [attr-defined]
+    x.view(2)  # error: [attr-defined]
+    x.size()  # error: [operator]
     x.requires_grad = "yes"  # error: [assignment]
     x.ndim = 3  # error: [misc]
+
+
+def writing(x: ex.Tensor) -> None:
+    x += "1"  # error: [arg-type]
+    x @= None  # error: [arg-type]
+    x["first"] = 1.0  # error: [index]
+    x[0] = "1"  # error: [assignment]
+    x[0] = None  # error: [assignment]
+    del x[0]  # error: [attr-defined]
 
 
 class Net(nn.Module):
@@ -74,6 +85,10 @@ def modules(x: ex.Tensor) -> None:
     net(x).shap()  # error: [attr-defined]
     net.hiden(x)  # error: [attr-defined]
     nn.Linear(2)  # error: [call-arg]
+    nn.Linear(2, "3")  # error: [arg-type]
+    nn.Linear(2, 3, False, None, 1)  # error: [call-arg]
+    nn.AvgPool2d(2, divisor_override="4")  # error: [arg-type]
+    nn.Softmin(1)  # error: [attr-defined]
     nn.Linear(2, 3)(x, x)  # error: [call-arg]
     nn.Conv2d(1, 1, 3, padding="nonsense")  # error: [arg-type]
     nn.LSTM(2, 3)(x).shape  # error: [attr-defined]
@@ -100,3 +115,7 @@ def training(net: Net) -> None:
     ex.optim.Adam(net.parameters(), learning_rate=0.1)  # error: [call-arg]
     ex.optim.SGD(net.parameters(), lr="fast")  # error: [arg-type]
     ex.clip_grad_norm(net.parameters(), "1")  # error: [arg-type]
+    optimizer = ex.optim.SGD(net.parameters(), lr=0.1)
+    optimizer.add_param_group([])  # error: [arg-type]
+    ex.optim.StepLR(optimizer)  # error: [call-arg]
+    ex.optim.StepLR(optimizer, "2")  # error: [arg-type]

@@ -33,6 +33,7 @@ KEYS: dict[str, Any] = {
         "test_fraction": _NUMBER,
         "inputs": str,
         "target": (str, int),
+        "header": bool,
         "size": (int, list),
         "mode": str,
         "batch_size": int,
@@ -48,6 +49,7 @@ KEYS: dict[str, Any] = {
     "checkpoints": {"every": int, "keep": int, "best": str},
     "clipping": {"norm": _NUMBER, "value": _NUMBER},
     "ema": {"decay": _NUMBER, "warmup": bool},
+    "resumed": dict,
 }
 DEFAULTS: Config = {"seed": 0, "epochs": 10}
 _AT_LEAST = {"seed": 0, "epochs": 1, "accumulate": 1}
@@ -55,7 +57,10 @@ _WORD = re.compile(r"[^\W\d][\w.:/~-]*")
 
 
 def read_config(path: str | Path | None, changes: Iterable[str] = ()) -> Config:
-    """The configuration in ``path``, or the one for the digits, with ``changes`` made in it."""
+    """The configuration in ``path``, or the one for the digits, with ``changes`` made in it.
+
+    ``[resumed]`` is what a run says of its past: what was changed in it, and from which step on.
+    """
     source = files("extensor.cli") / "digits.toml" if path is None else Path(path)
     try:
         config = tomllib.loads(source.read_text(encoding="utf-8"))
@@ -80,6 +85,8 @@ def _change(config: Config, change: str) -> None:
     *tables, last = key.strip().split(".")
     if not sign or not all((*tables, last)):
         raise value_error("--set", "a change must be KEY=VALUE", change=change)
+    if (*tables, last)[0] == "resumed":
+        raise value_error("--set", "resumed is for the run itself to write", change=change)
     table = config
     for name in tables:
         table = table.setdefault(name, {})

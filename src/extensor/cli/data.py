@@ -11,6 +11,7 @@ import numpy as np
 from extensor import data
 from extensor.cli.build import built, imported
 from extensor.cli.config import Config, nearest
+from extensor.cli.targets import check_targets, class_names
 from extensor.data import ArrayDataset, Dataset, ImageFolder, Normalize
 from extensor.dtypes import get_default_dtype, is_floating
 from extensor.errors import value_error
@@ -48,7 +49,7 @@ def read_data(config: Config) -> tuple[Dataset, Dataset]:
         raise value_error("config", f"data: unknown name{nearest(name, SETS)}", name=name)
     for part, dataset in (("train", train), ("test", test)):
         check_samples(part, dataset)
-    _check_classes(train)
+    check_targets(config, train, test)
     return train, test
 
 
@@ -59,7 +60,7 @@ def _own(table: Config, seed: int) -> tuple[Dataset, Dataset]:
     train = read_file(table["train"], table)
     if "test" in table:
         test = read_file(table["test"], table)
-        first, second = (_class_names(table[part], table) for part in ("train", "test"))
+        first, second = (class_names(table[part], table) for part in ("train", "test"))
         if first != second:
             # They are numbered in their order, so the same number would mean another class.
             raise value_error(
@@ -82,7 +83,8 @@ def read_file(path: str, table: Config, with_target: bool = True) -> ArrayDatase
             options["size"] = tuple(options["size"])
         return ImageFolder(place, **options)
     if place.suffix == ".csv":
-        parts = data.read_csv(place, target=table.get("target", -1) if with_target else None)
+        target = table.get("target", -1) if with_target else None
+        parts = data.read_csv(place, target, header=table.get("header", "auto"))
     else:
         stored = data.read_arrays(place)
         if isinstance(stored, dict):
@@ -100,15 +102,6 @@ def read_file(path: str, table: Config, with_target: bool = True) -> ArrayDatase
             parts = stored
     inputs, *targets = parts if isinstance(parts, tuple) else (parts,)
     return ArrayDataset(_inputs(inputs), *map(_target, targets))
-
-
-def _class_names(path: str, table: Config) -> list[str] | None:
-    """The names of the classes in a file or folder, if it has names."""
-    if Path(path).is_dir():
-        return ImageFolder(path).classes
-    if Path(path).suffix == ".csv":
-        return data.csv_classes(path, table.get("target", -1))
-    return None
 
 
 def _inputs(array: Any) -> Any:
@@ -143,37 +136,6 @@ def check_samples(part: str, dataset: Dataset) -> None:
                     sample=begin + first,
                     value=float(value),
                 )
-
-
-def class_numbers(dataset: object) -> Any:
-    """The classes of all samples, or None if they are not known or the targets no classes."""
-    if isinstance(dataset, ImageFolder):
-        return np.array([number for _, number in dataset.samples])
-    if not isinstance(dataset, ArrayDataset) or len(dataset.arrays) < 2:
-        return None
-    target = dataset.arrays[-1]
-    return target if target.ndim == 1 and not is_floating(target.dtype) else None
-
-
-def _check_classes(train: Dataset) -> None:
-    numbers = class_numbers(train)
-    if numbers is not None and len(np.unique(numbers)) < 2:
-        found = np.unique(numbers).tolist()
-        raise value_error("data", "train must have at least two classes", classes=found)
-
-
-def check_labels(train: object, test: object, classes: int) -> None:
-    """Refuse labels for which a model of ``classes`` classes has no output."""
-    for part, dataset in (("train", train), ("test", test)):
-        numbers = class_numbers(dataset)
-        if numbers is not None and not (numbers.min() >= 0 and numbers.max() < classes):
-            sample = int(((numbers < 0) | (numbers >= classes)).argmax())
-            raise value_error(
-                "data",
-                f"labels of {part} must be in [0, {classes - 1}], the classes of the model",
-                label=int(numbers[sample]),
-                sample=sample,
-            )
 
 
 def standardized(config: Config, train: Dataset) -> Config:

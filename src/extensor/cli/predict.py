@@ -13,8 +13,9 @@ import numpy as np
 
 from extensor.cli.config import read_config
 from extensor.cli.data import check_samples, preparation, read_file
-from extensor.cli.runs import found_checkpoint, found_run
+from extensor.cli.runs import found_checkpoint, found_run, read_checkpoint
 from extensor.cli.session import built_model, load_weights
+from extensor.cli.targets import OF_CLASSES
 from extensor.data import DataLoader
 from extensor.errors import value_error
 from extensor.io.atomic import write_atomically
@@ -23,7 +24,6 @@ from extensor.tape import no_grad
 
 _BATCH = 256
 _ENDINGS = (".csv", ".npy")
-_OF_CLASSES = ("CrossEntropyLoss", "NLLLoss", "FocalLoss")
 
 
 def run(options: argparse.Namespace) -> None:
@@ -35,7 +35,7 @@ def run(options: argparse.Namespace) -> None:
     inputs = read_file(options.inputs, config["data"], with_target=False)
     check_samples("inputs", inputs)
     model = built_model(config)
-    load_weights(model, checkpoint)
+    load_weights(model, read_checkpoint(folder, checkpoint))
     loader = DataLoader(inputs, _BATCH, transform=preparation(config, inputs))
     with no_grad():
         outputs = np.concatenate([model(batch[0]).numpy() for batch in loader])
@@ -44,7 +44,7 @@ def run(options: argparse.Namespace) -> None:
         np.save(content, outputs)
         write_atomically(output, content.getvalue())
         return
-    table = _table(outputs, config["loss"]["name"] in _OF_CLASSES)
+    table = _table(outputs, config["loss"]["name"] in OF_CLASSES)
     if output is None:
         sys.stdout.write(table)
     else:

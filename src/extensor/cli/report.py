@@ -7,8 +7,10 @@ import argparse
 import numpy as np
 
 from extensor.cli.config import read_config
-from extensor.cli.runs import found_checkpoint, found_run
+from extensor.cli.runs import found_checkpoint, found_run, read_checkpoint
 from extensor.cli.session import Session, load_weights, opened
+from extensor.cli.targets import OF_LOGITS
+from extensor.ops import sigmoid
 from extensor.report import examine, write_plots, write_report
 from extensor.train import RunFolder
 
@@ -18,13 +20,15 @@ def run(options: argparse.Namespace) -> None:
     folder = found_run(options.run)
     checkpoint = found_checkpoint(folder, options.checkpoint)
     session = opened(read_config(folder.config))
-    load_weights(session.model, checkpoint)
+    load_weights(session.model, read_checkpoint(folder, checkpoint))
     print("\n".join(written(session, folder)))
 
 
 def written(session: Session, folder: RunFolder) -> list[str]:
     """Write the report and the plots. Returns lines that say where they are."""
     outputs = session.trainer.predict(session.test_loader).numpy()
+    if session.config["loss"]["name"] in OF_LOGITS:
+        outputs = sigmoid(outputs).numpy()  # what is compared with 0 and 1
     targets = np.concatenate([batch[-1].numpy() for batch in session.test_loader])
     examination = examine(session.test_data, outputs, targets)
     report = write_report(folder, examination, session.model.summary(session.example))

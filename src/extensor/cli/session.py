@@ -10,17 +10,10 @@ from typing import Any, NamedTuple
 from extensor import models, nn, optim, random, train
 from extensor.cli.build import built, named
 from extensor.cli.config import Config
-from extensor.cli.data import (
-    augmentation,
-    check_labels,
-    class_numbers,
-    preparation,
-    read_data,
-    standardized,
-)
+from extensor.cli.data import augmentation, preparation, read_data, standardized
+from extensor.cli.targets import CLASSES, NUMBERS, OWN, check_labels, kind_of, target_preparation
 from extensor.data import DataLoader, Dataset
 from extensor.errors import value_error
-from extensor.io import load
 from extensor.nn import loss as losses
 from extensor.tape import no_grad
 
@@ -74,15 +67,19 @@ def opened(config: Config, folder: Path | None = None) -> Session:
     prepared = preparation(config, train_data)
     table = config["data"]
     options = {"batch_size": table.get("batch_size", 32), "workers": table.get("workers", 0)}
+    targets = target_preparation(config, train_data)
     train_loader = DataLoader(
-        train_data, shuffle=True, transform=[*augmentation(config), *prepared], **options
+        train_data, shuffle=True, transform=[*targets, *augmentation(config), *prepared], **options
     )
-    test_loader = DataLoader(test_data, transform=prepared, **options)
+    test_loader = DataLoader(test_data, transform=[*targets, *prepared], **options)
     model = built_model(config)
-    config = _completed(config, class_numbers(train_data) is not None)
+    kind = kind_of(config, train_data)
+    config = _completed(config, kind if kind != OWN else kind_of({}, train_data))
     loss = _loss(config["loss"])
-    example, classes = _tried(model, loss, train_loader, test_loader)
+    sample, classes = _tried(model, loss, train_loader, test_loader, kind == CLASSES)
+    example = sample[:-1]
     trainer = _trainer(config, model, loss, len(train_loader), classes, folder)
+    trainer.evaluate([sample])  # what the metrics do not take is found now too
     return Session(
         config, train_data, test_data, train_loader, test_loader, model, trainer, example
     )
@@ -99,14 +96,13 @@ def built_model(config: Config) -> nn.Module:
     return model
 
 
-def _completed(config: Config, is_classes: bool) -> Config:
+def _completed(config: Config, kind: str) -> Config:
     """``config`` with what is usual for such targets, so that later commands need not look at them."""
-    loss, metric = (
-        ("CrossEntropyLoss", "accuracy") if is_classes else ("MSELoss", "root_mean_squared_error")
-    )
+    loss = "CrossEntropyLoss" if kind == CLASSES else "MSELoss"
+    metrics = {CLASSES: ["accuracy"], NUMBERS: ["root_mean_squared_error"]}.get(kind, [])
     optimizer = {"name": "Adam", **config.get("optimizer", {})}
     table = {"name": loss, **config.get("loss", {})}
-    return {"metrics": [metric], **config, "loss": table, "optimizer": optimizer}
+    return {"metrics": metrics, **config, "loss": table, "optimizer": optimizer}
 
 
 def _loss(table: Config) -> Any:
@@ -116,7 +112,11 @@ def _loss(table: Config) -> Any:
 
 
 def _tried(
-    model: nn.Module, loss: Any, train_loader: DataLoader, test_loader: DataLoader
+    model: nn.Module,
+    loss: Any,
+    train_loader: DataLoader,
+    test_loader: DataLoader,
+    is_classes: bool,
 ) -> tuple[tuple[Any, ...], int | None]:
     """One sample through model and loss: what does not fit is found before anything is written.
 
@@ -130,11 +130,11 @@ def _tried(
     with no_grad():
         output = model(*inputs)
         classes = output.shape[1] if output.ndim > 1 else None
-        if classes is not None:
+        if classes is not None and is_classes:
             check_labels(train_loader.dataset, test_loader.dataset, classes)
         loss(output, target)
     model.train()
-    return tuple(inputs), classes
+    return first, classes
 
 
 def _trainer(
@@ -161,7 +161,7 @@ def _trainer(
         clip_value=clipping.get("value"),
         amp=config.get("amp"),
         ema=optim.EMA(model, **config["ema"]) if training and "ema" in config else None,
-        callbacks=_callbacks(config["epochs"] * steps, checkpoints.get("best")) if training else [],
+        callbacks=_callbacks(config, steps) if training else [],
         folder=folder,
         checkpoint_every=checkpoints.get("every") if training else None,
         keep=checkpoints.get("keep", 3),
@@ -169,10 +169,14 @@ def _trainer(
     )
 
 
-def _callbacks(steps: int, best: str | None) -> list[train.Callback]:
-    every = max(1, min(50, steps // _POINTS))
+def _callbacks(config: Config, steps: int) -> list[train.Callback]:
+    every = max(1, min(50, config["epochs"] * steps // _POINTS))
     callbacks = [train.Logging(every), train.Timing(), train.GradientHealth(every)]
+    best = config.get("checkpoints", {}).get("best")
     if best is not None:
+        names = ["loss", *(f"validation_{name}" for name in ("loss", *config["metrics"]))]
+        if best not in names:
+            raise value_error("config", f"checkpoints.best must be one of {names}", best=best)
         mode = "min" if best.endswith(_FALLING) else "max"
         callbacks.append(train.BestCheckpoint(best, mode))
     return [*callbacks, train.Progress()]
@@ -201,15 +205,11 @@ def _metrics(names: Sequence[Any], classes: int | None) -> Mapping[str, train.Me
     }
 
 
-def load_weights(model: nn.Module, checkpoint: Path) -> dict[str, Any]:
-    """Put what was learned into ``model``, the averages if there are any. Returns the whole state."""
-    state = load(checkpoint)
-    if "model" not in state or "progress" not in state:
-        raise value_error("checkpoint", "file must be a checkpoint of a run", path=str(checkpoint))
+def load_weights(model: nn.Module, state: Mapping[str, Any]) -> None:
+    """Put what was learned into ``model``, the averages if there are any."""
     model.load_state_dict(state["model"])
     if state["ema"]:
         ema = optim.EMA(model)
         ema.load_state_dict(state["ema"])
         ema.copy_to()
     model.eval()
-    return state

@@ -4,36 +4,95 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from shlex import quote
 
-from extensor.cli.config import read_config
+from extensor.cli.config import Config, read_config
 from extensor.cli.report import written
+from extensor.cli.resume import Changes, Continued, check_effect, continued, load_into
 from extensor.cli.runs import found_run, new_run
 from extensor.cli.session import Session, opened
+from extensor.cli.targets import targets_said
 from extensor.errors import value_error
 from extensor.report import Series, terminal_plot
 from extensor.report.curves import metric_names, points, shown
 from extensor.settings import get_num_threads
 from extensor.train import Checkpoints, RunFolder, read_log
+from extensor.train.lock import check_free
 from extensor.train.run import as_toml
+from extensor.train.signals import Ended, ending_in_order
 
 
 def run(options: argparse.Namespace) -> None:
     """Train, or go on with a run; then write the report."""
-    if options.resume is not None and (options.config or options.name):
+    if options.resume is None and options.checkpoint != "latest":
+        requirement = "is for --resume, which says of which run"
+        raise value_error("--checkpoint", requirement, checkpoint=options.checkpoint)
+    if options.resume is not None and (options.config or options.name is not None):
         raise value_error("--resume", "the run has a configuration and a name", run=options.resume)
     source = options.config if options.resume is None else found_run(options.resume).config
     config = read_config(source, options.set)
     if options.print_config:
         print(as_toml(config), end="")
         return
-    folder = new_run(options.name) if options.resume is None else found_run(options.resume).path
-    session = opened(config, folder)
-    if options.resume is not None:
-        session.trainer.resume()
-    print(_opening(session), flush=True)
-    _fit(session, folder)
-    print(_ending(session, folder))
+    with ending_in_order():
+        if options.resume is None:
+            _begin(config, options)
+        else:
+            _go_on(found_run(options.resume), options)
+
+
+def _begin(config: Config, options: argparse.Namespace) -> None:
+    config.pop("resumed", None)  # of the run whose configuration this was
+    given = (setting.partition("=") for setting in options.set)
+    check_effect({key.strip(): (None, value.strip()) for key, _, value in given}, config)
+    with new_run(options.name) as folder:
+        with _saying(lambda: "before training began"):
+            session = opened(config, folder)
+        _train(session, folder, {})
+
+
+def _go_on(run: RunFolder, options: argparse.Namespace) -> None:
+    check_free(run.path, "--resume")
+    with _saying(lambda: "before training went on"):
+        found: Continued = continued(run, options.checkpoint, options.set)
+        session = opened(found.config, run.path)
+        load_into(session.trainer, found)
+    _train(session, run.path, found.changes)
+
+
+def _train(session: Session, folder: Path, changes: Changes) -> None:
+    trainer = session.trainer
+    print("\n".join([_opening(session), *_changed(session, changes)]), flush=True)
+    with _saying(lambda: _saved(session, folder)):
+        trainer.fit(session.train_loader, session.config["epochs"], session.test_loader)
+    with _saying(lambda: f"during the report; write it with: extensor report {quote(str(folder))}"):
+        print(_ending(session, folder))
+
+
+@contextmanager
+def _saying(where: Callable[[], str]) -> Iterator[None]:
+    """Let a signal that ends the command say what it ended, and how to go on."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(f"interrupted {where()}") from None
+    except Ended as end:
+        raise Ended(end.signal, f"ended by {end.signal.name} {where()}") from None
+
+
+def _saved(session: Session, folder: Path) -> str:
+    checkpoints = Checkpoints(RunFolder(folder).checkpoints)
+    latest = checkpoints.latest()
+    if latest is None:
+        saved = "before the first checkpoint"
+    elif latest == checkpoints.of(session.trainer.step):
+        saved = f"and saved in {latest}"
+    else:
+        saved = f"after step {session.trainer.step:,}; the last checkpoint is {latest}"
+    return f"{saved}; go on with: extensor train --resume {quote(str(folder))}"
 
 
 def _opening(session: Session) -> str:
@@ -41,27 +100,29 @@ def _opening(session: Session) -> str:
     begun = f", from step {trainer.step:,}" if trainer.step else ""
     return (
         f"{type(session.model).__name__}: {session.model.num_parameters():,} parameters; "
-        f"{len(session.train_data):,} samples to train on, {len(session.test_data):,} to test; "
+        f"{len(session.train_data):,} samples to train on, {len(session.test_data):,} to test, "
+        f"{targets_said(session.config, session.train_data)}; "
         f"{get_num_threads()} threads; {session.config['epochs']} epochs{begun}"
     )
 
 
-def _fit(session: Session, folder: Path) -> None:
-    trainer = session.trainer
-    try:
-        trainer.fit(session.train_loader, session.config["epochs"], session.test_loader)
-    except KeyboardInterrupt:
-        latest = Checkpoints(RunFolder(folder).checkpoints).latest()
-        saved = "before the first checkpoint" if latest is None else f"and saved in {latest}"
-        raise KeyboardInterrupt(
-            f"interrupted {saved}; go on with: extensor train --resume {folder}"
-        ) from None
+def _changed(session: Session, changes: Changes) -> list[str]:
+    """What is other than before, and the rate that comes of it."""
+    lines = [
+        f"{key} is now {'unset' if after is None else after}, "
+        f"it was {'unset' if before is None else before}"
+        for key, (before, after) in changes.items()
+    ]
+    rate = session.trainer.optimizer.param_groups[0]["lr"]
+    return [*lines, f"learning rate {rate:.6g}"] if lines else []
 
 
 def _ending(session: Session, folder: Path) -> str:
     run = RunFolder(folder)
     last = session.trainer.history[-1]
-    results = {name: last[f"validation_{name}"] for name in (*session.trainer.metrics, "loss")}
+    names = [name for name in (*session.trainer.metrics, "loss") if f"validation_{name}" in last]
+    results = {name: last[f"validation_{name}"] for name in names}
+    shell = quote(str(folder))
     return "\n".join(
         [
             *_plot(run),
@@ -71,9 +132,9 @@ def _ending(session: Session, folder: Path) -> str:
             *written(session, run),
             "",
             "next",
-            f"  extensor evaluate {folder}",
-            f"  extensor predict {folder} FILE.npy",
-            f"  extensor train --resume {folder} --set epochs={2 * session.config['epochs']}",
+            f"  extensor evaluate {shell}",
+            f"  extensor predict {shell} FILE.npy",
+            f"  extensor train --resume {shell} --set epochs={2 * session.config['epochs']}",
             "  extensor train --print-config > my.toml, change it, then extensor train my.toml",
         ]
     )

@@ -3,7 +3,7 @@
 from extensor.data.dataset import ArrayDataset, BatchDataset, Dataset
 from extensor.data.folder import ImageFolder
 from extensor.data.loader import DataLoader
-from extensor.data.readers import csv_classes, read_arrays, read_cifar10, read_csv, read_idx
+from extensor.data.readers import read_arrays, read_cifar10, read_idx
 from extensor.data.samplers import (
     RandomSampler,
     Sampler,
@@ -12,6 +12,7 @@ from extensor.data.samplers import (
     WeightedSampler,
 )
 from extensor.data.standard import cifar10, digits, fashion_mnist, mnist
+from extensor.data.tables import csv_classes, read_csv
 from extensor.data.transforms import Cutout, Mixup, Normalize, RandomCrop, RandomFlip
 
 __all__ = [

@@ -6,7 +6,7 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from extensor import random, storage
+from extensor import arguments, random, storage
 from extensor.errors import value_error
 from extensor.generator import Generator
 from extensor.tensor import to_array
@@ -69,8 +69,7 @@ class ArrayDataset:
         self, fraction: float, generator: Generator | None = None
     ) -> tuple[ArrayDataset, ArrayDataset]:
         """Two data sets of randomly chosen samples, the second with ``fraction`` of them."""
-        if not 0 <= fraction <= 1:
-            raise value_error("split", "fraction must be in [0, 1]", fraction=fraction)
+        arguments.number("split", "fraction", fraction, fraction=True)
         order = random.permutation(len(self), generator).numpy()
         first, second = np.split(order, [len(self) - round(len(self) * fraction)])
         return ArrayDataset(*self.batch(first)), ArrayDataset(*self.batch(second))

@@ -7,9 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from extensor import arguments
 from extensor.errors import value_error
+from extensor.io.paths import as_path, unreadable
 
 _ENDINGS = frozenset({".png", ".jpg", ".jpeg", ".bmp", ".gif", ".webp", ".tif", ".tiff", ".ppm"})
+
+_MODES = ("1", "L", "LA", "RGB", "RGBA", "CMYK", "YCbCr", "LAB", "HSV", "I", "F", "P")
 
 
 class ImageFolder:
@@ -23,10 +27,14 @@ class ImageFolder:
     def __init__(
         self, root: str | Path, size: int | tuple[int, int] | None = None, mode: str = "RGB"
     ) -> None:
-        self.root = Path(root)
-        self.size = (size, size) if isinstance(size, int) else size
-        self.mode = mode
-        folders = sorted(p for p in self.root.iterdir() if p.is_dir() and p.name[0] != ".")
+        self.root = as_path("ImageFolder", root, name="root")
+        self.size = None if size is None else arguments.pair("ImageFolder", "size", size, 1)
+        self.mode = arguments.choice("ImageFolder", "mode", mode, _MODES)
+        try:
+            inside = list(self.root.iterdir())
+        except OSError as error:
+            raise unreadable("ImageFolder", root, error) from error
+        folders = sorted(p for p in inside if p.is_dir() and p.name[0] != ".")
         self.classes = [folder.name for folder in folders]
         self.samples = [
             (path, number)

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from operator import index
 from typing import Any
 
 import numpy as np
 
+from extensor import arguments, entries
 from extensor.data.dataset import BatchDataset, Dataset
-from extensor.data.samplers import RandomSampler, Sampler, SequentialSampler
+from extensor.data.samplers import RandomSampler, Sampler, SequentialSampler, is_sampler
 from extensor.errors import type_error, value_error
 from extensor.generator import Generator, default_generator
+from extensor.philox import LIMIT
 from extensor.random import randint
 from extensor.tensor import Tensor, to_array, wrap
 
@@ -50,26 +51,27 @@ class DataLoader:
         prefetch: int = 2,
         generator: Generator | None = None,
     ) -> None:
-        if not (hasattr(dataset, "__len__") and hasattr(dataset, "__getitem__")):
-            raise type_error(
-                "DataLoader", "dataset must have a length and items", dataset=type(dataset).__name__
-            )
-        for name, value, least in [
-            ("batch_size", batch_size, 1),
-            ("workers", workers, 0),
-            ("prefetch", prefetch, 1),
-        ]:
-            if value < least:
-                raise value_error("DataLoader", f"{name} must be {least} or more", **{name: value})
+        op = "DataLoader"
+        _check_dataset(dataset)
+        batch_size = arguments.integer(op, "batch_size", batch_size, 1)
+        workers = arguments.integer(op, "workers", workers, 0)
+        prefetch = arguments.integer(op, "prefetch", prefetch, 1)
+        shuffle = arguments.flag(op, "shuffle", shuffle)
+        drop_last = arguments.flag(op, "drop_last", drop_last)
+        if generator is not None:
+            arguments.instance(op, "generator", generator, Generator, "a Generator")
+        if sampler is not None and not is_sampler(sampler):
+            requirement = "sampler must have a length and an order, as RandomSampler(size)"
+            raise type_error(op, requirement, sampler=arguments.shown(sampler))
         if sampler is not None and shuffle:
             raise value_error("DataLoader", "sampler and shuffle exclude each other", shuffle=True)
         if sampler is None:
             sampler = (RandomSampler if shuffle else SequentialSampler)(len(dataset))
         self.dataset = dataset
-        self.batch_size = index(batch_size)
+        self.batch_size = batch_size
         self.sampler = sampler
         self.drop_last = drop_last
-        self.transforms = (transform,) if callable(transform) else tuple(transform)
+        self.transforms = _functions(transform)
         self.workers = workers
         self.prefetch = prefetch
         if generator is None:
@@ -118,20 +120,51 @@ class DataLoader:
 
     def load_state_dict(self, state_dict: dict[str, int]) -> None:
         """Let the next iteration go on where :meth:`state_dict` was called."""
-        if sorted(state_dict) != sorted(_STATE):
-            raise value_error(
-                "DataLoader.load_state_dict", f"keys must be {list(_STATE)}", keys=list(state_dict)
-            )
-        seed, counter, position = (index(state_dict[name]) for name in _STATE)
-        if not 0 <= position <= len(self):
-            raise value_error(
-                "DataLoader.load_state_dict",
-                f"position must be in [0, {len(self)}], the batches of this loader",
-                position=position,
-            )
+        op = "DataLoader.load_state_dict"
+        seed, counter, position = checked_state(op, state_dict)
+        if position > len(self):
+            requirement = f"position must be in [0, {len(self)}], the batches of this loader"
+            raise value_error(op, requirement, position=position)
         self.generator.set_state((seed, counter))
         self._epoch_state = (seed, counter)
         self._position = self._resume_at = position
+
+
+def _check_dataset(dataset: Any) -> None:
+    has_items = hasattr(dataset, "__len__") and hasattr(dataset, "__getitem__")
+    if not has_items or isinstance(dataset, type | str | bytes | Mapping):
+        given = arguments.shown(dataset)
+        raise type_error("DataLoader", "dataset must have a length and items", dataset=given)
+    if hasattr(dataset, "columns") and hasattr(dataset, "to_numpy"):
+        requirement = "dataset must have its samples as items (ArrayDataset(table.to_numpy(), y))"
+        raise type_error("DataLoader", requirement, dataset=type(dataset).__name__)
+    if getattr(dataset, "shape", None) == ():
+        raise type_error("DataLoader", "dataset must have a length and items", dataset="0-d array")
+
+
+def _functions(transform: Any) -> tuple[Transform, ...]:
+    """The transforms, one or several."""
+    is_one = callable(transform) or not isinstance(transform, Sequence)
+    several = (transform,) if is_one else tuple(transform)
+    for one in several:
+        if not callable(one) or isinstance(one, type):
+            requirement = (
+                "transform must be a function of a batch and a generator, or a list of such"
+            )
+            raise type_error("DataLoader", requirement, transform=arguments.shown(one))
+        arguments.takes("DataLoader", "transform", one, "batch", "generator")
+    return several
+
+
+def checked_state(op: str, state_dict: Any) -> tuple[int, int, int]:
+    """Seed, counter and position in the state of a loader, whichever it is."""
+    given = entries.with_keys(op, state_dict, _STATE)
+    for name in _STATE[:2]:
+        word = given[name]
+        if not entries.is_integer(word) or not 0 <= word < LIMIT:
+            raise value_error(op, f"{name} must be an integer from 0 to 2**64 - 1", **{name: word})
+    position = entries.count(op, "position", given["position"])
+    return int(given["seed"]), int(given["counter"]), position
 
 
 class _Batches:
@@ -170,8 +203,15 @@ class _Batches:
         if self.transforms:
             generator = Generator(self.seeds[number])
             for transform in self.transforms:
-                batch = transform(batch, generator)
+                batch = _checked_batch(transform(batch, generator))
         return batch
+
+
+def _checked_batch(batch: Any) -> Batch:
+    if not isinstance(batch, tuple | list):
+        requirement = "a transform must give a batch, a tuple of arrays"
+        raise type_error("DataLoader", requirement, batch=arguments.shown(batch))
+    return tuple(batch)
 
 
 def _stacked(samples: list[Any]) -> Batch:

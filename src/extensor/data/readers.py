@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import csv
 import gzip
 import zipfile
 import zlib
-from collections.abc import Iterable
 from math import prod
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from extensor.dtypes import get_default_dtype
 from extensor.errors import value_error
+from extensor.io.paths import as_path, unreadable
 
 _GZIP = b"\x1f\x8b"
 _IDX_DTYPES = {0x08: ">u1", 0x09: ">i1", 0x0B: ">i2", 0x0C: ">i4", 0x0D: ">f4", 0x0E: ">f8"}
@@ -43,7 +41,10 @@ def read_idx(path: str | Path) -> Any:
 
 
 def _content(op: str, path: str | Path) -> bytes:
-    content = Path(path).read_bytes()
+    try:
+        content = as_path(op, path).read_bytes()
+    except OSError as error:
+        raise unreadable(op, path, error) from error
     if not content.startswith(_GZIP):
         return content
     try:
@@ -57,6 +58,8 @@ def read_cifar10(*paths: str | Path) -> tuple[Any, Any]:
 
     The images have shape (samples, 3, 32, 32) and are bytes.
     """
+    if not paths:
+        raise value_error("read_cifar10", "at least one file must be given", paths=paths)
     length = 1 + prod(_CIFAR_IMAGE)
     records = []
     for path in paths:
@@ -75,7 +78,7 @@ def read_arrays(path: str | Path) -> Any:
     What is used is read when it is used, so the file may be larger than the memory. The arrays of a
     compressed ``.npz`` cannot be mapped and are read whole.
     """
-    path = Path(path)
+    path = as_path("read_arrays", path)
     try:
         if not zipfile.is_zipfile(path):
             return np.lib.format.open_memmap(path, mode="r")
@@ -84,6 +87,8 @@ def read_arrays(path: str | Path) -> Any:
             return {
                 info.filename.removesuffix(".npy"): _member(path, archive, info) for info in members
             }
+    except OSError as error:
+        raise unreadable("read_arrays", path, error) from error
     except (ValueError, EOFError, zipfile.BadZipFile, zlib.error) as error:
         requirement = f"file must hold arrays of numbers ({error})"
         raise value_error("read_arrays", requirement, path=str(path)) from None
@@ -112,91 +117,3 @@ def _member(path: Path, archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Any:
         names = int.from_bytes(file.read(2), "little") + int.from_bytes(file.read(2), "little")
     offset = info.header_offset + 30 + names + header
     return np.memmap(path, dtype, "r", offset, shape, "F" if fortran else "C")
-
-
-def read_csv(
-    path: str | Path, target: str | int | None = -1, delimiter: str = ","
-) -> tuple[Any, Any] | Any:
-    """The columns of a CSV file as a matrix, and apart from it the column ``target``.
-
-    ``target`` is a name from the first line, or a number; None leaves all columns together. Names
-    are in the first line if not all of it are numbers. A target of whole numbers becomes classes;
-    one of words becomes the numbers of the words in alphabetical order.
-    """
-    names, rows, named = _cells(path, delimiter, target is not None)
-    if target is None:
-        return _matrix(rows, names, range(len(names)), named)
-    column = _column(names, target)
-    others = [i for i in range(len(names)) if i != column]
-    return _matrix(rows, names, others, named), _targets([row[column] for row in rows])
-
-
-def csv_classes(path: str | Path, target: str | int = -1, delimiter: str = ",") -> list[str] | None:
-    """The words that :func:`read_csv` numbers, in their order; None if the targets are numbers."""
-    names, rows, _ = _cells(path, delimiter, has_target=True)
-    column = _column(names, target)
-    words = sorted({row[column] for row in rows})
-    return None if all(_number(word) is not None for word in words) else words
-
-
-def _cells(
-    path: str | Path, delimiter: str, has_target: bool
-) -> tuple[list[str], list[list[str]], bool]:
-    """The names of the columns, the other lines, and whether there are names in the first."""
-    with Path(path).open(newline="", encoding="utf-8") as file:
-        lines = csv.reader(file, delimiter=delimiter)
-        rows = [[cell.strip() for cell in row] for row in lines if row]
-    if not rows:
-        raise value_error("read_csv", "file must have at least one line", path=str(path))
-    names = rows[0]
-    named = any(_number(cell) is None for cell in (names[:-1] if has_target else names))
-    rows = rows[1:] if named else rows
-    for number, row in enumerate(rows, 1 + named):
-        if len(row) != len(names):
-            requirement = f"a line must have {len(names)} columns"
-            raise value_error("read_csv", requirement, line=number, columns=len(row))
-    return names, rows, named
-
-
-def _column(names: list[str], target: str | int) -> int:
-    if isinstance(target, str):
-        if target not in names:
-            raise value_error("read_csv", f"target must be one of {names}", target=target)
-        return names.index(target)
-    if not -len(names) <= target < len(names):
-        raise value_error("read_csv", f"target must be one of {len(names)} columns", target=target)
-    return target % len(names)
-
-
-def _matrix(rows: list[list[str]], names: list[str], columns: Iterable[int], named: bool) -> Any:
-    chosen = list(columns)
-    result = np.empty((len(rows), len(chosen)), get_default_dtype())
-    for line, row in enumerate(rows):
-        for place, column in enumerate(chosen):
-            number = _number(row[column])
-            if number is None:
-                raise value_error(
-                    "read_csv",
-                    "cells must be numbers",
-                    line=line + 1 + named,
-                    column=names[column] if named else column,
-                    cell=row[column],
-                )
-            result[line, place] = number
-    return result
-
-
-def _targets(cells: list[str]) -> Any:
-    numbers = [_number(cell) for cell in cells]
-    if None in numbers:
-        return np.unique(np.array(cells), return_inverse=True)[1]
-    values = np.array(numbers, np.float64)
-    whole = bool((values == np.round(values)).all()) and "." not in "".join(cells)
-    return values.astype(np.int64 if whole else get_default_dtype())
-
-
-def _number(cell: str) -> float | None:
-    try:
-        return float(cell)
-    except ValueError:
-        return None

@@ -6,7 +6,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from extensor import random
+from extensor import arguments, random
 from extensor.errors import type_error, value_error
 from extensor.generator import Generator
 
@@ -47,7 +47,7 @@ class RandomSampler:
         self, size: int, replacement: bool = False, num_samples: int | None = None
     ) -> None:
         self.size = _count("RandomSampler", "size", size)
-        self.replacement = replacement
+        self.replacement = arguments.flag("RandomSampler", "replacement", replacement)
         self.num_samples = (
             size if num_samples is None else _count("RandomSampler", "num_samples", num_samples)
         )
@@ -70,7 +70,7 @@ class WeightedSampler:
     """``num_samples`` indices, each drawn in proportion to its weight: for classes that are rare."""
 
     def __init__(self, weights: Any, num_samples: int, replacement: bool = True) -> None:
-        chances = np.asarray(weights, np.float64)
+        chances = arguments.numbers("WeightedSampler", "weights", weights)
         if chances.ndim != 1 or not (np.isfinite(chances) & (chances >= 0)).all():
             raise value_error(
                 "WeightedSampler",
@@ -82,7 +82,7 @@ class WeightedSampler:
             raise value_error("WeightedSampler", "weights must not all be 0", sum=float(total))
         self.chances = chances / total
         self.num_samples = _count("WeightedSampler", "num_samples", num_samples)
-        self.replacement = replacement
+        self.replacement = arguments.flag("WeightedSampler", "replacement", replacement)
 
     def __len__(self) -> int:
         return self.num_samples
@@ -102,6 +102,11 @@ class ShardSampler:
     """
 
     def __init__(self, sampler: Sampler, rank: int, workers: int, drop_last: bool = False) -> None:
+        if not is_sampler(sampler):
+            requirement = "sampler must have a length and an order, as RandomSampler(size)"
+            raise type_error("ShardSampler", requirement, sampler=arguments.shown(sampler))
+        rank = arguments.integer("ShardSampler", "rank", rank)
+        workers = arguments.integer("ShardSampler", "workers", workers)
         if not 0 <= rank < workers:
             raise value_error(
                 "ShardSampler", "rank must be in [0, workers - 1]", rank=rank, workers=workers
@@ -109,7 +114,7 @@ class ShardSampler:
         self.sampler = sampler
         self.rank = rank
         self.workers = workers
-        self.drop_last = drop_last
+        self.drop_last = arguments.flag("ShardSampler", "drop_last", drop_last)
 
     def __len__(self) -> int:
         whole = len(self.sampler)
@@ -120,9 +125,14 @@ class ShardSampler:
         return np.resize(order, len(self) * self.workers)[self.rank :: self.workers]
 
 
+def is_sampler(value: Any) -> bool:
+    """True for an object that gives an order, not for a class of such objects."""
+    return not isinstance(value, type) and hasattr(value, "order") and hasattr(value, "__len__")
+
+
 def _count(op: str, name: str, value: Any) -> int:
     if not isinstance(value, int | np.integer) or isinstance(value, bool):
-        raise type_error(op, f"{name} must be an int", **{name: value})
+        raise type_error(op, f"{name} must be an int", **{name: arguments.shown(value)})
     if value < 0:
         raise value_error(op, f"{name} must be 0 or more", **{name: value})
     return int(value)

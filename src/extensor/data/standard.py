@@ -11,6 +11,7 @@ import numpy as np
 from extensor.data.dataset import ArrayDataset
 from extensor.data.files import Remote, download, find, unpack
 from extensor.data.readers import read_cifar10, read_idx
+from extensor.io.paths import as_path
 
 Pair = tuple[ArrayDataset, ArrayDataset]
 
@@ -81,6 +82,7 @@ def fashion_mnist(root: str | Path | None = None) -> Pair:
 
 
 def _idx(folder: str, url: str, digests: tuple[str, ...], root: str | Path | None) -> Pair:
+    root = None if root is None else as_path(folder, root, name="root")
     paths = find(folder, [(f"{name}.gz", name) for name in _IDX_NAMES], root)
     if paths is None:
         remotes = [
@@ -97,6 +99,7 @@ def cifar10(root: str | Path | None = None) -> Pair:
 
     50,000 to train on and 10,000 to test, of shape (3, 32, 32).
     """
+    root = None if root is None else as_path("cifar10", root, name="root")
     paths = find("cifar-10-batches-bin", [(name,) for name in _CIFAR_NAMES], root)
     if paths is None:
         (archive,) = download("cifar-10-batches-bin", [_CIFAR_ARCHIVE], root)

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from extensor import random
+from extensor import arguments, random
 from extensor.creation import one_hot
 from extensor.dtypes import float32, is_floating
 from extensor.errors import value_error
@@ -47,16 +47,25 @@ class Normalize(BatchTransform):
         std: float | Sequence[float] = 1.0,
         scale: float = 1.0,
     ) -> None:
-        deviation = np.asarray(std, np.float64)
+        deviation = arguments.numbers("Normalize", "std", std)
+        centre = arguments.numbers("Normalize", "mean", mean)
         if not (deviation > 0).all():
             raise value_error("Normalize", "std must be greater than 0", std=std)
-        if not scale > 0:
-            raise value_error("Normalize", "scale must be greater than 0", scale=scale)
+        arguments.number("Normalize", "scale", scale, above=0)
+        lengths = {x.size for x in (centre, deviation) if x.ndim}
+        if len(lengths) > 1:
+            requirement = "mean and std must have one number for each channel"
+            raise value_error("Normalize", requirement, mean=centre.size, std=deviation.size)
         self.factor = 1 / (deviation * scale)
-        self.offset = -np.asarray(mean, np.float64) / deviation
+        self.offset = -centre / deviation
 
     def __call__(self, batch: Batch, generator: Generator) -> Batch:
         images, *others = batch
+        channels = self.offset.size if self.offset.ndim else self.factor.size
+        several = self.offset.ndim or self.factor.ndim
+        if several and (images.ndim < 2 or images.shape[1] != channels):
+            requirement = f"images must have {channels} channels along axis 1"
+            raise value_error("Normalize", requirement, shape=images.shape)
         dtype = images.dtype if is_floating(images.dtype) else float32
         factor, offset = (_per_channel(x.astype(dtype), images) for x in (self.factor, self.offset))
         result = np.multiply(images, factor, dtype=dtype)
@@ -72,18 +81,11 @@ class RandomCrop(BatchTransform):
     """A window of ``size`` at a random place of each image, after ``padding`` with zeros."""
 
     def __init__(self, size: int | tuple[int, int], padding: int = 0) -> None:
-        self.size = (size, size) if isinstance(size, int) else size
-        if padding < 0 or min(self.size) < 1:
-            raise value_error(
-                "RandomCrop",
-                "size must be 1 or more and padding 0 or more",
-                size=size,
-                padding=padding,
-            )
-        self.padding = padding
+        self.size = arguments.pair("RandomCrop", "size", size, 1)
+        self.padding = arguments.integer("RandomCrop", "padding", padding, 0)
 
     def __call__(self, batch: Batch, generator: Generator) -> Batch:
-        images, *others = batch
+        images, *others = _with_images("RandomCrop", batch)
         edge = (self.padding, self.padding)
         padded = np.pad(images, ((0, 0), (0, 0), edge, edge))
         (height, width), whole = self.size, padded.shape[2:]
@@ -103,11 +105,14 @@ class RandomFlip(BatchTransform):
     """Each image mirrored left to right with probability ``p``; ``axis=-2`` turns it upside down."""
 
     def __init__(self, p: float = 0.5, axis: int = -1) -> None:
-        self.p = _probability("RandomFlip", p)
-        self.axis = axis
+        self.p = arguments.number("RandomFlip", "p", p, fraction=True)
+        self.axis = arguments.integer("RandomFlip", "axis", axis)
 
     def __call__(self, batch: Batch, generator: Generator) -> Batch:
         images, *others = batch
+        if not (-images.ndim < self.axis < 0 or 0 < self.axis < images.ndim):
+            requirement = f"axis must be one of {images.ndim} axes, and not that of the samples"
+            raise value_error("RandomFlip", requirement, axis=self.axis)
         chosen = random.bernoulli(self.p, len(images), "bool", generator).numpy()
         result = images.copy()
         result[chosen] = np.flip(images[chosen], self.axis)
@@ -118,14 +123,12 @@ class Cutout(BatchTransform):
     """A square of ``size`` around a random point of each image set to ``value`` (DeVries 2017)."""
 
     def __init__(self, size: int, p: float = 1.0, value: float = 0.0) -> None:
-        if size < 1:
-            raise value_error("Cutout", "size must be 1 or more", size=size)
-        self.size = size
-        self.p = _probability("Cutout", p)
-        self.value = value
+        self.size = arguments.integer("Cutout", "size", size, 1)
+        self.p = arguments.number("Cutout", "p", p, fraction=True)
+        self.value = arguments.number("Cutout", "value", value)
 
     def __call__(self, batch: Batch, generator: Generator) -> Batch:
-        images, *others = batch
+        images, *others = _with_images("Cutout", batch)
         number, _, height, width = images.shape
         chosen = random.bernoulli(self.p, number, "bool", generator).numpy()
         rows = self._inside(height, number, generator)[:, None, :, None]
@@ -147,12 +150,13 @@ class Mixup(BatchTransform):
     """
 
     def __init__(self, alpha: float, num_classes: int) -> None:
-        if not alpha > 0:
-            raise value_error("Mixup", "alpha must be greater than 0", alpha=alpha)
-        self.alpha = alpha
-        self.num_classes = num_classes
+        self.alpha = arguments.number("Mixup", "alpha", alpha, above=0)
+        self.num_classes = arguments.integer("Mixup", "num_classes", num_classes, 1)
 
     def __call__(self, batch: Batch, generator: Generator) -> Batch:
+        if len(batch) < 2:
+            requirement = "a batch must have a target beside the images"
+            raise value_error("Mixup", requirement, parts=len(batch))
         images, *others, target = batch
         if not is_floating(target.dtype):
             target = one_hot(target, self.num_classes).numpy()
@@ -176,7 +180,8 @@ def _integers(high: int, number: int, generator: Generator) -> Any:
     return random.randint(0, high, number, generator=generator).numpy()
 
 
-def _probability(op: str, p: float) -> float:
-    if not 0 <= p <= 1:
-        raise value_error(op, "p must be in [0, 1]", p=p)
-    return p
+def _with_images(op: str, batch: Batch) -> Batch:
+    if batch[0].ndim != 4:
+        requirement = "images must have shape (samples, channels, height, width)"
+        raise value_error(op, requirement, shape=batch[0].shape)
+    return batch

@@ -9,6 +9,7 @@ import numpy as np
 
 from extensor.dtypes import float64, is_floating
 from extensor.errors import type_error, value_error
+from extensor.explanation import checked
 from extensor.gradcheck.comparison import Comparison, Rows, Settings, compare, element_slopes
 from extensor.gradcheck.diagnosis import Mistake, diagnose
 from extensor.gradcheck.kinks import refuse_kinks
@@ -20,6 +21,7 @@ _KINK_MARGIN = 10  # steps: finite differences reach two, and a factor inside fn
 _WARM_UP = 2  # steps
 
 
+@checked
 def check_gradient(
     fn: Callable[..., Any],
     inputs: Any,
@@ -55,9 +57,14 @@ def check_gradient(
     """
     if order < 1:
         raise value_error("check_gradient", "order must be 1 or more", order=order)
+    limits = {"order": (order, 10), "directions": (directions, 10_000), "seed": (seed, 2**63)}
+    for name, (value, most) in {**limits, "max_elements": (max_elements, 2**63)}.items():
+        if not 0 <= value <= most:
+            requirement = f"{name} must be from 0 to {most}"
+            raise value_error("check_gradient", requirement, **{name: value})
     if not eps > 0:
         raise value_error("check_gradient", "eps must be greater than 0", eps=eps)
-    settings = Settings(eps, rtol, atol, max_elements, directions, kinks)
+    settings = Settings(float(eps), float(rtol), float(atol), max_elements, directions, kinks)
     rng = np.random.default_rng(seed)
     point = _point(fn, inputs)
     report = _checked(point, settings, rng)

@@ -71,7 +71,8 @@ class Point:
 
     def nearby(self, eps: float) -> Point:
         """A point a little further on in all inputs."""
-        return replace(self, arrays=[x + eps * np.maximum(1, np.abs(x)) for x in self.arrays])
+        with np.errstate(all="ignore"):  # an infinite element stays or becomes NaN
+            return replace(self, arrays=[x + eps * np.maximum(1, np.abs(x)) for x in self.arrays])
 
     def warm_up(self) -> None:
         """Go forward and back once and forget the result."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from itertools import count
 from pathlib import Path
 
@@ -11,8 +12,35 @@ PARTIAL = ".partial"  # how the name of a file ends while it is being written
 _counter = count()
 
 
+class Sink:
+    """A file that is being written: from its beginning to its end, and then in places."""
+
+    def __init__(self, file: int) -> None:
+        self._file = file
+
+    def write(self, content: bytes | bytearray | memoryview) -> None:
+        """Add ``content`` at the end."""
+        rest = memoryview(content)
+        while rest:
+            rest = rest[os.write(self._file, rest) :]
+
+    def write_at(self, place: int, content: bytes) -> None:
+        """Put ``content`` in place of what was written there."""
+        rest = memoryview(content)
+        while rest:
+            done = os.pwrite(self._file, rest, place)
+            place, rest = place + done, rest[done:]
+
+
 def write_atomically(path: str | Path, content: bytes | bytearray | memoryview) -> None:
-    """Put ``content`` into the file ``path``; until all of it is on the disk, nothing changes there.
+    """Put ``content`` into the file ``path``; until all of it is on the disk, nothing changes there."""
+    with written_atomically(path) as sink:
+        sink.write(content)
+
+
+@contextmanager
+def written_atomically(path: str | Path) -> Iterator[Sink]:
+    """The file ``path`` is what the block writes, if it comes to its end; if not, nothing changes.
 
     It goes to a file beside it, which takes the name when it is safe. If that fails the file is
     removed, and what had the name before still has it.
@@ -21,27 +49,23 @@ def write_atomically(path: str | Path, content: bytes | bytearray | memoryview) 
     partial = path.with_name(f".{path.name}.{os.getpid()}.{next(_counter)}{PARTIAL}")
     try:
         try:
-            _write(partial, memoryview(content))
+            file = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
+            try:
+                yield Sink(file)
+                os.fsync(file)
+            finally:
+                os.close(file)
             os.replace(partial, path)
         except BaseException:
-            _removed(partial)
+            with suppress(OSError):  # the reason why it could not be written says more
+                os.unlink(partial)
             raise
         _sync_folder(path.parent)
     except OSError as error:
-        kept = "what was there is unchanged" if path.exists() else "nothing was written"
+        kept = "what was there is unchanged" if os.path.exists(path) else "nothing was written"
         raise OSError(
             error.errno, f"save: could not write {path} ({error.strerror}); {kept}"
         ) from error
-
-
-def _write(path: Path, content: memoryview) -> None:
-    file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
-    try:
-        while content:
-            content = content[os.write(file, content) :]
-        os.fsync(file)
-    finally:
-        os.close(file)
 
 
 def _sync_folder(folder: Path) -> None:
@@ -56,9 +80,5 @@ def _sync_folder(folder: Path) -> None:
 def remove_partial(folder: Path) -> None:
     """Delete what a process that was killed left half written."""
     for path in folder.glob(f".*{PARTIAL}"):
-        _removed(path)
-
-
-def _removed(path: Path) -> None:
-    with suppress(FileNotFoundError):
-        os.unlink(path)
+        with suppress(FileNotFoundError):
+            os.unlink(path)

@@ -8,29 +8,39 @@ of the whole file, taken with zeros in its own place. Nothing is pickled.
 from __future__ import annotations
 
 import hashlib
+import io
 import json
-from collections.abc import Mapping
+import os
+import re
+from collections.abc import Callable, Iterator, Mapping
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from extensor import storage
-from extensor.dtypes import bfloat16
+from extensor import arguments, storage
 from extensor.errors import type_error, value_error
-from extensor.io.atomic import write_atomically
-from extensor.tensor import Tensor, to_array, wrap
+from extensor.io.atomic import Sink, written_atomically
+from extensor.io.layout import (
+    LONGEST,
+    Entry,
+    LayoutError,
+    UnknownDTypeError,
+    header,
+    laid_out,
+    read_header,
+)
+from extensor.io.paths import as_path, unreadable
+from extensor.io.tree import TreeError, folded, unfolded
+from extensor.tensor import wrap
 
 FORMAT = 1
 _NAME = "extensor"
+_KEYS = [_NAME, "digest", "state"]
 _ZEROS = "0" * 64
-_TENSOR = ""  # the only key of the dict that stands for a tensor; no other dict may have it
-_PLAIN = (str, int, float, bool, type(None))
-_DTYPES = {
-    "F64": "float64", "F32": "float32", "F16": "float16", "I64": "int64", "I32": "int32",
-    "I16": "int16", "I8": "int8", "U64": "uint64", "U32": "uint32", "U16": "uint16", "U8": "uint8",
-    "BOOL": "bool",
-}  # fmt: skip
+_DIGEST = re.compile("[0-9a-f]{64}")
+_CHUNK = 1 << 20  # bytes that are hashed and written, or read and hashed, together
 
 
 class DamagedFileError(ValueError):
@@ -41,7 +51,8 @@ def save(path: str | Path, state: Mapping[str, Any]) -> None:
     """Write ``state`` to ``path``: dicts, within each other, of tensors, arrays and plain values.
 
     Plain are strings, numbers, None and lists of them. A file that is there is replaced only when
-    the new one is on the disk. Plain ``safetensors`` can read it.
+    the new one is on the disk. Plain ``safetensors`` can read it. Beside the state it needs memory
+    for a few megabytes, and for one tensor at a time if that is not in C order.
 
     >>> import tempfile, extensor as ex
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -50,120 +61,174 @@ def save(path: str | Path, state: Mapping[str, Any]) -> None:
     >>> state["epoch"], state["model"]["weight"].shape
     (3, (1, 2))
     """
-    write_atomically(path, packed(state))
+    place = as_path("save", path, " (it comes first: save(path, state))")
+    _check_is_dict(state)
+    arrays: dict[str, Any] = {}
+    tree = folded(state, (), arrays)
+    note = json.dumps({_NAME: FORMAT, "digest": _ZEROS, "state": tree})
+    begin = header(arrays, {_NAME: note})
+    if len(begin) - 8 > LONGEST:
+        requirement = f"what is no tensor must have at most {LONGEST} bytes"
+        raise value_error("save", requirement, bytes=len(begin) - 8)
+    with written_atomically(place) as sink:
+        _write(sink, begin, arrays)
 
 
-def load(path: str | Path) -> dict[str, Any]:
+def _check_is_dict(state: Any) -> None:
+    if not isinstance(state, Mapping):
+        hint = "its state_dict()" if hasattr(state, "state_dict") else '{"name": value}'
+        kind = type(state).__name__
+        raise type_error("save", f"state must be a dict, such as {hint}", state=kind)
+
+
+def _write(sink: Sink, begin: bytes, arrays: Mapping[str, Any]) -> None:
+    hashed = hashlib.sha256()
+    waiting, size = [], 0  # small tensors are written together
+    for chunk in chain([begin], _chunks(arrays)):
+        hashed.update(chunk)
+        waiting.append(chunk)
+        size += len(chunk)
+        if size >= _CHUNK:
+            sink.write(b"".join(waiting))
+            waiting, size = [], 0
+    sink.write(b"".join(waiting))
+    sink.write_at(begin.index(_ZEROS.encode()), hashed.hexdigest().encode())
+
+
+def _chunks(arrays: Mapping[str, Any]) -> Iterator[bytes]:
+    for name in laid_out(arrays):
+        # The format knows no strides: an array that is not in C order would be stored wrong.
+        content = _bytes_of(np.asarray(arrays[name], order="C"))
+        for first in range(0, len(content), _CHUNK):
+            # A copy: what another thread changes meanwhile must not part the bytes from the digest.
+            yield content[first : first + _CHUNK].tobytes()
+
+
+def load(path: str | Path, foreign: bool = True) -> dict[str, Any]:
     """What :func:`save` wrote, with every array as a tensor; or the tensors of any safetensors file.
 
-    A file that has changed since it was written is refused with a :class:`DamagedFileError`.
+    A file that has changed since it was written is refused with a :class:`DamagedFileError`. The
+    files of others have nothing by which that could be seen; ``foreign=False`` refuses them.
     """
-    return unpacked(Path(path).read_bytes(), str(path))
-
-
-def packed(state: Mapping[str, Any]) -> bytearray:
-    """The content of the file for ``state``; the same for equal states."""
-    from safetensors.numpy import save as serialized
-
-    arrays: dict[str, Any] = {}
-    tree = _tree(state, (), arrays)
-    note = json.dumps({_NAME: FORMAT, "digest": _ZEROS, "state": tree})
-    content = bytearray(serialized(arrays, {_NAME: note}))
-    header = 8 + int.from_bytes(content[:8], "little")
-    begin = content.index(_ZEROS.encode(), 0, header)
-    content[begin : begin + 64] = hashlib.sha256(content).hexdigest().encode()
-    return content
-
-
-def unpacked(content: bytes, name: str) -> dict[str, Any]:
-    """The state in the content of a file, which ``name`` names in messages."""
-    from safetensors import SafetensorError, deserialize
-
+    place = as_path("load", path)
+    foreign = arguments.flag("load", "foreign", foreign)
     try:
-        note = _note(content)
-        arrays = {key: _array(entry) for key, entry in deserialize(content)}  # type: ignore[no-untyped-call]
-    except (SafetensorError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        if place.exists() and not (place.is_file() or place.is_dir()):
+            raise value_error("load", "path must be that of a file", path=str(path))  # no pipe
+        with place.open("rb", buffering=0) as file:
+            size = os.fstat(file.fileno()).st_size
+            return _read(file.readinto, size, str(path), foreign)
+    except OSError as error:
+        raise unreadable("load", path, error) from error
+
+
+def unpacked(content: bytes, name: str, foreign: bool = True) -> dict[str, Any]:
+    """The state in the content of a file, which ``name`` names in messages."""
+    return _read(io.BytesIO(content).readinto, len(content), name, foreign)
+
+
+Fill = Callable[[Any], int]  # puts the next bytes into a buffer, as many as it can
+
+
+def _read(fill: Fill, size: int, name: str, foreign: bool) -> dict[str, Any]:
+    try:
+        length = int.from_bytes(_taken(fill, min(8, size)), "little")
+        if size < 8 or length > min(size - 8, LONGEST):
+            raise LayoutError
+        text = bytes(_taken(fill, length))
+        metadata, entries = read_header(text, size - 8 - length)
+        note = _note(metadata) if _is_ours(metadata) else None
+        hashed = None if note is None else hashlib.sha256(length.to_bytes(8, "little"))
+        if note is not None and hashed is not None:
+            hashed.update(text.replace(note["digest"].encode(), _ZEROS.encode(), 1))
+        elif not foreign:
+            requirement = "file must be one that save wrote, not one of others"
+            raise value_error("load", requirement, path=name)
+        arrays = {entry.name: wrap(_array(entry, fill, hashed)) for entry in entries}
+    except (LayoutError, UnknownDTypeError) as error:
+        if isinstance(error, UnknownDTypeError) and not _is_ours(error.metadata):
+            raise value_error("load", str(error), path=name) from None
         raise DamagedFileError(
             f"load: file must be a whole safetensors file, got path={name!r}, "
-            f"{len(content)} bytes (damaged, cut short, or of another kind)"
+            f"{size} bytes (damaged, cut short, or of another kind)"
         ) from None
-    if note is None:
+    if note is None or hashed is None:
         return arrays
-    digest = note["digest"]
-    header = 8 + int.from_bytes(content[:8], "little")
-    begin = content.find(digest.encode(), 0, header)
-    hashed = hashlib.sha256(content[:begin] + _ZEROS.encode())
-    hashed.update(memoryview(content)[begin + 64 :])
-    if hashed.hexdigest() != digest:
+    if hashed.hexdigest() != note["digest"]:
         raise DamagedFileError(
             f"load: content must be as it was written (its digest differs), got path={name!r}"
         )
     if note[_NAME] != FORMAT:
         raise value_error("load", f"format must be {FORMAT}", format=note[_NAME], path=name)
-    result: dict[str, Any] = _rebuilt(note["state"], arrays)
-    return result
+    try:
+        return unfolded(note["state"], arrays)
+    except (TreeError, RecursionError) as error:
+        raise DamagedFileError(
+            f"load: file must hold a state that save can write ({error}), got path={name!r}"
+        ) from None
 
 
-def _note(content: bytes) -> dict[str, Any] | None:
-    """Our entry of the metadata, None in a file of others.
+def _is_ours(metadata: Mapping[str, str]) -> bool:
+    """True if an entry has our name, or two of the four marks that stand in ours.
 
-    The name stands in it twice, so no single flipped bit can make our file one of others.
+    So damage in a few places does not make our file one of others, which nobody checks.
     """
-    length = int.from_bytes(content[:8], "little")
-    metadata = json.loads(content[8 : 8 + length]).get("__metadata__", {})
-    if not any(_NAME in key or _NAME in value for key, value in metadata.items()):
-        return None
-    note: dict[str, Any] = json.loads(metadata[_NAME])
-    if set(note) != {_NAME, "digest", "state"} or len(note["digest"]) != 64:
-        raise ValueError(_NAME)
+    return _NAME in metadata or any(
+        (_DIGEST.search(text) is not None) + sum(f'"{name}":' in text for name in _KEYS) > 1
+        for text in metadata.values()
+    )
+
+
+def _note(metadata: Mapping[str, str]) -> dict[str, Any]:
+    """Our entry of the metadata: nothing else is there, and the text is what we would write."""
+    if list(metadata) != [_NAME]:
+        raise LayoutError
+    try:
+        note = json.loads(metadata[_NAME])
+        same = json.dumps(note) == metadata[_NAME]
+    except (ValueError, RecursionError):
+        raise LayoutError from None
+    if not same or not isinstance(note, dict) or list(note) != _KEYS:
+        raise LayoutError
+    if type(note[_NAME]) is not int or not isinstance(note["digest"], str):
+        raise LayoutError
+    if not _DIGEST.fullmatch(note["digest"]):
+        raise LayoutError
     return note
 
 
-def _tree(value: Any, path: tuple[str, ...], arrays: dict[str, Any]) -> Any:
-    """``value`` for JSON, its arrays put into ``arrays`` under their path."""
-    if isinstance(value, Mapping):
-        return {key: _tree(x, (*path, _key(key, path)), arrays) for key, x in value.items()}
-    if isinstance(value, Tensor | np.ndarray | np.generic):
-        name = ".".join(path)
-        if name in arrays:
-            raise value_error("save", "paths of tensors must differ", path=name)
-        # The format knows no strides: an array that is not in C order would be stored wrong.
-        arrays[name] = np.asarray(to_array(value, op="save"), order="C")
-        return {_TENSOR: name}
-    if isinstance(value, _PLAIN):
-        return value
-    if isinstance(value, list | tuple) and all(_is_plain(item) for item in value):
-        return list(value)
-    raise type_error(
-        "save",
-        "state must hold dicts, tensors, numbers, strings, None and lists of plain values",
-        path=".".join(path),
-        type=type(value).__name__,
-    )
+def _taken(fill: Fill, number: int) -> Any:
+    """The next ``number`` bytes; a LayoutError if there are not so many."""
+    content = np.empty(number, np.uint8)
+    _fill_up(content, fill)
+    return content.data
 
 
-def _key(key: Any, path: tuple[str, ...]) -> str:
-    if not isinstance(key, str) or key == _TENSOR:
-        raise value_error("save", "keys must be strings, not empty", path=".".join(path), key=key)
-    return key
+def _fill_up(content: Any, fill: Fill) -> None:
+    done = 0
+    while done < len(content):
+        count = fill(content[done:].data)
+        if not count:
+            raise LayoutError
+        done += count
 
 
-def _is_plain(value: Any) -> bool:
-    return isinstance(value, _PLAIN) or (
-        isinstance(value, list | tuple) and all(_is_plain(item) for item in value)
-    )
+def _array(entry: Entry, fill: Fill, hashed: Any) -> Any:
+    try:
+        array = storage.empty(entry.shape, entry.dtype)
+    except ValueError:  # more axes or longer ones than an array can have
+        raise LayoutError from None
+    content = _bytes_of(array)
+    for first in range(0, len(content), _CHUNK):
+        chunk = content[first : first + _CHUNK]
+        _fill_up(chunk, fill)
+        if hashed is not None:
+            hashed.update(chunk)
+    if entry.dtype == np.bool_ and content.size and content.max() > 1:
+        raise LayoutError  # neither True nor False
+    return array
 
 
-def _array(entry: dict[str, Any]) -> Tensor:
-    """A tensor of its own memory: what the reader gives is not aligned."""
-    code = entry["dtype"]
-    dtype = bfloat16() if code == "BF16" else np.dtype(_DTYPES[code])
-    return wrap(storage.copied(np.frombuffer(entry["data"], dtype).reshape(entry["shape"])))
-
-
-def _rebuilt(tree: Any, arrays: dict[str, Any]) -> Any:
-    if not isinstance(tree, dict):
-        return tree
-    if _TENSOR in tree:
-        return arrays[tree[_TENSOR]]
-    return {key: _rebuilt(value, arrays) for key, value in tree.items()}
+def _bytes_of(array: Any) -> Any:
+    """The memory of an array in C order, as one row of bytes."""
+    return array.reshape(-1).view(np.uint8)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from extensor import nn
-from extensor.creation import arange
+from extensor import arguments, nn
+from extensor.creation import arange, asarray
 from extensor.errors import value_error
 from extensor.nn import init
+from extensor.nn.recurrent import MOST_LAYERS
 from extensor.ops import dropout, gelu, reshape, scaled_dot_product_attention, split, swapaxes
 from extensor.tensor import Tensor
 
@@ -58,6 +59,17 @@ class GPT(nn.Module):
         width: int = 128,
         p: float = 0.0,
     ) -> None:
+        for name, value in [
+            ("vocabulary", vocabulary),
+            ("context", context),
+            ("layers", layers),
+            ("heads", heads),
+            ("width", width),
+        ]:
+            arguments.integer("GPT", name, value, 1)
+        arguments.number("GPT", "p", p, fraction=True)
+        if layers > MOST_LAYERS:
+            raise value_error("GPT", f"layers must be at most {MOST_LAYERS}", layers=layers)
         if width % heads:
             raise value_error("GPT", "width must be divisible by heads", width=width, heads=heads)
         self.context = context
@@ -74,6 +86,9 @@ class GPT(nn.Module):
 
     def forward(self, tokens: Tensor) -> Tensor:
         """The logits of the token after each."""
+        tokens = asarray(tokens)
+        if tokens.ndim != 2:
+            raise value_error("GPT", "tokens must be (batch, length)", tokens_shape=tokens.shape)
         length = tokens.shape[1]
         if length > self.context:
             raise value_error("GPT", f"at most {self.context} tokens", tokens_shape=tokens.shape)

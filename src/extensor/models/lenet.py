@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from extensor import nn
-from extensor.errors import value_error
-from extensor.ops import flatten, max_pool2d, relu
+from extensor import arguments, nn
 from extensor.tensor import Tensor
 
 _SMALLEST = 4
@@ -13,28 +11,36 @@ _SMALLEST = 4
 class LeNet5(nn.Module):
     """Images (N, in_channels, image_size, image_size) to logits (N, num_classes).
 
-    With relu and max pooling. The second convolution pads where the image is too small for it.
+    With relu and max pooling. The second convolution pads where the image is too small for it. The
+    children stand in the order in which they are called, so that a part of them is a network too.
     """
 
     def __init__(self, num_classes: int = 10, in_channels: int = 1, image_size: int = 28) -> None:
-        if image_size < _SMALLEST:
-            requirement = f"image_size must be {_SMALLEST} or more"
-            raise value_error("LeNet5", requirement, image_size=image_size)
+        arguments.integer("LeNet5", "num_classes", num_classes, 1)
+        arguments.integer("LeNet5", "in_channels", in_channels, 1)
+        arguments.integer("LeNet5", "image_size", image_size, _SMALLEST)
         half = image_size // 2
         padding = 0 if half >= 8 else 2
-        self.conv1 = nn.Conv2d(in_channels, 6, 5, padding=2)
-        self.conv2 = nn.Conv2d(6, 16, 5, padding=padding)
         side = (half + 2 * padding - 4) // 2
+        self.conv1 = nn.Conv2d(in_channels, 6, 5, padding=2)
+        self.relu1 = nn.ReLU()
+        self.pool1 = nn.MaxPool2d(2)
+        self.conv2 = nn.Conv2d(6, 16, 5, padding=padding)
+        self.relu2 = nn.ReLU()
+        self.pool2 = nn.MaxPool2d(2)
+        self.flatten = nn.Flatten()
         self.fc1 = nn.Linear(16 * side * side, 120)
+        self.relu3 = nn.ReLU()
         self.fc2 = nn.Linear(120, 84)
+        self.relu4 = nn.ReLU()
         self.fc3 = nn.Linear(84, num_classes)
 
     def forward(self, x: Tensor) -> Tensor:
         """The logits of a batch of images."""
-        x = max_pool2d(relu(self.conv1(x)), 2)
-        x = max_pool2d(relu(self.conv2(x)), 2)
-        x = relu(self.fc1(flatten(x, 1)))
-        logits: Tensor = self.fc3(relu(self.fc2(x)))
+        x = self.pool1(self.relu1(self.conv1(x)))
+        x = self.pool2(self.relu2(self.conv2(x)))
+        x = self.relu3(self.fc1(self.flatten(x)))
+        logits: Tensor = self.fc3(self.relu4(self.fc2(x)))
         return logits
 
 

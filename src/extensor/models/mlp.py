@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
-from extensor import nn
-from extensor.errors import value_error
+from extensor import arguments, nn
+from extensor.errors import type_error, value_error
 
 
 def mlp(sizes: Sequence[int], p: float = 0.0) -> nn.Sequential:
@@ -19,8 +19,13 @@ def mlp(sizes: Sequence[int], p: float = 0.0) -> nn.Sequential:
     >>> net(ex.zeros((3, 1, 8, 8))).shape
     (3, 10)
     """
+    if not isinstance(sizes, Sequence) or isinstance(sizes, str | bytes):
+        requirement = "sizes must be a list of integers, such as [64, 32, 10]"
+        raise type_error("mlp", requirement, sizes=arguments.shown(sizes))
     if len(sizes) < 2:
         raise value_error("mlp", "sizes must have at least two numbers", sizes=list(sizes))
+    sizes = [arguments.integer("mlp", "sizes", size, 1) for size in sizes]
+    arguments.number("mlp", "p", p, fraction=True)
     layers: list[nn.Module] = [nn.Flatten()]
     for number, (inputs, outputs) in enumerate(pairwise(sizes)):
         if number:

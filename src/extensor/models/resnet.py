@@ -1,10 +1,15 @@
-"""Residual networks: blocks that learn what to add to their input. Keys as in torchvision."""
+"""Residual networks: blocks that learn what to add to their input.
+
+Modules and keys are torchvision's, in its order: what is cut off by ``children()`` works as there.
+"""
 
 from __future__ import annotations
 
-from extensor import nn
+from extensor import arguments, nn
 from extensor.errors import value_error
-from extensor.ops import flatten, relu
+from extensor.nn.recurrent import MOST_LAYERS
+from extensor.ops import flatten
+from extensor.shapes import target
 from extensor.tensor import Tensor
 
 
@@ -18,6 +23,7 @@ class BasicBlock(nn.Module):
     def __init__(self, channels: int, out_channels: int, stride: int = 1) -> None:
         self.conv1 = _conv3x3(channels, out_channels, stride)
         self.bn1 = nn.BatchNorm2d(out_channels)
+        self.relu = nn.ReLU()
         self.conv2 = _conv3x3(out_channels, out_channels)
         self.bn2 = nn.BatchNorm2d(out_channels)
         self.downsample: nn.Module | None = None
@@ -30,8 +36,9 @@ class BasicBlock(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         """``relu(f(x) + shortcut(x))``."""
         shortcut = x if self.downsample is None else self.downsample(x)
-        x = self.bn2(self.conv2(relu(self.bn1(self.conv1(x)))))
-        return relu(x + shortcut)
+        x = self.bn2(self.conv2(self.relu(self.bn1(self.conv1(x)))))
+        output: Tensor = self.relu(x + shortcut)
+        return output
 
 
 class ResNet(nn.Module):
@@ -44,8 +51,12 @@ class ResNet(nn.Module):
     def __init__(
         self, blocks: list[int], num_classes: int = 10, in_channels: int = 3, stem: str = "small"
     ) -> None:
-        if stem not in ("small", "large"):
-            raise value_error("ResNet", "stem must be 'small' or 'large'", stem=stem)
+        arguments.integer("ResNet", "num_classes", num_classes, 1)
+        arguments.integer("ResNet", "in_channels", in_channels, 1)
+        arguments.choice("ResNet", "stem", stem, ("small", "large"))
+        if len(target("ResNet", blocks, "blocks")) != 4 or not 1 <= max(blocks) <= MOST_LAYERS:
+            requirement = f"blocks must be four ints up to {MOST_LAYERS}"
+            raise value_error("ResNet", requirement, blocks=blocks)
         self.stem = stem
         self.conv1 = (
             _conv3x3(in_channels, 64)
@@ -53,6 +64,7 @@ class ResNet(nn.Module):
             else nn.Conv2d(in_channels, 64, 7, stride=2, padding=3, bias=False)
         )
         self.bn1 = nn.BatchNorm2d(64)
+        self.relu = nn.ReLU()
         self.maxpool = nn.MaxPool2d(3, 2, 1) if stem == "large" else nn.Identity()
         self.layer1 = _stage(64, 64, blocks[0], 1)
         self.layer2 = _stage(64, 128, blocks[1], 2)
@@ -66,7 +78,7 @@ class ResNet(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """The logits of a batch of images."""
-        x = self.maxpool(relu(self.bn1(self.conv1(x))))
+        x = self.maxpool(self.relu(self.bn1(self.conv1(x))))
         for stage in (self.layer1, self.layer2, self.layer3, self.layer4):
             x = stage(x)
         logits: Tensor = self.fc(flatten(self.avgpool(x), 1))

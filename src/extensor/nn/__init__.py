@@ -1,5 +1,8 @@
 """Networks: modules, layers, losses and their initial values."""
 
+from typing import TYPE_CHECKING, Any
+
+from extensor.names import MODULES, missing
 from extensor.nn import init
 from extensor.nn.activation import (
     ELU,
@@ -144,3 +147,9 @@ __all__ = [
     "TripletMarginLoss",
     "init",
 ]
+
+# To a type checker a module with a __getattr__ has every name, also a misspelled one.
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> Any:
+        raise missing(name, MODULES, __name__)

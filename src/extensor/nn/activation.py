@@ -11,6 +11,8 @@ from extensor import ops
 from extensor.creation import full
 from extensor.dtypes import DType, get_default_dtype
 from extensor.errors import value_error
+from extensor.keywords import DEVICE, NOTHING, also_takes
+from extensor.nn.inputs import in_dtype_of
 from extensor.nn.module import Module
 from extensor.nn.parameter import Parameter
 from extensor.tensor import Tensor
@@ -50,6 +52,7 @@ class LeakyReLU(Module):
         return ops.leaky_relu(x, self.negative_slope)
 
 
+@also_takes(**DEVICE)
 class PReLU(Module):
     """``x`` where it is positive, else ``weight * x``: one learned weight, or one per channel."""
 
@@ -58,7 +61,7 @@ class PReLU(Module):
         self.weight = Parameter(full((num_parameters,), init, dtype or get_default_dtype()))
 
     def forward(self, x: TensorLike) -> Tensor:
-        return ops.prelu(x, self.weight)
+        return ops.prelu(in_dtype_of(self, self.weight, x), self.weight)
 
     def extra_repr(self) -> str:
         return f"num_parameters={self.weight.size}"
@@ -158,6 +161,7 @@ class Hardswish(_Elementwise):
         return ops.hard_swish(x)
 
 
+@also_takes(min_value=NOTHING, max_value=NOTHING)
 class Hardtanh(Module):
     """``min(max(x, min_val), max_val)``."""
 

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 from extensor.creation import asarray, empty, ones
 from extensor.dtypes import DType, bool_, is_floating
 from extensor.errors import type_error, value_error
+from extensor.keywords import DEVICE, also_takes
 from extensor.nn import init
+from extensor.nn.inputs import in_dtype_of
 from extensor.nn.linear import Linear
 from extensor.nn.module import Module
 from extensor.nn.parameter import Parameter
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
     from extensor.typing import DTypeLike, TensorLike
 
 
+@also_takes(**DEVICE, add_bias_kv=(False,), add_zero_attn=(False,))
 class MultiHeadAttention(Module):
     """Attention of ``num_heads`` parts of the vectors, each with projections of its own.
 
@@ -130,6 +133,7 @@ class MultiHeadAttention(Module):
     def _projected(self, query: Any, key: Any, value: Any) -> Any:
         """The projections of all three, in one product where they are the same tensor."""
         weights: tuple[Tensor, ...] = self._input_weights()
+        query, key, value = (in_dtype_of(self, weights[0], x) for x in (query, key, value))
         if len(weights) == 1:
             if query is key is value:
                 return split(linear(query, weights[0], self.in_proj_bias), 3, axis=-1)

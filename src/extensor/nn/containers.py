@@ -7,7 +7,7 @@ from itertools import count
 from operator import index as as_index
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
-from extensor.errors import index_error, type_error
+from extensor.errors import index_error, shown, type_error
 from extensor.nn.module import Module
 from extensor.nn.parameter import Parameter
 from extensor.tensor import Tensor
@@ -46,7 +46,7 @@ class _HeldInOrder(_Held[Item]):
 
     def extend(self, items: Iterable[Module | Tensor]) -> Self:
         """Add items at the end."""
-        for item in items:
+        for item in _iterated(type(self).__name__, items):
             self.append(item)
         return self
 
@@ -69,7 +69,7 @@ class _HeldInOrder(_Held[Item]):
     def insert(self, index: int, item: Module | Tensor) -> None:
         """Add an item before the one at ``index``."""
         items = list(self._items().items())
-        items.insert(as_index(index), (self._free_name(), self._checked(item)))
+        items.insert(self._place(index), (self._free_name(), self._checked(item)))
         self._set_all(items)
 
     def pop(self, index: int = -1) -> Any:
@@ -91,14 +91,22 @@ class _HeldInOrder(_Held[Item]):
 
     def _name(self, index: int) -> str:
         names = list(self._items())
+        place = self._place(index)
         try:
-            return names[as_index(index)]
+            return names[place]
         except IndexError:
             raise index_error(
                 type(self).__name__,
                 f"index must be in [{-len(names)}, {len(names) - 1}]",
                 index=index,
             ) from None
+
+    def _place(self, index: Any) -> int:
+        try:
+            return as_index(index)
+        except TypeError:
+            requirement = "index must be an int"
+            raise type_error(type(self).__name__, requirement, index=shown(index)) from None
 
     def _renumbered(self, items: list[tuple[str, Item]]) -> list[tuple[str, Item]]:
         return [(str(i), item) for i, (_, item) in enumerate(items)]
@@ -119,7 +127,7 @@ class _HeldByName(_Held[Item]):
         return self._items()[name]
 
     def __setitem__(self, name: str, item: Module | Tensor) -> None:
-        if name not in self._items():
+        if not isinstance(name, str) or name not in self._items():
             self._new_name(type(self).__name__, name)
         setattr(self, name, self._checked(item))
 
@@ -148,8 +156,12 @@ class _HeldByName(_Held[Item]):
 
     def update(self, items: Any) -> None:
         """Set items from a mapping or pairs."""
-        for name, item in items.items() if hasattr(items, "items") else items:
-            self[name] = item
+        op = type(self).__name__
+        for pair in items.items() if hasattr(items, "items") else _iterated(op, items):
+            if not isinstance(pair, list | tuple) or len(pair) != 2:
+                requirement = "items must be a mapping, or pairs of a name and an item"
+                raise type_error(op, requirement, item=shown(pair))
+            self[pair[0]] = pair[1]
 
 
 class Sequential(_HeldInOrder[Module]):
@@ -199,7 +211,7 @@ class ModuleList(_HeldInOrder[Module]):
     _kind = Module
 
     def __init__(self, modules: Iterable[Module] | None = None) -> None:
-        self.extend(modules or ())
+        self.extend(() if modules is None else modules)
 
 
 class ModuleDict(_HeldByName[Module]):
@@ -211,7 +223,7 @@ class ModuleDict(_HeldByName[Module]):
         self,
         modules: Mapping[str, Module] | ModuleDict | Iterable[tuple[str, Module]] | None = None,
     ) -> None:
-        self.update(modules or ())
+        self.update(() if modules is None else modules)
 
 
 class ParameterList(_HeldInOrder[Parameter]):
@@ -220,7 +232,7 @@ class ParameterList(_HeldInOrder[Parameter]):
     _kind = Parameter
 
     def __init__(self, values: Iterable[Tensor] | None = None) -> None:
-        self.extend(values or ())
+        self.extend(() if values is None else values)
 
     def _checked(self, value: Any) -> Any:
         return super()._checked(_as_parameter(value))
@@ -238,10 +250,17 @@ class ParameterDict(_HeldByName[Parameter]):
         | Iterable[tuple[str, Tensor]]
         | None = None,
     ) -> None:
-        self.update(parameters or ())
+        self.update(() if parameters is None else parameters)
 
     def _checked(self, value: Any) -> Any:
         return super()._checked(_as_parameter(value))
+
+
+def _iterated(op: str, items: Any) -> Iterator[Any]:
+    try:
+        return iter(items)
+    except TypeError:
+        raise type_error(op, "items must be iterable", items=shown(items)) from None
 
 
 def _as_parameter(value: Any) -> Any:

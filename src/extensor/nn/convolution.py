@@ -1,13 +1,15 @@
-"""Convolutions as modules: images are (batch, channels, height, width)."""
+"""Convolutions as modules: images are (batch, channels, height, width), or one without the batch."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from operator import index
 from typing import TYPE_CHECKING, Any, Literal
 
-from extensor.creation import empty
+from extensor.creation import asarray, empty
 from extensor.dtypes import DType
 from extensor.errors import value_error
+from extensor.keywords import DEVICE, also_takes
+from extensor.nn.inputs import in_dtype_of
 from extensor.nn.linear import uniform_by_fan_in
 from extensor.nn.module import Module
 from extensor.nn.parameter import Parameter
@@ -24,6 +26,7 @@ PaddingMode = Literal["zeros", "reflect", "replicate", "circular"]
 PADDING_MODES = ("zeros", "reflect", "replicate", "circular")
 
 
+@also_takes(**DEVICE)
 class _Convolution(Module):
     """The weight, (out_channels, in_channels / groups, *kernel_size), the bias and the options."""
 
@@ -68,6 +71,7 @@ class _Convolution(Module):
 
     def _padded(self, x: Any) -> tuple[Any, Any]:
         """The input, and the zeros the convolution still has to add."""
+        x = in_dtype_of(self, self.weight, x)
         if self.padding_mode == "zeros" or self.padding == "valid":
             return x, self.padding
         if self.padding == "same":
@@ -76,12 +80,13 @@ class _Convolution(Module):
             widths = [(reach // 2, reach - reach // 2) for reach in reaches]
         else:
             widths = [(width, width) for width in _each(self.padding, self._axes)]
-        return pad(x, [(0, 0), (0, 0), *widths], self.padding_mode), 0
+        x = asarray(x)
+        return pad(x, [*[(0, 0)] * (x.ndim - self._axes), *widths], self.padding_mode), 0
 
 
 def _each(value: Any, axes: int) -> Shape:
     """An int for each axis."""
-    return tuple(value) if isinstance(value, Iterable) else (value,) * axes
+    return tuple(value) if isinstance(value, list | tuple) else (index(value),) * axes
 
 
 def _channels(module: Any) -> Shape:
@@ -121,6 +126,7 @@ class Conv2d(_Convolution):
         return conv2d(x, self.weight, self.bias, self.stride, zeros, self.dilation, self.groups)
 
 
+@also_takes(**DEVICE, padding_mode=("zeros",))
 class _TransposedConvolution(Module):
     """The weight, (in_channels, out_channels / groups, *kernel_size), the bias and the options."""
 
@@ -158,6 +164,11 @@ class _TransposedConvolution(Module):
         """Draw weights and bias anew."""
         uniform_by_fan_in(self.weight, self.bias)
 
+    def _check_output_size(self, output_size: Any) -> None:
+        if output_size is not None:
+            requirement = "output_size must be None (output_padding of the constructor sets it)"
+            raise value_error(type(self).__name__, requirement, output_size=output_size)
+
     def _options(self) -> tuple[Any, ...]:
         return self.stride, self.padding, self.output_padding, self.groups, self.dilation
 
@@ -167,7 +178,9 @@ class ConvTranspose1d(_TransposedConvolution):
 
     _axes = 1
 
-    def forward(self, x: TensorLike) -> Tensor:
+    def forward(self, x: TensorLike, output_size: None = None) -> Tensor:
+        self._check_output_size(output_size)
+        x = in_dtype_of(self, self.weight, x)
         return conv_transpose1d(x, self.weight, self.bias, *self._options())
 
 
@@ -181,5 +194,7 @@ class ConvTranspose2d(_TransposedConvolution):
 
     _axes = 2
 
-    def forward(self, x: TensorLike) -> Tensor:
+    def forward(self, x: TensorLike, output_size: None = None) -> Tensor:
+        self._check_output_size(output_size)
+        x = in_dtype_of(self, self.weight, x)
         return conv_transpose2d(x, self.weight, self.bias, *self._options())

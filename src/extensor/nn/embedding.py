@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from extensor.creation import empty
 from extensor.dtypes import DType
 from extensor.errors import value_error
+from extensor.keywords import DEVICE, LOOKED_UP, NOTHING, also_takes
 from extensor.nn import init
 from extensor.nn.module import Module
 from extensor.nn.parameter import Parameter
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from extensor.typing import TensorLike
 
 
+@also_takes(**DEVICE, **LOOKED_UP, _weight=NOTHING, _freeze=(False,))
 class Embedding(Module):
     """The rows of a learned table at the given indices.
 

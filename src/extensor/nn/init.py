@@ -9,9 +9,12 @@ from collections.abc import Sequence
 from math import erf, inf, prod, sqrt
 from typing import Any
 
+import numpy as np
+
 from extensor import creation, engine, random
 from extensor.dtypes import DType, float32, get_default_dtype, is_half
 from extensor.errors import value_error
+from extensor.explanation import checked, explaining
 from extensor.random import Generator
 from extensor.shapes import target
 from extensor.tape import no_grad
@@ -27,6 +30,7 @@ _GAINS = {
 _LEAST_MASS = 0.01
 
 
+@checked
 def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
     """By how much weights before ``nonlinearity`` must grow to keep the variance of what it gives.
 
@@ -46,6 +50,7 @@ def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
     return _GAINS[nonlinearity]
 
 
+@explaining
 def calculate_fans(shape: Sequence[int]) -> tuple[int, int]:
     """How many inputs and outputs each unit of a weight has: (out, in, *kernel) as in PyTorch."""
     if len(shape) < 2:
@@ -54,6 +59,7 @@ def calculate_fans(shape: Sequence[int]) -> tuple[int, int]:
     return in_channels * prod(kernel), out_channels * prod(kernel)
 
 
+@explaining
 def uniform(
     shape: int | Sequence[int],
     dtype: DType = None,
@@ -65,6 +71,7 @@ def uniform(
     return random.uniform(low, high, shape, dtype, generator=generator)
 
 
+@explaining
 def uniform_(
     tensor: Tensor, a: float = 0.0, b: float = 1.0, generator: Generator | None = None
 ) -> Tensor:
@@ -72,6 +79,7 @@ def uniform_(
     return _filled(tensor, uniform(tensor.shape, tensor.dtype, a, b, generator))
 
 
+@explaining
 def normal(
     shape: int | Sequence[int],
     dtype: DType = None,
@@ -83,6 +91,7 @@ def normal(
     return random.normal(mean, std, shape, dtype, generator=generator)
 
 
+@explaining
 def normal_(
     tensor: Tensor, mean: float = 0.0, std: float = 1.0, generator: Generator | None = None
 ) -> Tensor:
@@ -90,6 +99,7 @@ def normal_(
     return _filled(tensor, normal(tensor.shape, tensor.dtype, mean, std, generator))
 
 
+@explaining
 def truncated_normal(
     shape: int | Sequence[int],
     dtype: DType = None,
@@ -119,6 +129,7 @@ def truncated_normal(
     return values
 
 
+@explaining
 def trunc_normal_(
     tensor: Tensor,
     mean: float = 0.0,
@@ -132,36 +143,43 @@ def trunc_normal_(
     return _filled(tensor, made)
 
 
+@explaining
 def constant(shape: int | Sequence[int], value: float, dtype: DType = None) -> Tensor:
     """Every element ``value``."""
     return creation.full(shape, value, get_default_dtype() if dtype is None else dtype)
 
 
+@explaining
 def constant_(tensor: Tensor, val: float) -> Tensor:
     """Every element ``val``."""
     return _filled(tensor, val)
 
 
+@explaining
 def zeros(shape: int | Sequence[int], dtype: DType = None) -> Tensor:
     """Every element 0."""
     return constant(shape, 0.0, dtype)
 
 
+@explaining
 def zeros_(tensor: Tensor) -> Tensor:
     """Every element 0."""
     return _filled(tensor, 0.0)
 
 
+@explaining
 def ones(shape: int | Sequence[int], dtype: DType = None) -> Tensor:
     """Every element 1."""
     return constant(shape, 1.0, dtype)
 
 
+@explaining
 def ones_(tensor: Tensor) -> Tensor:
     """Every element 1."""
     return _filled(tensor, 1.0)
 
 
+@explaining
 def xavier_uniform(
     fan_in: int,
     fan_out: int,
@@ -181,6 +199,7 @@ def xavier_uniform(
     return random.uniform(-bound, bound, shape, dtype, generator=generator)
 
 
+@explaining
 def xavier_uniform_(
     tensor: Tensor, gain: float = 1.0, generator: Generator | None = None
 ) -> Tensor:
@@ -189,6 +208,7 @@ def xavier_uniform_(
     return _filled(tensor, xavier_uniform(*fans, tensor.shape, tensor.dtype, gain, generator))
 
 
+@explaining
 def xavier_normal(
     fan_in: int,
     fan_out: int,
@@ -202,12 +222,14 @@ def xavier_normal(
     return random.normal(0.0, std, shape, dtype, generator=generator)
 
 
+@explaining
 def xavier_normal_(tensor: Tensor, gain: float = 1.0, generator: Generator | None = None) -> Tensor:
     """:func:`xavier_normal` with the fans of the tensor's shape."""
     fans = calculate_fans(tensor.shape)
     return _filled(tensor, xavier_normal(*fans, tensor.shape, tensor.dtype, gain, generator))
 
 
+@explaining
 def kaiming_uniform(
     fan_in: int,
     fan_out: int,
@@ -226,6 +248,7 @@ def kaiming_uniform(
     return random.uniform(-bound, bound, shape, dtype, generator=generator)
 
 
+@explaining
 def kaiming_uniform_(
     tensor: Tensor,
     a: float = 0.0,
@@ -239,6 +262,7 @@ def kaiming_uniform_(
     return _filled(tensor, made)
 
 
+@explaining
 def kaiming_normal(
     fan_in: int,
     fan_out: int,
@@ -254,6 +278,7 @@ def kaiming_normal(
     return random.normal(0.0, std, shape, dtype, generator=generator)
 
 
+@explaining
 def kaiming_normal_(
     tensor: Tensor,
     a: float = 0.0,
@@ -267,6 +292,7 @@ def kaiming_normal_(
     return _filled(tensor, made)
 
 
+@explaining
 def orthogonal(
     shape: int | Sequence[int],
     dtype: DType = None,
@@ -290,6 +316,7 @@ def orthogonal(
     return (gain * matrix.reshape(sizes)).astype(dtype)
 
 
+@explaining
 def orthogonal_(tensor: Tensor, gain: float = 1.0, generator: Generator | None = None) -> Tensor:
     """A random orthogonal matrix times ``gain``."""
     return _filled(tensor, orthogonal(tensor.shape, tensor.dtype, gain, generator))
@@ -303,6 +330,9 @@ def _orthonormal(xp: Any, a: Any) -> Any:
 
 
 def _filled(tensor: Tensor, values: Any) -> Tensor:
+    array = tensor._array
+    if isinstance(array, np.ndarray) and not array.flags.writeable:
+        raise value_error("init", "tensor must not be read-only", shape=tensor.shape)
     with no_grad():
         tensor[...] = values
     return tensor

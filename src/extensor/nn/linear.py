@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from extensor.creation import empty
 from extensor.dtypes import DType
+from extensor.keywords import DEVICE, also_takes
 from extensor.nn import init
+from extensor.nn.inputs import in_dtype_of
 from extensor.nn.module import Module
 from extensor.nn.parameter import Parameter
 from extensor.ops import flatten, linear
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
     from extensor.typing import TensorLike
 
 
+@also_takes(**DEVICE)
 class Linear(Module):
     """``x @ weight.T + bias``; the weight is (out_features, in_features).
 
@@ -39,7 +42,7 @@ class Linear(Module):
         uniform_by_fan_in(self.weight, self.bias)
 
     def forward(self, x: TensorLike) -> Tensor:
-        return linear(x, self.weight, self.bias)
+        return linear(in_dtype_of(self, self.weight, x), self.weight, self.bias)
 
 
 def uniform_by_fan_in(weight: Parameter, bias: Parameter | None) -> None:

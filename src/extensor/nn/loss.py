@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from extensor import ops
 from extensor.creation import asarray
+from extensor.keywords import REDUCED, also_takes
 from extensor.nn.module import Module
 from extensor.ops.loss import Reduction
 from extensor.ops.loss_classification import DivergenceReduction
@@ -18,11 +19,13 @@ if TYPE_CHECKING:
     from extensor.typing import TensorLike
 
 
+@also_takes(**REDUCED)
 class _Loss(Module):
     def __init__(self, *, reduction: Reduction = "mean") -> None:
         self.reduction = reduction
 
 
+@also_takes(**REDUCED)
 class _WeightedLoss(_Loss):
     weight: Tensor | None
 
@@ -49,6 +52,7 @@ class L1Loss(_Loss):
         return ops.l1_loss(prediction, target, self.reduction)
 
 
+@also_takes(**REDUCED)
 class SmoothL1Loss(_Loss):
     """A parabola where the difference is below ``beta``, then straight with slope 1."""
 
@@ -71,6 +75,7 @@ class HuberLoss(_Loss):
         return ops.huber_loss(prediction, target, self.reduction, self.delta)
 
 
+@also_takes(**REDUCED)
 class CrossEntropyLoss(_WeightedLoss):
     """The cross-entropy of scores with classes, or with probabilities of classes.
 
@@ -102,6 +107,7 @@ class CrossEntropyLoss(_WeightedLoss):
         )
 
 
+@also_takes(**REDUCED)
 class NLLLoss(_WeightedLoss):
     """The negative log-probability of the class of each sample."""
 
@@ -126,6 +132,7 @@ class BCELoss(_WeightedLoss):
         return ops.binary_cross_entropy(prediction, target, self.reduction, self.weight)
 
 
+@also_takes(**REDUCED)
 class BCEWithLogitsLoss(_WeightedLoss):
     """The binary cross-entropy of ``sigmoid(logits)``; ``pos_weight`` weighs the positive part."""
 
@@ -168,6 +175,7 @@ class HingeLoss(_Loss):
         return ops.hinge_loss(prediction, target, self.reduction)
 
 
+@also_takes(**REDUCED)
 class KLDivLoss(Module):
     """``target * (log(target) - x)`` for log-probabilities ``x``."""
 
@@ -181,6 +189,7 @@ class KLDivLoss(Module):
         return ops.kl_div(x, target, self.reduction, self.log_target)
 
 
+@also_takes(**REDUCED, eps=(1e-6, 0.0))
 class TripletMarginLoss(_Loss):
     """How much nearer, by less than ``margin``, the positive is to the anchor than the negative.
 
@@ -206,6 +215,7 @@ class TripletMarginLoss(_Loss):
         )
 
 
+@also_takes(**REDUCED)
 class CosineEmbeddingLoss(_Loss):
     """One minus the cosine for pairs of target 1, what it exceeds ``margin`` by for those of -1."""
 

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import inspect
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping
+from reprlib import recursive_repr
 from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeVar
 
 from extensor import changes, dtypes
 from extensor.dtypes import DType, as_dtype, is_floating
-from extensor.errors import type_error, value_error
+from extensor.errors import is_ours, shown, type_error, value_error
+from extensor.explanation import FAILURES, checked, explaining, in_our_words, wrap_constructor
 from extensor.handle import HookHandle
+from extensor.names import CPU
 from extensor.nn import state
 from extensor.nn.hooks import Hooks, call_with_hooks
 from extensor.nn.parameter import Parameter
@@ -31,6 +35,7 @@ if TYPE_CHECKING:
 
 
 Self = TypeVar("Self", bound="Module")
+_INPUTS = (("input", 0), ("input1", 0), ("input2", 1))
 _SHOWN = (int, float, str, list, tuple, type(None))
 
 
@@ -67,13 +72,43 @@ class Module:
         def __call__(self, *args: Any, **kwargs: Any) -> Any:
             """Run ``forward``. An error inside it begins with the path of the module it came from."""
             try:
+                if kwargs:
+                    args, kwargs = self._by_position(args, kwargs)
                 if not self._hooks:
                     # Without keywords, the usual call, Python need not build a dict to pass them on.
                     return self.forward(*args, **kwargs) if kwargs else self.forward(*args)
                 return call_with_hooks(self, self._hooks, args, kwargs)
             except Exception as error:
-                add_to_path(error, self)
-                raise
+                instead = self._in_our_words(error, args, kwargs)
+                add_to_path(instead or error, self)
+                if instead is None:
+                    raise
+                raise instead from error
+
+    def _in_our_words(
+        self, error: Exception, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> Exception | None:
+        """What to raise instead, if a module of ours fails with a text that is not ours."""
+        written: Any = type(self).forward
+        if is_ours(error) or not isinstance(error, FAILURES) or not hasattr(written, "__code__"):
+            return None
+        if not written.__module__.startswith("extensor."):
+            return None
+        return in_our_words(written, (self, *args), kwargs, error)
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        wrap_constructor(cls, checked)
+
+    def _by_position(
+        self, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """PyTorch calls ``input`` what comes first into each of its layers, whatever we call it."""
+        if type(self).forward.__module__.startswith("extensor."):
+            for name, position in _INPUTS:
+                if name in kwargs and len(args) == position:
+                    args = (*args, kwargs.pop(name))
+        return args, kwargs
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         """What the module computes."""
@@ -89,20 +124,25 @@ class Module:
                     f"{name} must be a {kind.__name__} or None",
                     **{name: type(value).__name__},
                 )
-        if isinstance(value, Module) and any(below is self for below in value.modules()):
-            raise value_error(
-                type(self).__name__,
-                f"{name} must not be a module that holds this one (a tuple may: it is not looked into)",
-                **{name: type(value).__name__},
-            )
+        if isinstance(value, Module):
+            self._refuse_cycle(name, value)
         object.__setattr__(self, name, value)
+
+    def _refuse_cycle(self, name: str, value: Module) -> None:
+        for path, below in value._paths(name):
+            if below is self:
+                raise value_error(
+                    type(self).__name__,
+                    f"{name} must not be a module that holds this one (a tuple may: it is not looked into)",
+                    **{name: type(value).__name__, "path": path},
+                )
 
     def register_buffer(self, name: str, tensor: Tensor | None, persistent: bool = True) -> None:
         """Set an attribute that is saved and cast with the module, but not learned.
 
         One that is not ``persistent`` is not saved. A buffer of that name is replaced.
         """
-        if name not in self._buffers:
+        if not isinstance(name, str) or name not in self._buffers:
             self._new_name("register_buffer", name)
         self._buffers = {**self._buffers, name: persistent}
         setattr(self, name, tensor)
@@ -117,7 +157,8 @@ class Module:
 
     def _new_name(self, op: str, name: str) -> str:
         if not isinstance(name, str) or not name or "." in name or hasattr(self, name):
-            raise value_error(op, "name must be a new one, not empty and without a dot", name=name)
+            requirement = "name must be a new one, not empty and without a dot"
+            raise value_error(op, requirement, name=shown(name))
         return name
 
     def named_children(self) -> Iterator[tuple[str, Module]]:
@@ -136,6 +177,8 @@ class Module:
     def get_submodule(self, path: str) -> Module:
         """The module at a path such as ``blocks.1.conv2``, as errors and ``named_modules`` give it."""
         module = self
+        if not isinstance(path, str):
+            raise type_error("get_submodule", "path must be a string", path=shown(path))
         for name in path.split(".") if path else ():
             below = vars(module).get(name)
             if not isinstance(below, Module):
@@ -147,12 +190,16 @@ class Module:
         """This module and all below it, each once."""
         return (module for _, module in self.named_modules())
 
-    def _paths(self, prefix: str) -> Iterator[tuple[str, Module]]:
+    def _paths(self, prefix: str, above: tuple[Module, ...] = ()) -> Iterator[tuple[str, Module]]:
         """Every path to every module: one that is used twice comes twice."""
+        if any(holder is self for holder in above):
+            # No attribute can be set so, but the dict of attributes can be written to.
+            raise value_error(type(self).__name__, "a module must not hold itself", path=prefix)
         yield prefix, self
         for name, value in list(vars(self).items()):
             if isinstance(value, Module):
-                yield from value._paths(f"{prefix}.{name}" if prefix else name)
+                path = f"{prefix}.{name}" if prefix else name
+                yield from value._paths(path, (*above, self))
 
     def _named_tensors(
         self, prefix: str, recurse: bool, choose: Callable[[Module, str, Any], bool]
@@ -202,6 +249,10 @@ class Module:
         """
         return state.load(type(self).__name__, self.state_dict(), state_dict, strict)
 
+    def _prepared_state(self, state_dict: Mapping[str, Any]) -> Callable[[], None]:
+        """What takes over ``state_dict``, once all of it is known to fit."""
+        return state.prepared(type(self).__name__, self.state_dict(), state_dict)[1]
+
     def train(self: Self, mode: bool = True) -> Self:
         """Set ``training``, which dropout and the like look at, in all modules."""
         for module in self.modules():
@@ -214,6 +265,7 @@ class Module:
 
     def apply(self: Self, fn: Callable[[Module], Any]) -> Self:
         """Call ``fn`` with every module, a module after those below it."""
+        deque(self._paths(""), maxlen=0)  # a module that holds itself is an error
         for child in self.children():
             child.apply(fn)
         fn(self)
@@ -225,12 +277,15 @@ class Module:
             parameter.requires_grad = requires_grad
         return self
 
+    @explaining
     def zero_grad(self, set_to_none: bool = True) -> None:
         """Forget the gradients of all parameters, or fill them with zeros."""
         forget_gradients(self.parameters(), set_to_none)
 
     def to(self: Self, dtype: DType) -> Self:
         """Cast floating parameters, their gradients and buffers; the tensors stay the same objects."""
+        if isinstance(dtype, str) and dtype.split(":")[0] in ("cpu", "cuda", "mps"):
+            raise type_error("to", f"dtype must be floating ({CPU})", dtype=dtype)
         dtype = as_dtype(dtype, "to")
         if not is_floating(dtype):
             raise type_error("to", "dtype must be floating", dtype=str(dtype))
@@ -241,6 +296,12 @@ class Module:
                 if tensor.grad is not None:
                     tensor.grad = cast(tensor.grad.detach(), dtype)
         return self
+
+    def cuda(self, *device: Any) -> Any:
+        """There is none: an error says so."""
+        raise type_error("cuda", CPU)
+
+    cpu = cuda
 
     def float(self: Self) -> Self:
         """Cast to float32."""
@@ -313,6 +374,7 @@ class Module:
                 shown.append(f"{name}={value!r}")
         return ", ".join(shown)
 
+    @recursive_repr()
     def __repr__(self) -> str:
         lines = [f"({name}): {child!r}" for name, child in vars(self).items() if _is_module(child)]
         head = f"{type(self).__name__}({self.extra_repr()}"

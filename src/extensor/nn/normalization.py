@@ -8,9 +8,19 @@ from typing import TYPE_CHECKING, Any
 from extensor.creation import asarray, ones, zeros
 from extensor.dtypes import DType
 from extensor.errors import value_error
+from extensor.keywords import DEVICE, also_takes
+from extensor.nn.inputs import in_dtype_of
 from extensor.nn.module import Module
 from extensor.nn.parameter import Parameter
-from extensor.ops import batch_norm, group_norm, instance_norm, layer_norm, rms_norm
+from extensor.ops import (
+    batch_norm,
+    group_norm,
+    instance_norm,
+    layer_norm,
+    rms_norm,
+    squeeze,
+    unsqueeze,
+)
 from extensor.shapes import target
 from extensor.tensor import Tensor
 
@@ -49,17 +59,16 @@ class _ByChannel(Module):
         self.register_buffer("num_batches_tracked", zeros((), "int64") if tracked else None)
 
     def _checked(self, x: Any) -> Any:
-        x = asarray(x)
+        statistics = self.running_mean if self.weight is None else self.weight
+        x = asarray(in_dtype_of(self, statistics, x))
         if x.ndim not in self._axes or x.shape[1] != self.num_features:
             axes = " or ".join(map(str, self._axes))
-            raise value_error(
-                type(self).__name__,
-                f"x must have {axes} axes and {self.num_features} channels on axis 1",
-                x_shape=x.shape,
-            )
+            wanted = f"x must have {axes} axes and {self.num_features} channels on axis 1"
+            raise value_error(type(self).__name__, wanted, x_shape=x.shape)
         return x
 
 
+@also_takes(**DEVICE)
 class _BatchNorm(_ByChannel):
     def __init__(
         self,
@@ -75,24 +84,28 @@ class _BatchNorm(_ByChannel):
         super().__init__(num_features, eps, momentum, affine, track_running_stats, bias, dtype)
 
     def forward(self, x: TensorLike) -> Tensor:
-        return batch_norm(
+        counted = self.num_batches_tracked
+        if self.training and counted is not None:
+            counted = counted + 1
+        output = batch_norm(
             self._checked(x),
             self.running_mean,
             self.running_var,
             self.weight,
             self.bias,
             self.training or self.running_mean is None,
-            self._share(),
+            self._share(counted),
             self.eps,
         )
+        self.num_batches_tracked = counted  # only now: a batch that failed does not count
+        return output
 
-    def _share(self) -> float:
-        """Count this batch; the share it has in the running statistics."""
-        if not self.training or self.num_batches_tracked is None:
+    def _share(self, counted: Tensor | None) -> float:
+        """The share that the last of so many batches has in the running statistics."""
+        if not self.training or counted is None:
             return 0.0
-        self.num_batches_tracked = self.num_batches_tracked + 1
         # Without a momentum the running statistics are the plain averages of all batches.
-        return 1 / self.num_batches_tracked.item() if self.momentum is None else self.momentum
+        return 1 / counted.item() if self.momentum is None else self.momentum
 
 
 class BatchNorm1d(_BatchNorm):
@@ -111,8 +124,12 @@ class BatchNorm2d(_BatchNorm):
     _axes = (4,)
 
 
+@also_takes(**DEVICE)
 class InstanceNorm2d(_ByChannel):
-    """Each channel of each image of (batch, channels, height, width) normalized."""
+    """Each channel of each image of (batch, channels, height, width) normalized.
+
+    The batch axis may be missing.
+    """
 
     _axes = (4,)
     momentum: float
@@ -131,8 +148,14 @@ class InstanceNorm2d(_ByChannel):
         super().__init__(num_features, eps, momentum, affine, track_running_stats, bias, dtype)
 
     def forward(self, x: TensorLike) -> Tensor:
+        x = asarray(x)
+        if x.ndim == 3 and x.shape[0] == self.num_features:
+            return squeeze(self._normalized(unsqueeze(x, 0)), 0)
+        return self._normalized(self._checked(x))
+
+    def _normalized(self, x: Tensor) -> Tensor:
         return instance_norm(
-            self._checked(x),
+            x,
             self.running_mean,
             self.running_var,
             self.weight,
@@ -143,6 +166,7 @@ class InstanceNorm2d(_ByChannel):
         )
 
 
+@also_takes(**DEVICE)
 class GroupNorm(Module):
     """Each of ``num_groups`` groups of channels of (batch, channels, ...) normalized."""
 
@@ -171,9 +195,11 @@ class GroupNorm(Module):
         self.bias = Parameter(zeros(num_channels, dtype)) if affine and bias else None
 
     def forward(self, x: TensorLike) -> Tensor:
+        x = in_dtype_of(self, self.weight, x)
         return group_norm(x, self.num_groups, self.weight, self.bias, self.eps)
 
 
+@also_takes(**DEVICE)
 class LayerNorm(Module):
     """The last axes, of sizes ``normalized_shape``, normalized together."""
 
@@ -194,9 +220,11 @@ class LayerNorm(Module):
         self.bias = Parameter(zeros(shape, dtype)) if elementwise_affine and bias else None
 
     def forward(self, x: TensorLike) -> Tensor:
+        x = in_dtype_of(self, self.weight, x)
         return layer_norm(x, self.normalized_shape, self.weight, self.bias, self.eps)
 
 
+@also_takes(**DEVICE)
 class RMSNorm(Module):
     """The last axes, of sizes ``normalized_shape``, divided by their root mean square."""
 
@@ -215,4 +243,5 @@ class RMSNorm(Module):
         self.weight = Parameter(ones(shape, dtype)) if elementwise_affine else None
 
     def forward(self, x: TensorLike) -> Tensor:
+        x = in_dtype_of(self, self.weight, x)
         return rms_norm(x, self.normalized_shape, self.weight, self.eps)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from extensor.keywords import also_takes
 from extensor.nn.module import Module
 from extensor.ops import (
     adaptive_avg_pool1d,
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from extensor.typing import TensorLike
 
 
+@also_takes(return_indices=(False,))
 class _MaxPool(Module):
     def __init__(
         self,
@@ -37,7 +39,7 @@ class _MaxPool(Module):
         self.dilation = dilation
         self.ceil_mode = ceil_mode
 
-    def _options(self) -> tuple[Any, ...]:
+    def _options(self) -> tuple[Ints, Ints | None, Ints, Ints, bool]:
         return self.kernel_size, self.stride, self.padding, self.dilation, self.ceil_mode
 
 
@@ -70,7 +72,7 @@ class _AvgPool(Module):
         self.ceil_mode = ceil_mode
         self.count_include_pad = count_include_pad
 
-    def _options(self) -> tuple[Any, ...]:
+    def _options(self) -> tuple[Ints, Ints | None, Ints, bool, bool]:
         return self.kernel_size, self.stride, self.padding, self.ceil_mode, self.count_include_pad
 
 
@@ -84,8 +86,20 @@ class AvgPool1d(_AvgPool):
 class AvgPool2d(_AvgPool):
     """The mean of each window of (batch, channels, height, width)."""
 
+    def __init__(
+        self,
+        kernel_size: Ints,
+        stride: Ints | None = None,
+        padding: Ints = 0,
+        ceil_mode: bool = False,
+        count_include_pad: bool = True,
+        divisor_override: int | None = None,
+    ) -> None:
+        super().__init__(kernel_size, stride, padding, ceil_mode, count_include_pad)
+        self.divisor_override = divisor_override
+
     def forward(self, x: TensorLike) -> Tensor:
-        return avg_pool2d(x, *self._options())
+        return avg_pool2d(x, *self._options(), self.divisor_override)
 
 
 class _AdaptiveAvgPool(Module):

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from extensor.creation import asarray, empty, zeros
 from extensor.dtypes import DType
-from extensor.errors import value_error
+from extensor.errors import shown, type_error, value_error
+from extensor.keywords import DEVICE, also_takes
 from extensor.nn import init
+from extensor.nn.inputs import in_dtype_of
 from extensor.nn.module import Module
 from extensor.nn.parameter import Parameter
 from extensor.ops import concatenate, dropout, flip, gru, lstm, rnn, stack
@@ -30,10 +32,14 @@ def checked_nonlinearity(name: str, nonlinearity: Nonlinearity) -> Nonlinearity:
     return nonlinearity
 
 
+MOST_LAYERS = 10_000  # more are a slip, and would be made one by one for hours
+
+
 class Recurrence(Module):
     """What layers and cells share: how their weights begin, and the states they are given."""
 
     _gates: int
+    _first_weight = "weight_ih_l0"
     _states = 1  # how many tensors the recurrence carries from step to step
     hidden_size: int
 
@@ -43,8 +49,14 @@ class Recurrence(Module):
         for parameter in self.parameters():
             init.uniform_(parameter, -bound, bound)
 
+    def _tensor(self, x: Any) -> Tensor:
+        return asarray(in_dtype_of(self, getattr(self, self._first_weight), x))
+
     def _given(self, hx: Any, shape: Shape) -> States:
-        states = tuple(asarray(state) for state in (hx if self._states > 1 else (hx,)))
+        if self._states > 1 and not isinstance(hx, list | tuple):
+            requirement = f"hx must be a tuple of {self._states} tensors"
+            raise type_error(type(self).__name__, requirement, hx=shown(hx))
+        states = tuple(self._tensor(state) for state in (hx if self._states > 1 else (hx,)))
         if [state.shape for state in states] != [shape] * self._states:
             raise value_error(
                 type(self).__name__,
@@ -54,6 +66,7 @@ class Recurrence(Module):
         return states
 
 
+@also_takes(**DEVICE, proj_size=(0,))
 class _Layers(Recurrence):
     """Layers and directions of one recurrence, which a subclass gives as ``_run``.
 
@@ -78,6 +91,9 @@ class _Layers(Recurrence):
             raise value_error(
                 type(self).__name__, "num_layers must be 1 or more", num_layers=num_layers
             )
+        if num_layers > MOST_LAYERS:
+            requirement = f"num_layers must be at most {MOST_LAYERS}"
+            raise value_error(type(self).__name__, requirement, num_layers=num_layers)
         if not 0 <= dropout <= 1:
             raise value_error(type(self).__name__, "dropout must be in [0, 1]", dropout=dropout)
         self.input_size = input_size
@@ -111,7 +127,7 @@ class _Layers(Recurrence):
 
     def forward(self, x: TensorLike, hx: Any = None) -> tuple[Tensor, Any]:
         """The outputs of the last layer, and the last states of all layers and directions."""
-        x = asarray(x)
+        x = self._tensor(x)
         has_batch = x.ndim == 3
         if not has_batch:
             x = x.unsqueeze(1)
@@ -152,6 +168,7 @@ class _Layers(Recurrence):
         return tuple(result) if self._states > 1 else result[0]
 
 
+@also_takes(**DEVICE, proj_size=(0,))
 class RNN(_Layers):
     """``h = tanh(weight_ih @ x + bias_ih + weight_hh @ h + bias_hh)``, or relu, step by step.
 

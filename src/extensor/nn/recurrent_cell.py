@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from extensor.creation import asarray, empty, zeros
+from extensor.creation import empty, zeros
 from extensor.dtypes import DType
+from extensor.keywords import DEVICE, also_takes
 from extensor.nn.parameter import Parameter
 from extensor.nn.recurrent import Recurrence, checked_nonlinearity
 from extensor.ops import gru_cell, lstm_cell, rnn_cell
@@ -17,9 +18,11 @@ if TYPE_CHECKING:
     from extensor.typing import TensorLike
 
 
+@also_takes(**DEVICE)
 class _Cell(Recurrence):
     """Weights ``weight_ih`` (gates * hidden_size, input_size) and ``weight_hh``, and two biases."""
 
+    _first_weight = "weight_ih"
     bias_ih: Parameter | None
     bias_hh: Parameter | None
 
@@ -41,7 +44,7 @@ class _Cell(Recurrence):
 
     def forward(self, x: TensorLike, hx: Any = None) -> Any:
         """The next state, or pair of states, after ``x`` from the state ``hx``, or from 0."""
-        x = asarray(x)
+        x = self._tensor(x)
         shape = (*x.shape[:-1], self.hidden_size)
         if hx is None:
             states: tuple[Tensor, ...] = (zeros(shape, x.dtype),) * self._states
@@ -56,6 +59,7 @@ class _Cell(Recurrence):
         return self.weight_ih, self.weight_hh, self.bias_ih, self.bias_hh
 
 
+@also_takes(**DEVICE)
 class RNNCell(_Cell):
     """``tanh(weight_ih @ x + bias_ih + weight_hh @ h + bias_hh)``, or relu.
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from extensor.errors import type_error, value_error
+import numpy as np
+
+from extensor import entries
+from extensor.errors import value_error
 from extensor.tape import no_grad
-from extensor.tensor import Tensor, to_array
+from extensor.tensor import Tensor
 
 
 class KeyDifference(NamedTuple):
@@ -21,12 +24,20 @@ def load(
     module: str, targets: Mapping[str, Tensor], given: Mapping[str, Any], strict: bool
 ) -> KeyDifference:
     """Copy ``given`` into ``targets``; one error names everything that does not fit."""
+    difference, commit = prepared(module, targets, given, strict)
+    commit()
+    return difference
+
+
+def prepared(
+    module: str, targets: Mapping[str, Tensor], given: Mapping[str, Any], strict: bool = True
+) -> tuple[KeyDifference, Callable[[], None]]:
+    """The keys that differ, and what copies: nothing is changed before, nor can it fail then."""
     op = f"{module}.load_state_dict"
-    if not isinstance(given, Mapping):
-        raise type_error(op, "state_dict must be a mapping", state_dict=type(given).__name__)
+    given = entries.mapping(op, given)
     missing = [key for key in targets if key not in given]
     unexpected = [key for key in given if key not in targets]
-    arrays = {key: to_array(given[key], op=op) for key in targets if key in given}
+    arrays = {key: entries.array(op, key, given[key]) for key in targets if key in given}
     wrong = {
         key: f"{tuple(array.shape)} for {targets[key].shape}"
         for key, array in arrays.items()
@@ -39,7 +50,16 @@ def load(
             "keys and shapes must be those of the module",
             **{k: v for k, v in problems.items() if v},
         )
-    with no_grad():
-        for key, array in arrays.items():
-            targets[key][...] = array
-    return KeyDifference(missing, unexpected)
+    for key, array in arrays.items():
+        target = targets[key]
+        if not entries.fits(array, target.dtype):
+            raise value_error(op, f"{key} must fit {target.dtype}", dtype=str(array.dtype))
+        if isinstance(target._array, np.ndarray) and not target._array.flags.writeable:
+            raise value_error(op, f"{key} of the module must not be read-only")
+
+    def commit() -> None:
+        with no_grad():
+            for key, array in arrays.items():
+                targets[key][...] = array
+
+    return KeyDifference(missing, unexpected), commit

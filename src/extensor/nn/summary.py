@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from extensor import engine
 from extensor.creation import asarray, zeros
+from extensor.dtypes import is_floating
 from extensor.tape import no_grad
 from extensor.tensor import Tensor
 
@@ -134,7 +135,7 @@ def summarize(module: Module, example: Any) -> Summary:
         running.pop().output_shape = _shapes(output)
 
     with _watched(rows, enter, leave), _evaluating(rows), no_grad(), engine.observe(count):
-        module(*_inputs(example))
+        module(*_inputs(module, example))
     return Summary(list(rows.values()), module.num_parameters(trainable_only=True))
 
 
@@ -161,9 +162,10 @@ def _evaluating(modules: Any) -> Iterator[None]:
             module.training = training
 
 
-def _inputs(example: Any) -> tuple[Any, ...]:
+def _inputs(module: Module, example: Any) -> tuple[Any, ...]:
     if isinstance(example, tuple) and example and all(isinstance(size, int) for size in example):
-        return (zeros(example),)
+        dtypes = (x.dtype for x in module.parameters() if is_floating(x.dtype))
+        return (zeros(example, next(dtypes, None)),)
     return example if isinstance(example, tuple) else (asarray(example),)
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from extensor.dtypes import DType
 from extensor.errors import value_error
+from extensor.keywords import DEVICE, also_takes
 from extensor.nn.attention import MultiHeadAttention
 from extensor.nn.dropout import Dropout
 from extensor.nn.linear import Linear
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 ACTIVATIONS: dict[str, Callable[..., Tensor]] = {"relu": relu, "gelu": gelu}
 
 
+@also_takes(**DEVICE)
 class TransformerEncoderLayer(Module):
     """Self-attention, then two linear layers, each added to its input and normalized.
 

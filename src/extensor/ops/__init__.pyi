@@ -805,12 +805,14 @@ def avg_pool2d(
     padding: int | Sequence[int] = 0,
     ceil_mode: bool = False,
     count_include_pad: bool = True,
+    divisor_override: int | None = None,
 ) -> Tensor:
     """The mean of each window of ``x`` (batch, channels, height, width).
 
     ``stride`` is ``kernel_size`` if not given. The ``padding`` counts as zeros or, without
     ``count_include_pad``, not at all; what lies behind it, with ``ceil_mode``, never counts.
-    Derivative: ``grad_output`` divided by the number of elements that count, to each of them.
+    Each sum is divided by ``divisor_override`` instead, if that is given. Derivative: ``grad_output``
+    divided by the number of elements that count, to each of them.
     """
 
 def avg_pool2d_backward(
@@ -821,6 +823,7 @@ def avg_pool2d_backward(
     padding: int | Sequence[int] = 0,
     ceil_mode: bool = False,
     count_include_pad: bool = True,
+    divisor_override: int | None = None,
 ) -> Tensor:
     """``grad_output`` divided by the number of elements that count, to each element of the window."""
 
@@ -957,7 +960,7 @@ def chain_rule_backward(
 def clip(x: TensorLike, min_val: float | None, max_val: float | None) -> Tensor:
     """``x`` held between ``min_val`` and ``max_val``; None is no bound.
 
-    Derivative: 1 inside, bounds included, else 0.
+    Where ``min_val`` exceeds ``max_val``, all is ``max_val``. Derivative: 1 inside, bounds included, else 0.
     """
 
 def clip_backward(
@@ -1680,8 +1683,8 @@ def kl_div(
     """``target * (log(target) - x)`` for log-probabilities ``x``; 0 where ``target`` is 0.
 
     With ``log_target`` the target is given as logarithms too. ``"batchmean"`` divides the sum by
-    the size of axis 0, which gives the divergence; ``"mean"`` divides by the number of elements.
-    Derivative: ``-target``, and ``log(target) + 1 - x`` (-inf at 0); with ``log_target``
+    the size of axis 0, if there is one, which gives the divergence; ``"mean"`` divides by the number
+    of elements. Derivative: ``-target``, and ``log(target) + 1 - x`` (-inf at 0); with ``log_target``
     ``-exp(target)``, and ``exp(target) * (target + 1 - x)``.
     """
 
@@ -1944,9 +1947,10 @@ def max_pool2d(
 ) -> Tensor:
     """The largest element of each window of ``x`` (batch, channels, height, width).
 
-    ``stride`` is ``kernel_size`` if not given. Windows may begin in the ``padding`` but see no
-    element there; with ``ceil_mode`` the last may end behind it. NaN counts as largest. Derivative:
-    ``grad_output`` to the largest element of its window, the first of several, row by row.
+    The batch axis may be missing, here and in every pooling and convolution. ``stride`` is
+    ``kernel_size`` if not given. Windows may begin in the ``padding`` but see no element there; with
+    ``ceil_mode`` the last may end behind it. NaN counts as largest. Derivative: ``grad_output`` to
+    the largest element of its window, the first of several, row by row.
     """
 
 def max_pool2d_backward(
@@ -2174,9 +2178,9 @@ def place_backward(
 def power(a: TensorLike, b: TensorLike) -> Tensor:
     """``a ** b`` for any real exponent. Derivative: ``b * a**(b - 1)`` and ``a**b * ln(a)``.
 
-    The derivative in ``b`` is 0 where ``a`` is 0 and ``b`` is positive, and NaN where ``a`` is negative.
-    The rule lifts an ``a`` whose magnitude is below ``eps`` to ``eps`` where ``b < 1``, as only there it
-    is a denominator.
+    The derivative in ``b`` is 0 where ``a`` is 0 and ``b`` is not negative, -inf where ``a`` is 0
+    and ``b`` is negative, and NaN where ``a`` is negative. The rule lifts an ``a`` whose magnitude is
+    below ``eps`` to ``eps`` where ``b < 1``, as only there it is a denominator.
     """
 
 def power_backward(

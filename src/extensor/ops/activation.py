@@ -16,7 +16,7 @@ from extensor.ops.chain import chain_rule
 from extensor.ops.exponential import exp
 from extensor.ops.selection import where
 from extensor.ops.special import normal_cdf, normal_pdf
-from extensor.shapes import Shape, Shapes, axis_index, count, same
+from extensor.shapes import Shape, Shapes, axis_or_none, count, same
 from extensor.tensor import Tensor
 
 
@@ -179,14 +179,8 @@ def gelu_backward(grad_output: Tensor, x: Tensor, approximate: bool = False) -> 
 
 def _along(name: str, shapes: Shapes, axis: int) -> Shape:
     shape = same(name, shapes)
-    normalized_axis(name, axis, len(shape))
+    axis_or_none(name, axis, len(shape))
     return shape
-
-
-def normalized_axis(name: str, axis: int, ndim: int) -> int | None:
-    """One axis, checked; None, so all of them, for a 0-d tensor, which is a row of one element."""
-    index = axis_index(name, axis, max(ndim, 1))
-    return index if ndim else None
 
 
 @op(kernel="softmax", shape=_along, floats=True)
@@ -202,7 +196,7 @@ def softmax(xp: Any, x: Array, axis: int = -1) -> Any:
     """
     if 0 in x.shape:
         return x
-    along = normalized_axis("softmax", axis, x.ndim)
+    along = axis_or_none("softmax", axis, x.ndim)
     powers = xp.exp(x - xp.max(x, axis=along, keepdims=True))
     return powers / xp.sum(powers, axis=along, keepdims=True)
 
@@ -210,7 +204,7 @@ def softmax(xp: Any, x: Array, axis: int = -1) -> Any:
 @softmax.backward(kernel="softmax_backward")
 def softmax_backward(grad_output: Tensor, output: Tensor, axis: int = -1) -> Tensor:
     """``output * (grad_output - sum(grad_output * output))``."""
-    along = normalized_axis("softmax_backward", axis, output.ndim)
+    along = axis_or_none("softmax_backward", axis, output.ndim)
     mean = chain_rule(grad_output, output).sum(axis=along, keepdims=True)
     return chain_rule(grad_output - mean, output)
 
@@ -228,7 +222,7 @@ def log_softmax(xp: Any, x: Array, axis: int = -1) -> Any:
     """
     if 0 in x.shape:
         return x
-    along = normalized_axis("log_softmax", axis, x.ndim)
+    along = axis_or_none("log_softmax", axis, x.ndim)
     shifted = x - xp.max(x, axis=along, keepdims=True)
     return shifted - xp.log(xp.sum(xp.exp(shifted), axis=along, keepdims=True))
 
@@ -236,6 +230,6 @@ def log_softmax(xp: Any, x: Array, axis: int = -1) -> Any:
 @log_softmax.backward(kernel="log_softmax_backward")
 def log_softmax_backward(grad_output: Tensor, output: Tensor, axis: int = -1) -> Tensor:
     """``grad_output - exp(output) * sum(grad_output)``."""
-    along = normalized_axis("log_softmax_backward", axis, output.ndim)
+    along = axis_or_none("log_softmax_backward", axis, output.ndim)
     total = grad_output.sum(axis=along, keepdims=True)
     return grad_output - chain_rule(total, exp(output))

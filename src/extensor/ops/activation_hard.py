@@ -5,11 +5,15 @@ At a corner the slope is the outer one, 0 or 1, as with ``relu``.
 
 from __future__ import annotations
 
+from math import isfinite
 from typing import Any
 
 import numpy as np
 
+from extensor.arrays import clamped
 from extensor.creation import zeros_like
+from extensor.dtypes import is_floating
+from extensor.engine import namespace
 from extensor.errors import value_error
 from extensor.op import Array, op
 from extensor.ops.chain import chain_rule
@@ -35,7 +39,7 @@ def relu6(xp: Any, x: Array) -> Any:
     >>> ex.relu6([-1.0, 3.0, 8.0])
     tensor([0., 3., 6.])
     """
-    return xp.clip(x, 0, 6)
+    return clamped(xp, x, 0, 6)
 
 
 @relu6.backward(kernel="relu6_backward")
@@ -87,7 +91,24 @@ def _bounded(name: str, shapes: Shapes, min_val: float, max_val: float) -> Shape
     return same(name, shapes)
 
 
-@op(kernel="hard_tanh", shape=_bounded, floats=True, kinks=_to_corners)
+def _range(x: Any) -> tuple[int, int]:
+    """The least and the largest of the integers of ``x``'s dtype; booleans are 0 and 1."""
+    xp = namespace(x)
+    return (0, 1) if x.dtype == xp.bool else (xp.iinfo(x.dtype).min, xp.iinfo(x.dtype).max)
+
+
+def _check_whole(name: str, x: Any, min_val: float, max_val: float) -> None:
+    if is_floating(x.dtype):
+        return
+    got = {"min_val": min_val, "max_val": max_val, "x_dtype": str(x.dtype)}
+    if any(isfinite(bound) and bound != int(bound) for bound in (min_val, max_val)):
+        raise value_error(name, "bounds of integers must be whole numbers", **got)
+    least, largest = _range(x)
+    if min_val > largest or max_val < least:
+        raise value_error(name, "bounds must be in the range of x's dtype", **got)
+
+
+@op(kernel="hard_tanh", shape=_bounded, check=_check_whole, kinks=_to_corners)
 def hard_tanh(xp: Any, x: Array, min_val: float = -1.0, max_val: float = 1.0) -> Any:
     """``min(max(x, min_val), max_val)``. Derivative: 1 between the bounds, else 0, also at both.
 
@@ -97,7 +118,10 @@ def hard_tanh(xp: Any, x: Array, min_val: float = -1.0, max_val: float = 1.0) ->
     >>> ex.hard_tanh_backward([1.0, 1.0, 1.0], [-2.0, 0.5, 1.0])
     tensor([0., 1., 0.])
     """
-    return xp.clip(x, min_val, max_val)
+    if not is_floating(x.dtype):
+        least, largest = _range(x)
+        min_val, max_val = int(max(min_val, least)), int(min(max_val, largest))
+    return clamped(xp, x, min_val, max_val)
 
 
 @hard_tanh.backward(kernel="hard_tanh_backward")

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from extensor.creation import full_like, zeros, zeros_like
+from extensor.creation import full_like, ones_like, zeros
 from extensor.dtypes import bool_, is_floating
 from extensor.errors import type_error, value_error
 from extensor.op import Array, op
 from extensor.ops.broadcasting import reduce_to_shape
 from extensor.ops.chain import chain_rule, lift, over, times
+from extensor.ops.comparison import isfinite
 from extensor.ops.exponential import log
 from extensor.ops.rounding import floor
 from extensor.ops.selection import where
@@ -120,9 +121,9 @@ def _check_power(name: str, a: Any, b: Any) -> None:
 def power(xp: Any, a: Array, b: Array) -> Any:
     """``a ** b`` for any real exponent. Derivative: ``b * a**(b - 1)`` and ``a**b * ln(a)``.
 
-    The derivative in ``b`` is 0 where ``a`` is 0 and ``b`` is positive, and NaN where ``a`` is negative.
-    The rule lifts an ``a`` whose magnitude is below ``eps`` to ``eps`` where ``b < 1``, as only there it
-    is a denominator.
+    The derivative in ``b`` is 0 where ``a`` is 0 and ``b`` is not negative, -inf where ``a`` is 0
+    and ``b`` is negative, and NaN where ``a`` is negative. The rule lifts an ``a`` whose magnitude is
+    below ``eps`` to ``eps`` where ``b < 1``, as only there it is a denominator.
 
     >>> import extensor as ex
     >>> ex.power_backward(1.0, 2.0, 3.0).grad_a
@@ -142,10 +143,14 @@ def power_backward(
         if eps != 0:
             # -0 lifted to -eps would have no root: a zero under a fractional exponent is positive.
             base = where((a == 0) & (b < 1) & (floor(b) != b), full_like(a, eps), base)
-        return where(b == 0, zeros_like(a), b * power(base, b - 1))
+        # 0 times infinity or NaN; elsewhere 0 comes by itself, and its derivative 1 / a with it.
+        undefined = (b == 0) & ~isfinite(1 / base.detach())
+        base = where(undefined, ones_like(base), base)
+        return where(undefined, 0.0, b * power(base, b - 1))
 
     def derivative_b() -> Tensor:
-        return where((a == 0) & (b > 0), zeros_like(b), power(a, b) * log(a))
+        base = where((a == 0) & (b >= 0), ones_like(a), a)
+        return power(base, b) * log(base)
 
     return (
         lambda: reduce_to_shape(times(grad_output, derivative_a(), eps), a.shape),

@@ -10,7 +10,7 @@ from extensor.arrays import set_at
 from extensor.errors import type_error, value_error
 from extensor.op import Array, op
 from extensor.ops.indexing import place
-from extensor.shapes import Shape, Shapes, axis_indices
+from extensor.shapes import Shape, Shapes, axis_indices, count
 from extensor.tensor import Tensor
 
 Axis = int | tuple[int, ...] | None
@@ -51,8 +51,13 @@ def _roll(name: str, shapes: Shapes, shift: Any, axis: Axis) -> Shape:
     return tuple(shape)
 
 
-def _as_tuple(value: Any) -> Any:
-    return tuple(value) if isinstance(value, list) else value
+def _within(shift: int, size: int) -> int:
+    """The same place on a ring of ``size``."""
+    return int(shift) % max(size, 1)
+
+
+def _as_tuple(value: Any) -> tuple[Any, ...]:
+    return tuple(value) if isinstance(value, list | tuple) else (value,)
 
 
 @op(kernel="roll", shape=_roll, widen=False)
@@ -65,7 +70,14 @@ def roll(xp: Any, x: Array, shift: int | tuple[int, ...], axis: Axis = None) -> 
     >>> ex.roll([1.0, 2.0, 3.0], 1)
     tensor([3., 1., 2.])
     """
-    return xp.roll(x, _as_tuple(shift), axis=_as_tuple(axis))
+    if axis is None or not x.ndim:
+        return xp.roll(x, _within(sum(_as_tuple(shift)), count(x.shape)))
+    axes, shifts = _as_tuple(axis), _as_tuple(shift)
+    if len(shifts) == 1:
+        shifts = shifts * len(axes)
+    sizes = [x.shape[a] for a in axes]
+    shifts = tuple(_within(n, size) for n, size in zip(shifts, sizes, strict=True))
+    return xp.roll(x, shifts, axis=axes)
 
 
 @roll.backward()
@@ -138,6 +150,11 @@ def _matrices(name: str, shapes: Shapes, k: int) -> Shape:
     return tuple(shape)
 
 
+def _inside(shape: Shape, k: int) -> int:
+    """The diagonal, or the nearest beyond a corner, where all that are further out are alike."""
+    return int(max(-shape[-2], min(k, shape[-1])))
+
+
 @op(kernel="tril", shape=_matrices, widen=False)
 def tril(xp: Any, x: Array, k: int = 0) -> Any:
     """``x`` with zeros above diagonal ``k`` of its last two axes. Derivative: the same part.
@@ -147,7 +164,7 @@ def tril(xp: Any, x: Array, k: int = 0) -> Any:
     tensor([[1., 0.],
             [1., 1.]])
     """
-    return xp.tril(x, k=k)
+    return xp.tril(x, k=_inside(x.shape, k))
 
 
 @tril.backward(kernel="tril")
@@ -166,7 +183,7 @@ def triu(xp: Any, x: Array, k: int = 0) -> Any:
     tensor([[1., 1.],
             [0., 1.]])
     """
-    return xp.triu(x, k=k)
+    return xp.triu(x, k=_inside(x.shape, k))
 
 
 @triu.backward(kernel="triu")

@@ -7,11 +7,13 @@ from typing import Any
 
 from extensor.arrays import in_order
 from extensor.errors import value_error
+from extensor.explanation import explaining
 from extensor.op import Array, op
 from extensor.shapes import Shape, Shapes, broadcast, target
 from extensor.tensor import Tensor
 
 
+@explaining
 def broadcast_shapes(*shapes: Sequence[int]) -> Shape:
     """The shape that tensors of the given shapes broadcast to.
 
@@ -23,6 +25,7 @@ def broadcast_shapes(*shapes: Sequence[int]) -> Shape:
     return broadcast("broadcast_shapes", named)
 
 
+@explaining
 def are_shapes_broadcastable(a: Sequence[int], b: Sequence[int]) -> bool:
     """True if tensors of shapes ``a`` and ``b`` broadcast against each other.
 
@@ -34,6 +37,7 @@ def are_shapes_broadcastable(a: Sequence[int], b: Sequence[int]) -> bool:
     return all(m == n or 1 in (m, n) for m, n in sizes)
 
 
+@explaining
 def compute_broadcast_strides(shape: Sequence[int], target: Sequence[int]) -> Shape:
     """Element strides that read a contiguous tensor of ``shape`` as if it had shape ``target``.
 

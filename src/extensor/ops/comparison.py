@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from extensor.dtypes import is_floating
 from extensor.op import Array, op
 from extensor.shapes import broadcast, same
 
@@ -118,7 +119,7 @@ def logical_not(xp: Any, x: Array) -> Any:
     return x == 0
 
 
-@op(kernel="isnan", shape=same, differentiable=False, floats=True)
+@op(kernel="isnan", shape=same, differentiable=False)
 def isnan(xp: Any, x: Array) -> Any:
     """True where ``x`` is NaN.
 
@@ -126,10 +127,10 @@ def isnan(xp: Any, x: Array) -> Any:
     >>> ex.isnan([float("nan"), float("-inf"), 1.0])
     tensor([ True, False, False])
     """
-    return xp.isnan(x)
+    return xp.isnan(x) if is_floating(x.dtype) else xp.zeros(x.shape, dtype=xp.bool)
 
 
-@op(kernel="isinf", shape=same, differentiable=False, floats=True)
+@op(kernel="isinf", shape=same, differentiable=False)
 def isinf(xp: Any, x: Array) -> Any:
     """True where ``x`` is infinite.
 
@@ -137,10 +138,10 @@ def isinf(xp: Any, x: Array) -> Any:
     >>> ex.isinf([float("nan"), float("-inf"), 1.0])
     tensor([False,  True, False])
     """
-    return xp.isinf(x)
+    return xp.isinf(x) if is_floating(x.dtype) else xp.zeros(x.shape, dtype=xp.bool)
 
 
-@op(kernel="isfinite", shape=same, differentiable=False, floats=True)
+@op(kernel="isfinite", shape=same, differentiable=False)
 def isfinite(xp: Any, x: Array) -> Any:
     """True where ``x`` is neither NaN nor infinite.
 
@@ -148,4 +149,4 @@ def isfinite(xp: Any, x: Array) -> Any:
     >>> ex.isfinite([float("nan"), float("-inf"), 1.0])
     tensor([False, False,  True])
     """
-    return xp.isfinite(x)
+    return xp.isfinite(x) if is_floating(x.dtype) else xp.ones(x.shape, dtype=xp.bool)

@@ -10,18 +10,22 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from extensor.arrays import in_order
-from extensor.errors import value_error
+from extensor.dtypes import bool_
+from extensor.errors import type_error, value_error
 from extensor.op import Array, op
 from extensor.ops.movement import squeeze, unsqueeze
 from extensor.ops.windows import (
     Ints,
     Sliding,
+    as_batch,
     check_axes,
     counts,
     folded,
     in_plane,
     ints,
     kernels,
+    of_one,
+    rule_of_one,
     unfolded,
 )
 from extensor.shapes import Shape, Shapes, count
@@ -97,14 +101,14 @@ def _check_channels(name: str, x: Shape, weight: Shape, groups: Any) -> None:
 def _convolved(
     name: str, axes: int, shapes: Shapes, stride: Any, padding: Any, dilation: Any, groups: Any
 ) -> Shape:
-    x, weight, bias = tuple(shapes["x"]), tuple(shapes["weight"]), shapes.get("bias")
-    check_axes(name, x, axes)
+    x, alone = as_batch(name, shapes["x"], axes)
+    weight, bias = tuple(shapes["weight"]), shapes.get("bias")
     _check_weight(name, weight, axes)
     _check_channels(name, x, weight, groups)
     if bias is not None and tuple(bias) != weight[:1]:
         raise value_error(name, f"bias must have shape {weight[:1]}", bias_shape=tuple(bias))
     along = sliding(name, x[2:], weight[2:], stride, padding, dilation)
-    return (x[0], weight[0], *counts(along))
+    return (*x[alone:1], weight[0], *counts(along))
 
 
 def _conv2d_shape(name: str, shapes: Shapes, *how: Any) -> Shape:
@@ -113,6 +117,12 @@ def _conv2d_shape(name: str, shapes: Shapes, *how: Any) -> Shape:
 
 def _conv1d_shape(name: str, shapes: Shapes, *how: Any) -> Shape:
     return _convolved(name, 1, shapes, *how)
+
+
+def check_numbers(name: str, x: Any, *_: Any) -> None:
+    """Integers are convolved exactly; of booleans there is no sum."""
+    if x.dtype == bool_:
+        raise type_error(name, "needs numbers (x.astype makes them)", dtype=str(x.dtype))
 
 
 def _columns(xp: Any, x: Any, along: list[Sliding], groups: int) -> Any:
@@ -155,7 +165,7 @@ def convolve_back(xp: Any, gradient: Any, weight: Any, along: list[Sliding], gro
     return folded(xp, xp.reshape(columns, shape), along)
 
 
-@op(kernel="conv2d", shape=_conv2d_shape, floats=True)
+@op(kernel="conv2d", shape=_conv2d_shape, check=check_numbers)
 def conv2d(
     xp: Any,
     x: Array,
@@ -183,6 +193,9 @@ def conv2d(
     >>> ex.conv2d_backward(ex.ones((1, 1, 2, 2)), x, [[[[1.0, 1.0]]]]).grad_weight
     tensor([[[[12., 16.]]]])
     """
+    if x.ndim == 3:
+        how = (stride, padding, dilation, groups)
+        return of_one(conv2d.op, x, (weight, bias), how)
     along = sliding("conv2d", x.shape[2:], weight.shape[2:], stride, padding, dilation)
     return convolve(xp, x, weight, bias, along, groups)
 
@@ -199,6 +212,8 @@ def conv2d_backward(
 ) -> tuple[Any, Any, Any]:
     """The gradients of ``x``, ``weight`` and ``bias``; by hand the last comes without one too."""
     how = (stride, padding, dilation, groups)
+    if x.ndim == 3:
+        return rule_of_one(conv2d_backward, grad_output, x, weight, *how)
     return (
         lambda: conv2d_grad_x(grad_output, weight, x.shape[2:], *how),
         lambda: conv2d_grad_weight(grad_output, x, weight.shape[2:], *how),
@@ -222,7 +237,7 @@ def _conv2d_grad_x_shape(name: str, shapes: Shapes, size: Ints, *how: Any) -> Sh
     return x
 
 
-@op(kernel="conv2d_grad_x", shape=_conv2d_grad_x_shape, floats=True)
+@op(kernel="conv2d_grad_x", shape=_conv2d_grad_x_shape, check=check_numbers)
 def conv2d_grad_x(
     xp: Any,
     gradient: Array,
@@ -277,7 +292,7 @@ def _conv2d_grad_weight_shape(name: str, shapes: Shapes, kernel_size: Ints, *how
     return weight
 
 
-@op(kernel="conv2d_grad_weight", shape=_conv2d_grad_weight_shape, floats=True)
+@op(kernel="conv2d_grad_weight", shape=_conv2d_grad_weight_shape, check=check_numbers)
 def conv2d_grad_weight(
     xp: Any,
     gradient: Array,
@@ -324,7 +339,7 @@ def conv2d_grad_weight_backward(
     )
 
 
-@op(kernel="conv1d", shape=_conv1d_shape, floats=True)
+@op(kernel="conv1d", shape=_conv1d_shape, check=check_numbers)
 def conv1d(
     xp: Any,
     x: Array,
@@ -346,6 +361,9 @@ def conv1d(
     >>> ex.conv1d_backward(ex.ones((1, 1, 2)), [[[1.0, 2.0, 3.0]]], [[[1.0, 10.0]]]).grad_x
     tensor([[[ 1., 11., 10.]]])
     """
+    if x.ndim == 2:
+        how = (stride, padding, dilation, groups)
+        return of_one(conv1d.op, x, (weight, bias), how)
     along = sliding("conv1d", x.shape[2:], weight.shape[2:], stride, padding, dilation)
     return convolve(xp, x, weight, bias, along, groups)
 
@@ -361,6 +379,9 @@ def conv1d_backward(
     groups: int = 1,
 ) -> tuple[Any, Any, Any]:
     """The gradients of ``x``, ``weight`` and ``bias``; by hand the last comes without one too."""
+    if x.ndim == 2:
+        options = (stride, padding, dilation, groups)
+        return rule_of_one(conv1d_backward, grad_output, x, weight, *options)
     how = (in_plane(stride, 1), in_plane(padding, 0), in_plane(dilation, 1), groups)
     gradient, image, kernel = (unsqueeze(line, 2) for line in (grad_output, x, weight))
     return (

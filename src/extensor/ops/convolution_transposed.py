@@ -7,6 +7,7 @@ from typing import Any
 from extensor.errors import value_error
 from extensor.op import Array, op
 from extensor.ops.convolution import (
+    check_numbers,
     conv2d,
     conv2d_grad_weight,
     convolve_back,
@@ -14,7 +15,16 @@ from extensor.ops.convolution import (
     with_bias,
 )
 from extensor.ops.movement import squeeze, unsqueeze
-from extensor.ops.windows import Ints, Sliding, check_axes, in_plane, ints, sizes
+from extensor.ops.windows import (
+    Ints,
+    Sliding,
+    as_batch,
+    in_plane,
+    ints,
+    of_one,
+    rule_of_one,
+    sizes,
+)
 from extensor.shapes import Shape, Shapes
 from extensor.tensor import Tensor
 
@@ -63,8 +73,8 @@ def _transposed(
     groups: Any,
     dilation: Any,
 ) -> Shape:
-    x, weight, bias = tuple(shapes["x"]), tuple(shapes["weight"]), shapes["bias"]
-    check_axes(name, x, axes)
+    x, alone = as_batch(name, shapes["x"], axes)
+    weight, bias = tuple(shapes["weight"]), shapes["bias"]
     if len(weight) != axes + 2:
         raise value_error(name, f"weight must be {WEIGHT[axes]}", weight_shape=weight)
     (groups,) = ints(name, "groups", groups, 1)
@@ -82,7 +92,7 @@ def _transposed(
     if bias is not None and tuple(bias) != (channels,):
         raise value_error(name, f"bias must have shape {(channels,)}", bias_shape=tuple(bias))
     how = (stride, padding, output_padding, dilation)
-    return (x[0], channels, *sizes(_sliding(name, x[2:], weight[2:], *how)))
+    return (*x[alone:1], channels, *sizes(_sliding(name, x[2:], weight[2:], *how)))
 
 
 def _conv_transpose2d_shape(name: str, shapes: Shapes, *how: Any) -> Shape:
@@ -93,7 +103,7 @@ def _conv_transpose1d_shape(name: str, shapes: Shapes, *how: Any) -> Shape:
     return _transposed(name, 1, shapes, *how)
 
 
-@op(kernel="conv_transpose2d", shape=_conv_transpose2d_shape, floats=True)
+@op(kernel="conv_transpose2d", shape=_conv_transpose2d_shape, check=check_numbers)
 def conv_transpose2d(
     xp: Any,
     x: Array,
@@ -118,6 +128,9 @@ def conv_transpose2d(
     tensor([[[[ 1.,  2., 13., 20., 30.]]]])
     """
     how = (stride, padding, output_padding, dilation)
+    if x.ndim == 3:
+        options = (stride, padding, output_padding, groups, dilation)
+        return of_one(conv_transpose2d.op, x, (weight, bias), options)
     along = _sliding("conv_transpose2d", x.shape[2:], weight.shape[2:], *how)
     return with_bias(xp, convolve_back(xp, x, weight, along, groups), bias)
 
@@ -134,6 +147,9 @@ def conv_transpose2d_backward(
     dilation: Ints = 1,
 ) -> tuple[Any, Any, Any]:
     """The gradients of ``x``, ``weight`` and ``bias``; by hand the last comes without one too."""
+    if x.ndim == 3:
+        options = (stride, padding, output_padding, groups, dilation)
+        return rule_of_one(conv_transpose2d_backward, grad_output, x, weight, *options)
     how = (stride, padding, dilation, groups)
     return (
         lambda: conv2d(grad_output, weight, None, *how),
@@ -142,7 +158,7 @@ def conv_transpose2d_backward(
     )
 
 
-@op(kernel="conv_transpose1d", shape=_conv_transpose1d_shape, floats=True)
+@op(kernel="conv_transpose1d", shape=_conv_transpose1d_shape, check=check_numbers)
 def conv_transpose1d(
     xp: Any,
     x: Array,
@@ -165,6 +181,9 @@ def conv_transpose1d(
     tensor([[[12., 23.]]])
     """
     how = (stride, padding, output_padding, dilation)
+    if x.ndim == 2:
+        options = (stride, padding, output_padding, groups, dilation)
+        return of_one(conv_transpose1d.op, x, (weight, bias), options)
     along = _sliding("conv_transpose1d", x.shape[2:], weight.shape[2:], *how)
     return with_bias(xp, convolve_back(xp, x, weight, along, groups), bias)
 
@@ -181,6 +200,9 @@ def conv_transpose1d_backward(
     dilation: Ints = 1,
 ) -> tuple[Any, Any, Any]:
     """The gradients of ``x``, ``weight`` and ``bias``; by hand the last comes without one too."""
+    if x.ndim == 2:
+        options = (stride, padding, output_padding, groups, dilation)
+        return rule_of_one(conv_transpose1d_backward, grad_output, x, weight, *options)
     how = (in_plane(stride, 1), in_plane(padding, 0), in_plane(dilation, 1), groups)
     gradient, image, kernel = (unsqueeze(line, 2) for line in (grad_output, x, weight))
     return (

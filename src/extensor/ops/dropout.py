@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from extensor.creation import zeros_like
-from extensor.dtypes import bool_
+from extensor.dtypes import bool_, is_floating
 from extensor.errors import type_error, value_error
 from extensor.generator import Generator, drawn
 from extensor.op import Array, Indices, op
@@ -38,6 +38,14 @@ def _as_x(name: str, shapes: Shapes, *_: Any) -> Shape:
     return tuple(shapes["x"])
 
 
+def _check_floating(name: str, x: Any, mask: Any, *_: Any) -> None:
+    # The mean of integers cannot be kept; where nothing is dropped they stay what they are.
+    if mask is not None and not is_floating(x.dtype):
+        raise type_error(
+            name, "x must be floating to drop from (x.astype makes it so)", x_dtype=str(x.dtype)
+        )
+
+
 def _scale(p: float) -> float:
     """What keeps the mean as it was; where nothing stays, any number does."""
     return 1 / (1 - p) if p < 1 else 0.0
@@ -56,7 +64,7 @@ def _dropout(
     return x, _mask("dropout", x.shape, p, training, generator), p
 
 
-@op(kernel="dropout", shape=_as_x, floats=True, arguments=_dropout)
+@op(kernel="dropout", shape=_as_x, check=_check_floating, arguments=_dropout)
 def dropout(xp: Any, x: Array, mask: Indices | None, p: float) -> Any:
     """Elements of ``x`` set to 0 with probability ``p``, the others divided by ``1 - p``.
 
@@ -96,7 +104,7 @@ def _dropout2d(
     return x, _mask("dropout2d", shape, p, training, generator), p
 
 
-@op(kernel="dropout2d", shape=_as_x, floats=True, arguments=_dropout2d)
+@op(kernel="dropout2d", shape=_as_x, check=_check_floating, arguments=_dropout2d)
 def dropout2d(xp: Any, x: Array, mask: Indices | None, p: float) -> Any:
     """Channels of ``x``, which is (batch, channels, ...), set to 0 with probability ``p``.
 

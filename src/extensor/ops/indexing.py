@@ -23,7 +23,7 @@ from extensor.ops.indices import (
     selected,
 )
 from extensor.ops.selection import where
-from extensor.shapes import Shape, Shapes, axis_index, broadcast, count, target
+from extensor.shapes import Shape, Shapes, axis_index, axis_or_none, broadcast, count, target
 from extensor.tensor import Tensor, wrap
 
 
@@ -89,17 +89,18 @@ def place_backward(
     return getitem(grad_output, index)
 
 
-def _check_updates(name: str, updates: Shape, expected: Shape) -> None:
+def check_updates(name: str, updates: Shape, expected: Shape, given: str = "updates") -> None:
+    """What is written must broadcast to the shape of the places it is written to."""
     sizes = zip(reversed(updates), reversed(expected), strict=False)
     if len(updates) > len(expected) or any(m not in (1, n) for m, n in sizes):
         raise value_error(
-            name, f"updates must broadcast to shape {expected}", updates_shape=updates
+            name, f"{given} must broadcast to shape {expected}", **{f"{given}_shape": updates}
         )
 
 
 def _updated(name: str, shapes: Shapes, index: Any) -> Shape:
     x, updates = tuple(shapes["x"]), tuple(shapes["updates"])
-    _check_updates(name, updates, selected(name, x, index))
+    check_updates(name, updates, selected(name, x, index))
     return x
 
 
@@ -209,18 +210,20 @@ def _gathered(name: str, shapes: Shapes, axis: int) -> Shape:
     got = {"x_shape": x, "indices_shape": indices}
     if len(x) != len(indices):
         raise value_error(name, "indices must have as many axes as x", **got)
-    axis = axis_index(name, axis, len(x))
+    along = axis_or_none(name, axis, len(x))
     result = []
     for position, (m, n) in enumerate(zip(x, indices, strict=True)):
-        if position != axis and m != n and 1 not in (m, n):
-            raise value_error(name, f"sizes must be equal or 1 except along axis {axis}", **got)
-        result.append(n if position == axis or m == 1 else m)
+        if position != along and m != n and 1 not in (m, n):
+            raise value_error(name, f"sizes must be equal or 1 except along axis {along}", **got)
+        result.append(n if position == along or m == 1 else m)
     return tuple(result)
 
 
 def _check_gather(name: str, x: Any, indices: Any, axis: int) -> None:
-    axis = axis_index(name, axis, x.ndim)
-    check_indices(name, indices, x.shape[axis], f"axis {axis}")
+    if axis_or_none(name, axis, x.ndim) is None:
+        check_indices(name, indices, 1, "a 0-d tensor")
+        return
+    _check_take(name, x, indices, axis)
 
 
 @op(kernel="gather", shape=_gathered, check=_check_gather, widen=False)
@@ -235,12 +238,14 @@ def gather(xp: Any, x: Array, indices: Indices, axis: int) -> Any:
     tensor([[1.],
             [4.]])
     """
-    return xp.take_along_axis(x, indices, axis=axis)
+    return xp.take_along_axis(x, indices, axis=axis) if x.ndim else x
 
 
 @gather.backward(kernel="gather_backward")
 def gather_backward(grad_output: Tensor, x_shape: Shape, indices: Tensor, axis: int) -> Tensor:
     """Zeros of ``x_shape`` with ``grad_output`` added at ``indices``."""
+    if not x_shape:
+        return grad_output
     whole = list(grad_output.shape)
     axis = axis_index("gather_backward", axis, len(whole))
     whole[axis] = x_shape[axis]
@@ -252,15 +257,15 @@ def gather_backward(grad_output: Tensor, x_shape: Shape, indices: Tensor, axis: 
 def _scattered(name: str, shapes: Shapes, axis: int) -> Shape:
     x, updates = tuple(shapes["x"]), tuple(shapes["updates"])
     chosen = _gathered(name, {"x": x, "indices": shapes["indices"]}, axis)
-    axis = axis_index(name, axis, len(x))
-    if (*chosen[:axis], x[axis], *chosen[axis + 1 :]) != x:
+    along = axis_or_none(name, axis, len(x))
+    if along is not None and (*chosen[:along], x[along], *chosen[along + 1 :]) != x:
         raise value_error(
             name,
-            f"indices must not be larger than x except along axis {axis}",
+            f"indices must not be larger than x except along axis {along}",
             x_shape=x,
             indices_shape=tuple(shapes["indices"]),
         )
-    _check_updates(name, updates, chosen)
+    check_updates(name, updates, chosen)
     return x
 
 
@@ -278,6 +283,8 @@ def scatter_add(xp: Any, x: Array, indices: Indices, updates: Array, axis: int) 
     >>> ex.scatter_add([0.0, 0.0, 0.0], [2, 0, 2], [1.0, 2.0, 3.0], axis=0)
     tensor([2., 0., 4.])
     """
+    if x.ndim == 0:
+        return x + updates
     index = along_axis(xp, indices, x.shape, axis_index("scatter_add", axis, x.ndim))
     return add_at(xp, xp.asarray(x, copy=True), index, updates)
 
@@ -302,7 +309,8 @@ def _check_take(name: str, x: Any, indices: Any, axis: int | None) -> None:
     if axis is None:
         check_indices(name, indices, count(x.shape), "the flattened tensor")
     else:
-        _check_gather(name, x, indices, axis)
+        axis = axis_index(name, axis, x.ndim)
+        check_indices(name, indices, x.shape[axis], f"axis {axis}")
 
 
 @op(kernel="take", shape=_taken, check=_check_take, widen=False)
@@ -342,7 +350,7 @@ def _index_selected(name: str, shapes: Shapes, axis: int) -> Shape:
     return _taken(name, shapes, axis_index(name, axis, len(shapes["x"])))
 
 
-@op(kernel="index_select", shape=_index_selected, check=_check_gather, widen=False)
+@op(kernel="index_select", shape=_index_selected, check=_check_take, widen=False)
 def index_select(xp: Any, x: Array, indices: Indices, axis: int) -> Any:
     """The slices of ``x`` at the 1-D ``indices`` along ``axis``.
 

@@ -5,18 +5,22 @@ from __future__ import annotations
 import builtins
 from collections.abc import Sequence
 from itertools import accumulate, pairwise
+from operator import index
 from typing import Any
 
 import numpy as np
 
 from extensor.errors import type_error, value_error
+from extensor.explanation import explaining
 from extensor.op import Array, Arrays, op
 from extensor.ops.broadcasting import broadcast_to
 from extensor.ops.indexing import getitem, place
 from extensor.ops.movement import reshape
 from extensor.ops.reduction import sum
-from extensor.shapes import Shape, Shapes, axis_index, count, target
+from extensor.shapes import Shape, Shapes, are_ints, axis_index, count, whole_numbers
 from extensor.tensor import Tensor, tensor
+
+MOST_EMPTY = 2**16  # sections of nothing: each is a tensor, and any number of them divides 0
 
 
 def _part(axis: int, start: int | None, stop: int | None) -> tuple[slice, ...]:
@@ -25,6 +29,8 @@ def _part(axis: int, start: int | None, stop: int | None) -> tuple[slice, ...]:
 
 def _concatenated(name: str, shapes: Shapes, axis: int) -> Shape:
     given = [tuple(shape) for shape in shapes["tensors"]]
+    if not given:
+        raise value_error(name, "there must be at least one shape", shapes=given)
     axis = axis_index(name, axis, len(given[0]))
     others = {(len(shape), shape[:axis], shape[axis + 1 :]) for shape in given}
     if len(others) > 1:
@@ -43,7 +49,7 @@ def concatenate(xp: Any, tensors: Arrays, axis: int = 0) -> Any:
     >>> ex.concatenate_backward([1.0, 2.0, 3.0], [(2,), (1,)])
     (tensor([1., 2.]), tensor([3.]))
     """
-    return xp.concat(tensors, axis=axis)
+    return xp.concat(tensors, axis=index(axis))
 
 
 @concatenate.backward()
@@ -77,7 +83,7 @@ def stack(xp: Any, tensors: Arrays, axis: int = 0) -> Any:
     tensor([[1., 3.],
             [2., 4.]])
     """
-    return xp.stack(tensors, axis=axis)
+    return xp.stack(tensors, axis=index(axis))
 
 
 @stack.backward()
@@ -103,13 +109,19 @@ def _edges(name: str, shape: Shape, indices_or_sections: Any, axis: int) -> list
             )
         return list(pairwise(edges))
     try:
-        (sections,) = target(name, indices_or_sections, "indices_or_sections")
+        (sections,) = whole_numbers(name, indices_or_sections, "indices_or_sections")
     except ValueError:
         sections = 0
     if sections < 1 or size % sections:
         raise value_error(
             name,
             f"sections must divide axis {axis} of size {size} equally",
+            indices_or_sections=indices_or_sections,
+        )
+    if sections > max(size, MOST_EMPTY):
+        raise value_error(
+            name,
+            f"an axis of size 0 has at most {MOST_EMPTY} sections",
             indices_or_sections=indices_or_sections,
         )
     step = size // sections
@@ -162,7 +174,7 @@ def split_backward(grad_outputs: Sequence[Tensor], axis: int = 0) -> Tensor:
 
 def _repetitions(name: str, shape: Shape, reps: Any) -> tuple[Shape, Shape]:
     """The shape and the repetitions with as many axes as the longer of the two."""
-    times = target(name, reps, "reps")
+    times = whole_numbers(name, reps, "reps")
     ndim = max(len(shape), len(times))
     return (1,) * (ndim - len(shape)) + tuple(shape), (1,) * (ndim - len(times)) + times
 
@@ -180,7 +192,7 @@ def tile(xp: Any, x: Array, reps: int | tuple[int, ...]) -> Any:
     >>> ex.tile([1.0, 2.0], 2)
     tensor([1., 2., 1., 2.])
     """
-    return xp.tile(x, target("tile", reps, "reps"))
+    return xp.tile(x, whole_numbers("tile", reps, "reps"))
 
 
 @tile.backward(kernel="tile_backward")
@@ -192,17 +204,18 @@ def tile_backward(grad_output: Tensor, input_shape: Shape, reps: int | tuple[int
     return reshape(sum(reshape(grad_output, tuple(pairs)), axis=copies), input_shape)
 
 
-def _repeats(name: str, size: int, repeats: Any) -> Shape:
-    """How often each of ``size`` elements is repeated."""
+def _repeats(name: str, size: int, repeats: Any) -> int | list[int]:
+    """How often each of ``size`` elements is repeated, or all of them."""
     array = np.asarray(getattr(repeats, "_array", repeats))
-    if array.dtype.kind not in "iu":
+    if not are_ints(array):
         raise type_error(name, "repeats must be ints", repeats=repeats)
     if array.ndim > 1 or array.shape not in ((), (1,), (size,)):
         raise value_error(
             name, f"repeats must be one int or {size}, one for each element", repeats=repeats
         )
-    times = tuple(int(n) for n in np.broadcast_to(array, (size,)))
-    return target(name, times or (), "repeats")
+    times = [int(n) for n in array.flat]
+    whole_numbers(name, tuple(times), "repeats")
+    return times[0] if len(times) == 1 else times
 
 
 def _repeated(name: str, shapes: Shapes, repeats: Any, axis: int | None) -> Shape:
@@ -210,13 +223,15 @@ def _repeated(name: str, shapes: Shapes, repeats: Any, axis: int | None) -> Shap
     if axis is None:
         shape, axis = (count(shape),), 0
     axis = axis_index(name, axis, len(shape))
-    total = builtins.sum(_repeats(name, shape[axis], repeats))
+    size = shape[axis]
+    times = _repeats(name, size, repeats)
+    total = times * size if isinstance(times, int) else builtins.sum(times)
     return (*shape[:axis], total, *shape[axis + 1 :])
 
 
-def _sources(times: Shape) -> Any:
-    """Which element each of the repeated ones came from."""
-    return np.repeat(np.arange(len(times)), times)
+def _in_range(times: int | list[int], size: int) -> Any:
+    """``times`` for NumPy, which reads even the number of copies of nothing."""
+    return times if size else 0
 
 
 @op(kernel="repeat", shape=_repeated, widen=False)
@@ -229,11 +244,10 @@ def repeat(xp: Any, x: Array, repeats: int | Sequence[int], axis: int | None = N
     >>> ex.repeat([1.0, 2.0], [1, 2])
     tensor([1., 2., 2.])
     """
-    source = xp.reshape(x, (-1,)) if axis is None else x
+    source = xp.reshape(x, (count(x.shape),)) if axis is None else x
     axis = 0 if axis is None else axis_index("repeat", axis, x.ndim)
-    return xp.repeat(
-        source, np.asarray(_repeats("repeat", source.shape[axis], repeats), int), axis=axis
-    )
+    size = source.shape[axis]
+    return xp.repeat(source, _in_range(_repeats("repeat", size, repeats), size), axis=axis)
 
 
 @repeat.backward(kernel="repeat_backward")
@@ -246,10 +260,13 @@ def repeat_backward(
     """The sum of ``grad_output`` over the copies of each element."""
     shape = (count(input_shape),) if axis is None else input_shape
     axis = axis_index("repeat_backward", 0 if axis is None else axis, len(shape))
-    sources = _sources(_repeats("repeat_backward", shape[axis], repeats))
+    size = shape[axis]
+    times = _in_range(_repeats("repeat_backward", size, repeats), size)
+    sources = np.repeat(np.arange(size), times)  # the element that each copy was made of
     return reshape(place(grad_output, shape, (*(slice(None),) * axis, sources)), input_shape)
 
 
+@explaining
 def meshgrid(*arrays: Any, indexing: str = "xy") -> tuple[Tensor, ...]:
     """The coordinates of a grid, one tensor for each 1-D input; ``"xy"`` swaps the first two axes.
 
@@ -261,9 +278,10 @@ def meshgrid(*arrays: Any, indexing: str = "xy") -> tuple[Tensor, ...]:
     if indexing not in ("xy", "ij"):
         raise value_error("meshgrid", "indexing must be 'xy' or 'ij'", indexing=indexing)
     tensors = [x if isinstance(x, Tensor) else tensor(x) for x in arrays]
-    for index, x in enumerate(tensors):
+    for number, x in enumerate(tensors):
         if x.ndim > 1:
-            raise value_error("meshgrid", "inputs must have one axis", **{f"shape{index}": x.shape})
+            got = {f"shape{number}": x.shape}
+            raise value_error("meshgrid", "inputs must have one axis", **got)
     order = list(range(len(tensors)))
     if indexing == "xy" and len(order) > 1:
         order[:2] = [1, 0]

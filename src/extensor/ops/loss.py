@@ -58,7 +58,7 @@ def paired(
 def divisor(shape: Shape, reduction: str) -> int:
     """What the sum of losses of ``shape`` is divided by."""
     if reduction == "batchmean":
-        return shape[0]
+        return shape[0] if shape else 1
     return count(shape) if reduction == "mean" else 1
 
 

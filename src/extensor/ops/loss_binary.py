@@ -37,7 +37,8 @@ def _binary_cross_entropy(
 def _check_probabilities(
     name: str, prediction: Any, target: Any, weight: Any, reduction: str
 ) -> None:
-    outside = (prediction < 0) | (prediction > 1)
+    with np.errstate(invalid="ignore"):  # NaN is neither
+        outside = (prediction < 0) | (prediction > 1)
     if outside.any():
         first = float(prediction[outside][0])
         raise value_error(name, "prediction must be in [0, 1]", prediction=first)

@@ -351,8 +351,6 @@ DivergenceReduction = Reduction | Literal["batchmean"]
 
 
 def _kl_shape(name: str, shapes: Shapes, reduction: str, *_: Any) -> Shape:
-    if reduction == "batchmean" and not shapes["x"]:
-        raise value_error(name, "batchmean needs a batch axis", x_shape=())
     return paired(name, shapes, reduction, allowed=(*REDUCTIONS[:2], "batchmean", "none"))
 
 
@@ -367,8 +365,8 @@ def kl_div(
     """``target * (log(target) - x)`` for log-probabilities ``x``; 0 where ``target`` is 0.
 
     With ``log_target`` the target is given as logarithms too. ``"batchmean"`` divides the sum by
-    the size of axis 0, which gives the divergence; ``"mean"`` divides by the number of elements.
-    Derivative: ``-target``, and ``log(target) + 1 - x`` (-inf at 0); with ``log_target``
+    the size of axis 0, if there is one, which gives the divergence; ``"mean"`` divides by the number
+    of elements. Derivative: ``-target``, and ``log(target) + 1 - x`` (-inf at 0); with ``log_target``
     ``-exp(target)``, and ``exp(target) * (target + 1 - x)``.
 
     >>> import extensor as ex

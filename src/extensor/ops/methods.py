@@ -5,22 +5,24 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from extensor.names import name_elsewhere
 from extensor.op import OPS
+from extensor.ops.in_place import in_place, set_item
 from extensor.ops.indexing import At
 from extensor.tensor import Tensor
 
 OPERATORS = {
-    "add": "add",
-    "sub": "subtract",
-    "mul": "multiply",
-    "truediv": "divide",
-    "floordiv": "floor_divide",
-    "mod": "modulo",
-    "pow": "power",
-    "matmul": "matmul",
-    "and": "bitwise_and",
-    "or": "bitwise_or",
-    "xor": "bitwise_xor",
+    "add": ("add", "+"),
+    "sub": ("subtract", "-"),
+    "mul": ("multiply", "*"),
+    "truediv": ("divide", "/"),
+    "floordiv": ("floor_divide", "//"),
+    "mod": ("modulo", "%"),
+    "pow": ("power", "**"),
+    "matmul": ("matmul", "@"),
+    "and": ("bitwise_and", "&"),
+    "or": ("bitwise_or", "|"),
+    "xor": ("bitwise_xor", "^"),
 }
 COMPARISONS = {
     "eq": "equal",
@@ -76,11 +78,13 @@ def _with_loose_ints(function: Callable[..., Any]) -> Callable[..., Any]:
 def attach() -> None:
     """Give Tensor its operators and methods; called once, when all ops are defined."""
     functions = {name: op.function for name, op in OPS.items()}
-    for symbol, name in OPERATORS.items():
-        setattr(Tensor, f"__{symbol}__", functions[name])
-        setattr(Tensor, f"__r{symbol}__", _reflected(functions[name]))
-    for symbol, name in (COMPARISONS | OTHERS).items():
-        setattr(Tensor, f"__{symbol}__", functions[name])
+    for operator, (name, symbol) in OPERATORS.items():
+        setattr(Tensor, f"__{operator}__", functions[name])
+        setattr(Tensor, f"__r{operator}__", _reflected(functions[name]))
+        setattr(Tensor, f"__i{operator}__", in_place(functions[name], symbol))
+    for operator, name in (COMPARISONS | OTHERS).items():
+        setattr(Tensor, f"__{operator}__", functions[name])
+    Tensor.__setitem__ = set_item  # type: ignore[assignment, method-assign]
     for name in METHODS:
         setattr(Tensor, name, functions[name])
     for method, name in RENAMED.items():
@@ -94,3 +98,4 @@ def attach() -> None:
     }
     for name, function in properties.items():
         setattr(Tensor, name, property(function))
+    name_elsewhere(Tensor)

@@ -7,7 +7,7 @@ from typing import Any
 
 from extensor.errors import type_error, value_error
 from extensor.op import Array, op
-from extensor.shapes import Shape, Shapes, axis_index, axis_indices, count, target
+from extensor.shapes import Shape, Shapes, axis_index, axis_indices, axis_or_none, count, target
 from extensor.tensor import Tensor
 
 Axis = int | tuple[int, ...] | None
@@ -244,8 +244,10 @@ def permute_backward(grad_output: Tensor, axes: Sequence[int]) -> Tensor:
 
 def _swapped(name: str, axis1: int, axis2: int, ndim: int) -> Shape:
     order = list(range(ndim))
-    first = axis_index(name, axis1, ndim, "axis1")
-    second = axis_index(name, axis2, ndim, "axis2")
+    first = axis_or_none(name, axis1, ndim, "axis1")
+    second = axis_or_none(name, axis2, ndim, "axis2")
+    if first is None or second is None:
+        return ()
     order[first], order[second] = second, first
     return tuple(order)
 
@@ -281,7 +283,7 @@ def _moved(name: str, source: Any, destination: Any, ndim: int) -> Shape:
     axis_indices(name, sources, ndim, "source")
     axis_indices(name, destinations, ndim, "destination")
     goes = {
-        axis_index(name, end, ndim): axis_index(name, start, ndim)
+        axis_index(name, end, max(ndim, 1)): axis_index(name, start, max(ndim, 1))
         for start, end in zip(sources, destinations, strict=True)
     }
     others = iter(i for i in range(ndim) if i not in goes.values())

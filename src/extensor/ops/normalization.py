@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from extensor.arrays import in_order
+from extensor.dtypes import get_default_dtype, is_floating
 from extensor.errors import value_error
 from extensor.op import Array, op
 from extensor.ops.broadcasting import reduce_to_shape
@@ -38,10 +39,13 @@ def _first(ndim: int, axes: Shape) -> tuple[slice, ...]:
 
 
 def scaled(xp: Any, x: Any, weight: Any, bias: Any, shape: Shape) -> Any:
-    """``x * weight + bias``, with ``shape`` the one in which the two broadcast to ``x``."""
+    """``x * weight + bias``, with ``shape`` the one in which the two broadcast to ``x``.
+
+    A missing bias is a zero that is added all the same: so no zero has a sign.
+    """
     if weight is not None:
         x = x * xp.reshape(weight, shape)
-    return x if bias is None else x + xp.reshape(bias, shape)
+    return x + (0.0 if bias is None else xp.reshape(bias, shape))
 
 
 def normalized(x: Tensor, axes: Shape, eps: float) -> tuple[Tensor, Tensor]:
@@ -168,7 +172,8 @@ def _rms_norm(
 
 
 def _least(xp: Any, eps: float | None, dtype: Any) -> float:
-    return float(xp.finfo(dtype).eps) if eps is None else eps
+    floating = dtype if is_floating(dtype) else get_default_dtype()
+    return float(xp.finfo(floating).eps) if eps is None else eps
 
 
 @op(kernel="rms_norm", shape=_trailing, floats=True, arguments=_rms_norm)

@@ -11,7 +11,7 @@ from extensor.arrays import set_at
 from extensor.errors import type_error, value_error
 from extensor.op import Array, op
 from extensor.ops.indexing import check_fill, getitem, place
-from extensor.shapes import Shape, Shapes
+from extensor.shapes import Shape, Shapes, are_ints
 from extensor.tensor import Tensor
 
 PadWidth = int | Sequence[int] | Sequence[Sequence[int]]
@@ -39,7 +39,7 @@ def _widths(name: str, shape: Shape, pad_width: Any) -> list[tuple[int, int]]:
             f"pad_width must be an int, a pair, or a pair for each of {len(shape)} axes",
             pad_width=pad_width,
         ) from None
-    if array.dtype.kind not in "iu" and array.size:
+    if not are_ints(array) and array.size:
         raise type_error(name, "pad_width must be ints", pad_width=pad_width)
     if (widths < 0).any():
         raise value_error(name, "pad_width must not be negative", pad_width=pad_width)
@@ -56,7 +56,8 @@ def _padded(name: str, shapes: Shapes, pad_width: Any, mode: str, *_: Any) -> Sh
             raise value_error(
                 name, f"axis {axis} of size 0 can only be padded with a constant", mode=mode
             )
-    return tuple(size + before + after for size, (before, after) in zip(shape, widths, strict=True))
+    sizes = (size + before + after for size, (before, after) in zip(shape, widths, strict=True))
+    return tuple(sizes)
 
 
 def _check_pad(name: str, x: Any, pad_width: Any, mode: str, value: float) -> None:
@@ -70,8 +71,18 @@ def _inside(shape: Shape, widths: Sequence[tuple[int, int]]) -> tuple[slice, ...
 
 def _sources(size: int, widths: tuple[int, int], mode: str) -> Any:
     """The element that each element of a padded axis is a copy of."""
-    pad_mode: Any = MODES[mode]
-    return np.pad(np.arange(size), widths, mode=pad_mode)
+    before, after = widths
+    places = np.arange(-before, size + after)
+    mode = MODES[mode]
+    if mode == "edge":
+        return np.clip(places, 0, size - 1)
+    if mode == "wrap":
+        return places % size
+    # There and back again, the ends once (reflect) or twice (symmetric).
+    repeated = 1 if mode == "symmetric" else 0
+    period = max(1, 2 * (size - 1 + repeated))
+    places %= period
+    return np.where(places < size, places, period - repeated - places)
 
 
 @op(kernel="pad", shape=_padded, check=_check_pad, widen=False)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from math import inf
 from typing import Any
 
@@ -16,7 +17,16 @@ from extensor.op import Array, op
 from extensor.ops.indexing import place
 from extensor.ops.movement import squeeze, unsqueeze
 from extensor.ops.selection import where
-from extensor.ops.windows import Ints, Sliding, check_axes, counts, in_plane, ints, overlaps
+from extensor.ops.windows import (
+    Ints,
+    Sliding,
+    as_batch,
+    counts,
+    in_plane,
+    ints,
+    of_one,
+    overlaps,
+)
 from extensor.shapes import Shape, Shapes
 from extensor.tensor import Tensor
 
@@ -60,9 +70,9 @@ def sliding(
 
 def pooled(name: str, axes: int, shapes: Shapes, *how: Any) -> Shape:
     """One element for each window."""
-    (x,) = shapes.values()
-    check_axes(name, x, axes)
-    return (*x[:2], *counts(sliding(name, tuple(x[2:]), *how)))
+    (shape,) = shapes.values()
+    x, alone = as_batch(name, shape, axes)
+    return (*x[alone:2], *counts(sliding(name, x[2:], *how)))
 
 
 def _max_pool2d_shape(name: str, shapes: Shapes, *how: Any) -> Shape:
@@ -74,14 +84,25 @@ def _max_pool1d_shape(name: str, shapes: Shapes, *how: Any) -> Shape:
 
 
 def _largest(xp: Any, x: Any, along: list[Sliding]) -> Any:
-    best = xp.full((*x.shape[:2], *counts(along)), -inf, dtype=x.dtype)
+    best = xp.full((*x.shape[:2], *counts(along)), _least(xp, x.dtype), dtype=x.dtype)
     for _, windows, elements in overlaps(along):
-        best = set_at(best, windows, xp.maximum(best[windows], x[elements]))
+        seen = x[elements]
+        larger = xp.maximum(best[windows], seen) if x.dtype != xp.bool else best[windows] | seen
+        best = set_at(best, windows, larger)
     return best
 
 
-def _gap_to_best(x: Any, *how: Any) -> Any:
+def _least(xp: Any, dtype: Any) -> Any:
+    """What is not above any element: the result of a window that sees none."""
+    if dtype == xp.bool:
+        return False
+    return xp.iinfo(dtype).min if xp.isdtype(dtype, "integral") else -inf
+
+
+def _gap_to_best(axes: int, x: Any, *how: Any) -> Any:
     """How far each element may move before another one is the largest of one of its windows."""
+    if x.ndim == axes + 1:
+        return _gap_to_best(axes, x[None], *how)[0]
     along = sliding("gap_to_best", x.shape[2:], *how)
     best = np.full((*x.shape[:2], *counts(along)), -inf)
     second, gap = best.copy(), np.full(x.shape, inf)
@@ -102,7 +123,7 @@ def spread(gradient: Tensor, along: list[Sliding], share: Callable[[Any, Any], T
     return gradient
 
 
-@op(kernel="max_pool2d", shape=_max_pool2d_shape, floats=True, kinks=_gap_to_best)
+@op(kernel="max_pool2d", shape=_max_pool2d_shape, kinks=partial(_gap_to_best, 2))
 def max_pool2d(
     xp: Any,
     x: Array,
@@ -114,9 +135,10 @@ def max_pool2d(
 ) -> Any:
     """The largest element of each window of ``x`` (batch, channels, height, width).
 
-    ``stride`` is ``kernel_size`` if not given. Windows may begin in the ``padding`` but see no
-    element there; with ``ceil_mode`` the last may end behind it. NaN counts as largest. Derivative:
-    ``grad_output`` to the largest element of its window, the first of several, row by row.
+    The batch axis may be missing, here and in every pooling and convolution. ``stride`` is
+    ``kernel_size`` if not given. Windows may begin in the ``padding`` but see no element there; with
+    ``ceil_mode`` the last may end behind it. NaN counts as largest. Derivative: ``grad_output`` to
+    the largest element of its window, the first of several, row by row.
 
     >>> import extensor as ex
     >>> x = ex.tensor([[[[1.0, 2.0, 5.0, 5.0], [4.0, 3.0, 5.0, 5.0]]]])
@@ -127,6 +149,8 @@ def max_pool2d(
               [1., 0., 0., 0.]]]])
     """
     how = (kernel_size, stride, padding, dilation, ceil_mode)
+    if x.ndim == 3:
+        return of_one(max_pool2d.op, x, (), how)
     return _largest(xp, x, sliding("max_pool2d", x.shape[2:], *how))
 
 
@@ -143,6 +167,8 @@ def max_pool2d_backward(
     """``grad_output`` to the first of the largest elements of each window."""
     x = x.detach()
     how = (kernel_size, stride, padding, dilation, ceil_mode)
+    if x.ndim == 3:
+        return squeeze(max_pool2d_backward(unsqueeze(grad_output, 0), unsqueeze(x, 0), *how), 0)
     best = max_pool2d(x, *how)
     free = ones(best.shape, bool_)
 
@@ -157,7 +183,7 @@ def max_pool2d_backward(
     return spread(zeros_like(x), along, to_winner)
 
 
-@op(kernel="max_pool1d", shape=_max_pool1d_shape, floats=True, kinks=_gap_to_best)
+@op(kernel="max_pool1d", shape=_max_pool1d_shape, kinks=partial(_gap_to_best, 1))
 def max_pool1d(
     xp: Any,
     x: Array,
@@ -176,6 +202,8 @@ def max_pool1d(
     tensor([[[3., 2.]]])
     """
     how = (kernel_size, stride, padding, dilation, ceil_mode)
+    if x.ndim == 2:
+        return of_one(max_pool1d.op, x, (), how)
     return _largest(xp, x, sliding("max_pool1d", x.shape[2:], *how))
 
 
@@ -192,6 +220,6 @@ def max_pool1d_backward(
     """``grad_output`` to the first of the largest elements of each window."""
     how = (in_plane(kernel_size, 1), in_plane(stride, 1), in_plane(padding, 0))
     plane = max_pool2d_backward(
-        unsqueeze(grad_output, 2), unsqueeze(x, 2), *how, in_plane(dilation, 1), ceil_mode
+        unsqueeze(grad_output, -2), unsqueeze(x, -2), *how, in_plane(dilation, 1), ceil_mode
     )
-    return squeeze(plane, 2)
+    return squeeze(plane, -2)

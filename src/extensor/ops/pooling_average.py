@@ -10,16 +10,32 @@ import numpy as np
 
 from extensor.arrays import set_at
 from extensor.creation import asarray, zeros
-from extensor.errors import value_error
+from extensor.dtypes import is_floating
+from extensor.errors import type_error, value_error
 from extensor.op import Array, op
 from extensor.ops.indexing import place, take
 from extensor.ops.movement import squeeze, unsqueeze
 from extensor.ops.pooling import pooled, sliding, spread
-from extensor.ops.windows import Ints, Sliding, check_axes, counts, in_plane, ints, overlaps
-from extensor.shapes import Shape, Shapes
+from extensor.ops.windows import (
+    Ints,
+    Sliding,
+    as_batch,
+    counts,
+    in_plane,
+    ints,
+    of_one,
+    overlaps,
+)
+from extensor.shapes import Shape, Shapes, target
 from extensor.tensor import Tensor
 
 Sizes = int | Sequence[int | None] | None
+
+
+def _check_floating(name: str, x: Any, *_: Any) -> None:
+    # The mean of integers is none: PyTorch would cut it off.
+    if not is_floating(x.dtype):
+        raise type_error(name, "x must be floating (x.astype makes it so)", x_dtype=str(x.dtype))
 
 
 def _undilated(kernel_size: Any, stride: Any, padding: Any, ceil_mode: Any, *_: Any) -> Any:
@@ -27,6 +43,7 @@ def _undilated(kernel_size: Any, stride: Any, padding: Any, ceil_mode: Any, *_: 
 
 
 def _avg_pool2d_shape(name: str, shapes: Shapes, *how: Any) -> Shape:
+    _check_divisor(name, how[-1])
     return pooled(name, 2, shapes, *_undilated(*how))
 
 
@@ -34,8 +51,19 @@ def _avg_pool1d_shape(name: str, shapes: Shapes, *how: Any) -> Shape:
     return pooled(name, 1, shapes, *_undilated(*how))
 
 
-def _areas(along: list[Sliding], count_include_pad: bool) -> Any:
+def _check_divisor(name: str, divisor_override: Any) -> None:
+    if divisor_override is not None:
+        wanted = "divisor_override must be None or an int other than 0"
+        if not isinstance(divisor_override, int) or isinstance(divisor_override, bool):
+            raise type_error(name, wanted, divisor_override=divisor_override)
+        if divisor_override == 0:
+            raise value_error(name, wanted, divisor_override=divisor_override)
+
+
+def _areas(along: list[Sliding], count_include_pad: bool, divisor: int | None = None) -> Any:
     """How many elements each window has: in the input and, if they count, in the padding."""
+    if divisor is not None:
+        return np.full(counts(along), divisor)
     lengths = []
     for axis in along:
         beyond = axis.before if count_include_pad else 0
@@ -45,14 +73,14 @@ def _areas(along: list[Sliding], count_include_pad: bool) -> Any:
     return reduce(np.multiply.outer, lengths)
 
 
-def _averages(xp: Any, x: Any, along: list[Sliding], count_include_pad: bool) -> Any:
+def _averages(xp: Any, x: Any, along: list[Sliding], *counted: Any) -> Any:
     total = xp.zeros((*x.shape[:2], *counts(along)), dtype=x.dtype)
     for _, windows, elements in overlaps(along):
         total = set_at(total, windows, total[windows] + x[elements])
-    return total / xp.asarray(_areas(along, count_include_pad), dtype=x.dtype)
+    return total / xp.asarray(_areas(along, *counted), dtype=x.dtype)
 
 
-@op(kernel="avg_pool2d", shape=_avg_pool2d_shape, floats=True)
+@op(kernel="avg_pool2d", shape=_avg_pool2d_shape, check=_check_floating)
 def avg_pool2d(
     xp: Any,
     x: Array,
@@ -61,12 +89,14 @@ def avg_pool2d(
     padding: Ints = 0,
     ceil_mode: bool = False,
     count_include_pad: bool = True,
+    divisor_override: int | None = None,
 ) -> Any:
     """The mean of each window of ``x`` (batch, channels, height, width).
 
     ``stride`` is ``kernel_size`` if not given. The ``padding`` counts as zeros or, without
     ``count_include_pad``, not at all; what lies behind it, with ``ceil_mode``, never counts.
-    Derivative: ``grad_output`` divided by the number of elements that count, to each of them.
+    Each sum is divided by ``divisor_override`` instead, if that is given. Derivative: ``grad_output``
+    divided by the number of elements that count, to each of them.
 
     >>> import extensor as ex
     >>> ex.avg_pool2d([[[[1.0, 2.0, 5.0], [4.0, 3.0, 5.0]]]], 2, ceil_mode=True)
@@ -75,8 +105,12 @@ def avg_pool2d(
     tensor([[[[1., 1.],
               [1., 1.]]]])
     """
-    how = _undilated(kernel_size, stride, padding, ceil_mode)
-    return _averages(xp, x, sliding("avg_pool2d", x.shape[2:], *how), count_include_pad)
+    if x.ndim == 3:
+        how = (kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
+        return of_one(avg_pool2d.op, x, (), how)
+    windows = _undilated(kernel_size, stride, padding, ceil_mode)
+    along = sliding("avg_pool2d", x.shape[2:], *windows)
+    return _averages(xp, x, along, count_include_pad, divisor_override)
 
 
 @avg_pool2d.backward(kernel="avg_pool2d_backward")
@@ -88,16 +122,21 @@ def avg_pool2d_backward(
     padding: Ints = 0,
     ceil_mode: bool = False,
     count_include_pad: bool = True,
+    divisor_override: int | None = None,
 ) -> Tensor:
     """``grad_output`` divided by the number of elements that count, to each element of the window."""
-    how = _undilated(kernel_size, stride, padding, ceil_mode)
-    along = sliding("avg_pool2d_backward", input_shape[2:], *how)
-    share = grad_output / asarray(_areas(along, count_include_pad), grad_output.dtype)
+    if len(input_shape) == 3:
+        how = (kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
+        return squeeze(avg_pool2d_backward(unsqueeze(grad_output, 0), (1, *input_shape), *how), 0)
+    windows = _undilated(kernel_size, stride, padding, ceil_mode)
+    along = sliding("avg_pool2d_backward", input_shape[2:], *windows)
+    areas = _areas(along, count_include_pad, divisor_override)
+    share = grad_output / asarray(areas, grad_output.dtype)
     nothing = zeros(input_shape, grad_output.dtype)
     return spread(nothing, along, lambda windows, _: share[windows])
 
 
-@op(kernel="avg_pool1d", shape=_avg_pool1d_shape, floats=True)
+@op(kernel="avg_pool1d", shape=_avg_pool1d_shape, check=_check_floating)
 def avg_pool1d(
     xp: Any,
     x: Array,
@@ -115,8 +154,11 @@ def avg_pool1d(
     >>> ex.avg_pool1d([[[1.0, 3.0, 2.0, 4.0]]], 2)
     tensor([[[2., 3.]]])
     """
-    how = _undilated(kernel_size, stride, padding, ceil_mode)
-    return _averages(xp, x, sliding("avg_pool1d", x.shape[2:], *how), count_include_pad)
+    if x.ndim == 2:
+        how = (kernel_size, stride, padding, ceil_mode, count_include_pad)
+        return of_one(avg_pool1d.op, x, (), how)
+    windows = _undilated(kernel_size, stride, padding, ceil_mode)
+    return _averages(xp, x, sliding("avg_pool1d", x.shape[2:], *windows), count_include_pad)
 
 
 @avg_pool1d.backward()
@@ -130,10 +172,10 @@ def avg_pool1d_backward(
     count_include_pad: bool = True,
 ) -> Tensor:
     """``grad_output`` divided by the number of elements that count, to each element of the window."""
-    batch, channels, length = input_shape
+    *front, length = input_shape
     how = (in_plane(kernel_size, 1), in_plane(stride, 1), in_plane(padding, 0))
-    gradient, shape = unsqueeze(grad_output, 2), (batch, channels, 1, length)
-    return squeeze(avg_pool2d_backward(gradient, shape, *how, ceil_mode, count_include_pad), 2)
+    gradient, shape = unsqueeze(grad_output, -2), (*front, 1, length)
+    return squeeze(avg_pool2d_backward(gradient, shape, *how, ceil_mode, count_include_pad), -2)
 
 
 def _output_size(name: str, output_size: Any, size: Shape) -> Shape:
@@ -147,11 +189,11 @@ def _output_size(name: str, output_size: Any, size: Shape) -> Shape:
 
 
 def _adapted(name: str, axes: int, shapes: Shapes, output_size: Any) -> Shape:
-    x = tuple(shapes["x"])
-    check_axes(name, x, axes)
+    x, alone = as_batch(name, shapes["x"], axes)
     if 0 in x[2:]:
-        raise value_error(name, "x must have elements along the axes to pool", x_shape=x)
-    return (*x[:2], *_output_size(name, output_size, x[2:]))
+        got = tuple(shapes["x"])
+        raise value_error(name, "x must have elements along the axes to pool", x_shape=got)
+    return target(name, (*x[alone:2], *_output_size(name, output_size, x[2:])), "the result")
 
 
 def _adaptive_avg_pool2d_shape(name: str, shapes: Shapes, output_size: Any) -> Shape:
@@ -188,7 +230,7 @@ def _adapt(xp: Any, x: Any, sizes: Shape) -> Any:
     return x
 
 
-@op(kernel="adaptive_avg_pool2d", shape=_adaptive_avg_pool2d_shape, floats=True)
+@op(kernel="adaptive_avg_pool2d", shape=_adaptive_avg_pool2d_shape, check=_check_floating)
 def adaptive_avg_pool2d(xp: Any, x: Array, output_size: Sizes) -> Any:
     """The mean of each of ``output_size`` windows that cover ``x`` (batch, channels, height, width).
 
@@ -203,6 +245,8 @@ def adaptive_avg_pool2d(xp: Any, x: Array, output_size: Sizes) -> Any:
     >>> ex.adaptive_avg_pool2d_backward([[[[1.0, 1.0]]]], (1, 1, 1, 3), (None, 2))
     tensor([[[[0.5, 1. , 0.5]]]])
     """
+    if x.ndim == 3:
+        return of_one(adaptive_avg_pool2d.op, x, (), (output_size,))
     return _adapt(xp, x, _output_size("adaptive_avg_pool2d", output_size, x.shape[2:]))
 
 
@@ -211,6 +255,9 @@ def adaptive_avg_pool2d_backward(
     grad_output: Tensor, input_shape: Shape, output_size: Sizes
 ) -> Tensor:
     """``grad_output`` divided by the size of its window, to each element of the window."""
+    if len(input_shape) == 3:
+        gradient = unsqueeze(grad_output, 0)
+        return squeeze(adaptive_avg_pool2d_backward(gradient, (1, *input_shape), output_size), 0)
     for axis in (2, 3):
         first, lengths = _parts(input_shape[axis], grad_output.shape[axis])
         share = grad_output / asarray(_beside(lengths, axis, 4), grad_output.dtype)
@@ -221,7 +268,7 @@ def adaptive_avg_pool2d_backward(
     return grad_output
 
 
-@op(kernel="adaptive_avg_pool1d", shape=_adaptive_avg_pool1d_shape, floats=True)
+@op(kernel="adaptive_avg_pool1d", shape=_adaptive_avg_pool1d_shape, check=_check_floating)
 def adaptive_avg_pool1d(xp: Any, x: Array, output_size: Sizes) -> Any:
     """The mean of each of ``output_size`` windows that cover ``x`` (batch, channels, length).
 
@@ -231,6 +278,8 @@ def adaptive_avg_pool1d(xp: Any, x: Array, output_size: Sizes) -> Any:
     >>> ex.adaptive_avg_pool1d([[[1.0, 2.0, 6.0]]], 2)
     tensor([[[1.5, 4. ]]])
     """
+    if x.ndim == 2:
+        return of_one(adaptive_avg_pool1d.op, x, (), (output_size,))
     return _adapt(xp, x, _output_size("adaptive_avg_pool1d", output_size, x.shape[2:]))
 
 
@@ -239,7 +288,7 @@ def adaptive_avg_pool1d_backward(
     grad_output: Tensor, input_shape: Shape, output_size: Sizes
 ) -> Tensor:
     """``grad_output`` divided by the size of its window, to each element of the window."""
-    batch, channels, length = input_shape
+    *front, length = input_shape
     windows = _output_size("adaptive_avg_pool1d_backward", output_size, (length,))
-    gradient, shape = unsqueeze(grad_output, 2), (batch, channels, 1, length)
-    return squeeze(adaptive_avg_pool2d_backward(gradient, shape, (1, *windows)), 2)
+    gradient, shape = unsqueeze(grad_output, -2), (*front, 1, length)
+    return squeeze(adaptive_avg_pool2d_backward(gradient, shape, (1, *windows)), -2)

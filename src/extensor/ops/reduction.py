@@ -18,6 +18,7 @@ from extensor.shapes import (
     Shapes,
     axis_index,
     axis_indices,
+    axis_or_none,
     count,
     reduced,
     reduced_nonempty,
@@ -220,7 +221,7 @@ def prod_backward(
 
 def _cumulative(name: str, shapes: Shapes, axis: Any) -> Shape:
     (shape,) = shapes.values()
-    axis_index(name, axis, len(shape))
+    axis_or_none(name, axis, len(shape))
     return tuple(shape)
 
 
@@ -236,11 +237,14 @@ def cumsum(xp: Any, x: Array, axis: int = 0) -> Any:
     >>> ex.cumsum_backward([1.0, 1.0, 1.0])
     tensor([3., 2., 1.])
     """
-    return xp.cumulative_sum(x, axis=axis)
+    if x.ndim == 0:
+        return xp.reshape(xp.cumulative_sum(xp.reshape(x, (1,)), axis=0), ())
+    return xp.cumulative_sum(x, axis=axis_index("cumsum", axis, x.ndim))
 
 
 @cumsum.backward(kernel="cumsum_backward")
 def cumsum_backward(grad_output: Tensor, axis: int = 0) -> Tensor:
     """The running sum of ``grad_output`` from the far end."""
-    axis = axis_index("cumsum_backward", axis, grad_output.ndim)
+    if axis_or_none("cumsum_backward", axis, grad_output.ndim) is None:
+        return grad_output
     return flip(cumsum(flip(grad_output, axis), axis), axis)

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import inf
 from typing import Any
 
 import numpy as np
 
+from extensor.arrays import clamped
 from extensor.creation import zeros_like
 from extensor.dtypes import bool_, get_default_dtype, is_floating
-from extensor.errors import value_error
+from extensor.errors import shown, type_error, value_error
 from extensor.op import Array, op
+from extensor.operands import as_tensor
 from extensor.ops.chain import chain_rule
 from extensor.ops.selection import where
 from extensor.shapes import same
@@ -105,7 +108,7 @@ def sign(xp: Any, x: Array) -> Any:
     >>> ex.sign([3.0, 0.0, -2.0])
     tensor([ 1.,  0., -1.])
     """
-    return xp.sign(x)
+    return x if x.dtype == bool_ else xp.sign(x)
 
 
 @sign.backward()
@@ -134,14 +137,29 @@ def abs_backward(grad_output: Tensor, x: Tensor) -> Tensor:
 Bound = float | None
 
 
+def _bound(name: str, argument: str, value: Any) -> Any:
+    """A bound as a number, also one that came as a tensor or array without axes."""
+    if not hasattr(value, "dtype"):
+        return value
+    bound = as_tensor(name, argument, value, Array)
+    if bound.ndim or bound.requires_grad:
+        requirement = f"{argument} must be a number without a gradient (or use maximum, minimum)"
+        raise type_error(name, requirement, **{argument: shown(value)})
+    return bound.item()
+
+
+def _clip_arguments(x: Any, min_val: Bound, max_val: Bound) -> Sequence[Any]:
+    return x, _bound("clip", "min_val", min_val), _bound("clip", "max_val", max_val)
+
+
 def _bounds(min_val: Bound, max_val: Bound) -> tuple[float, float]:
     return -inf if min_val is None else min_val, inf if max_val is None else max_val
 
 
 def _check_bounds(name: str, x: Any, min_val: Bound, max_val: Bound) -> None:
     low, high = _bounds(min_val, max_val)
-    if not low <= high:
-        raise value_error(name, "min_val must not exceed max_val", min_val=min_val, max_val=max_val)
+    if low != low or high != high:
+        raise value_error(name, "bounds must not be NaN", min_val=min_val, max_val=max_val)
 
 
 def _to_bounds(x: Any, min_val: Bound, max_val: Bound) -> Any:
@@ -149,11 +167,11 @@ def _to_bounds(x: Any, min_val: Bound, max_val: Bound) -> Any:
     return np.minimum(np.abs(x - low), np.abs(x - high))
 
 
-@op(kernel="clip", shape=same, check=_check_bounds, kinks=_to_bounds)
+@op(kernel="clip", shape=same, check=_check_bounds, kinks=_to_bounds, arguments=_clip_arguments)
 def clip(xp: Any, x: Array, min_val: Bound, max_val: Bound) -> Any:
     """``x`` held between ``min_val`` and ``max_val``; None is no bound.
 
-    Derivative: 1 inside, bounds included, else 0.
+    Where ``min_val`` exceeds ``max_val``, all is ``max_val``. Derivative: 1 inside, bounds included, else 0.
 
     >>> import extensor as ex
     >>> ex.clip_backward([1.0, 1.0, 1.0], [-2.0, 1.0, 0.5], -1.0, 1.0)
@@ -161,12 +179,16 @@ def clip(xp: Any, x: Array, min_val: Bound, max_val: Bound) -> Any:
     """
     if not is_floating(x.dtype) and (isinstance(min_val, float) or isinstance(max_val, float)):
         x = xp.astype(x, get_default_dtype())
+    if is_floating(x.dtype):
+        return clamped(xp, x, min_val, max_val)
     return xp.clip(x, min_val, max_val)
 
 
 @clip.backward(kernel="clip_backward")
 def clip_backward(grad_output: Tensor, x: Tensor, min_val: Bound, max_val: Bound) -> Tensor:
     """``grad_output`` where ``x`` is within the bounds, else 0."""
-    low, high = _bounds(min_val, max_val)
+    low, high = _bounds(
+        _bound("clip_backward", "min_val", min_val), _bound("clip_backward", "max_val", max_val)
+    )
     inside = (x >= low) & (x <= high)
     return where(inside, grad_output, zeros_like(grad_output))

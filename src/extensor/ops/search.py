@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from operator import index
 from typing import Any
 
 from extensor.op import Array, op
 from extensor.ops.reduction import Axis
-from extensor.shapes import Shape, Shapes, axis_index, axis_indices, reduced, reduced_nonempty
+from extensor.shapes import Shape, Shapes, axis_indices, axis_or_none, reduced, reduced_nonempty
 
 
 def _position(name: str, shapes: Shapes, axis: Any = None, keepdims: bool = False) -> Shape:
     (shape,) = shapes.values()
     if axis is not None:
-        axis_index(name, axis, len(shape))
+        axis_or_none(name, axis, len(shape))
     return reduced_nonempty(name, shapes, axis, keepdims)
+
+
+def _axis(x: Any, axis: int | None) -> int | None:
+    return None if axis is None or not x.ndim else index(axis)
 
 
 @op(kernel="argmax", shape=_position, differentiable=False)
@@ -24,7 +29,7 @@ def argmax(xp: Any, x: Array, axis: int | None = None, keepdims: bool = False) -
     >>> ex.argmax([[1.0, 5.0], [4.0, 3.0]], axis=1)
     tensor([1, 0])
     """
-    return xp.argmax(x, axis=axis, keepdims=keepdims)
+    return xp.argmax(x, axis=_axis(x, axis), keepdims=keepdims)
 
 
 @op(kernel="argmin", shape=_position, differentiable=False)
@@ -35,7 +40,7 @@ def argmin(xp: Any, x: Array, axis: int | None = None, keepdims: bool = False) -
     >>> ex.argmin([[1.0, 5.0], [4.0, 3.0]], axis=1)
     tensor([0, 1])
     """
-    return xp.argmin(x, axis=axis, keepdims=keepdims)
+    return xp.argmin(x, axis=_axis(x, axis), keepdims=keepdims)
 
 
 @op(kernel="any", shape=reduced, differentiable=False)

@@ -11,7 +11,7 @@ from extensor.creation import zeros
 from extensor.errors import type_error, value_error
 from extensor.op import Array, op
 from extensor.ops.indexing import scatter_add
-from extensor.shapes import Shape, Shapes, axis_index
+from extensor.shapes import Shape, Shapes, axis_index, axis_or_none
 from extensor.tensor import Tensor
 
 
@@ -22,7 +22,7 @@ def _line(shape: Shape) -> Shape:
 
 def _sorted(name: str, shapes: Shapes, axis: int, *_: Any) -> Shape:
     (shape,) = shapes.values()
-    axis_index(name, axis, len(_line(shape)))
+    axis_or_none(name, axis, len(shape))
     return tuple(shape)
 
 
@@ -89,7 +89,7 @@ def sort_backward(
 def _topk(name: str, shapes: Shapes, k: Any, axis: int, *_: Any) -> Shape:
     (shape,) = shapes.values()
     line = list(_line(shape))
-    axis = axis_index(name, axis, len(line))
+    axis = axis_or_none(name, axis, len(shape)) or 0
     if isinstance(k, bool) or not isinstance(k, int | np.integer):
         raise type_error(name, "k must be an int", k=k)
     least = 0 if shape else 1

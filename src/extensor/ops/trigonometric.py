@@ -199,7 +199,7 @@ def asinh_backward(grad_output: Tensor, x: Tensor) -> Tensor:
     """``grad_output / sqrt(1 + x**2)``."""
     # It is also |1/x| / sqrt(1 + (1/x)**2), whose square does not overflow where x is large.
     large = abs(x) > 1
-    side = where(large, 1 / x, x)
+    side = where(large, 1 / where(large, x, 1.0), x)
     return chain_rule(grad_output, where(large, abs(side), 1.0) / sqrt(1 + side * side))
 
 

@@ -5,14 +5,18 @@ from __future__ import annotations
 import operator
 from collections.abc import Iterator, Sequence
 from itertools import product
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from extensor.arrays import set_at
 from extensor.errors import type_error, value_error
 from extensor.shapes import Shape
 
+if TYPE_CHECKING:
+    from extensor.op import Op
+
 Ints = int | Sequence[int]
 AXES = {1: "3-D (batch, channels, length)", 2: "4-D (batch, channels, height, width)"}
+ALONE = {1: "2-D (channels, length)", 2: "3-D (channels, height, width)"}
 
 
 class Sliding(NamedTuple):
@@ -54,6 +58,8 @@ def ints(op: str, name: str, value: Any, axes: int, least: int = 1) -> Shape:
         raise type_error(op, wanted, **{name: value}) from None
     if len(result) != axes:
         raise value_error(op, wanted, **{name: value})
+    if max(result) >= 2**62:
+        raise value_error(op, f"{name} must be less than 2**62", **{name: value})
     if min(result) < least:
         raise value_error(op, f"{name} must be at least {least}", **{name: value})
     return result
@@ -70,6 +76,27 @@ def check_axes(op: str, x: Sequence[int], axes: int, name: str = "x") -> None:
     """A batch, channels and ``axes`` more."""
     if len(x) != axes + 2:
         raise value_error(op, f"{name} must be {AXES[axes]}", **{f"{name}_shape": tuple(x)})
+
+
+def as_batch(op: str, x: Sequence[int], axes: int) -> tuple[Shape, bool]:
+    """The shape of ``x`` with its batch axis, and whether that had to be added."""
+    shape = tuple(x)
+    if len(shape) == axes + 2:
+        return shape, False
+    if len(shape) == axes + 1:
+        return (1, *shape), True
+    raise value_error(op, f"x must be {AXES[axes]} or {ALONE[axes]}", x_shape=shape)
+
+
+def of_one(op: Op, x: Any, others: Sequence[Any], attributes: Sequence[Any]) -> Any:
+    """What ``op`` gives for the one sample ``x``: computed as a batch of one, so with its bits."""
+    return op.compute([x[None, ...], *others], attributes)[0, ...]
+
+
+def rule_of_one(rule: Any, grad_output: Any, x: Any, weight: Any, *how: Any) -> tuple[Any, ...]:
+    """The gradients of a convolution of the one sample ``x``, its weight and its bias."""
+    grad_x, grad_weight, grad_bias = rule(grad_output[None], x[None], weight, *how)
+    return grad_x[0], grad_weight, grad_bias
 
 
 def overlaps(along: Sequence[Sliding]) -> Iterator[tuple[Shape, Any, Any]]:

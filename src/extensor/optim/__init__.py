@@ -4,6 +4,9 @@ Each optimizer is one native call for a whole group of parameters; the formulas 
 the call computes, and do it where there is no kernel.
 """
 
+from typing import TYPE_CHECKING, Any
+
+from extensor.names import OPTIMIZERS, missing
 from extensor.optim.adagrad import Adadelta, Adagrad, adagrad_step
 from extensor.optim.adam import Adam, AdamW, adam_step, adamw_step
 from extensor.optim.clipping import clip_grad_norm, clip_grad_value
@@ -57,3 +60,9 @@ __all__ = [
     "rmsprop_step",
     "sgd_step",
 ]
+
+# To a type checker a module with a __getattr__ has every name, also a misspelled one.
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> Any:
+        raise missing(name, OPTIMIZERS, __name__)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from extensor.explanation import explaining
+from extensor.keywords import ONE_WAY, also_takes
 from extensor.optim.optimizer import Group, Optimizer, Params
 from extensor.optim.update import Update, descent
 from extensor.tensor import Tensor
@@ -58,6 +60,7 @@ _adagrad = Update(adagrad_update, roles=3)
 _adadelta = Update(adadelta_update, roles=4)
 
 
+@explaining
 def adagrad_step(
     parameter: TensorLike,
     gradient: TensorLike,
@@ -80,6 +83,7 @@ def adagrad_step(
     return changed, totals
 
 
+@also_takes(**ONE_WAY, fused=(None, False))
 class Adagrad(Optimizer):
     """Gradients divided by the root of the sum of all their squares."""
 
@@ -121,6 +125,7 @@ class Adagrad(Optimizer):
         )
 
 
+@also_takes(**ONE_WAY, capturable=(False,))
 class Adadelta(Optimizer):
     """Steps whose size follows from the ratio of past steps to past gradients."""
 

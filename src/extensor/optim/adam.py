@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from extensor.explanation import explaining
+from extensor.keywords import ONE_WAY, also_takes
 from extensor.optim.optimizer import Group, Optimizer, Params
 from extensor.optim.update import Update, descent
 from extensor.tensor import Tensor
@@ -54,6 +56,7 @@ def _step(op: str, arrays: dict[str, Any], attributes: tuple[Any, ...]) -> Any:
     return changed, m, v
 
 
+@explaining
 def adam_step(
     parameter: TensorLike,
     gradient: TensorLike,
@@ -79,6 +82,7 @@ def adam_step(
     return result
 
 
+@explaining
 def adamw_step(
     parameter: TensorLike,
     gradient: TensorLike,
@@ -103,6 +107,12 @@ def adamw_step(
     return result
 
 
+@also_takes(
+    **ONE_WAY,
+    fused=(None, False),
+    capturable=(False,),
+    decoupled_weight_decay=(False,),
+)
 class Adam(Optimizer):
     """Adam; weight decay is added to the gradient.
 
@@ -157,6 +167,7 @@ class Adam(Optimizer):
         )
 
 
+@also_takes(**ONE_WAY, fused=(None, False), capturable=(False,))
 class AdamW(Adam):
     """Adam with decoupled weight decay: a parameter shrinks by ``lr * weight_decay`` of itself."""
 

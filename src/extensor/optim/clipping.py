@@ -10,6 +10,7 @@ import numpy as np
 from extensor import changes, engine, tape
 from extensor.dtypes import float64, get_default_dtype
 from extensor.errors import value_error
+from extensor.explanation import explaining
 from extensor.optim.update import Parameters, Update, tensors_in
 from extensor.tensor import Tensor, wrap
 
@@ -67,6 +68,7 @@ def gradients_of(op: str, parameters: Parameters) -> list[Any]:
     return unique
 
 
+@explaining
 def clip_grad_norm(
     parameters: Parameters,
     max_norm: float,
@@ -102,6 +104,7 @@ def clip_grad_norm(
     return wrap(np.asarray(norm, float64 if wide else get_default_dtype()))
 
 
+@explaining
 def clip_grad_value(parameters: Parameters, clip_value: float) -> None:
     """Bring every element of every gradient into ``[-clip_value, clip_value]``.
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from math import inf
 from typing import Any
 
-from extensor.errors import value_error
+from extensor.errors import marked, shown, type_error, value_error
+from extensor.explanation import is_number
 from extensor.optim.optimizer import Group, Optimizer
 from extensor.optim.schedules import Schedule, along_cosine, along_line
 
@@ -30,8 +31,8 @@ class OneCycleLR(Schedule):
         pct_start: float = 0.3,
         anneal_strategy: str = "cos",
         cycle_momentum: bool = True,
-        base_momentum: float = 0.85,
-        max_momentum: float = 0.95,
+        base_momentum: float | list[float] = 0.85,
+        max_momentum: float | list[float] = 0.95,
         div_factor: float = 25.0,
         final_div_factor: float = 1e4,
         three_phase: bool = False,
@@ -53,6 +54,8 @@ class OneCycleLR(Schedule):
         self.total_steps = total_steps
         self.curve = _CURVES[anneal_strategy]
         self.momenta = (base_momentum, max_momentum) if cycle_momentum else None
+        self.optimizer = optimizer
+        self._momenta(0)  # what does not fit must leave the optimizer as it is
         self.div_factor = div_factor
         self.final_div_factor = final_div_factor
         # Where each phase ends, counted in steps, and the heights there: 0 begin, 1 top, 2 end.
@@ -68,16 +71,22 @@ class OneCycleLR(Schedule):
         heights = (begin, top, begin / self.final_div_factor)
         return self._along(count, [heights[rate] for _, rate, _ in self.phases], begin)
 
-    def also_set(self, group: Group) -> None:
+    def also_set(self, group: Group, index: int) -> None:
         if self.momenta is None:
             return
-        base, top = self.momenta
+        base, top = self._momenta(index)
         turns = [base if low else top for _, _, low in self.phases]
         momentum = self._along(self.count, turns, top)
         if "betas" in group:
             group["betas"] = (momentum, *group["betas"][1:])
         elif "momentum" in group:
             group["momentum"] = momentum
+
+    def _momenta(self, index: int) -> list[float]:
+        """The lower and the upper momentum of a group."""
+        names = ("base_momentum", "max_momentum")
+        pairs = zip(names, self.momenta or (), strict=False)
+        return [self._of_group(name, given, index) for name, given in pairs]
 
     def _along(self, count: int, ends: list[float], value: float) -> float:
         """The value at ``count`` on the way from ``value`` through the ends of all phases."""
@@ -94,8 +103,10 @@ class OneCycleLR(Schedule):
 class ReduceLROnPlateau(Schedule):
     """``lr * factor`` whenever a metric has not improved for more than ``patience`` steps.
 
-    The rate is a function of the number of reductions. An improvement is a change by more than
-    ``threshold``, times the best value ("rel") or absolute ("abs"): down, with ``mode="max"`` up.
+    The rate is a function of the number of reductions. An improvement is a metric below
+    ``best * (1 - threshold)``, or below ``best - threshold`` with ``threshold_mode="abs"``; with
+    ``mode="max"`` above ``best * (1 + threshold)`` or ``best + threshold``. As in PyTorch, the first
+    of each is no margin but a concession where metrics are negative: take "abs" for those.
     """
 
     def __init__(
@@ -146,7 +157,9 @@ class ReduceLROnPlateau(Schedule):
     def step(self, metrics: Any = None) -> None:
         """Look at ``metrics``, the latest value of what should improve, and set the rates."""
         if metrics is None:
-            raise TypeError("ReduceLROnPlateau: step needs the metric, got metrics=None")
+            raise marked(TypeError("ReduceLROnPlateau: step needs the metric, got metrics=None"))
+        if not is_number(metrics):
+            raise type_error("ReduceLROnPlateau", "step needs a number", metrics=shown(metrics))
         value = float(metrics)
         if self._improves(value):
             self.best = value
@@ -163,8 +176,12 @@ class ReduceLROnPlateau(Schedule):
         super().step()
 
     def _improves(self, value: float) -> bool:
-        margin = self.threshold * abs(self.best) if self.relative else self.threshold
-        return self.sign * value < self.sign * self.best - (margin if margin < inf else 0)
+        edge = self.best
+        if self.relative and abs(edge) < inf:
+            edge *= 1 - self.sign * self.threshold
+        elif not self.relative:
+            edge -= self.sign * self.threshold
+        return self.sign * value < self.sign * edge
 
     def state_dict(self) -> dict[str, Any]:
         names = ("count", "best", "bad", "cooling", "reductions")

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
-from extensor import changes, engine, tape
+from extensor import changes, engine, entries, tape
 from extensor.errors import value_error
+from extensor.explanation import explaining
 from extensor.optim.update import Parameters, Update, as_state, assign, tensors_in
 from extensor.tensor import Tensor, wrap
 
@@ -41,6 +42,7 @@ class EMA:
     4.0
     """
 
+    @explaining
     def __init__(self, parameters: Parameters, decay: float = 0.999, warmup: bool = False) -> None:
         if not 0 <= decay <= 1:
             raise value_error("EMA", "decay must be in [0, 1]", decay=decay)
@@ -64,6 +66,7 @@ class EMA:
         changes.mark_all(self._averages)
         self.count += 1
 
+    @explaining
     def copy_to(self, parameters: Parameters | None = None) -> None:
         """Write the averages into ``parameters``, or into the ones they are averages of."""
         targets = self.parameters if parameters is None else tensors_in("EMA", parameters)
@@ -92,23 +95,33 @@ class EMA:
 
     def state_dict(self) -> dict[str, Any]:
         """The averages and their count: names to arrays and numbers."""
-        averages = {f"average.{i}": array.copy() for i, array in enumerate(self._averages)}
+        return self._state(True)
+
+    def _state(self, copied: bool) -> dict[str, Any]:
+        arrays = [array.copy() if copied else array for array in self._averages]
+        averages = {f"average.{i}": array for i, array in enumerate(arrays)}
         return {"count": self.count, **averages}
 
+    @explaining
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Take over what :meth:`state_dict` gave."""
+        self._prepared_state(state_dict)()
+
+    def _prepared_state(self, state_dict: Any) -> Callable[[], None]:
+        """What takes over ``state_dict``, once all of it is known to fit."""
+        op = "EMA.load_state_dict"
         expected = ["count", *(f"average.{i}" for i in range(len(self._averages)))]
-        if sorted(state_dict) != sorted(expected):
-            raise value_error(
-                "EMA.load_state_dict", f"keys must be {expected}", keys=list(state_dict)
-            )
-        arrays = [np.asarray(state_dict[key]) for key in expected[1:]]
+        given = entries.with_keys(op, state_dict, expected)
+        arrays = [np.asarray(entries.array(op, key, given[key])) for key in expected[1:]]
+        count = entries.count(op, "count", given["count"])
         for key, array, average in zip(expected[1:], arrays, self._averages, strict=True):
             if array.shape != average.shape:
-                raise value_error(
-                    "EMA.load_state_dict",
-                    f"{key} must have shape {average.shape}",
-                    shape=array.shape,
-                )
-        self._write(self._averages, arrays)
-        self.count = int(state_dict["count"])
+                raise value_error(op, f"{key} must have shape {average.shape}", shape=array.shape)
+            if not entries.fits(array, average.dtype):
+                raise value_error(op, f"{key} must fit {average.dtype}", dtype=str(array.dtype))
+
+        def commit() -> None:
+            self._write(self._averages, arrays)
+            self.count = count
+
+        return commit

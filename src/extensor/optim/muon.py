@@ -8,18 +8,21 @@ from typing import Any
 
 from extensor import engine, tape
 from extensor.dtypes import float32, is_half
-from extensor.errors import value_error
+from extensor.errors import shown, type_error, value_error
+from extensor.explanation import explaining
 from extensor.optim.optimizer import Group, Optimizer, Params
 from extensor.optim.update import assign
 from extensor.tensor import Tensor, wrap
 
 COEFFICIENTS = (3.4445, -4.775, 2.0315)
+_MOST_STEPS = 100  # far more than any that helps, as in PyTorch
 _RATES = {
     "original": lambda rows, columns: sqrt(max(1.0, rows / columns)),
     "match_rms_adamw": lambda rows, columns: 0.2 * sqrt(max(rows, columns)),
 }
 
 
+@explaining
 def orthogonalize(
     matrix: Tensor,
     coefficients: tuple[float, float, float] = COEFFICIENTS,
@@ -31,6 +34,12 @@ def orthogonalize(
     Each Newton-Schulz step maps every singular value ``s`` to ``a s + b s^3 + c s^5``. The usual
     coefficients are fast rather than exact: they end between 0.7 and 1.2.
     """
+    if not isinstance(matrix, Tensor) or matrix.ndim != 2:
+        requirement = "matrix must be a tensor with two axes"
+        raise type_error("orthogonalize", requirement, matrix=shown(matrix))
+    if not 0 <= steps < _MOST_STEPS:
+        requirement = f"steps must be from 0 to {_MOST_STEPS - 1}"
+        raise value_error("orthogonalize", requirement, steps=steps)
     a, b, c = coefficients
     tall = matrix.shape[0] > matrix.shape[1]
     x: Tensor = matrix.T if tall else matrix
@@ -47,7 +56,12 @@ class _Move:
 
     kernel = None
 
-    def __call__(self, lists: Sequence[list[Any]], attributes: Sequence[Any]) -> None:
+    def prepared(self, lists: Sequence[list[Any]]) -> None:
+        """Nothing: each product takes the memory it needs."""
+
+    def __call__(
+        self, lists: Sequence[list[Any]], attributes: Sequence[Any], job: None = None
+    ) -> None:
         lr, weight_decay, momentum, nesterov, coefficients, eps, steps, adjust = attributes
         with tape.no_grad():
             for parameter, gradient, velocity in zip(*lists, strict=True):
@@ -119,13 +133,14 @@ class Muon(Optimizer):
             )
 
     def _attributes(self, group: Group, step: int) -> tuple[Any, ...]:
+        # Plain numbers, whatever kind of number was given: so are they when a state is loaded.
         return (
-            group["lr"],
-            group["weight_decay"],
-            group["momentum"],
+            float(group["lr"]),
+            float(group["weight_decay"]),
+            float(group["momentum"]),
             group["nesterov"],
-            group["ns_coefficients"],
-            group["eps"],
+            tuple(map(float, group["ns_coefficients"])),
+            float(group["eps"]),
             group["ns_steps"],
             group["adjust_lr_fn"],
         )

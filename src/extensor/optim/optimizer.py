@@ -4,20 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import pairwise
-from typing import Any, ClassVar, TypeVar, overload
+from typing import Any, ClassVar, NamedTuple, TypeVar, overload
 
 import numpy as np
 
 from extensor import changes, engine, tape
 from extensor.dtypes import is_floating
-from extensor.errors import type_error, value_error
+from extensor.errors import shown, type_error, value_error
+from extensor.explanation import explaining, wanted_by, wrap_constructor
 from extensor.optim import states
 from extensor.optim.states import History
 from extensor.optim.update import state_like
 from extensor.tensor import Tensor, forget_gradients
 
 Group = dict[str, Any]
-Params = Iterable[Tensor | Mapping[str, Any]]
+Params = Iterable[Tensor | Group]
 R = TypeVar("R")
 
 _NOT_NEGATIVE = (
@@ -32,6 +33,22 @@ _NOT_NEGATIVE = (
 _FRACTIONS = ("betas", "rho")
 
 
+class Move(NamedTuple):
+    """An update of some parameters of a group, with the state they may not have had before."""
+
+    history: History
+    indices: list[int]
+    step: int
+    lists: list[list[Any]]
+    used: Sequence[list[Any]]
+
+    def keep_state(self) -> None:
+        """Put the state where the next step finds it."""
+        for arrays, state in zip(self.used, self.lists[2:], strict=True):
+            for index, array in zip(self.indices, state, strict=bool(arrays)):
+                arrays[index] = array
+
+
 class Optimizer:
     """Changes parameters, leaf tensors, in place by their ``.grad``; those without one are skipped.
 
@@ -43,23 +60,22 @@ class Optimizer:
     update: ClassVar[Any]
     state_names: ClassVar[tuple[str, ...]]
 
+    @explaining
     def __init__(self, params: Params, **defaults: Any) -> None:
         self.defaults = defaults
         self.param_groups: list[Group] = []
         self.schedules: list[Any] = []
         self._histories: list[History] = []
-        if isinstance(params, Tensor | dict):
-            raise type_error(
-                self._name,
-                "params must be an iterable of tensors or dicts",
-                params=type(params).__name__,
-            )
-        given: list[Any] = list(params)
+        given = _iterated(self._name, params)
         if not given:
             raise value_error(self._name, "params must hold at least one parameter", params=given)
         grouped = isinstance(given[0], dict)
         for group in given if grouped else [{"params": given}]:
             self.add_param_group(group)
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        wrap_constructor(cls, explaining)  # add_param_group checks the options
 
     def _used(self, group: Group, state: Sequence[list[Any]]) -> Sequence[list[Any]]:
         """The lists of ``state`` that the update needs, an empty one for each that it does not."""
@@ -87,31 +103,64 @@ class Optimizer:
         if closure is not None:
             with tape.enable_grad():
                 loss = closure()
-        kernel = self.update.kernel
-        for history in self._histories:
-            group = history.group
-            parameters = group["params"]
-            count = history.count
-            try:
-                gradients = [parameter.grad._array for parameter in parameters]
-            except AttributeError:  # there is one without a gradient
-                count = -1
-            if kernel is not None and count >= 0:
-                arrays = [parameter._array for parameter in parameters]
-                lists = (arrays, gradients, *self._used(group, history.state))
-                attributes = self._attributes(group, count + 1)
-                if engine.run(kernel, lists, attributes) is not NotImplemented:
-                    history.count = count + 1
-                    changes.mark_all(arrays, tape.mode.anomaly)
-                    continue
-            self._step_by_count(history)
+        left = self._step_at_once()
+        if left:
+            self._step_by_count(left)
         for schedule in self.schedules:
             if schedule.automatic:
                 schedule.step()
         return loss
 
-    def _step_by_count(self, history: History) -> None:
-        """The whole way: check, make what state is missing, update those of one age together."""
+    def _step_at_once(self) -> list[History]:
+        """The short way, for parameters that all have a gradient, state and, in a group, one age.
+
+        Returns the groups for which it is not.
+        """
+        kernel = self.update.kernel
+        if kernel is None:
+            return self._histories
+        given = []
+        for history in self._histories:
+            parameters = history.group["params"]
+            try:
+                gradients = [parameter.grad._array for parameter in parameters]
+            except AttributeError:  # there is one without a gradient
+                return self._histories
+            if history.count < 0:
+                return self._histories
+            arrays = [parameter._array for parameter in parameters]
+            given.append((arrays, gradients, *self._used(history.group, history.state)))
+        jobs: list[tuple[Any, ...]] = [()]
+        if len(given) > 1:
+            jobs = [(kernel(*lists),) for lists in given]
+            if (NotImplemented,) in jobs:
+                return self._histories
+        for number, (history, lists, job) in enumerate(
+            zip(self._histories, given, jobs, strict=True)
+        ):
+            attributes = self._attributes(history.group, history.count + 1)
+            if engine.run(kernel, lists, (*attributes, *job)) is NotImplemented:
+                return self._histories[number:]
+            history.count += 1
+            changes.mark_all(lists[0], tape.mode.anomaly)
+        return []
+
+    def _step_by_count(self, histories: Sequence[History]) -> None:
+        """The whole way: check, make what state is missing, update those of one age together.
+
+        All that may fail for lack of memory comes before the first change.
+        """
+        moves = [move for history in histories for move in self._moves(history)]
+        jobs = [self.update.prepared(move.lists) if len(moves) > 1 else None for move in moves]
+        for move in moves:
+            move.keep_state()
+        for move, job in zip(moves, jobs, strict=True):
+            self.update(move.lists, self._attributes(move.history.group, move.step), job)
+            changes.mark_all(move.lists[0], tape.mode.anomaly)
+            move.history.set_step(move.indices, move.step)
+
+    def _moves(self, history: History) -> list[Move]:
+        """The updates of a group, one for all parameters that have taken as many steps."""
         group = history.group
         parameters = group["params"]
         steps = history.steps()
@@ -121,17 +170,23 @@ class Optimizer:
                 self._check_gradient(index, parameter)
                 by_step.setdefault(steps[index] + 1, []).append(index)
         used = self._used(group, history.state)
-        for name, arrays in zip(self.state_names, used, strict=True):
-            for index in [i for indices in by_step.values() for i in indices] if arrays else ():
-                if arrays[index] is None:
-                    arrays[index] = state_like(parameters[index]._array, self._initial(name, group))
+        moves = []
         for step, indices in by_step.items():
+            state = [
+                [
+                    state_like(parameters[i]._array, self._initial(name, group))
+                    if arrays[i] is None
+                    else arrays[i]
+                    for i in indices
+                ]
+                if arrays
+                else []
+                for name, arrays in zip(self.state_names, used, strict=True)
+            ]
             chosen = [parameters[i]._array for i in indices]
             gradients = [parameters[i].grad._array for i in indices]
-            state = [[arrays[i] for i in indices] if arrays else [] for arrays in used]
-            self.update([chosen, gradients, *state], self._attributes(group, step))
-            changes.mark_all(chosen, tape.mode.anomaly)
-            history.set_step(indices, step)
+            moves.append(Move(history, indices, step, [chosen, gradients, *state], used))
+        return moves
 
     def _check_gradient(self, index: int, parameter: Tensor) -> None:
         gradient, array = parameter.grad, parameter._array
@@ -149,23 +204,27 @@ class Optimizer:
         if isinstance(array, np.ndarray) and not array.flags.writeable:
             raise value_error(self._name, "a parameter must not be read-only", index=index)
 
+    @explaining
     def zero_grad(self, set_to_none: bool = True) -> None:
         """Forget the gradients of all parameters, or fill them with zeros."""
         for group in self.param_groups:
             forget_gradients(group["params"], set_to_none)
 
-    def add_param_group(self, group: Mapping[str, Any]) -> None:
+    @explaining
+    def add_param_group(self, group: Group) -> None:
         """Add parameters with options of their own: ``{"params": [...], "lr": 0.01}``."""
+        if not isinstance(group, dict):
+            raise type_error(self._name, "a group must be a dict", group=shown(group))
         options = {key: value for key, value in group.items() if key != "params"}
         unknown = [key for key in options if key not in self.defaults and key != "initial_lr"]
         if unknown or "params" not in group:
             requirement = f"a group has params and may have {', '.join(self.defaults)}"
             raise value_error(self._name, requirement, group=list(group))
         params = group["params"]
-        parameters = [params] if isinstance(params, Tensor) else list(params)
+        parameters = [params] if isinstance(params, Tensor) else _iterated(self._name, params)
         self._check_parameters(parameters)
         made = {"params": parameters, **self.defaults, **options}
-        _check_ranges(self._name, made)
+        _check_ranges(self._name, made, type(self).__init__.__annotations__)
         self._check_options(made)
         self.param_groups.append(made)
         self._histories.append(History(made, len(self.state_names)))
@@ -216,11 +275,33 @@ class Optimizer:
         >>> saved["groups.0.lr"], saved["state.0.step"], saved["state.0.velocity"]
         (0.1, 1, array([2.], dtype=float32))
         """
-        return states.saved(self._histories, self.state_names)
+        return self._state(True)
 
+    def _state(self, copied: bool) -> dict[str, Any]:
+        return states.saved(self._histories, self.state_names, copied)
+
+    @explaining
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Take over what :meth:`state_dict` gave; nothing changes if it does not fit."""
-        states.load(self._name, state_dict, self._histories, self.state_names)
+        self._prepared_state(state_dict)()
+
+    def _prepared_state(self, state_dict: Any) -> Callable[[], None]:
+        """What takes over ``state_dict``, once all of it is known to fit."""
+        op = f"{self._name}.load_state_dict"
+
+        def check(group: Group) -> None:
+            _check_ranges(op, group, type(self).__init__.__annotations__)
+            self._check_options(group)
+
+        return states.prepared(
+            op, state_dict, self._histories, self.state_names, check, self._needed
+        )
+
+    def _needed(self, group: Group) -> list[str]:
+        """The state that an update needs whatever the options are, or were when it was taken."""
+        least = {**group, "momentum": 0, "amsgrad": False, "centered": False}
+        used = self._used(least, [[None]] * len(self.state_names))
+        return [name for name, arrays in zip(self.state_names, used, strict=True) if arrays]
 
     @property
     def _name(self) -> str:
@@ -235,10 +316,25 @@ class Optimizer:
         return "\n".join([f"{self._name}(", *lines, ")"])
 
 
-def _check_ranges(op: str, group: Group) -> None:
+def _iterated(op: str, params: Any) -> list[Any]:
+    try:
+        if not isinstance(params, Tensor | dict):
+            return list(params)
+    except TypeError:
+        pass
+    requirement = "params must be an iterable of tensors or dicts"
+    raise type_error(op, requirement, params=type(params).__name__)
+
+
+def _check_ranges(op: str, group: Group, annotations: Mapping[str, Any]) -> None:
+    """Raise for options that are not what the constructor's annotations ask for, or out of range."""
     betas = group.get("betas", (0, 0))
     if not isinstance(betas, tuple | list) or len(betas) != 2:
         raise value_error(op, "betas must be two", betas=betas)
+    for option, value in group.items():
+        wanted = wanted_by(annotations.get(option), value)
+        if wanted is not None:
+            raise type_error(op, f"{option} must be {wanted}", **{option: shown(value)})
     for option in _NOT_NEGATIVE:
         if option in group and not group[option] >= 0:
             raise value_error(op, f"{option} must be 0 or greater", **{option: group[option]})

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from extensor.creation import zeros_like
+from extensor.explanation import explaining
+from extensor.keywords import ONE_WAY, also_takes
 from extensor.optim.optimizer import Group, Optimizer, Params
 from extensor.optim.update import Update, descent
 from extensor.tensor import Tensor
@@ -45,6 +47,7 @@ def rmsprop_update(
 _update = Update(rmsprop_update, roles=5)
 
 
+@explaining
 def rmsprop_step(
     parameter: TensorLike,
     gradient: TensorLike,
@@ -78,6 +81,7 @@ def rmsprop_step(
     return changed, squares, moved if momentum else given
 
 
+@also_takes(**ONE_WAY, capturable=(False,))
 class RMSprop(Optimizer):
     """Gradients divided by the root of a running mean of their squares."""
 

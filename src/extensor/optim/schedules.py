@@ -9,11 +9,19 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
+from functools import partial
 from math import cos, pi
 from typing import Any
 
+from extensor import entries
 from extensor.errors import value_error
+from extensor.explanation import checked, explaining, wrap_constructor
 from extensor.optim.optimizer import Group, Optimizer
+
+
+def _with_fractions(annotation: str) -> str:
+    """A count may be half of another: any number will do."""
+    return annotation.replace("int", "float") if "[" not in annotation else annotation
 
 
 class Schedule:
@@ -23,7 +31,10 @@ class Schedule:
     its own steps (``automatic=True``). ``last_epoch`` is the count minus one to begin with.
     """
 
+    @explaining
     def __init__(self, optimizer: Optimizer, last_epoch: int = -1, automatic: bool = False) -> None:
+        if last_epoch < -1:
+            raise value_error(self._name, "last_epoch must be -1 or more", last_epoch=last_epoch)
         self.optimizer = optimizer
         self.automatic = automatic
         self.count = last_epoch + 1
@@ -31,12 +42,19 @@ class Schedule:
         optimizer.schedules.append(self)
         self._apply()
 
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        wrap_constructor(cls, partial(checked, read=_with_fractions))
+
     def rate(self, count: int, lr: float, index: int) -> float:
         """The rate of group ``index`` after ``count`` steps if it began with ``lr``."""
-        raise NotImplementedError
+        raise NotImplementedError(f"{self._name}: needs a method rate")
 
+    @explaining
     def rates_at(self, count: int) -> list[float]:
         """The rates of all groups after ``count`` steps of this schedule, alone."""
+        if count < 0:
+            raise value_error(self._name, "count must be 0 or more", count=count)
         groups = self.optimizer.param_groups
         began = [group["initial_lr"] if "initial_lr" in group else group["lr"] for group in groups]
         return [self.rate(count, lr, i) for i, lr in enumerate(began)]
@@ -52,10 +70,10 @@ class Schedule:
             lr: float = group["initial_lr"]
             for schedule in self.optimizer.schedules:
                 lr = schedule.rate(schedule.count, lr, index)
-                schedule.also_set(group)
+                schedule.also_set(group, index)
             group["lr"] = float(lr)
 
-    def also_set(self, group: Group) -> None:
+    def also_set(self, group: Group, index: int) -> None:
         """Set what depends on the count besides the rate."""
 
     def remove(self) -> None:
@@ -71,18 +89,35 @@ class Schedule:
         """What has to be kept to go on: numbers only."""
         return {"count": self.count}
 
+    @explaining
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Take over what :meth:`state_dict` gave, and set the rates."""
-        expected = self.state_dict()
-        if sorted(state_dict) != sorted(expected):
-            raise value_error(
-                f"{self._name}.load_state_dict",
-                f"keys must be {list(expected)}",
-                keys=list(state_dict),
-            )
-        for key, now in expected.items():
-            setattr(self, key, type(now)(state_dict[key]))
-        self._apply()
+        self._prepared_state(state_dict)()
+
+    def _prepared_state(self, state_dict: Any) -> Callable[[], None]:
+        """What takes over ``state_dict``, once all of it is known to fit."""
+        op = f"{self._name}.load_state_dict"
+        now = self.state_dict()
+        given = entries.with_keys(op, state_dict, now)
+        found = {key: entries.like(op, key, given[key], now[key]) for key in now}
+        self._check_state(op, found)
+
+        def commit() -> None:
+            self.__dict__.update(found)
+            self._apply()
+
+        return commit
+
+    def _check_state(self, op: str, state: dict[str, Any]) -> None:
+        """Raise if there are no rates at such a state; this one is left as it is."""
+        kept = {key: getattr(self, key) for key in state}
+        self.__dict__.update(state)
+        try:
+            self.rates_at(self.count)
+        except (ArithmeticError, ValueError) as error:
+            raise value_error(op, f"count must be one that has rates ({error})", **state) from None
+        finally:
+            self.__dict__.update(kept)
 
     @property
     def _name(self) -> str:
@@ -186,7 +221,7 @@ def along_cosine(start: float, end: float, part: float) -> float:
 
 def along_line(start: float, end: float, part: float) -> float:
     """From ``start`` to ``end`` as ``part`` goes from 0 to 1, evenly."""
-    return start * (1 - part) + end * part  # exact at both ends
+    return float(start) * (1 - part) + float(end) * part  # exact at both ends
 
 
 class CosineAnnealingLR(Schedule):

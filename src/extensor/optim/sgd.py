@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from extensor.creation import zeros_like
 from extensor.errors import value_error
+from extensor.explanation import explaining
+from extensor.keywords import ONE_WAY, also_takes
 from extensor.optim.optimizer import Group, Optimizer, Params
 from extensor.optim.update import Update, descent
 from extensor.tensor import Tensor
@@ -40,6 +42,7 @@ def sgd_update(
 _update = Update(sgd_update, roles=3)
 
 
+@explaining
 def sgd_step(
     parameter: TensorLike,
     gradient: TensorLike,
@@ -74,6 +77,7 @@ def sgd_step(
     return changed, moved if momentum else given
 
 
+@also_takes(**ONE_WAY, fused=(None, False))
 class SGD(Optimizer):
     """Gradient descent with momentum, dampening, weight decay and Nesterov's look ahead.
 

@@ -6,12 +6,13 @@ all groups; its values are arrays, numbers and strings, so any format of named a
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
-from extensor.errors import value_error
+from extensor import entries
+from extensor.errors import type_error, value_error
 from extensor.optim.update import as_state, state_dtype
 
 Group = dict[str, Any]
@@ -54,8 +55,10 @@ class History:
         ]
 
 
-def saved(histories: Sequence[History], names: Sequence[str]) -> dict[str, Any]:
-    """The flat dict of all groups; arrays are copies."""
+def saved(
+    histories: Sequence[History], names: Sequence[str], copied: bool = True
+) -> dict[str, Any]:
+    """The flat dict of all groups; its arrays are those of the optimizer if not ``copied``."""
     result: dict[str, Any] = {}
     index = 0
     for number, history in enumerate(histories):
@@ -70,35 +73,54 @@ def saved(histories: Sequence[History], names: Sequence[str]) -> dict[str, Any]:
         for step, arrays in zip(history.steps(), history.named(names), strict=True):
             if step:
                 result[f"state.{index}.step"] = step
-            result.update({f"state.{index}.{name}": x.copy() for name, x in arrays.items()})
+            for name, x in arrays.items():
+                result[f"state.{index}.{name}"] = x.copy() if copied else x
             index += 1
     return result
 
 
-def load(
-    op: str, given: dict[str, Any], histories: Sequence[History], names: Sequence[str]
-) -> None:
-    """Put the flat dict ``given`` into histories of the same parameters, and into their groups."""
-    rest = {key: _plain(value) for key, value in given.items()}
+def prepared(
+    op: str,
+    given: Any,
+    histories: Sequence[History],
+    names: Sequence[str],
+    check: Callable[[Group], None],
+    needed: Callable[[Group], Sequence[str]],
+) -> Callable[[], None]:
+    """What puts the flat dict ``given`` into histories of the same parameters, and their groups.
+
+    It cannot fail any more. ``check`` looks at a group with its new options, ``needed`` names the
+    state without which no parameter can have taken a step.
+    """
+    rest = {key: _plain(value) for key, value in entries.mapping(op, given).items()}
     options: list[Group] = []
     loaded: list[History] = []
     index = 0
     for number, history in enumerate(histories):
         group = history.group
         options.append(_options(op, rest, f"groups.{number}.", group))
+        check({**group, **options[-1]})
         made = History(group, len(names))
         for i, parameter in enumerate(group["params"]):
             key = f"state.{index}."
             for arrays, name in zip(made.state, names, strict=True):
                 arrays[i] = _array(op, key + name, rest.pop(key + name, None), parameter)
-            made.set_step([i], int(rest.pop(key + "step", 0)))
+            step = entries.count(op, key + "step", rest.pop(key + "step", 0))
+            made.set_step([i], step)
+            for arrays, name in zip(made.state, names, strict=True):
+                if step and arrays[i] is None and name in needed(group):
+                    raise value_error(op, "an entry is missing", key=key + name)
             index += 1
         loaded.append(made)
     if rest:
-        raise value_error(f"{op}.load_state_dict", "unknown entries", keys=sorted(rest))
-    for option, history, made in zip(options, histories, loaded, strict=True):
-        history.group.update(option)
-        history.__dict__.update(made.__dict__)
+        raise value_error(op, "unknown entries", keys=sorted(rest))
+
+    def commit() -> None:
+        for option, history, made in zip(options, histories, loaded, strict=True):
+            history.group.update(option)
+            history.__dict__.update(made.__dict__)
+
+    return commit
 
 
 def _plain(value: Any) -> Any:
@@ -110,12 +132,8 @@ def _plain(value: Any) -> Any:
 def _options(op: str, rest: dict[str, Any], prefix: str, group: Group) -> Group:
     """The options of one group, each of the kind that the group has now."""
     count = rest.pop(prefix + "params", None)
-    if count is None or int(count) != len(group["params"]):
-        raise value_error(
-            f"{op}.load_state_dict",
-            f"{prefix}params must be {len(group['params'])}",
-            **{"params": count},
-        )
+    if count is None or entries.count(op, prefix + "params", count) != len(group["params"]):
+        raise value_error(op, f"{prefix}params must be {len(group['params'])}", **{"params": count})
     options: Group = {}
     for option, now in group.items():
         key = prefix + option
@@ -123,28 +141,43 @@ def _options(op: str, rest: dict[str, Any], prefix: str, group: Group) -> Group:
             continue
         if isinstance(now, tuple | list):
             parts = [rest.pop(f"{key}.{i}", None) for i in range(len(now))]
-            found: Any = None if None in parts else type(now)(map(_number, parts))
+            missing = any(part is None for part in parts)
+            found: Any = None if missing else type(now)(_numbers(op, key, parts))
         else:
-            found = _number(rest.pop(key, None))
-            found = bool(found) if isinstance(now, bool) and found is not None else found
+            found = _option(op, key, rest.pop(key, None), now)
         if found is None and now is not None:
-            raise value_error(f"{op}.load_state_dict", "an entry is missing", key=key)
+            raise value_error(op, "an entry is missing", key=key)
         options[option] = found
     # Under a schedule the group has the rate it began with as well; one made since keeps its own.
     initial = rest.pop(prefix + "initial_lr", None)
-    return options if initial is None else {**options, "initial_lr": _number(initial)}
+    if initial is None:
+        return options
+    return {**options, "initial_lr": entries.number(op, prefix + "initial_lr", initial)}
 
 
-def _number(value: Any) -> Any:
-    return value.item() if isinstance(value, np.ndarray) else value
+def _option(op: str, key: str, value: Any, now: Any) -> Any:
+    if value is None or isinstance(now, bool):
+        return None if value is None else entries.truth(op, key, value)
+    if isinstance(now, str):
+        if not isinstance(value, str):
+            raise type_error(op, f"{key} must be a string", type=type(value).__name__)
+        return value
+    # What is None now may become anything that an option can be.
+    plain = now is None and isinstance(value, str | bool)
+    return value if plain else entries.number(op, key, value)
+
+
+def _numbers(op: str, key: str, parts: list[Any]) -> list[Any]:
+    return [entries.number(op, f"{key}.{i}", part) for i, part in enumerate(parts)]
 
 
 def _array(op: str, key: str, value: Any, parameter: Any) -> Any:
     if value is None:
         return None
-    array = np.asarray(value)
+    array = np.asarray(entries.array(op, key, value))
     if array.shape != parameter.shape:
-        raise value_error(
-            f"{op}.load_state_dict", f"{key} must have shape {parameter.shape}", shape=array.shape
-        )
-    return as_state(array).astype(state_dtype(parameter._array), copy=False)
+        raise value_error(op, f"{key} must have shape {parameter.shape}", shape=array.shape)
+    dtype = state_dtype(parameter._array)
+    if not entries.fits(array, dtype):
+        raise value_error(op, f"{key} must fit {dtype}", dtype=str(array.dtype))
+    return as_state(array).astype(dtype, copy=False)

@@ -15,7 +15,8 @@ import numpy as np
 
 from extensor import engine, storage
 from extensor.dtypes import float32, is_half
-from extensor.errors import value_error
+from extensor.errors import marked, shown, type_error, value_error
+from extensor.explanation import is_number
 from extensor.tensor import Tensor, to_array, wrap
 
 if TYPE_CHECKING:
@@ -34,12 +35,20 @@ class Update:
         self.kernel = engine.kernel(self.name)
         self.formula = _in_place(formula, roles)
 
-    def __call__(self, lists: Sequence[list[Any]], attributes: Sequence[Any]) -> None:
+    def prepared(self, lists: Sequence[list[Any]]) -> Any:
+        """All the memory that a call with ``lists`` needs, to be given to it; None if unknown."""
+        job = NotImplemented if self.kernel is None else self.kernel(*lists)
+        return None if job is NotImplemented else job
+
+    def __call__(
+        self, lists: Sequence[list[Any]], attributes: Sequence[Any], job: Any = None
+    ) -> None:
         """Change the arrays of every list but the gradients."""
         attributes = [float(number) for number in attributes]
         kernel = self.kernel
         if kernel is not None:
-            if engine.run(kernel, lists, attributes) is not NotImplemented:
+            given = attributes if job is None else [*attributes, job]
+            if engine.run(kernel, lists, given) is not NotImplemented:
                 return
             if len(lists[0]) > 1:
                 # A parameter that the kernel does not take must not cost the others theirs.
@@ -53,6 +62,8 @@ class Update:
 
         The first of ``arrays`` is the parameter; state that is None stays None.
         """
+        if not all(is_number(number) for number in attributes):
+            raise TypeError("a number is needed")  # the step, which knows their names, says which
         (name, value), *others = arrays.items()
         parameter = to_array(value, op=op)
         lists = [[storage.copied(parameter)]]
@@ -128,9 +139,15 @@ def tensors_in(op: str, parameters: Parameters) -> list[Tensor]:
     """``parameters`` as a list of tensors: one of them, an iterable, or a module's."""
     if hasattr(parameters, "parameters"):
         parameters = parameters.parameters()
-    found = [parameters] if isinstance(parameters, Tensor) else list(parameters)
+    try:
+        found = [parameters] if isinstance(parameters, Tensor) else list(parameters)
+    except TypeError:
+        given = shown(parameters)
+        raise type_error(op, "parameters must be tensors", parameters=given) from None
     for index, parameter in enumerate(found):
         if not isinstance(parameter, Tensor):
             kind = type(parameter).__name__
-            raise TypeError(f"{op}: parameters must be tensors, got {kind} at index {index}")
+            raise marked(
+                TypeError(f"{op}: parameters must be tensors, got {kind} at index {index}")
+            )
     return found

@@ -59,7 +59,6 @@ def _facts(
         facts["epochs"] = str(last["epoch"])
         facts["steps"] = f"{last['step']:,}"
     if run.timing.is_file():
-        # An epoch that was interrupted and repeated took its time twice.
         facts["time"] = duration(sum(line["seconds"] for line in read_log(run.timing)))
     if summary is not None:
         facts["parameters"] = f"{summary.parameters:,}"

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from math import inf, isfinite
 from typing import TYPE_CHECKING, Any
 
-from extensor.errors import value_error
+from extensor import arguments, entries
 from extensor.optim.clipping import norm_of
 from extensor.train.callback import Callback, monitored
 from extensor.train.logs import run_of
@@ -19,11 +19,11 @@ class _Best(Callback):
     """Keeps the best value of ``monitor`` and how many epochs have gone by without a better one."""
 
     def __init__(self, monitor: str, mode: str, min_delta: float = 0.0) -> None:
-        if mode not in ("min", "max"):
-            raise value_error(type(self).__name__, "mode must be 'min' or 'max'", mode=mode)
-        self.monitor = monitor
+        op = type(self).__name__
+        self.mode = arguments.choice(op, "mode", mode, ("min", "max"))
+        self.monitor = arguments.text(op, "monitor", monitor)
         self.sign = 1.0 if mode == "min" else -1.0
-        self.min_delta = min_delta
+        self.min_delta = arguments.number(op, "min_delta", min_delta, least=0)
         self.best = self.sign * inf
         self.bad = 0
 
@@ -36,10 +36,19 @@ class _Best(Callback):
         return better
 
     def state_dict(self) -> dict[str, Any]:
-        return {"best": self.best, "bad": self.bad}
+        watched = {"monitor": self.monitor, "mode": self.mode}
+        return {**watched, "best": self.best, "bad": self.bad}
 
     def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
-        self.best, self.bad = float(state_dict["best"]), int(state_dict["bad"])
+        """The best of another number says nothing of this one: then it begins anew."""
+        op = f"{type(self).__name__}.load_state_dict"
+        watched = {"monitor": self.monitor, "mode": self.mode}
+        given = entries.mapping(op, state_dict)
+        given = entries.with_keys(op, {**watched, **given}, [*watched, "best", "bad"])
+        best = float(entries.number(op, "best", given["best"]))
+        bad = entries.count(op, "bad", given["bad"])
+        if all(given[key] == value for key, value in watched.items()):
+            self.best, self.bad = best, bad
 
 
 class EarlyStopping(_Best):
@@ -53,9 +62,7 @@ class EarlyStopping(_Best):
         min_delta: float = 0.0,
     ) -> None:
         super().__init__(monitor, mode, min_delta)
-        if patience < 1:
-            raise value_error("EarlyStopping", "patience must be 1 or more", patience=patience)
-        self.patience = patience
+        self.patience = arguments.integer("EarlyStopping", "patience", patience, 1)
 
     def epoch_ended(self, trainer: Trainer, record: Mapping[str, Any]) -> None:
         if not self.improved(record) and self.bad >= self.patience:
@@ -83,7 +90,7 @@ class GradientHealth(Callback):
     """
 
     def __init__(self, every: int = 50) -> None:
-        self.every = every
+        self.every = arguments.integer("GradientHealth", "every", every, 1)
 
     def gradients_known(self, trainer: Trainer) -> None:
         step = trainer.step + 1  # the one that is being taken
@@ -109,7 +116,7 @@ class TensorBoard(Callback):
     """Writes what the log says for TensorBoard too; ``pip install extensor[tensorboard]``."""
 
     def __init__(self, every: int = 50) -> None:
-        self.every = every
+        self.every = arguments.integer("TensorBoard", "every", every, 1)
 
     def fit_began(self, trainer: Trainer) -> None:
         try:

@@ -17,8 +17,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from extensor import arguments, entries
 from extensor.errors import value_error
 from extensor.io.atomic import write_atomically
+from extensor.io.paths import as_path, unreadable
 from extensor.train.callback import Callback
 from extensor.train.run import RunFolder
 
@@ -30,7 +32,7 @@ class Logging(Callback):
     """Writes ``log.jsonl``, every ``every`` steps and after each epoch, and ``log.csv``."""
 
     def __init__(self, every: int = 50) -> None:
-        self.every = every
+        self.every = arguments.integer("Logging", "every", every, 1)
         self._file: io.BufferedRandom | None = None
         self._length = 0
 
@@ -76,7 +78,9 @@ class Logging(Callback):
         return {"length": self._length}
 
     def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
-        self._length = int(state_dict["length"])
+        op = "Logging.load_state_dict"
+        given = entries.with_keys(op, state_dict, ["length"])
+        self._length = entries.count(op, "length", given["length"])
 
     def fit_ended(self, trainer: Trainer) -> None:
         if self._file is not None:
@@ -86,10 +90,18 @@ class Logging(Callback):
 
 
 class Timing(Callback):
-    """Writes ``timing.jsonl``: how long each epoch took, and how many samples it had in a second."""
+    """Writes ``timing.jsonl``: how long each epoch took, and how many samples it had in a second.
+
+    Of an epoch that was interrupted it is the time since training went on.
+    """
 
     def fit_began(self, trainer: Trainer) -> None:
         self._path = run_of(trainer, "Timing").timing
+        if self._path.exists():
+            # Epochs after the checkpoint that training goes on from, and a line cut short, go.
+            past = [line for line in read_log(self._path) if line["epoch"] <= trainer.epoch]
+            text = "".join(json.dumps(line) + "\n" for line in past)
+            write_atomically(self._path, text.encode())
         self._restart()
 
     def _restart(self) -> None:
@@ -121,7 +133,13 @@ def run_of(trainer: Trainer, name: str) -> RunFolder:
 def read_log(path: str | Path) -> list[dict[str, Any]]:
     """The records of a log; a last line that was cut short by a crash is left out."""
     records = []
-    for line in Path(path).read_text(encoding="utf-8").splitlines():
+    try:
+        lines = as_path("read_log", path).read_text(encoding="utf-8").splitlines()
+    except UnicodeDecodeError as error:
+        raise value_error("read_log", f"file must be text ({error})", path=str(path)) from None
+    except OSError as error:
+        raise unreadable("read_log", path, error) from error
+    for line in lines:
         try:
             records.append(json.loads(line))
         except json.JSONDecodeError:

@@ -2,28 +2,14 @@
 
 from __future__ import annotations
 
+from math import nan
 from typing import Any
 
 import numpy as np
 
+from extensor import arguments
 from extensor.errors import value_error
-from extensor.train.metrics import Mean, Metric
-
-
-def _scores_and_classes(op: str, output: Any, target: Any) -> tuple[Any, Any]:
-    """Scores of shape (samples, classes) and true classes of shape (samples,)."""
-    scores, classes = np.asarray(output), np.asarray(target)
-    if classes.shape == scores.shape:  # probabilities
-        classes = classes.argmax(axis=1)
-    if scores.ndim < 2 or scores.shape[:1] + scores.shape[2:] != classes.shape:
-        raise value_error(
-            op,
-            "output must be scores with the classes along axis 1, target their numbers",
-            output_shape=scores.shape,
-            target_shape=classes.shape,
-        )
-    scores = np.moveaxis(scores, 1, -1).reshape(-1, scores.shape[1])
-    return scores, classes.reshape(-1)
+from extensor.train.metrics import Mean, Metric, scores_and_classes
 
 
 class Accuracy(Mean):
@@ -34,10 +20,16 @@ class Accuracy(Mean):
     >>> accuracy.update([[0.1, 0.9], [0.8, 0.2]], [1, 1])
     >>> accuracy.compute()
     0.5
+
+    What has the class ``ignore_index`` does not count, here and below.
     """
 
+    def __init__(self, ignore_index: int | None = None) -> None:
+        super().__init__()
+        self.ignore_index = _integer("Accuracy", "ignore_index", ignore_index)
+
     def update(self, output: Any, target: Any) -> None:
-        scores, classes = _scores_and_classes("Accuracy", output, target)
+        scores, classes = scores_and_classes("Accuracy", output, target, self.ignore_index)
         self.total += int(np.count_nonzero(scores.argmax(axis=1) == classes))
         self.count += len(classes)
 
@@ -45,14 +37,16 @@ class Accuracy(Mean):
 class TopKAccuracy(Mean):
     """The fraction of samples whose class is among the ``k`` highest scores; ties count against it."""
 
-    def __init__(self, k: int = 5) -> None:
+    def __init__(self, k: int = 5, ignore_index: int | None = None) -> None:
         super().__init__()
-        if k < 1:
-            raise value_error("TopKAccuracy", "k must be 1 or more", k=k)
-        self.k = k
+        self.k = arguments.integer("TopKAccuracy", "k", k, 1)
+        self.ignore_index = _integer("TopKAccuracy", "ignore_index", ignore_index)
 
     def update(self, output: Any, target: Any) -> None:
-        scores, classes = _scores_and_classes("TopKAccuracy", output, target)
+        scores, classes = scores_and_classes("TopKAccuracy", output, target, self.ignore_index)
+        if scores.shape[1] < self.k:
+            requirement = f"output must have at least {self.k} classes along axis 1, or k be less"
+            raise value_error("TopKAccuracy", requirement, classes=scores.shape[1])
         places = np.arange(len(classes))
         own = scores[places, classes]
         better = scores >= own[:, None]
@@ -64,12 +58,10 @@ class TopKAccuracy(Mean):
 class ConfusionMatrix(Metric):
     """How many samples of each class, a row, were taken for each class, a column."""
 
-    def __init__(self, num_classes: int) -> None:
-        if num_classes < 1:
-            raise value_error(
-                type(self).__name__, "num_classes must be 1 or more", num_classes=num_classes
-            )
-        self.num_classes = num_classes
+    def __init__(self, num_classes: int, ignore_index: int | None = None) -> None:
+        name = type(self).__name__
+        self.num_classes = arguments.integer(name, "num_classes", num_classes, 2)
+        self.ignore_index = _integer(name, "ignore_index", ignore_index)
         self.reset()
 
     def reset(self) -> None:
@@ -77,15 +69,12 @@ class ConfusionMatrix(Metric):
 
     def update(self, output: Any, target: Any) -> None:
         name = type(self).__name__
-        scores, classes = _scores_and_classes(name, output, target)
-        found = scores.argmax(axis=1)
+        scores, classes = scores_and_classes(name, output, target, self.ignore_index)
         size = self.num_classes
-        for values, which in ((classes, "target"), (found, "output")):
-            if values.size and not (values.min() >= 0 and values.max() < size):
-                worst = values.max() if values.min() >= 0 else values.min()
-                raise value_error(
-                    name, f"{which} must be classes in [0, {size - 1}]", **{which: int(worst)}
-                )
+        if scores.shape[1] != size:
+            requirement = f"output must have the scores of {size} classes along axis 1"
+            raise value_error(name, requirement, classes=scores.shape[1])
+        found = scores.argmax(axis=1)
         self.counts += np.bincount(classes * size + found, minlength=size * size).reshape(
             size, size
         )
@@ -97,18 +86,21 @@ class ConfusionMatrix(Metric):
 class _PerClass(ConfusionMatrix):
     """A fraction for each class, and their mean ("macro"), or None for an array of them all."""
 
-    def __init__(self, num_classes: int, average: str | None = "macro") -> None:
-        if average not in ("macro", None):
-            raise value_error(
-                type(self).__name__, "average must be 'macro' or None", average=average
-            )
-        self.average = average
-        super().__init__(num_classes)
+    def __init__(
+        self,
+        num_classes: int,
+        average: str | None = "macro",
+        ignore_index: int | None = None,
+    ) -> None:
+        self.average = arguments.choice(type(self).__name__, "average", average, ("macro", None))
+        super().__init__(num_classes, ignore_index)
 
     def _denominator(self, true: Any, found: Any) -> Any:
         raise NotImplementedError
 
     def compute(self) -> Any:
+        if not self.counts.any():
+            return nan if self.average else np.full(self.num_classes, nan)
         right = np.diag(self.counts)
         whole = self._denominator(self.counts.sum(axis=1), self.counts.sum(axis=0))
         # A class that neither occurs nor is found counts as 0, as elsewhere.
@@ -135,3 +127,7 @@ class F1(_PerClass):
 
     def _denominator(self, true: Any, found: Any) -> Any:
         return (true + found) / 2
+
+
+def _integer(op: str, name: str, value: Any) -> int | None:
+    return None if value is None else arguments.integer(op, name, value)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, TextIO
 
+from extensor.errors import type_error
 from extensor.train.callback import Callback
 
 if TYPE_CHECKING:
@@ -17,10 +19,16 @@ _HIDDEN = ("event", "epoch", "step")
 
 
 class Progress(Callback):
-    """Shows epoch, loss, samples per second and the time left on ``stream``, standard error."""
+    """Shows epoch, loss, samples per second and the time left on ``stream``, standard error.
+
+    When the stream fails, as a terminal that is gone does, training goes on and nothing is shown.
+    """
 
     def __init__(self, stream: TextIO | None = None) -> None:
-        self.stream = sys.stderr if stream is None else stream
+        if stream is not None and not (hasattr(stream, "write") and hasattr(stream, "isatty")):
+            raise type_error("Progress", "stream must be a text file", stream=type(stream).__name__)
+        # There is no standard error if its descriptor was closed.
+        self.stream: TextIO | None = sys.stderr if stream is None else stream
         self._bar: Any = None
 
     def fit_began(self, trainer: Trainer) -> None:
@@ -28,10 +36,25 @@ class Progress(Callback):
         self._begin = self._epoch_begin = time.perf_counter()
         self._first_step = trainer.step
         self._shown = 0.0
-        if self.stream.isatty():
-            self._bar = self._made_bar()
-            self._bar.start()
-            self._task = self._bar.add_task("", total=None)
+        with self._showing():
+            if self.stream is not None and self.stream.isatty():
+                self._bar = self._made_bar()
+                self._bar.start()
+                self._task = self._bar.add_task("", total=None)
+
+    @contextmanager
+    def _showing(self) -> Iterator[None]:
+        """A stream that fails is not used again."""
+        try:
+            yield
+        except (OSError, ValueError) as error:
+            closed = getattr(self.stream, "closed", False)
+            if not (closed or isinstance(error, OSError | UnicodeError)):
+                raise
+            bar, self._bar, self.stream = self._bar, None, None
+            if bar is not None:
+                with suppress(OSError, ValueError):
+                    bar.stop()  # gives standard output back
 
     def _made_bar(self) -> Any:
         from rich.console import Console
@@ -54,7 +77,8 @@ class Progress(Callback):
         now = time.perf_counter()
         if now - self._shown >= _REFRESH:
             self._shown = now
-            self._show(trainer, now)
+            with self._showing():
+                self._show(trainer, now)
 
     def _show(self, trainer: Trainer, now: float) -> None:
         done = trainer.step - self._first_step
@@ -83,17 +107,19 @@ class Progress(Callback):
             f"epoch {record['epoch']}/{trainer.epochs}  {numbers}  "
             f"{self._rate(now):,.0f} samples/s  {duration(now - self._epoch_begin)}"
         )
-        if self._bar is None:
-            print(line, file=self.stream, flush=True)
-        else:
-            self._bar.console.print(line, markup=False, highlight=False)
+        with self._showing():
+            if self._bar is not None:
+                self._bar.console.print(line, markup=False, highlight=False)
+            elif self.stream is not None:
+                print(line, file=self.stream, flush=True)
         self._samples = 0
         self._epoch_begin = now
 
     def fit_ended(self, trainer: Trainer) -> None:
-        if self._bar is not None:
-            self._bar.stop()
-            self._bar = None
+        with self._showing():
+            if self._bar is not None:
+                self._bar.stop()
+        self._bar = None
 
 
 def duration(seconds: float) -> str:

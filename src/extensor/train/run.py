@@ -14,6 +14,7 @@ import numpy as np
 
 from extensor.errors import type_error
 from extensor.io.atomic import remove_partial, write_atomically
+from extensor.io.paths import as_path, make_folder
 from extensor.settings import get_num_threads
 
 
@@ -25,7 +26,7 @@ class RunFolder:
     """
 
     def __init__(self, path: str | Path) -> None:
-        self.path = Path(path)
+        self.path = as_path("RunFolder", path)
         self.config = self.path / "config.toml"
         self.machine = self.path / "machine.json"
         self.log = self.path / "log.jsonl"
@@ -37,12 +38,16 @@ class RunFolder:
         """True if somebody has trained here."""
         return self.log.exists() or any(self.checkpoints.glob("*"))
 
+    def is_run(self) -> bool:
+        """True if a run began here; a configuration alone may be one to begin a run with."""
+        return self.config.is_file() and (self.machine.is_file() or self.checkpoints.is_dir())
+
     def write_descriptions(self, config: Mapping[str, Any]) -> None:
         """Write the configuration and what is known of the machine."""
-        self.path.mkdir(parents=True, exist_ok=True)
+        make_folder("RunFolder", self.path)
         remove_partial(self.path)
-        write_atomically(self.config, as_toml(config).encode())
         write_atomically(self.machine, (json.dumps(machine(), indent=2) + "\n").encode())
+        write_atomically(self.config, as_toml(config).encode())
 
 
 def machine() -> dict[str, Any]:

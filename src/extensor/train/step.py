@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from functools import partial
 from math import isfinite
 from typing import Any, NamedTuple
 
-from extensor import random
+from extensor import arguments, entries, random
 from extensor.amp import GradScaler, autocast
 from extensor.dtypes import DType, as_dtype, float16
 from extensor.errors import value_error
 from extensor.nn.module import Module
 from extensor.optim import EMA, Optimizer, clip_grad_norm, clip_grad_value
 from extensor.optim.clipping import norm_of
+from extensor.optim.schedules import Schedule
 from extensor.tensor import Tensor
+from extensor.train.checks import check_batch, check_loss, check_parts
 from extensor.train.nonfinite import NotFiniteError, origin_of
 
 Batch = Sequence[Any]
@@ -47,9 +49,10 @@ class TrainStep:
         amp: DType = None,
         ema: EMA | None = None,
     ) -> None:
+        check_parts(model, loss, optimizer, ema)
         for name, bound in (("clip_norm", clip_norm), ("clip_value", clip_value)):
-            if bound is not None and not bound > 0:
-                raise value_error("Trainer", f"{name} must be greater than 0", **{name: bound})
+            if bound is not None:
+                arguments.number("Trainer", name, bound, above=0)
         self.model = model
         self.loss = loss
         self.optimizer = optimizer
@@ -59,18 +62,23 @@ class TrainStep:
         self.scaler = GradScaler(enabled=amp is not None and as_dtype(amp, "Trainer") == float16)
         self.ema = ema
         self.parameters = [p for group in optimizer.param_groups for p in group["params"]]
+        self._options: dict[str, Any] | None = None  # what the optimizer was made with
 
     def forward(self, batch: Batch) -> tuple[Any, Tensor]:
         """The model's output and its loss; the last part of a batch is the target."""
         *inputs, target = batch
         with nullcontext() if self.amp is None else autocast(self.amp):
             output = self.model(*inputs)
-            return output, self.loss(output, target)
+            value = self.loss(output, target)
+        check_loss(value)
+        return output, value
 
     def __call__(
         self, group: Sequence[Batch], on_gradients: Callable[[], None] | None = None
     ) -> StepResult:
         """One step; ``on_gradients`` is called when the gradients are known and not yet clipped."""
+        for batch in group:
+            check_batch("fit", "train", batch)
         self.optimizer.zero_grad()
         state = random.get_state()
         sizes = [len(batch[0]) for batch in group]
@@ -121,32 +129,87 @@ class TrainStep:
         arrays = [parameter._array for parameter in self.parameters]
         return isfinite(norm_of(arrays, float("inf")))
 
-    def state_dict(self) -> dict[str, Any]:
-        """Everything that the next step depends on, save the batches and random numbers."""
+    def state_dict(self, copied: bool = True) -> dict[str, Any]:
+        """Everything that the next step depends on, save the batches and random numbers.
+
+        What is written at once need not be ``copied``, which would take as much memory again.
+        """
         schedules = enumerate(self.optimizer.schedules)
         return {
             "model": self.model.state_dict(),
-            "optimizer": self.optimizer.state_dict(),
+            "optimizer": _state(self.optimizer, Optimizer, copied),
+            "options": self._options or _options(_state(self.optimizer, Optimizer, False)),
             "schedules": {str(i): schedule.state_dict() for i, schedule in schedules},
             "scaler": self.scaler.state_dict(),
-            "ema": {} if self.ema is None else self.ema.state_dict(),
+            "ema": {} if self.ema is None else _state(self.ema, EMA, copied),
         }
 
-    def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Take over what :meth:`state_dict` gave."""
+    def prepared_state(self, op: str, state: Mapping[str, Any]) -> Callable[[], None]:
+        """What takes over what :meth:`state_dict` gave, once all of it is known to fit."""
         schedules = self.optimizer.schedules
+        given = {name: entries.mapping(op, state[name], name) for name in ("schedules", "ema")}
         for name, expected, found in [
-            ("schedules", len(schedules), len(state["schedules"])),
-            ("averages", int(self.ema is not None), int(bool(state["ema"]))),
+            ("schedules", len(schedules), len(given["schedules"])),
+            ("averages", int(self.ema is not None), int(bool(given["ema"]))),
         ]:
             if expected != found:
                 raise value_error(
                     "Trainer", f"checkpoint must have {expected} {name}", **{name: found}
                 )
-        self.model.load_state_dict(state["model"])
-        self.optimizer.load_state_dict(state["optimizer"])
-        for i, schedule in enumerate(schedules):
-            schedule.load_state_dict(state["schedules"][str(i)])
-        self.scaler.load_state_dict(state["scaler"])
+        numbers = [str(i) for i in range(len(schedules))]
+        given["schedules"] = entries.with_keys(op, given["schedules"], numbers, "schedules")
+        commits = [
+            _prepared(self.model, Module, state["model"]),
+            _prepared(self.optimizer, Optimizer, self._with_new_options(op, state)),
+        ]
+        commits += [
+            _prepared(schedule, Schedule, given["schedules"][number])
+            for number, schedule in zip(numbers, schedules, strict=True)
+        ]
+        commits.append(_prepared(self.scaler, GradScaler, state["scaler"]))
         if self.ema is not None:
-            self.ema.load_state_dict(state["ema"])
+            commits.append(_prepared(self.ema, EMA, given["ema"]))
+
+        # What may still fail comes first: then nothing has changed yet.
+        commits.sort(key=lambda each: not isinstance(each, partial))
+
+        def commit() -> None:
+            for each in commits:
+                each()
+
+        return commit
+
+    def note_options(self) -> None:
+        """Remember what the optimizer was made with, before anything changes it."""
+        if self._options is None:
+            self._options = _options(_state(self.optimizer, Optimizer, False))
+
+    def _with_new_options(self, op: str, state: Mapping[str, Any]) -> dict[str, Any]:
+        """The optimizer's part of ``state``, with the options that it was not made with then."""
+        self.note_options()
+        now = self._options or {}
+        saved = entries.mapping(op, state["optimizer"], "optimizer")
+        then = _options(entries.mapping(op, state.get("options", now), "options"))
+        kept = {key: value for key, value in saved.items() if key not in then or key in now}
+        return kept | {key: value for key, value in now.items() if then.get(key) != value}
+
+
+def _options(state: Mapping[str, Any]) -> dict[str, Any]:
+    """The options of the groups in an optimizer's state, as plain values."""
+    return {
+        key: entries.item(value)
+        for key, value in state.items()
+        if key.startswith("groups.") and not key.endswith(".params")
+    }
+
+
+def _state(owner: Any, kind: Any, copied: bool) -> dict[str, Any]:
+    own_way = type(owner).state_dict is not kind.state_dict
+    return owner.state_dict() if own_way else owner._state(copied)  # type: ignore[no-any-return]
+
+
+def _prepared(owner: Any, kind: Any, state: Any) -> Callable[[], Any]:
+    """What loads ``state``: checked already, save by a class that loads in a way of its own."""
+    if type(owner).load_state_dict is kind.load_state_dict:
+        return owner._prepared_state(state)  # type: ignore[no-any-return]
+    return partial(owner.load_state_dict, state)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import signal
-import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, nullcontext
 from itertools import islice
@@ -12,10 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from extensor import random
+from extensor import arguments, entries, random
 from extensor.dtypes import DType
 from extensor.errors import type_error, value_error
-from extensor.io.state import load
+from extensor.io.paths import as_path, make_folder
+from extensor.io.state import DamagedFileError, load
 from extensor.nn.module import Module
 from extensor.ops import concatenate
 from extensor.optim import EMA, Optimizer, ReduceLROnPlateau
@@ -24,11 +23,21 @@ from extensor.tensor import Tensor
 from extensor.train.callback import Callback, monitored
 from extensor.train.callbacks import GradientHealth
 from extensor.train.checkpoints import Checkpoints
+from extensor.train.checks import (
+    check_batch,
+    check_loader,
+    checked_callbacks,
+    checked_metrics,
+    prediction_batches,
+)
+from extensor.train.lock import locked
 from extensor.train.logs import Logging, Timing
 from extensor.train.metrics import Mean, Metric
 from extensor.train.nonfinite import NotFiniteError
 from extensor.train.progress import Progress
+from extensor.train.resuming import checked_progress, load_callbacks
 from extensor.train.run import RunFolder
+from extensor.train.signals import Interruption
 from extensor.train.step import Loss, StepResult, TrainStep
 
 
@@ -76,22 +85,24 @@ class Trainer:
         keep: int = 3,
         config: Mapping[str, Any] | None = None,
     ) -> None:
-        for name, value in (("accumulate", accumulate), ("checkpoint_every", checkpoint_every)):
-            if value is not None and value < 1:
-                raise value_error("Trainer", f"{name} must be 1 or more", **{name: value})
+        accumulate = arguments.integer("Trainer", "accumulate", accumulate, 1)
+        if checkpoint_every is not None:
+            arguments.integer("Trainer", "checkpoint_every", checkpoint_every, 1)
         if checkpoint_every is not None and folder is None:
             raise value_error("Trainer", "checkpoints need a folder", folder=folder)
         self.model = model
         self.optimizer = optimizer
         self.take_step = TrainStep(model, loss, optimizer, clip_norm, clip_value, amp, ema)
-        self.metrics = dict(metrics or {})
+        self.metrics = checked_metrics(metrics)
         self.accumulate = accumulate
-        self.monitor = monitor
-        self.run = None if folder is None else RunFolder(folder)
+        self.monitor = arguments.text("Trainer", "monitor", monitor)
+        keep = arguments.integer("Checkpoints", "keep", keep, 1)
+        path = None if folder is None else as_path("Trainer", folder, name="folder")
+        self.run = None if path is None else RunFolder(path)
         self.checkpoints = None if self.run is None else Checkpoints(self.run.checkpoints, keep)
         self.checkpoint_every = checkpoint_every
-        self.config = dict(config or {})
-        self.callbacks = list(
+        self.config = {} if config is None else dict(entries.mapping("Trainer", config, "config"))
+        self.callbacks = checked_callbacks(
             default_callbacks(self.run is not None) if callbacks is None else callbacks
         )
         self.epoch = 0  # those that are over
@@ -103,8 +114,9 @@ class Trainer:
         self.history: list[dict[str, Any]] = []
         self.last_step = StepResult(0.0, 0, None)
         self.stopped = False
-        self._interrupted = False
+        self._interruption = Interruption()
         self._resumed = False
+        self.seen = self._stamp()  # the checkpoints in the folder when this trainer last looked
         self._loader: Any = None
         self._batches = 0
         self._restored: dict[str, Any] = {}  # of the checkpoint, what waits for fit
@@ -114,19 +126,31 @@ class Trainer:
     ) -> list[dict[str, Any]]:
         """Train until ``epochs`` epochs are over, counted from the very beginning of the run.
 
-        Returns what the log says of each. Ctrl-C ends the step that is being taken, writes a
-        checkpoint if there is a folder, and then raises as usual.
+        Returns what the log says of each. Ctrl-C, SIGTERM and SIGHUP end the step that is being
+        taken, write a checkpoint if there is a folder, and then raise: KeyboardInterrupt, or a
+        SystemExit with the code 128 + signal. Another one later ends at once. The folder is locked:
+        no other process can train in it meanwhile.
         """
-        self._prepare(train, epochs)
-        with ExitStack() as begun, self._stopping_at_interrupt():
-            for callback in self.callbacks:
-                callback.fit_began(self)
-                begun.callback(callback.fit_ended, self)
-            while self.epoch < epochs and not self.stopped:
-                self._fit_epoch(train, validation)
+        check_loader("fit", "train", train)
+        epochs = arguments.integer("fit", "epochs", epochs, 0)
+        if validation is not None:
+            check_loader("fit", "validation", validation)
+        self._check_loader(train)
+        with ExitStack() as begun:
+            if self.run is not None:
+                make_folder("fit", self.run.path)
+                begun.enter_context(locked(self.run.path, "fit"))
+            self._prepare(train, epochs)
+            with self._interruption:
+                for callback in self.callbacks:
+                    callback.fit_began(self)
+                    begun.callback(callback.fit_ended, self)
+                while self.epoch < epochs and not self.stopped:
+                    self._fit_epoch(train, validation)
+                self._interruption.raise_if_noted()
         return self.history
 
-    def _prepare(self, train: Any, epochs: int) -> None:
+    def _check_loader(self, train: Any) -> None:
         if not hasattr(train, "__len__") or len(train) == 0:
             given = len(train) if hasattr(train, "__len__") else type(train).__name__
             raise value_error("fit", "train must be a loader of at least one batch", train=given)
@@ -134,6 +158,8 @@ class Trainer:
         if needs_state and not hasattr(train, "state_dict"):
             requirement = "checkpoints within an epoch need a loader with a state_dict"
             raise type_error("fit", requirement, train=type(train).__name__)
+
+    def _prepare(self, train: Any, epochs: int) -> None:
         if self.run is not None and self.checkpoints is not None:
             if self.step == 0 and not self._resumed and self.run.holds_a_run():
                 raise value_error(
@@ -141,9 +167,23 @@ class Trainer:
                     "folder must be new, or resume() be called first",
                     folder=str(self.run.path),
                 )
-            self.run.write_descriptions(self.config)
-            self.checkpoints.tidy(self.step)
+            if self._stamp() != self.seen:
+                raise value_error(
+                    "fit",
+                    "folder must be as resume() or the last fit left it (someone else has trained "
+                    "there since; call resume() again)",
+                    folder=str(self.run.path),
+                )
+        self.take_step.note_options()
+        restored = bool(self._restored)
         self._go_on_with(train)
+        if self.run is not None and self.checkpoints is not None:
+            self.run.write_descriptions(self.config)
+            if restored and not self.checkpoints.of(self.step).exists():
+                self.save()  # it came from elsewhere: what is killed now must go on from here
+            self.checkpoints.set_aside(self.step)
+            self.checkpoints.tidy(self.step)
+            self.seen = self._stamp()
         self.epochs = epochs
         self._batches = len(train)
         self.total_steps = epochs * -(-self._batches // self.accumulate)
@@ -152,9 +192,9 @@ class Trainer:
         """Bring the loader, and random numbers, to where the checkpoint or the last fit left off."""
         if self._restored:
             # Not earlier: whoever makes loaders and models after resume() draws random numbers.
-            random.set_state(self._restored["generators"]["default"])
             if self._restored["loader"]:
                 train.load_state_dict(self._restored["loader"])
+            random.set_state(self._restored["generators"]["default"])
             self._restored = {}
         elif self.batch and train is self._loader and hasattr(train, "state_dict"):
             train.load_state_dict(train.state_dict())
@@ -194,7 +234,7 @@ class Trainer:
             callback.epoch_ended(self, record)
         if self.run is not None:
             self.save()
-        self._raise_if_interrupted()
+        self._interruption.raise_if_noted()
 
     def _fit_step(self, group: tuple[Any, ...]) -> None:
         try:
@@ -213,10 +253,10 @@ class Trainer:
             callback.step_ended(self, record)
         if self.checkpoint_every is not None and self.step % self.checkpoint_every == 0:
             self.save()
-        if self._interrupted and hasattr(self._loader, "state_dict"):
+        if self._interruption.noted is not None and hasattr(self._loader, "state_dict"):
             if self.run is not None:
                 self.save()
-            self._raise_if_interrupted()
+            self._interruption.raise_if_noted()
 
     def _gradients_known(self) -> None:
         for callback in self.callbacks:
@@ -232,11 +272,13 @@ class Trainer:
 
     def evaluate(self, loader: Iterable[Any]) -> dict[str, Any]:
         """The mean loss of the batches of ``loader``, and the metrics, in evaluation mode."""
+        check_loader("evaluate", "loader", loader)
         loss = Mean()
         for metric in self.metrics.values():
             metric.reset()
         with self._evaluating():
             for batch in loader:
+                check_batch("evaluate", "loader", batch)
                 output, value = self.take_step.forward(batch)
                 loss.add(float(value), len(batch[0]))
                 for metric in self.metrics.values():
@@ -247,16 +289,11 @@ class Trainer:
         return {"loss": loss.compute(), **values}
 
     def predict(self, inputs: Any, batch_size: int = 256) -> Tensor:
-        """The outputs for an array or tensor of inputs, or for the batches of a loader.
+        """The outputs for an array, tensor or table of inputs, or for the batches of a loader.
 
         Of a batch with several parts the last, the target, is not used.
         """
-        if isinstance(inputs, Tensor | np.ndarray):
-            batches: Iterable[Any] = (
-                (inputs[i : i + batch_size],) for i in range(0, len(inputs), batch_size)
-            )
-        else:
-            batches = (batch[:-1] if len(batch) > 1 else batch for batch in inputs)
+        batches = prediction_batches(inputs, batch_size)
         with self._evaluating():
             outputs = [self.model(*parts) for parts in batches]
         if not outputs:
@@ -277,6 +314,7 @@ class Trainer:
 
     def log(self, record: Mapping[str, Any]) -> None:
         """Write a record of one's own into the log, if there is one."""
+        record = entries.mapping("log", record, "record")
         for callback in self.callbacks:
             if isinstance(callback, Logging):
                 callback.write(record)
@@ -292,30 +330,54 @@ class Trainer:
         if not self.take_step.is_finite():
             error = NotFiniteError("a parameter is not finite, so no checkpoint was written")
             raise NotFiniteError(self._stopped_by(error))
-        state = self.state_dict()
+        state = self._state(copied=False)
         if name is not None:
             return self.checkpoints.save_as(name, state)
-        return self.checkpoints.save(state, self.step)
+        path = self.checkpoints.save(state, self.step)
+        self.seen = self._stamp()
+        return path
 
     def resume(self, path: str | Path | None = None) -> bool:
-        """Go on from ``path``, or from the last checkpoint in the folder; False if there is none."""
-        if path is None:
-            if self.checkpoints is None:
-                raise value_error("resume", "the trainer must have a folder", folder=None)
+        """Go on from ``path``, or from the last checkpoint in the folder; False if there is none.
+
+        What trainer, optimizer and schedules are made with now counts, if it is not what they were
+        made with then: another ``lr`` takes effect from here on, under a schedule as the rate it
+        begins with, while its count stays. What was changed by hand while it trained is kept.
+        """
+        if path is None and self.checkpoints is None:
+            raise value_error("resume", "the trainer must have a folder", folder=None)
+        seen = self._stamp()
+        if path is None and self.checkpoints is not None:
             path = self.checkpoints.latest()
-        self._resumed = True
         if path is not None:
-            state = load(path)
+            try:
+                state = load(path, foreign=False)
+            except DamagedFileError as error:
+                raise self._damaged(error) from None
             if "progress" not in state:
                 raise value_error("resume", "path must be a checkpoint of a run", path=str(path))
             self.load_state_dict(state)
+        self._resumed = True
+        self.seen = seen
         return path is not None
+
+    def _damaged(self, error: DamagedFileError) -> DamagedFileError:
+        good = None if self.checkpoints is None else self.checkpoints.latest_good()
+        if good is None:
+            return error
+        return DamagedFileError(f"{error}; the last good one is for resume({str(good)!r})")
+
+    def _stamp(self) -> Any:
+        return None if self.checkpoints is None else self.checkpoints.stamp()
 
     def state_dict(self) -> dict[str, Any]:
         """Everything that the rest of the run depends on."""
+        return self._state(copied=True)
+
+    def _state(self, copied: bool) -> dict[str, Any]:
         has_state = hasattr(self._loader, "state_dict")
         return {
-            **self.take_step.state_dict(),
+            **self.take_step.state_dict(copied),
             "generators": {"default": list(random.get_state())},
             "loader": self._loader.state_dict() if has_state else {},
             "progress": {
@@ -335,48 +397,23 @@ class Trainer:
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Take over what :meth:`state_dict` gave; random numbers and the loader when training begins."""
+        op = "Trainer.load_state_dict"
         names = [f"{i}-{type(callback).__name__}" for i, callback in enumerate(self.callbacks)]
-        if names != list(state["callbacks"]):
-            raise value_error(
-                "Trainer", f"callbacks must be {list(state['callbacks'])}", callbacks=names
-            )
-        self.take_step.load_state_dict(dict(state))
-        progress = state["progress"]
-        self.epoch, self.step, self.batch = (progress[key] for key in ("epoch", "step", "batch"))
-        self.stopped = bool(progress["stopped"])
-        self.running_loss.load_state_dict(progress["running_loss"])
-        self.history = list(state["history"].values())
-        for name, callback in zip(names, self.callbacks, strict=True):
-            callback.load_state_dict(state["callbacks"][name])
-        self._restored = {key: state[key] for key in ("generators", "loader")}
-
-    @contextmanager
-    def _stopping_at_interrupt(self) -> Iterator[None]:
-        """Let the first Ctrl-C only be noted, so that no step is left half taken."""
-        self._interrupted = False
-        if threading.current_thread() is not threading.main_thread():
-            yield
-            return
-        previous = signal.getsignal(signal.SIGINT)
-
-        def note(*_: object) -> None:
-            self._interrupted = True
-            signal.signal(signal.SIGINT, previous)
-
-        signal.signal(signal.SIGINT, note)
-        try:
-            yield
-        finally:
-            signal.signal(signal.SIGINT, previous)
-
-    def _raise_if_interrupted(self) -> None:
-        if self._interrupted:
-            raise KeyboardInterrupt
+        progress = checked_progress(op, state, names)
+        commits = [
+            self.take_step.prepared_state(op, state),
+            self.running_loss._prepared_state(progress.pop("running_loss"), op, "running_loss"),
+        ]
+        load_callbacks(self.callbacks, state["callbacks"])
+        for commit in commits:
+            commit()
+        self.__dict__.update(progress)
 
 
 def default_callbacks(folder: bool) -> list[Callback]:
     """What a trainer has if it is given none: progress, and with a folder what is written there."""
-    written = [Logging(), Timing(), GradientHealth()] if folder else []
+    given = arguments.flag("default_callbacks", "folder", folder)
+    written = [Logging(), Timing(), GradientHealth()] if given else []
     return [*written, Progress()]
 
 

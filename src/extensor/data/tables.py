@@ -1,0 +1,230 @@
+"""Tables in CSV files: numbers to learn from, and a column of what is to be learned."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from extensor.arguments import shown
+from extensor.dtypes import get_default_dtype
+from extensor.entries import is_integer
+from extensor.errors import type_error, value_error
+from extensor.io.paths import as_path, unreadable
+
+_OP = "read_csv"
+_MISSING = frozenset({"", "?", "-", "na", "n/a", "nan", "null", "none"})
+_HOW = "header=True or False says which"
+
+
+class _Table(NamedTuple):
+    """The cells of a file, the names of its columns if it has any, and the column of targets."""
+
+    rows: list[list[str]]
+    names: list[str] | None
+    target: int | None
+
+    def line(self, row: int) -> int:
+        """The line of a row, counted from 1 over those that are not empty."""
+        return row + 1 + (self.names is not None)
+
+    def name(self, column: int) -> Any:
+        return column if self.names is None else self.names[column]
+
+
+def read_csv(
+    path: str | Path,
+    target: str | int | None = -1,
+    delimiter: str = ",",
+    header: bool | str = "auto",
+) -> tuple[Any, Any] | Any:
+    """The columns of a CSV file as a matrix, and apart from it the column ``target``.
+
+    ``target`` is a name from the first line, or a number; None leaves all columns together.
+    ``header`` says whether the first line has names; "auto" looks at it, and refuses what could be
+    both. A target of whole numbers becomes integers, other numbers floats; one of words becomes the
+    numbers of the words in alphabetical order.
+    """
+    table = _table(path, target, delimiter, header)
+    width = len(table.rows[0]) if table.rows else len(table.names or ())
+    others = [i for i in range(width) if i != table.target]
+    matrix = _matrix(table, others)
+    return matrix if table.target is None else (matrix, _targets(table))
+
+
+def csv_classes(
+    path: str | Path,
+    target: str | int = -1,
+    delimiter: str = ",",
+    header: bool | str = "auto",
+) -> list[str] | None:
+    """The words that :func:`read_csv` numbers, in their order; None if the targets are numbers."""
+    table = _table(path, target, delimiter, header)
+    if table.target is None:
+        raise type_error(_OP, "target must be the name or number of a column", target=None)
+    words = sorted({row[table.target] for row in table.rows})
+    return None if all(_number(word) is not None for word in words) else words
+
+
+def _table(
+    path: str | Path, target: str | int | None, delimiter: str, header: bool | str
+) -> _Table:
+    if not (isinstance(header, bool) or (isinstance(header, str) and header == "auto")):
+        raise value_error(_OP, "header must be True, False or 'auto'", header=shown(header))
+    if not isinstance(delimiter, str) or len(delimiter) != 1:
+        raise value_error(_OP, "delimiter must be one character", delimiter=shown(delimiter))
+    lines = _lines(path, delimiter)
+    first = lines[0]
+    column = _column(first, target, header)
+    if header == "auto":
+        header = isinstance(target, str) or _has_names(lines, column)
+    names = first if header else None
+    rows = lines[1:] if header else lines
+    for number, row in enumerate(rows, 2 if header else 1):
+        if len(row) != len(first):
+            requirement = f"a line must have {len(first)} columns"
+            raise value_error(_OP, requirement, line=number, columns=len(row))
+    if header and "" in first and _counts([row[first.index("")] for row in rows]):
+        raise value_error(
+            _OP,
+            "the column without a name must not be the number of the row, which tells nothing "
+            "(pandas: to_csv(path, index=False))",
+            column=first.index(""),
+        )
+    return _Table(rows, names, column)
+
+
+def _lines(path: str | Path, delimiter: str) -> list[list[str]]:
+    place = as_path(_OP, path)
+    try:
+        # As Excel writes it: a mark at the beginning would make a word of the first number.
+        with place.open(newline="", encoding="utf-8-sig") as file:
+            reader = csv.reader(file, delimiter=delimiter)
+            lines = [[cell.strip() for cell in row] for row in reader if row]
+    except OSError as error:
+        raise unreadable(_OP, path, error) from error
+    except (UnicodeDecodeError, csv.Error) as error:
+        requirement = f"file must be a table in UTF-8 ({error})"
+        raise value_error(_OP, requirement, path=str(path)) from None
+    if not lines:
+        raise value_error(_OP, "file must have at least one line", path=str(path))
+    return lines
+
+
+def _column(first: list[str], target: Any, header: bool | str) -> int | None:
+    """The number of the column of targets."""
+    if target is None:
+        return None
+    if isinstance(target, str):
+        if header is False:
+            requirement = "target must be the number of a column where there are no names"
+            raise value_error(_OP, requirement, target=target)
+        if target not in first:
+            raise value_error(_OP, f"target must be one of {first}", target=target)
+        return first.index(target)
+    if not is_integer(target):
+        requirement = "target must be the name or number of a column"
+        raise type_error(_OP, requirement, target=shown(target))
+    if not -len(first) <= target < len(first):
+        raise value_error(_OP, f"target must be one of {len(first)} columns", target=target)
+    return int(target) % len(first)
+
+
+def _has_names(lines: list[list[str]], target: int | None) -> bool:
+    """Whether the first line is names: by what it is beside the others, which must be numbers."""
+    first = lines[0]
+    others = [cell for i, cell in enumerate(first) if i != target]
+    words = [cell for cell in others if _number(cell) is None]
+    if words:
+        if len(words) < len(others) and all(cell.lower() in _MISSING for cell in words):
+            requirement = f"the first line must be names or numbers, not some of both ({_HOW})"
+            raise value_error(_OP, requirement, line=first)
+        return True
+    if target is not None and _number(first[target]) is None:
+        return _names_the_target([row[target] for row in lines if target < len(row)], others)
+    if _counts(first) and len(lines) > 1 and (len(first) > 2 or not _all_whole(lines[1:])):
+        requirement = f"the first line must not count the columns, as names or data ({_HOW})"
+        raise value_error(_OP, requirement, line=first)
+    return False
+
+
+def _names_the_target(cells: list[str], others: list[str]) -> bool:
+    """Whether the word over the targets is their name, where all beside it are numbers."""
+    name, *below = cells
+    if not below or name in below:
+        return False
+    counted = len(others) > 2 and _counts(others)
+    if counted or all(_number(cell) is not None for cell in below):
+        return True
+    requirement = "the first line must be names, or have a target that occurs again"
+    raise value_error(_OP, f"{requirement} ({_HOW})", target=name)
+
+
+def _counts(cells: Sequence[str]) -> bool:
+    """0, 1, 2 and so on: how pandas calls columns, and rows, that have no names."""
+    return len(cells) > 1 and list(cells) == [str(i) for i in range(len(cells))]
+
+
+def _all_whole(lines: list[list[str]]) -> bool:
+    return all(_whole(cell) is not None for line in lines for cell in line)
+
+
+def _matrix(table: _Table, columns: Sequence[int]) -> Any:
+    result = np.empty((len(table.rows), len(columns)), get_default_dtype())
+    for line, row in enumerate(table.rows):
+        for place, column in enumerate(columns):
+            number = _number(row[column])
+            if number is None:
+                raise value_error(
+                    _OP,
+                    "cells must be numbers",
+                    line=table.line(line),
+                    column=table.name(column),
+                    cell=row[column],
+                )
+            result[line, place] = number
+    return result
+
+
+def _targets(table: _Table) -> Any:
+    assert table.target is not None
+    cells = [row[table.target] for row in table.rows]
+    numbers = [_number(cell) for cell in cells]
+    is_number = [number is not None for number in numbers]
+    if not all(is_number):
+        # A single cell that is missing must not make classes of numbers.
+        mixed = any(is_number)
+        odd = [not cell or (mixed and _number(cell) is None) for cell in cells]
+        if any(odd):
+            row = odd.index(True)
+            raise value_error(
+                _OP,
+                "targets must all be numbers, or all be words",
+                line=table.line(row),
+                column=table.name(table.target),
+                cell=cells[row],
+            )
+        return np.unique(np.array(cells), return_inverse=True)[1]
+    whole = [_whole(cell) for cell in cells]
+    if None not in whole:
+        return np.array(whole, np.int64)
+    return np.array(numbers, get_default_dtype())
+
+
+def _whole(cell: str) -> int | None:
+    """An integer as it is written, to its last digit."""
+    try:
+        number = int(cell)
+    except ValueError:
+        return None
+    return number if -(2**63) <= number < 2**63 else None
+
+
+def _number(cell: str) -> float | None:
+    try:
+        return None if "_" in cell else float(cell)
+    except ValueError:
+        return None

@@ -1,0 +1,35 @@
+"""Paths as users give them."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+from extensor.errors import type_error, value_error
+
+
+def as_path(op: str, path: Any, hint: str = "", name: str = "path") -> Path:
+    """``path`` as a Path; ``hint`` says what else the caller could mean."""
+    if not isinstance(path, str | os.PathLike) or not isinstance(os.fspath(path), str):
+        given = type(path).__name__
+        raise type_error(op, f"{name} must be a string or a Path{hint}", **{name: given})
+    text = os.fspath(path)
+    if not text or "\0" in text:
+        raise value_error(op, f"{name} must be the name of a file", **{name: text})
+    return Path(text)
+
+
+def make_folder(op: str, path: Path) -> None:
+    """Make a folder, and those it is in, if they are not there."""
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise OSError(
+            error.errno, f"{op}: could not make the folder {path} ({error.strerror})"
+        ) from error
+
+
+def unreadable(op: str, path: Any, error: OSError) -> OSError:
+    """The error for a file that could not be read, in our words and of the same kind."""
+    return OSError(error.errno, f"{op}: could not read {path} ({error.strerror})")

@@ -1,0 +1,265 @@
+"""What PyTorch's names are here, for whoever writes one of them: read only when a name is not found."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+CPU = "this library computes on the CPU, so there is no device to choose"
+
+# By PyTorch's name, what to write instead.
+FUNCTIONS = {
+    "absolute": "ex.abs(x)",
+    "addmm": "c + ex.matmul(a, b)",
+    "allclose": "numpy.allclose(a, b)",
+    "amax": "ex.max(x, axis)",
+    "amin": "ex.min(x, axis)",
+    "arccos": "ex.acos(x)",
+    "arccosh": "ex.acosh(x)",
+    "arcsin": "ex.asin(x)",
+    "arcsinh": "ex.asinh(x)",
+    "arctan": "ex.atan(x)",
+    "arctan2": "ex.atan2(a, b)",
+    "arctanh": "ex.atanh(x)",
+    "as_tensor": "ex.asarray(data)",
+    "autocast": "ex.amp.autocast(dtype)",
+    "baddbmm": "c + ex.matmul(a, b)",
+    "bernoulli": "ex.random.bernoulli(p)",
+    "bmm": "ex.matmul(a, b)",
+    "cat": "ex.concatenate(tensors, axis)",
+    "chunk": "ex.split(x, sections, axis)",
+    "clamp": "ex.clip(x, min_val, max_val)",
+    "clamp_max": "ex.clip(x, None, max_val)",
+    "clamp_min": "ex.clip(x, min_val, None)",
+    "concat": "ex.concatenate(tensors, axis)",
+    "cosine_similarity": "ex.sum(a * b, -1) / (ex.norm(a, axis=-1) * ex.norm(b, axis=-1))",
+    "detach": "x.detach()",
+    "div": "ex.divide(a, b)",
+    "eq": "ex.equal(a, b)",
+    "exp2": "ex.power(2.0, x)",
+    "fix": "ex.trunc(x)",
+    "fmod": "ex.modulo(a, b), whose sign is that of b",
+    "from_numpy": "ex.asarray(array)",
+    "ge": "ex.greater_equal(a, b)",
+    "ger": "ex.outer(a, b)",
+    "gt": "ex.greater(a, b)",
+    "hardsigmoid": "ex.hard_sigmoid(x)",
+    "hardswish": "ex.hard_swish(x)",
+    "hardtanh": "ex.hard_tanh(x)",
+    "hstack": "ex.concatenate(tensors, axis=1)",
+    "index_put": "x.at[index].set(values)",
+    "inner": "ex.dot(a, b)",
+    "is_tensor": "isinstance(x, ex.Tensor)",
+    "le": "ex.less_equal(a, b)",
+    "logsigmoid": "-ex.softplus(-x)",
+    "lt": "ex.less(a, b)",
+    "manual_seed": "ex.random.manual_seed(seed)",
+    "masked_select": "x[mask]",
+    "mm": "ex.matmul(a, b)",
+    "movedim": "ex.moveaxis(x, source, destination)",
+    "mul": "ex.multiply(a, b)",
+    "multinomial": "ex.random.choice(a, shape, p=p)",
+    "mv": "ex.matmul(a, b)",
+    "narrow": "x[start:stop]",
+    "ne": "ex.not_equal(a, b)",
+    "neg": "ex.negative(x)",
+    "normal": "ex.random.normal(mean, std, shape)",
+    "normalize": "x / ex.norm(x, axis=1, keepdims=True)",
+    "numel": "x.size",
+    "pow": "ex.power(a, b)",
+    "rand": "ex.random.rand(shape)",
+    "rand_like": "ex.random.rand(x.shape)",
+    "randint": "ex.random.randint(low, high, shape)",
+    "randn": "ex.random.randn(shape)",
+    "randn_like": "ex.random.randn(x.shape)",
+    "randperm": "ex.random.permutation(n)",
+    "range": "ex.arange(start, stop, step)",
+    "remainder": "ex.modulo(a, b)",
+    "repeat_interleave": "ex.repeat(x, repeats, axis)",
+    "scatter": "x.at[index].set(values)",
+    "select": "x[index]",
+    "set_grad_enabled": "with ex.enable_grad() or with ex.no_grad()",
+    "inference_mode": "with ex.no_grad()",
+    "softmin": "ex.softmax(-x)",
+    "sub": "ex.subtract(a, b)",
+    "svd": "numpy.linalg.svd(x.numpy())",
+    "swapdims": "ex.swapaxes(x, axis1, axis2)",
+    "t": "x.T",
+    "take_along_dim": "ex.gather(x, indices, axis)",
+    "triplet_margin_loss": "ex.triplet_loss(anchor, positive, negative)",
+    "true_divide": "ex.divide(a, b)",
+    "unbind": "tuple(x)",
+    "vstack": "ex.concatenate(tensors)",
+    "Generator": "ex.random.Generator(seed)",
+    "Parameter": "ex.nn.Parameter(data)",
+    "Module": "ex.nn.Module",
+    "autograd": "ex.grad and ex.backward",
+    "func": "ex.vjp, ex.jvp, ex.jacobian and ex.hessian",
+    "linalg": "ex.norm and numpy.linalg",
+    "utils": "ex.data and ex.optim",
+    "double": "ex.float64",
+    "float": "ex.float32",
+    "half": "ex.float16",
+    "long": "ex.int64",
+    "int": "ex.int32",
+    "short": "ex.int16",
+    "bool": "ex.bool_",
+    "FloatTensor": "ex.tensor(data, ex.float32)",
+    "LongTensor": "ex.tensor(data, ex.int64)",
+}
+MODULES = {
+    "BCELossWithLogits": "ex.nn.BCEWithLogitsLoss",
+    "DataParallel": "the module itself: kernels use all cores already",
+    "Hardsigmoid2d": "ex.nn.Hardsigmoid",
+    "LogSigmoid": "-ex.softplus(-x)",
+    "Softmin": "ex.softmax(-x)",
+    "Softmax2d": "ex.nn.Softmax(1)",
+    "SyncBatchNorm": "ex.nn.BatchNorm2d",
+    "TransformerEncoder": "ex.nn.Sequential of ex.nn.TransformerEncoderLayer",
+    "Unflatten": "x.reshape(shape)",
+    "ZeroPad2d": "ex.pad(x, pad_width)",
+    "ConstantPad2d": "ex.pad(x, pad_width, value=value)",
+    "ReflectionPad2d": "ex.pad(x, pad_width, mode='reflect')",
+    "ReplicationPad2d": "ex.pad(x, pad_width, mode='edge')",
+    "functional": "the functions of ex itself, such as ex.relu",
+    "utils": "ex.optim.clip_grad_norm and ex.optim.clip_grad_value",
+    "Buffer": "self.register_buffer(name, tensor)",
+}
+OPTIMIZERS = {
+    "Adamax": "ex.optim.Adam",
+    "NAdam": "ex.optim.Adam",
+    "RAdam": "ex.optim.Adam with ex.optim.WarmupLR",
+    "CosineAnnealingWarmRestarts": "ex.optim.LambdaLR(optimizer, lr_lambda)",
+    "ConstantLR": "ex.optim.LambdaLR(optimizer, lr_lambda)",
+    "CyclicLR": "ex.optim.OneCycleLR, or ex.optim.LambdaLR",
+    "LinearLR": "ex.optim.WarmupLR(optimizer, warmup_steps)",
+    "MultiplicativeLR": "ex.optim.LambdaLR(optimizer, lr_lambda)",
+    "PolynomialLR": "ex.optim.LambdaLR(optimizer, lr_lambda)",
+    "SequentialLR": "several schedules of one optimizer: they are composed",
+    "ChainedScheduler": "several schedules of one optimizer: they are composed",
+    "LRScheduler": "ex.optim.Schedule",
+    "lr_scheduler": "the schedules of ex.optim itself, such as ex.optim.StepLR",
+    "swa_utils": "ex.optim.EMA",
+    "clip_grad_norm_": "ex.optim.clip_grad_norm(parameters, max_norm)",
+    "clip_grad_value_": "ex.optim.clip_grad_value(parameters, clip_value)",
+}
+METHODS = {
+    **{name: text for name, text in FUNCTIONS.items() if name[0].islower() and "ex." in text},
+    "bfloat16": "x.astype(ex.bfloat16)",
+    "bool": "x.astype(ex.bool_)",
+    "byte": "x.astype(ex.uint8)",
+    "char": "x.astype(ex.int8)",
+    "chunk": "x.split(sections, axis)",
+    "clamp": "x.clip(min_val, max_val)",
+    "contiguous": "x: kernels read any layout",
+    "copy": "x.clone()",
+    "copy_": "x[...] = values",
+    "cpu": f"x: {CPU}",
+    "cuda": f"x: {CPU}",
+    "data": "x.detach()",
+    "dim": "x.ndim",
+    "double": "x.astype(ex.float64)",
+    "element_size": "x.dtype.itemsize",
+    "expand": "x.broadcast_to(shape)",
+    "expand_as": "x.broadcast_to(other.shape)",
+    "fill_": "x[...] = value",
+    "float": "x.astype(ex.float32)",
+    "get_device": f"x.device: {CPU}",
+    "grad_fn": "repr(x), which names the op",
+    "half": "x.astype(ex.float16)",
+    "index_add_": "x.at[index].add(values)",
+    "index_fill": "x.at[index].set(value)",
+    "index_put_": "x.at[index].set(values)",
+    "int": "x.astype(ex.int32)",
+    "is_contiguous": "x.numpy().flags.c_contiguous",
+    "is_cuda": f"x.device: {CPU}",
+    "is_floating_point": "x.dtype.kind == 'f'",
+    "itemsize": "x.dtype.itemsize",
+    "long": "x.astype(ex.int64)",
+    "masked_fill_": "x[mask] = value",
+    "nbytes": "x.numpy().nbytes",
+    "ndimension": "x.ndim",
+    "nelement": "x.size",
+    "new_full": "ex.full(shape, value, x.dtype)",
+    "new_ones": "ex.ones(shape, x.dtype)",
+    "new_tensor": "ex.tensor(data, x.dtype)",
+    "new_zeros": "ex.zeros(shape, x.dtype)",
+    "nonzero": "numpy.nonzero(x.numpy())",
+    "normal_": "ex.nn.init.normal_(x)",
+    "numel": "x.size",
+    "pin_memory": f"x: {CPU}",
+    "requires_grad_": "x.requires_grad = True",
+    "reshape_as": "x.reshape(other.shape)",
+    "retain_grad": "ex.grad(output, x)",
+    "scatter_": "x.at[index].set(values)",
+    "scatter_add_": "x.scatter_add(indices, values, axis)",
+    "short": "x.astype(ex.int16)",
+    "stride": "x.numpy().strides, which counts bytes",
+    "sub": "x.subtract(other)",
+    "t": "x.T",
+    "to": f"x.astype(dtype); {CPU}",
+    "type": "x.astype(dtype), or x.dtype",
+    "type_as": "x.astype(other.dtype)",
+    "unfold": "numpy.lib.stride_tricks.sliding_window_view(x.numpy(), size)",
+    "uniform_": "ex.nn.init.uniform_(x)",
+    "view": "x.reshape(shape), which shares the memory where it can",
+    "view_as": "x.reshape(other.shape)",
+    "where": "ex.where(condition, x, other)",
+    "zero_": "x[...] = 0",
+}
+# Keywords that are called otherwise here.
+KEYWORDS = {"dim": "axis", "keepdim": "keepdims", "input": "x", "other": "b", "dims": "axes"}
+
+
+def missing(name: str, table: Mapping[str, str], module: str) -> AttributeError:
+    """The error for a name that ``module`` does not have: what to write, if the table knows."""
+    if name in table:
+        # An object without names of its own keeps Python from guessing a similar one.
+        return AttributeError(
+            f"{name}: there is none here, write {table[name]}", name=name, obj=None
+        )
+    return AttributeError(f"module {module!r} has no attribute {name!r}")
+
+
+def unknown_keyword(op: str, name: str, known: Any) -> str | None:
+    """What to say of a keyword that a function does not have, if it is one of PyTorch's."""
+    if name == "device":
+        return f"{op}: {CPU}, got device"
+    if KEYWORDS.get(name) in known:
+        return f"{op}: {name} is called {KEYWORDS[name]} here, got {name}"
+    return None
+
+
+class Elsewhere:
+    """A method of PyTorch's tensor that ours does not have: asked for, it says what to write."""
+
+    def __init__(self, name: str, text: str) -> None:
+        self.name = name
+        self.text = text
+
+    def __get__(self, instance: Any, owner: Any) -> Any:
+        raise AttributeError(
+            f"{self.name}: there is none here, write {self.text}", name=self.name, obj=None
+        )
+
+
+def name_elsewhere(kind: Any) -> None:
+    """Put what PyTorch's tensor has and ``kind`` has not where its attributes are looked for."""
+    methods = [name for name, x in vars(kind).items() if callable(x) and not name.startswith("_")]
+    table = {f"{name}_": f"x = x.{name}(...)" for name in methods}
+    found = {name: text for name, text in {**table, **METHODS}.items() if not hasattr(kind, name)}
+    for name, text in found.items():
+        setattr(kind, name, Elsewhere(name, text))
+    kind.__dir__ = lambda self: [name for name in object.__dir__(self) if name not in found]
+
+
+class Size(int):
+    """The number of elements. It is no function, as it is in PyTorch."""
+
+    def __call__(self, *axis: Any) -> Any:
+        raise TypeError(
+            "size: is the number of elements, write x.shape or x.shape[axis] for the sizes of axes"
+        )
+
+    def __reduce__(self) -> Any:
+        return int, (int(self),)

@@ -1,0 +1,33 @@
+"""What a layer asks of its inputs before its op sees them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from extensor.dtypes import is_floating
+from extensor.errors import type_error
+from extensor.tape import mode
+from extensor.tensor import Tensor
+
+if TYPE_CHECKING:
+    from extensor.nn.module import Module
+
+
+def in_dtype_of(module: Module, parameter: Tensor | None, x: Any) -> Any:
+    """``x``, refused if it is of another float dtype than the module's ``parameter``.
+
+    The op would bring both to one dtype: a batch of float64, as NumPy makes them, would let the whole
+    network compute in float64. Integers take the parameter's dtype, and autocast its own.
+    """
+    if parameter is None:
+        return x
+    expected = parameter._array.dtype
+    given = x._array.dtype if isinstance(x, Tensor) else getattr(x, "dtype", expected)
+    if given is expected or given == expected or not is_floating(given) or mode.casting:
+        return x
+    raise type_error(
+        type(module).__name__,
+        f"the input must have the dtype {expected} of the parameters "
+        f'(x.astype("{expected}"), or module.to("{given}"))',
+        dtype=str(given),
+    )

@@ -1,0 +1,159 @@
+"""Writing into tensors: ``x[i] = v``, and ``x += v`` with its kin.
+
+What is not recorded changes the memory of the tensor, and with it all that share it. A write that is
+recorded leaves the memory to those who saved it, and gives the tensor new memory and a new place on
+the tape. A view would miss that, so nobody else may hold the memory then.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from extensor import _native, changes, tape
+from extensor.dtypes import is_exact, is_floating
+from extensor.errors import type_error, value_error
+from extensor.ops.indexing import At, check_updates
+from extensor.ops.indices import explained, plain, selected
+from extensor.tensor import Tensor, is_recorded_in, to_array, wrap
+
+
+def set_item(x: Tensor, index: Any, value: Any) -> None:
+    """``x[index] = value``, recorded if ``x`` or ``value`` is."""
+    if _is_recorded(x, value):
+        _check_recordable("setitem", x, value, "x.at[i].set(v)")
+        if not is_floating(x.dtype):
+            raise type_error(
+                "setitem",
+                "a tensor that takes what requires grad must be floating",
+                dtype=str(x.dtype),
+            )
+        _replace(x, At(_before(x), index).set(value))
+    else:
+        _write(x, index, value)
+
+
+def in_place(function: Callable[..., Any], symbol: str) -> Callable[[Tensor, Any], Tensor]:
+    """The operator ``x += v`` for the op of ``x + v``."""
+    name = function.__name__
+
+    def operator(x: Tensor, value: Any) -> Tensor:
+        recorded = _is_recorded(x, value)
+        if recorded:
+            _check_recordable(name, x, value, f"x = x {symbol} v")
+        result = function(_before(x) if recorded else x, value)
+        _check_result(name, symbol, x, result)
+        if recorded:
+            _replace(x, result if result.dtype == x.dtype else result.astype(x.dtype))
+        else:
+            _write(x, ..., result, name)
+        return x
+
+    operator.__name__ = operator.__qualname__ = f"__i{name}__"
+    operator.__doc__ = f"``x {symbol}= value``: changes ``x`` itself."
+    return operator
+
+
+def _is_recorded(x: Tensor, value: Any) -> bool:
+    return tape.mode.recording and (x._requires_grad or is_recorded_in(value))
+
+
+def _check_recordable(name: str, x: Tensor, value: Any, functional: str) -> None:
+    if x._requires_grad and x._node is None:
+        raise RuntimeError(
+            f"{name}: a leaf that requires grad cannot be changed in place while the tape records; "
+            f"do it inside no_grad(), or compute a new tensor: {functional}"
+        )
+    if _native.shares_memory(x, []) and _native.shares_memory(x, _saved_from(x, value)):
+        raise RuntimeError(
+            f"{name}: a view, another tensor, an array or the tape holds the memory of this tensor "
+            f"too and would miss the recorded change; compute a new tensor, {functional}, "
+            "or change a clone()"
+        )
+
+
+def _saved_from(x: Tensor, value: Any) -> list[Any]:
+    """What the calls that ``x`` and ``value`` come from have saved since ``x`` has its memory.
+
+    They need it as it is, and may well hold it: ``h[t] = w * h[t - 1]``.
+    """
+    oldest = 0 if x._node is None else x._node.number
+    saved: list[Any] = []
+    stack = [x._node, getattr(value, "_node", None)]
+    seen = set()
+    while stack:
+        node = stack.pop()
+        if isinstance(node, tape.Node) and node.number >= oldest and node not in seen:
+            seen.add(node)
+            saved.extend(node.saved)
+            stack.extend(node.parents)
+    return saved
+
+
+def _before(x: Tensor) -> Tensor:
+    """What ``x`` is now, as a tensor that will not change."""
+    before = wrap(x._array)
+    before._node = x._node
+    before._requires_grad = x._requires_grad
+    return before
+
+
+def _replace(x: Tensor, result: Tensor) -> None:
+    x._array = result._array
+    x._node = result._node
+    x._requires_grad = result._requires_grad
+    # Whoever saved the tensor itself finds other values in it from now on.
+    changes.mark(x._array, tape.mode.anomaly)
+
+
+def _check_result(name: str, symbol: str, x: Tensor, result: Tensor) -> None:
+    if result.shape != x.shape:
+        raise value_error(
+            name,
+            f"the result of {symbol}= must have the shape {x.shape} of the tensor it changes",
+            result_shape=result.shape,
+        )
+    same_kind = is_floating(x.dtype) or np.can_cast(result.dtype, x.dtype, "same_kind")
+    if not same_kind:
+        raise type_error(
+            name,
+            f"the result of {symbol}= must fit the dtype {x.dtype} of the tensor it changes "
+            f"(x = x {symbol} v makes a new one)",
+            result_dtype=str(result.dtype),
+        )
+
+
+def _write(x: Tensor, index: Any, value: Any, name: str = "setitem") -> None:
+    array = x._array
+    items = plain(name, index)
+    new = _in_dtype(name, value, array.dtype)
+    if isinstance(array, np.ndarray) and not array.flags.writeable:
+        raise value_error(name, "the memory of the tensor is read-only (change a clone() of it)")
+    try:
+        with np.errstate(all="ignore"):  # what is too large for a float is infinite
+            array[items] = new
+    except (IndexError, ValueError) as error:
+        check_updates(name, tuple(new.shape), selected(name, array.shape, index), "value")
+        if isinstance(error, IndexError):
+            raise explained(name, array.shape, items) from None
+        raise
+    except TypeError:
+        library = type(array).__module__.partition(".")[0]
+        raise type_error(name, "arrays must allow changes in place", library=library) from None
+    changes.mark(array, tape.mode.anomaly)
+
+
+def _in_dtype(name: str, value: Any, dtype: Any) -> Any:
+    """``value`` as an array that can be written: rounded to a float, but exact as anything else."""
+    if is_floating(dtype):
+        if type(value) is int and abs(value) < 2**1023:
+            value = float(value)  # NumPy has no integers beyond 64 bits
+        return to_array(value, None if hasattr(value, "dtype") else dtype, name)
+    new = to_array(value, op=name)
+    if new.dtype != dtype and not is_exact(new, dtype):
+        raise value_error(
+            name, f"value must fit dtype {dtype} (cast it with astype)", value_dtype=str(new.dtype)
+        )
+    return new

@@ -1,0 +1,280 @@
+"""Right arguments of every public callable of training, data, files and models, and wrong ones."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+import extensor as ex
+from extensor import data, models, train
+
+X = np.linspace(-1, 1, 24, dtype=np.float32).reshape(12, 2)
+Y = np.arange(12) % 2
+IMAGES = np.linspace(0, 1, 72, dtype=np.float32).reshape(2, 1, 6, 6)
+
+
+class Row(NamedTuple):
+    """A call that is right, and what is done with its result."""
+
+    call: Callable[..., Any]
+    arguments: dict[str, Any]
+    use: Callable[[Any], Any] = lambda result: result
+
+
+def model() -> Any:
+    return ex.models.mlp([2, 2])
+
+
+def trainer(**options: Any) -> Any:
+    net = model()
+    optimizer = ex.optim.SGD(net.parameters(), 0.1)
+    return train.Trainer(net, ex.cross_entropy, optimizer, **{"callbacks": [], **options})
+
+
+def made_trainer(**options: Any) -> Any:
+    net = model()
+    given = {"model": net, "loss": ex.cross_entropy, **options}
+    if "optimizer" not in given:
+        given["optimizer"] = ex.optim.SGD(net.parameters(), 0.1)
+    return train.Trainer(**given)
+
+
+def loader(**options: Any) -> Any:
+    return data.DataLoader(data.ArrayDataset(X, Y), **{"batch_size": 4, **options})
+
+
+def fitted(one: Any) -> None:
+    one.fit(loader(), 1, loader())
+    one.predict(X)
+
+
+def applied(transform: Any) -> None:
+    transform((IMAGES, np.array([0, 1])), ex.random.Generator(0))
+
+
+def ordered(sampler: Any) -> None:
+    sampler.order(ex.random.Generator(0))
+    len(sampler)
+
+
+def with_callback(callback: Any) -> None:
+    Path("run").exists()
+    one = trainer(callbacks=[callback], folder=f"run-{len(os.listdir())}")
+    one.fit(loader(), 2, loader())
+
+
+def measured(metric: Any) -> None:
+    metric.update(np.eye(2, dtype=np.float32), np.array([0, 1]))
+    metric.compute()
+
+
+def saved(_: Any) -> None:
+    ex.load("state")
+
+
+ARRAYS = "arrays.npz"
+
+ROWS: dict[str, Row] = {
+    "Trainer": Row(
+        made_trainer,
+        {
+            "model": None, "loss": ex.cross_entropy, "optimizer": None,
+            "metrics": {"accuracy": train.Accuracy()}, "accumulate": 1, "clip_norm": 1.0,
+            "clip_value": 1.0, "amp": None, "ema": None, "monitor": "loss", "callbacks": [],
+            "folder": None, "checkpoint_every": None, "keep": 1, "config": {},
+        },
+        fitted,
+    ),
+    "Trainer.fit": Row(
+        lambda **given: trainer().fit(**given),
+        {"train": loader(), "epochs": 1, "validation": loader()},
+    ),
+    "Trainer.evaluate": Row(lambda loader: trainer().evaluate(loader), {"loader": loader()}),
+    "Trainer.predict": Row(
+        lambda **given: trainer().predict(**given), {"inputs": X, "batch_size": 4}
+    ),
+    "Trainer.save": Row(
+        lambda name: trainer(folder=f"saved-{len(os.listdir())}").save(name), {"name": "best"}
+    ),
+    "Trainer.resume": Row(lambda path: trainer().resume(path), {"path": "checkpoint"}),
+    "Trainer.load_state_dict": Row(
+        lambda state: trainer().load_state_dict(state), {"state": trainer().state_dict()}
+    ),
+    "Trainer.log": Row(lambda record: trainer().log(record), {"record": {"event": "mine"}}),
+    "Accuracy": Row(train.Accuracy, {"ignore_index": None}, measured),
+    "Accuracy.update": Row(
+        lambda **given: train.Accuracy().update(**given),
+        {"output": np.eye(2, dtype=np.float32), "target": np.array([0, 1])},
+    ),
+    "RootMeanSquaredError.update": Row(
+        lambda **given: train.RootMeanSquaredError().update(**given), {"output": X, "target": X}
+    ),
+    "Perplexity": Row(train.Perplexity, {"ignore_index": -100}, measured),
+    "TopKAccuracy": Row(train.TopKAccuracy, {"k": 1, "ignore_index": None}, measured),
+    "ConfusionMatrix": Row(train.ConfusionMatrix, {"num_classes": 2, "ignore_index": 5}, measured),
+    "F1": Row(train.F1, {"num_classes": 2, "average": None, "ignore_index": 5}, measured),
+    "Precision": Row(train.Precision, {"num_classes": 2, "average": "macro"}, measured),
+    "Recall": Row(train.Recall, {"num_classes": 2, "average": "macro"}, measured),
+    "Mean.add": Row(lambda **given: train.Mean().add(**given), {"value": 1.0, "count": 2}),
+    "BestCheckpoint": Row(train.BestCheckpoint, {"monitor": "loss", "mode": "min"}, with_callback),
+    "EarlyStopping": Row(
+        train.EarlyStopping,
+        {"monitor": "loss", "patience": 1, "mode": "min", "min_delta": 0.0},
+        with_callback,
+    ),
+    "GradientHealth": Row(train.GradientHealth, {"every": 1}, with_callback),
+    "Logging": Row(train.Logging, {"every": 1}, with_callback),
+    "Progress": Row(train.Progress, {"stream": None}, with_callback),
+    "Checkpoints": Row(
+        train.Checkpoints, {"folder": "kept", "keep": 1}, lambda made: made.save({"a": 1}, 1)
+    ),
+    "Checkpoints.save": Row(
+        lambda **given: train.Checkpoints("kept").save(**given), {"state": {"a": 1}, "step": 1}
+    ),
+    "Checkpoints.save_as": Row(
+        lambda **given: train.Checkpoints("kept").save_as(**given),
+        {"name": "best", "state": {"a": 1}},
+    ),
+    "RunFolder": Row(train.RunFolder, {"path": "run"}, lambda run: run.holds_a_run()),
+    "read_log": Row(train.read_log, {"path": "log.jsonl"}),
+    "default_callbacks": Row(train.default_callbacks, {"folder": True}),
+    "ArrayDataset": Row(
+        lambda first, second: data.ArrayDataset(first, second),
+        {"first": X, "second": Y},
+        lambda made: made[0],
+    ),
+    "ArrayDataset.split": Row(
+        lambda **given: data.ArrayDataset(X).split(**given),
+        {"fraction": 0.5, "generator": ex.random.Generator(0)},
+    ),
+    "DataLoader": Row(
+        data.DataLoader,
+        {
+            "dataset": data.ArrayDataset(X, Y), "batch_size": 4, "shuffle": False, "sampler": None,
+            "drop_last": False, "transform": [], "workers": 0, "prefetch": 1, "generator": None,
+        },
+        list,
+    ),
+    "ImageFolder": Row(data.ImageFolder, {"root": "pictures", "size": 4, "mode": "L"}, lambda f: f[0]),
+    "SequentialSampler": Row(data.SequentialSampler, {"size": 3}, ordered),
+    "RandomSampler": Row(
+        data.RandomSampler, {"size": 3, "replacement": False, "num_samples": 2}, ordered
+    ),
+    "WeightedSampler": Row(
+        data.WeightedSampler,
+        {"weights": [1.0, 2.0], "num_samples": 2, "replacement": True},
+        ordered,
+    ),
+    "ShardSampler": Row(
+        data.ShardSampler,
+        {"sampler": data.SequentialSampler(4), "rank": 0, "workers": 2, "drop_last": False},
+        ordered,
+    ),
+    "Normalize": Row(data.Normalize, {"mean": 0.5, "std": 0.5, "scale": 1.0}, applied),
+    "RandomCrop": Row(data.RandomCrop, {"size": 4, "padding": 1}, applied),
+    "RandomFlip": Row(data.RandomFlip, {"p": 0.5, "axis": -1}, applied),
+    "Cutout": Row(data.Cutout, {"size": 2, "p": 0.5, "value": 0.0}, applied),
+    "Mixup": Row(data.Mixup, {"alpha": 0.5, "num_classes": 2}, applied),
+    "read_csv": Row(
+        data.read_csv, {"path": "a.csv", "target": -1, "delimiter": ",", "header": "auto"}
+    ),
+    "csv_classes": Row(data.csv_classes, {"path": "a.csv", "target": -1, "delimiter": ","}),
+    "read_arrays": Row(data.read_arrays, {"path": ARRAYS}),
+    "read_idx": Row(data.read_idx, {"path": "a.idx"}),
+    "read_cifar10": Row(lambda path: data.read_cifar10(path), {"path": "a.cifar"}),
+    "mnist": Row(data.mnist, {"root": "nowhere"}),
+    "fashion_mnist": Row(data.fashion_mnist, {"root": "nowhere"}),
+    "cifar10": Row(data.cifar10, {"root": "nowhere"}),
+    "save": Row(ex.save, {"path": "state", "state": {"a": 1}}, saved),
+    "load": Row(ex.load, {"path": "checkpoint", "foreign": True}),
+    "mlp": Row(models.mlp, {"sizes": [2, 3], "p": 0.5}, lambda net: net(X)),
+    "lenet5": Row(
+        models.lenet5,
+        {"num_classes": 2, "in_channels": 1, "image_size": 6},
+        lambda net: net(IMAGES),
+    ),
+    "gpt": Row(
+        models.gpt,
+        {"vocabulary": 5, "context": 4, "layers": 1, "heads": 2, "width": 4, "p": 0.0},
+        lambda net: net(np.zeros((1, 3), np.int64)),
+    ),
+    "resnet18": Row(models.resnet18, {"num_classes": 2, "in_channels": 3, "stem": "large"}),
+}  # fmt: skip
+
+
+class Table:
+    """Like a DataFrame: it has columns and gives them by name, and an array if asked."""
+
+    columns = ("a", "b")
+    shape = (12, 2)
+
+    def __len__(self) -> int:
+        return 12
+
+    def __getitem__(self, name: str) -> Any:
+        return {"a": X[:, 0], "b": X[:, 1]}[name]
+
+    def __iter__(self) -> Any:
+        return iter(self.columns)
+
+    def to_numpy(self) -> Any:
+        return X
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+        return X if dtype is None else X.astype(dtype)
+
+
+class Anything:
+    """An object of another kind."""
+
+
+WRONG: dict[str, Any] = {
+    "None": None,
+    "a word": "accuracy",
+    "an empty word": "",
+    "bytes": b"checkpoint",
+    "zero": 0,
+    "minus one": -1,
+    "three": 3,
+    "a fraction": 0.5,
+    "NaN": float("nan"),
+    "a number": 1e300,
+    "True": True,
+    "an array": X,
+    "classes": Y,
+    "words": np.array(["a", "b"]),
+    "objects": np.array([None, print], object),
+    "a tensor": ex.tensor(X),
+    "an empty array": np.zeros((0, 2), np.float32),
+    "a scalar": np.float64(0.5),
+    "a list": [1, "a"],
+    "an empty list": [],
+    "a list of words": ["accuracy"],
+    "a tuple of arrays": (X, Y),
+    "a list of pairs": [(X, Y)],
+    "a dict": {"a": 1},
+    "a dict of words": {"accuracy": "accuracy"},
+    "a function": ex.relu,
+    "a lambda": lambda *_: None,
+    "a class": train.Accuracy,
+    "a dict of a class": {"accuracy": train.Accuracy},
+    "a model": ex.nn.Linear(2, 2),
+    "a loss": ex.nn.MSELoss,
+    "a data set": data.ArrayDataset(X, Y),
+    "a data set without targets": data.ArrayDataset(X),
+    "a loader": loader(),
+    "a loader without targets": data.DataLoader(data.ArrayDataset(X), 4),
+    "a trainer": trainer(),
+    "a path": Path("state"),
+    "a folder": Path("pictures"),
+    "a table": Table(),
+    "an object": Anything(),
+    "a generator": (i for i in ()),
+    "a slice": slice(2),
+    "an optimizer class": ex.optim.SGD,
+    "an optimizer of others": ex.optim.SGD(ex.nn.Linear(3, 1).parameters(), 0.1),
+}

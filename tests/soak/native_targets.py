@@ -1,0 +1,261 @@
+"""Every entry of the extension, called behind the back of what checks arguments for it.
+
+A kernel gets what it got in a good call, with something of it replaced: it must decline or raise.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from typing import Any
+
+import numpy as np
+from calls import arrays_of, call, flat, hand_arguments
+from drawn_calls import Rng, anything, disguised, random_array
+from op_cases import CASES
+
+import extensor as ex
+from extensor import _native, engine, tape
+from extensor.op import OPS
+from extensor.tensor import Tensor
+from soak.public_calls import FUNCTIONS, MODULES, OPTIMIZERS, real, with_gradient
+from soak.targets import Call, Target
+
+KEPT = 12  # good calls of each kernel
+Recorded = tuple[tuple[Any, ...], ...]
+
+
+@cache
+def recorded() -> dict[str, list[Any]]:
+    """Good calls of kernels, by name: the case table's, and those of optimizers, layers and the like."""
+    names = {id(kernel): name for name, kernel in _native.kernels.items()}
+    found: dict[str, list[Any]] = {name: [] for name in names.values()}
+
+    def note(compute: Any, arrays: Any, attributes: Any, result: Any) -> None:
+        name = names.get(id(compute))
+        if name is not None and result is not NotImplemented and len(found[name]) < KEPT:
+            found[name].append((*arrays, *attributes))
+
+    rng = np.random.default_rng(0)
+    with warnings.catch_warnings(), engine.observe(note):
+        warnings.simplefilter("ignore")
+        for case in CASES:
+            for dtype in ("float32", "float64", "float16"):
+                _run(case, rng, dtype)
+        for name, options in OPTIMIZERS.items():
+            getattr(ex.optim, name)([with_gradient(rng, 2, 3)], *options).step()
+        for path, example in FUNCTIONS.items():
+            if path.startswith(("random.", "clip_grad", "optim.", "nn.init.")):
+                function: Any = ex
+                for part in path.split("."):
+                    function = getattr(function, part)
+                function(*example.arguments(rng), **example.keywords(rng))
+        for name, example in MODULES.items():
+            if example.used is not None and name != "Module":
+                made = getattr(ex.nn, name)(*example.arguments(rng), **example.keywords(rng))
+                outputs = flat(made(*example.used(rng)))
+                if getattr(outputs[0], "requires_grad", False):
+                    ex.sum(outputs[0]).backward()
+    return found
+
+
+def _run(case: Any, rng: Rng, dtype: str) -> None:
+    inputs = [_tensors(x) for x in arrays_of(case, rng, dtype)]
+    rule = OPS[case.op].rule
+    with np.errstate(all="ignore"):
+        output = call(case, inputs)
+        if rule is not None:
+            given = hand_arguments(case, inputs, output)
+            outputs = flat(output) if rule.several else flat(output)[:1]
+            seeds = [ex.ones_like(x) for x in outputs]
+            rule.function(seeds if rule.several else seeds[0], **given)
+
+
+def _tensors(x: Any) -> Any:
+    return [_tensors(item) for item in x] if isinstance(x, list) else ex.asarray(x)
+
+
+def _copied(x: Any) -> Any:
+    if isinstance(x, list):
+        return [_copied(item) for item in x]
+    return x.copy() if isinstance(x, np.ndarray) else x
+
+
+def _anything(rng: Rng) -> Any:
+    choice = rng.random()
+    if choice < 0.15:
+        return [_anything(rng) for _ in range(rng.integers(0, 3))]
+    if choice < 0.25:
+        return tuple(int(x) for x in rng.integers(-2, 5, rng.integers(0, 5)))
+    return anything(rng)
+
+
+def _replaced(values: list[Any], rng: Rng) -> list[Any]:
+    for _ in range(rng.integers(0, 3)):
+        if values:
+            values[rng.integers(len(values))] = _anything(rng)
+    choice = rng.random()
+    if choice < 0.05:
+        values = values[: rng.integers(len(values) + 1)]
+    elif choice < 0.1:
+        values.append(_anything(rng))
+    elif choice < 0.15 and len(values) > 1:
+        first, second = rng.integers(len(values), size=2)
+        values[first], values[second] = values[second], values[first]
+    return values
+
+
+# What these are for is to write into their first argument.
+def _changes(name: str) -> bool:
+    return name.endswith(("_update", "_")) or name.startswith(("random_", "fill", "copy", "assign"))
+
+
+def _kernel(name: str) -> Target:
+    def draw(rng: Rng) -> Call:
+        good = recorded()[name]
+        if good and rng.random() < 0.9:
+            values = [_copied(x) for x in good[rng.integers(len(good))]]
+            values = [disguised(x, rng) if isinstance(x, np.ndarray) else x for x in values]
+            values = [x.numpy() if isinstance(x, Tensor) else x for x in values]
+        else:
+            values = [_anything(rng) for _ in range(rng.integers(0, 9))]
+        return Call(_native.kernels[name], _replaced(values, rng), {}, _changes(name))
+
+    return Target(f"kernel {name}", draw, public=False)
+
+
+@contextmanager
+def restored() -> Iterator[None]:
+    """The extension's own settings as they were, whatever a call does to them."""
+    try:
+        yield
+    finally:
+        _native.set_classes(Tensor, tape.Node)
+        _native.set_observed(False)
+        _native.register_bfloat16(ex.bfloat16.num)
+        _native.mode.recording, _native.mode.anomaly, _native.mode.casting = True, False, False
+        _native.mode.epsilon = 1e-10
+
+
+def _function(name: str) -> Target:
+    def run(*args: Any) -> Any:
+        with restored():
+            result = getattr(_native, name)(*args)
+            _use(result)
+
+    def draw(rng: Rng) -> Call:
+        good: dict[str, list[Any]] = {
+            "wrap": [random_array(rng)],
+            "empty": [(2, 3), np.dtype("float32")],
+            "shares_memory": [ex.tensor(real(rng, 3)), [real(rng, 3), ex.tensor(real(rng, 2))]],
+            "exchange_gradient": [ex.tensor(real(rng, 3)), None, ex.tensor(real(rng, 3))],
+            "set_classes": [Tensor, tape.Node],
+            "set_observed": [True],
+            "set_num_threads": [2],
+            "set_memory_cache_limit": [2**20],
+            "register_bfloat16": [ex.bfloat16.num],
+        }
+        return Call(run, _replaced(good.get(name, []), rng), {}, True)
+
+    return Target(f"_native.{name}", draw, public=False)
+
+
+def _use(made: Any) -> None:
+    """What was made of junk meets an op, a print and a backward pass."""
+    if isinstance(made, Tensor):
+        for use in (lambda: made + made, lambda: repr(made), lambda: made.sum().backward()):
+            try:
+                use()
+            except Exception:
+                continue
+
+
+def _dispatcher(rng: Rng) -> Call:
+    kernels = list(_native.kernels.values())
+
+    def run(*args: Any) -> None:
+        made = _native.Dispatcher(*args)
+        if rng.random() < 0.5:
+            made.set_rule(*_replaced([OPS["add"].rule, (0, 1), (0, 1), (0, 1)], rng))
+        x = ex.tensor(real(rng, 3), requires_grad=True)
+        made(*_replaced([x, x], rng))
+
+    good = [lambda *a: None, kernels[rng.integers(len(kernels))], ("a", "b"), (..., ...), (0, 1), 2,
+            (False, False)]  # fmt: skip
+    return Call(run, _replaced(good, rng), {}, True)
+
+
+def _replayer(rng: Rng) -> Call:
+    names = [name for name in _native.kernels if name.endswith("_backward")]
+    name = names[rng.integers(len(names))]
+    good = recorded()[name]
+    values = [_copied(x) for x in good[rng.integers(len(good))]] if good else [real(rng, 3)]
+
+    def run(*args: Any) -> None:
+        made = _native.Replayer(*args)
+        gradient, *saved = [ex.asarray(x) if isinstance(x, np.ndarray) else x for x in values]
+        made(*_replaced([gradient, tuple(_replaced(saved, rng)), (True,) * len(saved)], rng))
+
+    eps_at, single = int(rng.integers(-1, 4)), bool(rng.random() < 0.5)
+    return Call(run, _replaced([_native.kernels[name], eps_at, single], rng), {}, True)
+
+
+def _tensor_members(rng: Rng) -> Call:
+    def run(value: Any, name: str) -> None:
+        x = ex.tensor(real(rng, 3), requires_grad=True)
+        y = x * 2
+        for target in (x, y):
+            if rng.random() < 0.2:
+                delattr(target, name)
+            else:
+                setattr(target, name, value)
+        with restored():
+            _use(y)
+            _use(x)
+
+    name = ["_array", "_requires_grad", "_node", "_hooks", "grad"][rng.integers(5)]
+    return Call(run, [_anything(rng), name], {}, True)
+
+
+def _node_members(rng: Rng) -> Call:
+    def run(value: Any, name: str) -> None:
+        y = ex.tensor(real(rng, 3), requires_grad=True) * ex.tensor(real(rng, 3))
+        node = y._node if rng.random() < 0.7 else _native.NodeBase(*_replaced([None, (), ()], rng))
+        if rng.random() < 0.2:
+            delattr(node, name)
+        else:
+            setattr(node, name, value)
+        _use(y)
+
+    name = ["rule", "saved", "parents", "hooks", "place", "number"][rng.integers(6)]
+    return Call(run, [_anything(rng), name], {}, True)
+
+
+def _mode(rng: Rng) -> Call:
+    def run(value: Any, name: str) -> None:
+        with restored():
+            setattr(_native.mode, name, value)
+            _use(ex.tensor(real(rng, 3), requires_grad=True) * 2)
+
+    return Call(
+        run, [_anything(rng), ["recording", "anomaly", "casting", "epsilon"][rng.integers(4)]], {}
+    )
+
+
+def native_targets() -> list[Target]:
+    functions = (
+        "wrap empty shares_memory exchange_gradient next_number clock advance_clock set_classes "
+        "set_observed num_threads set_num_threads memory_stats reset_peak_memory trim_memory "
+        "set_memory_cache_limit register_bfloat16 TensorBase NodeBase"
+    ).split()
+    return [
+        *(_kernel(name) for name in _native.kernels),
+        *(_function(name) for name in functions),
+        Target("_native.Dispatcher", _dispatcher, public=False),
+        Target("_native.Replayer", _replayer, public=False),
+        Target("_native.TensorBase members", _tensor_members, public=False),
+        Target("_native.NodeBase members", _node_members, public=False),
+        Target("_native.mode", _mode, public=False),
+    ]

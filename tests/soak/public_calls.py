@@ -1,0 +1,380 @@
+"""One good call of every public function that is no op, and of every class: what the fuzz spoils.
+
+An entry draws the arguments. A class has a second function, which uses what was made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from drawn_calls import Rng
+
+import extensor as ex
+from extensor import nn, optim
+from extensor.tensor import Tensor
+
+Arguments = tuple[list[Any], dict[str, Any]]
+
+
+class Example(NamedTuple):
+    """How a function is called, and what is done with what it makes."""
+
+    arguments: Callable[[Rng], tuple[Any, ...]]
+    keywords: Callable[[Rng], dict[str, Any]] = lambda rng: {}
+    used: Callable[[Rng], tuple[Any, ...]] | None = None
+    changes: bool = False  # its arguments, which is what it is for
+
+
+def real(rng: Rng, *shape: int) -> np.ndarray:
+    return rng.uniform(-2, 2, shape).astype(np.float32)
+
+
+def leaf(rng: Rng, *shape: int) -> Tensor:
+    return ex.tensor(real(rng, *shape), requires_grad=True)
+
+
+def with_gradient(rng: Rng, *shape: int) -> Tensor:
+    made = leaf(rng, *shape)
+    made.grad = ex.tensor(real(rng, *shape))
+    return made
+
+
+def whole(rng: Rng, high: int, *shape: int) -> np.ndarray:
+    return rng.integers(0, high, shape)
+
+
+def optimizer(rng: Rng) -> optim.Optimizer:
+    groups = [
+        {"params": [with_gradient(rng, 2, 3)]},
+        {"params": [with_gradient(rng, 2)], "lr": 0.5},
+    ]
+    return optim.SGD(groups, lr=0.1, momentum=0.9)
+
+
+def _functions(rng: Rng) -> Any:
+    choices: list[Any] = [ex.sin, ex.sum, lambda x: x * x, lambda x: (x, x + 1), lambda x: 3]
+    return choices[rng.integers(len(choices))]
+
+
+def _recorded(rng: Rng) -> Tensor:
+    return ex.sum(ex.sin(leaf(rng, 3)))
+
+
+SIZES = {"dtype": "float64", "requires_grad": True}
+# fmt: off
+FUNCTIONS: dict[str, Example] = {
+    "zeros": Example(lambda rng: ((2, 3),), lambda rng: dict(SIZES)),
+    "ones": Example(lambda rng: (4,), lambda rng: dict(SIZES)),
+    "empty": Example(lambda rng: ([2, 0],), lambda rng: dict(SIZES)),
+    "full": Example(lambda rng: ((2, 3), 1.5), lambda rng: dict(SIZES)),
+    "zeros_like": Example(lambda rng: (real(rng, 2, 3),), lambda rng: dict(SIZES)),
+    "ones_like": Example(lambda rng: (real(rng, 2, 3),), lambda rng: dict(SIZES)),
+    "empty_like": Example(lambda rng: (real(rng, 2, 3),), lambda rng: dict(SIZES)),
+    "full_like": Example(lambda rng: (real(rng, 2, 3), 2), lambda rng: dict(SIZES)),
+    "arange": Example(lambda rng: (0, 10, 2, "int32", False)),
+    "linspace": Example(lambda rng: (0.0, 1.0, 7, True, "float32", False)),
+    "eye": Example(lambda rng: (3, 4, 1, "float32", False)),
+    "asarray": Example(lambda rng: (real(rng, 3), "float64")),
+    "tensor": Example(lambda rng: (real(rng, 3), "float64", True)),
+    "Tensor": Example(lambda rng: (real(rng, 3), "float64", True)),
+    "from_dlpack": Example(lambda rng: (real(rng, 3),)),
+    "one_hot": Example(lambda rng: (whole(rng, 3, 4), 3, "float32")),
+    "broadcast_shapes": Example(lambda rng: ((2, 1), (3,))),
+    "are_shapes_broadcastable": Example(lambda rng: ((2, 1), (3,))),
+    "compute_broadcast_strides": Example(lambda rng: ((2, 1), (4, 2, 3))),
+    "meshgrid": Example(lambda rng: (real(rng, 2), real(rng, 3)), lambda rng: {"indexing": "ij"}),
+    "backward": Example(lambda rng: (_recorded(rng), real(rng), True, False)),
+    "grad": Example(lambda rng: (_recorded(rng), leaf(rng, 3), real(rng), False, True, True)),
+    "vjp": Example(lambda rng: (_functions(rng), real(rng, 2))),
+    "jvp": Example(lambda rng: (_functions(rng), real(rng, 2), real(rng, 2), False)),
+    "jacobian": Example(lambda rng: (_functions(rng), real(rng, 2), False)),
+    "hessian": Example(lambda rng: (ex.sum, real(rng, 2), False)),
+    "checkpoint": Example(lambda rng: (_functions(rng), leaf(rng, 2))),
+    "check_gradient": Example(
+        lambda rng: (_functions(rng), rng.uniform(1, 2, 2)),
+        lambda rng: {
+            "order": 1, "eps": 1e-4, "rtol": 1e-6, "atol": 1e-8, "max_elements": 4,
+            "directions": 1, "kinks": True, "seed": 0, "raise_on_failure": False,
+        },
+    ),
+    "gradient_eps": Example(lambda rng: (1e-6,)),
+    "no_grad": Example(lambda rng: ()),
+    "enable_grad": Example(lambda rng: ()),
+    "detect_anomaly": Example(lambda rng: ()),
+    "is_grad_enabled": Example(lambda rng: ()),
+    "get_default_dtype": Example(lambda rng: ()),
+    "get_num_threads": Example(lambda rng: ()),
+    "memory_stats": Example(lambda rng: ()),
+    "reset_peak_memory": Example(lambda rng: ()),
+    "trim_memory": Example(lambda rng: ()),
+    "set_default_dtype": Example(lambda rng: ("float64",)),
+    "set_num_threads": Example(lambda rng: (2,)),
+    "set_memory_cache_limit": Example(lambda rng: (2**20,)),
+    "save": Example(lambda rng: ("file.safetensors", {"a": real(rng, 2), "b": [1, "c", None]})),
+    "load": Example(lambda rng: ("file.safetensors",)),
+    "sgd_step": Example(
+        lambda rng: (real(rng, 3), real(rng, 3), 0.1, 0.9, 0.1, 0.01, False, real(rng, 3))
+    ),
+    "adam_step": Example(
+        lambda rng: (real(rng, 3), real(rng, 3), real(rng, 3), np.abs(real(rng, 3)), 2, 0.1,
+                     (0.9, 0.99), 1e-8, 0.1)
+    ),
+    "adamw_step": Example(
+        lambda rng: (real(rng, 3), real(rng, 3), real(rng, 3), np.abs(real(rng, 3)), 2, 0.1,
+                     (0.9, 0.99), 1e-8, 0.1)
+    ),
+    "rmsprop_step": Example(
+        lambda rng: (real(rng, 3), real(rng, 3), np.abs(real(rng, 3)), 0.1, 0.9, 1e-8, 0.1, 0.5,
+                     real(rng, 3))
+    ),
+    "adagrad_step": Example(
+        lambda rng: (real(rng, 3), real(rng, 3), np.abs(real(rng, 3)), 2, 0.1, 0.1, 0.1, 1e-8)
+    ),
+    "clip_grad_norm": Example(
+        lambda rng: ([with_gradient(rng, 2), with_gradient(rng, 3)], 1.0, 2.0, False), changes=True
+    ),
+    "clip_grad_value": Example(
+        lambda rng: ([with_gradient(rng, 2), with_gradient(rng, 3)], 1.0), changes=True
+    ),
+    "optim.orthogonalize": Example(
+        lambda rng: (ex.tensor(real(rng, 3, 2)), (3.4445, -4.775, 2.0315), 5, 1e-7)
+    ),
+    "random.rand": Example(lambda rng: (2, 3), lambda rng: dict(SIZES)),
+    "random.randn": Example(lambda rng: ((2, 3),), lambda rng: dict(SIZES)),
+    "random.uniform": Example(lambda rng: (-1.0, 2.0, (2, 3), "float32", False, None)),
+    "random.normal": Example(lambda rng: (1.0, 2.0, (2, 3), "float64", False, None)),
+    "random.randint": Example(lambda rng: (0, 9, (2, 3), "int32", ex.random.Generator(3))),
+    "random.bernoulli": Example(lambda rng: (0.3, (2, 3), "float32", ex.random.Generator(3))),
+    "random.choice": Example(lambda rng: (5, (2,), False, [0.2] * 5, ex.random.Generator(3))),
+    "random.permutation": Example(lambda rng: (real(rng, 4, 2), ex.random.Generator(3))),
+    "random.manual_seed": Example(lambda rng: (3,)),
+    "random.get_state": Example(lambda rng: ()),
+    "random.set_state": Example(lambda rng: ((3, 4),)),
+    "random.Generator": Example(lambda rng: (3,)),
+    "nn.init.calculate_fans": Example(lambda rng: ((4, 3, 2),)),
+    "nn.init.calculate_gain": Example(lambda rng: ("leaky_relu", 0.2)),
+    "nn.init.constant": Example(lambda rng: ((2, 3), 1.5, "float32")),
+    "nn.init.zeros": Example(lambda rng: ((2, 3), "float32")),
+    "nn.init.ones": Example(lambda rng: ((2, 3), "float32")),
+    "nn.init.normal": Example(lambda rng: ((2, 3), "float32", 0.0, 1.0, None)),
+    "nn.init.uniform": Example(lambda rng: ((2, 3), "float32", 0.0, 1.0, None)),
+    "nn.init.truncated_normal": Example(lambda rng: ((2, 3), "float32", 0.0, 1.0, -2.0, 2.0, None)),
+    "nn.init.orthogonal": Example(lambda rng: ((2, 3), "float32", 1.0, None)),
+    "nn.init.xavier_uniform": Example(lambda rng: (3, 2, (2, 3), "float32", 1.0, None)),
+    "nn.init.xavier_normal": Example(lambda rng: (3, 2, (2, 3), "float32", 1.0, None)),
+    "nn.init.kaiming_uniform": Example(
+        lambda rng: (3, 2, (2, 3), "float32", 0.1, "fan_out", "leaky_relu", None)
+    ),
+    "nn.init.kaiming_normal": Example(
+        lambda rng: (3, 2, (2, 3), "float32", 0.1, "fan_in", "relu", None)
+    ),
+    "nn.init.constant_": Example(lambda rng: (leaf(rng, 2, 3), 1.5), changes=True),
+    "nn.init.zeros_": Example(lambda rng: (leaf(rng, 2, 3),), changes=True),
+    "nn.init.ones_": Example(lambda rng: (leaf(rng, 2, 3),), changes=True),
+    "nn.init.normal_": Example(lambda rng: (leaf(rng, 2, 3), 0.0, 1.0, None), changes=True),
+    "nn.init.uniform_": Example(lambda rng: (leaf(rng, 2, 3), 0.0, 1.0, None), changes=True),
+    "nn.init.trunc_normal_": Example(
+        lambda rng: (leaf(rng, 2, 3), 0.0, 1.0, -2.0, 2.0, None), changes=True
+    ),
+    "nn.init.orthogonal_": Example(lambda rng: (leaf(rng, 2, 3), 1.0, None), changes=True),
+    "nn.init.xavier_uniform_": Example(lambda rng: (leaf(rng, 2, 3), 1.0, None), changes=True),
+    "nn.init.xavier_normal_": Example(lambda rng: (leaf(rng, 2, 3), 1.0, None), changes=True),
+    "nn.init.kaiming_uniform_": Example(
+        lambda rng: (leaf(rng, 2, 3), 0.1, "fan_out", "leaky_relu", None), changes=True
+    ),
+    "nn.init.kaiming_normal_": Example(
+        lambda rng: (leaf(rng, 2, 3), 0.1, "fan_in", "relu", None), changes=True
+    ),
+    "amp.autocast": Example(lambda rng: ("bfloat16", True)),
+    "data.digits": Example(lambda rng: ()),
+    "data.read_arrays": Example(lambda rng: ("array.npy",)),
+    "data.read_csv": Example(lambda rng: ("table.csv", -1, ",")),
+    "data.csv_classes": Example(lambda rng: ("table.csv", -1, ",")),
+    "data.read_idx": Example(lambda rng: ("missing.idx",)),
+    "data.read_cifar10": Example(lambda rng: ("missing.bin",)),
+    "models.mlp": Example(lambda rng: ([3, 4, 2], 0.1), used=lambda rng: (real(rng, 2, 3),)),
+    "models.lenet5": Example(lambda rng: (3, 1, 28), used=lambda rng: (real(rng, 1, 1, 28, 28),)),
+    "models.gpt": Example(
+        lambda rng: (7, 4, 1, 2, 8, 0.0), used=lambda rng: (whole(rng, 7, 1, 4),)
+    ),
+    "models.resnet18": Example(lambda rng: (2, 1, "small")),
+    "models.ResNet": Example(lambda rng: ([1, 1], 2, 1, "small")),
+}
+# fmt: on
+
+
+def _images(rng: Rng) -> tuple[Any, ...]:
+    return (real(rng, 2, 4, 6, 5),)
+
+
+def _lines(rng: Rng) -> tuple[Any, ...]:
+    return (real(rng, 2, 4, 6),)
+
+
+def _rows(rng: Rng) -> tuple[Any, ...]:
+    return (real(rng, 3, 4),)
+
+
+def _pairs(rng: Rng) -> tuple[Any, ...]:
+    return real(rng, 3, 4), real(rng, 3, 4)
+
+
+def _chances(rng: Rng) -> tuple[Any, ...]:
+    return rng.uniform(0.1, 0.9, (3, 4)), rng.uniform(0, 1, (3, 4))
+
+
+def _steps(rng: Rng) -> tuple[Any, ...]:
+    return (real(rng, 5, 2, 4),)
+
+
+def _plain(*arguments: Any, **keywords: Any) -> Callable[..., Any]:
+    return lambda rng: arguments
+
+
+def _module(
+    arguments: tuple[Any, ...] = (),
+    used: Callable[[Rng], tuple[Any, ...]] = _rows,
+    **keywords: Any,
+) -> Example:
+    return Example(lambda rng: arguments, lambda rng: dict(keywords), used)
+
+
+MODULES: dict[str, Example] = {
+    **{
+        name: _module()
+        for name in "SELU Hardsigmoid Hardswish Mish ReLU ReLU6 SiLU Sigmoid Softsign Tanh".split()
+    },
+    "ELU": _module((0.5, False)),
+    "GELU": _module(("tanh",)),
+    "GLU": _module((-1,)),
+    "Hardtanh": _module((-1.0, 1.0, False)),
+    "LeakyReLU": _module((0.1, False)),
+    "LogSoftmax": _module((-1,)),
+    "Softmax": _module((1,)),
+    "Softplus": _module((1.0, 20.0)),
+    "PReLU": _module((4, 0.25), dtype="float32"),
+    "Identity": _module((1,)),
+    "Flatten": _module((1, -1), _images),
+    "Linear": _module((4, 3, True), dtype="float32"),
+    "Embedding": _module(
+        (5, 3, 1), lambda rng: (whole(rng, 5, 2, 3),), dtype="float32"
+    ),
+    "Dropout": _module((0.3, False)),
+    "Dropout2d": _module((0.3, False), _images),
+    "Conv1d": _module((4, 6, 3, 1, "same", 1, 2, True, "zeros"), _lines, dtype="float32"),
+    "Conv2d": _module((4, 6, (3, 2), 2, 1, 1, 2, True, "zeros"), _images, dtype="float32"),
+    "ConvTranspose1d": _module((4, 6, 3, 2, 1, 1, 2, True, 1), _lines, dtype="float32"),
+    "ConvTranspose2d": _module((4, 6, 3, 2, 1, 1, 2, True, 1), _images, dtype="float32"),
+    "MaxPool1d": _module((2, 2, 0, 1), _lines, ceil_mode=True),
+    "MaxPool2d": _module((2, 2, 0, 1), _images, ceil_mode=False),
+    "AvgPool1d": _module((2, 2, 0, True, True), _lines),
+    "AvgPool2d": _module(((2, 3), 2, 1, False, True), _images),
+    "AdaptiveAvgPool1d": _module((2,), _lines),
+    "AdaptiveAvgPool2d": _module(((2, 3),), _images),
+    "BatchNorm1d": _module((4, 1e-5, 0.1, True, True), _rows, bias=True, dtype="float32"),
+    "BatchNorm2d": _module((4, 1e-5, 0.1, True, True), _images, bias=True, dtype="float32"),
+    "InstanceNorm2d": _module((4, 1e-5, 0.1, True, True), _images, bias=True, dtype="float32"),
+    "GroupNorm": _module((2, 4, 1e-5, True), _images, bias=True, dtype="float32"),
+    "LayerNorm": _module((4, 1e-5, True, True), _rows, dtype="float32"),
+    "RMSNorm": _module(([4], 1e-5, True), _rows, dtype="float32"),
+    "MultiHeadAttention": _module(
+        (4, 2, 0.0, True), lambda rng: (real(rng, 3, 2, 4),) * 3, kdim=None, vdim=None,
+        batch_first=True,
+    ),
+    "MultiheadAttention": _module((4, 2, 0.1, True), lambda rng: (real(rng, 3, 2, 4),) * 3),
+    "TransformerEncoderLayer": _module(
+        (4, 2, 8, 0.1, "relu", 1e-5, True, False, True), lambda rng: (real(rng, 2, 3, 4),)
+    ),
+    "RNN": _module((4, 3, 2, "tanh", True, False, 0.1, True), _steps, dtype="float32"),
+    "LSTM": _module((4, 3, 1, True, True, 0.0, False), _steps, dtype="float32"),
+    "GRU": _module((4, 3, 1, True, True, 0.0, False), _steps, dtype="float32"),
+    "RNNCell": _module((4, 3, True, "relu"), lambda rng: (real(rng, 2, 4), real(rng, 2, 3))),
+    "LSTMCell": _module(
+        (4, 3, True), lambda rng: (real(rng, 2, 4), (real(rng, 2, 3), real(rng, 2, 3)))
+    ),
+    "GRUCell": _module((4, 3, True), lambda rng: (real(rng, 2, 4), real(rng, 2, 3))),
+    "BCELoss": _module((None,), _chances, reduction="sum"),
+    "BCEWithLogitsLoss": _module((None,), _pairs, reduction="mean", pos_weight=None),
+    "CosineEmbeddingLoss": _module(
+        (0.1,), lambda rng: (*_pairs(rng), np.array([1, -1, 1])), reduction="mean"
+    ),
+    "CrossEntropyLoss": _module(
+        (None,), lambda rng: (real(rng, 3, 4), whole(rng, 4, 3)), ignore_index=-100,
+        reduction="mean", label_smoothing=0.1,
+    ),
+    "NLLLoss": _module(
+        (None,), lambda rng: (real(rng, 3, 4), whole(rng, 4, 3)), ignore_index=-100,
+        reduction="mean",
+    ),
+    "FocalLoss": _module((0.25, 2.0, "mean"), _chances),
+    "HingeLoss": _module((), _pairs, reduction="mean"),
+    "HuberLoss": _module(("mean", 1.0), _pairs),
+    "KLDivLoss": _module((), _pairs, reduction="batchmean", log_target=True),
+    "L1Loss": _module((), _pairs, reduction="mean"),
+    "MSELoss": _module((), _pairs, reduction="none"),
+    "SmoothL1Loss": _module((), _pairs, reduction="mean", beta=0.5),
+    "TripletMarginLoss": _module(
+        (1.0, 2.0), lambda rng: (*_pairs(rng), real(rng, 3, 4)), swap=False, reduction="mean"
+    ),
+    "Parameter": Example(lambda rng: (real(rng, 2), True)),
+    "ParameterList": Example(lambda rng: ([ex.ones(2), ex.ones(3)],)),
+    "ParameterDict": Example(lambda rng: ({"a": ex.ones(2)},)),
+    "ModuleList": Example(lambda rng: ([nn.ReLU(), nn.Linear(2, 2)],)),
+    "ModuleDict": Example(lambda rng: ({"a": nn.ReLU()},)),
+    "Sequential": Example(lambda rng: (nn.Linear(4, 3), nn.ReLU()), used=_rows),
+    "Module": Example(lambda rng: (), used=_rows),
+}  # fmt: skip
+
+OPTIMIZERS: dict[str, tuple[Any, ...]] = {
+    "SGD": (0.1, 0.9, 0.0, 0.01, True),
+    "Adam": (0.1, (0.9, 0.99), 1e-8, 0.01, True),
+    "AdamW": (0.1, (0.9, 0.99), 1e-8, 0.01, False),
+    "RMSprop": (0.1, 0.9, 1e-8, 0.01, 0.5, True),
+    "Adagrad": (0.1, 0.01, 0.01, 0.1, 1e-8),
+    "Adadelta": (1.0, 0.9, 1e-6, 0.01),
+    "Lion": (0.1, (0.9, 0.99), 0.01),
+    "LAMB": (0.1, (0.9, 0.99), 1e-6, 0.01),
+    "Muon": (0.1, 0.1, 0.95, True, (3.4, -4.7, 2.0), 1e-7, 5, None),
+}
+SCHEDULES: dict[str, tuple[Any, ...]] = {
+    "StepLR": (2, 0.5, -1, False),
+    "MultiStepLR": ([2, 4], 0.5, -1, False),
+    "ExponentialLR": (0.9, -1, False),
+    "CosineAnnealingLR": (10, 0.0, -1, False),
+    "WarmupLR": (3, 0.1, -1, False),
+    "WarmupCosineLR": (3, 10, 0.01, 0.1, -1, False),
+    "OneCycleLR": (
+        [0.1, 0.2], 10, None, None, 0.3, "cos", True, 0.85, 0.95, 25.0, 1e4, False, -1, False
+    ),
+    "ReduceLROnPlateau": ("min", 0.1, 2, 1e-4, "rel", 0, [0.0, 0.1], 1e-8),
+    "LambdaLR": (lambda count: 0.5**count, -1, False),
+}  # fmt: skip
+DATA: dict[str, Example] = {
+    "ArrayDataset": Example(lambda rng: (real(rng, 4, 2), whole(rng, 3, 4))),
+    "DataLoader": Example(
+        lambda rng: (
+            ex.data.ArrayDataset(real(rng, 4, 2), whole(rng, 3, 4)), 2, True, None, False, (), 0, 2,
+            ex.random.Generator(3),
+        )
+    ),
+    "Cutout": Example(lambda rng: (2, 1.0, 0.0)),
+    "Mixup": Example(lambda rng: (0.5, 3)),
+    "Normalize": Example(lambda rng: ([0.1, 0.2], [1.0, 2.0], 1.0)),
+    "RandomCrop": Example(lambda rng: ((2, 2), 1)),
+    "RandomFlip": Example(lambda rng: (0.5, -1)),
+    "RandomSampler": Example(lambda rng: (5, True, 7)),
+    "SequentialSampler": Example(lambda rng: (5,)),
+    "WeightedSampler": Example(lambda rng: ([0.1, 0.2, 0.7], 5, True)),
+    "ShardSampler": Example(lambda rng: (ex.data.SequentialSampler(5), 0, 2, False)),
+    "ImageFolder": Example(lambda rng: (".", 8, "RGB")),
+}  # fmt: skip
+# Names in the lists of public ones that nobody calls: protocols, constants, kinds of errors.
+NOT_CALLED = set(
+    "NONDIFFERENTIABLE ExTensor Function GradientError GradientReport Mistake BatchDataset Dataset "
+    "Optimizer Schedule Sampler default_generator DamagedFileError init EMA GradScaler GPT LeNet5 "
+    "amp data io models nn optim random train "
+    "mnist fashion_mnist cifar10 "  # they download
+    "bool_ float16 float32 float64 int8 int16 int32 int64 uint8 uint16 uint32 uint64".split()
+)
