@@ -252,8 +252,8 @@ def test_one_sample_without_a_batch(made: Any, shape: tuple[int, ...]) -> None:
         ),
         (
             lambda: nn.Linear(2, 3, device="cuda"),
-            "Linear: device must be None or 'cpu' (anything else is not implemented), "
-            "got device='cuda'",
+            "Linear: device must be None or 'cpu' (this library computes on the CPU, so there is no "
+            "device to choose), got device='cuda'",
         ),
         (
             lambda: ex.relu(ex.ones(2), inplace=True),
