@@ -141,6 +141,17 @@ def test_decisions_are_all_listed() -> None:
     assert listed == sorted(path.name for path in (ROOT / "docs" / "adr").glob("*.md"))
 
 
+def test_worked_example_has_a_stub(
+    example: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(str(ROOT / "tools"))
+    stubs = _tool("stubs")
+    assert stubs.function("cube", ex.cube)[0] == "def cube(x: TensorLike) -> Tensor:"
+    assert stubs.function("cube_backward", ex.cube_backward)[0] == (
+        "def cube_backward(grad_output: TensorLike, x: TensorLike) -> Tensor:"
+    )
+
+
 def test_worked_example(example: dict[str, Any], rng: np.random.Generator) -> None:
     """Its docstring runs, and the tests that its rows would generate pass."""
     session = doctest.DocTestParser().get_doctest(ex.cube.__doc__, {}, "cube", None, None)

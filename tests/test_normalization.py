@@ -98,7 +98,9 @@ def test_a_second_call_does_not_disturb_the_first(rng: np.random.Generator) -> N
 def test_read_only_statistics_cannot_move() -> None:
     fixed = np.zeros(3)
     fixed.flags.writeable = False
-    with pytest.raises(ValueError, match=r"^batch_norm: setitem: the memory of the tensor is read-only"):
+    with pytest.raises(
+        ValueError, match=r"^batch_norm: setitem: the memory of the tensor is read-only"
+    ):
         ex.batch_norm(np.ones((2, 3)), fixed, np.ones(3), training=True)
 
 

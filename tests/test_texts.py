@@ -45,6 +45,31 @@ ERRORS = [
         "clip: min_val must be a number without a gradient (or use maximum, minimum), "
         "got min_val=Tensor(float32, shape=())",
     ),
+    (
+        lambda: nn.MSELoss(reduction=3),
+        "MSELoss: reduction must be a string, got reduction=3",
+    ),
+    (
+        lambda: nn.KLDivLoss(reduction=3),
+        "KLDivLoss: reduction must be a string, got reduction=3",
+    ),
+    (
+        lambda: nn.RNN(2, 3, nonlinearity=3),
+        "RNN: nonlinearity must be a string, got nonlinearity=3",
+    ),
+    (
+        lambda: nn.Conv2d(1, 1, 3, padding_mode=3),
+        "Conv2d: padding_mode must be a string, got padding_mode=3",
+    ),
+    (
+        lambda: nn.AdaptiveAvgPool2d("3"),
+        "AdaptiveAvgPool2d: output_size must be an int, a sequence of ints or None, "
+        "got output_size='3'",
+    ),
+    (
+        lambda: ex.random.rand((2, 3), requires_grad=[]),
+        "rand: requires_grad must be a bool, got requires_grad=[]",
+    ),
     (lambda: ex.relu_backward(ex.ones(2), None), "relu_backward: x must be a tensor, got x=None"),
     (
         lambda: ex.split_backward([]),

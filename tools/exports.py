@@ -1,4 +1,4 @@
-"""Write src/extensor/ops/__init__.py from the registry. Run it after adding an op."""
+"""Write src/extensor/ops/__init__.py and the stubs beside it from the registry, after adding an op."""
 
 from __future__ import annotations
 
@@ -49,4 +49,7 @@ def text() -> str:
 if __name__ == "__main__":
     for module in pkgutil.iter_modules(extensor.ops.__path__):
         importlib.import_module(f"extensor.ops.{module.name}")
-    (Path(extensor.ops.__path__[0]) / "__init__.py").write_text(text())
+    folder = Path(extensor.ops.__path__[0])
+    (folder / "__init__.py").write_text(text())
+    for name, stub in importlib.import_module("stubs").STUBS.items():
+        (folder / name).write_text(stub())

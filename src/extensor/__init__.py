@@ -63,7 +63,11 @@ from extensor.tape import (
 from extensor.tensor import Tensor, tensor
 
 if TYPE_CHECKING:
+    from numpy import dtype as _dtype
+
     from extensor import amp, data, io, models, nn, optim, train
+    from extensor import gradcheck as gradcheck
+    from extensor import typing as typing
     from extensor.gradcheck import GradientError, GradientReport, Mistake, check_gradient
     from extensor.io import load, save
     from extensor.nn.init import xavier_normal, xavier_uniform
@@ -76,6 +80,8 @@ if TYPE_CHECKING:
         rmsprop_step,
         sgd_step,
     )
+
+    bfloat16: _dtype[Any]
 
 __version__ = "0.1.0"
 
@@ -173,18 +179,23 @@ _LAZY = {
     **dict.fromkeys(("xavier_normal", "xavier_uniform"), "nn.init"),
     **dict.fromkeys(("sgd_step", "clip_grad_norm", "clip_grad_value"), "optim"),
 }
-_LAZY_MODULES = frozenset({"amp", "data", "gradcheck", "io", "models", "nn", "optim", "train"})
+_LAZY_MODULES = frozenset(
+    {"amp", "data", "gradcheck", "io", "models", "nn", "optim", "train", "typing"}
+)
 
 
-def __getattr__(name: str) -> Any:
-    if name == "bfloat16":
-        return dtypes.bfloat16()
-    if name in _LAZY_MODULES:
-        return import_module(f"extensor.{name}")
-    if name in _LAZY:
-        globals()[name] = value = getattr(import_module(f"extensor.{_LAZY[name]}"), name)
-        return value
-    raise names.missing(name, names.FUNCTIONS, __name__)
+# To a type checker a module with a __getattr__ has every name, also a misspelled one.
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> Any:
+        if name == "bfloat16":
+            return dtypes.bfloat16()
+        if name in _LAZY_MODULES:
+            return import_module(f"extensor.{name}")
+        if name in _LAZY:
+            globals()[name] = value = getattr(import_module(f"extensor.{_LAZY[name]}"), name)
+            return value
+        raise names.missing(name, names.FUNCTIONS, __name__)
 
 
 def __dir__() -> list[str]:

@@ -1,6 +1,8 @@
 from collections.abc import Callable
 from typing import Any
 
+from extensor.tensor import Tensor
+
 kernels: dict[str, Callable[..., Any]]
 instruction_set: str
 
@@ -17,7 +19,7 @@ class TensorBase:
     _requires_grad: bool
     _node: Any
     _hooks: Any
-    grad: Any
+    grad: Tensor | None
 
 class NodeBase:
     rule: Any
@@ -53,7 +55,7 @@ class Replayer:
     def __init__(self, kernel: Callable[..., Any], eps_at: int, single: bool) -> None: ...
     def __call__(self, grad_output: Any, saved: tuple[Any, ...], needs: Any, /) -> Any: ...
 
-def wrap(array: Any, /) -> Any: ...
+def wrap(array: Any, /) -> Tensor: ...
 def empty(shape: tuple[int, ...], dtype: Any, /) -> Any: ...
 def next_number() -> int: ...
 def clock() -> int: ...

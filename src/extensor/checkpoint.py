@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
 from extensor import precision, tape
 from extensor.errors import value_error
@@ -11,9 +11,12 @@ from extensor.explanation import explaining
 from extensor.generator import noted_draws, repeated_draws
 from extensor.tensor import Tensor, wrap
 
+P = ParamSpec("P")
+R = TypeVar("R")
+
 
 @explaining
-def checkpoint(fn: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+def checkpoint(fn: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
     """``fn(*args, **kwargs)``, keeping nothing of the inside; the backward pass runs ``fn`` again.
 
     Gradients reach the arguments and whatever else ``fn`` uses, such as the parameters of a module.
@@ -43,7 +46,8 @@ def checkpoint(fn: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     node = tape.Node(segment, (_tensors_in([args, kwargs]), leaves), tuple(boundary))
     made = {id(x): wrap(x._array) for x in inner}
     tape.attach(node, list(made.values()))
-    return _replaced(outputs, made)
+    replaced: R = _replaced(outputs, made)
+    return replaced
 
 
 class Segment:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import isfinite
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,6 +15,9 @@ from extensor.explanation import checked, explaining
 from extensor.shapes import check_possible, target
 from extensor.tensor import Tensor, is_recorded_in, to_array, wrap
 
+if TYPE_CHECKING:
+    from extensor.typing import TensorLike
+
 
 def _made(array: Any, requires_grad: bool) -> Tensor:
     made = wrap(array)
@@ -23,7 +26,7 @@ def _made(array: Any, requires_grad: bool) -> Tensor:
     return made
 
 
-def _dtype(op: str, dtype: DType) -> DType:
+def _dtype(op: str, dtype: DType) -> np.dtype[Any]:
     return get_default_dtype() if dtype is None else as_dtype(dtype, op)
 
 
@@ -56,7 +59,10 @@ def ones(shape: int | Sequence[int], dtype: DType = None, requires_grad: bool = 
 
 @explaining
 def full(
-    shape: int | Sequence[int], fill_value: Any, dtype: DType = None, requires_grad: bool = False
+    shape: int | Sequence[int],
+    fill_value: TensorLike,
+    dtype: DType = None,
+    requires_grad: bool = False,
 ) -> Tensor:
     """A tensor with every element ``fill_value``; without ``dtype`` it is the value's own."""
     value = _number("full", fill_value, dtype)
@@ -70,19 +76,21 @@ def empty(shape: int | Sequence[int], dtype: DType = None, requires_grad: bool =
 
 
 @explaining
-def zeros_like(x: Any, dtype: DType = None, requires_grad: bool = False) -> Tensor:
+def zeros_like(x: TensorLike, dtype: DType = None, requires_grad: bool = False) -> Tensor:
     """Zeros of the shape and dtype of ``x``."""
     return full_like(x, 0, dtype, requires_grad)
 
 
 @explaining
-def ones_like(x: Any, dtype: DType = None, requires_grad: bool = False) -> Tensor:
+def ones_like(x: TensorLike, dtype: DType = None, requires_grad: bool = False) -> Tensor:
     """Ones of the shape and dtype of ``x``."""
     return full_like(x, 1, dtype, requires_grad)
 
 
 @explaining
-def full_like(x: Any, fill_value: Any, dtype: DType = None, requires_grad: bool = False) -> Tensor:
+def full_like(
+    x: TensorLike, fill_value: TensorLike, dtype: DType = None, requires_grad: bool = False
+) -> Tensor:
     """``fill_value`` in the shape and dtype of ``x``."""
     like = to_array(x, op="full_like")
     dtype = like.dtype if dtype is None else as_dtype(dtype, "full_like")
@@ -97,7 +105,7 @@ def full_like(x: Any, fill_value: Any, dtype: DType = None, requires_grad: bool 
 
 
 @explaining
-def empty_like(x: Any, dtype: DType = None, requires_grad: bool = False) -> Tensor:
+def empty_like(x: TensorLike, dtype: DType = None, requires_grad: bool = False) -> Tensor:
     """Unset elements in the shape and dtype of ``x``."""
     like = to_array(x, op="empty_like")
     return empty(like.shape, like.dtype if dtype is None else dtype, requires_grad)
@@ -186,7 +194,7 @@ def eye(
 
 
 @explaining
-def asarray(data: Any, dtype: DType = None) -> Tensor:
+def asarray(data: TensorLike, dtype: DType = None) -> Tensor:
     """``data`` as a tensor, sharing its memory where it can."""
     return (
         data
@@ -208,7 +216,7 @@ def from_dlpack(x: Any) -> Tensor:
 
 
 @explaining
-def one_hot(indices: Any, num_classes: int | None = None, dtype: DType = None) -> Tensor:
+def one_hot(indices: TensorLike, num_classes: int | None = None, dtype: DType = None) -> Tensor:
     """A 1 at each index along a new last axis, zeros elsewhere.
 
     >>> import extensor as ex

@@ -5,15 +5,25 @@ A dtype is NumPy's. bfloat16 comes from ``ml_dtypes``, which is imported the fir
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
-from functools import cache
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import numpy as np
 
 from extensor.errors import is_ours, shown, type_error
 
-DType: TypeAlias = Any
+if TYPE_CHECKING:
+    from extensor.typing import DTypeLike
+
+    DType: TypeAlias = DTypeLike | None  # as users give it
+    Cached = TypeVar("Cached", bound=Callable[..., Any])
+
+    def cache(function: Cached) -> Cached: ...  # the standard library's forgets the parameters
+
+else:
+    DType = Any
+    cache = functools.cache
 
 bool_ = np.dtype(np.bool_)
 int8, int16, int32, int64 = (np.dtype(f"int{bits}") for bits in (8, 16, 32, 64))
@@ -23,15 +33,15 @@ float16, float32, float64 = (np.dtype(f"float{bits}") for bits in (16, 32, 64))
 _NATIVE = frozenset(
     {bool_, int8, int16, int32, int64, uint8, uint16, uint32, uint64, float16, float32, float64}
 )
-_default = float32
+_default: np.dtype[Any] = float32
 
 # Called with the bfloat16 dtype when the first array of it comes in: NumPy gives it a number of its own
 # only when ml_dtypes is imported.
-on_bfloat16: list[Callable[[DType], None]] = []
+on_bfloat16: list[Callable[[np.dtype[Any]], None]] = []
 
 
 @cache
-def bfloat16() -> DType:
+def bfloat16() -> np.dtype[Any]:
     """The bfloat16 dtype; ``ex.bfloat16`` is its value."""
     import ml_dtypes
 
@@ -56,7 +66,7 @@ def is_half(dtype: DType) -> bool:
     return is_bfloat16(dtype) or dtype == float16
 
 
-def as_dtype(dtype: DType, op: str = "dtype") -> DType:
+def as_dtype(dtype: DType, op: str = "dtype") -> np.dtype[Any]:
     """The NumPy dtype that ``dtype`` (a name, type or dtype) stands for; a clear error if unsupported."""
     try:
         return supported(dtype, op)
@@ -67,7 +77,7 @@ def as_dtype(dtype: DType, op: str = "dtype") -> DType:
 
 
 @cache
-def supported(dtype: DType, op: str) -> DType:
+def supported(dtype: DType, op: str) -> np.dtype[Any]:
     """The same for what has a hash: the dtype of an array."""
     if isinstance(dtype, str) and dtype == "bfloat16":
         return bfloat16()
@@ -92,7 +102,7 @@ def _unsupported(op: str, dtype: DType) -> TypeError:
     )
 
 
-def get_default_dtype() -> DType:
+def get_default_dtype() -> np.dtype[Any]:
     """The dtype of Python floats and of integer inputs to a float-only op."""
     return _default
 
@@ -112,7 +122,7 @@ def set_default_dtype(dtype: DType) -> None:
 
 
 @cache
-def promote(first: DType, second: DType) -> DType:
+def promote(first: np.dtype[Any], second: np.dtype[Any]) -> np.dtype[Any]:
     """The common dtype of two: an integer with a float takes the float's, otherwise NumPy's rule."""
     if first == second:
         return first

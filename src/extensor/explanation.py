@@ -62,7 +62,7 @@ def checked(written: Written, read: Callable[[str], str] = str) -> Written:
     @wraps(written)
     def function(*args: Any, **kwargs: Any) -> Any:
         op, given = _given(written, args, kwargs)
-        kinds = [read(written.__annotations__.get(name, "Any")) for name in given]
+        kinds = [read(annotation) for annotation in _annotations(written, given)]
         kinds = ["bool | None" if kind == "bool" else kind for kind in kinds]
         blamed = _blamed(op, list(given), kinds, list(given.values()))
         if blamed is not None:
@@ -91,7 +91,7 @@ def in_our_words(
     if not _is_about_the_call(error):
         return None
     op, given = _given(written, args, kwargs)
-    annotations = [written.__annotations__.get(name) for name in given]
+    annotations = _annotations(written, given)
     if written.__name__ != "forward":  # which takes what its ops take
         annotations = ["Tensor itself" if x == "Tensor" else x for x in annotations]
     if is_ours(error) and str(error).startswith(f"{op}:") and UNEXPLAINED not in str(error):
@@ -132,6 +132,15 @@ def _given(
         kind = type(given.pop("self")).__name__
         op = kind if op in ("__init__", "forward") else f"{kind}.{op}"
     return op, given
+
+
+def _annotations(written: Callable[..., Any], given: Iterable[str]) -> list[str]:
+    """Of the arguments; with a star where it is that of each one of several."""
+    code = written.__code__
+    several = code.co_varnames[code.co_argcount + code.co_kwonlyargcount :][:1]
+    starred = several if code.co_flags & CO_VARARGS else ()
+    annotations = written.__annotations__
+    return [f"{'*' * (name in starred)}{annotations.get(name, 'Any')}" for name in given]
 
 
 def _is_about_the_call(error: Exception) -> bool:
@@ -182,6 +191,8 @@ def wanted_by(annotation: Any, value: Any) -> str | None:
     """What the annotation asks for, in words, if ``value`` is not that; None if it is."""
     if not isinstance(annotation, str):
         return None
+    if annotation.startswith("*"):
+        return next(filter(None, (wanted_by(annotation[1:], x) for x in value)), None)
     kinds = _kinds(annotation)
     if not kinds or any(fits(value) for _, fits in kinds):
         return None
@@ -292,6 +303,7 @@ _ATOMS: dict[str, Kind] = {
     "Callable": _CALLABLE,
     "Sequence[Callable[[int], float]]": ("a sequence of functions", _is_sequence_of(callable)),
     "Mapping[str, Any]": ("a dict", lambda value: isinstance(value, Mapping)),
+    "Mapping[str, TensorLike]": ("a dict", lambda value: isinstance(value, Mapping)),
     "dict[str, Any]": ("a dict", lambda value: isinstance(value, Mapping)),
     "Iterable": ("iterable", lambda value: isinstance(value, Iterable)),
     "Generator": ("a Generator", _is_of_class("Generator")),
@@ -310,6 +322,8 @@ _ALIASES = {
     "Padding": "int | Sequence[int] | str",
     "Bound": "float | None",
     "PadWidth": "int | Sequence[int] | Sequence[Sequence[int]]",
+    **dict.fromkeys(("Reduction", "DivergenceReduction", "Nonlinearity"), "str"),
+    **dict.fromkeys(("Mode", "PaddingMode"), "str"),
     "Fn": "Callable",
     "Hook": "Callable",
     "Transform": "Callable",

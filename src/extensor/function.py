@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeVar
 
 import numpy as np
 
@@ -11,6 +11,15 @@ from extensor import changes, tape
 from extensor.dtypes import is_floating
 from extensor.errors import value_error
 from extensor.tensor import Tensor, to_array, wrap
+
+if TYPE_CHECKING:
+    P = ParamSpec("P")
+    R = TypeVar("R")
+    R_co = TypeVar("R_co", covariant=True)
+
+    class Custom(Protocol[P, R_co]):
+        @staticmethod
+        def forward(ctx: Context, /, *args: P.args, **kwargs: P.kwargs) -> R_co: ...
 
 
 class GradientShapeError(ValueError):
@@ -29,7 +38,13 @@ class Context:
         self.needs_input_grad = needs_input_grad
         self._saved: tuple[Any, ...] = ()
 
-    def save_for_backward(self, *tensors: Any) -> None:
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any: ...
+
+        def __setattr__(self, name: str, value: Any) -> None: ...
+
+    def save_for_backward(self, *tensors: Tensor | None) -> None:
         """Keep inputs, outputs or anything computed on the way; None is kept as None.
 
         A tensor kept here, unlike one set as an attribute, is found if it is changed in place
@@ -74,12 +89,17 @@ class Function:
     tensor([ 3., 12.])
     """
 
-    forward: ClassVar[Any]
-    backward: ClassVar[Any]
+    if TYPE_CHECKING:
+
+        @staticmethod
+        def forward(*args: Any, **kwargs: Any) -> Any: ...
+
+        @staticmethod
+        def backward(*args: Any, **kwargs: Any) -> Any: ...
 
     @classmethod
-    def apply(cls, *args: Any, **kwargs: Any) -> Any:
-        """Run ``forward`` and put the call on the tape."""
+    def apply(cls: type[Custom[P, R]], *args: P.args, **kwargs: P.kwargs) -> R:
+        """Run ``forward`` and put the call on the tape; it takes and gives what ``forward`` does."""
         for name, value in kwargs.items():
             if isinstance(value, Tensor) and value.requires_grad:
                 raise TypeError(
@@ -91,7 +111,7 @@ class Function:
         needs = tuple(recorded and x is not None and x.requires_grad for x in tensors)
         context = Context(needs)
         with tape.no_grad():
-            result = cls.forward(context, *args, **kwargs)
+            result: Any = cls.forward(context, *args, **kwargs)
         many = isinstance(result, list | tuple)
         made = list(result) if many else [result]
         # New tensors, as forward may return an input, which must keep its own place on the tape.
@@ -102,7 +122,8 @@ class Function:
             context._saved = ()
             node = tape.Node(rule, saved, tuple(tape.parent_of(x) for x in tensors))
             tape.attach(node, [outputs[i] for i in rule.floating])
-        return tuple(outputs) if many else outputs[0]
+        returned: Any = tuple(outputs) if many else outputs[0]
+        return returned  # type: ignore[no-any-return]
 
 
 class OutputPlace:
@@ -119,7 +140,7 @@ class FunctionRule:
     keeps_tensors = True
 
     def __init__(
-        self, function: type[Function], inputs: Sequence[Tensor | None], outputs: Sequence[Tensor]
+        self, function: type[Any], inputs: Sequence[Tensor | None], outputs: Sequence[Tensor]
     ) -> None:
         self.function = function
         self.name = f"{function.__name__}_backward"

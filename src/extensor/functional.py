@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -14,11 +14,15 @@ from extensor.explanation import explaining
 from extensor.op import OPS
 from extensor.tensor import Tensor, to_array, wrap
 
+if TYPE_CHECKING:
+    from extensor.typing import TensorLike
+
 Fn = Callable[..., Any]
+R = TypeVar("R")
 
 
 @explaining
-def vjp(fn: Fn, *inputs: Any) -> tuple[Any, Callable[..., Any]]:
+def vjp(fn: Callable[..., R], *inputs: TensorLike) -> tuple[R, Callable[..., Any]]:
     """``fn(*inputs)``, and the function that multiplies a vector by its Jacobian from the left.
 
     The function takes one vector for each output and may be called any number of times. It returns
@@ -48,7 +52,12 @@ def vjp(fn: Fn, *inputs: Any) -> tuple[Any, Callable[..., Any]]:
 
 
 @explaining
-def jvp(fn: Fn, inputs: Any, tangents: Any, create_graph: bool = False) -> tuple[Any, Any]:
+def jvp(
+    fn: Callable[..., R],
+    inputs: TensorLike | tuple[TensorLike, ...],
+    tangents: TensorLike | tuple[TensorLike, ...],
+    create_graph: bool = False,
+) -> tuple[R, R]:
     """``fn(*inputs)``, and its Jacobian multiplied by ``tangents`` from the right.
 
     The product with a vector from the left is linear in that vector: its gradient is the product
@@ -81,7 +90,9 @@ def jvp(fn: Fn, inputs: Any, tangents: Any, create_graph: bool = False) -> tuple
 
 
 @explaining
-def jacobian(fn: Fn, inputs: Any, create_graph: bool = False) -> Any:
+def jacobian(
+    fn: Fn, inputs: TensorLike | tuple[TensorLike, ...], create_graph: bool = False
+) -> Any:
     """The derivative of each element of ``fn(*inputs)`` by each element of the inputs.
 
     For an output of shape ``s`` and an input of shape ``t`` it has shape ``s + t``. Where
@@ -113,7 +124,7 @@ def jacobian(fn: Fn, inputs: Any, create_graph: bool = False) -> Any:
 
 
 @explaining
-def hessian(fn: Fn, inputs: Any, create_graph: bool = False) -> Any:
+def hessian(fn: Fn, inputs: TensorLike | tuple[TensorLike, ...], create_graph: bool = False) -> Any:
     """The second derivatives of ``fn(*inputs)``, which must have one element.
 
     For an input of shape ``s`` it has shape ``s + s``. Where ``inputs`` is a tuple the result is a

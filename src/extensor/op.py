@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, TypeVar, overload
 
 from extensor import _native, engine, precision, tape
 from extensor.binding import Parameters, dressed, guarded, reordered
@@ -101,7 +101,16 @@ class Op:
 
     def signature(self) -> inspect.Signature:
         """That of the public function; the dispatcher asks for it when somebody asks it."""
-        return self.public.signature().replace(return_annotation=Tensor)
+        return self.public.signature().replace(return_annotation=self.result)
+
+    @property
+    def result(self) -> Any:
+        """The annotation of what a call gives: the formula's, in tensors and without what is kept."""
+        written = str(self.parameters.written.__annotations__.get("return", "Any"))
+        if written == "tuple[Any, ...]":
+            return tuple[Tensor, ...]
+        count = written.count("Any") - len(self.kept)
+        return tuple.__class_getitem__((Tensor,) * count) if count > 1 else Tensor
 
     def _dispatcher(self) -> Any:
         """The function users call: straight to the kernel where it accepts, else the long way."""
@@ -191,6 +200,18 @@ class Op:
             return function
 
         return define
+
+
+@overload
+def op(
+    *, arguments: Callable[P, Sequence[Any]], **options: Any
+) -> Callable[[Callable[..., Any]], Function[P, Tensor]]: ...
+
+
+@overload
+def op(
+    *, arguments: None = None, **options: Any
+) -> Callable[[Callable[Concatenate[Any, P], Any]], Function[P, Tensor]]: ...
 
 
 def op(**options: Any) -> Callable[[Callable[..., Any]], Function[..., Tensor]]:

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from extensor.dtypes import (
-    DType,
     bool_,
     get_default_dtype,
     int64,
@@ -108,7 +107,7 @@ def _is_number(scalar: Any) -> bool:
     return scalar.dtype.kind in "biuf" or is_bfloat16(scalar.dtype)
 
 
-def _with_scalar(dtype: DType, value: Any) -> DType:
+def _with_scalar(dtype: np.dtype[Any] | None, value: Any) -> np.dtype[Any]:
     if isinstance(value, bool):
         return bool_ if dtype is None else dtype
     if isinstance(value, int):
@@ -116,7 +115,7 @@ def _with_scalar(dtype: DType, value: Any) -> DType:
     return dtype if dtype is not None and is_floating(dtype) else get_default_dtype()
 
 
-def _cast(op: str, name: str, value: Any, dtype: DType) -> Any:
+def _cast(op: str, name: str, value: Any, dtype: Any) -> Any:
     if value is None:
         return None
     if isinstance(value, Tensor):

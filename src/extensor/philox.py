@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from extensor import engine
-from extensor.dtypes import DType, float64, uint64
+from extensor.dtypes import float64, uint64
 from extensor.shapes import Shape, count
 
 WORD = 2**32 - 1
@@ -68,12 +68,12 @@ def _fill(formula: Callable[..., Any]) -> Callable[..., Any]:
 
 
 @_fill
-def random_bits(seed: int, stream: int, block: int, shape: Shape, dtype: DType) -> Any:
+def random_bits(seed: int, stream: int, block: int, shape: Shape, dtype: np.dtype[Any]) -> Any:
     """Words of 32 bits."""
     return _words(seed, stream, block, count(shape)).astype(dtype).reshape(shape)
 
 
-def _fractions(seed: int, stream: int, block: int, n: int, dtype: DType) -> Any:
+def _fractions(seed: int, stream: int, block: int, n: int, dtype: np.dtype[Any]) -> Any:
     """Multiples of 2**-24, in float64 of 2**-53, in [0, 1)."""
     if dtype == float64:
         return (_draws(seed, stream, block, n) >> 11).astype(dtype) * 2.0**-53
@@ -86,7 +86,7 @@ def random_uniform(
     stream: int,
     block: int,
     shape: Shape,
-    dtype: DType,
+    dtype: np.dtype[Any],
     low: float,
     scale: float,
     last: float,
@@ -99,7 +99,13 @@ def random_uniform(
 
 @_fill
 def random_normal(
-    seed: int, stream: int, block: int, shape: Shape, dtype: DType, mean: float, deviation: float
+    seed: int,
+    stream: int,
+    block: int,
+    shape: Shape,
+    dtype: np.dtype[Any],
+    mean: float,
+    deviation: float,
 ) -> Any:
     """Box-Muller: two numbers from a radius and an angle; the uniform of the radius is never 0."""
     n = count(shape)
@@ -118,7 +124,7 @@ def random_normal(
 
 @_fill
 def random_integers(
-    seed: int, stream: int, block: int, shape: Shape, dtype: DType, low: int, span: int
+    seed: int, stream: int, block: int, shape: Shape, dtype: np.dtype[Any], low: int, span: int
 ) -> Any:
     """``low``, ... ``low + span`` modulo 2**64, all equally likely.
 
@@ -151,7 +157,7 @@ def _product(a: Any, b: int) -> tuple[Any, Any]:
 
 @_fill
 def random_bernoulli(
-    seed: int, stream: int, block: int, shape: Shape, dtype: DType, threshold: int
+    seed: int, stream: int, block: int, shape: Shape, dtype: np.dtype[Any], threshold: int
 ) -> Any:
     """1 with probability ``threshold / 2**32``, else 0."""
     return (_words(seed, stream, block, count(shape)) < threshold).astype(dtype).reshape(shape)

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from functools import cache, lru_cache
 from math import ceil, isfinite
 from operator import index
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -55,6 +55,9 @@ from extensor.philox import (
 from extensor.shapes import Shape, count, target
 from extensor.tensor import Tensor, to_array, wrap
 
+if TYPE_CHECKING:
+    from extensor.typing import TensorLike
+
 __all__ = [
     "Generator",
     "bernoulli",
@@ -74,7 +77,7 @@ __all__ = [
 
 @explaining
 def rand(
-    *shape: Any,
+    *shape: int | Sequence[int],
     dtype: DType = None,
     requires_grad: bool = False,
     generator: Generator | None = None,
@@ -118,7 +121,7 @@ def _uniform(
 
 
 @lru_cache(maxsize=256)
-def _interval(op: str, low: float, high: float, dtype: DType) -> tuple[float, float, float]:
+def _interval(op: str, low: float, high: float, dtype: np.dtype[Any]) -> tuple[float, float, float]:
     """``low``, the length, and the last number of ``dtype`` below ``high``."""
     if low > high:
         raise value_error(op, "low must not be above high", low=low, high=high)
@@ -135,7 +138,7 @@ def _interval(op: str, low: float, high: float, dtype: DType) -> tuple[float, fl
 
 @explaining
 def randn(
-    *shape: Any,
+    *shape: int | Sequence[int],
     dtype: DType = None,
     requires_grad: bool = False,
     generator: Generator | None = None,
@@ -210,7 +213,7 @@ def _bounds(dtype: DType) -> tuple[int, int]:
 
 @explaining
 def bernoulli(
-    p: Any,
+    p: TensorLike,
     shape: int | Sequence[int] | None = None,
     dtype: DType = None,
     generator: Generator | None = None,
@@ -254,7 +257,7 @@ def _coins(p: float, shape: Any, dtype: DType, generator: Generator | None) -> T
 
 
 @explaining
-def permutation(x: Any, generator: Generator | None = None) -> Tensor:
+def permutation(x: TensorLike, generator: Generator | None = None) -> Tensor:
     """The ints below ``x`` in a random order, or an array's elements along its first axis.
 
     >>> from extensor.random import Generator, permutation
@@ -271,10 +274,10 @@ def permutation(x: Any, generator: Generator | None = None) -> Tensor:
 
 @explaining
 def choice(
-    a: Any,
+    a: TensorLike,
     shape: int | Sequence[int] = (),
     replace: bool = True,
-    p: Any = None,
+    p: TensorLike | None = None,
     generator: Generator | None = None,
 ) -> Tensor:
     """Elements of ``a`` along its first axis, or ints below ``a``, drawn with probabilities ``p``.
@@ -375,7 +378,7 @@ def _sizes(shape: tuple[Any, ...]) -> Any:
     return shape[0] if len(shape) == 1 else shape
 
 
-def _floating(op: str, dtype: DType) -> DType:
+def _floating(op: str, dtype: DType) -> np.dtype[Any]:
     resolved = get_default_dtype() if dtype is None else as_dtype(dtype, op)
     if not is_floating(resolved):
         raise type_error(op, "dtype must be floating", dtype=str(resolved))

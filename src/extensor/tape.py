@@ -11,7 +11,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Callable, Iterable, Sequence, Set
 from contextlib import ContextDecorator
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, overload
 
 from extensor import _native, changes
 from extensor.errors import shown, type_error, value_error
@@ -20,8 +20,10 @@ from extensor.places import user_place
 
 if TYPE_CHECKING:
     from extensor.tensor import Tensor
+    from extensor.typing import TensorLike
 
 Hook = Callable[["Tensor"], "Tensor | None"]
+GradOutputs: TypeAlias = "TensorLike | Sequence[TensorLike | None] | None"
 
 
 class Rule(Protocol):
@@ -90,7 +92,7 @@ def attach(node: Node, outputs: Sequence[Tensor]) -> None:
 
 def backward(
     tensors: Tensor | Sequence[Tensor],
-    grad_outputs: Any = None,
+    grad_outputs: GradOutputs = None,
     retain_graph: bool = False,
     create_graph: bool = False,
 ) -> None:
@@ -122,10 +124,54 @@ def backward(
             new = updated(present, leaves[leaf])
 
 
+@overload
+def grad(
+    outputs: Tensor | Sequence[Tensor],
+    inputs: Tensor,
+    grad_outputs: GradOutputs = None,
+    create_graph: bool = False,
+    allow_unused: Literal[False] = False,
+    retain_graph: bool | None = None,
+) -> Tensor: ...
+
+
+@overload
+def grad(
+    outputs: Tensor | Sequence[Tensor],
+    inputs: Tensor,
+    grad_outputs: GradOutputs = None,
+    create_graph: bool = False,
+    allow_unused: bool = False,
+    retain_graph: bool | None = None,
+) -> Tensor | None: ...
+
+
+@overload
+def grad(
+    outputs: Tensor | Sequence[Tensor],
+    inputs: Sequence[Tensor],
+    grad_outputs: GradOutputs = None,
+    create_graph: bool = False,
+    allow_unused: Literal[False] = False,
+    retain_graph: bool | None = None,
+) -> tuple[Tensor, ...]: ...
+
+
+@overload
+def grad(
+    outputs: Tensor | Sequence[Tensor],
+    inputs: Sequence[Tensor],
+    grad_outputs: GradOutputs = None,
+    create_graph: bool = False,
+    allow_unused: bool = False,
+    retain_graph: bool | None = None,
+) -> tuple[Tensor | None, ...]: ...
+
+
 def grad(
     outputs: Tensor | Sequence[Tensor],
     inputs: Tensor | Sequence[Tensor],
-    grad_outputs: Any = None,
+    grad_outputs: GradOutputs = None,
     create_graph: bool = False,
     allow_unused: bool = False,
     retain_graph: bool | None = None,

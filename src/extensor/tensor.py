@@ -27,8 +27,14 @@ from extensor.explanation import explaining
 from extensor.handle import HookHandle
 from extensor.names import Size
 
+if TYPE_CHECKING:
+    from extensor.ops.attached import Attached  # a stub of what ops/methods.py attaches
+    from extensor.typing import TensorLike
+else:
+    Attached = _native.TensorBase
 
-class Tensor(_native.TensorBase):
+
+class Tensor(Attached):
     """A multi-dimensional array that can be differentiated.
 
     >>> import extensor as ex
@@ -41,7 +47,7 @@ class Tensor(_native.TensorBase):
     __slots__ = ("__weakref__",)
     __array_ufunc__ = None  # lets ``ndarray + tensor`` reach our reflected operators
 
-    def __init__(self, data: Any, dtype: DType = None, requires_grad: bool = False) -> None:
+    def __init__(self, data: TensorLike, dtype: DType = None, requires_grad: bool = False) -> None:
         self._array = to_array(data, dtype)
         if requires_grad is not False:
             self.requires_grad = requires_grad
@@ -52,9 +58,9 @@ class Tensor(_native.TensorBase):
         return tuple(self._array.shape)
 
     @property
-    def dtype(self) -> DType:
+    def dtype(self) -> np.dtype[Any]:
         """The dtype of the elements, a NumPy dtype."""
-        return self._array.dtype
+        return self._array.dtype  # type: ignore[no-any-return]
 
     @property
     def ndim(self) -> int:
@@ -93,14 +99,14 @@ class Tensor(_native.TensorBase):
             raise type_error("requires_grad", "dtype must be floating", dtype=str(self.dtype))
         self._requires_grad = bool(value)
 
-    def numpy(self) -> Any:
+    def numpy(self) -> np.ndarray[Any, Any]:
         """The array itself, not a copy: changing it changes the tensor.
 
         The tape cannot see such a change, so of a tensor that requires grad it is a view that cannot
         be written to; ``x.detach().numpy()`` can.
         """
         if not self._requires_grad or not isinstance(self._array, np.ndarray):
-            return self._array
+            return self._array  # type: ignore[no-any-return]
         view = self._array.view()
         view.flags.writeable = False
         return view
@@ -122,7 +128,10 @@ class Tensor(_native.TensorBase):
         return wrap(self._array)
 
     def backward(
-        self, grad_output: Any = None, retain_graph: bool = False, create_graph: bool = False
+        self,
+        grad_output: TensorLike | None = None,
+        retain_graph: bool = False,
+        create_graph: bool = False,
     ) -> None:
         """Add the gradient of this tensor to ``.grad`` of every leaf it was computed from."""
         tape.backward(self, grad_output, retain_graph, create_graph)
@@ -257,52 +266,6 @@ class Tensor(_native.TensorBase):
             raise RuntimeError("pickle: only a leaf tensor can be pickled; use detach()")
         return _rebuilt, (type(self), self._array, self._requires_grad)
 
-    if TYPE_CHECKING:
-        # The ops attach these; see ops/methods.py.
-        T: Tensor
-        mT: Tensor
-        at: Any
-
-        def __getattr__(self, name: str) -> Callable[..., Tensor]: ...
-        def __add__(self, other: Any) -> Tensor: ...
-        def __radd__(self, other: Any) -> Tensor: ...
-        def __sub__(self, other: Any) -> Tensor: ...
-        def __rsub__(self, other: Any) -> Tensor: ...
-        def __mul__(self, other: Any) -> Tensor: ...
-        def __rmul__(self, other: Any) -> Tensor: ...
-        def __truediv__(self, other: Any) -> Tensor: ...
-        def __rtruediv__(self, other: Any) -> Tensor: ...
-        def __floordiv__(self, other: Any) -> Tensor: ...
-        def __mod__(self, other: Any) -> Tensor: ...
-        def __pow__(self, other: Any) -> Tensor: ...
-        def __rpow__(self, other: Any) -> Tensor: ...
-        def __matmul__(self, other: Any) -> Tensor: ...
-        def __neg__(self) -> Tensor: ...
-        def __abs__(self) -> Tensor: ...
-        def __invert__(self) -> Tensor: ...
-        def __and__(self, other: Any) -> Tensor: ...
-        def __or__(self, other: Any) -> Tensor: ...
-        def __xor__(self, other: Any) -> Tensor: ...
-        def __lt__(self, other: Any) -> Tensor: ...
-        def __le__(self, other: Any) -> Tensor: ...
-        def __gt__(self, other: Any) -> Tensor: ...
-        def __ge__(self, other: Any) -> Tensor: ...
-        def __eq__(self, other: Any) -> Tensor: ...  # type: ignore[override]
-        def __ne__(self, other: Any) -> Tensor: ...  # type: ignore[override]
-        def __getitem__(self, index: Any) -> Tensor: ...
-        def __setitem__(self, index: Any, value: Any) -> None: ...
-        def __iadd__(self, other: Any) -> Tensor: ...
-        def __isub__(self, other: Any) -> Tensor: ...
-        def __imul__(self, other: Any) -> Tensor: ...
-        def __itruediv__(self, other: Any) -> Tensor: ...
-        def __ifloordiv__(self, other: Any) -> Tensor: ...
-        def __imod__(self, other: Any) -> Tensor: ...
-        def __ipow__(self, other: Any) -> Tensor: ...
-        def __imatmul__(self, other: Any) -> Tensor: ...
-        def __iand__(self, other: Any) -> Tensor: ...
-        def __ior__(self, other: Any) -> Tensor: ...
-        def __ixor__(self, other: Any) -> Tensor: ...
-
 
 @cache
 def _one(dtype: DType) -> Any:
@@ -324,7 +287,7 @@ def _rebuilt(kind: type[Tensor], array: Any, requires_grad: bool) -> Tensor:
 
 
 @explaining
-def tensor(data: Any, dtype: DType = None, requires_grad: bool = False) -> Tensor:
+def tensor(data: TensorLike, dtype: DType = None, requires_grad: bool = False) -> Tensor:
     """A tensor holding a copy of ``data``: a number, nested lists, an array or a tensor.
 
     Python floats become the default dtype, arrays keep theirs.

@@ -20,7 +20,14 @@ from extensor.generator import Generator
 Batch = tuple[Any, ...]
 
 
-class Normalize:
+class BatchTransform:
+    """What the transforms have in common: they take a batch and give one."""
+
+    def __call__(self, batch: Batch, generator: Generator) -> Batch:
+        raise NotImplementedError
+
+
+class Normalize(BatchTransform):
     """``(images - mean) / std``, with a number for all channels or one for each; floats result.
 
     Channels lie along axis 1, so the columns of a table can be normalized too. ``scale`` divides the
@@ -70,7 +77,7 @@ def _per_channel(values: Any, images: Any) -> Any:
     return values.reshape(-1, *[1] * (images.ndim - 2)) if values.ndim else values
 
 
-class RandomCrop:
+class RandomCrop(BatchTransform):
     """A window of ``size`` at a random place of each image, after ``padding`` with zeros."""
 
     def __init__(self, size: int | tuple[int, int], padding: int = 0) -> None:
@@ -94,7 +101,7 @@ class RandomCrop:
         return (windows[np.arange(number), :, top, left], *others)
 
 
-class RandomFlip:
+class RandomFlip(BatchTransform):
     """Each image mirrored left to right with probability ``p``; ``axis=-2`` turns it upside down."""
 
     def __init__(self, p: float = 0.5, axis: int = -1) -> None:
@@ -112,7 +119,7 @@ class RandomFlip:
         return (result, *others)
 
 
-class Cutout:
+class Cutout(BatchTransform):
     """A square of ``size`` around a random point of each image set to ``value`` (DeVries 2017)."""
 
     def __init__(self, size: int, p: float = 1.0, value: float = 0.0) -> None:
@@ -135,7 +142,7 @@ class Cutout:
         return (place >= begin) & (place < begin + self.size)
 
 
-class Mixup:
+class Mixup(BatchTransform):
     """Each sample mixed with another, targets likewise: ``t * a + (1 - t) * b`` (Zhang 2018).
 
     ``t`` is one number for the batch, beta distributed with parameters ``alpha``. Class indices

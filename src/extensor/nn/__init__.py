@@ -1,6 +1,6 @@
 """Networks: modules, layers, losses and their initial values."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from extensor.names import MODULES, missing
 from extensor.nn import init
@@ -148,6 +148,8 @@ __all__ = [
     "init",
 ]
 
+# To a type checker a module with a __getattr__ has every name, also a misspelled one.
+if not TYPE_CHECKING:
 
-def __getattr__(name: str) -> Any:
-    raise missing(name, MODULES, __name__)
+    def __getattr__(name: str) -> Any:
+        raise missing(name, MODULES, __name__)

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 from extensor import ops
 from extensor.creation import full
@@ -16,6 +16,9 @@ from extensor.nn.inputs import in_dtype_of
 from extensor.nn.module import Module
 from extensor.nn.parameter import Parameter
 from extensor.tensor import Tensor
+
+if TYPE_CHECKING:
+    from extensor.typing import TensorLike
 
 
 class _Elementwise(Module):
@@ -28,14 +31,14 @@ class _Elementwise(Module):
 class ReLU(_Elementwise):
     """``max(x, 0)``."""
 
-    def forward(self, x: Any) -> Tensor:
+    def forward(self, x: TensorLike) -> Tensor:
         return ops.relu(x)
 
 
 class ReLU6(_Elementwise):
     """``min(max(x, 0), 6)``."""
 
-    def forward(self, x: Any) -> Tensor:
+    def forward(self, x: TensorLike) -> Tensor:
         return ops.relu6(x)
 
 
@@ -45,7 +48,7 @@ class LeakyReLU(Module):
     def __init__(self, negative_slope: float = 0.01, inplace: bool = False) -> None:
         self.negative_slope = negative_slope
 
-    def forward(self, x: Any) -> Tensor:
+    def forward(self, x: TensorLike) -> Tensor:
         return ops.leaky_relu(x, self.negative_slope)
 
 
@@ -57,7 +60,7 @@ class PReLU(Module):
         self.init = init
         self.weight = Parameter(full((num_parameters,), init, dtype or get_default_dtype()))
 
-    def forward(self, x: Any) -> Tensor:
+    def forward(self, x: TensorLike) -> Tensor:
         return ops.prelu(in_dtype_of(self, self.weight, x), self.weight)
 
     def extra_repr(self) -> str:
@@ -70,28 +73,28 @@ class ELU(Module):
     def __init__(self, alpha: float = 1.0, inplace: bool = False) -> None:
         self.alpha = alpha
 
-    def forward(self, x: Any) -> Tensor:
+    def forward(self, x: TensorLike) -> Tensor:
         return ops.elu(x, self.alpha)
 
 
 class SELU(_Elementwise):
     """``scale * elu(x, alpha)`` with the constants that keep mean 0 and variance 1."""
 
-    def forward(self, x: Any) -> Tensor:
+    def forward(self, x: TensorLike) -> Tensor:
         return ops.selu(x)
 
 
 class SiLU(_Elementwise):
     """``x * sigmoid(x)``."""
 
-    def forward(self, x: Any) -> Tensor:
+    def forward(self, x: TensorLike) -> Tensor:
         return ops.silu(x)
 
 
 class Mish(_Elementwise):
     """``x * tanh(softplus(x))``."""
 
-    def forward(self, x: Any) -> Tensor:
+    def forward(self, x: TensorLike) -> Tensor:
         return ops.mish(x)
 
 
@@ -105,7 +108,7 @@ class GELU(Module):
             )
         self.approximate = approximate
 
-    def forward(self, x: Any) -> Tensor:
+    def forward(self, x: TensorLike) -> Tensor:
         return ops.gelu(x, self.approximate == "tanh")
 
 
@@ -119,42 +122,42 @@ class Softplus(Module):
         self.beta = beta
         self.threshold = threshold
 
-    def forward(self, x: Any) -> Tensor:
+    def forward(self, x: TensorLike) -> Tensor:
         return ops.softplus(x, self.beta)
 
 
 class Softsign(Module):
     """``x / (1 + |x|)``."""
 
-    def forward(self, x: Any) -> Tensor:
+    def forward(self, x: TensorLike) -> Tensor:
         return ops.softsign(x)
 
 
 class Sigmoid(Module):
     """``1 / (1 + exp(-x))``."""
 
-    def forward(self, x: Any) -> Tensor:
+    def forward(self, x: TensorLike) -> Tensor:
         return ops.sigmoid(x)
 
 
 class Tanh(Module):
     """The hyperbolic tangent."""
 
-    def forward(self, x: Any) -> Tensor:
+    def forward(self, x: TensorLike) -> Tensor:
         return ops.tanh(x)
 
 
 class Hardsigmoid(_Elementwise):
     """``min(max(x + 3, 0), 6) / 6``."""
 
-    def forward(self, x: Any) -> Tensor:
+    def forward(self, x: TensorLike) -> Tensor:
         return ops.hard_sigmoid(x)
 
 
 class Hardswish(_Elementwise):
     """``x * min(max(x + 3, 0), 6) / 6``."""
 
-    def forward(self, x: Any) -> Tensor:
+    def forward(self, x: TensorLike) -> Tensor:
         return ops.hard_swish(x)
 
 
@@ -166,7 +169,7 @@ class Hardtanh(Module):
         self.min_val = min_val
         self.max_val = max_val
 
-    def forward(self, x: Any) -> Tensor:
+    def forward(self, x: TensorLike) -> Tensor:
         return ops.hard_tanh(x, self.min_val, self.max_val)
 
 
@@ -176,7 +179,7 @@ class GLU(Module):
     def __init__(self, dim: int = -1) -> None:
         self.dim = dim
 
-    def forward(self, x: Any) -> Tensor:
+    def forward(self, x: TensorLike) -> Tensor:
         return ops.glu(x, self.dim)
 
 
@@ -186,7 +189,7 @@ class Softmax(Module):
     def __init__(self, dim: int) -> None:
         self.dim = dim
 
-    def forward(self, x: Any) -> Tensor:
+    def forward(self, x: TensorLike) -> Tensor:
         return ops.softmax(x, self.dim)
 
 
@@ -196,5 +199,5 @@ class LogSoftmax(Module):
     def __init__(self, dim: int) -> None:
         self.dim = dim
 
-    def forward(self, x: Any) -> Tensor:
+    def forward(self, x: TensorLike) -> Tensor:
         return ops.log_softmax(x, self.dim)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from math import inf, sqrt
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from extensor.creation import asarray, empty, ones
 from extensor.dtypes import DType, bool_, is_floating
@@ -26,6 +26,9 @@ from extensor.ops import (
 )
 from extensor.shapes import Shape
 from extensor.tensor import Tensor
+
+if TYPE_CHECKING:
+    from extensor.typing import DTypeLike, TensorLike
 
 
 @also_takes(**DEVICE, add_bias_kv=(False,), add_zero_attn=(False,))
@@ -101,12 +104,12 @@ class MultiHeadAttention(Module):
 
     def forward(
         self,
-        query: Any,
-        key: Any,
-        value: Any,
-        key_padding_mask: Any = None,
+        query: TensorLike,
+        key: TensorLike,
+        value: TensorLike,
+        key_padding_mask: TensorLike | None = None,
         need_weights: bool = True,
-        attn_mask: Any = None,
+        attn_mask: TensorLike | None = None,
         average_attn_weights: bool = True,
         is_causal: bool = False,
     ) -> tuple[Tensor, Tensor | None]:
@@ -129,12 +132,12 @@ class MultiHeadAttention(Module):
 
     def _projected(self, query: Any, key: Any, value: Any) -> Any:
         """The projections of all three, in one product where they are the same tensor."""
-        weights: Any = self._input_weights()
+        weights: tuple[Tensor, ...] = self._input_weights()
         query, key, value = (in_dtype_of(self, weights[0], x) for x in (query, key, value))
         if len(weights) == 1:
             if query is key is value:
-                return split(linear(query, *weights, self.in_proj_bias), 3, axis=-1)
-            weights = split(*weights, 3)
+                return split(linear(query, weights[0], self.in_proj_bias), 3, axis=-1)
+            weights = split(weights[0], 3)
         biases = (None,) * 3 if self.in_proj_bias is None else split(self.in_proj_bias, 3)
         return map(linear, (query, key, value), weights, biases)
 
@@ -159,7 +162,7 @@ MultiheadAttention = MultiHeadAttention
 
 
 def _joined_mask(
-    attn_mask: Any, key_padding_mask: Any, shape: Shape, dtype: DType
+    attn_mask: Any, key_padding_mask: Any, shape: Shape, dtype: DTypeLike
 ) -> Tensor | None:
     """One mask that broadcasts to ``shape``: boolean, True for what is seen, or to be added."""
     batch, heads, length, keys = shape

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import count
 from operator import index as as_index
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
 from extensor.errors import index_error, shown, type_error
 from extensor.nn.module import Module
@@ -39,12 +39,12 @@ class _Held(Module, Generic[Item]):
 class _HeldInOrder(_Held[Item]):
     """A list: the names are the numbers from 0."""
 
-    def append(self, item: Any) -> Any:
+    def append(self, item: Module | Tensor) -> Self:
         """Add an item at the end."""
         setattr(self, self._free_name(), self._checked(item))
         return self
 
-    def extend(self, items: Iterable[Any]) -> Any:
+    def extend(self, items: Iterable[Module | Tensor]) -> Self:
         """Add items at the end."""
         for item in _iterated(type(self).__name__, items):
             self.append(item)
@@ -59,14 +59,14 @@ class _HeldInOrder(_Held[Item]):
             return self._of(list(items.items())[index])
         return items[self._name(index)]
 
-    def __setitem__(self, index: int, item: Any) -> None:
+    def __setitem__(self, index: int, item: Module | Tensor) -> None:
         setattr(self, self._name(index), self._checked(item))
 
     def __delitem__(self, index: int) -> None:
         removed = self._name(index)
         self._set_all([(name, item) for name, item in self._items().items() if name != removed])
 
-    def insert(self, index: int, item: Any) -> None:
+    def insert(self, index: int, item: Module | Tensor) -> None:
         """Add an item before the one at ``index``."""
         items = list(self._items().items())
         items.insert(self._place(index), (self._free_name(), self._checked(item)))
@@ -119,10 +119,14 @@ class _HeldInOrder(_Held[Item]):
 class _HeldByName(_Held[Item]):
     """A dict: the names are the keys, any strings without a dot that are no other attribute."""
 
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Item: ...
+
     def __getitem__(self, name: str) -> Any:
         return self._items()[name]
 
-    def __setitem__(self, name: str, item: Any) -> None:
+    def __setitem__(self, name: str, item: Module | Tensor) -> None:
         if not isinstance(name, str) or name not in self._items():
             self._new_name(type(self).__name__, name)
         setattr(self, name, self._checked(item))
@@ -174,18 +178,23 @@ class Sequential(_HeldInOrder[Module]):
 
     _kind = Module
 
-    def __init__(self, *modules: Any) -> None:
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any: ...  # a dict may have named the modules
+
+    def __init__(self, *modules: Module | Mapping[str, Module]) -> None:
         if len(modules) == 1 and isinstance(modules[0], Mapping):
             for name, module in modules[0].items():
                 self.add_module(name, self._checked(module))
         else:
-            self.extend(modules)
+            given: Any = modules
+            self.extend(given)
 
-    def forward(self, x: Any) -> Any:
+    def forward(self, x: Any) -> Tensor:
         for module in vars(self).values():
             if isinstance(module, Module):
                 x = module(x)
-        return x
+        return x  # type: ignore[no-any-return]
 
     def _of(self, items: list[tuple[str, Module]]) -> Sequential:
         return Sequential(dict(items))
@@ -210,7 +219,10 @@ class ModuleDict(_HeldByName[Module]):
 
     _kind = Module
 
-    def __init__(self, modules: Any = None) -> None:
+    def __init__(
+        self,
+        modules: Mapping[str, Module] | ModuleDict | Iterable[tuple[str, Module]] | None = None,
+    ) -> None:
         self.update(() if modules is None else modules)
 
 
@@ -231,7 +243,13 @@ class ParameterDict(_HeldByName[Parameter]):
 
     _kind = Parameter
 
-    def __init__(self, parameters: Any = None) -> None:
+    def __init__(
+        self,
+        parameters: Mapping[str, Tensor]
+        | ParameterDict
+        | Iterable[tuple[str, Tensor]]
+        | None = None,
+    ) -> None:
         self.update(() if parameters is None else parameters)
 
     def _checked(self, value: Any) -> Any:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from operator import index
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from extensor.creation import asarray, empty
 from extensor.dtypes import DType
@@ -15,10 +14,15 @@ from extensor.nn.linear import uniform_by_fan_in
 from extensor.nn.module import Module
 from extensor.nn.parameter import Parameter
 from extensor.ops import conv1d, conv2d, conv_transpose1d, conv_transpose2d, pad
+from extensor.ops.convolution import Padding
+from extensor.ops.windows import Ints
 from extensor.shapes import Shape
 from extensor.tensor import Tensor
 
-Ints = int | Sequence[int]
+if TYPE_CHECKING:
+    from extensor.typing import TensorLike
+
+PaddingMode = Literal["zeros", "reflect", "replicate", "circular"]
 PADDING_MODES = ("zeros", "reflect", "replicate", "circular")
 
 
@@ -34,11 +38,11 @@ class _Convolution(Module):
         out_channels: int,
         kernel_size: Ints,
         stride: Ints = 1,
-        padding: Ints | str = 0,
+        padding: Padding = 0,
         dilation: Ints = 1,
         groups: int = 1,
         bias: bool = True,
-        padding_mode: str = "zeros",
+        padding_mode: PaddingMode = "zeros",
         *,
         dtype: DType = None,
     ) -> None:
@@ -102,7 +106,7 @@ class Conv1d(_Convolution):
 
     _axes = 1
 
-    def forward(self, x: Any) -> Tensor:
+    def forward(self, x: TensorLike) -> Tensor:
         x, zeros = self._padded(x)
         return conv1d(x, self.weight, self.bias, self.stride, zeros, self.dilation, self.groups)
 
@@ -117,7 +121,7 @@ class Conv2d(_Convolution):
 
     _axes = 2
 
-    def forward(self, x: Any) -> Tensor:
+    def forward(self, x: TensorLike) -> Tensor:
         x, zeros = self._padded(x)
         return conv2d(x, self.weight, self.bias, self.stride, zeros, self.dilation, self.groups)
 
@@ -174,7 +178,7 @@ class ConvTranspose1d(_TransposedConvolution):
 
     _axes = 1
 
-    def forward(self, x: Any, output_size: None = None) -> Tensor:
+    def forward(self, x: TensorLike, output_size: None = None) -> Tensor:
         self._check_output_size(output_size)
         x = in_dtype_of(self, self.weight, x)
         return conv_transpose1d(x, self.weight, self.bias, *self._options())
@@ -190,7 +194,7 @@ class ConvTranspose2d(_TransposedConvolution):
 
     _axes = 2
 
-    def forward(self, x: Any, output_size: None = None) -> Tensor:
+    def forward(self, x: TensorLike, output_size: None = None) -> Tensor:
         self._check_output_size(output_size)
         x = in_dtype_of(self, self.weight, x)
         return conv_transpose2d(x, self.weight, self.bias, *self._options())

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 from extensor.creation import asarray
 from extensor.errors import value_error
 from extensor.nn.module import Module
 from extensor.ops import dropout, dropout2d
 from extensor.tensor import Tensor
+
+if TYPE_CHECKING:
+    from extensor.typing import TensorLike
 
 
 class _Dropout(Module):
@@ -23,7 +26,7 @@ class _Dropout(Module):
 class Dropout(_Dropout):
     """Sets elements to 0 with probability ``p`` and divides the others by ``1 - p``."""
 
-    def forward(self, x: Any) -> Tensor:
+    def forward(self, x: TensorLike) -> Tensor:
         # What changes nothing need not be recorded.
         return dropout(x, self.p) if self.training and self.p else asarray(x)
 
@@ -31,5 +34,5 @@ class Dropout(_Dropout):
 class Dropout2d(_Dropout):
     """Sets whole channels to 0 with probability ``p`` and divides the others by ``1 - p``."""
 
-    def forward(self, x: Any) -> Tensor:
+    def forward(self, x: TensorLike) -> Tensor:
         return dropout2d(x, self.p, self.training)

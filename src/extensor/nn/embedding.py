@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from operator import index
-from typing import Any
+from typing import TYPE_CHECKING
 
 from extensor.creation import empty
 from extensor.dtypes import DType
@@ -15,6 +15,9 @@ from extensor.nn.parameter import Parameter
 from extensor.ops import embedding
 from extensor.tape import no_grad
 from extensor.tensor import Tensor
+
+if TYPE_CHECKING:
+    from extensor.typing import TensorLike
 
 
 @also_takes(**DEVICE, **LOOKED_UP, _weight=NOTHING, _freeze=(False,))
@@ -57,5 +60,5 @@ class Embedding(Module):
             with no_grad():
                 self.weight[self.padding_idx] = 0.0
 
-    def forward(self, indices: Any) -> Tensor:
+    def forward(self, indices: TensorLike) -> Tensor:
         return embedding(indices, self.weight, self.padding_idx)

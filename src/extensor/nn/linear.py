@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from math import sqrt
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from extensor.creation import empty
 from extensor.dtypes import DType
@@ -14,6 +14,9 @@ from extensor.nn.module import Module
 from extensor.nn.parameter import Parameter
 from extensor.ops import flatten, linear
 from extensor.tensor import Tensor
+
+if TYPE_CHECKING:
+    from extensor.typing import TensorLike
 
 
 @also_takes(**DEVICE)
@@ -38,7 +41,7 @@ class Linear(Module):
         """Draw weights and bias anew."""
         uniform_by_fan_in(self.weight, self.bias)
 
-    def forward(self, x: Any) -> Tensor:
+    def forward(self, x: TensorLike) -> Tensor:
         return linear(in_dtype_of(self, self.weight, x), self.weight, self.bias)
 
 
@@ -57,7 +60,7 @@ class Identity(Module):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         pass
 
-    def forward(self, x: Any) -> Any:
+    def forward(self, x: Tensor) -> Tensor:
         return x
 
 
@@ -68,5 +71,5 @@ class Flatten(Module):
         self.start_dim = start_dim
         self.end_dim = end_dim
 
-    def forward(self, x: Any) -> Tensor:
+    def forward(self, x: TensorLike) -> Tensor:
         return flatten(x, self.start_dim, self.end_dim)

@@ -6,7 +6,7 @@ import inspect
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from reprlib import recursive_repr
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeVar
 
 from extensor import changes, dtypes
 from extensor.dtypes import DType, as_dtype, is_floating
@@ -22,6 +22,17 @@ from extensor.nn.state import KeyDifference
 from extensor.nn.summary import Summary, summarize
 from extensor.ops.casting import cast
 from extensor.tensor import Tensor, forget_gradients
+
+if TYPE_CHECKING:
+    from extensor.typing import TensorLike
+
+    P = ParamSpec("P")
+    R = TypeVar("R")
+    R_co = TypeVar("R_co", covariant=True)
+
+    class Forward(Protocol[P, R_co]):
+        def forward(self, *args: P.args, **kwargs: P.kwargs) -> R_co: ...
+
 
 Self = TypeVar("Self", bound="Module")
 _INPUTS = (("input", 0), ("input1", 0), ("input2", 1))
@@ -52,21 +63,27 @@ class Module:
     _buffers: Mapping[str, bool] = {}  # the names, and whether state_dict has them
     _hooks: Hooks | None = None
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Run ``forward``. An error inside it begins with the path of the module it came from."""
-        try:
-            if kwargs:
-                args, kwargs = self._by_position(args, kwargs)
-            if not self._hooks:
-                # Without keywords, the usual call, Python need not build a dict to pass them on.
-                return self.forward(*args, **kwargs) if kwargs else self.forward(*args)
-            return call_with_hooks(self, self._hooks, args, kwargs)
-        except Exception as error:
-            instead = self._in_our_words(error, args, kwargs)
-            add_to_path(instead or error, self)
-            if instead is None:
-                raise
-            raise instead from error
+    if TYPE_CHECKING:
+        # Every module takes and gives what its own forward does.
+        def __call__(self: Forward[P, R], *args: P.args, **kwargs: P.kwargs) -> R: ...
+
+    else:
+
+        def __call__(self, *args: Any, **kwargs: Any) -> Any:
+            """Run ``forward``. An error inside it begins with the path of the module it came from."""
+            try:
+                if kwargs:
+                    args, kwargs = self._by_position(args, kwargs)
+                if not self._hooks:
+                    # Without keywords, the usual call, Python need not build a dict to pass them on.
+                    return self.forward(*args, **kwargs) if kwargs else self.forward(*args)
+                return call_with_hooks(self, self._hooks, args, kwargs)
+            except Exception as error:
+                instead = self._in_our_words(error, args, kwargs)
+                add_to_path(instead or error, self)
+                if instead is None:
+                    raise
+                raise instead from error
 
     def _in_our_words(
         self, error: Exception, args: tuple[Any, ...], kwargs: dict[str, Any]
@@ -222,7 +239,9 @@ class Module:
         """
         return {name: tensor.detach() for name, tensor in self._named_tensors("", True, _is_saved)}
 
-    def load_state_dict(self, state_dict: Mapping[str, Any], strict: bool = True) -> KeyDifference:
+    def load_state_dict(
+        self, state_dict: Mapping[str, TensorLike], strict: bool = True
+    ) -> KeyDifference:
         """Copy tensors or arrays into the parameters and buffers of the same path.
 
         Without ``strict`` keys may be missing or unexpected; they are returned. If anything does

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from extensor.creation import asarray, ones, zeros
 from extensor.dtypes import DType
@@ -23,6 +23,9 @@ from extensor.ops import (
 )
 from extensor.shapes import target
 from extensor.tensor import Tensor
+
+if TYPE_CHECKING:
+    from extensor.typing import TensorLike
 
 
 class _ByChannel(Module):
@@ -80,7 +83,7 @@ class _BatchNorm(_ByChannel):
     ) -> None:
         super().__init__(num_features, eps, momentum, affine, track_running_stats, bias, dtype)
 
-    def forward(self, x: Any) -> Tensor:
+    def forward(self, x: TensorLike) -> Tensor:
         counted = self.num_batches_tracked
         if self.training and counted is not None:
             counted = counted + 1
@@ -129,6 +132,7 @@ class InstanceNorm2d(_ByChannel):
     """
 
     _axes = (4,)
+    momentum: float
 
     def __init__(
         self,
@@ -143,7 +147,7 @@ class InstanceNorm2d(_ByChannel):
     ) -> None:
         super().__init__(num_features, eps, momentum, affine, track_running_stats, bias, dtype)
 
-    def forward(self, x: Any) -> Tensor:
+    def forward(self, x: TensorLike) -> Tensor:
         x = asarray(x)
         if x.ndim == 3 and x.shape[0] == self.num_features:
             return squeeze(self._normalized(unsqueeze(x, 0)), 0)
@@ -190,7 +194,7 @@ class GroupNorm(Module):
         self.weight = Parameter(ones(num_channels, dtype)) if affine else None
         self.bias = Parameter(zeros(num_channels, dtype)) if affine and bias else None
 
-    def forward(self, x: Any) -> Tensor:
+    def forward(self, x: TensorLike) -> Tensor:
         x = in_dtype_of(self, self.weight, x)
         return group_norm(x, self.num_groups, self.weight, self.bias, self.eps)
 
@@ -215,7 +219,7 @@ class LayerNorm(Module):
         self.weight = Parameter(ones(shape, dtype)) if elementwise_affine else None
         self.bias = Parameter(zeros(shape, dtype)) if elementwise_affine and bias else None
 
-    def forward(self, x: Any) -> Tensor:
+    def forward(self, x: TensorLike) -> Tensor:
         x = in_dtype_of(self, self.weight, x)
         return layer_norm(x, self.normalized_shape, self.weight, self.bias, self.eps)
 
@@ -238,6 +242,6 @@ class RMSNorm(Module):
         shape = self.normalized_shape
         self.weight = Parameter(ones(shape, dtype)) if elementwise_affine else None
 
-    def forward(self, x: Any) -> Tensor:
+    def forward(self, x: TensorLike) -> Tensor:
         x = in_dtype_of(self, self.weight, x)
         return rms_norm(x, self.normalized_shape, self.weight, self.eps)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 from extensor.keywords import also_takes
 from extensor.nn.module import Module
@@ -15,9 +14,12 @@ from extensor.ops import (
     max_pool1d,
     max_pool2d,
 )
+from extensor.ops.pooling_average import Sizes
+from extensor.ops.windows import Ints
 from extensor.tensor import Tensor
 
-Ints = int | Sequence[int]
+if TYPE_CHECKING:
+    from extensor.typing import TensorLike
 
 
 @also_takes(return_indices=(False,))
@@ -37,21 +39,21 @@ class _MaxPool(Module):
         self.dilation = dilation
         self.ceil_mode = ceil_mode
 
-    def _options(self) -> tuple[Any, ...]:
+    def _options(self) -> tuple[Ints, Ints | None, Ints, Ints, bool]:
         return self.kernel_size, self.stride, self.padding, self.dilation, self.ceil_mode
 
 
 class MaxPool1d(_MaxPool):
     """The largest element of each window of (batch, channels, length)."""
 
-    def forward(self, x: Any) -> Tensor:
+    def forward(self, x: TensorLike) -> Tensor:
         return max_pool1d(x, *self._options())
 
 
 class MaxPool2d(_MaxPool):
     """The largest element of each window of (batch, channels, height, width)."""
 
-    def forward(self, x: Any) -> Tensor:
+    def forward(self, x: TensorLike) -> Tensor:
         return max_pool2d(x, *self._options())
 
 
@@ -70,14 +72,14 @@ class _AvgPool(Module):
         self.ceil_mode = ceil_mode
         self.count_include_pad = count_include_pad
 
-    def _options(self) -> tuple[Any, ...]:
+    def _options(self) -> tuple[Ints, Ints | None, Ints, bool, bool]:
         return self.kernel_size, self.stride, self.padding, self.ceil_mode, self.count_include_pad
 
 
 class AvgPool1d(_AvgPool):
     """The mean of each window of (batch, channels, length)."""
 
-    def forward(self, x: Any) -> Tensor:
+    def forward(self, x: TensorLike) -> Tensor:
         return avg_pool1d(x, *self._options())
 
 
@@ -96,24 +98,24 @@ class AvgPool2d(_AvgPool):
         super().__init__(kernel_size, stride, padding, ceil_mode, count_include_pad)
         self.divisor_override = divisor_override
 
-    def forward(self, x: Any) -> Tensor:
+    def forward(self, x: TensorLike) -> Tensor:
         return avg_pool2d(x, *self._options(), self.divisor_override)
 
 
 class _AdaptiveAvgPool(Module):
-    def __init__(self, output_size: Any) -> None:
+    def __init__(self, output_size: Sizes) -> None:
         self.output_size = output_size
 
 
 class AdaptiveAvgPool1d(_AdaptiveAvgPool):
     """The means of ``output_size`` windows that cover (batch, channels, length)."""
 
-    def forward(self, x: Any) -> Tensor:
+    def forward(self, x: TensorLike) -> Tensor:
         return adaptive_avg_pool1d(x, self.output_size)
 
 
 class AdaptiveAvgPool2d(_AdaptiveAvgPool):
     """The means of ``output_size`` windows that cover (batch, channels, height, width)."""
 
-    def forward(self, x: Any) -> Tensor:
+    def forward(self, x: TensorLike) -> Tensor:
         return adaptive_avg_pool2d(x, self.output_size)

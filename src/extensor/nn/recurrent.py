@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import sqrt
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from extensor.creation import asarray, empty, zeros
 from extensor.dtypes import DType
@@ -15,14 +15,17 @@ from extensor.nn.inputs import in_dtype_of
 from extensor.nn.module import Module
 from extensor.nn.parameter import Parameter
 from extensor.ops import concatenate, dropout, flip, gru, lstm, rnn, stack
-from extensor.ops.recurrent import NONLINEARITIES
+from extensor.ops.recurrent import NONLINEARITIES, Nonlinearity
 from extensor.shapes import Shape
 from extensor.tensor import Tensor
+
+if TYPE_CHECKING:
+    from extensor.typing import TensorLike
 
 States = tuple[Tensor, ...]
 
 
-def checked_nonlinearity(name: str, nonlinearity: str) -> str:
+def checked_nonlinearity(name: str, nonlinearity: Nonlinearity) -> Nonlinearity:
     if nonlinearity not in NONLINEARITIES:
         requirement = f"nonlinearity must be one of {NONLINEARITIES}"
         raise value_error(name, requirement, nonlinearity=nonlinearity)
@@ -122,7 +125,7 @@ class _Layers(Recurrence):
         """One layer in one direction over (time, batch, inputs): the outputs, the last states."""
         raise NotImplementedError
 
-    def forward(self, x: Any, hx: Any = None) -> tuple[Tensor, Any]:
+    def forward(self, x: TensorLike, hx: Any = None) -> tuple[Tensor, Any]:
         """The outputs of the last layer, and the last states of all layers and directions."""
         x = self._tensor(x)
         has_batch = x.ndim == 3
@@ -186,7 +189,7 @@ class RNN(_Layers):
         input_size: int,
         hidden_size: int,
         num_layers: int = 1,
-        nonlinearity: str = "tanh",
+        nonlinearity: Nonlinearity = "tanh",
         bias: bool = True,
         batch_first: bool = False,
         dropout: float = 0.0,
@@ -198,8 +201,13 @@ class RNN(_Layers):
         options = (bias, batch_first, dropout, bidirectional)
         super().__init__(input_size, hidden_size, num_layers, *options, dtype=dtype)
 
+    if TYPE_CHECKING:
+
+        def forward(self, x: TensorLike, hx: TensorLike | None = None) -> tuple[Tensor, Tensor]: ...
+
     def _run(self, x: Tensor, states: States, weights: list[Parameter]) -> tuple[Tensor, States]:
-        output = rnn(x, *states, *weights, nonlinearity=self.nonlinearity)
+        run: Callable[..., Tensor] = rnn  # with or without biases, which a list does not tell
+        output = run(x, *states, *weights, nonlinearity=self.nonlinearity)
         return output, (output[-1],)
 
 
@@ -207,6 +215,10 @@ class GRU(_Layers):
     """The gated recurrent unit (Cho et al. 2014): gates r, z and n; called as :class:`RNN`."""
 
     _gates = 3
+
+    if TYPE_CHECKING:
+
+        def forward(self, x: TensorLike, hx: TensorLike | None = None) -> tuple[Tensor, Tensor]: ...
 
     def _run(self, x: Tensor, states: States, weights: list[Parameter]) -> tuple[Tensor, States]:
         output = gru(x, *states, *weights)
@@ -221,6 +233,12 @@ class LSTM(_Layers):
 
     _gates = 4
     _states = 2
+
+    if TYPE_CHECKING:
+
+        def forward(
+            self, x: TensorLike, hx: tuple[TensorLike, TensorLike] | None = None
+        ) -> tuple[Tensor, tuple[Tensor, Tensor]]: ...
 
     def _run(self, x: Tensor, states: States, weights: list[Parameter]) -> tuple[Tensor, States]:
         output, cell = lstm(x, *states, *weights)

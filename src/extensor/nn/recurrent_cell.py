@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 from extensor.creation import empty, zeros
 from extensor.dtypes import DType
@@ -10,7 +11,11 @@ from extensor.keywords import DEVICE, also_takes
 from extensor.nn.parameter import Parameter
 from extensor.nn.recurrent import Recurrence, checked_nonlinearity
 from extensor.ops import gru_cell, lstm_cell, rnn_cell
+from extensor.ops.recurrent import Nonlinearity
 from extensor.tensor import Tensor
+
+if TYPE_CHECKING:
+    from extensor.typing import TensorLike
 
 
 @also_takes(**DEVICE)
@@ -37,7 +42,7 @@ class _Cell(Recurrence):
     def _step(self, x: Tensor, *states: Tensor) -> Any:
         raise NotImplementedError
 
-    def forward(self, x: Any, hx: Any = None) -> Any:
+    def forward(self, x: TensorLike, hx: Any = None) -> Any:
         """The next state, or pair of states, after ``x`` from the state ``hx``, or from 0."""
         x = self._tensor(x)
         shape = (*x.shape[:-1], self.hidden_size)
@@ -75,21 +80,30 @@ class RNNCell(_Cell):
         input_size: int,
         hidden_size: int,
         bias: bool = True,
-        nonlinearity: str = "tanh",
+        nonlinearity: Nonlinearity = "tanh",
         *,
         dtype: DType = None,
     ) -> None:
         self.nonlinearity = checked_nonlinearity("RNNCell", nonlinearity)
         super().__init__(input_size, hidden_size, bias, dtype=dtype)
 
+    if TYPE_CHECKING:
+
+        def forward(self, x: TensorLike, hx: TensorLike | None = None) -> Tensor: ...
+
     def _step(self, x: Tensor, *states: Tensor) -> Any:
-        return rnn_cell(x, *states, *self._weights(), nonlinearity=self.nonlinearity)
+        run: Callable[..., Tensor] = rnn_cell
+        return run(x, *states, *self._weights(), nonlinearity=self.nonlinearity)
 
 
 class GRUCell(_Cell):
     """One step of :class:`GRU`; called as :class:`RNNCell`."""
 
     _gates = 3
+
+    if TYPE_CHECKING:
+
+        def forward(self, x: TensorLike, hx: TensorLike | None = None) -> Tensor: ...
 
     def _step(self, x: Tensor, *states: Tensor) -> Any:
         return gru_cell(x, *states, *self._weights())
@@ -100,6 +114,12 @@ class LSTMCell(_Cell):
 
     _gates = 4
     _states = 2
+
+    if TYPE_CHECKING:
+
+        def forward(
+            self, x: TensorLike, hx: tuple[TensorLike, TensorLike] | None = None
+        ) -> tuple[Tensor, Tensor]: ...
 
     def _step(self, x: Tensor, *states: Tensor) -> Any:
         return lstm_cell(x, *states, *self._weights())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from extensor.dtypes import DType
 from extensor.errors import value_error
@@ -15,6 +15,9 @@ from extensor.nn.module import Module
 from extensor.nn.normalization import LayerNorm
 from extensor.ops import gelu, relu
 from extensor.tensor import Tensor
+
+if TYPE_CHECKING:
+    from extensor.typing import TensorLike
 
 ACTIVATIONS: dict[str, Callable[..., Tensor]] = {"relu": relu, "gelu": gelu}
 
@@ -62,21 +65,22 @@ class TransformerEncoderLayer(Module):
 
     def forward(
         self,
-        src: Any,
-        src_mask: Any = None,
-        src_key_padding_mask: Any = None,
+        src: TensorLike,
+        src_mask: TensorLike | None = None,
+        src_key_padding_mask: TensorLike | None = None,
         is_causal: bool = False,
-    ) -> Any:
+    ) -> Tensor:
+        given: Any = src
         masks = (src_mask, src_key_padding_mask, is_causal)
         if self.norm_first:
-            x = src + self._attended(self.norm1(src), *masks)
+            x: Tensor = given + self._attended(self.norm1(src), *masks)
             return x + self._fed_forward(self.norm2(x))
-        x = self.norm1(src + self._attended(src, *masks))
+        x = self.norm1(given + self._attended(src, *masks))
         return self.norm2(x + self._fed_forward(x))
 
-    def _attended(self, x: Any, mask: Any, padding_mask: Any, is_causal: bool) -> Any:
+    def _attended(self, x: Any, mask: Any, padding_mask: Any, is_causal: bool) -> Tensor:
         output, _ = self.self_attn(x, x, x, padding_mask, False, mask, is_causal=is_causal)
         return self.dropout1(output)
 
-    def _fed_forward(self, x: Any) -> Any:
+    def _fed_forward(self, x: Tensor) -> Tensor:
         return self.dropout2(self.linear2(self.dropout(self.activation(self.linear1(x)))))

@@ -65,7 +65,7 @@ def _broadcast_to_shape(name: str, given: Shapes, shape: Any) -> Shape:
 
 
 @op(kernel="broadcast_to", shape=_broadcast_to_shape, widen=False)
-def broadcast_to(xp: Any, x: Array, shape: Shape) -> Any:
+def broadcast_to(xp: Any, x: Array, shape: int | Shape) -> Any:
     """``x`` stretched to ``shape``, as a read-only view. Derivative: the sum over the stretched axes.
 
     >>> import extensor as ex

@@ -7,7 +7,7 @@ those along two with a height of 1.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 from extensor.arrays import in_order
 from extensor.dtypes import bool_
@@ -31,7 +31,7 @@ from extensor.ops.windows import (
 from extensor.shapes import Shape, Shapes, count
 from extensor.tensor import Tensor
 
-Padding = Ints | str
+Padding = Ints | Literal["same", "valid"]
 WEIGHT = {
     1: "3-D (out_channels, in_channels / groups, length)",
     2: "4-D (out_channels, in_channels / groups, height, width)",

@@ -13,6 +13,7 @@ from extensor.errors import type_error, value_error
 from extensor.op import Array, Indices, op
 from extensor.ops.broadcasting import reduce_to_shape
 from extensor.ops.indices import (
+    Index,
     check_indices,
     explained,
     has_integer_array,
@@ -31,7 +32,7 @@ def _getitem(name: str, shapes: Shapes, index: Any) -> Shape:
 
 
 @op(kernel="getitem", shape=_getitem, widen=False)
-def getitem(xp: Any, x: Array, index: Any) -> Any:
+def getitem(xp: Any, x: Array, index: Index) -> Any:
     """``x[index]`` with all of NumPy's indices: slices, ints, None, ..., arrays of ints or bools.
 
     Without arrays the result is a view. Derivative: ``grad_output`` added where it was read, as
@@ -51,7 +52,7 @@ def getitem(xp: Any, x: Array, index: Any) -> Any:
 
 
 @getitem.backward(kernel="getitem_backward")
-def getitem_backward(grad_output: Tensor, input_shape: Shape, index: Any) -> Tensor:
+def getitem_backward(grad_output: Tensor, input_shape: Shape, index: Index) -> Tensor:
     """Zeros of ``input_shape`` with ``grad_output`` added at ``index``."""
     return place(grad_output, input_shape, index)
 
@@ -65,7 +66,7 @@ def _place(name: str, shapes: Shapes, shape: Any, index: Any) -> Shape:
 
 
 @op(kernel="place", shape=_place)
-def place(xp: Any, x: Array, shape: Shape, index: Any) -> Any:
+def place(xp: Any, x: Array, shape: int | Shape, index: Index) -> Any:
     """Zeros of ``shape`` with ``x`` added at ``index``. Derivative: ``grad_output[index]``.
 
     >>> import extensor as ex
@@ -81,7 +82,9 @@ def place(xp: Any, x: Array, shape: Shape, index: Any) -> Any:
 
 
 @place.backward()
-def place_backward(grad_output: Tensor, input_shape: Shape, shape: Shape, index: Any) -> Tensor:
+def place_backward(
+    grad_output: Tensor, input_shape: Shape, shape: int | Shape, index: Index
+) -> Tensor:
     """``grad_output[index]``."""
     return getitem(grad_output, index)
 
@@ -102,7 +105,7 @@ def _updated(name: str, shapes: Shapes, index: Any) -> Shape:
 
 
 @op(kernel="index_set", shape=_updated, widen=False)
-def index_set(xp: Any, x: Array, updates: Array, index: Any) -> Any:
+def index_set(xp: Any, x: Array, updates: Array, index: Index) -> Any:
     """A copy of ``x`` with ``updates`` written at ``index``: ``x.at[index].set(updates)``.
 
     Where an index is named twice the last value stays. Derivative: ``grad_output`` to ``updates``
@@ -126,7 +129,7 @@ def index_set(xp: Any, x: Array, updates: Array, index: Any) -> Any:
 
 @index_set.backward(kernel="index_set_backward")
 def index_set_backward(
-    grad_output: Tensor, x_shape: Shape, updates_shape: Shape, index: Any
+    grad_output: Tensor, x_shape: Shape, updates_shape: Shape, index: Index
 ) -> tuple[Any, Any]:
     """``grad_output`` with zeros at ``index``, and ``grad_output[index]`` where a value stayed."""
 
@@ -141,7 +144,7 @@ def index_set_backward(
 
 
 @op(kernel="index_add", shape=_updated)
-def index_add(xp: Any, x: Array, updates: Array, index: Any) -> Any:
+def index_add(xp: Any, x: Array, updates: Array, index: Index) -> Any:
     """A copy of ``x`` with ``updates`` added at ``index``: ``x.at[index].add(updates)``.
 
     An index named twice is added to twice. Derivative: ``grad_output`` to ``x``,
@@ -160,7 +163,7 @@ def index_add(xp: Any, x: Array, updates: Array, index: Any) -> Any:
 
 @index_add.backward()
 def index_add_backward(
-    grad_output: Tensor, x_shape: Shape, updates_shape: Shape, index: Any
+    grad_output: Tensor, x_shape: Shape, updates_shape: Shape, index: Index
 ) -> tuple[Any, Any]:
     """``grad_output``, and ``grad_output[index]`` summed to the shape of ``updates``."""
     return grad_output, lambda: reduce_to_shape(getitem(grad_output, index), updates_shape)

@@ -12,6 +12,7 @@ from extensor.dtypes import bool_
 from extensor.errors import index_error, type_error, value_error
 from extensor.shapes import Shape, count
 
+Index = Any  # to users: extensor.typing.Index
 Items = tuple[Any, ...]
 
 

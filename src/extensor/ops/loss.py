@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from extensor.ops.rounding import clip, sign
 from extensor.shapes import Shape, Shapes, count
 from extensor.tensor import Tensor, to_array, wrap
 
+Reduction = Literal["mean", "sum", "none"]
 REDUCTIONS = ("mean", "sum", "none")
 
 
@@ -88,7 +89,7 @@ def weighted(gradient: Tensor, weight: Tensor | None) -> Tensor:
 
 
 @op(kernel="mse_loss", shape=paired, floats=True)
-def mse_loss(xp: Any, prediction: Array, target: Array, reduction: str = "mean") -> Any:
+def mse_loss(xp: Any, prediction: Array, target: Array, reduction: Reduction = "mean") -> Any:
     """``(prediction - target)**2``, its mean, or its sum.
 
     Derivative: ``2 * (prediction - target)``, divided by the number of elements for a mean, and the
@@ -105,7 +106,7 @@ def mse_loss(xp: Any, prediction: Array, target: Array, reduction: str = "mean")
 
 @mse_loss.backward(kernel="mse_loss_backward")
 def mse_loss_backward(
-    grad_output: Tensor, prediction: Tensor, target: Tensor, reduction: str = "mean"
+    grad_output: Tensor, prediction: Tensor, target: Tensor, reduction: Reduction = "mean"
 ) -> tuple[Any, Any]:
     """``2 * grad_output * (prediction - target)`` and its negative."""
     each = spread(grad_output, prediction.shape, reduction)
@@ -118,7 +119,7 @@ def _gap(prediction: Any, target: Any, reduction: str) -> Any:
 
 
 @op(kernel="l1_loss", shape=paired, floats=True, kinks=_gap)
-def l1_loss(xp: Any, prediction: Array, target: Array, reduction: str = "mean") -> Any:
+def l1_loss(xp: Any, prediction: Array, target: Array, reduction: Reduction = "mean") -> Any:
     """``|prediction - target|``, its mean, or its sum.
 
     Derivative: the sign of the difference, 0 where there is none, and its negative for ``target``.
@@ -132,7 +133,7 @@ def l1_loss(xp: Any, prediction: Array, target: Array, reduction: str = "mean") 
 
 @l1_loss.backward(kernel="l1_loss_backward")
 def l1_loss_backward(
-    grad_output: Tensor, prediction: Tensor, target: Tensor, reduction: str = "mean"
+    grad_output: Tensor, prediction: Tensor, target: Tensor, reduction: Reduction = "mean"
 ) -> tuple[Any, Any]:
     """``grad_output * sign(prediction - target)`` and its negative."""
     each = spread(grad_output, prediction.shape, reduction)
@@ -152,7 +153,7 @@ def _to_bend(prediction: Any, target: Any, reduction: str, bend: float) -> Any:
 
 @op(kernel="smooth_l1_loss", shape=_smooth_l1, floats=True, kinks=_to_bend)
 def smooth_l1_loss(
-    xp: Any, prediction: Array, target: Array, reduction: str = "mean", beta: float = 1.0
+    xp: Any, prediction: Array, target: Array, reduction: Reduction = "mean", beta: float = 1.0
 ) -> Any:
     """``d**2 / (2 * beta)`` where ``d`` is below ``beta``, else ``d - beta / 2``.
 
@@ -176,7 +177,7 @@ def smooth_l1_loss_backward(
     grad_output: Tensor,
     prediction: Tensor,
     target: Tensor,
-    reduction: str = "mean",
+    reduction: Reduction = "mean",
     beta: float = 1.0,
 ) -> tuple[Any, Any]:
     """``grad_output`` times ``(prediction - target) / beta`` held in [-1, 1], and its negative."""
@@ -195,7 +196,7 @@ def _huber(name: str, shapes: Shapes, reduction: str, delta: float) -> Shape:
 
 @op(kernel="huber_loss", shape=_huber, floats=True, kinks=_to_bend)
 def huber_loss(
-    xp: Any, prediction: Array, target: Array, reduction: str = "mean", delta: float = 1.0
+    xp: Any, prediction: Array, target: Array, reduction: Reduction = "mean", delta: float = 1.0
 ) -> Any:
     """``d**2 / 2`` where ``d`` is up to ``delta``, else ``delta * (d - delta / 2)``.
 
@@ -217,7 +218,7 @@ def huber_loss_backward(
     grad_output: Tensor,
     prediction: Tensor,
     target: Tensor,
-    reduction: str = "mean",
+    reduction: Reduction = "mean",
     delta: float = 1.0,
 ) -> tuple[Any, Any]:
     """``grad_output`` times ``prediction - target`` held in [-delta, delta], and its negative."""

@@ -14,7 +14,7 @@ from extensor.ops.activation_smooth import softplus
 from extensor.ops.arithmetic import maximum, power
 from extensor.ops.chain import chain_divide, chain_rule, lift
 from extensor.ops.exponential import log, log1p
-from extensor.ops.loss import as_weight, paired, reduce, spread, weighted
+from extensor.ops.loss import Reduction, as_weight, paired, reduce, spread, weighted
 from extensor.ops.selection import where
 from extensor.shapes import Shape, Shapes
 from extensor.tensor import Tensor
@@ -29,7 +29,7 @@ def _in_dtype(xp: Any, weight: Any, like: Any) -> Any:
 
 
 def _binary_cross_entropy(
-    prediction: Any, target: Any, reduction: str = "mean", weight: Any = None
+    prediction: Any, target: Any, reduction: Reduction = "mean", weight: Any = None
 ) -> tuple[Any, ...]:
     return prediction, target, as_weight("binary_cross_entropy", weight), reduction
 
@@ -56,7 +56,7 @@ def binary_cross_entropy(
     prediction: Array,
     target: Array,
     weight: Indices | None = None,
-    reduction: str = "mean",
+    reduction: Reduction = "mean",
 ) -> Any:
     """``-(target * log(prediction) + (1 - target) * log(1 - prediction))``, times ``weight``.
 
@@ -85,7 +85,7 @@ def binary_cross_entropy_backward(
     grad_output: Tensor,
     prediction: Tensor,
     target: Tensor,
-    reduction: str = "mean",
+    reduction: Reduction = "mean",
     weight: Tensor | None = None,
 ) -> tuple[Any, Any]:
     """``grad_output`` times ``(p - target) / (p * (1 - p))`` and ``log(1 - p) - log(p)``."""
@@ -104,7 +104,11 @@ def binary_cross_entropy_backward(
 
 
 def _binary_cross_entropy_with_logits(
-    logits: Any, target: Any, reduction: str = "mean", weight: Any = None, pos_weight: Any = None
+    logits: Any,
+    target: Any,
+    reduction: Reduction = "mean",
+    weight: Any = None,
+    pos_weight: Any = None,
 ) -> tuple[Any, ...]:
     name = "binary_cross_entropy_with_logits"
     return logits, target, as_weight(name, weight), as_weight(name, pos_weight), reduction
@@ -122,7 +126,7 @@ def binary_cross_entropy_with_logits(
     target: Array,
     weight: Indices | None = None,
     pos_weight: Indices | None = None,
-    reduction: str = "mean",
+    reduction: Reduction = "mean",
 ) -> Any:
     """The binary cross-entropy of ``sigmoid(logits)``, without overflow and with all its digits.
 
@@ -154,7 +158,7 @@ def binary_cross_entropy_with_logits_backward(
     grad_output: Tensor,
     logits: Tensor,
     target: Tensor,
-    reduction: str = "mean",
+    reduction: Reduction = "mean",
     weight: Tensor | None = None,
     pos_weight: Tensor | None = None,
 ) -> tuple[Any, Any]:
@@ -188,7 +192,7 @@ def focal_loss(
     target: Array,
     alpha: float = 0.25,
     gamma: float = 2.0,
-    reduction: str = "mean",
+    reduction: Reduction = "mean",
 ) -> Any:
     """The binary cross-entropy of ``logits`` times ``balance * miss**gamma`` (Lin et al. 2017).
 
@@ -219,7 +223,7 @@ def focal_loss_backward(
     target: Tensor,
     alpha: float = 0.25,
     gamma: float = 2.0,
-    reduction: str = "mean",
+    reduction: Reduction = "mean",
 ) -> tuple[Any, Any]:
     """``grad_output`` times the derivatives in ``logits`` and ``target``."""
     each = spread(grad_output, logits.shape, reduction)
@@ -254,7 +258,7 @@ def _to_margin(prediction: Any, target: Any, reduction: str) -> Any:
 
 
 @op(kernel="hinge_loss", shape=paired, floats=True, kinks=_to_margin)
-def hinge_loss(xp: Any, prediction: Array, target: Array, reduction: str = "mean") -> Any:
+def hinge_loss(xp: Any, prediction: Array, target: Array, reduction: Reduction = "mean") -> Any:
     """``max(0, 1 - target * prediction)`` for targets of -1 and 1.
 
     Derivative: ``-target`` and ``-prediction`` where the product is below 1, else 0, also at 1.
@@ -269,7 +273,7 @@ def hinge_loss(xp: Any, prediction: Array, target: Array, reduction: str = "mean
 
 @hinge_loss.backward(kernel="hinge_loss_backward")
 def hinge_loss_backward(
-    grad_output: Tensor, prediction: Tensor, target: Tensor, reduction: str = "mean"
+    grad_output: Tensor, prediction: Tensor, target: Tensor, reduction: Reduction = "mean"
 ) -> tuple[Any, Any]:
     """``-grad_output * target`` and ``-grad_output * prediction`` where the product is below 1."""
     each = where(target * prediction < 1, -spread(grad_output, prediction.shape, reduction), 0.0)

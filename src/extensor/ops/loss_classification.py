@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 from extensor.arrays import gated, in_order
 from extensor.creation import zeros
@@ -14,7 +14,15 @@ from extensor.ops.broadcasting import broadcast_to
 from extensor.ops.chain import chain_divide, chain_rule
 from extensor.ops.exponential import exp, log
 from extensor.ops.indexing import scatter_add, take
-from extensor.ops.loss import REDUCTIONS, as_weight, paired, reduce, reduced_shape, spread
+from extensor.ops.loss import (
+    REDUCTIONS,
+    Reduction,
+    as_weight,
+    paired,
+    reduce,
+    reduced_shape,
+    spread,
+)
 from extensor.ops.selection import where
 from extensor.shapes import Shape, Shapes, with_axes
 from extensor.tensor import Tensor
@@ -127,7 +135,7 @@ def _placed(shares: Tensor, index: Tensor, shape: Shape) -> Tensor:
 
 
 def _nll_loss(
-    x: Any, target: Any, reduction: str = "mean", weight: Any = None, ignore_index: int = -100
+    x: Any, target: Any, reduction: Reduction = "mean", weight: Any = None, ignore_index: int = -100
 ) -> tuple[Any, ...]:
     return x, target, as_weight("nll_loss", weight), reduction, ignore_index
 
@@ -148,7 +156,7 @@ def nll_loss(
     x: Array,
     target: Indices,
     weight: Indices | None = None,
-    reduction: str = "mean",
+    reduction: Reduction = "mean",
     ignore_index: int = -100,
 ) -> Any:
     """``-weight[target] * x[target]`` for log-probabilities ``x`` and the class of each sample.
@@ -173,7 +181,7 @@ def nll_loss_backward(
     grad_output: Tensor,
     x_shape: Shape,
     target: Tensor,
-    reduction: str = "mean",
+    reduction: Reduction = "mean",
     weight: Tensor | None = None,
     ignore_index: int = -100,
 ) -> Tensor:
@@ -193,7 +201,7 @@ def _log_softmax(xp: Any, x: Any, axis: int) -> Any:
 def _cross_entropy(
     logits: Any,
     target: Any,
-    reduction: str = "mean",
+    reduction: Reduction = "mean",
     weight: Any = None,
     label_smoothing: float = 0.0,
     ignore_index: int = -100,
@@ -242,7 +250,7 @@ def cross_entropy(
     logits: Array,
     target: Target,
     weight: Indices | None = None,
-    reduction: str = "mean",
+    reduction: Reduction = "mean",
     label_smoothing: float = 0.0,
     ignore_index: int = -100,
 ) -> Any:
@@ -288,7 +296,7 @@ def cross_entropy_backward(
     grad_output: Tensor,
     logits: Tensor,
     target: Tensor,
-    reduction: str = "mean",
+    reduction: Reduction = "mean",
     weight: Tensor | None = None,
     label_smoothing: float = 0.0,
     ignore_index: int = -100,
@@ -339,13 +347,20 @@ def cross_entropy_backward(
     return to_logits, to_target
 
 
+DivergenceReduction = Reduction | Literal["batchmean"]
+
+
 def _kl_shape(name: str, shapes: Shapes, reduction: str, *_: Any) -> Shape:
     return paired(name, shapes, reduction, allowed=(*REDUCTIONS[:2], "batchmean", "none"))
 
 
 @op(kernel="kl_div", shape=_kl_shape, floats=True)
 def kl_div(
-    xp: Any, x: Array, target: Array, reduction: str = "mean", log_target: bool = False
+    xp: Any,
+    x: Array,
+    target: Array,
+    reduction: DivergenceReduction = "mean",
+    log_target: bool = False,
 ) -> Any:
     """``target * (log(target) - x)`` for log-probabilities ``x``; 0 where ``target`` is 0.
 
@@ -372,7 +387,7 @@ def kl_div_backward(
     grad_output: Tensor,
     x: Tensor,
     target: Tensor,
-    reduction: str = "mean",
+    reduction: DivergenceReduction = "mean",
     log_target: bool = False,
 ) -> tuple[Any, Any]:
     """``-grad_output * target`` and ``grad_output * (log(target) + 1 - x)``."""

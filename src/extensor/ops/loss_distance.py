@@ -13,7 +13,7 @@ from extensor.op import Array, Indices, op
 from extensor.ops.arithmetic import power
 from extensor.ops.chain import chain_divide, chain_rule, lift
 from extensor.ops.exponential import sqrt
-from extensor.ops.loss import reduce, reduced_shape, spread
+from extensor.ops.loss import Reduction, reduce, reduced_shape, spread
 from extensor.ops.rounding import abs, sign
 from extensor.ops.selection import where
 from extensor.shapes import Shape, Shapes
@@ -88,7 +88,7 @@ def triplet_loss(
     margin: float = 1.0,
     p: float = 2.0,
     swap: bool = False,
-    reduction: str = "mean",
+    reduction: Reduction = "mean",
 ) -> Any:
     """``max(0, |anchor - positive| - |anchor - negative| + margin)``.
 
@@ -119,7 +119,7 @@ def triplet_loss_backward(
     margin: float = 1.0,
     p: float = 2.0,
     swap: bool = False,
-    reduction: str = "mean",
+    reduction: Reduction = "mean",
 ) -> tuple[Any, Any, Any]:
     """``grad_output`` along the differences, where the loss is positive."""
     near, toward = _measured(anchor - positive, p)
@@ -173,7 +173,12 @@ def _to_cosine_kink(x1: Any, x2: Any, target: Any, margin: float, reduction: str
     kinks=_to_cosine_kink,
 )
 def cosine_embedding_loss(
-    xp: Any, x1: Array, x2: Array, target: Indices, margin: float = 0.0, reduction: str = "mean"
+    xp: Any,
+    x1: Array,
+    x2: Array,
+    target: Indices,
+    margin: float = 0.0,
+    reduction: Reduction = "mean",
 ) -> Any:
     """``1 - cos`` where ``target`` is 1, ``max(0, cos - margin)`` where it is -1.
 
@@ -203,7 +208,7 @@ def cosine_embedding_loss_backward(
     x2: Tensor,
     target: Tensor,
     margin: float = 0.0,
-    reduction: str = "mean",
+    reduction: Reduction = "mean",
 ) -> tuple[Any, Any]:
     """``grad_output`` times minus the derivative of ``cos``, or plus it for pairs to be parted."""
     rest = x1.shape[:-1]

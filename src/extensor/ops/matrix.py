@@ -168,7 +168,7 @@ def linear_backward(grad_output: Tensor, x: Tensor, weight: Tensor) -> tuple[Any
     )
 
 
-Axes = int | tuple[int | Sequence[int], int | Sequence[int]]
+Axes = int | Sequence[int | Sequence[int]]
 
 
 def _contracted(name: str, a: Shape, b: Shape, axes: Any) -> tuple[list[int], list[int]]:

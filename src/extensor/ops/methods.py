@@ -71,6 +71,7 @@ def _with_loose_ints(function: Callable[..., Any]) -> Callable[..., Any]:
 
     method.__name__ = function.__name__
     method.__doc__ = function.__doc__
+    method.__wrapped__ = function  # type: ignore[attr-defined]  # where inspect finds the signature
     return method
 
 
@@ -83,14 +84,18 @@ def attach() -> None:
         setattr(Tensor, f"__i{operator}__", in_place(functions[name], symbol))
     for operator, name in (COMPARISONS | OTHERS).items():
         setattr(Tensor, f"__{operator}__", functions[name])
-    Tensor.__setitem__ = set_item  # type: ignore[method-assign]
+    Tensor.__setitem__ = set_item  # type: ignore[assignment, method-assign]
     for name in METHODS:
         setattr(Tensor, name, functions[name])
     for method, name in RENAMED.items():
         setattr(Tensor, method, functions[name])
     for name in TAKING_LOOSE_INTS:
         setattr(Tensor, name, _with_loose_ints(functions[name]))
-    Tensor.T = property(functions["transpose"])  # type: ignore[assignment]
-    Tensor.mT = property(lambda self: self.swapaxes(-1, -2))  # type: ignore[assignment]
-    Tensor.at = property(At)
+    properties = {
+        "T": functions["transpose"],
+        "mT": lambda self: self.swapaxes(-1, -2),
+        "at": At,
+    }
+    for name, function in properties.items():
+        setattr(Tensor, name, property(function))
     name_elsewhere(Tensor)

@@ -28,7 +28,7 @@ def _reshape(name: str, shapes: Shapes, shape: Any) -> Shape:
 
 
 @op(kernel="reshape", shape=_reshape, widen=False)
-def reshape(xp: Any, x: Array, shape: Shape) -> Any:
+def reshape(xp: Any, x: Array, shape: int | Shape) -> Any:
     """The elements in another shape; one size may be -1. Derivative: back to the old shape.
 
     >>> import extensor as ex
@@ -208,7 +208,7 @@ def _permuted(name: str, shapes: Shapes, axes: Sequence[int] | None) -> Shape:
 
 
 @op(kernel="transpose", shape=_permuted, widen=False)
-def transpose(xp: Any, x: Array, axes: Shape | None = None) -> Any:
+def transpose(xp: Any, x: Array, axes: Sequence[int] | None = None) -> Any:
     """``x`` with its axes in the order ``axes``; None reverses them. Derivative: the axes put back.
 
     >>> import extensor as ex
@@ -220,13 +220,13 @@ def transpose(xp: Any, x: Array, axes: Shape | None = None) -> Any:
 
 
 @transpose.backward()
-def transpose_backward(grad_output: Tensor, axes: Shape | None = None) -> Tensor:
+def transpose_backward(grad_output: Tensor, axes: Sequence[int] | None = None) -> Tensor:
     """``grad_output`` with its axes put back."""
     return transpose(grad_output, _inverse(_order("transpose_backward", axes, grad_output.ndim)))
 
 
 @op(kernel="transpose", shape=_permuted, widen=False)
-def permute(xp: Any, x: Array, axes: Shape) -> Any:
+def permute(xp: Any, x: Array, axes: Sequence[int]) -> Any:
     """``x`` with its axes in the order ``axes``. Derivative: the axes put back.
 
     >>> import extensor as ex
@@ -237,7 +237,7 @@ def permute(xp: Any, x: Array, axes: Shape) -> Any:
 
 
 @permute.backward()
-def permute_backward(grad_output: Tensor, axes: Shape) -> Tensor:
+def permute_backward(grad_output: Tensor, axes: Sequence[int]) -> Tensor:
     """``grad_output`` with its axes put back."""
     return permute(grad_output, _inverse(_order("permute_backward", axes, grad_output.ndim)))
 

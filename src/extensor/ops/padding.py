@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from extensor.shapes import Shape, Shapes, are_ints
 from extensor.tensor import Tensor
 
 PadWidth = int | Sequence[int] | Sequence[Sequence[int]]
+Mode = Literal["constant", "reflect", "symmetric", "edge", "replicate", "wrap", "circular"]
 # NumPy's and PyTorch's names for each mode. All but the first are maps of indices.
 MODES = {
     "constant": "constant",
@@ -85,7 +86,7 @@ def _sources(size: int, widths: tuple[int, int], mode: str) -> Any:
 
 
 @op(kernel="pad", shape=_padded, check=_check_pad, widen=False)
-def pad(xp: Any, x: Array, pad_width: PadWidth, mode: str = "constant", value: float = 0.0) -> Any:
+def pad(xp: Any, x: Array, pad_width: PadWidth, mode: Mode = "constant", value: float = 0.0) -> Any:
     """``x`` with elements added before and after each axis; ``pad_width`` is NumPy's.
 
     ``mode`` is "constant" (``value``), "reflect" (the edge not repeated), "symmetric" (the edge
@@ -111,7 +112,7 @@ def pad(xp: Any, x: Array, pad_width: PadWidth, mode: str = "constant", value: f
 
 @pad.backward(kernel="pad_backward")
 def pad_backward(
-    grad_output: Tensor, input_shape: Shape, pad_width: PadWidth, mode: str = "constant"
+    grad_output: Tensor, input_shape: Shape, pad_width: PadWidth, mode: Mode = "constant"
 ) -> Tensor:
     """``grad_output`` without what was added, or with it added to what it is a copy of."""
     widths = _widths("pad_backward", input_shape, pad_width)

@@ -7,7 +7,7 @@ left to each step. A cell is a sequence of one step.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 from extensor.arrays import as_factor
 from extensor.creation import zeros_like
@@ -21,6 +21,7 @@ from extensor.ops.selection import where
 from extensor.shapes import Shape, Shapes, count
 from extensor.tensor import Tensor
 
+Nonlinearity = Literal["tanh", "relu"]
 NONLINEARITIES = ("tanh", "relu")
 
 
@@ -113,7 +114,7 @@ def rnn(
     w_hh: Array,
     b_ih: Array | None = None,
     b_hh: Array | None = None,
-    nonlinearity: str = "tanh",
+    nonlinearity: Nonlinearity = "tanh",
 ) -> Any:
     """``h = tanh(x @ w_ih.T + b_ih + h @ w_hh.T + b_hh)``, step by step, from ``h = h0`` on.
 
@@ -145,7 +146,7 @@ def rnn_backward(
     w_ih: Tensor,
     w_hh: Tensor,
     output: Tensor,
-    nonlinearity: str = "tanh",
+    nonlinearity: Nonlinearity = "tanh",
 ) -> tuple[Any, Any, Any, Any, Any, Any]:
     """The gradients of all inputs, by one walk through time; by hand of both biases too."""
     carried, found = zeros_like(h0), []
@@ -173,7 +174,7 @@ def rnn_cell(
     w_hh: Array,
     b_ih: Array | None = None,
     b_hh: Array | None = None,
-    nonlinearity: str = "tanh",
+    nonlinearity: Nonlinearity = "tanh",
 ) -> Any:
     """``tanh(x @ w_ih.T + b_ih + h @ w_hh.T + b_hh)``: one step of ``rnn``, or with "relu".
 
@@ -196,7 +197,7 @@ def rnn_cell_backward(
     w_ih: Tensor,
     w_hh: Tensor,
     output: Tensor,
-    nonlinearity: str = "tanh",
+    nonlinearity: Nonlinearity = "tanh",
 ) -> tuple[Any, Any, Any, Any, Any, Any]:
     """The gradients of all inputs; by hand of both biases too."""
     gradient = _before_activation(grad_output, output, nonlinearity)

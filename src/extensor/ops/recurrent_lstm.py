@@ -122,7 +122,7 @@ def lstm(
     w_hh: Array,
     b_ih: Array | None = None,
     b_hh: Array | None = None,
-) -> Any:
+) -> tuple[Any, Any, Any, Any]:
     """The hidden states of all steps and the last cell, from ``h = h0`` and ``c = c0`` on.
 
     At each step ``i, f, g, o`` are the quarters of ``x @ w_ih.T + b_ih + h @ w_hh.T + b_hh``; then
@@ -172,7 +172,7 @@ def lstm_cell(
     w_hh: Array,
     b_ih: Array | None = None,
     b_hh: Array | None = None,
-) -> Any:
+) -> tuple[Any, Any, Any, Any]:
     """One step of ``lstm``: the new hidden state and the new cell.
 
     ``x`` is (batch, inputs), all else as there. Derivative: as for ``lstm``, of one step.

@@ -4,7 +4,7 @@ Each optimizer is one native call for a whole group of parameters; the formulas 
 the call computes, and do it where there is no kernel.
 """
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from extensor.names import OPTIMIZERS, missing
 from extensor.optim.adagrad import Adadelta, Adagrad, adagrad_step
@@ -61,6 +61,8 @@ __all__ = [
     "sgd_step",
 ]
 
+# To a type checker a module with a __getattr__ has every name, also a misspelled one.
+if not TYPE_CHECKING:
 
-def __getattr__(name: str) -> Any:
-    raise missing(name, OPTIMIZERS, __name__)
+    def __getattr__(name: str) -> Any:
+        raise missing(name, OPTIMIZERS, __name__)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from extensor.explanation import explaining
 from extensor.keywords import ONE_WAY, also_takes
-from extensor.optim.optimizer import Group, Optimizer
+from extensor.optim.optimizer import Group, Optimizer, Params
 from extensor.optim.update import Update, descent
 from extensor.tensor import Tensor
+
+if TYPE_CHECKING:
+    from extensor.typing import TensorLike
 
 
 def adagrad_update(
@@ -59,9 +62,9 @@ _adadelta = Update(adadelta_update, roles=4)
 
 @explaining
 def adagrad_step(
-    parameter: Any,
-    gradient: Any,
-    total: Any,
+    parameter: TensorLike,
+    gradient: TensorLike,
+    total: TensorLike,
     step: int = 1,
     lr: float = 0.01,
     lr_decay: float = 0.0,
@@ -76,8 +79,8 @@ def adagrad_step(
     """
     arrays = {"parameter": parameter, "gradient": gradient, "total": total}
     attributes = (step, lr, lr_decay, weight_decay, eps, False)
-    changed, total = _adagrad.pure("adagrad_step", arrays, attributes)
-    return changed, total
+    changed, totals = _adagrad.pure("adagrad_step", arrays, attributes)
+    return changed, totals
 
 
 @also_takes(**ONE_WAY, fused=(None, False))
@@ -89,7 +92,7 @@ class Adagrad(Optimizer):
 
     def __init__(
         self,
-        params: Any,
+        params: Params,
         lr: float = 0.01,
         lr_decay: float = 0.0,
         weight_decay: float = 0.0,
@@ -131,7 +134,7 @@ class Adadelta(Optimizer):
 
     def __init__(
         self,
-        params: Any,
+        params: Params,
         lr: float = 1.0,
         rho: float = 0.9,
         eps: float = 1e-6,

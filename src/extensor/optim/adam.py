@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from extensor.explanation import explaining
 from extensor.keywords import ONE_WAY, also_takes
-from extensor.optim.optimizer import Group, Optimizer
+from extensor.optim.optimizer import Group, Optimizer, Params
 from extensor.optim.update import Update, descent
 from extensor.tensor import Tensor
+
+if TYPE_CHECKING:
+    from extensor.typing import TensorLike
 
 
 def adam_update(
@@ -55,10 +58,10 @@ def _step(op: str, arrays: dict[str, Any], attributes: tuple[Any, ...]) -> Any:
 
 @explaining
 def adam_step(
-    parameter: Any,
-    gradient: Any,
-    m: Any,
-    v: Any,
+    parameter: TensorLike,
+    gradient: TensorLike,
+    m: TensorLike,
+    v: TensorLike,
     step: int,
     lr: float = 1e-3,
     betas: tuple[float, float] = (0.9, 0.999),
@@ -81,10 +84,10 @@ def adam_step(
 
 @explaining
 def adamw_step(
-    parameter: Any,
-    gradient: Any,
-    m: Any,
-    v: Any,
+    parameter: TensorLike,
+    gradient: TensorLike,
+    m: TensorLike,
+    v: TensorLike,
     step: int,
     lr: float = 1e-3,
     betas: tuple[float, float] = (0.9, 0.999),
@@ -128,7 +131,7 @@ class Adam(Optimizer):
 
     def __init__(
         self,
-        params: Any,
+        params: Params,
         lr: float = 1e-3,
         betas: tuple[float, float] = (0.9, 0.999),
         eps: float = 1e-8,
@@ -172,7 +175,7 @@ class AdamW(Adam):
 
     def __init__(
         self,
-        params: Any,
+        params: Params,
         lr: float = 1e-3,
         betas: tuple[float, float] = (0.9, 0.999),
         eps: float = 1e-8,

@@ -11,7 +11,7 @@ from extensor import changes, engine, tape
 from extensor.dtypes import float64, get_default_dtype
 from extensor.errors import value_error
 from extensor.explanation import checked
-from extensor.optim.update import Update, tensors_in
+from extensor.optim.update import Parameters, Update, tensors_in
 from extensor.tensor import Tensor, wrap
 
 
@@ -63,7 +63,7 @@ def norm_of(gradients: list[Any], order: float) -> float:
     return float(engine.run(gradient_norm, (gradients,), (order,)))
 
 
-def gradients_of(op: str, parameters: Any) -> list[Any]:
+def gradients_of(op: str, parameters: Parameters) -> list[Any]:
     """The arrays of all gradients, each once, and writeable."""
     found = [x.grad._array for x in tensors_in(op, parameters) if x.grad is not None]
     unique = list({id(x): x for x in found}.values())
@@ -75,7 +75,7 @@ def gradients_of(op: str, parameters: Any) -> list[Any]:
 
 @checked
 def clip_grad_norm(
-    parameters: Any,
+    parameters: Parameters,
     max_norm: float,
     norm_type: float = 2.0,
     error_if_nonfinite: bool = False,
@@ -110,7 +110,7 @@ def clip_grad_norm(
 
 
 @checked
-def clip_grad_value(parameters: Any, clip_value: float) -> None:
+def clip_grad_value(parameters: Parameters, clip_value: float) -> None:
     """Bring every element of every gradient into ``[-clip_value, clip_value]``.
 
     >>> import extensor as ex

@@ -11,7 +11,7 @@ import numpy as np
 from extensor import changes, engine, entries, tape
 from extensor.errors import value_error
 from extensor.explanation import explaining
-from extensor.optim.update import Update, as_state, assign, tensors_in
+from extensor.optim.update import Parameters, Update, as_state, assign, tensors_in
 from extensor.tensor import Tensor, wrap
 
 
@@ -43,7 +43,7 @@ class EMA:
     """
 
     @explaining
-    def __init__(self, parameters: Any, decay: float = 0.999, warmup: bool = False) -> None:
+    def __init__(self, parameters: Parameters, decay: float = 0.999, warmup: bool = False) -> None:
         if not 0 <= decay <= 1:
             raise value_error("EMA", "decay must be in [0, 1]", decay=decay)
         self.parameters = tensors_in("EMA", parameters)
@@ -67,7 +67,7 @@ class EMA:
         self.count += 1
 
     @explaining
-    def copy_to(self, parameters: Any = None) -> None:
+    def copy_to(self, parameters: Parameters | None = None) -> None:
         """Write the averages into ``parameters``, or into the ones they are averages of."""
         targets = self.parameters if parameters is None else tensors_in("EMA", parameters)
         if [x.shape for x in targets] != [array.shape for array in self._averages]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from extensor.optim.optimizer import Group, Optimizer
+from extensor.optim.optimizer import Group, Optimizer, Params
 from extensor.optim.update import Update, descent
 
 
@@ -45,7 +45,7 @@ class Lion(Optimizer):
 
     def __init__(
         self,
-        params: Any,
+        params: Params,
         lr: float = 1e-4,
         betas: tuple[float, float] = (0.9, 0.99),
         weight_decay: float = 0.0,

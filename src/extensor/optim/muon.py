@@ -10,7 +10,7 @@ from extensor import engine, tape
 from extensor.dtypes import float32, is_half
 from extensor.errors import shown, type_error, value_error
 from extensor.explanation import explaining
-from extensor.optim.optimizer import Group, Optimizer
+from extensor.optim.optimizer import Group, Optimizer, Params
 from extensor.optim.update import assign
 from extensor.tensor import Tensor, wrap
 
@@ -93,7 +93,7 @@ class Muon(Optimizer):
 
     def __init__(
         self,
-        params: Any,
+        params: Params,
         lr: float = 1e-3,
         weight_decay: float = 0.1,
         momentum: float = 0.95,

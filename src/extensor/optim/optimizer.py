@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, TypeVar, overload
 
 import numpy as np
 
@@ -18,6 +18,8 @@ from extensor.optim.update import state_like
 from extensor.tensor import Tensor, forget_gradients
 
 Group = dict[str, Any]
+Params = Iterable[Tensor | Group]
+R = TypeVar("R")
 
 _NOT_NEGATIVE = (
     "lr",
@@ -59,7 +61,7 @@ class Optimizer:
     state_names: ClassVar[tuple[str, ...]]
 
     @explaining
-    def __init__(self, params: Any, **defaults: Any) -> None:
+    def __init__(self, params: Params, **defaults: Any) -> None:
         self.defaults = defaults
         self.param_groups: list[Group] = []
         self.schedules: list[Any] = []
@@ -88,6 +90,12 @@ class Optimizer:
 
     def _check_options(self, group: Group) -> None:
         """Raise for options that make no sense together."""
+
+    @overload
+    def step(self, closure: None = None) -> None: ...
+
+    @overload
+    def step(self, closure: Callable[[], R]) -> R: ...
 
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
         """Change every parameter that has a gradient. Returns the closure's result, if given."""

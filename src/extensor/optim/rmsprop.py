@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from extensor.creation import zeros_like
 from extensor.explanation import explaining
 from extensor.keywords import ONE_WAY, also_takes
-from extensor.optim.optimizer import Group, Optimizer
+from extensor.optim.optimizer import Group, Optimizer, Params
 from extensor.optim.update import Update, descent
 from extensor.tensor import Tensor
+
+if TYPE_CHECKING:
+    from extensor.typing import TensorLike
 
 
 def rmsprop_update(
@@ -46,15 +49,15 @@ _update = Update(rmsprop_update, roles=5)
 
 @explaining
 def rmsprop_step(
-    parameter: Any,
-    gradient: Any,
-    v: Any,
+    parameter: TensorLike,
+    gradient: TensorLike,
+    v: TensorLike,
     lr: float = 0.01,
     alpha: float = 0.99,
     eps: float = 1e-8,
     weight_decay: float = 0.0,
     momentum: float = 0.0,
-    velocity: Any = None,
+    velocity: TensorLike | None = None,
 ) -> tuple[Tensor, Tensor, Tensor | None]:
     """One step of RMSprop: the new parameter, ``v`` and velocity (only momentum needs one).
 
@@ -63,7 +66,7 @@ def rmsprop_step(
     >>> parameter, v
     (tensor([0.8]), tensor([1.]))
     """
-    given = velocity
+    given: Any = velocity
     if momentum and velocity is None:
         velocity = zeros_like(gradient)
     arrays = {
@@ -74,8 +77,8 @@ def rmsprop_step(
         "velocity": velocity if momentum else None,
     }
     attributes = (lr, alpha, eps, weight_decay, momentum, False)
-    changed, v, _, moved = _update.pure("rmsprop_step", arrays, attributes)
-    return changed, v, moved if momentum else given
+    changed, squares, _, moved = _update.pure("rmsprop_step", arrays, attributes)
+    return changed, squares, moved if momentum else given
 
 
 @also_takes(**ONE_WAY, capturable=(False,))
@@ -87,7 +90,7 @@ class RMSprop(Optimizer):
 
     def __init__(
         self,
-        params: Any,
+        params: Params,
         lr: float = 0.01,
         alpha: float = 0.99,
         eps: float = 1e-8,

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from extensor.creation import zeros_like
 from extensor.errors import value_error
 from extensor.explanation import explaining
 from extensor.keywords import ONE_WAY, also_takes
-from extensor.optim.optimizer import Group, Optimizer
+from extensor.optim.optimizer import Group, Optimizer, Params
 from extensor.optim.update import Update, descent
 from extensor.tensor import Tensor
+
+if TYPE_CHECKING:
+    from extensor.typing import TensorLike
 
 
 def sgd_update(
@@ -41,14 +44,14 @@ _update = Update(sgd_update, roles=3)
 
 @explaining
 def sgd_step(
-    parameter: Any,
-    gradient: Any,
+    parameter: TensorLike,
+    gradient: TensorLike,
     lr: float,
     momentum: float = 0.0,
     dampening: float = 0.0,
     weight_decay: float = 0.0,
     nesterov: bool = False,
-    velocity: Any = None,
+    velocity: TensorLike | None = None,
 ) -> tuple[Tensor, Tensor | None]:
     """One step of gradient descent: the new parameter and the new velocity, nothing changed.
 
@@ -61,7 +64,7 @@ def sgd_step(
     (tensor([0.72]), tensor([2.8]))
     """
     step = 1 if velocity is None else 2
-    given = velocity
+    given: Any = velocity
     if momentum and velocity is None:
         velocity = zeros_like(gradient)
     arrays = {
@@ -92,7 +95,7 @@ class SGD(Optimizer):
 
     def __init__(
         self,
-        params: Any,
+        params: Params,
         lr: float = 1e-3,
         momentum: float = 0.0,
         dampening: float = 0.0,

@@ -8,8 +8,8 @@ the kernel and None to the formula.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -19,6 +19,10 @@ from extensor.errors import marked, shown, type_error, value_error
 from extensor.explanation import is_number
 from extensor.tensor import Tensor, to_array, wrap
 
+if TYPE_CHECKING:
+    from extensor.nn import Module
+
+Parameters: TypeAlias = "Tensor | Iterable[Tensor] | Module"
 GRADIENT = 1  # the role that is only read
 
 
@@ -131,7 +135,7 @@ def assign(targets: list[Any], sources: list[Any]) -> list[Any]:
     return targets
 
 
-def tensors_in(op: str, parameters: Any) -> list[Tensor]:
+def tensors_in(op: str, parameters: Parameters) -> list[Tensor]:
     """``parameters`` as a list of tensors: one of them, an iterable, or a module's."""
     if hasattr(parameters, "parameters"):
         parameters = parameters.parameters()
