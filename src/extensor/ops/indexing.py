@@ -45,6 +45,8 @@ def getitem(xp: Any, x: Array, index: Index) -> Any:
     tensor([2., 0., 1.])
     """
     items = plain("getitem", index)
+    if xp is np and all(type(item) is int for item in items):
+        items = (*items, ...)  # without it, a single element would be a copy
     try:
         return x[items]
     except IndexError:
