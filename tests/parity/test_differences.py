@@ -135,13 +135,6 @@ DIFFERENCES: dict[str, Difference] = {
     "power with base 0": Difference(
         EPS, ex.power, torch.pow, ([0.0], [0.5]), ([[5e4], [0.0]], [[inf], [0.0]])
     ),
-    "0 ** 0": Difference(
-        "the derivative of 0**b is 0 where b > 0, but at b = 0 the function falls from 1",
-        ex.power,
-        torch.pow,
-        ([0.0], [0.0]),
-        ([[0.0], [-inf]], [[0.0], [0.0]]),
-    ),
     "a root that was not taken": Difference(
         ZERO,
         lambda x: ex.where(x > 0, ex.sqrt(x), 0.0),
