@@ -123,6 +123,8 @@ class TestAssignment:
             ([5], 0, IndexError, "setitem: index must be in [-2, 1] for axis 0, got index=5"),
             ("a", 0, IndexError, "setitem: an index must be an int, a slice, None, ... or an array "
              "of ints or bools, got index=str"),
+            (slice("a", None), 0, TypeError, "setitem: the parts of a slice must be ints or None, "
+             "got slice=slice('a', None, None)"),
             (0, [1, 2], ValueError, "setitem: value must broadcast to shape (), got value_shape=(2,)"),
             (0, 1.5, ValueError, "setitem: value must fit dtype int64 (cast it with astype), "
              "got value_dtype='float32'"),

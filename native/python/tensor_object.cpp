@@ -270,16 +270,14 @@ PyObject* shares_memory(PyObject*, PyObject* arguments) {
 
 // tensor, expected gradient, new one: sets it if the gradient is still the expected one. No other
 // thread can come between, as the interpreter's lock is held.
-PyObject* exchange_gradient(PyObject*, PyObject* arguments) {
-  PyObject *object, *expected, *gradient;
-  if (!PyArg_ParseTuple(arguments, "OOO", &object, &expected, &gradient)) return nullptr;
-  if (!is_tensor(object)) {
-    PyErr_SetString(PyExc_TypeError, "exchange_gradient: needs a tensor");
+PyObject* exchange_gradient(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
+  if (count != 3 || !is_tensor(arguments[0])) {
+    PyErr_SetString(PyExc_TypeError, "exchange_gradient: needs a tensor and two gradients");
     return nullptr;
   }
-  TensorObject* tensor = as_tensor(object);
-  if (tensor->grad != expected) Py_RETURN_FALSE;
-  Py_SETREF(tensor->grad, Py_NewRef(gradient));
+  TensorObject* tensor = as_tensor(arguments[0]);
+  if (tensor->grad != arguments[1]) Py_RETURN_FALSE;
+  Py_SETREF(tensor->grad, Py_NewRef(arguments[2]));
   Py_RETURN_TRUE;
 }
 
@@ -305,7 +303,7 @@ PyMethodDef functions[] = {
     {"advance_clock", advance_clock, METH_NOARGS, nullptr},
     {"set_classes", set_classes, METH_VARARGS, nullptr},
     {"shares_memory", shares_memory, METH_VARARGS, nullptr},
-    {"exchange_gradient", exchange_gradient, METH_VARARGS, nullptr},
+    {"exchange_gradient", reinterpret_cast<PyCFunction>(exchange_gradient), METH_FASTCALL, nullptr},
     {},
 };
 

@@ -38,9 +38,9 @@ def promoted(
                 op, "needs a sequence of at least one tensor", **{names[0]: type(sequence).__name__}
             )
         members = [f"{names[0]}[{index}]" for index in range(len(sequence))]
-        for member, value in zip(members, sequence, strict=True):
+        for index, value in enumerate(sequence):
             if value is None:
-                raise type_error(op, f"{member} must be a tensor", **{member: None})
+                raise type_error(op, f"{members[index]} must be a tensor", **{members[index]: None})
         return [_of_one_dtype(op, sequence, members, floats)]
     if Target in kinds and inputs[kinds.index(Target)] is not None:
         i = kinds.index(Target)
@@ -73,7 +73,10 @@ def as_tensor(op: str, name: str, value: Any, kind: Any) -> Any:
 def _of_one_dtype(op: str, inputs: Sequence[Any], names: Sequence[str], floats: bool) -> list[Any]:
     dtype = None
     tensors: list[Any] = []
-    inputs = _with_weak_scalars(inputs)
+    for value in inputs:
+        if isinstance(value, np.generic):
+            inputs = _with_weak_scalars(inputs)
+            break
     for name, value in zip(names, inputs, strict=True):
         weak = type(value) in _SCALARS
         tensor = value if weak else as_tensor(op, name, value, Array)
@@ -96,9 +99,7 @@ def _with_weak_scalars(inputs: Sequence[Any]) -> Sequence[Any]:
     ``x / np.sqrt(2)`` would be float64 otherwise, and all that is computed from it. Among themselves
     they keep their dtypes.
     """
-    if not any(isinstance(x, np.generic) for x in inputs) or all(
-        x is None or isinstance(x, np.generic | bool | int | float) for x in inputs
-    ):
+    if all(x is None or isinstance(x, np.generic | bool | int | float) for x in inputs):
         return inputs
     return [x.item() if isinstance(x, np.generic) and _is_number(x) else x for x in inputs]
 

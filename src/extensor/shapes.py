@@ -16,6 +16,7 @@ from extensor.errors import type_error, value_error
 
 Shape = tuple[int, ...]
 Shapes = Mapping[str, Any]
+_MOST = 2**60  # elements: their bytes can be counted, whatever the dtype
 
 
 def broadcast(op: str, shapes: Shapes, *_: Any) -> Shape:
@@ -132,11 +133,13 @@ def is_possible(shape: Sequence[int]) -> bool:
 
     Its strides too, so that an axis of size 0 does not make up for the others.
     """
-    return prod(size or 1 for size in shape) < 2**60
+    return prod(shape) < _MOST and (0 not in shape or prod(size or 1 for size in shape) < _MOST)
 
 
 def check_possible(op: str, shape: Any) -> None:
     """The shape of a result, or those of several, must be possible."""
+    if type(shape) is tuple and 0 < prod(shape) < _MOST:  # the usual case, soon found
+        return
     if isinstance(shape, list):
         for item in shape:
             check_possible(op, item)

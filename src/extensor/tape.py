@@ -104,24 +104,19 @@ def backward(
     if type(retain_graph) is not bool or type(create_graph) is not bool:
         flags = {"retain_graph": retain_graph, "create_graph": create_graph}  # type: ignore[unreachable]
         _check_flags("backward", **flags)
-    tensors, grad_outputs = _as_sequences(tensors, grad_outputs)
+    tensors, grad_outputs = _as_sequences("backward", tensors, grad_outputs)
     roots = _roots("backward", tensors, grad_outputs)
     _, leaves = propagate(roots, retain_graph or create_graph, create_graph)
     seen = {id(changes.owner(gradient._array)) for _, gradient in roots}
-
-    def updated(present: Tensor | None, total: Tensor) -> Tensor:
-        if present is None:
-            return _unshared(total, seen, create_graph)
-        with recording(create_graph):
-            return present + total
-
-    # All sums before the first is written: one that fails leaves nothing half done.
-    sums = [(leaf, leaf.grad, updated(leaf.grad, total)) for leaf, total in leaves.items()]
+    sums = []  # all before the first is written: one that fails leaves nothing half done
+    for leaf, total in leaves.items():
+        present = leaf.grad
+        sums.append((leaf, present, _added(present, total, seen, create_graph)))
     for leaf, present, new in sums:
         # Another thread may have added to the same leaf since its gradient was read.
         while not _native.exchange_gradient(leaf, present, new):
             present = leaf.grad
-            new = updated(present, leaves[leaf])
+            new = _added(present, leaves[leaf], seen, create_graph)
 
 
 @overload
@@ -184,7 +179,7 @@ def grad(
     _check_flags(
         "grad", create_graph=create_graph, allow_unused=allow_unused, retain_graph=retain_graph
     )
-    outputs, grad_outputs = _as_sequences(outputs, grad_outputs)
+    outputs, grad_outputs = _as_sequences("grad", outputs, grad_outputs)
     single = not isinstance(inputs, list | tuple)
     wanted: Sequence[Tensor] = [inputs] if single else inputs  # type: ignore[list-item, assignment]
     places = []
@@ -339,19 +334,26 @@ def _leading_to(wanted: Set[Any], roots: Sequence[Any], boundary: Set[Any]) -> t
     return oldest, useful
 
 
-def _as_sequences(tensors: Any, grad_outputs: Any) -> tuple[Sequence[Tensor], Sequence[Any]]:
-    if isinstance(tensors, list | tuple):
-        return tensors, [None] * len(tensors) if grad_outputs is None else grad_outputs
-    return [tensors], [grad_outputs]
+def _as_sequences(
+    op: str, tensors: Any, grad_outputs: Any
+) -> tuple[Sequence[Tensor], Sequence[Any]]:
+    if not isinstance(tensors, (list, tuple)):
+        return [tensors], [grad_outputs]
+    if grad_outputs is None:
+        return tensors, [None] * len(tensors)
+    if not isinstance(grad_outputs, (list, tuple)):
+        requirement = f"grad_outputs must be a sequence, as {_given_as(op)} is"
+        raise type_error(op, requirement, grad_outputs=shown(grad_outputs))
+    return tensors, grad_outputs
+
+
+def _given_as(op: str) -> str:
+    return "tensors" if op == "backward" else "outputs"
 
 
 def _roots(
     op: str, tensors: Sequence[Tensor], grad_outputs: Sequence[Any]
 ) -> list[tuple[Any, Tensor]]:
-    name = "tensors" if op == "backward" else "outputs"
-    if not isinstance(grad_outputs, list | tuple):
-        given = shown(grad_outputs)
-        raise type_error(op, f"grad_outputs must be a sequence, as {name} is", grad_outputs=given)
     if len(tensors) != len(grad_outputs):
         raise value_error(
             op,
@@ -359,12 +361,12 @@ def _roots(
             outputs=len(tensors),
             grad_outputs=len(grad_outputs),
         )
-    roots = []
-    for index, (tensor, gradient) in enumerate(zip(tensors, grad_outputs, strict=True)):
+    roots: list[tuple[Any, Tensor]] = []
+    for tensor, gradient in zip(tensors, grad_outputs, strict=True):
         try:
             place = parent_of(tensor)
         except AttributeError:
-            raise _not_a_tensor(op, name, index, tensor) from None
+            raise _not_a_tensor(op, _given_as(op), len(roots), tensor) from None
         if place is None:
             raise RuntimeError(
                 f"{op}: the tensor does not require grad, so there is nothing to differentiate; "
@@ -397,6 +399,14 @@ def _arrived(leaf: Tensor, total: Tensor) -> Tensor:
             "backward", f"a leaf of shape {leaf.shape} needs a gradient like it", shape=total.shape
         )
     return _through_hooks(leaf._hooks, total) if leaf._hooks else total
+
+
+def _added(present: Tensor | None, total: Tensor, seen: set[int], recorded: bool) -> Tensor:
+    """The gradient of a leaf that had ``present``, with ``total`` added to it."""
+    if present is None:
+        return _unshared(total, seen, recorded)
+    with recording(recorded):
+        return present + total
 
 
 def _unshared(gradient: Tensor, seen: set[int], recorded: bool) -> Tensor:

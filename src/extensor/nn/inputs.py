@@ -22,8 +22,10 @@ def in_dtype_of(module: Module, parameter: Tensor | None, x: Any) -> Any:
     if parameter is None:
         return x
     expected = parameter._array.dtype
-    given = x._array.dtype if isinstance(x, Tensor) else getattr(x, "dtype", expected)
-    if given is expected or given == expected or not is_floating(given) or mode.casting:
+    if type(x) is Tensor and x._array.dtype is expected:  # the usual case, soon found
+        return x
+    given = getattr(x, "dtype", expected)
+    if given == expected or not is_floating(given) or mode.casting:
         return x
     raise type_error(
         type(module).__name__,

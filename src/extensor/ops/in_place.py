@@ -19,6 +19,9 @@ from extensor.ops.indexing import At, check_updates
 from extensor.ops.indices import explained, plain, selected
 from extensor.tensor import Tensor, is_recorded_in, to_array, wrap
 
+_PLAIN_INDICES = (int, slice, type(...))
+_LARGE = 2.0**127  # below it, every number is finite as a float32
+
 
 def set_item(x: Tensor, index: Any, value: Any) -> None:
     """``x[index] = value``, recorded if ``x`` or ``value`` is."""
@@ -127,19 +130,22 @@ def _check_result(name: str, symbol: str, x: Tensor, result: Tensor) -> None:
 
 def _write(x: Tensor, index: Any, value: Any, name: str = "setitem") -> None:
     array = x._array
-    items = plain(name, index)
-    new = _in_dtype(name, value, array.dtype)
-    if isinstance(array, np.ndarray) and not array.flags.writeable:
-        raise value_error(name, "the memory of the tensor is read-only (change a clone() of it)")
+    items = index if type(index) in _PLAIN_INDICES else plain(name, index)
+    new = value._array if isinstance(value, Tensor) else value
+    if getattr(new, "dtype", None) is not array.dtype:
+        new = _in_dtype(name, new, array.dtype)
     try:
-        with np.errstate(all="ignore"):  # what is too large for a float is infinite
-            array[items] = new
+        array[items] = new
     except (IndexError, ValueError) as error:
-        check_updates(name, tuple(new.shape), selected(name, array.shape, index), "value")
+        if isinstance(array, np.ndarray) and not array.flags.writeable:
+            requirement = "the memory of the tensor is read-only (change a clone() of it)"
+            raise value_error(name, requirement) from None
+        check_updates(name, tuple(np.shape(new)), selected(name, array.shape, index), "value")
         if isinstance(error, IndexError):
-            raise explained(name, array.shape, items) from None
+            raise explained(name, array.shape, plain(name, index)) from None
         raise
     except TypeError:
+        selected(name, array.shape, index)  # says what is wrong with the parts of a slice
         library = type(array).__module__.partition(".")[0]
         raise type_error(name, "arrays must allow changes in place", library=library) from None
     changes.mark(array, tape.mode.anomaly)
@@ -150,7 +156,10 @@ def _in_dtype(name: str, value: Any, dtype: Any) -> Any:
     if is_floating(dtype):
         if type(value) is int and abs(value) < 2**1023:
             value = float(value)  # NumPy has no integers beyond 64 bits
-        return to_array(value, None if hasattr(value, "dtype") else dtype, name)
+        if type(value) is float and dtype.itemsize > 2 and abs(value) < _LARGE:
+            return value
+        with np.errstate(all="ignore"):  # what is too large for a float is infinite
+            return to_array(value, dtype, name)
     new = to_array(value, op=name)
     if new.dtype != dtype and not is_exact(new, dtype):
         raise value_error(
