@@ -101,9 +101,8 @@ def backward(
     ``grad_outputs`` may be left out for tensors of one element (it is 1 then). With
     ``create_graph`` the gradients can be differentiated again. Nothing is added if any rule fails.
     """
-    if type(retain_graph) is not bool or type(create_graph) is not bool:
-        flags = {"retain_graph": retain_graph, "create_graph": create_graph}  # type: ignore[unreachable]
-        _check_flags("backward", **flags)
+    if not (_is_flag(retain_graph) and _is_flag(create_graph)):
+        _check_flags("backward", retain_graph=retain_graph, create_graph=create_graph)
     tensors, grad_outputs = _as_sequences("backward", tensors, grad_outputs)
     roots = _roots("backward", tensors, grad_outputs)
     _, leaves = propagate(roots, retain_graph or create_graph, create_graph)
@@ -176,11 +175,12 @@ def grad(
     One input gives a Tensor, a sequence gives a tuple. An input that ``outputs`` do not depend on
     is an error, or None with ``allow_unused``.
     """
-    _check_flags(
-        "grad", create_graph=create_graph, allow_unused=allow_unused, retain_graph=retain_graph
-    )
+    if not (_is_flag(create_graph) and _is_flag(allow_unused) and _is_flag(retain_graph)):
+        _check_flags(
+            "grad", create_graph=create_graph, allow_unused=allow_unused, retain_graph=retain_graph
+        )
     outputs, grad_outputs = _as_sequences("grad", outputs, grad_outputs)
-    single = not isinstance(inputs, list | tuple)
+    single = not isinstance(inputs, (list, tuple))
     wanted: Sequence[Tensor] = [inputs] if single else inputs  # type: ignore[list-item, assignment]
     places = []
     for index, tensor in enumerate(wanted):
@@ -202,6 +202,10 @@ def grad(
             index=unused[0],
         )
     return gradients[0] if single else gradients
+
+
+def _is_flag(value: Any) -> bool:
+    return value is True or value is False or value is None
 
 
 def _check_flags(op: str, **flags: Any) -> None:
