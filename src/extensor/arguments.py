@@ -14,7 +14,7 @@ from extensor.errors import type_error, value_error
 def integer(op: str, name: str, value: Any, least: int | None = None) -> int:
     """An int, Python's or NumPy's, of at least ``least``."""
     if not isinstance(value, int | np.integer) or isinstance(value, bool):
-        raise type_error(op, f"{name} must be an integer", **{name: shown(value)})
+        raise type_error(op, f"{name} must be an integer", **{name: briefly(value)})
     if least is not None and value < least:
         raise value_error(op, f"{name} must be {least} or more", **{name: value})
     return int(value)
@@ -32,7 +32,7 @@ def number(
     """A real number greater than ``above``, at least ``least``, or with ``fraction`` in [0, 1]."""
     real = isinstance(value, int | float | np.integer | np.floating)
     if not real or isinstance(value, bool):
-        raise type_error(op, f"{name} must be a number", **{name: shown(value)})
+        raise type_error(op, f"{name} must be a number", **{name: briefly(value)})
     if fraction and not 0 <= value <= 1:
         raise value_error(op, f"{name} must be in [0, 1]", **{name: value})
     if above is not None and not value > above:
@@ -52,7 +52,7 @@ def numbers(op: str, name: str, value: Any) -> Any:
             return array.astype(np.float64)
     except (TypeError, ValueError):
         pass  # lists of different lengths
-    raise type_error(op, f"{name} must be a number or a row of numbers", **{name: shown(value)})
+    raise type_error(op, f"{name} must be a number or a row of numbers", **{name: briefly(value)})
 
 
 def pair(op: str, name: str, value: Any, least: int) -> tuple[int, int]:
@@ -60,7 +60,7 @@ def pair(op: str, name: str, value: Any, least: int) -> tuple[int, int]:
     parts = value if isinstance(value, list | tuple) else (value, value)
     if len(parts) != 2 or not all(isinstance(x, int | np.integer) for x in parts):
         requirement = f"{name} must be an integer, or two for height and width"
-        raise type_error(op, requirement, **{name: shown(value)})
+        raise type_error(op, requirement, **{name: briefly(value)})
     height, width = (integer(op, name, x, least) for x in parts)
     return height, width
 
@@ -69,7 +69,7 @@ def flag(op: str, name: str, value: Any) -> bool:
     """True or False, which 1 and 0 may stand for."""
     if isinstance(value, bool | np.bool_) or (isinstance(value, int) and value in (0, 1)):
         return bool(value)
-    raise type_error(op, f"{name} must be True or False", **{name: shown(value)})
+    raise type_error(op, f"{name} must be True or False", **{name: briefly(value)})
 
 
 def choice(op: str, name: str, value: Any, allowed: tuple[Any, ...]) -> Any:
@@ -77,14 +77,14 @@ def choice(op: str, name: str, value: Any, allowed: tuple[Any, ...]) -> Any:
     if not isinstance(value, str | None) or value not in allowed:
         words = [repr(word) for word in allowed]
         requirement = f"{name} must be {', '.join(words[:-1])} or {words[-1]}"
-        raise value_error(op, requirement, **{name: shown(value)})
+        raise value_error(op, requirement, **{name: briefly(value)})
     return value
 
 
 def text(op: str, name: str, value: Any) -> str:
     """A string that is not empty."""
     if not isinstance(value, str):
-        raise type_error(op, f"{name} must be a string", **{name: shown(value)})
+        raise type_error(op, f"{name} must be a string", **{name: briefly(value)})
     if not value:
         raise value_error(op, f"{name} must not be empty", **{name: value})
     return value
@@ -95,7 +95,7 @@ def instance(op: str, name: str, value: Any, kind: Any, meant: str) -> Any:
     if not isinstance(value, kind):
         is_class = isinstance(value, type) and issubclass(value, kind)
         hint = f", such as {value.__name__}(...), not the class" if is_class else ""
-        raise type_error(op, f"{name} must be {meant}{hint}", **{name: shown(value)})
+        raise type_error(op, f"{name} must be {meant}{hint}", **{name: briefly(value)})
     return value
 
 
@@ -110,10 +110,10 @@ def takes(op: str, name: str, function: Any, *parameters: str) -> None:
         signature.bind(*parameters)
     except TypeError:
         requirement = f"{name} must take {len(parameters)} arguments, {' and '.join(parameters)}"
-        raise type_error(op, requirement, **{name: shown(function)}) from None
+        raise type_error(op, requirement, **{name: briefly(function)}) from None
 
 
-def shown(value: Any) -> Any:
+def briefly(value: Any) -> Any:
     """``value`` for a message: itself if it is short, otherwise what kind of thing it is."""
     if isinstance(value, type):
         return f"class {value.__name__}"

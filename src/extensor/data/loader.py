@@ -62,7 +62,7 @@ class DataLoader:
             arguments.instance(op, "generator", generator, Generator, "a Generator")
         if sampler is not None and not is_sampler(sampler):
             requirement = "sampler must have a length and an order, as RandomSampler(size)"
-            raise type_error(op, requirement, sampler=arguments.shown(sampler))
+            raise type_error(op, requirement, sampler=arguments.briefly(sampler))
         if sampler is not None and shuffle:
             raise value_error("DataLoader", "sampler and shuffle exclude each other", shuffle=True)
         if sampler is None:
@@ -133,7 +133,7 @@ class DataLoader:
 def _check_dataset(dataset: Any) -> None:
     has_items = hasattr(dataset, "__len__") and hasattr(dataset, "__getitem__")
     if not has_items or isinstance(dataset, type | str | bytes | Mapping):
-        given = arguments.shown(dataset)
+        given = arguments.briefly(dataset)
         raise type_error("DataLoader", "dataset must have a length and items", dataset=given)
     if hasattr(dataset, "columns") and hasattr(dataset, "to_numpy"):
         requirement = "dataset must have its samples as items (ArrayDataset(table.to_numpy(), y))"
@@ -151,7 +151,7 @@ def _functions(transform: Any) -> tuple[Transform, ...]:
             requirement = (
                 "transform must be a function of a batch and a generator, or a list of such"
             )
-            raise type_error("DataLoader", requirement, transform=arguments.shown(one))
+            raise type_error("DataLoader", requirement, transform=arguments.briefly(one))
         arguments.takes("DataLoader", "transform", one, "batch", "generator")
     return several
 
@@ -210,7 +210,7 @@ class _Batches:
 def _checked_batch(batch: Any) -> Batch:
     if not isinstance(batch, tuple | list):
         requirement = "a transform must give a batch, a tuple of arrays"
-        raise type_error("DataLoader", requirement, batch=arguments.shown(batch))
+        raise type_error("DataLoader", requirement, batch=arguments.briefly(batch))
     return tuple(batch)
 
 

@@ -104,7 +104,7 @@ class ShardSampler:
     def __init__(self, sampler: Sampler, rank: int, workers: int, drop_last: bool = False) -> None:
         if not is_sampler(sampler):
             requirement = "sampler must have a length and an order, as RandomSampler(size)"
-            raise type_error("ShardSampler", requirement, sampler=arguments.shown(sampler))
+            raise type_error("ShardSampler", requirement, sampler=arguments.briefly(sampler))
         rank = arguments.integer("ShardSampler", "rank", rank)
         workers = arguments.integer("ShardSampler", "workers", workers)
         if not 0 <= rank < workers:
@@ -132,7 +132,7 @@ def is_sampler(value: Any) -> bool:
 
 def _count(op: str, name: str, value: Any) -> int:
     if not isinstance(value, int | np.integer) or isinstance(value, bool):
-        raise type_error(op, f"{name} must be an int", **{name: arguments.shown(value)})
+        raise type_error(op, f"{name} must be an int", **{name: arguments.briefly(value)})
     if value < 0:
         raise value_error(op, f"{name} must be 0 or more", **{name: value})
     return int(value)

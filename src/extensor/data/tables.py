@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from extensor.arguments import shown
+from extensor.arguments import briefly
 from extensor.dtypes import get_default_dtype
 from extensor.entries import is_integer
 from extensor.errors import type_error, value_error
@@ -73,9 +73,9 @@ def _table(
     path: str | Path, target: str | int | None, delimiter: str, header: bool | str
 ) -> _Table:
     if not (isinstance(header, bool) or (isinstance(header, str) and header == "auto")):
-        raise value_error(_OP, "header must be True, False or 'auto'", header=shown(header))
+        raise value_error(_OP, "header must be True, False or 'auto'", header=briefly(header))
     if not isinstance(delimiter, str) or len(delimiter) != 1:
-        raise value_error(_OP, "delimiter must be one character", delimiter=shown(delimiter))
+        raise value_error(_OP, "delimiter must be one character", delimiter=briefly(delimiter))
     lines = _lines(path, delimiter)
     first = lines[0]
     column = _column(first, target, header)
@@ -127,7 +127,7 @@ def _column(first: list[str], target: Any, header: bool | str) -> int | None:
         return first.index(target)
     if not is_integer(target):
         requirement = "target must be the name or number of a column"
-        raise type_error(_OP, requirement, target=shown(target))
+        raise type_error(_OP, requirement, target=briefly(target))
     if not -len(first) <= target < len(first):
         raise value_error(_OP, f"target must be one of {len(first)} columns", target=target)
     return int(target) % len(first)

@@ -21,7 +21,7 @@ def mlp(sizes: Sequence[int], p: float = 0.0) -> nn.Sequential:
     """
     if not isinstance(sizes, Sequence) or isinstance(sizes, str | bytes):
         requirement = "sizes must be a list of integers, such as [64, 32, 10]"
-        raise type_error("mlp", requirement, sizes=arguments.shown(sizes))
+        raise type_error("mlp", requirement, sizes=arguments.briefly(sizes))
     if len(sizes) < 2:
         raise value_error("mlp", "sizes must have at least two numbers", sizes=list(sizes))
     sizes = [arguments.integer("mlp", "sizes", size, 1) for size in sizes]

@@ -28,7 +28,7 @@ def check_parts(model: Any, loss: Any, optimizer: Any, ema: Any) -> None:
     if not callable(loss) or isinstance(loss, type):
         hint = f", such as {loss.__name__}(), not the class" if isinstance(loss, type) else ""
         requirement = f"loss must be a function of output and target, or a loss of ex.nn{hint}"
-        raise type_error("Trainer", requirement, loss=arguments.shown(loss))
+        raise type_error("Trainer", requirement, loss=arguments.briefly(loss))
     arguments.takes("Trainer", "loss", loss, "output", "target")
     arguments.instance("Trainer", "optimizer", optimizer, Optimizer, "an Optimizer")
     if ema is not None:
@@ -48,7 +48,7 @@ def checked_metrics(metrics: Any) -> dict[str, Metric]:
         return {}
     if not isinstance(metrics, Mapping):
         requirement = "metrics must be a dict of names and metrics, as {'accuracy': Accuracy()}"
-        raise type_error("Trainer", requirement, metrics=arguments.shown(metrics))
+        raise type_error("Trainer", requirement, metrics=arguments.briefly(metrics))
     for name, metric in metrics.items():
         arguments.text("Trainer", "the name of a metric", name)
         methods = (getattr(metric, method, None) for method in ("reset", "update", "compute"))
@@ -61,7 +61,7 @@ def checked_callbacks(callbacks: Any) -> list[Callback]:
     """The callbacks as a list."""
     if isinstance(callbacks, Mapping | str | bytes) or not isinstance(callbacks, Iterable):
         requirement = "callbacks must be a list of callbacks"
-        raise type_error("Trainer", requirement, callbacks=arguments.shown(callbacks))
+        raise type_error("Trainer", requirement, callbacks=arguments.briefly(callbacks))
     several = list(callbacks)
     for index, callback in enumerate(several):
         arguments.instance("Trainer", f"callbacks[{index}]", callback, Callback, "a Callback")
@@ -76,7 +76,7 @@ def check_loader(op: str, name: str, loader: Any) -> None:
     # A data set has samples by their number, but does not give batches one after the other.
     if is_data or not isinstance(loader, Iterable):
         requirement = f"{name} must be a loader of batches (inputs, target), as {_LOADER}"
-        raise type_error(op, requirement, **{name: arguments.shown(loader)})
+        raise type_error(op, requirement, **{name: arguments.briefly(loader)})
     if isinstance(loader, tuple | list) and loader:
         check_batch(op, name, loader[0])
 
@@ -85,20 +85,20 @@ def check_batch(op: str, name: str, batch: Any, parts: int = 2) -> None:
     """Refuse a batch without inputs or without a target."""
     if not isinstance(batch, tuple | list):
         requirement = f"{name} must give batches (inputs, target), as {_LOADER}"
-        raise type_error(op, requirement, batch=arguments.shown(batch))
+        raise type_error(op, requirement, batch=arguments.briefly(batch))
     if len(batch) < parts:
         requirement = f"{name} must give batches with a target beside the inputs, as {_LOADER}"
         raise value_error(op, requirement, parts=len(batch))
     first = batch[0]
     if not getattr(first, "shape", None) and not (isinstance(first, list) and first):
         requirement = f"{name} must give batches of arrays with an axis of samples"
-        raise type_error(op, requirement, inputs=arguments.shown(first))
+        raise type_error(op, requirement, inputs=arguments.briefly(first))
 
 
 def check_loss(value: Any) -> None:
     """Refuse what is no loss to be differentiated."""
     if not isinstance(value, Tensor):
-        given = arguments.shown(value)
+        given = arguments.briefly(value)
         raise type_error("Trainer", "loss must give a tensor of one number", loss=given)
     if value.size != 1:
         requirement = "loss must give a tensor of one number (reduction='mean' or 'sum')"
@@ -119,7 +119,7 @@ def prediction_batches(inputs: Any, batch_size: int) -> Iterable[Any]:
         return ((array[place : place + batch_size],) for place in places)
     if isinstance(inputs, str | bytes | Mapping | type) or not isinstance(inputs, Iterable):
         requirement = "inputs must be an array, a tensor, or a loader of batches"
-        raise type_error("predict", requirement, inputs=arguments.shown(inputs))
+        raise type_error("predict", requirement, inputs=arguments.briefly(inputs))
     return _inputs_of(inputs)
 
 
