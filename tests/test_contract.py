@@ -30,6 +30,7 @@ from contract import (
 from op_cases import CASES, ERRORS
 
 import extensor as ex
+from extensor import _native, engine
 from extensor.op import OPS, Op
 from extensor.tensor import Tensor
 
@@ -320,3 +321,16 @@ def test_tensor_has_the_op_as_a_method(name: str) -> None:
 def test_tensor_has_the_operator(name: str) -> None:
     defined = name in vars(Tensor)
     assert defined
+
+
+def test_a_kernel_that_does_not_exist_fails_when_it_is_named() -> None:
+    with pytest.raises(TypeError, match=r"^reluu: there is no kernel of this name$"):
+        engine.kernel("reluu")
+
+
+def test_every_kernel_is_used() -> None:
+    used = {op.kernel_name for op in OPS.values()}
+    used |= {op.rule.kernel_name for op in OPS.values() if op.rule is not None}
+    others = {name for name in _native.kernels if name.endswith("_update")}
+    others |= {name for name in _native.kernels if name.startswith("random_")}
+    assert _native.kernels.keys() - used == others | {"gradient_norm", "masked_scale"}

@@ -36,11 +36,12 @@ on_bfloat16.append(lambda dtype: _native.register_bfloat16(dtype.num))
 
 
 def kernel(name: str | None) -> Compute | None:
-    """The native kernel called ``name``; None where the engine is the reference or has no such kernel."""
-    if name is None or ENGINE == "reference":
+    """The native kernel called ``name``; None without a name, and where the engine is the reference."""
+    if name is None:
         return None
-    found: Compute | None = _native.kernels.get(name)
-    return found
+    if name not in _native.kernels:
+        raise TypeError(f"{name}: there is no kernel of this name")
+    return None if ENGINE == "reference" else _native.kernels[name]
 
 
 def multiplies_bfloat16() -> bool:

@@ -60,7 +60,7 @@ def _as_tuple(value: Any) -> tuple[Any, ...]:
     return tuple(value) if isinstance(value, list | tuple) else (value,)
 
 
-@op(kernel="roll", shape=_roll, widen=False)
+@op(shape=_roll, widen=False)
 def roll(xp: Any, x: Array, shift: int | tuple[int, ...], axis: Axis = None) -> Any:
     """The elements moved ``shift`` places along ``axis``, round from the end to the beginning.
 
@@ -155,7 +155,7 @@ def _inside(shape: Shape, k: int) -> int:
     return int(max(-shape[-2], min(k, shape[-1])))
 
 
-@op(kernel="tril", shape=_matrices, widen=False)
+@op(shape=_matrices, widen=False)
 def tril(xp: Any, x: Array, k: int = 0) -> Any:
     """``x`` with zeros above diagonal ``k`` of its last two axes. Derivative: the same part.
 
@@ -167,14 +167,14 @@ def tril(xp: Any, x: Array, k: int = 0) -> Any:
     return xp.tril(x, k=_inside(x.shape, k))
 
 
-@tril.backward(kernel="tril")
+@tril.backward()
 def tril_backward(grad_output: Tensor, k: int = 0) -> Tensor:
     """``grad_output`` with zeros above diagonal ``k``."""
     _matrices("tril_backward", {"grad_output": grad_output.shape}, k)
     return tril(grad_output, k)
 
 
-@op(kernel="triu", shape=_matrices, widen=False)
+@op(shape=_matrices, widen=False)
 def triu(xp: Any, x: Array, k: int = 0) -> Any:
     """``x`` with zeros below diagonal ``k`` of its last two axes. Derivative: the same part.
 
@@ -186,7 +186,7 @@ def triu(xp: Any, x: Array, k: int = 0) -> Any:
     return xp.triu(x, k=_inside(x.shape, k))
 
 
-@triu.backward(kernel="triu")
+@triu.backward()
 def triu_backward(grad_output: Tensor, k: int = 0) -> Tensor:
     """``grad_output`` with zeros below diagonal ``k``."""
     _matrices("triu_backward", {"grad_output": grad_output.shape}, k)

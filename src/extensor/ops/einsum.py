@@ -162,7 +162,7 @@ def _arguments(spec: str, *operands: Any) -> tuple[Any, str]:
     return operands, spec
 
 
-@op(kernel="einsum", shape=_result_shape, arguments=_arguments)
+@op(shape=_result_shape, arguments=_arguments)
 def einsum(xp: Any, operands: Arrays, spec: str) -> Any:
     """``einsum(spec, *operands)``: products of labelled axes, summed over labels not in the output.
 

@@ -106,7 +106,7 @@ def _updated(name: str, shapes: Shapes, index: Any) -> Shape:
     return x
 
 
-@op(kernel="index_set", shape=_updated, widen=False)
+@op(shape=_updated, widen=False)
 def index_set(xp: Any, x: Array, updates: Array, index: Index) -> Any:
     """A copy of ``x`` with ``updates`` written at ``index``: ``x.at[index].set(updates)``.
 
@@ -129,7 +129,7 @@ def index_set(xp: Any, x: Array, updates: Array, index: Index) -> Any:
         raise explained("index_set", x.shape, items) from None
 
 
-@index_set.backward(kernel="index_set_backward")
+@index_set.backward()
 def index_set_backward(
     grad_output: Tensor, x_shape: Shape, updates_shape: Shape, index: Index
 ) -> tuple[Any, Any]:
@@ -145,7 +145,7 @@ def index_set_backward(
     return lambda: index_set(grad_output, 0.0, index), to_updates
 
 
-@op(kernel="index_add", shape=_updated)
+@op(shape=_updated)
 def index_add(xp: Any, x: Array, updates: Array, index: Index) -> Any:
     """A copy of ``x`` with ``updates`` added at ``index``: ``x.at[index].add(updates)``.
 

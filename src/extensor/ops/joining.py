@@ -184,7 +184,7 @@ def _tiled(name: str, shapes: Shapes, reps: Any) -> Shape:
     return tuple(n * r for n, r in zip(*_repetitions(name, shape, reps), strict=True))
 
 
-@op(kernel="tile", shape=_tiled, widen=False)
+@op(shape=_tiled, widen=False)
 def tile(xp: Any, x: Array, reps: int | tuple[int, ...]) -> Any:
     """``x`` laid side by side ``reps`` times along each axis. Derivative: the sum over the copies.
 
@@ -195,7 +195,7 @@ def tile(xp: Any, x: Array, reps: int | tuple[int, ...]) -> Any:
     return xp.tile(x, whole_numbers("tile", reps, "reps"))
 
 
-@tile.backward(kernel="tile_backward")
+@tile.backward()
 def tile_backward(grad_output: Tensor, input_shape: Shape, reps: int | tuple[int, ...]) -> Tensor:
     """The sum of ``grad_output`` over the copies."""
     shape, times = _repetitions("tile_backward", input_shape, reps)
@@ -234,7 +234,7 @@ def _in_range(times: int | list[int], size: int) -> Any:
     return times if size else 0
 
 
-@op(kernel="repeat", shape=_repeated, widen=False)
+@op(shape=_repeated, widen=False)
 def repeat(xp: Any, x: Array, repeats: int | Sequence[int], axis: int | None = None) -> Any:
     """Each element along ``axis``, or of the flattened ``x``, ``repeats`` times in a row.
 
@@ -250,7 +250,7 @@ def repeat(xp: Any, x: Array, repeats: int | Sequence[int], axis: int | None = N
     return xp.repeat(source, _in_range(_repeats("repeat", size, repeats), size), axis=axis)
 
 
-@repeat.backward(kernel="repeat_backward")
+@repeat.backward()
 def repeat_backward(
     grad_output: Tensor,
     input_shape: Shape,

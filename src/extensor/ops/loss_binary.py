@@ -185,7 +185,7 @@ def _focal(name: str, shapes: Shapes, alpha: float, gamma: float, reduction: str
     return paired(name, shapes, reduction)
 
 
-@op(kernel="focal_loss", shape=_focal, floats=True)
+@op(shape=_focal, floats=True)
 def focal_loss(
     xp: Any,
     logits: Array,
@@ -216,7 +216,7 @@ def focal_loss(
     return reduce(xp, losses, reduction)
 
 
-@focal_loss.backward(kernel="focal_loss_backward")
+@focal_loss.backward()
 def focal_loss_backward(
     grad_output: Tensor,
     logits: Tensor,

@@ -79,7 +79,7 @@ def _to_triplet_kink(
     return np.min(kinks, axis=0)
 
 
-@op(kernel="triplet_loss", shape=_triplet, floats=True, kinks=_to_triplet_kink)
+@op(shape=_triplet, floats=True, kinks=_to_triplet_kink)
 def triplet_loss(
     xp: Any,
     anchor: Array,
@@ -110,7 +110,7 @@ def triplet_loss(
     return reduce(xp, xp.maximum(losses, xp.zeros((), dtype=losses.dtype)), reduction)
 
 
-@triplet_loss.backward(kernel="triplet_loss_backward")
+@triplet_loss.backward()
 def triplet_loss_backward(
     grad_output: Tensor,
     anchor: Tensor,
@@ -166,7 +166,6 @@ def _to_cosine_kink(x1: Any, x2: Any, target: Any, margin: float, reduction: str
 
 
 @op(
-    kernel="cosine_embedding_loss",
     shape=_cosine,
     check=_check_signs,
     floats=True,
@@ -201,7 +200,7 @@ def cosine_embedding_loss(
     return reduce(xp, xp.where(target == 1, 1 - cosine, apart), reduction)
 
 
-@cosine_embedding_loss.backward(kernel="cosine_embedding_loss_backward")
+@cosine_embedding_loss.backward()
 def cosine_embedding_loss_backward(
     grad_output: Tensor,
     x1: Tensor,

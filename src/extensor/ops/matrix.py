@@ -81,7 +81,7 @@ def _dot_shape(name: str, shapes: Shapes) -> Shape:
     return ()
 
 
-@op(kernel="dot", shape=_dot_shape)
+@op(shape=_dot_shape)
 def dot(xp: Any, a: Array, b: Array) -> Any:
     """``sum(a * b)`` of two vectors. Derivative: ``grad_output * b`` and ``grad_output * a``.
 
@@ -92,7 +92,7 @@ def dot(xp: Any, a: Array, b: Array) -> Any:
     return xp.matmul(as_factor(a), as_factor(b))
 
 
-@dot.backward(kernel="dot_backward")
+@dot.backward()
 def dot_backward(grad_output: Tensor, a: Tensor, b: Tensor) -> tuple[Any, Any]:
     """``grad_output * b`` and ``grad_output * a``."""
     return lambda: chain_rule(grad_output, b), lambda: chain_rule(grad_output, a)
@@ -105,7 +105,7 @@ def _outer_shape(name: str, shapes: Shapes) -> Shape:
     return (a[0], b[0])
 
 
-@op(kernel="outer", shape=_outer_shape)
+@op(shape=_outer_shape)
 def outer(xp: Any, a: Array, b: Array) -> Any:
     """``a[i] * b[j]`` for all i and j. Derivative: ``grad_output @ b`` and ``a @ grad_output``.
 
@@ -117,7 +117,7 @@ def outer(xp: Any, a: Array, b: Array) -> Any:
     return a[:, None] * b[None, :]
 
 
-@outer.backward(kernel="outer_backward")
+@outer.backward()
 def outer_backward(grad_output: Tensor, a: Tensor, b: Tensor) -> tuple[Any, Any]:
     """``grad_output @ b`` and ``a @ grad_output``."""
     return lambda: matmul(grad_output, b), lambda: matmul(a, grad_output)
@@ -208,7 +208,7 @@ def _tensordot_shape(name: str, shapes: Shapes, axes: Any = 2) -> Shape:
     return (*(a[i] for i in _free(len(a), of_a)), *(b[i] for i in _free(len(b), of_b)))
 
 
-@op(kernel="tensordot", shape=_tensordot_shape)
+@op(shape=_tensordot_shape)
 def tensordot(xp: Any, a: Array, b: Array, axes: Axes = 2) -> Any:
     """The products of ``a`` and ``b`` summed over pairs of axes.
 
@@ -223,7 +223,7 @@ def tensordot(xp: Any, a: Array, b: Array, axes: Axes = 2) -> Any:
     return xp.tensordot(a, b, axes=_contracted("tensordot", a.shape, b.shape, axes))
 
 
-@tensordot.backward(kernel="tensordot_backward")
+@tensordot.backward()
 def tensordot_backward(
     grad_output: Tensor, a: Tensor, b: Tensor, axes: Axes = 2
 ) -> tuple[Any, Any]:

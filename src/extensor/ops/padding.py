@@ -85,7 +85,7 @@ def _sources(size: int, widths: tuple[int, int], mode: str) -> Any:
     return np.where(places < size, places, period - repeated - places)
 
 
-@op(kernel="pad", shape=_padded, check=_check_pad, widen=False)
+@op(shape=_padded, check=_check_pad, widen=False)
 def pad(xp: Any, x: Array, pad_width: PadWidth, mode: Mode = "constant", value: float = 0.0) -> Any:
     """``x`` with elements added before and after each axis; ``pad_width`` is NumPy's.
 
@@ -110,7 +110,7 @@ def pad(xp: Any, x: Array, pad_width: PadWidth, mode: Mode = "constant", value: 
     return x
 
 
-@pad.backward(kernel="pad_backward")
+@pad.backward()
 def pad_backward(
     grad_output: Tensor, input_shape: Shape, pad_width: PadWidth, mode: Mode = "constant"
 ) -> Tensor:

@@ -41,7 +41,7 @@ def _gap_to_neighbour(x: Any, *attributes: Any) -> Any:
     return np.moveaxis(result, -1, axis).reshape(x.shape)
 
 
-@op(kernel="argsort", shape=_sorted, differentiable=False)
+@op(shape=_sorted, differentiable=False)
 def argsort(xp: Any, x: Array, axis: int = -1, descending: bool = False) -> Any:
     """The indices that sort ``x`` along ``axis``; equal elements stay in their order.
 
@@ -60,7 +60,7 @@ def _put_back(gradient: Tensor, indices: Tensor, shape: Shape, axis: int) -> Ten
     return scatter_add(zeros(shape, gradient.dtype), indices, gradient, axis)
 
 
-@op(kernel="sort", shape=_sorted, kinks=_gap_to_neighbour)
+@op(shape=_sorted, kinks=_gap_to_neighbour)
 def sort(xp: Any, x: Array, axis: int = -1, descending: bool = False) -> Any:
     """The elements of ``x`` in order along ``axis``. Derivative: to where each element came from.
 
@@ -78,7 +78,7 @@ def sort(xp: Any, x: Array, axis: int = -1, descending: bool = False) -> Any:
 
 # The order is found again rather than kept: sorting values is many times faster than finding their
 # order, and indices take more memory than ``x``, which is there anyway.
-@sort.backward(kernel="sort_backward")
+@sort.backward()
 def sort_backward(
     grad_output: Tensor, x: Tensor, axis: int = -1, descending: bool = False
 ) -> Tensor:
@@ -99,7 +99,7 @@ def _topk(name: str, shapes: Shapes, k: Any, axis: int, *_: Any) -> Shape:
     return tuple(line) if shape else ()
 
 
-@op(kernel="topk", shape=_topk, kinks=_gap_to_neighbour)
+@op(shape=_topk, kinks=_gap_to_neighbour)
 def topk(xp: Any, x: Array, k: int, axis: int = -1, largest: bool = True) -> tuple[Any, Any]:
     """The ``k`` largest elements along ``axis``, largest first, and their indices.
 
@@ -118,7 +118,7 @@ def topk(xp: Any, x: Array, k: int, axis: int = -1, largest: bool = True) -> tup
     return xp.reshape(xp.take_along_axis(line, order[first], axis=axis), shape), indices
 
 
-@topk.backward(kernel="topk_backward")
+@topk.backward()
 def topk_backward(
     grad_output: Tensor, input_shape: Shape, indices: Tensor, axis: int = -1
 ) -> Tensor:
