@@ -125,6 +125,9 @@ def arange(
     >>> ex.arange(3)
     tensor([0, 1, 2])
     """
+    # NumPy's integers of few bits would overflow in what is computed of them here.
+    start, step = _as_number(start), _as_number(step)
+    stop = None if stop is None else _as_number(stop)
     if step == 0:
         raise value_error("arange", "step must not be 0", step=step)
     if stop is None:
@@ -139,6 +142,10 @@ def arange(
     if dtype is not None or is_floating(array.dtype):
         array = _counted("arange", array, _dtype("arange", dtype))
     return _made(array, requires_grad)
+
+
+def _as_number(value: Any) -> Any:
+    return value.item() if hasattr(value, "item") else value
 
 
 @checked
@@ -177,7 +184,7 @@ def _counted(op: str, array: Any, dtype: DType) -> Any:
     return array.astype(dtype)
 
 
-@explaining
+@checked
 def eye(
     n: int, m: int | None = None, k: int = 0, dtype: DType = None, requires_grad: bool = False
 ) -> Tensor:

@@ -201,6 +201,8 @@ def wanted_by(annotation: Any, value: Any) -> str | None:
 
 
 def _is_int(value: Any) -> bool:
+    if getattr(value, "shape", ()) != ():
+        return False
     try:
         operator.index(value)
     except (TypeError, ValueError):

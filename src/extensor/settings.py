@@ -6,12 +6,12 @@ from operator import index
 
 from extensor import _native
 from extensor.errors import value_error
-from extensor.explanation import explaining
+from extensor.explanation import checked, explaining
 
 MOST_THREADS = 4096  # each is one of the system's, started at the next call that is worth it
 
 
-@explaining
+@checked
 def set_num_threads(count: int) -> None:
     """Let kernels use up to ``count`` threads. Results do not depend on it, to the last bit."""
     if count < 1:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, overload
 
 from extensor import _native, changes
 from extensor.errors import shown, type_error, value_error
-from extensor.explanation import explaining, wanted_by
+from extensor.explanation import checked, wanted_by
 from extensor.places import user_place
 
 if TYPE_CHECKING:
@@ -476,7 +476,7 @@ def is_grad_enabled() -> bool:
     return mode.recording
 
 
-@explaining
+@checked
 def gradient_eps(eps: float) -> Setting:
     """Let the tape pass ``eps`` to every rule that takes one; 0 gives plain IEEE results."""
     if not eps >= 0:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from math import inf
+from operator import index
 from typing import Any
 
 import numpy as np
@@ -71,7 +72,7 @@ def check_gradient(
     if not eps > 0:
         raise value_error("check_gradient", "eps must be greater than 0", eps=eps)
     settings = Settings(float(eps), float(rtol), float(atol), max_elements, directions, kinks)
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(index(seed))
     point = _point(fn, inputs)
     report = _checked(point, settings, rng)
     for current in range(2, order + 1):

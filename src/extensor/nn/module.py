@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from reprlib import recursive_repr
 from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeVar
 
-from extensor import changes, dtypes
+from extensor import arguments, changes, dtypes
 from extensor.dtypes import DType, as_dtype, is_floating
 from extensor.errors import is_ours, shown, type_error, value_error
 from extensor.explanation import FAILURES, checked, explaining, in_our_words, wrap_constructor
@@ -247,6 +247,7 @@ class Module:
         Without ``strict`` keys may be missing or unexpected; they are returned. If anything does
         not fit, one error says all that does not, and nothing is changed.
         """
+        strict = arguments.flag(f"{type(self).__name__}.load_state_dict", "strict", strict)
         return state.load(type(self).__name__, self.state_dict(), state_dict, strict)
 
     def _prepared_state(self, state_dict: Mapping[str, Any]) -> Callable[[], None]:

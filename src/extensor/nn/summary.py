@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from extensor import engine
 from extensor.creation import asarray, zeros
 from extensor.dtypes import is_floating
+from extensor.errors import type_error
 from extensor.tape import no_grad
 from extensor.tensor import Tensor
 
@@ -163,7 +164,10 @@ def _evaluating(modules: Any) -> Iterator[None]:
 
 
 def _inputs(module: Module, example: Any) -> tuple[Any, ...]:
-    if isinstance(example, tuple) and example and all(isinstance(size, int) for size in example):
+    if isinstance(example, tuple) and not example:
+        requirement = "example must be an input, a tuple of inputs, or the shape of one"
+        raise type_error("summary", requirement, example=())
+    if isinstance(example, tuple) and all(isinstance(size, int) for size in example):
         dtypes = (x.dtype for x in module.parameters() if is_floating(x.dtype))
         return (zeros(example, next(dtypes, None)),)
     return example if isinstance(example, tuple) else (asarray(example),)

@@ -136,7 +136,7 @@ def _write(x: Tensor, index: Any, value: Any, name: str = "setitem") -> None:
         new = _in_dtype(name, new, array.dtype)
     try:
         array[items] = new
-    except (IndexError, ValueError) as error:
+    except (IndexError, OverflowError, ValueError) as error:
         if isinstance(array, np.ndarray) and not array.flags.writeable:
             requirement = "the memory of the tensor is read-only (change a clone() of it)"
             raise value_error(name, requirement) from None

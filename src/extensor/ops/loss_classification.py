@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
+import numpy as np
+
 from extensor.arrays import gated, in_order
 from extensor.creation import zeros
 from extensor.dtypes import bool_, int64, is_floating
-from extensor.errors import type_error, value_error
+from extensor.errors import shown, type_error, value_error
 from extensor.op import Array, Indices, Target, op
 from extensor.ops.activation import log_softmax, softmax
 from extensor.ops.broadcasting import broadcast_to
@@ -66,6 +68,8 @@ def _classified(name: str, shapes: Shapes, reduction: str, soft: bool = False) -
 
 
 def _check_classes(name: str, target: Any, classes: int, ignore_index: int) -> None:
+    if not isinstance(ignore_index, int | np.integer):
+        raise type_error(name, "ignore_index must be an int", ignore_index=shown(ignore_index))
     if is_floating(target.dtype) or target.dtype == bool_:
         raise type_error(name, "class indices must be integers", target_dtype=str(target.dtype))
     wrong = ((target < 0) | (target >= classes)) & (target != ignore_index)

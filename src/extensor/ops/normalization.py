@@ -228,7 +228,8 @@ def _grouped(name: str, shapes: Shapes, num_groups: int, *_: Any) -> Shape:
     x = tuple(shapes["x"])
     if len(x) < 2:
         raise value_error(name, "x must have a batch axis and a channel axis", x_shape=x)
-    if not isinstance(num_groups, int) or num_groups < 1 or x[1] % num_groups:
+    is_int = isinstance(num_groups, int) and not isinstance(num_groups, bool)
+    if not is_int or num_groups < 1 or x[1] % num_groups:
         raise value_error(
             name,
             "num_groups must divide the number of channels",

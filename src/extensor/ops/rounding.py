@@ -160,6 +160,11 @@ def _check_bounds(name: str, x: Any, min_val: Bound, max_val: Bound) -> None:
     low, high = _bounds(min_val, max_val)
     if low != low or high != high:
         raise value_error(name, "bounds must not be NaN", min_val=min_val, max_val=max_val)
+    if x.dtype.kind in "iu" and not isinstance(min_val, float) and not isinstance(max_val, float):
+        limits = np.iinfo(x.dtype)
+        if low > limits.max or high < limits.min:
+            requirement = f"bounds must leave values of dtype {x.dtype}"
+            raise value_error(name, requirement, min_val=min_val, max_val=max_val)
 
 
 def _to_bounds(x: Any, min_val: Bound, max_val: Bound) -> Any:
@@ -181,6 +186,17 @@ def clip(xp: Any, x: Array, min_val: Bound, max_val: Bound) -> Any:
         x = xp.astype(x, get_default_dtype())
     if is_floating(x.dtype):
         return clamped(xp, x, min_val, max_val)
+    return _clipped_integers(xp, x, min_val, max_val)
+
+
+def _clipped_integers(xp: Any, x: Any, min_val: Any, max_val: Any) -> Any:
+    """Bounds that the dtype does not have are none; NumPy would try to convert them."""
+    if x.dtype.kind in "iu":
+        limits = np.iinfo(x.dtype)
+        min_val = None if min_val is None or min_val <= limits.min else min_val
+        max_val = None if max_val is None or max_val >= limits.max else max_val
+    if min_val is None and max_val is None:
+        return xp.asarray(x, copy=True)
     return xp.clip(x, min_val, max_val)
 
 

@@ -56,7 +56,7 @@ def ints(op: str, name: str, value: Any, axes: int, least: int = 1) -> Shape:
         result = tuple(operator.index(item) for item in values)
     except TypeError:
         raise type_error(op, wanted, **{name: value}) from None
-    if len(result) != axes:
+    if len(result) != axes or any(isinstance(item, bool) for item in values):
         raise value_error(op, wanted, **{name: value})
     if max(result) >= 2**62:
         raise value_error(op, f"{name} must be less than 2**62", **{name: value})

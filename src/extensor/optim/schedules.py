@@ -7,6 +7,7 @@ of one optimizer are composed in the order of their making.
 
 from __future__ import annotations
 
+import operator
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -53,6 +54,7 @@ class Schedule:
     @explaining
     def rates_at(self, count: int) -> list[float]:
         """The rates of all groups after ``count`` steps of this schedule, alone."""
+        count = operator.index(count)
         if count < 0:
             raise value_error(self._name, "count must be 0 or more", count=count)
         groups = self.optimizer.param_groups

@@ -68,6 +68,8 @@ class Update:
         parameter = to_array(value, op=op)
         lists = [[storage.copied(parameter)]]
         for name, value in others:
+            if value is None and len(lists) == GRADIENT:
+                raise type_error(op, f"{name} must be a tensor", **{name: None})
             array = None if value is None else to_array(value, op=op)
             if array is not None and array.shape != parameter.shape:
                 raise value_error(

@@ -7,6 +7,7 @@ from math import inf, isfinite
 from typing import TYPE_CHECKING, Any
 
 from extensor import arguments, entries
+from extensor.errors import type_error
 from extensor.optim.clipping import norm_of
 from extensor.train.callback import Callback, monitored
 from extensor.train.logs import run_of
@@ -47,6 +48,10 @@ class _Best(Callback):
         given = entries.with_keys(op, {**watched, **given}, [*watched, "best", "bad"])
         best = float(entries.number(op, "best", given["best"]))
         bad = entries.count(op, "bad", given["bad"])
+        for key in watched:
+            if not isinstance(given[key], str):
+                kind = type(given[key]).__name__
+                raise type_error(op, f"{key} must be a string", **{key: kind})
         if all(given[key] == value for key, value in watched.items()):
             self.best, self.bad = best, bad
 
