@@ -186,8 +186,8 @@ def test_fn_must_compute_the_same_again() -> None:
     with pytest.raises(ValueError, match="checkpoint: fn must compute the same") as caught:
         y.sum().backward()
     assert str(caught.value) == (
-        "checkpoint: fn must compute the same again, the first time it was float64(1, 2), "
-        "got outputs='float64(2, 1)'"
+        "checkpoint: fn must compute the same again, the first time it was float64(1, 2) of sum 5.0, "
+        "got outputs='float64(2, 1) of sum 5.0'"
     )
 
 
@@ -230,3 +230,20 @@ def test_a_function_that_draws_more_the_second_time_is_refused() -> None:
     y = checkpoint(lambda x: x * sum(ex.random.rand(2) for _ in range(next(times))), leaf(1, 2))
     with pytest.raises(ValueError, match=r"^rand: a function that is run again must not draw more"):
         y.sum().backward()
+
+
+def test_a_function_that_changes_what_it_uses_is_refused() -> None:
+    c, b = ex.ones(2, dtype="float64"), [1.0]
+
+    def changes_argument(x: Any, c: Any) -> Any:
+        c *= 2
+        return x * c
+
+    def changes_surroundings(x: Any, _: Any) -> Any:
+        b[0] += 1
+        return x * b[0]
+
+    for fn in (changes_argument, changes_surroundings):
+        y = checkpoint(fn, leaf(1, 2), c)
+        with pytest.raises((ValueError, RuntimeError), match=r"the same again|changed in place"):
+            y.sum().backward()

@@ -361,3 +361,43 @@ def test_a_constant_that_requires_grad_is_refused() -> None:
     with pytest.raises(TypeError) as caught:
         ex.full((2,), _leaf(1)[0])
     assert str(caught.value) == "full: fill_value must not require grad (ex.broadcast_to keeps it)"
+
+
+def test_a_cast_has_memory_of_its_own() -> None:
+    data = np.full((2, 2), 255.0, np.float32)
+    for copy in (lambda x: x.astype("float32"), lambda x: +x, ex.clone):
+        h = copy(ex.asarray(data))
+        h /= 255
+        assert (data == 255).all()
+
+
+@pytest.mark.parametrize(
+    ("gradient", "kind", "text"),
+    [
+        (np.ones(2), TypeError, "grad: must be a tensor or None, got numpy.ndarray"),
+        (3, TypeError, "grad: must be a tensor or None, got int"),
+        (ex.ones((3, 2)), ValueError,
+         "grad: must have the shape (2,) and dtype float32 of its tensor, got (3, 2) and float32"),
+        (ex.ones(2, dtype="float64"), ValueError,
+         "grad: must have the shape (2,) and dtype float32 of its tensor, got (2,) and float64"),
+    ],
+)  # fmt: skip
+def test_what_is_no_gradient_of_a_tensor(gradient: Any, kind: type[Exception], text: str) -> None:
+    w = ex.ones(2, requires_grad=True)
+    with pytest.raises(kind) as caught:
+        w.grad = gradient
+    assert str(caught.value) == text
+    assert w.grad is None
+    w.grad = ex.ones(2)
+    w.grad = None
+
+
+def test_functions_that_write_can_be_checked() -> None:
+    def f(x: Any) -> Any:
+        y = ex.zeros(2, dtype="float64")
+        y[0] = x[0] * x[1]
+        y[1] = x[1] ** 2
+        y += x
+        return y
+
+    assert ex.check_gradient(f, [2.0, 3.0]).passed

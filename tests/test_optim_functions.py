@@ -100,7 +100,7 @@ def test_clip_edges() -> None:
     x.grad = ex.tensor([np.nan, -9.0])
     optim.clip_grad_value(x, 2.5)
     np.testing.assert_array_equal(x.grad.numpy(), [np.nan, -2.5])
-    x.grad = ex.tensor(np.ones((2, 4)))[:, ::2][0].detach()
+    x.grad = ex.tensor(np.ones((2, 4), "float32"))[:, ::2][0].detach()
     optim.clip_grad_value(x, 0.5)
     np.testing.assert_array_equal(x.grad.numpy(), [0.5, 0.5])
     shared = ex.tensor([3.0, 4.0])

@@ -137,7 +137,7 @@ PyObject* call_cast(const void*, PyObject* const* arguments, Py_ssize_t count) {
   PyArrayObject* x = reinterpret_cast<PyArrayObject*>(arguments[0]);
   PyArray_Descr* descriptor = reinterpret_cast<PyArray_Descr*>(arguments[1]);
   if (!PyDataType_ISNOTSWAPPED(descriptor)) return not_implemented();
-  if (descriptor->type_num == PyArray_TYPE(x)) return Py_NewRef(arguments[0]);
+  if (descriptor->type_num == PyArray_TYPE(x)) return copy_of(x);
   if (!can_cast(PyArray_TYPE(x), descriptor->type_num)) return not_implemented();
   return contiguous_as(x, descriptor->type_num);
 }

@@ -108,7 +108,7 @@ PyObject* kept(Keeper keeper, PyObject* const* bound, int arity, PyObject* resul
     case Keep::output:
       return Py_NewRef(result);
     case Keep::attribute:
-      return Py_NewRef(bound[arity + keeper.index]);
+      return frozen(bound[arity + keeper.index]);
   }
   return nullptr;
 }

@@ -5,6 +5,8 @@
 #include <atomic>
 #include <cstddef>
 
+#include "kernel.h"
+
 namespace extensor {
 namespace {
 
@@ -69,9 +71,41 @@ PyMemberDef tensor_members[] = {
     {},
 };
 
+PyObject* grad_name = nullptr;  // "grad", made when the module is
+
+// Whether a value can be the gradient of a tensor; false with a Python error set.
+bool is_gradient(PyObject* self, PyObject* value) {
+  PyObject* const own = as_tensor(self)->array;
+  if (!is_tensor(value)) {
+    PyErr_Format(PyExc_TypeError, "grad: must be a tensor or None, got %s",
+                 Py_TYPE(value)->tp_name);
+    return false;
+  }
+  PyObject* const other = as_tensor(value)->array;
+  if (!PyArray_Check(own) || !PyArray_Check(other)) return true;
+  PyArrayObject *x = reinterpret_cast<PyArrayObject*>(own),
+                *gradient = reinterpret_cast<PyArrayObject*>(other);
+  if (PyArray_SAMESHAPE(x, gradient) &&
+      PyArray_EquivTypes(PyArray_DESCR(x), PyArray_DESCR(gradient))) {
+    return true;
+  }
+  Reference shape(PyObject_GetAttrString(own, "shape"));
+  Reference wrong(PyObject_GetAttrString(other, "shape"));
+  if (shape && wrong) {
+    PyErr_Format(PyExc_ValueError,
+                 "grad: must have the shape %R and dtype %S of its tensor, got %R and %S",
+                 shape.get(), reinterpret_cast<PyObject*>(PyArray_DESCR(x)), wrong.get(),
+                 reinterpret_cast<PyObject*>(PyArray_DESCR(gradient)));
+  }
+  return false;
+}
+
 // Members are used here without a look at whether they are there, so none can be deleted; a
 // gradient that is deleted becomes None.
 int set_tensor_attribute(PyObject* self, PyObject* name, PyObject* value) {
+  if (value != nullptr && value != Py_None && name == grad_name && !is_gradient(self, value)) {
+    return -1;
+  }
   if (value == nullptr && PyUnicode_Check(name)) {
     for (const PyMemberDef* member = tensor_members; member->name != nullptr; ++member) {
       if (PyUnicode_CompareWithASCIIString(name, member->name) != 0) continue;
@@ -208,6 +242,8 @@ PyTypeObject mode_type = [] {
   return type;
 }();
 
+PyObject* freeze(PyObject*, PyObject* attribute) { return frozen(attribute); }
+
 PyObject* wrap(PyObject*, PyObject* array) { return new_tensor(array); }
 
 PyObject* next_number(PyObject*, PyObject*) { return PyLong_FromLongLong(++last_number); }
@@ -298,6 +334,7 @@ PyObject* set_classes(PyObject*, PyObject* arguments) {
 
 PyMethodDef functions[] = {
     {"wrap", wrap, METH_O, nullptr},
+    {"frozen", freeze, METH_O, nullptr},
     {"next_number", next_number, METH_NOARGS, nullptr},
     {"clock", clock, METH_NOARGS, nullptr},
     {"advance_clock", advance_clock, METH_NOARGS, nullptr},
@@ -312,6 +349,42 @@ PyMethodDef functions[] = {
 Mode& mode() {
   static thread_local Mode of_this_thread;
   return of_this_thread;
+}
+
+namespace {
+// Whether a tuple may hold something that can be changed.
+bool holds_mutable(PyObject* tuple) {
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(tuple); ++i) {
+    PyObject* item = PyTuple_GET_ITEM(tuple, i);
+    if (PyList_Check(item) || PyTuple_Check(item) || PyArray_Check(item)) return true;
+  }
+  return false;
+}
+}  // namespace
+
+PyObject* frozen(PyObject* attribute) {
+  if (PyArray_CheckExact(attribute)) {
+    return PyArray_NewCopy(reinterpret_cast<PyArrayObject*>(attribute), NPY_KEEPORDER);
+  }
+  const bool is_list = PyList_CheckExact(attribute);
+  if (!is_list && !(PyTuple_CheckExact(attribute) && holds_mutable(attribute))) {
+    return Py_NewRef(attribute);
+  }
+  if (Py_EnterRecursiveCall(" while an attribute is kept")) return nullptr;
+  const Py_ssize_t count = PySequence_Fast_GET_SIZE(attribute);
+  PyObject* copy = is_list ? PyList_New(count) : PyTuple_New(count);
+  for (Py_ssize_t i = 0; copy != nullptr && i < count; ++i) {
+    PyObject* item = frozen(PySequence_Fast_GET_ITEM(attribute, i));
+    if (item == nullptr) {
+      Py_CLEAR(copy);
+    } else if (is_list) {
+      PyList_SET_ITEM(copy, i, item);
+    } else {
+      PyTuple_SET_ITEM(copy, i, item);
+    }
+  }
+  Py_LeaveRecursiveCall();
+  return copy;
 }
 
 bool is_tensor(PyObject* object) {
@@ -331,6 +404,8 @@ bool add_tensor_types(PyObject* module) {
   }
   tensor_type = &tensor_base;
   node_type = &node_base;
+  grad_name = PyUnicode_InternFromString("grad");
+  if (grad_name == nullptr) return false;
   PyObject* shared_mode = mode_type.tp_alloc(&mode_type, 0);
   if (shared_mode == nullptr) return false;
   const bool added =

@@ -44,6 +44,10 @@ PyObject* new_tensor(PyObject* array);
 // A node of the next number; all arguments are borrowed.
 PyObject* new_node(PyObject* rule, PyObject* saved, PyObject* parents);
 
+// A new reference to an attribute that a node keeps: lists and arrays are copied, also those in
+// tuples, as the caller may change them before the backward pass.
+PyObject* frozen(PyObject* attribute);
+
 // Adds TensorBase, NodeBase, the mode and the functions around them to the module.
 bool add_tensor_types(PyObject* module);
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, ParamSpec, TypeVar
 
+import numpy as np
+
 from extensor import precision, tape
 from extensor.errors import value_error
 from extensor.explanation import explaining
@@ -20,8 +22,9 @@ def checkpoint(fn: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
     """``fn(*args, **kwargs)``, keeping nothing of the inside; the backward pass runs ``fn`` again.
 
     Gradients reach the arguments and whatever else ``fn`` uses, such as the parameters of a module.
-    ``fn`` must do the same when it is run again; the library's random numbers are the same the
-    second time. It may return a tensor or tuples, lists and dicts of them.
+    ``fn`` must do the same when it is run again, so it must change nothing that it uses; other results
+    are an error. The library's random numbers are the same the second time. It may return a tensor or
+    tuples, lists and dicts of them.
 
     >>> import extensor as ex
     >>> from extensor.checkpoint import checkpoint
@@ -39,7 +42,7 @@ def checkpoint(fn: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
     inner = _recorded_since(start, outputs)
     if not inner:
         return outputs
-    segment.described = [(x.shape, x.dtype) for x in inner]
+    segment.described = [_described(x) for x in inner]
     boundary = _boundary(start, inner)
     leaves = [place for place in boundary if isinstance(place, Tensor)]
     # Keeping the arguments and leaves here lets the tape find a change of them in place.
@@ -89,7 +92,7 @@ class Segment:
                 outputs = _recorded_since(start, fn(*args, **kwargs))
         finally:
             precision.restore(casting)
-        described = [(x.shape, x.dtype) for x in outputs]
+        described = [_described(x) for x in outputs]
         if described != self.described:
             raise value_error(
                 "checkpoint",
@@ -124,8 +127,15 @@ def _boundary(start: int, outputs: Sequence[Tensor]) -> list[Any]:
     return list(boundary)
 
 
+def _described(x: Tensor) -> tuple[Any, ...]:
+    """What must be the same when ``fn`` is run again; the sum, as text, finds other values."""
+    with np.errstate(all="ignore"):
+        total = np.sum(np.asarray(x._array), dtype=np.float64)
+    return x.shape, x.dtype, repr(float(total))
+
+
 def _text(described: Sequence[Any]) -> str:
-    return ", ".join(f"{dtype}{shape}" for shape, dtype in described)
+    return ", ".join(f"{dtype}{shape} of sum {total}" for shape, dtype, total in described)
 
 
 def _tensors_in(value: Any) -> list[Tensor]:

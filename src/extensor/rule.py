@@ -375,7 +375,7 @@ def _keeper(role: str, index: int) -> Callable[..., Any]:
         "output": lambda tensors, outputs, attributes: outputs[0]._array,
         "indices": lambda tensors, outputs, attributes: outputs[index].detach(),
         "kept": lambda tensors, outputs, attributes: outputs[index].detach(),
-        "attribute": lambda tensors, outputs, attributes: attributes[index],
+        "attribute": lambda tensors, outputs, attributes: _native.frozen(attributes[index]),
     }
     return keepers[role]
 

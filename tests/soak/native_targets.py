@@ -149,6 +149,7 @@ def _function(name: str) -> Target:
         good: dict[str, list[Any]] = {
             "wrap": [random_array(rng)],
             "empty": [(2, 3), np.dtype("float32")],
+            "frozen": [[1, (2, [real(rng, 3)])]],
             "shares_memory": [ex.tensor(real(rng, 3)), [real(rng, 3), ex.tensor(real(rng, 2))]],
             "exchange_gradient": [ex.tensor(real(rng, 3)), None, ex.tensor(real(rng, 3))],
             "set_classes": [Tensor, tape.Node],
@@ -246,7 +247,7 @@ def _mode(rng: Rng) -> Call:
 
 def native_targets() -> list[Target]:
     functions = (
-        "wrap empty shares_memory exchange_gradient next_number clock advance_clock set_classes "
+        "wrap empty frozen shares_memory exchange_gradient next_number clock advance_clock set_classes "
         "set_observed num_threads set_num_threads memory_stats reset_peak_memory trim_memory "
         "set_memory_cache_limit register_bfloat16 TensorBase NodeBase"
     ).split()

@@ -11,6 +11,7 @@ from drawn_calls import Rng, anything, disguised, random_array, rows
 from op_calls import RULES, anything_for, op_from_row, rule_from_row
 
 import extensor as ex
+from extensor import _native
 from extensor.op import OPS
 from extensor.tensor import Tensor
 from soak.public_calls import (
@@ -178,7 +179,7 @@ def _optimizer(name: str, options: tuple[Any, ...]) -> Target:
         args = [params, *options]
         spoiled(args, {}, rng)
         if rng.random() < 0.2:
-            params[0].grad = ex.tensor(real(rng, 3))
+            _native.exchange_gradient(params[0], params[0].grad, ex.tensor(real(rng, 3)))
 
         def run(*args: Any) -> None:
             made = getattr(ex.optim, name)(*args)

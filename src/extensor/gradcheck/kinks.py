@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
+from weakref import WeakValueDictionary
 
 import numpy as np
 
@@ -18,19 +19,21 @@ from extensor.op import OPS, Op
 def refuse_kinks(point: Point, margin: float) -> None:
     """Raise if an op inside the function is nearer than ``margin`` to a kink that it declares."""
     ops = {id(compute): op for op in OPS.values() for compute in (op.formula, op.kernel)}
-    derived: dict[int, Any] = {}
+    # Weakly, so that nobody but the function holds the memory that it may write to.
+    derived: WeakValueDictionary[int, Any] = WeakValueDictionary()
 
     def watch(compute: Any, arrays: Sequence[Any], attributes: Sequence[Any], result: Any) -> None:
-        # Only what comes from the checked inputs moves with them. It is kept, so that no other
-        # array gets its id.
+        # Only what comes from the checked inputs moves with them.
         if any(id(changes.owner(x)) in derived for x in _flat(arrays)):
-            derived.update((id(changes.owner(x)), x) for x in _flat([result]))
+            made = [changes.owner(x) for x in _flat([result]) if hasattr(x, "dtype")]
+            derived.update({id(owner): owner for owner in made})
             op = ops.get(id(compute))
             if op is not None and op.kinks is not None:
                 _refuse(op, arrays, attributes, margin)
 
     def started(*arguments: Any) -> Any:
-        derived.update((id(arguments[i]._array), arguments[i]) for i in point.checked)
+        owners = [changes.owner(arguments[i]._array) for i in point.checked]
+        derived.update({id(owner): owner for owner in owners})
         return point.fn(*arguments)
 
     with engine.observe(watch):

@@ -924,7 +924,7 @@ def broadcast_to_backward(grad_output: TensorLike, input_shape: Sequence[int]) -
     """The sum of ``grad_output`` over the axes that were added or stretched."""
 
 def cast(x: TensorLike, dtype: DTypeLike) -> Tensor:
-    """The same values in another dtype. Derivative: ``grad_output`` in the dtype of ``x``."""
+    """The same values in another dtype, as a copy. Derivative: ``grad_output`` in the dtype of ``x``."""
 
 def cast_backward(grad_output: TensorLike, input_dtype: DTypeLike) -> Tensor:
     """``grad_output`` in the dtype that the input had."""

@@ -50,7 +50,7 @@ class Attached(TensorBase):
     def asinh(self) -> Tensor:
         """The number whose hyperbolic sine is ``x``. Derivative: ``1 / sqrt(1 + x**2)``."""
     def astype(self, dtype: DTypeLike) -> Tensor:
-        """The same values in another dtype. Derivative: ``grad_output`` in the dtype of ``x``."""
+        """The same values in another dtype, as a copy. Derivative: ``grad_output`` in the dtype of ``x``."""
     def atan(self) -> Tensor:
         """The angle in [-pi/2, pi/2] whose tangent is ``x``. Derivative: ``1 / (1 + x**2)``."""
     def atanh(self) -> Tensor:

@@ -18,14 +18,14 @@ def _check_dtype(name: str, x: Any, dtype: DType) -> None:
 
 @op(kernel="cast", shape=same, check=_check_dtype, widen=False)
 def cast(xp: Any, x: Array, dtype: DType) -> Any:
-    """The same values in another dtype. Derivative: ``grad_output`` in the dtype of ``x``.
+    """The same values in another dtype, as a copy. Derivative: ``grad_output`` in the dtype of ``x``.
 
     >>> import extensor as ex
     >>> ex.cast(ex.tensor([1.5, -2.5]), ex.int32)
     tensor([ 1, -2], dtype=int32)
     """
     with np.errstate(all="ignore"):  # what does not fit is what IEEE 754 and C make of it
-        return xp.astype(x, as_dtype(dtype), copy=False)
+        return xp.astype(x, as_dtype(dtype), copy=True)
 
 
 @cast.backward()

@@ -33,7 +33,7 @@ COMPARISONS = {
     "ge": "greater_equal",
 }
 OTHERS = {
-    "pos": "identity",
+    "pos": "clone",
     "neg": "negative",
     "abs": "abs",
     "invert": "bitwise_not",

@@ -160,7 +160,8 @@ def _check_bounds(name: str, x: Any, min_val: Bound, max_val: Bound) -> None:
     low, high = _bounds(min_val, max_val)
     if low != low or high != high:
         raise value_error(name, "bounds must not be NaN", min_val=min_val, max_val=max_val)
-    if x.dtype.kind in "iu" and not isinstance(min_val, float) and not isinstance(max_val, float):
+    whole = not isinstance(min_val, float) and not isinstance(max_val, float)
+    if whole and isinstance(x, np.ndarray) and x.dtype.kind in "iu":
         limits = np.iinfo(x.dtype)
         if low > limits.max or high < limits.min:
             requirement = f"bounds must leave values of dtype {x.dtype}"
@@ -191,7 +192,7 @@ def clip(xp: Any, x: Array, min_val: Bound, max_val: Bound) -> Any:
 
 def _clipped_integers(xp: Any, x: Any, min_val: Any, max_val: Any) -> Any:
     """Bounds that the dtype does not have are none; NumPy would try to convert them."""
-    if x.dtype.kind in "iu":
+    if isinstance(x, np.ndarray) and x.dtype.kind in "iu":
         limits = np.iinfo(x.dtype)
         min_val = None if min_val is None or min_val <= limits.min else min_val
         max_val = None if max_val is None or max_val >= limits.max else max_val
