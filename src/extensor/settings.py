@@ -6,7 +6,7 @@ from operator import index
 
 from extensor import _native
 from extensor.errors import value_error
-from extensor.explanation import checked, explaining
+from extensor.explanation import checked
 
 MOST_THREADS = 4096  # each is one of the system's, started at the next call that is worth it
 
@@ -42,7 +42,7 @@ def trim_memory() -> int:
     return _native.trim_memory()
 
 
-@explaining
+@checked
 def set_memory_cache_limit(size: int) -> None:
     """Cache at most ``size`` bytes of array memory for reuse."""
     if size < 0:

@@ -42,6 +42,9 @@ class OneCycleLR(Schedule):
         if total_steps is None:
             total_steps = (epochs or 0) * (steps_per_epoch or 0)
         self._positive(total_steps=total_steps)
+        for name, value in {"div_factor": div_factor, "final_div_factor": final_div_factor}.items():
+            if not value > 0:
+                raise value_error("OneCycleLR", f"{name} must be greater than 0", **{name: value})
         if not 0 <= pct_start <= 1:
             raise value_error("OneCycleLR", "pct_start must be in [0, 1]", pct_start=pct_start)
         if anneal_strategy not in _CURVES:
