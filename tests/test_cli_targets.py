@@ -285,3 +285,13 @@ def test_whole_numbers_of_a_data_set_of_ones_own_are_classes(
     session = _opened()
     assert session.config["loss"]["name"] == "CrossEntropyLoss"
     assert list(session.trainer.metrics) == ["accuracy"]
+
+
+def test_tables_with_another_delimiter() -> None:
+    _written(np.where(WHOLE % 2, "yes", "no"), outputs=2, table=True)
+    Path("data.csv").write_text(Path("data.csv").read_text().replace(",", ";"))
+    _refused('read_csv: delimiter must be that of the file (";" splits every line into 3)')
+    result = extensor("train", "config.toml", "--name", "a", "--set", 'data.delimiter=";"')
+    assert result.code == 0, result.err
+    Path("new.csv").write_text("a;b\n1;2\n")
+    assert len(extensor("predict", "a", "new.csv").out.splitlines()) == 2

@@ -35,6 +35,7 @@ KEYS: dict[str, Any] = {
         "inputs": str,
         "target": (str, int),
         "header": bool,
+        "delimiter": str,
         "size": (int, list),
         "mode": str,
         "batch_size": int,

@@ -51,8 +51,13 @@ def class_names(path: str, table: Config) -> list[str] | None:
     if Path(path).is_dir():
         return ImageFolder(path).classes
     if Path(path).suffix == ".csv":
-        return data.csv_classes(path, table.get("target", -1), header=table.get("header", "auto"))
+        return data.csv_classes(path, table.get("target", -1), **table_options(table))
     return None
+
+
+def table_options(table: Config) -> dict[str, Any]:
+    """What ``[data]`` says of how a table is written."""
+    return {key: table[key] for key in ("delimiter", "header") if key in table}
 
 
 def class_numbers(dataset: object) -> Any:
