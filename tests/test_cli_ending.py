@@ -93,7 +93,7 @@ def test_what_other_commands_print_must_arrive(streams: str) -> None:
     result = _shell(f"extensor info {streams}")
     full = streams == ">/dev/full"
     assert result.returncode == (2 if full else 0)
-    expected = "extensor info: [Errno 28] No space left on device\n"
+    expected = "extensor info: output: could not be written (No space left on device)\n"
     assert result.stderr == (expected if full else "")
 
 

@@ -75,7 +75,12 @@ def test_data_that_changed_after_training(command: str, case: str) -> None:
     elif command == "predict" and "y" in changed and "x" not in changed:
         assert extensor("predict", "run", "data.npz").code == 0  # it does not look at labels
     elif command == "predict":
-        expected = expected.replace("train must", "inputs must").replace("(1, 5)", "(60, 5)")
+        expected = expected.replace("train must", "inputs must")
+        if case == "wrong width":
+            expected = (
+                "data: inputs must have 4 columns, those that the model was trained with "
+                "(the targets are none of them), got columns=5"
+            )
         refused(expected, "predict", "run", "data.npz")
     else:
         refused(expected, command, "run")
@@ -294,3 +299,44 @@ def test_loss_that_turns_nan_is_told_in_short() -> None:
 def test_tracebacks_can_be_asked_for() -> None:
     with pytest.raises(ValueError, match="unknown key"):
         extensor("--traceback", "train", "--set", "epohcs=1")
+
+
+@pytest.mark.parametrize(
+    ("path", "why"), [("nosuch.toml", "No such file or directory"), ("/", "Is a directory")]
+)
+def test_configurations_that_cannot_be_read(path: str, why: str) -> None:
+    result = extensor("train", path)
+    assert result.code == 2
+    assert result.err == f"extensor train: config: could not read {path} ({why})\n"
+
+
+def test_names_that_are_too_long() -> None:
+    name = "a" * 300
+    own = ("train", "config.toml", "--set")
+    expected = "--name: must have at most 255 bytes, got bytes=300"
+    refused(expected, "train", "config.toml", "--name", name)
+    refused("run: the folder of a run must be there", "evaluate", name)
+    refused(f"could not use {name} (File name too long)", *own, f"data.train={name}")
+
+
+@pytest.mark.parametrize("columns", [3, 5, 6])
+def test_tables_of_other_columns_are_not_predicted(columns: int) -> None:
+    settings = ["--set", "data.standardize=true"]
+    assert extensor("train", "config.toml", "--name", "run", *settings).code == 0
+    np.save("new.npy", np.ones((2, columns), np.float32))
+    hint = " (the targets are none of them)" if columns == 5 else ""
+    refused(
+        "data: inputs must have 4 columns, those that the model was trained with"
+        f"{hint}, got columns={columns}\n",
+        "predict",
+        "run",
+        "new.npy",
+    )
+
+
+def test_runs_that_lost_their_configuration() -> None:
+    assert extensor("train", "config.toml", "--name", "run").code == 0
+    Path("runs/run/config.toml").unlink()
+    expected = "run: the folder must have the run's config.toml, which is gone, got run='runs/run'"
+    refused(expected, "train", "--resume", "run")
+    refused(expected, "evaluate", "run")

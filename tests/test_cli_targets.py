@@ -258,3 +258,40 @@ def test_data_of_a_function_keep_their_shape(monkeypatch: pytest.MonkeyPatch) ->
     )
     target = next(iter(_opened().test_loader))[-1]
     assert (str(target.dtype), target.shape) == ("float32", (8,))
+
+
+@pytest.mark.parametrize("table", [False, True])
+def test_a_loss_that_nobody_named_says_why_it_was_taken(table: bool) -> None:
+    _written(WHOLE.astype(float), outputs=5, table=table)
+    _refused(
+        "config: no [loss] is given, so MSELoss is taken for targets that are written with a "
+        "point, and the model must have one output; classes are whole numbers (0, not 0.0; "
+        "astype('int64')), for which CrossEntropyLoss is taken, got outputs=5, target="
+    )
+
+
+def test_whole_numbers_of_a_data_set_of_ones_own_are_classes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    Path("own_classes.py").write_text(
+        "import numpy as np\n"
+        "class Points:\n"
+        "    def __len__(self): return 8\n"
+        "    def __getitem__(self, i): return np.ones(2, np.float32), i % 3\n"
+        "def data(): return Points(), Points()\n"
+    )
+    monkeypatch.syspath_prepend("")
+    write_config('[data]\nname = "own_classes:data"\n[model]\nname = "mlp"\nsizes = [2, 3]\n')
+    session = _opened()
+    assert session.config["loss"]["name"] == "CrossEntropyLoss"
+    assert list(session.trainer.metrics) == ["accuracy"]
+
+
+def test_tables_with_another_delimiter() -> None:
+    _written(np.where(WHOLE % 2, "yes", "no"), outputs=2, table=True)
+    Path("data.csv").write_text(Path("data.csv").read_text().replace(",", ";"))
+    _refused('read_csv: delimiter must be that of the file (";" splits every line into 3)')
+    result = extensor("train", "config.toml", "--name", "a", "--set", 'data.delimiter=";"')
+    assert result.code == 0, result.err
+    Path("new.csv").write_text("a;b\n1;2\n")
+    assert len(extensor("predict", "a", "new.csv").out.splitlines()) == 2

@@ -149,6 +149,13 @@ def test_csv_with_names_and_words(tmp_path: Path) -> None:
     assert (x.tolist(), y.tolist(), y.dtype) == ([[1.0], [2.0]], [0.5, 1.0], np.float32)
 
 
+def test_csv_with_quotes(tmp_path: Path) -> None:
+    x, y = _csv(tmp_path, '"a, long",b,y\r\n"1" ,2,"cat, big"\r\n3,4,"an ""ant"""')
+    assert (x.tolist(), y.tolist()) == ([[1.0, 2.0], [3.0, 4.0]], [1, 0])
+    assert csv_classes(tmp_path / "a.csv") == ['an "ant"', "cat, big"]
+    assert _csv(tmp_path, "1\n2\n", target=None).tolist() == [[1.0], [2.0]]
+
+
 def test_csv_without_names(tmp_path: Path) -> None:
     x, y = _csv(tmp_path, "1,2,0\n3,4,1\n")
     assert x.tolist() == [[1.0, 2.0], [3.0, 4.0]]
@@ -235,6 +242,68 @@ HOW = "(header=True or False says which), got "
             {},
             "the column without a name must not be the number of the row, which tells nothing "
             "(pandas: to_csv(path, index=False)), got column=0",
+        ),
+        (
+            "1,2,3\n0.5,2.5,0\n1.5,3.5,1\n",
+            {},
+            f"the first line must not count the columns, as names or data {HOW}line=['1', '2', '3']",
+        ),
+        (
+            '"1","2","3"\n0.5,2.5,0\n',
+            {},
+            f"the first line must not count the columns, as names or data {HOW}line=['1', '2', '3']",
+        ),
+        (
+            "Unnamed: 0,a,y\n0,5,1\n1,6,0\n",
+            {},
+            "the column without a name must not be the number of the row, which tells nothing "
+            "(pandas: to_csv(path, index=False)), got column=0",
+        ),
+        (
+            '"","a","y"\n"1",5,1\n"2",6,0\n',
+            {},
+            "the column without a name must not be the number of the row, which tells nothing "
+            "(pandas: to_csv(path, index=False)), got column=0",
+        ),
+        (
+            'a,b,y\n1,2,"0\n3,4,1\n',
+            {},
+            "a quoted cell must end in the line where it begins, got line=2",
+        ),
+        (
+            'a,b,y\n1,2,0\n3,4,"1',
+            {},
+            "a quoted cell must end in the line where it begins, got line=3",
+        ),
+        (
+            'a,b,y\n1,2,"0\n3,4,1",5\n',
+            {},
+            "a quoted cell must end in the line where it begins, got line=2",
+        ),
+        (
+            'a,b,y\n\n1,2,"0\n' + "3,4,1\n" * 30_000,
+            {},
+            "a quoted cell must end in the line where it begins, got line=3",
+        ),
+        (
+            "a,y,y\n1,0,1\n2,1,0\n",
+            {"target": "y"},
+            "target must be the name of one column, or its number, got target='y', columns=[1, 2]",
+        ),
+        (
+            "a;b;y\n1.5;2;0\n",
+            {},
+            "delimiter must be that of the file (\";\" splits every line into 3), got delimiter=','",
+        ),
+        (
+            "a\tb\n1\t2\n",
+            {},
+            'delimiter must be that of the file ("\\t" splits every line into 2), got delimiter=\',\'',
+        ),
+        (
+            "a,b,y\n1,2,0\n",
+            {"delimiter": ";"},
+            "delimiter must be that of the file (\",\" splits every line into 3), got delimiter=';'",
         ),
         (
             "a,y\n1,2.5\n1,\n",

@@ -314,3 +314,35 @@ def test_a_perplexity_beyond_all_numbers() -> None:
 def test_errors(work: Any, text: str) -> None:
     with pytest.raises((ValueError, TypeError, NotImplementedError), match=f"^{re.escape(text)}$"):
         work()
+
+
+@pytest.mark.parametrize("metric", [Accuracy(), TopKAccuracy(2), Perplexity()])
+def test_batches_of_other_classes_are_refused(metric: Any) -> None:
+    metric.update(np.eye(3), [0, 1, 2])
+    before = metric.compute()
+    text = (
+        f"{type(metric).__name__}: output must have the scores of 3 classes along axis 1, "
+        "as the batches before, which reset() forgets, got classes=4"
+    )
+    with pytest.raises(ValueError, match=f"^{re.escape(text)}$"):
+        metric.update(np.eye(4), [0, 1, 2, 3])
+    assert metric.compute() == before
+    metric.load_state_dict(metric.state_dict())
+    metric.update(np.eye(4), [0, 1, 2, 3])
+    metric.reset()
+    metric.update(np.eye(5), [0, 1, 2, 3, 4])
+
+
+def test_too_few_classes_for_k_are_not_remembered() -> None:
+    metric = TopKAccuracy(3)
+    with pytest.raises(ValueError, match="at least 3 classes"):
+        metric.update(np.eye(2), [0, 1])
+    metric.update(np.eye(3), [0, 1, 2])
+    assert metric.compute() == 1.0
+
+
+@pytest.mark.parametrize("kind", [Precision, Recall, F1, ConfusionMatrix])
+def test_the_number_of_classes_is_asked_for_by_name(kind: Any) -> None:
+    text = rf"^{kind.__name__}.__init__\(\) missing 1 required positional argument: 'num_classes'$"
+    with pytest.raises(TypeError, match=text):
+        kind()

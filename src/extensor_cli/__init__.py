@@ -110,7 +110,16 @@ def _run(options: argparse.Namespace) -> int:
     except (ValueError, TypeError, LookupError, OSError, ImportError, ArithmeticError) as error:
         if options.traceback:
             raise
-        said(error)
+        said(_words(error))
         Lasting(sys.stdout).flush()  # what is left in its buffer must not fail once more at exit
         return 2
     return 0
+
+
+def _words(error: Exception) -> str:
+    """What an error says, without the number that the system has for it."""
+    if not isinstance(error, OSError) or error.strerror is None:
+        return str(error)
+    if error.filename is None:
+        return error.strerror
+    return f"could not use {error.filename} ({error.strerror})"

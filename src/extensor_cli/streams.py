@@ -60,10 +60,41 @@ class Lasting:
         return getattr(self._stream, name)
 
 
+class Needed:
+    """A stream that a command is for: when it fails, the error says that it was the output."""
+
+    def __init__(self, stream: Any) -> None:
+        self._stream = stream
+
+    def write(self, text: str) -> int:
+        """Write, or say what failed."""
+        with _failing():
+            return int(self._stream.write(text))
+
+    def flush(self) -> None:
+        """Flush, or say what failed."""
+        with _failing():
+            self._stream.flush()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+
+@contextmanager
+def _failing() -> Iterator[None]:
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        text = f"output: could not be written ({error.strerror})"
+        raise OSError(error.errno, text) from error
+
+
 @contextmanager
 def lasting_streams(with_output: bool) -> Iterator[None]:
     """Standard error, and output if that is for display too, fall silent when they fail."""
-    out = Lasting(sys.stdout) if with_output else sys.stdout
+    out: Any = Lasting(sys.stdout) if with_output else Needed(sys.stdout)
     with redirect_stdout(out), redirect_stderr(Lasting(sys.stderr)):
         try:
             yield

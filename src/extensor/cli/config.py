@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from extensor.errors import value_error
+from extensor.io.paths import unreadable
 
 Config = dict[str, Any]
 
@@ -34,6 +35,7 @@ KEYS: dict[str, Any] = {
         "inputs": str,
         "target": (str, int),
         "header": bool,
+        "delimiter": str,
         "size": (int, list),
         "mode": str,
         "batch_size": int,
@@ -64,6 +66,8 @@ def read_config(path: str | Path | None, changes: Iterable[str] = ()) -> Config:
     source = files("extensor.cli") / "digits.toml" if path is None else Path(path)
     try:
         config = tomllib.loads(source.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise unreadable("config", path, error) from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise value_error("config", f"file must be TOML ({error})", path=str(path)) from None
     for change in changes:

@@ -11,7 +11,7 @@ import numpy as np
 from extensor import data
 from extensor.cli.build import built, imported
 from extensor.cli.config import Config, nearest
-from extensor.cli.targets import check_targets, class_names
+from extensor.cli.targets import check_targets, class_names, table_options
 from extensor.data import ArrayDataset, Dataset, ImageFolder, Normalize
 from extensor.dtypes import get_default_dtype, is_floating
 from extensor.errors import value_error
@@ -84,7 +84,7 @@ def read_file(path: str, table: Config, with_target: bool = True) -> ArrayDatase
         return ImageFolder(place, **options)
     if place.suffix == ".csv":
         target = table.get("target", -1) if with_target else None
-        parts = data.read_csv(place, target, header=table.get("header", "auto"))
+        parts = data.read_csv(place, target, **table_options(table))
     else:
         stored = data.read_arrays(place)
         if isinstance(stored, dict):

@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from extensor.cli.config import read_config
+from extensor.cli.config import Config, read_config
 from extensor.cli.data import check_samples, preparation, read_file
 from extensor.cli.runs import found_checkpoint, found_run, read_checkpoint
 from extensor.cli.session import built_model, load_weights
 from extensor.cli.targets import OF_CLASSES
-from extensor.data import DataLoader
+from extensor.data import ArrayDataset, DataLoader
 from extensor.errors import value_error
 from extensor.io.atomic import write_atomically
 from extensor.ops import softmax
@@ -34,6 +34,7 @@ def run(options: argparse.Namespace) -> None:
     config = read_config(folder.config)
     inputs = read_file(options.inputs, config["data"], with_target=False)
     check_samples("inputs", inputs)
+    _check_columns(config, inputs)
     model = built_model(config)
     load_weights(model, read_checkpoint(folder, checkpoint))
     loader = DataLoader(inputs, _BATCH, transform=preparation(config, inputs))
@@ -49,6 +50,20 @@ def run(options: argparse.Namespace) -> None:
         sys.stdout.write(table)
     else:
         write_atomically(output, table.encode())
+
+
+def _check_columns(config: Config, inputs: Any) -> None:
+    """Refuse a table of other columns than the model was trained with, where they are known."""
+    table = inputs.arrays[0] if isinstance(inputs, ArrayDataset) else None
+    if table is None or table.ndim != 2:
+        return
+    mean = config["data"].get("normalize", {}).get("mean")
+    sizes = config["model"].get("sizes") if config["model"].get("name") == "mlp" else None
+    columns = len(mean) if isinstance(mean, list) else sizes[0] if sizes else table.shape[1]
+    if table.shape[1] != columns:
+        requirement = f"inputs must have {columns} columns, those that the model was trained with"
+        hint = " (the targets are none of them)" if table.shape[1] == columns + 1 else ""
+        raise value_error("data", requirement + hint, columns=table.shape[1])
 
 
 def _new_file(name: str) -> Path:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -15,6 +16,7 @@ from extensor.train import Checkpoints, RunFolder
 from extensor.train.lock import LOCK, check_free
 
 RUNS = Path("runs")
+_LONGEST = 255  # bytes in the name of a folder, on all usual file systems
 _PARTS = {"model", "optimizer", "schedules", "ema", "progress", "callbacks", "config"}
 
 
@@ -51,6 +53,9 @@ def _named(name: str) -> Path:
     parts = name.split("/")
     if not name.isprintable() or any(part in ("", ".", "..") for part in parts) or path.drive:
         raise value_error("--name", "must be that of a folder inside runs/", name=name)
+    if _is_too_long(name):
+        size = max(len(os.fsencode(part)) for part in parts)
+        raise value_error("--name", f"must have at most {_LONGEST} bytes", bytes=size)
     outer = [parent for parent in path.parents if RunFolder(parent).is_run()]
     if outer:
         raise value_error("--name", f"must not lie in another run ({outer[0]})", name=name)
@@ -68,16 +73,25 @@ def _named(name: str) -> Path:
     return path
 
 
+def _is_too_long(name: str) -> bool:
+    return any(len(os.fsencode(part)) > _LONGEST for part in name.split("/"))
+
+
 def _is_left_over(path: Path) -> bool:
     return path.name in (LOCK, "machine.json") or path.name.endswith(PARTIAL)
 
 
 def found_run(name: str) -> RunFolder:
     """The folder called ``name``, or ``runs/<name>``."""
-    for path in (Path(name), RUNS / name) if name and "\0" not in name else ():
-        run = RunFolder(path)
+    possible = name and "\0" not in name and not _is_too_long(name)
+    places = [RunFolder(path) for path in (Path(name), RUNS / name)] if possible else []
+    for run in places:
         if run.is_run():
             return run
+    for run in places:
+        if run.checkpoints.is_dir() and not run.config.exists():
+            requirement = f"the folder must have the run's {run.config.name}, which is gone"
+            raise value_error("run", requirement, run=str(run.path))
     known = sorted(path.parent.name for path in RUNS.glob("*/config.toml"))[-3:]
     hint = f" (there are: {', '.join(known)})" if known else ""
     raise value_error("run", f"the folder of a run must be there{hint}", run=name)

@@ -11,7 +11,15 @@ from extensor import models, nn, optim, random, train
 from extensor.cli.build import built, named
 from extensor.cli.config import Config
 from extensor.cli.data import augmentation, preparation, read_data, standardized
-from extensor.cli.targets import CLASSES, NUMBERS, OWN, check_labels, kind_of, target_preparation
+from extensor.cli.targets import (
+    CLASSES,
+    NUMBERS,
+    OWN,
+    check_chosen,
+    check_labels,
+    kind_of,
+    target_preparation,
+)
 from extensor.data import DataLoader, Dataset
 from extensor.errors import value_error
 from extensor.nn import loss as losses
@@ -74,9 +82,11 @@ def opened(config: Config, folder: Path | None = None) -> Session:
     test_loader = DataLoader(test_data, transform=[*targets, *prepared], **options)
     model = built_model(config)
     kind = kind_of(config, train_data)
+    is_chosen = "name" not in config.get("loss", {})
     config = _completed(config, kind if kind != OWN else kind_of({}, train_data))
     loss = _loss(config["loss"])
-    sample, classes = _tried(model, loss, train_loader, test_loader, kind == CLASSES)
+    chosen = config["loss"]["name"] if is_chosen else None
+    sample, classes = _tried(model, loss, train_loader, test_loader, kind == CLASSES, chosen)
     example = sample[:-1]
     trainer = _trainer(config, model, loss, len(train_loader), classes, folder)
     trainer.evaluate([sample])  # what the metrics do not take is found now too
@@ -117,10 +127,12 @@ def _tried(
     train_loader: DataLoader,
     test_loader: DataLoader,
     is_classes: bool,
+    chosen: str | None,
 ) -> tuple[tuple[Any, ...], int | None]:
     """One sample through model and loss: what does not fit is found before anything is written.
 
-    Returns the sample, and among how many classes the model chooses if it does.
+    ``chosen`` is the loss if it is none that the user named. Returns the sample, and among how many
+    classes the model chooses if it does.
     """
     first = next(iter(DataLoader(test_loader.dataset, transform=test_loader.transforms)))
     if len(first) < 2:
@@ -132,6 +144,8 @@ def _tried(
         classes = output.shape[1] if output.ndim > 1 else None
         if classes is not None and is_classes:
             check_labels(train_loader.dataset, test_loader.dataset, classes)
+        if chosen is not None:
+            check_chosen(chosen, output, target)
         loss(output, target)
     model.train()
     return first, classes

@@ -13,6 +13,7 @@ from extensor.data import ArrayDataset, Dataset, ImageFolder
 from extensor.dtypes import get_default_dtype, is_floating
 from extensor.errors import value_error
 from extensor.generator import Generator
+from extensor.tensor import to_array
 
 OF_CLASSES = ("CrossEntropyLoss", "NLLLoss")
 OF_NUMBERS = ("MSELoss", "L1Loss", "SmoothL1Loss", "HuberLoss")
@@ -37,7 +38,7 @@ def kind_of(config: Config, train: object) -> str:
         return TRUTH
     if loss:
         return OWN
-    return NUMBERS if class_numbers(train) is None else CLASSES
+    return CLASSES if class_numbers(train) is not None or _gives_classes(train) else NUMBERS
 
 
 def targets_said(config: Config, train: object) -> str:
@@ -50,8 +51,13 @@ def class_names(path: str, table: Config) -> list[str] | None:
     if Path(path).is_dir():
         return ImageFolder(path).classes
     if Path(path).suffix == ".csv":
-        return data.csv_classes(path, table.get("target", -1), header=table.get("header", "auto"))
+        return data.csv_classes(path, table.get("target", -1), **table_options(table))
     return None
+
+
+def table_options(table: Config) -> dict[str, Any]:
+    """What ``[data]`` says of how a table is written."""
+    return {key: table[key] for key in ("delimiter", "header") if key in table}
 
 
 def class_numbers(dataset: object) -> Any:
@@ -62,6 +68,30 @@ def class_numbers(dataset: object) -> Any:
         return None
     target = dataset.arrays[-1]
     return target if target.ndim == 1 and not is_floating(target.dtype) else None
+
+
+def _gives_classes(dataset: Any) -> bool:
+    """Whether the samples of a data set of the user's own end with a whole number."""
+    if isinstance(dataset, ArrayDataset | ImageFolder):
+        return False
+    sample = dataset[0]
+    if not isinstance(sample, tuple | list) or len(sample) < 2:
+        return False
+    target = np.asarray(to_array(sample[-1], op="data"))
+    return target.ndim == 0 and not is_floating(target.dtype)
+
+
+def check_chosen(loss: str, output: Any, target: Any) -> None:
+    """Say why ``loss`` was chosen, if the model's outputs are not one number as the targets are."""
+    if is_floating(target.dtype) and target.size == 1 != output.size:
+        raise value_error(
+            "config",
+            f"no [loss] is given, so {loss} is taken for targets that are written with a point, "
+            "and the model must have one output; classes are whole numbers (0, not 0.0; "
+            "astype('int64')), for which CrossEntropyLoss is taken",
+            outputs=output.size,
+            target=float(target),
+        )
 
 
 def check_targets(config: Config, train: Dataset, test: Dataset) -> None:

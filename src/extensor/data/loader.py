@@ -13,6 +13,7 @@ from extensor import arguments, entries
 from extensor.data.dataset import BatchDataset, Dataset
 from extensor.data.samplers import RandomSampler, Sampler, SequentialSampler, is_sampler
 from extensor.errors import type_error, value_error
+from extensor.explanation import explaining
 from extensor.generator import Generator, default_generator
 from extensor.philox import LIMIT
 from extensor.random import randint
@@ -39,6 +40,7 @@ class DataLoader:
     [tensor([10, 20]), tensor([30, 40]), tensor([50])]
     """
 
+    @explaining
     def __init__(
         self,
         dataset: Dataset | BatchDataset,

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Sequence
+import json
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -18,6 +19,7 @@ from extensor.io.paths import as_path, unreadable
 _OP = "read_csv"
 _MISSING = frozenset({"", "?", "-", "na", "n/a", "nan", "null", "none"})
 _HOW = "header=True or False says which"
+_DELIMITERS = (",", ";", "\t", "|")
 
 
 class _Table(NamedTuple):
@@ -87,13 +89,16 @@ def _table(
         if len(row) != len(first):
             requirement = f"a line must have {len(first)} columns"
             raise value_error(_OP, requirement, line=number, columns=len(row))
-    if header and "" in first and _counts([row[first.index("")] for row in rows]):
-        raise value_error(
-            _OP,
-            "the column without a name must not be the number of the row, which tells nothing "
-            "(pandas: to_csv(path, index=False))",
-            column=first.index(""),
-        )
+    for number, name in enumerate(first if header else ()):
+        # pandas reads no name as "Unnamed: 0", and writes it.
+        unnamed = not name or name.startswith("Unnamed:")
+        if unnamed and number != column and _counts([row[number] for row in rows]):
+            raise value_error(
+                _OP,
+                "the column without a name must not be the number of the row, which tells nothing "
+                "(pandas: to_csv(path, index=False))",
+                column=number,
+            )
     return _Table(rows, names, column)
 
 
@@ -102,8 +107,7 @@ def _lines(path: str | Path, delimiter: str) -> list[list[str]]:
     try:
         # As Excel writes it: a mark at the beginning would make a word of the first number.
         with place.open(newline="", encoding="utf-8-sig") as file:
-            reader = csv.reader(file, delimiter=delimiter)
-            lines = [[cell.strip() for cell in row] for row in reader if row]
+            lines = [[x.strip() for x in row] for row in _rows(file, delimiter) if row]
     except OSError as error:
         raise unreadable(_OP, path, error) from error
     except (UnicodeDecodeError, csv.Error) as error:
@@ -111,7 +115,40 @@ def _lines(path: str | Path, delimiter: str) -> list[list[str]]:
         raise value_error(_OP, requirement, path=str(path)) from None
     if not lines:
         raise value_error(_OP, "file must have at least one line", path=str(path))
+    _check_delimiter(lines, delimiter)
     return lines
+
+
+def _rows(file: Iterable[str], delimiter: str) -> Iterator[list[str]]:
+    """The cells line by line; a quote that is not closed would make one cell of all that follows."""
+    # With an end of its own the last line is like the others.
+    reader = csv.reader((line.rstrip("\r\n") + "\n" for line in file), delimiter=delimiter)
+    begin = 1
+    try:
+        for row in reader:
+            if reader.line_num > begin or "\n" in "".join(row):
+                break
+            yield row
+            begin = reader.line_num + 1
+        else:
+            return
+    except csv.Error:
+        if reader.line_num <= begin:
+            raise
+    requirement = "a quoted cell must end in the line where it begins"
+    raise value_error(_OP, requirement, line=begin)
+
+
+def _check_delimiter(lines: list[list[str]], delimiter: str) -> None:
+    """Refuse a table of one column that another delimiter makes a table of several."""
+    if any(len(row) > 1 for row in lines):
+        return
+    for other in _DELIMITERS:
+        widths = {len(next(csv.reader(row, delimiter=other), ())) for row in lines}
+        if len(widths) == 1 and max(widths) > 1:
+            said = f"{json.dumps(other)} splits every line into {max(widths)}"
+            requirement = f"delimiter must be that of the file ({said})"
+            raise value_error(_OP, requirement, delimiter=delimiter)
 
 
 def _column(first: list[str], target: Any, header: bool | str) -> int | None:
@@ -124,6 +161,10 @@ def _column(first: list[str], target: Any, header: bool | str) -> int | None:
             raise value_error(_OP, requirement, target=target)
         if target not in first:
             raise value_error(_OP, f"target must be one of {first}", target=target)
+        if first.count(target) > 1:
+            columns = [number for number, name in enumerate(first) if name == target]
+            requirement = "target must be the name of one column, or its number"
+            raise value_error(_OP, requirement, target=target, columns=columns)
         return first.index(target)
     if not is_integer(target):
         requirement = "target must be the name or number of a column"
@@ -164,8 +205,9 @@ def _names_the_target(cells: list[str], others: list[str]) -> bool:
 
 
 def _counts(cells: Sequence[str]) -> bool:
-    """0, 1, 2 and so on: how pandas calls columns, and rows, that have no names."""
-    return len(cells) > 1 and list(cells) == [str(i) for i in range(len(cells))]
+    """0, 1, 2 and so on, or from 1: how pandas and R call columns, and rows, that have no names."""
+    begin = 1 if cells and cells[0] == "1" else 0
+    return len(cells) > 1 and list(cells) == [str(i + begin) for i in range(len(cells))]
 
 
 def _all_whole(lines: list[list[str]]) -> bool:

@@ -89,6 +89,7 @@ class Mean(Metric):
         count = entries.count(op, "count", given["count"])
 
         def commit() -> None:
+            self.reset()
             self.total, self.count = total, count
 
         return commit
@@ -197,7 +198,26 @@ def _check_values(op: str, scores: Any, classes: Any) -> None:
         raise value_error(op, "output must have no NaN", sample=sample)
 
 
-class Perplexity(Mean):
+class MeanOverClasses(Mean):
+    """A mean over samples that are all scored for the same number of classes."""
+
+    def reset(self) -> None:
+        super().reset()
+        self._classes: int | None = None
+
+    def _scored(self, output: Any, target: Any, ignore_index: int | None) -> tuple[Any, Any]:
+        """Those of :func:`scores_and_classes`; refused if earlier batches had other classes."""
+        op = type(self).__name__
+        scores, classes = scores_and_classes(op, output, target, ignore_index)
+        if self._classes not in (None, scores.shape[1]):
+            requirement = f"output must have the scores of {self._classes} classes along axis 1"
+            hint = "as the batches before, which reset() forgets"
+            raise value_error(op, f"{requirement}, {hint}", classes=scores.shape[1])
+        self._classes = scores.shape[1]
+        return scores, classes
+
+
+class Perplexity(MeanOverClasses):
     """``exp`` of the mean cross-entropy: among how many classes the model seems to guess."""
 
     def __init__(self, ignore_index: int = -100) -> None:
@@ -205,7 +225,7 @@ class Perplexity(Mean):
         self.ignore_index = arguments.integer("Perplexity", "ignore_index", ignore_index)
 
     def update(self, output: Any, target: Any) -> None:
-        _, classes = scores_and_classes("Perplexity", output, target, self.ignore_index)
+        _, classes = self._scored(output, target, self.ignore_index)
         if classes.size:
             with no_grad():
                 loss = cross_entropy(output, target, ignore_index=self.ignore_index)

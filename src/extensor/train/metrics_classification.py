@@ -9,10 +9,10 @@ import numpy as np
 
 from extensor import arguments
 from extensor.errors import value_error
-from extensor.train.metrics import Mean, Metric, scores_and_classes
+from extensor.train.metrics import MeanOverClasses, Metric, scores_and_classes
 
 
-class Accuracy(Mean):
+class Accuracy(MeanOverClasses):
     """The fraction of samples whose highest score is that of their class.
 
     >>> from extensor.train import Accuracy
@@ -29,12 +29,12 @@ class Accuracy(Mean):
         self.ignore_index = _integer("Accuracy", "ignore_index", ignore_index)
 
     def update(self, output: Any, target: Any) -> None:
-        scores, classes = scores_and_classes("Accuracy", output, target, self.ignore_index)
+        scores, classes = self._scored(output, target, self.ignore_index)
         self.total += int(np.count_nonzero(scores.argmax(axis=1) == classes))
         self.count += len(classes)
 
 
-class TopKAccuracy(Mean):
+class TopKAccuracy(MeanOverClasses):
     """The fraction of samples whose class is among the ``k`` highest scores; ties count against it."""
 
     def __init__(self, k: int = 5, ignore_index: int | None = None) -> None:
@@ -43,8 +43,9 @@ class TopKAccuracy(Mean):
         self.ignore_index = _integer("TopKAccuracy", "ignore_index", ignore_index)
 
     def update(self, output: Any, target: Any) -> None:
-        scores, classes = scores_and_classes("TopKAccuracy", output, target, self.ignore_index)
+        scores, classes = self._scored(output, target, self.ignore_index)
         if scores.shape[1] < self.k:
+            self._classes = None
             requirement = f"output must have at least {self.k} classes along axis 1, or k be less"
             raise value_error("TopKAccuracy", requirement, classes=scores.shape[1])
         places = np.arange(len(classes))
@@ -111,6 +112,14 @@ class _PerClass(ConfusionMatrix):
 class Precision(_PerClass):
     """Of the samples taken for a class, the fraction that belong to it; 0 if there are none."""
 
+    def __init__(
+        self,
+        num_classes: int,
+        average: str | None = "macro",
+        ignore_index: int | None = None,
+    ) -> None:
+        super().__init__(num_classes, average, ignore_index)
+
     def _denominator(self, true: Any, found: Any) -> Any:
         return found
 
@@ -118,12 +127,28 @@ class Precision(_PerClass):
 class Recall(_PerClass):
     """Of the samples of a class, the fraction that were taken for it; 0 if there are none."""
 
+    def __init__(
+        self,
+        num_classes: int,
+        average: str | None = "macro",
+        ignore_index: int | None = None,
+    ) -> None:
+        super().__init__(num_classes, average, ignore_index)
+
     def _denominator(self, true: Any, found: Any) -> Any:
         return true
 
 
 class F1(_PerClass):
     """The harmonic mean of precision and recall; 0 if both are."""
+
+    def __init__(
+        self,
+        num_classes: int,
+        average: str | None = "macro",
+        ignore_index: int | None = None,
+    ) -> None:
+        super().__init__(num_classes, average, ignore_index)
 
     def _denominator(self, true: Any, found: Any) -> Any:
         return (true + found) / 2
