@@ -133,6 +133,11 @@ def promote(first: np.dtype[Any], second: np.dtype[Any]) -> np.dtype[Any]:
     return np.promote_types(first, second)
 
 
+def is_number(scalar: Any) -> bool:
+    """True for those of NumPy's scalars that are numbers or booleans of a dtype of ours."""
+    return scalar.dtype.kind in "biuf" or is_bfloat16(scalar.dtype)
+
+
 def is_exact(values: Any, dtype: DType) -> bool:
     """True if an array of ``dtype`` can hold the array ``values`` as they are."""
     with np.errstate(all="ignore"):
