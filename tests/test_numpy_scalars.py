@@ -113,7 +113,8 @@ def test_float32_stays(function: Any) -> None:
     result = function(x)
     assert result.dtype == ex.float32
     result.sum().backward()
-    assert x.grad is not None and x.grad.dtype == ex.float32
+    assert x.grad is not None
+    assert x.grad.dtype == ex.float32
 
 
 def test_divisor_of_an_average() -> None:

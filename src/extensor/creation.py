@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from extensor import storage, tape
-from extensor.dtypes import DType, as_dtype, bool_, float64, get_default_dtype, is_floating
+from extensor.dtypes import (
+    DType,
+    as_dtype,
+    bool_,
+    first_misfit,
+    float64,
+    get_default_dtype,
+    is_floating,
+)
 from extensor.errors import shown, type_error, value_error
 from extensor.explanation import checked, explaining
 from extensor.shapes import check_possible, target
@@ -33,7 +41,20 @@ def _dtype(op: str, dtype: DType) -> np.dtype[Any]:
 def _number(op: str, value: Any, dtype: DType) -> Any:
     if tape.mode.recording and is_recorded_in(value):
         raise type_error(op, "fill_value must not require grad (ex.broadcast_to keeps it)")
-    array = to_array(value, dtype, op)
+    dtype = None if dtype is None else as_dtype(dtype, op)
+    if dtype is None or is_floating(dtype):
+        return _one(op, to_array(value, dtype, op))
+    if hasattr(value, "dtype"):
+        value = _one(op, to_array(value, op=op)).item()  # an array would be cast
+    misfit = None
+    if isinstance(value, float | int):
+        misfit = first_misfit(np.asarray(value), dtype, plain=True)
+    if misfit is not None:
+        raise value_error(op, f"fill_value must fit dtype {dtype}", fill_value=misfit)
+    return _one(op, to_array(value, dtype, op))
+
+
+def _one(op: str, array: Any) -> Any:
     if array.ndim:
         raise value_error(op, "fill_value must be one number", fill_value_shape=array.shape)
     return array
@@ -94,7 +115,9 @@ def full_like(
     """``fill_value`` in the shape and dtype of ``x``."""
     like = to_array(x, op="full_like")
     dtype = like.dtype if dtype is None else as_dtype(dtype, "full_like")
-    if type(fill_value) is not int and type(fill_value) is not float:
+    if not is_floating(dtype):
+        fill_value = _number("full_like", fill_value, dtype)
+    elif type(fill_value) is not int and type(fill_value) is not float:
         fill_value = _number("full_like", fill_value, None)
     if isinstance(like, np.ndarray):
         return _made(storage.full(like.shape, fill_value, dtype), requires_grad)
