@@ -38,6 +38,15 @@ def _dtype(op: str, dtype: DType) -> np.dtype[Any]:
     return get_default_dtype() if dtype is None else as_dtype(dtype, op)
 
 
+def _shape(op: str, *given: Any) -> tuple[int, ...]:
+    """The shape, the first of the arguments of a call: the others are no sizes, as they are in PyTorch."""
+    shape, dtype, *others = given
+    if type(shape) is int and type(dtype) is int:
+        sizes = (shape, dtype, *(size for size in others if type(size) is int))
+        raise type_error(op, f"shape is one argument, write {op}({sizes})", dtype=dtype)
+    return target(op, shape)
+
+
 def _number(op: str, value: Any, dtype: DType) -> Any:
     if tape.mode.recording and is_recorded_in(value):
         raise type_error(op, "fill_value must not require grad (ex.broadcast_to keeps it)")
@@ -69,13 +78,15 @@ def zeros(shape: int | Sequence[int], dtype: DType = None, requires_grad: bool =
     tensor([[0., 0.],
             [0., 0.]])
     """
-    return _made(storage.full(target("zeros", shape), 0, _dtype("zeros", dtype)), requires_grad)
+    sizes = _shape("zeros", shape, dtype, requires_grad)
+    return _made(storage.full(sizes, 0, _dtype("zeros", dtype)), requires_grad)
 
 
 @explaining
 def ones(shape: int | Sequence[int], dtype: DType = None, requires_grad: bool = False) -> Tensor:
     """A tensor of ones."""
-    return _made(storage.full(target("ones", shape), 1, _dtype("ones", dtype)), requires_grad)
+    sizes = _shape("ones", shape, dtype, requires_grad)
+    return _made(storage.full(sizes, 1, _dtype("ones", dtype)), requires_grad)
 
 
 @explaining
@@ -93,7 +104,8 @@ def full(
 @explaining
 def empty(shape: int | Sequence[int], dtype: DType = None, requires_grad: bool = False) -> Tensor:
     """A tensor whose elements are not set; write to them before reading."""
-    return _made(storage.empty(target("empty", shape), _dtype("empty", dtype)), requires_grad)
+    sizes = _shape("empty", shape, dtype, requires_grad)
+    return _made(storage.empty(sizes, _dtype("empty", dtype)), requires_grad)
 
 
 @explaining

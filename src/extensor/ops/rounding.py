@@ -143,7 +143,8 @@ def _bound(name: str, argument: str, value: Any) -> Any:
         return value
     bound = as_tensor(name, argument, value, Array)
     if bound.ndim or bound.requires_grad:
-        requirement = f"{argument} must be a number without a gradient (or use maximum, minimum)"
+        kind = "a number" if bound.ndim else "a number without a gradient"
+        requirement = f"{argument} must be {kind}, or use maximum and minimum"
         raise type_error(name, requirement, **{argument: shown(value)})
     return bound.item()
 
@@ -160,7 +161,8 @@ def _check_bounds(name: str, x: Any, min_val: Bound, max_val: Bound) -> None:
     low, high = _bounds(min_val, max_val)
     if low != low or high != high:
         raise value_error(name, "bounds must not be NaN", min_val=min_val, max_val=max_val)
-    if x.dtype.kind in "iu" and not isinstance(min_val, float) and not isinstance(max_val, float):
+    integers = getattr(x.dtype, "kind", None) in ("i", "u")  # another library's dtype has no kind
+    if integers and not isinstance(min_val, float) and not isinstance(max_val, float):
         limits = np.iinfo(x.dtype)
         if low > limits.max or high < limits.min:
             requirement = f"bounds must leave values of dtype {x.dtype}"
