@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from calls import arrays_of, call, flat
+from calls import INTEGERS, arrays_of, call, flat
 from cases.case import Case
 from op_cases import CASES
 
@@ -140,3 +140,31 @@ def test_integers_are_finite(default: str) -> None:
         assert not ex.isnan(x).any()
     finally:
         ex.set_default_dtype(before)
+
+
+COMPARISONS = ["equal", "not_equal", "less", "less_equal", "greater", "greater_equal"]
+
+
+@pytest.mark.parametrize("name", COMPARISONS)
+@pytest.mark.parametrize("number", [-(2**70), -1, 256, 2**63, 2**64, 2**70, np.int64(-1)])
+@pytest.mark.parametrize("dtype", INTEGERS)
+def test_comparisons_with_any_number(dtype: str, number: int, name: str) -> None:
+    """The answer is that of whole numbers, also where the dtype has no such number."""
+    x = np.array([0, 1], dtype)
+    if dtype != "bool":
+        x = np.append(x, np.array([np.iinfo(dtype).min, np.iinfo(dtype).max], dtype))
+    whole, number_alone = np.array([int(value) for value in x], object), int(number)
+    compared, a = getattr(ex, name), ex.tensor(x)
+    expected = getattr(np, name)(whole, number_alone).astype(bool).tolist()
+    assert compared(a, number).tolist() == expected
+    turned = getattr(np, name)(number_alone, whole).astype(bool).tolist()
+    assert compared(number, a).tolist() == turned
+
+
+def test_comparisons_by_operators() -> None:
+    x = ex.tensor([1, 2], "uint8")
+    assert (x == -1).tolist() == [False, False]
+    assert (x != -1).tolist() == [True, True]
+    assert (x < 256).tolist() == [True, True]
+    assert (256 < x).tolist() == [False, False]  # noqa: SIM300
+    assert ex.less([1, 2], 2**70).tolist() == [True, True]

@@ -37,12 +37,12 @@ ERRORS = [
     ),
     (
         lambda: ex.clip(ex.ones(2), 0.0, ex.ones(2)),
-        "clip: max_val must be a number without a gradient (or use maximum, minimum), "
+        "clip: max_val must be a number, or use maximum and minimum, "
         "got max_val=Tensor(float32, shape=(2,))",
     ),
     (
         lambda: ex.clip(ex.ones(2), ex.tensor(0.0, requires_grad=True), 1.0),
-        "clip: min_val must be a number without a gradient (or use maximum, minimum), "
+        "clip: min_val must be a number without a gradient, or use maximum and minimum, "
         "got min_val=Tensor(float32, shape=())",
     ),
     (
@@ -85,6 +85,9 @@ ERRORS = [
         "zeros: dtype must be bool, int8-64, uint8-64, float16, bfloat16, float32 or float64, "
         "got dtype=[1]",
     ),
+    (lambda: ex.zeros(2, 3), "zeros: shape is one argument, write zeros((2, 3)), got dtype=3"),
+    (lambda: ex.ones(2, 3, 4), "ones: shape is one argument, write ones((2, 3, 4)), got dtype=3"),
+    (lambda: ex.empty(2, 0), "empty: shape is one argument, write empty((2, 0)), got dtype=0"),
     (
         lambda: ex.zeros(2, requires_grad=np.ones(2)),
         "zeros: requires_grad must be a bool, got requires_grad=ndarray(float64, shape=(2,))",

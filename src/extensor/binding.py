@@ -7,12 +7,18 @@ from collections.abc import Callable, Sequence
 from numbers import Real
 from typing import Any
 
+import numpy as np
+
+from extensor.dtypes import is_number
 from extensor.errors import is_ours, marked, type_error
 from extensor.explanation import FAILURES, explained
 from extensor.keywords import FUNCTIONS, without_defaults
+from extensor.kinds import kind_of
 from extensor.names import unknown_keyword
 
 _MISSING = ...  # what the dispatcher takes for a required parameter
+# Attributes that a scalar of NumPy's reaches as it is, and inputs in another order.
+_OTHERS = ("Any", "Index", "DType")
 
 
 class Parameters:
@@ -39,6 +45,9 @@ class Parameters:
             for i, parameter in enumerate(self.names)
             if self.annotations[i] in ("float", float)
         ]
+        self.attributes = [
+            i for i, annotation in enumerate(self.annotations) if _is_attribute(annotation)
+        ]
 
     def signature(self) -> inspect.Signature:
         """The same for :mod:`inspect` and ``help``."""
@@ -60,6 +69,9 @@ class Parameters:
             values[position] = value
         if given > self.count or any(value is _MISSING for value in values[: self.required]):
             self._refuse(args, kwargs)
+        for position in self.attributes:
+            if isinstance(values[position], np.generic):
+                values[position] = _plain(values[position])
         for position, name in self.numbers:
             if not isinstance(values[position], Real):
                 raise type_error(
@@ -84,12 +96,25 @@ class Parameters:
             raise marked(TypeError(f"{self.name}: {error}")) from None
 
 
+def _is_attribute(annotation: Any) -> bool:
+    if annotation is None or annotation in _OTHERS or "Tensor" in str(annotation):
+        return False
+    return kind_of(str(annotation)) is None
+
+
+def _plain(scalar: Any) -> Any:
+    """A scalar of NumPy's as the Python number that it stands for.
+
+    In a formula it would bring its own dtype: ``scale=1 / np.sqrt(64)`` would make float64 of float32.
+    """
+    return scalar.item() if is_number(scalar) else scalar
+
+
 def reordered(public: Parameters) -> Callable[..., Any]:
     """A ``bound`` for a public function whose arguments come in another order than the formula's."""
 
     def bound(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Sequence[Any]:
-        public.bound(args, kwargs)
-        result: Sequence[Any] = public.written(*args, **public.known(kwargs))
+        result: Sequence[Any] = public.written(*public.bound(args, kwargs))
         return result
 
     return bound

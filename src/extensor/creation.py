@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from extensor import storage, tape
-from extensor.dtypes import DType, as_dtype, bool_, float64, get_default_dtype, is_floating
+from extensor.dtypes import (
+    DType,
+    as_dtype,
+    bool_,
+    first_misfit,
+    float64,
+    get_default_dtype,
+    is_floating,
+)
 from extensor.errors import shown, type_error, value_error
 from extensor.explanation import checked, explaining
 from extensor.shapes import check_possible, target
@@ -30,10 +38,32 @@ def _dtype(op: str, dtype: DType) -> np.dtype[Any]:
     return get_default_dtype() if dtype is None else as_dtype(dtype, op)
 
 
+def _shape(op: str, *given: Any) -> tuple[int, ...]:
+    """The shape, the first of the arguments of a call: the others are no sizes, as they are in PyTorch."""
+    shape, dtype, *others = given
+    if type(shape) is int and type(dtype) is int:
+        sizes = (shape, dtype, *(size for size in others if type(size) is int))
+        raise type_error(op, f"shape is one argument, write {op}({sizes})", dtype=dtype)
+    return target(op, shape)
+
+
 def _number(op: str, value: Any, dtype: DType) -> Any:
     if tape.mode.recording and is_recorded_in(value):
         raise type_error(op, "fill_value must not require grad (ex.broadcast_to keeps it)")
-    array = to_array(value, dtype, op)
+    dtype = None if dtype is None else as_dtype(dtype, op)
+    if dtype is None or is_floating(dtype):
+        return _one(op, to_array(value, dtype, op))
+    if hasattr(value, "dtype"):
+        value = _one(op, to_array(value, op=op)).item()  # an array would be cast
+    misfit = None
+    if isinstance(value, float | int):
+        misfit = first_misfit(np.asarray(value), dtype, plain=True)
+    if misfit is not None:
+        raise value_error(op, f"fill_value must fit dtype {dtype}", fill_value=misfit)
+    return _one(op, to_array(value, dtype, op))
+
+
+def _one(op: str, array: Any) -> Any:
     if array.ndim:
         raise value_error(op, "fill_value must be one number", fill_value_shape=array.shape)
     return array
@@ -48,13 +78,15 @@ def zeros(shape: int | Sequence[int], dtype: DType = None, requires_grad: bool =
     tensor([[0., 0.],
             [0., 0.]])
     """
-    return _made(storage.full(target("zeros", shape), 0, _dtype("zeros", dtype)), requires_grad)
+    sizes = _shape("zeros", shape, dtype, requires_grad)
+    return _made(storage.full(sizes, 0, _dtype("zeros", dtype)), requires_grad)
 
 
 @explaining
 def ones(shape: int | Sequence[int], dtype: DType = None, requires_grad: bool = False) -> Tensor:
     """A tensor of ones."""
-    return _made(storage.full(target("ones", shape), 1, _dtype("ones", dtype)), requires_grad)
+    sizes = _shape("ones", shape, dtype, requires_grad)
+    return _made(storage.full(sizes, 1, _dtype("ones", dtype)), requires_grad)
 
 
 @explaining
@@ -72,7 +104,8 @@ def full(
 @explaining
 def empty(shape: int | Sequence[int], dtype: DType = None, requires_grad: bool = False) -> Tensor:
     """A tensor whose elements are not set; write to them before reading."""
-    return _made(storage.empty(target("empty", shape), _dtype("empty", dtype)), requires_grad)
+    sizes = _shape("empty", shape, dtype, requires_grad)
+    return _made(storage.empty(sizes, _dtype("empty", dtype)), requires_grad)
 
 
 @explaining
@@ -94,7 +127,9 @@ def full_like(
     """``fill_value`` in the shape and dtype of ``x``."""
     like = to_array(x, op="full_like")
     dtype = like.dtype if dtype is None else as_dtype(dtype, "full_like")
-    if type(fill_value) is not int and type(fill_value) is not float:
+    if not is_floating(dtype):
+        fill_value = _number("full_like", fill_value, dtype)
+    elif type(fill_value) is not int and type(fill_value) is not float:
         fill_value = _number("full_like", fill_value, None)
     if isinstance(like, np.ndarray):
         return _made(storage.full(like.shape, fill_value, dtype), requires_grad)

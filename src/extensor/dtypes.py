@@ -133,7 +133,32 @@ def promote(first: np.dtype[Any], second: np.dtype[Any]) -> np.dtype[Any]:
     return np.promote_types(first, second)
 
 
+def is_number(scalar: Any) -> bool:
+    """True for those of NumPy's scalars that are numbers or booleans of a dtype of ours."""
+    return scalar.dtype.kind in "biuf" or is_bfloat16(scalar.dtype)
+
+
 def is_exact(values: Any, dtype: DType) -> bool:
     """True if an array of ``dtype`` can hold the array ``values`` as they are."""
     with np.errstate(all="ignore"):
         return bool(np.all(np.asarray(values.astype(dtype) == values)))
+
+
+def first_misfit(values: Any, dtype: np.dtype[Any], plain: bool) -> Any:
+    """The first number of the array ``values`` that is none of the integers or booleans of ``dtype``.
+
+    None if there is no such number. Those of arrays (``plain`` is False) may be cast on purpose: floats
+    to integers, and any number to a boolean.
+    """
+    if is_floating(dtype) or values.dtype.kind == "b" or not values.size:
+        return None
+    whole = values.dtype.kind in "iu"
+    if not plain and (not whole or dtype == bool_):
+        return None
+    low, high = (0, 1) if dtype == bool_ else (np.iinfo(dtype).min, np.iinfo(dtype).max)
+    if whole:
+        fitting = (values >= low) & (values <= high)
+    else:
+        values = values.astype(float64)  # which has high + 1, but not every high
+        fitting = (values >= low) & (values < high + 1) & (values == np.trunc(values))
+    return None if fitting.all() else values[~fitting].ravel()[0].item()

@@ -11,8 +11,8 @@ from extensor.dtypes import (
     bool_,
     get_default_dtype,
     int64,
-    is_bfloat16,
     is_floating,
+    is_number,
     promote,
 )
 from extensor.errors import type_error, value_error
@@ -101,11 +101,7 @@ def _with_weak_scalars(inputs: Sequence[Any]) -> Sequence[Any]:
     """
     if all(x is None or isinstance(x, np.generic | bool | int | float) for x in inputs):
         return inputs
-    return [x.item() if isinstance(x, np.generic) and _is_number(x) else x for x in inputs]
-
-
-def _is_number(scalar: Any) -> bool:
-    return scalar.dtype.kind in "biuf" or is_bfloat16(scalar.dtype)
+    return [x.item() if isinstance(x, np.generic) and is_number(x) else x for x in inputs]
 
 
 def _with_scalar(dtype: np.dtype[Any] | None, value: Any) -> np.dtype[Any]:

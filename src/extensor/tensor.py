@@ -17,6 +17,7 @@ from extensor.dtypes import (
     DType,
     as_dtype,
     bool_,
+    first_misfit,
     get_default_dtype,
     is_bfloat16,
     is_floating,
@@ -321,7 +322,7 @@ def to_array(data: Any, dtype: DType = None, op: str = "tensor") -> Any:
     return data if dtype is None or data.dtype == dtype else data.astype(dtype)
 
 
-def _to_numpy(data: Any, dtype: DType, op: str) -> Any:
+def _to_numpy(data: Any, dtype: Any, op: str) -> Any:
     if isinstance(data, np.ndarray | np.generic):
         array = np.asarray(data)
     else:
@@ -345,6 +346,11 @@ def _to_numpy(data: Any, dtype: DType, op: str) -> Any:
         return array
     if array.dtype.kind not in "biuf" and not is_bfloat16(array.dtype):
         raise type_error(op, "data must be numbers", data=type(data).__name__)
+    if not is_floating(dtype) and array.dtype != dtype:
+        plain = not hasattr(data, "__array__") and _dtype_of_tensors_in(data) is None
+        misfit = first_misfit(array, dtype, plain)
+        if misfit is not None:
+            raise value_error(op, f"data must fit dtype {dtype}", data=misfit)
     return array.astype(dtype, copy=False)
 
 

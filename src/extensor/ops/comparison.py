@@ -2,14 +2,40 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
-from extensor.dtypes import is_floating
+import numpy as np
+
+from extensor.dtypes import bool_, int64, is_floating
 from extensor.op import Array, op
 from extensor.shapes import broadcast, same
+from extensor.tensor import to_array, wrap
 
 
-@op(kernel="equal", shape=broadcast, differentiable=False)
+def _comparable(a: Array, b: Array) -> Sequence[Any]:
+    """The two as they are, but for an integer beyond all that the dtype of the other one has.
+
+    It is as good as infinite then: ``ex.tensor([1, 2], "uint8") < 256`` is true everywhere.
+    """
+    return _within(a, b), _within(b, a)
+
+
+def _within(value: Any, other: Any) -> Any:
+    if isinstance(value, bool) or not isinstance(value, int | np.integer):
+        return value
+    if isinstance(other, list | tuple):
+        other = to_array(other)
+    dtype = getattr(other, "dtype", None)
+    if isinstance(other, np.generic) or not isinstance(dtype, np.dtype) or dtype.kind not in "biu":
+        return value
+    limits = np.iinfo(int64 if dtype == bool_ else dtype)
+    if limits.min <= value <= limits.max:
+        return value
+    return wrap(np.asarray(np.inf if value > 0 else -np.inf))
+
+
+@op(kernel="equal", shape=broadcast, differentiable=False, arguments=_comparable)
 def equal(xp: Any, a: Array, b: Array) -> Any:
     """True where ``a == b``.
 
@@ -20,7 +46,7 @@ def equal(xp: Any, a: Array, b: Array) -> Any:
     return xp.equal(a, b)
 
 
-@op(kernel="not_equal", shape=broadcast, differentiable=False)
+@op(kernel="not_equal", shape=broadcast, differentiable=False, arguments=_comparable)
 def not_equal(xp: Any, a: Array, b: Array) -> Any:
     """True where ``a != b``.
 
@@ -31,7 +57,7 @@ def not_equal(xp: Any, a: Array, b: Array) -> Any:
     return xp.not_equal(a, b)
 
 
-@op(kernel="less", shape=broadcast, differentiable=False)
+@op(kernel="less", shape=broadcast, differentiable=False, arguments=_comparable)
 def less(xp: Any, a: Array, b: Array) -> Any:
     """True where ``a < b``.
 
@@ -42,7 +68,7 @@ def less(xp: Any, a: Array, b: Array) -> Any:
     return xp.less(a, b)
 
 
-@op(kernel="less_equal", shape=broadcast, differentiable=False)
+@op(kernel="less_equal", shape=broadcast, differentiable=False, arguments=_comparable)
 def less_equal(xp: Any, a: Array, b: Array) -> Any:
     """True where ``a <= b``.
 
@@ -53,7 +79,7 @@ def less_equal(xp: Any, a: Array, b: Array) -> Any:
     return xp.less_equal(a, b)
 
 
-@op(kernel="greater", shape=broadcast, differentiable=False)
+@op(kernel="greater", shape=broadcast, differentiable=False, arguments=_comparable)
 def greater(xp: Any, a: Array, b: Array) -> Any:
     """True where ``a > b``.
 
@@ -64,7 +90,7 @@ def greater(xp: Any, a: Array, b: Array) -> Any:
     return xp.greater(a, b)
 
 
-@op(kernel="greater_equal", shape=broadcast, differentiable=False)
+@op(kernel="greater_equal", shape=broadcast, differentiable=False, arguments=_comparable)
 def greater_equal(xp: Any, a: Array, b: Array) -> Any:
     """True where ``a >= b``.
 

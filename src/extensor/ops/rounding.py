@@ -143,7 +143,8 @@ def _bound(name: str, argument: str, value: Any) -> Any:
         return value
     bound = as_tensor(name, argument, value, Array)
     if bound.ndim or bound.requires_grad:
-        requirement = f"{argument} must be a number without a gradient (or use maximum, minimum)"
+        kind = "a number" if bound.ndim else "a number without a gradient"
+        requirement = f"{argument} must be {kind}, or use maximum and minimum"
         raise type_error(name, requirement, **{argument: shown(value)})
     return bound.item()
 
