@@ -251,3 +251,9 @@ def test_plateau_of_negative_metrics(
     for metric in metrics:
         schedule.step(metric)
     assert schedule.reductions == reductions
+
+
+def test_powers_of_whole_numbers_take_no_time() -> None:
+    optimizer = optim.SGD([ex.ones(2, requires_grad=True)], lr=1.0)
+    assert optim.StepLR(optimizer, 1, gamma=2).rates_at(2**40) == [float("inf")]
+    assert optim.ExponentialLR(optimizer, gamma=1).rates_at(2**40) == [1.0]

@@ -71,7 +71,9 @@ def check_gradient(
             )
     if not eps > 0:
         raise value_error("check_gradient", "eps must be greater than 0", eps=eps)
-    settings = Settings(float(eps), float(rtol), float(atol), max_elements, directions, kinks)
+    settings = Settings(
+        float(eps), float(rtol), float(atol), int(max_elements), int(directions), kinks
+    )
     rng = np.random.default_rng(index(seed))
     point = _point(fn, inputs)
     report = _checked(point, settings, rng)

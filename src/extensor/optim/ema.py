@@ -10,7 +10,7 @@ import numpy as np
 
 from extensor import changes, engine, entries, tape
 from extensor.errors import value_error
-from extensor.explanation import explaining
+from extensor.explanation import checked, explaining
 from extensor.optim.update import Parameters, Update, as_state, assign, tensors_in
 from extensor.tensor import Tensor, wrap
 
@@ -42,7 +42,7 @@ class EMA:
     4.0
     """
 
-    @explaining
+    @checked
     def __init__(self, parameters: Parameters, decay: float = 0.999, warmup: bool = False) -> None:
         if not 0 <= decay <= 1:
             raise value_error("EMA", "decay must be in [0, 1]", decay=decay)

@@ -11,7 +11,7 @@ import operator
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from functools import partial
-from math import cos, pi
+from math import cos, inf, pi
 from typing import Any
 
 from extensor import entries
@@ -157,6 +157,14 @@ class LambdaLR(Schedule):
         return float(lr * self._of_group("lr_lambda", self.lr_lambda, index)(count))
 
 
+def _power(base: float, exponent: int) -> float:
+    """``base ** exponent``, infinite where that is too large; of integers it could take for ever."""
+    try:
+        return float(base) ** exponent
+    except OverflowError:
+        return inf
+
+
 class StepLR(Schedule):
     """``lr * gamma`` after each ``step_size`` steps.
 
@@ -181,7 +189,7 @@ class StepLR(Schedule):
         super().__init__(optimizer, last_epoch, automatic)
 
     def rate(self, count: int, lr: float, index: int) -> float:
-        return lr * self.gamma ** (count // self.step_size)
+        return lr * _power(self.gamma, count // self.step_size)
 
 
 class MultiStepLR(Schedule):
@@ -200,7 +208,7 @@ class MultiStepLR(Schedule):
         super().__init__(optimizer, last_epoch, automatic)
 
     def rate(self, count: int, lr: float, index: int) -> float:
-        return lr * self.gamma ** bisect_right(self.milestones, count)
+        return lr * _power(self.gamma, bisect_right(self.milestones, count))
 
 
 class ExponentialLR(Schedule):
@@ -213,7 +221,7 @@ class ExponentialLR(Schedule):
         super().__init__(optimizer, last_epoch, automatic)
 
     def rate(self, count: int, lr: float, index: int) -> float:
-        return float(lr * self.gamma**count)
+        return lr * _power(self.gamma, count)
 
 
 def along_cosine(start: float, end: float, part: float) -> float:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from extensor import engine, storage
-from extensor.dtypes import float32, is_half
+from extensor.dtypes import float32, is_floating, is_half
 from extensor.errors import marked, shown, type_error, value_error
 from extensor.explanation import is_number
 from extensor.tensor import Tensor, to_array, wrap
@@ -66,6 +66,10 @@ class Update:
             raise TypeError("a number is needed")  # the step, which knows their names, says which
         (name, value), *others = arrays.items()
         parameter = to_array(value, op=op)
+        if not is_floating(parameter.dtype):
+            raise type_error(
+                op, f"{name} must be floating", **{f"{name}_dtype": str(parameter.dtype)}
+            )
         lists = [[storage.copied(parameter)]]
         for name, value in others:
             if value is None and len(lists) == GRADIENT:
