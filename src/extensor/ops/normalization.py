@@ -98,7 +98,7 @@ def _trailing(name: str, shapes: Shapes, normalized_shape: Any, *_: Any) -> Shap
 
 
 def _last_axes(ndim: int, normalized_shape: int | Sequence[int]) -> Shape:
-    number = 1 if isinstance(normalized_shape, int) else len(normalized_shape)
+    number = len(normalized_shape) if isinstance(normalized_shape, list | tuple) else 1
     return tuple(range(ndim - number, ndim))
 
 
