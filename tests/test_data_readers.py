@@ -119,18 +119,27 @@ def test_compressed_arrays_are_read(tmp_path: Path) -> None:
     np.testing.assert_array_equal(read_arrays(tmp_path / "a.npz")["x"], np.arange(5))
 
 
+_NOT_ARRAYS = r"^read_arrays: file must hold arrays of numbers, as a whole .npy or .npz, got path="
+
+
 @pytest.mark.parametrize("save", [np.save, np.savez, np.savez_compressed])
 def test_objects_are_never_unpickled(save: Any, tmp_path: Path) -> None:
     path = tmp_path / ("a.npy" if save is np.save else "a.npz")
     save(path, np.array([print], object))
-    with pytest.raises(ValueError, match=r"^read_arrays: file must hold arrays of numbers"):
+    with pytest.raises(
+        ValueError,
+        match=_NOT_ARRAYS,
+    ):
         read_arrays(path)
 
 
 @pytest.mark.parametrize("content", [b"", b"PK\x03\x04 broken", b"\x93NUMPY", b"text"])
 def test_arrays_that_are_damaged(content: bytes, tmp_path: Path) -> None:
     (tmp_path / "a.npz").write_bytes(content)
-    with pytest.raises(ValueError, match=r"^read_arrays: file must hold arrays of numbers"):
+    with pytest.raises(
+        ValueError,
+        match=_NOT_ARRAYS,
+    ):
         read_arrays(tmp_path / "a.npz")
 
 

@@ -375,6 +375,14 @@ ERRORS = [
         "adam_step: v must have shape (1,), got v_shape=(1, 1)",
     ),
     (
+        lambda: optim.adam_step([1.0], [1.0], [1.0], [1.0], -1),
+        "adam_step: step must be 1 or more, got step=-1",
+    ),
+    (
+        lambda: optim.adamw_step([1.0], [1.0], [1.0], [1.0], 1, betas=(0.9, 2.0)),
+        "adamw_step: betas must be in [0, 1), got betas=(0.9, 2.0)",
+    ),
+    (
         lambda: optim.clip_grad_norm([_one()], -1),
         "clip_grad_norm: max_norm must be 0 or greater, got max_norm=-1",
     ),

@@ -90,8 +90,8 @@ def read_arrays(path: str | Path) -> Any:
     except OSError as error:
         raise unreadable("read_arrays", path, error) from error
     except (ValueError, EOFError, zipfile.BadZipFile, zlib.error) as error:
-        requirement = f"file must hold arrays of numbers ({error})"
-        raise value_error("read_arrays", requirement, path=str(path)) from None
+        requirement = "file must hold arrays of numbers, as a whole .npy or .npz"
+        raise value_error("read_arrays", requirement, path=str(path)) from error
 
 
 def _member(path: Path, archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Any:

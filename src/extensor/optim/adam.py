@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from extensor.explanation import explaining
+from extensor.errors import value_error
+from extensor.explanation import explaining, is_number
 from extensor.keywords import ONE_WAY, also_takes
 from extensor.optim.optimizer import Group, Optimizer, Params
 from extensor.optim.update import Update, descent
@@ -52,6 +53,11 @@ _update = Update(adam_update, roles=5)
 
 
 def _step(op: str, arrays: dict[str, Any], attributes: tuple[Any, ...]) -> Any:
+    step, _, *betas = attributes[:4]
+    if is_number(step) and not step >= 1:
+        raise value_error(op, "step must be 1 or more", step=step)
+    if not all(0 <= beta < 1 for beta in betas if is_number(beta)):
+        raise value_error(op, "betas must be in [0, 1)", betas=tuple(betas))
     changed, m, v, _ = _update.pure(op, {**arrays, "v_max": None}, attributes)
     return changed, m, v
 
