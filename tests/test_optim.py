@@ -375,6 +375,10 @@ ERRORS = [
         "adam_step: v must have shape (1,), got v_shape=(1, 1)",
     ),
     (
+        lambda: optim.rmsprop_step([1.0], [1.0], None, momentum=0.5, velocity=[1]),
+        "rmsprop_step: v must be a tensor, got v=None",
+    ),
+    (
         lambda: optim.adam_step([1.0], [1.0], [1.0], [1.0], -1),
         "adam_step: step must be 1 or more, got step=-1",
     ),

@@ -138,3 +138,10 @@ def test_ema_warmup_and_halves() -> None:
     average.update()
     assert average.averages[0].dtype == np.float32
     np.testing.assert_allclose(average.averages[0].numpy(), 0.1 * 1 + 0.9 * 2, rtol=1e-6)
+
+
+def test_state_of_integers_is_not_cut_off() -> None:
+    floats = optim.adam_step([1.0], [0.5], [0.0], [0.0], 1)
+    for given, expected in zip(optim.adam_step([1.0], [0.5], [0], [0], 1), floats, strict=True):
+        assert given.dtype == expected.dtype
+        assert given.item() == expected.item() != 0

@@ -58,7 +58,7 @@ def _step(op: str, arrays: dict[str, Any], attributes: tuple[Any, ...]) -> Any:
         raise value_error(op, "step must be 1 or more", step=step)
     if not all(0 <= beta < 1 for beta in betas if is_number(beta)):
         raise value_error(op, "betas must be in [0, 1)", betas=tuple(betas))
-    changed, m, v, _ = _update.pure(op, {**arrays, "v_max": None}, attributes)
+    changed, m, v, _ = _update.pure(op, {**arrays, "v_max": None}, attributes, ["v_max"])
     return changed, m, v
 
 

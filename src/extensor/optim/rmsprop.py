@@ -77,7 +77,9 @@ def rmsprop_step(
         "velocity": velocity if momentum else None,
     }
     attributes = (lr, alpha, eps, weight_decay, momentum, False)
-    changed, squares, _, moved = _update.pure("rmsprop_step", arrays, attributes)
+    changed, squares, _, moved = _update.pure(
+        "rmsprop_step", arrays, attributes, ["mean", "velocity"]
+    )
     return changed, squares, moved if momentum else given
 
 

@@ -73,7 +73,7 @@ def sgd_step(
         "velocity": velocity if momentum else None,
     }
     attributes = (step, lr, momentum, dampening, weight_decay, nesterov, False)
-    changed, moved = _update.pure("sgd_step", arrays, attributes)
+    changed, moved = _update.pure("sgd_step", arrays, attributes, ["velocity"])
     return changed, moved if momentum else given
 
 

@@ -57,10 +57,16 @@ class Update:
                 return
         engine.run(self.formula, lists, attributes)
 
-    def pure(self, op: str, arrays: dict[str, Any], attributes: Sequence[Any]) -> list[Any]:
+    def pure(
+        self,
+        op: str,
+        arrays: dict[str, Any],
+        attributes: Sequence[Any],
+        optional: Sequence[str] = (),
+    ) -> list[Any]:
         """The results for one parameter as new tensors, without the gradient's place.
 
-        The first of ``arrays`` is the parameter; state that is None stays None.
+        The first of ``arrays`` is the parameter; state that is ``optional`` and None stays None.
         """
         if not all(is_number(number) for number in attributes):
             raise TypeError("a number is needed")  # the step, which knows their names, says which
@@ -72,7 +78,7 @@ class Update:
             )
         lists = [[storage.copied(parameter)]]
         for name, value in others:
-            if value is None and len(lists) == GRADIENT:
+            if value is None and name not in optional:
                 raise type_error(op, f"{name} must be a tensor", **{name: None})
             array = None if value is None else to_array(value, op=op)
             if array is not None and array.shape != parameter.shape:
@@ -81,8 +87,11 @@ class Update:
                     f"{name} must have shape {parameter.shape}",
                     **{f"{name}_shape": array.shape},
                 )
-            state = array is not None and len(lists) > GRADIENT
-            lists.append([] if array is None else [as_state(array) if state else array])
+            if array is not None and len(lists) > GRADIENT:
+                # Integers, a list of zeros for example, stand for what the parameter's state is in.
+                like = array if is_floating(array.dtype) else parameter
+                array = storage.copied(array, state_dtype(like))
+            lists.append([] if array is None else [array])
         self(lists, attributes)
         changed = [*lists[:GRADIENT], *lists[GRADIENT + 1 :]]
         return [wrap(x[0]) if x else None for x in changed]
