@@ -178,6 +178,56 @@ void fill_view(PyArrayObject* array, ArrayView& view) {
   }
 }
 
+DType dtype_of(int typenum) {
+  switch (typenum) {
+    case NPY_BOOL:
+      return DType::boolean;
+    case NPY_BYTE:
+      return DType::int8;
+    case NPY_UBYTE:
+      return DType::uint8;
+    case NPY_FLOAT32:
+      return DType::float32;
+    case NPY_FLOAT64:
+      return DType::float64;
+    case NPY_HALF:
+      return DType::float16;
+    default:
+      break;
+  }
+  // Several of NumPy's types are the same integer.
+  if (PyTypeNum_ISINTEGER(typenum)) {
+    constexpr DType kSigned[] = {DType::int16, DType::int32, DType::int64};
+    constexpr DType kUnsigned[] = {DType::uint16, DType::uint32, DType::uint64};
+    const int size = typenum == NPY_SHORT || typenum == NPY_USHORT                        ? 0
+                     : typenum == NPY_INT || typenum == NPY_UINT                          ? 1
+                     : sizeof(long) == 4 && (typenum == NPY_LONG || typenum == NPY_ULONG) ? 1
+                                                                                          : 2;
+    return PyTypeNum_ISUNSIGNED(typenum) ? kUnsigned[size] : kSigned[size];
+  }
+  return typenum >= 0 && typenum == registered_bfloat16 ? DType::bfloat16 : DType::other;
+}
+
+int typenum_of(DType dtype) {
+  constexpr int kTypes[] = {NPY_BOOL,   NPY_INT8,   NPY_INT16,  NPY_INT32,   NPY_INT64,   NPY_UINT8,
+                            NPY_UINT16, NPY_UINT32, NPY_UINT64, NPY_FLOAT32, NPY_FLOAT64, NPY_HALF};
+  return dtype == DType::bfloat16 ? registered_bfloat16 : kTypes[static_cast<int>(dtype)];
+}
+
+void describe(PyArrayObject* array, Layout& layout) {
+  layout.dtype = dtype_of(PyArray_TYPE(array));
+  layout.c_contiguous = PyArray_IS_C_CONTIGUOUS(array);
+  layout.writeable = PyArray_ISWRITEABLE(array);
+  layout.itemsize = PyArray_ITEMSIZE(array);
+  layout.shape.ndim = PyArray_NDIM(array);
+  layout.size = 1;
+  for (int axis = 0; axis < layout.shape.ndim; ++axis) {
+    layout.shape.lengths[axis] = PyArray_DIM(array, axis);
+    layout.strides[axis] = PyArray_STRIDE(array, axis);
+    layout.size *= layout.shape.lengths[axis];
+  }
+}
+
 bool has_shape(const ArrayView& view, const Shape& shape) {
   return view.ndim == shape.ndim && std::equal(view.shape, view.shape + view.ndim, shape.lengths);
 }

@@ -19,10 +19,11 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "../door/layout.h"
+
 namespace extensor {
 
-constexpr int kMaxDimensions = NPY_MAXDIMS;
-constexpr int kMaxOperands = 8;
+static_assert(kMaxDimensions == NPY_MAXDIMS);
 
 // To be called once by the module before anything else here. Returns false with a Python error set.
 bool import_numpy();
@@ -56,10 +57,10 @@ struct ArrayView {
 
 void fill_view(PyArrayObject* array, ArrayView& view);
 
-struct Shape {
-  int ndim;
-  int64_t lengths[kMaxDimensions];
-};
+// The same for plans, without the memory. Types that kernels do not know are DType::other.
+DType dtype_of(int typenum);
+int typenum_of(DType dtype);
+void describe(PyArrayObject* array, Layout& layout);
 
 bool has_shape(const ArrayView& view, const Shape& shape);
 PyObject* new_array(int typenum, const Shape& shape);

@@ -1,7 +1,6 @@
 // The short way from a public op to its kernel and back: tensors in, kernel, a tensor out with its
 // node on the tape, without a Python frame. Whatever is not plain (numbers, mixed dtypes, wrong
-// shapes, an observer at the door, anomaly detection, autocast) takes the long way, which is
-// Python: op.py.
+// shapes, anomaly detection, autocast) takes the long way, which is Python: op.py.
 #include "dispatch.h"
 
 #include <structmember.h>
@@ -9,8 +8,7 @@
 #include <cstddef>
 #include <cstring>
 
-#include "kernel.h"
-#include "tensor_object.h"
+#include "execute.h"
 
 namespace extensor {
 namespace {
@@ -34,8 +32,7 @@ struct DispatcherObject {
   PyObject* names;     // tuple of parameter names, in the order of the public signature
   PyObject* defaults;  // tuple of the same length; Ellipsis marks a required parameter
   PyObject* rule;      // or null: nothing is recorded
-  KernelCall call;
-  const void* definition;
+  PyObject* name;      // of the op
   int arity, count;
   bool optional[kMaxArguments];  // inputs that may be None
   int places[kMaxArguments];     // where each public parameter stands in the kernel's order
@@ -44,7 +41,6 @@ struct DispatcherObject {
   Keeper keepers[kMaxArguments];
 };
 
-bool observed = false;
 PyObject* shape_name = nullptr;  // "shape", made when the module is
 
 DispatcherObject* as_dispatcher(PyObject* object) {
@@ -91,9 +87,6 @@ PyObject* number_tensor(PyObject* number, PyObject* result) {
 
 // New reference to what one keeper asks for.
 PyObject* kept(Keeper keeper, PyObject* const* bound, int arity, PyObject* result) {
-  static PyObject* shape_name = nullptr;
-  if (shape_name == nullptr) shape_name = PyUnicode_InternFromString("shape");
-  if (shape_name == nullptr) return nullptr;
   switch (keeper.what) {
     case Keep::tensor:
       if (is_number(bound[keeper.index])) return number_tensor(bound[keeper.index], result);
@@ -103,8 +96,9 @@ PyObject* kept(Keeper keeper, PyObject* const* bound, int arity, PyObject* resul
       if (bound[keeper.index] == Py_None) return Py_NewRef(Py_None);
       return PyObject_GetAttr(as_tensor(bound[keeper.index])->array, shape_name);
     case Keep::dtype:
-      if (!is_tensor(bound[keeper.index])) return nullptr;  // the long way
-      return PyObject_GetAttrString(as_tensor(bound[keeper.index])->array, "dtype");
+      // A number has the dtype of what it was computed with.
+      return PyObject_GetAttrString(
+          is_tensor(bound[keeper.index]) ? as_tensor(bound[keeper.index])->array : result, "dtype");
     case Keep::output:
       return Py_NewRef(result);
     case Keep::attribute:
@@ -150,13 +144,13 @@ bool record(const DispatcherObject& self, PyObject* const* bound, PyObject* outp
   return true;
 }
 
-// Null without an error set means: the long way.
+// NotImplemented means: the long way.
 PyObject* short_way(const DispatcherObject& self, PyObject* const* given, Py_ssize_t positional,
                     PyObject* keywords) {
   PyObject *bound[kMaxArguments], *arguments[kMaxArguments];
-  if (self.kernel == nullptr || observed || mode().anomaly || mode().casting ||
+  if (self.kernel == nullptr || mode().anomaly || mode().casting ||
       !bind(self, given, positional, keywords, bound)) {
-    return nullptr;
+    return not_implemented();
   }
   for (int i = 0; i < self.count; ++i) {
     arguments[i] = bound[i];
@@ -164,28 +158,27 @@ PyObject* short_way(const DispatcherObject& self, PyObject* const* given, Py_ssi
     if (is_tensor(bound[i])) {
       arguments[i] = as_tensor(bound[i])->array;
     } else if (!is_number(bound[i]) && (bound[i] != Py_None || !self.optional[i])) {
-      return nullptr;
+      return not_implemented();
     }
   }
-  Reference result(run_kernel(self.call, self.definition, arguments, self.count));
-  if (!result || result.get() == Py_NotImplemented || !PyArray_Check(result.get())) return nullptr;
-  Reference output(new_tensor(result.get()));
-  if (output && is_recorded(self, bound) && !record(self, bound, output.get(), result.get())) {
-    return nullptr;
-  }
-  return output.release();
+  const auto finish = [&](PyObject* result, PyObject*& node) -> PyObject* {
+    if (!PyArray_Check(result)) return not_implemented();
+    Reference output(new_tensor(result));
+    if (output && is_recorded(self, bound)) {
+      if (!record(self, bound, output.get(), result)) return nullptr;
+      node = as_tensor(output.get())->node;
+    }
+    return output.release();
+  };
+  return execute(*kernel_of(self.kernel), self.name, false, arguments, self.count, finish);
 }
 
 PyObject* call_dispatcher(PyObject* object, PyObject* const* given, size_t flagged_count,
                           PyObject* keywords) {
   const DispatcherObject& self = *as_dispatcher(object);
   PyObject* output = short_way(self, given, PyVectorcall_NARGS(flagged_count), keywords);
-  if (output != nullptr) return output;
-  if (PyErr_Occurred()) {
-    // A shape that NumPy cannot make: the long way says so in terms of the arguments.
-    if (!PyErr_ExceptionMatches(PyExc_ValueError)) return nullptr;
-    PyErr_Clear();
-  }
+  if (output != Py_NotImplemented) return output;
+  Py_DECREF(output);
   return PyObject_Vectorcall(self.long_way, given, flagged_count, keywords);
 }
 
@@ -204,14 +197,14 @@ bool all_below(const int* numbers, int count, int limit) {
   return true;
 }
 
-// long_way, kernel or None, names, defaults (Ellipsis where required), places, arity, optional
-// inputs
+// name, long_way, kernel or None, names, defaults (Ellipsis where required), places, arity,
+// optional inputs
 PyObject* create(PyTypeObject* type, PyObject* arguments, PyObject*) {
-  PyObject *long_way, *kernel, *names, *defaults, *places, *optional;
+  PyObject *name, *long_way, *kernel, *names, *defaults, *places, *optional;
   int arity;
-  if (!PyArg_ParseTuple(arguments, "OOO!O!O!iO!", &long_way, &kernel, &PyTuple_Type, &names,
-                        &PyTuple_Type, &defaults, &PyTuple_Type, &places, &arity, &PyTuple_Type,
-                        &optional)) {
+  if (!PyArg_ParseTuple(arguments, "O!OOO!O!O!iO!", &PyUnicode_Type, &name, &long_way, &kernel,
+                        &PyTuple_Type, &names, &PyTuple_Type, &defaults, &PyTuple_Type, &places,
+                        &arity, &PyTuple_Type, &optional)) {
     return nullptr;
   }
   if (PyTuple_GET_SIZE(names) > kMaxArguments) kernel = Py_None;
@@ -239,6 +232,7 @@ PyObject* create(PyTypeObject* type, PyObject* arguments, PyObject*) {
   DispatcherObject* self = as_dispatcher(object);
   self->vectorcall = call_dispatcher;
   self->dictionary = PyDict_New();
+  self->name = Py_NewRef(name);
   self->long_way = Py_NewRef(long_way);
   self->names = Py_NewRef(names);
   self->defaults = Py_NewRef(defaults);
@@ -248,9 +242,7 @@ PyObject* create(PyTypeObject* type, PyObject* arguments, PyObject*) {
     self->optional[i] = PyTuple_GET_ITEM(optional, i) == Py_True;
   }
   if (kernel != Py_None) std::memcpy(self->places, place_numbers, sizeof place_numbers);
-  if (kernel != Py_None && kernel_parts(kernel, self->call, self->definition)) {
-    self->kernel = Py_NewRef(kernel);
-  }
+  if (kernel_of(kernel) != nullptr) self->kernel = Py_NewRef(kernel);
   return object;
 }
 
@@ -311,6 +303,7 @@ void destroy(PyObject* object) {
   DispatcherObject* self = as_dispatcher(object);
   if (self->weak_references != nullptr) PyObject_ClearWeakRefs(object);
   Py_XDECREF(self->dictionary);
+  Py_XDECREF(self->name);
   Py_XDECREF(self->long_way);
   Py_XDECREF(self->kernel);
   Py_XDECREF(self->names);
@@ -349,23 +342,13 @@ PyTypeObject dispatcher_type = [] {
   return type;
 }();
 
-PyObject* set_observed(PyObject*, PyObject* value) {
-  observed = value == Py_True;
-  Py_RETURN_NONE;
-}
-
-PyMethodDef functions[] = {{"set_observed", set_observed, METH_O, nullptr}, {}};
-
 }  // namespace
-
-bool is_observed() { return observed; }
 
 bool add_dispatcher_type(PyObject* module) {
   shape_name = PyUnicode_InternFromString("shape");
   return shape_name != nullptr && PyType_Ready(&dispatcher_type) == 0 &&
          PyModule_AddObjectRef(module, "Dispatcher",
-                               reinterpret_cast<PyObject*>(&dispatcher_type)) == 0 &&
-         PyModule_AddFunctions(module, functions) == 0;
+                               reinterpret_cast<PyObject*>(&dispatcher_type)) == 0;
 }
 
 }  // namespace extensor

@@ -9,6 +9,7 @@
 #include "arranged.h"
 #include "arrays.h"
 #include "attention.h"
+#include "computation.h"
 #include "convolution.h"
 #include "copying.h"
 #include "cross_entropy.h"
@@ -23,6 +24,7 @@
 #include "moments.h"
 #include "normalization.h"
 #include "optimizer.h"
+#include "planned.h"
 #include "pooling.h"
 #include "random.h"
 #include "recurrent.h"
@@ -32,6 +34,7 @@
 #include "selection.h"
 #include "tensor_object.h"
 #include "views.h"
+#include "watch.h"
 
 namespace extensor {
 
@@ -175,7 +178,8 @@ bool (*const kFamilies[])(PyObject* kernels_by_name) = {
 bool fill(PyObject* module) {
   Reference by_name(PyDict_New());
   if (!by_name || !add_tensor_types(module) || !add_dispatcher_type(module) ||
-      !add_replayer_type(module) || !register_kernel_type(module)) {
+      !add_replayer_type(module) || !register_kernel_type(module) ||
+      !add_computation_type(module) || !add_planned_type(module) || !add_watching(module)) {
     return false;
   }
   for (const auto add_family : kFamilies) {

@@ -30,7 +30,7 @@ PyObject* run_rule(const Problem& problem, PyObject* gradient, PyObject* needed,
 
 enum class Kind { layer, rms, group, instance, batch };
 
-bool read_layout(Kind kind, PyArrayObject* x, PyObject* attribute, Layout& layout) {
+bool read_layout(Kind kind, PyArrayObject* x, PyObject* attribute, AxisLayout& layout) {
   npy_intp groups = 0;
   switch (kind) {
     case Kind::layer:
@@ -94,7 +94,7 @@ bool read_statistics(Problem& problem, PyObject* const* running, PyObject* own) 
 
 // (1 - momentum) * running + momentum * own, where a channel's own is the mean over its groups.
 PyObject* moved(const Problem& problem, const Moments* statistics, double momentum, int which) {
-  const Layout& layout = problem.layout;
+  const AxisLayout& layout = problem.layout;
   const npy_intp channels = layout.channels;
   Reference result(new_array(NPY_FLOAT64, 1, &channels));
   if (!result) return nullptr;

@@ -12,7 +12,7 @@ constexpr int64_t kColumnsPerPiece = 32;
 
 // Calls body(first column, the panel of rows from there on) for pieces of the matrix.
 template <typename Body>
-void for_each_piece(const Layout& layout, Body body) {
+void for_each_piece(const AxisLayout& layout, Body body) {
   const int64_t rows = layout.size(), all = layout.channels;
   const int64_t count = (all + kColumnsPerPiece - 1) / kColumnsPerPiece;
   const Cut pieces = cut(count, Cost::medium, rows * kColumnsPerPiece);

@@ -11,7 +11,7 @@ struct Gradients {
 
   // Room for those that are needed. False with a Python error set.
   bool make(const Problem& problem) {
-    const Layout& layout = problem.layout;
+    const AxisLayout& layout = problem.layout;
     for (int i = 0; i < 3; ++i) {
       if (!needs[i]) continue;
       PyArrayObject* x = problem.x.array();

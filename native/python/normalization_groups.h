@@ -8,7 +8,7 @@
 
 namespace extensor::normalization {
 
-inline Cut group_pieces(const Layout& layout) {
+inline Cut group_pieces(const AxisLayout& layout) {
   return cut(layout.groups, Cost::medium, layout.size());
 }
 
@@ -33,7 +33,7 @@ inline PyObject* normalize_groups(const Problem& problem, Moments* statistics) {
 
 // From a sum for each segment to the gradient of a number for each channel.
 template <typename T>
-void sum_segments(const Layout& layout, const double* sums, char* target) {
+void sum_segments(const AxisLayout& layout, const double* sums, char* target) {
   T* total = reinterpret_cast<T*>(target);
   for (int64_t channel = 0; channel < layout.channels; ++channel) {
     // Across the batch the segments of a channel are neighbours, else a sample apart.
@@ -120,7 +120,7 @@ class GroupRule {
   }
 
   const Problem& problem_;
-  const Layout& layout_;
+  const AxisLayout& layout_;
   const char* gradient_;
   Gradients& gradients_;
   Reference sums_;

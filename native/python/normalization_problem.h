@@ -29,7 +29,7 @@ inline int64_t product(const npy_intp* sizes, int count) {
 
 // How an array falls into groups. Across the batch a group is a channel, with a segment in every
 // sample; else it is a run of memory, and the groups follow each other.
-struct Layout {
+struct AxisLayout {
   int64_t groups = 0;
   Segments group{};
   bool across_batch = false;
@@ -97,7 +97,7 @@ struct Layout {
 struct Problem {
   Storage storage;
   Reference x, running[2], parameters[2];  // the weight and the bias, null for None
-  Layout layout;
+  AxisLayout layout;
   bool around_mean = true;
   bool own = true;  // its own statistics
   double eps = 0;

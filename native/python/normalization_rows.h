@@ -16,7 +16,7 @@ constexpr int64_t kSamplesPerSum = 64;
 constexpr int64_t kEnoughTasks = 32;
 
 // A sample has all numbers of a weight, in as many rows as it has groups.
-inline Cut sample_pieces(const Layout& layout) {
+inline Cut sample_pieces(const AxisLayout& layout) {
   return cut(layout.groups * layout.size() / layout.channels, Cost::medium, layout.channels);
 }
 
@@ -48,7 +48,7 @@ inline PyObject* normalize_rows(const Problem& problem) {
 
 // False with a Python error set.
 inline bool run_row_rule(const Problem& problem, PyArrayObject* gradient, Gradients& gradients) {
-  const Layout& layout = problem.layout;
+  const AxisLayout& layout = problem.layout;
   Cut pieces = sample_pieces(layout);
   const int64_t chunk = (pieces.items + kEnoughTasks - 1) / kEnoughTasks;
   pieces.chunk = std::max(pieces.chunk, std::min(chunk, kSamplesPerSum));

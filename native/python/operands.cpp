@@ -59,7 +59,7 @@ void gather(const Source& source, const LoopNest& loops, int64_t begin, int64_t 
 }
 
 // Everything a chunk needs to know; shared by all threads.
-struct Plan {
+struct PassPlan {
   Pass pass;
   const double* parameters;
   const HalfFormat* half;
@@ -73,10 +73,10 @@ struct Plan {
   int64_t tile;  // elements of a tile: whole runs where a source is repeated
 };
 
-bool is_boolean(const Plan& plan, int input) { return input == 0 && plan.first_is_boolean; }
+bool is_boolean(const PassPlan& plan, int input) { return input == 0 && plan.first_is_boolean; }
 
 // Null for a result that nobody asked for.
-char* result_at(const Plan& plan, int output, int64_t begin) {
+char* result_at(const PassPlan& plan, int output, int64_t begin) {
   char* data = plan.results[output];
   return data == nullptr ? nullptr : data + begin * plan.result_size;
 }
@@ -88,7 +88,7 @@ struct Tiles {
   alignas(64) char outputs[2][kTile * 8];
 };
 
-const void* tile_of(const Plan& plan, int input, int64_t begin, int64_t n, Tiles& tiles) {
+const void* tile_of(const PassPlan& plan, int input, int64_t begin, int64_t n, Tiles& tiles) {
   const Source& source = plan.sources[input];
   const bool widened = plan.half != nullptr && !is_boolean(plan, input);
   if (source.kind == Source::constant || source.kind == Source::repeated) {
@@ -107,7 +107,7 @@ const void* tile_of(const Plan& plan, int input, int64_t begin, int64_t n, Tiles
 }
 
 // Fills the tiles that are the same wherever in the chunk from `begin` on they stand.
-void fill_constants(const Plan& plan, Tiles& tiles, int64_t begin, int64_t n) {
+void fill_constants(const PassPlan& plan, Tiles& tiles, int64_t begin, int64_t n) {
   for (int input = 0; input < plan.inputs; ++input) {
     const Source& source = plan.sources[input];
     if (source.kind != Source::constant && source.kind != Source::repeated) continue;
@@ -125,7 +125,7 @@ void fill_constants(const Plan& plan, Tiles& tiles, int64_t begin, int64_t n) {
   }
 }
 
-void run_tiles(const Plan& plan, int64_t begin, int64_t end) {
+void run_tiles(const PassPlan& plan, int64_t begin, int64_t end) {
   Tiles tiles;
   fill_constants(plan, tiles, begin, std::min(plan.tile, end - begin));
   const bool narrowed = plan.half != nullptr && !plan.result_is_boolean;
@@ -146,7 +146,7 @@ void run_tiles(const Plan& plan, int64_t begin, int64_t end) {
   }
 }
 
-void run_linear(const Plan& plan, int64_t begin, int64_t end) {
+void run_linear(const PassPlan& plan, int64_t begin, int64_t end) {
   const void* inputs[4];
   void* outputs[2];
   for (int i = 0; i < plan.inputs; ++i) {
@@ -294,13 +294,13 @@ void run_pass(Pass pass, Cost cost, const Operands& operands, char* const* outpu
   for (int axis = 0; axis < operands.shape.ndim; ++axis) n *= operands.shape.lengths[axis];
   if (n == 0) return;
   const Storage& storage = operands.storage;
-  Plan plan = {pass,
-               parameters,
-               storage.half,
-               operands.count,
-               output_count,
-               operands.first_is_boolean,
-               result_is_boolean};
+  PassPlan plan = {pass,
+                   parameters,
+                   storage.half,
+                   operands.count,
+                   output_count,
+                   operands.first_is_boolean,
+                   result_is_boolean};
   plan.result_size = result_is_boolean ? 1 : storage.itemsize;
   for (int o = 0; o < output_count; ++o) plan.results[o] = outputs[o];
 

@@ -4,9 +4,7 @@
 
 #include <cstddef>
 
-#include "dispatch.h"
-#include "kernel.h"
-#include "tensor_object.h"
+#include "execute.h"
 
 namespace extensor {
 namespace {
@@ -16,9 +14,8 @@ constexpr int kMaxArguments = 20;
 struct ReplayerObject {
   PyObject_HEAD;
   vectorcallfunc vectorcall;
+  PyObject* name;  // of the rule
   PyObject* kernel;
-  KernelCall call;
-  const void* definition;
   int eps_at;   // where the rule takes eps, after grad_output, or -1
   bool single;  // one gradient, and no `needs` to be told
 };
@@ -47,8 +44,7 @@ PyObject* wrapped(PyObject* result, bool single) {
 PyObject* call_replayer(PyObject* object, PyObject* const* given, size_t flagged_count, PyObject*) {
   const ReplayerObject& self = *as_replayer(object);
   if (PyVectorcall_NARGS(flagged_count) != 3 || !PyTuple_CheckExact(given[1]) ||
-      !is_tensor(given[0]) || is_observed() || mode().recording ||
-      PyTuple_GET_SIZE(given[1]) + 3 > kMaxArguments) {
+      !is_tensor(given[0]) || mode().recording || PyTuple_GET_SIZE(given[1]) + 3 > kMaxArguments) {
     return not_implemented();
   }
   PyObject* const saved = given[1];
@@ -63,20 +59,20 @@ PyObject* call_replayer(PyObject* object, PyObject* const* given, size_t flagged
   }
   if (count == self.eps_at + 1) arguments[count++] = eps.get();
   if (!self.single) arguments[count++] = given[2];
-  Reference result(run_kernel(self.call, self.definition, arguments, count));
-  if (!result || result.get() == Py_NotImplemented) return result.release();
-  if (!self.single && !PyTuple_Check(result.get())) return not_implemented();
-  return wrapped(result.get(), self.single);
+  const auto finish = [&](PyObject* result, PyObject*&) -> PyObject* {
+    return self.single || PyTuple_Check(result) ? wrapped(result, self.single) : not_implemented();
+  };
+  return execute(*kernel_of(self.kernel), self.name, true, arguments, count, finish);
 }
 
-// kernel, place of eps or -1, whether there is a single gradient
+// name of the rule, kernel, place of eps or -1, whether there is a single gradient
 PyObject* create(PyTypeObject* type, PyObject* arguments, PyObject*) {
-  PyObject* kernel;
+  PyObject *name, *kernel;
   int eps_at, single;
-  if (!PyArg_ParseTuple(arguments, "Oip", &kernel, &eps_at, &single)) return nullptr;
-  KernelCall call;
-  const void* definition;
-  if (!kernel_parts(kernel, call, definition)) {
+  if (!PyArg_ParseTuple(arguments, "O!Oip", &PyUnicode_Type, &name, &kernel, &eps_at, &single)) {
+    return nullptr;
+  }
+  if (kernel_of(kernel) == nullptr) {
     PyErr_SetString(PyExc_TypeError, "Replayer: needs a kernel");
     return nullptr;
   }
@@ -84,15 +80,15 @@ PyObject* create(PyTypeObject* type, PyObject* arguments, PyObject*) {
   if (object == nullptr) return nullptr;
   ReplayerObject* self = as_replayer(object);
   self->vectorcall = call_replayer;
+  self->name = Py_NewRef(name);
   self->kernel = Py_NewRef(kernel);
-  self->call = call;
-  self->definition = definition;
   self->eps_at = eps_at;
   self->single = single != 0;
   return object;
 }
 
 void destroy(PyObject* object) {
+  Py_XDECREF(as_replayer(object)->name);
   Py_XDECREF(as_replayer(object)->kernel);
   Py_TYPE(object)->tp_free(object);
 }

@@ -225,11 +225,24 @@ int set_epsilon(PyObject*, PyObject* value, void*) {
   return 0;
 }
 
+template <PyObject* Mode::* kObject>
+PyObject* get_object(PyObject*, void*) {
+  return Py_NewRef(mode().*kObject);
+}
+template <PyObject* Mode::* kObject>
+int set_object(PyObject*, PyObject* value, void*) {
+  Py_SETREF(mode().*kObject, Py_NewRef(value == nullptr ? Py_None : value));
+  return 0;
+}
+
 PyGetSetDef mode_properties[] = {
     {"recording", get_flag<&Mode::recording>, set_flag<&Mode::recording>, nullptr, nullptr},
     {"anomaly", get_flag<&Mode::anomaly>, set_flag<&Mode::anomaly>, nullptr, nullptr},
     {"casting", get_flag<&Mode::casting>, set_flag<&Mode::casting>, nullptr, nullptr},
+    {"formulas", get_flag<&Mode::formulas>, set_flag<&Mode::formulas>, nullptr, nullptr},
     {"epsilon", get_epsilon, set_epsilon, nullptr, nullptr},
+    {"node", get_object<&Mode::node>, set_object<&Mode::node>, nullptr, nullptr},
+    {"module", get_object<&Mode::module>, set_object<&Mode::module>, nullptr, nullptr},
     {},
 };
 

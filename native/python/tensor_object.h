@@ -30,8 +30,11 @@ struct NodeObject {
 struct Mode {
   bool recording = true;
   bool anomaly = false;
-  bool casting = false;  // inputs change their dtype on the way to an op
+  bool casting = false;   // inputs change their dtype on the way to an op
+  bool formulas = false;  // every kernel declines
   double epsilon = 1e-10;
+  PyObject* node = Py_None;    // whose rule is being replayed
+  PyObject* module = Py_None;  // the path of the module that is being called, while watched
 };
 Mode& mode();
 

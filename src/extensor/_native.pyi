@@ -10,7 +10,10 @@ class Mode:
     recording: bool
     anomaly: bool
     casting: bool
+    formulas: bool
     epsilon: float
+    node: Any
+    module: str | None
 
 mode: Mode
 
@@ -31,9 +34,43 @@ class NodeBase:
     clock: int
     def __init__(self, rule: Any, saved: tuple[Any, ...], parents: tuple[Any, ...]) -> None: ...
 
+class Computed:
+    op: str
+    kernel: str | None
+    inputs: tuple[Any, ...]
+    outputs: Any
+    backward: bool
+    rule: str | None
+    node: Any
+    module: str | None
+    begin: int
+    end: int
+
+class Computation:
+    kernel: Callable[..., Any] | None
+    formula: Callable[..., Any] | None
+    def __init__(
+        self,
+        name: str,
+        kernel: Callable[..., Any] | None,
+        formula: Callable[..., Any] | None,
+        backward: bool = False,
+    ) -> None: ...
+    def __call__(self, *arguments: Any) -> Any: ...
+
+class Planned:
+    inputs: tuple[Any, ...]
+    depends_on_values: bool
+    def run(
+        self, inputs: tuple[Any, ...] | None = None, numbers: tuple[float, ...] | None = None
+    ) -> Any: ...
+
+def plan(kernel: Callable[..., Any], /, *arguments: Any) -> Planned: ...
+
 class Dispatcher:
     def __init__(
         self,
+        name: str,
         long_way: Callable[..., Any],
         kernel: Callable[..., Any] | None,
         names: tuple[str, ...],
@@ -52,7 +89,9 @@ class Dispatcher:
     def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
 
 class Replayer:
-    def __init__(self, kernel: Callable[..., Any], eps_at: int, single: bool) -> None: ...
+    def __init__(
+        self, name: str, kernel: Callable[..., Any], eps_at: int, single: bool
+    ) -> None: ...
     def __call__(self, grad_output: Any, saved: tuple[Any, ...], needs: Any, /) -> Any: ...
 
 def wrap(array: Any, /) -> Tensor: ...
@@ -64,7 +103,9 @@ def frozen(attribute: Any, /) -> Any: ...
 def shares_memory(tensor: TensorBase, saved: list[Any], /) -> bool: ...
 def exchange_gradient(tensor: TensorBase, expected: Any, gradient: Any, /) -> bool: ...
 def set_classes(tensor: type, node: type, /) -> None: ...
-def set_observed(observed: bool, /) -> None: ...
+def add_watcher(watcher: Callable[[Computed], None], /) -> None: ...
+def remove_watcher(watcher: Callable[[Computed], None], /) -> None: ...
+def is_watched() -> bool: ...
 def num_threads() -> int: ...
 def set_num_threads(count: int, /) -> None: ...
 def memory_stats() -> dict[str, int]: ...

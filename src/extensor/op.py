@@ -95,6 +95,7 @@ class Op:
         if arguments is not None:
             self.public = Parameters(self.name, arguments)
             self.bound = reordered(self.public)
+        self.compute = engine.computation(self.name, kernel, self.formula)
         self.function = dressed(self._dispatcher(), formula)
         self.function.op = self
         self.function.backward = self._define_backward
@@ -118,6 +119,7 @@ class Op:
         plain = not (self.variadic or self.updates or self.kept)
         direct = plain and public.position.keys() == own.keys()
         return _native.Dispatcher(
+            self.name,
             guarded(self.public, self.bound, self.call),
             self.kernel if direct else None,
             public.names,
@@ -142,7 +144,7 @@ class Op:
             check_possible(self.name, self.shape(self.name, shapes, *attributes))
         if self.check is not None:
             self.check(self.name, *arrays, *attributes)
-        result = self.compute(arrays, attributes)
+        result = self.compute(*arrays, *attributes)
         if not (self.updates and type(result) is tuple):
             return self.finish(tensors, attributes, result)
         output, *values = result
@@ -150,15 +152,6 @@ class Op:
         for name, value in zip(self.updates, values, strict=True):  # last: the rest may fail
             tensors[self.inputs.index(name)][...] = value
         return finished
-
-    def compute(self, arrays: Sequence[Any], attributes: Sequence[Any]) -> Any:
-        """By the kernel, or where there is none or it declines, by the formula."""
-        result = NotImplemented
-        if self.kernel is not None:
-            result = engine.run(self.kernel, arrays, attributes)
-        if result is NotImplemented:
-            result = engine.run(self.formula, arrays, attributes)
-        return result
 
     def finish(self, tensors: Sequence[Any], attributes: Sequence[Any], result: Any) -> Any:
         """Wrap the result and record the call."""

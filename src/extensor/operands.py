@@ -134,7 +134,7 @@ def unwrapped(x: Any) -> Any:
         return x._array
     except AttributeError:
         pass
-    if isinstance(x, list) and x and isinstance(x[0], Tensor):
+    if isinstance(x, list) and x and all(isinstance(item, Tensor) for item in x):
         return [item._array for item in x]
     return x
 

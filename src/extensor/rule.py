@@ -52,6 +52,8 @@ class Rule:
         self.written = written
         self.kernel_name = kernel
         self.kernel = engine.kernel(kernel)
+        if self.kernel is not None:
+            self.compute = engine.computation(self.name, kernel)
         self.parameters = Parameters(self.name, written)
         first, *self.names = self.parameters.names
         if first not in ("grad_output", "grad_outputs"):
@@ -72,7 +74,7 @@ class Rule:
         self.replay: Callable[..., Any] | None = None
         if self.kernel is not None and not (self.several or op.variadic):
             eps_at = -1 if self.eps_at is None else self.eps_at
-            self.replay = _native.Replayer(self.kernel, eps_at, self.single)
+            self.replay = _native.Replayer(self.name, self.kernel, eps_at, self.single)
         self.function = dressed(guarded(self.parameters, self.parameters.bound, self.call), written)
         self.function.__wrapped__ = written  # where inspect finds the signature
         self.function.op = op
@@ -180,7 +182,7 @@ class Rule:
         self._check(arguments)
         given = dict(zip(self.names, arguments[1:], strict=True))
         inputs = [unwrapped(given[name]) for name in self.op.inputs]
-        outputs = self.op.compute(inputs, [given[name] for name in self.op.attributes])
+        outputs = self.op.compute(*inputs, *[given[name] for name in self.op.attributes])
         completed = list(arguments)
         for position in self.kept_at:
             completed[position] = wrap(outputs[self.roles[position - 1][1]])
@@ -211,10 +213,7 @@ class Rule:
                     arrays[position] = arguments[position]._array
             except AttributeError:  # an optional input that is None, or a list of tensors
                 arrays = [unwrapped(x) for x in arguments]
-            try:
-                result = engine.run(self.kernel, arrays, () if self.single else (needs,))
-            except ValueError:  # a shape that NumPy cannot make: the checks say so
-                result = NotImplemented
+            result = self.compute(*arrays, *(() if self.single else (needs,)))
             if result is not NotImplemented:
                 outputs: list[Tensor | None] = (
                     [wrap(result)] if self.single else [x if x is None else wrap(x) for x in result]

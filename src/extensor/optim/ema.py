@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from extensor import changes, engine, entries, tape
+from extensor import changes, entries, tape
 from extensor.errors import value_error
 from extensor.explanation import checked, explaining
 from extensor.optim.update import Parameters, Update, as_state, assign, tensors_in
@@ -90,7 +90,7 @@ class EMA:
             self._write(targets, kept)
 
     def _write(self, targets: list[Any], sources: list[Any]) -> None:
-        engine.run(assign, (targets, sources), ())
+        assign(targets, sources)
         changes.mark_all(targets, tape.mode.anomaly)
 
     def state_dict(self) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from math import sqrt
 from typing import Any
 
-from extensor import engine, tape
+from extensor import tape
 from extensor.dtypes import float32, is_half
 from extensor.errors import shown, type_error, value_error
 from extensor.explanation import explaining
@@ -72,7 +72,7 @@ class _Move:
                 )
                 rate = lr * _RATES[adjust](*parameter.shape)
                 moved = p * (1 - lr * weight_decay) - rate * move
-                engine.run(assign, ([parameter, velocity], [moved._array, v._array]), ())
+                assign([parameter, velocity], [moved._array, v._array])
 
 
 def _wide(array: Any) -> Tensor:

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, NamedTuple, TypeVar, overload
 
 import numpy as np
 
-from extensor import changes, engine, tape
+from extensor import changes, tape
 from extensor.dtypes import is_floating
 from extensor.errors import shown, type_error, value_error
 from extensor.explanation import explaining, wanted_by, wrap_constructor
@@ -139,7 +139,7 @@ class Optimizer:
             zip(self._histories, given, jobs, strict=True)
         ):
             attributes = self._attributes(history.group, history.count + 1)
-            if engine.run(kernel, lists, (*attributes, *job)) is NotImplemented:
+            if self.update.compute(*lists, *attributes, *job) is NotImplemented:
                 return self._histories[number:]
             history.count += 1
             changes.mark_all(lists[0], tape.mode.anomaly)

@@ -33,7 +33,9 @@ class Update:
         self.name = formula.__name__
         self.roles = roles
         self.kernel = engine.kernel(self.name)
-        self.formula = _in_place(formula, roles)
+        self.formula = engine.computation(self.name, None, _in_place(formula, roles))
+        if self.kernel is not None:
+            self.compute = engine.computation(self.name, self.name)
 
     def prepared(self, lists: Sequence[list[Any]]) -> Any:
         """All the memory that a call with ``lists`` needs, to be given to it; None if unknown."""
@@ -45,17 +47,16 @@ class Update:
     ) -> None:
         """Change the arrays of every list but the gradients."""
         attributes = [float(number) for number in attributes]
-        kernel = self.kernel
-        if kernel is not None:
+        if self.kernel is not None:
             given = attributes if job is None else [*attributes, job]
-            if engine.run(kernel, lists, given) is not NotImplemented:
+            if self.compute(*lists, *given) is not NotImplemented:
                 return
             if len(lists[0]) > 1:
                 # A parameter that the kernel does not take must not cost the others theirs.
                 for index in range(len(lists[0])):
                     self([arrays[index : index + 1] for arrays in lists], attributes)
                 return
-        engine.run(self.formula, lists, attributes)
+        self.formula(*lists, *attributes)
 
     def pure(
         self,
@@ -143,8 +144,9 @@ def descent(parameter: Any, gradient: Any, weight_decay: float, maximize: float)
     return gradient + weight_decay * parameter if weight_decay else gradient
 
 
+@engine.through_door
 def assign(targets: list[Any], sources: list[Any]) -> list[Any]:
-    """Copy each source into its target; to be called through the one door."""
+    """Copy each source into its target."""
     for target, source in zip(targets, sources, strict=True):
         target[...] = source
     return targets

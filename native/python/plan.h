@@ -1,0 +1,61 @@
+// From the arguments of a call to the call as a value. A plan function of each kernel reads
+// Python's objects, declines what it was not written for, and says what is to be computed; it
+// computes nothing.
+#pragma once
+
+#include <vector>
+
+#include "../door/call.h"
+#include "arrays.h"
+#include "reference.h"
+
+namespace extensor {
+
+// The call, and the arrays it is first run with.
+class Plan {
+ public:
+  Plan() = default;
+  ~Plan() {
+    for (PyObject* object : held_) Py_DECREF(object);
+  }
+  Plan(const Plan&) = delete;
+  Plan& operator=(const Plan&) = delete;
+
+  // The next input, an array that lives as long as the call's arguments. Returns its number.
+  int add(PyObject* array) {
+    if (count_ == kFew) many_.assign(few_, few_ + kFew);
+    if (count_ >= kFew) {
+      many_.push_back(array);
+    } else {
+      few_[count_] = array;
+    }
+    return count_++;
+  }
+  int add(PyObject* array, Layout& layout) {
+    describe(reinterpret_cast<PyArrayObject*>(array), layout);
+    return add(array);
+  }
+  // Keeps an object alive until the call has ended: an item of a list, which another thread may
+  // change meanwhile, or an array that the plan has made. Steals the reference.
+  void hold(PyObject* object) { held_.push_back(object); }
+
+  int input_count() const { return count_; }
+  PyObject* const* inputs() const { return count_ > kFew ? many_.data() : few_; }
+
+  Call call;
+  PyObject* returned = nullptr;  // what a call gives that changes its inputs; borrowed
+
+ private:
+  static constexpr int kFew = 16;
+  int count_ = 0;
+  std::vector<PyObject*> many_, held_;
+  PyObject* few_[kFew];
+};
+
+// False for arguments that are not for kernels: the messages are Python's. It never raises for
+// them; false with a Python error set is a failure. `definition` is the row of the table that the
+// kernel stands for.
+using PlanFunction = bool (*)(const void* definition, PyObject* const* arguments, Py_ssize_t count,
+                              Plan& plan);
+
+}  // namespace extensor
