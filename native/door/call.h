@@ -21,6 +21,9 @@ struct Buffers {
   const uint64_t* words;  // the same for integers: seeds and counters
 };
 
+// Thrown by a run of a call that depends on values, if these are not for the kernel after all.
+struct Declined {};
+
 // An array that a call gives.
 struct Output {
   enum class Kind : uint8_t {
@@ -65,6 +68,9 @@ class Call {
     return made;
   }
 
+  // What is begun so ends without: the outputs are inputs, or views of them.
+  void computes_nothing() { run_ = nullptr; }
+
   // The outputs, in their order.
   Output& add(Output::Kind kind) {
     Output& output = outputs_[output_count_++];
@@ -103,7 +109,8 @@ class Call {
   int64_t nanoseconds = 0;
   // Whether the outputs come as a tuple, also if there is only one.
   bool several = false;
-  // Whether the plan has looked at the values of its inputs: it is right for these alone.
+  // Whether the plan has looked at the values of its inputs and is right for these alone, or a run
+  // looks at what it computes and may decline.
   bool depends_on_values = false;
   // What the first run uses; a later one may bring its own.
   double numbers[kMaxNumbers];

@@ -51,6 +51,17 @@ bool operator==(const Shape& a, const Shape& b) {
   return a.ndim == b.ndim && std::equal(a.lengths, a.lengths + a.ndim, b.lengths);
 }
 
+void copy_layout(const Layout& from, Layout& to) {
+  to.dtype = from.dtype;
+  to.c_contiguous = from.c_contiguous;
+  to.writeable = from.writeable;
+  to.itemsize = from.itemsize;
+  to.size = from.size;
+  to.shape.ndim = from.shape.ndim;
+  std::copy_n(from.shape.lengths, from.shape.ndim, to.shape.lengths);
+  std::copy_n(from.strides, from.shape.ndim, to.strides);
+}
+
 Layout contiguous_layout(DType dtype, const Shape& shape) {
   Layout layout;
   layout.dtype = dtype;

@@ -60,6 +60,9 @@ struct Layout {
   int64_t length(int axis) const { return shape.lengths[axis]; }
 };
 
+// Copies what there is of a layout, and not the room for 64 axes.
+void copy_layout(const Layout& from, Layout& to);
+
 // An array of this shape in C order.
 Layout contiguous_layout(DType dtype, const Shape& shape);
 

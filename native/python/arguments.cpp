@@ -51,6 +51,13 @@ bool read_shape(PyObject* object, ArrayView& view) {
   return std::all_of(sizes, sizes + view.ndim, [](npy_intp size) { return size >= 0; });
 }
 
+bool read_shape(PyObject* object, Shape& shape) {
+  static_assert(sizeof(npy_intp) == sizeof(int64_t));
+  if (!read_sizes(object, reinterpret_cast<npy_intp*>(shape.lengths), shape.ndim)) return false;
+  return std::all_of(shape.lengths, shape.lengths + shape.ndim,
+                     [](int64_t size) { return size >= 0; });
+}
+
 bool read_sizes(PyObject* object, npy_intp* sizes, int& count) {
   if (!PyTuple_CheckExact(object) || PyTuple_GET_SIZE(object) > kMaxDimensions) return false;
   count = static_cast<int>(PyTuple_GET_SIZE(object));

@@ -20,6 +20,9 @@ bool read_needs(PyObject* object, bool& first, bool& second);
 // A shape given as a tuple of ints, as the shape of a view.
 bool read_shape(PyObject* object, ArrayView& view);
 
+// The same as a shape.
+bool read_shape(PyObject* object, Shape& shape);
+
 // A tuple of ints.
 bool read_sizes(PyObject* object, npy_intp* sizes, int& count);
 

@@ -1,14 +1,13 @@
 // Elementwise kernels whose operands do not broadcast as they are given: a number for each channel,
 // the two halves of an axis, a number for each reduced row.
-#include "arranged.h"
-
 #include <algorithm>
 
 #include "arguments.h"
-#include "copying.h"
-#include "elementwise.h"
+#include "families.h"
 #include "kernel.h"
-#include "operands.h"
+#include "legacy_copying.h"
+#include "legacy_elementwise.h"
+#include "legacy_operands.h"
 
 namespace extensor {
 namespace {

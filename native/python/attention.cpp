@@ -1,6 +1,4 @@
 // Attention by blocks of queries: the scores of a block lie in memory, those of all never do.
-#include "attention.h"
-
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
@@ -8,9 +6,10 @@
 #include <numeric>
 
 #include "../runtime/memory.h"
-#include "copying.h"
+#include "families.h"
 #include "kernel.h"
-#include "operands.h"
+#include "legacy_copying.h"
+#include "legacy_operands.h"
 #include "products.h"
 
 namespace extensor {

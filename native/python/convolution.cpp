@@ -1,14 +1,13 @@
-#include "convolution.h"
-
 #include <algorithm>
 #include <cmath>
 #include <new>
 
 #include "../kernels/tables.h"
 #include "arguments.h"
-#include "copying.h"
+#include "families.h"
 #include "kernel.h"
-#include "operands.h"
+#include "legacy_copying.h"
+#include "legacy_operands.h"
 
 namespace extensor {
 namespace {

@@ -1,11 +1,10 @@
-#include "cross_entropy.h"
-
 #include "../kernels/tables.h"
 #include "arguments.h"
-#include "copying.h"
+#include "families.h"
 #include "kernel.h"
-#include "operands.h"
-#include "reduction.h"
+#include "legacy_copying.h"
+#include "legacy_operands.h"
+#include "legacy_reduction.h"
 
 namespace extensor {
 namespace {

@@ -1,58 +1,61 @@
+// Every elementwise kernel and binary rule of the chosen table, and the rules that need nothing but
+// the shapes.
 #include "elementwise.h"
 
-#include <algorithm>
-#include <cstdlib>
-#include <cstring>
 #include <string_view>
 
 #include "arguments.h"
+#include "families.h"
 #include "kernel.h"
 #include "operands.h"
-#include "reduction.h"
 
 namespace extensor {
 namespace {
 
 bool have_one_shape(const Operands& operands) {
   for (int i = 0; i < operands.count; ++i) {
-    if (operands.is_number[i] || !has_shape(operands.views[i], operands.shape)) return false;
+    if (operands.is_number[i] || !(operands.layouts[i].shape == operands.shape)) return false;
   }
   return true;
 }
 
-// A rule's inputs must have one shape: a grad_output that merely broadcasts is wrong.
+// Inputs, then parameters. A rule's inputs must have one shape: a grad_output that merely
+// broadcasts is wrong.
 template <bool kRule>
-PyObject* call_from_table(const void* definition, PyObject* const* arguments, Py_ssize_t count) {
+bool plan_elementwise(const void* definition, PyObject* const* arguments, Py_ssize_t count,
+                      Plan& plan) {
   const Elementwise& kernel = *static_cast<const Elementwise*>(definition);
-  if (count != kernel.inputs + kernel.parameters) return not_implemented();
   Operands operands;
-  double parameters[kMaxParameters];
-  if (!operands.read(arguments, kernel.inputs, kernel.first_is_boolean) ||
+  if (count != kernel.inputs + kernel.parameters ||
+      !read_operands(arguments, kernel.inputs, kernel.first_is_boolean, plan, kernel.parameters,
+                     operands) ||
       (kRule && !have_one_shape(operands)) ||
-      !read_numbers(arguments + kernel.inputs, kernel.parameters, parameters) ||
-      (kernel.accepts != nullptr && !kernel.accepts(parameters)) ||
+      !read_parameters(arguments + kernel.inputs, kernel.parameters, plan, 0) ||
+      (kernel.accepts != nullptr && !kernel.accepts(plan.call.numbers)) ||
       (kernel.is_choice && !PyBool_Check(arguments[kernel.inputs]))) {
-    return not_implemented();
+    return false;
   }
-  return result_of_pass(kernel.pass, kernel.cost, operands, parameters, kernel.result_is_boolean);
+  PassProblem& problem = plan.call.solved_by<run_pass_call>();
+  plan_pass(kernel.pass[operands.storage.index()], kernel.cost, operands, 1,
+            kernel.result_is_boolean, 0, problem);
+  plan.call.add_fresh(kernel.result_is_boolean ? DType::boolean : operands.storage.dtype,
+                      operands.shape);
+  plan.call.nanoseconds = problem.pieces.nanoseconds;
+  return true;
 }
 
 // grad_output, a, b, parameters, needs
-PyObject* call_binary_rule(const void* definition, PyObject* const* arguments, Py_ssize_t count) {
+bool plan_binary_rule(const void* definition, PyObject* const* arguments, Py_ssize_t count,
+                      Plan& plan) {
   const BinaryRule& rule = *static_cast<const BinaryRule*>(definition);
   Operands operands;
-  double parameters[kMaxParameters];
-  if (count != 4 + rule.parameters || !operands.read(arguments, 3) || operands.is_number[0] ||
-      operands.is_number[1] || operands.is_number[2] ||
-      !read_numbers(arguments + 3, rule.parameters, parameters)) {
-    return not_implemented();
+  if (count != 4 + rule.parameters || !read_operands(arguments, 3, false, plan, 0, operands) ||
+      operands.is_number[0] || operands.is_number[1] || operands.is_number[2] ||
+      !read_parameters(arguments + 3, rule.parameters, plan, 0)) {
+    return false;
   }
-  return run_binary_rule(rule, operands, parameters, arguments[3 + rule.parameters]);
+  return plan_binary_rule(rule, operands, 0, arguments[3 + rule.parameters], plan);
 }
-
-// What an input of an op gets that needs nothing but the shapes: the gradient itself, or minus it,
-// summed to the input's shape, or zeros.
-enum class Share { all, minus, none };
 
 struct ShapeRule {
   const char* name;
@@ -62,127 +65,103 @@ constexpr ShapeRule kShapeRules[] = {{"add_backward", {Share::all, Share::all}},
                                      {"subtract_backward", {Share::all, Share::minus}},
                                      {"floor_divide_backward", {Share::none, Share::none}}};
 
-PyObject* zeros(int typenum, int ndim, const npy_intp* shape) {
-  Reference result(new_array(typenum, ndim, shape));
-  if (!result) return nullptr;
-  const int64_t itemsize = PyArray_ITEMSIZE(result.array());
-  const Cut pieces = cut(PyArray_SIZE(result.array()), Cost::light);
-  Unlocked unlocked(pieces.nanoseconds);
-  parallel_chunks(pieces, [&](int64_t begin, int64_t end) {
-    std::memset(result.data() + begin * itemsize, 0, (end - begin) * itemsize);
-  });
-  return result.release();
-}
-
-PyObject* negated(PyObject* x) {
-  static const Elementwise& negative = find_elementwise("negative");
-  return call_elementwise(negative, &x, 1);
-}
-
-PyObject* share_of(Share share, PyArrayObject* gradient, const ArrayView& input,
-                   const Shape& of_output) {
-  npy_intp shape[kMaxDimensions];
-  std::copy_n(input.shape, input.ndim, shape);
-  if (share == Share::none) return zeros(PyArray_TYPE(gradient), input.ndim, shape);
-  Reference summed(has_shape(input, of_output) ? Py_NewRef(reinterpret_cast<PyObject*>(gradient))
-                                               : sum_to_shape(gradient, input.ndim, shape));
-  if (!summed || share == Share::all) return summed.release();
-  return negated(summed.get());
-}
-
 // grad_output, a_shape, b_shape, needs
-PyObject* call_shape_rule(const void* definition, PyObject* const* arguments, Py_ssize_t count) {
+bool plan_shape_rule(const void* definition, PyObject* const* arguments, Py_ssize_t count,
+                     Plan& plan) {
   const ShapeRule& rule = *static_cast<const ShapeRule*>(definition);
-  ArrayView gradient, inputs[2];
-  Storage storage;
+  ShareProblem& problem = plan.call.solved_by<run_shares>();
+  Layout& gradient = problem.gradient;
+  Shape inputs[2], of_output;
   bool needs[2];
-  if (count != 4 || !is_plain_array(arguments[0]) || !read_shape(arguments[1], inputs[0]) ||
-      !read_shape(arguments[2], inputs[1]) || !read_needs(arguments[3], needs[0], needs[1])) {
-    return not_implemented();
+  const Shape* const both[] = {&inputs[0], &inputs[1]};
+  if (count != 4 || !add_array(arguments[0], plan, gradient) ||
+      !read_shape(arguments[1], inputs[0]) || !read_shape(arguments[2], inputs[1]) ||
+      !read_needs(arguments[3], needs[0], needs[1]) ||
+      !find_storage(gradient.dtype, problem.storage) || !broadcast(both, 2, of_output) ||
+      !(gradient.shape == of_output)) {
+    return false;
   }
-  PyArrayObject* array = reinterpret_cast<PyArrayObject*>(arguments[0]);
-  fill_view(array, gradient);
-  const ArrayView* views[] = {&inputs[0], &inputs[1]};
-  Shape of_output;
-  if (!find_storage(gradient.typenum, storage) || !broadcast_shape(views, 2, of_output) ||
-      !has_shape(gradient, of_output)) {
-    return not_implemented();
-  }
-  Reference results[2];
+  plan.call.several = true;
+  plan.call.nanoseconds = gradient.size / 4;
   for (int i = 0; i < 2; ++i) {
-    results[i].reset(needs[i] ? share_of(rule.shares[i], array, inputs[i], of_output)
-                              : Py_NewRef(Py_None));
-    if (!results[i]) return nullptr;
+    ShareProblem::Part& part = problem.parts[i];
+    const bool whole = inputs[i] == of_output;
+    if (!needs[i]) {
+      plan.call.add_absent();
+    } else if (rule.shares[i] == Share::all && whole) {
+      plan.call.add_same(0);
+    } else {
+      part.share = rule.shares[i];
+      part.summed = !whole;
+      part.size = inputs[i].size();
+      if (!whole && rule.shares[i] != Share::none) {
+        plan_sum_to_shape(gradient, inputs[i], part.sum);
+      }
+      plan.call.add_fresh(gradient.dtype, inputs[i]);
+    }
   }
-  return PyTuple_Pack(2, results[0].get(), results[1].get());
+  return true;
 }
 
 }  // namespace
 
-PyObject* call_elementwise(const Elementwise& kernel, PyObject* const* arguments,
-                           Py_ssize_t count) {
-  return call_from_table<false>(&kernel, arguments, count);
-}
-
-const Elementwise& find_elementwise(std::string_view name) {
-  for (std::span<const Elementwise> family : kernels().elementwise) {
-    for (const Elementwise& kernel : family) {
-      if (kernel.name == name) return kernel;
-    }
-  }
-  std::abort();
-}
-
-PyObject* run_binary_rule(const BinaryRule& rule, const Operands& operands,
-                          const double* parameters, PyObject* needs) {
-  const ArrayView &a = operands.views[1], &b = operands.views[2];
-  const ArrayView* inputs[] = {&a, &b};
-  bool needs_a, needs_b;
+bool plan_binary_rule(const BinaryRule& rule, const Operands& operands, int parameters,
+                      PyObject* needs, Plan& plan) {
+  const Shape &a = operands.layouts[1].shape, &b = operands.layouts[2].shape;
+  const Shape* inputs[] = {&a, &b};
+  bool needed[2];
   Shape of_output;
-  if (!read_needs(needs, needs_a, needs_b) || !broadcast_shape(inputs, 2, of_output) ||
-      !(operands.is_number[0] || has_shape(operands.views[0], of_output))) {
-    return not_implemented();
+  if (!read_needs(needs, needed[0], needed[1]) || !broadcast(inputs, 2, of_output) ||
+      !(operands.is_number[0] || operands.layouts[0].shape == of_output)) {
+    return false;
   }
   // Terms of 16 bits would be rounded before they are added, and only their sum may be.
   if (operands.storage.half != nullptr &&
-      ((needs_a && !has_shape(a, of_output)) || (needs_b && !has_shape(b, of_output)))) {
-    return not_implemented();
+      ((needed[0] && !(a == of_output)) || (needed[1] && !(b == of_output)))) {
+    return false;
   }
-  return summed_gradients(rule, operands, parameters, a, b, needs_a, needs_b);
+  plan_summed_gradients(rule, operands, parameters, a, b, needed, plan);
+  return true;
 }
 
-PyObject* summed_gradients(const BinaryRule& rule, const Operands& operands,
-                           const double* parameters, const ArrayView& a, const ArrayView& b,
-                           bool needs_a, bool needs_b) {
+void plan_summed_gradients(const BinaryRule& rule, const Operands& operands, int parameters,
+                           const Shape& a, const Shape& b, const bool* needs, Plan& plan) {
   const Storage& storage = operands.storage;
-  Reference grad_a(needs_a ? new_array(storage.typenum, operands.shape) : nullptr);
-  Reference grad_b(needs_b ? new_array(storage.typenum, operands.shape) : nullptr);
-  if ((needs_a && !grad_a) || (needs_b && !grad_b)) return nullptr;
-  char* outputs[] = {grad_a.data(), grad_b.data()};
-  run_pass(rule.pass(storage.element, needs_a, needs_b), rule.cost, operands, outputs, 2, false,
-           parameters);
-  Reference summed_a(summed_to(grad_a, a, operands.shape));
-  Reference summed_b(summed_a ? summed_to(grad_b, b, operands.shape) : nullptr);
-  if (!summed_b) return nullptr;
-  return PyTuple_Pack(2, summed_a.get(), summed_b.get());
+  BinaryRuleProblem& problem = plan.call.solved_by<run_binary_rule>();
+  plan_pass(rule.pass(storage.element, needs[0], needs[1]), rule.cost, operands, 2, false,
+            parameters, problem.pass);
+  const int64_t size = operands.shape.size();
+  problem.bytes = size * storage.itemsize;
+  plan.call.several = true;
+  plan.call.nanoseconds = problem.pass.pieces.nanoseconds;
+  for (int i = 0; i < 2; ++i) {
+    const Shape& input = i == 0 ? a : b;
+    problem.summed[i] = !(input == operands.shape);
+    if (!needs[i]) {
+      plan.call.add_absent();
+      continue;
+    }
+    if (problem.summed[i]) plan_sum_to_shape(storage.dtype, operands.shape, input, problem.sums[i]);
+    plan.call.add_fresh(storage.dtype, input);
+  }
 }
 
 bool add_elementwise_kernels(PyObject* kernels_by_name) {
   for (std::span<const Elementwise> family : kernels().elementwise) {
     for (const Elementwise& kernel : family) {
-      const KernelCall call = std::string_view(kernel.name).ends_with("_backward")
-                                  ? call_from_table<true>
-                                  : call_from_table<false>;
-      if (!add_kernel(kernels_by_name, kernel.name, call, &kernel)) return false;
+      const PlanFunction plan = std::string_view(kernel.name).ends_with("_backward")
+                                    ? plan_elementwise<true>
+                                    : plan_elementwise<false>;
+      if (!add_kernel(kernels_by_name, kernel.name, plan, &kernel)) return false;
     }
   }
   for (std::span<const BinaryRule> family : {kernels().binary_rules, kernels().function_rules}) {
     for (const BinaryRule& rule : family) {
-      if (!add_kernel(kernels_by_name, rule.name, call_binary_rule, &rule)) return false;
+      if (!add_kernel(kernels_by_name, rule.name, plan_binary_rule, &rule)) return false;
     }
   }
   for (const ShapeRule& rule : kShapeRules) {
-    if (!add_kernel(kernels_by_name, rule.name, call_shape_rule, &rule)) return false;
+    if (!add_kernel(kernels_by_name, rule.name, plan_shape_rule, &rule)) return false;
   }
   return true;
 }

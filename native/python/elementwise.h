@@ -1,30 +1,20 @@
+// Plans of binary rules, for the families that have some of their own.
 #pragma once
 
-#include <string_view>
-
-#include "operands.h"
+#include "../drivers/elementwise.h"
+#include "plan.h"
 
 namespace extensor {
 
-// Adds every elementwise kernel and binary rule of the chosen table to `kernels`.
-bool add_elementwise_kernels(PyObject* kernels);
-
-// Calls a kernel with inputs that broadcast and its parameters.
-PyObject* call_elementwise(const Elementwise& kernel, PyObject* const* arguments, Py_ssize_t count);
-
-// A kernel of the tables by its name, which must be there.
-const Elementwise& find_elementwise(std::string_view name);
-
 // The gradients of a binary op that are needed, each summed to its input's shape, from operands
-// (grad_output or a number for all of it, a, b): a new tuple, NotImplemented, or null with a Python
-// error set.
-PyObject* run_binary_rule(const BinaryRule& rule, const Operands& operands,
-                          const double* parameters, PyObject* needs);
+// (grad_output or a number for all of it, a, b). The parameters begin at `parameters` among the
+// numbers. False if they are not for kernels.
+bool plan_binary_rule(const BinaryRule& rule, const Operands& operands, int parameters,
+                      PyObject* needs, Plan& plan);
 
-// The same for inputs `a` and `b` that need not be operands, of operands that have the output's
-// shape: a new tuple, or null with a Python error set.
-PyObject* summed_gradients(const BinaryRule& rule, const Operands& operands,
-                           const double* parameters, const ArrayView& a, const ArrayView& b,
-                           bool needs_a, bool needs_b);
+// The same for inputs of the shapes `a` and `b` that need not be operands, of operands that have
+// the output's shape.
+void plan_summed_gradients(const BinaryRule& rule, const Operands& operands, int parameters,
+                           const Shape& a, const Shape& b, const bool* needs, Plan& plan);
 
 }  // namespace extensor

@@ -89,9 +89,11 @@ PyObject* run_call(const Call& call, PyObject* const* inputs, int input_count,
   }
   Arrays arrays;
   if (!arrays.make(call, inputs)) return nullptr;
-  {
+  try {
     Unlocked unlocked(call.nanoseconds);
     call.run({data, arrays.data(), numbers, words});
+  } catch (const Declined&) {
+    return not_implemented();
   }
   return arrays.release(call);
 }

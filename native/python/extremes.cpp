@@ -1,12 +1,11 @@
-#include "extremes.h"
-
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 #include <string_view>
 #include <vector>
 
-#include "axis_rule.h"
+#include "families.h"
+#include "legacy_axis_rule.h"
 
 namespace extensor {
 namespace {

@@ -2,10 +2,11 @@
 #include <cstring>
 
 #include "arguments.h"
-#include "copying.h"
+#include "families.h"
 #include "indexing.h"
 #include "kernel.h"
-#include "operands.h"
+#include "legacy_copying.h"
+#include "legacy_operands.h"
 
 namespace extensor {
 namespace {

@@ -5,9 +5,10 @@
 #include <cstring>
 
 #include "arguments.h"
-#include "copying.h"
+#include "families.h"
 #include "kernel.h"
-#include "operands.h"
+#include "legacy_copying.h"
+#include "legacy_operands.h"
 #include "tensor_object.h"
 
 namespace extensor {

@@ -24,10 +24,4 @@ struct Block {
   }
 };
 
-// Adds getitem, take, index_select, place and their rules.
-bool add_index_kernels(PyObject* kernels);
-
-// Adds gather and its rule, and scatter_add.
-bool add_gather_kernels(PyObject* kernels);
-
 }  // namespace extensor

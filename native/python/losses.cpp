@@ -1,14 +1,13 @@
-#include "losses.h"
-
 #include <algorithm>
 #include <cmath>
 
 #include "arguments.h"
-#include "copying.h"
-#include "elementwise.h"
+#include "families.h"
 #include "kernel.h"
-#include "operands.h"
-#include "reduction.h"
+#include "legacy_copying.h"
+#include "legacy_elementwise.h"
+#include "legacy_operands.h"
+#include "legacy_reduction.h"
 
 namespace extensor {
 namespace {

@@ -1,16 +1,15 @@
-#include "matrix.h"
-
 #include <algorithm>
 #include <type_traits>
 
 #include "../kernels/tables.h"
 #include "../runtime/memory.h"
 #include "../runtime/threads.h"
-#include "copying.h"
+#include "families.h"
 #include "kernel.h"
-#include "operands.h"
+#include "legacy_copying.h"
+#include "legacy_operands.h"
+#include "legacy_reduction.h"
 #include "products.h"
-#include "reduction.h"
 
 namespace extensor {
 namespace {

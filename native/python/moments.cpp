@@ -1,14 +1,13 @@
-#include "moments.h"
-
 #include <atomic>
 #include <cmath>
 
 #include "arguments.h"
-#include "copying.h"
+#include "families.h"
 #include "kernel.h"
+#include "legacy_copying.h"
+#include "legacy_operands.h"
+#include "legacy_reduction.h"
 #include "moments_groups.h"
-#include "operands.h"
-#include "reduction.h"
 
 namespace extensor {
 namespace {

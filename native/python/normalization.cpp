@@ -1,5 +1,4 @@
-#include "normalization.h"
-
+#include "families.h"
 #include "normalization_columns.h"
 #include "normalization_groups.h"
 #include "normalization_rows.h"

@@ -8,9 +8,9 @@
 
 #include "../kernels/tables.h"
 #include "arguments.h"
-#include "copying.h"
 #include "kernel.h"
-#include "operands.h"
+#include "legacy_copying.h"
+#include "legacy_operands.h"
 
 namespace extensor::normalization {
 

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "legacy_reduction.h"
 #include "normalization_gradients.h"
-#include "reduction.h"
 
 namespace extensor::normalization {
 

@@ -1,16 +1,15 @@
 // A kernel here takes lists of arrays, one list for each role (parameters, gradients, state), and
 // numbers. All of a model's parameters are one piece of work, cut by their shapes.
-#include "optimizer.h"
-
 #include <algorithm>
 #include <cmath>
 #include <memory>
 #include <optional>
 #include <vector>
 
-#include "copying.h"
+#include "families.h"
 #include "kernel.h"
-#include "operands.h"
+#include "legacy_copying.h"
+#include "legacy_operands.h"
 
 namespace extensor {
 namespace {

@@ -1,12 +1,11 @@
-#include "pooling.h"
-
 #include <algorithm>
 
 #include "../kernels/tables.h"
 #include "arguments.h"
-#include "copying.h"
+#include "families.h"
 #include "kernel.h"
-#include "operands.h"
+#include "legacy_copying.h"
+#include "legacy_operands.h"
 
 namespace extensor {
 namespace {

@@ -1,8 +1,7 @@
-#include "random.h"
-
 #include <bit>
 
 #include "../kernels/tables.h"
+#include "families.h"
 #include "kernel.h"
 
 namespace extensor {

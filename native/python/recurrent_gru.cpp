@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "recurrent.h"
+#include "families.h"
 #include "recurrent_problem.h"
 
 namespace extensor {

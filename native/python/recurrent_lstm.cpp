@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "recurrent.h"
+#include "families.h"
 #include "recurrent_problem.h"
 
 namespace extensor {

@@ -11,11 +11,11 @@
 #include "../kernels/tables.h"
 #include "../runtime/memory.h"
 #include "../runtime/threads.h"
-#include "copying.h"
 #include "kernel.h"
-#include "operands.h"
+#include "legacy_copying.h"
+#include "legacy_operands.h"
+#include "legacy_reduction.h"
 #include "products.h"
-#include "reduction.h"
 
 namespace extensor {
 

@@ -1,7 +1,7 @@
 #include <algorithm>
 
 #include "arguments.h"
-#include "recurrent.h"
+#include "families.h"
 #include "recurrent_problem.h"
 
 namespace extensor {

@@ -1,147 +1,16 @@
-#include "reduction.h"
+// sum, mean, prod, extremes and norms along axes, and sums that undo broadcasting.
+#include "../drivers/reduction.h"
 
-#include <algorithm>
 #include <cmath>
-#include <cstdlib>
-#include <cstring>
-#include <limits>
-#include <string_view>
-#include <vector>
 
-#include "../runtime/memory.h"
+#include "arguments.h"
 #include "axis_rule.h"
+#include "families.h"
+#include "kernel.h"
+#include "operands.h"
 
 namespace extensor {
 namespace {
-
-constexpr int64_t kRowPiece = 65536;    // elements of a row that one task reduces
-constexpr int64_t kRowsPerPiece = 256;  // rows that one task adds into one
-constexpr int64_t kColumnsPerTask = 4096;
-constexpr int64_t kEnoughTasks = 8;  // beyond this many columns' tasks, rows are not cut as well
-
-const Reduction* find_reduction(std::string_view name) {
-  for (const Reduction& reduction : kernels().reductions) {
-    if (name == reduction.name) return &reduction;
-  }
-  return nullptr;
-}
-
-// One step: (outer, r, inner) to (outer, inner), all contiguous.
-struct Step {
-  const Reduction& reduction;
-  Element element;
-  int64_t itemsize;
-  int64_t outer, r, inner;
-};
-
-bool reduce_rows(const Step& step, const char* x, char* out) {
-  const auto rows = step.reduction.rows[static_cast<int>(step.element)];
-  const int64_t pieces = (step.r + kRowPiece - 1) / kRowPiece;
-  if (pieces <= 1) {
-    parallel_chunks(cut(step.outer, Cost::light, step.r), [&](int64_t begin, int64_t end) {
-      rows(x + begin * step.r * step.itemsize, end - begin, step.r, out + begin * step.itemsize);
-    });
-    return true;
-  }
-  TemporaryBlock partial(step.outer * pieces * step.itemsize);
-  if (partial.data() == nullptr) return false;
-  parallel_chunks(
-      cut(step.outer * pieces, Cost::light, kRowPiece), [&](int64_t begin, int64_t end) {
-        for (int64_t task = begin; task < end; ++task) {
-          const int64_t row = task / pieces, from = task % pieces * kRowPiece;
-          rows(x + (row * step.r + from) * step.itemsize, 1, std::min(kRowPiece, step.r - from),
-               partial.data() + task * step.itemsize);
-        }
-      });
-  const auto join = find_reduction(step.reduction.joined_by)->rows[static_cast<int>(step.element)];
-  join(partial.data(), step.outer, pieces, out);
-  return true;
-}
-
-bool reduce_columns(const Step& step, const char* x, char* out) {
-  const auto columns = step.reduction.columns[static_cast<int>(step.element)];
-  const int64_t tiles = (step.inner + kColumnsPerTask - 1) / kColumnsPerTask;
-  const int64_t rows_per_piece = step.outer * tiles >= kEnoughTasks ? step.r : kRowsPerPiece;
-  const int64_t pieces = (step.r + rows_per_piece - 1) / rows_per_piece;
-  TemporaryBlock partial(pieces == 1 ? 0 : step.outer * pieces * step.inner * step.itemsize);
-  if (partial.data() == nullptr) return false;
-  char* target = pieces == 1 ? out : partial.data();
-  const int64_t per_task = rows_per_piece * std::min(step.inner, kColumnsPerTask);
-  parallel_chunks(
-      cut(step.outer * pieces * tiles, Cost::light, per_task), [&](int64_t begin, int64_t end) {
-        for (int64_t task = begin; task < end; ++task) {
-          const int64_t tile = task % tiles, piece = task / tiles % pieces;
-          const int64_t block = task / tiles / pieces;
-          const int64_t from = piece * rows_per_piece, column = tile * kColumnsPerTask;
-          columns(x + ((block * step.r + from) * step.inner + column) * step.itemsize,
-                  std::min(rows_per_piece, step.r - from), step.inner,
-                  std::min(kColumnsPerTask, step.inner - column),
-                  target + ((block * pieces + piece) * step.inner + column) * step.itemsize);
-        }
-      });
-  if (pieces > 1) {
-    const int64_t block_size = step.inner * step.itemsize;
-    const Reduction* join = find_reduction(step.reduction.joined_by);
-    for (int64_t block = 0; block < step.outer; ++block) {
-      join->columns[static_cast<int>(step.element)](partial.data() + block * pieces * block_size,
-                                                    pieces, step.inner, step.inner,
-                                                    out + block * block_size);
-    }
-  }
-  return true;
-}
-
-// Neighbouring axes that are all kept or all reduced, as one.
-struct Group {
-  int64_t size;
-  bool reduced;
-};
-
-std::vector<Group> grouped(int ndim, const int64_t* shape, const bool* reduced) {
-  std::vector<Group> groups;
-  for (int axis = 0; axis < ndim; ++axis) {
-    if (shape[axis] == 1) continue;
-    if (!groups.empty() && groups.back().reduced == reduced[axis]) {
-      groups.back().size *= shape[axis];
-    } else {
-      groups.push_back({shape[axis], reduced[axis]});
-    }
-  }
-  return groups;
-}
-
-int64_t size_of(const std::vector<Group>& groups, size_t begin, size_t end) {
-  int64_t size = 1;
-  for (size_t i = begin; i < end; ++i) size *= groups[i].size;
-  return size;
-}
-
-// Reduces contiguous memory, the innermost group of reduced axes first. False if there is no
-// memory.
-bool reduce(const Reduction& reduction, Element element, const char* x, std::vector<Group> groups,
-            char* out) {
-  const int64_t itemsize = element == Element::float64 ? 8 : 4;
-  const auto is_reduced = [](const Group& group) { return group.reduced; };
-  if (std::none_of(groups.begin(), groups.end(), is_reduced)) {
-    std::memcpy(out, x, size_of(groups, 0, groups.size()) * itemsize);
-    return true;
-  }
-  const auto found = std::find_if(groups.rbegin(), groups.rend(), is_reduced);
-  const size_t at = groups.size() - 1 - (found - groups.rbegin());
-  const Step step = {reduction,       element,
-                     itemsize,        size_of(groups, 0, at),
-                     groups[at].size, size_of(groups, at + 1, groups.size())};
-  groups.erase(groups.begin() + at);
-  if (std::none_of(groups.begin(), groups.end(), is_reduced)) {
-    return step.inner == 1 ? reduce_rows(step, x, out) : reduce_columns(step, x, out);
-  }
-  TemporaryBlock partial(step.outer * step.inner * itemsize);
-  if (partial.data() == nullptr) return false;
-  return (step.inner == 1 ? reduce_rows(step, x, partial.data())
-                          : reduce_columns(step, x, partial.data())) &&
-         reduce(*find_reduction(reduction.joined_by), element, partial.data(), std::move(groups),
-                out);
-}
 
 // A reduction as Python knows it: a mean is a sum divided by the number of elements.
 struct AxisReduction {
@@ -155,225 +24,108 @@ constexpr AxisReduction kAxisReductions[] = {{"sum", "sum", false},
                                              {"max_reduce", "max_reduce", false},
                                              {"min_reduce", "min_reduce", false}};
 
-// The array's elements contiguous and in the type that kernels compute in. A new reference.
-PyObject* contiguous_and_wide(PyArrayObject* x, const Storage& storage) {
-  Reference source(contiguous(x));
-  if (!source || storage.half == nullptr) return source.release();
-  Reference wide(new_array(NPY_FLOAT32, PyArray_NDIM(x), PyArray_DIMS(x)));
-  if (!wide) return nullptr;
-  storage.half->widen(static_cast<const uint16_t*>(PyArray_DATA(source.array())),
-                      static_cast<float*>(PyArray_DATA(wide.array())), PyArray_SIZE(x));
-  return wide.release();
-}
-
-PyObject* narrowed(PyArrayObject* wide, const Storage& storage) {
-  if (storage.half == nullptr) return Py_NewRef(reinterpret_cast<PyObject*>(wide));
-  Reference result(new_array(storage.typenum, PyArray_NDIM(wide), PyArray_DIMS(wide)));
-  if (!result) return nullptr;
-  storage.half->narrow(static_cast<const float*>(PyArray_DATA(wide)),
-                       static_cast<uint16_t*>(PyArray_DATA(result.array())), PyArray_SIZE(wide));
-  return result.release();
-}
-
-// finish(results, their number) sees the results before they are narrowed; where it returns
-// false they are not for kernels.
-template <typename Finish>
-PyObject* reduce_array(const Reduction& reduction, PyArrayObject* x, const Storage& storage,
-                       const bool* reduced, int out_ndim, const npy_intp* out_shape,
-                       Finish finish) {
-  Reference source(contiguous_and_wide(x, storage));
-  if (!source) return nullptr;
-  const int wide_typenum = storage.element == Element::float64 ? NPY_FLOAT64 : NPY_FLOAT32;
-  Reference result(new_array(wide_typenum, out_ndim, out_shape));
-  if (!result) return nullptr;
-  void* out = PyArray_DATA(result.array());
-  bool done;
-  {
-    Unlocked unlocked(PyArray_SIZE(x) / 4);
-    int64_t shape[kMaxDimensions];
-    std::copy_n(PyArray_DIMS(x), PyArray_NDIM(x), shape);
-    done =
-        reduce(reduction, storage.element, static_cast<const char*>(PyArray_DATA(source.array())),
-               grouped(PyArray_NDIM(x), shape, reduced), static_cast<char*>(out));
+// The array to reduce, which axes, and whether they stay with length 1.
+bool read_reduction(PyObject* x, PyObject* axes, PyObject* keepdims, Plan& plan,
+                    ReductionProblem& problem, bool* reduced, Shape& shape) {
+  if (!PyBool_Check(keepdims) || !add_array(x, plan, problem.x) ||
+      !find_storage(problem.x.dtype, problem.storage) || problem.x.size == 0 ||
+      !read_axes(axes, problem.x.ndim(), reduced)) {
+    return false;
   }
-  if (!done) return PyErr_NoMemory();
-  const int64_t n = PyArray_SIZE(result.array());
-  const bool well = storage.element == Element::float64 ? finish(static_cast<double*>(out), n)
-                                                        : finish(static_cast<float*>(out), n);
-  return well ? narrowed(result.array(), storage) : not_implemented();
-}
-
-auto divided_by(int64_t divisor) {
-  return [divisor]<typename T>(T* values, int64_t n) {
-    for (int64_t i = 0; divisor > 1 && i < n; ++i) values[i] /= static_cast<T>(divisor);
-    return true;
-  };
-}
-
-const Elementwise& square_root() {
-  for (const auto& family : kernels().elementwise) {
-    for (const Elementwise& kernel : family) {
-      if (kernel.name == std::string_view("sqrt")) return kernel;
-    }
-  }
-  std::abort();  // every table has it
-}
-
-// From sums of squares to norms. Squares that overflow or lose digits are left to the formula.
-template <typename T>
-bool take_roots(T* values, int64_t n) {
-  using Limits = std::numeric_limits<T>;
-  const T least = Limits::min() / Limits::epsilon() / Limits::epsilon();
-  bool good = true;
-  for (int64_t i = 0; i < n; ++i) good &= (values[i] > least) & (values[i] <= Limits::max());
-  static const Elementwise& root = square_root();
-  const void* const inputs[] = {values};
-  void* const outputs[] = {values};
-  root.pass[sizeof(T) == sizeof(double)](inputs, outputs, n, nullptr);
-  return good;
+  reduced_shape(problem.x.shape, reduced, keepdims == Py_True, shape);
+  return true;
 }
 
 // x, axis, keepdims
-PyObject* call_reduction(const void* definition, PyObject* const* arguments, Py_ssize_t count) {
+bool plan_axis_reduction(const void* definition, PyObject* const* arguments, Py_ssize_t count,
+                         Plan& plan) {
   const AxisReduction& kernel = *static_cast<const AxisReduction*>(definition);
-  Storage storage;
+  ReductionProblem& problem = plan.call.solved_by<run_reduction_call>();
   bool reduced[kMaxDimensions];
-  if (count != 3 || !is_plain_array(arguments[0])) return not_implemented();
-  PyArrayObject* x = reinterpret_cast<PyArrayObject*>(arguments[0]);
-  if (!find_storage(PyArray_TYPE(x), storage) || PyArray_SIZE(x) == 0 ||
-      !read_axes(arguments[1], PyArray_NDIM(x), reduced) || !PyBool_Check(arguments[2])) {
-    return not_implemented();
+  Shape shape;
+  if (count != 3 ||
+      !read_reduction(arguments[0], arguments[1], arguments[2], plan, problem, reduced, shape)) {
+    return false;
   }
-  npy_intp out_shape[kMaxDimensions];
-  const int out_ndim = reduced_shape(x, reduced, arguments[2] == Py_True, out_shape);
-  const int64_t divisor =
-      kernel.mean ? PyArray_SIZE(x) / PyArray_MultiplyList(out_shape, out_ndim) : 1;
-  return reduce_array(*find_reduction(kernel.kind), x, storage, reduced, out_ndim, out_shape,
-                      divided_by(divisor));
+  plan_reduction(find_reduction(kernel.kind), reduced, problem);
+  if (kernel.mean) problem.divisor = problem.x.size / problem.results;
+  plan.call.add_fresh(problem.x.dtype, shape);
+  plan.call.nanoseconds = nanoseconds_of(problem);
+  return true;
 }
 
 // The reduction that a norm begins with; null for an order that is not for kernels.
 const Reduction* reduction_of_norm(PyObject* ord) {
   double order;
   if (!read_number(ord, order)) return nullptr;
-  if (order == 2) return find_reduction("sum_of_squares");
-  if (order == 1) return find_reduction("sum_of_magnitudes");
-  return order == HUGE_VAL ? find_reduction("largest_magnitude") : nullptr;
+  if (order == 2) return &find_reduction("sum_of_squares");
+  if (order == 1) return &find_reduction("sum_of_magnitudes");
+  return order == HUGE_VAL ? &find_reduction("largest_magnitude") : nullptr;
 }
 
 // x, ord, axis, keepdims
-PyObject* call_norm(const void*, PyObject* const* arguments, Py_ssize_t count) {
-  if (count != 4 || !is_plain_array(arguments[0]) || !PyBool_Check(arguments[3])) {
-    return not_implemented();
-  }
-  Storage storage;
+bool plan_norm(const void*, PyObject* const* arguments, Py_ssize_t count, Plan& plan) {
+  ReductionProblem& problem = plan.call.solved_by<run_reduction_call>();
   bool reduced[kMaxDimensions];
-  PyArrayObject* x = reinterpret_cast<PyArrayObject*>(arguments[0]);
-  const Reduction* reduction = reduction_of_norm(arguments[1]);
-  if (reduction == nullptr || !find_storage(PyArray_TYPE(x), storage) || PyArray_SIZE(x) == 0 ||
-      !read_axes(arguments[2], PyArray_NDIM(x), reduced)) {
-    return not_implemented();
+  Shape shape;
+  const Reduction* reduction = count == 4 ? reduction_of_norm(arguments[1]) : nullptr;
+  if (reduction == nullptr ||
+      !read_reduction(arguments[0], arguments[2], arguments[3], plan, problem, reduced, shape)) {
+    return false;
   }
-  npy_intp out_shape[kMaxDimensions];
-  const int out_ndim = reduced_shape(x, reduced, arguments[3] == Py_True, out_shape);
-  if (PyArray_MultiplyList(out_shape, out_ndim) == PyArray_SIZE(x)) return not_implemented();
-  const bool root = reduction == find_reduction("sum_of_squares");
-  return reduce_array(*reduction, x, storage, reduced, out_ndim, out_shape,
-                      [root](auto* values, int64_t n) { return !root || take_roots(values, n); });
+  plan_reduction(*reduction, reduced, problem);
+  if (problem.results == problem.x.size) return false;
+  problem.root = reduction == &find_reduction("sum_of_squares");
+  plan.call.depends_on_values = problem.root;
+  plan.call.add_fresh(problem.x.dtype, shape);
+  plan.call.nanoseconds = nanoseconds_of(problem);
+  return true;
 }
 
-// grad_output, x, axis, keepdims. Where a gradient is not finite the formula decides: a zero stays
-// zero on its way.
-PyObject* call_product_rule(const void*, PyObject* const* arguments, Py_ssize_t count) {
-  AxisProblem problem;
-  if (count != 4 || !problem.read(arguments)) return not_implemented();
-  if (!problem.hold()) return nullptr;
-  double largest = 0;
-  {
-    const int64_t size = PyArray_SIZE(problem.result.array());
-    Unlocked unlocked(size);
-    problem.run(kernels().product_rule);
-    kernels().norm.raise_to_largest[problem.element()](problem.out_at(0), size, largest);
-  }
-  return std::isfinite(largest) ? problem.narrowed() : not_implemented();
+// grad_output, x, axis, keepdims
+bool plan_product_rule(const void*, PyObject* const* arguments, Py_ssize_t count, Plan& plan) {
+  AxisRuleProblem& problem = plan.call.solved_by<run_product_rule>();
+  if (count != 4 || !read_axis_rule(arguments, plan, problem)) return false;
+  plan.call.depends_on_values = true;
+  plan.call.add_fresh(problem.x.dtype, problem.x.shape);
+  plan.call.nanoseconds = problem.x.size;
+  return true;
 }
 
 // x, shape
-PyObject* call_reduce_to_shape(const void*, PyObject* const* arguments, Py_ssize_t count) {
-  npy_intp shape[kMaxDimensions];
-  int ndim;
-  if (count != 2 || !is_plain_array(arguments[0]) || !read_sizes(arguments[1], shape, ndim)) {
-    return not_implemented();
+bool plan_reduce_to_shape(const void*, PyObject* const* arguments, Py_ssize_t count, Plan& plan) {
+  ReductionProblem& problem = plan.call.solved_by<run_reduction_call>();
+  Shape shape;
+  if (count != 2 || !add_array(arguments[0], plan, problem.x) || !read_shape(arguments[1], shape) ||
+      shape.ndim > problem.x.ndim()) {
+    return false;
   }
-  PyArrayObject* x = reinterpret_cast<PyArrayObject*>(arguments[0]);
-  if (ndim > PyArray_NDIM(x)) return not_implemented();
-  bool same = ndim == PyArray_NDIM(x), fits = true;
-  for (int axis = 0; axis < ndim; ++axis) {
-    const npy_intp length = PyArray_DIM(x, PyArray_NDIM(x) - ndim + axis);
-    same = same && shape[axis] == length;
-    fits = fits && (shape[axis] == length || shape[axis] == 1);
+  if (shape == problem.x.shape) {
+    plan.call.computes_nothing();
+    plan.call.add_same(0);
+    return true;
   }
-  if (same) return Py_NewRef(arguments[0]);
-  Storage storage;
-  if (!fits || !find_storage(PyArray_TYPE(x), storage) || PyArray_SIZE(x) == 0) {
-    return not_implemented();
+  const int added = problem.x.ndim() - shape.ndim;
+  for (int axis = 0; axis < shape.ndim; ++axis) {
+    const int64_t length = shape.lengths[axis];
+    if (length != 1 && length != problem.x.length(added + axis)) return false;
   }
-  return sum_to_shape(x, ndim, shape);
+  if (!find_storage(problem.x.dtype, problem.storage) || problem.x.size == 0) return false;
+  plan_sum_to_shape(problem.x, shape, problem);
+  plan.call.add_fresh(problem.x.dtype, shape);
+  plan.call.nanoseconds = nanoseconds_of(problem);
+  return true;
 }
 
 }  // namespace
 
-int reduced_shape(PyArrayObject* x, const bool* reduced, bool keepdims, npy_intp* shape) {
-  int ndim = 0;
-  for (int axis = 0; axis < PyArray_NDIM(x); ++axis) {
-    if (!reduced[axis]) shape[ndim++] = PyArray_DIM(x, axis);
-    if (reduced[axis] && keepdims) shape[ndim++] = 1;
-  }
-  return ndim;
-}
-
-PyObject* sum_to_shape(PyArrayObject* x, int ndim, const npy_intp* shape) {
-  Storage storage;
-  find_storage(PyArray_TYPE(x), storage);
-  bool reduced[kMaxDimensions];
-  npy_intp out_shape[kMaxDimensions];
-  const int added = PyArray_NDIM(x) - ndim;
-  for (int axis = 0; axis < PyArray_NDIM(x); ++axis) {
-    reduced[axis] = axis < added || (shape[axis - added] == 1 && PyArray_DIM(x, axis) != 1);
-    if (axis >= added) out_shape[axis - added] = shape[axis - added];
-  }
-  if (PyArray_SIZE(x) == 0) {
-    Reference zeros(new_array(storage.typenum, ndim, out_shape));
-    if (zeros) std::memset(PyArray_DATA(zeros.array()), 0, PyArray_NBYTES(zeros.array()));
-    return zeros.release();
-  }
-  static const Reduction* const sum = find_reduction("sum");
-  return reduce_array(*sum, x, storage, reduced, ndim, out_shape, divided_by(1));
-}
-
-PyObject* summed_to(Reference& full, const ArrayView& input, const Shape& of_output) {
-  if (!full) return Py_NewRef(Py_None);
-  if (has_shape(input, of_output)) return full.release();
-  npy_intp shape[kMaxDimensions];
-  std::copy_n(input.shape, input.ndim, shape);
-  return sum_to_shape(full.array(), input.ndim, shape);
-}
-
-PyObject* sum_and_divide(PyArrayObject* x, int64_t divisor) {
-  Storage storage;
-  find_storage(PyArray_TYPE(x), storage);
-  bool reduced[kMaxDimensions];
-  std::fill(reduced, reduced + PyArray_NDIM(x), true);
-  return reduce_array(*find_reduction("sum"), x, storage, reduced, 0, nullptr, divided_by(divisor));
-}
-
 bool add_reduction_kernels(PyObject* kernels_by_name) {
   for (const AxisReduction& kernel : kAxisReductions) {
-    if (!add_kernel(kernels_by_name, kernel.name, call_reduction, &kernel)) return false;
+    if (!add_kernel(kernels_by_name, kernel.name, plan_axis_reduction, &kernel)) return false;
   }
-  return add_kernel(kernels_by_name, "reduce_to_shape", call_reduce_to_shape, nullptr) &&
-         add_kernel(kernels_by_name, "norm", call_norm, nullptr) &&
-         add_kernel(kernels_by_name, "prod_backward", call_product_rule, nullptr);
+  return add_kernel(kernels_by_name, "reduce_to_shape", plan_reduce_to_shape, nullptr) &&
+         add_kernel(kernels_by_name, "norm", plan_norm, nullptr) &&
+         add_kernel(kernels_by_name, "prod_backward", plan_product_rule, nullptr);
 }
 
 }  // namespace extensor

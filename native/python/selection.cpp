@@ -1,11 +1,10 @@
-#include "selection.h"
-
 #include <algorithm>
 
 #include "arguments.h"
-#include "elementwise.h"
+#include "families.h"
 #include "kernel.h"
-#include "operands.h"
+#include "legacy_elementwise.h"
+#include "legacy_operands.h"
 
 namespace extensor {
 namespace {

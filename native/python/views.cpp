@@ -1,11 +1,10 @@
-#include "views.h"
-
 #include <algorithm>
 
 #include "arguments.h"
-#include "copying.h"
+#include "families.h"
 #include "kernel.h"
-#include "operands.h"
+#include "legacy_copying.h"
+#include "legacy_operands.h"
 
 namespace extensor {
 namespace {

@@ -3,9 +3,7 @@
 #include "kernel.h"
 
 namespace extensor {
-
-// Adds the reductions along axes, the rule of prod, and reduce_to_shape.
-bool add_reduction_kernels(PyObject* kernels);
+inline namespace legacy {
 
 // The shape of x reduced over the marked axes: returns its number of axes.
 int reduced_shape(PyArrayObject* x, const bool* reduced, bool keepdims, npy_intp* shape);
@@ -20,4 +18,5 @@ PyObject* summed_to(Reference& full, const ArrayView& input, const Shape& of_out
 // The sum of all elements of a contiguous floating array divided by a number: a 0-d array.
 PyObject* sum_and_divide(PyArrayObject* x, int64_t divisor);
 
+}  // namespace legacy
 }  // namespace extensor

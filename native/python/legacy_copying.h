@@ -4,6 +4,7 @@
 #include "arrays.h"
 
 namespace extensor {
+inline namespace legacy {
 
 // An array of plain numbers that kernels can move without knowing what they are.
 bool is_movable_array(PyObject* object);
@@ -22,7 +23,5 @@ PyObject* contiguous(PyArrayObject* x);
 bool can_cast(int from, int to);
 PyObject* contiguous_as(PyArrayObject* x, int typenum);
 
-// Adds clone and cast.
-bool add_copy_kernels(PyObject* kernels);
-
+}  // namespace legacy
 }  // namespace extensor
