@@ -71,6 +71,9 @@ def test_what_cannot_be_is_refused() -> None:
 def test_nothing_repeated_is_nothing(times: int) -> None:
     assert ex.repeat(ex.ones((0,)), times).shape == (0,)
     assert ex.repeat(ex.ones((3, 0)), times, 1).shape == (3, 0)
+    if times == 10**9:
+        assert ex.repeat(ex.ones((3, 0)), times, 0).shape == (3 * times, 0)
+        assert ex.repeat_backward(ex.ones((3 * times, 0)), (3, 0), times, 0).shape == (3, 0)
     assert ex.tile(ex.ones((0, 3)), (times, 2)).shape == (0, 6)
     assert ex.repeat_backward(ex.ones((0,)), (0,), times).shape == (0,)
 
@@ -109,3 +112,10 @@ def test_memory_that_is_not_there_is_a_memory_error() -> None:
 def test_so_it_is_where_numpy_asks_for_it() -> None:
     with pytest.raises(MemoryError):
         ex.repeat(ex.ones(2), 2**50)
+
+
+def test_a_diagonal_beyond_all_indices() -> None:
+    x = ex.ones((2, 4), requires_grad=True)
+    ex.sum(ex.diag(x, 10**30)).backward()
+    assert x.grad is not None
+    assert not x.grad.numpy().any()

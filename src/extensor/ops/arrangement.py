@@ -94,6 +94,7 @@ def _diagonal_length(shape: Shape, k: int) -> int:
 
 def _diagonal(length: int, k: int) -> tuple[Any, Any]:
     """The index of diagonal ``k``."""
+    k = k if length else 0  # of nothing it may be beyond any index
     along = np.arange(length)
     return along - min(k, 0), along + max(k, 0)
 

@@ -229,11 +229,6 @@ def _repeated(name: str, shapes: Shapes, repeats: Any, axis: int | None) -> Shap
     return (*shape[:axis], total, *shape[axis + 1 :])
 
 
-def _in_range(times: int | list[int], size: int) -> Any:
-    """``times`` for NumPy, which reads even the number of copies of nothing."""
-    return times if size else 0
-
-
 @op(shape=_repeated, widen=False)
 def repeat(xp: Any, x: Array, repeats: int | Sequence[int], axis: int | None = None) -> Any:
     """Each element along ``axis``, or of the flattened ``x``, ``repeats`` times in a row.
@@ -246,8 +241,9 @@ def repeat(xp: Any, x: Array, repeats: int | Sequence[int], axis: int | None = N
     """
     source = xp.reshape(x, (count(x.shape),)) if axis is None else x
     axis = 0 if axis is None else axis_index("repeat", axis, x.ndim)
-    size = source.shape[axis]
-    return xp.repeat(source, _in_range(_repeats("repeat", size, repeats), size), axis=axis)
+    if 0 in source.shape:  # NumPy would make each of the copies of nothing
+        return xp.reshape(source, _repeated("repeat", {"x": source.shape}, repeats, axis))
+    return xp.repeat(source, _repeats("repeat", source.shape[axis], repeats), axis=axis)
 
 
 @repeat.backward()
@@ -260,9 +256,10 @@ def repeat_backward(
     """The sum of ``grad_output`` over the copies of each element."""
     shape = (count(input_shape),) if axis is None else input_shape
     axis = axis_index("repeat_backward", 0 if axis is None else axis, len(shape))
-    size = shape[axis]
-    times = _in_range(_repeats("repeat_backward", size, repeats), size)
-    sources = np.repeat(np.arange(size), times)  # the element that each copy was made of
+    if 0 in shape:
+        return reshape(grad_output, input_shape)
+    times = _repeats("repeat_backward", shape[axis], repeats)
+    sources = np.repeat(np.arange(shape[axis]), times)  # the element that each copy was made of
     return reshape(place(grad_output, shape, (*(slice(None),) * axis, sources)), input_shape)
 
 
