@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import extensor as ex
-from extensor import names
+from extensor.errors import names
 from extensor.tensor import Tensor
 
 TABLES = {

@@ -21,8 +21,8 @@ from calls import arrays_of, call, flat, hand_arguments
 from op_cases import CASES
 
 import extensor as ex
-from extensor.explanation import wanted_by
-from extensor.names import Elsewhere
+from extensor.errors.expectations import wanted_by
+from extensor.errors.names import Elsewhere
 from extensor.op import OPS
 from extensor.ops import methods
 from extensor.tensor import Tensor

@@ -3,7 +3,7 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from extensor import dtypes, names, random
+from extensor import dtypes, random
 from extensor import ops as ops
 from extensor.checkpoint import checkpoint
 from extensor.creation import (
@@ -38,6 +38,7 @@ from extensor.dtypes import (
     uint32,
     uint64,
 )
+from extensor.errors import names
 from extensor.function import Function
 from extensor.functional import hessian, jacobian, jvp, vjp
 from extensor.op import OPS

@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from extensor.dtypes import is_number
+from extensor.dtypes import is_numeric_scalar
 from extensor.errors import is_ours, marked, type_error
-from extensor.explanation import FAILURES, explained
-from extensor.keywords import FUNCTIONS, without_defaults
+from extensor.errors.explanation import FAILURES, explained
+from extensor.errors.keywords import FUNCTIONS, without_defaults
+from extensor.errors.names import unknown_keyword
 from extensor.kinds import kind_of
-from extensor.names import unknown_keyword
 
 _MISSING = ...  # what the dispatcher takes for a required parameter
 # Attributes that a scalar of NumPy's reaches as it is, and inputs in another order.
@@ -107,7 +107,7 @@ def _plain(scalar: Any) -> Any:
 
     In a formula it would bring its own dtype: ``scale=1 / np.sqrt(64)`` would make float64 of float32.
     """
-    return scalar.item() if is_number(scalar) else scalar
+    return scalar.item() if is_numeric_scalar(scalar) else scalar
 
 
 def reordered(public: Parameters) -> Callable[..., Any]:

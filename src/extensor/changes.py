@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from extensor import _native
-from extensor.places import user_place
+from extensor.errors.places import user_place
 
 clock = _native.clock  # the number of in-place changes so far
 # By the identity of the memory: a reference that forgets it when it dies, and when and where it was

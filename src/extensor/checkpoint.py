@@ -9,7 +9,7 @@ import numpy as np
 
 from extensor import precision, tape
 from extensor.errors import value_error
-from extensor.explanation import explaining
+from extensor.errors.explanation import explaining
 from extensor.generator import noted_draws, repeated_draws
 from extensor.tensor import Tensor, wrap
 

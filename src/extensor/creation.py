@@ -19,7 +19,7 @@ from extensor.dtypes import (
     is_floating,
 )
 from extensor.errors import shown, type_error, value_error
-from extensor.explanation import checked, explaining
+from extensor.errors.explanation import checked, explaining
 from extensor.shapes import check_possible, target
 from extensor.tensor import Tensor, is_recorded_in, to_array, wrap
 

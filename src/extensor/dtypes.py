@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import numpy as np
 
-from extensor.errors import is_ours, shown, type_error
+from extensor.errors import expectations, is_ours, shown, type_error
 
 if TYPE_CHECKING:
     from extensor.typing import DTypeLike
@@ -94,6 +94,16 @@ def supported(dtype: DType, op: str) -> np.dtype[Any]:
     raise _unsupported(op, dtype)
 
 
+def _is_dtype(value: Any) -> bool:
+    try:
+        return value is None or as_dtype(value) is not None
+    except TypeError:
+        return False
+
+
+expectations.define("DType", "a dtype", _is_dtype)
+
+
 def _unsupported(op: str, dtype: DType) -> TypeError:
     return type_error(
         op,
@@ -133,7 +143,7 @@ def promote(first: np.dtype[Any], second: np.dtype[Any]) -> np.dtype[Any]:
     return np.promote_types(first, second)
 
 
-def is_number(scalar: Any) -> bool:
+def is_numeric_scalar(scalar: Any) -> bool:
     """True for those of NumPy's scalars that are numbers or booleans of a dtype of ours."""
     return scalar.dtype.kind in "biuf" or is_bfloat16(scalar.dtype)
 

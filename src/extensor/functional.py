@@ -10,7 +10,7 @@ import numpy as np
 from extensor import tape
 from extensor.dtypes import is_floating
 from extensor.errors import type_error, value_error
-from extensor.explanation import explaining
+from extensor.errors.explanation import explaining
 from extensor.op import OPS
 from extensor.tensor import Tensor, to_array, wrap
 

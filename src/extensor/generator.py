@@ -11,7 +11,7 @@ from typing import Any
 
 from extensor.dtypes import DType, float64, uint64
 from extensor.errors import type_error, value_error
-from extensor.explanation import explaining
+from extensor.errors.explanation import explaining
 from extensor.philox import LIMIT, random_integers
 from extensor.shapes import Shape, count, target
 

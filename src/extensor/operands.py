@@ -7,17 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from extensor.dtypes import (
-    bool_,
-    get_default_dtype,
-    int64,
-    is_floating,
-    is_number,
-    promote,
-)
+from extensor.dtypes import bool_, get_default_dtype, int64, is_floating, is_numeric_scalar, promote
 from extensor.errors import type_error, value_error
+from extensor.errors.names import Size
 from extensor.kinds import Array, Arrays, Indices, Target
-from extensor.names import Size
 from extensor.tensor import Tensor, to_array, wrap
 
 _SCALARS = (bool, int, float, Size)
@@ -101,7 +94,7 @@ def _with_weak_scalars(inputs: Sequence[Any]) -> Sequence[Any]:
     """
     if all(x is None or isinstance(x, np.generic | bool | int | float) for x in inputs):
         return inputs
-    return [x.item() if isinstance(x, np.generic) and is_number(x) else x for x in inputs]
+    return [x.item() if isinstance(x, np.generic) and is_numeric_scalar(x) else x for x in inputs]
 
 
 def _with_scalar(dtype: np.dtype[Any] | None, value: Any) -> np.dtype[Any]:

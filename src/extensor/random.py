@@ -34,7 +34,7 @@ from extensor.dtypes import (
     uint64,
 )
 from extensor.errors import type_error, value_error
-from extensor.explanation import explaining
+from extensor.errors.explanation import explaining
 from extensor.generator import (
     Generator,
     default_generator,

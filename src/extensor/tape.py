@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, overload
 
 from extensor import _native, changes
 from extensor.errors import shown, type_error, value_error
-from extensor.explanation import checked, wanted_by
-from extensor.places import user_place
+from extensor.errors.expectations import wanted_by
+from extensor.errors.explanation import checked
+from extensor.errors.places import user_place
 
 if TYPE_CHECKING:
     from extensor.tensor import Tensor

@@ -24,9 +24,9 @@ from extensor.dtypes import (
     supported,
 )
 from extensor.errors import marked, shown, type_error, value_error
-from extensor.explanation import explaining
+from extensor.errors.explanation import explaining
+from extensor.errors.names import Size
 from extensor.handle import HookHandle
-from extensor.names import Size
 
 if TYPE_CHECKING:
     from extensor.ops.attached import Attached  # a stub of what ops/methods.py attaches

@@ -13,7 +13,7 @@ from pathlib import Path
 from types import TracebackType
 
 import extensor
-from extensor.explanation import UNEXPLAINED
+from extensor.errors.explanation import UNEXPLAINED
 
 SOURCES = Path(extensor.__file__).parent
 KINDS = (

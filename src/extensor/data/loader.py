@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from extensor import arguments, entries
+from extensor import entries
 from extensor.data.dataset import BatchDataset, Dataset
 from extensor.data.samplers import RandomSampler, Sampler, SequentialSampler, is_sampler
-from extensor.errors import type_error, value_error
-from extensor.explanation import explaining
+from extensor.errors import arguments, type_error, value_error
+from extensor.errors.explanation import explaining
 from extensor.generator import Generator, default_generator
 from extensor.philox import LIMIT
 from extensor.random import randint

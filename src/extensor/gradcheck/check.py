@@ -11,7 +11,7 @@ import numpy as np
 
 from extensor.dtypes import float64, is_floating
 from extensor.errors import shown, type_error, value_error
-from extensor.explanation import checked
+from extensor.errors.explanation import checked
 from extensor.gradcheck.comparison import Comparison, Rows, Settings, compare, element_slopes
 from extensor.gradcheck.diagnosis import Mistake, diagnose
 from extensor.gradcheck.kinks import refuse_kinks

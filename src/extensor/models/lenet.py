@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from extensor import arguments, nn
+from extensor import nn
+from extensor.errors import arguments
 from extensor.tensor import Tensor
 
 _SMALLEST = 4

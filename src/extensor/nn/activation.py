@@ -11,7 +11,7 @@ from extensor import ops
 from extensor.creation import full
 from extensor.dtypes import DType, get_default_dtype
 from extensor.errors import value_error
-from extensor.keywords import DEVICE, NOTHING, also_takes
+from extensor.errors.keywords import DEVICE, NOTHING, also_takes
 from extensor.nn.inputs import in_dtype_of
 from extensor.nn.module import Module
 from extensor.nn.parameter import Parameter

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from extensor.creation import asarray, empty, ones
 from extensor.dtypes import DType, bool_, is_floating
 from extensor.errors import type_error, value_error
-from extensor.keywords import DEVICE, also_takes
+from extensor.errors.keywords import DEVICE, also_takes
 from extensor.nn import init
 from extensor.nn.inputs import in_dtype_of
 from extensor.nn.linear import Linear

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from extensor.creation import asarray, empty
 from extensor.dtypes import DType
 from extensor.errors import value_error
-from extensor.keywords import DEVICE, also_takes
+from extensor.errors.keywords import DEVICE, also_takes
 from extensor.nn.inputs import in_dtype_of
 from extensor.nn.linear import uniform_by_fan_in
 from extensor.nn.module import Module

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from extensor.creation import empty
 from extensor.dtypes import DType
 from extensor.errors import value_error
-from extensor.keywords import DEVICE, LOOKED_UP, NOTHING, also_takes
+from extensor.errors.keywords import DEVICE, LOOKED_UP, NOTHING, also_takes
 from extensor.nn import init
 from extensor.nn.module import Module
 from extensor.nn.parameter import Parameter

@@ -14,7 +14,7 @@ import numpy as np
 from extensor import creation, engine, random
 from extensor.dtypes import DType, float32, get_default_dtype, is_half
 from extensor.errors import value_error
-from extensor.explanation import checked
+from extensor.errors.explanation import checked
 from extensor.random import Generator
 from extensor.shapes import target
 from extensor.tape import no_grad

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from extensor.creation import empty
 from extensor.dtypes import DType
-from extensor.keywords import DEVICE, also_takes
+from extensor.errors.keywords import DEVICE, also_takes
 from extensor.nn import init
 from extensor.nn.inputs import in_dtype_of
 from extensor.nn.module import Module

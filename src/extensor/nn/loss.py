@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from extensor import ops
 from extensor.creation import asarray
-from extensor.keywords import REDUCED, also_takes
+from extensor.errors.keywords import REDUCED, also_takes
 from extensor.nn.module import Module
 from extensor.ops.loss import Reduction
 from extensor.ops.loss_classification import DivergenceReduction

@@ -8,12 +8,18 @@ from collections.abc import Callable, Iterator, Mapping
 from reprlib import recursive_repr
 from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeVar
 
-from extensor import arguments, changes, dtypes
+from extensor import changes, dtypes
 from extensor.dtypes import DType, as_dtype, is_floating
-from extensor.errors import is_ours, shown, type_error, value_error
-from extensor.explanation import FAILURES, checked, explaining, in_our_words, wrap_constructor
+from extensor.errors import arguments, is_ours, shown, type_error, value_error
+from extensor.errors.explanation import (
+    FAILURES,
+    checked,
+    explaining,
+    in_our_words,
+    wrap_constructor,
+)
+from extensor.errors.names import CPU
 from extensor.handle import HookHandle
-from extensor.names import CPU
 from extensor.nn import state
 from extensor.nn.hooks import Hooks, call_with_hooks
 from extensor.nn.parameter import Parameter

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from extensor.creation import asarray, ones, zeros
 from extensor.dtypes import DType
 from extensor.errors import value_error
-from extensor.keywords import DEVICE, also_takes
+from extensor.errors.keywords import DEVICE, also_takes
 from extensor.nn.inputs import in_dtype_of
 from extensor.nn.module import Module
 from extensor.nn.parameter import Parameter

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from extensor.keywords import also_takes
+from extensor.errors.keywords import also_takes
 from extensor.nn.module import Module
 from extensor.ops import (
     adaptive_avg_pool1d,

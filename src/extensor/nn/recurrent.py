@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from extensor.creation import asarray, empty, zeros
 from extensor.dtypes import DType
 from extensor.errors import shown, type_error, value_error
-from extensor.keywords import DEVICE, also_takes
+from extensor.errors.keywords import DEVICE, also_takes
 from extensor.nn import init
 from extensor.nn.inputs import in_dtype_of
 from extensor.nn.module import Module

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from extensor.creation import empty, zeros
 from extensor.dtypes import DType
-from extensor.keywords import DEVICE, also_takes
+from extensor.errors.keywords import DEVICE, also_takes
 from extensor.nn.parameter import Parameter
 from extensor.nn.recurrent import Recurrence, checked_nonlinearity
 from extensor.ops import gru_cell, lstm_cell, rnn_cell

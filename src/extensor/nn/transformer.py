@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from extensor.dtypes import DType
 from extensor.errors import value_error
-from extensor.keywords import DEVICE, also_takes
+from extensor.errors.keywords import DEVICE, also_takes
 from extensor.nn.attention import MultiHeadAttention
 from extensor.nn.dropout import Dropout
 from extensor.nn.linear import Linear

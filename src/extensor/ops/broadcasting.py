@@ -7,7 +7,7 @@ from typing import Any
 
 from extensor.arrays import in_order
 from extensor.errors import value_error
-from extensor.explanation import explaining
+from extensor.errors.explanation import explaining
 from extensor.op import Array, op
 from extensor.shapes import Shape, Shapes, broadcast, target
 from extensor.tensor import Tensor

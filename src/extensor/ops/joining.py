@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from extensor.errors import type_error, value_error
-from extensor.explanation import explaining
+from extensor.errors.explanation import explaining
 from extensor.op import Array, Arrays, op
 from extensor.ops.broadcasting import broadcast_to
 from extensor.ops.indexing import getitem, place

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from extensor.names import name_elsewhere
+from extensor.errors.names import name_elsewhere
 from extensor.op import OPS
 from extensor.ops.in_place import in_place, set_item
 from extensor.ops.indexing import At

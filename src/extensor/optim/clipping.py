@@ -10,7 +10,7 @@ import numpy as np
 from extensor import changes, engine, tape
 from extensor.dtypes import float64, get_default_dtype
 from extensor.errors import value_error
-from extensor.explanation import checked
+from extensor.errors.explanation import checked
 from extensor.optim.update import Parameters, Update, tensors_in
 from extensor.tensor import Tensor, wrap
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from extensor import changes, engine, entries, tape
 from extensor.errors import value_error
-from extensor.explanation import checked, explaining
+from extensor.errors.explanation import checked, explaining
 from extensor.optim.update import Parameters, Update, as_state, assign, tensors_in
 from extensor.tensor import Tensor, wrap
 

@@ -9,7 +9,7 @@ from typing import Any
 from extensor import engine, tape
 from extensor.dtypes import float32, is_half
 from extensor.errors import shown, type_error, value_error
-from extensor.explanation import explaining
+from extensor.errors.explanation import explaining
 from extensor.optim.optimizer import Group, Optimizer, Params
 from extensor.optim.update import assign
 from extensor.tensor import Tensor, wrap

@@ -11,7 +11,8 @@ import numpy as np
 from extensor import changes, engine, tape
 from extensor.dtypes import is_floating
 from extensor.errors import shown, type_error, value_error
-from extensor.explanation import explaining, wanted_by, wrap_constructor
+from extensor.errors.expectations import wanted_by
+from extensor.errors.explanation import explaining, wrap_constructor
 from extensor.optim import states
 from extensor.optim.states import History
 from extensor.optim.update import state_like

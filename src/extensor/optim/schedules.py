@@ -16,7 +16,7 @@ from typing import Any
 
 from extensor import entries
 from extensor.errors import value_error
-from extensor.explanation import checked, explaining, wrap_constructor
+from extensor.errors.explanation import checked, explaining, wrap_constructor
 from extensor.optim.optimizer import Group, Optimizer
 
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from extensor.creation import zeros_like
 from extensor.errors import value_error
-from extensor.explanation import explaining
-from extensor.keywords import ONE_WAY, also_takes
+from extensor.errors.explanation import explaining
+from extensor.errors.keywords import ONE_WAY, also_takes
 from extensor.optim.optimizer import Group, Optimizer, Params
 from extensor.optim.update import Update, descent
 from extensor.tensor import Tensor

@@ -16,7 +16,7 @@ import numpy as np
 from extensor import engine, storage
 from extensor.dtypes import float32, is_floating, is_half
 from extensor.errors import marked, shown, type_error, value_error
-from extensor.explanation import is_number
+from extensor.errors.expectations import is_number
 from extensor.tensor import Tensor, to_array, wrap
 
 if TYPE_CHECKING:

@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from extensor import arguments, entries
+from extensor import entries
 from extensor.dtypes import is_floating
-from extensor.errors import type_error, value_error
+from extensor.errors import arguments, type_error, value_error
 from extensor.ops import cross_entropy
 from extensor.tape import no_grad
 from extensor.tensor import to_array

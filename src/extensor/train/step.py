@@ -8,10 +8,10 @@ from functools import partial
 from math import isfinite
 from typing import Any, NamedTuple
 
-from extensor import arguments, entries, random
+from extensor import entries, random
 from extensor.amp import GradScaler, autocast
 from extensor.dtypes import DType, as_dtype, float16
-from extensor.errors import type_error, value_error
+from extensor.errors import arguments, type_error, value_error
 from extensor.io.tree import is_plain
 from extensor.nn.module import Module
 from extensor.optim import EMA, Optimizer, clip_grad_norm, clip_grad_value

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from extensor import arguments, entries, random
+from extensor import entries, random
 from extensor.dtypes import DType
-from extensor.errors import type_error, value_error
+from extensor.errors import arguments, type_error, value_error
 from extensor.io.paths import as_path, make_folder
 from extensor.io.state import DamagedFileError, load
 from extensor.nn.module import Module

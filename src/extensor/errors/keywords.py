@@ -11,7 +11,7 @@ from functools import wraps
 from typing import Any, TypeVar
 
 from extensor.errors import value_error
-from extensor.names import CPU
+from extensor.errors.names import CPU
 
 Class = TypeVar("Class", bound=type)
 Accepted = Mapping[str, tuple[Any, ...]]  # the default first, then what means the same
