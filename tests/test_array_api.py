@@ -14,7 +14,7 @@ from cases.case import Case
 from op_cases import CASES
 
 import extensor as ex
-from extensor import dtypes
+from extensor.arrays import dtypes
 from extensor.op import OPS
 from extensor.tensor import Tensor
 

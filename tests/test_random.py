@@ -19,7 +19,7 @@ from scipy import stats
 
 import extensor as ex
 from extensor import engine, philox, random
-from extensor.dtypes import bfloat16
+from extensor.arrays.dtypes import bfloat16
 from extensor.random import Generator
 
 FLOATS = ["float16", "bfloat16", "float32", "float64"]

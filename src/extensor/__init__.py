@@ -3,8 +3,25 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from extensor import dtypes, random
 from extensor import ops as ops
+from extensor import random
+from extensor.arrays import dtypes
+from extensor.arrays.dtypes import (
+    bool_,
+    float16,
+    float32,
+    float64,
+    get_default_dtype,
+    int8,
+    int16,
+    int32,
+    int64,
+    set_default_dtype,
+    uint8,
+    uint16,
+    uint32,
+    uint64,
+)
 from extensor.checkpoint import checkpoint
 from extensor.creation import (
     arange,
@@ -21,22 +38,6 @@ from extensor.creation import (
     ones_like,
     zeros,
     zeros_like,
-)
-from extensor.dtypes import (
-    bool_,
-    float16,
-    float32,
-    float64,
-    get_default_dtype,
-    int8,
-    int16,
-    int32,
-    int64,
-    set_default_dtype,
-    uint8,
-    uint16,
-    uint32,
-    uint64,
 )
 from extensor.errors import names
 from extensor.function import Function

@@ -9,7 +9,7 @@ from math import isfinite
 from typing import Any
 
 from extensor import changes, engine, entries, precision, tape
-from extensor.dtypes import DType, as_dtype, bfloat16, is_bfloat16, is_half
+from extensor.arrays.dtypes import DType, as_dtype, bfloat16, is_bfloat16, is_half
 from extensor.errors import shown, type_error, value_error
 from extensor.errors.explanation import checked, explaining
 from extensor.optim.clipping import gradients_of, multiply_gradients, norm_of

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from extensor.dtypes import is_numeric_scalar
+from extensor.arrays.dtypes import is_numeric_scalar
 from extensor.errors import is_ours, marked, type_error
 from extensor.errors.explanation import FAILURES, explained
 from extensor.errors.keywords import FUNCTIONS, without_defaults

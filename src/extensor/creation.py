@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from extensor import storage, tape
-from extensor.dtypes import (
+from extensor import tape
+from extensor.arrays import storage
+from extensor.arrays.dtypes import (
     DType,
     as_dtype,
     bool_,
@@ -18,9 +19,9 @@ from extensor.dtypes import (
     get_default_dtype,
     is_floating,
 )
+from extensor.arrays.shapes import check_possible, target
 from extensor.errors import shown, type_error, value_error
 from extensor.errors.explanation import checked, explaining
-from extensor.shapes import check_possible, target
 from extensor.tensor import Tensor, is_recorded_in, to_array, wrap
 
 if TYPE_CHECKING:

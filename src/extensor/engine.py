@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from extensor import _native
-from extensor.dtypes import float32, is_half, on_bfloat16
+from extensor.arrays.dtypes import float32, is_half, on_bfloat16
 
 Compute = Callable[..., Any]
 Observer = Callable[[Compute, Sequence[Any], Sequence[Any], Any], None]

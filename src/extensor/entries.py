@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from extensor.dtypes import is_exact, is_floating
+from extensor.arrays.dtypes import is_exact, is_floating
 from extensor.errors import type_error, value_error
 from extensor.tensor import Tensor, to_array
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeVar
 import numpy as np
 
 from extensor import changes, tape
-from extensor.dtypes import is_floating
+from extensor.arrays.dtypes import is_floating
 from extensor.errors import value_error
 from extensor.tensor import Tensor, to_array, wrap
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from extensor import tape
-from extensor.dtypes import is_floating
+from extensor.arrays.dtypes import is_floating
 from extensor.errors import type_error, value_error
 from extensor.errors.explanation import explaining
 from extensor.op import OPS

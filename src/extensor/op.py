@@ -13,13 +13,13 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, TypeVar, overload
 
 from extensor import _native, engine, precision, tape
+from extensor.arrays.dtypes import is_floating
+from extensor.arrays.shapes import check_possible
 from extensor.binding import Parameters, dressed, guarded, reordered
-from extensor.dtypes import is_floating
 from extensor.errors import type_error
 from extensor.kinds import Array, Arrays, Indices, Target, is_optional, kind_of
 from extensor.operands import promoted, shape_of, unwrapped
 from extensor.rule import Rule
-from extensor.shapes import check_possible
 from extensor.tensor import Tensor, wrap
 
 __all__ = ["OPS", "Array", "Arrays", "Function", "Indices", "Op", "Rule", "Target", "op"]

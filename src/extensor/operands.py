@@ -7,7 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from extensor.dtypes import bool_, get_default_dtype, int64, is_floating, is_numeric_scalar, promote
+from extensor.arrays.dtypes import (
+    bool_,
+    get_default_dtype,
+    int64,
+    is_floating,
+    is_numeric_scalar,
+    promote,
+)
 from extensor.errors import type_error, value_error
 from extensor.errors.names import Size
 from extensor.kinds import Array, Arrays, Indices, Target

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from extensor import engine
-from extensor.dtypes import float64, uint64
-from extensor.shapes import Shape, count
+from extensor.arrays.dtypes import float64, uint64
+from extensor.arrays.shapes import Shape, count
 
 WORD = 2**32 - 1
 LIMIT = 2**64

@@ -11,7 +11,7 @@ import threading
 from collections.abc import Sequence
 from typing import Any
 
-from extensor.dtypes import DType, float32, is_half
+from extensor.arrays.dtypes import DType, float32, is_half
 from extensor.kinds import Indices
 from extensor.tape import mode
 from extensor.tensor import Tensor

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from extensor import engine
-from extensor.dtypes import (
+from extensor.arrays.dtypes import (
     DType,
     as_dtype,
     bool_,
@@ -33,6 +33,7 @@ from extensor.dtypes import (
     uint32,
     uint64,
 )
+from extensor.arrays.shapes import Shape, count, target
 from extensor.errors import type_error, value_error
 from extensor.errors.explanation import explaining
 from extensor.generator import (
@@ -52,7 +53,6 @@ from extensor.philox import (
     random_normal,
     random_uniform,
 )
-from extensor.shapes import Shape, count, target
 from extensor.tensor import Tensor, to_array, wrap
 
 if TYPE_CHECKING:

@@ -25,12 +25,12 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from extensor import _native, engine, tape
+from extensor.arrays.dtypes import float32, is_floating, is_half
+from extensor.arrays.shapes import target
 from extensor.binding import Parameters, dressed, guarded
-from extensor.dtypes import float32, is_floating, is_half
 from extensor.errors import shown, type_error, value_error
 from extensor.kinds import Array, Indices
 from extensor.operands import as_tensor, shape_of, unwrapped
-from extensor.shapes import target
 from extensor.tensor import Tensor, wrap
 
 if TYPE_CHECKING:

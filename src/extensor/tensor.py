@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any, SupportsIndex
 
 import numpy as np
 
-from extensor import _native, storage, tape
-from extensor.dtypes import (
+from extensor import _native, tape
+from extensor.arrays import storage
+from extensor.arrays.dtypes import (
     DType,
     as_dtype,
     bool_,

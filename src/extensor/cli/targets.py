@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from extensor import data
+from extensor.arrays.dtypes import get_default_dtype, is_floating
 from extensor.cli.config import Config
 from extensor.data import ArrayDataset, Dataset, ImageFolder
-from extensor.dtypes import get_default_dtype, is_floating
 from extensor.errors import value_error
 from extensor.generator import Generator
 from extensor.tensor import to_array

@@ -6,7 +6,8 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from extensor import random, storage
+from extensor import random
+from extensor.arrays import storage
 from extensor.errors import arguments, value_error
 from extensor.generator import Generator
 from extensor.tensor import to_array

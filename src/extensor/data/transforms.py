@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from extensor import random
+from extensor.arrays.dtypes import float32, is_floating
 from extensor.creation import one_hot
-from extensor.dtypes import float32, is_floating
 from extensor.errors import arguments, value_error
 from extensor.generator import Generator
 

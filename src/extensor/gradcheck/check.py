@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from extensor.dtypes import float64, is_floating
+from extensor.arrays.dtypes import float64, is_floating
 from extensor.errors import shown, type_error, value_error
 from extensor.errors.explanation import checked
 from extensor.gradcheck.comparison import Comparison, Rows, Settings, compare, element_slopes

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from extensor import tape
-from extensor.dtypes import float64, is_floating
+from extensor.arrays.dtypes import float64, is_floating
 from extensor.errors import type_error
 from extensor.function import GradientShapeError
 from extensor.functional import gradients_or_none

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from extensor import storage
+from extensor.arrays import storage
 from extensor.errors import arguments, type_error, value_error
 from extensor.io.atomic import Sink, written_atomically
 from extensor.io.layout import (

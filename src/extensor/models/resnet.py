@@ -6,10 +6,10 @@ Modules and keys are torchvision's, in its order: what is cut off by ``children(
 from __future__ import annotations
 
 from extensor import nn
+from extensor.arrays.shapes import target
 from extensor.errors import arguments, value_error
 from extensor.nn.recurrent import MOST_LAYERS
 from extensor.ops import flatten
-from extensor.shapes import target
 from extensor.tensor import Tensor
 
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from extensor import ops
+from extensor.arrays.dtypes import DType, get_default_dtype
 from extensor.creation import full
-from extensor.dtypes import DType, get_default_dtype
 from extensor.errors import value_error
 from extensor.errors.keywords import DEVICE, NOTHING, also_takes
 from extensor.nn.inputs import in_dtype_of

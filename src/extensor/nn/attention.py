@@ -5,8 +5,9 @@ from __future__ import annotations
 from math import inf, sqrt
 from typing import TYPE_CHECKING, Any
 
+from extensor.arrays.dtypes import DType, bool_, is_floating
+from extensor.arrays.shapes import Shape
 from extensor.creation import asarray, empty, ones
-from extensor.dtypes import DType, bool_, is_floating
 from extensor.errors import type_error, value_error
 from extensor.errors.keywords import DEVICE, also_takes
 from extensor.nn import init
@@ -24,7 +25,6 @@ from extensor.ops import (
     tril,
     where,
 )
-from extensor.shapes import Shape
 from extensor.tensor import Tensor
 
 if TYPE_CHECKING:

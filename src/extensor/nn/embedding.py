@@ -5,8 +5,8 @@ from __future__ import annotations
 from operator import index
 from typing import TYPE_CHECKING
 
+from extensor.arrays.dtypes import DType
 from extensor.creation import empty
-from extensor.dtypes import DType
 from extensor.errors import value_error
 from extensor.errors.keywords import DEVICE, LOOKED_UP, NOTHING, also_takes
 from extensor.nn import init

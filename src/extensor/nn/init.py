@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 
 from extensor import creation, engine, random
-from extensor.dtypes import DType, float32, get_default_dtype, is_half
+from extensor.arrays.dtypes import DType, float32, get_default_dtype, is_half
+from extensor.arrays.shapes import target
 from extensor.errors import value_error
 from extensor.errors.explanation import checked
 from extensor.random import Generator
-from extensor.shapes import target
 from extensor.tape import no_grad
 from extensor.tensor import Tensor, wrap
 

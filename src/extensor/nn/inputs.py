@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from extensor.dtypes import is_floating
+from extensor.arrays.dtypes import is_floating
 from extensor.errors import type_error
 from extensor.tape import mode
 from extensor.tensor import Tensor

@@ -5,8 +5,8 @@ from __future__ import annotations
 from math import sqrt
 from typing import TYPE_CHECKING, Any
 
+from extensor.arrays.dtypes import DType
 from extensor.creation import empty
-from extensor.dtypes import DType
 from extensor.errors.keywords import DEVICE, also_takes
 from extensor.nn import init
 from extensor.nn.inputs import in_dtype_of

@@ -8,8 +8,9 @@ from collections.abc import Callable, Iterator, Mapping
 from reprlib import recursive_repr
 from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeVar
 
-from extensor import changes, dtypes
-from extensor.dtypes import DType, as_dtype, is_floating
+from extensor import changes
+from extensor.arrays import dtypes
+from extensor.arrays.dtypes import DType, as_dtype, is_floating
 from extensor.errors import arguments, is_ours, shown, type_error, value_error
 from extensor.errors.explanation import (
     FAILURES,

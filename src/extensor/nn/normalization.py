@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from extensor.arrays.dtypes import DType
+from extensor.arrays.shapes import target
 from extensor.creation import asarray, ones, zeros
-from extensor.dtypes import DType
 from extensor.errors import value_error
 from extensor.errors.keywords import DEVICE, also_takes
 from extensor.nn.inputs import in_dtype_of
@@ -21,7 +22,6 @@ from extensor.ops import (
     squeeze,
     unsqueeze,
 )
-from extensor.shapes import target
 from extensor.tensor import Tensor
 
 if TYPE_CHECKING:

@@ -6,8 +6,9 @@ from collections.abc import Callable, Sequence
 from math import sqrt
 from typing import TYPE_CHECKING, Any
 
+from extensor.arrays.dtypes import DType
+from extensor.arrays.shapes import Shape
 from extensor.creation import asarray, empty, zeros
-from extensor.dtypes import DType
 from extensor.errors import shown, type_error, value_error
 from extensor.errors.keywords import DEVICE, also_takes
 from extensor.nn import init
@@ -16,7 +17,6 @@ from extensor.nn.module import Module
 from extensor.nn.parameter import Parameter
 from extensor.ops import concatenate, dropout, flip, gru, lstm, rnn, stack
 from extensor.ops.recurrent import NONLINEARITIES, Nonlinearity
-from extensor.shapes import Shape
 from extensor.tensor import Tensor
 
 if TYPE_CHECKING:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from extensor.arrays.dtypes import DType
 from extensor.creation import empty, zeros
-from extensor.dtypes import DType
 from extensor.errors.keywords import DEVICE, also_takes
 from extensor.nn.parameter import Parameter
 from extensor.nn.recurrent import Recurrence, checked_nonlinearity

@@ -9,8 +9,8 @@ from math import prod
 from typing import TYPE_CHECKING, Any
 
 from extensor import engine
+from extensor.arrays.dtypes import is_floating
 from extensor.creation import asarray, zeros
-from extensor.dtypes import is_floating
 from extensor.errors import type_error
 from extensor.tape import no_grad
 from extensor.tensor import Tensor

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from extensor.dtypes import DType
+from extensor.arrays.dtypes import DType
 from extensor.errors import value_error
 from extensor.errors.keywords import DEVICE, also_takes
 from extensor.nn.attention import MultiHeadAttention

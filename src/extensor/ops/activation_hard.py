@@ -10,15 +10,15 @@ from typing import Any
 
 import numpy as np
 
-from extensor.arrays import clamped
+from extensor.arrays.dtypes import is_floating
+from extensor.arrays.shapes import Shape, Shapes, same
+from extensor.arrays.supplement import clamped
 from extensor.creation import zeros_like
-from extensor.dtypes import is_floating
 from extensor.engine import namespace
 from extensor.errors import value_error
 from extensor.op import Array, op
 from extensor.ops.chain import chain_rule
 from extensor.ops.selection import where
-from extensor.shapes import Shape, Shapes, same
 from extensor.tensor import Tensor
 
 

@@ -14,9 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from extensor.arrays import as_factor
+from extensor.arrays.dtypes import bool_, is_floating
+from extensor.arrays.shapes import Shape, Shapes, broadcast
+from extensor.arrays.supplement import as_factor
 from extensor.creation import zeros
-from extensor.dtypes import bool_, is_floating
 from extensor.errors import type_error, value_error
 from extensor.op import Array, Target, op
 from extensor.ops.broadcasting import are_shapes_broadcastable, reduce_to_shape
@@ -27,7 +28,6 @@ from extensor.ops.matrix import matmul
 from extensor.ops.movement import swapaxes
 from extensor.ops.selection import where
 from extensor.ops.statistics import logsumexp
-from extensor.shapes import Shape, Shapes, broadcast
 from extensor.tensor import Tensor, wrap
 
 BLOCK = 128

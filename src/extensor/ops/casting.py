@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from extensor.dtypes import DType, as_dtype
+from extensor.arrays.dtypes import DType, as_dtype
+from extensor.arrays.shapes import same
 from extensor.op import Array, op
-from extensor.shapes import same
 from extensor.tensor import Tensor
 
 

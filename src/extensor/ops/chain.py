@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from extensor.arrays.shapes import broadcast, same
 from extensor.op import Array, op
 from extensor.ops.broadcasting import reduce_to_shape
-from extensor.shapes import broadcast, same
 from extensor.tensor import Tensor
 
 

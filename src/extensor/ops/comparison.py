@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from extensor.dtypes import bool_, int64, is_floating
+from extensor.arrays.dtypes import bool_, int64, is_floating
+from extensor.arrays.shapes import broadcast, same
 from extensor.op import Array, op
-from extensor.shapes import broadcast, same
 from extensor.tensor import to_array, wrap
 
 

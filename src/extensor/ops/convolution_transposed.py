@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from extensor.arrays.shapes import Shape, Shapes
 from extensor.errors import value_error
 from extensor.op import Array, op
 from extensor.ops.convolution import (
@@ -25,7 +26,6 @@ from extensor.ops.windows import (
     rule_of_one,
     sizes,
 )
-from extensor.shapes import Shape, Shapes
 from extensor.tensor import Tensor
 
 WEIGHT = {

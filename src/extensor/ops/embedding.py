@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from extensor.arrays.shapes import Shape, Shapes
 from extensor.errors import type_error, value_error
 from extensor.op import Array, Indices, op
 from extensor.ops.indexing import place
 from extensor.ops.selection import where
-from extensor.shapes import Shape, Shapes
 from extensor.tensor import Tensor
 
 

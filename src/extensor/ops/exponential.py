@@ -5,9 +5,9 @@ from __future__ import annotations
 from math import log as natural_log
 from typing import Any
 
+from extensor.arrays.shapes import same
 from extensor.op import Array, op
 from extensor.ops.chain import chain_divide, chain_rule, over
-from extensor.shapes import same
 from extensor.tensor import Tensor
 
 LN2 = natural_log(2)

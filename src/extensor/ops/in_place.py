@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from extensor import _native, changes, tape
-from extensor.dtypes import is_exact, is_floating
+from extensor.arrays.dtypes import is_exact, is_floating
 from extensor.errors import type_error, value_error
 from extensor.ops.indexing import At, check_updates
 from extensor.ops.indices import explained, plain, selected

@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from extensor.arrays import add_at, along_axis, set_at
+from extensor.arrays.dtypes import bool_, is_floating
+from extensor.arrays.shapes import Shape, Shapes, axis_index, axis_or_none, broadcast, count, target
+from extensor.arrays.supplement import add_at, along_axis, set_at
 from extensor.creation import zeros
-from extensor.dtypes import bool_, is_floating
 from extensor.errors import type_error, value_error
 from extensor.op import Array, Indices, op
 from extensor.ops.broadcasting import reduce_to_shape
@@ -23,7 +24,6 @@ from extensor.ops.indices import (
     selected,
 )
 from extensor.ops.selection import where
-from extensor.shapes import Shape, Shapes, axis_index, axis_or_none, broadcast, count, target
 from extensor.tensor import Tensor, wrap
 
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from extensor.dtypes import bool_
+from extensor.arrays.dtypes import bool_
+from extensor.arrays.shapes import Shape, count
 from extensor.errors import index_error, type_error, value_error
-from extensor.shapes import Shape, count
 
 Index = Any  # to users: extensor.typing.Index
 Items = tuple[Any, ...]

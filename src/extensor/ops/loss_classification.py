@@ -6,9 +6,10 @@ from typing import Any, Literal
 
 import numpy as np
 
-from extensor.arrays import gated, in_order
+from extensor.arrays.dtypes import bool_, int64, is_floating
+from extensor.arrays.shapes import Shape, Shapes, with_axes
+from extensor.arrays.supplement import gated, in_c_order
 from extensor.creation import zeros
-from extensor.dtypes import bool_, int64, is_floating
 from extensor.errors import shown, type_error, value_error
 from extensor.op import Array, Indices, Target, op
 from extensor.ops.activation import log_softmax, softmax
@@ -26,7 +27,6 @@ from extensor.ops.loss import (
     spread,
 )
 from extensor.ops.selection import where
-from extensor.shapes import Shape, Shapes, with_axes
 from extensor.tensor import Tensor
 
 
@@ -99,7 +99,7 @@ def _chosen(
 
 def _weighted_mean(xp: Any, losses: Any, weights: Any, reduction: str) -> Any:
     if reduction == "mean":
-        return xp.sum(in_order(losses)) / xp.sum(in_order(weights))
+        return xp.sum(in_c_order(losses)) / xp.sum(in_c_order(weights))
     return reduce(xp, losses, reduction)
 
 
@@ -276,7 +276,7 @@ def cross_entropy(
     """
     shape = logits.shape
     axis = _class_axis(shape)
-    logs = _log_softmax(xp, in_order(logits), axis)
+    logs = _log_softmax(xp, in_c_order(logits), axis)
     even = label_smoothing / shape[axis]
     if weight is not None:
         weight = xp.astype(weight, logs.dtype)
@@ -285,7 +285,7 @@ def cross_entropy(
         mixed = target if label_smoothing == 0 else (1 - label_smoothing) * target + even
         if weight is not None:
             mixed = mixed * by_class
-        return reduce(xp, 0 - xp.sum(in_order(gated(xp, mixed, logs)), axis=axis), reduction)
+        return reduce(xp, 0 - xp.sum(in_c_order(gated(xp, mixed, logs)), axis=axis), reduction)
     kept, weights, losses = _chosen(xp, logs, target, weight, ignore_index)
     if label_smoothing:
         if weight is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from extensor.arrays.shapes import Shape, Shapes
 from extensor.errors import value_error
 from extensor.op import Array, Indices, op
 from extensor.ops.chain import chain_rule
@@ -19,7 +20,6 @@ from extensor.ops.normalization import (
     to_parameter,
 )
 from extensor.ops.reduction import reduced_count
-from extensor.shapes import Shape, Shapes
 from extensor.tensor import Tensor
 
 RUNNING = ("running_mean", "running_var")

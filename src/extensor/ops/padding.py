@@ -7,11 +7,11 @@ from typing import Any, Literal
 
 import numpy as np
 
-from extensor.arrays import set_at
+from extensor.arrays.shapes import Shape, Shapes, are_ints
+from extensor.arrays.supplement import set_at
 from extensor.errors import type_error, value_error
 from extensor.op import Array, op
 from extensor.ops.indexing import check_fill, getitem, place
-from extensor.shapes import Shape, Shapes, are_ints
 from extensor.tensor import Tensor
 
 PadWidth = int | Sequence[int] | Sequence[Sequence[int]]

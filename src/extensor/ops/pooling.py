@@ -9,9 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from extensor.arrays import set_at
+from extensor.arrays.dtypes import bool_
+from extensor.arrays.shapes import Shape, Shapes
+from extensor.arrays.supplement import set_at
 from extensor.creation import ones, zeros_like
-from extensor.dtypes import bool_
 from extensor.errors import value_error
 from extensor.op import Array, op
 from extensor.ops.indexing import place
@@ -27,7 +28,6 @@ from extensor.ops.windows import (
     of_one,
     overlaps,
 )
-from extensor.shapes import Shape, Shapes
 from extensor.tensor import Tensor
 
 

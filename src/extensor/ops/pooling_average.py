@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from extensor.arrays import set_at
+from extensor.arrays.dtypes import is_floating
+from extensor.arrays.shapes import Shape, Shapes, target
+from extensor.arrays.supplement import set_at
 from extensor.creation import asarray, zeros
-from extensor.dtypes import is_floating
 from extensor.errors import type_error, value_error
 from extensor.op import Array, op
 from extensor.ops.indexing import place, take
@@ -26,7 +27,6 @@ from extensor.ops.windows import (
     of_one,
     overlaps,
 )
-from extensor.shapes import Shape, Shapes, target
 from extensor.tensor import Tensor
 
 Sizes = int | Sequence[int | None] | None

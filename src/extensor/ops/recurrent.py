@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from extensor.arrays import as_factor
+from extensor.arrays.shapes import Shape, Shapes, count
+from extensor.arrays.supplement import as_factor
 from extensor.creation import zeros_like
 from extensor.errors import value_error
 from extensor.op import Array, op
@@ -18,7 +19,6 @@ from extensor.ops.joining import concatenate, stack
 from extensor.ops.matrix import matmul
 from extensor.ops.movement import swapaxes
 from extensor.ops.selection import where
-from extensor.shapes import Shape, Shapes, count
 from extensor.tensor import Tensor
 
 Nonlinearity = Literal["tanh", "relu"]

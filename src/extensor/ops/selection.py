@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from extensor.arrays.dtypes import bool_
+from extensor.arrays.shapes import Shape, broadcast
 from extensor.creation import zeros_like
-from extensor.dtypes import bool_
 from extensor.errors import type_error
 from extensor.op import Array, Indices, op
 from extensor.ops.broadcasting import reduce_to_shape
-from extensor.shapes import Shape, broadcast
 from extensor.tensor import Tensor
 
 

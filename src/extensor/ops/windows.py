@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 from itertools import product
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from extensor.arrays import set_at
+from extensor.arrays.shapes import Shape
+from extensor.arrays.supplement import set_at
 from extensor.errors import type_error, value_error
-from extensor.shapes import Shape
 
 if TYPE_CHECKING:
     from extensor.op import Op

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from extensor import changes, engine, tape
-from extensor.dtypes import float64, get_default_dtype
+from extensor.arrays.dtypes import float64, get_default_dtype
 from extensor.errors import value_error
 from extensor.errors.explanation import checked
 from extensor.optim.update import Parameters, Update, tensors_in

@@ -7,7 +7,7 @@ from math import sqrt
 from typing import Any
 
 from extensor import engine, tape
-from extensor.dtypes import float32, is_half
+from extensor.arrays.dtypes import float32, is_half
 from extensor.errors import shown, type_error, value_error
 from extensor.errors.explanation import explaining
 from extensor.optim.optimizer import Group, Optimizer, Params

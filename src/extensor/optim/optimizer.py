@@ -9,7 +9,7 @@ from typing import Any, ClassVar, NamedTuple, TypeVar, overload
 import numpy as np
 
 from extensor import changes, engine, tape
-from extensor.dtypes import is_floating
+from extensor.arrays.dtypes import is_floating
 from extensor.errors import shown, type_error, value_error
 from extensor.errors.expectations import wanted_by
 from extensor.errors.explanation import explaining, wrap_constructor

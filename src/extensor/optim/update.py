@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from extensor import engine, storage
-from extensor.dtypes import float32, is_floating, is_half
+from extensor import engine
+from extensor.arrays import storage
+from extensor.arrays.dtypes import float32, is_floating, is_half
 from extensor.errors import marked, shown, type_error, value_error
 from extensor.errors.expectations import is_number
 from extensor.tensor import Tensor, to_array, wrap

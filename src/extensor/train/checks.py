@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from extensor.arrays.dtypes import get_default_dtype, is_floating
 from extensor.data.dataset import ArrayDataset
 from extensor.data.folder import ImageFolder
 from extensor.data.loader import DataLoader
-from extensor.dtypes import get_default_dtype, is_floating
 from extensor.errors import arguments, type_error, value_error
 from extensor.nn.module import Module
 from extensor.optim import EMA, Optimizer

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from extensor import entries
-from extensor.dtypes import is_floating
+from extensor.arrays.dtypes import is_floating
 from extensor.errors import arguments, type_error, value_error
 from extensor.ops import cross_entropy
 from extensor.tape import no_grad

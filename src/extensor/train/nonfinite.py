@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from extensor import engine
-from extensor.dtypes import is_floating
+from extensor.arrays.dtypes import is_floating
 from extensor.nn.module import Module
 from extensor.rule import Rule
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from extensor import entries, random
 from extensor.amp import GradScaler, autocast
-from extensor.dtypes import DType, as_dtype, float16
+from extensor.arrays.dtypes import DType, as_dtype, float16
 from extensor.errors import arguments, type_error, value_error
 from extensor.io.tree import is_plain
 from extensor.nn.module import Module

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from extensor import entries, random
-from extensor.dtypes import DType
+from extensor.arrays.dtypes import DType
 from extensor.errors import arguments, type_error, value_error
 from extensor.io.paths import as_path, make_folder
 from extensor.io.state import DamagedFileError, load
