@@ -15,8 +15,8 @@ from op_cases import CASES
 
 import extensor as ex
 from extensor.arrays import dtypes
-from extensor.op import OPS
-from extensor.tensor import Tensor
+from extensor.core.op import OPS
+from extensor.core.tensor import Tensor
 
 pytestmark = pytest.mark.filterwarnings("ignore:You are comparing a array_api_strict dtype")
 _first: dict[str, Case] = {}

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import extensor as ex
-from extensor import changes, tape
+from extensor.core import changes, tape
 from extensor.function import Function
 
 

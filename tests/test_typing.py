@@ -21,11 +21,11 @@ from calls import arrays_of, call, flat, hand_arguments
 from op_cases import CASES
 
 import extensor as ex
+from extensor.core.op import OPS
+from extensor.core.tensor import Tensor
 from extensor.errors.expectations import wanted_by
 from extensor.errors.names import Elsewhere
-from extensor.op import OPS
 from extensor.ops import methods
-from extensor.tensor import Tensor
 
 ROOT = Path(__file__).parents[1]
 SCRIPTS = ROOT / "tests" / "typing"
@@ -269,7 +269,9 @@ def _tensors(x: Any) -> Any:
 
 
 def _text(annotation: Any) -> str:
-    return "Tensor" if annotation is Tensor else str(annotation).replace("extensor.tensor.", "")
+    return (
+        "Tensor" if annotation is Tensor else str(annotation).replace("extensor.core.tensor.", "")
+    )
 
 
 def _is(value: Any, annotation: Any) -> bool:

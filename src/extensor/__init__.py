@@ -23,7 +23,7 @@ from extensor.arrays.dtypes import (
     uint64,
 )
 from extensor.checkpoint import checkpoint
-from extensor.creation import (
+from extensor.core.creation import (
     arange,
     asarray,
     empty,
@@ -39,10 +39,20 @@ from extensor.creation import (
     zeros,
     zeros_like,
 )
+from extensor.core.op import OPS
+from extensor.core.tape import (
+    backward,
+    detect_anomaly,
+    enable_grad,
+    grad,
+    gradient_eps,
+    is_grad_enabled,
+    no_grad,
+)
+from extensor.core.tensor import Tensor, tensor
 from extensor.errors import names
 from extensor.function import Function
 from extensor.functional import hessian, jacobian, jvp, vjp
-from extensor.op import OPS
 from extensor.ops import *  # noqa: F403
 from extensor.ops import __all__ as _op_names
 from extensor.settings import (
@@ -53,16 +63,6 @@ from extensor.settings import (
     set_num_threads,
     trim_memory,
 )
-from extensor.tape import (
-    backward,
-    detect_anomaly,
-    enable_grad,
-    grad,
-    gradient_eps,
-    is_grad_enabled,
-    no_grad,
-)
-from extensor.tensor import Tensor, tensor
 
 if TYPE_CHECKING:
     from numpy import dtype as _dtype

@@ -8,13 +8,13 @@ from contextlib import ContextDecorator
 from math import isfinite
 from typing import Any
 
-from extensor import changes, engine, entries, precision, tape
 from extensor.arrays.dtypes import DType, as_dtype, bfloat16, is_bfloat16, is_half
+from extensor.core import changes, door, entries, precision, tape
+from extensor.core.tensor import Tensor
 from extensor.errors import shown, type_error, value_error
 from extensor.errors.explanation import checked, explaining
 from extensor.optim.clipping import gradients_of, multiply_gradients, norm_of
 from extensor.optim.optimizer import Optimizer
-from extensor.tensor import Tensor
 
 __all__ = ["GradScaler", "autocast"]
 
@@ -60,7 +60,7 @@ _said: list[bool] = []
 
 
 def _say_once_where_it_is_not_faster(dtype: DType) -> None:
-    has_units = engine.multiplies_bfloat16() and is_bfloat16(dtype)
+    has_units = door.multiplies_bfloat16() and is_bfloat16(dtype)
     if not has_units and not _said:
         _said.append(True)
         warnings.warn(

@@ -7,11 +7,11 @@ from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
-from extensor import precision, tape
+from extensor.core import precision, tape
+from extensor.core.tensor import Tensor, wrap
 from extensor.errors import value_error
 from extensor.errors.explanation import explaining
 from extensor.generator import noted_draws, repeated_draws
-from extensor.tensor import Tensor, wrap
 
 P = ParamSpec("P")
 R = TypeVar("R")

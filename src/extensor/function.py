@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeVar
 
 import numpy as np
 
-from extensor import changes, tape
 from extensor.arrays.dtypes import is_floating
+from extensor.core import changes, tape
+from extensor.core.tensor import Tensor, to_array, wrap
 from extensor.errors import value_error
-from extensor.tensor import Tensor, to_array, wrap
 
 if TYPE_CHECKING:
     P = ParamSpec("P")

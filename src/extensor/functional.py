@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from extensor import tape
 from extensor.arrays.dtypes import is_floating
+from extensor.core import tape
+from extensor.core.op import OPS
+from extensor.core.tensor import Tensor, to_array, wrap
 from extensor.errors import type_error, value_error
 from extensor.errors.explanation import explaining
-from extensor.op import OPS
-from extensor.tensor import Tensor, to_array, wrap
 
 if TYPE_CHECKING:
     from extensor.typing import TensorLike

@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from extensor import engine
 from extensor.arrays.dtypes import float64, uint64
 from extensor.arrays.shapes import Shape, count
+from extensor.core import door
 
 WORD = 2**32 - 1
 LIMIT = 2**64
@@ -54,15 +54,15 @@ def _draws(seed: int, stream: int, block: int, n: int) -> Any:
 
 def _fill(formula: Callable[..., Any]) -> Callable[..., Any]:
     """A fill through the one door: the kernel of the formula's name, else the formula."""
-    kernel = engine.kernel(formula.__name__)
+    kernel = door.kernel(formula.__name__)
 
     @wraps(formula)
     def fill(*attributes: Any) -> Any:
         if kernel is not None:
-            result = engine.run(kernel, (), attributes)
+            result = door.run(kernel, (), attributes)
             if result is not NotImplemented:
                 return result
-        return engine.run(formula, (), attributes)
+        return door.run(formula, (), attributes)
 
     return fill
 

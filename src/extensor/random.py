@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from extensor import engine
 from extensor.arrays.dtypes import (
     DType,
     as_dtype,
@@ -34,6 +33,8 @@ from extensor.arrays.dtypes import (
     uint64,
 )
 from extensor.arrays.shapes import Shape, count, target
+from extensor.core import door
+from extensor.core.tensor import Tensor, to_array, wrap
 from extensor.errors import type_error, value_error
 from extensor.errors.explanation import explaining
 from extensor.generator import (
@@ -53,7 +54,6 @@ from extensor.philox import (
     random_normal,
     random_uniform,
 )
-from extensor.tensor import Tensor, to_array, wrap
 
 if TYPE_CHECKING:
     from extensor.typing import TensorLike
@@ -242,7 +242,7 @@ def bernoulli(
             "bernoulli", "p must broadcast to shape", p_shape=chances.shape, shape=sizes
         )
     bits = drawn("bernoulli", generator, random_bits, sizes, uint32)
-    return _tensor(engine.run(_below, [bits, wide], []), as_dtype(dtype, "bernoulli"))
+    return _tensor(door.run(_below, [bits, wide], []), as_dtype(dtype, "bernoulli"))
 
 
 def _coins(p: float, shape: Any, dtype: DType, generator: Generator | None) -> Tensor:
@@ -305,7 +305,7 @@ def choice(
         interval = _interval("choice", 0.0, 1.0, float64)
         fractions = drawn("choice", generator, random_uniform, needed, float64, *interval)
         select = _with_replacement if replace else _without_replacement
-        found = engine.run(select, [chances, fractions], [])[:number]
+        found = door.run(select, [chances, fractions], [])[:number]
     elif not replace:
         found = _order("choice", size, generator)[:number]
     else:
@@ -314,24 +314,24 @@ def choice(
     return indices if values is None else values[indices]
 
 
-@engine.exact_formula
+@door.exact_formula
 def _below(xp: Any, bits: Any, chances: Any) -> Any:
     return xp.astype(bits, xp.float64) < chances * 2.0**32
 
 
-@engine.exact_formula
+@door.exact_formula
 def _sorted(xp: Any, keys: Any) -> Any:
     return xp.argsort(keys, stable=True)
 
 
-@engine.exact_formula
+@door.exact_formula
 def _with_replacement(xp: Any, chances: Any, fractions: Any) -> Any:
     # The sums end in exactly 1, so no fraction lies beyond them, nor any on a chance of 0.
     sums = xp.cumsum(chances)
     return xp.searchsorted(sums / sums[-1:], fractions, side="right")
 
 
-@engine.exact_formula
+@door.exact_formula
 def _without_replacement(xp: Any, chances: Any, fractions: Any) -> Any:
     # Exponential waiting times: the first to come is each in proportion to its chance, and so on.
     with np.errstate(divide="ignore"):
@@ -342,7 +342,7 @@ def _without_replacement(xp: Any, chances: Any, fractions: Any) -> Any:
 def _order(op: str, size: int, generator: Generator | None) -> Any:
     """A random order of ``size`` things: that of random keys of 64 bits, one for each."""
     keys = drawn(op, generator, random_integers, (size,), uint64, 0, LIMIT - 1)
-    return engine.run(_sorted, [keys], [])
+    return door.run(_sorted, [keys], [])
 
 
 def _chances(p: Any, size: int) -> Any:

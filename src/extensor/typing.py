@@ -16,8 +16,8 @@ from typing import Any, Protocol, SupportsIndex, TypeAlias, TypeVar
 
 import numpy as np
 
+from extensor.core.tensor import Tensor
 from extensor.ops.loss import Reduction
-from extensor.tensor import Tensor
 
 __all__ = [
     "DTypeLike",

@@ -8,9 +8,9 @@ import numpy as np
 
 from extensor import random
 from extensor.arrays import storage
+from extensor.core.tensor import to_array
 from extensor.errors import arguments, value_error
 from extensor.generator import Generator
-from extensor.tensor import to_array
 
 
 class Dataset(Protocol):

@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from extensor import entries
+from extensor.core import entries
+from extensor.core.tensor import Tensor, to_array, wrap
 from extensor.data.dataset import BatchDataset, Dataset
 from extensor.data.samplers import RandomSampler, Sampler, SequentialSampler, is_sampler
 from extensor.errors import arguments, type_error, value_error
@@ -17,7 +18,6 @@ from extensor.errors.explanation import explaining
 from extensor.generator import Generator, default_generator
 from extensor.philox import LIMIT
 from extensor.random import randint
-from extensor.tensor import Tensor, to_array, wrap
 
 Batch = tuple[Any, ...]
 Transform = Callable[[Batch, Generator], Batch]

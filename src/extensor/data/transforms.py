@@ -13,7 +13,7 @@ import numpy as np
 
 from extensor import random
 from extensor.arrays.dtypes import float32, is_floating
-from extensor.creation import one_hot
+from extensor.core.creation import one_hot
 from extensor.errors import arguments, value_error
 from extensor.generator import Generator
 

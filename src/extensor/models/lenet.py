@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from extensor import nn
+from extensor.core.tensor import Tensor
 from extensor.errors import arguments
-from extensor.tensor import Tensor
 
 _SMALLEST = 4
 

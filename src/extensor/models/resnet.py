@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from extensor import nn
 from extensor.arrays.shapes import target
+from extensor.core.tensor import Tensor
 from extensor.errors import arguments, value_error
 from extensor.nn.recurrent import MOST_LAYERS
 from extensor.ops import flatten
-from extensor.tensor import Tensor
 
 
 def _conv3x3(channels: int, out_channels: int, stride: int = 1) -> nn.Conv2d:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from extensor.arrays.dtypes import DType, bool_, is_floating
 from extensor.arrays.shapes import Shape
-from extensor.creation import asarray, empty, ones
+from extensor.core.creation import asarray, empty, ones
+from extensor.core.tensor import Tensor
 from extensor.errors import type_error, value_error
 from extensor.errors.keywords import DEVICE, also_takes
 from extensor.nn import init
@@ -25,7 +26,6 @@ from extensor.ops import (
     tril,
     where,
 )
-from extensor.tensor import Tensor
 
 if TYPE_CHECKING:
     from extensor.typing import DTypeLike, TensorLike

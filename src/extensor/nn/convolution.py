@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from extensor.arrays.dtypes import DType
 from extensor.arrays.shapes import Shape
-from extensor.creation import asarray, empty
+from extensor.core.creation import asarray, empty
+from extensor.core.tensor import Tensor
 from extensor.errors import value_error
 from extensor.errors.keywords import DEVICE, also_takes
 from extensor.nn.inputs import in_dtype_of
@@ -17,7 +18,6 @@ from extensor.nn.parameter import Parameter
 from extensor.ops import conv1d, conv2d, conv_transpose1d, conv_transpose2d, pad
 from extensor.ops.convolution import Padding
 from extensor.ops.windows import Ints
-from extensor.tensor import Tensor
 
 if TYPE_CHECKING:
     from extensor.typing import TensorLike

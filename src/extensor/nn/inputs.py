@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from extensor.arrays.dtypes import is_floating
+from extensor.core.tape import mode
+from extensor.core.tensor import Tensor
 from extensor.errors import type_error
-from extensor.tape import mode
-from extensor.tensor import Tensor
 
 if TYPE_CHECKING:
     from extensor.nn.module import Module

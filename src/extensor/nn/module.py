@@ -8,9 +8,11 @@ from collections.abc import Callable, Iterator, Mapping
 from reprlib import recursive_repr
 from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeVar
 
-from extensor import changes
 from extensor.arrays import dtypes
 from extensor.arrays.dtypes import DType, as_dtype, is_floating
+from extensor.core import changes
+from extensor.core.handle import HookHandle
+from extensor.core.tensor import Tensor, forget_gradients
 from extensor.errors import arguments, is_ours, shown, type_error, value_error
 from extensor.errors.explanation import (
     FAILURES,
@@ -20,7 +22,6 @@ from extensor.errors.explanation import (
     wrap_constructor,
 )
 from extensor.errors.names import CPU
-from extensor.handle import HookHandle
 from extensor.nn import state
 from extensor.nn.hooks import Hooks, call_with_hooks
 from extensor.nn.parameter import Parameter
@@ -28,7 +29,6 @@ from extensor.nn.paths import add_to_path
 from extensor.nn.state import KeyDifference
 from extensor.nn.summary import Summary, summarize
 from extensor.ops.casting import cast
-from extensor.tensor import Tensor, forget_gradients
 
 if TYPE_CHECKING:
     from extensor.typing import TensorLike

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from extensor.arrays.dtypes import DType
 from extensor.arrays.shapes import target
-from extensor.creation import asarray, ones, zeros
+from extensor.core.creation import asarray, ones, zeros
+from extensor.core.tensor import Tensor
 from extensor.errors import value_error
 from extensor.errors.keywords import DEVICE, also_takes
 from extensor.nn.inputs import in_dtype_of
@@ -22,7 +23,6 @@ from extensor.ops import (
     squeeze,
     unsqueeze,
 )
-from extensor.tensor import Tensor
 
 if TYPE_CHECKING:
     from extensor.typing import TensorLike

@@ -9,15 +9,15 @@ import numpy as np
 
 from extensor.arrays import error_function, supplement
 from extensor.arrays.shapes import Shape, Shapes, axis_or_none, count, same
-from extensor.creation import zeros_like
+from extensor.core.creation import zeros_like
+from extensor.core.op import Array, op
+from extensor.core.tensor import Tensor
 from extensor.errors import type_error, value_error
-from extensor.op import Array, op
 from extensor.ops.broadcasting import reduce_to_shape
 from extensor.ops.chain import chain_rule
 from extensor.ops.exponential import exp
 from extensor.ops.selection import where
 from extensor.ops.special import normal_cdf, normal_pdf
-from extensor.tensor import Tensor
 
 
 def to_zero(x: Any, *_: Any) -> Any:

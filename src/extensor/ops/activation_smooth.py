@@ -6,14 +6,14 @@ from typing import Any
 
 from extensor.arrays import supplement
 from extensor.arrays.shapes import Shape, Shapes, axis_index, same
+from extensor.core.op import Array, op
+from extensor.core.tensor import Tensor
 from extensor.errors import value_error
-from extensor.op import Array, op
 from extensor.ops.activation import sigmoid, tanh, to_zero
 from extensor.ops.chain import chain_divide, chain_rule
 from extensor.ops.exponential import exp
 from extensor.ops.joining import concatenate, split
 from extensor.ops.selection import where
-from extensor.tensor import Tensor
 
 # Klambauer et al. 2017: with these two, mean 0 and variance 1 are a fixed point of the network.
 SELU_ALPHA = 1.6732632423543772

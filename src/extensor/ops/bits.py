@@ -6,8 +6,8 @@ from typing import Any
 
 from extensor.arrays.dtypes import is_floating
 from extensor.arrays.shapes import broadcast, same
+from extensor.core.op import Array, op
 from extensor.errors import type_error
-from extensor.op import Array, op
 
 
 def _check_bits(name: str, *arrays: Any) -> None:

@@ -7,10 +7,10 @@ from typing import Any
 
 from extensor.arrays.shapes import Shape, Shapes, broadcast, target
 from extensor.arrays.supplement import in_c_order
+from extensor.core.op import Array, op
+from extensor.core.tensor import Tensor
 from extensor.errors import value_error
 from extensor.errors.explanation import explaining
-from extensor.op import Array, op
-from extensor.tensor import Tensor
 
 
 @explaining

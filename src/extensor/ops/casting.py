@@ -8,8 +8,8 @@ import numpy as np
 
 from extensor.arrays.dtypes import DType, as_dtype
 from extensor.arrays.shapes import same
-from extensor.op import Array, op
-from extensor.tensor import Tensor
+from extensor.core.op import Array, op
+from extensor.core.tensor import Tensor
 
 
 def _check_dtype(name: str, x: Any, dtype: DType) -> None:

@@ -9,9 +9,9 @@ from __future__ import annotations
 from typing import Any
 
 from extensor.arrays.shapes import broadcast, same
-from extensor.op import Array, op
+from extensor.core.op import Array, op
+from extensor.core.tensor import Tensor
 from extensor.ops.broadcasting import reduce_to_shape
-from extensor.tensor import Tensor
 
 
 @op(kernel="chain_rule", shape=broadcast, floats=True)

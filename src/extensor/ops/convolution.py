@@ -12,8 +12,9 @@ from typing import Any, Literal
 from extensor.arrays.dtypes import bool_
 from extensor.arrays.shapes import Shape, Shapes, count
 from extensor.arrays.supplement import in_c_order
+from extensor.core.op import Array, op
+from extensor.core.tensor import Tensor
 from extensor.errors import type_error, value_error
-from extensor.op import Array, op
 from extensor.ops.movement import squeeze, unsqueeze
 from extensor.ops.windows import (
     Ints,
@@ -29,7 +30,6 @@ from extensor.ops.windows import (
     rule_of_one,
     unfolded,
 )
-from extensor.tensor import Tensor
 
 Padding = Ints | Literal["same", "valid"]
 WEIGHT = {

@@ -11,12 +11,12 @@ from typing import Any, NamedTuple
 from extensor.arrays.dtypes import bool_
 from extensor.arrays.shapes import Shape, Shapes
 from extensor.arrays.supplement import as_factor, in_c_order
-from extensor.creation import eye, zeros_like
+from extensor.core.creation import eye, zeros_like
+from extensor.core.op import Arrays, op
+from extensor.core.tensor import Tensor
 from extensor.errors import type_error, value_error
-from extensor.op import Arrays, op
 from extensor.ops.broadcasting import broadcast_to
 from extensor.ops.selection import where
-from extensor.tensor import Tensor
 
 
 class Plan(NamedTuple):

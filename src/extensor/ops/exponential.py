@@ -6,9 +6,9 @@ from math import log as natural_log
 from typing import Any
 
 from extensor.arrays.shapes import same
-from extensor.op import Array, op
+from extensor.core.op import Array, op
+from extensor.core.tensor import Tensor
 from extensor.ops.chain import chain_divide, chain_rule, over
-from extensor.tensor import Tensor
 
 LN2 = natural_log(2)
 LN10 = natural_log(10)

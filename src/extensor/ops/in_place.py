@@ -12,12 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from extensor import _native, changes, tape
+from extensor import _native
 from extensor.arrays.dtypes import is_exact, is_floating
+from extensor.core import changes, tape
+from extensor.core.tensor import Tensor, is_recorded_in, to_array, wrap
 from extensor.errors import type_error, value_error
 from extensor.ops.indexing import At, check_updates
 from extensor.ops.indices import explained, plain, selected
-from extensor.tensor import Tensor, is_recorded_in, to_array, wrap
 
 _PLAIN_INDICES = (int, slice, type(...))
 _LARGE = 2.0**127  # below it, every number is finite as a float32

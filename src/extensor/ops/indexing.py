@@ -9,9 +9,10 @@ import numpy as np
 from extensor.arrays.dtypes import bool_, is_floating
 from extensor.arrays.shapes import Shape, Shapes, axis_index, axis_or_none, broadcast, count, target
 from extensor.arrays.supplement import add_at, along_axis, set_at
-from extensor.creation import zeros
+from extensor.core.creation import zeros
+from extensor.core.op import Array, Indices, op
+from extensor.core.tensor import Tensor, wrap
 from extensor.errors import type_error, value_error
-from extensor.op import Array, Indices, op
 from extensor.ops.broadcasting import reduce_to_shape
 from extensor.ops.indices import (
     Index,
@@ -24,7 +25,6 @@ from extensor.ops.indices import (
     selected,
 )
 from extensor.ops.selection import where
-from extensor.tensor import Tensor, wrap
 
 
 def _getitem(name: str, shapes: Shapes, index: Any) -> Shape:

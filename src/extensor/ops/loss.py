@@ -9,11 +9,11 @@ import numpy as np
 from extensor.arrays.dtypes import float32, is_half
 from extensor.arrays.shapes import Shape, Shapes, count
 from extensor.arrays.supplement import in_c_order
+from extensor.core.op import Array, op
+from extensor.core.tensor import Tensor, to_array, wrap
 from extensor.errors import value_error
-from extensor.op import Array, op
 from extensor.ops.chain import chain_rule
 from extensor.ops.rounding import clip, sign
-from extensor.tensor import Tensor, to_array, wrap
 
 Reduction = Literal["mean", "sum", "none"]
 REDUCTIONS = ("mean", "sum", "none")

@@ -8,8 +8,9 @@ import numpy as np
 
 from extensor.arrays import supplement
 from extensor.arrays.shapes import Shape, Shapes
+from extensor.core.op import Array, Indices, op
+from extensor.core.tensor import Tensor
 from extensor.errors import value_error
-from extensor.op import Array, Indices, op
 from extensor.ops.activation import sigmoid
 from extensor.ops.activation_smooth import softplus
 from extensor.ops.arithmetic import maximum, power
@@ -17,7 +18,6 @@ from extensor.ops.chain import chain_divide, chain_rule, lift
 from extensor.ops.exponential import log, log1p
 from extensor.ops.loss import Reduction, as_weight, paired, reduce, spread, weighted
 from extensor.ops.selection import where
-from extensor.tensor import Tensor
 
 # As PyTorch: the logarithm of a probability of 0 counts as -100, and p * (1 - p) as at least 1e-12.
 LEAST_LOG = -100.0

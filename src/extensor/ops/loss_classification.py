@@ -9,9 +9,10 @@ import numpy as np
 from extensor.arrays.dtypes import bool_, int64, is_floating
 from extensor.arrays.shapes import Shape, Shapes, with_axes
 from extensor.arrays.supplement import gated, in_c_order
-from extensor.creation import zeros
+from extensor.core.creation import zeros
+from extensor.core.op import Array, Indices, Target, op
+from extensor.core.tensor import Tensor
 from extensor.errors import shown, type_error, value_error
-from extensor.op import Array, Indices, Target, op
 from extensor.ops.activation import log_softmax, softmax
 from extensor.ops.broadcasting import broadcast_to
 from extensor.ops.chain import chain_divide, chain_rule
@@ -27,7 +28,6 @@ from extensor.ops.loss import (
     spread,
 )
 from extensor.ops.selection import where
-from extensor.tensor import Tensor
 
 
 def _class_axis(shape: Shape) -> int:

@@ -9,15 +9,15 @@ import numpy as np
 
 from extensor.arrays.shapes import Shape, Shapes
 from extensor.arrays.supplement import in_c_order
+from extensor.core.op import Array, Indices, op
+from extensor.core.tensor import Tensor
 from extensor.errors import value_error
-from extensor.op import Array, Indices, op
 from extensor.ops.arithmetic import power
 from extensor.ops.chain import chain_divide, chain_rule, lift
 from extensor.ops.exponential import sqrt
 from extensor.ops.loss import Reduction, reduce, reduced_shape, spread
 from extensor.ops.rounding import abs, sign
 from extensor.ops.selection import where
-from extensor.tensor import Tensor
 
 # A vector shorter than this counts as this long: what PyTorch makes of a vector of zeros.
 LEAST_LENGTH = 1e-6

@@ -14,9 +14,9 @@ from extensor.arrays.shapes import (
     count,
     target,
 )
+from extensor.core.op import Array, op
+from extensor.core.tensor import Tensor
 from extensor.errors import type_error, value_error
-from extensor.op import Array, op
-from extensor.tensor import Tensor
 
 Axis = int | tuple[int, ...] | None
 

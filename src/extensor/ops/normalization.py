@@ -10,13 +10,13 @@ import numpy as np
 from extensor.arrays.dtypes import get_default_dtype, is_floating
 from extensor.arrays.shapes import Shape, Shapes, count, target
 from extensor.arrays.supplement import in_c_order
+from extensor.core.op import Array, op
+from extensor.core.tensor import Tensor
 from extensor.errors import value_error
-from extensor.op import Array, op
 from extensor.ops.broadcasting import reduce_to_shape
 from extensor.ops.chain import chain_rule
 from extensor.ops.exponential import rsqrt
 from extensor.ops.reduction import mean, reduced_count
-from extensor.tensor import Tensor
 
 
 def moments(xp: Any, x: Any, axes: Shape) -> tuple[Any, Any, Any]:

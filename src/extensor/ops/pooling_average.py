@@ -11,9 +11,10 @@ import numpy as np
 from extensor.arrays.dtypes import is_floating
 from extensor.arrays.shapes import Shape, Shapes, target
 from extensor.arrays.supplement import set_at
-from extensor.creation import asarray, zeros
+from extensor.core.creation import asarray, zeros
+from extensor.core.op import Array, op
+from extensor.core.tensor import Tensor
 from extensor.errors import type_error, value_error
-from extensor.op import Array, op
 from extensor.ops.indexing import place, take
 from extensor.ops.movement import squeeze, unsqueeze
 from extensor.ops.pooling import pooled, sliding, spread
@@ -27,7 +28,6 @@ from extensor.ops.windows import (
     of_one,
     overlaps,
 )
-from extensor.tensor import Tensor
 
 Sizes = int | Sequence[int | None] | None
 

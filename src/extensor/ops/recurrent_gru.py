@@ -10,8 +10,9 @@ from typing import Any
 from extensor.arrays import supplement
 from extensor.arrays.shapes import Shape, Shapes
 from extensor.arrays.supplement import as_factor
-from extensor.creation import zeros_like
-from extensor.op import Array, op
+from extensor.core.creation import zeros_like
+from extensor.core.op import Array, op
+from extensor.core.tensor import Tensor
 from extensor.ops.activation import sigmoid, tanh
 from extensor.ops.chain import chain_rule
 from extensor.ops.joining import concatenate, split, stack
@@ -24,7 +25,6 @@ from extensor.ops.recurrent import (
     to_bias,
     to_weight,
 )
-from extensor.tensor import Tensor
 
 
 def _gru_shape(name: str, shapes: Shapes) -> Shape:

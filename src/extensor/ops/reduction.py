@@ -18,13 +18,13 @@ from extensor.arrays.shapes import (
     with_axes,
 )
 from extensor.arrays.supplement import in_c_order
-from extensor.creation import ones, zeros_like
-from extensor.op import Array, op
+from extensor.core.creation import ones, zeros_like
+from extensor.core.op import Array, op
+from extensor.core.tensor import Tensor
 from extensor.ops.arrangement import flip
 from extensor.ops.broadcasting import broadcast_to
 from extensor.ops.chain import chain_rule
 from extensor.ops.movement import permute
-from extensor.tensor import Tensor
 
 Axis = int | tuple[int, ...] | None
 

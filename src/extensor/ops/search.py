@@ -13,7 +13,7 @@ from extensor.arrays.shapes import (
     reduced,
     reduced_nonempty,
 )
-from extensor.op import Array, op
+from extensor.core.op import Array, op
 from extensor.ops.reduction import Axis
 
 

@@ -6,11 +6,11 @@ from typing import Any
 
 from extensor.arrays.dtypes import bool_
 from extensor.arrays.shapes import Shape, broadcast
-from extensor.creation import zeros_like
+from extensor.core.creation import zeros_like
+from extensor.core.op import Array, Indices, op
+from extensor.core.tensor import Tensor
 from extensor.errors import type_error
-from extensor.op import Array, Indices, op
 from extensor.ops.broadcasting import reduce_to_shape
-from extensor.tensor import Tensor
 
 
 def _check_condition(name: str, cond: Any, a: Any, b: Any) -> None:

@@ -8,11 +8,11 @@ import numpy as np
 
 from extensor.arrays import supplement
 from extensor.arrays.shapes import Shape, Shapes, axis_index, axis_or_none
-from extensor.creation import zeros
+from extensor.core.creation import zeros
+from extensor.core.op import Array, op
+from extensor.core.tensor import Tensor
 from extensor.errors import type_error, value_error
-from extensor.op import Array, op
 from extensor.ops.indexing import scatter_add
-from extensor.tensor import Tensor
 
 
 def _line(shape: Shape) -> Shape:

@@ -7,10 +7,10 @@ from typing import Any
 
 from extensor.arrays import error_function
 from extensor.arrays.shapes import same
-from extensor.op import Array, op
+from extensor.core.op import Array, op
+from extensor.core.tensor import Tensor
 from extensor.ops.chain import chain_rule
 from extensor.ops.exponential import exp
-from extensor.tensor import Tensor
 
 
 @op(kernel="erf", shape=same, floats=True)

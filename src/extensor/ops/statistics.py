@@ -9,9 +9,10 @@ import numpy as np
 
 from extensor.arrays.shapes import Shape, Shapes, axis_indices, reduced, with_axes
 from extensor.arrays.supplement import in_c_order
-from extensor.creation import ones_like, zeros_like
+from extensor.core.creation import ones_like, zeros_like
+from extensor.core.op import Array, op
+from extensor.core.tensor import Tensor
 from extensor.errors import value_error
-from extensor.op import Array, op
 from extensor.ops.arithmetic import power
 from extensor.ops.chain import chain_rule
 from extensor.ops.exponential import exp
@@ -25,7 +26,6 @@ from extensor.ops.reduction import (
 )
 from extensor.ops.rounding import abs, sign
 from extensor.ops.selection import where
-from extensor.tensor import Tensor
 
 
 def _one_over_freedom(input_shape: Shape, axis: Axis, ddof: float) -> float:

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from math import sqrt
 from typing import Any
 
-from extensor import engine, tape
 from extensor.arrays.dtypes import float32, is_half
+from extensor.core import door, tape
+from extensor.core.tensor import Tensor, wrap
 from extensor.errors import shown, type_error, value_error
 from extensor.errors.explanation import explaining
 from extensor.optim.optimizer import Group, Optimizer, Params
 from extensor.optim.update import assign
-from extensor.tensor import Tensor, wrap
 
 COEFFICIENTS = (3.4445, -4.775, 2.0315)
 _MOST_STEPS = 100  # far more than any that helps, as in PyTorch
@@ -72,7 +72,7 @@ class _Move:
                 )
                 rate = lr * _RATES[adjust](*parameter.shape)
                 moved = p * (1 - lr * weight_decay) - rate * move
-                engine.run(assign, ([parameter, velocity], [moved._array, v._array]), ())
+                door.run(assign, ([parameter, velocity], [moved._array, v._array]), ())
 
 
 def _wide(array: Any) -> Tensor:

@@ -8,15 +8,15 @@ from typing import Any, ClassVar, NamedTuple, TypeVar, overload
 
 import numpy as np
 
-from extensor import changes, engine, tape
 from extensor.arrays.dtypes import is_floating
+from extensor.core import changes, door, tape
+from extensor.core.tensor import Tensor, forget_gradients
 from extensor.errors import shown, type_error, value_error
 from extensor.errors.expectations import wanted_by
 from extensor.errors.explanation import explaining, wrap_constructor
 from extensor.optim import states
 from extensor.optim.states import History
 from extensor.optim.update import state_like
-from extensor.tensor import Tensor, forget_gradients
 
 Group = dict[str, Any]
 Params = Iterable[Tensor | Group]
@@ -140,7 +140,7 @@ class Optimizer:
             zip(self._histories, given, jobs, strict=True)
         ):
             attributes = self._attributes(history.group, history.count + 1)
-            if engine.run(kernel, lists, (*attributes, *job)) is NotImplemented:
+            if door.run(kernel, lists, (*attributes, *job)) is NotImplemented:
                 return self._histories[number:]
             history.count += 1
             changes.mark_all(lists[0], tape.mode.anomaly)

@@ -10,16 +10,17 @@ from typing import Any
 
 import numpy as np
 
-from extensor import entries, random
+from extensor import random
 from extensor.arrays.dtypes import DType
+from extensor.core import entries
+from extensor.core.tape import no_grad
+from extensor.core.tensor import Tensor
 from extensor.errors import arguments, type_error, value_error
 from extensor.io.paths import as_path, make_folder
 from extensor.io.state import DamagedFileError, load
 from extensor.nn.module import Module
 from extensor.ops import concatenate
 from extensor.optim import EMA, Optimizer, ReduceLROnPlateau
-from extensor.tape import no_grad
-from extensor.tensor import Tensor
 from extensor.train.callback import Callback, monitored
 from extensor.train.callbacks import GradientHealth
 from extensor.train.checkpoints import Checkpoints

@@ -12,9 +12,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from extensor.arrays.dtypes import DType, float32, is_half
-from extensor.kinds import Indices
-from extensor.tape import mode
-from extensor.tensor import Tensor
+from extensor.core.kinds import Indices
+from extensor.core.tape import mode
+from extensor.core.tensor import Tensor
 
 SHORT = frozenset(
     """

@@ -1,7 +1,7 @@
 """The one door: every array computation of the library passes through :func:`run`.
 
 Kernels are chosen here, and whatever watches computations (a profiler, a NaN tracer, a recorder of
-whole steps) stands here. The engine knows arrays and attributes; it knows nothing of tensors.
+whole steps) stands here. The door knows arrays and attributes; it knows nothing of tensors.
 """
 
 from __future__ import annotations

@@ -15,10 +15,10 @@ from extensor.arrays.dtypes import (
     is_numeric_scalar,
     promote,
 )
+from extensor.core.kinds import Array, Arrays, Indices, Target
+from extensor.core.tensor import Tensor, to_array, wrap
 from extensor.errors import type_error, value_error
 from extensor.errors.names import Size
-from extensor.kinds import Array, Arrays, Indices, Target
-from extensor.tensor import Tensor, to_array, wrap
 
 _SCALARS = (bool, int, float, Size)
 

@@ -12,17 +12,18 @@ import inspect
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, TypeVar, overload
 
-from extensor import _native, engine, precision, tape
+from extensor import _native
 from extensor.arrays.dtypes import is_floating
 from extensor.arrays.shapes import check_possible
-from extensor.binding import Parameters, dressed, guarded, reordered
+from extensor.core import door, precision, tape
+from extensor.core.binding import Parameters, dressed, guarded, reordered
+from extensor.core.conversion import promoted, shape_of, unwrapped
+from extensor.core.kinds import Array, Arrays, Indices, Target, is_optional, kind_of
+from extensor.core.rule import Rule
+from extensor.core.tensor import Tensor, wrap
 from extensor.errors import type_error
-from extensor.kinds import Array, Arrays, Indices, Target, is_optional, kind_of
-from extensor.operands import promoted, shape_of, unwrapped
-from extensor.rule import Rule
-from extensor.tensor import Tensor, wrap
 
-__all__ = ["OPS", "Array", "Arrays", "Function", "Indices", "Op", "Rule", "Target", "op"]
+__all__ = ["OPS", "Array", "Arrays", "Indices", "Op", "OpFunction", "Rule", "Target", "op"]
 
 OPS: dict[str, Op] = {}
 P = ParamSpec("P")
@@ -31,7 +32,7 @@ R = TypeVar("R")
 Result_co = TypeVar("Result_co", covariant=True)
 
 
-class Function(Generic[P, Result_co]):
+class OpFunction(Generic[P, Result_co]):
     """How a type checker sees a public op: a function with a ``backward`` decorator."""
 
     op: Op
@@ -66,7 +67,7 @@ class Op:
     ) -> None:
         self.name = formula.__name__
         self.kernel_name = kernel
-        self.kernel = engine.kernel(kernel)
+        self.kernel = door.kernel(kernel)
         self.shape = shape
         self.check = check
         self.kinks = kinks
@@ -83,7 +84,7 @@ class Op:
             raise TypeError(f"{self.name}: array inputs must come before attributes")
         self.kinds = kinds[: self.arity]
         promoted = [i for i, kind in enumerate(self.kinds) if kind is not Indices]
-        self.formula = engine.formula(formula, promoted) if widen else engine.exact_formula(formula)
+        self.formula = door.formula(formula, promoted) if widen else door.exact_formula(formula)
         self.variadic = Arrays in self.kinds
         self.inputs = names[: self.arity]
         self.attributes = names[self.arity :]
@@ -155,9 +156,9 @@ class Op:
         """By the kernel, or where there is none or it declines, by the formula."""
         result = NotImplemented
         if self.kernel is not None:
-            result = engine.run(self.kernel, arrays, attributes)
+            result = door.run(self.kernel, arrays, attributes)
         if result is NotImplemented:
-            result = engine.run(self.formula, arrays, attributes)
+            result = door.run(self.formula, arrays, attributes)
         return result
 
     def finish(self, tensors: Sequence[Any], attributes: Sequence[Any], result: Any) -> Any:
@@ -205,16 +206,16 @@ class Op:
 @overload
 def op(
     *, arguments: Callable[P, Sequence[Any]], **options: Any
-) -> Callable[[Callable[..., Any]], Function[P, Tensor]]: ...
+) -> Callable[[Callable[..., Any]], OpFunction[P, Tensor]]: ...
 
 
 @overload
 def op(
     *, arguments: None = None, **options: Any
-) -> Callable[[Callable[Concatenate[Any, P], Any]], Function[P, Tensor]]: ...
+) -> Callable[[Callable[Concatenate[Any, P], Any]], OpFunction[P, Tensor]]: ...
 
 
-def op(**options: Any) -> Callable[[Callable[..., Any]], Function[..., Tensor]]:
+def op(**options: Any) -> Callable[[Callable[..., Any]], OpFunction[..., Tensor]]:
     """Define an op from its formula ``f(xp, *arrays, *attributes)``.
 
     ``kernel`` names a native kernel; ``shape(name, shapes, *attributes)`` gives the output's shape or

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from extensor.arrays.dtypes import is_exact, is_floating
+from extensor.core.tensor import Tensor, to_array
 from extensor.errors import type_error, value_error
-from extensor.tensor import Tensor, to_array
 
 _LIMIT = 2**63  # of a count
 

@@ -13,14 +13,15 @@ from collections.abc import Callable, Iterable, Sequence, Set
 from contextlib import ContextDecorator
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, overload
 
-from extensor import _native, changes
+from extensor import _native
+from extensor.core import changes
 from extensor.errors import shown, type_error, value_error
 from extensor.errors.expectations import wanted_by
 from extensor.errors.explanation import checked
 from extensor.errors.places import user_place
 
 if TYPE_CHECKING:
-    from extensor.tensor import Tensor
+    from extensor.core.tensor import Tensor
     from extensor.typing import TensorLike
 
 Hook = Callable[["Tensor"], "Tensor | None"]

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from extensor import tape
 from extensor.arrays import storage
 from extensor.arrays.dtypes import (
     DType,
@@ -20,9 +19,10 @@ from extensor.arrays.dtypes import (
     is_floating,
 )
 from extensor.arrays.shapes import check_possible, target
+from extensor.core import tape
+from extensor.core.tensor import Tensor, is_recorded_in, to_array, wrap
 from extensor.errors import shown, type_error, value_error
 from extensor.errors.explanation import checked, explaining
-from extensor.tensor import Tensor, is_recorded_in, to_array, wrap
 
 if TYPE_CHECKING:
     from extensor.typing import TensorLike
@@ -134,7 +134,7 @@ def full_like(
         fill_value = _number("full_like", fill_value, None)
     if isinstance(like, np.ndarray):
         return _made(storage.full(like.shape, fill_value, dtype), requires_grad)
-    from extensor.engine import namespace
+    from extensor.core.door import namespace
 
     filled = namespace(like).full_like(like, fill_value, dtype=dtype)
     return _made(filled, requires_grad)

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 from extensor.arrays.dtypes import is_numeric_scalar
+from extensor.core.kinds import kind_of
 from extensor.errors import is_ours, marked, type_error
 from extensor.errors.explanation import FAILURES, explained
 from extensor.errors.keywords import FUNCTIONS, without_defaults
 from extensor.errors.names import unknown_keyword
-from extensor.kinds import kind_of
 
 _MISSING = ...  # what the dispatcher takes for a required parameter
 # Attributes that a scalar of NumPy's reaches as it is, and inputs in another order.

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, SupportsIndex
 
 import numpy as np
 
-from extensor import _native, tape
+from extensor import _native
 from extensor.arrays import storage
 from extensor.arrays.dtypes import (
     DType,
@@ -24,10 +24,11 @@ from extensor.arrays.dtypes import (
     is_floating,
     supported,
 )
+from extensor.core import tape
+from extensor.core.handle import HookHandle
 from extensor.errors import marked, shown, type_error, value_error
 from extensor.errors.explanation import explaining
 from extensor.errors.names import Size
-from extensor.handle import HookHandle
 
 if TYPE_CHECKING:
     from extensor.ops.attached import Attached  # a stub of what ops/methods.py attaches

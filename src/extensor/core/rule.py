@@ -24,17 +24,18 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from extensor import _native, engine, tape
+from extensor import _native
 from extensor.arrays.dtypes import float32, is_floating, is_half
 from extensor.arrays.shapes import target
-from extensor.binding import Parameters, dressed, guarded
+from extensor.core import door, tape
+from extensor.core.binding import Parameters, dressed, guarded
+from extensor.core.conversion import as_tensor, shape_of, unwrapped
+from extensor.core.kinds import Array, Indices
+from extensor.core.tensor import Tensor, wrap
 from extensor.errors import shown, type_error, value_error
-from extensor.kinds import Array, Indices
-from extensor.operands import as_tensor, shape_of, unwrapped
-from extensor.tensor import Tensor, wrap
 
 if TYPE_CHECKING:
-    from extensor.op import Op
+    from extensor.core.op import Op
 
 # The order of ``Keep`` in native/python/dispatch.cpp.
 NATIVE_ROLES = ("tensor", "shape", "dtype", "output", "attribute")
@@ -51,7 +52,7 @@ class Rule:
             raise TypeError(f"{self.name}: the rule of {op.name} must be called {op.name}_backward")
         self.written = written
         self.kernel_name = kernel
-        self.kernel = engine.kernel(kernel)
+        self.kernel = door.kernel(kernel)
         self.parameters = Parameters(self.name, written)
         first, *self.names = self.parameters.names
         if first not in ("grad_output", "grad_outputs"):
@@ -212,7 +213,7 @@ class Rule:
             except AttributeError:  # an optional input that is None, or a list of tensors
                 arrays = [unwrapped(x) for x in arguments]
             try:
-                result = engine.run(self.kernel, arrays, () if self.single else (needs,))
+                result = door.run(self.kernel, arrays, () if self.single else (needs,))
             except ValueError:  # a shape that NumPy cannot make: the checks say so
                 result = NotImplemented
             if result is not NotImplemented:
