@@ -18,10 +18,11 @@ import pytest
 from scipy import stats
 
 import extensor as ex
-from extensor import philox, random
+from extensor import random
 from extensor.arrays.dtypes import bfloat16
 from extensor.core import door
-from extensor.random import Generator
+from extensor.random import Generator, philox
+from extensor.random.continuous import interval_of
 
 FLOATS = ["float16", "bfloat16", "float32", "float64"]
 INTEGERS = [f"{kind}{bits}" for kind in ("int", "uint") for bits in (8, 16, 32, 64)]
@@ -329,7 +330,7 @@ def test_uniform_stays_below_high(dtype: str, low: float, high: float) -> None:
 
 @pytest.mark.parametrize("dtype", FLOATS)
 def test_largest_fraction_stays_below_one(dtype: str) -> None:
-    *_, last = random._interval("rand", 0.0, 1.0, ex.dtypes.as_dtype(dtype))
+    *_, last = interval_of("rand", 0.0, 1.0, ex.dtypes.as_dtype(dtype))
     bits = {"float16": 11, "bfloat16": 8, "float32": 24, "float64": 53}[dtype]
     assert last == 1 - 2.0**-bits
     if dtype in ("float16", "bfloat16"):

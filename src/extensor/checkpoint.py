@@ -11,7 +11,7 @@ from extensor.core import precision, tape
 from extensor.core.tensor import Tensor, wrap
 from extensor.errors import value_error
 from extensor.errors.explanation import explaining
-from extensor.generator import noted_draws, repeated_draws
+from extensor.random.generator import noted_draws, repeated_draws
 
 P = ParamSpec("P")
 R = TypeVar("R")

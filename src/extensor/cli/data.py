@@ -15,7 +15,7 @@ from extensor.cli.config import Config, nearest
 from extensor.cli.targets import check_targets, class_names, table_options
 from extensor.data import ArrayDataset, Dataset, ImageFolder, Normalize
 from extensor.errors import value_error
-from extensor.generator import Generator
+from extensor.random.generator import Generator
 
 SETS: dict[str, Callable[..., Any]] = {
     "digits": data.digits,

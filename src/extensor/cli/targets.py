@@ -13,7 +13,7 @@ from extensor.cli.config import Config
 from extensor.core.tensor import to_array
 from extensor.data import ArrayDataset, Dataset, ImageFolder
 from extensor.errors import value_error
-from extensor.generator import Generator
+from extensor.random.generator import Generator
 
 OF_CLASSES = ("CrossEntropyLoss", "NLLLoss")
 OF_NUMBERS = ("MSELoss", "L1Loss", "SmoothL1Loss", "HuberLoss")

@@ -10,7 +10,7 @@ from extensor import random
 from extensor.arrays import storage
 from extensor.core.tensor import to_array
 from extensor.errors import arguments, value_error
-from extensor.generator import Generator
+from extensor.random.generator import Generator
 
 
 class Dataset(Protocol):

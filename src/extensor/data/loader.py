@@ -15,9 +15,9 @@ from extensor.data.dataset import BatchDataset, Dataset
 from extensor.data.samplers import RandomSampler, Sampler, SequentialSampler, is_sampler
 from extensor.errors import arguments, type_error, value_error
 from extensor.errors.explanation import explaining
-from extensor.generator import Generator, default_generator
-from extensor.philox import LIMIT
 from extensor.random import randint
+from extensor.random.generator import Generator, default_generator
+from extensor.random.philox import LIMIT
 
 Batch = tuple[Any, ...]
 Transform = Callable[[Batch, Generator], Batch]

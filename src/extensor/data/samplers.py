@@ -8,7 +8,7 @@ import numpy as np
 
 from extensor import random
 from extensor.errors import arguments, type_error, value_error
-from extensor.generator import Generator
+from extensor.random.generator import Generator
 
 
 class Sampler(Protocol):

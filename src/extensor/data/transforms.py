@@ -15,7 +15,7 @@ from extensor import random
 from extensor.arrays.dtypes import float32, is_floating
 from extensor.core.creation import one_hot
 from extensor.errors import arguments, value_error
-from extensor.generator import Generator
+from extensor.random.generator import Generator
 
 Batch = tuple[Any, ...]
 

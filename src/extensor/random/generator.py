@@ -13,7 +13,7 @@ from extensor.arrays.dtypes import DType, float64, uint64
 from extensor.arrays.shapes import Shape, count, target
 from extensor.errors import type_error, value_error
 from extensor.errors.explanation import explaining
-from extensor.philox import LIMIT, random_integers
+from extensor.random.philox import LIMIT, random_integers
 
 # One for all, so that generators can be copied and pickled.
 _lock = Lock()
