@@ -10,7 +10,7 @@ import pytest
 
 import extensor as ex
 from extensor.core.tensor import wrap
-from extensor.function import Function
+from extensor.differentiation.custom_function import Function
 from extensor.gradcheck import GradientError, Mistake, check_gradient
 
 Arrays = tuple[np.ndarray, ...]

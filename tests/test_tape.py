@@ -14,7 +14,7 @@ import pytest
 
 import extensor as ex
 from extensor.core import changes, tape
-from extensor.function import Function
+from extensor.differentiation.custom_function import Function
 
 
 def leaf(*values: float) -> ex.Tensor:

@@ -22,7 +22,6 @@ from extensor.arrays.dtypes import (
     uint32,
     uint64,
 )
-from extensor.checkpoint import checkpoint
 from extensor.core.creation import (
     arange,
     asarray,
@@ -50,9 +49,10 @@ from extensor.core.tape import (
     no_grad,
 )
 from extensor.core.tensor import Tensor, tensor
+from extensor.differentiation.custom_function import Function
+from extensor.differentiation.derivatives import hessian, jacobian, jvp, vjp
+from extensor.differentiation.recomputation import checkpoint
 from extensor.errors import names
-from extensor.function import Function
-from extensor.functional import hessian, jacobian, jvp, vjp
 from extensor.ops import *  # noqa: F403
 from extensor.ops import __all__ as _op_names
 from extensor.settings import (

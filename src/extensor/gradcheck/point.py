@@ -12,9 +12,9 @@ import numpy as np
 from extensor.arrays.dtypes import float64, is_floating
 from extensor.core import tape
 from extensor.core.tensor import Tensor, wrap
+from extensor.differentiation.custom_function import GradientShapeError
+from extensor.differentiation.derivatives import gradients_or_none
 from extensor.errors import type_error
-from extensor.function import GradientShapeError
-from extensor.functional import gradients_or_none
 from extensor.gradcheck.diagnosis import Mistake, diagnose_shape
 from extensor.gradcheck.report import Failure
 

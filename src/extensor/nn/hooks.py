@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from extensor.core.tape import is_recorded
 from extensor.core.tensor import Tensor
+from extensor.differentiation.custom_function import Context, Function
 from extensor.errors import type_error, value_error
-from extensor.function import Context, Function
 
 if TYPE_CHECKING:
     from extensor.nn.module import Module

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import extensor as ex
-from extensor.checkpoint import checkpoint
+from extensor.differentiation.recomputation import checkpoint
 from extensor.gradcheck import check_gradient
 
 

@@ -30,8 +30,7 @@ def vjp(fn: Callable[..., R], *inputs: TensorLike) -> tuple[R, Callable[..., Any
     differentiated again.
 
     >>> import extensor as ex
-    >>> from extensor.functional import vjp
-    >>> output, pull = vjp(lambda x: x * x, [1.0, 2.0])
+    >>> output, pull = ex.vjp(lambda x: x * x, [1.0, 2.0])
     >>> pull([1.0, 1.0])
     tensor([2., 4.])
     """
@@ -64,8 +63,7 @@ def jvp(
     from the right, so two backward passes give it.
 
     >>> import extensor as ex
-    >>> from extensor.functional import jvp
-    >>> jvp(lambda x: x * x, [1.0, 2.0], [0.0, 1.0])[1]
+    >>> ex.jvp(lambda x: x * x, [1.0, 2.0], [0.0, 1.0])[1]
     tensor([0., 4.])
     """
     given, _ = _as_tuple(inputs)
@@ -100,8 +98,7 @@ def jacobian(
     tuple of those.
 
     >>> import extensor as ex
-    >>> from extensor.functional import jacobian
-    >>> jacobian(lambda x: x * x, [1.0, 2.0])
+    >>> ex.jacobian(lambda x: x * x, [1.0, 2.0])
     tensor([[2., 0.],
             [0., 4.]])
     """
@@ -131,8 +128,7 @@ def hessian(fn: Fn, inputs: TensorLike | tuple[TensorLike, ...], create_graph: b
     tuple of tuples: ``hessian[i][j]`` is the derivative by input ``i`` and input ``j``.
 
     >>> import extensor as ex
-    >>> from extensor.functional import hessian
-    >>> hessian(lambda x: (x * x * x).sum(), [1.0, 2.0])
+    >>> ex.hessian(lambda x: (x * x * x).sum(), [1.0, 2.0])
     tensor([[ 6.,  0.],
             [ 0., 12.]])
     """

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import extensor as ex
-from extensor.function import Function
+from extensor.differentiation.custom_function import Function
 from extensor.gradcheck import check_gradient
 
 

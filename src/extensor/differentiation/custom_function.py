@@ -73,8 +73,7 @@ class Function:
     those that are no tensors. If it is written in ExTensor ops it can be differentiated again.
 
     >>> import extensor as ex
-    >>> from extensor.function import Function
-    >>> class Cube(Function):
+    >>> class Cube(ex.Function):
     ...     @staticmethod
     ...     def forward(ctx, x):
     ...         ctx.save_for_backward(x)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import extensor as ex
-from extensor.functional import hessian, jacobian, jvp, vjp
+from extensor.differentiation.derivatives import hessian, jacobian, jvp, vjp
 
 X = np.array([0.3, -0.7, 1.2])
 Y = np.array([1.5, 0.4, -0.6])

@@ -27,9 +27,8 @@ def checkpoint(fn: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
     tuples, lists and dicts of them.
 
     >>> import extensor as ex
-    >>> from extensor.checkpoint import checkpoint
     >>> x = ex.tensor([1.0, 2.0], requires_grad=True)
-    >>> checkpoint(lambda x: x * x * x, x).sum().backward()
+    >>> ex.checkpoint(lambda x: x * x * x, x).sum().backward()
     >>> x.grad
     tensor([ 3., 12.])
     """
