@@ -22,6 +22,7 @@ from extensor.arrays.dtypes import (
     uint32,
     uint64,
 )
+from extensor.core.backward_pass import backward, grad
 from extensor.core.creation import (
     arange,
     asarray,
@@ -38,16 +39,8 @@ from extensor.core.creation import (
     zeros,
     zeros_like,
 )
+from extensor.core.modes import detect_anomaly, enable_grad, gradient_eps, is_grad_enabled, no_grad
 from extensor.core.op import OPS
-from extensor.core.tape import (
-    backward,
-    detect_anomaly,
-    enable_grad,
-    grad,
-    gradient_eps,
-    is_grad_enabled,
-    no_grad,
-)
 from extensor.core.tensor import Tensor, tensor
 from extensor.differentiation.custom_function import Function
 from extensor.differentiation.derivatives import hessian, jacobian, jvp, vjp

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from math import isfinite
 from typing import Any
 
-from extensor.core import changes, entries, tape
+from extensor.core import changes, entries, modes
 from extensor.core.tensor import Tensor
 from extensor.errors import shown, type_error, value_error
 from extensor.errors.explanation import checked, explaining
@@ -83,7 +83,7 @@ class GradScaler:
             raise RuntimeError("unscale_: no parameter has a gradient, call backward() first")
         self._finite[id(optimizer)] = isfinite(norm_of(gradients, float("inf")))
         multiply_gradients(gradients, 1 / self._scale)
-        changes.mark_all(gradients, tape.mode.anomaly)
+        changes.mark_all(gradients, modes.mode.anomaly)
 
     @explaining
     def step(self, optimizer: Optimizer) -> bool:

@@ -20,7 +20,7 @@ from extensor.cli.targets import (
     kind_of,
     target_preparation,
 )
-from extensor.core.tape import no_grad
+from extensor.core.modes import no_grad
 from extensor.data import DataLoader, Dataset
 from extensor.errors import value_error
 from extensor.nn import loss as losses

@@ -19,7 +19,7 @@ from extensor.arrays.dtypes import (
     is_floating,
 )
 from extensor.arrays.shapes import check_possible, target
-from extensor.core import tape
+from extensor.core import modes
 from extensor.core.tensor import Tensor, is_recorded_in, to_array, wrap
 from extensor.errors import shown, type_error, value_error
 from extensor.errors.explanation import checked, explaining
@@ -49,7 +49,7 @@ def _shape(op: str, *given: Any) -> tuple[int, ...]:
 
 
 def _number(op: str, value: Any, dtype: DType) -> Any:
-    if tape.mode.recording and is_recorded_in(value):
+    if modes.mode.recording and is_recorded_in(value):
         raise type_error(op, "fill_value must not require grad (ex.broadcast_to keeps it)")
     dtype = None if dtype is None else as_dtype(dtype, op)
     if dtype is None or is_floating(dtype):

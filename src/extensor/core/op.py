@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, TypeVar,
 from extensor import _native
 from extensor.arrays.dtypes import is_floating
 from extensor.arrays.shapes import check_possible
-from extensor.core import door, precision, tape
+from extensor.core import door, modes, precision, tape
 from extensor.core.binding import Parameters, dressed, guarded, reordered
 from extensor.core.conversion import promoted, shape_of, unwrapped
 from extensor.core.kinds import Array, Arrays, Indices, Target, is_optional, kind_of
@@ -134,7 +134,7 @@ class Op:
         for name, value in zip(self.inputs, inputs, strict=True):
             if value is None and name not in self.optional:
                 raise type_error(self.name, f"{name} must be a tensor", **{name: None})
-        if tape.mode.casting:
+        if modes.mode.casting:
             inputs = precision.cast(self.name, inputs, self.kinds)
         tensors = promoted(self.name, inputs, self.inputs, self.kinds, self.floats)
         arrays = [unwrapped(x) for x in tensors]
@@ -165,7 +165,7 @@ class Op:
         """Wrap the result and record the call."""
         several = type(result) is tuple
         outputs = tuple([wrap(x) for x in result]) if several else (wrap(result),)
-        if self.rule is not None and tape.mode.recording:
+        if self.rule is not None and modes.mode.recording:
             self._record(self.rule, tensors, attributes, outputs)
         returned = outputs[: len(outputs) - len(self.kept)]
         return returned if several and not (self.kept and len(returned) == 1) else outputs[0]

@@ -13,7 +13,7 @@ from typing import Any
 
 from extensor.arrays.dtypes import DType, float32, is_half
 from extensor.core.kinds import Indices
-from extensor.core.tape import mode
+from extensor.core.modes import mode
 from extensor.core.tensor import Tensor
 
 SHORT = frozenset(

@@ -27,7 +27,7 @@ import numpy as np
 from extensor import _native
 from extensor.arrays.dtypes import float32, is_floating, is_half
 from extensor.arrays.shapes import target
-from extensor.core import door, tape
+from extensor.core import backward_pass, door, modes, tape
 from extensor.core.binding import Parameters, dressed, guarded
 from extensor.core.conversion import as_tensor, shape_of, unwrapped
 from extensor.core.kinds import Array, Indices
@@ -153,7 +153,7 @@ class Rule:
         if self.output_at is not None:
             arguments[self.output_at + 1] = _restored(arguments[self.output_at + 1], node)
         if self.eps_at is not None:
-            arguments.insert(self.eps_at + 1, tape.mode.epsilon)
+            arguments.insert(self.eps_at + 1, modes.mode.epsilon)
         return self._results(arguments, needs)
 
     def call(self, arguments: Sequence[Any]) -> Any:
@@ -220,7 +220,7 @@ class Rule:
                 outputs: list[Tensor | None] = (
                     [wrap(result)] if self.single else [x if x is None else wrap(x) for x in result]
                 )
-                if tape.mode.recording:
+                if modes.mode.recording:
                     self._record_formula(arguments, outputs, needs)
                 return outputs
         return self.by_formula(arguments, needs)
@@ -330,8 +330,8 @@ class FormulaDerivative:
     def gradients(
         self, grad_output: Any, saved: tuple[Any, ...], needs: tuple[bool, ...], node: tape.Node
     ) -> Sequence[Tensor | None]:
-        again = tape.is_grad_enabled()
-        with tape.recording(True):
+        again = modes.is_grad_enabled()
+        with modes.recording(True):
             # An alias for each argument, so that one tensor given twice gets two gradients.
             arguments = _aliased(saved)
             outputs = [x for x in self.rule.by_formula(arguments, self.needs) if x is not None]
@@ -346,7 +346,9 @@ class FormulaDerivative:
         if not pairs:
             return [None] * len(needs)
         roots, root_seeds = zip(*pairs, strict=True)
-        found = iter(tape.grad(roots, wanted, root_seeds, create_graph=again, allow_unused=True))
+        found = iter(
+            backward_pass.grad(roots, wanted, root_seeds, create_graph=again, allow_unused=True)
+        )
         return [next(found) if needed else None for needed in needs]
 
 
@@ -402,7 +404,7 @@ def _widened(x: Any) -> Any:
 def _restored(array: Any, node: tape.Node) -> Tensor:
     """The output of ``node`` as a tensor again, on the tape if the rule is being recorded."""
     output = wrap(array)
-    if tape.mode.recording:
+    if modes.mode.recording:
         output._requires_grad = True
         output._node = node
     return output

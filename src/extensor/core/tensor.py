@@ -24,7 +24,7 @@ from extensor.arrays.dtypes import (
     is_floating,
     supported,
 )
-from extensor.core import tape
+from extensor.core import backward_pass, modes, tape
 from extensor.core.handle import HookHandle
 from extensor.errors import marked, shown, type_error, value_error
 from extensor.errors.explanation import explaining
@@ -137,7 +137,7 @@ class Tensor(Attached):
         create_graph: bool = False,
     ) -> None:
         """Add the gradient of this tensor to ``.grad`` of every leaf it was computed from."""
-        tape.backward(self, grad_output, retain_graph, create_graph)
+        backward_pass.backward(self, grad_output, retain_graph, create_graph)
 
     def register_hook(self, fn: tape.Hook) -> HookHandle:
         """Call ``fn(grad)`` when this tensor's gradient is known; what it returns replaces the gradient.
@@ -328,7 +328,7 @@ def _to_numpy(data: Any, dtype: Any, op: str) -> Any:
     if isinstance(data, np.ndarray | np.generic):
         array = np.asarray(data)
     else:
-        if tape.mode.recording and is_recorded_in(data):
+        if modes.mode.recording and is_recorded_in(data):
             raise type_error(
                 op, "tensors that require grad must be joined (ex.stack) or detached before"
             )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeVar
 import numpy as np
 
 from extensor.arrays.dtypes import is_floating
-from extensor.core import changes, tape
+from extensor.core import changes, modes, tape
 from extensor.core.tensor import Tensor, to_array, wrap
 from extensor.errors import value_error
 
@@ -109,7 +109,7 @@ class Function:
         recorded = tape.is_recorded(tensors)
         needs = tuple(recorded and x is not None and x.requires_grad for x in tensors)
         context = Context(needs)
-        with tape.no_grad():
+        with modes.no_grad():
             result: Any = cls.forward(context, *args, **kwargs)
         many = isinstance(result, list | tuple)
         made = list(result) if many else [result]
@@ -177,7 +177,7 @@ class FunctionRule:
         assert described is not None  # the tape needs gradients of tensors only
         shape, dtype = described
         if not isinstance(result, Tensor):
-            if tape.is_grad_enabled():
+            if modes.is_grad_enabled():
                 raise RuntimeError(
                     f"{name}: backward must be written in ExTensor ops to be differentiated again, "
                     f"got gradient {index} as {type(result).__name__}"
@@ -211,7 +211,7 @@ class FunctionRule:
         if not isinstance(saved, OutputPlace):
             return saved
         output = wrap(saved._array)
-        if tape.is_grad_enabled() and saved.index in self.floating:
+        if modes.is_grad_enabled() and saved.index in self.floating:
             count = len(self.floating)
             output._requires_grad = True
             place = self.floating.index(saved.index)

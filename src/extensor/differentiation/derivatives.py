@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from extensor.arrays.dtypes import is_floating
-from extensor.core import tape
+from extensor.core import backward_pass, modes
 from extensor.core.op import OPS
 from extensor.core.tensor import Tensor, to_array, wrap
 from extensor.errors import type_error, value_error
@@ -47,7 +47,7 @@ def vjp(fn: Callable[..., R], *inputs: TensorLike) -> tuple[R, Callable[..., Any
         gradients = _gradients(outputs, aliases, vectors, create_graph)
         return gradients if len(inputs) > 1 else gradients[0]
 
-    return _given_back(outputs, many, tape.is_grad_enabled()), pull
+    return _given_back(outputs, many, modes.is_grad_enabled()), pull
 
 
 @explaining
@@ -83,7 +83,7 @@ def jvp(
         vector.requires_grad = True
     gradients = _gradients(outputs, aliases, vectors, True)
     results = _gradients(gradients, vectors, seeds, create_graph)
-    connected = create_graph and tape.is_grad_enabled()
+    connected = create_graph and modes.is_grad_enabled()
     return _given_back(outputs, many, connected), _given_back(results, many, connected)
 
 
@@ -162,7 +162,7 @@ def _aliases(name: str, inputs: Sequence[Any]) -> tuple[Tensor, ...]:
         if not is_floating(x.dtype):
             raise type_error(name, f"inputs[{index}] must be floating", dtype=str(x.dtype))
         if x.requires_grad:
-            with tape.enable_grad():
+            with modes.enable_grad():
                 alias = OPS["identity"].function(x)
         else:
             alias = x.detach()
@@ -173,7 +173,7 @@ def _aliases(name: str, inputs: Sequence[Any]) -> tuple[Tensor, ...]:
 
 def _run(name: str, fn: Fn, inputs: Sequence[Tensor]) -> tuple[list[Tensor], bool]:
     """The outputs of ``fn`` as a list, and whether there may be several."""
-    with tape.enable_grad():
+    with modes.enable_grad():
         result = fn(*inputs)
     many = isinstance(result, list | tuple)
     outputs = list(result) if many else [result]
@@ -190,7 +190,7 @@ def gradients_or_none(
     pairs = [(y, v) for y, v in zip(outputs, vectors, strict=True) if y.requires_grad]
     if not pairs:
         return [None] * len(inputs)
-    found: Sequence[Tensor | None] = tape.grad(
+    found: Sequence[Tensor | None] = backward_pass.grad(
         [y for y, _ in pairs],
         inputs,
         [v for _, v in pairs],

@@ -7,7 +7,7 @@ from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
-from extensor.core import precision, tape
+from extensor.core import modes, precision, propagation, tape
 from extensor.core.tensor import Tensor, wrap
 from extensor.errors import value_error
 from extensor.errors.explanation import explaining
@@ -32,7 +32,7 @@ def checkpoint(fn: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
     >>> x.grad
     tensor([ 3., 12.])
     """
-    if not tape.is_grad_enabled():
+    if not modes.is_grad_enabled():
         return fn(*args, **kwargs)
     start = tape.next_number()
     segment = Segment(fn, args, kwargs)
@@ -69,7 +69,7 @@ class Segment:
     def gradients(
         self, grad_output: Any, saved: tuple[Any, ...], needs: tuple[bool, ...], node: tape.Node
     ) -> Sequence[Tensor | None]:
-        again = tape.is_grad_enabled()
+        again = modes.is_grad_enabled()
         outputs = self._recomputed()
         gradients = grad_output if isinstance(grad_output, list) else [grad_output]
         roots = [
@@ -79,7 +79,7 @@ class Segment:
         ]
         places = node.parents
         wanted = {place for place, needed in zip(places, needs, strict=True) if needed}
-        found, _ = tape.propagate(roots, again, again, wanted, frozenset(places))
+        found, _ = propagation.propagate(roots, again, again, wanted, frozenset(places))
         return [found.get(place) for place in places]
 
     def _recomputed(self) -> list[Tensor]:
@@ -87,7 +87,7 @@ class Segment:
         start = tape.next_number()
         casting = precision.switch(self.cast_to)
         try:
-            with tape.enable_grad(), repeated_draws(self.draws):
+            with modes.enable_grad(), repeated_draws(self.draws):
                 outputs = _recorded_since(start, fn(*args, **kwargs))
         finally:
             precision.restore(casting)

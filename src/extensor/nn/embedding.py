@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from extensor.arrays.dtypes import DType
 from extensor.core.creation import empty
-from extensor.core.tape import no_grad
+from extensor.core.modes import no_grad
 from extensor.core.tensor import Tensor
 from extensor.errors import value_error
 from extensor.errors.keywords import DEVICE, LOOKED_UP, NOTHING, also_takes

@@ -15,7 +15,7 @@ from extensor import random
 from extensor.arrays.dtypes import DType, float32, get_default_dtype, is_half
 from extensor.arrays.shapes import target
 from extensor.core import creation, door
-from extensor.core.tape import no_grad
+from extensor.core.modes import no_grad
 from extensor.core.tensor import Tensor, wrap
 from extensor.errors import value_error
 from extensor.errors.explanation import checked

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from extensor.arrays.dtypes import is_floating
-from extensor.core.tape import mode
+from extensor.core.modes import mode
 from extensor.core.tensor import Tensor
 from extensor.errors import type_error
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from extensor.core import entries
-from extensor.core.tape import no_grad
+from extensor.core.modes import no_grad
 from extensor.core.tensor import Tensor
 from extensor.errors import value_error
 

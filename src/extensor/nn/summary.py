@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from extensor.arrays.dtypes import is_floating
 from extensor.core import door
 from extensor.core.creation import asarray, zeros
-from extensor.core.tape import no_grad
+from extensor.core.modes import no_grad
 from extensor.core.tensor import Tensor
 from extensor.errors import type_error
 

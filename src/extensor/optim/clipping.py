@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from extensor.arrays.dtypes import float64, get_default_dtype
-from extensor.core import changes, door, tape
+from extensor.core import changes, door, modes
 from extensor.core.tensor import Tensor, wrap
 from extensor.errors import value_error
 from extensor.errors.explanation import checked
@@ -104,7 +104,7 @@ def clip_grad_norm(
         )
     if not norm <= float(max_norm):
         multiply_gradients(gradients, float(max_norm) / norm)
-        changes.mark_all(gradients, tape.mode.anomaly)
+        changes.mark_all(gradients, modes.mode.anomaly)
     wide = any(gradient.dtype == float64 for gradient in gradients)
     return wrap(np.asarray(norm, float64 if wide else get_default_dtype()))
 
@@ -126,4 +126,4 @@ def clip_grad_value(parameters: Parameters, clip_value: float) -> None:
         )
     gradients = gradients_of("clip_grad_value", parameters)
     _clip([gradients], (clip_value,))
-    changes.mark_all(gradients, tape.mode.anomaly)
+    changes.mark_all(gradients, modes.mode.anomaly)

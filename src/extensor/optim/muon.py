@@ -7,7 +7,7 @@ from math import sqrt
 from typing import Any
 
 from extensor.arrays.dtypes import float32, is_half
-from extensor.core import door, tape
+from extensor.core import door, modes
 from extensor.core.tensor import Tensor, wrap
 from extensor.errors import shown, type_error, value_error
 from extensor.errors.explanation import explaining
@@ -63,7 +63,7 @@ class _Move:
         self, lists: Sequence[list[Any]], attributes: Sequence[Any], job: None = None
     ) -> None:
         lr, weight_decay, momentum, nesterov, coefficients, eps, steps, adjust = attributes
-        with tape.no_grad():
+        with modes.no_grad():
             for parameter, gradient, velocity in zip(*lists, strict=True):
                 p, g, v = (_wide(x) for x in (parameter, gradient, velocity))
                 v = v + (1 - momentum) * (g - v)

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, NamedTuple, TypeVar, overload
 import numpy as np
 
 from extensor.arrays.dtypes import is_floating
-from extensor.core import changes, door, tape
+from extensor.core import changes, door, modes
 from extensor.core.tensor import Tensor, forget_gradients
 from extensor.errors import shown, type_error, value_error
 from extensor.errors.expectations import wanted_by
@@ -102,7 +102,7 @@ class Optimizer:
         """Change every parameter that has a gradient. Returns the closure's result, if given."""
         loss = None
         if closure is not None:
-            with tape.enable_grad():
+            with modes.enable_grad():
                 loss = closure()
         left = self._step_at_once()
         if left:
@@ -143,7 +143,7 @@ class Optimizer:
             if door.run(kernel, lists, (*attributes, *job)) is NotImplemented:
                 return self._histories[number:]
             history.count += 1
-            changes.mark_all(lists[0], tape.mode.anomaly)
+            changes.mark_all(lists[0], modes.mode.anomaly)
         return []
 
     def _step_by_count(self, histories: Sequence[History]) -> None:
@@ -157,7 +157,7 @@ class Optimizer:
             move.keep_state()
         for move, job in zip(moves, jobs, strict=True):
             self.update(move.lists, self._attributes(move.history.group, move.step), job)
-            changes.mark_all(move.lists[0], tape.mode.anomaly)
+            changes.mark_all(move.lists[0], modes.mode.anomaly)
             move.history.set_step(move.indices, move.step)
 
     def _moves(self, history: History) -> list[Move]:

@@ -14,7 +14,7 @@ import numpy as np
 
 from extensor.arrays.dtypes import is_floating
 from extensor.core import entries
-from extensor.core.tape import no_grad
+from extensor.core.modes import no_grad
 from extensor.core.tensor import to_array
 from extensor.errors import arguments, type_error, value_error
 from extensor.ops import cross_entropy

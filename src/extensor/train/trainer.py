@@ -13,7 +13,7 @@ import numpy as np
 from extensor import random
 from extensor.arrays.dtypes import DType
 from extensor.core import entries
-from extensor.core.tape import no_grad
+from extensor.core.modes import no_grad
 from extensor.core.tensor import Tensor
 from extensor.errors import arguments, type_error, value_error
 from extensor.io.paths import as_path, make_folder
