@@ -1,4 +1,8 @@
-"""The replay of the tape: gradients, from the youngest node to the oldest."""
+"""The replay of the rules on the tape, backwards.
+
+Every node is numbered after its parents; taking the highest number first is therefore a topological
+order, and no recursion or second pass over the graph is needed.
+"""
 
 from __future__ import annotations
 

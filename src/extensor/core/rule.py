@@ -1,18 +1,6 @@
 """The backward half of a pair.
 
-The parameter names of a rule say what the tape keeps:
-
-=====================  ==================================================
-``grad_output``        the gradient that comes in (``grad_outputs`` for an op with several outputs)
-``x`` (an input)       that tensor
-``x_shape``            only its shape (``input_shape`` where there is one input, ``shapes`` of a sequence)
-``x_dtype``            only its dtype (``input_dtype`` where there is one input)
-``output``             the result
-``indices``            the second output, where no input has that name
-a name in ``kept``     that further output, None while the rule is recorded: it has no derivative
-an attribute           its value
-``eps``                what :func:`extensor.gradient_eps` says at backward time
-=====================  ==================================================
+What the tape keeps for it, the names of its parameters say: see :mod:`extensor.core.roles`.
 """
 
 from __future__ import annotations
@@ -20,26 +8,24 @@ from __future__ import annotations
 from collections import namedtuple
 from collections.abc import Callable, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from extensor import _native
 from extensor.arrays.dtypes import float32, is_floating, is_half
 from extensor.arrays.shapes import target
-from extensor.core import backward_pass, door, modes, tape
+from extensor.core import door, modes, tape
 from extensor.core.binding import Parameters, dressed, guarded
 from extensor.core.conversion import as_tensor, shape_of, unwrapped
+from extensor.core.formula_derivative import FormulaDerivative, Needs, tensors_in
 from extensor.core.kinds import Array, Indices
+from extensor.core.roles import TENSOR_ROLES, keeper_of, kept_natively, role_of
 from extensor.core.tensor import Tensor, wrap
 from extensor.errors import shown, type_error, value_error
 
 if TYPE_CHECKING:
     from extensor.core.op import Op
-
-# The order of ``Keep`` in native/python/dispatch.cpp.
-NATIVE_ROLES = ("tensor", "shape", "dtype", "output", "attribute")
-Needs: TypeAlias = tuple[bool, ...] | None
 
 
 class Rule:
@@ -58,14 +44,14 @@ class Rule:
         if first not in ("grad_output", "grad_outputs"):
             raise TypeError(f"{self.name}: the first parameter must be grad_output")
         self.several = first == "grad_outputs"
-        self.roles = [self._role(name) for name in self.names]
+        self.roles = [role_of(self.name, op, name) for name in self.names]
         self.differentiable = [i for i, kind in enumerate(op.kinds) if kind is not Indices]
-        self.keepers = [self._keeper(role, i) for role, i in self.roles if role != "eps"]
-        self.kept_natively = self._kept_natively()
+        self.keepers = [keeper_of(op, role, i) for role, i in self.roles if role != "eps"]
+        natively = None if self.several or op.variadic else kept_natively(self.roles)
+        self.kept_natively = natively and (tuple(self.differentiable), *natively)
         self.output_at = self._position_of("output")
         self.eps_at = self._position_of("eps")
-        holders = ("tensor", "output", "indices", "kept")
-        self.tensors_at = [0, *(i for i, (r, _) in enumerate(self.roles, 1) if r in holders)]
+        self.tensors_at = [0, *(i for i, (r, _) in enumerate(self.roles, 1) if r in TENSOR_ROLES)]
         self.keeps_tensors = len(self.tensors_at) > 1
         self.kept_at = [i for i, (role, _) in enumerate(self.roles, 1) if role == "kept"]
         self.fields = [f"grad_{op.inputs[i]}" for i in self.differentiable]
@@ -83,43 +69,8 @@ class Rule:
         """The named tuple that a call by hand gives where there are several inputs."""
         return namedtuple(f"{self.op.name}_gradients", self.fields)
 
-    def _kept_natively(self) -> tuple[tuple[int, ...], ...] | None:
-        """The same for the dispatcher, in its numbers; None for what only Python can keep."""
-        kept = [(role, index) for role, index in self.roles if role != "eps"]
-        if self.several or self.op.variadic or any(role not in NATIVE_ROLES for role, _ in kept):
-            return None
-        kinds = tuple(NATIVE_ROLES.index(role) for role, _ in kept)
-        return tuple(self.differentiable), kinds, tuple(index for _, index in kept)
-
     def _position_of(self, role: str) -> int | None:
         return next((i for i, (other, _) in enumerate(self.roles) if other == role), None)
-
-    def _role(self, name: str) -> tuple[str, int]:
-        op = self.op
-        if name in op.inputs:
-            return "tensor", op.inputs.index(name)
-        if name in op.attributes:
-            return "attribute", op.attributes.index(name)
-        if name in ("output", "eps"):
-            return name, 0
-        if name in op.kept:
-            return "kept", op.kept.index(name) - len(op.kept)
-        if name == "indices":
-            return name, 1
-        if name == "shapes" and op.variadic:
-            return "shapes", 0
-        for suffix in ("shape", "dtype"):
-            stem = name.removesuffix(f"_{suffix}")
-            if stem != name and stem in op.inputs:
-                return suffix, op.inputs.index(stem)
-            if name == f"input_{suffix}" and len(op.inputs) == 1:
-                return suffix, 0
-        raise TypeError(f"{self.name}: {name} is no input, attribute or output of {op.name}")
-
-    def _keeper(self, role: str, index: int) -> Callable[..., Any]:
-        if role == "tensor" and self.op.inputs[index] in self.op.updates:
-            role = "updated"
-        return _keeper(role, index)
 
     def differentiable_of(self, tensors: Sequence[Any]) -> Sequence[Any]:
         """The inputs that can get a gradient."""
@@ -163,7 +114,7 @@ class Rule:
             zip(self.roles, self.names, strict=True), start=1
         ):
             value = arguments[position]
-            if role in ("tensor", "output", "indices", "kept"):
+            if role in TENSOR_ROLES:
                 kind = self.op.kinds[index] if role == "tensor" else Array
                 arguments[position] = as_tensor(self.name, name, value, kind)
             elif role == "shape" and value is not None:
@@ -229,7 +180,7 @@ class Rule:
         self, arguments: list[Any], outputs: Sequence[Tensor | None], needs: Needs
     ) -> None:
         """The kernel gave the values; differentiated again, the formula gives the rule."""
-        tensors = _tensors_in(arguments)
+        tensors = tensors_in(arguments)
         if tape.is_recorded(tensors):
             parents = tuple(tape.parent_of(x) for x in tensors)
             asked = needs or [True] * len(outputs)  # a kernel may give more, the formula does not
@@ -239,7 +190,7 @@ class Rule:
     def by_formula(self, arguments: list[Any], needs: Needs) -> list[Tensor | None]:
         """The gradients by the rule as it is written, checked, each in its input's dtype."""
         self._check(arguments)
-        if self.kept_at and tape.is_recorded(_tensors_in(arguments)):
+        if self.kept_at and tape.is_recorded(tensors_in(arguments)):
             arguments = [None if i in self.kept_at else x for i, x in enumerate(arguments)]
         half = any(isinstance(x, Tensor) and is_half(x.dtype) for x in arguments)
         result = self.written(*([_widened(x) for x in arguments] if half else arguments))
@@ -315,76 +266,6 @@ class Rule:
             requirement = f"{name} must have shape {tuple(expected)}"
             raise value_error(self.name, requirement, **{f"{name}_shape": shape})
         return expected
-
-
-class FormulaDerivative:
-    """The derivative of a rule whose values came from a kernel: its formula, run again on the tape."""
-
-    keeps_tensors = True
-
-    def __init__(self, rule: Rule, needs: Needs) -> None:
-        self.rule = rule
-        self.needs = needs
-        self.name = f"{rule.name}_backward"
-
-    def gradients(
-        self, grad_output: Any, saved: tuple[Any, ...], needs: tuple[bool, ...], node: tape.Node
-    ) -> Sequence[Tensor | None]:
-        again = modes.is_grad_enabled()
-        with modes.recording(True):
-            # An alias for each argument, so that one tensor given twice gets two gradients.
-            arguments = _aliased(saved)
-            outputs = [x for x in self.rule.by_formula(arguments, self.needs) if x is not None]
-        aliases = _tensors_in(arguments)
-        wanted = [x for x, needed in zip(aliases, needs, strict=True) if needed]
-        seeds = grad_output if isinstance(grad_output, list) else [grad_output]
-        pairs = [
-            (x, seed)
-            for x, seed in zip(outputs, seeds, strict=True)
-            if seed is not None and x.requires_grad
-        ]
-        if not pairs:
-            return [None] * len(needs)
-        roots, root_seeds = zip(*pairs, strict=True)
-        found = iter(
-            backward_pass.grad(roots, wanted, root_seeds, create_graph=again, allow_unused=True)
-        )
-        return [next(found) if needed else None for needed in needs]
-
-
-def _tensors_in(arguments: Sequence[Any]) -> list[Tensor]:
-    """The tensors among the arguments of a rule, those of a list included."""
-    parts = (x if isinstance(x, list) else [x] for x in arguments)
-    return [x for part in parts for x in part if isinstance(x, Tensor)]
-
-
-def _aliased(arguments: Sequence[Any]) -> list[Any]:
-    return [
-        _aliased(x) if isinstance(x, list) else x.identity() if isinstance(x, Tensor) else x
-        for x in arguments
-    ]
-
-
-def _keeper(role: str, index: int) -> Callable[..., Any]:
-    """The function that takes one thing to keep from (tensors, outputs, attributes)."""
-    keepers: dict[str, Callable[..., Any]] = {
-        "tensor": lambda tensors, outputs, attributes: tensors[index],
-        # A copy: the next call changes the tensor itself, before this one's backward pass.
-        "updated": lambda tensors, outputs, attributes: _copied(tensors[index]),
-        "shape": lambda tensors, outputs, attributes: shape_of(tensors[index]),
-        "shapes": lambda tensors, outputs, attributes: shape_of(tensors[index]),
-        "dtype": lambda tensors, outputs, attributes: tensors[index].dtype,
-        # The array, not the tensor: a node that held its own output would be a cycle.
-        "output": lambda tensors, outputs, attributes: outputs[0]._array,
-        "indices": lambda tensors, outputs, attributes: outputs[index].detach(),
-        "kept": lambda tensors, outputs, attributes: outputs[index].detach(),
-        "attribute": lambda tensors, outputs, attributes: _native.frozen(attributes[index]),
-    }
-    return keepers[role]
-
-
-def _copied(x: Tensor | None) -> Tensor | None:
-    return None if x is None else x.detach().clone()
 
 
 def _shape_given(role: str, value: Any) -> Any:

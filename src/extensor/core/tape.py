@@ -1,9 +1,8 @@
-"""The tape: which rule made each tensor, and the replay of those rules backwards.
+"""The tape: which rule made each tensor, from what.
 
 A node holds a rule, what the rule asked to keep, and its parents. Nodes never point at the tensors
 they made, so no reference cycle exists and a step is freed the moment its last tensor goes. Every
-node is numbered after its parents; taking the highest number first is therefore a topological
-order, and no recursion or second pass over the graph is needed.
+node is numbered after its parents.
 """
 
 from __future__ import annotations
