@@ -17,8 +17,8 @@ from extensor.arrays.dtypes import is_exact, is_floating
 from extensor.core import changes, modes, tape
 from extensor.core.tensor import Tensor, is_recorded_in, to_array, wrap
 from extensor.errors import type_error, value_error
-from extensor.ops.indexing import At, check_updates
-from extensor.ops.indices import explained, plain, selected
+from extensor.ops.indexing import At
+from extensor.ops.indices import check_updates, explained, plain, selected
 
 _PLAIN_INDICES = (int, slice, type(...))
 _LARGE = 2.0**127  # below it, every number is finite as a float32

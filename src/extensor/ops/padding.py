@@ -12,7 +12,8 @@ from extensor.arrays.supplement import set_at
 from extensor.core.op import Array, op
 from extensor.core.tensor import Tensor
 from extensor.errors import type_error, value_error
-from extensor.ops.indexing import check_fill, getitem, place
+from extensor.ops.indexing import getitem, place
+from extensor.ops.selection import check_fill
 
 PadWidth = int | Sequence[int] | Sequence[Sequence[int]]
 Mode = Literal["constant", "reflect", "symmetric", "edge", "replicate", "wrap", "circular"]

@@ -15,7 +15,8 @@ from extensor.core.creation import asarray, zeros
 from extensor.core.op import Array, op
 from extensor.core.tensor import Tensor
 from extensor.errors import type_error, value_error
-from extensor.ops.indexing import place, take
+from extensor.ops.gathering import take
+from extensor.ops.indexing import place
 from extensor.ops.movement import squeeze, unsqueeze
 from extensor.ops.pooling import pooled, sliding, spread
 from extensor.ops.windows import (

@@ -12,7 +12,7 @@ from extensor.core.creation import zeros
 from extensor.core.op import Array, op
 from extensor.core.tensor import Tensor
 from extensor.errors import type_error, value_error
-from extensor.ops.indexing import scatter_add
+from extensor.ops.gathering import scatter_add
 
 
 def _line(shape: Shape) -> Shape:
