@@ -1,11 +1,26 @@
-"""Where an error came from: the path of attribute names from the module that was called."""
+"""What becomes of an error inside a module: our words, and the path of the module it came from."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from extensor.errors import is_ours
+from extensor.errors.explanation import FAILURES, in_our_words
+
 if TYPE_CHECKING:
     from extensor.nn.module import Module
+
+
+def in_words_of_ours(
+    module: Module, error: Exception, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Exception | None:
+    """What to raise instead, if a module of ours fails with a text that is not ours."""
+    written: Any = type(module).forward
+    if is_ours(error) or not isinstance(error, FAILURES) or not hasattr(written, "__code__"):
+        return None
+    if not written.__module__.startswith("extensor."):
+        return None
+    return in_our_words(written, (module, *args), kwargs, error)
 
 
 def add_to_path(error: Exception, module: Module) -> None:

@@ -12,6 +12,9 @@ from extensor.errors import type_error
 if TYPE_CHECKING:
     from extensor.nn.module import Module
 
+# By PyTorch's names, where the inputs of its layers stand.
+_POSITIONS = (("input", 0), ("input1", 0), ("input2", 1))
+
 
 def in_dtype_of(module: Module, parameter: Tensor | None, x: Any) -> Any:
     """``x``, refused if it is of another float dtype than the module's ``parameter``.
@@ -33,3 +36,14 @@ def in_dtype_of(module: Module, parameter: Tensor | None, x: Any) -> Any:
         f'(x.astype("{expected}"), or module.to("{given}"))',
         dtype=str(given),
     )
+
+
+def by_position(
+    forward: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """PyTorch calls ``input`` what comes first into each of its layers, whatever we call it."""
+    if forward.__module__.startswith("extensor."):
+        for name, position in _POSITIONS:
+            if name in kwargs and len(args) == position:
+                args = (*args, kwargs.pop(name))
+    return args, kwargs
