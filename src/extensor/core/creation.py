@@ -20,6 +20,7 @@ from extensor.arrays.dtypes import (
 )
 from extensor.arrays.shapes import check_possible, target
 from extensor.core import modes
+from extensor.core.door import namespace
 from extensor.core.tensor import Tensor, is_recorded_in, to_array, wrap
 from extensor.errors import shown, type_error, value_error
 from extensor.errors.explanation import checked, explaining
@@ -134,8 +135,6 @@ def full_like(
         fill_value = _number("full_like", fill_value, None)
     if isinstance(like, np.ndarray):
         return _made(storage.full(like.shape, fill_value, dtype), requires_grad)
-    from extensor.core.door import namespace
-
     filled = namespace(like).full_like(like, fill_value, dtype=dtype)
     return _made(filled, requires_grad)
 
