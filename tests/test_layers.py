@@ -40,7 +40,7 @@ LAYERS = {
     "report": "nn io data train",
     "cli": "errors settings arrays core random ops nn optim models io data train report",
     # Whatever else it has is imported when somebody asks for it.
-    ROOT: "errors settings arrays core random ops differentiation",
+    ROOT: "errors arrays core random ops",
 }
 # The same inside the core: each knows of those above it here, or of fewer.
 CORE = (
