@@ -12,8 +12,8 @@ from op_cases import CASES
 
 import extensor as ex
 from extensor import nn
-from extensor.engine import ENGINE, by_formulas
-from extensor.op import OPS
+from extensor.core.door import ENGINE, by_formulas
+from extensor.core.op import OPS
 
 ENGINES = ["reference"] if ENGINE == "reference" else ["native", "reference"]
 

@@ -24,8 +24,8 @@ from drawn_calls import rows, shown
 from op_calls import RULES, anything_for, op_from_row, rule_from_row
 
 import extensor as ex
-from extensor import engine
-from extensor.op import OPS
+from extensor.core import door
+from extensor.core.op import OPS
 
 SECONDS = 20
 Call = tuple[str, list[Any], dict[str, Any]]
@@ -91,7 +91,7 @@ def compared(seed: int, number: int) -> str | None:
     with limited():
         found = attempted(native)
     ex.random.manual_seed(number)
-    with limited(), engine.by_formulas():
+    with limited(), door.by_formulas():
         expected = attempted(formula)
     allowance = Allowance.of(native[0], _values(drawn(seed, number)))
     text = difference(found, expected, allowance)

@@ -11,14 +11,15 @@ from typing import Any
 
 import numpy as np
 
-from extensor import creation, engine, random
-from extensor.dtypes import DType, float32, get_default_dtype, is_half
+from extensor import random
+from extensor.arrays.dtypes import DType, float32, get_default_dtype, is_half
+from extensor.arrays.shapes import target
+from extensor.core import creation, door
+from extensor.core.modes import no_grad
+from extensor.core.tensor import Tensor, wrap
 from extensor.errors import value_error
-from extensor.explanation import checked
+from extensor.errors.explanation import checked
 from extensor.random import Generator
-from extensor.shapes import target
-from extensor.tape import no_grad
-from extensor.tensor import Tensor, wrap
 
 _GAINS = {
     **dict.fromkeys(("linear", "conv1d", "conv2d", "conv_transpose2d", "sigmoid"), 1.0),
@@ -322,8 +323,8 @@ def orthogonal_(tensor: Tensor, gain: float = 1.0, generator: Generator | None =
     return _filled(tensor, orthogonal(tensor.shape, tensor.dtype, gain, generator))
 
 
-@engine.through_door
-@engine.exact_formula
+@door.through_door
+@door.exact_formula
 def _orthonormal(xp: Any, a: Any) -> Any:
     # The signs make the distribution uniform: QR alone leaves a diagonal of one sign.
     q, r = xp.linalg.qr(a)

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from extensor import changes, engine, tape
-from extensor.dtypes import float64, get_default_dtype
+from extensor.arrays.dtypes import float64, get_default_dtype
+from extensor.core import changes, door, modes
+from extensor.core.tensor import Tensor, wrap
 from extensor.errors import value_error
-from extensor.explanation import checked
+from extensor.errors.explanation import checked
 from extensor.optim.update import Parameters, Update, tensors_in
-from extensor.tensor import Tensor, wrap
 
 
 def gradient_norm(gradients: list[Any], order: float) -> Any:
@@ -46,7 +46,7 @@ def clip_update(xp: Any, gradient: Any, bound: float) -> tuple[Any]:
 
 _scale = Update(scale_update, roles=1)
 _clip = Update(clip_update, roles=1)
-_norm = engine.computation("gradient_norm", "gradient_norm", gradient_norm)
+_norm = door.computation("gradient_norm", "gradient_norm", gradient_norm)
 
 
 def multiply_gradients(gradients: list[Any], factor: float) -> None:
@@ -100,7 +100,7 @@ def clip_grad_norm(
         )
     if not norm <= float(max_norm):
         multiply_gradients(gradients, float(max_norm) / norm)
-        changes.mark_all(gradients, tape.mode.anomaly)
+        changes.mark_all(gradients, modes.mode.anomaly)
     wide = any(gradient.dtype == float64 for gradient in gradients)
     return wrap(np.asarray(norm, float64 if wide else get_default_dtype()))
 
@@ -122,4 +122,4 @@ def clip_grad_value(parameters: Parameters, clip_value: float) -> None:
         )
     gradients = gradients_of("clip_grad_value", parameters)
     _clip([gradients], (clip_value,))
-    changes.mark_all(gradients, tape.mode.anomaly)
+    changes.mark_all(gradients, modes.mode.anomaly)

@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from extensor import engine, storage
-from extensor.dtypes import float32, is_floating, is_half
+from extensor.arrays import storage
+from extensor.arrays.dtypes import float32, is_floating, is_half
+from extensor.core import door
+from extensor.core.tensor import Tensor, to_array, wrap
 from extensor.errors import marked, shown, type_error, value_error
-from extensor.explanation import is_number
-from extensor.tensor import Tensor, to_array, wrap
+from extensor.errors.expectations import is_number
 
 if TYPE_CHECKING:
     from extensor.nn import Module
@@ -32,10 +33,10 @@ class Update:
     def __init__(self, formula: Callable[..., Any], roles: int) -> None:
         self.name = formula.__name__
         self.roles = roles
-        self.kernel = engine.kernel(self.name)
-        self.formula = engine.computation(self.name, None, _in_place(formula, roles))
+        self.kernel = door.kernel(self.name)
+        self.formula = door.computation(self.name, None, _in_place(formula, roles))
         if self.kernel is not None:
-            self.compute = engine.computation(self.name, self.name)
+            self.compute = door.computation(self.name, self.name)
 
     def prepared(self, lists: Sequence[list[Any]]) -> Any:
         """All the memory that a call with ``lists`` needs, to be given to it; None if unknown."""
@@ -112,7 +113,7 @@ def state_like(array: Any, value: float = 0.0) -> Any:
     """State of the shape of ``array``, in C order whatever the order of the array."""
     if isinstance(array, np.ndarray):
         return storage.full(array.shape, value, state_dtype(array))
-    return engine.namespace(array).full(array.shape, value, dtype=state_dtype(array))
+    return door.namespace(array).full(array.shape, value, dtype=state_dtype(array))
 
 
 def _in_place(formula: Callable[..., Any], roles: int) -> Callable[..., Any]:
@@ -122,7 +123,7 @@ def _in_place(formula: Callable[..., Any], roles: int) -> Callable[..., Any]:
             arrays = [role[index] if role else None for role in lists]
             with np.errstate(all="ignore"):
                 results = formula(
-                    engine.namespace(target), *[_widened(x) for x in arrays], *attributes
+                    door.namespace(target), *[_widened(x) for x in arrays], *attributes
                 )
                 changed = [*arrays[:GRADIENT], *arrays[GRADIENT + 1 :]]
                 for array, result in zip(changed, results, strict=True):
@@ -144,7 +145,7 @@ def descent(parameter: Any, gradient: Any, weight_decay: float, maximize: float)
     return gradient + weight_decay * parameter if weight_decay else gradient
 
 
-@engine.through_door
+@door.through_door
 def assign(targets: list[Any], sources: list[Any]) -> list[Any]:
     """Copy each source into its target."""
     for target, source in zip(targets, sources, strict=True):

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from extensor import engine
-from extensor.dtypes import is_floating
+from extensor.arrays.dtypes import is_floating
+from extensor.core import door
 from extensor.nn.module import Module
 
 
@@ -34,7 +34,7 @@ def origin_of(model: Module, batch: Sequence[Any], compute: Callable[[], Any]) -
         if _kind(np.asarray(tensor)):
             return f"{name} is not finite since the step before"
     try:
-        with engine.watch(_stop_at_first):
+        with door.watch(_stop_at_first):
             compute()
     except _Found as found:
         return str(found)
