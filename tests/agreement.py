@@ -15,8 +15,8 @@ import tolerances
 from calls import flat
 from kernels import ELEMENTWISE
 
-from extensor.op import OPS
-from extensor.tensor import Tensor
+from extensor.core.op import OPS
+from extensor.core.tensor import Tensor
 
 LARGE = 2**20
 # What divides by a deviation multiplies a rounding error by up to 1 / sqrt(eps), where eps is 1e-5;

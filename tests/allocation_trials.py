@@ -11,7 +11,8 @@ from calls import arrays_of, call
 from op_cases import CASES
 
 import extensor as ex
-from extensor import _native, engine, nn, optim
+from extensor import _native, nn, optim
+from extensor.core import door
 
 _rng = np.random.default_rng(20)
 
@@ -278,7 +279,7 @@ def sample() -> Iterator[tuple[str, int, Make]]:
 def untouched() -> set[str]:
     """The kernels that none of the calls reaches."""
     reached = set()
-    with engine.observe(lambda kernel, *_: reached.add(kernel.__name__)):
+    with door.observe(lambda kernel, *_: reached.add(kernel.__name__)):
         for _, make in [*large(), *CHANGES, *rows()]:
             make().call()
     return set(_native.kernels) - reached - {"masked_scale"}  # it is called as dropout

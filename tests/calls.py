@@ -9,8 +9,8 @@ import numpy as np
 from cases.case import Case
 
 import extensor as ex
-from extensor.op import OPS, Rule
-from extensor.tensor import Tensor
+from extensor.core.op import OPS, Rule
+from extensor.core.tensor import Tensor
 
 FLOATS = ["float64", "float32", "float16", "bfloat16"]
 INTEGERS = ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "bool"]

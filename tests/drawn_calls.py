@@ -12,7 +12,7 @@ from cases.case import Case
 from op_cases import CASES
 
 import extensor as ex
-from extensor.tensor import Tensor
+from extensor.core.tensor import Tensor
 
 Rng = np.random.Generator
 # More bytes than a 64-bit processor can address: nobody can have the memory for a copy of it.

@@ -21,7 +21,7 @@ from cases.case import Case
 from op_cases import CASES
 
 import extensor as ex
-from extensor.op import OPS
+from extensor.core.op import OPS
 
 SIZES = [10**9, 2**31, 2**40, 2**53, 2**60, 2**62, 2**63 - 1, 2**63, 2**64, 10**30]
 VALUES = [*SIZES, *(-size for size in SIZES)]

@@ -10,8 +10,8 @@ import ml_dtypes
 import numpy as np
 
 import extensor as ex
-from extensor.op import OPS, Op, Rule
-from extensor.tensor import wrap
+from extensor.core.op import OPS, Op, Rule
+from extensor.core.tensor import wrap
 
 assert ex.bfloat16.itemsize == 2  # asking for it makes it known to the kernels
 

@@ -10,8 +10,8 @@ from calls import FLOATS, arguments_of, arrays_of, call, flat, hand_arguments, n
 from cases.case import Case
 from drawn_calls import Rng, anything, disguised, plain, spoiled, tensors
 
-from extensor.binding import Parameters
-from extensor.op import OPS
+from extensor.core.binding import Parameters
+from extensor.core.op import OPS
 
 RULES = [name for name, op in OPS.items() if op.rule is not None]
 

@@ -14,11 +14,12 @@ import pytest
 from scipy import special
 
 import extensor as ex
-from extensor import _native, engine
-from extensor.op import OPS
+from extensor import _native
+from extensor.core import door
+from extensor.core.op import OPS
 
 # On the reference engine ``ex.<op>`` is the formula, so there is only that to measure.
-ENGINES = ["reference"] if engine.ENGINE == "reference" else ["native", "reference"]
+ENGINES = ["reference"] if door.ENGINE == "reference" else ["native", "reference"]
 # NumPy promises 4 units in the last place of its own functions, which are the formulas.
 NUMPY_ULPS = 4.0
 LARGEST = float(np.finfo(np.float32).max)
@@ -195,7 +196,7 @@ def test_hard_points_against_fifty_digits(name: str, by: str, rng: np.random.Gen
     _assert_within(name, by, x, exact)
 
 
-@pytest.mark.skipif(engine.ENGINE == "reference", reason="the reference has no kernels")
+@pytest.mark.skipif(door.ENGINE == "reference", reason="the reference has no kernels")
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_one_element_has_the_bits_of_many(name: str, rng: np.random.Generator) -> None:
     """What the vector body computes, the tail behind it computes too."""
@@ -309,7 +310,7 @@ def _mixed(rng: np.random.Generator, count: int) -> np.ndarray:
     return (rng.normal(0, 1, count) * np.exp2(rng.uniform(-20, 20, count))).astype(np.float32)
 
 
-@pytest.mark.skipif(engine.ENGINE == "reference", reason="NumPy adds rows one after another")
+@pytest.mark.skipif(door.ENGINE == "reference", reason="NumPy adds rows one after another")
 @pytest.mark.parametrize("shape", [(100_003, 3), (3, 100_003), (1000, 7, 20)])
 @pytest.mark.parametrize("axis", [0, 1, -1, None])
 def test_sums_along_axes(shape: tuple[int, ...], axis: int | None) -> None:

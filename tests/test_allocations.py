@@ -12,9 +12,9 @@ import allocation_failures
 import allocation_trials
 import pytest
 
-from extensor import engine
+from extensor.core import door
 
-native = pytest.mark.skipif(engine.ENGINE == "reference", reason="the reference has no kernels")
+native = pytest.mark.skipif(door.ENGINE == "reference", reason="the reference has no kernels")
 failing = pytest.mark.skipif(
     not sys.platform.startswith("linux")
     or shutil.which("g++") is None

@@ -11,8 +11,10 @@ import numpy as np
 import pytest
 
 import extensor as ex
-from extensor import amp, engine, precision
-from extensor.op import OPS
+from extensor import amp
+from extensor.amp import autocasting
+from extensor.core import door, precision
+from extensor.core.op import OPS
 
 
 @pytest.fixture(params=["bfloat16", "float16"])
@@ -134,8 +136,8 @@ def test_checkpoint_computes_again_in_the_same_precision(
 
 
 def test_says_once_that_it_is_not_faster(monkeypatch: pytest.MonkeyPatch, dtype: Any) -> None:
-    monkeypatch.setattr(amp, "_said", [])
-    monkeypatch.setattr(engine, "multiplies_bfloat16", lambda: dtype != ex.bfloat16)
+    monkeypatch.setattr(autocasting, "_said", [])
+    monkeypatch.setattr(door, "multiplies_bfloat16", lambda: dtype != ex.bfloat16)
     with pytest.warns(UserWarning, match="save memory"), amp.autocast(dtype):
         pass
     with warnings.catch_warnings():
@@ -145,8 +147,8 @@ def test_says_once_that_it_is_not_faster(monkeypatch: pytest.MonkeyPatch, dtype:
 
 
 def test_says_nothing_where_bfloat16_has_units(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(amp, "_said", [])
-    monkeypatch.setattr(engine, "multiplies_bfloat16", lambda: True)
+    monkeypatch.setattr(autocasting, "_said", [])
+    monkeypatch.setattr(door, "multiplies_bfloat16", lambda: True)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         with amp.autocast("bfloat16"):

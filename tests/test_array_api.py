@@ -14,9 +14,9 @@ from cases.case import Case
 from op_cases import CASES
 
 import extensor as ex
-from extensor import dtypes
-from extensor.op import OPS
-from extensor.tensor import Tensor
+from extensor.arrays import dtypes
+from extensor.core.op import OPS
+from extensor.core.tensor import Tensor
 
 pytestmark = pytest.mark.filterwarnings("ignore:You are comparing a array_api_strict dtype")
 _first: dict[str, Case] = {}

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import extensor as ex
-from extensor.op import OPS
+from extensor.core.op import OPS
 
 attention = ex.scaled_dot_product_attention
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import extensor as ex
-from extensor.op import OPS
-from extensor.shapes import reduced, reduced_nonempty
+from extensor.arrays.shapes import reduced, reduced_nonempty
+from extensor.core.op import OPS
 
 LINE = {"reduced", "reduced_nonempty", "_position", "_norm_shape", "_along", "_sorted"}
 # Every op that goes along an axis, with what it needs besides, as one of a line of one element.

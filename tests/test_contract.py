@@ -30,9 +30,10 @@ from contract import (
 from op_cases import CASES, ERRORS
 
 import extensor as ex
-from extensor import _native, engine
-from extensor.op import OPS, Op
-from extensor.tensor import Tensor
+from extensor import _native
+from extensor.core import door
+from extensor.core.op import OPS, Op
+from extensor.core.tensor import Tensor
 
 PAIRS = {name: op for name, op in OPS.items() if op.rule is not None}
 PROMISED = sorted({*SIGNATURES, *NAMES})
@@ -325,7 +326,7 @@ def test_tensor_has_the_operator(name: str) -> None:
 
 def test_a_kernel_that_does_not_exist_fails_when_it_is_named() -> None:
     with pytest.raises(TypeError, match=r"^reluu: there is no kernel of this name$"):
-        engine.kernel("reluu")
+        door.kernel("reluu")
 
 
 def test_every_kernel_is_used() -> None:

@@ -10,10 +10,10 @@ import pytest
 import tolerances
 
 import extensor as ex
-from extensor import engine
-from extensor.op import OPS, Op
+from extensor.core import door
+from extensor.core.op import OPS, Op
 
-pytestmark = pytest.mark.skipif(engine.ENGINE == "reference", reason="the reference has no kernels")
+pytestmark = pytest.mark.skipif(door.ENGINE == "reference", reason="the reference has no kernels")
 
 # The shapes of x and of weight, and stride, padding, dilation, groups.
 Shape = tuple[int, ...]

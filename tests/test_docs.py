@@ -19,7 +19,7 @@ from commands import extensor
 import extensor as ex
 import extensor_cli
 from extensor.cli.config import read_config
-from extensor.op import OPS
+from extensor.core.op import OPS
 
 ROOT = Path(__file__).parents[1]
 GUIDES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]

@@ -17,7 +17,7 @@ from commands import extensor
 
 import extensor as ex
 from extensor import _native
-from extensor.engine import ENGINE
+from extensor.core.door import ENGINE
 
 RUN = Path(__file__).parent / "files" / "run-0.1.0"
 # Of the model and the optimizer after the last step: with fused multiply-add, and without.

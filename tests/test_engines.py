@@ -7,7 +7,7 @@ import pytest
 from soak.engines import main, reference, run
 
 import extensor as ex
-from extensor.engine import ENGINE
+from extensor.core.door import ENGINE
 
 CALLS, PARTS, SEED = 2000, 4, 12
 native = pytest.mark.skipif(ENGINE == "reference", reason="there is one engine only")

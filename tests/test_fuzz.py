@@ -20,9 +20,9 @@ from drawn_calls import HUGE, HUGE_MASK, Rng, bytes_of, rows, shown
 from op_calls import RULES, anything_for, op_from_row, rule_from_row
 
 import extensor as ex
-from extensor.binding import guarded
-from extensor.engine import ENGINE
-from extensor.op import OPS
+from extensor.core.binding import guarded
+from extensor.core.door import ENGINE
+from extensor.core.op import OPS
 
 CALLS = 40
 NAMES = {*OPS, *(f"{name}_backward" for name in RULES)}

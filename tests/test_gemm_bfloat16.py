@@ -17,10 +17,10 @@ import numpy as np
 import pytest
 
 import extensor as ex
-from extensor import engine
-from extensor.op import OPS
+from extensor.core import door
+from extensor.core.op import OPS
 
-pytestmark = pytest.mark.skipif(engine.ENGINE == "reference", reason="the reference has no kernels")
+pytestmark = pytest.mark.skipif(door.ENGINE == "reference", reason="the reference has no kernels")
 
 ROOT = Path(__file__).resolve().parents[1]
 LENGTHS = (1, 2, 3, 7, 8, 9, 15, 17, 64, 287, 288, 289, 577, 3001)
@@ -120,7 +120,7 @@ def test_partial_sums_are_not_rounded() -> None:
 
 
 as_float32 = pytest.mark.skipif(
-    engine.multiplies_bfloat16(),
+    door.multiplies_bfloat16(),
     reason="AVX512-BF16 sums in pairs; the bounds above hold for it",
 )
 

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import extensor as ex
-from extensor.function import Function
+from extensor.core.tensor import wrap
+from extensor.differentiation.custom_function import Function
 from extensor.gradcheck import GradientError, Mistake, check_gradient
-from extensor.tensor import wrap
 
 Arrays = tuple[np.ndarray, ...]
 

@@ -11,7 +11,7 @@ from cases.case import Case
 from op_cases import CASES
 
 import extensor as ex
-from extensor.op import OPS
+from extensor.core.op import OPS
 
 LARGE = 2**62
 # What float32 has no number for near 2**62: its neighbours are 2**39 apart.

@@ -12,10 +12,10 @@ from cases.dropout import Repeating
 from kernels import KERNELS, STRUCTURED, Elementwise, operands_of, results_of
 
 import extensor as ex
-from extensor import engine
-from extensor.op import OPS
+from extensor.core import door
+from extensor.core.op import OPS
 
-pytestmark = pytest.mark.skipif(engine.ENGINE == "reference", reason="the reference has no kernels")
+pytestmark = pytest.mark.skipif(door.ENGINE == "reference", reason="the reference has no kernels")
 
 THREADS = (1, 2, 3, 4, 8)
 

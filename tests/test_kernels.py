@@ -32,12 +32,12 @@ from kernels import (
 from op_cases import CASES
 
 import extensor as ex
-from extensor import engine
-from extensor.op import OPS
-from extensor.operands import unwrapped
-from extensor.tensor import wrap
+from extensor.core import door
+from extensor.core.conversion import unwrapped
+from extensor.core.op import OPS
+from extensor.core.tensor import wrap
 
-pytestmark = pytest.mark.skipif(engine.ENGINE == "reference", reason="the reference has no kernels")
+pytestmark = pytest.mark.skipif(door.ENGINE == "reference", reason="the reference has no kernels")
 
 LENGTHS = [*range(68), 1000]
 every_kernel = pytest.mark.parametrize("target", KERNELS, ids=repr)

@@ -15,9 +15,9 @@ import numpy as np
 import pytest
 
 import extensor as ex
-from extensor import engine
+from extensor.core import door
 
-native = pytest.mark.skipif(engine.ENGINE == "reference", reason="the reference has no pool")
+native = pytest.mark.skipif(door.ENGINE == "reference", reason="the reference has no pool")
 pooled = pytest.mark.skipif(
     "address" in os.environ.get("EXTENSOR_SANITIZED", ""),
     reason="under the address sanitizer every array is an allocation of its own",
@@ -27,7 +27,7 @@ unshadowed = pytest.mark.skipif(
     reason="a sanitizer's shadow of every byte is resident memory too",
 )
 # While an op works its input and its output are there; a formula also has steps in between.
-AT_WORK = 2 if engine.ENGINE == "native" else 4
+AT_WORK = 2 if door.ENGINE == "native" else 4
 
 ROOT = Path(__file__).parents[1]
 # A chain of twenty ops, each with what its rule names: its input, its output, or only shapes. Two

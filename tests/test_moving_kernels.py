@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from kernels import assert_same_bits
 
-from extensor import engine
-from extensor.op import OPS
+from extensor.core import door
+from extensor.core.op import OPS
 
-pytestmark = pytest.mark.skipif(engine.ENGINE == "reference", reason="the reference has no kernels")
+pytestmark = pytest.mark.skipif(door.ENGINE == "reference", reason="the reference has no kernels")
 
 LAYOUTS: dict[str, Callable[[Any], Any]] = {
     "plain": np.ascontiguousarray,

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 import extensor as ex
-from extensor import names
-from extensor.tensor import Tensor
+from extensor.core.tensor import Tensor
+from extensor.errors import names
 
 TABLES = {
     "ex": (ex, names.FUNCTIONS),

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 import tolerances
 
-from extensor import engine
-from extensor.op import OPS
-from extensor.tensor import wrap
+from extensor.core import door
+from extensor.core.op import OPS
+from extensor.core.tensor import wrap
 
-pytestmark = pytest.mark.skipif(engine.ENGINE == "reference", reason="the reference has no kernels")
+pytestmark = pytest.mark.skipif(door.ENGINE == "reference", reason="the reference has no kernels")
 
 every_float = pytest.mark.parametrize("dtype", ["float32", "float64"])
 

@@ -13,8 +13,8 @@ from soak.engines import reference
 
 import extensor as ex
 from extensor import nn
-from extensor.engine import ENGINE
-from extensor.op import OPS
+from extensor.core.door import ENGINE
+from extensor.core.op import OPS
 
 ENGINES = ["reference"] if ENGINE == "reference" else ["native", "reference"]
 

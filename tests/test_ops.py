@@ -23,8 +23,8 @@ from differences import gradient
 from op_cases import CASES, ERRORS, SINGULAR
 
 import extensor as ex
-from extensor.op import OPS, Indices
-from extensor.tensor import Tensor
+from extensor.core.op import OPS, Indices
+from extensor.core.tensor import Tensor
 
 every_case = pytest.mark.parametrize("case", CASES, ids=lambda case: case.id)
 DIFFERENTIABLE = [case for case in CASES if OPS[case.op].rule is not None]

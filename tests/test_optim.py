@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import extensor as ex
-from extensor import _native, engine, optim
+from extensor import _native, optim
+from extensor.core import door
 
 STEPS = 10
 SHAPES = [(3, 4), (7,), (), (2, 3, 2)]
@@ -224,7 +225,7 @@ def test_state_of_16_bit_parameters_is_float32() -> None:
     assert x.dtype == ex.bfloat16
 
 
-@pytest.mark.skipif(engine.ENGINE != "native", reason="counts kernels")
+@pytest.mark.skipif(door.ENGINE != "native", reason="counts kernels")
 @pytest.mark.parametrize("make", [optim.SGD, optim.Adam, optim.LAMB, optim.Lion])
 def test_a_step_is_one_call(make: Any, rng: np.random.Generator) -> None:
     parameters = _parameters(rng)
@@ -232,7 +233,7 @@ def test_a_step_is_one_call(make: Any, rng: np.random.Generator) -> None:
     _train(optimizer, parameters, 1)
     _loss(parameters).backward()
     seen = []
-    with engine.observe(lambda compute, arrays, attributes, result: seen.append(compute.__name__)):
+    with door.observe(lambda compute, arrays, attributes, result: seen.append(compute.__name__)):
         optimizer.step()
     assert seen == [optimizer.update.name]
 

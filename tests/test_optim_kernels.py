@@ -9,11 +9,12 @@ import pytest
 import tolerances
 
 import extensor as ex
-from extensor import engine, optim
+from extensor import optim
+from extensor.core import door
 from extensor.optim import adagrad, adam, clipping, ema, lamb, lion, rmsprop, sgd
 from extensor.optim.update import Update
 
-native = pytest.mark.skipif(engine.ENGINE != "native", reason="compares kernels with formulas")
+native = pytest.mark.skipif(door.ENGINE != "native", reason="compares kernels with formulas")
 
 # Each update with sets of attributes and the number of roles in use with them.
 UPDATES: list[tuple[Update, int, tuple[Any, ...]]] = [
@@ -88,7 +89,7 @@ def test_lamb_kernel(dtype: str, rng: np.random.Generator) -> None:
 @pytest.mark.parametrize("dtype", ["float32", "float64", "float16"])
 def test_norm_kernel(dtype: str, order: float, rng: np.random.Generator) -> None:
     arrays = [np.asarray(rng.normal(size=n)).astype(dtype) for n in SIZES]
-    kernel = engine.kernel("gradient_norm")
+    kernel = door.kernel("gradient_norm")
     expected = clipping.gradient_norm(arrays, order)
     np.testing.assert_allclose(kernel(arrays, order), expected, rtol=1e-12)
     arrays[5][3] = np.nan

@@ -9,11 +9,11 @@ import pytest
 import tolerances
 
 import extensor as ex
-from extensor import engine
-from extensor.op import OPS
-from extensor.tensor import wrap
+from extensor.core import door
+from extensor.core.op import OPS
+from extensor.core.tensor import wrap
 
-native = pytest.mark.skipif(engine.ENGINE == "reference", reason="the reference has no kernels")
+native = pytest.mark.skipif(door.ENGINE == "reference", reason="the reference has no kernels")
 # Around the widths of vectors, and beyond the 256 windows that the rules take at a time.
 WIDTHS = [*range(1, 36), 67, 513, 600]
 WINDOWS = [(1, 1, 0), (2, 2, 0), (2, 1, 1), (3, 2, 1), (3, 1, 0), (4, 3, 2), (2, 5, 0)]

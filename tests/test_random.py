@@ -18,14 +18,16 @@ import pytest
 from scipy import stats
 
 import extensor as ex
-from extensor import engine, philox, random
-from extensor.dtypes import bfloat16
-from extensor.random import Generator
+from extensor import random
+from extensor.arrays.dtypes import bfloat16
+from extensor.core import door
+from extensor.random import Generator, philox
+from extensor.random.continuous import interval_of
 
 FLOATS = ["float16", "bfloat16", "float32", "float64"]
 INTEGERS = [f"{kind}{bits}" for kind in ("int", "uint") for bits in (8, 16, 32, 64)]
 SIZES = [0, 1, 2, 3, 5, 31, 64, 1023, 1025, 5000, 70001]
-needs_kernels = pytest.mark.skipif(engine.ENGINE != "native", reason="kernels are switched off")
+needs_kernels = pytest.mark.skipif(door.ENGINE != "native", reason="kernels are switched off")
 
 # kat_vectors of Random123 for philox4x32-10: counter, key, words.
 KNOWN = [
@@ -83,7 +85,7 @@ every_fill = pytest.mark.parametrize(("name", "dtype", "attributes"), FILLS)
 def test_kernel_is_its_formula(
     name: str, dtype: Any, attributes: tuple[Any, ...], block: int
 ) -> None:
-    kernel = engine.kernel(name)
+    kernel = door.kernel(name)
     assert kernel is not None
     for size in SIZES:
         arguments = (0x1234_5678_9ABC_DEF0, 0, block, (size,), dtype, *attributes)
@@ -133,7 +135,7 @@ def test_threads_change_nothing(name: str, dtype: Any, attributes: tuple[Any, ..
     ],
 )
 def test_kernels_decline_what_they_were_not_written_for(arguments: tuple[Any, ...]) -> None:
-    kernel = engine.kernel("random_bits")
+    kernel = door.kernel("random_bits")
     assert kernel is not None
     assert kernel(*arguments) is NotImplemented
 
@@ -328,7 +330,7 @@ def test_uniform_stays_below_high(dtype: str, low: float, high: float) -> None:
 
 @pytest.mark.parametrize("dtype", FLOATS)
 def test_largest_fraction_stays_below_one(dtype: str) -> None:
-    *_, last = random._interval("rand", 0.0, 1.0, ex.dtypes.as_dtype(dtype))
+    *_, last = interval_of("rand", 0.0, 1.0, ex.dtypes.as_dtype(dtype))
     bits = {"float16": 11, "bfloat16": 8, "float32": 24, "float64": 53}[dtype]
     assert last == 1 - 2.0**-bits
     if dtype in ("float16", "bfloat16"):

@@ -10,11 +10,11 @@ import pytest
 from calls import numpy_dtype
 
 import extensor as ex
-from extensor import engine
-from extensor.op import OPS
-from extensor.tensor import wrap
+from extensor.core import door
+from extensor.core.op import OPS
+from extensor.core.tensor import wrap
 
-native = pytest.mark.skipif(engine.ENGINE == "reference", reason="the reference has no kernels")
+native = pytest.mark.skipif(door.ENGINE == "reference", reason="the reference has no kernels")
 assert ex.bfloat16.itemsize == 2  # asking for it makes it known to the kernels
 # Lengths around vectors, and around the parts into which rows and columns are cut.
 LENGTHS = (*range(1, 35), 63, 64, 65, 255, 256, 257, 511, 513, 1000, 16383, 16385, 40_000)

@@ -18,8 +18,8 @@ from soak.texts import raw
 
 import extensor as ex
 from extensor import _native
+from extensor.core.op import OPS
 from extensor.errors import marked, value_error
-from extensor.op import OPS
 
 HERE = Path(__file__).parent
 SEED = 12
@@ -81,7 +81,7 @@ def test_a_text_that_quotes_numpy_is_recognised(monkeypatch: pytest.MonkeyPatch)
     def quoting(*args: Any) -> Exception:
         return value_error("relu", f"must work, got {args[-1]}")
 
-    monkeypatch.setattr("extensor.binding.explained", quoting)
+    monkeypatch.setattr("extensor.core.binding.explained", quoting)
     with pytest.raises(ValueError, match="must work") as caught:
         ex.relu_backward(ex.ones(2), None)
     assert raw(caught.value)

@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 import extensor as ex
-from extensor import changes, tape
-from extensor.function import Function
+from extensor.core import backward_pass, changes, tape
+from extensor.differentiation.custom_function import Function
 
 
 def leaf(*values: float) -> ex.Tensor:
@@ -46,7 +46,7 @@ def test_backward_adds_to_every_leaf() -> None:
 
 def test_backward_from_several_tensors() -> None:
     x = leaf(1, 2)
-    tape.backward([x * 2, (x * x).sum()], [[1, 1], None])
+    backward_pass.backward([x * 2, (x * x).sum()], [[1, 1], None])
     assert values(x.grad) == [4, 6]
 
 
@@ -95,7 +95,7 @@ def test_a_leaf_can_be_its_own_output() -> None:
             "create an input with requires_grad=True",
         ),
         (
-            lambda: tape.backward([leaf(1)], [None, None]),
+            lambda: backward_pass.backward([leaf(1)], [None, None]),
             ValueError,
             "backward: grad_outputs must have one entry for each output, "
             "got outputs=1, grad_outputs=2",

@@ -21,11 +21,11 @@ from calls import arrays_of, call, flat, hand_arguments
 from op_cases import CASES
 
 import extensor as ex
-from extensor.explanation import wanted_by
-from extensor.names import Elsewhere
-from extensor.op import OPS
+from extensor.core.op import OPS
+from extensor.core.tensor import Tensor
+from extensor.errors.expectations import wanted_by
+from extensor.errors.names import Elsewhere
 from extensor.ops import methods
-from extensor.tensor import Tensor
 
 ROOT = Path(__file__).parents[1]
 SCRIPTS = ROOT / "tests" / "typing"
@@ -236,7 +236,7 @@ def test_every_attribute_of_a_tensor_is_typed() -> None:
         if not (name.startswith("_") or isinstance(value, Elsewhere))
     }
     operators = {name for name in vars(Tensor) if re.match(r"__r?[a-z]+__$", name)}
-    inherited = set(dir(object)) | {"__slots__", "__module__", "__weakref__"}
+    inherited = set(dir(object)) | {"__slots__", "__module__", "__weakref__", "__annotations__"}
     assert present - typed == set()
     assert METHODS.keys() - vars(Tensor).keys() == set()
     assert operators - typed - inherited == set()
@@ -269,7 +269,9 @@ def _tensors(x: Any) -> Any:
 
 
 def _text(annotation: Any) -> str:
-    return "Tensor" if annotation is Tensor else str(annotation).replace("extensor.tensor.", "")
+    return (
+        "Tensor" if annotation is Tensor else str(annotation).replace("extensor.core.tensor.", "")
+    )
 
 
 def _is(value: Any, annotation: Any) -> bool:

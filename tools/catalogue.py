@@ -14,8 +14,8 @@ from typing import Any
 
 import extensor
 from extensor import _native
-from extensor.op import OPS, Op
-from extensor.rule import Rule
+from extensor.core.op import OPS, Op
+from extensor.core.rule import Rule
 
 TARGET = Path(__file__).parent.parent / "docs" / "gradients.md"
 

@@ -8,7 +8,7 @@ from itertools import chain
 from pathlib import Path
 
 import extensor.ops
-from extensor.op import OPS
+from extensor.core.op import OPS
 
 # Public names that are no ops: utilities, and second names for ops.
 OTHERS = {

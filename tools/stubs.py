@@ -18,11 +18,11 @@ from typing import Any, Literal, Union, get_args, get_origin
 
 from exports import OTHERS, exports
 
-from extensor import kinds
-from extensor.op import OPS, Op
+from extensor.core import kinds
+from extensor.core.op import OPS, Op
+from extensor.core.rule import Rule
+from extensor.core.tensor import Tensor
 from extensor.ops import methods
-from extensor.rule import Rule
-from extensor.tensor import Tensor
 
 WIDTH = 100
 HEADER = '"""{} Written by tools/exports.py from the registry."""'
@@ -43,7 +43,7 @@ IMPORTS = {
     "NamedTuple": "typing",
     "Self": "typing",
     "Sequence": "collections.abc",
-    "Tensor": "extensor.tensor",
+    "Tensor": "extensor.core.tensor",
     "TensorBase": "extensor._native",
     "TensorLike": "extensor.typing",
     "At": "extensor.ops.indexing",

@@ -3,26 +3,10 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from extensor import dtypes, names, random
 from extensor import ops as ops
-from extensor.checkpoint import checkpoint
-from extensor.creation import (
-    arange,
-    asarray,
-    empty,
-    empty_like,
-    eye,
-    from_dlpack,
-    full,
-    full_like,
-    linspace,
-    one_hot,
-    ones,
-    ones_like,
-    zeros,
-    zeros_like,
-)
-from extensor.dtypes import (
+from extensor import random
+from extensor.arrays import dtypes
+from extensor.arrays.dtypes import (
     bool_,
     float16,
     float32,
@@ -38,29 +22,29 @@ from extensor.dtypes import (
     uint32,
     uint64,
 )
-from extensor.function import Function
-from extensor.functional import hessian, jacobian, jvp, vjp
-from extensor.op import OPS
+from extensor.core.backward_pass import backward, grad
+from extensor.core.creation import (
+    arange,
+    asarray,
+    empty,
+    empty_like,
+    eye,
+    from_dlpack,
+    full,
+    full_like,
+    linspace,
+    one_hot,
+    ones,
+    ones_like,
+    zeros,
+    zeros_like,
+)
+from extensor.core.modes import detect_anomaly, enable_grad, gradient_eps, is_grad_enabled, no_grad
+from extensor.core.op import OPS
+from extensor.core.tensor import Tensor, tensor
+from extensor.errors import names
 from extensor.ops import *  # noqa: F403
 from extensor.ops import __all__ as _op_names
-from extensor.settings import (
-    get_num_threads,
-    memory_stats,
-    reset_peak_memory,
-    set_memory_cache_limit,
-    set_num_threads,
-    trim_memory,
-)
-from extensor.tape import (
-    backward,
-    detect_anomaly,
-    enable_grad,
-    grad,
-    gradient_eps,
-    is_grad_enabled,
-    no_grad,
-)
-from extensor.tensor import Tensor, tensor
 
 if TYPE_CHECKING:
     from numpy import dtype as _dtype
@@ -68,6 +52,9 @@ if TYPE_CHECKING:
     from extensor import amp, data, io, models, nn, optim, train
     from extensor import gradcheck as gradcheck
     from extensor import typing as typing
+    from extensor.differentiation.custom_function import Function
+    from extensor.differentiation.derivatives import hessian, jacobian, jvp, vjp
+    from extensor.differentiation.recomputation import checkpoint
     from extensor.gradcheck import GradientError, GradientReport, Mistake, check_gradient
     from extensor.io import load, save
     from extensor.nn.init import xavier_normal, xavier_uniform
@@ -79,6 +66,14 @@ if TYPE_CHECKING:
         clip_grad_value,
         rmsprop_step,
         sgd_step,
+    )
+    from extensor.settings import (
+        get_num_threads,
+        memory_stats,
+        reset_peak_memory,
+        set_memory_cache_limit,
+        set_num_threads,
+        trim_memory,
     )
 
     bfloat16: _dtype[Any]
@@ -173,11 +168,17 @@ __all__ = [
 
 # What a program that only computes gradients does not need is imported when it is first asked for.
 _LAZY = {
+    "Function": "differentiation.custom_function",
+    "checkpoint": "differentiation.recomputation",
+    **dict.fromkeys(("hessian", "jacobian", "jvp", "vjp"), "differentiation.derivatives"),
     **dict.fromkeys(("GradientError", "GradientReport", "Mistake", "check_gradient"), "gradcheck"),
     **dict.fromkeys(("adagrad_step", "adam_step", "adamw_step", "rmsprop_step"), "optim"),
     **dict.fromkeys(("load", "save"), "io"),
     **dict.fromkeys(("xavier_normal", "xavier_uniform"), "nn.init"),
     **dict.fromkeys(("sgd_step", "clip_grad_norm", "clip_grad_value"), "optim"),
+    **dict.fromkeys(("get_num_threads", "set_num_threads"), "settings"),
+    **dict.fromkeys(("memory_stats", "reset_peak_memory", "trim_memory"), "settings"),
+    "set_memory_cache_limit": "settings",
 }
 _LAZY_MODULES = frozenset(
     {"amp", "data", "gradcheck", "io", "models", "nn", "optim", "train", "typing"}

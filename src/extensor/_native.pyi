@@ -1,7 +1,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from extensor.tensor import Tensor
+from extensor.core.tensor import Tensor
 
 kernels: dict[str, Callable[..., Any]]
 instruction_set: str

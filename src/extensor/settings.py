@@ -6,7 +6,7 @@ from operator import index
 
 from extensor import _native
 from extensor.errors import value_error
-from extensor.explanation import checked
+from extensor.errors.explanation import checked
 
 MOST_THREADS = 4096  # each is one of the system's, started at the next call that is worth it
 

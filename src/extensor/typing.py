@@ -16,8 +16,8 @@ from typing import Any, Protocol, SupportsIndex, TypeAlias, TypeVar
 
 import numpy as np
 
+from extensor.core.tensor import Tensor
 from extensor.ops.loss import Reduction
-from extensor.tensor import Tensor
 
 __all__ = [
     "DTypeLike",
@@ -59,6 +59,6 @@ Element: TypeAlias = Tensor | float | SupportsArray
 TensorLike: TypeAlias = Element | Nested[Element]
 ShapeLike: TypeAlias = int | Sequence[int]
 DTypeLike: TypeAlias = str | np.dtype[Any] | type[np.generic] | type[float] | type[int] | type[bool]
-Indices: TypeAlias = SupportsIndex | SupportsArray | Nested[SupportsIndex | SupportsArray]
-IndexItem: TypeAlias = Indices | slice | EllipsisType | None
+Selecting: TypeAlias = SupportsIndex | SupportsArray | Nested[SupportsIndex | SupportsArray]
+IndexItem: TypeAlias = Selecting | slice | EllipsisType | None
 Index: TypeAlias = IndexItem | tuple[IndexItem, ...]

@@ -9,7 +9,7 @@ from onnx.helper import tensor_dtype_to_np_dtype
 
 import extensor as ex
 from extensor import Tensor
-from extensor.dtypes import is_floating
+from extensor.arrays.dtypes import is_floating
 
 # The values that SELU was derived with, as ONNX writes them.
 SELU = (1.67326319217681884765625, 1.05070102214813232421875)

@@ -17,7 +17,7 @@ from rows_shape import INDEXING, JOINING, MOVEMENT, SORTING
 from rows_window import WINDOWS
 
 import extensor as ex
-from extensor.op import OPS
+from extensor.core.op import OPS
 
 ROWS: list[Row] = [
     *ARITHMETIC,

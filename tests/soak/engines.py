@@ -24,8 +24,8 @@ from drawn_calls import rows, shown
 from op_calls import RULES, anything_for, op_from_row, rule_from_row
 
 import extensor as ex
-from extensor import engine
-from extensor.op import OPS
+from extensor.core import door
+from extensor.core.op import OPS
 
 SECONDS = 20
 Call = tuple[str, list[Any], dict[str, Any]]
@@ -44,7 +44,7 @@ def reference() -> Iterator[None]:
         if replay is not None:
             owner.replay = None
     try:
-        with engine.observe(lambda *_: None):
+        with door.observe(lambda *_: None):
             yield
     finally:
         for owner, kernel, replay in kept:

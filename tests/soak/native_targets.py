@@ -17,9 +17,10 @@ from drawn_calls import Rng, anything, disguised, random_array
 from op_cases import CASES
 
 import extensor as ex
-from extensor import _native, engine, tape
-from extensor.op import OPS
-from extensor.tensor import Tensor
+from extensor import _native
+from extensor.core import door, tape
+from extensor.core.op import OPS
+from extensor.core.tensor import Tensor
 from soak.public_calls import FUNCTIONS, MODULES, OPTIMIZERS, real, with_gradient
 from soak.targets import Call, Target
 
@@ -39,7 +40,7 @@ def recorded() -> dict[str, list[Any]]:
             found[name].append((*arrays, *attributes))
 
     rng = np.random.default_rng(0)
-    with warnings.catch_warnings(), engine.observe(note):
+    with warnings.catch_warnings(), door.observe(note):
         warnings.simplefilter("ignore")
         for case in CASES:
             for dtype in ("float32", "float64", "float16"):

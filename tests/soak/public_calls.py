@@ -13,7 +13,7 @@ from drawn_calls import Rng
 
 import extensor as ex
 from extensor import nn, optim
-from extensor.tensor import Tensor
+from extensor.core.tensor import Tensor
 
 Arguments = tuple[list[Any], dict[str, Any]]
 

@@ -12,8 +12,8 @@ from op_calls import RULES, anything_for, op_from_row, rule_from_row
 
 import extensor as ex
 from extensor import _native
-from extensor.op import OPS
-from extensor.tensor import Tensor
+from extensor.core.op import OPS
+from extensor.core.tensor import Tensor
 from soak.public_calls import (
     DATA,
     FUNCTIONS,

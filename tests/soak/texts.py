@@ -13,7 +13,7 @@ from pathlib import Path
 from types import TracebackType
 
 import extensor
-from extensor.explanation import UNEXPLAINED
+from extensor.errors.explanation import UNEXPLAINED
 
 SOURCES = Path(extensor.__file__).parent
 KINDS = (
@@ -89,7 +89,8 @@ def place(error: BaseException) -> str:
 def _is_binding(path: Path | None) -> bool:
     """The call itself fails: in the caller, or where a module or a public function hands it on."""
     return path is None or path.parent == Path(__file__).parent or path.name in (
-        "module.py", "binding.py", "explanation.py", "inspect.py", "methods.py", "function.py",
+        "module.py", "binding.py", "explanation.py", "inspect.py", "methods.py",
+        "custom_function.py",
     )  # fmt: skip
 
 

@@ -16,7 +16,7 @@ from calls import flat
 from drawn_calls import HUGE, shown
 
 import extensor as ex
-from extensor.tensor import Tensor
+from extensor.core.tensor import Tensor
 from soak.calls import STATUS
 from soak.native_targets import native_targets, recorded
 from soak.targets import Call, Target, public_targets

@@ -10,7 +10,7 @@ import numpy as np
 import extensor as ex
 from extensor import nn
 from extensor.data.transforms import Normalize, RandomFlip
-from extensor.function import Context
+from extensor.differentiation.custom_function import Context
 from extensor.typing import DTypeLike, Index, TensorLike
 
 

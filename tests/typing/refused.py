@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import extensor as ex
 from extensor import nn
-from extensor.function import Context
+from extensor.differentiation.custom_function import Context
 
 
 def functions(x: ex.Tensor, w: ex.Tensor) -> None:

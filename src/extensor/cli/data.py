@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 
 from extensor import data
+from extensor.arrays.dtypes import get_default_dtype, is_floating
 from extensor.cli.build import built, imported
 from extensor.cli.config import Config, nearest
 from extensor.cli.targets import check_targets, class_names, table_options
 from extensor.data import ArrayDataset, Dataset, ImageFolder, Normalize
-from extensor.dtypes import get_default_dtype, is_floating
 from extensor.errors import value_error
-from extensor.generator import Generator
+from extensor.random.generator import Generator
 
 SETS: dict[str, Callable[..., Any]] = {
     "digits": data.digits,

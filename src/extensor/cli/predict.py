@@ -16,11 +16,11 @@ from extensor.cli.data import check_samples, preparation, read_file
 from extensor.cli.runs import found_checkpoint, found_run, read_checkpoint
 from extensor.cli.session import built_model, load_weights
 from extensor.cli.targets import OF_CLASSES
+from extensor.core.modes import no_grad
 from extensor.data import ArrayDataset, DataLoader
 from extensor.errors import value_error
 from extensor.io.atomic import write_atomically
 from extensor.ops import softmax
-from extensor.tape import no_grad
 
 _BATCH = 256
 _ENDINGS = (".csv", ".npy")

@@ -20,10 +20,10 @@ from extensor.cli.targets import (
     kind_of,
     target_preparation,
 )
+from extensor.core.modes import no_grad
 from extensor.data import DataLoader, Dataset
 from extensor.errors import value_error
 from extensor.nn import loss as losses
-from extensor.tape import no_grad
 
 MODELS = {name: getattr(models, name) for name in models.__all__ if name.islower()}
 LOSSES = {name: x for name, x in vars(losses).items() if name.endswith("Loss") and name[0] != "_"}

@@ -6,10 +6,11 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from extensor import arguments, random, storage
-from extensor.errors import value_error
-from extensor.generator import Generator
-from extensor.tensor import to_array
+from extensor import random
+from extensor.arrays import storage
+from extensor.core.tensor import to_array
+from extensor.errors import arguments, value_error
+from extensor.random.generator import Generator
 
 
 class Dataset(Protocol):

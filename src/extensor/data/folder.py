@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from extensor import arguments
-from extensor.errors import value_error
+from extensor.errors import arguments, value_error
 from extensor.io.paths import as_path, unreadable
 
 _ENDINGS = frozenset({".png", ".jpg", ".jpeg", ".bmp", ".gif", ".webp", ".tif", ".tiff", ".ppm"})

@@ -9,15 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from extensor import arguments, entries
+from extensor.core import entries
+from extensor.core.tensor import Tensor, to_array, wrap
 from extensor.data.dataset import BatchDataset, Dataset
 from extensor.data.samplers import RandomSampler, Sampler, SequentialSampler, is_sampler
-from extensor.errors import type_error, value_error
-from extensor.explanation import explaining
-from extensor.generator import Generator, default_generator
-from extensor.philox import LIMIT
+from extensor.errors import arguments, type_error, value_error
+from extensor.errors.explanation import explaining
 from extensor.random import randint
-from extensor.tensor import Tensor, to_array, wrap
+from extensor.random.generator import Generator, default_generator
+from extensor.random.philox import LIMIT
 
 Batch = tuple[Any, ...]
 Transform = Callable[[Batch, Generator], Batch]

@@ -6,9 +6,9 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from extensor import arguments, random
-from extensor.errors import type_error, value_error
-from extensor.generator import Generator
+from extensor import random
+from extensor.errors import arguments, type_error, value_error
+from extensor.random.generator import Generator
 
 
 class Sampler(Protocol):

@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from extensor.arguments import briefly
-from extensor.dtypes import get_default_dtype
-from extensor.entries import is_integer
+from extensor.arrays.dtypes import get_default_dtype
+from extensor.core.entries import is_integer
 from extensor.errors import type_error, value_error
+from extensor.errors.arguments import briefly
 from extensor.io.paths import as_path, unreadable
 
 _OP = "read_csv"

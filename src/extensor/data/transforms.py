@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from extensor import arguments, random
-from extensor.creation import one_hot
-from extensor.dtypes import float32, is_floating
-from extensor.errors import value_error
-from extensor.generator import Generator
+from extensor import random
+from extensor.arrays.dtypes import float32, is_floating
+from extensor.core.creation import one_hot
+from extensor.errors import arguments, value_error
+from extensor.random.generator import Generator
 
 Batch = tuple[Any, ...]
 

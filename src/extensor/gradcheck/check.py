@@ -9,15 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from extensor.dtypes import float64, is_floating
+from extensor.arrays.dtypes import float64, is_floating
+from extensor.core.tensor import Tensor, wrap
 from extensor.errors import shown, type_error, value_error
-from extensor.explanation import checked
+from extensor.errors.explanation import checked
 from extensor.gradcheck.comparison import Comparison, Rows, Settings, compare, element_slopes
 from extensor.gradcheck.diagnosis import Mistake, diagnose
 from extensor.gradcheck.kinks import refuse_kinks
 from extensor.gradcheck.point import Point
 from extensor.gradcheck.report import Failure, GradientError, GradientReport
-from extensor.tensor import Tensor, wrap
 
 _KINK_MARGIN = 10  # steps: finite differences reach two, and a factor inside fn may stretch them
 _WARM_UP = 2  # steps

@@ -9,11 +9,11 @@ from weakref import WeakValueDictionary
 
 import numpy as np
 
-from extensor import changes, engine
+from extensor.core import changes, door
+from extensor.core.op import OPS, Op
 from extensor.gradcheck.diagnosis import Mistake
 from extensor.gradcheck.point import Point
 from extensor.gradcheck.report import Failure
-from extensor.op import OPS, Op
 
 
 def refuse_kinks(point: Point, margin: float) -> None:
@@ -36,7 +36,7 @@ def refuse_kinks(point: Point, margin: float) -> None:
         derived.update({id(owner): owner for owner in owners})
         return point.fn(*arguments)
 
-    with engine.observe(watch):
+    with door.observe(watch):
         replace(point, fn=started).call()
 
 

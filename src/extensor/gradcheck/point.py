@@ -9,14 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from extensor import tape
-from extensor.dtypes import float64, is_floating
+from extensor.arrays.dtypes import float64, is_floating
+from extensor.core import modes
+from extensor.core.tensor import Tensor, wrap
+from extensor.differentiation.custom_function import GradientShapeError
+from extensor.differentiation.derivatives import gradients_or_none
 from extensor.errors import type_error
-from extensor.function import GradientShapeError
-from extensor.functional import gradients_or_none
 from extensor.gradcheck.diagnosis import Mistake, diagnose_shape
 from extensor.gradcheck.report import Failure
-from extensor.tensor import Tensor, wrap
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Point:
         for i, x in zip(self.checked, inputs, strict=True):
             x.requires_grad = True
             arguments[i] = x
-        with tape.enable_grad():
+        with modes.enable_grad():
             return _floating(self.fn(*arguments)), inputs
 
     def outputs(self) -> list[Any]:

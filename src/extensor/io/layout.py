@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from extensor.dtypes import bfloat16, is_bfloat16
+from extensor.arrays.dtypes import bfloat16, is_bfloat16
 
 LONGEST = 100_000_000  # bytes of a header; the library refuses longer ones
 _METADATA = "__metadata__"

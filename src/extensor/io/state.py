@@ -19,8 +19,9 @@ from typing import Any
 
 import numpy as np
 
-from extensor import arguments, storage
-from extensor.errors import type_error, value_error
+from extensor.arrays import storage
+from extensor.core.tensor import wrap
+from extensor.errors import arguments, type_error, value_error
 from extensor.io.atomic import Sink, written_atomically
 from extensor.io.layout import (
     LONGEST,
@@ -33,7 +34,6 @@ from extensor.io.layout import (
 )
 from extensor.io.paths import as_path, unreadable
 from extensor.io.tree import TreeError, folded, unfolded
-from extensor.tensor import wrap
 
 FORMAT = 1
 _NAME = "extensor"

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from extensor.core.tensor import Tensor, to_array
 from extensor.errors import type_error, value_error
-from extensor.tensor import Tensor, to_array
 
 DEPTH = 100  # of dicts and lists within each other
 _TENSOR = ""  # the only key of the dict that stands for a tensor; no other dict may have it

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from extensor import arguments, nn
-from extensor.creation import arange, asarray
-from extensor.errors import value_error
+from extensor import nn
+from extensor.core.creation import arange, asarray
+from extensor.core.tensor import Tensor
+from extensor.errors import arguments, value_error
 from extensor.nn import init
 from extensor.nn.recurrent import MOST_LAYERS
 from extensor.ops import dropout, gelu, reshape, scaled_dot_product_attention, split, swapaxes
-from extensor.tensor import Tensor
 
 
 class Attention(nn.Module):

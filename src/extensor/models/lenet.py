@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from extensor import arguments, nn
-from extensor.tensor import Tensor
+from extensor import nn
+from extensor.core.tensor import Tensor
+from extensor.errors import arguments
 
 _SMALLEST = 4
 

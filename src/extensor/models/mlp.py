@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
-from extensor import arguments, nn
-from extensor.errors import type_error, value_error
+from extensor import nn
+from extensor.errors import arguments, type_error, value_error
 
 
 def mlp(sizes: Sequence[int], p: float = 0.0) -> nn.Sequential:

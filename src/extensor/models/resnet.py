@@ -5,12 +5,12 @@ Modules and keys are torchvision's, in its order: what is cut off by ``children(
 
 from __future__ import annotations
 
-from extensor import arguments, nn
-from extensor.errors import value_error
+from extensor import nn
+from extensor.arrays.shapes import target
+from extensor.core.tensor import Tensor
+from extensor.errors import arguments, value_error
 from extensor.nn.recurrent import MOST_LAYERS
 from extensor.ops import flatten
-from extensor.shapes import target
-from extensor.tensor import Tensor
 
 
 def _conv3x3(channels: int, out_channels: int, stride: int = 1) -> nn.Conv2d:

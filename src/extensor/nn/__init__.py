@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-from extensor.names import MODULES, missing
+from extensor.errors.names import MODULES, missing
 from extensor.nn import init
 from extensor.nn.activation import (
     ELU,

@@ -8,14 +8,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from extensor import ops
-from extensor.creation import full
-from extensor.dtypes import DType, get_default_dtype
+from extensor.arrays.dtypes import DType, get_default_dtype
+from extensor.core.creation import full
+from extensor.core.tensor import Tensor
 from extensor.errors import value_error
-from extensor.keywords import DEVICE, NOTHING, also_takes
+from extensor.errors.keywords import DEVICE, NOTHING, also_takes
 from extensor.nn.inputs import in_dtype_of
 from extensor.nn.module import Module
 from extensor.nn.parameter import Parameter
-from extensor.tensor import Tensor
 
 if TYPE_CHECKING:
     from extensor.typing import TensorLike

@@ -5,10 +5,12 @@ from __future__ import annotations
 from math import inf, sqrt
 from typing import TYPE_CHECKING, Any
 
-from extensor.creation import asarray, empty, ones
-from extensor.dtypes import DType, bool_, is_floating
+from extensor.arrays.dtypes import DType, bool_, is_floating
+from extensor.arrays.shapes import Shape
+from extensor.core.creation import asarray, empty, ones
+from extensor.core.tensor import Tensor
 from extensor.errors import type_error, value_error
-from extensor.keywords import DEVICE, also_takes
+from extensor.errors.keywords import DEVICE, also_takes
 from extensor.nn import init
 from extensor.nn.inputs import in_dtype_of
 from extensor.nn.linear import Linear
@@ -24,8 +26,6 @@ from extensor.ops import (
     tril,
     where,
 )
-from extensor.shapes import Shape
-from extensor.tensor import Tensor
 
 if TYPE_CHECKING:
     from extensor.typing import DTypeLike, TensorLike

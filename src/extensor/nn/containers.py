@@ -7,10 +7,10 @@ from itertools import count
 from operator import index as as_index
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
+from extensor.core.tensor import Tensor
 from extensor.errors import index_error, shown, type_error
 from extensor.nn.module import Module
 from extensor.nn.parameter import Parameter
-from extensor.tensor import Tensor
 
 Item = TypeVar("Item")
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 from operator import index
 from typing import TYPE_CHECKING, Any, Literal
 
-from extensor.creation import asarray, empty
-from extensor.dtypes import DType
+from extensor.arrays.dtypes import DType
+from extensor.arrays.shapes import Shape
+from extensor.core.creation import asarray, empty
+from extensor.core.tensor import Tensor
 from extensor.errors import value_error
-from extensor.keywords import DEVICE, also_takes
+from extensor.errors.keywords import DEVICE, also_takes
 from extensor.nn.inputs import in_dtype_of
 from extensor.nn.linear import uniform_by_fan_in
 from extensor.nn.module import Module
@@ -16,8 +18,6 @@ from extensor.nn.parameter import Parameter
 from extensor.ops import conv1d, conv2d, conv_transpose1d, conv_transpose2d, pad
 from extensor.ops.convolution import Padding
 from extensor.ops.windows import Ints
-from extensor.shapes import Shape
-from extensor.tensor import Tensor
 
 if TYPE_CHECKING:
     from extensor.typing import TensorLike

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from extensor.creation import asarray
+from extensor.core.creation import asarray
+from extensor.core.tensor import Tensor
 from extensor.errors import value_error
 from extensor.nn.module import Module
 from extensor.ops import dropout, dropout2d
-from extensor.tensor import Tensor
 
 if TYPE_CHECKING:
     from extensor.typing import TensorLike

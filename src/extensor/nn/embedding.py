@@ -5,16 +5,16 @@ from __future__ import annotations
 from operator import index
 from typing import TYPE_CHECKING
 
-from extensor.creation import empty
-from extensor.dtypes import DType
+from extensor.arrays.dtypes import DType
+from extensor.core.creation import empty
+from extensor.core.modes import no_grad
+from extensor.core.tensor import Tensor
 from extensor.errors import value_error
-from extensor.keywords import DEVICE, LOOKED_UP, NOTHING, also_takes
+from extensor.errors.keywords import DEVICE, LOOKED_UP, NOTHING, also_takes
 from extensor.nn import init
 from extensor.nn.module import Module
 from extensor.nn.parameter import Parameter
 from extensor.ops import embedding
-from extensor.tape import no_grad
-from extensor.tensor import Tensor
 
 if TYPE_CHECKING:
     from extensor.typing import TensorLike

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from extensor.core.tape import is_recorded
+from extensor.core.tensor import Tensor
+from extensor.differentiation.custom_function import Context, Function
 from extensor.errors import type_error, value_error
-from extensor.function import Context, Function
-from extensor.tape import is_recorded
-from extensor.tensor import Tensor
 
 if TYPE_CHECKING:
     from extensor.nn.module import Module

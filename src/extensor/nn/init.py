@@ -11,14 +11,15 @@ from typing import Any
 
 import numpy as np
 
-from extensor import creation, engine, random
-from extensor.dtypes import DType, float32, get_default_dtype, is_half
+from extensor import random
+from extensor.arrays.dtypes import DType, float32, get_default_dtype, is_half
+from extensor.arrays.shapes import target
+from extensor.core import creation, door
+from extensor.core.modes import no_grad
+from extensor.core.tensor import Tensor, wrap
 from extensor.errors import value_error
-from extensor.explanation import checked
+from extensor.errors.explanation import checked
 from extensor.random import Generator
-from extensor.shapes import target
-from extensor.tape import no_grad
-from extensor.tensor import Tensor, wrap
 
 _GAINS = {
     **dict.fromkeys(("linear", "conv1d", "conv2d", "conv_transpose2d", "sigmoid"), 1.0),
@@ -311,7 +312,7 @@ def orthogonal(
     rows, columns = sizes[0], prod(sizes[1:])
     tall = (max(rows, columns), min(rows, columns))
     drawn = random.randn(tall, dtype=float32 if is_half(dtype) else dtype, generator=generator)
-    basis = wrap(engine.run(_orthonormal, [drawn.numpy()], []))
+    basis = wrap(door.run(_orthonormal, [drawn.numpy()], []))
     matrix = basis if rows >= columns else basis.T
     return (gain * matrix.reshape(sizes)).astype(dtype)
 
@@ -322,7 +323,7 @@ def orthogonal_(tensor: Tensor, gain: float = 1.0, generator: Generator | None =
     return _filled(tensor, orthogonal(tensor.shape, tensor.dtype, gain, generator))
 
 
-@engine.exact_formula
+@door.exact_formula
 def _orthonormal(xp: Any, a: Any) -> Any:
     # The signs make the distribution uniform: QR alone leaves a diagonal of one sign.
     q, r = xp.linalg.qr(a)

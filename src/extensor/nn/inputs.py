@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from extensor.dtypes import is_floating
+from extensor.arrays.dtypes import is_floating
+from extensor.core.modes import mode
+from extensor.core.tensor import Tensor
 from extensor.errors import type_error
-from extensor.tape import mode
-from extensor.tensor import Tensor
 
 if TYPE_CHECKING:
     from extensor.nn.module import Module
+
+# By PyTorch's names, where the inputs of its layers stand.
+_POSITIONS = (("input", 0), ("input1", 0), ("input2", 1))
 
 
 def in_dtype_of(module: Module, parameter: Tensor | None, x: Any) -> Any:
@@ -33,3 +36,14 @@ def in_dtype_of(module: Module, parameter: Tensor | None, x: Any) -> Any:
         f'(x.astype("{expected}"), or module.to("{given}"))',
         dtype=str(given),
     )
+
+
+def by_position(
+    forward: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """PyTorch calls ``input`` what comes first into each of its layers, whatever we call it."""
+    if forward.__module__.startswith("extensor."):
+        for name, position in _POSITIONS:
+            if name in kwargs and len(args) == position:
+                args = (*args, kwargs.pop(name))
+    return args, kwargs

@@ -5,15 +5,15 @@ from __future__ import annotations
 from math import sqrt
 from typing import TYPE_CHECKING, Any
 
-from extensor.creation import empty
-from extensor.dtypes import DType
-from extensor.keywords import DEVICE, also_takes
+from extensor.arrays.dtypes import DType
+from extensor.core.creation import empty
+from extensor.core.tensor import Tensor
+from extensor.errors.keywords import DEVICE, also_takes
 from extensor.nn import init
 from extensor.nn.inputs import in_dtype_of
 from extensor.nn.module import Module
 from extensor.nn.parameter import Parameter
 from extensor.ops import flatten, linear
-from extensor.tensor import Tensor
 
 if TYPE_CHECKING:
     from extensor.typing import TensorLike

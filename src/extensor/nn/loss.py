@@ -8,12 +8,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from extensor import ops
-from extensor.creation import asarray
-from extensor.keywords import REDUCED, also_takes
+from extensor.core.creation import asarray
+from extensor.core.tensor import Tensor
+from extensor.errors.keywords import REDUCED, also_takes
 from extensor.nn.module import Module
 from extensor.ops.loss import Reduction
-from extensor.ops.loss_classification import DivergenceReduction
-from extensor.tensor import Tensor
+from extensor.ops.loss_divergence import DivergenceReduction
 
 if TYPE_CHECKING:
     from extensor.typing import TensorLike

@@ -2,26 +2,32 @@
 
 from __future__ import annotations
 
-import inspect
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from reprlib import recursive_repr
 from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeVar
 
-from extensor import arguments, changes, dtypes
-from extensor.dtypes import DType, as_dtype, is_floating
-from extensor.errors import is_ours, shown, type_error, value_error
-from extensor.explanation import FAILURES, checked, explaining, in_our_words, wrap_constructor
-from extensor.handle import HookHandle
-from extensor.names import CPU
+from extensor.arrays import dtypes
+from extensor.arrays.dtypes import DType, as_dtype, is_floating
+from extensor.core import changes
+from extensor.core.handle import HookHandle
+from extensor.core.tensor import Tensor, forget_gradients
+from extensor.errors import arguments, shown, type_error, value_error
+from extensor.errors.explanation import (
+    checked,
+    explaining,
+    wrap_constructor,
+)
+from extensor.errors.names import CPU
 from extensor.nn import state
+from extensor.nn.failure import add_to_path, in_words_of_ours
 from extensor.nn.hooks import Hooks, call_with_hooks
+from extensor.nn.inputs import by_position
 from extensor.nn.parameter import Parameter
-from extensor.nn.paths import add_to_path
+from extensor.nn.representation import arguments_shown, nested
 from extensor.nn.state import KeyDifference
 from extensor.nn.summary import Summary, summarize
 from extensor.ops.casting import cast
-from extensor.tensor import Tensor, forget_gradients
 
 if TYPE_CHECKING:
     from extensor.typing import TensorLike
@@ -35,8 +41,6 @@ if TYPE_CHECKING:
 
 
 Self = TypeVar("Self", bound="Module")
-_INPUTS = (("input", 0), ("input1", 0), ("input2", 1))
-_SHOWN = (int, float, str, list, tuple, type(None))
 
 
 class Module:
@@ -73,42 +77,21 @@ class Module:
             """Run ``forward``. An error inside it begins with the path of the module it came from."""
             try:
                 if kwargs:
-                    args, kwargs = self._by_position(args, kwargs)
+                    args, kwargs = by_position(type(self).forward, args, kwargs)
                 if not self._hooks:
                     # Without keywords, the usual call, Python need not build a dict to pass them on.
                     return self.forward(*args, **kwargs) if kwargs else self.forward(*args)
                 return call_with_hooks(self, self._hooks, args, kwargs)
             except Exception as error:
-                instead = self._in_our_words(error, args, kwargs)
+                instead = in_words_of_ours(self, error, args, kwargs)
                 add_to_path(instead or error, self)
                 if instead is None:
                     raise
                 raise instead from error
 
-    def _in_our_words(
-        self, error: Exception, args: tuple[Any, ...], kwargs: dict[str, Any]
-    ) -> Exception | None:
-        """What to raise instead, if a module of ours fails with a text that is not ours."""
-        written: Any = type(self).forward
-        if is_ours(error) or not isinstance(error, FAILURES) or not hasattr(written, "__code__"):
-            return None
-        if not written.__module__.startswith("extensor."):
-            return None
-        return in_our_words(written, (self, *args), kwargs, error)
-
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
         wrap_constructor(cls, checked)
-
-    def _by_position(
-        self, args: tuple[Any, ...], kwargs: dict[str, Any]
-    ) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        """PyTorch calls ``input`` what comes first into each of its layers, whatever we call it."""
-        if type(self).forward.__module__.startswith("extensor."):
-            for name, position in _INPUTS:
-                if name in kwargs and len(args) == position:
-                    args = (*args, kwargs.pop(name))
-        return args, kwargs
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         """What the module computes."""
@@ -366,23 +349,12 @@ class Module:
 
     def extra_repr(self) -> str:
         """What stands between the parentheses: the constructor's arguments that are no defaults."""
-        shown = []
-        for name, parameter in inspect.signature(type(self).__init__).parameters.items():
-            value = vars(self).get(name, parameter.default)
-            if isinstance(parameter.default, bool):
-                value = bool(value) if isinstance(value, int) else value is not None
-            if isinstance(value, _SHOWN) and value != parameter.default:
-                shown.append(f"{name}={value!r}")
-        return ", ".join(shown)
+        return arguments_shown(self)
 
     @recursive_repr()
     def __repr__(self) -> str:
-        lines = [f"({name}): {child!r}" for name, child in vars(self).items() if _is_module(child)]
-        head = f"{type(self).__name__}({self.extra_repr()}"
-        if not lines:
-            return f"{head})"
-        body = "\n".join(lines).replace("\n", "\n  ")
-        return f"{head}\n  {body}\n)"
+        children = [(name, child) for name, child in vars(self).items() if _is_module(child)]
+        return nested(f"{type(self).__name__}({self.extra_repr()}", children)
 
 
 def _is_module(value: Any) -> bool:

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from extensor.creation import asarray, ones, zeros
-from extensor.dtypes import DType
+from extensor.arrays.dtypes import DType
+from extensor.arrays.shapes import target
+from extensor.core.creation import asarray, ones, zeros
+from extensor.core.tensor import Tensor
 from extensor.errors import value_error
-from extensor.keywords import DEVICE, also_takes
+from extensor.errors.keywords import DEVICE, also_takes
 from extensor.nn.inputs import in_dtype_of
 from extensor.nn.module import Module
 from extensor.nn.parameter import Parameter
@@ -21,8 +23,6 @@ from extensor.ops import (
     squeeze,
     unsqueeze,
 )
-from extensor.shapes import target
-from extensor.tensor import Tensor
 
 if TYPE_CHECKING:
     from extensor.typing import TensorLike

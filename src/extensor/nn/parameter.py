@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from extensor.tensor import Tensor
+from extensor.core.tensor import Tensor
 
 if TYPE_CHECKING:
     from extensor.typing import TensorLike

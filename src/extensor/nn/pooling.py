@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from extensor.keywords import also_takes
+from extensor.core.tensor import Tensor
+from extensor.errors.keywords import also_takes
 from extensor.nn.module import Module
 from extensor.ops import (
     adaptive_avg_pool1d,
@@ -16,7 +17,6 @@ from extensor.ops import (
 )
 from extensor.ops.pooling_average import Sizes
 from extensor.ops.windows import Ints
-from extensor.tensor import Tensor
 
 if TYPE_CHECKING:
     from extensor.typing import TensorLike

@@ -6,18 +6,18 @@ from collections.abc import Callable, Sequence
 from math import sqrt
 from typing import TYPE_CHECKING, Any
 
-from extensor.creation import asarray, empty, zeros
-from extensor.dtypes import DType
+from extensor.arrays.dtypes import DType
+from extensor.arrays.shapes import Shape
+from extensor.core.creation import asarray, empty, zeros
+from extensor.core.tensor import Tensor
 from extensor.errors import shown, type_error, value_error
-from extensor.keywords import DEVICE, also_takes
+from extensor.errors.keywords import DEVICE, also_takes
 from extensor.nn import init
 from extensor.nn.inputs import in_dtype_of
 from extensor.nn.module import Module
 from extensor.nn.parameter import Parameter
 from extensor.ops import concatenate, dropout, flip, gru, lstm, rnn, stack
 from extensor.ops.recurrent import NONLINEARITIES, Nonlinearity
-from extensor.shapes import Shape
-from extensor.tensor import Tensor
 
 if TYPE_CHECKING:
     from extensor.typing import TensorLike

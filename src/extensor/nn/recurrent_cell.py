@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from extensor.creation import empty, zeros
-from extensor.dtypes import DType
-from extensor.keywords import DEVICE, also_takes
+from extensor.arrays.dtypes import DType
+from extensor.core.creation import empty, zeros
+from extensor.core.tensor import Tensor
+from extensor.errors.keywords import DEVICE, also_takes
 from extensor.nn.parameter import Parameter
 from extensor.nn.recurrent import Recurrence, checked_nonlinearity
 from extensor.ops import gru_cell, lstm_cell, rnn_cell
 from extensor.ops.recurrent import Nonlinearity
-from extensor.tensor import Tensor
 
 if TYPE_CHECKING:
     from extensor.typing import TensorLike

@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from extensor import entries
+from extensor.core import entries
+from extensor.core.modes import no_grad
+from extensor.core.tensor import Tensor
 from extensor.errors import value_error
-from extensor.tape import no_grad
-from extensor.tensor import Tensor
 
 
 class KeyDifference(NamedTuple):

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from math import prod
 from typing import TYPE_CHECKING, Any
 
-from extensor import engine
-from extensor.creation import asarray, zeros
-from extensor.dtypes import is_floating
+from extensor.arrays.dtypes import is_floating
+from extensor.core import door
+from extensor.core.creation import asarray, zeros
+from extensor.core.modes import no_grad
+from extensor.core.tensor import Tensor
 from extensor.errors import type_error
-from extensor.tape import no_grad
-from extensor.tensor import Tensor
 
 if TYPE_CHECKING:
     from extensor.nn.module import Module
@@ -135,7 +135,7 @@ def summarize(module: Module, example: Any) -> Summary:
     def leave(inner: Module, args: Any, output: Any) -> None:
         running.pop().output_shape = _shapes(output)
 
-    with _watched(rows, enter, leave), _evaluating(rows), no_grad(), engine.observe(count):
+    with _watched(rows, enter, leave), _evaluating(rows), no_grad(), door.observe(count):
         module(*_inputs(module, example))
     return Summary(list(rows.values()), module.num_parameters(trainable_only=True))
 

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from extensor.dtypes import DType
+from extensor.arrays.dtypes import DType
+from extensor.core.tensor import Tensor
 from extensor.errors import value_error
-from extensor.keywords import DEVICE, also_takes
+from extensor.errors.keywords import DEVICE, also_takes
 from extensor.nn.attention import MultiHeadAttention
 from extensor.nn.dropout import Dropout
 from extensor.nn.linear import Linear
 from extensor.nn.module import Module
 from extensor.nn.normalization import LayerNorm
 from extensor.ops import gelu, relu
-from extensor.tensor import Tensor
 
 if TYPE_CHECKING:
     from extensor.typing import TensorLike

@@ -180,25 +180,25 @@ from extensor.ops.exponential import (
     sqrt,
     sqrt_backward,
 )
-from extensor.ops.indexing import (
+from extensor.ops.gathering import (
     gather,
     gather_backward,
-    getitem,
-    getitem_backward,
-    index_add,
-    index_add_backward,
     index_select,
     index_select_backward,
-    index_set,
-    index_set_backward,
-    masked_fill,
-    masked_fill_backward,
-    place,
-    place_backward,
     scatter_add,
     scatter_add_backward,
     take,
     take_backward,
+)
+from extensor.ops.indexing import (
+    getitem,
+    getitem_backward,
+    index_add,
+    index_add_backward,
+    index_set,
+    index_set_backward,
+    place,
+    place_backward,
 )
 from extensor.ops.joining import (
     concatenate,
@@ -236,8 +236,6 @@ from extensor.ops.loss_binary import (
 from extensor.ops.loss_classification import (
     cross_entropy,
     cross_entropy_backward,
-    kl_div,
-    kl_div_backward,
     nll_loss,
     nll_loss_backward,
 )
@@ -246,6 +244,10 @@ from extensor.ops.loss_distance import (
     cosine_embedding_loss_backward,
     triplet_loss,
     triplet_loss_backward,
+)
+from extensor.ops.loss_divergence import (
+    kl_div,
+    kl_div_backward,
 )
 from extensor.ops.matrix import (
     dot,
@@ -375,6 +377,8 @@ from extensor.ops.search import (
     count_nonzero,
 )
 from extensor.ops.selection import (
+    masked_fill,
+    masked_fill_backward,
     where,
     where_backward,
 )

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from typing import Literal, NamedTuple, type_check_only
 
-from extensor.generator import Generator
-from extensor.tensor import Tensor
+from extensor.core.tensor import Tensor
+from extensor.random.generator import Generator
 from extensor.typing import DTypeLike, Index, TensorLike
 from extensor.ops.broadcasting import are_shapes_broadcastable as are_shapes_broadcastable
 from extensor.ops.broadcasting import broadcast_shapes as broadcast_shapes

@@ -7,17 +7,17 @@ from typing import Any
 
 import numpy as np
 
-from extensor import arrays
-from extensor.creation import zeros_like
+from extensor.arrays import error_function, supplement
+from extensor.arrays.shapes import Shape, Shapes, axis_or_none, count, same
+from extensor.core.creation import zeros_like
+from extensor.core.op import Array, op
+from extensor.core.tensor import Tensor
 from extensor.errors import type_error, value_error
-from extensor.op import Array, op
 from extensor.ops.broadcasting import reduce_to_shape
 from extensor.ops.chain import chain_rule
 from extensor.ops.exponential import exp
 from extensor.ops.selection import where
 from extensor.ops.special import normal_cdf, normal_pdf
-from extensor.shapes import Shape, Shapes, axis_or_none, count, same
-from extensor.tensor import Tensor
 
 
 def to_zero(x: Any, *_: Any) -> Any:
@@ -112,7 +112,7 @@ def sigmoid(xp: Any, x: Array) -> Any:
     >>> ex.sigmoid([-1000.0, 0.0, 1000.0])
     tensor([0. , 0.5, 1. ])
     """
-    return arrays.sigmoid(xp, x)
+    return supplement.sigmoid(xp, x)
 
 
 @sigmoid.backward(kernel="sigmoid_backward")
@@ -162,8 +162,12 @@ def gelu(xp: Any, x: Array, approximate: bool = False) -> Any:
     >>> ex.gelu_backward([1.0, 1.0], [0.0, 100.0])
     tensor([0.5, 1. ])
     """
-    gate = arrays.sigmoid(xp, _twice_tanh_argument(x)) if approximate else arrays.normal_cdf(xp, x)
-    return arrays.gated(xp, gate, x)
+    gate = (
+        supplement.sigmoid(xp, _twice_tanh_argument(x))
+        if approximate
+        else error_function.normal_cdf(xp, x)
+    )
+    return supplement.gated(xp, gate, x)
 
 
 @gelu.backward(kernel="gelu_backward")

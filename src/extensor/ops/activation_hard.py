@@ -10,16 +10,16 @@ from typing import Any
 
 import numpy as np
 
-from extensor.arrays import clamped
-from extensor.creation import zeros_like
-from extensor.dtypes import is_floating
-from extensor.engine import namespace
+from extensor.arrays.dtypes import is_floating
+from extensor.arrays.shapes import Shape, Shapes, same
+from extensor.arrays.supplement import clamped
+from extensor.core.creation import zeros_like
+from extensor.core.door import namespace
+from extensor.core.op import Array, op
+from extensor.core.tensor import Tensor
 from extensor.errors import value_error
-from extensor.op import Array, op
 from extensor.ops.chain import chain_rule
 from extensor.ops.selection import where
-from extensor.shapes import Shape, Shapes, same
-from extensor.tensor import Tensor
 
 
 def _between(x: Tensor, low: float, high: float, grad_output: Tensor) -> Tensor:

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from extensor import arrays
+from extensor.arrays import supplement
+from extensor.arrays.shapes import Shape, Shapes, axis_index, same
+from extensor.core.op import Array, op
+from extensor.core.tensor import Tensor
 from extensor.errors import value_error
-from extensor.op import Array, op
 from extensor.ops.activation import sigmoid, tanh, to_zero
 from extensor.ops.chain import chain_divide, chain_rule
 from extensor.ops.exponential import exp
 from extensor.ops.joining import concatenate, split
 from extensor.ops.selection import where
-from extensor.shapes import Shape, Shapes, axis_index, same
-from extensor.tensor import Tensor
 
 # Klambauer et al. 2017: with these two, mean 0 and variance 1 are a fixed point of the network.
 SELU_ALPHA = 1.6732632423543772
@@ -119,7 +119,7 @@ def silu(xp: Any, x: Array) -> Any:
     >>> ex.silu_backward([1.0, 1.0], [0.0, 100.0])
     tensor([0.5, 1. ])
     """
-    return arrays.gated(xp, arrays.sigmoid(xp, x), x)
+    return supplement.gated(xp, supplement.sigmoid(xp, x), x)
 
 
 @silu.backward(kernel="silu_backward")
@@ -140,7 +140,7 @@ def mish(xp: Any, x: Array) -> Any:
     tensor([   0., 1000.])
     """
     gate = xp.tanh(xp.logaddexp(x, xp.zeros((), dtype=x.dtype)))
-    return arrays.gated(xp, gate, x)
+    return supplement.gated(xp, gate, x)
 
 
 @mish.backward(kernel="mish_backward")
@@ -171,8 +171,8 @@ def glu(xp: Any, x: Array, axis: int = -1) -> Any:
     """
     front = (slice(None),) * axis_index("glu", axis, x.ndim)
     half = x.shape[axis] // 2
-    return arrays.gated(
-        xp, arrays.sigmoid(xp, x[(*front, slice(half, None))]), x[(*front, slice(None, half))]
+    return supplement.gated(
+        xp, supplement.sigmoid(xp, x[(*front, slice(half, None))]), x[(*front, slice(None, half))]
     )
 
 

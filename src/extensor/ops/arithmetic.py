@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from typing import Any
 
-from extensor import arrays
-from extensor.creation import full_like, ones_like, zeros
-from extensor.dtypes import bool_, is_floating
+from extensor.arrays import supplement
+from extensor.arrays.dtypes import bool_, is_floating
+from extensor.arrays.shapes import Shape, broadcast, same
+from extensor.core.creation import full_like, ones_like, zeros
+from extensor.core.op import Array, op
+from extensor.core.tensor import Tensor
 from extensor.errors import type_error, value_error
-from extensor.op import Array, op
 from extensor.ops.broadcasting import reduce_to_shape
 from extensor.ops.chain import chain_rule, lift, over, times
 from extensor.ops.comparison import isfinite
 from extensor.ops.exponential import log
 from extensor.ops.rounding import floor
 from extensor.ops.selection import where
-from extensor.shapes import Shape, broadcast, same
-from extensor.tensor import Tensor
 
 
 @op(kernel="add", shape=broadcast)
@@ -130,7 +130,7 @@ def power(xp: Any, a: Array, b: Array) -> Any:
     >>> ex.power_backward(1.0, 2.0, 3.0).grad_a
     tensor(12.)
     """
-    return arrays.power(xp, a, b)
+    return supplement.power(xp, a, b)
 
 
 @power.backward(kernel="power_backward")

@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from extensor.arrays import set_at
+from extensor.arrays.shapes import Shape, Shapes, axis_indices, count
+from extensor.arrays.supplement import set_at
+from extensor.core.op import Array, op
+from extensor.core.tensor import Tensor
 from extensor.errors import type_error, value_error
-from extensor.op import Array, op
 from extensor.ops.indexing import place
-from extensor.shapes import Shape, Shapes, axis_indices, count
-from extensor.tensor import Tensor
 
 Axis = int | tuple[int, ...] | None
 

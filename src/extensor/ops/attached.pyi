@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from typing import Literal, overload, Self
 
 from extensor._native import TensorBase
+from extensor.core.tensor import Tensor
 from extensor.ops.indexing import At
-from extensor.tensor import Tensor
 from extensor.typing import DTypeLike, Index, TensorLike
 
 class Attached(TensorBase):

@@ -14,11 +14,13 @@ from typing import Any
 
 import numpy as np
 
-from extensor.arrays import as_factor
-from extensor.creation import zeros
-from extensor.dtypes import bool_, is_floating
+from extensor.arrays.dtypes import bool_, is_floating
+from extensor.arrays.shapes import Shape, Shapes, broadcast
+from extensor.arrays.supplement import as_factor
+from extensor.core.creation import zeros
+from extensor.core.op import Array, Target, op
+from extensor.core.tensor import Tensor, wrap
 from extensor.errors import type_error, value_error
-from extensor.op import Array, Target, op
 from extensor.ops.broadcasting import are_shapes_broadcastable, reduce_to_shape
 from extensor.ops.chain import chain_rule
 from extensor.ops.exponential import exp
@@ -27,8 +29,6 @@ from extensor.ops.matrix import matmul
 from extensor.ops.movement import swapaxes
 from extensor.ops.selection import where
 from extensor.ops.statistics import logsumexp
-from extensor.shapes import Shape, Shapes, broadcast
-from extensor.tensor import Tensor, wrap
 
 BLOCK = 128
 

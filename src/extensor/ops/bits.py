@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from extensor.dtypes import is_floating
+from extensor.arrays.dtypes import is_floating
+from extensor.arrays.shapes import broadcast, same
+from extensor.core.op import Array, op
 from extensor.errors import type_error
-from extensor.op import Array, op
-from extensor.shapes import broadcast, same
 
 
 def _check_bits(name: str, *arrays: Any) -> None:

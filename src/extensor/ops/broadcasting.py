@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from extensor.arrays import in_order
+from extensor.arrays.shapes import Shape, Shapes, broadcast, target
+from extensor.arrays.supplement import in_c_order
+from extensor.core.op import Array, op
+from extensor.core.tensor import Tensor
 from extensor.errors import value_error
-from extensor.explanation import explaining
-from extensor.op import Array, op
-from extensor.shapes import Shape, Shapes, broadcast, target
-from extensor.tensor import Tensor
+from extensor.errors.explanation import explaining
 
 
 @explaining
@@ -107,7 +107,7 @@ def reduce_to_shape(xp: Any, grad: Array, shape: Shape) -> Any:
     added = grad.ndim - len(shape)
     stretched = [added + i for i, n in enumerate(shape) if n == 1 and grad.shape[added + i] != 1]
     axes = (*range(added), *stretched)
-    total = xp.sum(in_order(grad), axis=axes, dtype=grad.dtype) if axes else grad
+    total = xp.sum(in_c_order(grad), axis=axes, dtype=grad.dtype) if axes else grad
     return xp.reshape(total, shape)
 
 

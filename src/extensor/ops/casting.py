@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from extensor.dtypes import DType, as_dtype
-from extensor.op import Array, op
-from extensor.shapes import same
-from extensor.tensor import Tensor
+from extensor.arrays.dtypes import DType, as_dtype
+from extensor.arrays.shapes import same
+from extensor.core.op import Array, op
+from extensor.core.tensor import Tensor
 
 
 def _check_dtype(name: str, x: Any, dtype: DType) -> None:

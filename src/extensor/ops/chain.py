@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from extensor.op import Array, op
+from extensor.arrays.shapes import broadcast, same
+from extensor.core.op import Array, op
+from extensor.core.tensor import Tensor
 from extensor.ops.broadcasting import reduce_to_shape
-from extensor.shapes import broadcast, same
-from extensor.tensor import Tensor
 
 
 @op(kernel="chain_rule", shape=broadcast, floats=True)

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from extensor.dtypes import bool_, int64, is_floating
-from extensor.op import Array, op
-from extensor.shapes import broadcast, same
-from extensor.tensor import to_array, wrap
+from extensor.arrays.dtypes import bool_, int64, is_floating
+from extensor.arrays.shapes import broadcast, same
+from extensor.core.op import Array, op
+from extensor.core.tensor import to_array, wrap
 
 
 def _comparable(a: Array, b: Array) -> Sequence[Any]:

@@ -9,10 +9,12 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from extensor.arrays import in_order
-from extensor.dtypes import bool_
+from extensor.arrays.dtypes import bool_
+from extensor.arrays.shapes import Shape, Shapes, count
+from extensor.arrays.supplement import in_c_order
+from extensor.core.op import Array, op
+from extensor.core.tensor import Tensor
 from extensor.errors import type_error, value_error
-from extensor.op import Array, op
 from extensor.ops.movement import squeeze, unsqueeze
 from extensor.ops.windows import (
     Ints,
@@ -28,8 +30,6 @@ from extensor.ops.windows import (
     rule_of_one,
     unfolded,
 )
-from extensor.shapes import Shape, Shapes, count
-from extensor.tensor import Tensor
 
 Padding = Ints | Literal["same", "valid"]
 WEIGHT = {
@@ -134,13 +134,13 @@ def _columns(xp: Any, x: Any, along: list[Sliding], groups: int) -> Any:
 def _outputs(xp: Any, gradient: Any, groups: int) -> Any:
     """An output as matrices (batch, groups, out_channels / groups, windows)."""
     batch, channels, *windows = gradient.shape
-    return xp.reshape(in_order(gradient), (batch, groups, channels // groups, count(windows)))
+    return xp.reshape(in_c_order(gradient), (batch, groups, channels // groups, count(windows)))
 
 
 def _filters(xp: Any, weight: Any, groups: int) -> Any:
     """A weight as matrices (groups, out_channels / groups, in_channels / groups * kernel)."""
     channels, *rest = weight.shape
-    return xp.reshape(in_order(weight), (groups, channels // groups, count(rest)))
+    return xp.reshape(in_c_order(weight), (groups, channels // groups, count(rest)))
 
 
 def convolve(xp: Any, x: Any, weight: Any, bias: Any, along: list[Sliding], groups: int) -> Any:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from extensor.arrays.shapes import Shape, Shapes
+from extensor.core.op import Array, op
+from extensor.core.tensor import Tensor
 from extensor.errors import value_error
-from extensor.op import Array, op
 from extensor.ops.convolution import (
     check_numbers,
     conv2d,
@@ -25,8 +27,6 @@ from extensor.ops.windows import (
     rule_of_one,
     sizes,
 )
-from extensor.shapes import Shape, Shapes
-from extensor.tensor import Tensor
 
 WEIGHT = {
     1: "3-D (in_channels, out_channels / groups, length)",

@@ -7,15 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from extensor.creation import zeros_like
-from extensor.dtypes import bool_, is_floating
+from extensor.arrays.dtypes import bool_, is_floating
+from extensor.arrays.shapes import Shape, Shapes
+from extensor.core.creation import zeros_like
+from extensor.core.op import Array, Indices, op
+from extensor.core.tensor import Tensor, to_array, wrap
 from extensor.errors import type_error, value_error
-from extensor.generator import Generator, drawn
-from extensor.op import Array, Indices, op
 from extensor.ops.selection import where
-from extensor.philox import random_bernoulli
-from extensor.shapes import Shape, Shapes
-from extensor.tensor import Tensor, to_array, wrap
+from extensor.random.generator import Generator, drawn
+from extensor.random.philox import random_bernoulli
 
 
 def _mask(name: str, shape: Shape, p: Any, training: bool, generator: Generator | None) -> Any:

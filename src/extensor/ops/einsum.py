@@ -8,15 +8,15 @@ from itertools import count, islice
 from math import prod
 from typing import Any, NamedTuple
 
-from extensor.arrays import as_factor, in_order
-from extensor.creation import eye, zeros_like
-from extensor.dtypes import bool_
+from extensor.arrays.dtypes import bool_
+from extensor.arrays.shapes import Shape, Shapes
+from extensor.arrays.supplement import as_factor, in_c_order
+from extensor.core.creation import eye, zeros_like
+from extensor.core.op import Arrays, op
+from extensor.core.tensor import Tensor
 from extensor.errors import type_error, value_error
-from extensor.op import Arrays, op
 from extensor.ops.broadcasting import broadcast_to
 from extensor.ops.selection import where
-from extensor.shapes import Shape, Shapes
-from extensor.tensor import Tensor
 
 
 class Plan(NamedTuple):
@@ -132,7 +132,7 @@ def _summed(xp: Any, x: Any, labels: str, keep: Collection[str]) -> tuple[Any, s
     axes = tuple(i for i, label in enumerate(labels) if label not in keep)
     if not axes:
         return x, labels
-    return xp.sum(in_order(x), axis=axes, dtype=x.dtype), "".join(x for x in labels if x in keep)
+    return xp.sum(in_c_order(x), axis=axes, dtype=x.dtype), "".join(x for x in labels if x in keep)
 
 
 def _ordered(xp: Any, x: Any, labels: str, wanted: str) -> Any:

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from extensor.arrays.shapes import Shape, Shapes
+from extensor.core.op import Array, Indices, op
+from extensor.core.tensor import Tensor
 from extensor.errors import type_error, value_error
-from extensor.op import Array, Indices, op
 from extensor.ops.indexing import place
 from extensor.ops.selection import where
-from extensor.shapes import Shape, Shapes
-from extensor.tensor import Tensor
 
 
 def _embedded(name: str, shapes: Shapes, padding_idx: Any) -> Shape:

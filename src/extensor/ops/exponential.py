@@ -5,10 +5,10 @@ from __future__ import annotations
 from math import log as natural_log
 from typing import Any
 
-from extensor.op import Array, op
+from extensor.arrays.shapes import same
+from extensor.core.op import Array, op
+from extensor.core.tensor import Tensor
 from extensor.ops.chain import chain_divide, chain_rule, over
-from extensor.shapes import same
-from extensor.tensor import Tensor
 
 LN2 = natural_log(2)
 LN10 = natural_log(10)

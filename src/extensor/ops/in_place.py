@@ -12,12 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from extensor import _native, changes, tape
-from extensor.dtypes import is_exact, is_floating
+from extensor import _native
+from extensor.arrays.dtypes import is_exact, is_floating
+from extensor.core import changes, modes, tape
+from extensor.core.tensor import Tensor, is_recorded_in, to_array, wrap
 from extensor.errors import type_error, value_error
-from extensor.ops.indexing import At, check_updates
-from extensor.ops.indices import explained, plain, selected
-from extensor.tensor import Tensor, is_recorded_in, to_array, wrap
+from extensor.ops.indexing import At
+from extensor.ops.indices import check_updates, explained, plain, selected
 
 _PLAIN_INDICES = (int, slice, type(...))
 _LARGE = 2.0**127  # below it, every number is finite as a float32
@@ -60,7 +61,7 @@ def in_place(function: Callable[..., Any], symbol: str) -> Callable[[Tensor, Any
 
 
 def _is_recorded(x: Tensor, value: Any) -> bool:
-    return tape.mode.recording and (x._requires_grad or is_recorded_in(value))
+    return modes.mode.recording and (x._requires_grad or is_recorded_in(value))
 
 
 def _check_recordable(name: str, x: Tensor, value: Any, functional: str) -> None:
@@ -108,7 +109,7 @@ def _replace(x: Tensor, result: Tensor) -> None:
     x._node = result._node
     x._requires_grad = result._requires_grad
     # Whoever saved the tensor itself finds other values in it from now on.
-    changes.mark(x._array, tape.mode.anomaly)
+    changes.mark(x._array, modes.mode.anomaly)
 
 
 def _check_result(name: str, symbol: str, x: Tensor, result: Tensor) -> None:
@@ -148,7 +149,7 @@ def _write(x: Tensor, index: Any, value: Any, name: str = "setitem") -> None:
         selected(name, array.shape, index)  # says what is wrong with the parts of a slice
         library = type(array).__module__.partition(".")[0]
         raise type_error(name, "arrays must allow changes in place", library=library) from None
-    changes.mark(array, tape.mode.anomaly)
+    changes.mark(array, modes.mode.anomaly)
 
 
 def _in_dtype(name: str, value: Any, dtype: Any) -> Any:

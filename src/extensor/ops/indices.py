@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from extensor.dtypes import bool_
+from extensor.arrays.dtypes import bool_
+from extensor.arrays.shapes import Shape, count
 from extensor.errors import index_error, type_error, value_error
-from extensor.shapes import Shape, count
 
 Index = Any  # to users: extensor.typing.Index
 Items = tuple[Any, ...]
@@ -202,3 +202,12 @@ def check_indices(op: str, indices: Any, size: int, where: str) -> None:
         if size == 0:
             raise value_error(op, f"{where} has size 0 and no element", index=wrong)
         raise value_error(op, f"indices must be in [{-size}, {size - 1}] for {where}", index=wrong)
+
+
+def check_updates(name: str, updates: Shape, expected: Shape, given: str = "updates") -> None:
+    """What is written must broadcast to the shape of the places it is written to."""
+    sizes = zip(reversed(updates), reversed(expected), strict=False)
+    if len(updates) > len(expected) or any(m not in (1, n) for m, n in sizes):
+        raise value_error(
+            name, f"{given} must broadcast to shape {expected}", **{f"{given}_shape": updates}
+        )

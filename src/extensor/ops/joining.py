@@ -10,15 +10,15 @@ from typing import Any
 
 import numpy as np
 
+from extensor.arrays.shapes import Shape, Shapes, are_ints, axis_index, count, whole_numbers
+from extensor.core.op import Array, Arrays, op
+from extensor.core.tensor import Tensor, tensor
 from extensor.errors import type_error, value_error
-from extensor.explanation import explaining
-from extensor.op import Array, Arrays, op
+from extensor.errors.explanation import explaining
 from extensor.ops.broadcasting import broadcast_to
 from extensor.ops.indexing import getitem, place
 from extensor.ops.movement import reshape
 from extensor.ops.reduction import sum
-from extensor.shapes import Shape, Shapes, are_ints, axis_index, count, whole_numbers
-from extensor.tensor import Tensor, tensor
 
 MOST_EMPTY = 2**16  # sections of nothing: each is a tensor, and any number of them divides 0
 

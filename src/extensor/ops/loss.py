@@ -6,14 +6,14 @@ from typing import Any, Literal
 
 import numpy as np
 
-from extensor.arrays import in_order
-from extensor.dtypes import float32, is_half
+from extensor.arrays.dtypes import float32, is_half
+from extensor.arrays.shapes import Shape, Shapes, count
+from extensor.arrays.supplement import in_c_order
+from extensor.core.op import Array, op
+from extensor.core.tensor import Tensor, to_array, wrap
 from extensor.errors import value_error
-from extensor.op import Array, op
 from extensor.ops.chain import chain_rule
 from extensor.ops.rounding import clip, sign
-from extensor.shapes import Shape, Shapes, count
-from extensor.tensor import Tensor, to_array, wrap
 
 Reduction = Literal["mean", "sum", "none"]
 REDUCTIONS = ("mean", "sum", "none")
@@ -66,7 +66,7 @@ def reduce(xp: Any, losses: Any, reduction: str) -> Any:
     """The losses as they are, their sum or their mean; the mean of nothing is NaN."""
     if reduction == "none":
         return losses
-    return xp.sum(in_order(losses)) / divisor(losses.shape, reduction)
+    return xp.sum(in_c_order(losses)) / divisor(losses.shape, reduction)
 
 
 def spread(grad_output: Tensor, shape: Shape, reduction: str) -> Tensor:

@@ -6,9 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from extensor import arrays
+from extensor.arrays import supplement
+from extensor.arrays.shapes import Shape, Shapes
+from extensor.core.op import Array, Indices, op
+from extensor.core.tensor import Tensor
 from extensor.errors import value_error
-from extensor.op import Array, Indices, op
 from extensor.ops.activation import sigmoid
 from extensor.ops.activation_smooth import softplus
 from extensor.ops.arithmetic import maximum, power
@@ -16,8 +18,6 @@ from extensor.ops.chain import chain_divide, chain_rule, lift
 from extensor.ops.exponential import log, log1p
 from extensor.ops.loss import Reduction, as_weight, paired, reduce, spread, weighted
 from extensor.ops.selection import where
-from extensor.shapes import Shape, Shapes
-from extensor.tensor import Tensor
 
 # As PyTorch: the logarithm of a probability of 0 counts as -100, and p * (1 - p) as at least 1e-12.
 LEAST_LOG = -100.0
@@ -143,8 +143,8 @@ def binary_cross_entropy_with_logits(
     """
     zero = xp.zeros((), dtype=logits.dtype)
     tail = xp.log1p(xp.exp(-xp.abs(logits)))
-    yes = arrays.gated(xp, target, xp.maximum(-logits, zero) + tail)
-    no = arrays.gated(xp, 1 - target, xp.maximum(logits, zero) + tail)
+    yes = supplement.gated(xp, target, xp.maximum(-logits, zero) + tail)
+    no = supplement.gated(xp, 1 - target, xp.maximum(logits, zero) + tail)
     if pos_weight is not None:
         yes = yes * _in_dtype(xp, pos_weight, yes)
     losses = yes + no
@@ -207,10 +207,10 @@ def focal_loss(
     """
     zero = xp.zeros((), dtype=logits.dtype)
     tail = xp.log1p(xp.exp(-xp.abs(logits)))
-    yes = arrays.gated(xp, target, xp.maximum(-logits, zero) + tail)
-    no = arrays.gated(xp, 1 - target, xp.maximum(logits, zero) + tail)
-    miss = target * arrays.sigmoid(xp, -logits) + (1 - target) * arrays.sigmoid(xp, logits)
-    losses = arrays.gated(xp, miss**gamma, yes + no)
+    yes = supplement.gated(xp, target, xp.maximum(-logits, zero) + tail)
+    no = supplement.gated(xp, 1 - target, xp.maximum(logits, zero) + tail)
+    miss = target * supplement.sigmoid(xp, -logits) + (1 - target) * supplement.sigmoid(xp, logits)
+    losses = supplement.gated(xp, miss**gamma, yes + no)
     if alpha >= 0:
         losses = losses * (alpha * target + (1 - alpha) * (1 - target))
     return reduce(xp, losses, reduction)

@@ -1,33 +1,30 @@
-"""Losses of classifiers and distributions. Classes lie on axis 1, or axis 0 of a single sample."""
+"""Losses of classifiers. Classes lie on axis 1, or axis 0 of a single sample."""
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
-from extensor.arrays import gated, in_order
-from extensor.creation import zeros
-from extensor.dtypes import bool_, int64, is_floating
+from extensor.arrays.dtypes import bool_, int64, is_floating
+from extensor.arrays.shapes import Shape, Shapes, with_axes
+from extensor.arrays.supplement import gated, in_c_order
+from extensor.core.creation import zeros
+from extensor.core.op import Array, Indices, Target, op
+from extensor.core.tensor import Tensor
 from extensor.errors import shown, type_error, value_error
-from extensor.op import Array, Indices, Target, op
 from extensor.ops.activation import log_softmax, softmax
 from extensor.ops.broadcasting import broadcast_to
 from extensor.ops.chain import chain_divide, chain_rule
-from extensor.ops.exponential import exp, log
-from extensor.ops.indexing import scatter_add, take
+from extensor.ops.gathering import scatter_add, take
 from extensor.ops.loss import (
-    REDUCTIONS,
     Reduction,
     as_weight,
-    paired,
     reduce,
     reduced_shape,
     spread,
 )
 from extensor.ops.selection import where
-from extensor.shapes import Shape, Shapes, with_axes
-from extensor.tensor import Tensor
 
 
 def _class_axis(shape: Shape) -> int:
@@ -99,7 +96,7 @@ def _chosen(
 
 def _weighted_mean(xp: Any, losses: Any, weights: Any, reduction: str) -> Any:
     if reduction == "mean":
-        return xp.sum(in_order(losses)) / xp.sum(in_order(weights))
+        return xp.sum(in_c_order(losses)) / xp.sum(in_c_order(weights))
     return reduce(xp, losses, reduction)
 
 
@@ -276,7 +273,7 @@ def cross_entropy(
     """
     shape = logits.shape
     axis = _class_axis(shape)
-    logs = _log_softmax(xp, in_order(logits), axis)
+    logs = _log_softmax(xp, in_c_order(logits), axis)
     even = label_smoothing / shape[axis]
     if weight is not None:
         weight = xp.astype(weight, logs.dtype)
@@ -285,7 +282,7 @@ def cross_entropy(
         mixed = target if label_smoothing == 0 else (1 - label_smoothing) * target + even
         if weight is not None:
             mixed = mixed * by_class
-        return reduce(xp, 0 - xp.sum(in_order(gated(xp, mixed, logs)), axis=axis), reduction)
+        return reduce(xp, 0 - xp.sum(in_c_order(gated(xp, mixed, logs)), axis=axis), reduction)
     kept, weights, losses = _chosen(xp, logs, target, weight, ignore_index)
     if label_smoothing:
         if weight is not None:
@@ -349,59 +346,3 @@ def cross_entropy_backward(
         return chain_rule(each, chain_rule(factor, log_softmax(logits, axis)))
 
     return to_logits, to_target
-
-
-DivergenceReduction = Reduction | Literal["batchmean"]
-
-
-def _kl_shape(name: str, shapes: Shapes, reduction: str, *_: Any) -> Shape:
-    return paired(name, shapes, reduction, allowed=(*REDUCTIONS[:2], "batchmean", "none"))
-
-
-@op(kernel="kl_div", shape=_kl_shape, floats=True)
-def kl_div(
-    xp: Any,
-    x: Array,
-    target: Array,
-    reduction: DivergenceReduction = "mean",
-    log_target: bool = False,
-) -> Any:
-    """``target * (log(target) - x)`` for log-probabilities ``x``; 0 where ``target`` is 0.
-
-    With ``log_target`` the target is given as logarithms too. ``"batchmean"`` divides the sum by
-    the size of axis 0, if there is one, which gives the divergence; ``"mean"`` divides by the number
-    of elements. Derivative: ``-target``, and ``log(target) + 1 - x`` (-inf at 0); with ``log_target``
-    ``-exp(target)``, and ``exp(target) * (target + 1 - x)``.
-
-    >>> import extensor as ex
-    >>> ex.kl_div([[0.0, -1.0]], [[1.0, 0.0]], "batchmean")
-    tensor(0.)
-    >>> ex.kl_div_backward(1.0, [0.0, -1.0], [0.25, 0.75], "sum").grad_x
-    tensor([-0.25, -0.75])
-    """
-    if log_target:
-        losses = gated(xp, xp.exp(target), target - x)
-    else:
-        losses = gated(xp, target, xp.log(target) - x)
-    return reduce(xp, losses, reduction)
-
-
-@kl_div.backward(kernel="kl_div_backward")
-def kl_div_backward(
-    grad_output: Tensor,
-    x: Tensor,
-    target: Tensor,
-    reduction: DivergenceReduction = "mean",
-    log_target: bool = False,
-) -> tuple[Any, Any]:
-    """``-grad_output * target`` and ``grad_output * (log(target) + 1 - x)``."""
-    each = spread(grad_output, x.shape, reduction)
-    if log_target:
-        return (
-            lambda: chain_rule(each, -exp(target)),
-            lambda: chain_rule(each, chain_rule(exp(target), target - x + 1)),
-        )
-    return (
-        lambda: chain_rule(each, -target),
-        lambda: chain_rule(each, log(target) - x + 1),
-    )

@@ -7,17 +7,17 @@ from typing import Any
 
 import numpy as np
 
-from extensor.arrays import in_order
+from extensor.arrays.shapes import Shape, Shapes
+from extensor.arrays.supplement import in_c_order
+from extensor.core.op import Array, Indices, op
+from extensor.core.tensor import Tensor
 from extensor.errors import value_error
-from extensor.op import Array, Indices, op
 from extensor.ops.arithmetic import power
 from extensor.ops.chain import chain_divide, chain_rule, lift
 from extensor.ops.exponential import sqrt
 from extensor.ops.loss import Reduction, reduce, reduced_shape, spread
 from extensor.ops.rounding import abs, sign
 from extensor.ops.selection import where
-from extensor.shapes import Shape, Shapes
-from extensor.tensor import Tensor
 
 # A vector shorter than this counts as this long: what PyTorch makes of a vector of zeros.
 LEAST_LENGTH = 1e-6
@@ -35,7 +35,7 @@ def _same_vectors(name: str, shapes: Shapes) -> Shape:
 
 
 def _length(xp: Any, x: Any, p: float) -> Any:
-    size = xp.abs(in_order(x))
+    size = xp.abs(in_c_order(x))
     if p == 1:
         return xp.sum(size, axis=-1)
     if p == 2:
@@ -195,7 +195,7 @@ def cosine_embedding_loss(
     least = xp.asarray(LEAST_LENGTH, dtype=x1.dtype)
     first = x1 / xp.maximum(_length(xp, x1, 2), least)[..., None]
     second = x2 / xp.maximum(_length(xp, x2, 2), least)[..., None]
-    cosine = xp.sum(in_order(first * second), axis=-1)
+    cosine = xp.sum(in_c_order(first * second), axis=-1)
     apart = xp.maximum(cosine - margin, xp.zeros((), dtype=cosine.dtype))
     return reduce(xp, xp.where(target == 1, 1 - cosine, apart), reduction)
 

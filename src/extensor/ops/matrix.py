@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from extensor.arrays import as_factor
+from extensor.arrays.shapes import Shape, Shapes, axis_index, broadcast, count
+from extensor.arrays.supplement import as_factor
+from extensor.core.op import Array, op
+from extensor.core.tensor import Tensor
 from extensor.errors import type_error, value_error
-from extensor.op import Array, op
 from extensor.ops.broadcasting import are_shapes_broadcastable, reduce_to_shape
 from extensor.ops.chain import chain_rule
 from extensor.ops.movement import permute, swapaxes
-from extensor.shapes import Shape, Shapes, axis_index, broadcast, count
-from extensor.tensor import Tensor
 
 
 def _matmul_shape(name: str, shapes: Shapes) -> Shape:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from extensor.names import name_elsewhere
-from extensor.op import OPS
+from extensor.core.op import OPS
+from extensor.core.tensor import Tensor
+from extensor.errors.names import name_elsewhere
 from extensor.ops.in_place import in_place, set_item
 from extensor.ops.indexing import At
-from extensor.tensor import Tensor
 
 OPERATORS = {
     "add": ("add", "+"),

@@ -5,10 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from extensor.arrays.shapes import (
+    Shape,
+    Shapes,
+    axis_index,
+    axis_indices,
+    axis_or_none,
+    count,
+    target,
+)
+from extensor.core.op import Array, op
+from extensor.core.tensor import Tensor
 from extensor.errors import type_error, value_error
-from extensor.op import Array, op
-from extensor.shapes import Shape, Shapes, axis_index, axis_indices, axis_or_none, count, target
-from extensor.tensor import Tensor
 
 Axis = int | tuple[int, ...] | None
 

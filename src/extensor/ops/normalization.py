@@ -7,16 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from extensor.arrays import in_order
-from extensor.dtypes import get_default_dtype, is_floating
+from extensor.arrays.dtypes import get_default_dtype, is_floating
+from extensor.arrays.shapes import Shape, Shapes, count, target
+from extensor.arrays.supplement import in_c_order
+from extensor.core.op import Array, op
+from extensor.core.tensor import Tensor
 from extensor.errors import value_error
-from extensor.op import Array, op
 from extensor.ops.broadcasting import reduce_to_shape
 from extensor.ops.chain import chain_rule
 from extensor.ops.exponential import rsqrt
 from extensor.ops.reduction import mean, reduced_count
-from extensor.shapes import Shape, Shapes, count, target
-from extensor.tensor import Tensor
 
 
 def moments(xp: Any, x: Any, axes: Shape) -> tuple[Any, Any, Any]:
@@ -25,7 +25,7 @@ def moments(xp: Any, x: Any, axes: Shape) -> tuple[Any, Any, Any]:
     Everything is measured from the first element: so equal elements are exactly 0 from their mean,
     and far from 0 no digits are lost.
     """
-    x, n = in_order(x), reduced_count(x.shape, axes)
+    x, n = in_c_order(x), reduced_count(x.shape, axes)
     first = x[_first(x.ndim, axes)]
     shifted = x - first
     shift = xp.sum(shifted, axis=axes, keepdims=True) / n
@@ -196,7 +196,7 @@ def rms_norm(
     tensor([1.2, 1.6, 0. , 0. ])
     """
     axes = _last_axes(x.ndim, normalized_shape)
-    x, n = in_order(x), reduced_count(x.shape, axes)
+    x, n = in_c_order(x), reduced_count(x.shape, axes)
     square = xp.sum(x * x, axis=axes, keepdims=True) / n
     unit = x / xp.sqrt(square + _least(xp, eps, x.dtype))
     return scaled(xp, unit, weight, None, target("rms_norm", normalized_shape))
@@ -274,7 +274,7 @@ def group_norm(
     >>> ex.group_norm([[1.0, 3.0, 7.0, 7.0]], 2, eps=3.0)
     tensor([[-0.5,  0.5,  0. ,  0. ]])
     """
-    groups = xp.reshape(in_order(x), _in_groups(x.shape, num_groups))
+    groups = xp.reshape(in_c_order(x), _in_groups(x.shape, num_groups))
     centred, _, variance = moments(xp, groups, (2,))
     unit = xp.reshape(centred / xp.sqrt(variance + eps), x.shape)
     return scaled(xp, unit, weight, bias, beside_channels(x.shape))

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from extensor.arrays.shapes import Shape, Shapes
+from extensor.core.op import Array, Indices, op
+from extensor.core.tensor import Tensor
 from extensor.errors import value_error
-from extensor.op import Array, Indices, op
 from extensor.ops.chain import chain_rule
 from extensor.ops.exponential import rsqrt
 from extensor.ops.normalization import (
@@ -19,8 +21,6 @@ from extensor.ops.normalization import (
     to_parameter,
 )
 from extensor.ops.reduction import reduced_count
-from extensor.shapes import Shape, Shapes
-from extensor.tensor import Tensor
 
 RUNNING = ("running_mean", "running_var")
 

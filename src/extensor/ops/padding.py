@@ -7,12 +7,13 @@ from typing import Any, Literal
 
 import numpy as np
 
-from extensor.arrays import set_at
+from extensor.arrays.shapes import Shape, Shapes, are_ints
+from extensor.arrays.supplement import set_at
+from extensor.core.op import Array, op
+from extensor.core.tensor import Tensor
 from extensor.errors import type_error, value_error
-from extensor.op import Array, op
-from extensor.ops.indexing import check_fill, getitem, place
-from extensor.shapes import Shape, Shapes, are_ints
-from extensor.tensor import Tensor
+from extensor.ops.indexing import getitem, place
+from extensor.ops.selection import check_fill
 
 PadWidth = int | Sequence[int] | Sequence[Sequence[int]]
 Mode = Literal["constant", "reflect", "symmetric", "edge", "replicate", "wrap", "circular"]

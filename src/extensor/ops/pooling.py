@@ -9,11 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from extensor.arrays import set_at
-from extensor.creation import ones, zeros_like
-from extensor.dtypes import bool_
+from extensor.arrays.dtypes import bool_
+from extensor.arrays.shapes import Shape, Shapes
+from extensor.arrays.supplement import set_at
+from extensor.core.creation import ones, zeros_like
+from extensor.core.op import Array, op
+from extensor.core.tensor import Tensor
 from extensor.errors import value_error
-from extensor.op import Array, op
 from extensor.ops.indexing import place
 from extensor.ops.movement import squeeze, unsqueeze
 from extensor.ops.selection import where
@@ -27,8 +29,6 @@ from extensor.ops.windows import (
     of_one,
     overlaps,
 )
-from extensor.shapes import Shape, Shapes
-from extensor.tensor import Tensor
 
 
 def sliding(

@@ -8,12 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from extensor.arrays import set_at
-from extensor.creation import asarray, zeros
-from extensor.dtypes import is_floating
+from extensor.arrays.dtypes import is_floating
+from extensor.arrays.shapes import Shape, Shapes, target
+from extensor.arrays.supplement import set_at
+from extensor.core.creation import asarray, zeros
+from extensor.core.op import Array, op
+from extensor.core.tensor import Tensor
 from extensor.errors import type_error, value_error
-from extensor.op import Array, op
-from extensor.ops.indexing import place, take
+from extensor.ops.gathering import take
+from extensor.ops.indexing import place
 from extensor.ops.movement import squeeze, unsqueeze
 from extensor.ops.pooling import pooled, sliding, spread
 from extensor.ops.windows import (
@@ -26,8 +29,6 @@ from extensor.ops.windows import (
     of_one,
     overlaps,
 )
-from extensor.shapes import Shape, Shapes, target
-from extensor.tensor import Tensor
 
 Sizes = int | Sequence[int | None] | None
 

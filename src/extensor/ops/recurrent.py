@@ -9,17 +9,17 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from extensor.arrays import as_factor
-from extensor.creation import zeros_like
+from extensor.arrays.shapes import Shape, Shapes, count
+from extensor.arrays.supplement import as_factor
+from extensor.core.creation import zeros_like
+from extensor.core.op import Array, op
+from extensor.core.tensor import Tensor
 from extensor.errors import value_error
-from extensor.op import Array, op
 from extensor.ops.chain import chain_rule
 from extensor.ops.joining import concatenate, stack
 from extensor.ops.matrix import matmul
 from extensor.ops.movement import swapaxes
 from extensor.ops.selection import where
-from extensor.shapes import Shape, Shapes, count
-from extensor.tensor import Tensor
 
 Nonlinearity = Literal["tanh", "relu"]
 NONLINEARITIES = ("tanh", "relu")

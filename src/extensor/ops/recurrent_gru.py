@@ -7,10 +7,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from extensor import arrays
-from extensor.arrays import as_factor
-from extensor.creation import zeros_like
-from extensor.op import Array, op
+from extensor.arrays import supplement
+from extensor.arrays.shapes import Shape, Shapes
+from extensor.arrays.supplement import as_factor
+from extensor.core.creation import zeros_like
+from extensor.core.op import Array, op
+from extensor.core.tensor import Tensor
 from extensor.ops.activation import sigmoid, tanh
 from extensor.ops.chain import chain_rule
 from extensor.ops.joining import concatenate, split, stack
@@ -23,8 +25,6 @@ from extensor.ops.recurrent import (
     to_bias,
     to_weight,
 )
-from extensor.shapes import Shape, Shapes
-from extensor.tensor import Tensor
 
 
 def _gru_shape(name: str, shapes: Shapes) -> Shape:
@@ -44,7 +44,7 @@ def _run(xp: Any, x: Any, h: Any, w_ih: Any, w_hh: Any, b_ih: Any, b_hh: Any) ->
         own = xp.matmul(as_factor(h), weight)
         own = own if b_hh is None else own + b_hh
         reset, keep = (
-            arrays.sigmoid(xp, (inputs[t, ...] + own)[:, i * size : (i + 1) * size])
+            supplement.sigmoid(xp, (inputs[t, ...] + own)[:, i * size : (i + 1) * size])
             for i in range(2)
         )
         own = own[:, 2 * size :]

@@ -7,10 +7,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from extensor import arrays
-from extensor.arrays import as_factor
-from extensor.creation import zeros_like
-from extensor.op import Array, op
+from extensor.arrays import supplement
+from extensor.arrays.shapes import Shape, Shapes
+from extensor.arrays.supplement import as_factor
+from extensor.core.creation import zeros_like
+from extensor.core.op import Array, op
+from extensor.core.tensor import Tensor
 from extensor.ops.activation import sigmoid, tanh
 from extensor.ops.chain import chain_rule
 from extensor.ops.joining import concatenate, split, stack
@@ -24,8 +26,6 @@ from extensor.ops.recurrent import (
     to_weight,
     total_bias,
 )
-from extensor.shapes import Shape, Shapes
-from extensor.tensor import Tensor
 
 
 def _lstm_shape(name: str, shapes: Shapes) -> list[Shape]:
@@ -47,7 +47,7 @@ def _run(
     for t in range(x.shape[0]):
         inner = inputs[t, ...] + xp.matmul(as_factor(h), weight)
         write, keep, new, read = (inner[:, i * size : (i + 1) * size] for i in range(4))
-        write, keep, read = (arrays.sigmoid(xp, gate) for gate in (write, keep, read))
+        write, keep, read = (supplement.sigmoid(xp, gate) for gate in (write, keep, read))
         new = xp.tanh(new)
         c = keep * c + write * new
         h = read * xp.tanh(c)

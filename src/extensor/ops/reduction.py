@@ -6,14 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from extensor.arrays import in_order
-from extensor.creation import ones, zeros_like
-from extensor.op import Array, op
-from extensor.ops.arrangement import flip
-from extensor.ops.broadcasting import broadcast_to
-from extensor.ops.chain import chain_rule
-from extensor.ops.movement import permute
-from extensor.shapes import (
+from extensor.arrays.shapes import (
     Shape,
     Shapes,
     axis_index,
@@ -24,7 +17,14 @@ from extensor.shapes import (
     reduced_nonempty,
     with_axes,
 )
-from extensor.tensor import Tensor
+from extensor.arrays.supplement import in_c_order
+from extensor.core.creation import ones, zeros_like
+from extensor.core.op import Array, op
+from extensor.core.tensor import Tensor
+from extensor.ops.arrangement import flip
+from extensor.ops.broadcasting import broadcast_to
+from extensor.ops.chain import chain_rule
+from extensor.ops.movement import permute
 
 Axis = int | tuple[int, ...] | None
 
@@ -53,7 +53,7 @@ def sum(xp: Any, x: Array, axis: Axis = None, keepdims: bool = False) -> Any:
     tensor([[1., 2.],
             [1., 2.]])
     """
-    return xp.sum(in_order(x), axis=axis_indices("sum", axis, x.ndim), keepdims=keepdims)
+    return xp.sum(in_c_order(x), axis=axis_indices("sum", axis, x.ndim), keepdims=keepdims)
 
 
 @sum.backward(kernel="sum_backward")
@@ -75,7 +75,7 @@ def mean(xp: Any, x: Array, axis: Axis = None, keepdims: bool = False) -> Any:
     tensor([0.25, 0.25, 0.25, 0.25])
     """
     axes = axis_indices("mean", axis, x.ndim)
-    return xp.sum(in_order(x), axis=axes, keepdims=keepdims) / reduced_count(x.shape, axes)
+    return xp.sum(in_c_order(x), axis=axes, keepdims=keepdims) / reduced_count(x.shape, axes)
 
 
 @mean.backward(kernel="mean_backward")
@@ -182,7 +182,7 @@ def prod(xp: Any, x: Array, axis: Axis = None, keepdims: bool = False) -> Any:
     >>> ex.prod_backward(1.0, [2.0, 0.0, 3.0])
     tensor([0., 6., 0.])
     """
-    return xp.prod(in_order(x), axis=axis_indices("prod", axis, x.ndim), keepdims=keepdims)
+    return xp.prod(in_c_order(x), axis=axis_indices("prod", axis, x.ndim), keepdims=keepdims)
 
 
 @prod.backward(kernel="prod_backward")

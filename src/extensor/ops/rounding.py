@@ -8,16 +8,16 @@ from typing import Any
 
 import numpy as np
 
-from extensor.arrays import clamped
-from extensor.creation import zeros_like
-from extensor.dtypes import bool_, get_default_dtype, is_floating
+from extensor.arrays.dtypes import bool_, get_default_dtype, is_floating
+from extensor.arrays.shapes import same
+from extensor.arrays.supplement import clamped
+from extensor.core.conversion import as_tensor
+from extensor.core.creation import zeros_like
+from extensor.core.op import Array, op
+from extensor.core.tensor import Tensor
 from extensor.errors import shown, type_error, value_error
-from extensor.op import Array, op
-from extensor.operands import as_tensor
 from extensor.ops.chain import chain_rule
 from extensor.ops.selection import where
-from extensor.shapes import same
-from extensor.tensor import Tensor
 
 
 def _to_zero(x: Any) -> Any:

@@ -5,9 +5,16 @@ from __future__ import annotations
 from operator import index
 from typing import Any
 
-from extensor.op import Array, op
+from extensor.arrays.shapes import (
+    Shape,
+    Shapes,
+    axis_indices,
+    axis_or_none,
+    reduced,
+    reduced_nonempty,
+)
+from extensor.core.op import Array, op
 from extensor.ops.reduction import Axis
-from extensor.shapes import Shape, Shapes, axis_indices, axis_or_none, reduced, reduced_nonempty
 
 
 def _position(name: str, shapes: Shapes, axis: Any = None, keepdims: bool = False) -> Shape:

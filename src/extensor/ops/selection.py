@@ -1,16 +1,18 @@
-"""Choosing between two tensors, element by element."""
+"""Choosing between two tensors, or a tensor and a number, element by element."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from extensor.creation import zeros_like
-from extensor.dtypes import bool_
-from extensor.errors import type_error
-from extensor.op import Array, Indices, op
+import numpy as np
+
+from extensor.arrays.dtypes import bool_, is_floating
+from extensor.arrays.shapes import Shape, broadcast
+from extensor.core.creation import zeros_like
+from extensor.core.op import Array, Indices, op
+from extensor.core.tensor import Tensor
+from extensor.errors import type_error, value_error
 from extensor.ops.broadcasting import reduce_to_shape
-from extensor.shapes import Shape, broadcast
-from extensor.tensor import Tensor
 
 
 def _check_condition(name: str, cond: Any, a: Any, b: Any) -> None:
@@ -39,3 +41,37 @@ def where_backward(
         lambda: reduce_to_shape(where(cond, grad_output, zero), a_shape),
         lambda: reduce_to_shape(where(cond, zero, grad_output), b_shape),
     )
+
+
+def check_fill(name: str, dtype: Any, value: Any) -> None:
+    """A number to fill with: one that ``dtype`` can hold."""
+    if isinstance(value, Tensor) or not isinstance(value, int | float | np.number | np.bool_):
+        raise type_error(name, "value must be a number", value=type(value).__name__)
+    if is_floating(dtype):
+        return
+    low, high = (0, 1) if dtype == bool_ else (np.iinfo(dtype).min, np.iinfo(dtype).max)
+    if not (low <= value <= high and value == int(value)):
+        raise value_error(name, f"value must fit dtype {dtype}", value=value)
+
+
+def _check_mask(name: str, x: Any, mask: Any, value: float) -> None:
+    if mask.dtype != bool_:
+        raise type_error(name, "mask must be bool", mask_dtype=str(mask.dtype))
+    check_fill(name, x.dtype, value)
+
+
+@op(kernel="masked_fill", shape=broadcast, check=_check_mask, widen=False)
+def masked_fill(xp: Any, x: Array, mask: Indices, value: float) -> Any:
+    """``value`` where ``mask`` is true, else ``x``. Derivative: ``grad_output``, 0 where filled.
+
+    >>> import extensor as ex
+    >>> ex.masked_fill([1.0, 2.0], [True, False], float("-inf"))
+    tensor([-inf,   2.])
+    """
+    return xp.where(mask, xp.asarray(value, dtype=x.dtype), x)
+
+
+@masked_fill.backward(kernel="masked_fill_backward")
+def masked_fill_backward(grad_output: Tensor, x_shape: Shape, mask: Tensor) -> Tensor:
+    """``grad_output`` with zeros where ``mask`` is true, summed to ``x_shape``."""
+    return reduce_to_shape(masked_fill(grad_output, mask, 0.0), x_shape)

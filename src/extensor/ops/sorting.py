@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from extensor import arrays
-from extensor.creation import zeros
+from extensor.arrays import supplement
+from extensor.arrays.shapes import Shape, Shapes, axis_index, axis_or_none
+from extensor.core.creation import zeros
+from extensor.core.op import Array, op
+from extensor.core.tensor import Tensor
 from extensor.errors import type_error, value_error
-from extensor.op import Array, op
-from extensor.ops.indexing import scatter_add
-from extensor.shapes import Shape, Shapes, axis_index, axis_or_none
-from extensor.tensor import Tensor
+from extensor.ops.gathering import scatter_add
 
 
 def _line(shape: Shape) -> Shape:
@@ -50,7 +50,7 @@ def argsort(xp: Any, x: Array, axis: int = -1, descending: bool = False) -> Any:
     tensor([1, 3, 2, 0])
     """
     line = xp.reshape(x, _line(x.shape))
-    return xp.reshape(arrays.argsort(xp, line, axis, descending), x.shape)
+    return xp.reshape(supplement.argsort(xp, line, axis, descending), x.shape)
 
 
 def _put_back(gradient: Tensor, indices: Tensor, shape: Shape, axis: int) -> Tensor:
@@ -111,7 +111,7 @@ def topk(xp: Any, x: Array, k: int, axis: int = -1, largest: bool = True) -> tup
     (tensor([3., 2.]), tensor([0, 2]))
     """
     line = xp.reshape(x, _line(x.shape))
-    order = arrays.argsort(xp, line, axis, largest)
+    order = supplement.argsort(xp, line, axis, largest)
     first = (*(slice(None),) * axis_index("topk", axis, line.ndim), slice(0, k))
     shape = _topk("topk", {"x": x.shape}, k, axis)
     indices = xp.reshape(order[first], shape)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from math import pi, sqrt
 from typing import Any
 
-from extensor import arrays
-from extensor.op import Array, op
+from extensor.arrays import error_function
+from extensor.arrays.shapes import same
+from extensor.core.op import Array, op
+from extensor.core.tensor import Tensor
 from extensor.ops.chain import chain_rule
 from extensor.ops.exponential import exp
-from extensor.shapes import same
-from extensor.tensor import Tensor
 
 
 @op(kernel="erf", shape=same, floats=True)
@@ -21,7 +21,7 @@ def erf(xp: Any, x: Array) -> Any:
     >>> ex.erf([-10.0, 0.0, 10.0])
     tensor([-1.,  0.,  1.])
     """
-    return arrays.erf(xp, x)
+    return error_function.erf(xp, x)
 
 
 @erf.backward(kernel="erf_backward")
@@ -40,7 +40,7 @@ def normal_cdf(xp: Any, x: Array) -> Any:
     >>> ex.normal_cdf([-100.0, 0.0, 10.0])
     tensor([0. , 0.5, 1. ])
     """
-    return arrays.normal_cdf(xp, x)
+    return error_function.normal_cdf(xp, x)
 
 
 @normal_cdf.backward(kernel="normal_cdf_backward")
@@ -57,7 +57,7 @@ def normal_pdf(xp: Any, x: Array) -> Any:
     >>> ex.normal_pdf([0.0, 100.0])
     tensor([0.3989423, 0.       ])
     """
-    return arrays.normal_pdf(xp, x)
+    return error_function.normal_pdf(xp, x)
 
 
 @normal_pdf.backward(kernel="normal_pdf_backward")

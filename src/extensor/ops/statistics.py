@@ -7,10 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from extensor.arrays import in_order
-from extensor.creation import ones_like, zeros_like
+from extensor.arrays.shapes import Shape, Shapes, axis_indices, reduced, with_axes
+from extensor.arrays.supplement import in_c_order
+from extensor.core.creation import ones_like, zeros_like
+from extensor.core.op import Array, op
+from extensor.core.tensor import Tensor
 from extensor.errors import value_error
-from extensor.op import Array, op
 from extensor.ops.arithmetic import power
 from extensor.ops.chain import chain_rule
 from extensor.ops.exponential import exp
@@ -24,8 +26,6 @@ from extensor.ops.reduction import (
 )
 from extensor.ops.rounding import abs, sign
 from extensor.ops.selection import where
-from extensor.shapes import Shape, Shapes, axis_indices, reduced, with_axes
-from extensor.tensor import Tensor
 
 
 def _one_over_freedom(input_shape: Shape, axis: Axis, ddof: float) -> float:
@@ -36,7 +36,7 @@ def _one_over_freedom(input_shape: Shape, axis: Axis, ddof: float) -> float:
 
 def _variance(xp: Any, x: Any, axis: Axis, keepdims: bool, ddof: float) -> Any:
     axes = axis_indices("var", axis, x.ndim)
-    x = in_order(x)
+    x = in_c_order(x)
     n = reduced_count(x.shape, axes)
     centred = x - xp.sum(x, axis=axes, keepdims=True) / n
     return xp.sum(centred * centred, axis=axes, keepdims=keepdims) / (n - ddof if n > ddof else 0)
@@ -129,7 +129,7 @@ def logsumexp(xp: Any, x: Array, axis: Axis = None, keepdims: bool = False) -> A
         return xp.full(reduced("logsumexp", {"x": x.shape}, axes, keepdims), -inf, dtype=x.dtype)
     top = xp.max(x, axis=axes, keepdims=True)
     shift = xp.where(xp.isfinite(top), top, xp.zeros_like(top))
-    result = xp.log(xp.sum(xp.exp(in_order(x) - shift), axis=axes, keepdims=True)) + shift
+    result = xp.log(xp.sum(xp.exp(in_c_order(x) - shift), axis=axes, keepdims=True)) + shift
     return result if keepdims else xp.reshape(result, reduced("logsumexp", {"x": x.shape}, axes))
 
 
@@ -157,7 +157,7 @@ def _norm_kinks(x: Any, ord: float = 2, axis: Axis = None, keepdims: bool = Fals
 
 
 def _norm(xp: Any, x: Any, ord: float, axes: Shape) -> Any:
-    x = in_order(x)
+    x = in_c_order(x)
     size = xp.abs(x)
     if reduced_count(x.shape, axes) == 0:
         return xp.zeros(with_axes(x.shape, axes), dtype=x.dtype)

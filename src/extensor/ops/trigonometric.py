@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from extensor.op import Array, op
+from extensor.arrays.shapes import broadcast, same
+from extensor.core.op import Array, op
+from extensor.core.tensor import Tensor
 from extensor.ops.arithmetic import maximum, square
 from extensor.ops.broadcasting import reduce_to_shape
 from extensor.ops.chain import chain_divide, chain_rule
 from extensor.ops.exponential import sqrt
 from extensor.ops.selection import where
-from extensor.shapes import broadcast, same
-from extensor.tensor import Tensor
 
 
 @op(kernel="sin", shape=same, floats=True)

@@ -7,12 +7,12 @@ from collections.abc import Iterator, Sequence
 from itertools import product
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from extensor.arrays import set_at
+from extensor.arrays.shapes import Shape
+from extensor.arrays.supplement import set_at
 from extensor.errors import type_error, value_error
-from extensor.shapes import Shape
 
 if TYPE_CHECKING:
-    from extensor.op import Op
+    from extensor.core.op import Op
 
 Ints = int | Sequence[int]
 AXES = {1: "3-D (batch, channels, length)", 2: "4-D (batch, channels, height, width)"}

@@ -6,7 +6,7 @@ the call computes, and do it where there is no kernel.
 
 from typing import TYPE_CHECKING, Any
 
-from extensor.names import OPTIMIZERS, missing
+from extensor.errors.names import OPTIMIZERS, missing
 from extensor.optim.adagrad import Adadelta, Adagrad, adagrad_step
 from extensor.optim.adam import Adam, AdamW, adam_step, adamw_step
 from extensor.optim.clipping import clip_grad_norm, clip_grad_value

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from extensor.explanation import explaining
-from extensor.keywords import ONE_WAY, also_takes
+from extensor.core.tensor import Tensor
+from extensor.errors.explanation import explaining
+from extensor.errors.keywords import ONE_WAY, also_takes
 from extensor.optim.optimizer import Group, Optimizer, Params
 from extensor.optim.update import Update, descent
-from extensor.tensor import Tensor
 
 if TYPE_CHECKING:
     from extensor.typing import TensorLike

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from extensor import changes, engine, tape
-from extensor.dtypes import float64, get_default_dtype
+from extensor.arrays.dtypes import float64, get_default_dtype
+from extensor.core import changes, door, modes
+from extensor.core.tensor import Tensor, wrap
 from extensor.errors import value_error
-from extensor.explanation import checked
+from extensor.errors.explanation import checked
 from extensor.optim.update import Parameters, Update, tensors_in
-from extensor.tensor import Tensor, wrap
 
 
 def gradient_norm(gradients: list[Any], order: float) -> Any:
@@ -46,7 +46,7 @@ def clip_update(xp: Any, gradient: Any, bound: float) -> tuple[Any]:
 
 _scale = Update(scale_update, roles=1)
 _clip = Update(clip_update, roles=1)
-_norm_kernel = engine.kernel("gradient_norm")
+_norm_kernel = door.kernel("gradient_norm")
 
 
 def multiply_gradients(gradients: list[Any], factor: float) -> None:
@@ -57,10 +57,10 @@ def multiply_gradients(gradients: list[Any], factor: float) -> None:
 def norm_of(gradients: list[Any], order: float) -> float:
     """:func:`gradient_norm`, by its kernel where it has one."""
     if _norm_kernel is not None:
-        result = engine.run(_norm_kernel, (gradients,), (order,))
+        result = door.run(_norm_kernel, (gradients,), (order,))
         if result is not NotImplemented:
             return float(result)
-    return float(engine.run(gradient_norm, (gradients,), (order,)))
+    return float(door.run(gradient_norm, (gradients,), (order,)))
 
 
 def gradients_of(op: str, parameters: Parameters) -> list[Any]:
@@ -104,7 +104,7 @@ def clip_grad_norm(
         )
     if not norm <= float(max_norm):
         multiply_gradients(gradients, float(max_norm) / norm)
-        changes.mark_all(gradients, tape.mode.anomaly)
+        changes.mark_all(gradients, modes.mode.anomaly)
     wide = any(gradient.dtype == float64 for gradient in gradients)
     return wrap(np.asarray(norm, float64 if wide else get_default_dtype()))
 
@@ -126,4 +126,4 @@ def clip_grad_value(parameters: Parameters, clip_value: float) -> None:
         )
     gradients = gradients_of("clip_grad_value", parameters)
     _clip([gradients], (clip_value,))
-    changes.mark_all(gradients, tape.mode.anomaly)
+    changes.mark_all(gradients, modes.mode.anomaly)

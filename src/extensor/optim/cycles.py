@@ -6,7 +6,7 @@ from math import inf
 from typing import Any
 
 from extensor.errors import marked, shown, type_error, value_error
-from extensor.explanation import is_number
+from extensor.errors.expectations import is_number
 from extensor.optim.optimizer import Group, Optimizer
 from extensor.optim.schedules import Schedule, along_cosine, along_line
 

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from extensor import changes, engine, entries, tape
+from extensor.core import changes, door, entries, modes
+from extensor.core.tensor import Tensor, wrap
 from extensor.errors import value_error
-from extensor.explanation import checked, explaining
+from extensor.errors.explanation import checked, explaining
 from extensor.optim.update import Parameters, Update, as_state, assign, tensors_in
-from extensor.tensor import Tensor, wrap
 
 
 def average_update(xp: Any, average: Any, parameter: Any, decay: float) -> tuple[Any]:
@@ -90,8 +90,8 @@ class EMA:
             self._write(targets, kept)
 
     def _write(self, targets: list[Any], sources: list[Any]) -> None:
-        engine.run(assign, (targets, sources), ())
-        changes.mark_all(targets, tape.mode.anomaly)
+        door.run(assign, (targets, sources), ())
+        changes.mark_all(targets, modes.mode.anomaly)
 
     def state_dict(self) -> dict[str, Any]:
         """The averages and their count: names to arrays and numbers."""

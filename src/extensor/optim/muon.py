@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from math import sqrt
 from typing import Any
 
-from extensor import engine, tape
-from extensor.dtypes import float32, is_half
+from extensor.arrays.dtypes import float32, is_half
+from extensor.core import door, modes
+from extensor.core.tensor import Tensor, wrap
 from extensor.errors import shown, type_error, value_error
-from extensor.explanation import explaining
+from extensor.errors.explanation import explaining
 from extensor.optim.optimizer import Group, Optimizer, Params
 from extensor.optim.update import assign
-from extensor.tensor import Tensor, wrap
 
 COEFFICIENTS = (3.4445, -4.775, 2.0315)
 _MOST_STEPS = 100  # far more than any that helps, as in PyTorch
@@ -63,7 +63,7 @@ class _Move:
         self, lists: Sequence[list[Any]], attributes: Sequence[Any], job: None = None
     ) -> None:
         lr, weight_decay, momentum, nesterov, coefficients, eps, steps, adjust = attributes
-        with tape.no_grad():
+        with modes.no_grad():
             for parameter, gradient, velocity in zip(*lists, strict=True):
                 p, g, v = (_wide(x) for x in (parameter, gradient, velocity))
                 v = v + (1 - momentum) * (g - v)
@@ -72,7 +72,7 @@ class _Move:
                 )
                 rate = lr * _RATES[adjust](*parameter.shape)
                 moved = p * (1 - lr * weight_decay) - rate * move
-                engine.run(assign, ([parameter, velocity], [moved._array, v._array]), ())
+                door.run(assign, ([parameter, velocity], [moved._array, v._array]), ())
 
 
 def _wide(array: Any) -> Tensor:

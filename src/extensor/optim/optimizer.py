@@ -8,14 +8,15 @@ from typing import Any, ClassVar, NamedTuple, TypeVar, overload
 
 import numpy as np
 
-from extensor import changes, engine, tape
-from extensor.dtypes import is_floating
+from extensor.arrays.dtypes import is_floating
+from extensor.core import changes, door, modes
+from extensor.core.tensor import Tensor, forget_gradients
 from extensor.errors import shown, type_error, value_error
-from extensor.explanation import explaining, wanted_by, wrap_constructor
+from extensor.errors.expectations import wanted_by
+from extensor.errors.explanation import explaining, wrap_constructor
 from extensor.optim import states
 from extensor.optim.states import History
 from extensor.optim.update import state_like
-from extensor.tensor import Tensor, forget_gradients
 
 Group = dict[str, Any]
 Params = Iterable[Tensor | Group]
@@ -101,7 +102,7 @@ class Optimizer:
         """Change every parameter that has a gradient. Returns the closure's result, if given."""
         loss = None
         if closure is not None:
-            with tape.enable_grad():
+            with modes.enable_grad():
                 loss = closure()
         left = self._step_at_once()
         if left:
@@ -139,10 +140,10 @@ class Optimizer:
             zip(self._histories, given, jobs, strict=True)
         ):
             attributes = self._attributes(history.group, history.count + 1)
-            if engine.run(kernel, lists, (*attributes, *job)) is NotImplemented:
+            if door.run(kernel, lists, (*attributes, *job)) is NotImplemented:
                 return self._histories[number:]
             history.count += 1
-            changes.mark_all(lists[0], tape.mode.anomaly)
+            changes.mark_all(lists[0], modes.mode.anomaly)
         return []
 
     def _step_by_count(self, histories: Sequence[History]) -> None:
@@ -156,7 +157,7 @@ class Optimizer:
             move.keep_state()
         for move, job in zip(moves, jobs, strict=True):
             self.update(move.lists, self._attributes(move.history.group, move.step), job)
-            changes.mark_all(move.lists[0], tape.mode.anomaly)
+            changes.mark_all(move.lists[0], modes.mode.anomaly)
             move.history.set_step(move.indices, move.step)
 
     def _moves(self, history: History) -> list[Move]:

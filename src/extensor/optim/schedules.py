@@ -14,9 +14,9 @@ from functools import partial
 from math import cos, inf, pi
 from typing import Any
 
-from extensor import entries
+from extensor.core import entries
 from extensor.errors import value_error
-from extensor.explanation import checked, explaining, wrap_constructor
+from extensor.errors.explanation import checked, explaining, wrap_constructor
 from extensor.optim.optimizer import Group, Optimizer
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from extensor import entries
+from extensor.core import entries
 from extensor.errors import type_error, value_error
 from extensor.optim.update import as_state, state_dtype
 

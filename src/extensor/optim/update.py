@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from extensor import engine, storage
-from extensor.dtypes import float32, is_floating, is_half
+from extensor.arrays import storage
+from extensor.arrays.dtypes import float32, is_floating, is_half
+from extensor.core import door
+from extensor.core.tensor import Tensor, to_array, wrap
 from extensor.errors import marked, shown, type_error, value_error
-from extensor.explanation import is_number
-from extensor.tensor import Tensor, to_array, wrap
+from extensor.errors.expectations import is_number
 
 if TYPE_CHECKING:
     from extensor.nn import Module
@@ -32,7 +33,7 @@ class Update:
     def __init__(self, formula: Callable[..., Any], roles: int) -> None:
         self.name = formula.__name__
         self.roles = roles
-        self.kernel = engine.kernel(self.name)
+        self.kernel = door.kernel(self.name)
         self.formula = _in_place(formula, roles)
 
     def prepared(self, lists: Sequence[list[Any]]) -> Any:
@@ -48,14 +49,14 @@ class Update:
         kernel = self.kernel
         if kernel is not None:
             given = attributes if job is None else [*attributes, job]
-            if engine.run(kernel, lists, given) is not NotImplemented:
+            if door.run(kernel, lists, given) is not NotImplemented:
                 return
             if len(lists[0]) > 1:
                 # A parameter that the kernel does not take must not cost the others theirs.
                 for index in range(len(lists[0])):
                     self([arrays[index : index + 1] for arrays in lists], attributes)
                 return
-        engine.run(self.formula, lists, attributes)
+        door.run(self.formula, lists, attributes)
 
     def pure(
         self,
@@ -111,7 +112,7 @@ def state_like(array: Any, value: float = 0.0) -> Any:
     """State of the shape of ``array``, in C order whatever the order of the array."""
     if isinstance(array, np.ndarray):
         return storage.full(array.shape, value, state_dtype(array))
-    return engine.namespace(array).full(array.shape, value, dtype=state_dtype(array))
+    return door.namespace(array).full(array.shape, value, dtype=state_dtype(array))
 
 
 def _in_place(formula: Callable[..., Any], roles: int) -> Callable[..., Any]:
@@ -121,7 +122,7 @@ def _in_place(formula: Callable[..., Any], roles: int) -> Callable[..., Any]:
             arrays = [role[index] if role else None for role in lists]
             with np.errstate(all="ignore"):
                 results = formula(
-                    engine.namespace(target), *[_widened(x) for x in arrays], *attributes
+                    door.namespace(target), *[_widened(x) for x in arrays], *attributes
                 )
                 changed = [*arrays[:GRADIENT], *arrays[GRADIENT + 1 :]]
                 for array, result in zip(changed, results, strict=True):

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from math import inf, isfinite
 from typing import TYPE_CHECKING, Any
 
-from extensor import arguments, entries
-from extensor.errors import type_error
+from extensor.core import entries
+from extensor.errors import arguments, type_error
 from extensor.optim.clipping import norm_of
 from extensor.train.callback import Callback, monitored
 from extensor.train.logs import run_of

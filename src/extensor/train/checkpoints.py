@@ -9,8 +9,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from extensor import arguments
-from extensor.errors import value_error
+from extensor.errors import arguments, value_error
 from extensor.io.atomic import remove_partial
 from extensor.io.paths import as_path, make_folder
 from extensor.io.state import DamagedFileError, load, save

@@ -7,15 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from extensor import arguments
+from extensor.arrays.dtypes import get_default_dtype, is_floating
+from extensor.core.tensor import Tensor, to_array
 from extensor.data.dataset import ArrayDataset
 from extensor.data.folder import ImageFolder
 from extensor.data.loader import DataLoader
-from extensor.dtypes import get_default_dtype, is_floating
-from extensor.errors import type_error, value_error
+from extensor.errors import arguments, type_error, value_error
 from extensor.nn.module import Module
 from extensor.optim import EMA, Optimizer
-from extensor.tensor import Tensor, to_array
 from extensor.train.callback import Callback
 from extensor.train.metrics import Metric
 

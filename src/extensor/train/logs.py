@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from extensor import arguments, entries
-from extensor.errors import value_error
+from extensor.core import entries
+from extensor.errors import arguments, value_error
 from extensor.io.atomic import write_atomically
 from extensor.io.paths import as_path, unreadable
 from extensor.train.callback import Callback

@@ -12,12 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from extensor import arguments, entries
-from extensor.dtypes import is_floating
-from extensor.errors import type_error, value_error
+from extensor.arrays.dtypes import is_floating
+from extensor.core import entries
+from extensor.core.modes import no_grad
+from extensor.core.tensor import to_array
+from extensor.errors import arguments, type_error, value_error
 from extensor.ops import cross_entropy
-from extensor.tape import no_grad
-from extensor.tensor import to_array
 
 _LARGEST = 709.0  # whose exp is still a float
 _TOLERANCE = 1e-2  # of a sum of probabilities, which may be stored in 16 bits

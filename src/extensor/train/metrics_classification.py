@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from extensor import arguments
-from extensor.errors import value_error
+from extensor.errors import arguments, value_error
 from extensor.train.metrics import MeanOverClasses, Metric, scores_and_classes
 
 

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from extensor import engine
-from extensor.dtypes import is_floating
+from extensor.arrays.dtypes import is_floating
+from extensor.core import door
+from extensor.core.rule import Rule
 from extensor.nn.module import Module
-from extensor.rule import Rule
 
 
 class NotFiniteError(FloatingPointError):
@@ -36,7 +36,7 @@ def origin_of(model: Module, batch: Sequence[Any], compute: Callable[[], Any]) -
         if _kind(np.asarray(tensor)):
             return f"{name} is not finite since the step before"
     try:
-        with engine.observe(_stop_at_first):
+        with door.observe(_stop_at_first):
             compute()
     except _Found as found:
         return str(found)

@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
-from extensor import entries
+from extensor.core import entries
 from extensor.errors import type_error, value_error
 from extensor.io.tree import is_plain
-from extensor.philox import LIMIT
+from extensor.random.philox import LIMIT
 from extensor.train.callback import Callback
 
 _PROGRESS = ("epoch", "step", "batch", "stopped", "running_loss")

@@ -8,16 +8,17 @@ from functools import partial
 from math import isfinite
 from typing import Any, NamedTuple
 
-from extensor import arguments, entries, random
+from extensor import random
 from extensor.amp import GradScaler, autocast
-from extensor.dtypes import DType, as_dtype, float16
-from extensor.errors import type_error, value_error
+from extensor.arrays.dtypes import DType, as_dtype, float16
+from extensor.core import entries
+from extensor.core.tensor import Tensor
+from extensor.errors import arguments, type_error, value_error
 from extensor.io.tree import is_plain
 from extensor.nn.module import Module
 from extensor.optim import EMA, Optimizer, clip_grad_norm, clip_grad_value
 from extensor.optim.clipping import norm_of
 from extensor.optim.schedules import Schedule
-from extensor.tensor import Tensor
 from extensor.train.checks import check_batch, check_loss, check_parts
 from extensor.train.nonfinite import NotFiniteError, origin_of
 

@@ -2,34 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, nullcontext
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import ExitStack
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from extensor import arguments, entries, random
-from extensor.dtypes import DType
-from extensor.errors import type_error, value_error
+from extensor import random
+from extensor.arrays.dtypes import DType
+from extensor.core import entries
+from extensor.core.tensor import Tensor
+from extensor.errors import arguments, type_error, value_error
 from extensor.io.paths import as_path, make_folder
 from extensor.io.state import DamagedFileError, load
 from extensor.nn.module import Module
-from extensor.ops import concatenate
 from extensor.optim import EMA, Optimizer, ReduceLROnPlateau
-from extensor.tape import no_grad
-from extensor.tensor import Tensor
 from extensor.train.callback import Callback, monitored
 from extensor.train.callbacks import GradientHealth
 from extensor.train.checkpoints import Checkpoints
 from extensor.train.checks import (
-    check_batch,
     check_loader,
     checked_callbacks,
     checked_metrics,
-    prediction_batches,
 )
+from extensor.train.evaluation import evaluated, predicted
 from extensor.train.lock import locked
 from extensor.train.logs import Logging, Timing
 from extensor.train.metrics import Mean, Metric
@@ -272,45 +270,14 @@ class Trainer:
 
     def evaluate(self, loader: Iterable[Any]) -> dict[str, Any]:
         """The mean loss of the batches of ``loader``, and the metrics, in evaluation mode."""
-        check_loader("evaluate", "loader", loader)
-        loss = Mean()
-        for metric in self.metrics.values():
-            metric.reset()
-        with self._evaluating():
-            for batch in loader:
-                check_batch("evaluate", "loader", batch)
-                output, value = self.take_step.forward(batch)
-                loss.add(float(value), len(batch[0]))
-                for metric in self.metrics.values():
-                    metric.update(output, batch[-1])
-        if not loss.count:
-            raise value_error("evaluate", "loader must give at least one batch", samples=0)
-        values = {name: metric.compute() for name, metric in self.metrics.items()}
-        return {"loss": loss.compute(), **values}
+        return evaluated(self.model, self.take_step, self.metrics, loader)
 
     def predict(self, inputs: Any, batch_size: int = 256) -> Tensor:
         """The outputs for an array, tensor or table of inputs, or for the batches of a loader.
 
         Of a batch with several parts the last, the target, is not used.
         """
-        batches = prediction_batches(inputs, batch_size)
-        with self._evaluating():
-            outputs = [self.model(*parts) for parts in batches]
-        if not outputs:
-            raise value_error("predict", "inputs must have at least one sample", samples=0)
-        return concatenate(outputs)
-
-    @contextmanager
-    def _evaluating(self) -> Iterator[None]:
-        training = [(module, module.training) for module in self.model.modules()]
-        self.model.eval()
-        ema = self.take_step.ema
-        try:
-            with no_grad(), nullcontext() if ema is None else ema.applied():
-                yield
-        finally:
-            for module, mode in training:
-                module.training = mode
+        return predicted(self.model, self.take_step.ema, inputs, batch_size)
 
     def log(self, record: Mapping[str, Any]) -> None:
         """Write a record of one's own into the log, if there is one."""

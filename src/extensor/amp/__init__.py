@@ -1,0 +1,6 @@
+"""Mixed precision: products in 16 bits, everything delicate and the parameters in float32."""
+
+from extensor.amp.autocasting import autocast
+from extensor.amp.scaling import GradScaler
+
+__all__ = ["GradScaler", "autocast"]

@@ -1,0 +1,141 @@
+"""The factor that keeps small gradients of float16 from vanishing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import isfinite
+from typing import Any
+
+from extensor.core import changes, entries, modes
+from extensor.core.tensor import Tensor
+from extensor.errors import shown, type_error, value_error
+from extensor.errors.explanation import checked, explaining
+from extensor.optim.clipping import gradients_of, multiply_gradients, norm_of
+from extensor.optim.optimizer import Optimizer
+
+
+class GradScaler:
+    """Multiplies a loss so that float16 gradients do not vanish, and finds the factor by itself.
+
+    A step whose gradients are not all finite is left out and the factor shrinks; after
+    ``growth_interval`` good steps it grows.
+
+    >>> import extensor as ex
+    >>> w = ex.ones(2, requires_grad=True)
+    >>> optimizer = ex.optim.SGD([w], lr=0.5)
+    >>> scaler = ex.amp.GradScaler(init_scale=8.0)
+    >>> scaler.scale((w * w).sum()).backward()
+    >>> scaler.step(optimizer)
+    True
+    >>> scaler.update()
+    >>> w
+    tensor([0., 0.], requires_grad=True)
+    """
+
+    @checked
+    def __init__(
+        self,
+        init_scale: float = 65536.0,
+        growth_factor: float = 2.0,
+        backoff_factor: float = 0.5,
+        growth_interval: int = 2000,
+        enabled: bool = True,
+    ) -> None:
+        if not growth_factor > 1:
+            raise value_error(
+                "GradScaler", "growth_factor must be > 1", growth_factor=growth_factor
+            )
+        if not 0 < backoff_factor < 1:
+            requirement = "backoff_factor must be in (0, 1)"
+            raise value_error("GradScaler", requirement, backoff_factor=backoff_factor)
+        if growth_interval < 1:
+            requirement = "growth_interval must be 1 or more"
+            raise value_error("GradScaler", requirement, growth_interval=growth_interval)
+        self._scale = float(init_scale)
+        self.growth_factor = growth_factor
+        self.backoff_factor = backoff_factor
+        self.growth_interval = growth_interval
+        self.enabled = enabled
+        self._good_steps = 0
+        self._finite: dict[int, bool] = {}  # by optimizer, since the last update
+        self._stepped: set[int] = set()
+
+    def get_scale(self) -> float:
+        """The present factor; 1 if the scaler is not enabled."""
+        return self._scale if self.enabled else 1.0
+
+    def scale(self, loss: Tensor) -> Tensor:
+        """The loss times the present factor."""
+        if not isinstance(loss, Tensor):
+            raise type_error("scale", "loss must be a tensor", loss=shown(loss))
+        return loss * self._scale if self.enabled else loss
+
+    @explaining
+    def unscale_(self, optimizer: Optimizer) -> None:
+        """Divide the gradients by the factor, in place: to be called before clipping them."""
+        if not self.enabled:
+            return
+        if id(optimizer) in self._finite:
+            raise RuntimeError("unscale_: gradients are already unscaled, call update() first")
+        parameters = [p for group in optimizer.param_groups for p in group["params"]]
+        gradients = gradients_of("unscale_", parameters)
+        if not gradients:
+            raise RuntimeError("unscale_: no parameter has a gradient, call backward() first")
+        self._finite[id(optimizer)] = isfinite(norm_of(gradients, float("inf")))
+        multiply_gradients(gradients, 1 / self._scale)
+        changes.mark_all(gradients, modes.mode.anomaly)
+
+    @explaining
+    def step(self, optimizer: Optimizer) -> bool:
+        """``optimizer.step()`` with the gradients unscaled, unless one is not finite: then False."""
+        if self.enabled:
+            if id(optimizer) in self._stepped:
+                raise RuntimeError("step: the optimizer was already stepped, call update() first")
+            if id(optimizer) not in self._finite:
+                self.unscale_(optimizer)
+            self._stepped.add(id(optimizer))
+            if not self._finite[id(optimizer)]:
+                return False
+        optimizer.step()
+        return True
+
+    def update(self) -> None:
+        """Adapt the factor to what the steps since the last update found."""
+        if not self.enabled:
+            return
+        if not self._finite:
+            raise RuntimeError("update: no step was taken, call step(optimizer) first")
+        if all(self._finite.values()):
+            self._good_steps += 1
+            if self._good_steps == self.growth_interval:
+                self._good_steps = 0
+                if isfinite(self._scale * self.growth_factor):
+                    self._scale *= self.growth_factor
+        else:
+            self._good_steps = 0
+            self._scale *= self.backoff_factor
+        self._finite.clear()
+        self._stepped.clear()
+
+    def state_dict(self) -> dict[str, Any]:
+        """What is needed to go on as if nothing had happened."""
+        return {"scale": self._scale, "good_steps": self._good_steps}
+
+    @explaining
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Take over what :meth:`state_dict` gave."""
+        self._prepared_state(state_dict)()
+
+    def _prepared_state(self, state_dict: Any) -> Callable[[], None]:
+        """What takes over ``state_dict``, once all of it is known to fit."""
+        op = "GradScaler.load_state_dict"
+        given = entries.with_keys(op, state_dict, ["scale", "good_steps"])
+        scale = float(entries.number(op, "scale", given["scale"]))
+        if not (isfinite(scale) and scale > 0):
+            raise value_error(op, "scale must be finite and greater than 0", scale=scale)
+        good_steps = entries.count(op, "good_steps", given["good_steps"])
+
+        def commit() -> None:
+            self._scale, self._good_steps = scale, good_steps
+
+        return commit

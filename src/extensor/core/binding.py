@@ -1,0 +1,162 @@
+"""From the arguments of a call to the parameters of a signature, and the plain functions users call."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from numbers import Real
+from typing import Any
+
+import numpy as np
+
+from extensor.arrays.dtypes import is_numeric_scalar
+from extensor.core.kinds import kind_of
+from extensor.errors import is_ours, marked, type_error
+from extensor.errors.explanation import FAILURES, explained
+from extensor.errors.keywords import FUNCTIONS, without_defaults
+from extensor.errors.names import unknown_keyword
+
+_MISSING = ...  # what the dispatcher takes for a required parameter
+# Attributes that a scalar of NumPy's reaches as it is, and inputs in another order.
+_OTHERS = ("Any", "Index", "DType")
+
+
+class Parameters:
+    """The parameters of a function: they bind faster than :mod:`inspect`, the op's name in every error.
+
+    They are read off the code object, since asking :mod:`inspect` for some 300 signatures would be a
+    good part of the time that ``import extensor`` takes.
+    """
+
+    def __init__(self, name: str, written: Callable[..., Any], leading: int = 0) -> None:
+        """Of ``written``, without its first ``leading`` parameters."""
+        self.name = name
+        self.written = written
+        self.leading = leading
+        code, given = written.__code__, written.__defaults__ or ()
+        self.names: tuple[str, ...] = code.co_varnames[leading : code.co_argcount]
+        self.count = len(self.names)
+        self.required = self.count - len(given)
+        self.defaults = [*[_MISSING] * self.required, *given]
+        self.annotations = [written.__annotations__.get(parameter) for parameter in self.names]
+        self.position = {parameter: i for i, parameter in enumerate(self.names)}
+        self.numbers = [
+            (i, parameter)
+            for i, parameter in enumerate(self.names)
+            if self.annotations[i] in ("float", float)
+        ]
+        self.attributes = [
+            i for i, annotation in enumerate(self.annotations) if _is_attribute(annotation)
+        ]
+
+    def signature(self) -> inspect.Signature:
+        """The same for :mod:`inspect` and ``help``."""
+        signature = inspect.signature(self.written, eval_str=True)
+        return signature.replace(
+            parameters=list(signature.parameters.values())[self.leading :],
+        )
+
+    def bound(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Sequence[Any]:
+        """The arguments in the order of the signature, defaults filled in."""
+        if kwargs:
+            kwargs = self.known(kwargs)
+        given = len(args)
+        values = [*args, *self.defaults[given:]]
+        for name, value in kwargs.items():
+            position = self.position.get(name, -1)
+            if position < given:
+                self._refuse(args, kwargs)
+            values[position] = value
+        if given > self.count or any(value is _MISSING for value in values[: self.required]):
+            self._refuse(args, kwargs)
+        for position in self.attributes:
+            if isinstance(values[position], np.generic):
+                values[position] = _plain(values[position])
+        for position, name in self.numbers:
+            if not isinstance(values[position], Real):
+                raise type_error(
+                    self.name, f"{name} must be a number", **{name: type(values[position]).__name__}
+                )
+        return values
+
+    def known(self, kwargs: dict[str, Any]) -> dict[str, Any]:
+        """Without what only PyTorch's function of this name has, at its default."""
+        accepted = FUNCTIONS.get(self.name)
+        return kwargs if accepted is None else without_defaults(self.name, kwargs, accepted)
+
+    def _refuse(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        """Say what is wrong with the arguments: nothing, if one of them is an Ellipsis (``x[...]``)."""
+        for name in kwargs:
+            text = None if name in self.position else unknown_keyword(self.name, name, self.names)
+            if text is not None:
+                raise marked(TypeError(text))
+        try:
+            self.signature().bind(*args, **kwargs)
+        except TypeError as error:
+            raise marked(TypeError(f"{self.name}: {error}")) from None
+
+
+def _is_attribute(annotation: Any) -> bool:
+    if annotation is None or annotation in _OTHERS or "Tensor" in str(annotation):
+        return False
+    return kind_of(str(annotation)) is None
+
+
+def _plain(scalar: Any) -> Any:
+    """A scalar of NumPy's as the Python number that it stands for.
+
+    In a formula it would bring its own dtype: ``scale=1 / np.sqrt(64)`` would make float64 of float32.
+    """
+    return scalar.item() if is_numeric_scalar(scalar) else scalar
+
+
+def reordered(public: Parameters) -> Callable[..., Any]:
+    """A ``bound`` for a public function whose arguments come in another order than the formula's."""
+
+    def bound(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Sequence[Any]:
+        result: Sequence[Any] = public.written(*public.bound(args, kwargs))
+        return result
+
+    return bound
+
+
+def guarded(
+    parameters: Parameters,
+    bound: Callable[..., Sequence[Any]],
+    call: Callable[[Sequence[Any]], Any],
+) -> Callable[..., Any]:
+    """A public function: it binds and calls, and every error begins with its name and is in our words.
+
+    ``parameters`` are those of the signature that users see.
+    """
+    name = parameters.name
+
+    def function(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return call(bound(args, kwargs))
+        except FAILURES as error:
+            if not is_ours(error):
+                raise _explained(parameters, args, kwargs, error) from error
+            if str(error).startswith(f"{name}:"):
+                raise
+            # An op that this one is made of: its requirement, and where it came from.
+            raise marked(type(error)(f"{name}: {error}")) from error
+
+    return function
+
+
+def _explained(
+    parameters: Parameters, args: tuple[Any, ...], kwargs: dict[str, Any], error: Exception
+) -> Exception:
+    given = {**dict(zip(parameters.names, args, strict=False)), **kwargs}
+    annotations = dict(zip(parameters.names, parameters.annotations, strict=True))
+    kinds = [annotations.get(name) for name in given]
+    return explained(parameters.name, list(given), kinds, list(given.values()), error)
+
+
+def dressed(function: Any, written: Callable[..., Any]) -> Any:
+    """``function`` with the name and documentation of what was written."""
+    function.__name__ = function.__qualname__ = written.__name__
+    function.__module__ = written.__module__
+    function.__doc__ = written.__doc__
+    return function

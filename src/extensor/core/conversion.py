@@ -1,0 +1,148 @@
+"""What an op makes of its arguments when they are not already tensors of one dtype."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from extensor.arrays.dtypes import (
+    bool_,
+    get_default_dtype,
+    int64,
+    is_floating,
+    is_numeric_scalar,
+    promote,
+)
+from extensor.core.kinds import Array, Arrays, Indices, Target
+from extensor.core.tensor import Tensor, to_array, wrap
+from extensor.errors import type_error, value_error
+from extensor.errors.names import Size
+
+_SCALARS = (bool, int, float, Size)
+
+
+def promoted(
+    op: str, inputs: Sequence[Any], names: Sequence[str], kinds: Sequence[Any], floats: bool
+) -> list[Any]:
+    """The inputs as tensors, the differentiable ones of one dtype.
+
+    A change of dtype is the ``cast`` op, on the tape, so that each gradient comes back in its own
+    input's dtype. Python numbers are weak: they take the dtype of the arrays they meet.
+    """
+    if Arrays in kinds:
+        sequence = inputs[kinds.index(Arrays)]
+        if isinstance(sequence, Tensor) or not isinstance(sequence, list | tuple) or not sequence:
+            raise type_error(
+                op, "needs a sequence of at least one tensor", **{names[0]: type(sequence).__name__}
+            )
+        members = [f"{names[0]}[{index}]" for index in range(len(sequence))]
+        for index, value in enumerate(sequence):
+            if value is None:
+                raise type_error(op, f"{members[index]} must be a tensor", **{members[index]: None})
+        return [_of_one_dtype(op, sequence, members, floats)]
+    if Target in kinds and inputs[kinds.index(Target)] is not None:
+        i = kinds.index(Target)
+        target = inputs[i] if isinstance(inputs[i], Tensor) else wrap(to_array(inputs[i], op=op))
+        inputs = [*inputs[:i], target, *inputs[i + 1 :]]
+        kinds = [*kinds[:i], Array if is_floating(target.dtype) else Indices, *kinds[i + 1 :]]
+    arrays = [i for i, kind in enumerate(kinds) if kind is not Indices]
+    same = _of_one_dtype(op, [inputs[i] for i in arrays], [names[i] for i in arrays], floats)
+    tensors: list[Any] = [None] * len(kinds)
+    for i, tensor in zip(arrays, same, strict=True):
+        tensors[i] = tensor
+    for i, kind in enumerate(kinds):
+        if kind is Indices and inputs[i] is not None:
+            tensors[i] = as_tensor(op, names[i], inputs[i], kind)
+    return tensors
+
+
+def as_tensor(op: str, name: str, value: Any, kind: Any) -> Any:
+    """One argument as a tensor, a sequence of arrays as a list of tensors; None stays None."""
+    if value is None or isinstance(value, Tensor):
+        return value
+    if isinstance(value, list | tuple) and (
+        kind is Arrays or any(isinstance(x, Tensor) for x in value)
+    ):
+        member = Array if kind is Arrays else kind
+        return [as_tensor(op, f"{name}[{i}]", x, member) for i, x in enumerate(value)]
+    return wrap(to_array(value, op=op))
+
+
+def _of_one_dtype(op: str, inputs: Sequence[Any], names: Sequence[str], floats: bool) -> list[Any]:
+    dtype = None
+    tensors: list[Any] = []
+    for value in inputs:
+        if isinstance(value, np.generic):
+            inputs = _with_weak_scalars(inputs)
+            break
+    for name, value in zip(names, inputs, strict=True):
+        weak = type(value) in _SCALARS
+        tensor = value if weak else as_tensor(op, name, value, Array)
+        if isinstance(tensor, list):
+            tensor = wrap(to_array(value, op=op))
+        tensors.append(tensor)
+        if not weak and tensor is not None:
+            dtype = tensor.dtype if dtype is None else promote(dtype, tensor.dtype)
+    for value in inputs:
+        if type(value) in _SCALARS:
+            dtype = _with_scalar(dtype, value)
+    if floats and not is_floating(dtype):
+        dtype = get_default_dtype()
+    return [_cast(op, n, x, dtype) for n, x in zip(names, tensors, strict=True)]
+
+
+def _with_weak_scalars(inputs: Sequence[Any]) -> Sequence[Any]:
+    """NumPy's scalars beside tensors or arrays as the Python numbers that they stand for.
+
+    ``x / np.sqrt(2)`` would be float64 otherwise, and all that is computed from it. Among themselves
+    they keep their dtypes.
+    """
+    if all(x is None or isinstance(x, np.generic | bool | int | float) for x in inputs):
+        return inputs
+    return [x.item() if isinstance(x, np.generic) and is_numeric_scalar(x) else x for x in inputs]
+
+
+def _with_scalar(dtype: np.dtype[Any] | None, value: Any) -> np.dtype[Any]:
+    if isinstance(value, bool):
+        return bool_ if dtype is None else dtype
+    if isinstance(value, int):
+        return int64 if dtype is None or dtype == bool_ else dtype
+    return dtype if dtype is not None and is_floating(dtype) else get_default_dtype()
+
+
+def _cast(op: str, name: str, value: Any, dtype: Any) -> Any:
+    if value is None:
+        return None
+    if isinstance(value, Tensor):
+        return value if value.dtype == dtype else value.astype(dtype)
+    try:
+        with np.errstate(
+            over="ignore"
+        ):  # a number beyond the dtype's range is infinite, as in IEEE
+            # bfloat16 takes no int beyond 64 bits, though it has numbers as large.
+            number = float(value) if is_floating(dtype) else value
+            return wrap(np.asarray(number, dtype))
+    except OverflowError:
+        raise value_error(op, f"{name} must fit dtype {dtype}", **{name: value}) from None
+
+
+def unwrapped(x: Any) -> Any:
+    """A tensor's array, a list of tensors' arrays; anything else as it is."""
+    try:
+        return x._array
+    except AttributeError:
+        pass
+    if isinstance(x, list) and x and isinstance(x[0], Tensor):
+        return [item._array for item in x]
+    return x
+
+
+def shape_of(x: Any) -> Any:
+    """The shape of a tensor or array, the shapes of a sequence of them; None for None."""
+    if x is None:
+        return None
+    if isinstance(x, list | tuple):
+        return [tuple(item.shape) for item in x]
+    return tuple(x.shape)

@@ -1,0 +1,150 @@
+"""The one door: every array computation of the library passes through :func:`run`.
+
+Kernels are chosen here, and whatever watches computations (a profiler, a NaN tracer, a recorder of
+whole steps) stands here. The door knows arrays and attributes; it knows nothing of tensors.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from extensor import _native
+from extensor.arrays.dtypes import float32, is_half, on_bfloat16
+
+Compute = Callable[..., Any]
+Observer = Callable[[Compute, Sequence[Any], Sequence[Any], Any], None]
+
+_observers: list[Observer] = []
+
+
+def _chosen_engine() -> str:
+    name = os.environ.get("EXTENSOR_ENGINE", "native")
+    if name not in ("native", "reference"):
+        raise ValueError(
+            f"EXTENSOR_ENGINE: must be 'native' or 'reference', got EXTENSOR_ENGINE={name!r}"
+        )
+    return name
+
+
+ENGINE = _chosen_engine()
+on_bfloat16.append(lambda dtype: _native.register_bfloat16(dtype.num))
+
+
+def kernel(name: str | None) -> Compute | None:
+    """The native kernel called ``name``; None without a name, and where the engine is the reference."""
+    if name is None:
+        return None
+    if name not in _native.kernels:
+        raise TypeError(f"{name}: there is no kernel of this name")
+    return None if ENGINE == "reference" else _native.kernels[name]
+
+
+def multiplies_bfloat16() -> bool:
+    """Whether matrix products of bfloat16 use the processor's units for it (AVX512-BF16)."""
+    return ENGINE == "native" and _native.instruction_set == "v4bf16"
+
+
+def run(compute: Compute, arrays: Sequence[Any], attributes: Sequence[Any]) -> Any:
+    """Compute arrays from arrays. A kernel answers NotImplemented to what it was not written for."""
+    if _observers:
+        return _observed(compute, arrays, attributes)
+    return compute(*arrays, *attributes)
+
+
+def _observed(compute: Compute, arrays: Sequence[Any], attributes: Sequence[Any]) -> Any:
+    result = compute(*arrays, *attributes)
+    if result is not NotImplemented:
+        for observer in _observers:
+            observer(compute, arrays, attributes, result)
+    return result
+
+
+@contextmanager
+def observe(observer: Observer) -> Iterator[None]:
+    """Call ``observer(compute, arrays, attributes, result)`` after each computation inside the block."""
+    _observers.append(observer)
+    _native.set_observed(True)
+    try:
+        yield
+    finally:
+        _observers.remove(observer)
+        _native.set_observed(bool(_observers))
+
+
+def namespace(array: Any) -> Any:
+    """The Array API namespace of ``array``: NumPy itself, or what array-api-compat finds."""
+    if isinstance(array, np.ndarray | np.generic):
+        return np
+    from array_api_compat import array_namespace
+
+    return array_namespace(array)
+
+
+def formula(written: Compute, promoted: Sequence[int]) -> Compute:
+    """Make a forward formula, written against ``xp``, computable through the door.
+
+    The 16-bit floats are computed in float32 and rounded once, here and nowhere else: to the dtype
+    that the inputs at the places ``promoted`` have in common.
+    """
+
+    def compute(*arguments: Any) -> Any:
+        arrays = _arrays_in(arguments)
+        xp = namespace(arrays[0])
+        half = None
+        if any(is_half(x.dtype) for x in arrays):
+            common = _arrays_in([arguments[i] for i in promoted])
+            half = next((x.dtype for x in common if is_half(x.dtype)), None)
+            arguments = tuple(_widened(x) for x in arguments)
+        with np.errstate(all="ignore"):
+            return _finished(xp, written(xp, *arguments), half)
+
+    compute.__name__ = written.__name__
+    return compute
+
+
+def exact_formula(written: Compute) -> Compute:
+    """The same for a formula that only moves elements: nothing to widen, and views stay views."""
+
+    def compute(*arguments: Any) -> Any:
+        xp = namespace(_arrays_in(arguments)[0])
+        return _finished(xp, written(xp, *arguments), None)
+
+    compute.__name__ = written.__name__
+    return compute
+
+
+def _is_array(x: Any) -> bool:
+    return isinstance(x, np.ndarray) or hasattr(x, "__array_namespace__")
+
+
+def _arrays_in(arguments: Sequence[Any]) -> list[Any]:
+    arrays = []
+    for x in arguments:
+        if _is_array(x):
+            arrays.append(x)
+        elif isinstance(x, list) and x and _is_array(x[0]):
+            arrays.extend(x)
+    return arrays
+
+
+def _widened(x: Any) -> Any:
+    if isinstance(x, list):
+        return [_widened(item) for item in x]
+    if _is_array(x) and is_half(x.dtype):
+        return x.astype(float32)
+    return x
+
+
+def _finished(xp: Any, result: Any, half: Any) -> Any:
+    if isinstance(result, list | tuple):
+        return tuple(_finished(xp, x, half) for x in result)
+    if xp is np and type(result) is not np.ndarray:
+        result = np.asarray(result)
+    if half is not None and result.dtype == float32:
+        return result.astype(half)
+    return result

@@ -1,0 +1,247 @@
+"""An op is a pair: ``@op`` defines a forward, ``@<op>.backward`` the rule beside it.
+
+The forward's formula is written against arrays (``xp`` is their namespace), the rule's against tensors,
+so that a rule can be differentiated again. Either may name a kernel, which is tried first and declines
+(NotImplemented) what it was not written for: mixed dtypes, wrong shapes, plain numbers. Only then are
+the inputs converted, promoted and checked, so a call in the common case pays for none of that.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, TypeVar, overload
+
+from extensor import _native
+from extensor.arrays.dtypes import is_floating
+from extensor.arrays.shapes import check_possible
+from extensor.core import door, modes, precision, tape
+from extensor.core.binding import Parameters, dressed, guarded, reordered
+from extensor.core.conversion import promoted, shape_of, unwrapped
+from extensor.core.kinds import Array, Arrays, Indices, Target, is_optional, kind_of
+from extensor.core.rule import Rule
+from extensor.core.tensor import Tensor, wrap
+from extensor.errors import type_error
+
+__all__ = ["OPS", "Array", "Arrays", "Indices", "Op", "OpFunction", "Rule", "Target", "op"]
+
+OPS: dict[str, Op] = {}
+P = ParamSpec("P")
+Q = ParamSpec("Q")
+R = TypeVar("R")
+Result_co = TypeVar("Result_co", covariant=True)
+
+
+class OpFunction(Generic[P, Result_co]):
+    """How a type checker sees a public op: a function with a ``backward`` decorator."""
+
+    op: Op
+
+    if TYPE_CHECKING:
+        __name__: str
+
+        def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Result_co: ...
+
+        def backward(
+            self, kernel: str | None = None
+        ) -> Callable[[Callable[Q, R]], Callable[Q, R]]: ...
+
+
+class Op:
+    """The forward half of a pair, and the place where the other half is hung."""
+
+    def __init__(
+        self,
+        formula: Callable[..., Any],
+        *,
+        kernel: str | None = None,
+        shape: Callable[..., Any] | None = None,
+        check: Callable[..., None] | None = None,
+        floats: bool = False,
+        kinks: Callable[..., Any] | None = None,
+        widen: bool = True,
+        differentiable: bool = True,
+        arguments: Callable[..., Sequence[Any]] | None = None,
+        updates: Sequence[str] = (),
+        kept: Sequence[str] = (),
+    ) -> None:
+        self.name = formula.__name__
+        self.kernel_name = kernel
+        self.kernel = door.kernel(kernel)
+        self.shape = shape
+        self.check = check
+        self.kinks = kinks
+        self.floats = floats
+        self.differentiable = differentiable
+        self.updates = updates
+        self.kept = kept
+        self.rule: Rule | None = None
+        self.parameters = Parameters(self.name, formula, leading=1)
+        names = self.parameters.names
+        kinds = [kind_of(annotation) for annotation in self.parameters.annotations]
+        self.arity = sum(kind is not None for kind in kinds)
+        if None in kinds[: self.arity]:
+            raise TypeError(f"{self.name}: array inputs must come before attributes")
+        self.kinds = kinds[: self.arity]
+        promoted = [i for i, kind in enumerate(self.kinds) if kind is not Indices]
+        self.formula = door.formula(formula, promoted) if widen else door.exact_formula(formula)
+        self.variadic = Arrays in self.kinds
+        self.inputs = names[: self.arity]
+        self.attributes = names[self.arity :]
+        annotated = zip(self.inputs, self.parameters.annotations, strict=False)
+        self.optional = {name for name, annotation in annotated if is_optional(annotation)}
+        self.shape_attributes = self.attributes[: _named_attributes(shape)]
+        self.public = self.parameters
+        self.bound = self.parameters.bound
+        if arguments is not None:
+            self.public = Parameters(self.name, arguments)
+            self.bound = reordered(self.public)
+        self.function = dressed(self._dispatcher(), formula)
+        self.function.op = self
+        self.function.backward = self._define_backward
+
+    def signature(self) -> inspect.Signature:
+        """That of the public function; the dispatcher asks for it when somebody asks it."""
+        return self.public.signature().replace(return_annotation=self.result)
+
+    @property
+    def result(self) -> Any:
+        """The annotation of what a call gives: the formula's, in tensors and without what is kept."""
+        written = str(self.parameters.written.__annotations__.get("return", "Any"))
+        if written == "tuple[Any, ...]":
+            return tuple[Tensor, ...]
+        count = written.count("Any") - len(self.kept)
+        return tuple.__class_getitem__((Tensor,) * count) if count > 1 else Tensor
+
+    def _dispatcher(self) -> Any:
+        """The function users call: straight to the kernel where it accepts, else the long way."""
+        public, own = self.public, self.parameters.position
+        plain = not (self.variadic or self.updates or self.kept)
+        direct = plain and public.position.keys() == own.keys()
+        return _native.Dispatcher(
+            guarded(self.public, self.bound, self.call),
+            self.kernel if direct else None,
+            public.names,
+            tuple(public.defaults),
+            tuple(own[name] for name in public.names) if direct else (),
+            self.arity,
+            tuple(name in self.optional for name in self.inputs),
+        )
+
+    def call(self, arguments: Sequence[Any]) -> Any:
+        """The whole way: convert, promote, check, then kernel or formula."""
+        inputs, attributes = arguments[: self.arity], arguments[self.arity :]
+        for name, value in zip(self.inputs, inputs, strict=True):
+            if value is None and name not in self.optional:
+                raise type_error(self.name, f"{name} must be a tensor", **{name: None})
+        if modes.mode.casting:
+            inputs = precision.cast(self.name, inputs, self.kinds)
+        tensors = promoted(self.name, inputs, self.inputs, self.kinds, self.floats)
+        arrays = [unwrapped(x) for x in tensors]
+        if self.shape is not None:
+            shapes = {name: shape_of(x) for name, x in zip(self.inputs, arrays, strict=True)}
+            check_possible(self.name, self.shape(self.name, shapes, *attributes))
+        if self.check is not None:
+            self.check(self.name, *arrays, *attributes)
+        result = self.compute(arrays, attributes)
+        if not (self.updates and type(result) is tuple):
+            return self.finish(tensors, attributes, result)
+        output, *values = result
+        finished = self.finish(tensors, attributes, output)
+        for name, value in zip(self.updates, values, strict=True):  # last: the rest may fail
+            tensors[self.inputs.index(name)][...] = value
+        return finished
+
+    def compute(self, arrays: Sequence[Any], attributes: Sequence[Any]) -> Any:
+        """By the kernel, or where there is none or it declines, by the formula."""
+        result = NotImplemented
+        if self.kernel is not None:
+            result = door.run(self.kernel, arrays, attributes)
+        if result is NotImplemented:
+            result = door.run(self.formula, arrays, attributes)
+        return result
+
+    def finish(self, tensors: Sequence[Any], attributes: Sequence[Any], result: Any) -> Any:
+        """Wrap the result and record the call."""
+        several = type(result) is tuple
+        outputs = tuple([wrap(x) for x in result]) if several else (wrap(result),)
+        if self.rule is not None and modes.mode.recording:
+            self._record(self.rule, tensors, attributes, outputs)
+        returned = outputs[: len(outputs) - len(self.kept)]
+        return returned if several and not (self.kept and len(returned) == 1) else outputs[0]
+
+    def _record(
+        self,
+        rule: Rule,
+        tensors: Sequence[Any],
+        attributes: Sequence[Any],
+        outputs: tuple[Tensor, ...],
+    ) -> None:
+        differentiable = rule.differentiable_of(tensors)
+        for x in differentiable:
+            if x is not None and x._requires_grad:
+                break
+        else:
+            return
+        if is_floating(outputs[0]._array.dtype):
+            parents = tuple([tape.parent_of(x) for x in differentiable])
+            saved = rule.saved(tensors, outputs, attributes)
+            # Of several outputs only the first carries a gradient, unless the rule takes them all.
+            number = len(outputs) - len(self.kept) if rule.several else 1
+            tape.attach(tape.Node(rule, saved, parents), outputs[:number])
+
+    def _define_backward(
+        self, kernel: str | None = None
+    ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+        def define(written: Callable[..., Any]) -> Callable[..., Any]:
+            self.rule = Rule(self, written, kernel)
+            if self.rule.kept_natively:
+                self.function.set_rule(self.rule, *self.rule.kept_natively)
+            function: Callable[..., Any] = self.rule.function
+            return function
+
+        return define
+
+
+@overload
+def op(
+    *, arguments: Callable[P, Sequence[Any]], **options: Any
+) -> Callable[[Callable[..., Any]], OpFunction[P, Tensor]]: ...
+
+
+@overload
+def op(
+    *, arguments: None = None, **options: Any
+) -> Callable[[Callable[Concatenate[Any, P], Any]], OpFunction[P, Tensor]]: ...
+
+
+def op(**options: Any) -> Callable[[Callable[..., Any]], OpFunction[..., Tensor]]:
+    """Define an op from its formula ``f(xp, *arrays, *attributes)``.
+
+    ``kernel`` names a native kernel; ``shape(name, shapes, *attributes)`` gives the output's shape or
+    raises, and so checks the forward's inputs and the rule's ``grad_output`` alike; ``check`` looks at
+    values; ``kinks(*arrays, *attributes)`` gives each element's distance to the nearest point where
+    the derivative jumps, for the gradient checker; ``floats`` turns integers into the default float;
+    ``widen=False`` is for formulas that only move elements, which need no float32;
+    ``differentiable=False`` says that there will be no rule; ``arguments(...)`` is for a public
+    function whose arguments come in another order: it has their signature and returns them in the
+    formula's. ``updates`` names inputs that are changed in place: the formula, which changes nothing,
+    returns their new values after its output, or the output alone. ``kept`` names further outputs
+    that are no result: they only spare the rule from computing them again.
+    """
+
+    def define(formula: Callable[..., Any]) -> Any:
+        made = Op(formula, **options)
+        if made.name in OPS:
+            raise TypeError(f"{made.name}: defined twice")
+        OPS[made.name] = made
+        return made.function
+
+    return define
+
+
+def _named_attributes(shape: Callable[..., Any] | None) -> int:
+    """How many attributes a shape rule looks at: those it names after ``op`` and ``shapes``."""
+    if shape is None:
+        return 0
+    return max(0, shape.__code__.co_argcount - 2)

@@ -1,0 +1,378 @@
+"""The Tensor: an array and its place on the tape.
+
+Storage, views, strides, indexing and printing are the array's own (NumPy's, or another Array API
+library's). The ops attach themselves to this class as methods and operators when they are defined.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache
+from typing import TYPE_CHECKING, Any, SupportsIndex
+
+import numpy as np
+
+from extensor import _native
+from extensor.arrays import storage
+from extensor.arrays.dtypes import (
+    DType,
+    as_dtype,
+    bool_,
+    first_misfit,
+    get_default_dtype,
+    is_bfloat16,
+    is_floating,
+    supported,
+)
+from extensor.core import backward_pass, modes, tape
+from extensor.core.handle import HookHandle
+from extensor.errors import marked, shown, type_error, value_error
+from extensor.errors.explanation import explaining
+from extensor.errors.names import Size
+
+if TYPE_CHECKING:
+    from extensor.ops.attached import Attached  # a stub of what ops/methods.py attaches
+    from extensor.typing import TensorLike
+else:
+    Attached = _native.TensorBase
+
+
+class Tensor(Attached):
+    """A multi-dimensional array that can be differentiated.
+
+    >>> import extensor as ex
+    >>> x = ex.tensor([1.0, 2.0], requires_grad=True)
+    >>> (x * x).sum().backward()
+    >>> x.grad
+    tensor([2., 4.])
+    """
+
+    __slots__ = ("__weakref__",)
+    __array_ufunc__ = None  # lets ``ndarray + tensor`` reach our reflected operators
+
+    def __init__(self, data: TensorLike, dtype: DType = None, requires_grad: bool = False) -> None:
+        self._array = to_array(data, dtype)
+        if requires_grad is not False:
+            self.requires_grad = requires_grad
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The sizes of the axes."""
+        return tuple(self._array.shape)
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The dtype of the elements, a NumPy dtype."""
+        return self._array.dtype  # type: ignore[no-any-return]
+
+    @property
+    def ndim(self) -> int:
+        """The number of axes."""
+        return int(self._array.ndim)
+
+    @property
+    def size(self) -> int:
+        """The number of elements."""
+        return Size(self._array.size)
+
+    @property
+    def device(self) -> str:
+        """Where the array is: "cpu" for NumPy."""
+        return str(getattr(self._array, "device", "cpu"))
+
+    @property
+    def is_leaf(self) -> bool:
+        """True for a tensor that no recorded op made."""
+        return self._node is None
+
+    @property
+    def requires_grad(self) -> bool:
+        """True if what is computed from this tensor is recorded; can be set on a leaf."""
+        return self._requires_grad
+
+    @requires_grad.setter
+    def requires_grad(self, value: bool) -> None:
+        if self._node is not None:
+            raise RuntimeError(
+                "requires_grad: can only be set on a leaf tensor; use detach() to get one"
+            )
+        if not isinstance(value, bool | int | np.bool_):
+            raise type_error("requires_grad", "must be a bool", requires_grad=shown(value))
+        if value and not is_floating(self.dtype):
+            raise type_error("requires_grad", "dtype must be floating", dtype=str(self.dtype))
+        self._requires_grad = bool(value)
+
+    def numpy(self) -> np.ndarray[Any, Any]:
+        """The array itself, not a copy: changing it changes the tensor.
+
+        The tape cannot see such a change, so of a tensor that requires grad it is a view that cannot
+        be written to; ``x.detach().numpy()`` can.
+        """
+        if not self._requires_grad or not isinstance(self._array, np.ndarray):
+            return self._array  # type: ignore[no-any-return]
+        view = self._array.view()
+        view.flags.writeable = False
+        return view
+
+    def item(self) -> Any:
+        """The only element, as a Python number."""
+        if self._array.size != 1:
+            raise value_error("item", "tensor must have exactly one element", shape=self.shape)
+        if is_bfloat16(self.dtype):
+            return float(self._array.reshape(()))
+        return self._array.item() if hasattr(self._array, "item") else float(self._array)
+
+    def tolist(self) -> Any:
+        """The elements as nested Python lists."""
+        return np.asarray(self._array).tolist()
+
+    def detach(self) -> Tensor:
+        """The same memory without a place on the tape."""
+        return wrap(self._array)
+
+    def backward(
+        self,
+        grad_output: TensorLike | None = None,
+        retain_graph: bool = False,
+        create_graph: bool = False,
+    ) -> None:
+        """Add the gradient of this tensor to ``.grad`` of every leaf it was computed from."""
+        backward_pass.backward(self, grad_output, retain_graph, create_graph)
+
+    def register_hook(self, fn: tape.Hook) -> HookHandle:
+        """Call ``fn(grad)`` when this tensor's gradient is known; what it returns replaces the gradient.
+
+        Returns a handle that removes the hook.
+        """
+        if not self._requires_grad:
+            raise RuntimeError(
+                "register_hook: the tensor does not require grad, so it never gets one"
+            )
+        holder: Any = self if self._node is None else self._node
+        name = "_hooks" if self._node is None else "hooks"
+        hooks = getattr(holder, name)
+        if hooks is None:
+            hooks = []
+            setattr(holder, name, hooks)
+        hooks.append(fn)
+        return HookHandle(hooks, fn)
+
+    def zero_grad(self) -> None:
+        """Forget the gradient."""
+        self.grad = None
+
+    def _seed(self, op: str, given: Any) -> Tensor:
+        """The gradient a backward pass starts from, checked."""
+        if given is None:
+            if self._array.size != 1:
+                raise value_error(
+                    op,
+                    "grad_output is needed for a tensor of more than one element",
+                    shape=self.shape,
+                )
+            return wrap(_one(self.dtype) if self._array.shape == () else np.ones_like(self._array))
+        gradient: Tensor = given if isinstance(given, Tensor) else Tensor(given, self.dtype)
+        if gradient.shape != self.shape:
+            raise value_error(
+                op, f"grad_output must have shape {self.shape}", grad_output_shape=gradient.shape
+            )
+        if gradient.dtype == self.dtype:
+            return gradient
+        return gradient.astype(self.dtype)
+
+    def _has_nan(self) -> bool:
+        return is_floating(self.dtype) and bool(np.isnan(np.asarray(self._array)).any())
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        return np.asarray(self.numpy(), dtype=dtype, copy=copy)
+
+    def __dlpack__(self, **options: Any) -> Any:
+        if self._requires_grad:
+            raise RuntimeError(
+                "dlpack: a tensor that requires grad cannot be exported; use detach()"
+            )
+        return self._array.__dlpack__(**options)
+
+    def __dlpack_device__(self) -> Any:
+        return self._array.__dlpack_device__()
+
+    def __len__(self) -> int:
+        if self.ndim == 0:
+            raise marked(TypeError("len: a 0-d tensor has no length"))
+        return int(self._array.shape[0])
+
+    def __iter__(self) -> Iterator[Tensor]:
+        if self.ndim == 0:
+            raise marked(TypeError("iter: a 0-d tensor cannot be iterated over"))
+        return (self[i] for i in range(len(self)))
+
+    def __bool__(self) -> bool:
+        if self.size != 1:
+            raise value_error(
+                "bool",
+                "only a tensor of one element is true or false (use any or all)",
+                shape=self.shape,
+            )
+        return bool(self._array)
+
+    def __float__(self) -> float:
+        return float(self.item())
+
+    def __int__(self) -> int:
+        return int(self.item())
+
+    def __index__(self) -> int:
+        if is_floating(self.dtype) or self.dtype == bool_ or self.size != 1:
+            raise marked(
+                TypeError("index: only an integer tensor of one element can be used as an index")
+            )
+        return int(self._array.item())
+
+    def __contains__(self, value: Any) -> bool:
+        try:
+            other = np.asarray(getattr(value, "_array", value))
+            return bool((np.asarray(self._array) == other).any())
+        except (TypeError, ValueError):
+            requirement = f"value must be a number, or broadcast to {self.shape}"
+            raise value_error("contains", requirement, value=shown(value)) from None
+
+    __hash__ = object.__hash__
+
+    def __format__(self, spec: str) -> str:
+        return format(self.item(), spec) if spec and self.size == 1 else format(repr(self), spec)
+
+    def __repr__(self) -> str:
+        values = np.array2string(np.asarray(self._array), separator=", ", prefix="tensor(")
+        notes = [values]
+        if self.dtype not in (get_default_dtype(), bool_, np.dtype(np.int64)):
+            notes.append(f"dtype={self.dtype}")
+        if self.size == 0 and self.shape != (0,):
+            notes.append(f"shape={self.shape}")
+        if self._node is not None:
+            notes.append(f"op={self._node.rule.name.removesuffix('_backward')}")
+        elif self._requires_grad:
+            notes.append("requires_grad=True")
+        return f"tensor({', '.join(notes)})"
+
+    def __copy__(self) -> Tensor:
+        return self.__deepcopy__({})
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Tensor:
+        if self._node is not None:
+            raise RuntimeError("copy: only a leaf tensor can be copied; use detach() or clone()")
+        copied = _rebuilt(type(self), self._array.copy(), self._requires_grad)
+        copied.grad = None if self.grad is None else self.grad.detach().__deepcopy__(memo)
+        return copied
+
+    def __reduce_ex__(self, protocol: SupportsIndex) -> Any:
+        if self._node is not None:
+            raise RuntimeError("pickle: only a leaf tensor can be pickled; use detach()")
+        return _rebuilt, (type(self), self._array, self._requires_grad)
+
+
+@cache
+def _one(dtype: DType) -> Any:
+    one = np.ones((), dtype)
+    one.flags.writeable = False
+    return one
+
+
+# A tensor around an array that is already of a supported kind: no checks, no copy.
+wrap: Callable[[Any], Tensor] = _native.wrap
+_native.set_classes(Tensor, tape.Node)
+
+
+def _rebuilt(kind: type[Tensor], array: Any, requires_grad: bool) -> Tensor:
+    tensor = kind.__new__(kind)
+    tensor._array = array
+    tensor._requires_grad = requires_grad
+    return tensor
+
+
+@explaining
+def tensor(data: TensorLike, dtype: DType = None, requires_grad: bool = False) -> Tensor:
+    """A tensor holding a copy of ``data``: a number, nested lists, an array or a tensor.
+
+    Python floats become the default dtype, arrays keep theirs.
+
+    >>> import extensor as ex
+    >>> ex.tensor([[1, 2], [3, 4]], dtype=ex.float64)
+    tensor([[1., 2.],
+            [3., 4.]], dtype=float64)
+    """
+    array = to_array(data, dtype)
+    made = wrap(storage.copied(array))
+    if requires_grad is not False:
+        made.requires_grad = requires_grad
+    return made
+
+
+def forget_gradients(tensors: Iterable[Tensor], set_to_none: bool = True) -> None:
+    """Clear the gradients of ``tensors``, or fill those they have with zeros."""
+    for x in tensors:
+        x.grad = None if set_to_none or x.grad is None else wrap(np.zeros_like(x.grad._array))
+
+
+def to_array(data: Any, dtype: DType = None, op: str = "tensor") -> Any:
+    """``data`` as an array of a supported dtype, without a copy where it already is one."""
+    if isinstance(data, Tensor):
+        data = data._array
+    if dtype is not None:
+        dtype = as_dtype(dtype, op)
+    if isinstance(data, np.ndarray | np.generic) or not hasattr(data, "__array_namespace__"):
+        return _to_numpy(data, dtype, op)
+    return data if dtype is None or data.dtype == dtype else data.astype(dtype)
+
+
+def _to_numpy(data: Any, dtype: Any, op: str) -> Any:
+    if isinstance(data, np.ndarray | np.generic):
+        array = np.asarray(data)
+    else:
+        if modes.mode.recording and is_recorded_in(data):
+            raise type_error(
+                op, "tensors that require grad must be joined (ex.stack) or detached before"
+            )
+        try:
+            array = np.asarray(_plain(data))
+        except (ValueError, TypeError, OverflowError) as error:
+            raise type_error(
+                op,
+                "data must be numbers, nested lists of equal lengths or an array",
+                data=type(data).__name__,
+                **({"reason": str(error)} if hasattr(data, "__array__") else {}),
+            ) from error
+        if dtype is None and array.dtype == np.float64 and not hasattr(data, "__array__"):
+            dtype = _dtype_of_tensors_in(data) or get_default_dtype()
+    if dtype is None:
+        supported(array.dtype, op)
+        return array
+    if array.dtype.kind not in "biuf" and not is_bfloat16(array.dtype):
+        raise type_error(op, "data must be numbers", data=type(data).__name__)
+    if not is_floating(dtype) and array.dtype != dtype:
+        plain = not hasattr(data, "__array__") and _dtype_of_tensors_in(data) is None
+        misfit = first_misfit(array, dtype, plain)
+        if misfit is not None:
+            raise value_error(op, f"data must fit dtype {dtype}", data=misfit)
+    return array.astype(dtype, copy=False)
+
+
+def _plain(data: Any) -> Any:
+    """Nested lists with the tensors inside them turned into arrays."""
+    if isinstance(data, Tensor):
+        return data._array
+    if isinstance(data, list | tuple) and any(isinstance(x, Tensor | list | tuple) for x in data):
+        return [_plain(x) for x in data]
+    return data
+
+
+def _dtype_of_tensors_in(data: Any) -> DType:
+    while isinstance(data, list | tuple) and data:
+        data = data[0]
+    return getattr(data, "dtype", None)
+
+
+def is_recorded_in(data: Any) -> bool:
+    """True if ``data`` is, or a list that holds, a tensor that requires grad."""
+    if isinstance(data, list | tuple):
+        return any(is_recorded_in(item) for item in data)
+    return isinstance(data, Tensor) and data._requires_grad

@@ -1,0 +1,1 @@
+"""What is built on the tape: derivatives of functions, users' own ops, and recomputation."""

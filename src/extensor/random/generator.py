@@ -1,0 +1,191 @@
+"""The state of random numbers: a seed and how many blocks of them have been taken."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from operator import index
+from threading import Lock, local
+from typing import Any
+
+from extensor.arrays.dtypes import DType, float64, uint64
+from extensor.arrays.shapes import Shape, count, target
+from extensor.errors import type_error, value_error
+from extensor.errors.explanation import explaining
+from extensor.random.philox import LIMIT, random_integers
+
+# One for all, so that generators can be copied and pickled.
+_lock = Lock()
+
+
+def _seed(op: str, seed: Any) -> int:
+    try:
+        number = index(seed)
+    except TypeError:
+        raise type_error(op, "seed must be an int", seed=seed) from None
+    if not 0 <= number < LIMIT:
+        raise value_error(op, "seed must be from 0 to 2**64 - 1", seed=number)
+    return number
+
+
+class Generator:
+    """A source of random numbers: a seed, and how many blocks have been taken.
+
+    Without a seed the operating system gives one. A copy repeats what the original will give.
+
+    >>> from extensor.random import Generator, randint
+    >>> generator = Generator(7)
+    >>> randint(0, 100, 4, generator=generator)
+    tensor([75,  8, 79, 95])
+    >>> generator.get_state()
+    (7, 2)
+    """
+
+    def __init__(self, seed: int | None = None) -> None:
+        self._counter = 0
+        self._seed = (
+            int.from_bytes(os.urandom(8), "little") if seed is None else _seed("Generator", seed)
+        )
+
+    @property
+    def seed(self) -> int:
+        """The seed, from 0 to 2**64 - 1."""
+        return self._seed
+
+    @property
+    def counter(self) -> int:
+        """The number of blocks taken so far."""
+        return self._counter
+
+    def manual_seed(self, seed: int) -> Generator:
+        """Begin again with ``seed``, an int from 0 to 2**64 - 1."""
+        self.set_state((_seed("manual_seed", seed), 0))
+        return self
+
+    def get_state(self) -> tuple[int, int]:
+        """``(seed, counter)``, from which :meth:`set_state` goes on: two ints, ready for JSON."""
+        with _lock:
+            return self._seed, self._counter
+
+    @explaining
+    def set_state(self, state: Sequence[int]) -> None:
+        """Go on from a state that :meth:`get_state` gave."""
+        try:
+            seed, counter = (index(word) for word in state)
+        except (TypeError, ValueError):
+            seed = counter = -1
+        if not (0 <= seed < LIMIT and 0 <= counter < LIMIT):
+            raise value_error(
+                "set_state", "state must be two ints from 0 to 2**64 - 1, seed and counter",
+                state=state,
+            )  # fmt: skip
+        with _lock:
+            self._seed, self._counter = seed, counter
+
+    def split(self, number: int) -> list[Generator]:
+        """New generators with seeds drawn from this one, for workers that draw side by side."""
+        shape = target("split", number, "number")
+        seeds = drawn("split", self, random_integers, shape, uint64, 0, LIMIT - 1)
+        return [Generator(seed) for seed in seeds.tolist()]
+
+    def _take(self, blocks: int) -> tuple[int, int]:
+        """The seed and the number of the first of ``blocks`` blocks that nobody else will get."""
+        with _lock:
+            first = self._counter
+            self._counter = (first + blocks) % LIMIT
+            return self._seed, first
+
+    def _give_back(self, seed: int, first: int, blocks: int) -> None:
+        """Go back to before a draw that failed, unless somebody has drawn since."""
+        with _lock:
+            if (self._seed, self._counter) == (seed, (first + blocks) % LIMIT):
+                self._counter = first
+
+    def __repr__(self) -> str:
+        return f"Generator(seed={self._seed}, counter={self._counter})"
+
+
+default_generator = Generator(0)
+
+
+def manual_seed(seed: int) -> Generator:
+    """Begin the default generator again with ``seed``, an int from 0 to 2**64 - 1.
+
+    >>> from extensor import random
+    >>> _ = random.manual_seed(1)
+    >>> random.rand(3)
+    tensor([0.89025915, 0.8946847 , 0.5857259 ])
+    """
+    return default_generator.manual_seed(seed)
+
+
+def get_state() -> tuple[int, int]:
+    """The state of the default generator, as :meth:`Generator.get_state`."""
+    return default_generator.get_state()
+
+
+def set_state(state: Sequence[int]) -> None:
+    """Let the default generator go on from ``state``."""
+    default_generator.set_state(state)
+
+
+def drawn(
+    op: str, generator: Generator | None, fill: Any, shape: Shape, dtype: DType, *attributes: Any
+) -> Any:
+    """The array that ``fill`` makes of the generator's next blocks."""
+    if generator is None:
+        generator = default_generator
+    elif not isinstance(generator, Generator):
+        raise type_error(op, "generator must be a Generator", generator=type(generator).__name__)
+    per_block = 2 if fill is random_integers or dtype == float64 else 4
+    blocks = -(-count(shape) // per_block)
+    if _draws.again is None:
+        draw = generator._take(blocks)
+    else:
+        repeated = next(_draws.again, None)
+        if repeated is None:
+            raise value_error(op, "a function that is run again must not draw more than before")
+        draw = repeated
+    try:
+        array = fill(draw[0], 0, draw[1], shape, dtype, *attributes)
+    except MemoryError:
+        if _draws.again is None:
+            generator._give_back(*draw, blocks)
+        raise
+    for noted in _draws.noted:
+        noted.append(draw)
+    return array
+
+
+class _Draws(local):
+    """Of this thread: lists that want to know each draw, and draws to be repeated."""
+
+    noted: tuple[list[tuple[int, int]], ...] = ()
+    again: Iterator[tuple[int, int]] | None = None
+
+
+_draws = _Draws()
+
+
+@contextmanager
+def noted_draws() -> Iterator[list[tuple[int, int]]]:
+    """The draws of this thread inside the block, from whatever generators, for :func:`repeated_draws`."""
+    before = _draws.noted
+    draws: list[tuple[int, int]] = []
+    _draws.noted = (*before, draws)
+    try:
+        yield draws
+    finally:
+        _draws.noted = before
+
+
+@contextmanager
+def repeated_draws(draws: Sequence[tuple[int, int]]) -> Iterator[None]:
+    """The same numbers again in this thread, whatever others draw; no generator moves."""
+    before = _draws.noted, _draws.again
+    _draws.noted, _draws.again = (), iter(draws)
+    try:
+        yield
+    finally:
+        _draws.noted, _draws.again = before
