@@ -46,7 +46,7 @@ def test_every_public_name_is_called() -> None:
     assert public - called == set()
 
 
-_WATCHING = {"Computed", "remove_watcher"}  # used by what adds a watcher
+_WATCHING = {"Computed", "remove_watcher", "watchers"}  # used by what adds a watcher
 
 
 def test_every_entry_of_the_extension_is_called() -> None:

@@ -13,7 +13,9 @@
 #include "indexing.h"
 #include "kernel.h"
 #include "planned.h"
+#include "record.h"
 #include "replay.h"
+#include "signature.h"
 #include "tensor_object.h"
 #include "watch.h"
 
@@ -160,7 +162,8 @@ bool fill(PyObject* module) {
   Reference by_name(PyDict_New());
   if (!by_name || !add_tensor_types(module) || !add_dispatcher_type(module) ||
       !add_replayer_type(module) || !register_kernel_type(module) ||
-      !add_computation_type(module) || !add_planned_type(module) || !add_watching(module)) {
+      !add_computation_type(module) || !add_planned_type(module) || !add_watching(module) ||
+      !add_recording(module) || !add_binding(module)) {
     return false;
   }
   for (const auto add_family : kFamilies) {

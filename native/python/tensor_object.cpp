@@ -13,6 +13,7 @@ namespace {
 // The Python subclasses, told to us once they exist; the bases until then.
 PyTypeObject* tensor_type = nullptr;
 PyTypeObject* node_type = nullptr;
+PyTypeObject* slot_type = nullptr;
 std::atomic<long long> last_number{0};
 std::atomic<long long> change_clock{0};
 
@@ -330,18 +331,22 @@ PyObject* exchange_gradient(PyObject*, PyObject* const* arguments, Py_ssize_t co
   Py_RETURN_TRUE;
 }
 
-// The subclasses that new tensors and nodes are made of.
+bool is_subclass(PyObject* object, PyTypeObject* base) {
+  return PyType_Check(object) && PyType_IsSubtype(reinterpret_cast<PyTypeObject*>(object), base);
+}
+
+// The subclasses that new tensors, nodes and slots of nodes are made of.
 PyObject* set_classes(PyObject*, PyObject* arguments) {
-  PyObject *tensor, *node;
-  if (!PyArg_ParseTuple(arguments, "OO", &tensor, &node)) return nullptr;
-  if (!PyType_Check(tensor) || !PyType_Check(node) ||
-      !PyType_IsSubtype(reinterpret_cast<PyTypeObject*>(tensor), &tensor_base) ||
-      !PyType_IsSubtype(reinterpret_cast<PyTypeObject*>(node), &node_base)) {
+  PyObject *tensor, *node, *slot;
+  if (!PyArg_ParseTuple(arguments, "OOO", &tensor, &node, &slot)) return nullptr;
+  if (!is_subclass(tensor, &tensor_base) || !is_subclass(node, &node_base) ||
+      !is_subclass(slot, &node_base)) {
     PyErr_SetString(PyExc_TypeError, "set_classes: needs subclasses of TensorBase and NodeBase");
     return nullptr;
   }
   tensor_type = reinterpret_cast<PyTypeObject*>(Py_NewRef(tensor));
   node_type = reinterpret_cast<PyTypeObject*>(Py_NewRef(node));
+  slot_type = reinterpret_cast<PyTypeObject*>(Py_NewRef(slot));
   Py_RETURN_NONE;
 }
 
@@ -406,8 +411,17 @@ bool is_tensor(PyObject* object) {
 
 PyObject* new_tensor(PyObject* array) { return allocate_tensor(tensor_type, array); }
 
+bool is_node(PyObject* object) { return PyObject_TypeCheck(object, &node_base); }
+
 PyObject* new_node(PyObject* rule, PyObject* saved, PyObject* parents) {
-  return allocate_node(node_type, rule, saved, parents);
+  if (!mode().anomaly) return allocate_node(node_type, rule, saved, parents);
+  // Python's constructor looks for the line of the user's code.
+  PyObject* const type = reinterpret_cast<PyObject*>(node_type);
+  return PyObject_CallFunctionObjArgs(type, rule, saved, parents, nullptr);
+}
+
+PyObject* new_slot(PyObject* node, Py_ssize_t index, Py_ssize_t count) {
+  return PyObject_CallFunction(reinterpret_cast<PyObject*>(slot_type), "Onn", node, index, count);
 }
 
 bool add_tensor_types(PyObject* module) {
@@ -416,7 +430,7 @@ bool add_tensor_types(PyObject* module) {
     return false;
   }
   tensor_type = &tensor_base;
-  node_type = &node_base;
+  node_type = slot_type = &node_base;
   grad_name = PyUnicode_InternFromString("grad");
   if (grad_name == nullptr) return false;
   PyObject* shared_mode = mode_type.tp_alloc(&mode_type, 0);

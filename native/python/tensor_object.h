@@ -47,6 +47,11 @@ PyObject* new_tensor(PyObject* array);
 // A node of the next number; all arguments are borrowed.
 PyObject* new_node(PyObject* rule, PyObject* saved, PyObject* parents);
 
+bool is_node(PyObject* object);
+
+// The place for the gradient of output `index` of a node that has `count` of them.
+PyObject* new_slot(PyObject* node, Py_ssize_t index, Py_ssize_t count);
+
 // A new reference to an attribute that a node keeps: lists and arrays are copied, also those in
 // tuples, as the caller may change them before the backward pass.
 PyObject* frozen(PyObject* attribute);

@@ -124,12 +124,9 @@ PyObject* remove_watcher(PyObject*, PyObject* watcher) {
   Py_RETURN_NONE;
 }
 
-PyObject* is_watched(PyObject*, PyObject*) { return PyBool_FromLong(anybody_watches); }
-
 PyMethodDef functions[] = {
     {"add_watcher", add_watcher, METH_O, nullptr},
     {"remove_watcher", remove_watcher, METH_O, nullptr},
-    {"is_watched", is_watched, METH_NOARGS, nullptr},
     {},
 };
 
@@ -166,6 +163,7 @@ bool tell(PyObject* op, PyObject* kernel, bool backward, PyObject* node, PyObjec
 bool add_watching(PyObject* module) {
   watchers = PyList_New(0);
   return watchers != nullptr && PyType_Ready(&event_type) == 0 &&
+         PyModule_AddObjectRef(module, "watchers", watchers) == 0 &&
          PyModule_AddObjectRef(module, "Computed", reinterpret_cast<PyObject*>(&event_type)) == 0 &&
          PyModule_AddFunctions(module, functions) == 0;
 }

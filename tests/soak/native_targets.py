@@ -131,7 +131,7 @@ def restored() -> Iterator[None]:
     try:
         yield
     finally:
-        _native.set_classes(Tensor, tape.Node)
+        _native.set_classes(Tensor, tape.Node, tape.Slot)
         _native.register_bfloat16(ex.bfloat16.num)
         _native.mode.recording, _native.mode.anomaly, _native.mode.casting = True, False, False
         _native.mode.epsilon = 1e-10
@@ -152,7 +152,9 @@ def _function(name: str) -> Target:
             "frozen": [[1, (2, [real(rng, 3)])]],
             "shares_memory": [ex.tensor(real(rng, 3)), [real(rng, 3), ex.tensor(real(rng, 2))]],
             "exchange_gradient": [ex.tensor(real(rng, 3)), None, ex.tensor(real(rng, 3))],
-            "set_classes": [Tensor, tape.Node],
+            "set_classes": [Tensor, tape.Node, tape.Slot],
+            "attach": [tape.Node(OPS["add"].rule, (), ()), [ex.tensor(real(rng, 3))]],
+            "bind": [("a", "b"), (..., 1), (2,), {"b": 3}],
             "set_num_threads": [2],
             "set_memory_cache_limit": [2**20],
             "register_bfloat16": [ex.bfloat16.num],
@@ -178,12 +180,12 @@ def _dispatcher(rng: Rng) -> Call:
     def run(*args: Any) -> None:
         made = _native.Dispatcher(*args)
         if rng.random() < 0.5:
-            made.set_rule(*_replaced([OPS["add"].rule, (0, 1), (0, 1), (0, 1)], rng))
+            made.set_rule(*_replaced([OPS["add"].rule, False, (0, 1), (0, 1), (0, 1)], rng))
         x = ex.tensor(real(rng, 3), requires_grad=True)
         made(*_replaced([x, x], rng))
 
-    good = ["op", lambda *a: None, kernels[rng.integers(len(kernels))], ("a", "b"), (..., ...), (0, 1), 2,
-            (False, False)]  # fmt: skip
+    good = ["op", lambda *a: None, kernels[rng.integers(len(kernels))], ("a", "b"), (..., ...), (0, 1), 2, 0,
+            (False, False), False, (), 0]  # fmt: skip
     return Call(run, _replaced(good, rng), {}, True)
 
 
@@ -199,7 +201,7 @@ def _replayer(rng: Rng) -> Call:
         made(*_replaced([gradient, tuple(_replaced(saved, rng)), (True,) * len(saved)], rng))
 
     eps_at, single = int(rng.integers(-1, 4)), bool(rng.random() < 0.5)
-    return Call(run, _replaced([name, _native.kernels[name], eps_at, single], rng), {}, True)
+    return Call(run, _replaced([name, _native.kernels[name], eps_at, single, False], rng), {}, True)
 
 
 def _tensor_members(rng: Rng) -> Call:
@@ -296,7 +298,7 @@ def _watcher(rng: Rng) -> Call:
 def native_targets() -> list[Target]:
     functions = (
         "wrap empty frozen shares_memory exchange_gradient next_number clock advance_clock set_classes "
-        "is_watched num_threads set_num_threads memory_stats reset_peak_memory trim_memory "
+        "attach bind num_threads set_num_threads memory_stats reset_peak_memory trim_memory "
         "set_memory_cache_limit register_bfloat16 TensorBase NodeBase"
     ).split()
     return [

@@ -10,8 +10,8 @@ import heapq
 from collections.abc import Sequence, Set
 from typing import TYPE_CHECKING, Any
 
-from extensor import _native
 from extensor.core import changes
+from extensor.core.door import watchers
 from extensor.core.modes import mode
 from extensor.core.tape import FREED, Hook, Node, Slot
 from extensor.errors import value_error
@@ -98,7 +98,7 @@ def _replay(node: Node, gradient: Any, needs: tuple[bool, ...]) -> Sequence[Tens
         )
     if node.clock != changes.clock():
         changes.check(node.rule.name, node.saved, node.clock, node.place)
-    if _native.is_watched():
+    if watchers:
         results = _watched(node, gradient, needs)
     else:
         results = node.rule.gradients(gradient, node.saved, needs, node)

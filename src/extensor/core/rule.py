@@ -20,7 +20,7 @@ from extensor.core.binding import Parameters, dressed, guarded
 from extensor.core.conversion import as_tensor, shape_of, unwrapped
 from extensor.core.formula_derivative import FormulaDerivative, Needs, tensors_in
 from extensor.core.kinds import Array, Indices
-from extensor.core.roles import TENSOR_ROLES, keeper_of, kept_natively, role_of
+from extensor.core.roles import TENSOR_ROLES, kept_by, role_of
 from extensor.core.tensor import Tensor, wrap
 from extensor.errors import shown, type_error, value_error
 
@@ -48,9 +48,7 @@ class Rule:
         self.several = first == "grad_outputs"
         self.roles = [role_of(self.name, op, name) for name in self.names]
         self.differentiable = [i for i, kind in enumerate(op.kinds) if kind is not Indices]
-        self.keepers = [keeper_of(op, role, i) for role, i in self.roles if role != "eps"]
-        natively = None if self.several or op.variadic else kept_natively(self.roles)
-        self.kept_natively = natively and (tuple(self.differentiable), *natively)
+        self.kept = (self.several, tuple(self.differentiable), *kept_by(op, self.roles))
         self.output_at = self._position_of("output")
         self.eps_at = self._position_of("eps")
         self.tensors_at = [0, *(i for i, (r, _) in enumerate(self.roles, 1) if r in TENSOR_ROLES)]
@@ -59,9 +57,11 @@ class Rule:
         self.fields = [f"grad_{op.inputs[i]}" for i in self.differentiable]
         self.single = len(self.fields) == 1 and not op.variadic
         self.replay: Callable[..., Any] | None = None
-        if self.kernel is not None and not (self.several or op.variadic):
+        if self.kernel is not None and not op.variadic:
             eps_at = -1 if self.eps_at is None else self.eps_at
-            self.replay = _native.Replayer(self.name, self.kernel, eps_at, self.single)
+            self.replay = _native.Replayer(
+                self.name, self.kernel, eps_at, self.single, self.several
+            )
         self.function = dressed(guarded(self.parameters, self.parameters.bound, self.call), written)
         self.function.__wrapped__ = written  # where inspect finds the signature
         self.function.op = op
@@ -73,24 +73,6 @@ class Rule:
 
     def _position_of(self, role: str) -> int | None:
         return next((i for i, (other, _) in enumerate(self.roles) if other == role), None)
-
-    def differentiable_of(self, tensors: Sequence[Any]) -> Sequence[Any]:
-        """The inputs that can get a gradient."""
-        if self.op.variadic:
-            return tensors[0]  # type: ignore[no-any-return]
-        if len(self.differentiable) == len(tensors):
-            return tensors
-        return [tensors[i] for i in self.differentiable]
-
-    def saved(
-        self, tensors: Sequence[Any], outputs: Sequence[Tensor], attributes: Sequence[Any]
-    ) -> tuple[Any, ...]:
-        """What the rule's parameter names ask the tape to keep, in their order."""
-        kept = [keep(tensors, outputs, attributes) for keep in self.keepers]
-        if self.several:
-            returned = outputs[: len(outputs) - len(self.op.kept)]
-            kept.append([(x.shape, x.dtype) for x in returned])
-        return tuple(kept)
 
     def gradients(
         self, grad_output: Any, saved: tuple[Any, ...], needs: tuple[bool, ...], node: tape.Node

@@ -279,7 +279,7 @@ def _one(dtype: DType) -> Any:
 
 # A tensor around an array that is already of a supported kind: no checks, no copy.
 wrap: Callable[[Any], Tensor] = _native.wrap
-_native.set_classes(Tensor, tape.Node)
+_native.set_classes(Tensor, tape.Node, tape.Slot)
 
 
 def _rebuilt(kind: type[Tensor], array: Any, requires_grad: bool) -> Tensor:
