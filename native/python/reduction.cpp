@@ -8,6 +8,7 @@
 #include "families.h"
 #include "kernel.h"
 #include "operands.h"
+#include "reduction.h"
 
 namespace extensor {
 namespace {
@@ -24,18 +25,6 @@ constexpr AxisReduction kAxisReductions[] = {{"sum", "sum", false},
                                              {"max_reduce", "max_reduce", false},
                                              {"min_reduce", "min_reduce", false}};
 
-// The array to reduce, which axes, and whether they stay with length 1.
-bool read_reduction(PyObject* x, PyObject* axes, PyObject* keepdims, Plan& plan,
-                    ReductionProblem& problem, bool* reduced, Shape& shape) {
-  if (!PyBool_Check(keepdims) || !add_array(x, plan, problem.x) ||
-      !find_storage(problem.x.dtype, problem.storage) || problem.x.size == 0 ||
-      !read_axes(axes, problem.x.ndim(), reduced)) {
-    return false;
-  }
-  reduced_shape(problem.x.shape, reduced, keepdims == Py_True, shape);
-  return true;
-}
-
 // x, axis, keepdims
 bool plan_axis_reduction(const void* definition, PyObject* const* arguments, Py_ssize_t count,
                          Plan& plan) {
@@ -43,8 +32,8 @@ bool plan_axis_reduction(const void* definition, PyObject* const* arguments, Py_
   ReductionProblem& problem = plan.call.solved_by<run_reduction_call>();
   bool reduced[kMaxDimensions];
   Shape shape;
-  if (count != 3 ||
-      !read_reduction(arguments[0], arguments[1], arguments[2], plan, problem, reduced, shape)) {
+  if (count != 3 || !read_reduction(arguments[0], arguments[1], arguments[2], plan, problem.x,
+                                    problem.storage, reduced, shape)) {
     return false;
   }
   plan_reduction(find_reduction(kernel.kind), reduced, problem);
@@ -69,8 +58,8 @@ bool plan_norm(const void*, PyObject* const* arguments, Py_ssize_t count, Plan& 
   bool reduced[kMaxDimensions];
   Shape shape;
   const Reduction* reduction = count == 4 ? reduction_of_norm(arguments[1]) : nullptr;
-  if (reduction == nullptr ||
-      !read_reduction(arguments[0], arguments[2], arguments[3], plan, problem, reduced, shape)) {
+  if (reduction == nullptr || !read_reduction(arguments[0], arguments[2], arguments[3], plan,
+                                              problem.x, problem.storage, reduced, shape)) {
     return false;
   }
   plan_reduction(*reduction, reduced, problem);
@@ -118,6 +107,16 @@ bool plan_reduce_to_shape(const void*, PyObject* const* arguments, Py_ssize_t co
 }
 
 }  // namespace
+
+bool read_reduction(PyObject* object, PyObject* axes, PyObject* keepdims, Plan& plan, Layout& x,
+                    Storage& storage, bool* reduced, Shape& shape) {
+  if (!PyBool_Check(keepdims) || !add_array(object, plan, x) || !find_storage(x.dtype, storage) ||
+      x.size == 0 || !read_axes(axes, x.ndim(), reduced)) {
+    return false;
+  }
+  reduced_shape(x.shape, reduced, keepdims == Py_True, shape);
+  return true;
+}
 
 bool add_reduction_kernels(PyObject* kernels_by_name) {
   for (const AxisReduction& kernel : kAxisReductions) {
