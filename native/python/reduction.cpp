@@ -1,7 +1,5 @@
-// sum, mean, prod, extremes and norms along axes, and sums that undo broadcasting.
+// sum, mean, prod and extremes along axes, and sums that undo broadcasting.
 #include "../drivers/reduction.h"
-
-#include <cmath>
 
 #include "arguments.h"
 #include "axis_rule.h"
@@ -38,34 +36,6 @@ bool plan_axis_reduction(const void* definition, PyObject* const* arguments, Py_
   }
   plan_reduction(find_reduction(kernel.kind), reduced, problem);
   if (kernel.mean) problem.divisor = problem.x.size / problem.results;
-  plan.call.add_fresh(problem.x.dtype, shape);
-  plan.call.nanoseconds = nanoseconds_of(problem);
-  return true;
-}
-
-// The reduction that a norm begins with; null for an order that is not for kernels.
-const Reduction* reduction_of_norm(PyObject* ord) {
-  double order;
-  if (!read_number(ord, order)) return nullptr;
-  if (order == 2) return &find_reduction("sum_of_squares");
-  if (order == 1) return &find_reduction("sum_of_magnitudes");
-  return order == HUGE_VAL ? &find_reduction("largest_magnitude") : nullptr;
-}
-
-// x, ord, axis, keepdims
-bool plan_norm(const void*, PyObject* const* arguments, Py_ssize_t count, Plan& plan) {
-  ReductionProblem& problem = plan.call.solved_by<run_reduction_call>();
-  bool reduced[kMaxDimensions];
-  Shape shape;
-  const Reduction* reduction = count == 4 ? reduction_of_norm(arguments[1]) : nullptr;
-  if (reduction == nullptr || !read_reduction(arguments[0], arguments[2], arguments[3], plan,
-                                              problem.x, problem.storage, reduced, shape)) {
-    return false;
-  }
-  plan_reduction(*reduction, reduced, problem);
-  if (problem.results == problem.x.size) return false;
-  problem.root = reduction == &find_reduction("sum_of_squares");
-  plan.call.depends_on_values = problem.root;
   plan.call.add_fresh(problem.x.dtype, shape);
   plan.call.nanoseconds = nanoseconds_of(problem);
   return true;
@@ -123,7 +93,6 @@ bool add_reduction_kernels(PyObject* kernels_by_name) {
     if (!add_kernel(kernels_by_name, kernel.name, plan_axis_reduction, &kernel)) return false;
   }
   return add_kernel(kernels_by_name, "reduce_to_shape", plan_reduce_to_shape, nullptr) &&
-         add_kernel(kernels_by_name, "norm", plan_norm, nullptr) &&
          add_kernel(kernels_by_name, "prod_backward", plan_product_rule, nullptr);
 }
 

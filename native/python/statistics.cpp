@@ -1,6 +1,9 @@
-// var, std, their rules, and the rule of norm.
+// var, std, norm and their rules.
 #include "../drivers/statistics.h"
 
+#include <cmath>
+
+#include "../drivers/reduction.h"
 #include "families.h"
 #include "kernel.h"
 #include "operands.h"
@@ -33,6 +36,34 @@ bool plan_spread(const void* definition, PyObject* const* arguments, Py_ssize_t 
   plan.call.depends_on_values = true;
   plan.call.add_fresh(problem.x.dtype, shape);
   plan.call.nanoseconds = problem.x.size / 4;
+  return true;
+}
+
+// The reduction that a norm begins with; null for an order that is not for kernels.
+const Reduction* reduction_of_norm(PyObject* ord) {
+  double order;
+  if (!read_number(ord, order)) return nullptr;
+  if (order == 2) return &find_reduction("sum_of_squares");
+  if (order == 1) return &find_reduction("sum_of_magnitudes");
+  return order == HUGE_VAL ? &find_reduction("largest_magnitude") : nullptr;
+}
+
+// x, ord, axis, keepdims
+bool plan_norm(const void*, PyObject* const* arguments, Py_ssize_t count, Plan& plan) {
+  ReductionProblem& problem = plan.call.solved_by<run_reduction_call>();
+  bool reduced[kMaxDimensions];
+  Shape shape;
+  const Reduction* reduction = count == 4 ? reduction_of_norm(arguments[1]) : nullptr;
+  if (reduction == nullptr || !read_reduction(arguments[0], arguments[2], arguments[3], plan,
+                                              problem.x, problem.storage, reduced, shape)) {
+    return false;
+  }
+  plan_reduction(*reduction, reduced, problem);
+  if (problem.results == problem.x.size) return false;
+  problem.root = reduction == &find_reduction("sum_of_squares");
+  plan.call.depends_on_values = problem.root;
+  plan.call.add_fresh(problem.x.dtype, shape);
+  plan.call.nanoseconds = nanoseconds_of(problem);
   return true;
 }
 
@@ -116,7 +147,8 @@ bool add_statistics_kernels(PyObject* kernels_by_name) {
   for (const SpreadRule& rule : kSpreadRules) {
     if (!add_kernel(kernels_by_name, rule.name, plan_spread_rule, &rule)) return false;
   }
-  return add_kernel(kernels_by_name, kNormRule.name, plan_norm_rule, &kNormRule);
+  return add_kernel(kernels_by_name, "norm", plan_norm, nullptr) &&
+         add_kernel(kernels_by_name, kNormRule.name, plan_norm_rule, &kNormRule);
 }
 
 }  // namespace extensor
