@@ -20,7 +20,6 @@ bool add_joining_kernels(PyObject* kernels);
 bool add_loss_kernels(PyObject* kernels);
 bool add_lstm_kernels(PyObject* kernels);
 bool add_matrix_kernels(PyObject* kernels);
-bool add_moment_kernels(PyObject* kernels);
 bool add_normalization_kernels(PyObject* kernels);
 bool add_optimizer_kernels(PyObject* kernels);
 bool add_pooling_kernels(PyObject* kernels);
@@ -29,6 +28,7 @@ bool add_reduction_kernels(PyObject* kernels);
 bool add_rnn_kernels(PyObject* kernels);
 bool add_row_kernels(PyObject* kernels);
 bool add_selection_kernels(PyObject* kernels);
+bool add_statistics_kernels(PyObject* kernels);
 bool add_view_kernels(PyObject* kernels);
 
 }  // namespace extensor

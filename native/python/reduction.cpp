@@ -1,13 +1,12 @@
-// sum, mean, prod, extremes and norms along axes, and sums that undo broadcasting.
+// sum, mean, prod and extremes along axes, and sums that undo broadcasting.
 #include "../drivers/reduction.h"
-
-#include <cmath>
 
 #include "arguments.h"
 #include "axis_rule.h"
 #include "families.h"
 #include "kernel.h"
 #include "operands.h"
+#include "reduction.h"
 
 namespace extensor {
 namespace {
@@ -24,18 +23,6 @@ constexpr AxisReduction kAxisReductions[] = {{"sum", "sum", false},
                                              {"max_reduce", "max_reduce", false},
                                              {"min_reduce", "min_reduce", false}};
 
-// The array to reduce, which axes, and whether they stay with length 1.
-bool read_reduction(PyObject* x, PyObject* axes, PyObject* keepdims, Plan& plan,
-                    ReductionProblem& problem, bool* reduced, Shape& shape) {
-  if (!PyBool_Check(keepdims) || !add_array(x, plan, problem.x) ||
-      !find_storage(problem.x.dtype, problem.storage) || problem.x.size == 0 ||
-      !read_axes(axes, problem.x.ndim(), reduced)) {
-    return false;
-  }
-  reduced_shape(problem.x.shape, reduced, keepdims == Py_True, shape);
-  return true;
-}
-
 // x, axis, keepdims
 bool plan_axis_reduction(const void* definition, PyObject* const* arguments, Py_ssize_t count,
                          Plan& plan) {
@@ -43,40 +30,12 @@ bool plan_axis_reduction(const void* definition, PyObject* const* arguments, Py_
   ReductionProblem& problem = plan.call.solved_by<run_reduction_call>();
   bool reduced[kMaxDimensions];
   Shape shape;
-  if (count != 3 ||
-      !read_reduction(arguments[0], arguments[1], arguments[2], plan, problem, reduced, shape)) {
+  if (count != 3 || !read_reduction(arguments[0], arguments[1], arguments[2], plan, problem.x,
+                                    problem.storage, reduced, shape)) {
     return false;
   }
   plan_reduction(find_reduction(kernel.kind), reduced, problem);
   if (kernel.mean) problem.divisor = problem.x.size / problem.results;
-  plan.call.add_fresh(problem.x.dtype, shape);
-  plan.call.nanoseconds = nanoseconds_of(problem);
-  return true;
-}
-
-// The reduction that a norm begins with; null for an order that is not for kernels.
-const Reduction* reduction_of_norm(PyObject* ord) {
-  double order;
-  if (!read_number(ord, order)) return nullptr;
-  if (order == 2) return &find_reduction("sum_of_squares");
-  if (order == 1) return &find_reduction("sum_of_magnitudes");
-  return order == HUGE_VAL ? &find_reduction("largest_magnitude") : nullptr;
-}
-
-// x, ord, axis, keepdims
-bool plan_norm(const void*, PyObject* const* arguments, Py_ssize_t count, Plan& plan) {
-  ReductionProblem& problem = plan.call.solved_by<run_reduction_call>();
-  bool reduced[kMaxDimensions];
-  Shape shape;
-  const Reduction* reduction = count == 4 ? reduction_of_norm(arguments[1]) : nullptr;
-  if (reduction == nullptr ||
-      !read_reduction(arguments[0], arguments[2], arguments[3], plan, problem, reduced, shape)) {
-    return false;
-  }
-  plan_reduction(*reduction, reduced, problem);
-  if (problem.results == problem.x.size) return false;
-  problem.root = reduction == &find_reduction("sum_of_squares");
-  plan.call.depends_on_values = problem.root;
   plan.call.add_fresh(problem.x.dtype, shape);
   plan.call.nanoseconds = nanoseconds_of(problem);
   return true;
@@ -119,12 +78,21 @@ bool plan_reduce_to_shape(const void*, PyObject* const* arguments, Py_ssize_t co
 
 }  // namespace
 
+bool read_reduction(PyObject* object, PyObject* axes, PyObject* keepdims, Plan& plan, Layout& x,
+                    Storage& storage, bool* reduced, Shape& shape) {
+  if (!PyBool_Check(keepdims) || !add_array(object, plan, x) || !find_storage(x.dtype, storage) ||
+      x.size == 0 || !read_axes(axes, x.ndim(), reduced)) {
+    return false;
+  }
+  reduced_shape(x.shape, reduced, keepdims == Py_True, shape);
+  return true;
+}
+
 bool add_reduction_kernels(PyObject* kernels_by_name) {
   for (const AxisReduction& kernel : kAxisReductions) {
     if (!add_kernel(kernels_by_name, kernel.name, plan_axis_reduction, &kernel)) return false;
   }
   return add_kernel(kernels_by_name, "reduce_to_shape", plan_reduce_to_shape, nullptr) &&
-         add_kernel(kernels_by_name, "norm", plan_norm, nullptr) &&
          add_kernel(kernels_by_name, "prod_backward", plan_product_rule, nullptr);
 }
 
