@@ -11,6 +11,7 @@ bool add_attention_kernels(PyObject* kernels);
 bool add_convolution_kernels(PyObject* kernels);
 bool add_copy_kernels(PyObject* kernels);
 bool add_cross_entropy_kernels(PyObject* kernels);
+bool add_cumulative_kernels(PyObject* kernels);
 bool add_elementwise_kernels(PyObject* kernels);
 bool add_extreme_kernels(PyObject* kernels);
 bool add_gather_kernels(PyObject* kernels);
@@ -26,8 +27,8 @@ bool add_pooling_kernels(PyObject* kernels);
 bool add_random_kernels(PyObject* kernels);
 bool add_reduction_kernels(PyObject* kernels);
 bool add_rnn_kernels(PyObject* kernels);
-bool add_row_kernels(PyObject* kernels);
 bool add_selection_kernels(PyObject* kernels);
+bool add_softmax_kernels(PyObject* kernels);
 bool add_statistics_kernels(PyObject* kernels);
 bool add_view_kernels(PyObject* kernels);
 

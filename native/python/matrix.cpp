@@ -1,325 +1,279 @@
-#include <algorithm>
-#include <type_traits>
+// matmul and linear.
+#include "../drivers/matrix.h"
 
-#include "../kernels/tables.h"
-#include "../runtime/memory.h"
-#include "../runtime/threads.h"
+#include <algorithm>
+
 #include "families.h"
 #include "kernel.h"
-#include "legacy_copying.h"
-#include "legacy_operands.h"
-#include "legacy_reduction.h"
-#include "products.h"
+#include "operands.h"
 
 namespace extensor {
 namespace {
 
-// A matrix, or a stack of them at one distance, read in place.
-struct Matrix {
-  const char* data;
-  int64_t rows, columns, row_stride, column_stride;  // strides in elements
-
-  Matrix transposed() const { return {data, columns, rows, column_stride, row_stride}; }
-};
-
-int64_t element_stride(PyArrayObject* array, int axis) {
-  return PyArray_STRIDE(array, axis) / PyArray_ITEMSIZE(array);
-}
-
-Matrix as_matrix(PyArrayObject* array) {
-  return {static_cast<const char*>(PyArray_DATA(array)), PyArray_DIM(array, 0),
-          PyArray_DIM(array, 1), element_stride(array, 0), element_stride(array, 1)};
-}
-
-// Strides must be whole elements for the GEMM to use them.
-bool has_element_strides(PyArrayObject* array) {
-  for (int axis = 0; axis < PyArray_NDIM(array); ++axis) {
-    if (PyArray_STRIDE(array, axis) % PyArray_ITEMSIZE(array) != 0) return false;
-  }
-  return true;
-}
-
-bool is_matrix_operand(PyObject* object, int typenum) {
-  if (!is_plain_array(object)) return false;
-  PyArrayObject* array = reinterpret_cast<PyArrayObject*>(object);
-  return PyArray_TYPE(array) == typenum && has_element_strides(array);
-}
-
-// a @ b + bias for `batch` matrices at fixed distances, which count elements.
-struct Product {
-  Matrix a, b;
-  const void* bias = nullptr;
-  int64_t batch = 1, a_batch = 0, b_batch = 0;
-
-  int64_t size() const { return batch * a.rows * b.columns; }
-};
-
-template <typename T>
-void multiply(GemmKernel<T> kernel, const Product& product, void* out, const void* bias) {
-  using Result = typename Gemm<T>::Result;
-  const auto& [a, b, _, batch, a_batch, b_batch] = product;
-  Gemm<T> problem;
-  problem.m = a.rows;
-  problem.n = b.columns;
-  problem.k = a.columns;
-  problem.a = reinterpret_cast<const T*>(a.data);
-  problem.a_row = a.row_stride;
-  problem.a_column = a.column_stride;
-  problem.b = reinterpret_cast<const T*>(b.data);
-  problem.b_row = b.row_stride;
-  problem.b_column = b.column_stride;
-  problem.c = static_cast<Result*>(out);
-  problem.c_row = b.columns;
-  problem.bias = static_cast<const Result*>(bias);
-  problem.batch = batch;
-  problem.a_batch = a_batch;
-  problem.b_batch = b_batch;
-  problem.c_batch = a.rows * b.columns;
-  const int64_t multiplications = problem.m * problem.n * problem.k * problem.batch;
-  Unlocked unlocked(multiplications / 32);
-  kernel(problem, pool_workers(multiplications));
-}
-
-// Sums of bfloat16 are float32, and rounded once. False if there is no memory for them.
-bool multiply_bfloat16(const Product& product, char* out) {
-  const int64_t columns = product.b.columns, size = product.size();
-  TemporaryBlock sums(size * sizeof(float)), bias(columns * sizeof(float));
-  if (sums.data() == nullptr || bias.data() == nullptr) return false;
-  const HalfFormat& format = kernels().bfloat16;
-  float* wide_bias = nullptr;
-  if (product.bias != nullptr) {
-    wide_bias = reinterpret_cast<float*>(bias.data());
-    format.widen(static_cast<const uint16_t*>(product.bias), wide_bias, columns);
-  }
-  multiply(kernels().gemm_bfloat16, product, sums.data(), wide_bias);
-  parallel_chunks(cut(size, Cost::light), [&](int64_t begin, int64_t end) {
-    format.narrow(reinterpret_cast<const float*>(sums.data()) + begin,
-                  reinterpret_cast<uint16_t*>(out) + begin, end - begin);
-  });
-  return true;
-}
-
-// False with a Python error set.
-bool product_into(int typenum, const Product& product, PyArrayObject* result, int64_t offset = 0) {
-  char* out = PyArray_BYTES(result) + offset * PyArray_ITEMSIZE(result);
-  if (typenum == NPY_FLOAT32) {
-    multiply(kernels().gemm_float32, product, out, product.bias);
-  } else if (typenum == NPY_FLOAT64) {
-    multiply(kernels().gemm_float64, product, out, product.bias);
-  } else if (!multiply_bfloat16(product, out)) {
-    PyErr_NoMemory();
-    return false;
-  }
-  return true;
-}
-
-// a @ b as a new array.
-PyObject* product(int typenum, const Matrix& a, const Matrix& b) {
-  const npy_intp shape[] = {a.rows, b.columns};
-  Reference result(new_array(typenum, 2, shape));
-  if (!result || !product_into(typenum, {a, b}, result.array())) return nullptr;
-  return result.release();
-}
-
-bool is_matrix_dtype(PyObject* object, int& typenum) {
-  if (!is_plain_array(object)) return false;
-  typenum = PyArray_TYPE(reinterpret_cast<PyArrayObject*>(object));
-  return typenum == NPY_FLOAT32 || typenum == NPY_FLOAT64 || typenum == bfloat16_typenum();
-}
-
 PyArrayObject* array_of(PyObject* object) { return reinterpret_cast<PyArrayObject*>(object); }
 
-// The matrix in the last two axes, at the start of the stack.
-Matrix last_matrix(PyArrayObject* array) {
-  const int n = PyArray_NDIM(array);
-  return {static_cast<const char*>(PyArray_DATA(array)), PyArray_DIM(array, n - 2),
-          PyArray_DIM(array, n - 1), element_stride(array, n - 2), element_stride(array, n - 1)};
+// The type of all operands of a product. These are read without a Layout, as products of small
+// matrices are over sooner than two layouts are described.
+class OperandType {
+ public:
+  // Takes the type of the first operand. False if that is none of products.
+  bool read(PyObject* object) {
+    if (!is_plain_array(object)) return false;
+    typenum_ = PyArray_TYPE(array_of(object));
+    dtype_ = dtype_of(typenum_);
+    shift_ = dtype_ == DType::float64 ? 3 : dtype_ == DType::float32 ? 2 : 1;
+    return (shift_ > 1 || dtype_ == DType::bfloat16) && has_whole_strides(object);
+  }
+
+  // Whether another operand has this type too.
+  bool has(PyObject* object) const {
+    return is_plain_array(object) && PyArray_TYPE(array_of(object)) == typenum_ &&
+           has_whole_strides(object);
+  }
+
+  // The matrix in an axis and the one after it.
+  Matrix matrix(PyArrayObject* array, int axis) const {
+    const npy_intp* const shape = PyArray_DIMS(array) + axis;
+    const npy_intp* const strides = PyArray_STRIDES(array) + axis;
+    return {shape[0], shape[1], strides[0] >> shift_, strides[1] >> shift_};
+  }
+
+  // An array that is not empty and has at least one axis.
+  void flatten(PyArrayObject* array, FlattenedMatrix& flattened) const {
+    const int ndim = PyArray_NDIM(array);
+    flattened.as_it_lies = ndim == 2;
+    if (flattened.as_it_lies) {
+      flattened.matrix = matrix(array, 0);
+      return;
+    }
+    Layout& layout = flattened.layout;
+    describe(array, layout);
+    const int64_t columns = layout.length(ndim - 1);
+    flattened.matrix = {layout.size / columns, columns, columns, 1};
+  }
+
+  DType dtype() const { return dtype_; }
+  int64_t itemsize() const { return int64_t{1} << shift_; }
+
+ private:
+  // Kernels count strides in elements.
+  bool has_whole_strides(PyObject* object) const {
+    const npy_intp* const strides = PyArray_STRIDES(array_of(object));
+    npy_intp bits = 0;
+    for (int axis = 0; axis < PyArray_NDIM(array_of(object)); ++axis) bits |= strides[axis];
+    return (bits & (itemsize() - 1)) == 0;
+  }
+
+  int typenum_;
+  int shift_;  // an element has 1 << shift_ bytes
+  DType dtype_;
+};
+
+// What it costs to read a flattened matrix that does not lie as it is read.
+int64_t nanoseconds_of_order(const FlattenedMatrix& flattened) {
+  const bool in_order = flattened.as_it_lies || flattened.layout.c_contiguous;
+  return in_order ? 0 : nanoseconds_of_copy(flattened.layout);
 }
 
-// The view of an array's batch axes alone.
-ArrayView batch_view(PyArrayObject* array) {
-  ArrayView view;
-  fill_view(array, view);
-  view.ndim -= 2;
-  return view;
+// The result of a @ b as the next output.
+void add_result(const Product& product, DType dtype, Plan& plan) {
+  const int64_t shape[] = {product.a.rows, product.b.columns};
+  plan.call.add_fresh(dtype, 2, shape);
 }
 
-PyObject* batched_product(int typenum, PyArrayObject* a, PyArrayObject* b) {
-  Matrix first = last_matrix(a), second = last_matrix(b);
-  if (first.columns != second.rows) return not_implemented();
-  const ArrayView a_view = batch_view(a), b_view = batch_view(b);
-  const ArrayView* views[] = {&a_view, &b_view};
-  Shape batch;
-  LoopNest loops;
-  if (!broadcast_shape(views, 2, batch) || batch.ndim + 2 > kMaxDimensions ||
-      !make_loop_nest(batch, views, 2, loops)) {
-    return not_implemented();
+bool plan_stacked_matmul(const OperandType& type, PyObject* const* arguments, Plan& plan) {
+  StackedMatmulProblem& problem = plan.call.solved_by<run_stacked_matmul>();
+  Layout a, b;
+  plan.add(arguments[0], a);
+  plan.add(arguments[1], b);
+  Product& product = problem.product;
+  product.a = type.matrix(array_of(arguments[0]), a.ndim() - 2);
+  product.b = type.matrix(array_of(arguments[1]), b.ndim() - 2);
+  a.shape.ndim -= 2;  // what is left are the batch axes
+  b.shape.ndim -= 2;
+  const Layout* const layouts[] = {&a, &b};
+  const Shape* const shapes[] = {&a.shape, &b.shape};
+  Shape shape;
+  Loops& loops = problem.loops;
+  if (product.a.columns != product.b.rows || !broadcast(shapes, 2, shape) ||
+      shape.ndim + 2 > kMaxDimensions || !make_loops(shape, layouts, 2, loops)) {
+    return false;
   }
-  npy_intp shape[kMaxDimensions];
-  int64_t count = 1;
-  for (int axis = 0; axis < batch.ndim; ++axis) {
-    shape[axis] = batch.lengths[axis];
-    count *= batch.lengths[axis];
+  shape.lengths[shape.ndim++] = product.a.rows;
+  shape.lengths[shape.ndim++] = product.b.columns;
+  plan.call.add_fresh(type.dtype(), shape);
+  if (loops.size == 0) {
+    plan.call.computes_nothing();
+    return true;
   }
-  shape[batch.ndim] = first.rows;
-  shape[batch.ndim + 1] = second.columns;
-  Reference result(new_array(typenum, batch.ndim + 2, shape));
-  if (!result || count == 0) return result.release();
   coalesce(loops);
-  // The innermost batch axis is one call; the others are walked here.
   const int last = loops.ndim - 1;
-  const int64_t inner = loops.shape[last], itemsize = PyArray_ITEMSIZE(a);
-  for (int64_t index = 0; index < count / inner; ++index) {
-    int64_t rest = index, a_offset = 0, b_offset = 0;
-    for (int axis = last - 1; axis >= 0; --axis) {
-      a_offset += rest % loops.shape[axis] * loops.strides[0][axis];
-      b_offset += rest % loops.shape[axis] * loops.strides[1][axis];
-      rest /= loops.shape[axis];
-    }
-    first.data = loops.data[0] + a_offset;
-    second.data = loops.data[1] + b_offset;
-    const Product product = {first,
-                             second,
-                             nullptr,
-                             inner,
-                             loops.strides[0][last] / itemsize,
-                             loops.strides[1][last] / itemsize};
-    if (!product_into(typenum, product, result.array(), index * product.size())) return nullptr;
-  }
-  return result.release();
+  problem.dtype = type.dtype();
+  product.batch = loops.size;
+  plan.call.nanoseconds = product.nanoseconds();
+  product.batch = loops.shape[last];
+  product.a_batch = loops.strides[0][last] / type.itemsize();
+  product.b_batch = loops.strides[1][last] / type.itemsize();
+  return true;
 }
 
-// a @ b of two matrices, or of stacks of matrices whose batch axes broadcast.
-PyObject* call_matmul(const void*, PyObject* const* arguments, Py_ssize_t count) {
-  int typenum;
-  if (count != 2 || !is_matrix_dtype(arguments[0], typenum) ||
-      !is_matrix_operand(arguments[0], typenum) || !is_matrix_operand(arguments[1], typenum)) {
-    return not_implemented();
-  }
+// a, b: two matrices, or stacks of matrices whose batch axes broadcast.
+bool plan_matmul(const void*, PyObject* const* arguments, Py_ssize_t count, Plan& plan) {
+  OperandType type;
+  if (count != 2 || !type.read(arguments[0]) || !type.has(arguments[1])) return false;
   PyArrayObject *a = array_of(arguments[0]), *b = array_of(arguments[1]);
-  if (PyArray_NDIM(a) < 2 || PyArray_NDIM(b) < 2) return not_implemented();
-  if (PyArray_NDIM(a) > 2 || PyArray_NDIM(b) > 2) return batched_product(typenum, a, b);
-  const Matrix first = as_matrix(a), second = as_matrix(b);
-  if (first.columns != second.rows) return not_implemented();
-  return product(typenum, first, second);
+  if (PyArray_NDIM(a) < 2 || PyArray_NDIM(b) < 2) return false;
+  if (PyArray_NDIM(a) > 2 || PyArray_NDIM(b) > 2) return plan_stacked_matmul(type, arguments, plan);
+  MatmulProblem& problem = plan.call.solved_by<run_matmul>();
+  Product& product = problem.product;
+  problem.dtype = type.dtype();
+  product.a = type.matrix(a, 0);
+  product.b = type.matrix(b, 0);
+  if (product.a.columns != product.b.rows) return false;
+  plan.add(arguments[0]);
+  plan.add(arguments[1]);
+  add_result(product, type.dtype(), plan);
+  plan.call.nanoseconds = product.nanoseconds();
+  return true;
 }
 
-// Gradients of two matrices: grad @ b.T and a.T @ grad. Stacks go by the formula.
-PyObject* call_matmul_backward(const void*, PyObject* const* arguments, Py_ssize_t count) {
-  int typenum;
-  if (count != 4 || !is_matrix_dtype(arguments[0], typenum)) return not_implemented();
-  for (int i = 0; i < 3; ++i) {
-    if (!is_matrix_operand(arguments[i], typenum) || PyArray_NDIM(array_of(arguments[i])) != 2) {
-      return not_implemented();
-    }
+// grad_output, a, b, needs. Stacks go by the formula.
+bool plan_matmul_rule(const void*, PyObject* const* arguments, Py_ssize_t count, Plan& plan) {
+  OperandType type;
+  if (count != 4 || !type.read(arguments[0]) || !type.has(arguments[1]) ||
+      !type.has(arguments[2])) {
+    return false;
   }
-  const Matrix gradient = as_matrix(array_of(arguments[0]));
-  const Matrix a = as_matrix(array_of(arguments[1])), b = as_matrix(array_of(arguments[2]));
+  for (int i = 0; i < 3; ++i) {
+    if (PyArray_NDIM(array_of(arguments[i])) != 2) return false;
+    plan.add(arguments[i]);
+  }
+  MatmulRuleProblem& problem = plan.call.solved_by<run_matmul_rule>();
+  problem.dtype = type.dtype();
+  Matrix &gradient = problem.gradient, &a = problem.a, &b = problem.b;
+  gradient = type.matrix(array_of(arguments[0]), 0);
+  a = type.matrix(array_of(arguments[1]), 0);
+  b = type.matrix(array_of(arguments[2]), 0);
   if (a.columns != b.rows || gradient.rows != a.rows || gradient.columns != b.columns ||
       !PyTuple_CheckExact(arguments[3]) || PyTuple_GET_SIZE(arguments[3]) != 2) {
-    return not_implemented();
+    return false;
   }
-  const bool needs_a = PyTuple_GET_ITEM(arguments[3], 0) == Py_True;
-  const bool needs_b = PyTuple_GET_ITEM(arguments[3], 1) == Py_True;
-  Reference grad_a(needs_a ? product(typenum, gradient, b.transposed()) : Py_NewRef(Py_None));
-  Reference grad_b(needs_b ? product(typenum, a.transposed(), gradient) : Py_NewRef(Py_None));
-  if (!grad_a || !grad_b) return nullptr;
-  return PyTuple_Pack(2, grad_a.get(), grad_b.get());
-}
-
-// All axes but the last as rows of one matrix, copied into `holder` where the memory does not allow
-// it. Null data means a Python error is set.
-Matrix flattened(PyArrayObject* array, Reference& holder) {
-  const int n = PyArray_NDIM(array);
-  if (n == 2) return as_matrix(array);
-  holder.reset(contiguous(array));
-  if (!holder) return {};
-  const int64_t columns = PyArray_DIM(array, n - 1);
-  return {static_cast<const char*>(PyArray_DATA(holder.array())), PyArray_SIZE(array) / columns,
-          columns, columns, 1};
-}
-
-// x @ weight.T + bias, weight being (out, in).
-PyObject* call_linear(const void*, PyObject* const* arguments, Py_ssize_t count) {
-  int typenum;
-  if (count != 3 || !is_matrix_dtype(arguments[0], typenum) ||
-      !is_matrix_operand(arguments[0], typenum) || !is_matrix_operand(arguments[1], typenum)) {
-    return not_implemented();
-  }
-  PyArrayObject *x = array_of(arguments[0]), *weight = array_of(arguments[1]);
-  if (PyArray_NDIM(weight) != 2 || PyArray_SIZE(x) == 0 || PyArray_NDIM(x) == 0) {
-    return not_implemented();
-  }
-  Reference contiguous_x;
-  const Matrix rows = flattened(x, contiguous_x);
-  if (rows.data == nullptr) return nullptr;
-  const Matrix columns = as_matrix(weight).transposed();
-  const void* bias = nullptr;
-  if (arguments[2] != Py_None) {
-    if (!is_matrix_operand(arguments[2], typenum)) return not_implemented();
-    PyArrayObject* given = array_of(arguments[2]);
-    if (PyArray_NDIM(given) != 1 || PyArray_DIM(given, 0) != columns.columns ||
-        !PyArray_IS_C_CONTIGUOUS(given)) {
-      return not_implemented();
+  const Product products[] = {{gradient, b.transposed()}, {a.transposed(), gradient}};
+  int64_t nanoseconds = 0;
+  for (int i = 0; i < 2; ++i) {
+    if (PyTuple_GET_ITEM(arguments[3], i) != Py_True) {
+      plan.call.add_absent();
+      continue;
     }
-    bias = PyArray_DATA(given);
+    add_result(products[i], type.dtype(), plan);
+    nanoseconds += products[i].nanoseconds();
   }
-  if (rows.columns != columns.rows) return not_implemented();
-  npy_intp shape[kMaxDimensions];
-  const int ndim = PyArray_NDIM(x);
-  std::copy_n(PyArray_DIMS(x), ndim - 1, shape);
-  shape[ndim - 1] = columns.columns;
-  Reference result(new_array(typenum, ndim, shape));
-  if (!result || !product_into(typenum, {rows, columns, bias}, result.array())) return nullptr;
-  return result.release();
+  plan.call.several = true;
+  plan.call.nanoseconds = nanoseconds;
+  return true;
 }
 
-// grad @ weight, grad.T @ x and the sum of grad over its rows.
-PyObject* call_linear_backward(const void*, PyObject* const* arguments, Py_ssize_t count) {
-  int typenum;
-  if (count != 4 || !is_matrix_dtype(arguments[0], typenum)) return not_implemented();
-  for (int i = 0; i < 3; ++i) {
-    if (!is_matrix_operand(arguments[i], typenum)) return not_implemented();
+// A bias for so many columns, in C order.
+bool is_bias(PyObject* object, const OperandType& type, int64_t columns) {
+  if (!type.has(object)) return false;
+  PyArrayObject* bias = array_of(object);
+  return PyArray_NDIM(bias) == 1 && PyArray_DIM(bias, 0) == columns &&
+         PyArray_IS_C_CONTIGUOUS(bias);
+}
+
+// The shape of an array with another last axis as the next output.
+void add_with_columns(PyArrayObject* array, int64_t columns, DType dtype, Plan& plan) {
+  Output& output = plan.call.add(Output::Kind::fresh);
+  output.dtype = dtype;
+  output.shape.ndim = PyArray_NDIM(array);
+  std::copy_n(PyArray_DIMS(array), output.shape.ndim - 1, output.shape.lengths);
+  output.shape.lengths[output.shape.ndim - 1] = columns;
+}
+
+// x, weight (out, in), bias
+bool plan_linear(const void*, PyObject* const* arguments, Py_ssize_t count, Plan& plan) {
+  OperandType type;
+  if (count != 3 || !type.read(arguments[0]) || !type.has(arguments[1])) return false;
+  PyArrayObject *x = array_of(arguments[0]), *weight = array_of(arguments[1]);
+  if (PyArray_NDIM(weight) != 2 || PyArray_NDIM(x) == 0 || PyArray_SIZE(x) == 0) return false;
+  LinearProblem& problem = plan.call.solved_by<run_linear>();
+  problem.dtype = type.dtype();
+  problem.has_bias = arguments[2] != Py_None;
+  problem.weight = type.matrix(weight, 0);
+  type.flatten(x, problem.x);
+  if (problem.x.matrix.columns != problem.weight.columns ||
+      (problem.has_bias && !is_bias(arguments[2], type, problem.weight.rows))) {
+    return false;
   }
+  plan.add(arguments[0]);
+  plan.add(arguments[1]);
+  if (problem.has_bias) plan.add(arguments[2]);
+  add_with_columns(x, problem.weight.rows, type.dtype(), plan);
+  const Product product = {problem.x.matrix, problem.weight.transposed()};
+  plan.call.nanoseconds = product.nanoseconds() + nanoseconds_of_order(problem.x);
+  return true;
+}
+
+// grad_output, x, weight, needs
+bool plan_linear_rule(const void*, PyObject* const* arguments, Py_ssize_t count, Plan& plan) {
+  OperandType type;
+  if (count != 4 || !type.read(arguments[0]) || !type.has(arguments[1]) ||
+      !type.has(arguments[2])) {
+    return false;
+  }
+  for (int i = 0; i < 3; ++i) plan.add(arguments[i]);
   PyArrayObject *grad = array_of(arguments[0]), *x = array_of(arguments[1]);
-  PyArrayObject* weight = array_of(arguments[2]);
-  if (PyArray_NDIM(weight) != 2 || PyArray_SIZE(x) == 0 || PyArray_SIZE(grad) == 0 ||
-      PyArray_NDIM(x) == 0 || PyArray_NDIM(grad) != PyArray_NDIM(x) ||
-      !PyTuple_CheckExact(arguments[3]) || PyTuple_GET_SIZE(arguments[3]) != 3) {
-    return not_implemented();
-  }
-  Reference contiguous_gradient, contiguous_x;
-  const Matrix gradient = flattened(grad, contiguous_gradient);
-  const Matrix rows = flattened(x, contiguous_x);
-  if (gradient.data == nullptr || rows.data == nullptr) return nullptr;
-  const Matrix out_by_in = as_matrix(weight);
   const int ndim = PyArray_NDIM(x);
-  if (gradient.rows != rows.rows || gradient.columns != out_by_in.rows ||
-      rows.columns != out_by_in.columns ||
-      !std::equal(PyArray_DIMS(x), PyArray_DIMS(x) + ndim - 1, PyArray_DIMS(grad))) {
-    return not_implemented();
+  if (PyArray_NDIM(array_of(arguments[2])) != 2 || PyArray_SIZE(x) == 0 ||
+      PyArray_SIZE(grad) == 0 || ndim == 0 || PyArray_NDIM(grad) != ndim ||
+      !std::equal(PyArray_DIMS(x), PyArray_DIMS(x) + ndim - 1, PyArray_DIMS(grad)) ||
+      !PyTuple_CheckExact(arguments[3]) || PyTuple_GET_SIZE(arguments[3]) != 3) {
+    return false;
   }
-  const npy_intp out_features = gradient.columns;
+  LinearRuleProblem& problem = plan.call.solved_by<run_linear_rule>();
+  problem.dtype = type.dtype();
+  problem.weight = type.matrix(array_of(arguments[2]), 0);
+  type.flatten(grad, problem.gradient);
+  type.flatten(x, problem.x);
+  const Matrix &gradient = problem.gradient.matrix, &rows = problem.x.matrix;
+  if (gradient.columns != problem.weight.rows || rows.columns != problem.weight.columns) {
+    return false;
+  }
+  int64_t nanoseconds = nanoseconds_of_order(problem.gradient) + nanoseconds_of_order(problem.x);
   PyObject* const* needs = &PyTuple_GET_ITEM(arguments[3], 0);
-  Reference grad_x(Py_NewRef(Py_None)), grad_weight(Py_NewRef(Py_None));
-  Reference grad_bias(Py_NewRef(Py_None));
   if (needs[0] == Py_True) {
-    grad_x.reset(new_array(typenum, ndim, PyArray_DIMS(x)));
-    if (!grad_x || !product_into(typenum, {gradient, out_by_in}, grad_x.array())) return nullptr;
+    add_with_columns(x, rows.columns, type.dtype(), plan);
+    nanoseconds += Product{gradient, problem.weight}.nanoseconds();
+  } else {
+    plan.call.add_absent();
   }
-  if (needs[1] == Py_True) grad_weight.reset(product(typenum, gradient.transposed(), rows));
-  if (needs[2] == Py_True) grad_bias.reset(sum_to_shape(grad, 1, &out_features));
-  if (!grad_weight || !grad_bias) return nullptr;
-  return PyTuple_Pack(3, grad_x.get(), grad_weight.get(), grad_bias.get());
+  if (needs[1] == Py_True) {
+    const Product product = {gradient.transposed(), rows};
+    add_result(product, type.dtype(), plan);
+    nanoseconds += product.nanoseconds();
+  } else {
+    plan.call.add_absent();
+  }
+  if (needs[2] == Py_True) {
+    Output& bias = plan.call.add_fresh(type.dtype(), 1, &gradient.columns);
+    describe(grad, problem.bias.x);
+    plan_sum_to_shape(problem.bias.x, bias.shape, problem.bias);
+    nanoseconds += nanoseconds_of(problem.bias);
+  } else {
+    plan.call.add_absent();
+  }
+  plan.call.several = true;
+  plan.call.nanoseconds = nanoseconds;
+  return true;
 }
 
 }  // namespace
 
 bool add_matrix_kernels(PyObject* kernels_by_name) {
-  return add_kernel(kernels_by_name, "matmul", call_matmul, nullptr) &&
-         add_kernel(kernels_by_name, "matmul_backward", call_matmul_backward, nullptr) &&
-         add_kernel(kernels_by_name, "linear", call_linear, nullptr) &&
-         add_kernel(kernels_by_name, "linear_backward", call_linear_backward, nullptr);
+  return add_kernel(kernels_by_name, "matmul", plan_matmul, nullptr) &&
+         add_kernel(kernels_by_name, "matmul_backward", plan_matmul_rule, nullptr) &&
+         add_kernel(kernels_by_name, "linear", plan_linear, nullptr) &&
+         add_kernel(kernels_by_name, "linear_backward", plan_linear_rule, nullptr);
 }
 
 }  // namespace extensor
