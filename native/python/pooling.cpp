@@ -1,56 +1,82 @@
+// max_pool, avg_pool and adaptive_avg_pool along one and two axes, and their rules.
+#include "../drivers/pooling.h"
+
 #include <algorithm>
 
-#include "../kernels/tables.h"
+#include "../drivers/windows.h"
 #include "arguments.h"
 #include "families.h"
 #include "kernel.h"
-#include "legacy_copying.h"
-#include "legacy_operands.h"
+#include "operands.h"
 
 namespace extensor {
 namespace {
 
-constexpr npy_intp kMaxPlane = npy_intp{1} << 30;  // places in a plane fit into 32 bits
+constexpr int64_t kMaxPlane = int64_t{1} << 30;  // places in a plane fit into 32 bits
 
 // (batch, channels, ...) with one or two axes of at least one element more.
 struct Planes {
-  int axes = 0;
-  npy_intp shape[4];
-  npy_intp count = 0;
-  npy_intp height = 1, width = 1;
+  int axes;
+  int64_t shape[4];
+  int64_t count;
 
-  bool read(int ndim, const npy_intp* given, int wanted_axes) {
+  bool read(int wanted_axes, int ndim, const int64_t* lengths, PoolingProblem& problem) {
     if (ndim != wanted_axes + 2) return false;
     axes = wanted_axes;
-    std::copy_n(given, ndim, shape);
-    if (std::any_of(shape, shape + 2, [](npy_intp n) { return n < 0; }) ||
+    std::copy_n(lengths, ndim, shape);
+    if (std::any_of(shape, shape + 2, [](int64_t n) { return n < 0; }) ||
         __builtin_mul_overflow(shape[0], shape[1], &count)) {
       return false;
     }
-    if (axes == 2) height = shape[2];
-    width = shape[axes + 1];
-    return height > 0 && width > 0 && height < kMaxPlane && width < kMaxPlane && size() < kMaxPlane;
+    problem.height = axes == 2 ? shape[2] : 1;
+    problem.width = shape[axes + 1];
+    return problem.height > 0 && problem.width > 0 && problem.height < kMaxPlane &&
+           problem.width < kMaxPlane && problem.height * problem.width < kMaxPlane;
   }
-  bool read(PyArrayObject* array, int wanted_axes) {
-    return read(PyArray_NDIM(array), PyArray_DIMS(array), wanted_axes);
+  bool read(int wanted_axes, const Layout& x, PoolingProblem& problem) {
+    return read(wanted_axes, x.ndim(), x.shape.lengths, problem);
   }
-  bool read(PyObject* tuple, int wanted_axes) {
-    npy_intp sizes[kMaxDimensions];
+  // A shape as a tuple.
+  bool read(int wanted_axes, PyObject* tuple, PoolingProblem& problem) {
+    int64_t lengths[kMaxDimensions];
     int ndim;
-    return read_sizes(tuple, sizes, ndim) && read(ndim, sizes, wanted_axes);
+    return read_sizes(tuple, lengths, ndim) && read(wanted_axes, ndim, lengths, problem);
   }
-  int64_t size() const { return height * width; }
-  bool has_shape(PyArrayObject* array, npy_intp rows, npy_intp columns) const {
-    return PyArray_NDIM(array) == axes + 2 && PyArray_DIM(array, 0) == shape[0] &&
-           PyArray_DIM(array, 1) == shape[1] && (axes == 1 || PyArray_DIM(array, 2) == rows) &&
-           PyArray_DIM(array, axes + 1) == columns;
+
+  // The shape of a number for each window.
+  void of_windows(const PoolingProblem& problem, int64_t* lengths) const {
+    std::copy_n(shape, 2, lengths);
+    lengths[2] = problem.rows;
+    lengths[axes + 1] = problem.columns;
+  }
+  bool is_of_windows(const Layout& layout, const PoolingProblem& problem) const {
+    int64_t lengths[4];
+    of_windows(problem, lengths);
+    return layout.ndim() == axes + 2 &&
+           std::equal(lengths, lengths + axes + 2, layout.shape.lengths);
+  }
+
+  bool finish(const int64_t* lengths, PoolingProblem& problem, Plan& plan) const {
+    plan_planes(count, problem);
+    plan.call.add_fresh(problem.storage.dtype, axes + 2, lengths);
+    plan.call.nanoseconds = problem.pieces.nanoseconds;
+    return true;
+  }
+  // The call gives a number for each window, or like a rule one for each element.
+  bool give_windows(PoolingProblem& problem, Plan& plan) const {
+    int64_t lengths[4];
+    of_windows(problem, lengths);
+    return finish(lengths, problem, plan);
+  }
+  bool give_elements(PoolingProblem& problem, Plan& plan) const {
+    return finish(shape, problem, plan);
   }
 };
 
 // The windows that Python calls kernel_size, stride, padding, dilation and ceil_mode.
 struct Windows {
-  npy_intp kernel[2], stride[2], padding[2], dilation[2] = {1, 1};
-  bool up;
+  int64_t kernel[2], stride[2], padding[2], dilation[2] = {1, 1};
+  bool rounded_up;
 
   // `dilations` is null where there are none.
   bool read(PyObject* const* arguments, PyObject* dilations, PyObject* ceil_mode, int axes) {
@@ -61,227 +87,144 @@ struct Windows {
         !PyBool_Check(ceil_mode)) {
       return false;
     }
-    up = ceil_mode == Py_True;
+    rounded_up = ceil_mode == Py_True;
     return true;
   }
 
   // False if no window fits.
-  bool along(int axis, npy_intp in, WindowAxis& result) const {
-    const npy_intp k = kernel[axis], s = stride[axis], p = padding[axis], d = dilation[axis];
-    if (2 * p > k || k > kMaxPlane / d) return false;
-    const npy_intp room = in + 2 * p - d * (k - 1) - 1 + (up ? s - 1 : 0);
-    if (room < 0) return false;
-    npy_intp out = room / s + 1;
-    if (up && (out - 1) * s >= in + p) --out;
-    result = {in, k, out, s, p, d};
-    return out > 0;
+  bool along(int axis, int64_t in, WindowAxis& windows) const {
+    const int64_t k = kernel[axis], p = padding[axis], d = dilation[axis];
+    return 2 * p <= k && k <= kMaxPlane / d &&
+           lay_windows(in, k, stride[axis], {p, p}, d, rounded_up, windows);
   }
 
-  bool over(const Planes& planes, Pooling& pooling) const {
-    pooling.rows = {1, 1, 1, 1, 0, 1};
-    return (planes.axes == 1 || along(0, planes.height, pooling.rows)) &&
-           along(planes.axes - 1, planes.width, pooling.columns) &&
-           pooling.columns.kernel <= kMaxPooled;
+  bool over(int axes, PoolingProblem& problem) const {
+    Pooling& windows = problem.windows;
+    windows.rows = {1, 1, 1, 1, 0, 1};
+    if ((axes == 2 && !along(0, problem.height, windows.rows)) ||
+        !along(axes - 1, problem.width, windows.columns) || windows.columns.kernel > kMaxPooled) {
+      return false;
+    }
+    problem.rows = windows.rows.out;
+    problem.columns = windows.columns.out;
+    return true;
   }
 };
 
-// An array of floats to read, in memory that kernels can walk.
-struct Source {
-  PyArrayObject* array = nullptr;
-  Storage storage;
-  Reference memory;
+// An array of floats as the next input.
+bool add_floats(PyObject* object, Plan& plan, Layout& layout, PoolingProblem& problem) {
+  return add_array(object, plan, layout) && find_storage(layout.dtype, problem.storage);
+}
 
-  bool accept(PyObject* object) {
-    if (!is_plain_array(object)) return false;
-    array = reinterpret_cast<PyArrayObject*>(object);
-    return find_storage(PyArray_TYPE(array), storage);
-  }
-  // False with a Python error set.
-  bool open() {
-    memory.reset(contiguous_as(array, wide()));
-    return static_cast<bool>(memory);
-  }
-  int wide() const { return storage.element == Element::float64 ? NPY_FLOAT64 : NPY_FLOAT32; }
-  int element() const { return static_cast<int>(storage.element); }
-  // The plane of this number, where each has `size` elements.
-  const char* plane(int64_t number, int64_t size) const {
-    const int64_t itemsize = storage.element == Element::float64 ? 8 : 4;
-    return static_cast<const char*>(PyArray_DATA(memory.array())) + number * size * itemsize;
-  }
-};
-
-// Runs work(first plane, number of planes, memory of the result) over all planes, in tasks, and
-// gives the result in the type of the source.
-template <typename Work>
-PyObject* over_planes(const Source& source, const Planes& planes, npy_intp rows, npy_intp columns,
-                      Work work) {
-  npy_intp shape[4] = {planes.shape[0], planes.shape[1], rows, columns};
-  if (planes.axes == 1) shape[2] = columns;
-  Reference result(new_array(source.wide(), planes.axes + 2, shape));
-  if (!result) return nullptr;
-  char* out = static_cast<char*>(PyArray_DATA(result.array()));
-  const int64_t bytes = rows * columns * PyArray_ITEMSIZE(result.array());
-  const int64_t elements = std::max<int64_t>(planes.size(), rows * columns);
-  const Cut pieces = cut(planes.count, Cost::medium, elements);
-  {
-    Unlocked unlocked(pieces.nanoseconds);
-    parallel_chunks(
-        pieces, [&](int64_t begin, int64_t end) { work(begin, end - begin, out + begin * bytes); });
-  }
-  return contiguous_as(result.array(), source.storage.typenum);
+bool read_flag(PyObject* object, bool& flag) {
+  flag = object == Py_True;
+  return PyBool_Check(object);
 }
 
 // x, kernel_size, stride, padding, dilation, ceil_mode
 template <int kAxes>
-PyObject* call_max_pool(const void*, PyObject* const* arguments, Py_ssize_t count) {
+bool plan_max_pool(const void*, PyObject* const* arguments, Py_ssize_t count, Plan& plan) {
+  PoolingProblem& problem = plan.call.solved_by<run_max_pool>();
   Planes planes;
   Windows windows;
-  Pooling p;
-  Source x;
-  if (count != 6 || !x.accept(arguments[0]) || !planes.read(x.array, kAxes) ||
-      !windows.read(arguments + 1, arguments[4], arguments[5], kAxes) || !windows.over(planes, p)) {
-    return not_implemented();
-  }
-  if (!x.open()) return nullptr;
-  return over_planes(
-      x, planes, p.rows.out, p.columns.out, [&](int64_t first, int64_t n, char* out) {
-        kernels().max_pooling.planes[x.element()](x.plane(first, planes.size()), n, p, out);
-      });
+  return count == 6 && add_floats(arguments[0], plan, problem.x, problem) &&
+         planes.read(kAxes, problem.x, problem) &&
+         windows.read(arguments + 1, arguments[4], arguments[5], kAxes) &&
+         windows.over(kAxes, problem) && planes.give_windows(problem, plan);
 }
 
 // grad_output, x, kernel_size, stride, padding, dilation, ceil_mode
-PyObject* call_max_rule(const void*, PyObject* const* arguments, Py_ssize_t count) {
+bool plan_max_rule(const void*, PyObject* const* arguments, Py_ssize_t count, Plan& plan) {
+  PoolingProblem& problem = plan.call.solved_by<run_max_pool_rule>();
   Planes planes;
   Windows windows;
-  Pooling p;
-  Source gradient, x;
-  if (count != 7 || !gradient.accept(arguments[0]) || !x.accept(arguments[1]) ||
-      x.storage.typenum != gradient.storage.typenum || !planes.read(x.array, 2) ||
-      !windows.read(arguments + 2, arguments[5], arguments[6], 2) || !windows.over(planes, p) ||
-      !planes.has_shape(gradient.array, p.rows.out, p.columns.out)) {
-    return not_implemented();
-  }
-  if (!gradient.open() || !x.open()) return nullptr;
-  return over_planes(
-      x, planes, planes.height, planes.width, [&](int64_t first, int64_t n, char* out) {
-        kernels().max_pooling.rule[x.element()](gradient.plane(first, p.rows.out * p.columns.out),
-                                                x.plane(first, planes.size()), n, p, out);
-      });
+  return count == 7 && add_floats(arguments[0], plan, problem.gradient, problem) &&
+         add_array(arguments[1], plan, problem.x) && problem.x.dtype == problem.gradient.dtype &&
+         planes.read(2, problem.x, problem) &&
+         windows.read(arguments + 2, arguments[5], arguments[6], 2) && windows.over(2, problem) &&
+         planes.is_of_windows(problem.gradient, problem) && planes.give_elements(problem, plan);
 }
 
 // x, kernel_size, stride, padding, ceil_mode, count_include_pad and, of planes, divisor_override
 template <int kAxes>
-PyObject* call_avg_pool(const void*, PyObject* const* arguments, Py_ssize_t count) {
+bool plan_avg_pool(const void*, PyObject* const* arguments, Py_ssize_t count, Plan& plan) {
+  PoolingProblem& problem = plan.call.solved_by<run_avg_pool>();
   Planes planes;
   Windows windows;
-  Pooling p;
-  Source x;
-  if (count != (kAxes == 2 ? 7 : 6) || (kAxes == 2 && arguments[6] != Py_None) ||
-      !x.accept(arguments[0]) || !planes.read(x.array, kAxes) ||
-      !windows.read(arguments + 1, nullptr, arguments[4], kAxes) || !windows.over(planes, p) ||
-      !PyBool_Check(arguments[5])) {
-    return not_implemented();
-  }
-  if (!x.open()) return nullptr;
-  const bool with_padding = arguments[5] == Py_True;
-  return over_planes(x, planes, p.rows.out, p.columns.out,
-                     [&](int64_t first, int64_t n, char* out) {
-                       kernels().mean_pooling.planes[x.element()](x.plane(first, planes.size()), n,
-                                                                  p, with_padding, out);
-                     });
+  return count == (kAxes == 2 ? 7 : 6) && (kAxes == 1 || arguments[6] == Py_None) &&
+         add_floats(arguments[0], plan, problem.x, problem) &&
+         planes.read(kAxes, problem.x, problem) &&
+         windows.read(arguments + 1, nullptr, arguments[4], kAxes) &&
+         windows.over(kAxes, problem) && read_flag(arguments[5], problem.with_padding) &&
+         planes.give_windows(problem, plan);
 }
 
 // grad_output, input_shape, kernel_size, stride, padding, ceil_mode, count_include_pad,
 // divisor_override
-PyObject* call_avg_rule(const void*, PyObject* const* arguments, Py_ssize_t count) {
+bool plan_avg_rule(const void*, PyObject* const* arguments, Py_ssize_t count, Plan& plan) {
+  PoolingProblem& problem = plan.call.solved_by<run_avg_pool_rule>();
   Planes planes;
   Windows windows;
-  Pooling p;
-  Source gradient;
-  if (count != 8 || arguments[7] != Py_None || !gradient.accept(arguments[0]) ||
-      !planes.read(arguments[1], 2) || !windows.read(arguments + 2, nullptr, arguments[5], 2) ||
-      !windows.over(planes, p) || !PyBool_Check(arguments[6]) ||
-      !planes.has_shape(gradient.array, p.rows.out, p.columns.out)) {
-    return not_implemented();
-  }
-  if (!gradient.open()) return nullptr;
-  const bool with_padding = arguments[6] == Py_True;
-  return over_planes(
-      gradient, planes, planes.height, planes.width, [&](int64_t first, int64_t n, char* out) {
-        kernels().mean_pooling.rule[gradient.element()](
-            gradient.plane(first, p.rows.out * p.columns.out), n, p, with_padding, out);
-      });
+  return count == 8 && arguments[7] == Py_None &&
+         add_floats(arguments[0], plan, problem.gradient, problem) &&
+         planes.read(2, arguments[1], problem) &&
+         windows.read(arguments + 2, nullptr, arguments[5], 2) && windows.over(2, problem) &&
+         read_flag(arguments[6], problem.with_padding) &&
+         planes.is_of_windows(problem.gradient, problem) && planes.give_elements(problem, plan);
 }
 
 // An int or an int for each axis; None leaves an axis as it is.
-bool read_output_size(PyObject* object, const Planes& planes, npy_intp& rows, npy_intp& columns) {
-  const npy_intp own[] = {planes.height, planes.width};
-  const int skipped = 2 - planes.axes;
-  npy_intp sizes[2] = {1, 1};
+bool read_output_size(PyObject* object, int axes, PoolingProblem& problem) {
+  const int64_t own[] = {problem.height, problem.width};
+  const int skipped = 2 - axes;
+  int64_t sizes[2] = {1, 1};
   const bool each = PyTuple_CheckExact(object);
-  if (each && PyTuple_GET_SIZE(object) != planes.axes) return false;
-  for (int axis = 0; axis < planes.axes; ++axis) {
+  if (each && PyTuple_GET_SIZE(object) != axes) return false;
+  for (int axis = 0; axis < axes; ++axis) {
     PyObject* wanted = each ? PyTuple_GET_ITEM(object, axis) : object;
-    npy_intp& size = sizes[skipped + axis];
+    int64_t& size = sizes[skipped + axis];
     if (wanted == Py_None) {
       size = own[skipped + axis];
     } else if (!read_per_axis(wanted, 1, 1, &size)) {
       return false;
     }
   }
-  rows = sizes[0];
-  columns = sizes[1];
-  return rows < kMaxPlane / columns;
+  problem.rows = sizes[0];
+  problem.columns = sizes[1];
+  return problem.rows < kMaxPlane / problem.columns;
 }
 
 // x, output_size
 template <int kAxes>
-PyObject* call_adaptive(const void*, PyObject* const* arguments, Py_ssize_t count) {
+bool plan_adaptive(const void*, PyObject* const* arguments, Py_ssize_t count, Plan& plan) {
+  PoolingProblem& problem = plan.call.solved_by<run_adaptive_avg_pool>();
   Planes planes;
-  npy_intp rows, columns;
-  Source x;
-  if (count != 2 || !x.accept(arguments[0]) || !planes.read(x.array, kAxes) ||
-      !read_output_size(arguments[1], planes, rows, columns)) {
-    return not_implemented();
-  }
-  if (!x.open()) return nullptr;
-  return over_planes(x, planes, rows, columns, [&](int64_t first, int64_t n, char* out) {
-    kernels().mean_pooling.adaptive[x.element()](x.plane(first, planes.size()), n, planes.height,
-                                                 planes.width, rows, columns, out);
-  });
+  return count == 2 && add_floats(arguments[0], plan, problem.x, problem) &&
+         planes.read(kAxes, problem.x, problem) && read_output_size(arguments[1], kAxes, problem) &&
+         planes.give_windows(problem, plan);
 }
 
 // grad_output, input_shape, output_size
-PyObject* call_adaptive_rule(const void*, PyObject* const* arguments, Py_ssize_t count) {
+bool plan_adaptive_rule(const void*, PyObject* const* arguments, Py_ssize_t count, Plan& plan) {
+  PoolingProblem& problem = plan.call.solved_by<run_adaptive_avg_pool_rule>();
   Planes planes;
-  npy_intp rows, columns;
-  Source gradient;
-  if (count != 3 || !gradient.accept(arguments[0]) || !planes.read(arguments[1], 2) ||
-      !read_output_size(arguments[2], planes, rows, columns) ||
-      !planes.has_shape(gradient.array, rows, columns)) {
-    return not_implemented();
-  }
-  if (!gradient.open()) return nullptr;
-  return over_planes(gradient, planes, planes.height, planes.width,
-                     [&](int64_t first, int64_t n, char* out) {
-                       kernels().mean_pooling.adaptive_rule[gradient.element()](
-                           gradient.plane(first, rows * columns), n, planes.height, planes.width,
-                           rows, columns, out);
-                     });
+  return count == 3 && add_floats(arguments[0], plan, problem.gradient, problem) &&
+         planes.read(2, arguments[1], problem) && read_output_size(arguments[2], 2, problem) &&
+         planes.is_of_windows(problem.gradient, problem) && planes.give_elements(problem, plan);
 }
 
 }  // namespace
 
-bool add_pooling_kernels(PyObject* by_name) {
-  return add_kernel(by_name, "max_pool1d", call_max_pool<1>, nullptr) &&
-         add_kernel(by_name, "max_pool2d", call_max_pool<2>, nullptr) &&
-         add_kernel(by_name, "max_pool2d_backward", call_max_rule, nullptr) &&
-         add_kernel(by_name, "avg_pool1d", call_avg_pool<1>, nullptr) &&
-         add_kernel(by_name, "avg_pool2d", call_avg_pool<2>, nullptr) &&
-         add_kernel(by_name, "avg_pool2d_backward", call_avg_rule, nullptr) &&
-         add_kernel(by_name, "adaptive_avg_pool1d", call_adaptive<1>, nullptr) &&
-         add_kernel(by_name, "adaptive_avg_pool2d", call_adaptive<2>, nullptr) &&
-         add_kernel(by_name, "adaptive_avg_pool2d_backward", call_adaptive_rule, nullptr);
+bool add_pooling_kernels(PyObject* kernels) {
+  return add_kernel(kernels, "max_pool1d", plan_max_pool<1>, nullptr) &&
+         add_kernel(kernels, "max_pool2d", plan_max_pool<2>, nullptr) &&
+         add_kernel(kernels, "max_pool2d_backward", plan_max_rule, nullptr) &&
+         add_kernel(kernels, "avg_pool1d", plan_avg_pool<1>, nullptr) &&
+         add_kernel(kernels, "avg_pool2d", plan_avg_pool<2>, nullptr) &&
+         add_kernel(kernels, "avg_pool2d_backward", plan_avg_rule, nullptr) &&
+         add_kernel(kernels, "adaptive_avg_pool1d", plan_adaptive<1>, nullptr) &&
+         add_kernel(kernels, "adaptive_avg_pool2d", plan_adaptive<2>, nullptr) &&
+         add_kernel(kernels, "adaptive_avg_pool2d_backward", plan_adaptive_rule, nullptr);
 }
 
 }  // namespace extensor
