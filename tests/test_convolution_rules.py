@@ -9,11 +9,12 @@ import numpy as np
 import pytest
 
 import extensor as ex
-from extensor import _native, engine
-from extensor.op import OPS, Rule
-from extensor.tensor import wrap
+from extensor import _native
+from extensor.core import door
+from extensor.core.op import OPS, Rule
+from extensor.core.tensor import wrap
 
-pytestmark = pytest.mark.skipif(engine.ENGINE == "reference", reason="the reference has no kernels")
+pytestmark = pytest.mark.skipif(door.ENGINE == "reference", reason="the reference has no kernels")
 
 # The shapes of x and of weight, and the attributes.
 Row = tuple[str, tuple[int, ...], tuple[int, ...], tuple[Any, ...]]
@@ -76,7 +77,7 @@ def test_tape_calls_one_kernel(row: Row, rng: np.random.Generator) -> None:
     x.requires_grad = weight.requires_grad = True
     output = OPS[name].function(x, weight, None, *how)
     seen: list[Any] = []
-    with engine.watch(lambda computed: seen.append((computed.op, computed.kernel))):
+    with door.watch(lambda computed: seen.append((computed.op, computed.kernel))):
         output.backward(np.ones(output.shape))
     assert seen == [(f"{name}_backward", f"{name}_backward")]
 
@@ -92,7 +93,7 @@ def test_weights_that_are_no_numbers(value: float, rng: np.random.Generator) -> 
     weight[4, 1, 0, 2] = value
     wild = [*arguments[:2], weight, *arguments[3:]]
     found = rule.kernel(*wild, needs)[0]
-    with engine.by_formulas():
+    with door.by_formulas():
         expected = _by_formula(rule, wild, needs)[0]
     np.testing.assert_array_equal(np.isfinite(found), np.isfinite(expected))
     np.testing.assert_allclose(found, expected, rtol=1e-12)
