@@ -8,6 +8,7 @@ namespace extensor {
 
 bool add_arranged_kernels(PyObject* kernels);
 bool add_attention_kernels(PyObject* kernels);
+bool add_broadcasting_kernels(PyObject* kernels);
 bool add_convolution_kernels(PyObject* kernels);
 bool add_copy_kernels(PyObject* kernels);
 bool add_cross_entropy_kernels(PyObject* kernels);
@@ -21,6 +22,7 @@ bool add_loss_kernels(PyObject* kernels);
 bool add_lstm_kernels(PyObject* kernels);
 bool add_matrix_kernels(PyObject* kernels);
 bool add_moment_kernels(PyObject* kernels);
+bool add_movement_kernels(PyObject* kernels);
 bool add_normalization_kernels(PyObject* kernels);
 bool add_optimizer_kernels(PyObject* kernels);
 bool add_pooling_kernels(PyObject* kernels);
@@ -29,6 +31,5 @@ bool add_reduction_kernels(PyObject* kernels);
 bool add_rnn_kernels(PyObject* kernels);
 bool add_row_kernels(PyObject* kernels);
 bool add_selection_kernels(PyObject* kernels);
-bool add_view_kernels(PyObject* kernels);
 
 }  // namespace extensor
