@@ -14,7 +14,6 @@ bool add_copy_kernels(PyObject* kernels);
 bool add_cross_entropy_kernels(PyObject* kernels);
 bool add_elementwise_kernels(PyObject* kernels);
 bool add_extreme_kernels(PyObject* kernels);
-bool add_gather_kernels(PyObject* kernels);
 bool add_gru_kernels(PyObject* kernels);
 bool add_index_kernels(PyObject* kernels);
 bool add_joining_kernels(PyObject* kernels);

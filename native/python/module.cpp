@@ -10,7 +10,6 @@
 #include "computation.h"
 #include "dispatch.h"
 #include "families.h"
-#include "indexing.h"
 #include "kernel.h"
 #include "planned.h"
 #include "replay.h"
@@ -150,7 +149,6 @@ bool (*const kFamilies[])(PyObject* kernels_by_name) = {
     add_row_kernels,         add_cross_entropy_kernels, add_movement_kernels,
     add_random_kernels,      add_optimizer_kernels,     add_copy_kernels,
     add_extreme_kernels,     add_loss_kernels,          add_selection_kernels,
-    add_gather_kernels,
     add_index_kernels,       add_broadcasting_kernels,  add_convolution_kernels,
     add_pooling_kernels,     add_rnn_kernels,           add_lstm_kernels,
     add_gru_kernels,         add_attention_kernels,     add_normalization_kernels,
