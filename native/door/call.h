@@ -36,7 +36,8 @@ struct Output {
   bool returned;   // false for one that only a later view shows
   bool writeable;  // of a view
   DType dtype;
-  int source;  // of `same` and `view`: an input, or ~(an earlier output)
+  int source;      // of `same` and `view`: an input, or ~(an earlier output)
+  int64_t offset;  // of a view: bytes from the first element of its source to its own
   Shape shape;
   int64_t strides[kMaxDimensions];  // of a view
 };
@@ -95,6 +96,7 @@ class Call {
     Output& output = add(Output::Kind::view);
     output.source = source;
     output.writeable = writeable;
+    output.offset = 0;
     return output;
   }
 

@@ -60,32 +60,62 @@ int contiguous_axis(const Loops& loops, int64_t itemsize) {
   return -1;
 }
 
-// The loops of a copy, merged where both sides allow it, the target adjacent along the last axis.
+// The loops of a copy, merged where both sides allow it.
 bool loops_of_copy(const Layout& from, const Layout& to, Loops& loops) {
   const Layout* layouts[] = {&from, &to};
   if (to.size == 0 || !make_loops(to.shape, layouts, 2, loops)) return false;
   coalesce(loops);
-  // Part of a larger array, of length 1 along the axis that is adjacent there: that axis was
-  // dropped.
-  if (loops.strides[1][loops.ndim - 1] != to.itemsize) {
-    loops.shape[loops.ndim] = 1;
-    loops.strides[0][loops.ndim] = loops.strides[1][loops.ndim] = to.itemsize;
-    ++loops.ndim;
-  }
   return true;
+}
+
+template <typename Item>
+void spread(const char* source, int64_t stride, int64_t n, char* target, int64_t target_stride) {
+  for (int64_t i = 0; i < n; ++i) {
+    std::memcpy(target + i * target_stride, source + i * stride, sizeof(Item));
+  }
+}
+
+// Copies n elements to memory where they are `target_stride` bytes apart.
+void spread_run(const char* source, int64_t stride, int64_t itemsize, int64_t n, char* target,
+                int64_t target_stride) {
+  switch (itemsize) {
+    case 1:
+      return spread<uint8_t>(source, stride, n, target, target_stride);
+    case 2:
+      return spread<uint16_t>(source, stride, n, target, target_stride);
+    case 4:
+      return spread<uint32_t>(source, stride, n, target, target_stride);
+    default:
+      return spread<uint64_t>(source, stride, n, target, target_stride);
+  }
+}
+
+// Copies to every few elements of a larger array.
+void spread_elements(const Loops& loops, int64_t itemsize, const char* source, char* target) {
+  const int last = loops.ndim - 1;
+  const int64_t length = loops.shape[last];
+  const int64_t stride = loops.strides[0][last], target_stride = loops.strides[1][last];
+  if (last == 0) {
+    return parallel_chunks(cut(length, Cost::medium), [&](int64_t begin, int64_t end) {
+      spread_run(source + begin * stride, stride, itemsize, end - begin,
+                 target + begin * target_stride, target_stride);
+    });
+  }
+  int axes[kMaxDimensions];
+  for (int axis = 0; axis < last; ++axis) axes[axis] = axis;
+  const Cut pieces = cut(loops.size / length, Cost::medium, length);
+  parallel_chunks(pieces, [&](int64_t begin, int64_t end) {
+    Walk walk(loops, axes, last, begin);
+    for (int64_t row = begin; row < end; ++row, walk.next()) {
+      spread_run(source + walk.source(), stride, itemsize, length, target + walk.target(),
+                 target_stride);
+    }
+  });
 }
 
 // The place of a dtype in CopyKernels::to_float.
 int number_of(DType dtype) { return static_cast<int>(dtype); }
 bool is_plain_number(DType dtype) { return number_of(dtype) < kNumbers; }
-
-// The same for a whole array, by all threads.
-void convert_all(DType from, DType to, const char* source, char* target, int64_t n) {
-  const int64_t from_size = size_of(from), to_size = size_of(to);
-  parallel_chunks(cut(n, Cost::light), [&](int64_t begin, int64_t end) {
-    convert(from, to, source + begin * from_size, target + begin * to_size, end - begin);
-  });
-}
 
 }  // namespace
 
@@ -95,6 +125,7 @@ void copy_elements(const Layout& from, const char* source, const Layout& to, cha
   const int64_t itemsize = to.itemsize;
   const int last = loops.ndim - 1;
   const int64_t length = loops.shape[last], stride = loops.strides[0][last];
+  if (loops.strides[1][last] != itemsize) return spread_elements(loops, itemsize, source, target);
   const Cost cost = stride == itemsize || stride == 0 ? Cost::light : Cost::medium;
   if (loops.ndim == 1) {
     const Cut pieces = cut(length, cost);
@@ -174,6 +205,13 @@ void convert(DType from, DType to, const char* source, char* target, int64_t n) 
     }
     target += count * size_of(to);
   }
+}
+
+void convert_all(DType from, DType to, const char* source, char* target, int64_t n) {
+  const int64_t from_size = size_of(from), to_size = size_of(to);
+  parallel_chunks(cut(n, Cost::light), [&](int64_t begin, int64_t end) {
+    convert(from, to, source + begin * from_size, target + begin * to_size, end - begin);
+  });
 }
 
 Contiguous::Contiguous(const Layout& layout, const char* data, DType dtype) : data_(data) {

@@ -25,6 +25,9 @@ bool can_cast(DType from, DType to);
 // Converts n contiguous elements, by way of float32 where either has 16 bits.
 void convert(DType from, DType to, const char* source, char* target, int64_t n);
 
+// The same for a whole array, by all threads.
+void convert_all(DType from, DType to, const char* source, char* target, int64_t n);
+
 // About how long it takes to copy or convert an array.
 inline int64_t nanoseconds_of_copy(const Layout& layout) {
   return cut(layout.size, layout.c_contiguous ? Cost::light : Cost::medium).nanoseconds;

@@ -211,6 +211,21 @@ void run_reduction_call(const ReductionProblem& problem, const Buffers& buffers)
   run_reduction(problem, buffers.inputs[0], buffers.outputs[0]);
 }
 
+void run_mean_rule(const MeanRuleProblem& problem, const Buffers& buffers) {
+  const auto divide_all = [&]<typename T>(const T* gradient, T* share) {
+    for (int64_t i = 0; i < problem.size; ++i) {
+      share[i] = gradient[i] / static_cast<T>(problem.divisor);
+    }
+  };
+  const char* const gradient = buffers.inputs[0];
+  char* const share = buffers.outputs[0];
+  if (problem.element == Element::float64) {
+    divide_all(reinterpret_cast<const double*>(gradient), reinterpret_cast<double*>(share));
+  } else {
+    divide_all(reinterpret_cast<const float*>(gradient), reinterpret_cast<float*>(share));
+  }
+}
+
 void reduced_shape(const Shape& x, const bool* reduced, bool keepdims, Shape& shape) {
   shape.ndim = 0;
   for (int axis = 0; axis < x.ndim; ++axis) {

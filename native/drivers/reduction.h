@@ -55,6 +55,14 @@ void plan_sum_to_shape(DType dtype, const Shape& of_x, const Shape& shape,
 void run_reduction(const ReductionProblem& problem, const char* x, char* out);
 void run_reduction_call(const ReductionProblem& problem, const Buffers& buffers);
 
+// The gradient of a mean as that of each element: divided by the number of elements. C order, and a
+// type that kernels compute in.
+struct MeanRuleProblem {
+  Element element;
+  int64_t size, divisor;
+};
+void run_mean_rule(const MeanRuleProblem& problem, const Buffers& buffers);
+
 // The shape of `x` reduced over the marked axes.
 void reduced_shape(const Shape& x, const bool* reduced, bool keepdims, Shape& shape);
 

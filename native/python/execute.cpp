@@ -14,7 +14,7 @@ PyObject* view_of(PyObject* object, const Output& output) {
   const int flags = output.writeable ? PyArray_FLAGS(x) & NPY_ARRAY_WRITEABLE : 0;
   Reference view(PyArray_NewFromDescr(&PyArray_Type, descriptor, output.shape.ndim,
                                       as_intp(output.shape.lengths), as_intp(output.strides),
-                                      PyArray_DATA(x), flags, nullptr));
+                                      PyArray_BYTES(x) + output.offset, flags, nullptr));
   if (!view || PyArray_SetBaseObject(view.array(), Py_NewRef(object)) < 0) return nullptr;
   return view.release();
 }

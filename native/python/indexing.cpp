@@ -1,323 +1,235 @@
-#include "indexing.h"
+// getitem, place, take, index_select, gather, scatter_add, and their rules.
+#include "../drivers/indexing.h"
 
 #include <algorithm>
-#include <atomic>
-#include <cstring>
 
+#include "../drivers/copying.h"
 #include "arguments.h"
 #include "families.h"
 #include "kernel.h"
-#include "legacy_copying.h"
-#include "legacy_operands.h"
+#include "operands.h"
 #include "tensor_object.h"
+#include "view_index.h"
 
 namespace extensor {
 namespace {
 
-constexpr int64_t kParts = 8;         // of the target's rows, each one task's
-constexpr int64_t kLeastWidth = 32;   // narrower rows are not worth reading all positions again
-constexpr int64_t kElementCost = 16;  // a random access counts as so many elements in a row
-
-PyArrayObject* as_array(PyObject* object) { return reinterpret_cast<PyArrayObject*>(object); }
-char* data_of(const Reference& array) { return static_cast<char*>(PyArray_DATA(array.array())); }
-
-template <typename Index>
-bool resolve(const void* source, int64_t begin, int64_t end, int64_t size, int64_t* target) {
-  bool inside = true;
-  for (int64_t i = begin; i < end; ++i) {
-    const Index given = static_cast<const Index*>(source)[i];
-    // An unsigned number too large for int64 becomes negative, and stays outside.
-    int64_t position = static_cast<int64_t>(given);
-    if constexpr (Index(-1) < Index(0)) position += position < 0 ? size : 0;
-    inside &= position >= 0 && position < size;
-    target[i] = position;
-  }
-  return inside;
-}
-
-using Resolve = bool (*)(const void*, int64_t, int64_t, int64_t, int64_t*);
-
-Resolve resolver(int typenum) {
-  switch (typenum) {
-    case NPY_INT8:
-      return resolve<int8_t>;
-    case NPY_INT16:
-      return resolve<int16_t>;
-    case NPY_INT32:
-      return resolve<int32_t>;
-    case NPY_INT64:
-      return resolve<int64_t>;
-    case NPY_UINT8:
-      return resolve<uint8_t>;
-    case NPY_UINT16:
-      return resolve<uint16_t>;
-    case NPY_UINT32:
-      return resolve<uint32_t>;
-    case NPY_UINT64:
-      return resolve<uint64_t>;
-    default:
-      return nullptr;
-  }
-}
-
 // The shape of take's result: the axis replaced by those of the indices; false if there are too
 // many.
-bool taken_shape(int ndim, const npy_intp* shape, int axis, PyArrayObject* indices, npy_intp* taken,
-                 int& taken_ndim) {
-  taken_ndim = ndim - 1 + PyArray_NDIM(indices);
-  if (taken_ndim > kMaxDimensions) return false;
-  npy_intp* end = std::copy_n(shape, axis, taken);
-  end = std::copy_n(PyArray_DIMS(indices), PyArray_NDIM(indices), end);
-  std::copy_n(shape + axis + 1, ndim - axis - 1, end);
+bool taken_shape(const Shape& x, int axis, const Shape& indices, Shape& taken) {
+  taken.ndim = x.ndim - 1 + indices.ndim;
+  if (taken.ndim > kMaxDimensions) return false;
+  int64_t* end = std::copy_n(x.lengths, axis, taken.lengths);
+  end = std::copy_n(indices.lengths, indices.ndim, end);
+  std::copy_n(x.lengths + axis + 1, x.ndim - axis - 1, end);
   return true;
 }
 
-template <typename Item>
-void copy_items(const char* source, const int64_t* positions, int64_t n, char* target) {
-  for (int64_t i = 0; i < n; ++i) {
-    std::memcpy(target + i * sizeof(Item), source + positions[i] * sizeof(Item), sizeof(Item));
+// Whether indices have the shape of x except along the axis; what broadcasts is left to Python.
+bool agree_but_for(int axis, const Shape& indices, const Shape& x) {
+  if (indices.ndim != x.ndim) return false;
+  for (int i = 0; i < x.ndim; ++i) {
+    if (i != axis && indices.lengths[i] != x.lengths[i]) return false;
   }
+  return true;
 }
 
-void copy_rows(const char* source, const int64_t* positions, int64_t n, int64_t bytes,
-               char* target) {
-  if (bytes == 4) return copy_items<uint32_t>(source, positions, n, target);
-  if (bytes == 8) return copy_items<uint64_t>(source, positions, n, target);
-  for (int64_t i = 0; i < n; ++i) {
-    std::memcpy(target + i * bytes, source + positions[i] * bytes, bytes);
-  }
+bool add_movable(PyObject* object, Plan& plan, Layout& layout) {
+  return add_array(object, plan, layout) && is_movable(layout.dtype);
 }
 
-// The slices of x at `indices` along an axis.
-PyObject* take(PyArrayObject* x, PyArrayObject* indices, int axis) {
-  npy_intp shape[kMaxDimensions];
-  int ndim;
-  if (!taken_shape(PyArray_NDIM(x), PyArray_DIMS(x), axis, indices, shape, ndim)) {
-    return not_implemented();
-  }
-  const Block block(PyArray_NDIM(x), PyArray_DIMS(x), axis);
-  Reference positions(positions_of(indices, block.length));
-  if (!positions || positions.get() == Py_NotImplemented) return positions.release();
-  Reference source(contiguous(x));
-  if (!source) return nullptr;
-  Reference result(new_array(PyArray_DESCR(x), ndim, shape));
-  const int64_t count = PyArray_SIZE(positions.array());
-  if (!result || PyArray_SIZE(result.array()) == 0) return result.release();
-  const int64_t bytes = block.inner * PyArray_ITEMSIZE(x);
-  const int64_t* places = reinterpret_cast<const int64_t*>(data_of(positions));
-  const Cut pieces = cut(block.outer * count, Cost::light, kElementCost + bytes / 4);
-  Unlocked unlocked(pieces.nanoseconds);
-  parallel_chunks(pieces, [&](int64_t begin, int64_t end) {
-    while (begin < end) {
-      const int64_t slice = begin / count, first = begin % count;
-      const int64_t n = std::min(end - begin, count - first);
-      copy_rows(data_of(source) + slice * block.length * bytes, places + first, n, bytes,
-                data_of(result) + begin * bytes);
-      begin += n;
-    }
-  });
-  return result.release();
+bool add_indices(PyObject* object, Plan& plan, Layout& layout) {
+  return add_array(object, plan, layout) && is_index(layout.dtype);
 }
 
-int wide_type(const Storage& storage) {
-  return storage.element == Element::float64 ? NPY_FLOAT64 : NPY_FLOAT32;
+// The shape of an array that is to be made.
+bool read_result_shape(PyObject* object, Shape& shape) {
+  return read_shape(object, shape) && fits_memory(shape);
 }
 
-// Zeros of `shape` with the slices of `updates` added at `indices` along an axis, in their order. A
-// task owns a part of the target's rows, so no sum depends on who adds.
-PyObject* add_slices(PyArrayObject* updates, int ndim, const npy_intp* shape,
-                     PyArrayObject* indices, int axis) {
-  npy_intp expected[kMaxDimensions];
-  int expected_ndim;
-  Storage storage;
-  if (!find_storage(PyArray_TYPE(updates), storage) ||
-      !taken_shape(ndim, shape, axis, indices, expected, expected_ndim) ||
-      expected_ndim != PyArray_NDIM(updates) ||
-      !PyArray_CompareLists(expected, PyArray_DIMS(updates), expected_ndim)) {
-    return not_implemented();
-  }
-  const Block block(ndim, shape, axis);
-  Reference positions(positions_of(indices, block.length));
-  if (!positions || positions.get() == Py_NotImplemented) return positions.release();
-  Reference source(contiguous_as(updates, wide_type(storage)));
-  Reference whole(source ? new_array(wide_type(storage), ndim, shape) : nullptr);
-  if (!whole) return nullptr;
-  const int64_t itemsize = PyArray_ITEMSIZE(whole.array());
-  const int64_t count = PyArray_SIZE(positions.array());
-  const int64_t* places = reinterpret_cast<const int64_t*>(data_of(positions));
-  if (PyArray_SIZE(whole.array()) > 0) {
-    const auto add = kernels().indexing.add_rows[static_cast<int>(storage.element)];
-    const int64_t parts = block.inner < kLeastWidth ? 1 : std::min(kParts, block.length);
-    const int64_t slice = block.length * block.inner * itemsize;
-    const int64_t per_task = (block.length + count) * (block.inner + 1) / parts;
-    const Cut pieces = cut(block.outer * parts, Cost::light, std::max<int64_t>(per_task, 1));
-    Unlocked unlocked(pieces.nanoseconds);
-    parallel_chunks(pieces, [&](int64_t begin, int64_t end) {
-      for (int64_t task = begin; task < end; ++task) {
-        const int64_t at = task / parts, part = task % parts;
-        const int64_t from = part * block.length / parts, to = (part + 1) * block.length / parts;
-        const int64_t row = block.inner * itemsize;
-        std::memset(data_of(whole) + at * slice + from * row, 0, (to - from) * row);
-        add(data_of(source) + at * count * row, places, count, block.inner, from, to,
-            data_of(whole) + at * slice);
-      }
-    });
-  }
-  return contiguous_as(whole.array(), storage.typenum);
+// The slices of x at the indices along an axis, both of which have been read.
+bool plan_slices(int axis, ReadProblem& problem, Call& call) {
+  Shape shape;
+  if (!taken_shape(problem.x.shape, axis, problem.indices.shape, shape)) return false;
+  problem.block = block_of(problem.x.shape, axis);
+  call.add_fresh(problem.x.dtype, shape);
+  call.nanoseconds = nanoseconds_of(problem, shape.size());
+  call.depends_on_values = true;
+  return true;
 }
 
 // x, indices, axis (None for take: of all elements)
 template <bool kSelect>
-PyObject* call_take(const void*, PyObject* const* arguments, Py_ssize_t count) {
-  if (count != 3 || !is_movable_array(arguments[0]) || !is_index_array(arguments[1])) {
-    return not_implemented();
+bool plan_take(const void*, PyObject* const* arguments, Py_ssize_t count, Plan& plan) {
+  ReadProblem& problem = plan.call.solved_by<run_take>();
+  if (count != 3 || !add_movable(arguments[0], plan, problem.x) ||
+      !add_indices(arguments[1], plan, problem.indices) ||
+      (kSelect && problem.indices.ndim() != 1)) {
+    return false;
   }
-  PyArrayObject *x = as_array(arguments[0]), *indices = as_array(arguments[1]);
-  if (kSelect && PyArray_NDIM(indices) != 1) return not_implemented();
   if (!kSelect && arguments[2] == Py_None) {
-    Reference whole(contiguous(x));
-    Reference flat(whole ? PyArray_Ravel(whole.array(), NPY_CORDER) : nullptr);
-    return flat ? take(flat.array(), indices, 0) : nullptr;
+    problem.block = {1, problem.x.size, 1};
+    plan.call.add_fresh(problem.x.dtype, problem.indices.shape);
+    plan.call.nanoseconds = nanoseconds_of(problem, problem.indices.size);
+    plan.call.depends_on_values = true;
+    return true;
   }
   int axis;
-  if (!read_axis(arguments[2], PyArray_NDIM(x), axis)) return not_implemented();
-  return take(x, indices, axis);
+  return read_axis(arguments[2], problem.x.ndim(), axis) && plan_slices(axis, problem, plan.call);
+}
+
+// x, indices, axis
+bool plan_gather(const void*, PyObject* const* arguments, Py_ssize_t count, Plan& plan) {
+  ReadProblem& problem = plan.call.solved_by<run_gather>();
+  int axis;
+  if (count != 3 || !add_movable(arguments[0], plan, problem.x) ||
+      !add_indices(arguments[1], plan, problem.indices) ||
+      !read_axis(arguments[2], problem.x.ndim(), axis) ||
+      !agree_but_for(axis, problem.indices.shape, problem.x.shape)) {
+    return false;
+  }
+  problem.block = block_of(problem.x.shape, axis);
+  plan.call.add_fresh(problem.x.dtype, problem.indices.shape);
+  plan.call.nanoseconds = nanoseconds_of(problem, problem.indices.size);
+  plan.call.depends_on_values = true;
+  return true;
+}
+
+// What is added to an array of this shape, whose updates and indices have been read.
+bool plan_sums(const Shape& shape, int axis, AddProblem& problem, Call& call) {
+  if (!find_storage(problem.updates.dtype, problem.storage)) return false;
+  problem.block = block_of(shape, axis);
+  problem.size = shape.size();
+  call.add_fresh(problem.updates.dtype, shape);
+  call.nanoseconds = nanoseconds_of(problem);
+  call.depends_on_values = true;
+  return true;
+}
+
+// The rule of plan_slices.
+bool plan_slice_sums(const Shape& shape, int axis, AddProblem& problem, Call& call) {
+  Shape expected;
+  return taken_shape(shape, axis, problem.indices.shape, expected) &&
+         expected == problem.updates.shape && plan_sums(shape, axis, problem, call);
 }
 
 // grad_output, x_shape, indices, axis
 template <bool kSelect>
-PyObject* call_take_rule(const void*, PyObject* const* arguments, Py_ssize_t count) {
-  npy_intp shape[kMaxDimensions];
-  int ndim, axis;
-  if (count != 4 || !is_plain_array(arguments[0]) || !read_sizes(arguments[1], shape, ndim) ||
-      std::any_of(shape, shape + ndim, [](npy_intp size) { return size < 0; }) ||
-      !is_index_array(arguments[2]) || !read_axis(arguments[3], ndim, axis) ||
-      (kSelect && PyArray_NDIM(as_array(arguments[2])) != 1)) {
-    return not_implemented();
-  }
-  return add_slices(as_array(arguments[0]), ndim, shape, as_array(arguments[2]), axis);
+bool plan_take_rule(const void*, PyObject* const* arguments, Py_ssize_t count, Plan& plan) {
+  AddProblem& problem = plan.call.solved_by<run_add_slices>();
+  Shape shape;
+  int axis;
+  return count == 4 && add_array(arguments[0], plan, problem.updates) &&
+         read_result_shape(arguments[1], shape) &&
+         add_indices(arguments[2], plan, problem.indices) &&
+         read_axis(arguments[3], shape.ndim, axis) && !(kSelect && problem.indices.ndim() != 1) &&
+         plan_slice_sums(shape, axis, problem, plan.call);
+}
+
+// grad_output, x_shape, indices, axis
+bool plan_gather_rule(const void*, PyObject* const* arguments, Py_ssize_t count, Plan& plan) {
+  AddProblem& problem = plan.call.solved_by<run_add_elements>();
+  Shape shape;
+  int axis;
+  return count == 4 && add_array(arguments[0], plan, problem.updates) &&
+         read_result_shape(arguments[1], shape) &&
+         add_indices(arguments[2], plan, problem.indices) &&
+         read_axis(arguments[3], shape.ndim, axis) &&
+         problem.updates.shape == problem.indices.shape &&
+         agree_but_for(axis, problem.indices.shape, shape) &&
+         plan_sums(shape, axis, problem, plan.call);
+}
+
+// x, indices, updates, axis
+bool plan_scatter_add(const void*, PyObject* const* arguments, Py_ssize_t count, Plan& plan) {
+  AddProblem& problem = plan.call.solved_by<run_add_elements>();
+  problem.to_zeros = false;
+  int axis;
+  return count == 4 && add_array(arguments[2], plan, problem.updates) &&
+         add_indices(arguments[1], plan, problem.indices) &&
+         add_array(arguments[0], plan, problem.x) && problem.x.dtype == problem.updates.dtype &&
+         read_axis(arguments[3], problem.x.ndim(), axis) &&
+         problem.updates.shape == problem.indices.shape &&
+         agree_but_for(axis, problem.indices.shape, problem.x.shape) &&
+         plan_sums(problem.x.shape, axis, problem, plan.call);
 }
 
 // The array behind an index that is one array of integers; null for any other index. Borrowed.
 PyArrayObject* array_index(PyObject* index) {
   PyObject* object = is_tensor(index) ? as_tensor(index)->array : index;
-  return is_index_array(object) && PyArray_NDIM(as_array(object)) > 0 ? as_array(object) : nullptr;
+  if (!is_plain_array(object)) return nullptr;
+  PyArrayObject* array = reinterpret_cast<PyArrayObject*>(object);
+  return PyArray_NDIM(array) > 0 && is_index(dtype_of(PyArray_TYPE(array))) ? array : nullptr;
 }
 
-bool is_view_item(PyObject* item) {
-  return PyLong_CheckExact(item) || item == Py_None || item == Py_Ellipsis || PySlice_Check(item);
-}
-
-// An index of ints, slices, None and one ..., with a ... at its end if it has none, so that what it
-// selects is always a view. A new tuple, or null without an error for any other index.
-PyObject* view_index(PyObject* index) {
-  const bool several = PyTuple_CheckExact(index);
-  const Py_ssize_t given = several ? PyTuple_GET_SIZE(index) : 1;
-  Reference items(PyTuple_New(given + 1));
-  if (!items) return nullptr;
-  int dots = 0;
-  for (Py_ssize_t i = 0; i < given; ++i) {
-    PyObject* item = several ? PyTuple_GET_ITEM(index, i) : index;
-    if (!is_view_item(item)) return nullptr;
-    dots += item == Py_Ellipsis;
-    PyTuple_SET_ITEM(items.get(), i, Py_NewRef(item));
-  }
-  if (dots == 1) return PyTuple_GetSlice(items.get(), 0, given);
-  if (dots > 1) return nullptr;
-  PyTuple_SET_ITEM(items.get(), given, Py_NewRef(Py_Ellipsis));
-  return items.release();
-}
-
-// The view of x at an index; NotImplemented where NumPy has an error, which Python explains better.
-PyObject* view_at(PyObject* x, PyObject* index) {
-  Reference items(view_index(index));
-  Reference view(items ? PyObject_GetItem(x, items.get()) : nullptr);
-  if (view && PyArray_CheckExact(view.get())) return view.release();
-  if (!PyErr_ExceptionMatches(PyExc_MemoryError)) PyErr_Clear();
-  return not_implemented();
+// Adds such an array, which is held: the tensor it came from may get another one meanwhile.
+void add_array_index(PyArrayObject* array, Plan& plan, Layout& layout) {
+  PyObject* object = reinterpret_cast<PyObject*>(array);
+  plan.hold(Py_NewRef(object));
+  plan.add(object, layout);
 }
 
 // x, index
-PyObject* call_getitem(const void*, PyObject* const* arguments, Py_ssize_t count) {
-  if (count != 2 || !is_movable_array(arguments[0])) return not_implemented();
-  PyArrayObject* indices = array_index(arguments[1]);
-  if (indices == nullptr) return view_at(arguments[0], arguments[1]);
-  if (PyArray_NDIM(as_array(arguments[0])) == 0) return not_implemented();
-  return take(as_array(arguments[0]), indices, 0);
+bool plan_getitem(const void*, PyObject* const* arguments, Py_ssize_t count, Plan& plan) {
+  ReadProblem& problem = plan.call.solved_by<run_take>();
+  if (count != 2 || !add_movable(arguments[0], plan, problem.x)) return false;
+  if (PyArrayObject* indices = array_index(arguments[1])) {
+    add_array_index(indices, plan, problem.indices);
+    return problem.x.ndim() > 0 && plan_slices(0, problem, plan.call);
+  }
+  plan.call.computes_nothing();
+  Output& view = plan.call.add_view(0, true);
+  view.dtype = problem.x.dtype;
+  return read_view_index(arguments[1], problem.x, view.shape, view.strides, view.offset);
 }
 
-// Whether there can be an array of this shape at all; Python says what is wrong with it.
-bool fits_memory(const npy_intp* shape, int ndim) {
-  npy_intp bytes = sizeof(double);
-  return std::all_of(shape, shape + ndim, [&](npy_intp size) {
-    return size == 0 || !__builtin_mul_overflow(bytes, size, &bytes);
-  });
+// x, shape, index: what a view shows of zeros is set to x.
+bool plan_part(PyObject* const* arguments, const Shape& shape, Plan& plan) {
+  PlaceProblem& problem = plan.call.solved_by<run_place>();
+  Storage storage;
+  if (!add_array(arguments[0], plan, problem.x) || !find_storage(problem.x.dtype, storage)) {
+    return false;
+  }
+  const Layout whole = contiguous_layout(problem.x.dtype, shape);
+  Layout& part = problem.part;
+  if (!read_view_index(arguments[2], whole, part.shape, part.strides, problem.offset) ||
+      !(part.shape == problem.x.shape)) {
+    return false;
+  }
+  part.dtype = whole.dtype;
+  part.itemsize = whole.itemsize;
+  part.size = problem.x.size;
+  problem.bytes = whole.size * whole.itemsize;
+  plan.call.add_fresh(whole.dtype, shape);
+  plan.call.nanoseconds = problem.bytes / 16 + nanoseconds_of_copy(problem.x);
+  return true;
 }
 
 // x, shape, index: for place, and for the rule of getitem, which is the same.
-PyObject* call_place(const void*, PyObject* const* arguments, Py_ssize_t count) {
-  npy_intp shape[kMaxDimensions];
-  int ndim;
-  Storage storage;
-  if (count != 3 || !is_plain_array(arguments[0]) || !read_sizes(arguments[1], shape, ndim) ||
-      std::any_of(shape, shape + ndim, [](npy_intp size) { return size < 0; })) {
-    return not_implemented();
-  }
-  PyArrayObject* x = as_array(arguments[0]);
-  if (!find_storage(PyArray_TYPE(x), storage)) return not_implemented();
+bool plan_place(const void*, PyObject* const* arguments, Py_ssize_t count, Plan& plan) {
+  Shape shape;
+  if (count != 3 || !read_result_shape(arguments[1], shape)) return false;
   PyArrayObject* indices = array_index(arguments[2]);
-  if (indices != nullptr) {
-    return ndim == 0 ? not_implemented() : add_slices(x, ndim, shape, indices, 0);
-  }
-  if (!fits_memory(shape, ndim)) return not_implemented();
-  Reference whole(new_array(storage.typenum, ndim, shape));
-  if (!whole) return nullptr;
-  Reference part(view_at(whole.get(), arguments[2]));
-  if (!part || part.get() == Py_NotImplemented) return part.release();
-  if (PyArray_NDIM(part.array()) != PyArray_NDIM(x) ||
-      !PyArray_CompareLists(PyArray_DIMS(part.array()), PyArray_DIMS(x), PyArray_NDIM(x))) {
-    return not_implemented();
-  }
-  std::memset(data_of(whole), 0, PyArray_NBYTES(whole.array()));
-  const int copied = taking_lock([&] { return PyArray_CopyInto(part.array(), x); });
-  if (copied < 0) return nullptr;
-  return whole.release();
+  if (indices == nullptr) return plan_part(arguments, shape, plan);
+  AddProblem& problem = plan.call.solved_by<run_add_slices>();
+  if (shape.ndim == 0 || !add_array(arguments[0], plan, problem.updates)) return false;
+  add_array_index(indices, plan, problem.indices);
+  return plan_slice_sums(shape, 0, problem, plan.call);
 }
 
 }  // namespace
 
-bool is_index_array(PyObject* object) {
-  return is_plain_array(object) && resolver(PyArray_TYPE(as_array(object))) != nullptr;
-}
-
-PyObject* positions_of(PyArrayObject* indices, int64_t size) {
-  Reference source(contiguous(indices));
-  if (!source) return nullptr;
-  const npy_intp count = PyArray_SIZE(source.array());
-  Reference result(new_array(NPY_INT64, 1, &count));
-  if (!result) return nullptr;
-  const Resolve run = resolver(PyArray_TYPE(source.array()));
-  const void* data = data_of(source);
-  int64_t* target = reinterpret_cast<int64_t*>(data_of(result));
-  std::atomic<bool> inside = true;
-  {
-    const Cut pieces = cut(count, Cost::medium);
-    Unlocked unlocked(pieces.nanoseconds);
-    parallel_chunks(pieces, [&](int64_t begin, int64_t end) {
-      if (!run(data, begin, end, size, target)) inside = false;
-    });
-  }
-  return inside ? result.release() : not_implemented();
-}
-
 bool add_index_kernels(PyObject* kernels_by_name) {
-  return add_kernel(kernels_by_name, "take", call_take<false>, nullptr) &&
-         add_kernel(kernels_by_name, "take_backward", call_take_rule<false>, nullptr) &&
-         add_kernel(kernels_by_name, "index_select", call_take<true>, nullptr) &&
-         add_kernel(kernels_by_name, "index_select_backward", call_take_rule<true>, nullptr) &&
-         add_kernel(kernels_by_name, "getitem", call_getitem, nullptr) &&
-         add_kernel(kernels_by_name, "getitem_backward", call_place, nullptr) &&
-         add_kernel(kernels_by_name, "place", call_place, nullptr);
+  return add_kernel(kernels_by_name, "take", plan_take<false>, nullptr) &&
+         add_kernel(kernels_by_name, "take_backward", plan_take_rule<false>, nullptr) &&
+         add_kernel(kernels_by_name, "index_select", plan_take<true>, nullptr) &&
+         add_kernel(kernels_by_name, "index_select_backward", plan_take_rule<true>, nullptr) &&
+         add_kernel(kernels_by_name, "gather", plan_gather, nullptr) &&
+         add_kernel(kernels_by_name, "gather_backward", plan_gather_rule, nullptr) &&
+         add_kernel(kernels_by_name, "scatter_add", plan_scatter_add, nullptr) &&
+         add_kernel(kernels_by_name, "getitem", plan_getitem, nullptr) &&
+         add_kernel(kernels_by_name, "getitem_backward", plan_place, nullptr) &&
+         add_kernel(kernels_by_name, "place", plan_place, nullptr);
 }
 
 }  // namespace extensor

@@ -1,114 +1,104 @@
+// concatenate and stack.
+#include "../drivers/joining.h"
+
 #include <algorithm>
 
+#include "../drivers/copying.h"
 #include "arguments.h"
 #include "families.h"
 #include "kernel.h"
-#include "legacy_copying.h"
-#include "legacy_operands.h"
+#include "operands.h"
 
 namespace extensor {
 namespace {
 
-PyArrayObject* array_at(PyObject* sequence, Py_ssize_t i) {
-  return reinterpret_cast<PyArrayObject*>(PySequence_Fast_GET_ITEM(sequence, i));
-}
-
-// A list or tuple of arrays of one type and rank that kernels can move.
-bool is_joinable(PyObject* object) {
-  if (!(PyTuple_CheckExact(object) || PyList_CheckExact(object))) return false;
-  const Py_ssize_t count = PySequence_Fast_GET_SIZE(object);
-  for (Py_ssize_t i = 0; i < count; ++i) {
-    if (!is_movable_array(PySequence_Fast_GET_ITEM(object, i)) ||
-        PyArray_TYPE(array_at(object, i)) != PyArray_TYPE(array_at(object, 0)) ||
-        PyArray_NDIM(array_at(object, i)) != PyArray_NDIM(array_at(object, 0))) {
-      return false;
-    }
+// The arrays to join, a tuple of at least one; null for anything else. A list may be changed
+// meanwhile by another thread.
+PyObject* read_arrays(PyObject* object, Plan& plan) {
+  if (PyList_CheckExact(object)) {
+    object = PyList_AsTuple(object);
+    if (object == nullptr) return nullptr;
+    plan.hold(object);
   }
-  return count > 0;
+  return PyTuple_CheckExact(object) && PyTuple_GET_SIZE(object) > 0 ? object : nullptr;
 }
 
-// Copies the arrays one after another along an axis of `whole`, each shown with the axes it has
-// there.
-void fill(const PyObject* arrays, PyArrayObject* whole, int axis, bool stacked) {
-  PyObject* const sequence = const_cast<PyObject*>(arrays);
-  ArrayView target;
-  fill_view(whole, target);
-  for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(sequence); ++i) {
-    ArrayView source;
-    fill_view(array_at(sequence, i), source);
-    if (stacked) {
-      std::copy_backward(source.shape + axis, source.shape + source.ndim,
-                         source.shape + source.ndim + 1);
-      std::copy_backward(source.strides + axis, source.strides + source.ndim,
-                         source.strides + source.ndim + 1);
-      source.shape[axis] = 1;
-      ++source.ndim;
-    }
-    target.shape[axis] = source.shape[axis];
-    target.size = source.size;
-    copy_elements(source, target);
-    target.data += source.shape[axis] * target.strides[axis];
-  }
+// Shows an array with an axis more, of length 1.
+void add_axis(int axis, Layout& x) {
+  const int ndim = x.shape.ndim++;
+  int64_t* const lengths = x.shape.lengths;
+  std::copy_backward(lengths + axis, lengths + ndim, lengths + ndim + 1);
+  std::copy_backward(x.strides + axis, x.strides + ndim, x.strides + ndim + 1);
+  lengths[axis] = 1;
+  x.strides[axis] = x.itemsize;
 }
 
-// Whether all arrays but for one axis have the shape of the first.
-bool agree_but_for(PyObject* arrays, int axis) {
-  for (Py_ssize_t i = 1; i < PySequence_Fast_GET_SIZE(arrays); ++i) {
-    for (int other = 0; other < PyArray_NDIM(array_at(arrays, 0)); ++other) {
-      if (other != axis &&
-          PyArray_DIM(array_at(arrays, i), other) != PyArray_DIM(array_at(arrays, 0), other)) {
-        return false;
-      }
-    }
+// Whether two shapes of as many axes agree but for one of them.
+bool agree_but_for(int axis, const Shape& a, const Shape& b) {
+  for (int other = 0; other < a.ndim; ++other) {
+    if (other != axis && a.lengths[other] != b.lengths[other]) return false;
   }
   return true;
 }
 
-// arrays, axis
-PyObject* call_concatenate(const void*, PyObject* const* arguments, Py_ssize_t count) {
-  int axis;
-  if (count != 2 || !is_joinable(arguments[0])) return not_implemented();
-  PyArrayObject* const first = array_at(arguments[0], 0);
-  const int ndim = PyArray_NDIM(first);
-  if (!read_axis(arguments[1], ndim, axis) || !agree_but_for(arguments[0], axis)) {
-    return not_implemented();
+// Adds the arrays, with what the problem knows of each in `inputs`, and describes the result.
+bool plan_inputs(PyObject* arrays, bool stacked, int ndim, int axis, Joining& problem,
+                 int64_t* inputs, Plan& plan) {
+  problem.count = static_cast<int>(PyTuple_GET_SIZE(arrays));
+  problem.axis = axis;
+  DType dtype = DType::other;
+  Shape shape;
+  Layout x;
+  for (int i = 0; i < problem.count; ++i) {
+    if (!add_array(PyTuple_GET_ITEM(arrays, i), plan, x) || !is_movable(x.dtype) ||
+        x.ndim() + stacked != ndim) {
+      return false;
+    }
+    if (stacked) add_axis(axis, x);
+    if (i == 0) {
+      dtype = x.dtype;
+      shape.ndim = ndim;
+      std::copy_n(x.shape.lengths, ndim, shape.lengths);
+      shape.lengths[axis] = 0;
+    }
+    if (x.dtype != dtype || !agree_but_for(axis, x.shape, shape) ||
+        __builtin_add_overflow(shape.lengths[axis], x.length(axis), &shape.lengths[axis])) {
+      return false;
+    }
+    *inputs++ = x.length(axis);
+    inputs = std::copy_n(x.strides, ndim, inputs);
   }
-  npy_intp shape[kMaxDimensions];
-  std::copy_n(PyArray_DIMS(first), ndim, shape);
-  shape[axis] = 0;
-  for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(arguments[0]); ++i) {
-    const npy_intp length = PyArray_DIM(array_at(arguments[0], i), axis);
-    if (__builtin_add_overflow(shape[axis], length, &shape[axis])) return not_implemented();
-  }
-  Reference result(new_array(PyArray_DESCR(first), ndim, shape));
-  if (result) fill(arguments[0], result.array(), axis, false);
-  return result.release();
+  if (!fits_memory(shape)) return false;
+  copy_layout(contiguous_layout(dtype, shape), problem.whole);
+  plan.call.add_fresh(dtype, shape);
+  plan.call.nanoseconds = nanoseconds_of_copy(problem.whole);
+  return true;
 }
 
 // arrays, axis
-PyObject* call_stack(const void*, PyObject* const* arguments, Py_ssize_t count) {
+template <bool kStacked>
+bool plan_join(const void*, PyObject* const* arguments, Py_ssize_t count, Plan& plan) {
+  PyObject* arrays = count == 2 ? read_arrays(arguments[0], plan) : nullptr;
+  if (arrays == nullptr || !is_plain_array(PyTuple_GET_ITEM(arrays, 0))) return false;
+  const PyArrayObject* first = reinterpret_cast<PyArrayObject*>(PyTuple_GET_ITEM(arrays, 0));
+  const int ndim = PyArray_NDIM(first) + kStacked;
   int axis;
-  if (count != 2 || !is_joinable(arguments[0])) return not_implemented();
-  PyArrayObject* const first = array_at(arguments[0], 0);
-  const int ndim = PyArray_NDIM(first) + 1;
-  if (ndim > kMaxDimensions || !read_axis(arguments[1], ndim, axis) ||
-      !agree_but_for(arguments[0], -1)) {
-    return not_implemented();
+  if (ndim > kMaxDimensions || !read_axis(arguments[1], ndim, axis)) return false;
+  const int64_t numbers = PyTuple_GET_SIZE(arrays) * (ndim + 1);
+  if (numbers <= JoinProblem::kRoom) {
+    JoinProblem& problem = plan.call.solved_by<run_join>();
+    return plan_inputs(arrays, kStacked, ndim, axis, problem, problem.inputs, plan);
   }
-  npy_intp shape[kMaxDimensions];
-  std::copy_n(PyArray_DIMS(first), axis, shape);
-  shape[axis] = PySequence_Fast_GET_SIZE(arguments[0]);
-  std::copy(PyArray_DIMS(first) + axis, PyArray_DIMS(first) + ndim - 1, shape + axis + 1);
-  Reference result(new_array(PyArray_DESCR(first), ndim, shape));
-  if (result) fill(arguments[0], result.array(), axis, true);
-  return result.release();
+  LongJoinProblem& problem = plan.call.solved_by_shared<run_long_join>();
+  problem.inputs.resize(numbers);
+  return plan_inputs(arrays, kStacked, ndim, axis, problem, problem.inputs.data(), plan);
 }
 
 }  // namespace
 
 bool add_joining_kernels(PyObject* kernels_by_name) {
-  return add_kernel(kernels_by_name, "concatenate", call_concatenate, nullptr) &&
-         add_kernel(kernels_by_name, "stack", call_stack, nullptr);
+  return add_kernel(kernels_by_name, "concatenate", plan_join<false>, nullptr) &&
+         add_kernel(kernels_by_name, "stack", plan_join<true>, nullptr);
 }
 
 }  // namespace extensor

@@ -10,7 +10,6 @@
 #include "computation.h"
 #include "dispatch.h"
 #include "families.h"
-#include "indexing.h"
 #include "kernel.h"
 #include "planned.h"
 #include "record.h"
@@ -146,19 +145,6 @@ bool check_environment() {
   return true;
 }
 
-// Each family adds its kernels by name, in any order.
-bool (*const kFamilies[])(PyObject* kernels_by_name) = {
-    add_elementwise_kernels, add_reduction_kernels,     add_matrix_kernels,
-    add_softmax_kernels,     add_cross_entropy_kernels, add_view_kernels,
-    add_random_kernels,      add_optimizer_kernels,     add_copy_kernels,
-    add_extreme_kernels,     add_loss_kernels,          add_selection_kernels,
-    add_index_kernels,       add_gather_kernels,        add_convolution_kernels,
-    add_pooling_kernels,     add_rnn_kernels,           add_lstm_kernels,
-    add_gru_kernels,         add_attention_kernels,     add_normalization_kernels,
-    add_joining_kernels,     add_statistics_kernels,    add_arranged_kernels,
-    add_cumulative_kernels,
-};
-
 bool fill(PyObject* module) {
   Reference by_name(PyDict_New());
   if (!by_name || !add_tensor_types(module) || !add_dispatcher_type(module) ||
@@ -167,10 +153,8 @@ bool fill(PyObject* module) {
       !add_recording(module) || !add_binding(module)) {
     return false;
   }
-  for (const auto add_family : kFamilies) {
-    if (!add_family(by_name.get())) return false;
-  }
-  return PyModule_AddObjectRef(module, "kernels", by_name.get()) == 0 &&
+  return add_kernels(by_name.get()) &&
+         PyModule_AddObjectRef(module, "kernels", by_name.get()) == 0 &&
          PyModule_AddStringConstant(module, "instruction_set",
                                     instruction_set_name(choose_instruction_set().value)) == 0;
 }

@@ -1,5 +1,7 @@
-// sum, mean, prod and extremes along axes, and sums that undo broadcasting.
+// sum, mean, prod and extremes along axes, rules of some, and sums that undo broadcasting.
 #include "../drivers/reduction.h"
+
+#include <algorithm>
 
 #include "arguments.h"
 #include "axis_rule.h"
@@ -51,6 +53,47 @@ bool plan_product_rule(const void*, PyObject* const* arguments, Py_ssize_t count
   return true;
 }
 
+// grad_output, input_shape, axis, keepdims: the gradient of a reduction seen in its input's shape.
+// The mean's is divided by the number of elements first.
+template <bool kMean>
+bool plan_sum_rule(const void*, PyObject* const* arguments, Py_ssize_t count, Plan& plan) {
+  Layout gradient;
+  Shape shape;
+  Storage storage;
+  bool reduced[kMaxDimensions];
+  int64_t strides[kMaxDimensions], divisor = 1;
+  if (count != 4 || !add_array(arguments[0], plan, gradient) || !PyBool_Check(arguments[3]) ||
+      !find_storage(gradient.dtype, storage) || !read_shape(arguments[1], shape) ||
+      !read_axes(arguments[2], shape.ndim, reduced)) {
+    return false;
+  }
+  const bool keepdims = arguments[3] == Py_True;
+  int place = 0;
+  for (int axis = 0; axis < shape.ndim; ++axis) {
+    const int64_t length = shape.lengths[axis];
+    strides[axis] = 0;
+    if (reduced[axis] && __builtin_mul_overflow(divisor, length, &divisor)) return false;
+    if (reduced[axis] && !keepdims) continue;
+    const int64_t expected = reduced[axis] ? 1 : length;
+    if (place >= gradient.ndim() || gradient.length(place) != expected) return false;
+    if (!reduced[axis]) strides[axis] = gradient.strides[place];
+    ++place;
+  }
+  if (place != gradient.ndim()) return false;
+  if (kMean) {
+    if (divisor == 0 || storage.half != nullptr || !gradient.c_contiguous) return false;
+    plan.call.solved_by<run_mean_rule>() = {storage.element, gradient.size, divisor};
+    plan.call.add_fresh(gradient.dtype, gradient.shape).returned = false;
+    plan.call.nanoseconds = gradient.size;
+  }
+  Output& view = plan.call.add_view(kMean ? ~0 : 0, false);
+  view.dtype = gradient.dtype;
+  view.shape.ndim = shape.ndim;
+  std::copy_n(shape.lengths, shape.ndim, view.shape.lengths);
+  std::copy_n(strides, shape.ndim, view.strides);
+  return true;
+}
+
 // x, shape
 bool plan_reduce_to_shape(const void*, PyObject* const* arguments, Py_ssize_t count, Plan& plan) {
   ReductionProblem& problem = plan.call.solved_by<run_reduction_call>();
@@ -93,6 +136,8 @@ bool add_reduction_kernels(PyObject* kernels_by_name) {
     if (!add_kernel(kernels_by_name, kernel.name, plan_axis_reduction, &kernel)) return false;
   }
   return add_kernel(kernels_by_name, "reduce_to_shape", plan_reduce_to_shape, nullptr) &&
+         add_kernel(kernels_by_name, "sum_backward", plan_sum_rule<false>, nullptr) &&
+         add_kernel(kernels_by_name, "mean_backward", plan_sum_rule<true>, nullptr) &&
          add_kernel(kernels_by_name, "prod_backward", plan_product_rule, nullptr);
 }
 
