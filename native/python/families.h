@@ -6,7 +6,7 @@
 
 namespace extensor {
 
-bool add_arranged_kernels(PyObject* kernels);
+bool add_activation_kernels(PyObject* kernels);
 bool add_attention_kernels(PyObject* kernels);
 bool add_convolution_kernels(PyObject* kernels);
 bool add_copy_kernels(PyObject* kernels);
@@ -17,6 +17,7 @@ bool add_gather_kernels(PyObject* kernels);
 bool add_gru_kernels(PyObject* kernels);
 bool add_index_kernels(PyObject* kernels);
 bool add_joining_kernels(PyObject* kernels);
+bool add_logsumexp_kernels(PyObject* kernels);
 bool add_loss_kernels(PyObject* kernels);
 bool add_lstm_kernels(PyObject* kernels);
 bool add_matrix_kernels(PyObject* kernels);

@@ -153,7 +153,8 @@ bool (*const kFamilies[])(PyObject* kernels_by_name) = {
     add_index_kernels,       add_gather_kernels,        add_convolution_kernels,
     add_pooling_kernels,     add_rnn_kernels,           add_lstm_kernels,
     add_gru_kernels,         add_attention_kernels,     add_normalization_kernels,
-    add_joining_kernels,     add_moment_kernels,        add_arranged_kernels,
+    add_joining_kernels,     add_moment_kernels,        add_activation_kernels,
+    add_logsumexp_kernels,
 };
 
 bool fill(PyObject* module) {
