@@ -154,7 +154,7 @@ bool (*const kFamilies[])(PyObject* kernels_by_name) = {
     add_pooling_kernels,     add_rnn_kernels,           add_lstm_kernels,
     add_gru_kernels,         add_attention_kernels,     add_normalization_kernels,
     add_joining_kernels,     add_moment_kernels,        add_activation_kernels,
-    add_logsumexp_kernels,
+    add_dropout_kernels,     add_logic_kernels,         add_logsumexp_kernels,
 };
 
 bool fill(PyObject* module) {
