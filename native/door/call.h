@@ -102,6 +102,7 @@ class Call {
 
   int output_count() const { return output_count_; }
   const Output& output(int i) const { return outputs_[i]; }
+  Output& output(int i) { return outputs_[i]; }
 
   void run(const Buffers& buffers) const {
     if (run_ != nullptr) run_(shared_ == nullptr ? problem_ : shared_.get(), buffers);

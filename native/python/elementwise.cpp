@@ -22,8 +22,8 @@ bool have_one_shape(const Operands& operands) {
 // Inputs, then parameters. A rule's inputs must have one shape: a grad_output that merely
 // broadcasts is wrong.
 template <bool kRule>
-bool plan_elementwise(const void* definition, PyObject* const* arguments, Py_ssize_t count,
-                      Plan& plan) {
+bool plan_from_table(const void* definition, PyObject* const* arguments, Py_ssize_t count,
+                     Plan& plan) {
   const Elementwise& kernel = *static_cast<const Elementwise*>(definition);
   Operands operands;
   if (count != kernel.inputs + kernel.parameters ||
@@ -105,6 +105,11 @@ bool plan_shape_rule(const void* definition, PyObject* const* arguments, Py_ssiz
 
 }  // namespace
 
+bool plan_elementwise(const Elementwise& kernel, PyObject* const* arguments, Py_ssize_t count,
+                      Plan& plan) {
+  return plan_from_table<false>(&kernel, arguments, count, plan);
+}
+
 bool plan_binary_rule(const BinaryRule& rule, const Operands& operands, int parameters,
                       PyObject* needs, Plan& plan) {
   const Shape &a = operands.layouts[1].shape, &b = operands.layouts[2].shape;
@@ -150,8 +155,8 @@ bool add_elementwise_kernels(PyObject* kernels_by_name) {
   for (std::span<const Elementwise> family : kernels().elementwise) {
     for (const Elementwise& kernel : family) {
       const PlanFunction plan = std::string_view(kernel.name).ends_with("_backward")
-                                    ? plan_elementwise<true>
-                                    : plan_elementwise<false>;
+                                    ? plan_from_table<true>
+                                    : plan_from_table<false>;
       if (!add_kernel(kernels_by_name, kernel.name, plan, &kernel)) return false;
     }
   }

@@ -10,18 +10,20 @@ namespace extensor {
 bool add_kernels(PyObject* kernels);
 
 // The same for one family.
-bool add_arranged_kernels(PyObject* kernels);
+bool add_activation_kernels(PyObject* kernels);
 bool add_attention_kernels(PyObject* kernels);
 bool add_broadcasting_kernels(PyObject* kernels);
 bool add_convolution_kernels(PyObject* kernels);
 bool add_copy_kernels(PyObject* kernels);
 bool add_cross_entropy_kernels(PyObject* kernels);
 bool add_cumulative_kernels(PyObject* kernels);
+bool add_dropout_kernels(PyObject* kernels);
 bool add_elementwise_kernels(PyObject* kernels);
 bool add_extreme_kernels(PyObject* kernels);
 bool add_gru_kernels(PyObject* kernels);
 bool add_index_kernels(PyObject* kernels);
 bool add_joining_kernels(PyObject* kernels);
+bool add_logic_kernels(PyObject* kernels);
 bool add_loss_kernels(PyObject* kernels);
 bool add_lstm_kernels(PyObject* kernels);
 bool add_matrix_kernels(PyObject* kernels);

@@ -81,6 +81,21 @@ bool read_operands(PyObject* const* arguments, int inputs, bool starts_with_bool
   return broadcast(shapes, array_count, operands.shape);
 }
 
+bool read_apart(PyObject* const* arguments, int count, Plan& plan, Operands& operands) {
+  operands.count = count;
+  operands.same_layout = false;
+  for (int i = 0; i < count; ++i) {
+    Layout& layout = operands.layouts[i];
+    operands.place[i] = plan.input_count();
+    if (!add_array(arguments[i], plan, layout) ||
+        (i > 0 && layout.dtype != operands.storage.dtype)) {
+      return false;
+    }
+    if (i == 0 && !find_storage(layout.dtype, operands.storage)) return false;
+  }
+  return true;
+}
+
 bool read_parameters(PyObject* const* arguments, int count, Plan& plan, int first_number) {
   for (int i = 0; i < count; ++i) {
     if (!read_number(arguments[i], plan.call.numbers[first_number + i])) return false;

@@ -20,6 +20,10 @@ bool read_number(PyObject* object, double& value);
 bool read_operands(PyObject* const* arguments, int inputs, bool starts_with_booleans, Plan& plan,
                    int first_number, Operands& operands);
 
+// Arrays alone, of one dtype, as operands whose shapes need not fit yet: the caller lays them out
+// and says which shape they have together.
+bool read_apart(PyObject* const* arguments, int count, Plan& plan, Operands& operands);
+
 // The parameters of a pass, as numbers of the plan from `first_number` on.
 bool read_parameters(PyObject* const* arguments, int count, Plan& plan, int first_number);
 
