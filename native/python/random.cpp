@@ -1,6 +1,5 @@
-#include <bit>
+#include "../drivers/random.h"
 
-#include "../kernels/tables.h"
 #include "families.h"
 #include "kernel.h"
 
@@ -15,55 +14,14 @@ bool read_word(PyObject* object, uint64_t& value) {
   return false;
 }
 
-// What every fill is told first: seed, stream, number of the first block, shape and dtype.
-struct Request {
-  static constexpr Py_ssize_t kArguments = 5;
-  RandomStream stream;
-  int ndim = 0;
-  npy_intp shape[kMaxDimensions];
-  int typenum = -1;
-
-  bool read(PyObject* const* arguments) {
-    if (!read_word(arguments[0], stream.seed) || !read_word(arguments[1], stream.stream) ||
-        !read_word(arguments[2], stream.block) || !PyTuple_CheckExact(arguments[3]) ||
-        PyTuple_GET_SIZE(arguments[3]) > kMaxDimensions || !PyArray_DescrCheck(arguments[4])) {
-      return false;
-    }
-    ndim = static_cast<int>(PyTuple_GET_SIZE(arguments[3]));
-    for (int axis = 0; axis < ndim; ++axis) {
-      uint64_t length;
-      if (!read_word(PyTuple_GET_ITEM(arguments[3], axis), length) || length > INT64_MAX) {
-        return false;
-      }
-      shape[axis] = static_cast<npy_intp>(length);
-    }
-    const PyArray_Descr* dtype = reinterpret_cast<PyArray_Descr*>(arguments[4]);
-    typenum = dtype->type_num;
-    return PyArray_ISNBO(dtype->byteorder);
+bool read_words(PyObject* const* arguments, int count, uint64_t* words) {
+  for (int i = 0; i < count; ++i) {
+    if (!read_word(arguments[i], words[i])) return false;
   }
-};
-
-// Makes the array and calls fill(stream, n, out) for each chunk of it. A chunk is a whole number of
-// blocks, so an element does not depend on how the work is cut.
-template <typename Fill>
-PyObject* filled(const Request& request, Cost cost, int64_t per_block, Fill fill) {
-  Reference result(new_array(request.typenum, request.ndim, request.shape));
-  if (!result) return nullptr;
-  char* out = PyArray_BYTES(result.array());
-  const int64_t itemsize = PyArray_ITEMSIZE(result.array());
-  const Cut work = cut(PyArray_SIZE(result.array()), cost);
-  {
-    Unlocked unlocked(work.nanoseconds);
-    parallel_chunks(work, [&](int64_t begin, int64_t end) {
-      RandomStream stream = request.stream;
-      stream.block += static_cast<uint64_t>(begin / per_block);
-      fill(stream, end - begin, out + begin * itemsize);
-    });
-  }
-  return result.release();
+  return true;
 }
 
-bool read_numbers(PyObject* const* arguments, int count, double* numbers) {
+bool read_floats(PyObject* const* arguments, int count, double* numbers) {
   for (int i = 0; i < count; ++i) {
     if (!PyFloat_CheckExact(arguments[i])) return false;
     numbers[i] = PyFloat_AS_DOUBLE(arguments[i]);
@@ -71,95 +29,89 @@ bool read_numbers(PyObject* const* arguments, int count, double* numbers) {
   return true;
 }
 
-// Which of the two floating types is asked for; false for every other.
-bool find_element(int typenum, Element& element) {
-  element = typenum == NPY_FLOAT64 ? Element::float64 : Element::float32;
-  return typenum == NPY_FLOAT64 || typenum == NPY_FLOAT32;
+// A shape and its number of elements; false for one that NumPy refuses, even if it is empty.
+bool read_lengths(PyObject* tuple, DType dtype, int64_t* lengths, int64_t& size) {
+  size = 1;
+  int64_t bytes = size_of(dtype);
+  for (Py_ssize_t axis = 0; axis < PyTuple_GET_SIZE(tuple); ++axis) {
+    uint64_t length;
+    if (!read_word(PyTuple_GET_ITEM(tuple, axis), length) || length > INT64_MAX) return false;
+    lengths[axis] = static_cast<int64_t>(length);
+    size *= lengths[axis];
+    if (lengths[axis] != 0 && __builtin_mul_overflow(bytes, lengths[axis], &bytes)) return false;
+  }
+  return true;
 }
 
-int64_t per_block(Element element) { return element == Element::float64 ? 2 : 4; }
+// What every fill is told first: seed, stream, number of the first block, shape and dtype.
+constexpr Py_ssize_t kCommonArguments = 5;
+static_assert(kFirstOwnWord == 3);
 
-PyObject* call_bits(const void*, PyObject* const* arguments, Py_ssize_t count) {
-  Request request;
-  if (count != Request::kArguments || !request.read(arguments) || request.typenum != NPY_UINT32) {
-    return not_implemented();
+bool read_request(PyObject* const* arguments, Cost cost, Plan& plan, RandomProblem& problem) {
+  PyObject* shape = arguments[3];
+  if (!read_words(arguments, kFirstOwnWord, plan.call.words) || !PyTuple_CheckExact(shape) ||
+      PyTuple_GET_SIZE(shape) > kMaxDimensions || !PyArray_DescrCheck(arguments[4])) {
+    return false;
   }
-  return filled(request, Cost::light, 4, kernels().random.bits);
+  const PyArray_Descr* dtype = reinterpret_cast<PyArray_Descr*>(arguments[4]);
+  problem.dtype = dtype_of(dtype->type_num);
+  if (problem.dtype == DType::other) return false;
+  int64_t lengths[kMaxDimensions], size;
+  if (!PyArray_ISNBO(dtype->byteorder) || !read_lengths(shape, problem.dtype, lengths, size))
+    return false;
+  plan.call.add_fresh(problem.dtype, static_cast<int>(PyTuple_GET_SIZE(shape)), lengths);
+  new (&problem.work) Cut(cut(size, cost));  // in place: a copy would wait for its parts
+  plan.call.nanoseconds = problem.work.nanoseconds;
+  return true;
+}
+
+bool plan_bits(const void*, PyObject* const* arguments, Py_ssize_t count, Plan& plan) {
+  RandomProblem& problem = plan.call.solved_by<run_random_bits>();
+  return count == kCommonArguments && read_request(arguments, Cost::light, plan, problem) &&
+         problem.dtype == DType::uint32;
 }
 
 // low, scale, last
-PyObject* call_uniform(const void*, PyObject* const* arguments, Py_ssize_t count) {
-  Request request;
-  Element element;
-  double numbers[3];
-  if (count != Request::kArguments + 3 || !request.read(arguments) ||
-      !find_element(request.typenum, element) ||
-      !read_numbers(arguments + Request::kArguments, 3, numbers)) {
-    return not_implemented();
-  }
-  const auto fill = kernels().random.uniform[static_cast<int>(element)];
-  const UniformRange range = {numbers[0], numbers[1], numbers[2]};
-  return filled(request, Cost::medium, per_block(element),
-                [&](RandomStream stream, int64_t n, void* out) { fill(stream, n, out, range); });
+bool plan_uniform(const void*, PyObject* const* arguments, Py_ssize_t count, Plan& plan) {
+  RandomProblem& problem = plan.call.solved_by<run_random_uniform>();
+  return count == kCommonArguments + 3 && read_request(arguments, Cost::medium, plan, problem) &&
+         is_computed(problem.dtype) &&
+         read_floats(arguments + kCommonArguments, 3, plan.call.numbers);
 }
 
 // mean, deviation
-PyObject* call_normal(const void*, PyObject* const* arguments, Py_ssize_t count) {
-  Request request;
-  Element element;
-  double numbers[2];
-  if (count != Request::kArguments + 2 || !request.read(arguments) ||
-      !find_element(request.typenum, element) ||
-      !read_numbers(arguments + Request::kArguments, 2, numbers)) {
-    return not_implemented();
-  }
-  const auto fill = kernels().random.normal[static_cast<int>(element)];
-  return filled(request, Cost::heavy, per_block(element),
-                [&](RandomStream stream, int64_t n, void* out) {
-                  fill(stream, n, out, numbers[0], numbers[1]);
-                });
+bool plan_normal(const void*, PyObject* const* arguments, Py_ssize_t count, Plan& plan) {
+  RandomProblem& problem = plan.call.solved_by<run_random_normal>();
+  return count == kCommonArguments + 2 && read_request(arguments, Cost::heavy, plan, problem) &&
+         is_computed(problem.dtype) &&
+         read_floats(arguments + kCommonArguments, 2, plan.call.numbers);
 }
 
 // low, span; negative numbers as their remainder modulo 2^64
-PyObject* call_integers(const void*, PyObject* const* arguments, Py_ssize_t count) {
-  Request request;
-  uint64_t low, span;
-  if (count != Request::kArguments + 2 || !request.read(arguments) ||
-      !(PyTypeNum_ISINTEGER(request.typenum) || PyTypeNum_ISBOOL(request.typenum)) ||
-      !read_word(arguments[Request::kArguments], low) ||
-      !read_word(arguments[Request::kArguments + 1], span)) {
-    return not_implemented();
-  }
-  const auto itemsize = PyDataType_ELSIZE(reinterpret_cast<PyArray_Descr*>(arguments[4]));
-  const auto fill = kernels().random.integers[std::countr_zero(static_cast<size_t>(itemsize))];
-  return filled(request, Cost::medium, 2, [&](RandomStream stream, int64_t n, void* out) {
-    fill(stream, n, out, low, span);
-  });
+bool plan_integers(const void*, PyObject* const* arguments, Py_ssize_t count, Plan& plan) {
+  RandomProblem& problem = plan.call.solved_by<run_random_integers>();
+  return count == kCommonArguments + 2 && read_request(arguments, Cost::medium, plan, problem) &&
+         problem.dtype <= DType::uint64 &&
+         read_words(arguments + kCommonArguments, 2, plan.call.words + kFirstOwnWord);
 }
 
 // threshold
-PyObject* call_bernoulli(const void*, PyObject* const* arguments, Py_ssize_t count) {
-  Request request;
-  uint64_t threshold;
-  if (count != Request::kArguments + 1 || !request.read(arguments) ||
-      !(request.typenum == NPY_BOOL || request.typenum == NPY_FLOAT32) ||
-      !read_word(arguments[Request::kArguments], threshold) || threshold > uint64_t{1} << 32) {
-    return not_implemented();
-  }
-  const bool as_float = request.typenum == NPY_FLOAT32;
-  return filled(request, Cost::medium, 4, [&](RandomStream stream, int64_t n, void* out) {
-    kernels().random.bernoulli(stream, n, out, threshold, as_float);
-  });
+bool plan_bernoulli(const void*, PyObject* const* arguments, Py_ssize_t count, Plan& plan) {
+  RandomProblem& problem = plan.call.solved_by<run_random_bernoulli>();
+  uint64_t* own = plan.call.words + kFirstOwnWord;
+  return count == kCommonArguments + 1 && read_request(arguments, Cost::medium, plan, problem) &&
+         (problem.dtype == DType::boolean || problem.dtype == DType::float32) &&
+         read_word(arguments[kCommonArguments], *own) && *own <= uint64_t{1} << 32;
 }
 
 }  // namespace
 
 bool add_random_kernels(PyObject* kernels_by_name) {
-  return add_kernel(kernels_by_name, "random_bits", call_bits, nullptr) &&
-         add_kernel(kernels_by_name, "random_uniform", call_uniform, nullptr) &&
-         add_kernel(kernels_by_name, "random_normal", call_normal, nullptr) &&
-         add_kernel(kernels_by_name, "random_integers", call_integers, nullptr) &&
-         add_kernel(kernels_by_name, "random_bernoulli", call_bernoulli, nullptr);
+  return add_kernel(kernels_by_name, "random_bits", plan_bits, nullptr) &&
+         add_kernel(kernels_by_name, "random_uniform", plan_uniform, nullptr) &&
+         add_kernel(kernels_by_name, "random_normal", plan_normal, nullptr) &&
+         add_kernel(kernels_by_name, "random_integers", plan_integers, nullptr) &&
+         add_kernel(kernels_by_name, "random_bernoulli", plan_bernoulli, nullptr);
 }
 
 }  // namespace extensor
