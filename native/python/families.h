@@ -12,7 +12,6 @@ bool add_convolution_kernels(PyObject* kernels);
 bool add_copy_kernels(PyObject* kernels);
 bool add_cross_entropy_kernels(PyObject* kernels);
 bool add_elementwise_kernels(PyObject* kernels);
-bool add_extreme_kernels(PyObject* kernels);
 bool add_gather_kernels(PyObject* kernels);
 bool add_gru_kernels(PyObject* kernels);
 bool add_index_kernels(PyObject* kernels);
@@ -28,6 +27,7 @@ bool add_random_kernels(PyObject* kernels);
 bool add_reduction_kernels(PyObject* kernels);
 bool add_rnn_kernels(PyObject* kernels);
 bool add_row_kernels(PyObject* kernels);
+bool add_search_kernels(PyObject* kernels);
 bool add_selection_kernels(PyObject* kernels);
 bool add_view_kernels(PyObject* kernels);
 

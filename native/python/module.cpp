@@ -149,7 +149,7 @@ bool (*const kFamilies[])(PyObject* kernels_by_name) = {
     add_elementwise_kernels, add_reduction_kernels,     add_matrix_kernels,
     add_row_kernels,         add_cross_entropy_kernels, add_view_kernels,
     add_random_kernels,      add_optimizer_kernels,     add_copy_kernels,
-    add_extreme_kernels,     add_loss_kernels,          add_selection_kernels,
+    add_search_kernels,      add_loss_kernels,          add_selection_kernels,
     add_index_kernels,       add_gather_kernels,        add_convolution_kernels,
     add_pooling_kernels,     add_rnn_kernels,           add_lstm_kernels,
     add_gru_kernels,         add_attention_kernels,     add_normalization_kernels,

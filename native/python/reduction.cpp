@@ -92,6 +92,21 @@ bool plan_product_rule(const void*, PyObject* const* arguments, Py_ssize_t count
   return true;
 }
 
+// grad_output, x, axis, keepdims
+bool plan_extreme_rule(const void* definition, PyObject* const* arguments, Py_ssize_t count,
+                       Plan& plan) {
+  ExtremeRuleProblem& problem = plan.call.solved_by<run_extreme_rule>();
+  AxisRuleProblem& axes = problem.axes;
+  if (count != 4 || !read_axis_rule(arguments, plan, axes) ||
+      (axes.inner > 1 && axes.r > kLongestColumn)) {
+    return false;
+  }
+  problem.rule = static_cast<const ExtremeRule*>(definition);
+  plan.call.add_fresh(axes.x.dtype, axes.x.shape);
+  plan.call.nanoseconds = axes.x.size;
+  return true;
+}
+
 // x, shape
 bool plan_reduce_to_shape(const void*, PyObject* const* arguments, Py_ssize_t count, Plan& plan) {
   ReductionProblem& problem = plan.call.solved_by<run_reduction_call>();
@@ -122,6 +137,9 @@ bool plan_reduce_to_shape(const void*, PyObject* const* arguments, Py_ssize_t co
 bool add_reduction_kernels(PyObject* kernels_by_name) {
   for (const AxisReduction& kernel : kAxisReductions) {
     if (!add_kernel(kernels_by_name, kernel.name, plan_axis_reduction, &kernel)) return false;
+  }
+  for (const ExtremeRule& rule : kernels().extreme_rules) {
+    if (!add_kernel(kernels_by_name, rule.name, plan_extreme_rule, &rule)) return false;
   }
   return add_kernel(kernels_by_name, "reduce_to_shape", plan_reduce_to_shape, nullptr) &&
          add_kernel(kernels_by_name, "norm", plan_norm, nullptr) &&
