@@ -79,11 +79,11 @@ class Arrays {
 }  // namespace
 
 PyObject* run_call(const Call& call, PyObject* const* inputs, int input_count,
-                   const double* numbers, const uint64_t* words) {
+                   const double* numbers, const uint64_t* words, char** room) {
   constexpr int kFew = 16;
   char* few[kFew];
-  std::vector<char*> many(input_count > kFew ? input_count : 0);
-  char** data = input_count > kFew ? many.data() : few;
+  std::vector<char*> many(input_count > kFew && room == nullptr ? input_count : 0);
+  char** data = input_count <= kFew ? few : room == nullptr ? many.data() : room;
   for (int i = 0; i < input_count; ++i) {
     data[i] = PyArray_BYTES(reinterpret_cast<PyArrayObject*>(inputs[i]));
   }
