@@ -2,11 +2,32 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
+
+#include "long_row.h"
+#include "reduction.h"
 
 namespace extensor {
 namespace {
 
 constexpr int64_t kColumnsPerTask = 256;
+
+// One row, by many tasks: what is best, how many have it, what each gets.
+void share_long_row(const ExtremeRule& rule, Element element, const char* gradient, const char* x,
+                    int64_t n, char* out) {
+  const int type = static_cast<int>(element);
+  const LongRow row(find_reduction(rule.reduction), element, x, n);
+  std::vector<int64_t> counts(row.bests.size());
+  row.for_each_piece([&](int64_t piece, int64_t from, int64_t length) {
+    counts[piece] = rule.count[type](x + from * row.itemsize, length, row.best);
+  });
+  const int64_t count = std::accumulate(counts.begin(), counts.end(), int64_t{0});
+  const double incoming = value_at(element, gradient);
+  row.for_each_piece([&](int64_t, int64_t from, int64_t length) {
+    rule.share[type](x + from * row.itemsize, length, row.best, incoming, count,
+                     out + from * row.itemsize);
+  });
+}
 
 }  // namespace
 
@@ -70,6 +91,21 @@ void run_product_rule(const AxisRuleProblem& problem, const Buffers& buffers) {
   double largest = 0;
   kernels().norm.raise_to_largest[memory.element()](memory.out_at(0), problem.x.size, largest);
   if (!std::isfinite(largest)) throw Declined();
+  memory.finish();
+}
+
+void run_extreme_rule(const ExtremeRuleProblem& problem, const Buffers& buffers) {
+  const AxisRuleProblem& axes = problem.axes;
+  const AxisRuleMemory memory(axes, buffers);
+  if (axes.inner > 1 || axes.r <= kRowPiece) {
+    memory.apply(problem.rule->whole);
+  } else {
+    for (int64_t row = 0; row < axes.outer; ++row) {
+      const int64_t at = row * axes.r;
+      share_long_row(*problem.rule, axes.storage.element, memory.gradient_at(row), memory.x_at(at),
+                     axes.r, memory.out_at(at));
+    }
+  }
   memory.finish();
 }
 

@@ -41,4 +41,12 @@ class AxisRuleMemory {
 // The rule of prod. Throws Declined where a gradient is not finite: a zero stays zero on its way.
 void run_product_rule(const AxisRuleProblem& problem, const Buffers& buffers);
 
+// The rule of max or min: the gradient is shared among the winners.
+struct ExtremeRuleProblem {
+  const ExtremeRule* rule;
+  AxisRuleProblem axes;
+};
+constexpr int64_t kLongestColumn = 1 << 24;  // float32 counts the winners of a column up to here
+void run_extreme_rule(const ExtremeRuleProblem& problem, const Buffers& buffers);
+
 }  // namespace extensor

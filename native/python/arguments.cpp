@@ -44,13 +44,6 @@ bool read_needs(PyObject* object, bool& first, bool& second) {
   return first || second;
 }
 
-bool read_shape(PyObject* object, ArrayView& view) {
-  npy_intp sizes[kMaxDimensions];
-  if (!read_sizes(object, sizes, view.ndim)) return false;
-  std::copy_n(sizes, view.ndim, view.shape);
-  return std::all_of(sizes, sizes + view.ndim, [](npy_intp size) { return size >= 0; });
-}
-
 bool read_shape(PyObject* object, Shape& shape) {
   static_assert(sizeof(npy_intp) == sizeof(int64_t));
   if (!read_sizes(object, reinterpret_cast<npy_intp*>(shape.lengths), shape.ndim)) return false;

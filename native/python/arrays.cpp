@@ -5,8 +5,6 @@
 #include <dlfcn.h>
 #endif
 
-#include <algorithm>
-
 #include "../runtime/memory.h"
 
 namespace extensor {
@@ -97,46 +95,6 @@ PyObject* new_array_stealing(PyArray_Descr* descriptor, int ndim, const npy_intp
   return array;
 }
 
-bool extend_shape(const ArrayView& view, Shape& shape) {
-  const int offset = shape.ndim - view.ndim;
-  for (int axis = 0; axis < view.ndim; ++axis) {
-    int64_t& length = shape.lengths[offset + axis];
-    if (length == 1) length = view.shape[axis];
-    if (view.shape[axis] != 1 && view.shape[axis] != length) return false;
-  }
-  return true;
-}
-
-bool broadcast_strides(const ArrayView& view, const Shape& shape, int64_t* strides) {
-  const int offset = shape.ndim - view.ndim;
-  if (offset < 0) return false;
-  std::fill_n(strides, offset, 0);
-  for (int axis = 0; axis < view.ndim; ++axis) {
-    const bool repeated = view.shape[axis] == 1;
-    if (!repeated && view.shape[axis] != shape.lengths[offset + axis]) return false;
-    strides[offset + axis] = repeated ? 0 : view.strides[axis];
-  }
-  return true;
-}
-
-bool walks_as_one(const LoopNest& loops, int outer, int inner) {
-  for (int k = 0; k < loops.operands; ++k) {
-    if (loops.strides[k][outer] != loops.strides[k][inner] * loops.shape[inner]) return false;
-  }
-  return true;
-}
-
-void copy_axis(LoopNest& loops, int from, int to) {
-  loops.shape[to] = loops.shape[from];
-  for (int k = 0; k < loops.operands; ++k) loops.strides[k][to] = loops.strides[k][from];
-}
-
-void make_single_axis(LoopNest& loops) {
-  loops.ndim = 1;
-  loops.shape[0] = loops.size;
-  for (int k = 0; k < loops.operands; ++k) loops.strides[k][0] = 0;
-}
-
 }  // namespace
 
 bool import_numpy() {
@@ -159,23 +117,6 @@ PyObject* new_array(int typenum, int ndim, const npy_intp* shape) {
 PyObject* new_array(PyArray_Descr* descriptor, int ndim, const npy_intp* shape) {
   Py_INCREF(descriptor);
   return new_array_stealing(descriptor, ndim, shape);
-}
-
-void fill_view(PyArrayObject* array, ArrayView& view) {
-  view.data = PyArray_BYTES(array);
-  view.itemsize = PyArray_ITEMSIZE(array);
-  view.typenum = PyArray_TYPE(array);
-  view.ndim = PyArray_NDIM(array);
-  view.c_contiguous = PyArray_IS_C_CONTIGUOUS(array);
-  view.aligned = PyArray_ISALIGNED(array);
-  view.native_order = PyArray_ISNOTSWAPPED(array);
-  view.writeable = PyArray_ISWRITEABLE(array);
-  view.size = 1;
-  for (int axis = 0; axis < view.ndim; ++axis) {
-    view.shape[axis] = PyArray_DIM(array, axis);
-    view.strides[axis] = PyArray_STRIDE(array, axis);
-    view.size *= view.shape[axis];
-  }
 }
 
 DType dtype_of(int typenum) {
@@ -226,58 +167,6 @@ void describe(PyArrayObject* array, Layout& layout) {
     layout.strides[axis] = PyArray_STRIDE(array, axis);
     layout.size *= layout.shape.lengths[axis];
   }
-}
-
-bool has_shape(const ArrayView& view, const Shape& shape) {
-  return view.ndim == shape.ndim && std::equal(view.shape, view.shape + view.ndim, shape.lengths);
-}
-
-PyObject* new_array(int typenum, const Shape& shape) {
-  npy_intp lengths[kMaxDimensions];
-  std::copy_n(shape.lengths, shape.ndim, lengths);
-  return new_array(typenum, shape.ndim, lengths);
-}
-
-bool broadcast_shape(const ArrayView* const* views, int count, Shape& shape) {
-  shape.ndim = 0;
-  for (int i = 0; i < count; ++i) shape.ndim = std::max(shape.ndim, views[i]->ndim);
-  std::fill_n(shape.lengths, shape.ndim, 1);
-  for (int i = 0; i < count; ++i) {
-    if (!extend_shape(*views[i], shape)) return false;
-  }
-  return true;
-}
-
-bool make_loop_nest(const Shape& shape, const ArrayView* const* views, int count, LoopNest& loops) {
-  if (count > kMaxOperands) return false;
-  loops.ndim = shape.ndim;
-  loops.operands = count;
-  loops.size = 1;
-  for (int axis = 0; axis < shape.ndim; ++axis) {
-    loops.shape[axis] = shape.lengths[axis];
-    loops.size *= shape.lengths[axis];
-  }
-  for (int k = 0; k < count; ++k) {
-    loops.data[k] = views[k]->data;
-    if (!broadcast_strides(*views[k], shape, loops.strides[k])) return false;
-  }
-  return true;
-}
-
-void coalesce(LoopNest& loops) {
-  if (loops.size <= 1) return make_single_axis(loops);
-  int kept = -1;
-  for (int axis = 0; axis < loops.ndim; ++axis) {
-    if (loops.shape[axis] == 1) continue;
-    if (kept >= 0 && walks_as_one(loops, kept, axis)) {
-      const int64_t outer_length = loops.shape[kept];
-      copy_axis(loops, axis, kept);
-      loops.shape[kept] *= outer_length;
-    } else {
-      copy_axis(loops, axis, ++kept);
-    }
-  }
-  loops.ndim = kept + 1;
 }
 
 }  // namespace extensor

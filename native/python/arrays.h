@@ -1,5 +1,5 @@
-// The NumPy side of the native core: arrays whose memory comes from the pool, and views of arrays
-// as plain numbers that kernels can use without the interpreter's lock.
+// The NumPy side of the native core: arrays whose memory comes from the pool, and their layouts as
+// plain numbers.
 //
 // Every source that touches NumPy includes this header and not NumPy's own, so that all share the
 // one table of functions that import_numpy() fills.
@@ -39,53 +39,12 @@ void set_bfloat16_typenum(int typenum);
 PyObject* new_array(int typenum, int ndim, const npy_intp* shape);
 PyObject* new_array(PyArray_Descr* descriptor, int ndim, const npy_intp* shape);
 
-// What a kernel knows of an array. Strides are in bytes. Shape and strides are copies: while a
-// kernel runs without the interpreter's lock, another thread may assign to array.shape.
-struct ArrayView {
-  char* data;
-  int64_t size;  // number of elements
-  int64_t itemsize;
-  int typenum;
-  int ndim;
-  bool c_contiguous;
-  bool aligned;       // every element at a multiple of its type's alignment
-  bool native_order;  // not byte-swapped
-  bool writeable;
-  int64_t shape[kMaxDimensions];
-  int64_t strides[kMaxDimensions];
-};
-
-void fill_view(PyArrayObject* array, ArrayView& view);
-
-// The same for plans, without the memory. Types that kernels do not know are DType::other.
+// NumPy's numbers of types and ours. Types that kernels do not know are DType::other.
 DType dtype_of(int typenum);
 int typenum_of(DType dtype);
+
+// What a plan knows of an array. Shape and strides are copies: while a kernel runs without the
+// interpreter's lock, another thread may assign to array.shape.
 void describe(PyArrayObject* array, Layout& layout);
-
-bool has_shape(const ArrayView& view, const Shape& shape);
-PyObject* new_array(int typenum, const Shape& shape);
-
-// The common shape of all views under NumPy's broadcasting rules; false if there is none.
-bool broadcast_shape(const ArrayView* const* views, int count, Shape& shape);
-
-// A nest of loops that walks several operands in step: operand k moves by strides[k][axis] bytes
-// per iteration of an axis. Axis 0 is the outermost.
-struct LoopNest {
-  int ndim;
-  int operands;
-  int64_t size;
-  char* data[kMaxOperands];
-  int64_t shape[kMaxDimensions];
-  int64_t strides[kMaxOperands][kMaxDimensions];
-};
-
-// Loops over `shape` with every view broadcast to it (stride 0 along repeated axes); false if a
-// view does not broadcast to that shape or there are more than kMaxOperands.
-bool make_loop_nest(const Shape& shape, const ArrayView* const* views, int count, LoopNest& loops);
-
-// Drops axes of length 1 and merges neighbouring axes that every operand walks as one. All operands
-// contiguous gives one axis. The order of elements stays. At least one axis remains, of length 1
-// for a scalar; an empty nest becomes one axis of length 0.
-void coalesce(LoopNest& loops);
 
 }  // namespace extensor

@@ -22,13 +22,23 @@ PyObject* view_of(PyObject* object, const Output& output) {
 // The arrays of one run.
 class Arrays {
  public:
-  // Null with a Python error set.
+  Arrays() = default;
+  ~Arrays() {
+    while (count_ > 0) Py_XDECREF(made_[--count_]);
+  }
+  Arrays(const Arrays&) = delete;
+  Arrays& operator=(const Arrays&) = delete;
+
+  // False with a Python error set.
   bool make(const Call& call, PyObject* const* inputs) {
-    for (int i = 0; i < call.output_count(); ++i) {
-      const Output& output = call.output(i);
-      made_[i].reset(new_output(output, inputs));
-      if (!made_[i]) return false;
-      data_[i] = output.kind == Output::Kind::fresh ? made_[i].data() : nullptr;
+    while (count_ < call.output_count()) {
+      const Output& output = call.output(count_);
+      PyObject* array = new_output(output, inputs);
+      if (array == nullptr) return false;
+      data_[count_] = output.kind == Output::Kind::fresh
+                          ? PyArray_BYTES(reinterpret_cast<PyArrayObject*>(array))
+                          : nullptr;
+      made_[count_++] = array;
     }
     return true;
   }
@@ -37,18 +47,17 @@ class Arrays {
 
   // What the call gives.
   PyObject* release(const Call& call) {
-    if (!call.several) {
-      for (int i = 0; i < call.output_count(); ++i) {
-        if (call.output(i).returned) return made_[i].release();
-      }
-      return Py_NewRef(Py_None);
-    }
     Py_ssize_t count = 0;
-    for (int i = 0; i < call.output_count(); ++i) count += call.output(i).returned;
+    for (int i = 0; i < count_; ++i) {
+      if (!call.output(i).returned) continue;
+      if (!call.several) return taken(i);
+      ++count;
+    }
+    if (!call.several) return Py_NewRef(Py_None);
     PyObject* tuple = PyTuple_New(count);
     if (tuple == nullptr) return nullptr;
-    for (int i = 0, place = 0; i < call.output_count(); ++i) {
-      if (call.output(i).returned) PyTuple_SET_ITEM(tuple, place++, made_[i].release());
+    for (int i = 0, place = 0; i < count_; ++i) {
+      if (call.output(i).returned) PyTuple_SET_ITEM(tuple, place++, taken(i));
     }
     return tuple;
   }
@@ -69,21 +78,27 @@ class Arrays {
     return nullptr;
   }
   PyObject* source_of(const Output& output, PyObject* const* inputs) const {
-    return output.source < 0 ? made_[~output.source].get() : inputs[output.source];
+    return output.source < 0 ? made_[~output.source] : inputs[output.source];
+  }
+  PyObject* taken(int i) {
+    PyObject* array = made_[i];
+    made_[i] = nullptr;
+    return array;
   }
 
-  Reference made_[Call::kMaxOutputs];
+  int count_ = 0;
+  PyObject* made_[Call::kMaxOutputs];
   char* data_[Call::kMaxOutputs];
 };
 
 }  // namespace
 
 PyObject* run_call(const Call& call, PyObject* const* inputs, int input_count,
-                   const double* numbers, const uint64_t* words) {
+                   const double* numbers, const uint64_t* words, char** room) {
   constexpr int kFew = 16;
   char* few[kFew];
-  std::vector<char*> many(input_count > kFew ? input_count : 0);
-  char** data = input_count > kFew ? many.data() : few;
+  std::vector<char*> many(input_count > kFew && room == nullptr ? input_count : 0);
+  char** data = input_count <= kFew ? few : room == nullptr ? many.data() : room;
   for (int i = 0; i < input_count; ++i) {
     data[i] = PyArray_BYTES(reinterpret_cast<PyArrayObject*>(inputs[i]));
   }
@@ -101,28 +116,21 @@ PyObject* run_call(const Call& call, PyObject* const* inputs, int input_count,
 PyObject* compute(const Kernel& kernel, PyObject* const* arguments, Py_ssize_t count) {
   if (mode().formulas) return not_implemented();
   return guarded([&]() -> PyObject* {
-    PyObject* result = nullptr;
-    if (kernel.plan == nullptr) {
-      result = kernel.call(kernel.definition, arguments, count);
-    } else {
-      Plan plan;
-      if (kernel.plan(kernel.definition, arguments, count, plan)) {
-        result = run_call(plan.call, plan.inputs(), plan.input_count(), plan.call.numbers,
-                          plan.call.words);
-        if (result != nullptr && plan.returned != nullptr) {
-          Py_SETREF(result, Py_NewRef(plan.returned));
-        }
-      } else if (PyErr_Occurred() == nullptr) {
-        return not_implemented();
+    Plan plan;
+    if (kernel.plan(kernel.definition, arguments, count, plan)) {
+      PyObject* result = run_call(plan.call, plan.inputs(), plan.input_count(), plan.call.numbers,
+                                  plan.call.words);
+      if (result != nullptr) {
+        if (plan.returned != nullptr) Py_SETREF(result, Py_NewRef(plan.returned));
+        return result;
       }
     }
-    if (result != nullptr && result != Py_NotImplemented) return result;
-    if (PyErr_Occurred() == nullptr) return result;
     // Arguments that could not be read for lack of memory are an error, not a reason to decline; a
     // shape that NumPy refuses is a reason, since Python explains it better.
-    Py_XDECREF(result);
-    if (!PyErr_ExceptionMatches(PyExc_ValueError)) return nullptr;
-    PyErr_Clear();
+    if (PyErr_Occurred() != nullptr) {
+      if (!PyErr_ExceptionMatches(PyExc_ValueError)) return nullptr;
+      PyErr_Clear();
+    }
     return not_implemented();
   });
 }

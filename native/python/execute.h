@@ -8,9 +8,10 @@
 
 namespace extensor {
 
-// Runs a planned call: the array it gives, a tuple of them, or null with a Python error set.
+// Runs a planned call: the array it gives, a tuple of them, or null with a Python error set. Room
+// for the addresses of so many inputs may be given, so that no memory is needed for them.
 PyObject* run_call(const Call& call, PyObject* const* inputs, int input_count,
-                   const double* numbers, const uint64_t* words);
+                   const double* numbers, const uint64_t* words, char** room = nullptr);
 
 // Plans a call of a kernel and runs it. NotImplemented for what the kernel declines.
 PyObject* compute(const Kernel& kernel, PyObject* const* arguments, Py_ssize_t count);

@@ -50,23 +50,6 @@ PyTypeObject kernel_type = [] {
   return type;
 }();
 
-bool add(PyObject* kernels, const char* name, const Kernel& parts) {
-  if (PyDict_GetItemString(kernels, name) != nullptr) {
-    PyErr_Format(PyExc_SystemError, "two kernels are called %s", name);
-    return false;
-  }
-  KernelObject* object = PyObject_New(KernelObject, &kernel_type);
-  if (object == nullptr) return false;
-  object->vectorcall = call_kernel;
-  object->kernel = parts;
-  object->kernel.name = PyUnicode_InternFromString(name);
-  const bool added =
-      object->kernel.name != nullptr &&
-      PyDict_SetItem(kernels, object->kernel.name, reinterpret_cast<PyObject*>(object)) == 0;
-  Py_DECREF(object);
-  return added;
-}
-
 }  // namespace
 
 void wait_for_exit() {
@@ -79,11 +62,19 @@ bool register_kernel_type(PyObject* module) {
 }
 
 bool add_kernel(PyObject* kernels, const char* name, PlanFunction plan, const void* definition) {
-  return add(kernels, name, {nullptr, plan, nullptr, definition});
-}
-
-bool add_kernel(PyObject* kernels, const char* name, KernelCall call, const void* definition) {
-  return add(kernels, name, {nullptr, nullptr, call, definition});
+  if (PyDict_GetItemString(kernels, name) != nullptr) {
+    PyErr_Format(PyExc_SystemError, "two kernels are called %s", name);
+    return false;
+  }
+  KernelObject* object = PyObject_New(KernelObject, &kernel_type);
+  if (object == nullptr) return false;
+  object->vectorcall = call_kernel;
+  object->kernel = {PyUnicode_InternFromString(name), plan, definition};
+  const bool added =
+      object->kernel.name != nullptr &&
+      PyDict_SetItem(kernels, object->kernel.name, reinterpret_cast<PyObject*>(object)) == 0;
+  Py_DECREF(object);
+  return added;
 }
 
 const Kernel* kernel_of(PyObject* object) {

@@ -9,14 +9,9 @@
 
 namespace extensor {
 
-// What the call function of a kernel without a plan gets.
-using KernelCall = PyObject* (*)(const void* definition, PyObject* const* arguments,
-                                 Py_ssize_t count);
-
 struct Kernel {
   PyObject* name;
   PlanFunction plan;
-  KernelCall call;  // where there is no plan yet
   const void* definition;
 };
 
@@ -25,7 +20,6 @@ bool register_kernel_type(PyObject* module);
 // Adds a kernel to the dictionary `kernels`, which has none of that name. Returns false with a
 // Python error set.
 bool add_kernel(PyObject* kernels, const char* name, PlanFunction plan, const void* definition);
-bool add_kernel(PyObject* kernels, const char* name, KernelCall call, const void* definition);
 
 // What a kernel object stands for; null if the object is none. It lives as long as the object.
 const Kernel* kernel_of(PyObject* object);

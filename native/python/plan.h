@@ -17,6 +17,7 @@ class Plan {
   Plan() = default;
   ~Plan() {
     for (PyObject* object : held_) Py_DECREF(object);
+    for (int i = 0; i < held_inputs_; ++i) Py_DECREF(inputs()[i]);
   }
   Plan(const Plan&) = delete;
   Plan& operator=(const Plan&) = delete;
@@ -35,8 +36,20 @@ class Plan {
     describe(reinterpret_cast<PyArrayObject*>(array), layout);
     return add(array);
   }
-  // Keeps an object alive until the call has ended: an item of a list, which another thread may
-  // change meanwhile, or an array that the plan has made. Steals the reference.
+  // The next input, an item of a list, which another thread may take out of it: it is kept alive
+  // until the call has ended. Inputs that are not come after all that are.
+  int add_held(PyObject* array) {
+    const int number = add(array);
+    Py_INCREF(array);
+    held_inputs_ = count_;
+    return number;
+  }
+  // Makes room for the inputs of a whole model.
+  void reserve(size_t inputs) {
+    if (inputs > kFew) many_.reserve(inputs);
+  }
+  // Keeps an object alive until the call has ended: an array that the plan has made, or an item of
+  // a list. Steals the reference.
   void hold(PyObject* object) { held_.push_back(object); }
 
   int input_count() const { return count_; }
@@ -47,7 +60,7 @@ class Plan {
 
  private:
   static constexpr int kFew = 16;
-  int count_ = 0;
+  int count_ = 0, held_inputs_ = 0;
   std::vector<PyObject*> many_, held_;
   PyObject* few_[kFew];
 };

@@ -1,8 +1,13 @@
 // Steps of optimizers, each one pass over memory. The operations are those of the formulas in
 // optim/*.py, in the same order and without contraction, so both give the same bits.
+//
+// A step is a struct of its attributes: doubles, flags as well, in the order in which Python gives
+// them; scale1 and what follows is added by `prepare`.
 #include "optimizer.h"
 
 #include <cmath>
+#include <cstddef>
+#include <cstring>
 
 #include "../simd/pass.h"
 
@@ -14,37 +19,45 @@ EX_INLINE Vec<T> constant(double value) {
   return Vec<T>(static_cast<T>(value));
 }
 
+template <typename Step>
+Step named(const double* attributes) {
+  static_assert(sizeof(Step) <= kUpdateAttributes * sizeof(double));
+  Step step;
+  std::memcpy(&step, attributes, sizeof step);
+  return step;
+}
+
+// How many attributes Python gives.
+template <typename Step>
+constexpr int given_attributes() {
+  if constexpr (requires(Step step) { step.scale1; }) {
+    return offsetof(Step, scale1) / sizeof(double);
+  } else {
+    return sizeof(Step) / sizeof(double);
+  }
+}
+
 // The gradient with the penalty on large parameters added, and turned round to climb.
 template <typename T>
-EX_INLINE Vec<T> descent(Vec<T> gradient, Vec<T> parameter, double weight_decay, bool maximize) {
-  if (maximize) gradient = -gradient;
+EX_INLINE Vec<T> descent(Vec<T> gradient, Vec<T> parameter, double weight_decay, double maximize) {
+  if (maximize != 0) gradient = -gradient;
   return weight_decay != 0 ? gradient + constant<T>(weight_decay) * parameter : gradient;
 }
 
 struct Sgd {
-  static constexpr int kAttributes = 7;
-  double lr, momentum, kept, weight_decay;
-  bool nesterov, maximize;
-
-  // step, lr, momentum, dampening, weight_decay, nesterov, maximize
-  explicit Sgd(const double* a)
-      : lr(a[1]),
-        momentum(a[2]),
-        kept(a[0] == 1 ? 1 : 1 - a[3]),
-        weight_decay(a[4]),
-        nesterov(a[5] != 0),
-        maximize(a[6] != 0) {}
+  double step, lr, momentum, dampening, weight_decay, nesterov, maximize;
 
   template <typename T>
   void update(void* const* arrays, int64_t n) const {
     void *const p = arrays[0], *const g = arrays[1], *const velocity = arrays[2];
+    const double kept = step == 1 ? 1 : 1 - dampening;
     for_each_vector<T>(n, [&](auto access, int64_t i) {
       const Vec<T> x = access.load(p, i);
       Vec<T> d = descent(access.load(g, i), x, weight_decay, maximize);
       if (velocity != nullptr) {
         const Vec<T> v = constant<T>(momentum) * access.load(velocity, i) + constant<T>(kept) * d;
         access.store(velocity, i, v);
-        d = nesterov ? d + constant<T>(momentum) * v : v;
+        d = nesterov != 0 ? d + constant<T>(momentum) * v : v;
       }
       access.store(p, i, x - constant<T>(lr) * d);
     });
@@ -56,15 +69,21 @@ struct Sgd {
 struct Moments {
   double beta1, beta2, eps, scale1, scale2;
 
-  // step, lr, beta1, beta2, eps, ...
-  explicit Moments(const double* a)
-      : beta1(a[2]), beta2(a[3]), eps(a[4]), scale1(a[kScale1]), scale2(a[kScale2]) {}
+  template <typename Step>
+  explicit Moments(const Step& step)
+      : beta1(step.beta1),
+        beta2(step.beta2),
+        eps(step.eps),
+        scale1(step.scale1),
+        scale2(step.scale2) {}
 
   // Powers take longer than a small parameter, so they are computed once for all of them.
-  static constexpr int kScale1 = 8, kScale2 = 9;
-  static void prepare(double* a) {
-    a[kScale1] = 1 - std::pow(a[2], a[0]);
-    a[kScale2] = 1 / std::sqrt(1 - std::pow(a[3], a[0]));
+  template <typename Step>
+  static void prepare(double* attributes) {
+    Step own = named<Step>(attributes);
+    own.scale1 = 1 - std::pow(own.beta1, own.step);
+    own.scale2 = 1 / std::sqrt(1 - std::pow(own.beta2, own.step));
+    std::memcpy(attributes, &own, sizeof own);
   }
 
   template <typename T>
@@ -82,26 +101,20 @@ struct Moments {
 };
 
 struct Adam {
-  static constexpr int kAttributes = 8;
-  Moments moments;
-  double rate, shrink, weight_decay;
-  bool maximize;
-
-  // step, lr, beta1, beta2, eps, weight_decay, decoupled, maximize
-  explicit Adam(const double* a)
-      : moments(a),
-        rate(a[1] / moments.scale1),
-        shrink(a[6] != 0 ? 1 - a[1] * a[5] : 1),
-        weight_decay(a[6] != 0 ? 0 : a[5]),
-        maximize(a[7] != 0) {}
+  double step, lr, beta1, beta2, eps, weight_decay, decoupled, maximize;
+  double scale1, scale2;
 
   template <typename T>
   void update(void* const* arrays, int64_t n) const {
     void *const p = arrays[0], *const g = arrays[1];
     void *const first = arrays[2], *const second = arrays[3], *const largest = arrays[4];
+    const Moments moments(*this);
+    const double rate = lr / scale1;
+    const double shrink = decoupled != 0 ? 1 - lr * weight_decay : 1;
+    const double penalty = decoupled != 0 ? 0 : weight_decay;
     for_each_vector<T>(n, [&](auto access, int64_t i) {
       Vec<T> x = access.load(p, i);
-      const Vec<T> d = descent(access.load(g, i), x, weight_decay, maximize);
+      const Vec<T> d = descent(access.load(g, i), x, penalty, maximize);
       const Vec<T> m = moments.first(access.load(first, i), d);
       Vec<T> v = moments.second(access.load(second, i), d);
       access.store(first, i, m);
@@ -117,13 +130,7 @@ struct Adam {
 };
 
 struct RmsProp {
-  static constexpr int kAttributes = 6;
-  double lr, alpha, eps, weight_decay, momentum;
-  bool maximize;
-
-  // lr, alpha, eps, weight_decay, momentum, maximize
-  explicit RmsProp(const double* a)
-      : lr(a[0]), alpha(a[1]), eps(a[2]), weight_decay(a[3]), momentum(a[4]), maximize(a[5] != 0) {}
+  double lr, alpha, eps, weight_decay, momentum, maximize;
 
   template <typename T>
   void update(void* const* arrays, int64_t n) const {
@@ -151,17 +158,12 @@ struct RmsProp {
 };
 
 struct Adagrad {
-  static constexpr int kAttributes = 6;
-  double rate, weight_decay, eps;
-  bool maximize;
-
-  // step, lr, lr_decay, weight_decay, eps, maximize
-  explicit Adagrad(const double* a)
-      : rate(a[1] / (1 + (a[0] - 1) * a[2])), weight_decay(a[3]), eps(a[4]), maximize(a[5] != 0) {}
+  double step, lr, lr_decay, weight_decay, eps, maximize;
 
   template <typename T>
   void update(void* const* arrays, int64_t n) const {
     void *const p = arrays[0], *const g = arrays[1], *const total = arrays[2];
+    const double rate = lr / (1 + (step - 1) * lr_decay);
     for_each_vector<T>(n, [&](auto access, int64_t i) {
       const Vec<T> x = access.load(p, i);
       const Vec<T> d = descent(access.load(g, i), x, weight_decay, maximize);
@@ -173,13 +175,7 @@ struct Adagrad {
 };
 
 struct Adadelta {
-  static constexpr int kAttributes = 5;
-  double lr, rho, eps, weight_decay;
-  bool maximize;
-
-  // lr, rho, eps, weight_decay, maximize
-  explicit Adadelta(const double* a)
-      : lr(a[0]), rho(a[1]), eps(a[2]), weight_decay(a[3]), maximize(a[4] != 0) {}
+  double lr, rho, eps, weight_decay, maximize;
 
   template <typename T>
   void update(void* const* arrays, int64_t n) const {
@@ -204,17 +200,12 @@ EX_INLINE Vec<T> sign(Vec<T> x) {
 }
 
 struct Lion {
-  static constexpr int kAttributes = 5;
-  double lr, beta1, beta2, shrink;
-  bool maximize;
-
-  // lr, beta1, beta2, weight_decay, maximize
-  explicit Lion(const double* a)
-      : lr(a[0]), beta1(a[1]), beta2(a[2]), shrink(1 - a[0] * a[3]), maximize(a[4] != 0) {}
+  double lr, beta1, beta2, weight_decay, maximize;
 
   template <typename T>
   void update(void* const* arrays, int64_t n) const {
     void *const p = arrays[0], *const g = arrays[1], *const average = arrays[2];
+    const double shrink = 1 - lr * weight_decay;
     for_each_vector<T>(n, [&](auto access, int64_t i) {
       const Vec<T> x = access.load(p, i), m = access.load(average, i);
       const Vec<T> d = descent(access.load(g, i), x, 0, maximize);
@@ -227,14 +218,12 @@ struct Lion {
 
 // A moving average of the parameters: here the average is what changes and they are read.
 struct Average {
-  static constexpr int kAttributes = 1;
-  double fresh;
-
-  explicit Average(const double* a) : fresh(1 - a[0]) {}
+  double decay;
 
   template <typename T>
   void update(void* const* arrays, int64_t n) const {
     void *const average = arrays[0], *const p = arrays[1];
+    const double fresh = 1 - decay;
     for_each_vector<T>(n, [&](auto access, int64_t i) {
       const Vec<T> x = access.load(average, i);
       access.store(average, i, x + constant<T>(fresh) * (access.load(p, i) - x));
@@ -243,10 +232,7 @@ struct Average {
 };
 
 struct Scale {
-  static constexpr int kAttributes = 1;
   double factor;
-
-  explicit Scale(const double* a) : factor(a[0]) {}
 
   template <typename T>
   void update(void* const* arrays, int64_t n) const {
@@ -258,10 +244,7 @@ struct Scale {
 };
 
 struct Clip {
-  static constexpr int kAttributes = 1;
   double bound;
-
-  explicit Clip(const double* a) : bound(a[0]) {}
 
   template <typename T>
   void update(void* const* arrays, int64_t n) const {
@@ -279,20 +262,20 @@ constexpr UpdateKernel update_kernel(const char* name, int arrays, int required,
   return {name,
           arrays,
           required,
-          Step::kAttributes,
+          given_attributes<Step>(),
           cost,
           prepare,
           {[](void* const* data, int64_t n, const double* a) {
-             Step(a).template update<float>(data, n);
+             named<Step>(a).template update<float>(data, n);
            },
            [](void* const* data, int64_t n, const double* a) {
-             Step(a).template update<double>(data, n);
+             named<Step>(a).template update<double>(data, n);
            }}};
 }
 
 constexpr UpdateKernel kUpdates[] = {
     update_kernel<Sgd>("sgd_update", 3, 2, Cost::light),
-    update_kernel<Adam>("adam_update", 5, 4, Cost::medium, Moments::prepare),
+    update_kernel<Adam>("adam_update", 5, 4, Cost::medium, Moments::prepare<Adam>),
     update_kernel<RmsProp>("rmsprop_update", 5, 3, Cost::medium),
     update_kernel<Adagrad>("adagrad_update", 3, 3, Cost::medium),
     update_kernel<Adadelta>("adadelta_update", 4, 4, Cost::medium),
@@ -316,35 +299,32 @@ struct SquareSum {
 };
 
 struct Lamb {
-  Moments moments;
-  double lr, weight_decay;
-  bool maximize;
-
-  // step, lr, beta1, beta2, eps, weight_decay, maximize
-  explicit Lamb(const double* a) : moments(a), lr(a[1]), weight_decay(a[5]), maximize(a[6] != 0) {}
+  double step, lr, beta1, beta2, eps, weight_decay, maximize;
+  double scale1, scale2;
 
   template <typename T>
-  EX_INLINE Vec<T> direction(Vec<T> x, Vec<T> m, Vec<T> v) const {
-    const Vec<T> u = moments.direction(m * constant<T>(1 / moments.scale1), v);
+  EX_INLINE Vec<T> direction(const Moments& moments, Vec<T> x, Vec<T> m, Vec<T> v) const {
+    const Vec<T> u = moments.direction(m * constant<T>(1 / scale1), v);
     return u + constant<T>(weight_decay) * x;
   }
 };
 
 template <typename T>
 void lamb_measure(void* const* arrays, int64_t n, const double* a, double* squares) {
-  const Lamb lamb(a);
+  const Lamb lamb = named<Lamb>(a);
+  const Moments moments(lamb);
   void *const p = arrays[0], *const g = arrays[1], *const first = arrays[2];
   void* const second = arrays[3];
   SquareSum parameter, direction;
   for_each_vector<T>(n, [&](auto access, int64_t i) {
     const Vec<T> x = access.load(p, i);
     const Vec<T> d = descent(access.load(g, i), x, 0, lamb.maximize);
-    const Vec<T> m = lamb.moments.first(access.load(first, i), d);
-    const Vec<T> v = lamb.moments.second(access.load(second, i), d);
+    const Vec<T> m = moments.first(access.load(first, i), d);
+    const Vec<T> v = moments.second(access.load(second, i), d);
     access.store(first, i, m);
     access.store(second, i, v);
     parameter.add(x);
-    direction.add(access.or_zero(lamb.direction(x, m, v)));
+    direction.add(access.or_zero(lamb.direction(moments, x, m, v)));
   });
   squares[0] += parameter.total();
   squares[1] += direction.total();
@@ -352,12 +332,13 @@ void lamb_measure(void* const* arrays, int64_t n, const double* a, double* squar
 
 template <typename T>
 void lamb_move(void* const* arrays, int64_t n, const double* a, double ratio) {
-  const Lamb lamb(a);
+  const Lamb lamb = named<Lamb>(a);
+  const Moments moments(lamb);
   void *const p = arrays[0], *const first = arrays[2], *const second = arrays[3];
   const double rate = lamb.lr * ratio;
   for_each_vector<T>(n, [&](auto access, int64_t i) {
     const Vec<T> x = access.load(p, i);
-    const Vec<T> u = lamb.direction(x, access.load(first, i), access.load(second, i));
+    const Vec<T> u = lamb.direction(moments, x, access.load(first, i), access.load(second, i));
     access.store(p, i, x - constant<T>(rate) * u);
   });
 }
@@ -383,7 +364,7 @@ void raise_to_largest(const void* x, int64_t n, double& largest) {
 std::span<const UpdateKernel> update_kernels() { return kUpdates; }
 
 LambKernel lamb_kernel() {
-  return {Moments::prepare,
+  return {Moments::prepare<Lamb>,
           {lamb_measure<float>, lamb_measure<double>},
           {lamb_move<float>, lamb_move<double>}};
 }

@@ -30,6 +30,7 @@ def _chosen_engine() -> str:
 
 
 ENGINE = _chosen_engine()
+plan = _native.plan  # (kernel, *arguments): the call as a value, or NotImplemented
 watchers = _native.watchers  # to be looked at: whether anybody watches
 on_bfloat16.append(lambda dtype: _native.register_bfloat16(dtype.num))
 

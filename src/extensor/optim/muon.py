@@ -56,12 +56,10 @@ class _Move:
 
     kernel = None
 
-    def prepared(self, lists: Sequence[list[Any]]) -> None:
+    def planned(self, lists: Sequence[list[Any]], attributes: Sequence[Any]) -> None:
         """Nothing: each product takes the memory it needs."""
 
-    def __call__(
-        self, lists: Sequence[list[Any]], attributes: Sequence[Any], job: None = None
-    ) -> None:
+    def __call__(self, lists: Sequence[list[Any]], attributes: Sequence[Any]) -> None:
         lr, weight_decay, momentum, nesterov, coefficients, eps, steps, adjust = attributes
         with modes.no_grad():
             for parameter, gradient, velocity in zip(*lists, strict=True):

@@ -38,19 +38,18 @@ class Update:
         if self.kernel is not None:
             self.compute = door.computation(self.name, self.name)
 
-    def prepared(self, lists: Sequence[list[Any]]) -> Any:
-        """All the memory that a call with ``lists`` needs, to be given to it; None if unknown."""
-        job = NotImplemented if self.kernel is None else self.kernel(*lists)
-        return None if job is NotImplemented else job
+    def planned(self, lists: Sequence[list[Any]], attributes: Sequence[Any]) -> Any:
+        """The call with all the memory it needs, to be run; None if the kernel does not take it."""
+        if self.kernel is None:
+            return None
+        call = door.plan(self.kernel, *lists, *map(float, attributes))
+        return None if call is NotImplemented else call
 
-    def __call__(
-        self, lists: Sequence[list[Any]], attributes: Sequence[Any], job: Any = None
-    ) -> None:
+    def __call__(self, lists: Sequence[list[Any]], attributes: Sequence[Any]) -> None:
         """Change the arrays of every list but the gradients."""
         attributes = [float(number) for number in attributes]
         if self.kernel is not None:
-            given = attributes if job is None else [*attributes, job]
-            if self.compute(*lists, *given) is not NotImplemented:
+            if self.compute(*lists, *attributes) is not NotImplemented:
                 return
             if len(lists[0]) > 1:
                 # A parameter that the kernel does not take must not cost the others theirs.
