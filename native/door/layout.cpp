@@ -47,10 +47,6 @@ void make_single_axis(Loops& loops) {
 
 }  // namespace
 
-bool operator==(const Shape& a, const Shape& b) {
-  return a.ndim == b.ndim && std::equal(a.lengths, a.lengths + a.ndim, b.lengths);
-}
-
 void copy_layout(const Layout& from, Layout& to) {
   to.dtype = from.dtype;
   to.c_contiguous = from.c_contiguous;

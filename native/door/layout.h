@@ -44,7 +44,13 @@ struct Shape {
   }
 };
 
-bool operator==(const Shape& a, const Shape& b);
+inline bool operator==(const Shape& a, const Shape& b) {
+  if (a.ndim != b.ndim) return false;
+  for (int axis = 0; axis < a.ndim; ++axis) {
+    if (a.lengths[axis] != b.lengths[axis]) return false;
+  }
+  return true;
+}
 
 // Strides are in bytes.
 struct Layout {

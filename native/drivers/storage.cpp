@@ -2,7 +2,7 @@
 
 namespace extensor {
 
-bool find_storage(DType dtype, Storage& storage) {
+bool find_other_storage(DType dtype, Storage& storage) {
   storage.dtype = dtype;
   storage.half = nullptr;
   storage.itemsize = size_of(dtype);

@@ -19,7 +19,12 @@ struct Storage {
 };
 
 // False for dtypes that have no kernels.
-bool find_storage(DType dtype, Storage& storage);
+bool find_other_storage(DType dtype, Storage& storage);
+inline bool find_storage(DType dtype, Storage& storage) {
+  if (dtype != DType::float32) return find_other_storage(dtype, storage);
+  storage = {dtype, Element::float32, nullptr, sizeof(float)};
+  return true;
+}
 
 // The same for those that kernels compute in, without the 16-bit floats.
 inline bool is_computed(DType dtype) { return dtype == DType::float32 || dtype == DType::float64; }

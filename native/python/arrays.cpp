@@ -119,7 +119,7 @@ PyObject* new_array(PyArray_Descr* descriptor, int ndim, const npy_intp* shape) 
   return new_array_stealing(descriptor, ndim, shape);
 }
 
-DType dtype_of(int typenum) {
+DType other_dtype_of(int typenum) {
   switch (typenum) {
     case NPY_BOOL:
       return DType::boolean;
@@ -127,10 +127,6 @@ DType dtype_of(int typenum) {
       return DType::int8;
     case NPY_UBYTE:
       return DType::uint8;
-    case NPY_FLOAT32:
-      return DType::float32;
-    case NPY_FLOAT64:
-      return DType::float64;
     case NPY_HALF:
       return DType::float16;
     default:
@@ -153,20 +149,6 @@ int typenum_of(DType dtype) {
   constexpr int kTypes[] = {NPY_BOOL,   NPY_INT8,   NPY_INT16,  NPY_INT32,   NPY_INT64,   NPY_UINT8,
                             NPY_UINT16, NPY_UINT32, NPY_UINT64, NPY_FLOAT32, NPY_FLOAT64, NPY_HALF};
   return dtype == DType::bfloat16 ? registered_bfloat16 : kTypes[static_cast<int>(dtype)];
-}
-
-void describe(PyArrayObject* array, Layout& layout) {
-  layout.dtype = dtype_of(PyArray_TYPE(array));
-  layout.c_contiguous = PyArray_IS_C_CONTIGUOUS(array);
-  layout.writeable = PyArray_ISWRITEABLE(array);
-  layout.itemsize = PyArray_ITEMSIZE(array);
-  layout.shape.ndim = PyArray_NDIM(array);
-  layout.size = 1;
-  for (int axis = 0; axis < layout.shape.ndim; ++axis) {
-    layout.shape.lengths[axis] = PyArray_DIM(array, axis);
-    layout.strides[axis] = PyArray_STRIDE(array, axis);
-    layout.size *= layout.shape.lengths[axis];
-  }
 }
 
 }  // namespace extensor

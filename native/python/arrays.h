@@ -40,11 +40,27 @@ PyObject* new_array(int typenum, int ndim, const npy_intp* shape);
 PyObject* new_array(PyArray_Descr* descriptor, int ndim, const npy_intp* shape);
 
 // NumPy's numbers of types and ours. Types that kernels do not know are DType::other.
-DType dtype_of(int typenum);
+DType other_dtype_of(int typenum);
+inline DType dtype_of(int typenum) {
+  if (typenum == NPY_FLOAT32) return DType::float32;
+  return typenum == NPY_FLOAT64 ? DType::float64 : other_dtype_of(typenum);
+}
 int typenum_of(DType dtype);
 
 // What a plan knows of an array. Shape and strides are copies: while a kernel runs without the
 // interpreter's lock, another thread may assign to array.shape.
-void describe(PyArrayObject* array, Layout& layout);
+inline void describe(PyArrayObject* array, Layout& layout) {
+  layout.dtype = dtype_of(PyArray_TYPE(array));
+  layout.c_contiguous = PyArray_IS_C_CONTIGUOUS(array);
+  layout.writeable = PyArray_ISWRITEABLE(array);
+  layout.itemsize = PyArray_ITEMSIZE(array);
+  layout.shape.ndim = PyArray_NDIM(array);
+  layout.size = 1;
+  for (int axis = 0; axis < layout.shape.ndim; ++axis) {
+    layout.shape.lengths[axis] = PyArray_DIM(array, axis);
+    layout.strides[axis] = PyArray_STRIDE(array, axis);
+    layout.size *= layout.shape.lengths[axis];
+  }
+}
 
 }  // namespace extensor

@@ -85,6 +85,7 @@ PyObject* short_way(const DispatcherObject& self, PyObject* const* given, Py_ssi
     }
   }
   const auto finish = [&](PyObject* result, PyObject*& node) {
+    if (!PyTuple_CheckExact(result) && !wants_node(op, bound)) return new_tensor(result);
     PyObject* first = PyTuple_CheckExact(result) && PyTuple_GET_SIZE(result) > 0
                           ? PyTuple_GET_ITEM(result, 0)
                           : result;

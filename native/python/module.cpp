@@ -111,7 +111,7 @@ bool check_environment() {
 
 bool fill(PyObject* module) {
   Reference by_name(PyDict_New());
-  if (!by_name || !add_tensor_types(module) || !add_dispatcher_type(module) ||
+  if (!by_name || !add_mode(module) || !add_tensor_types(module) || !add_dispatcher_type(module) ||
       !add_replayer_type(module) || !register_kernel_type(module) ||
       !add_computation_type(module) || !add_planned_type(module) || !add_watching(module) ||
       !add_recording(module) || !add_binding(module)) {

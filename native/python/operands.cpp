@@ -5,12 +5,6 @@
 
 namespace extensor {
 
-bool is_plain_array(PyObject* object) {
-  if (!PyArray_CheckExact(object)) return false;
-  PyArrayObject* array = reinterpret_cast<PyArrayObject*>(object);
-  return PyArray_ISALIGNED(array) && PyArray_ISNOTSWAPPED(array);
-}
-
 bool add_array(PyObject* object, Plan& plan, Layout& layout) {
   if (!is_plain_array(object)) return false;
   plan.add(object, layout);

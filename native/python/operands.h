@@ -7,7 +7,11 @@
 namespace extensor {
 
 // An array that kernels can read as it is: aligned, in native byte order, no subclass.
-bool is_plain_array(PyObject* object);
+inline bool is_plain_array(PyObject* object) {
+  if (!PyArray_CheckExact(object)) return false;
+  PyArrayObject* array = reinterpret_cast<PyArrayObject*>(object);
+  return PyArray_ISALIGNED(array) && PyArray_ISNOTSWAPPED(array);
+}
 
 // The next input of a plan if it is a plain array, described.
 bool add_array(PyObject* object, Plan& plan, Layout& layout);

@@ -55,7 +55,6 @@ class Plan {
   int input_count() const { return count_; }
   PyObject* const* inputs() const { return count_ > kFew ? many_.data() : few_; }
 
-  Call call;
   PyObject* returned = nullptr;  // what a call gives that changes its inputs; borrowed
 
  private:
@@ -63,6 +62,9 @@ class Plan {
   int count_ = 0, held_inputs_ = 0;
   std::vector<PyObject*> many_, held_;
   PyObject* few_[kFew];
+
+ public:
+  Call call;  // last, as it is large and mostly room
 };
 
 // False for arguments that are not for kernels: the messages are Python's. It never raises for

@@ -96,14 +96,6 @@ PyObject* kept(Keeper keeper, const Recorded& op, PyObject* const* bound, PyObje
   return nullptr;
 }
 
-// Where the gradient of an input goes: its node, the leaf itself, or nowhere. Borrowed.
-PyObject* parent_of(PyObject* input) {
-  if (!is_tensor(input)) return Py_None;
-  TensorObject* tensor = as_tensor(input);
-  if (tensor->requires_grad != Py_True) return Py_None;
-  return tensor->node == Py_None ? input : tensor->node;
-}
-
 // The inputs that can get a gradient.
 class Differentiable {
  public:

@@ -2,7 +2,7 @@
 // keeps, where the gradients go. The short way and the long way both end here.
 #pragma once
 
-#include "arrays.h"
+#include "tensor_object.h"
 
 namespace extensor {
 
@@ -31,6 +31,24 @@ struct Recorded {
 
 // Numbers are weak: a kernel that takes them gives them the dtype of its arrays.
 bool is_number(PyObject* object);
+
+// Where the gradient of an input goes: its node, the leaf itself, or nowhere. Borrowed.
+inline PyObject* parent_of(PyObject* input) {
+  if (!is_tensor(input)) return Py_None;
+  TensorObject* tensor = as_tensor(input);
+  if (tensor->requires_grad != Py_True) return Py_None;
+  return tensor->node == Py_None ? input : tensor->node;
+}
+
+// Whether a call is to be recorded, as far as its arguments say.
+inline bool wants_node(const Recorded& op, PyObject* const* bound) {
+  if (op.rule == nullptr || !mode().recording) return false;
+  if (op.variadic) return true;
+  for (int i = 0; i < op.differentiable_count; ++i) {
+    if (parent_of(bound[op.differentiable[i]]) != Py_None) return true;
+  }
+  return false;
+}
 
 // A tensor, or a tuple of them, around what was computed from `bound` (inputs: tensors, numbers,
 // None, a list; then attributes), recorded if an input requires grad and the result is `floating`.

@@ -46,28 +46,6 @@ PyMethodDef functions[] = {
 
 }  // namespace
 
-bool bind(PyObject* names, PyObject* defaults, const int* places, PyObject* const* given,
-          Py_ssize_t positional, PyObject* keywords, PyObject** bound) {
-  const auto place = [places](Py_ssize_t i) { return places == nullptr ? i : places[i]; };
-  const Py_ssize_t count = PyTuple_GET_SIZE(names);
-  if (positional > count) return false;
-  for (Py_ssize_t i = 0; i < count; ++i) {
-    bound[place(i)] = i < positional ? given[i] : PyTuple_GET_ITEM(defaults, i);
-  }
-  const Py_ssize_t named = keywords == nullptr ? 0 : PyTuple_GET_SIZE(keywords);
-  for (Py_ssize_t k = 0; k < named; ++k) {
-    // Names in a source are interned; others are not worth comparing letter by letter.
-    Py_ssize_t i = positional;
-    while (i < count && PyTuple_GET_ITEM(names, i) != PyTuple_GET_ITEM(keywords, k)) ++i;
-    if (i == count) return false;
-    bound[place(i)] = given[positional + k];
-  }
-  for (Py_ssize_t i = 0; i < count; ++i) {
-    if (bound[i] == Py_Ellipsis) return false;  // a required parameter that was not given
-  }
-  return true;
-}
-
 bool add_binding(PyObject* module) { return PyModule_AddFunctions(module, functions) == 0; }
 
 }  // namespace extensor
