@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import tomllib
 from collections.abc import Iterable, Mapping
+from datetime import date, time
 from difflib import get_close_matches
 from importlib.resources import files
 from pathlib import Path
@@ -72,9 +73,11 @@ def stored_config(source: Source) -> Config:
     """What stands in ``source``: a TOML file, a dict, or without either the one for the digits."""
     if isinstance(source, Mapping):
         return plain_table(source, "")
-    own = files("extensor.train.experiments") / "digits.toml"
+    is_empty = isinstance(source, str) and not source  # which the system takes for this folder
+    place = files("extensor.train.experiments") / "digits.toml"
+    if source is not None:
+        place = as_path("config", "." if is_empty else source, ", or a dict")
     try:
-        place = own if source is None else as_path("config", source, ", or a dict")
         return tomllib.loads(place.read_text(encoding="utf-8"))
     except OSError as error:
         raise unreadable("config", source, error) from error
@@ -99,7 +102,7 @@ def _plain(value: Any, path: str) -> Any:
         return [_plain(x, path) for x in value]
     if isinstance(value, os.PathLike):
         value = os.fspath(value)
-    if isinstance(value, str | int | float):
+    if isinstance(value, str | int | float | date | time):  # what TOML has
         return value
     requirement = f"{path} must be a string, a number, true or false, or a list or dict of them"
     raise type_error("config", requirement, type=type(value).__name__)
