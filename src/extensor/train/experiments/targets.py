@@ -9,11 +9,11 @@ import numpy as np
 
 from extensor import data
 from extensor.arrays.dtypes import get_default_dtype, is_floating
-from extensor.cli.config import Config
 from extensor.core.tensor import to_array
 from extensor.data import ArrayDataset, Dataset, ImageFolder
 from extensor.errors import value_error
 from extensor.random.generator import Generator
+from extensor.train.experiments.config import Config
 
 OF_CLASSES = ("CrossEntropyLoss", "NLLLoss")
 OF_NUMBERS = ("MSELoss", "L1Loss", "SmoothL1Loss", "HuberLoss")

@@ -8,8 +8,8 @@ from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import Any
 
-from extensor.cli.config import check_keys, nearest
 from extensor.errors import value_error
+from extensor.train.experiments.config import check_keys, nearest
 
 Choices = Mapping[str, Callable[..., Any]]
 

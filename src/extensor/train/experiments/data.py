@@ -10,12 +10,12 @@ import numpy as np
 
 from extensor import data
 from extensor.arrays.dtypes import get_default_dtype, is_floating
-from extensor.cli.build import built, imported
-from extensor.cli.config import Config, nearest
-from extensor.cli.targets import check_targets, class_names, table_options
 from extensor.data import ArrayDataset, Dataset, ImageFolder, Normalize
 from extensor.errors import value_error
 from extensor.random.generator import Generator
+from extensor.train.experiments.config import Config, nearest
+from extensor.train.experiments.named import built, imported
+from extensor.train.experiments.targets import check_targets, class_names, table_options
 
 SETS: dict[str, Callable[..., Any]] = {
     "digits": data.digits,
@@ -101,10 +101,10 @@ def read_file(path: str, table: Config, with_target: bool = True) -> ArrayDatase
         else:
             parts = stored
     inputs, *targets = parts if isinstance(parts, tuple) else (parts,)
-    return ArrayDataset(_inputs(inputs), *map(_target, targets))
+    return ArrayDataset(as_inputs(inputs), *map(_target, targets))
 
 
-def _inputs(array: Any) -> Any:
+def as_inputs(array: Any) -> Any:
     """Floats in the dtype of models; bytes and tokens as they are."""
     return array.astype(get_default_dtype(), copy=False) if is_floating(array.dtype) else array
 
@@ -113,7 +113,7 @@ def _target(array: Any) -> Any:
     """Classes as int64; numbers as a column, which is what a model of one output gives."""
     if not is_floating(array.dtype):
         return array.astype(np.int64, copy=False)
-    array = _inputs(array)
+    array = as_inputs(array)
     return array[:, None] if array.ndim == 1 else array
 
 

@@ -6,10 +6,13 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from extensor.cli.config import Config, read_config
-from extensor.cli.runs import found_checkpoint, read_checkpoint
 from extensor.errors import value_error
-from extensor.train import Checkpoints, RunFolder, Trainer
+from extensor.train.checkpoints import Checkpoints
+from extensor.train.experiments.config import Config, read_config
+from extensor.train.experiments.runs import found_checkpoint, read_checkpoint
+from extensor.train.experiments.wording import Wording
+from extensor.train.run import RunFolder
+from extensor.train.trainer import Trainer
 
 # Keys and tables that a run keeps: with others it would be another run, or its state would not fit.
 _KEPT = ("seed", "data", "model", "loss", "optimizer.name", "schedule.name", "schedule.every")
@@ -37,37 +40,39 @@ class Continued(NamedTuple):
     seen: Any
 
 
-def continued(run: RunFolder, checkpoint: str, settings: Iterable[str]) -> Continued:
+def continued(
+    run: RunFolder, checkpoint: str | Path, changes: Iterable[tuple[str, Any]], wording: Wording
+) -> Continued:
     """The configuration and the checkpoint to go on with, or an error if they do not fit.
 
     What the configuration says now is compared with what the checkpoint was made with, so it does
-    not matter whether it was changed by the command line or in the file.
+    not matter whether it was changed by the caller or in the file.
     """
     seen = Checkpoints(run.checkpoints).stamp()
-    config = read_config(run.config, settings)
+    config = read_config(run.config, changes)
     if checkpoint == "latest" and seen is None:
         config.pop("resumed", None)
         return Continued(config, None, {}, seen)
-    state = read_checkpoint(run, found_checkpoint(run, checkpoint))
+    state = read_checkpoint(run, found_checkpoint(run, checkpoint, wording), wording)
     stored = state["config"]
-    changes = differences(stored, config)
-    _check(changes, stored, config, run.path)
-    check_effect(changes, config)
-    _check_epochs(config["epochs"], state["progress"])
+    made = differences(stored, config)
+    _check(made, stored, config, run.path, wording)
+    check_effect(made, config)
+    _check_epochs(config["epochs"], state["progress"], wording)
     config["resumed"] = dict(stored.get("resumed", {}))
-    if changes:
+    if made:
         config["resumed"][f"step {state['progress']['step']}"] = {
-            key: {"before": before, "after": after} for key, (before, after) in changes.items()
+            key: {"before": before, "after": after} for key, (before, after) in made.items()
         }
     if not config["resumed"]:
         del config["resumed"]
-    return Continued(config, state, changes, seen)
+    return Continued(config, state, made, seen)
 
 
 def differences(before: Mapping[str, Any], after: Mapping[str, Any]) -> Changes:
     """The keys whose values differ, with both values.
 
-    >>> from extensor.cli.resume import differences
+    >>> from extensor.train.experiments.continuation import differences
     >>> differences({"epochs": 2, "ema": {"decay": 0.1}}, {"epochs": 2, "ema": {"decay": 0.2}})
     {'ema.decay': (0.1, 0.2)}
     """
@@ -89,7 +94,9 @@ def _flat(table: Mapping[str, Any], path: str = "") -> dict[str, Any]:
     return {key: value for key, value in result.items() if not key.startswith("resumed.")}
 
 
-def _check(changes: Changes, stored: Config, config: Config, folder: Path) -> None:
+def _check(
+    changes: Changes, stored: Config, config: Config, folder: Path, wording: Wording
+) -> None:
     """Refuse what would make another run of it."""
     refused = [key for key in changes if _among(key, (*_KEPT, *_AT_FIRST)) and key not in _FREE]
     if ("ema" in stored) != ("ema" in config):
@@ -97,9 +104,9 @@ def _check(changes: Changes, stored: Config, config: Config, folder: Path) -> No
     for key in refused:
         before, after = changes.get(key, ("ema" in stored, "ema" in config))
         kept = "unset" if before is None else repr(before)
-        hint = f"for a new run: extensor train {folder}/config.toml --set {key}=..."
-        requirement = f"{key} must stay {kept} in this run ({hint})"
-        raise value_error("--resume", requirement, **{key.rpartition(".")[2]: after})
+        advice = wording.begin.format(folder=folder, key=key)
+        requirement = f"{key} must stay {kept} in this run (for a new run: {advice})"
+        raise value_error(wording.resume, requirement, **{key.rpartition(".")[2]: after})
 
 
 def _among(key: str, names: Iterable[str]) -> bool:
@@ -124,11 +131,11 @@ def check_effect(changes: Changes, config: Config) -> None:
             raise value_error("config", requirement, **{key.rpartition(".")[2]: changes[key][1]})
 
 
-def _check_epochs(epochs: int, progress: Mapping[str, Any]) -> None:
+def _check_epochs(epochs: int, progress: Mapping[str, Any], wording: Wording) -> None:
     over = progress["epoch"] + (progress["batch"] > 0)
     if epochs < over:
         requirement = f"epochs must be {over} or more, as the run is in epoch {over}"
-        raise value_error("--resume", requirement, epochs=epochs)
+        raise value_error(wording.resume, requirement, epochs=epochs)
 
 
 def load_into(trainer: Trainer, found: Continued) -> None:
