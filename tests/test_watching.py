@@ -93,6 +93,18 @@ def test_steps_and_random_numbers_pass_the_door() -> None:
     assert [event["op"] for event in _watched(lambda: ex.random.randn(3))] == ["random_normal"]
 
 
+def test_numbers_seeds_and_writes_pass_the_door() -> None:
+    x = ex.ones((2, 2), requires_grad=True)
+    assert next(event["op"] for event in _watched(lambda: ex.add(x, np.float64(2)))) == "constant"
+    seeds = _watched(lambda: (x[:1, :1] * 3).backward())
+    assert "ones_like" in [event["op"] for event in seeds]
+    norm = nn.BatchNorm1d(2)
+    written = [
+        event["inputs"][0] for event in _watched(lambda: norm(x)) if event["op"] == "setitem"
+    ]
+    assert any(array is norm.running_mean._array for array in written)
+
+
 def test_an_error_of_a_watcher_is_the_callers() -> None:
     def stop(computed: Any) -> None:
         raise ValueError("stop here")

@@ -113,7 +113,7 @@ def formula(written: Compute, promoted: Sequence[int]) -> Compute:
         if any(is_half(x.dtype) for x in arrays):
             common = _arrays_in([arguments[i] for i in promoted])
             half = next((x.dtype for x in common if is_half(x.dtype)), None)
-            arguments = tuple(_widened(x) for x in arguments)
+            arguments = tuple(widened(x) for x in arguments)
         with np.errstate(all="ignore"):
             return _finished(xp, written(xp, *arguments), half)
 
@@ -146,12 +146,26 @@ def _arrays_in(arguments: Sequence[Any]) -> list[Any]:
     return arrays
 
 
-def _widened(x: Any) -> Any:
+def widened(x: Any) -> Any:
+    """``x`` with its arrays or tensors of 16 bits, and those of a list, in float32."""
     if isinstance(x, list):
-        return [_widened(item) for item in x]
-    if _is_array(x) and is_half(x.dtype):
+        return [widened(item) for item in x]
+    if hasattr(x, "astype") and is_half(x.dtype):
         return x.astype(float32)
     return x
+
+
+@through_door
+def constant(number: Any, dtype: Any) -> Any:
+    """A Python number as an array without axes."""
+    return np.asarray(number, dtype)
+
+
+@through_door
+def setitem(array: Any, index: Any, value: Any) -> Any:
+    """Write into an array, which is what it gives."""
+    array[index] = value
+    return array
 
 
 def _finished(xp: Any, result: Any, half: Any) -> Any:

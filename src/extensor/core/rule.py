@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from extensor import _native
-from extensor.arrays.dtypes import float32, is_floating, is_half
+from extensor.arrays.dtypes import is_floating, is_half
 from extensor.arrays.shapes import target
 from extensor.core import door, modes, tape
 from extensor.core.binding import Parameters, dressed, guarded
@@ -174,7 +174,7 @@ class Rule:
         if self.kept_at and tape.is_recorded(tensors_in(arguments)):
             arguments = [None if i in self.kept_at else x for i, x in enumerate(arguments)]
         half = any(isinstance(x, Tensor) and is_half(x.dtype) for x in arguments)
-        result = self.written(*([_widened(x) for x in arguments] if half else arguments))
+        result = self.written(*([door.widened(x) for x in arguments] if half else arguments))
         parts = (result,) if self.single else result
         needs = (True,) * len(parts) if needs is None else needs
         gradients: list[Tensor | None] = []
@@ -253,14 +253,6 @@ def _shape_given(role: str, value: Any) -> Any:
     if role == "tensor":
         return shape_of(value)
     return [tuple(x) for x in value] if role == "shapes" else value
-
-
-def _widened(x: Any) -> Any:
-    if isinstance(x, list):
-        return [_widened(item) for item in x]
-    if isinstance(x, Tensor) and is_half(x.dtype):
-        return x.astype(float32)
-    return x
 
 
 def _restored(array: Any, node: tape.Node) -> Tensor:

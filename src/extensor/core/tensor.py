@@ -24,7 +24,7 @@ from extensor.arrays.dtypes import (
     is_floating,
     supported,
 )
-from extensor.core import backward_pass, modes, tape
+from extensor.core import backward_pass, door, modes, tape
 from extensor.core.handle import HookHandle
 from extensor.errors import marked, shown, type_error, value_error
 from extensor.errors.explanation import explaining
@@ -170,7 +170,7 @@ class Tensor(Attached):
                     "grad_output is needed for a tensor of more than one element",
                     shape=self.shape,
                 )
-            return wrap(_one(self.dtype) if self._array.shape == () else np.ones_like(self._array))
+            return wrap(_one(self.dtype) if self._array.shape == () else _ones_like(self._array))
         gradient: Tensor = given if isinstance(given, Tensor) else Tensor(given, self.dtype)
         if gradient.shape != self.shape:
             raise value_error(
@@ -268,6 +268,9 @@ class Tensor(Attached):
         if self._node is not None:
             raise RuntimeError("pickle: only a leaf tensor can be pickled; use detach()")
         return _rebuilt, (type(self), self._array, self._requires_grad)
+
+
+_ones_like = door.computation("ones_like", None, np.ones_like)
 
 
 @cache

@@ -122,7 +122,7 @@ def _in_place(formula: Callable[..., Any], roles: int) -> Callable[..., Any]:
             arrays = [role[index] if role else None for role in lists]
             with np.errstate(all="ignore"):
                 results = formula(
-                    door.namespace(target), *[_widened(x) for x in arrays], *attributes
+                    door.namespace(target), *[door.widened(x) for x in arrays], *attributes
                 )
                 changed = [*arrays[:GRADIENT], *arrays[GRADIENT + 1 :]]
                 for array, result in zip(changed, results, strict=True):
@@ -132,10 +132,6 @@ def _in_place(formula: Callable[..., Any], roles: int) -> Callable[..., Any]:
 
     compute.__name__ = formula.__name__
     return compute
-
-
-def _widened(x: Any) -> Any:
-    return x.astype(float32) if x is not None and is_half(x.dtype) else x
 
 
 def descent(parameter: Any, gradient: Any, weight_decay: float, maximize: float) -> Any:
