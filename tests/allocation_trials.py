@@ -171,9 +171,18 @@ def _model(*groups: int) -> list[list[ex.Tensor]]:
     return made
 
 
-def _stepping(optimizer: Callable[..., Any], steps: int, *groups: int, **options: Any) -> Make:
+def _stepping(
+    optimizer: Callable[..., Any],
+    steps: int,
+    *groups: int,
+    transposed: bool = False,
+    **options: Any,
+) -> Make:
     def make() -> Trial:
         parameters = _model(*groups)
+        if transposed:
+            for parameter in (x for group in parameters for x in group):
+                parameter.grad = ex.tensor(parameter.grad.numpy().T.copy()).T
         made = optimizer([{"params": group} for group in parameters], **options)
         for _ in range(steps):
             made.step()
@@ -236,7 +245,10 @@ CHANGES: list[tuple[str, Make]] = [
     ("Adam", _stepping(optim.Adam, 1, 3, amsgrad=True)),
     ("Adam, first step, two groups", _stepping(optim.Adam, 0, 2, 3)),
     ("AdamW, two groups", _stepping(optim.AdamW, 2, 2, 3)),
+    ("Adam, two groups of many arrays", _stepping(optim.Adam, 1, 5, 6)),
+    ("Adam, two groups, gradients transposed", _stepping(optim.Adam, 1, 2, 2, transposed=True)),
     ("LAMB", _stepping(optim.LAMB, 1, 3)),
+    ("LAMB, two groups, gradients transposed", _stepping(optim.LAMB, 1, 2, 2, transposed=True)),
     ("Lion", _stepping(optim.Lion, 1, 3)),
     ("RMSprop", _stepping(optim.RMSprop, 1, 3, momentum=0.9, centered=True)),
     ("Adagrad", _stepping(optim.Adagrad, 1, 3)),
@@ -279,7 +291,7 @@ def sample() -> Iterator[tuple[str, int, Make]]:
 def untouched() -> set[str]:
     """The kernels that none of the calls reaches."""
     reached = set()
-    with door.observe(lambda kernel, *_: reached.add(kernel.__name__)):
+    with door.watch(lambda computed: reached.add(computed.kernel)):
         for _, make in [*large(), *CHANGES, *rows()]:
             make().call()
     return set(_native.kernels) - reached - {"masked_scale"}  # it is called as dropout

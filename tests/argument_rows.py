@@ -77,6 +77,10 @@ def saved(_: Any) -> None:
 
 
 ARRAYS = "arrays.npz"
+EXPERIMENT = {
+    "data": {"train": "points.npz", "test": "points.npz"},
+    "model": {"name": "mlp", "sizes": [2, 2]},
+}
 
 ROWS: dict[str, Row] = {
     "Trainer": Row(
@@ -105,6 +109,27 @@ ROWS: dict[str, Row] = {
         lambda state: trainer().load_state_dict(state), {"state": trainer().state_dict()}
     ),
     "Trainer.log": Row(lambda record: trainer().log(record), {"record": {"event": "mine"}}),
+    "experiment": Row(
+        train.experiment,
+        {
+            "config": EXPERIMENT, "changes": {"epochs": 1}, "folder": None, "resume": None,
+            "checkpoint": "latest", "callbacks": [],
+        },
+        lambda made: (made.fit(), made.evaluate()),
+    ),
+    "Experiment.predict": Row(
+        lambda **given: train.experiment(EXPERIMENT).predict(**given),
+        {"inputs": X, "batch_size": 4},
+    ),
+    "load_trained": Row(
+        train.load_trained,
+        {"run": "trained", "checkpoint": "latest", "changes": {"data.batch_size": 5}},
+        lambda made: made.evaluate(),
+    ),
+    "TrainedModel.predict": Row(
+        lambda **given: train.load_trained("trained").predict(**given),
+        {"inputs": X, "batch_size": 4},
+    ),
     "Accuracy": Row(train.Accuracy, {"ignore_index": None}, measured),
     "Accuracy.update": Row(
         lambda **given: train.Accuracy().update(**given),

@@ -72,14 +72,14 @@ def named(case: Case, inputs: list[Any]) -> dict[str, Any]:
     return dict(zip(case.names or OPS[case.op].inputs, inputs, strict=False))
 
 
-def arguments_of(case: Case, inputs: list[Any]) -> tuple[list[Any], dict[str, Any]]:
+def arguments_of(case: Case, inputs: list[Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
     """What a call takes: by name where an attribute comes before an input, or an input is left out."""
     if case.op == "einsum":
-        return [case.attributes["spec"], *inputs[0]], {}
+        return (case.attributes["spec"], *inputs[0]), {}
     op = OPS[case.op]
     if case.names or op.bound != op.parameters.bound:
-        return [], {**named(case, inputs), **case.attributes}
-    return inputs, dict(case.attributes)
+        return (), {**named(case, inputs), **case.attributes}
+    return tuple(inputs), dict(case.attributes)
 
 
 def call(case: Case, inputs: list[Any]) -> Any:

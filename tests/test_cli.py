@@ -14,9 +14,9 @@ import pytest
 from commands import COMMAND, ENVIRONMENT, extensor, files, write_config, write_data
 
 import extensor as ex
-from extensor.cli.config import read_config
-from extensor.cli.session import MODELS, SCHEDULES, opened
-from extensor.train import Checkpoints, read_log
+from extensor.cli.settings import read_config
+from extensor.train import Checkpoints, experiment, read_log
+from extensor.train.experiments.parts import MODELS, SCHEDULES
 
 
 @pytest.fixture(autouse=True)
@@ -130,9 +130,8 @@ def test_each_schedule_can_be_chosen(name: str) -> None:
         "WarmupLR": {"warmup_steps": 2},
     }
     write_data()
-    config = read_config(write_config())
-    session = opened({**config, "schedule": {"name": name, **needed.get(name, {})}})
-    history = session.trainer.fit(session.train_loader, 2, session.test_loader)
+    schedule = {"name": name, **needed.get(name, {})}
+    history = experiment(write_config(), {"schedule": schedule}).fit()
     assert len(history) == 2
     if name in ("OneCycleLR", "WarmupCosineLR"):  # these come down over all steps
         assert history[-1]["lr"] < 1e-4

@@ -324,7 +324,7 @@ def test_signals_while_a_signal_is_acted_on_are_not() -> None:
 @pytest.mark.parametrize(("number", "code"), [("SIGINT", 130), ("SIGTERM", 143)])
 def test_signals_before_and_after_training(number: str, code: int) -> None:
     word = "interrupted" if number == "SIGINT" else f"ended by {number}"
-    result = _python(f"extensor.cli.train.opened = lambda *_: send(signal.{number})")
+    result = _python(f"extensor.cli.train.experiment = lambda *_, **__: send(signal.{number})")
     last = result.stderr.splitlines()[-1]
     assert (result.returncode, last) == (code, f"extensor train: {word} before training began")
     assert not Path("runs").exists()

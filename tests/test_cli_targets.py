@@ -9,9 +9,8 @@ import numpy as np
 import pytest
 from commands import extensor, write_config
 
-from extensor.cli.config import read_config
-from extensor.cli.session import opened
-from extensor.train import read_log
+from extensor.cli.settings import read_config
+from extensor.train import experiment, read_log
 
 
 @pytest.fixture(autouse=True)
@@ -45,7 +44,7 @@ def _written(targets: Any, outputs: int = 1, loss: str = "", table: bool = False
 
 
 def _opened(*changes: str) -> Any:
-    return opened(read_config("config.toml", changes), Path("runs/a"))
+    return experiment(read_config("config.toml", changes), folder="runs/a")
 
 
 def _refused(text: str) -> None:

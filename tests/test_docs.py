@@ -18,8 +18,8 @@ from commands import extensor
 
 import extensor as ex
 import extensor_cli
-from extensor.cli.config import read_config
 from extensor.core.op import OPS
+from extensor.train.experiments.config import read_config
 
 ROOT = Path(__file__).parents[1]
 GUIDES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from soak.engines import main, reference, run
+from soak.engines import main, run
 
 import extensor as ex
+from extensor.core import door
 from extensor.core.door import ENGINE
 
 CALLS, PARTS, SEED = 2000, 4, 12
@@ -27,7 +28,8 @@ def test_a_difference_is_found(
 ) -> None:
     """Every formula of exp one off: the run says so, and what to run again."""
     op = ex.exp.op
-    monkeypatch.setattr(op, "formula", lambda x: np.exp(np.asarray(x)) + 1)
+    wrong = door.computation("exp", "exp", lambda x: np.exp(np.asarray(x)) + 1)
+    monkeypatch.setattr(op, "compute", wrong)
     assert main(["400", "--seed", "5"]) == 1
     shown = capsys.readouterr().out
     assert shown.startswith("soak.engines: 400 calls, seed 5\n")
@@ -48,7 +50,7 @@ def test_statistics_of_another_dtype(name: str, dtype: str, statistics: str) -> 
 
     for own in (False, True):
         found = called(own)
-        with reference():
+        with door.by_formulas():
             expected = called(own)
         for a, b, wanted in zip(found, expected, (dtype, statistics, statistics), strict=True):
             assert a.dtype.name == b.dtype.name == wanted
@@ -103,7 +105,7 @@ def test_attention_does_not_look_at_what_is_hidden() -> None:
     output = ex.scaled_dot_product_attention(q, k, v, causal=True)
     v[2] = np.inf
     found = ex.scaled_dot_product_attention_backward(g, q, k, v, None, output, causal=True).grad_q
-    with reference():
+    with door.by_formulas():
         formula = ex.scaled_dot_product_attention_backward(g, q, k, v, None, output, causal=True)
     for gradient in (found, formula.grad_q):
         assert np.isfinite(gradient.numpy()[:2]).all()

@@ -185,7 +185,7 @@ def test_products_of_pairs(vectors: str, tmp_path: Path) -> None:
     # A sanitizer that is loaded but not compiled in does not see how the threads wait for each other.
     if "EXTENSOR_SANITIZED" in os.environ:
         options.append(f"-fsanitize={os.environ['EXTENSOR_SANITIZED']}")
-    kernel = ["native/kernels/gemm.cpp", "native/runtime/scratch.cpp"]
+    kernel = ["native/kernels/matrix/gemm.cpp", "native/runtime/scratch.cpp"]
     sources = [*kernel, "benchmarks/native/gemm_bench.cpp"]
     subprocess.run(["g++", *options, *(str(ROOT / s) for s in sources), "-ldl"], check=True)
     subprocess.run([str(tmp_path / "test"), "test-bfloat16"], check=True)

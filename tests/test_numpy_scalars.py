@@ -9,11 +9,10 @@ import pytest
 from calls import arguments_of, arrays_of, as_leaf, first_floating, flat, hand_arguments
 from cases.case import Case
 from op_cases import CASES
-from soak.engines import reference
 
 import extensor as ex
 from extensor import nn
-from extensor.core.door import ENGINE
+from extensor.core.door import ENGINE, by_formulas
 from extensor.core.op import OPS
 
 ENGINES = ["reference"] if ENGINE == "reference" else ["native", "reference"]
@@ -74,7 +73,7 @@ def test_attributes(row: Case, engine: str, rng: np.random.Generator) -> None:
     if engine == "native" or ENGINE == "reference":
         expected, found = _called(row, arrays, numbers), _called(row, arrays, scalars)
     else:
-        with reference():
+        with by_formulas():
             expected, found = _called(row, arrays, numbers), _called(row, arrays, scalars)
     assert found == expected
 

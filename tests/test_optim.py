@@ -233,7 +233,7 @@ def test_a_step_is_one_call(make: Any, rng: np.random.Generator) -> None:
     _train(optimizer, parameters, 1)
     _loss(parameters).backward()
     seen = []
-    with door.observe(lambda compute, arrays, attributes, result: seen.append(compute.__name__)):
+    with door.watch(lambda computed: seen.append(computed.op)):
         optimizer.step()
     assert seen == [optimizer.update.name]
 

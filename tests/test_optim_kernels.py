@@ -9,7 +9,7 @@ import pytest
 import tolerances
 
 import extensor as ex
-from extensor import optim
+from extensor import _native, optim
 from extensor.core import door
 from extensor.optim import adagrad, adam, clipping, ema, lamb, lion, rmsprop, sgd
 from extensor.optim.update import Update
@@ -52,6 +52,10 @@ def _lists(
 
 def _copies(lists: list[list[np.ndarray]]) -> list[list[np.ndarray]]:
     return [[array.copy() for array in role] for role in lists]
+
+
+def _flat(lists: list[list[np.ndarray]]) -> list[np.ndarray]:
+    return [array for role in lists for array in role]
 
 
 @native
@@ -118,6 +122,68 @@ def test_kernel_declines(wrong: str, rng: np.random.Generator) -> None:
     before = _copies(lists)
     assert update.kernel(*lists, *attributes) is NotImplemented
     np.testing.assert_array_equal(lists[0][0], before[0][0])
+
+
+@native
+@pytest.mark.parametrize("strided", [False, True])
+@pytest.mark.parametrize(
+    ("update", "flags"), [(adam._update, (True, False)), (lamb.LAMB.update, (False,))]
+)
+def test_a_planned_update_is_run_again(
+    update: Update, flags: tuple[bool, ...], strided: bool, rng: np.random.Generator
+) -> None:
+    """With the gradients and the numbers of each time, on the same arrays or on others."""
+    first, second = (1, 0.1, 0.9, 0.99, 1e-6, 0.2, *flags), (2, 0.03, 0.8, 0.9, 1e-6, 0.1, *flags)
+    lists = _lists(rng, update, 4, "float32", ((40, 50), (3,), (70, 60)))
+    if strided:
+        lists[1] = [np.asfortranarray(x) for x in lists[1]]
+    expected, others = _copies(lists), [[x.copy("K") for x in role] for role in lists]
+    update.kernel(*expected, *first)
+    planned = _native.plan(update.kernel, *lists, *first)
+    assert not planned.depends_on_values
+    planned.run(tuple(_flat(others)))
+    assert planned.run() is lists[0]
+    for kept in (lists, others):
+        for x, y in zip(_flat(kept), _flat(expected), strict=True):
+            np.testing.assert_array_equal(x, y)
+    for x, y in zip(lists[1], expected[1], strict=True):
+        x *= 2
+        y *= 2
+    update.kernel(*expected, *second)
+    planned.run(numbers=tuple(float(x) for x in second))
+    for x, y in zip(_flat(lists), _flat(expected), strict=True):
+        np.testing.assert_array_equal(x, y)
+
+
+def _stepped(watched: list[Any]) -> list[np.ndarray]:
+    """Two steps of two groups; the second is watched."""
+    made = np.random.default_rng(3)
+    parameters = [ex.tensor(made.normal(size=5), "float32", requires_grad=True) for _ in range(2)]
+    for parameter in parameters:
+        parameter.grad = parameter.detach() * 2
+    optimizer = optim.Adam([{"params": [x]} for x in parameters])
+    optimizer.step()
+    with door.watch(watched.append):
+        optimizer.step()
+    return [x.numpy() for x in parameters]
+
+
+@native
+def test_the_groups_of_a_step_pass_the_door() -> None:
+    told: list[Any] = []
+    expected = _stepped(told)
+    assert [(x.op, x.kernel) for x in told] == [("adam_update", "adam_update")] * 2
+    for computed, values in zip(told, expected, strict=True):
+        assert computed.outputs is computed.inputs[0]
+        assert computed.inputs[5:7] == (2, 1e-3)
+        assert computed.begin <= computed.end
+        np.testing.assert_array_equal(computed.outputs[0], values)
+    told.clear()
+    with door.by_formulas():
+        found = _stepped(told)
+    assert [(x.op, x.kernel) for x in told] == [("adam_update", None)] * 2
+    for x, y in zip(found, expected, strict=True):
+        np.testing.assert_array_equal(x, y)
 
 
 @pytest.mark.parametrize("make", ["Adam", "LAMB", "SGD"])

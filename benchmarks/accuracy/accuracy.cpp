@@ -1,4 +1,4 @@
-// Measures the vector functions of native/kernels/math.h; driven by accuracy.py.
+// Measures the vector functions of native/kernels/math/math.h; driven by accuracy.py.
 //
 //   accuracy float NAME STEP     one block of 4096 in STEP of the 2^32 floats, 1: all, each against
 //                                the C library in double
@@ -21,7 +21,7 @@
 #include <thread>
 #include <vector>
 
-#include "kernels/math.h"
+#include "kernels/math/math.h"
 
 namespace ex = extensor::EX_ISA;
 using ex::Vec;

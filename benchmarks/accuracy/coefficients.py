@@ -1,4 +1,4 @@
-"""Makes native/kernels/math_coefficients.h: minimax polynomials for the vector functions.
+"""Makes native/kernels/math/coefficients.h: minimax polynomials for the vector functions.
 
 Each row of TABLE is a polynomial P of one variable that minimizes the largest weighted error
 |weight * (target - P)| on an interval, found with Remez' exchange algorithm in 60 digits and then
@@ -6,7 +6,7 @@ rounded to the format the kernel evaluates it in; float coefficients are moved b
 that. The bound printed beside the coefficients is that of the rounded polynomial, as a relative
 error of the final function.
 
-    python coefficients.py | clang-format > ../../native/kernels/math_coefficients.h
+    python coefficients.py | clang-format > ../../native/kernels/math/coefficients.h
 """
 
 import itertools

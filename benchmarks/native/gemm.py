@@ -36,7 +36,7 @@ SHAPES = (  # m, k, n
 def build(folder: str, isa: str) -> str:
     """Compile the benchmark for one instruction set and return its path."""
     program = os.path.join(folder, "gemm_bench")
-    kernel = [ROOT / "native/kernels/gemm.cpp", ROOT / "native/runtime/scratch.cpp"]
+    kernel = [ROOT / "native/kernels/matrix/gemm.cpp", ROOT / "native/runtime/scratch.cpp"]
     sources = [*kernel, ROOT / "benchmarks/native/gemm_bench.cpp"]
     options = [f"-march=x86-64-{isa}", f"-DEX_ISA={isa}", "-pthread", "-ldl", "-o", program]
     subprocess.run(["g++", *FLAGS, *map(str, sources), *options], check=True)

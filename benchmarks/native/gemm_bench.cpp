@@ -20,7 +20,7 @@
 #include <thread>
 #include <vector>
 
-#include "../../native/kernels/gemm.h"
+#include "../../native/kernels/matrix/gemm.h"
 
 #ifndef EX_ISA
 #define EX_ISA v3

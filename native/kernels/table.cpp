@@ -1,23 +1,23 @@
 // The kernels of one instruction set, gathered.
-#include "attention.h"
-#include "convolution.h"
-#include "copy.h"
-#include "cross_entropy.h"
-#include "cumulative.h"
-#include "elementwise.h"
-#include "extremes.h"
-#include "indexing.h"
-#include "loss.h"
-#include "normalization.h"
-#include "optimizer.h"
-#include "pooling.h"
-#include "product.h"
-#include "random.h"
-#include "recurrent.h"
-#include "reduction.h"
-#include "rules.h"
-#include "simd_half.h"
-#include "softmax.h"
+#include "attention/attention.h"
+#include "convolution/convolution.h"
+#include "copying/copy.h"
+#include "elementwise/elementwise.h"
+#include "elementwise/rules.h"
+#include "indexing/indexing.h"
+#include "loss/cross_entropy.h"
+#include "loss/loss.h"
+#include "normalization/normalization.h"
+#include "optimizer/optimizer.h"
+#include "pooling/pooling.h"
+#include "random/random.h"
+#include "recurrent/recurrent.h"
+#include "reduction/cumulative.h"
+#include "reduction/extremes.h"
+#include "reduction/product.h"
+#include "reduction/reduction.h"
+#include "simd/half.h"
+#include "softmax/softmax.h"
 
 namespace extensor::EX_ISA {
 
@@ -37,41 +37,41 @@ constexpr HalfFormat half_format() {
 
 const KernelTable& table() {
   static const KernelTable gathered = {
-      {arithmetic_kernels(), function_kernels(), activation_kernels()},
-      binary_rules(),
-      reductions(),
-      softmax_kernels(),
-      cumulative_kernels(),
-      logsumexp_kernel(),
-      half_format<Float16Format>(),
-      half_format<BFloat16Format>(),
-      gemm,
-      gemm,
-      gemm,
-      random_fills(),
-      update_kernels(),
-      lamb_kernel(),
-      norm_kernel(),
-      cross_entropy_kernels(),
-      function_rules(),
-      where_rule(),
-      logic_kernels(),
-      arranged_kernels(),
-      extreme_rules(),
-      product_rule(),
-      search_kernel(),
-      losses(),
-      copy_kernels(),
-      index_kernels(),
-      convolution_float32(),
-      convolution_float64(),
-      max_pooling(),
-      mean_pooling(),
-      normalization_kernels(),
-      row_normalization_kernels(),
-      column_normalization_kernels(),
-      recurrent_kernels(),
-      attention_kernels(),
+      .elementwise = {arithmetic_kernels(), function_kernels(), activation_kernels()},
+      .binary_rules = binary_rules(),
+      .reductions = reductions(),
+      .softmaxes = softmax_kernels(),
+      .cumulatives = cumulative_kernels(),
+      .logsumexp = logsumexp_kernel(),
+      .float16 = half_format<Float16Format>(),
+      .bfloat16 = half_format<BFloat16Format>(),
+      .gemm_float32 = gemm,
+      .gemm_float64 = gemm,
+      .gemm_bfloat16 = gemm,
+      .random = random_fills(),
+      .updates = update_kernels(),
+      .lamb = lamb_kernel(),
+      .norm = norm_kernel(),
+      .cross_entropy = cross_entropy_kernels(),
+      .function_rules = function_rules(),
+      .where_rule = where_rule(),
+      .logic = logic_kernels(),
+      .arranged = arranged_kernels(),
+      .extreme_rules = extreme_rules(),
+      .product_rule = product_rule(),
+      .search = search_kernel(),
+      .losses = losses(),
+      .copies = copy_kernels(),
+      .indexing = index_kernels(),
+      .convolution_float32 = convolution_float32(),
+      .convolution_float64 = convolution_float64(),
+      .max_pooling = max_pooling(),
+      .mean_pooling = mean_pooling(),
+      .normalization = normalization_kernels(),
+      .row_normalization = row_normalization_kernels(),
+      .column_normalization = column_normalization_kernels(),
+      .recurrent = recurrent_kernels(),
+      .attention = attention_kernels(),
   };
   return gathered;
 }

@@ -7,10 +7,10 @@
 #include <span>
 
 #include "../runtime/threads.h"
-#include "convolution_shape.h"
+#include "convolution/shape.h"
 #include "element.h"
-#include "gemm.h"
 #include "layer_tables.h"
+#include "matrix/gemm.h"
 
 namespace extensor {
 

@@ -44,11 +44,18 @@ bool read_needs(PyObject* object, bool& first, bool& second) {
   return first || second;
 }
 
-bool read_shape(PyObject* object, ArrayView& view) {
-  npy_intp sizes[kMaxDimensions];
-  if (!read_sizes(object, sizes, view.ndim)) return false;
-  std::copy_n(sizes, view.ndim, view.shape);
-  return std::all_of(sizes, sizes + view.ndim, [](npy_intp size) { return size >= 0; });
+bool read_shape(PyObject* object, Shape& shape) {
+  static_assert(sizeof(npy_intp) == sizeof(int64_t));
+  if (!read_sizes(object, reinterpret_cast<npy_intp*>(shape.lengths), shape.ndim)) return false;
+  return std::all_of(shape.lengths, shape.lengths + shape.ndim,
+                     [](int64_t size) { return size >= 0; });
+}
+
+bool fits_memory(const Shape& shape) {
+  int64_t bytes = sizeof(double);
+  return std::all_of(shape.lengths, shape.lengths + shape.ndim, [&](int64_t size) {
+    return size == 0 || !__builtin_mul_overflow(bytes, size, &bytes);
+  });
 }
 
 bool read_sizes(PyObject* object, npy_intp* sizes, int& count) {

@@ -17,8 +17,11 @@ bool read_numbers(PyObject* const* objects, int count, double* numbers);
 // Which of two gradients are asked for, at least one, from a tuple of two booleans.
 bool read_needs(PyObject* object, bool& first, bool& second);
 
-// A shape given as a tuple of ints, as the shape of a view.
-bool read_shape(PyObject* object, ArrayView& view);
+// A shape given as a tuple of ints.
+bool read_shape(PyObject* object, Shape& shape);
+
+// Whether there can be an array of this shape at all; Python says what is wrong with it.
+bool fits_memory(const Shape& shape);
 
 // A tuple of ints.
 bool read_sizes(PyObject* object, npy_intp* sizes, int& count);

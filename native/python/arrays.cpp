@@ -5,8 +5,6 @@
 #include <dlfcn.h>
 #endif
 
-#include <algorithm>
-
 #include "../runtime/memory.h"
 
 namespace extensor {
@@ -97,46 +95,6 @@ PyObject* new_array_stealing(PyArray_Descr* descriptor, int ndim, const npy_intp
   return array;
 }
 
-bool extend_shape(const ArrayView& view, Shape& shape) {
-  const int offset = shape.ndim - view.ndim;
-  for (int axis = 0; axis < view.ndim; ++axis) {
-    int64_t& length = shape.lengths[offset + axis];
-    if (length == 1) length = view.shape[axis];
-    if (view.shape[axis] != 1 && view.shape[axis] != length) return false;
-  }
-  return true;
-}
-
-bool broadcast_strides(const ArrayView& view, const Shape& shape, int64_t* strides) {
-  const int offset = shape.ndim - view.ndim;
-  if (offset < 0) return false;
-  std::fill_n(strides, offset, 0);
-  for (int axis = 0; axis < view.ndim; ++axis) {
-    const bool repeated = view.shape[axis] == 1;
-    if (!repeated && view.shape[axis] != shape.lengths[offset + axis]) return false;
-    strides[offset + axis] = repeated ? 0 : view.strides[axis];
-  }
-  return true;
-}
-
-bool walks_as_one(const LoopNest& loops, int outer, int inner) {
-  for (int k = 0; k < loops.operands; ++k) {
-    if (loops.strides[k][outer] != loops.strides[k][inner] * loops.shape[inner]) return false;
-  }
-  return true;
-}
-
-void copy_axis(LoopNest& loops, int from, int to) {
-  loops.shape[to] = loops.shape[from];
-  for (int k = 0; k < loops.operands; ++k) loops.strides[k][to] = loops.strides[k][from];
-}
-
-void make_single_axis(LoopNest& loops) {
-  loops.ndim = 1;
-  loops.shape[0] = loops.size;
-  for (int k = 0; k < loops.operands; ++k) loops.strides[k][0] = 0;
-}
-
 }  // namespace
 
 bool import_numpy() {
@@ -161,73 +119,36 @@ PyObject* new_array(PyArray_Descr* descriptor, int ndim, const npy_intp* shape) 
   return new_array_stealing(descriptor, ndim, shape);
 }
 
-void fill_view(PyArrayObject* array, ArrayView& view) {
-  view.data = PyArray_BYTES(array);
-  view.itemsize = PyArray_ITEMSIZE(array);
-  view.typenum = PyArray_TYPE(array);
-  view.ndim = PyArray_NDIM(array);
-  view.c_contiguous = PyArray_IS_C_CONTIGUOUS(array);
-  view.aligned = PyArray_ISALIGNED(array);
-  view.native_order = PyArray_ISNOTSWAPPED(array);
-  view.writeable = PyArray_ISWRITEABLE(array);
-  view.size = 1;
-  for (int axis = 0; axis < view.ndim; ++axis) {
-    view.shape[axis] = PyArray_DIM(array, axis);
-    view.strides[axis] = PyArray_STRIDE(array, axis);
-    view.size *= view.shape[axis];
+DType other_dtype_of(int typenum) {
+  switch (typenum) {
+    case NPY_BOOL:
+      return DType::boolean;
+    case NPY_BYTE:
+      return DType::int8;
+    case NPY_UBYTE:
+      return DType::uint8;
+    case NPY_HALF:
+      return DType::float16;
+    default:
+      break;
   }
+  // Several of NumPy's types are the same integer.
+  if (PyTypeNum_ISINTEGER(typenum)) {
+    constexpr DType kSigned[] = {DType::int16, DType::int32, DType::int64};
+    constexpr DType kUnsigned[] = {DType::uint16, DType::uint32, DType::uint64};
+    const int size = typenum == NPY_SHORT || typenum == NPY_USHORT                        ? 0
+                     : typenum == NPY_INT || typenum == NPY_UINT                          ? 1
+                     : sizeof(long) == 4 && (typenum == NPY_LONG || typenum == NPY_ULONG) ? 1
+                                                                                          : 2;
+    return PyTypeNum_ISUNSIGNED(typenum) ? kUnsigned[size] : kSigned[size];
+  }
+  return typenum >= 0 && typenum == registered_bfloat16 ? DType::bfloat16 : DType::other;
 }
 
-bool has_shape(const ArrayView& view, const Shape& shape) {
-  return view.ndim == shape.ndim && std::equal(view.shape, view.shape + view.ndim, shape.lengths);
-}
-
-PyObject* new_array(int typenum, const Shape& shape) {
-  npy_intp lengths[kMaxDimensions];
-  std::copy_n(shape.lengths, shape.ndim, lengths);
-  return new_array(typenum, shape.ndim, lengths);
-}
-
-bool broadcast_shape(const ArrayView* const* views, int count, Shape& shape) {
-  shape.ndim = 0;
-  for (int i = 0; i < count; ++i) shape.ndim = std::max(shape.ndim, views[i]->ndim);
-  std::fill_n(shape.lengths, shape.ndim, 1);
-  for (int i = 0; i < count; ++i) {
-    if (!extend_shape(*views[i], shape)) return false;
-  }
-  return true;
-}
-
-bool make_loop_nest(const Shape& shape, const ArrayView* const* views, int count, LoopNest& loops) {
-  if (count > kMaxOperands) return false;
-  loops.ndim = shape.ndim;
-  loops.operands = count;
-  loops.size = 1;
-  for (int axis = 0; axis < shape.ndim; ++axis) {
-    loops.shape[axis] = shape.lengths[axis];
-    loops.size *= shape.lengths[axis];
-  }
-  for (int k = 0; k < count; ++k) {
-    loops.data[k] = views[k]->data;
-    if (!broadcast_strides(*views[k], shape, loops.strides[k])) return false;
-  }
-  return true;
-}
-
-void coalesce(LoopNest& loops) {
-  if (loops.size <= 1) return make_single_axis(loops);
-  int kept = -1;
-  for (int axis = 0; axis < loops.ndim; ++axis) {
-    if (loops.shape[axis] == 1) continue;
-    if (kept >= 0 && walks_as_one(loops, kept, axis)) {
-      const int64_t outer_length = loops.shape[kept];
-      copy_axis(loops, axis, kept);
-      loops.shape[kept] *= outer_length;
-    } else {
-      copy_axis(loops, axis, ++kept);
-    }
-  }
-  loops.ndim = kept + 1;
+int typenum_of(DType dtype) {
+  constexpr int kTypes[] = {NPY_BOOL,   NPY_INT8,   NPY_INT16,  NPY_INT32,   NPY_INT64,   NPY_UINT8,
+                            NPY_UINT16, NPY_UINT32, NPY_UINT64, NPY_FLOAT32, NPY_FLOAT64, NPY_HALF};
+  return dtype == DType::bfloat16 ? registered_bfloat16 : kTypes[static_cast<int>(dtype)];
 }
 
 }  // namespace extensor

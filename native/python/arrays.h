@@ -1,5 +1,5 @@
-// The NumPy side of the native core: arrays whose memory comes from the pool, and views of arrays
-// as plain numbers that kernels can use without the interpreter's lock.
+// The NumPy side of the native core: arrays whose memory comes from the pool, and their layouts as
+// plain numbers.
 //
 // Every source that touches NumPy includes this header and not NumPy's own, so that all share the
 // one table of functions that import_numpy() fills.
@@ -19,10 +19,11 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "../door/layout.h"
+
 namespace extensor {
 
-constexpr int kMaxDimensions = NPY_MAXDIMS;
-constexpr int kMaxOperands = 8;
+static_assert(kMaxDimensions == NPY_MAXDIMS);
 
 // To be called once by the module before anything else here. Returns false with a Python error set.
 bool import_numpy();
@@ -38,53 +39,28 @@ void set_bfloat16_typenum(int typenum);
 PyObject* new_array(int typenum, int ndim, const npy_intp* shape);
 PyObject* new_array(PyArray_Descr* descriptor, int ndim, const npy_intp* shape);
 
-// What a kernel knows of an array. Strides are in bytes. Shape and strides are copies: while a
-// kernel runs without the interpreter's lock, another thread may assign to array.shape.
-struct ArrayView {
-  char* data;
-  int64_t size;  // number of elements
-  int64_t itemsize;
-  int typenum;
-  int ndim;
-  bool c_contiguous;
-  bool aligned;       // every element at a multiple of its type's alignment
-  bool native_order;  // not byte-swapped
-  bool writeable;
-  int64_t shape[kMaxDimensions];
-  int64_t strides[kMaxDimensions];
-};
+// NumPy's numbers of types and ours. Types that kernels do not know are DType::other.
+DType other_dtype_of(int typenum);
+inline DType dtype_of(int typenum) {
+  if (typenum == NPY_FLOAT32) return DType::float32;
+  return typenum == NPY_FLOAT64 ? DType::float64 : other_dtype_of(typenum);
+}
+int typenum_of(DType dtype);
 
-void fill_view(PyArrayObject* array, ArrayView& view);
-
-struct Shape {
-  int ndim;
-  int64_t lengths[kMaxDimensions];
-};
-
-bool has_shape(const ArrayView& view, const Shape& shape);
-PyObject* new_array(int typenum, const Shape& shape);
-
-// The common shape of all views under NumPy's broadcasting rules; false if there is none.
-bool broadcast_shape(const ArrayView* const* views, int count, Shape& shape);
-
-// A nest of loops that walks several operands in step: operand k moves by strides[k][axis] bytes
-// per iteration of an axis. Axis 0 is the outermost.
-struct LoopNest {
-  int ndim;
-  int operands;
-  int64_t size;
-  char* data[kMaxOperands];
-  int64_t shape[kMaxDimensions];
-  int64_t strides[kMaxOperands][kMaxDimensions];
-};
-
-// Loops over `shape` with every view broadcast to it (stride 0 along repeated axes); false if a
-// view does not broadcast to that shape or there are more than kMaxOperands.
-bool make_loop_nest(const Shape& shape, const ArrayView* const* views, int count, LoopNest& loops);
-
-// Drops axes of length 1 and merges neighbouring axes that every operand walks as one. All operands
-// contiguous gives one axis. The order of elements stays. At least one axis remains, of length 1
-// for a scalar; an empty nest becomes one axis of length 0.
-void coalesce(LoopNest& loops);
+// What a plan knows of an array. Shape and strides are copies: while a kernel runs without the
+// interpreter's lock, another thread may assign to array.shape.
+inline void describe(PyArrayObject* array, Layout& layout) {
+  layout.dtype = dtype_of(PyArray_TYPE(array));
+  layout.c_contiguous = PyArray_IS_C_CONTIGUOUS(array);
+  layout.writeable = PyArray_ISWRITEABLE(array);
+  layout.itemsize = PyArray_ITEMSIZE(array);
+  layout.shape.ndim = PyArray_NDIM(array);
+  layout.size = 1;
+  for (int axis = 0; axis < layout.shape.ndim; ++axis) {
+    layout.shape.lengths[axis] = PyArray_DIM(array, axis);
+    layout.strides[axis] = PyArray_STRIDE(array, axis);
+    layout.size *= layout.shape.lengths[axis];
+  }
+}
 
 }  // namespace extensor

@@ -1,7 +1,6 @@
-// The short way from a public op to its kernel and back: tensors in, kernel, a tensor out with its
-// node on the tape, without a Python frame. Whatever is not plain (numbers, mixed dtypes, wrong
-// shapes, an observer at the door, anomaly detection, autocast) takes the long way, which is
-// Python: op.py.
+// The short way from a public op to its kernel and back: tensors in, kernel, tensors out with their
+// node on the tape, without a Python frame. Whatever is not plain (mixed dtypes, wrong shapes,
+// autocast) takes the long way, which is Python: core/op.py.
 #include "dispatch.h"
 
 #include <structmember.h>
@@ -9,184 +8,123 @@
 #include <cstddef>
 #include <cstring>
 
-#include "kernel.h"
-#include "tensor_object.h"
+#include "execute.h"
+#include "record.h"
+#include "signature.h"
 
 namespace extensor {
 namespace {
-
-constexpr int kMaxArguments = 16;
-
-// What a rule asks the tape to keep; the numbers are those of rule.py.
-enum class Keep : int { tensor, shape, dtype, output, attribute };
-struct Keeper {
-  Keep what;
-  int index;
-};
 
 struct DispatcherObject {
   PyObject_HEAD;
   vectorcallfunc vectorcall;
   PyObject* dictionary;
   PyObject* weak_references;
-  PyObject* long_way;  // called with the arguments as they came
-  PyObject* kernel;    // or null: always the long way
-  PyObject* names;     // tuple of parameter names, in the order of the public signature
-  PyObject* defaults;  // tuple of the same length; Ellipsis marks a required parameter
-  PyObject* rule;      // or null: nothing is recorded
-  KernelCall call;
-  const void* definition;
-  int arity, count;
+  PyObject* name;                // of the op
+  PyObject* long_way;            // called with the arguments as they came
+  PyObject* kernel;              // or null: always the long way
+  PyObject* names;               // tuple of parameter names, in the order of the public signature
+  PyObject* defaults;            // tuple of the same length; Ellipsis marks a required parameter
+  int count;                     // parameters of the kernel: inputs and attributes
   bool optional[kMaxArguments];  // inputs that may be None
   int places[kMaxArguments];     // where each public parameter stands in the kernel's order
-  int differentiable_count, keeper_count;
-  int differentiable[kMaxArguments];
-  Keeper keepers[kMaxArguments];
+  Recorded recorded;
 };
-
-bool observed = false;
-PyObject* shape_name = nullptr;  // "shape", made when the module is
 
 DispatcherObject* as_dispatcher(PyObject* object) {
   return reinterpret_cast<DispatcherObject*>(object);
 }
 
-// The arguments in the order of the signature, borrowed; false for the long way.
-bool bind(const DispatcherObject& self, PyObject* const* given, Py_ssize_t positional,
-          PyObject* keywords, PyObject** bound) {
-  if (positional > self.count) return false;
-  for (Py_ssize_t i = 0; i < self.count; ++i) {
-    bound[self.places[i]] = i < positional ? given[i] : PyTuple_GET_ITEM(self.defaults, i);
-  }
-  const Py_ssize_t named = keywords == nullptr ? 0 : PyTuple_GET_SIZE(keywords);
-  for (Py_ssize_t k = 0; k < named; ++k) {
-    Py_ssize_t place = positional;
-    while (place < self.count &&
-           PyTuple_GET_ITEM(self.names, place) != PyTuple_GET_ITEM(keywords, k)) {
-      ++place;
-    }
-    if (place == self.count) return false;
-    bound[self.places[place]] = given[positional + k];
-  }
-  for (Py_ssize_t i = 0; i < self.count; ++i) {
-    if (bound[i] == Py_Ellipsis) return false;  // a required parameter that was not given
+bool are_tensors(PyObject* list) {
+  for (Py_ssize_t i = 0; i < PyList_GET_SIZE(list); ++i) {
+    if (!is_tensor(PyList_GET_ITEM(list, i))) return false;
   }
   return true;
 }
 
-// Numbers are weak: a kernel that takes them gives them the dtype of its arrays.
-bool is_number(PyObject* object) {
-  return PyFloat_CheckExact(object) || PyLong_CheckExact(object) || PyBool_Check(object);
+// A list or tuple of tensors as a list that nobody else can change; null for the long way, or with
+// a Python error set.
+PyObject* list_of_tensors(PyObject* sequence) {
+  if (!PyList_CheckExact(sequence) && !PyTuple_CheckExact(sequence)) return nullptr;
+  Reference list(PySequence_List(sequence));
+  return list && PyList_GET_SIZE(list.get()) > 0 && are_tensors(list.get()) ? list.release()
+                                                                            : nullptr;
 }
 
-// A number as a tensor of the result's dtype, for the tape. New reference.
-PyObject* number_tensor(PyObject* number, PyObject* result) {
-  PyArray_Descr* descriptor = PyArray_DESCR(reinterpret_cast<PyArrayObject*>(result));
-  Reference array(new_array(descriptor, 0, nullptr));
-  if (!array || PyArray_SETITEM(array.array(), PyArray_BYTES(array.array()), number) < 0) {
-    return nullptr;
+PyObject* arrays_of(PyObject* tensors) {
+  PyObject* arrays = PyList_New(PyList_GET_SIZE(tensors));
+  for (Py_ssize_t i = 0; arrays != nullptr && i < PyList_GET_SIZE(tensors); ++i) {
+    PyList_SET_ITEM(arrays, i, Py_NewRef(as_tensor(PyList_GET_ITEM(tensors, i))->array));
   }
-  return new_tensor(array.get());
+  return arrays;
 }
 
-// New reference to what one keeper asks for.
-PyObject* kept(Keeper keeper, PyObject* const* bound, int arity, PyObject* result) {
-  static PyObject* shape_name = nullptr;
-  if (shape_name == nullptr) shape_name = PyUnicode_InternFromString("shape");
-  if (shape_name == nullptr) return nullptr;
-  switch (keeper.what) {
-    case Keep::tensor:
-      if (is_number(bound[keeper.index])) return number_tensor(bound[keeper.index], result);
-      return Py_NewRef(bound[keeper.index]);
-    case Keep::shape:
-      if (is_number(bound[keeper.index])) return PyTuple_New(0);
-      if (bound[keeper.index] == Py_None) return Py_NewRef(Py_None);
-      return PyObject_GetAttr(as_tensor(bound[keeper.index])->array, shape_name);
-    case Keep::dtype:
-      if (!is_tensor(bound[keeper.index])) return nullptr;  // the long way
-      return PyObject_GetAttrString(as_tensor(bound[keeper.index])->array, "dtype");
-    case Keep::output:
-      return Py_NewRef(result);
-    case Keep::attribute:
-      return frozen(bound[arity + keeper.index]);
-  }
-  return nullptr;
-}
-
-// Where the gradient of an input goes: its node, the leaf itself, or nowhere. Borrowed.
-PyObject* parent_of(PyObject* input) {
-  if (!is_tensor(input)) return Py_None;
-  TensorObject* tensor = as_tensor(input);
-  if (tensor->requires_grad != Py_True) return Py_None;
-  return tensor->node == Py_None ? input : tensor->node;
-}
-
-bool is_recorded(const DispatcherObject& self, PyObject* const* bound) {
-  if (self.rule == nullptr || !mode().recording) return false;
-  for (int i = 0; i < self.differentiable_count; ++i) {
-    if (parent_of(bound[self.differentiable[i]]) != Py_None) return true;
-  }
-  return false;
-}
-
-bool record(const DispatcherObject& self, PyObject* const* bound, PyObject* output,
-            PyObject* result) {
-  Reference saved(PyTuple_New(self.keeper_count));
-  Reference parents(PyTuple_New(self.differentiable_count));
-  if (!saved || !parents) return false;
-  for (int i = 0; i < self.keeper_count; ++i) {
-    PyObject* item = kept(self.keepers[i], bound, self.arity, result);
-    if (item == nullptr) return false;
-    PyTuple_SET_ITEM(saved.get(), i, item);
-  }
-  for (int i = 0; i < self.differentiable_count; ++i) {
-    PyTuple_SET_ITEM(parents.get(), i, Py_NewRef(parent_of(bound[self.differentiable[i]])));
-  }
-  PyObject* node = new_node(self.rule, saved.get(), parents.get());
-  if (node == nullptr) return false;
-  TensorObject* tensor = as_tensor(output);
-  Py_SETREF(tensor->node, node);
-  Py_SETREF(tensor->requires_grad, Py_NewRef(Py_True));
-  return true;
-}
-
-// Null without an error set means: the long way.
+// NotImplemented means: the long way.
 PyObject* short_way(const DispatcherObject& self, PyObject* const* given, Py_ssize_t positional,
                     PyObject* keywords) {
+  const Recorded& op = self.recorded;
   PyObject *bound[kMaxArguments], *arguments[kMaxArguments];
-  if (self.kernel == nullptr || observed || mode().anomaly || mode().casting ||
-      !bind(self, given, positional, keywords, bound)) {
-    return nullptr;
+  if (self.kernel == nullptr || mode().casting ||
+      !bind(self.names, self.defaults, self.places, given, positional, keywords, bound)) {
+    return not_implemented();
   }
+  Reference tensors, arrays;  // of a list
   for (int i = 0; i < self.count; ++i) {
     arguments[i] = bound[i];
-    if (i >= self.arity) continue;
-    if (is_tensor(bound[i])) {
+    if (i >= op.arity) continue;
+    if (i == 0 && op.variadic) {
+      tensors.reset(list_of_tensors(bound[0]));
+      arrays.reset(tensors ? arrays_of(tensors.get()) : nullptr);
+      if (!arrays) return PyErr_Occurred() ? nullptr : not_implemented();
+      bound[0] = tensors.get();
+      arguments[0] = arrays.get();
+    } else if (is_tensor(bound[i])) {
       arguments[i] = as_tensor(bound[i])->array;
     } else if (!is_number(bound[i]) && (bound[i] != Py_None || !self.optional[i])) {
-      return nullptr;
+      return not_implemented();
     }
   }
-  Reference result(run_kernel(self.call, self.definition, arguments, self.count));
-  if (!result || result.get() == Py_NotImplemented || !PyArray_Check(result.get())) return nullptr;
-  Reference output(new_tensor(result.get()));
-  if (output && is_recorded(self, bound) && !record(self, bound, output.get(), result.get())) {
-    return nullptr;
-  }
-  return output.release();
+  const auto finish = [&](PyObject* result, PyObject*& node) {
+    if (!PyTuple_CheckExact(result) && !wants_node(op, bound)) return new_tensor(result);
+    PyObject* first = PyTuple_CheckExact(result) && PyTuple_GET_SIZE(result) > 0
+                          ? PyTuple_GET_ITEM(result, 0)
+                          : result;
+    return finished(op, bound, result, is_floating(first), node);
+  };
+  return execute(*kernel_of(self.kernel), self.name, false, arguments, self.count, finish);
 }
 
 PyObject* call_dispatcher(PyObject* object, PyObject* const* given, size_t flagged_count,
                           PyObject* keywords) {
   const DispatcherObject& self = *as_dispatcher(object);
   PyObject* output = short_way(self, given, PyVectorcall_NARGS(flagged_count), keywords);
-  if (output != nullptr) return output;
-  if (PyErr_Occurred()) {
-    // A shape that NumPy cannot make: the long way says so in terms of the arguments.
-    if (!PyErr_ExceptionMatches(PyExc_ValueError)) return nullptr;
-    PyErr_Clear();
-  }
+  if (output != Py_NotImplemented) return output;
+  Py_DECREF(output);
   return PyObject_Vectorcall(self.long_way, given, flagged_count, keywords);
+}
+
+// finish(arguments, result, floating): the end of the long way. `arguments` are a list, the inputs
+// as tensors, lists of them or None, then the attributes.
+PyObject* finish(PyObject* object, PyObject* const* arguments, Py_ssize_t count) {
+  const DispatcherObject& self = *as_dispatcher(object);
+  const Recorded& op = self.recorded;
+  bool fits = count == 3 && PyList_CheckExact(arguments[0]) &&
+              PyList_GET_SIZE(arguments[0]) == self.count && self.count <= kMaxArguments;
+  PyObject* bound[kMaxArguments];
+  for (int i = 0; fits && i < self.count; ++i) {
+    bound[i] = PyList_GET_ITEM(arguments[0], i);
+    if (i >= op.arity) continue;
+    fits = i == 0 && op.variadic ? PyList_CheckExact(bound[i]) && are_tensors(bound[i])
+                                 : bound[i] == Py_None || is_tensor(bound[i]);
+  }
+  if (!fits) {
+    PyErr_SetString(PyExc_TypeError,
+                    "finish: needs the arguments of the op, what it computed, and "
+                    "whether that is floating");
+    return nullptr;
+  }
+  PyObject* node = Py_None;
+  return finished(op, bound, arguments[1], arguments[2] == Py_True, node);
 }
 
 bool read_ints(PyObject* sequence, int* target, int& count) {
@@ -204,95 +142,115 @@ bool all_below(const int* numbers, int count, int limit) {
   return true;
 }
 
-// long_way, kernel or None, names, defaults (Ellipsis where required), places, arity, optional
-// inputs
+// Indices of inputs, as few as there may be arguments.
+bool read_inputs(PyObject* tuple, int arity, int* target, int& count) {
+  if (PyTuple_GET_SIZE(tuple) > kMaxArguments) {
+    PyErr_SetString(PyExc_ValueError, "Dispatcher: too many arguments");
+    return false;
+  }
+  if (!read_ints(tuple, target, count)) return false;
+  if (all_below(target, count, arity)) return true;
+  PyErr_SetString(PyExc_ValueError, "Dispatcher: indices must be those of inputs");
+  return false;
+}
+
+// Whether each public parameter has a place of its own among those of the kernel.
+bool read_places(PyObject* tuple, Py_ssize_t parameters, int* places) {
+  int count = 0;
+  bool taken[kMaxArguments] = {};
+  bool fits = PyTuple_GET_SIZE(tuple) == parameters;
+  if (fits && !read_ints(tuple, places, count)) return false;
+  for (int i = 0; fits && i < count; ++i) {
+    fits = all_below(places + i, 1, count) && !taken[places[i]];
+    if (fits) taken[places[i]] = true;
+  }
+  if (!fits)
+    PyErr_SetString(PyExc_ValueError, "Dispatcher: places must be those of all parameters");
+  return fits;
+}
+
+// name, long_way, kernel or None, public names, defaults (Ellipsis where required), places in the
+// order of the kernel; inputs, attributes, which inputs may be None, whether the first is a list,
+// inputs that are changed in place, how many outputs are kept for the rule alone
 PyObject* create(PyTypeObject* type, PyObject* arguments, PyObject*) {
-  PyObject *long_way, *kernel, *names, *defaults, *places, *optional;
-  int arity;
-  if (!PyArg_ParseTuple(arguments, "OOO!O!O!iO!", &long_way, &kernel, &PyTuple_Type, &names,
-                        &PyTuple_Type, &defaults, &PyTuple_Type, &places, &arity, &PyTuple_Type,
-                        &optional)) {
+  PyObject *name, *long_way, *kernel, *names, *defaults, *places, *optional, *updates;
+  int arity, attributes, variadic, kept;
+  if (!PyArg_ParseTuple(arguments, "O!OOO!O!O!iiO!pO!i", &PyUnicode_Type, &name, &long_way, &kernel,
+                        &PyTuple_Type, &names, &PyTuple_Type, &defaults, &PyTuple_Type, &places,
+                        &arity, &attributes, &PyTuple_Type, &optional, &variadic, &PyTuple_Type,
+                        &updates, &kept)) {
     return nullptr;
   }
-  if (PyTuple_GET_SIZE(names) > kMaxArguments) kernel = Py_None;
-  int place_numbers[kMaxArguments];
-  if (kernel != Py_None) {
-    const Py_ssize_t size = PyTuple_GET_SIZE(names);
-    int count = 0;
-    if (PyTuple_GET_SIZE(defaults) != size || PyTuple_GET_SIZE(places) != size ||
-        PyTuple_GET_SIZE(optional) != arity || arity > size) {
-      PyErr_SetString(PyExc_ValueError, "Dispatcher: each parameter needs a default and a place");
-      return nullptr;
-    }
-    if (!read_ints(places, place_numbers, count)) return nullptr;
-    bool taken[kMaxArguments] = {};
-    for (int i = 0; i < count; ++i) {
-      if (!all_below(place_numbers + i, 1, count) || taken[place_numbers[i]]) {
-        PyErr_SetString(PyExc_ValueError, "Dispatcher: places must be those of all parameters");
-        return nullptr;
-      }
-      taken[place_numbers[i]] = true;
-    }
+  const Py_ssize_t parameters = PyTuple_GET_SIZE(names);
+  if (arity < 0 || attributes < 0 || arity > kMaxArguments || attributes > kMaxArguments - arity ||
+      kept < 0 || kept > kMaxArguments || (variadic && arity < 1) ||
+      PyTuple_GET_SIZE(optional) != arity || PyTuple_GET_SIZE(defaults) != parameters ||
+      (kernel != Py_None && parameters != arity + attributes)) {
+    PyErr_SetString(PyExc_ValueError, "Dispatcher: each parameter needs a default and a place");
+    return nullptr;
   }
+  int place_numbers[kMaxArguments];
+  if (kernel != Py_None && !read_places(places, parameters, place_numbers)) return nullptr;
+  Recorded recorded;
+  recorded.arity = arity;
+  recorded.kept = kept;
+  recorded.variadic = variadic;
+  if (!read_inputs(updates, arity, recorded.updates, recorded.update_count)) return nullptr;
   PyObject* object = type->tp_alloc(type, 0);
   if (object == nullptr) return nullptr;
   DispatcherObject* self = as_dispatcher(object);
   self->vectorcall = call_dispatcher;
   self->dictionary = PyDict_New();
+  self->name = Py_NewRef(name);
   self->long_way = Py_NewRef(long_way);
   self->names = Py_NewRef(names);
   self->defaults = Py_NewRef(defaults);
-  self->arity = arity;
-  self->count = static_cast<int>(PyTuple_GET_SIZE(names));
-  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(optional) && i < kMaxArguments; ++i) {
-    self->optional[i] = PyTuple_GET_ITEM(optional, i) == Py_True;
-  }
+  self->count = arity + attributes;
+  for (int i = 0; i < arity; ++i) self->optional[i] = PyTuple_GET_ITEM(optional, i) == Py_True;
   if (kernel != Py_None) std::memcpy(self->places, place_numbers, sizeof place_numbers);
-  if (kernel != Py_None && kernel_parts(kernel, self->call, self->definition)) {
-    self->kernel = Py_NewRef(kernel);
-  }
+  if (kernel_of(kernel) != nullptr) self->kernel = Py_NewRef(kernel);
+  self->recorded = recorded;
   return object;
 }
 
-// rule, indices of differentiable inputs, kinds and indices of what is kept
+// rule, whether it takes the gradients of all outputs, indices of differentiable inputs, kinds and
+// indices of what is kept
 PyObject* set_rule(PyObject* object, PyObject* arguments) {
   DispatcherObject* self = as_dispatcher(object);
+  Recorded& op = self->recorded;
   PyObject *rule, *differentiable, *kinds, *indices;
-  if (!PyArg_ParseTuple(arguments, "OO!O!O!", &rule, &PyTuple_Type, &differentiable, &PyTuple_Type,
-                        &kinds, &PyTuple_Type, &indices)) {
-    return nullptr;
-  }
-  if (PyTuple_GET_SIZE(differentiable) > kMaxArguments || PyTuple_GET_SIZE(kinds) > kMaxArguments ||
-      PyTuple_GET_SIZE(kinds) != PyTuple_GET_SIZE(indices)) {
-    PyErr_SetString(PyExc_ValueError, "set_rule: too many arguments");
+  int several;
+  if (!PyArg_ParseTuple(arguments, "OpO!O!O!", &rule, &several, &PyTuple_Type, &differentiable,
+                        &PyTuple_Type, &kinds, &PyTuple_Type, &indices)) {
     return nullptr;
   }
   int inputs[kMaxArguments], kind_numbers[kMaxArguments], index_numbers[kMaxArguments];
   int input_count = 0, keeper_count = 0;
-  if (!read_ints(differentiable, inputs, input_count) ||
-      !read_ints(kinds, kind_numbers, keeper_count) ||
-      !read_ints(indices, index_numbers, keeper_count)) {
+  if (!read_inputs(differentiable, op.arity, inputs, input_count)) return nullptr;
+  bool fits = PyTuple_GET_SIZE(kinds) <= kMaxArguments &&
+              PyTuple_GET_SIZE(kinds) == PyTuple_GET_SIZE(indices);
+  if (fits && (!read_ints(kinds, kind_numbers, keeper_count) ||
+               !read_ints(indices, index_numbers, keeper_count))) {
     return nullptr;
   }
-  bool fits = all_below(inputs, input_count, self->arity) &&
-              all_below(kind_numbers, keeper_count, static_cast<int>(Keep::attribute) + 1);
+  fits = fits && all_below(kind_numbers, keeper_count, static_cast<int>(Keep::attribute) + 1);
   for (int i = 0; fits && i < keeper_count; ++i) {
-    const bool attribute = static_cast<Keep>(kind_numbers[i]) == Keep::attribute;
-    const int limit = attribute ? self->count - self->arity : self->arity;
-    fits = static_cast<Keep>(kind_numbers[i]) == Keep::output ||
-           all_below(index_numbers + i, 1, limit);
+    const Keep what = static_cast<Keep>(kind_numbers[i]);
+    const int limit = what == Keep::attribute ? self->count - op.arity : op.arity;
+    fits = what == Keep::output || what == Keep::further || all_below(index_numbers + i, 1, limit);
   }
   if (!fits) {
     PyErr_SetString(PyExc_ValueError, "set_rule: indices must be those of inputs and attributes");
     return nullptr;
   }
-  std::memcpy(self->differentiable, inputs, sizeof inputs);
-  self->differentiable_count = input_count;
-  self->keeper_count = keeper_count;
+  std::memcpy(op.differentiable, inputs, sizeof inputs);
+  op.differentiable_count = input_count;
+  op.keeper_count = keeper_count;
+  op.several = several != 0;
   for (int i = 0; i < keeper_count; ++i) {
-    self->keepers[i] = {static_cast<Keep>(kind_numbers[i]), index_numbers[i]};
+    op.keepers[i] = {static_cast<Keep>(kind_numbers[i]), index_numbers[i]};
   }
-  Py_XSETREF(self->rule, Py_NewRef(rule));
+  Py_XSETREF(op.rule, Py_NewRef(rule));
   Py_RETURN_NONE;
 }
 
@@ -311,11 +269,12 @@ void destroy(PyObject* object) {
   DispatcherObject* self = as_dispatcher(object);
   if (self->weak_references != nullptr) PyObject_ClearWeakRefs(object);
   Py_XDECREF(self->dictionary);
+  Py_XDECREF(self->name);
   Py_XDECREF(self->long_way);
   Py_XDECREF(self->kernel);
   Py_XDECREF(self->names);
   Py_XDECREF(self->defaults);
-  Py_XDECREF(self->rule);
+  Py_XDECREF(self->recorded.rule);
   Py_TYPE(object)->tp_free(object);
 }
 
@@ -325,7 +284,10 @@ PyObject* signature(PyObject* self, void*) {
   return op ? PyObject_CallMethod(op.get(), "signature", nullptr) : nullptr;
 }
 
-PyMethodDef methods[] = {{"set_rule", set_rule, METH_VARARGS, nullptr}, {}};
+PyMethodDef methods[] = {{"set_rule", set_rule, METH_VARARGS, nullptr},
+                         {"finish", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(finish)),
+                          METH_FASTCALL, nullptr},
+                         {}};
 PyGetSetDef properties[] = {
     {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, nullptr, nullptr},
     {"__signature__", signature, nullptr, nullptr, nullptr},
@@ -349,23 +311,12 @@ PyTypeObject dispatcher_type = [] {
   return type;
 }();
 
-PyObject* set_observed(PyObject*, PyObject* value) {
-  observed = value == Py_True;
-  Py_RETURN_NONE;
-}
-
-PyMethodDef functions[] = {{"set_observed", set_observed, METH_O, nullptr}, {}};
-
 }  // namespace
 
-bool is_observed() { return observed; }
-
 bool add_dispatcher_type(PyObject* module) {
-  shape_name = PyUnicode_InternFromString("shape");
-  return shape_name != nullptr && PyType_Ready(&dispatcher_type) == 0 &&
+  return PyType_Ready(&dispatcher_type) == 0 &&
          PyModule_AddObjectRef(module, "Dispatcher",
-                               reinterpret_cast<PyObject*>(&dispatcher_type)) == 0 &&
-         PyModule_AddFunctions(module, functions) == 0;
+                               reinterpret_cast<PyObject*>(&dispatcher_type)) == 0;
 }
 
 }  // namespace extensor

@@ -4,36 +4,36 @@
 #include <cstddef>
 #include <thread>
 
+#include "execute.h"
+
 namespace extensor {
 namespace {
 
 struct KernelObject {
   PyObject_HEAD;
   vectorcallfunc vectorcall;
-  KernelCall call;
-  const void* definition;
-  PyObject* name;
+  Kernel kernel;
 };
+
+KernelObject* as_kernel(PyObject* object) { return reinterpret_cast<KernelObject*>(object); }
 
 PyObject* call_kernel(PyObject* self, PyObject* const* arguments, size_t flagged_count,
                       PyObject* keywords) {
   if (keywords != nullptr && PyTuple_GET_SIZE(keywords) > 0) return not_implemented();
-  const KernelObject* kernel = reinterpret_cast<KernelObject*>(self);
-  return run_kernel(kernel->call, kernel->definition, arguments, PyVectorcall_NARGS(flagged_count));
+  const Kernel& kernel = as_kernel(self)->kernel;
+  return execute(kernel, kernel.name, false, arguments, PyVectorcall_NARGS(flagged_count));
 }
 
 PyObject* represent(PyObject* self) {
-  return PyUnicode_FromFormat("<kernel %U>", reinterpret_cast<KernelObject*>(self)->name);
+  return PyUnicode_FromFormat("<kernel %U>", as_kernel(self)->kernel.name);
 }
 
 void destroy(PyObject* self) {
-  Py_DECREF(reinterpret_cast<KernelObject*>(self)->name);
+  Py_DECREF(as_kernel(self)->kernel.name);
   Py_TYPE(self)->tp_free(self);
 }
 
-PyObject* get_name(PyObject* self, void*) {
-  return Py_NewRef(reinterpret_cast<KernelObject*>(self)->name);
-}
+PyObject* get_name(PyObject* self, void*) { return Py_NewRef(as_kernel(self)->kernel.name); }
 
 PyGetSetDef properties[] = {{"__name__", get_name, nullptr, nullptr, nullptr}, {}};
 
@@ -61,30 +61,24 @@ bool register_kernel_type(PyObject* module) {
          PyModule_AddObjectRef(module, "Kernel", reinterpret_cast<PyObject*>(&kernel_type)) == 0;
 }
 
-bool add_kernel(PyObject* kernels, const char* name, KernelCall call, const void* definition) {
+bool add_kernel(PyObject* kernels, const char* name, PlanFunction plan, const void* definition) {
   if (PyDict_GetItemString(kernels, name) != nullptr) {
     PyErr_Format(PyExc_SystemError, "two kernels are called %s", name);
     return false;
   }
-  KernelObject* kernel = PyObject_New(KernelObject, &kernel_type);
-  if (kernel == nullptr) return false;
-  kernel->vectorcall = call_kernel;
-  kernel->call = call;
-  kernel->definition = definition;
-  kernel->name = PyUnicode_InternFromString(name);
+  KernelObject* object = PyObject_New(KernelObject, &kernel_type);
+  if (object == nullptr) return false;
+  object->vectorcall = call_kernel;
+  object->kernel = {PyUnicode_InternFromString(name), plan, definition};
   const bool added =
-      kernel->name != nullptr &&
-      PyDict_SetItem(kernels, kernel->name, reinterpret_cast<PyObject*>(kernel)) == 0;
-  Py_DECREF(kernel);
+      object->kernel.name != nullptr &&
+      PyDict_SetItem(kernels, object->kernel.name, reinterpret_cast<PyObject*>(object)) == 0;
+  Py_DECREF(object);
   return added;
 }
 
-bool kernel_parts(PyObject* object, KernelCall& call, const void*& definition) {
-  if (Py_TYPE(object) != &kernel_type) return false;
-  const KernelObject* kernel = reinterpret_cast<KernelObject*>(object);
-  call = kernel->call;
-  definition = kernel->definition;
-  return true;
+const Kernel* kernel_of(PyObject* object) {
+  return Py_TYPE(object) == &kernel_type ? &as_kernel(object)->kernel : nullptr;
 }
 
 }  // namespace extensor

@@ -6,70 +6,19 @@
 #include "../runtime/cpu.h"
 #include "../runtime/memory.h"
 #include "../runtime/threads.h"
-#include "arranged.h"
 #include "arrays.h"
-#include "attention.h"
-#include "convolution.h"
-#include "copying.h"
-#include "cross_entropy.h"
+#include "computation.h"
 #include "dispatch.h"
-#include "elementwise.h"
-#include "extremes.h"
-#include "indexing.h"
-#include "joining.h"
 #include "kernel.h"
-#include "losses.h"
-#include "matrix.h"
-#include "moments.h"
-#include "normalization.h"
-#include "optimizer.h"
-#include "pooling.h"
-#include "random.h"
-#include "recurrent.h"
-#include "reduction.h"
+#include "planned.h"
+#include "plans/families.h"
+#include "record.h"
 #include "replay.h"
-#include "rows.h"
-#include "selection.h"
+#include "signature.h"
 #include "tensor_object.h"
-#include "views.h"
+#include "watch.h"
 
 namespace extensor {
-
-const KernelTable& kernels() {
-  static const KernelTable& chosen = []() -> const KernelTable& {
-#if defined(__x86_64__)
-    switch (choose_instruction_set().value) {
-#if EXTENSOR_HAS_v4bf16
-      case InstructionSet::v4bf16: {
-        static const KernelTable table = [] {
-          KernelTable v4_table = v4::table();
-          v4_table.gemm_bfloat16 = v4bf16::gemm;
-          return v4_table;
-        }();
-        return table;
-      }
-#endif
-#if EXTENSOR_HAS_v4
-      case InstructionSet::v4:
-        return v4::table();
-#endif
-#if EXTENSOR_HAS_v3
-      case InstructionSet::v3:
-        return v3::table();
-#endif
-#if EXTENSOR_HAS_v2
-      case InstructionSet::v2:
-        return v2::table();
-#endif
-      default:  // the import has failed already
-        std::abort();
-    }
-#else
-    return baseline::table();
-#endif
-  }();
-  return chosen;
-}
 
 namespace {
 
@@ -160,28 +109,16 @@ bool check_environment() {
   return true;
 }
 
-// Each family adds its kernels by name, in any order.
-bool (*const kFamilies[])(PyObject* kernels_by_name) = {
-    add_elementwise_kernels, add_reduction_kernels,     add_matrix_kernels,
-    add_row_kernels,         add_cross_entropy_kernels, add_view_kernels,
-    add_random_kernels,      add_optimizer_kernels,     add_copy_kernels,
-    add_extreme_kernels,     add_loss_kernels,          add_selection_kernels,
-    add_index_kernels,       add_gather_kernels,        add_convolution_kernels,
-    add_pooling_kernels,     add_rnn_kernels,           add_lstm_kernels,
-    add_gru_kernels,         add_attention_kernels,     add_normalization_kernels,
-    add_joining_kernels,     add_moment_kernels,        add_arranged_kernels,
-};
-
 bool fill(PyObject* module) {
   Reference by_name(PyDict_New());
-  if (!by_name || !add_tensor_types(module) || !add_dispatcher_type(module) ||
-      !add_replayer_type(module) || !register_kernel_type(module)) {
+  if (!by_name || !add_mode(module) || !add_tensor_types(module) || !add_dispatcher_type(module) ||
+      !add_replayer_type(module) || !register_kernel_type(module) ||
+      !add_computation_type(module) || !add_planned_type(module) || !add_watching(module) ||
+      !add_recording(module) || !add_binding(module)) {
     return false;
   }
-  for (const auto add_family : kFamilies) {
-    if (!add_family(by_name.get())) return false;
-  }
-  return PyModule_AddObjectRef(module, "kernels", by_name.get()) == 0 &&
+  return add_kernels(by_name.get()) &&
+         PyModule_AddObjectRef(module, "kernels", by_name.get()) == 0 &&
          PyModule_AddStringConstant(module, "instruction_set",
                                     instruction_set_name(choose_instruction_set().value)) == 0;
 }

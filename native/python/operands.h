@@ -1,55 +1,34 @@
-// The arguments of an elementwise kernel: arrays of one dtype and Python numbers, and how a pass
-// walks them.
+// The arguments of a pass: arrays of one dtype and Python numbers.
 #pragma once
 
-#include "../kernels/tables.h"
-#include "arrays.h"
+#include "../drivers/pass.h"
+#include "plan.h"
 
 namespace extensor {
 
-// The dtype in which a kernel's arguments are stored, and the one it computes in.
-struct Storage {
-  int typenum = -1;
-  Element element = Element::float32;
-  const HalfFormat* half = nullptr;  // set for the 16-bit floats, which are widened to float32
-  int64_t itemsize = 0;
-};
-
-// False for dtypes that have no kernels.
-bool find_storage(int typenum, Storage& storage);
-
 // An array that kernels can read as it is: aligned, in native byte order, no subclass.
-bool is_plain_array(PyObject* object);
+inline bool is_plain_array(PyObject* object) {
+  if (!PyArray_CheckExact(object)) return false;
+  PyArrayObject* array = reinterpret_cast<PyArrayObject*>(object);
+  return PyArray_ISALIGNED(array) && PyArray_ISNOTSWAPPED(array);
+}
 
-// Copies n elements of 1, 2, 4 or 8 bytes, `stride` bytes apart, to contiguous memory.
-void copy_run(const char* source, int64_t stride, int64_t itemsize, int64_t n, char* target);
+// The next input of a plan if it is a plain array, described.
+bool add_array(PyObject* object, Plan& plan, Layout& layout);
 
 // A Python int, float or bool.
 bool read_number(PyObject* object, double& value);
 
-// Up to four inputs of a pass. The first may be an array of booleans.
-struct Operands {
-  int count = 0;
-  bool first_is_boolean = false;
-  Storage storage;
-  ArrayView views[4];
-  double numbers[4];
-  bool is_number[4] = {};
-  bool same_layout = true;  // all arrays C-contiguous and of one shape
-  Shape shape;
+// The operands of a pass, as inputs and numbers of the plan from `first_number` on. False if the
+// arguments are not for kernels.
+bool read_operands(PyObject* const* arguments, int inputs, bool starts_with_booleans, Plan& plan,
+                   int first_number, Operands& operands);
 
-  // False if the arguments are not for kernels.
-  bool read(PyObject* const* arguments, int inputs, bool starts_with_booleans = false);
-};
+// Arrays alone, of one dtype, as operands whose shapes need not fit yet: the caller lays them out
+// and says which shape they have together.
+bool read_apart(PyObject* const* arguments, int count, Plan& plan, Operands& operands);
 
-// Runs a pass over all elements of `operands`, broadcast to their common shape, into C-contiguous
-// outputs of that shape; null for one that nobody asked for.
-void run_pass(Pass pass, Cost cost, const Operands& operands, char* const* outputs,
-              int output_count, bool result_is_boolean, const double* parameters);
-
-// The same into one new array, from the passes of all types: the array, or null with a Python error
-// set.
-PyObject* result_of_pass(const Pass (&passes)[kElements], Cost cost, const Operands& operands,
-                         const double* parameters, bool result_is_boolean = false);
+// The parameters of a pass, as numbers of the plan from `first_number` on.
+bool read_parameters(PyObject* const* arguments, int count, Plan& plan, int first_number);
 
 }  // namespace extensor

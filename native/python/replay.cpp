@@ -1,26 +1,24 @@
 // The short way through one node of the tape: what it saved, the kernel of its rule, tensors out,
-// without a Python frame. Whatever is not plain takes the long way, which is Python: rule.py.
+// without a Python frame. Whatever is not plain takes the long way, which is Python: core/rule.py.
 #include "replay.h"
 
 #include <cstddef>
+#include <cstring>
 
-#include "dispatch.h"
-#include "kernel.h"
-#include "tensor_object.h"
+#include "execute.h"
+#include "record.h"
 
 namespace extensor {
 namespace {
 
-constexpr int kMaxArguments = 20;
-
 struct ReplayerObject {
   PyObject_HEAD;
   vectorcallfunc vectorcall;
+  PyObject* name;  // of the rule
   PyObject* kernel;
-  KernelCall call;
-  const void* definition;
-  int eps_at;   // where the rule takes eps, after grad_output, or -1
-  bool single;  // one gradient, and no `needs` to be told
+  int eps_at;    // where the rule takes eps, after grad_output, or -1
+  bool single;   // one gradient, and no `needs` to be told
+  bool several;  // gradients of several outputs come in, whose shapes and dtypes were saved last
 };
 
 ReplayerObject* as_replayer(PyObject* object) { return reinterpret_cast<ReplayerObject*>(object); }
@@ -43,40 +41,86 @@ PyObject* wrapped(PyObject* result, bool single) {
   return gradients.release();
 }
 
+PyObject* zeros(PyObject* shape, PyObject* dtype) {
+  int64_t lengths[kMaxDimensions];
+  const Py_ssize_t ndim = PyTuple_CheckExact(shape) ? PyTuple_GET_SIZE(shape) : kMaxDimensions + 1;
+  if (ndim > kMaxDimensions || !PyArray_DescrCheck(dtype)) return not_implemented();
+  for (Py_ssize_t axis = 0; axis < ndim; ++axis) {
+    lengths[axis] = PyLong_AsSsize_t(PyTuple_GET_ITEM(shape, axis));
+    if (lengths[axis] == -1 && PyErr_Occurred()) return nullptr;
+  }
+  Reference array(new_array(reinterpret_cast<PyArray_Descr*>(dtype), static_cast<int>(ndim),
+                            reinterpret_cast<npy_intp*>(lengths)));
+  if (array) std::memset(array.data(), 0, PyArray_NBYTES(array.array()));
+  return array.release();
+}
+
+// The gradients of several outputs as a list of arrays, zeros for those that nothing used. Null
+// with a Python error set, NotImplemented for the long way.
+PyObject* filled(PyObject* gradients, PyObject* descriptions) {
+  if (!PyList_CheckExact(gradients) || !PyList_CheckExact(descriptions) ||
+      PyList_GET_SIZE(gradients) != PyList_GET_SIZE(descriptions)) {
+    return not_implemented();
+  }
+  const Py_ssize_t count = PyList_GET_SIZE(gradients);
+  Reference arrays(PyList_New(count));
+  if (!arrays) return nullptr;
+  for (Py_ssize_t i = 0; i < count; ++i) {
+    PyObject* gradient = PyList_GET_ITEM(gradients, i);
+    PyObject* described = PyList_GET_ITEM(descriptions, i);
+    if (!PyTuple_CheckExact(described) || PyTuple_GET_SIZE(described) != 2) {
+      return not_implemented();
+    }
+    PyObject* array = is_tensor(gradient) ? Py_NewRef(as_tensor(gradient)->array)
+                      : gradient == Py_None
+                          ? zeros(PyTuple_GET_ITEM(described, 0), PyTuple_GET_ITEM(described, 1))
+                          : not_implemented();
+    if (array == nullptr || array == Py_NotImplemented) return array;
+    PyList_SET_ITEM(arrays.get(), i, array);
+  }
+  return arrays.release();
+}
+
 // grad_output, saved, needs; NotImplemented for the long way
 PyObject* call_replayer(PyObject* object, PyObject* const* given, size_t flagged_count, PyObject*) {
   const ReplayerObject& self = *as_replayer(object);
   if (PyVectorcall_NARGS(flagged_count) != 3 || !PyTuple_CheckExact(given[1]) ||
-      !is_tensor(given[0]) || is_observed() || mode().recording ||
-      PyTuple_GET_SIZE(given[1]) + 3 > kMaxArguments) {
+      !(self.several || is_tensor(given[0])) || mode().recording ||
+      PyTuple_GET_SIZE(given[1]) + 3 > kMaxArguments || PyTuple_GET_SIZE(given[1]) < self.several) {
     return not_implemented();
   }
   PyObject* const saved = given[1];
+  const Py_ssize_t kept = PyTuple_GET_SIZE(saved) - self.several;
+  Reference incoming(self.several ? filled(given[0], PyTuple_GET_ITEM(saved, kept))
+                                  : Py_NewRef(as_tensor(given[0])->array));
+  if (!incoming || incoming.get() == Py_NotImplemented) return incoming.release();
   Reference eps(self.eps_at < 0 ? nullptr : PyFloat_FromDouble(mode().epsilon));
   if (self.eps_at >= 0 && !eps) return nullptr;
   PyObject* arguments[kMaxArguments];
   int count = 0;
-  arguments[count++] = as_tensor(given[0])->array;
-  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(saved); ++i) {
+  arguments[count++] = incoming.get();
+  for (Py_ssize_t i = 0; i < kept; ++i) {
     if (count == self.eps_at + 1) arguments[count++] = eps.get();
     arguments[count++] = array_or_value(PyTuple_GET_ITEM(saved, i));
   }
   if (count == self.eps_at + 1) arguments[count++] = eps.get();
   if (!self.single) arguments[count++] = given[2];
-  Reference result(run_kernel(self.call, self.definition, arguments, count));
-  if (!result || result.get() == Py_NotImplemented) return result.release();
-  if (!self.single && !PyTuple_Check(result.get())) return not_implemented();
-  return wrapped(result.get(), self.single);
+  const auto finish = [&](PyObject* result, PyObject*&) -> PyObject* {
+    return self.single || PyTuple_Check(result) ? wrapped(result, self.single) : not_implemented();
+  };
+  return execute(*kernel_of(self.kernel), self.name, true, arguments, count, finish);
 }
 
-// kernel, place of eps or -1, whether there is a single gradient
+// name of the rule, kernel, place of eps or -1, whether there is a single gradient, whether there
+// are several outputs
 PyObject* create(PyTypeObject* type, PyObject* arguments, PyObject*) {
-  PyObject* kernel;
-  int eps_at, single;
-  if (!PyArg_ParseTuple(arguments, "Oip", &kernel, &eps_at, &single)) return nullptr;
-  KernelCall call;
-  const void* definition;
-  if (!kernel_parts(kernel, call, definition)) {
+  PyObject *name, *kernel;
+  int eps_at, single, several;
+  if (!PyArg_ParseTuple(arguments, "O!Oipp", &PyUnicode_Type, &name, &kernel, &eps_at, &single,
+                        &several)) {
+    return nullptr;
+  }
+  if (kernel_of(kernel) == nullptr) {
     PyErr_SetString(PyExc_TypeError, "Replayer: needs a kernel");
     return nullptr;
   }
@@ -84,15 +128,16 @@ PyObject* create(PyTypeObject* type, PyObject* arguments, PyObject*) {
   if (object == nullptr) return nullptr;
   ReplayerObject* self = as_replayer(object);
   self->vectorcall = call_replayer;
+  self->name = Py_NewRef(name);
   self->kernel = Py_NewRef(kernel);
-  self->call = call;
-  self->definition = definition;
   self->eps_at = eps_at;
   self->single = single != 0;
+  self->several = several != 0;
   return object;
 }
 
 void destroy(PyObject* object) {
+  Py_XDECREF(as_replayer(object)->name);
   Py_XDECREF(as_replayer(object)->kernel);
   Py_TYPE(object)->tp_free(object);
 }

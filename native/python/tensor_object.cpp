@@ -8,11 +8,14 @@
 #include "kernel.h"
 
 namespace extensor {
+
+PyTypeObject* tensor_type = nullptr;
+
 namespace {
 
 // The Python subclasses, told to us once they exist; the bases until then.
-PyTypeObject* tensor_type = nullptr;
 PyTypeObject* node_type = nullptr;
+PyTypeObject* slot_type = nullptr;
 std::atomic<long long> last_number{0};
 std::atomic<long long> change_clock{0};
 
@@ -119,6 +122,8 @@ int set_tensor_attribute(PyObject* self, PyObject* name, PyObject* value) {
   return PyObject_GenericSetAttr(self, name, value);
 }
 
+}  // namespace
+
 PyTypeObject tensor_base = [] {
   PyTypeObject type = {PyVarObject_HEAD_INIT(nullptr, 0)};
   type.tp_name = "extensor._native.TensorBase";
@@ -132,6 +137,8 @@ PyTypeObject tensor_base = [] {
   type.tp_members = tensor_members;
   return type;
 }();
+
+namespace {
 
 NodeObject* as_node(PyObject* object) { return reinterpret_cast<NodeObject*>(object); }
 
@@ -204,41 +211,6 @@ PyTypeObject node_base = [] {
   type.tp_traverse = traverse_node;
   type.tp_clear = clear_node;
   type.tp_members = node_members;
-  return type;
-}();
-
-template <bool Mode::* kFlag>
-PyObject* get_flag(PyObject*, void*) {
-  return PyBool_FromLong(mode().*kFlag);
-}
-template <bool Mode::* kFlag>
-int set_flag(PyObject*, PyObject* value, void*) {
-  const int truth = value == nullptr ? -1 : PyObject_IsTrue(value);
-  if (truth >= 0) mode().*kFlag = truth;
-  return truth < 0 ? -1 : 0;
-}
-PyObject* get_epsilon(PyObject*, void*) { return PyFloat_FromDouble(mode().epsilon); }
-int set_epsilon(PyObject*, PyObject* value, void*) {
-  const double epsilon = value == nullptr ? -1 : PyFloat_AsDouble(value);
-  if (PyErr_Occurred()) return -1;
-  mode().epsilon = epsilon;
-  return 0;
-}
-
-PyGetSetDef mode_properties[] = {
-    {"recording", get_flag<&Mode::recording>, set_flag<&Mode::recording>, nullptr, nullptr},
-    {"anomaly", get_flag<&Mode::anomaly>, set_flag<&Mode::anomaly>, nullptr, nullptr},
-    {"casting", get_flag<&Mode::casting>, set_flag<&Mode::casting>, nullptr, nullptr},
-    {"epsilon", get_epsilon, set_epsilon, nullptr, nullptr},
-    {},
-};
-
-PyTypeObject mode_type = [] {
-  PyTypeObject type = {PyVarObject_HEAD_INIT(nullptr, 0)};
-  type.tp_name = "extensor._native.Mode";
-  type.tp_basicsize = sizeof(PyObject);
-  type.tp_flags = Py_TPFLAGS_DEFAULT;
-  type.tp_getset = mode_properties;
   return type;
 }();
 
@@ -317,18 +289,22 @@ PyObject* exchange_gradient(PyObject*, PyObject* const* arguments, Py_ssize_t co
   Py_RETURN_TRUE;
 }
 
-// The subclasses that new tensors and nodes are made of.
+bool is_subclass(PyObject* object, PyTypeObject* base) {
+  return PyType_Check(object) && PyType_IsSubtype(reinterpret_cast<PyTypeObject*>(object), base);
+}
+
+// The subclasses that new tensors, nodes and slots of nodes are made of.
 PyObject* set_classes(PyObject*, PyObject* arguments) {
-  PyObject *tensor, *node;
-  if (!PyArg_ParseTuple(arguments, "OO", &tensor, &node)) return nullptr;
-  if (!PyType_Check(tensor) || !PyType_Check(node) ||
-      !PyType_IsSubtype(reinterpret_cast<PyTypeObject*>(tensor), &tensor_base) ||
-      !PyType_IsSubtype(reinterpret_cast<PyTypeObject*>(node), &node_base)) {
+  PyObject *tensor, *node, *slot;
+  if (!PyArg_ParseTuple(arguments, "OOO", &tensor, &node, &slot)) return nullptr;
+  if (!is_subclass(tensor, &tensor_base) || !is_subclass(node, &node_base) ||
+      !is_subclass(slot, &node_base)) {
     PyErr_SetString(PyExc_TypeError, "set_classes: needs subclasses of TensorBase and NodeBase");
     return nullptr;
   }
   tensor_type = reinterpret_cast<PyTypeObject*>(Py_NewRef(tensor));
   node_type = reinterpret_cast<PyTypeObject*>(Py_NewRef(node));
+  slot_type = reinterpret_cast<PyTypeObject*>(Py_NewRef(slot));
   Py_RETURN_NONE;
 }
 
@@ -345,11 +321,6 @@ PyMethodDef functions[] = {
 };
 
 }  // namespace
-
-Mode& mode() {
-  static thread_local Mode of_this_thread;
-  return of_this_thread;
-}
 
 namespace {
 // Whether a tuple may hold something that can be changed.
@@ -387,34 +358,33 @@ PyObject* frozen(PyObject* attribute) {
   return copy;
 }
 
-bool is_tensor(PyObject* object) {
-  return Py_TYPE(object) == tensor_type || PyObject_TypeCheck(object, &tensor_base);
-}
-
 PyObject* new_tensor(PyObject* array) { return allocate_tensor(tensor_type, array); }
 
+bool is_node(PyObject* object) { return PyObject_TypeCheck(object, &node_base); }
+
 PyObject* new_node(PyObject* rule, PyObject* saved, PyObject* parents) {
-  return allocate_node(node_type, rule, saved, parents);
+  if (!mode().anomaly) return allocate_node(node_type, rule, saved, parents);
+  // Python's constructor looks for the line of the user's code.
+  PyObject* const type = reinterpret_cast<PyObject*>(node_type);
+  return PyObject_CallFunctionObjArgs(type, rule, saved, parents, nullptr);
+}
+
+PyObject* new_slot(PyObject* node, Py_ssize_t index, Py_ssize_t count) {
+  return PyObject_CallFunction(reinterpret_cast<PyObject*>(slot_type), "Onn", node, index, count);
 }
 
 bool add_tensor_types(PyObject* module) {
-  if (PyType_Ready(&tensor_base) < 0 || PyType_Ready(&node_base) < 0 ||
-      PyType_Ready(&mode_type) < 0) {
+  if (PyType_Ready(&tensor_base) < 0 || PyType_Ready(&node_base) < 0) {
     return false;
   }
   tensor_type = &tensor_base;
-  node_type = &node_base;
+  node_type = slot_type = &node_base;
   grad_name = PyUnicode_InternFromString("grad");
   if (grad_name == nullptr) return false;
-  PyObject* shared_mode = mode_type.tp_alloc(&mode_type, 0);
-  if (shared_mode == nullptr) return false;
-  const bool added =
-      PyModule_AddObjectRef(module, "TensorBase", reinterpret_cast<PyObject*>(&tensor_base)) == 0 &&
-      PyModule_AddObjectRef(module, "NodeBase", reinterpret_cast<PyObject*>(&node_base)) == 0 &&
-      PyModule_AddObjectRef(module, "mode", shared_mode) == 0 &&
-      PyModule_AddFunctions(module, functions) == 0;
-  Py_DECREF(shared_mode);
-  return added;
+  return PyModule_AddObjectRef(module, "TensorBase", reinterpret_cast<PyObject*>(&tensor_base)) ==
+             0 &&
+         PyModule_AddObjectRef(module, "NodeBase", reinterpret_cast<PyObject*>(&node_base)) == 0 &&
+         PyModule_AddFunctions(module, functions) == 0;
 }
 
 }  // namespace extensor

@@ -2,7 +2,7 @@
 // classes that users see are Python subclasses (tensor.py, tape.py) and add everything else.
 #pragma once
 
-#include "arrays.h"
+#include "mode.h"
 
 namespace extensor {
 
@@ -26,16 +26,12 @@ struct NodeObject {
   long long clock;
 };
 
-// What the tape does in this thread.
-struct Mode {
-  bool recording = true;
-  bool anomaly = false;
-  bool casting = false;  // inputs change their dtype on the way to an op
-  double epsilon = 1e-10;
-};
-Mode& mode();
+extern PyTypeObject tensor_base;
+extern PyTypeObject* tensor_type;  // the class of Python's that tensors are made of
 
-bool is_tensor(PyObject* object);
+inline bool is_tensor(PyObject* object) {
+  return Py_TYPE(object) == tensor_type || PyObject_TypeCheck(object, &tensor_base);
+}
 inline TensorObject* as_tensor(PyObject* object) { return reinterpret_cast<TensorObject*>(object); }
 
 // A tensor around an array, which is borrowed; null with a Python error set.
@@ -44,11 +40,16 @@ PyObject* new_tensor(PyObject* array);
 // A node of the next number; all arguments are borrowed.
 PyObject* new_node(PyObject* rule, PyObject* saved, PyObject* parents);
 
+bool is_node(PyObject* object);
+
+// The place for the gradient of output `index` of a node that has `count` of them.
+PyObject* new_slot(PyObject* node, Py_ssize_t index, Py_ssize_t count);
+
 // A new reference to an attribute that a node keeps: lists and arrays are copied, also those in
 // tuples, as the caller may change them before the backward pass.
 PyObject* frozen(PyObject* attribute);
 
-// Adds TensorBase, NodeBase, the mode and the functions around them to the module.
+// Adds TensorBase, NodeBase and the functions around them to the module.
 bool add_tensor_types(PyObject* module);
 
 }  // namespace extensor

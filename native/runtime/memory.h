@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <new>
 
 namespace extensor {
 
@@ -27,13 +28,13 @@ void release_block(void* data);
 // As realloc: the old block stays valid if this returns null.
 void* reallocate_block(void* data, size_t bytes);
 
-// Memory from the pool for the time of a scope; data() is null if there is none.
+// Memory from the pool for the time of a scope; std::bad_alloc if there is none.
 class TemporaryBlock {
  public:
-  explicit TemporaryBlock(size_t bytes) : data_(static_cast<char*>(allocate_block(bytes))) {}
-  ~TemporaryBlock() {
-    if (data_ != nullptr) release_block(data_);
+  explicit TemporaryBlock(size_t bytes) : data_(static_cast<char*>(allocate_block(bytes))) {
+    if (data_ == nullptr) throw std::bad_alloc();
   }
+  ~TemporaryBlock() { release_block(data_); }
   TemporaryBlock(const TemporaryBlock&) = delete;
   TemporaryBlock& operator=(const TemporaryBlock&) = delete;
   char* data() const { return data_; }

@@ -57,7 +57,16 @@ struct Cut {
 // Cuts `items`, each of `elements_per_item` elements, into chunks of 8 microseconds or, of much
 // work, longer ones. A chunk of single elements is a multiple of 2048, so no two tasks write to one
 // cache line of a 64-byte aligned array.
-Cut cut(int64_t items, Cost cost, int64_t elements_per_item = 1);
+Cut cut(int64_t items, Cost cost, int64_t elements_per_item);
+
+// The same for single elements, without divisions where there is little work.
+inline Cut cut(int64_t items, Cost cost) {
+  constexpr int64_t kLightElementsPerChunk = 32768, kLightElementsPerNanosecond = 4;
+  const int shift = 2 * static_cast<int>(cost);
+  const int64_t chunk = kLightElementsPerChunk >> shift;
+  if (items > chunk) return cut(items, cost, 1);
+  return {items, chunk, items > 0 ? 1 : 0, (items << shift) / kLightElementsPerNanosecond};
+}
 
 // The same for rows that are reduced to a number: waiting for it takes as long as 16 elements more.
 inline Cut cut_reduced_rows(int64_t rows, int64_t n) { return cut(rows, Cost::medium, n + 16); }

@@ -513,6 +513,16 @@ ERRORS = [
         )
         for name in ("nll_loss", "cross_entropy")
     ),
+    *(
+        Error(
+            name,
+            (ROWS, [0, 1]),
+            f"{name}: ignore_index must be an int, got ignore_index=1.5",
+            {"ignore_index": 1.5},
+            kind=TypeError,
+        )
+        for name in ("nll_loss", "cross_entropy")
+    ),
     Error(
         "cross_entropy",
         (ROWS, [[0, 0, 1], [0, 1, 0]]),

@@ -31,28 +31,6 @@ SECONDS = 20
 Call = tuple[str, list[Any], dict[str, Any]]
 
 
-@contextmanager
-def reference() -> Iterator[None]:
-    """Inside the block every op and every rule is computed as by ``EXTENSOR_ENGINE=reference``.
-
-    A watched op goes the long way, which asks the op for its kernel: there is none then.
-    """
-    owners = [owner for op in OPS.values() for owner in (op, op.rule) if owner is not None]
-    kept = [(owner, owner.kernel, getattr(owner, "replay", None)) for owner in owners]
-    for owner, _, replay in kept:
-        owner.kernel = None
-        if replay is not None:
-            owner.replay = None
-    try:
-        with door.observe(lambda *_: None):
-            yield
-    finally:
-        for owner, kernel, replay in kept:
-            owner.kernel = kernel
-            if replay is not None:
-                owner.replay = replay
-
-
 def drawn(seed: int, number: int) -> Call:
     """Call ``number``: its function's name and its arguments, each time in memory of their own."""
     rng = np.random.default_rng([seed, number])
@@ -113,7 +91,7 @@ def compared(seed: int, number: int) -> str | None:
     with limited():
         found = attempted(native)
     ex.random.manual_seed(number)
-    with limited(), reference():
+    with limited(), door.by_formulas():
         expected = attempted(formula)
     allowance = Allowance.of(native[0], _values(drawn(seed, number)))
     text = difference(found, expected, allowance)

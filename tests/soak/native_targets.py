@@ -31,16 +31,14 @@ Recorded = tuple[tuple[Any, ...], ...]
 @cache
 def recorded() -> dict[str, list[Any]]:
     """Good calls of kernels, by name: the case table's, and those of optimizers, layers and the like."""
-    names = {id(kernel): name for name, kernel in _native.kernels.items()}
-    found: dict[str, list[Any]] = {name: [] for name in names.values()}
+    found: dict[str, list[Any]] = {name: [] for name in _native.kernels}
 
-    def note(compute: Any, arrays: Any, attributes: Any, result: Any) -> None:
-        name = names.get(id(compute))
-        if name is not None and result is not NotImplemented and len(found[name]) < KEPT:
-            found[name].append((*arrays, *attributes))
+    def note(computed: Any) -> None:
+        if computed.kernel is not None and len(found[computed.kernel]) < KEPT:
+            found[computed.kernel].append(computed.inputs)
 
     rng = np.random.default_rng(0)
-    with warnings.catch_warnings(), door.observe(note):
+    with warnings.catch_warnings(), door.watch(note):
         warnings.simplefilter("ignore")
         for case in CASES:
             for dtype in ("float32", "float64", "float16"):
@@ -133,11 +131,12 @@ def restored() -> Iterator[None]:
     try:
         yield
     finally:
-        _native.set_classes(Tensor, tape.Node)
-        _native.set_observed(False)
+        _native.set_classes(Tensor, tape.Node, tape.Slot)
         _native.register_bfloat16(ex.bfloat16.num)
         _native.mode.recording, _native.mode.anomaly, _native.mode.casting = True, False, False
         _native.mode.epsilon = 1e-10
+        _native.mode.node = _native.mode.module = None
+        _native.mode.formulas = False
 
 
 def _function(name: str) -> Target:
@@ -153,8 +152,9 @@ def _function(name: str) -> Target:
             "frozen": [[1, (2, [real(rng, 3)])]],
             "shares_memory": [ex.tensor(real(rng, 3)), [real(rng, 3), ex.tensor(real(rng, 2))]],
             "exchange_gradient": [ex.tensor(real(rng, 3)), None, ex.tensor(real(rng, 3))],
-            "set_classes": [Tensor, tape.Node],
-            "set_observed": [True],
+            "set_classes": [Tensor, tape.Node, tape.Slot],
+            "attach": [tape.Node(OPS["add"].rule, (), ()), [ex.tensor(real(rng, 3))]],
+            "bind": [("a", "b"), (..., 1), (2,), {"b": 3}],
             "set_num_threads": [2],
             "set_memory_cache_limit": [2**20],
             "register_bfloat16": [ex.bfloat16.num],
@@ -180,12 +180,12 @@ def _dispatcher(rng: Rng) -> Call:
     def run(*args: Any) -> None:
         made = _native.Dispatcher(*args)
         if rng.random() < 0.5:
-            made.set_rule(*_replaced([OPS["add"].rule, (0, 1), (0, 1), (0, 1)], rng))
+            made.set_rule(*_replaced([OPS["add"].rule, False, (0, 1), (0, 1), (0, 1)], rng))
         x = ex.tensor(real(rng, 3), requires_grad=True)
         made(*_replaced([x, x], rng))
 
-    good = [lambda *a: None, kernels[rng.integers(len(kernels))], ("a", "b"), (..., ...), (0, 1), 2,
-            (False, False)]  # fmt: skip
+    good = ["op", lambda *a: None, kernels[rng.integers(len(kernels))], ("a", "b"), (..., ...), (0, 1), 2, 0,
+            (False, False), False, (), 0]  # fmt: skip
     return Call(run, _replaced(good, rng), {}, True)
 
 
@@ -201,7 +201,7 @@ def _replayer(rng: Rng) -> Call:
         made(*_replaced([gradient, tuple(_replaced(saved, rng)), (True,) * len(saved)], rng))
 
     eps_at, single = int(rng.integers(-1, 4)), bool(rng.random() < 0.5)
-    return Call(run, _replaced([_native.kernels[name], eps_at, single], rng), {}, True)
+    return Call(run, _replaced([name, _native.kernels[name], eps_at, single, False], rng), {}, True)
 
 
 def _tensor_members(rng: Rng) -> Call:
@@ -235,21 +235,70 @@ def _node_members(rng: Rng) -> Call:
     return Call(run, [_anything(rng), name], {}, True)
 
 
+MODES = ["recording", "anomaly", "casting", "formulas", "epsilon", "node", "module"]
+
+
 def _mode(rng: Rng) -> Call:
     def run(value: Any, name: str) -> None:
         with restored():
             setattr(_native.mode, name, value)
             _use(ex.tensor(real(rng, 3), requires_grad=True) * 2)
 
-    return Call(
-        run, [_anything(rng), ["recording", "anomaly", "casting", "epsilon"][rng.integers(4)]], {}
-    )
+    return Call(run, [_anything(rng), MODES[rng.integers(len(MODES))]], {})
+
+
+def _good_call(rng: Rng) -> tuple[str, list[Any]]:
+    """A kernel's name and arguments that it takes."""
+    names = [name for name, calls in recorded().items() if calls]
+    name = names[rng.integers(len(names))]
+    calls = recorded()[name]
+    return name, [_copied(x) for x in calls[rng.integers(len(calls))]]
+
+
+def _plan(rng: Rng) -> Call:
+    name, values = _good_call(rng)
+
+    def run(*args: Any) -> None:
+        planned = _native.plan(*args)
+        if planned is not NotImplemented:
+            inputs = planned.inputs if rng.random() < 0.5 else None
+            planned.run(*_replaced([inputs, None], rng))
+            _ = planned.depends_on_values
+
+    return Call(run, _replaced([_native.kernels[name], *values], rng), {}, True)
+
+
+def _computation(rng: Rng) -> Call:
+    name, values = _good_call(rng)
+
+    def run(*args: Any) -> None:
+        made = _native.Computation(*args)
+        made(*_replaced(values, rng))
+
+    formula = [None, lambda *arguments: arguments[0]][rng.integers(2)]
+    return Call(run, _replaced([name, _native.kernels[name], formula, False], rng), {}, True)
+
+
+def _watcher(rng: Rng) -> Call:
+    def run(watcher: Any) -> None:
+        _native.add_watcher(watcher)
+        try:
+            _use(ex.tensor(real(rng, 3), requires_grad=True) * 2)
+        finally:
+            _native.remove_watcher(watcher)
+            _native.remove_watcher(_anything(rng))
+
+    def look(computed: Any) -> None:
+        for name in dir(computed):
+            getattr(computed, name)
+
+    return Call(run, _replaced([look], rng)[:1] or [None], {}, True)
 
 
 def native_targets() -> list[Target]:
     functions = (
         "wrap empty frozen shares_memory exchange_gradient next_number clock advance_clock set_classes "
-        "set_observed num_threads set_num_threads memory_stats reset_peak_memory trim_memory "
+        "attach bind num_threads set_num_threads memory_stats reset_peak_memory trim_memory "
         "set_memory_cache_limit register_bfloat16 TensorBase NodeBase"
     ).split()
     return [
@@ -260,4 +309,7 @@ def native_targets() -> list[Target]:
         Target("_native.TensorBase members", _tensor_members, public=False),
         Target("_native.NodeBase members", _node_members, public=False),
         Target("_native.mode", _mode, public=False),
+        Target("_native.plan", _plan, public=False),
+        Target("_native.Computation", _computation, public=False),
+        Target("_native.add_watcher", _watcher, public=False),
     ]

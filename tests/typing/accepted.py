@@ -252,6 +252,19 @@ def training() -> None:
     assert_type(ex.models.LeNet5()(ex.zeros((1, 1, 28, 28))), ex.Tensor)
 
 
+def experiments() -> None:
+    config = {
+        "epochs": 1,
+        "data": {"name": "digits", "batch_size": 256},
+        "model": {"name": "mlp", "sizes": [64, 10]},
+    }
+    experiment = ex.train.experiment(config, {"optimizer.lr": 0.01}, callbacks=[])
+    assert_type(experiment, ex.train.Experiment)
+    assert_type(experiment.model, nn.Module)
+    assert_type(experiment.fit(), list[dict[str, Any]])
+    assert_type(experiment.predict(np.zeros((2, 64))), ex.Tensor)
+
+
 SECTIONS = [
     inputs,
     several_results,
@@ -263,4 +276,5 @@ SECTIONS = [
     modules,
     images,
     training,
+    experiments,
 ]

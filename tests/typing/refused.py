@@ -119,3 +119,7 @@ def training(net: Net) -> None:
     optimizer.add_param_group([])  # error: [arg-type]
     ex.optim.StepLR(optimizer)  # error: [call-arg]
     ex.optim.StepLR(optimizer, "2")  # error: [arg-type]
+    ex.train.experiment(3)  # error: [arg-type]
+    ex.train.experiment(changes=["epochs=3"])  # error: [arg-type]
+    ex.train.experiment().fitt()  # error: [attr-defined]
+    ex.train.load_trained()  # error: [call-arg]

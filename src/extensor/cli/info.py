@@ -6,12 +6,12 @@ import argparse
 from collections.abc import Mapping
 from typing import Any
 
-from extensor.cli.config import read_config
-from extensor.cli.data import SETS
-from extensor.cli.runs import RUNS, found_run
-from extensor.cli.session import LOSSES, METRICS, MODELS, OPTIMIZERS, SCHEDULES
 from extensor.report.writing import title_of
 from extensor.train import RunFolder, read_log
+from extensor.train.experiments.config import read_config
+from extensor.train.experiments.data import SETS
+from extensor.train.experiments.parts import LOSSES, METRICS, MODELS, OPTIMIZERS, SCHEDULES
+from extensor.train.experiments.runs import RUNS, found_run
 from extensor.train.run import machine
 
 

@@ -11,18 +11,15 @@ from typing import Any
 
 import numpy as np
 
-from extensor.cli.config import Config, read_config
-from extensor.cli.data import check_samples, preparation, read_file
-from extensor.cli.runs import found_checkpoint, found_run, read_checkpoint
-from extensor.cli.session import built_model, load_weights
-from extensor.cli.targets import OF_CLASSES
-from extensor.core.modes import no_grad
-from extensor.data import ArrayDataset, DataLoader
+from extensor.cli.wording import COMMAND
 from extensor.errors import value_error
 from extensor.io.atomic import write_atomically
 from extensor.ops import softmax
+from extensor.train import TrainedModel
+from extensor.train.experiments.config import read_config
+from extensor.train.experiments.runs import found_checkpoint, found_run
+from extensor.train.experiments.targets import OF_CLASSES
 
-_BATCH = 256
 _ENDINGS = (".csv", ".npy")
 
 
@@ -30,40 +27,19 @@ def run(options: argparse.Namespace) -> None:
     """Predict, and print a table or write a new file."""
     output = None if options.output is None else _new_file(options.output)
     folder = found_run(options.run)
-    checkpoint = found_checkpoint(folder, options.checkpoint)
-    config = read_config(folder.config)
-    inputs = read_file(options.inputs, config["data"], with_target=False)
-    check_samples("inputs", inputs)
-    _check_columns(config, inputs)
-    model = built_model(config)
-    load_weights(model, read_checkpoint(folder, checkpoint))
-    loader = DataLoader(inputs, _BATCH, transform=preparation(config, inputs))
-    with no_grad():
-        outputs = np.concatenate([model(batch[0]).numpy() for batch in loader])
+    checkpoint = found_checkpoint(folder, options.checkpoint, COMMAND)
+    trained = TrainedModel(folder, read_config(folder.config), checkpoint, COMMAND)
+    outputs = trained.predict(options.inputs).numpy()
     if output is not None and output.suffix == ".npy":
         content = io.BytesIO()
         np.save(content, outputs)
         write_atomically(output, content.getvalue())
         return
-    table = _table(outputs, config["loss"]["name"] in OF_CLASSES)
+    table = _table(outputs, trained.config["loss"]["name"] in OF_CLASSES)
     if output is None:
         sys.stdout.write(table)
     else:
         write_atomically(output, table.encode())
-
-
-def _check_columns(config: Config, inputs: Any) -> None:
-    """Refuse a table of other columns than the model was trained with, where they are known."""
-    table = inputs.arrays[0] if isinstance(inputs, ArrayDataset) else None
-    if table is None or table.ndim != 2:
-        return
-    mean = config["data"].get("normalize", {}).get("mean")
-    sizes = config["model"].get("sizes") if config["model"].get("name") == "mlp" else None
-    columns = len(mean) if isinstance(mean, list) else sizes[0] if sizes else table.shape[1]
-    if table.shape[1] != columns:
-        requirement = f"inputs must have {columns} columns, those that the model was trained with"
-        hint = " (the targets are none of them)" if table.shape[1] == columns + 1 else ""
-        raise value_error("data", requirement + hint, columns=table.shape[1])
 
 
 def _new_file(name: str) -> Path:

@@ -1,4 +1,4 @@
-"""The folders of runs, as they are named on the command line."""
+"""The folder of a new run, as it is named on the command line."""
 
 from __future__ import annotations
 
@@ -7,17 +7,12 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
 
 from extensor.errors import value_error
-from extensor.io import DamagedFileError, load
 from extensor.io.atomic import PARTIAL
-from extensor.train import Checkpoints, RunFolder
+from extensor.train import RunFolder
+from extensor.train.experiments.runs import LONGEST, RUNS, is_too_long
 from extensor.train.lock import LOCK, check_free
-
-RUNS = Path("runs")
-_LONGEST = 255  # bytes in the name of a folder, on all usual file systems
-_PARTS = {"model", "optimizer", "schedules", "ema", "progress", "callbacks", "config"}
 
 
 @contextmanager
@@ -53,9 +48,9 @@ def _named(name: str) -> Path:
     parts = name.split("/")
     if not name.isprintable() or any(part in ("", ".", "..") for part in parts) or path.drive:
         raise value_error("--name", "must be that of a folder inside runs/", name=name)
-    if _is_too_long(name):
+    if is_too_long(name):
         size = max(len(os.fsencode(part)) for part in parts)
-        raise value_error("--name", f"must have at most {_LONGEST} bytes", bytes=size)
+        raise value_error("--name", f"must have at most {LONGEST} bytes", bytes=size)
     outer = [parent for parent in path.parents if RunFolder(parent).is_run()]
     if outer:
         raise value_error("--name", f"must not lie in another run ({outer[0]})", name=name)
@@ -73,53 +68,5 @@ def _named(name: str) -> Path:
     return path
 
 
-def _is_too_long(name: str) -> bool:
-    return any(len(os.fsencode(part)) > _LONGEST for part in name.split("/"))
-
-
 def _is_left_over(path: Path) -> bool:
     return path.name in (LOCK, "machine.json") or path.name.endswith(PARTIAL)
-
-
-def found_run(name: str) -> RunFolder:
-    """The folder called ``name``, or ``runs/<name>``."""
-    possible = name and "\0" not in name and not _is_too_long(name)
-    places = [RunFolder(path) for path in (Path(name), RUNS / name)] if possible else []
-    for run in places:
-        if run.is_run():
-            return run
-    for run in places:
-        if run.checkpoints.is_dir() and not run.config.exists():
-            requirement = f"the folder must have the run's {run.config.name}, which is gone"
-            raise value_error("run", requirement, run=str(run.path))
-    known = sorted(path.parent.name for path in RUNS.glob("*/config.toml"))[-3:]
-    hint = f" (there are: {', '.join(known)})" if known else ""
-    raise value_error("run", f"the folder of a run must be there{hint}", run=name)
-
-
-def found_checkpoint(run: RunFolder, name: str) -> Path:
-    """The latest checkpoint of a run, the one called ``name`` in it, or a file of that name."""
-    if name == "latest":
-        path = Checkpoints(run.checkpoints).latest()
-        if path is None:
-            raise value_error("run", "there must be a checkpoint", run=str(run.path))
-        return path
-    for path in (run.checkpoints / f"{name}.safetensors", Path(name)):
-        if path.is_file():
-            return path
-    known = sorted(path.stem for path in run.checkpoints.glob("*.safetensors"))
-    raise value_error("--checkpoint", f"must be latest or one of {known}", checkpoint=name)
-
-
-def read_checkpoint(run: RunFolder, path: Path) -> dict[str, Any]:
-    """The state in a checkpoint; of one that is damaged, the error says which one is not."""
-    try:
-        state = load(path, foreign=False)
-    except DamagedFileError as error:
-        good = Checkpoints(run.checkpoints).latest_good()
-        if good is None:
-            raise
-        raise DamagedFileError(f"{error}; take a good one: --checkpoint {good.stem}") from None
-    if not _PARTS.issubset(state):
-        raise value_error("checkpoint", "file must be a checkpoint of a run", path=str(path))
-    return state

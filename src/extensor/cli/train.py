@@ -9,18 +9,20 @@ from contextlib import contextmanager
 from pathlib import Path
 from shlex import quote
 
-from extensor.cli.config import Config, read_config
 from extensor.cli.report import written
-from extensor.cli.resume import Changes, Continued, check_effect, continued, load_into
-from extensor.cli.runs import found_run, new_run
-from extensor.cli.session import Session, opened
-from extensor.cli.targets import targets_said
+from extensor.cli.runs import new_run
+from extensor.cli.settings import as_changes, read_config
+from extensor.cli.wording import COMMAND
 from extensor.errors import value_error
 from extensor.report import Series, terminal_plot
 from extensor.report.curves import metric_names, points, shown
 from extensor.settings import get_num_threads
-from extensor.train import Checkpoints, RunFolder, read_log
-from extensor.train.lock import check_free
+from extensor.train import Checkpoints, Experiment, RunFolder, experiment, read_log
+from extensor.train.experiments.config import Config
+from extensor.train.experiments.continuation import check_effect
+from extensor.train.experiments.opening import resumed_experiment
+from extensor.train.experiments.runs import found_run
+from extensor.train.experiments.targets import targets_said
 from extensor.train.run import as_toml
 from extensor.train.signals import Ended, ending_in_order
 
@@ -45,31 +47,26 @@ def run(options: argparse.Namespace) -> None:
 
 
 def _begin(config: Config, options: argparse.Namespace) -> None:
-    config.pop("resumed", None)  # of the run whose configuration this was
     given = (setting.partition("=") for setting in options.set)
     check_effect({key.strip(): (None, value.strip()) for key, _, value in given}, config)
     with new_run(options.name) as folder:
         with _saying(lambda: "before training began"):
-            session = opened(config, folder)
-        _train(session, folder, {})
+            made = experiment(config, folder=folder)
+        _train(made, folder)
 
 
 def _go_on(run: RunFolder, options: argparse.Namespace) -> None:
-    check_free(run.path, "--resume")
     with _saying(lambda: "before training went on"):
-        found: Continued = continued(run, options.checkpoint, options.set)
-        session = opened(found.config, run.path)
-        load_into(session.trainer, found)
-    _train(session, run.path, found.changes)
+        made = resumed_experiment(run, options.checkpoint, as_changes(options.set), COMMAND)
+    _train(made, run.path)
 
 
-def _train(session: Session, folder: Path, changes: Changes) -> None:
-    trainer = session.trainer
-    print("\n".join([_opening(session), *_changed(session, changes)]), flush=True)
-    with _saying(lambda: _saved(session, folder)):
-        trainer.fit(session.train_loader, session.config["epochs"], session.test_loader)
+def _train(made: Experiment, folder: Path) -> None:
+    print("\n".join([_opening(made), *_changed(made)]), flush=True)
+    with _saying(lambda: _saved(made, folder)):
+        made.fit()
     with _saying(lambda: f"during the report; write it with: extensor report {quote(str(folder))}"):
-        print(_ending(session, folder))
+        print(_ending(made, folder))
 
 
 @contextmanager
@@ -83,44 +80,44 @@ def _saying(where: Callable[[], str]) -> Iterator[None]:
         raise Ended(end.signal, f"ended by {end.signal.name} {where()}") from None
 
 
-def _saved(session: Session, folder: Path) -> str:
+def _saved(made: Experiment, folder: Path) -> str:
     checkpoints = Checkpoints(RunFolder(folder).checkpoints)
     latest = checkpoints.latest()
     if latest is None:
         saved = "before the first checkpoint"
-    elif latest == checkpoints.of(session.trainer.step):
+    elif latest == checkpoints.of(made.trainer.step):
         saved = f"and saved in {latest}"
     else:
-        saved = f"after step {session.trainer.step:,}; the last checkpoint is {latest}"
+        saved = f"after step {made.trainer.step:,}; the last checkpoint is {latest}"
     return f"{saved}; go on with: extensor train --resume {quote(str(folder))}"
 
 
-def _opening(session: Session) -> str:
-    trainer = session.trainer
+def _opening(made: Experiment) -> str:
+    trainer = made.trainer
     begun = f", from step {trainer.step:,}" if trainer.step else ""
     return (
-        f"{type(session.model).__name__}: {session.model.num_parameters():,} parameters; "
-        f"{len(session.train_data):,} samples to train on, {len(session.test_data):,} to test, "
-        f"{targets_said(session.config, session.train_data)}; "
-        f"{get_num_threads()} threads; {session.config['epochs']} epochs{begun}"
+        f"{type(made.model).__name__}: {made.model.num_parameters():,} parameters; "
+        f"{len(made.train_data):,} samples to train on, {len(made.test_data):,} to test, "
+        f"{targets_said(made.config, made.train_data)}; "
+        f"{get_num_threads()} threads; {made.config['epochs']} epochs{begun}"
     )
 
 
-def _changed(session: Session, changes: Changes) -> list[str]:
+def _changed(made: Experiment) -> list[str]:
     """What is other than before, and the rate that comes of it."""
     lines = [
         f"{key} is now {'unset' if after is None else after}, "
         f"it was {'unset' if before is None else before}"
-        for key, (before, after) in changes.items()
+        for key, (before, after) in made.changes.items()
     ]
-    rate = session.trainer.optimizer.param_groups[0]["lr"]
+    rate = made.trainer.optimizer.param_groups[0]["lr"]
     return [*lines, f"learning rate {rate:.6g}"] if lines else []
 
 
-def _ending(session: Session, folder: Path) -> str:
+def _ending(made: Experiment, folder: Path) -> str:
     run = RunFolder(folder)
-    last = session.trainer.history[-1]
-    names = [name for name in (*session.trainer.metrics, "loss") if f"validation_{name}" in last]
+    last = made.trainer.history[-1]
+    names = [name for name in (*made.trainer.metrics, "loss") if f"validation_{name}" in last]
     results = {name: last[f"validation_{name}"] for name in names}
     shell = quote(str(folder))
     return "\n".join(
@@ -129,12 +126,12 @@ def _ending(session: Session, folder: Path) -> str:
             *(f"test {name.replace('_', ' ')} {shown(name, x)}" for name, x in results.items()),
             "",
             f"run folder  {folder}",
-            *written(session, run),
+            *written(made, run),
             "",
             "next",
             f"  extensor evaluate {shell}",
             f"  extensor predict {shell} FILE.npy",
-            f"  extensor train --resume {shell} --set epochs={2 * session.config['epochs']}",
+            f"  extensor train --resume {shell} --set epochs={2 * made.config['epochs']}",
             "  extensor train --print-config > my.toml, change it, then extensor train my.toml",
         ]
     )

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from extensor import _native
 from extensor.arrays.dtypes import is_numeric_scalar
 from extensor.core.kinds import kind_of
 from extensor.errors import is_ours, marked, type_error
@@ -37,7 +38,7 @@ class Parameters:
         self.names: tuple[str, ...] = code.co_varnames[leading : code.co_argcount]
         self.count = len(self.names)
         self.required = self.count - len(given)
-        self.defaults = [*[_MISSING] * self.required, *given]
+        self.defaults = (*[_MISSING] * self.required, *given)
         self.annotations = [written.__annotations__.get(parameter) for parameter in self.names]
         self.position = {parameter: i for i, parameter in enumerate(self.names)}
         self.numbers = [
@@ -60,15 +61,9 @@ class Parameters:
         """The arguments in the order of the signature, defaults filled in."""
         if kwargs:
             kwargs = self.known(kwargs)
-        given = len(args)
-        values = [*args, *self.defaults[given:]]
-        for name, value in kwargs.items():
-            position = self.position.get(name, -1)
-            if position < given:
-                self._refuse(args, kwargs)
-            values[position] = value
-        if given > self.count or any(value is _MISSING for value in values[: self.required]):
-            self._refuse(args, kwargs)
+        values = _native.bind(self.names, self.defaults, args, kwargs)
+        if values is None:
+            values = self._bound_or_refused(args, kwargs)
         for position in self.attributes:
             if isinstance(values[position], np.generic):
                 values[position] = _plain(values[position])
@@ -84,16 +79,18 @@ class Parameters:
         accepted = FUNCTIONS.get(self.name)
         return kwargs if accepted is None else without_defaults(self.name, kwargs, accepted)
 
-    def _refuse(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    def _bound_or_refused(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
         """Say what is wrong with the arguments: nothing, if one of them is an Ellipsis (``x[...]``)."""
         for name in kwargs:
             text = None if name in self.position else unknown_keyword(self.name, name, self.names)
             if text is not None:
                 raise marked(TypeError(text))
         try:
-            self.signature().bind(*args, **kwargs)
+            bound = self.signature().bind(*args, **kwargs)
         except TypeError as error:
             raise marked(TypeError(f"{self.name}: {error}")) from None
+        bound.apply_defaults()
+        return list(bound.args)
 
 
 def _is_attribute(annotation: Any) -> bool:

@@ -15,6 +15,7 @@ from extensor.arrays.dtypes import (
     is_numeric_scalar,
     promote,
 )
+from extensor.core import door
 from extensor.core.kinds import Array, Arrays, Indices, Target
 from extensor.core.tensor import Tensor, to_array, wrap
 from extensor.errors import type_error, value_error
@@ -123,7 +124,7 @@ def _cast(op: str, name: str, value: Any, dtype: Any) -> Any:
         ):  # a number beyond the dtype's range is infinite, as in IEEE
             # bfloat16 takes no int beyond 64 bits, though it has numbers as large.
             number = float(value) if is_floating(dtype) else value
-            return wrap(np.asarray(number, dtype))
+            return wrap(door.constant(number, dtype))
     except OverflowError:
         raise value_error(op, f"{name} must fit dtype {dtype}", **{name: value}) from None
 
@@ -134,7 +135,7 @@ def unwrapped(x: Any) -> Any:
         return x._array
     except AttributeError:
         pass
-    if isinstance(x, list) and x and isinstance(x[0], Tensor):
+    if isinstance(x, list) and x and all(isinstance(item, Tensor) for item in x):
         return [item._array for item in x]
     return x
 

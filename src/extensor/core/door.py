@@ -1,4 +1,4 @@
-"""The one door: every array computation of the library passes through :func:`run`.
+"""The one door: every array computation of the library is a :func:`computation`.
 
 Kernels are chosen here, and whatever watches computations (a profiler, a NaN tracer, a recorder of
 whole steps) stands here. The door knows arrays and attributes; it knows nothing of tensors.
@@ -17,9 +17,7 @@ from extensor import _native
 from extensor.arrays.dtypes import float32, is_half, on_bfloat16
 
 Compute = Callable[..., Any]
-Observer = Callable[[Compute, Sequence[Any], Sequence[Any], Any], None]
-
-_observers: list[Observer] = []
+Watcher = Callable[[_native.Computed], None]
 
 
 def _chosen_engine() -> str:
@@ -32,6 +30,8 @@ def _chosen_engine() -> str:
 
 
 ENGINE = _chosen_engine()
+plan = _native.plan  # (kernel, *arguments): the call as a value, or NotImplemented
+watchers = _native.watchers  # to be looked at: whether anybody watches
 on_bfloat16.append(lambda dtype: _native.register_bfloat16(dtype.num))
 
 
@@ -49,31 +49,45 @@ def multiplies_bfloat16() -> bool:
     return ENGINE == "native" and _native.instruction_set == "v4bf16"
 
 
-def run(compute: Compute, arrays: Sequence[Any], attributes: Sequence[Any]) -> Any:
-    """Compute arrays from arrays. A kernel answers NotImplemented to what it was not written for."""
-    if _observers:
-        return _observed(compute, arrays, attributes)
-    return compute(*arrays, *attributes)
+def computation(name: str, kernel_name: str | None, formula: Compute | None = None) -> Compute:
+    """A function of arrays and attributes that users know as ``name``.
+
+    It computes by the kernel, or where there is none or it declines, by the formula. Without a
+    formula it answers NotImplemented to what the kernel was not written for.
+    """
+    return _native.Computation(name, kernel(kernel_name), formula, name.endswith("_backward"))
 
 
-def _observed(compute: Compute, arrays: Sequence[Any], attributes: Sequence[Any]) -> Any:
-    result = compute(*arrays, *attributes)
-    if result is not NotImplemented:
-        for observer in _observers:
-            observer(compute, arrays, attributes, result)
-    return result
+def through_door(formula: Compute) -> Compute:
+    """The computation that a formula without a kernel is."""
+    return computation(formula.__name__, None, formula)
 
 
 @contextmanager
-def observe(observer: Observer) -> Iterator[None]:
-    """Call ``observer(compute, arrays, attributes, result)`` after each computation inside the block."""
-    _observers.append(observer)
-    _native.set_observed(True)
+def by_formulas() -> Iterator[None]:
+    """Compute as the reference engine does inside the block: every kernel declines."""
+    before = _native.mode.formulas
+    _native.mode.formulas = True
     try:
         yield
     finally:
-        _observers.remove(observer)
-        _native.set_observed(bool(_observers))
+        _native.mode.formulas = before
+
+
+@contextmanager
+def watch(watcher: Watcher) -> Iterator[None]:
+    """Tell ``watcher`` of each computation inside the block, after it was made.
+
+    It is told the ``op`` and the ``kernel`` (None for a formula); ``inputs``, arrays and attributes,
+    and ``outputs``; whether it is part of a ``backward`` pass, and of which ``rule`` and ``node`` then
+    (a forward that is recorded has a node too); the path of the ``module`` that is being called; its
+    ``begin`` and ``end`` in nanoseconds.
+    """
+    _native.add_watcher(watcher)
+    try:
+        yield
+    finally:
+        _native.remove_watcher(watcher)
 
 
 def namespace(array: Any) -> Any:
@@ -99,7 +113,7 @@ def formula(written: Compute, promoted: Sequence[int]) -> Compute:
         if any(is_half(x.dtype) for x in arrays):
             common = _arrays_in([arguments[i] for i in promoted])
             half = next((x.dtype for x in common if is_half(x.dtype)), None)
-            arguments = tuple(_widened(x) for x in arguments)
+            arguments = tuple(widened(x) for x in arguments)
         with np.errstate(all="ignore"):
             return _finished(xp, written(xp, *arguments), half)
 
@@ -132,12 +146,26 @@ def _arrays_in(arguments: Sequence[Any]) -> list[Any]:
     return arrays
 
 
-def _widened(x: Any) -> Any:
+def widened(x: Any) -> Any:
+    """``x`` with its arrays or tensors of 16 bits, and those of a list, in float32."""
     if isinstance(x, list):
-        return [_widened(item) for item in x]
-    if _is_array(x) and is_half(x.dtype):
+        return [widened(item) for item in x]
+    if hasattr(x, "astype") and is_half(x.dtype):
         return x.astype(float32)
     return x
+
+
+@through_door
+def constant(number: Any, dtype: Any) -> Any:
+    """A Python number as an array without axes."""
+    return np.asarray(number, dtype)
+
+
+@through_door
+def setitem(array: Any, index: Any, value: Any) -> Any:
+    """Write into an array, which is what it gives."""
+    array[index] = value
+    return array
 
 
 def _finished(xp: Any, result: Any, half: Any) -> Any:

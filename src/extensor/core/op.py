@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, TypeVar,
 from extensor import _native
 from extensor.arrays.dtypes import is_floating
 from extensor.arrays.shapes import check_possible
-from extensor.core import door, modes, precision, tape
+from extensor.core import door, modes, precision
 from extensor.core.binding import Parameters, dressed, guarded, reordered
 from extensor.core.conversion import promoted, shape_of, unwrapped
 from extensor.core.kinds import Array, Arrays, Indices, Target, is_optional, kind_of
 from extensor.core.rule import Rule
-from extensor.core.tensor import Tensor, wrap
+from extensor.core.tensor import Tensor
 from extensor.errors import type_error
 
 __all__ = ["OPS", "Array", "Arrays", "Indices", "Op", "OpFunction", "Rule", "Target", "op"]
@@ -96,6 +96,7 @@ class Op:
         if arguments is not None:
             self.public = Parameters(self.name, arguments)
             self.bound = reordered(self.public)
+        self.compute = door.computation(self.name, kernel, self.formula)
         self.function = dressed(self._dispatcher(), formula)
         self.function.op = self
         self.function.backward = self._define_backward
@@ -116,16 +117,20 @@ class Op:
     def _dispatcher(self) -> Any:
         """The function users call: straight to the kernel where it accepts, else the long way."""
         public, own = self.public, self.parameters.position
-        plain = not (self.variadic or self.updates or self.kept)
-        direct = plain and public.position.keys() == own.keys()
+        direct = public.position.keys() == own.keys()
         return _native.Dispatcher(
+            self.name,
             guarded(self.public, self.bound, self.call),
             self.kernel if direct else None,
             public.names,
-            tuple(public.defaults),
+            public.defaults,
             tuple(own[name] for name in public.names) if direct else (),
             self.arity,
+            len(self.attributes),
             tuple(name in self.optional for name in self.inputs),
+            self.variadic,
+            tuple(self.inputs.index(name) for name in self.updates),
+            len(self.kept),
         )
 
     def call(self, arguments: Sequence[Any]) -> Any:
@@ -143,60 +148,16 @@ class Op:
             check_possible(self.name, self.shape(self.name, shapes, *attributes))
         if self.check is not None:
             self.check(self.name, *arrays, *attributes)
-        result = self.compute(arrays, attributes)
-        if not (self.updates and type(result) is tuple):
-            return self.finish(tensors, attributes, result)
-        output, *values = result
-        finished = self.finish(tensors, attributes, output)
-        for name, value in zip(self.updates, values, strict=True):  # last: the rest may fail
-            tensors[self.inputs.index(name)][...] = value
-        return finished
-
-    def compute(self, arrays: Sequence[Any], attributes: Sequence[Any]) -> Any:
-        """By the kernel, or where there is none or it declines, by the formula."""
-        result = NotImplemented
-        if self.kernel is not None:
-            result = door.run(self.kernel, arrays, attributes)
-        if result is NotImplemented:
-            result = door.run(self.formula, arrays, attributes)
-        return result
-
-    def finish(self, tensors: Sequence[Any], attributes: Sequence[Any], result: Any) -> Any:
-        """Wrap the result and record the call."""
-        several = type(result) is tuple
-        outputs = tuple([wrap(x) for x in result]) if several else (wrap(result),)
-        if self.rule is not None and modes.mode.recording:
-            self._record(self.rule, tensors, attributes, outputs)
-        returned = outputs[: len(outputs) - len(self.kept)]
-        return returned if several and not (self.kept and len(returned) == 1) else outputs[0]
-
-    def _record(
-        self,
-        rule: Rule,
-        tensors: Sequence[Any],
-        attributes: Sequence[Any],
-        outputs: tuple[Tensor, ...],
-    ) -> None:
-        differentiable = rule.differentiable_of(tensors)
-        for x in differentiable:
-            if x is not None and x._requires_grad:
-                break
-        else:
-            return
-        if is_floating(outputs[0]._array.dtype):
-            parents = tuple([tape.parent_of(x) for x in differentiable])
-            saved = rule.saved(tensors, outputs, attributes)
-            # Of several outputs only the first carries a gradient, unless the rule takes them all.
-            number = len(outputs) - len(self.kept) if rule.several else 1
-            tape.attach(tape.Node(rule, saved, parents), outputs[:number])
+        result = self.compute(*arrays, *attributes)
+        first = result[0] if type(result) is tuple else result
+        return self.function.finish([*tensors, *attributes], result, is_floating(first.dtype))
 
     def _define_backward(
         self, kernel: str | None = None
     ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
         def define(written: Callable[..., Any]) -> Callable[..., Any]:
             self.rule = Rule(self, written, kernel)
-            if self.rule.kept_natively:
-                self.function.set_rule(self.rule, *self.rule.kept_natively)
+            self.function.set_rule(self.rule, *self.rule.kept)
             function: Callable[..., Any] = self.rule.function
             return function
 

@@ -11,6 +11,7 @@ from collections.abc import Sequence, Set
 from typing import TYPE_CHECKING, Any
 
 from extensor.core import changes
+from extensor.core.door import watchers
 from extensor.core.modes import mode
 from extensor.core.tape import FREED, Hook, Node, Slot
 from extensor.errors import value_error
@@ -97,9 +98,23 @@ def _replay(node: Node, gradient: Any, needs: tuple[bool, ...]) -> Sequence[Tens
         )
     if node.clock != changes.clock():
         changes.check(node.rule.name, node.saved, node.clock, node.place)
-    results: Sequence[Tensor | None] = node.rule.gradients(gradient, node.saved, needs, node)
+    if watchers:
+        results = _watched(node, gradient, needs)
+    else:
+        results = node.rule.gradients(gradient, node.saved, needs, node)
     if mode.anomaly:
         _check_finite(node, results)
+    return results
+
+
+def _watched(node: Node, gradient: Any, needs: tuple[bool, ...]) -> Sequence[Tensor | None]:
+    """The same while the watchers can see whose rule is at work."""
+    outer = mode.node
+    mode.node = node
+    try:
+        results: Sequence[Tensor | None] = node.rule.gradients(gradient, node.saved, needs, node)
+    finally:
+        mode.node = outer
     return results
 
 

@@ -15,18 +15,14 @@ an attribute           its value
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
-
-from extensor import _native
-from extensor.core.conversion import shape_of
-from extensor.core.tensor import Tensor
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from extensor.core.op import Op
 
-# The order of ``Keep`` in native/python/dispatch.cpp.
-NATIVE_ROLES = ("tensor", "shape", "dtype", "output", "attribute")
+# The order of ``Keep`` in native/python/record.h.
+KEEP = ("tensor", "updated", "shape", "dtype", "output", "further", "attribute")
 TENSOR_ROLES = ("tensor", "output", "indices", "kept")
 
 Role = tuple[str, int]  # and the place among the inputs, the outputs or the attributes
@@ -55,33 +51,13 @@ def role_of(rule: str, op: Op, name: str) -> Role:
     raise TypeError(f"{rule}: {name} is no input, attribute or output of {op.name}")
 
 
-def keeper_of(op: Op, role: str, index: int) -> Callable[..., Any]:
-    """The function that takes one thing to keep from (tensors, outputs, attributes)."""
+def kept_by(op: Op, roles: Sequence[Role]) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """What a node keeps and where it is found, in the numbers of ``Keep``."""
+    kept = [(_keep(op, role, index), index) for role, index in roles if role != "eps"]
+    return tuple(KEEP.index(name) for name, _ in kept), tuple(index for _, index in kept)
+
+
+def _keep(op: Op, role: str, index: int) -> str:
     if role == "tensor" and op.inputs[index] in op.updates:
-        role = "updated"
-    keepers: dict[str, Callable[..., Any]] = {
-        "tensor": lambda tensors, outputs, attributes: tensors[index],
-        # A copy: the next call changes the tensor itself, before this one's backward pass.
-        "updated": lambda tensors, outputs, attributes: _copied(tensors[index]),
-        "shape": lambda tensors, outputs, attributes: shape_of(tensors[index]),
-        "shapes": lambda tensors, outputs, attributes: shape_of(tensors[index]),
-        "dtype": lambda tensors, outputs, attributes: tensors[index].dtype,
-        # The array, not the tensor: a node that held its own output would be a cycle.
-        "output": lambda tensors, outputs, attributes: outputs[0]._array,
-        "indices": lambda tensors, outputs, attributes: outputs[index].detach(),
-        "kept": lambda tensors, outputs, attributes: outputs[index].detach(),
-        "attribute": lambda tensors, outputs, attributes: _native.frozen(attributes[index]),
-    }
-    return keepers[role]
-
-
-def _copied(x: Tensor | None) -> Tensor | None:
-    return None if x is None else x.detach().clone()
-
-
-def kept_natively(roles: Sequence[Role]) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
-    """The roles and places in the numbers of the dispatcher; None if Python alone can keep them."""
-    kept = [(role, index) for role, index in roles if role != "eps"]
-    if any(role not in NATIVE_ROLES for role, _ in kept):
-        return None
-    return tuple(NATIVE_ROLES.index(role) for role, _ in kept), tuple(index for _, index in kept)
+        return "updated"
+    return {"shapes": "shape", "indices": "further", "kept": "further"}.get(role, role)

@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from extensor import _native
-from extensor.arrays.dtypes import float32, is_floating, is_half
+from extensor.arrays.dtypes import is_floating, is_half
 from extensor.arrays.shapes import target
 from extensor.core import door, modes, tape
 from extensor.core.binding import Parameters, dressed, guarded
 from extensor.core.conversion import as_tensor, shape_of, unwrapped
 from extensor.core.formula_derivative import FormulaDerivative, Needs, tensors_in
 from extensor.core.kinds import Array, Indices
-from extensor.core.roles import TENSOR_ROLES, keeper_of, kept_natively, role_of
+from extensor.core.roles import TENSOR_ROLES, kept_by, role_of
 from extensor.core.tensor import Tensor, wrap
 from extensor.errors import shown, type_error, value_error
 
@@ -39,6 +39,8 @@ class Rule:
         self.written = written
         self.kernel_name = kernel
         self.kernel = door.kernel(kernel)
+        if self.kernel is not None:
+            self.compute = door.computation(self.name, kernel)
         self.parameters = Parameters(self.name, written)
         first, *self.names = self.parameters.names
         if first not in ("grad_output", "grad_outputs"):
@@ -46,9 +48,7 @@ class Rule:
         self.several = first == "grad_outputs"
         self.roles = [role_of(self.name, op, name) for name in self.names]
         self.differentiable = [i for i, kind in enumerate(op.kinds) if kind is not Indices]
-        self.keepers = [keeper_of(op, role, i) for role, i in self.roles if role != "eps"]
-        natively = None if self.several or op.variadic else kept_natively(self.roles)
-        self.kept_natively = natively and (tuple(self.differentiable), *natively)
+        self.kept = (self.several, tuple(self.differentiable), *kept_by(op, self.roles))
         self.output_at = self._position_of("output")
         self.eps_at = self._position_of("eps")
         self.tensors_at = [0, *(i for i, (r, _) in enumerate(self.roles, 1) if r in TENSOR_ROLES)]
@@ -57,9 +57,11 @@ class Rule:
         self.fields = [f"grad_{op.inputs[i]}" for i in self.differentiable]
         self.single = len(self.fields) == 1 and not op.variadic
         self.replay: Callable[..., Any] | None = None
-        if self.kernel is not None and not (self.several or op.variadic):
+        if self.kernel is not None and not op.variadic:
             eps_at = -1 if self.eps_at is None else self.eps_at
-            self.replay = _native.Replayer(self.kernel, eps_at, self.single)
+            self.replay = _native.Replayer(
+                self.name, self.kernel, eps_at, self.single, self.several
+            )
         self.function = dressed(guarded(self.parameters, self.parameters.bound, self.call), written)
         self.function.__wrapped__ = written  # where inspect finds the signature
         self.function.op = op
@@ -71,24 +73,6 @@ class Rule:
 
     def _position_of(self, role: str) -> int | None:
         return next((i for i, (other, _) in enumerate(self.roles) if other == role), None)
-
-    def differentiable_of(self, tensors: Sequence[Any]) -> Sequence[Any]:
-        """The inputs that can get a gradient."""
-        if self.op.variadic:
-            return tensors[0]  # type: ignore[no-any-return]
-        if len(self.differentiable) == len(tensors):
-            return tensors
-        return [tensors[i] for i in self.differentiable]
-
-    def saved(
-        self, tensors: Sequence[Any], outputs: Sequence[Tensor], attributes: Sequence[Any]
-    ) -> tuple[Any, ...]:
-        """What the rule's parameter names ask the tape to keep, in their order."""
-        kept = [keep(tensors, outputs, attributes) for keep in self.keepers]
-        if self.several:
-            returned = outputs[: len(outputs) - len(self.op.kept)]
-            kept.append([(x.shape, x.dtype) for x in returned])
-        return tuple(kept)
 
     def gradients(
         self, grad_output: Any, saved: tuple[Any, ...], needs: tuple[bool, ...], node: tape.Node
@@ -132,7 +116,7 @@ class Rule:
         self._check(arguments)
         given = dict(zip(self.names, arguments[1:], strict=True))
         inputs = [unwrapped(given[name]) for name in self.op.inputs]
-        outputs = self.op.compute(inputs, [given[name] for name in self.op.attributes])
+        outputs = self.op.compute(*inputs, *[given[name] for name in self.op.attributes])
         completed = list(arguments)
         for position in self.kept_at:
             completed[position] = wrap(outputs[self.roles[position - 1][1]])
@@ -163,10 +147,7 @@ class Rule:
                     arrays[position] = arguments[position]._array
             except AttributeError:  # an optional input that is None, or a list of tensors
                 arrays = [unwrapped(x) for x in arguments]
-            try:
-                result = door.run(self.kernel, arrays, () if self.single else (needs,))
-            except ValueError:  # a shape that NumPy cannot make: the checks say so
-                result = NotImplemented
+            result = self.compute(*arrays, *(() if self.single else (needs,)))
             if result is not NotImplemented:
                 outputs: list[Tensor | None] = (
                     [wrap(result)] if self.single else [x if x is None else wrap(x) for x in result]
@@ -193,7 +174,7 @@ class Rule:
         if self.kept_at and tape.is_recorded(tensors_in(arguments)):
             arguments = [None if i in self.kept_at else x for i, x in enumerate(arguments)]
         half = any(isinstance(x, Tensor) and is_half(x.dtype) for x in arguments)
-        result = self.written(*([_widened(x) for x in arguments] if half else arguments))
+        result = self.written(*([door.widened(x) for x in arguments] if half else arguments))
         parts = (result,) if self.single else result
         needs = (True,) * len(parts) if needs is None else needs
         gradients: list[Tensor | None] = []
@@ -272,14 +253,6 @@ def _shape_given(role: str, value: Any) -> Any:
     if role == "tensor":
         return shape_of(value)
     return [tuple(x) for x in value] if role == "shapes" else value
-
-
-def _widened(x: Any) -> Any:
-    if isinstance(x, list):
-        return [_widened(item) for item in x]
-    if isinstance(x, Tensor) and is_half(x.dtype):
-        return x.astype(float32)
-    return x
 
 
 def _restored(array: Any, node: tape.Node) -> Tensor:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 Hook = Callable[["Tensor"], "Tensor | None"]
 
 next_number = _native.next_number
+attach = _native.attach  # (node, outputs): makes a list of tensors the results of a node
 FREED: tuple[Any, ...] = ("freed",)  # in place of what a node saved
 
 
@@ -72,10 +73,3 @@ def parent_of(tensor: Tensor | None) -> Any:
 def is_recorded(tensors: Iterable[Tensor | None]) -> bool:
     """True if a call with these inputs goes onto the tape."""
     return mode.recording and any(x is not None and x._requires_grad for x in tensors)
-
-
-def attach(node: Node, outputs: Sequence[Tensor]) -> None:
-    """Make ``outputs`` the results of ``node``."""
-    for index, output in enumerate(outputs):
-        output._requires_grad = True
-        output._node = node if len(outputs) == 1 else Slot(node, index, len(outputs))

@@ -24,7 +24,7 @@ from extensor.arrays.dtypes import (
     is_floating,
     supported,
 )
-from extensor.core import backward_pass, modes, tape
+from extensor.core import backward_pass, door, modes, tape
 from extensor.core.handle import HookHandle
 from extensor.errors import marked, shown, type_error, value_error
 from extensor.errors.explanation import explaining
@@ -170,7 +170,7 @@ class Tensor(Attached):
                     "grad_output is needed for a tensor of more than one element",
                     shape=self.shape,
                 )
-            return wrap(_one(self.dtype) if self._array.shape == () else np.ones_like(self._array))
+            return wrap(_one(self.dtype) if self._array.shape == () else _ones_like(self._array))
         gradient: Tensor = given if isinstance(given, Tensor) else Tensor(given, self.dtype)
         if gradient.shape != self.shape:
             raise value_error(
@@ -270,6 +270,9 @@ class Tensor(Attached):
         return _rebuilt, (type(self), self._array, self._requires_grad)
 
 
+_ones_like = door.computation("ones_like", None, np.ones_like)
+
+
 @cache
 def _one(dtype: DType) -> Any:
     one = np.ones((), dtype)
@@ -279,7 +282,7 @@ def _one(dtype: DType) -> Any:
 
 # A tensor around an array that is already of a supported kind: no checks, no copy.
 wrap: Callable[[Any], Tensor] = _native.wrap
-_native.set_classes(Tensor, tape.Node)
+_native.set_classes(Tensor, tape.Node, tape.Slot)
 
 
 def _rebuilt(kind: type[Tensor], array: Any, requires_grad: bool) -> Tensor:

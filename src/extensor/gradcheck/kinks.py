@@ -18,25 +18,25 @@ from extensor.gradcheck.report import Failure
 
 def refuse_kinks(point: Point, margin: float) -> None:
     """Raise if an op inside the function is nearer than ``margin`` to a kink that it declares."""
-    ops = {id(compute): op for op in OPS.values() for compute in (op.formula, op.kernel)}
     # Weakly, so that nobody but the function holds the memory that it may write to.
     derived: WeakValueDictionary[int, Any] = WeakValueDictionary()
 
-    def watch(compute: Any, arrays: Sequence[Any], attributes: Sequence[Any], result: Any) -> None:
+    def watch(computed: Any) -> None:
+        op = OPS.get(computed.op)
+        arrays = computed.inputs if op is None else computed.inputs[: op.arity]
         # Only what comes from the checked inputs moves with them.
         if any(id(changes.owner(x)) in derived for x in _flat(arrays)):
-            made = [changes.owner(x) for x in _flat([result]) if hasattr(x, "dtype")]
+            made = [changes.owner(x) for x in _flat([computed.outputs]) if hasattr(x, "dtype")]
             derived.update({id(owner): owner for owner in made})
-            op = ops.get(id(compute))
             if op is not None and op.kinks is not None:
-                _refuse(op, arrays, attributes, margin)
+                _refuse(op, arrays, computed.inputs[op.arity :], margin)
 
     def started(*arguments: Any) -> Any:
         owners = [changes.owner(arguments[i]._array) for i in point.checked]
         derived.update({id(owner): owner for owner in owners})
         return point.fn(*arguments)
 
-    with door.observe(watch):
+    with door.watch(watch):
         replace(point, fn=started).call()
 
 

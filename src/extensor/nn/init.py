@@ -312,7 +312,7 @@ def orthogonal(
     rows, columns = sizes[0], prod(sizes[1:])
     tall = (max(rows, columns), min(rows, columns))
     drawn = random.randn(tall, dtype=float32 if is_half(dtype) else dtype, generator=generator)
-    basis = wrap(door.run(_orthonormal, [drawn.numpy()], []))
+    basis = wrap(_orthonormal(drawn.numpy()))
     matrix = basis if rows >= columns else basis.T
     return (gain * matrix.reshape(sizes)).astype(dtype)
 
@@ -323,6 +323,7 @@ def orthogonal_(tensor: Tensor, gain: float = 1.0, generator: Generator | None =
     return _filled(tensor, orthogonal(tensor.shape, tensor.dtype, gain, generator))
 
 
+@door.through_door
 @door.exact_formula
 def _orthonormal(xp: Any, a: Any) -> Any:
     # The signs make the distribution uniform: QR alone leaves a diagonal of one sign.

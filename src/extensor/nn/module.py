@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeVar
 from extensor.arrays import dtypes
 from extensor.arrays.dtypes import DType, as_dtype, is_floating
 from extensor.core import changes
+from extensor.core.door import watchers
 from extensor.core.handle import HookHandle
 from extensor.core.tensor import Tensor, forget_gradients
 from extensor.errors import arguments, shown, type_error, value_error
@@ -27,6 +28,7 @@ from extensor.nn.parameter import Parameter
 from extensor.nn.representation import arguments_shown, nested
 from extensor.nn.state import KeyDifference
 from extensor.nn.summary import Summary, summarize
+from extensor.nn.watching import call_watched
 from extensor.ops.casting import cast
 
 if TYPE_CHECKING:
@@ -78,6 +80,8 @@ class Module:
             try:
                 if kwargs:
                     args, kwargs = by_position(type(self).forward, args, kwargs)
+                if watchers:
+                    return call_watched(self, self._hooks, args, kwargs)
                 if not self._hooks:
                     # Without keywords, the usual call, Python need not build a dict to pass them on.
                     return self.forward(*args, **kwargs) if kwargs else self.forward(*args)

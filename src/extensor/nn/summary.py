@@ -41,7 +41,7 @@ def _attention(arrays: Sequence[Any], result: Any) -> int:
 
 
 def _recurrence(arrays: Sequence[Any], result: Any) -> int:
-    weights = [x for x in arrays if x is not None and x.ndim == 2][-2:]
+    weights = [x for x in arrays if getattr(x, "ndim", 0) == 2][-2:]
     return int(2 * prod(arrays[0].shape[:-1]) * sum(x.size for x in weights))
 
 
@@ -121,9 +121,9 @@ def summarize(module: Module, example: Any) -> Summary:
         rows[inner] = Row(path, type(inner).__name__, inner.num_parameters())
     running: list[Row] = []
 
-    def count(compute: Any, arrays: Sequence[Any], attributes: Sequence[Any], result: Any) -> None:
-        if compute.__name__ in OPERATIONS:
-            operations = OPERATIONS[compute.__name__](arrays, result)
+    def count(computed: Any) -> None:
+        if computed.op in OPERATIONS:
+            operations = OPERATIONS[computed.op](computed.inputs, computed.outputs)
             for row in running:
                 row.flops = (row.flops or 0) + operations
 
@@ -135,7 +135,7 @@ def summarize(module: Module, example: Any) -> Summary:
     def leave(inner: Module, args: Any, output: Any) -> None:
         running.pop().output_shape = _shapes(output)
 
-    with _watched(rows, enter, leave), _evaluating(rows), no_grad(), door.observe(count):
+    with _watched(rows, enter, leave), _evaluating(rows), no_grad(), door.watch(count):
         module(*_inputs(module, example))
     return Summary(list(rows.values()), module.num_parameters(trainable_only=True))
 

@@ -200,7 +200,7 @@ def conv2d(
     return convolve(xp, x, weight, bias, along, groups)
 
 
-@conv2d.backward()
+@conv2d.backward(kernel="conv2d_backward")
 def conv2d_backward(
     grad_output: Tensor,
     x: Tensor,
@@ -368,7 +368,7 @@ def conv1d(
     return convolve(xp, x, weight, bias, along, groups)
 
 
-@conv1d.backward()
+@conv1d.backward(kernel="conv1d_backward")
 def conv1d_backward(
     grad_output: Tensor,
     x: Tensor,

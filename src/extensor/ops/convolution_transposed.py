@@ -135,7 +135,7 @@ def conv_transpose2d(
     return with_bias(xp, convolve_back(xp, x, weight, along, groups), bias)
 
 
-@conv_transpose2d.backward()
+@conv_transpose2d.backward(kernel="conv_transpose2d_backward")
 def conv_transpose2d_backward(
     grad_output: Tensor,
     x: Tensor,
@@ -188,7 +188,7 @@ def conv_transpose1d(
     return with_bias(xp, convolve_back(xp, x, weight, along, groups), bias)
 
 
-@conv_transpose1d.backward()
+@conv_transpose1d.backward(kernel="conv_transpose1d_backward")
 def conv_transpose1d_backward(
     grad_output: Tensor,
     x: Tensor,

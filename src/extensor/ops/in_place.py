@@ -14,7 +14,7 @@ import numpy as np
 
 from extensor import _native
 from extensor.arrays.dtypes import is_exact, is_floating
-from extensor.core import changes, modes, tape
+from extensor.core import changes, door, modes, tape
 from extensor.core.tensor import Tensor, is_recorded_in, to_array, wrap
 from extensor.errors import type_error, value_error
 from extensor.ops.indexing import At
@@ -136,7 +136,7 @@ def _write(x: Tensor, index: Any, value: Any, name: str = "setitem") -> None:
     if getattr(new, "dtype", None) is not array.dtype:
         new = _in_dtype(name, new, array.dtype)
     try:
-        array[items] = new
+        door.setitem(array, items, new)
     except (IndexError, OverflowError, ValueError) as error:
         if isinstance(array, np.ndarray) and not array.flags.writeable:
             requirement = "the memory of the tensor is read-only (change a clone() of it)"

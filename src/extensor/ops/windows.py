@@ -90,7 +90,7 @@ def as_batch(op: str, x: Sequence[int], axes: int) -> tuple[Shape, bool]:
 
 def of_one(op: Op, x: Any, others: Sequence[Any], attributes: Sequence[Any]) -> Any:
     """What ``op`` gives for the one sample ``x``: computed as a batch of one, so with its bits."""
-    return op.compute([x[None, ...], *others], attributes)[0, ...]
+    return op.compute(x[None, ...], *others, *attributes)[0, ...]
 
 
 def rule_of_one(rule: Any, grad_output: Any, x: Any, weight: Any, *how: Any) -> tuple[Any, ...]:

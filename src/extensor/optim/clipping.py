@@ -46,7 +46,7 @@ def clip_update(xp: Any, gradient: Any, bound: float) -> tuple[Any]:
 
 _scale = Update(scale_update, roles=1)
 _clip = Update(clip_update, roles=1)
-_norm_kernel = door.kernel("gradient_norm")
+_norm = door.computation("gradient_norm", "gradient_norm", gradient_norm)
 
 
 def multiply_gradients(gradients: list[Any], factor: float) -> None:
@@ -56,11 +56,7 @@ def multiply_gradients(gradients: list[Any], factor: float) -> None:
 
 def norm_of(gradients: list[Any], order: float) -> float:
     """:func:`gradient_norm`, by its kernel where it has one."""
-    if _norm_kernel is not None:
-        result = door.run(_norm_kernel, (gradients,), (order,))
-        if result is not NotImplemented:
-            return float(result)
-    return float(door.run(gradient_norm, (gradients,), (order,)))
+    return float(_norm(gradients, order))
 
 
 def gradients_of(op: str, parameters: Parameters) -> list[Any]:

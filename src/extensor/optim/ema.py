@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from extensor.core import changes, door, entries, modes
+from extensor.core import changes, entries, modes
 from extensor.core.tensor import Tensor, wrap
 from extensor.errors import value_error
 from extensor.errors.explanation import checked, explaining
@@ -90,7 +90,7 @@ class EMA:
             self._write(targets, kept)
 
     def _write(self, targets: list[Any], sources: list[Any]) -> None:
-        door.run(assign, (targets, sources), ())
+        assign(targets, sources)
         changes.mark_all(targets, modes.mode.anomaly)
 
     def state_dict(self) -> dict[str, Any]:

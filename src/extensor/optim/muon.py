@@ -7,7 +7,7 @@ from math import sqrt
 from typing import Any
 
 from extensor.arrays.dtypes import float32, is_half
-from extensor.core import door, modes
+from extensor.core import modes
 from extensor.core.tensor import Tensor, wrap
 from extensor.errors import shown, type_error, value_error
 from extensor.errors.explanation import explaining
@@ -56,12 +56,10 @@ class _Move:
 
     kernel = None
 
-    def prepared(self, lists: Sequence[list[Any]]) -> None:
+    def planned(self, lists: Sequence[list[Any]], attributes: Sequence[Any]) -> None:
         """Nothing: each product takes the memory it needs."""
 
-    def __call__(
-        self, lists: Sequence[list[Any]], attributes: Sequence[Any], job: None = None
-    ) -> None:
+    def __call__(self, lists: Sequence[list[Any]], attributes: Sequence[Any]) -> None:
         lr, weight_decay, momentum, nesterov, coefficients, eps, steps, adjust = attributes
         with modes.no_grad():
             for parameter, gradient, velocity in zip(*lists, strict=True):
@@ -72,7 +70,7 @@ class _Move:
                 )
                 rate = lr * _RATES[adjust](*parameter.shape)
                 moved = p * (1 - lr * weight_decay) - rate * move
-                door.run(assign, ([parameter, velocity], [moved._array, v._array]), ())
+                assign([parameter, velocity], [moved._array, v._array])
 
 
 def _wide(array: Any) -> Tensor:

@@ -104,59 +104,71 @@ class Optimizer:
         if closure is not None:
             with modes.enable_grad():
                 loss = closure()
-        left = self._step_at_once()
-        if left:
-            self._step_by_count(left)
+        if not self._step_at_once():
+            self._step_by_count()
         for schedule in self.schedules:
             if schedule.automatic:
                 schedule.step()
         return loss
 
-    def _step_at_once(self) -> list[History]:
+    def _step_at_once(self) -> bool:
         """The short way, for parameters that all have a gradient, state and, in a group, one age.
 
-        Returns the groups for which it is not.
+        Returns whether it was taken; if not, nothing has changed.
         """
         kernel = self.update.kernel
         if kernel is None:
-            return self._histories
+            return False
         given = []
         for history in self._histories:
             parameters = history.group["params"]
             try:
                 gradients = [parameter.grad._array for parameter in parameters]
             except AttributeError:  # there is one without a gradient
-                return self._histories
+                return False
             if history.count < 0:
-                return self._histories
+                return False
             arrays = [parameter._array for parameter in parameters]
-            given.append((arrays, gradients, *self._used(history.group, history.state)))
-        jobs: list[tuple[Any, ...]] = [()]
-        if len(given) > 1:
-            jobs = [(kernel(*lists),) for lists in given]
-            if (NotImplemented,) in jobs:
-                return self._histories
-        for number, (history, lists, job) in enumerate(
-            zip(self._histories, given, jobs, strict=True)
-        ):
+            state = self._used(history.group, history.state)
             attributes = self._attributes(history.group, history.count + 1)
-            if door.run(kernel, lists, (*attributes, *job)) is NotImplemented:
-                return self._histories[number:]
-            history.count += 1
-            changes.mark_all(lists[0], modes.mode.anomaly)
-        return []
+            given.append((arrays, gradients, *state, *attributes))
+        if len(given) == 1:
+            if self.update.compute(*given[0]) is NotImplemented:
+                return False
+            self._count_step(self._histories[0], given[0][0])
+            return True
+        # All that may fail for lack of memory comes before the first change.
+        calls = [door.plan(kernel, *arguments) for arguments in given]
+        if NotImplemented in calls:
+            return False
+        for history, arguments, call in zip(self._histories, given, calls, strict=True):
+            call.run()
+            self._count_step(history, arguments[0])
+        return True
 
-    def _step_by_count(self, histories: Sequence[History]) -> None:
+    def _count_step(self, history: History, changed: list[Any]) -> None:
+        history.count += 1
+        changes.mark_all(changed, modes.mode.anomaly)
+
+    def _step_by_count(self) -> None:
         """The whole way: check, make what state is missing, update those of one age together.
 
         All that may fail for lack of memory comes before the first change.
         """
-        moves = [move for history in histories for move in self._moves(history)]
-        jobs = [self.update.prepared(move.lists) if len(moves) > 1 else None for move in moves]
+        moves = [move for history in self._histories for move in self._moves(history)]
+        attributes = [self._attributes(move.history.group, move.step) for move in moves]
+        calls: list[Any] = [None] * len(moves)
+        if len(moves) > 1:
+            calls = [
+                self.update.planned(m.lists, a) for m, a in zip(moves, attributes, strict=True)
+            ]
         for move in moves:
             move.keep_state()
-        for move, job in zip(moves, jobs, strict=True):
-            self.update(move.lists, self._attributes(move.history.group, move.step), job)
+        for move, numbers, call in zip(moves, attributes, calls, strict=True):
+            if call is None:
+                self.update(move.lists, numbers)
+            else:
+                call.run()
             changes.mark_all(move.lists[0], modes.mode.anomaly)
             move.history.set_step(move.indices, move.step)
 

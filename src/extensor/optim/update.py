@@ -34,29 +34,29 @@ class Update:
         self.name = formula.__name__
         self.roles = roles
         self.kernel = door.kernel(self.name)
-        self.formula = _in_place(formula, roles)
+        self.formula = door.computation(self.name, None, _in_place(formula, roles))
+        if self.kernel is not None:
+            self.compute = door.computation(self.name, self.name)
 
-    def prepared(self, lists: Sequence[list[Any]]) -> Any:
-        """All the memory that a call with ``lists`` needs, to be given to it; None if unknown."""
-        job = NotImplemented if self.kernel is None else self.kernel(*lists)
-        return None if job is NotImplemented else job
+    def planned(self, lists: Sequence[list[Any]], attributes: Sequence[Any]) -> Any:
+        """The call with all the memory it needs, to be run; None if the kernel does not take it."""
+        if self.kernel is None:
+            return None
+        call = door.plan(self.kernel, *lists, *map(float, attributes))
+        return None if call is NotImplemented else call
 
-    def __call__(
-        self, lists: Sequence[list[Any]], attributes: Sequence[Any], job: Any = None
-    ) -> None:
+    def __call__(self, lists: Sequence[list[Any]], attributes: Sequence[Any]) -> None:
         """Change the arrays of every list but the gradients."""
         attributes = [float(number) for number in attributes]
-        kernel = self.kernel
-        if kernel is not None:
-            given = attributes if job is None else [*attributes, job]
-            if door.run(kernel, lists, given) is not NotImplemented:
+        if self.kernel is not None:
+            if self.compute(*lists, *attributes) is not NotImplemented:
                 return
             if len(lists[0]) > 1:
                 # A parameter that the kernel does not take must not cost the others theirs.
                 for index in range(len(lists[0])):
                     self([arrays[index : index + 1] for arrays in lists], attributes)
                 return
-        door.run(self.formula, lists, attributes)
+        self.formula(*lists, *attributes)
 
     def pure(
         self,
@@ -122,7 +122,7 @@ def _in_place(formula: Callable[..., Any], roles: int) -> Callable[..., Any]:
             arrays = [role[index] if role else None for role in lists]
             with np.errstate(all="ignore"):
                 results = formula(
-                    door.namespace(target), *[_widened(x) for x in arrays], *attributes
+                    door.namespace(target), *[door.widened(x) for x in arrays], *attributes
                 )
                 changed = [*arrays[:GRADIENT], *arrays[GRADIENT + 1 :]]
                 for array, result in zip(changed, results, strict=True):
@@ -134,18 +134,15 @@ def _in_place(formula: Callable[..., Any], roles: int) -> Callable[..., Any]:
     return compute
 
 
-def _widened(x: Any) -> Any:
-    return x.astype(float32) if x is not None and is_half(x.dtype) else x
-
-
 def descent(parameter: Any, gradient: Any, weight_decay: float, maximize: float) -> Any:
     """The gradient with the penalty on large parameters added, turned round to climb."""
     gradient = -gradient if maximize else gradient
     return gradient + weight_decay * parameter if weight_decay else gradient
 
 
+@door.through_door
 def assign(targets: list[Any], sources: list[Any]) -> list[Any]:
-    """Copy each source into its target; to be called through the one door."""
+    """Copy each source into its target."""
     for target, source in zip(targets, sources, strict=True):
         target[...] = source
     return targets

@@ -101,7 +101,7 @@ def bernoulli(
             "bernoulli", "p must broadcast to shape", p_shape=chances.shape, shape=sizes
         )
     bits = drawn("bernoulli", generator, random_bits, sizes, uint32)
-    return rounded(door.run(_below, [bits, wide], []), as_dtype(dtype, "bernoulli"))
+    return rounded(_below(bits, wide), as_dtype(dtype, "bernoulli"))
 
 
 def _coins(p: float, shape: Any, dtype: DType, generator: Generator | None) -> Tensor:
@@ -115,6 +115,7 @@ def _coins(p: float, shape: Any, dtype: DType, generator: Generator | None) -> T
     return rounded(array, dtype)
 
 
+@door.through_door
 @door.exact_formula
 def _below(xp: Any, bits: Any, chances: Any) -> Any:
     return xp.astype(bits, xp.float64) < chances * 2.0**32

@@ -8,7 +8,6 @@ with 64. Salmon et al., "Parallel random numbers: as easy as 1, 2, 3" (2011).
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import wraps
 from math import pi
 from typing import Any
 
@@ -54,17 +53,7 @@ def _draws(seed: int, stream: int, block: int, n: int) -> Any:
 
 def _fill(formula: Callable[..., Any]) -> Callable[..., Any]:
     """A fill through the one door: the kernel of the formula's name, else the formula."""
-    kernel = door.kernel(formula.__name__)
-
-    @wraps(formula)
-    def fill(*attributes: Any) -> Any:
-        if kernel is not None:
-            result = door.run(kernel, (), attributes)
-            if result is not NotImplemented:
-                return result
-        return door.run(formula, (), attributes)
-
-    return fill
+    return door.computation(formula.__name__, formula.__name__, formula)
 
 
 @_fill

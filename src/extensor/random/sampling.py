@@ -79,7 +79,7 @@ def choice(
         interval = interval_of("choice", 0.0, 1.0, float64)
         fractions = drawn("choice", generator, random_uniform, needed, float64, *interval)
         select = _with_replacement if replace else _without_replacement
-        found = door.run(select, [chances, fractions], [])[:number]
+        found = select(chances, fractions)[:number]
     elif not replace:
         found = _order("choice", size, generator)[:number]
     else:
@@ -88,11 +88,13 @@ def choice(
     return indices if values is None else values[indices]
 
 
+@door.through_door
 @door.exact_formula
 def _sorted(xp: Any, keys: Any) -> Any:
     return xp.argsort(keys, stable=True)
 
 
+@door.through_door
 @door.exact_formula
 def _with_replacement(xp: Any, chances: Any, fractions: Any) -> Any:
     # The sums end in exactly 1, so no fraction lies beyond them, nor any on a chance of 0.
@@ -100,6 +102,7 @@ def _with_replacement(xp: Any, chances: Any, fractions: Any) -> Any:
     return xp.searchsorted(sums / sums[-1:], fractions, side="right")
 
 
+@door.through_door
 @door.exact_formula
 def _without_replacement(xp: Any, chances: Any, fractions: Any) -> Any:
     # Exponential waiting times: the first to come is each in proportion to its chance, and so on.
@@ -111,7 +114,7 @@ def _without_replacement(xp: Any, chances: Any, fractions: Any) -> Any:
 def _order(op: str, size: int, generator: Generator | None) -> Any:
     """A random order of ``size`` things: that of random keys of 64 bits, one for each."""
     keys = drawn(op, generator, random_integers, (size,), uint64, 0, LIMIT - 1)
-    return door.run(_sorted, [keys], [])
+    return _sorted(keys)
 
 
 def _chances(p: Any, size: int) -> Any:

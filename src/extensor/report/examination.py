@@ -8,7 +8,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from extensor.data import Dataset
+from extensor.ops import sigmoid
 from extensor.report.png import is_picture, picture
+from extensor.train import Experiment
+from extensor.train.experiments.targets import OF_LOGITS
 
 WORST = 24
 
@@ -42,6 +45,15 @@ def examine(dataset: Dataset, outputs: Any, targets: Any) -> Examination | None:
         errors = np.abs(outputs - targets).reshape(len(outputs), -1).mean(axis=1)
         return Examination(_worst(dataset, errors, _numbers(targets), _numbers(outputs)), [])
     return None
+
+
+def examine_experiment(experiment: Experiment) -> Examination | None:
+    """Look at what the model of ``experiment`` says of the test data."""
+    outputs = experiment.trainer.predict(experiment.test_loader).numpy()
+    if experiment.config["loss"]["name"] in OF_LOGITS:
+        outputs = sigmoid(outputs).numpy()  # what is compared with 0 and 1
+    targets = np.concatenate([batch[-1].numpy() for batch in experiment.test_loader])
+    return examine(experiment.test_data, outputs, targets)
 
 
 def _classes(dataset: Dataset, outputs: Any, targets: Any) -> Examination:

@@ -1,8 +1,9 @@
-"""Training: the trainer, metrics, callbacks, logs and checkpoints."""
+"""Training: the trainer, metrics, callbacks, logs, checkpoints, and experiments from configurations."""
 
 from extensor.train.callback import Callback
 from extensor.train.callbacks import BestCheckpoint, EarlyStopping, GradientHealth, TensorBoard
 from extensor.train.checkpoints import Checkpoints
+from extensor.train.experiments import Experiment, TrainedModel, experiment, load_trained
 from extensor.train.logs import Logging, Timing, read_log
 from extensor.train.metrics import (
     Mean,
@@ -32,6 +33,7 @@ __all__ = [
     "Checkpoints",
     "ConfusionMatrix",
     "EarlyStopping",
+    "Experiment",
     "GradientHealth",
     "Logging",
     "Mean",
@@ -47,7 +49,10 @@ __all__ = [
     "TensorBoard",
     "Timing",
     "TopKAccuracy",
+    "TrainedModel",
     "Trainer",
     "default_callbacks",
+    "experiment",
+    "load_trained",
     "read_log",
 ]

@@ -56,14 +56,14 @@ def checked_metrics(metrics: Any) -> dict[str, Metric]:
     return dict(metrics)
 
 
-def checked_callbacks(callbacks: Any) -> list[Callback]:
+def checked_callbacks(callbacks: Any, op: str = "Trainer") -> list[Callback]:
     """The callbacks as a list."""
     if isinstance(callbacks, Mapping | str | bytes) or not isinstance(callbacks, Iterable):
         requirement = "callbacks must be a list of callbacks"
-        raise type_error("Trainer", requirement, callbacks=arguments.briefly(callbacks))
+        raise type_error(op, requirement, callbacks=arguments.briefly(callbacks))
     several = list(callbacks)
     for index, callback in enumerate(several):
-        arguments.instance("Trainer", f"callbacks[{index}]", callback, Callback, "a Callback")
+        arguments.instance(op, f"callbacks[{index}]", callback, Callback, "a Callback")
     return several
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Sequence
 from math import isfinite
 from typing import Any
@@ -11,7 +10,6 @@ import numpy as np
 
 from extensor.arrays.dtypes import is_floating
 from extensor.core import door
-from extensor.core.rule import Rule
 from extensor.nn.module import Module
 
 
@@ -36,28 +34,17 @@ def origin_of(model: Module, batch: Sequence[Any], compute: Callable[[], Any]) -
         if _kind(np.asarray(tensor)):
             return f"{name} is not finite since the step before"
     try:
-        with door.observe(_stop_at_first):
+        with door.watch(_stop_at_first):
             compute()
     except _Found as found:
         return str(found)
     return None
 
 
-def _stop_at_first(compute: Any, arrays: Any, attributes: Any, result: Any) -> None:
-    kind = _kind_in(result)
-    if kind and not _kind_in(list(arrays)) and not _kind_in(list(attributes)):
-        raise _Found(f"{_rule_at_work() or compute.__name__} gave {kind} for finite inputs")
-
-
-def _rule_at_work() -> str | None:
-    """The rule that the tape replays: without a kernel it is computed by other ops."""
-    frame = sys._getframe(1)
-    while frame.f_back is not None:
-        owner = frame.f_locals.get("self")
-        if isinstance(owner, Rule):
-            return owner.name
-        frame = frame.f_back
-    return None
+def _stop_at_first(computed: Any) -> None:
+    kind = _kind_in(computed.outputs)
+    if kind and not _kind_in(computed.inputs):
+        raise _Found(f"{computed.rule or computed.op} gave {kind} for finite inputs")
 
 
 def _kind_in(value: Any) -> str:

@@ -1,9 +1,0 @@
-#pragma once
-
-#include "tables.h"
-
-namespace extensor::EX_ISA {
-
-IndexKernels index_kernels();
-
-}  // namespace extensor::EX_ISA

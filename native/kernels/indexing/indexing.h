@@ -1,0 +1,9 @@
+#pragma once
+
+#include "../tables.h"
+
+namespace extensor::EX_ISA {
+
+IndexKernels index_kernels();
+
+}  // namespace extensor::EX_ISA

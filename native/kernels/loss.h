@@ -1,9 +1,0 @@
-#pragma once
-
-#include "tables.h"
-
-namespace extensor::EX_ISA {
-
-std::span<const LossKernel> losses();
-
-}  // namespace extensor::EX_ISA

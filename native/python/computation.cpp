@@ -1,0 +1,121 @@
+// "By the kernel, or where there is none or it declines, by the formula", for whatever is computed:
+// forwards, rules, updates, random numbers. Either way it passes the door.
+#include "computation.h"
+
+#include <structmember.h>
+
+#include <cstddef>
+
+#include "execute.h"
+
+namespace extensor {
+namespace {
+
+struct ComputationObject {
+  PyObject_HEAD;
+  vectorcallfunc vectorcall;
+  PyObject* name;
+  PyObject* kernel;   // or None
+  PyObject* formula;  // or None: then a kernel that declines answers NotImplemented
+  int backward;
+};
+
+ComputationObject* as_computation(PyObject* object) {
+  return reinterpret_cast<ComputationObject*>(object);
+}
+
+PyObject* by_formula(const ComputationObject& self, PyObject* const* arguments, Py_ssize_t count) {
+  const bool told = anybody_watches;
+  const int64_t begin = told ? now() : 0;
+  Reference result(PyObject_Vectorcall(self.formula, arguments, count, nullptr));
+  if (!result || !told || result.get() == Py_NotImplemented) return result.release();
+  if (!tell(self.name, Py_None, self.backward, mode().node, arguments, count, result.get(), begin,
+            now())) {
+    return nullptr;
+  }
+  return result.release();
+}
+
+PyObject* call_computation(PyObject* object, PyObject* const* arguments, size_t flagged_count,
+                           PyObject* keywords) {
+  if (keywords != nullptr && PyTuple_GET_SIZE(keywords) > 0) {
+    PyErr_SetString(PyExc_TypeError, "Computation: takes no keywords");
+    return nullptr;
+  }
+  const ComputationObject& self = *as_computation(object);
+  const Py_ssize_t count = PyVectorcall_NARGS(flagged_count);
+  if (const Kernel* kernel = kernel_of(self.kernel)) {
+    PyObject* result = execute(*kernel, self.name, self.backward, arguments, count);
+    if (result != Py_NotImplemented || self.formula == Py_None) return result;
+    Py_DECREF(result);
+  }
+  return by_formula(self, arguments, count);
+}
+
+// name, kernel or None, formula or None, whether it is part of a backward pass
+PyObject* create(PyTypeObject* type, PyObject* arguments, PyObject*) {
+  PyObject *name, *kernel, *formula;
+  int backward = 0;
+  if (!PyArg_ParseTuple(arguments, "O!OO|p", &PyUnicode_Type, &name, &kernel, &formula,
+                        &backward)) {
+    return nullptr;
+  }
+  if ((kernel != Py_None && kernel_of(kernel) == nullptr) ||
+      (formula != Py_None && !PyCallable_Check(formula)) ||
+      (kernel == Py_None && formula == Py_None)) {
+    PyErr_SetString(PyExc_TypeError, "Computation: needs a kernel or a formula");
+    return nullptr;
+  }
+  PyObject* object = type->tp_alloc(type, 0);
+  if (object == nullptr) return nullptr;
+  ComputationObject* self = as_computation(object);
+  self->vectorcall = call_computation;
+  self->name = Py_NewRef(name);
+  self->kernel = Py_NewRef(kernel);
+  self->formula = Py_NewRef(formula);
+  self->backward = backward;
+  return object;
+}
+
+PyObject* represent(PyObject* object) {
+  return PyUnicode_FromFormat("<computation %U>", as_computation(object)->name);
+}
+
+void destroy(PyObject* object) {
+  ComputationObject* self = as_computation(object);
+  Py_XDECREF(self->name);
+  Py_XDECREF(self->kernel);
+  Py_XDECREF(self->formula);
+  Py_TYPE(object)->tp_free(object);
+}
+
+PyMemberDef members[] = {
+    {"__name__", T_OBJECT, offsetof(ComputationObject, name), READONLY, nullptr},
+    {"kernel", T_OBJECT, offsetof(ComputationObject, kernel), READONLY, nullptr},
+    {"formula", T_OBJECT, offsetof(ComputationObject, formula), READONLY, nullptr},
+    {},
+};
+
+PyTypeObject computation_type = [] {
+  PyTypeObject type = {PyVarObject_HEAD_INIT(nullptr, 0)};
+  type.tp_name = "extensor._native.Computation";
+  type.tp_basicsize = sizeof(ComputationObject);
+  type.tp_dealloc = destroy;
+  type.tp_repr = represent;
+  type.tp_vectorcall_offset = offsetof(ComputationObject, vectorcall);
+  type.tp_call = PyVectorcall_Call;
+  type.tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL;
+  type.tp_members = members;
+  type.tp_new = create;
+  return type;
+}();
+
+}  // namespace
+
+bool add_computation_type(PyObject* module) {
+  return PyType_Ready(&computation_type) == 0 &&
+         PyModule_AddObjectRef(module, "Computation",
+                               reinterpret_cast<PyObject*>(&computation_type)) == 0;
+}
+
+}  // namespace extensor

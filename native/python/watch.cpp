@@ -1,0 +1,171 @@
+#include "watch.h"
+
+#include <structmember.h>
+
+#include <algorithm>
+
+#include "reference.h"
+#include "tensor_object.h"
+
+namespace extensor {
+namespace {
+
+constexpr Py_ssize_t kMaxArguments = 32;
+
+// One computation, as watchers see it.
+struct EventObject {
+  PyObject_HEAD;
+  PyObject *op, *kernel, *node, *module, *outputs;
+  PyObject* arguments[kMaxArguments];
+  Py_ssize_t count;
+  bool backward;
+  long long begin, end;
+};
+
+PyObject* watchers = nullptr;       // a list
+EventObject* spare = nullptr;       // the last event, if nobody has kept it
+thread_local bool telling = false;  // what a watcher computes is not told
+
+EventObject* as_event(PyObject* object) { return reinterpret_cast<EventObject*>(object); }
+
+void forget(EventObject& event) {
+  Py_CLEAR(event.op);
+  Py_CLEAR(event.kernel);
+  Py_CLEAR(event.node);
+  Py_CLEAR(event.module);
+  Py_CLEAR(event.outputs);
+  while (event.count > 0) Py_CLEAR(event.arguments[--event.count]);
+}
+
+void destroy(PyObject* object) {
+  forget(*as_event(object));
+  Py_TYPE(object)->tp_free(object);
+}
+
+PyObject* get_inputs(PyObject* object, void*) {
+  const EventObject& event = *as_event(object);
+  PyObject* inputs = PyTuple_New(event.count);
+  for (Py_ssize_t i = 0; inputs != nullptr && i < event.count; ++i) {
+    PyTuple_SET_ITEM(inputs, i, Py_NewRef(event.arguments[i]));
+  }
+  return inputs;
+}
+
+PyObject* get_backward(PyObject* object, void*) {
+  return PyBool_FromLong(as_event(object)->backward);
+}
+
+// The name of the rule that is at work, which may be made of other ops; None in a forward pass.
+PyObject* get_rule(PyObject* object, void*) {
+  const EventObject& event = *as_event(object);
+  if (!event.backward) Py_RETURN_NONE;
+  if (event.node == Py_None) return Py_NewRef(event.op);
+  Reference rule(PyObject_GetAttrString(event.node, "rule"));
+  return rule ? PyObject_GetAttrString(rule.get(), "name") : nullptr;
+}
+
+PyMemberDef members[] = {
+    {"op", T_OBJECT, offsetof(EventObject, op), READONLY, nullptr},
+    {"kernel", T_OBJECT, offsetof(EventObject, kernel), READONLY, nullptr},
+    {"node", T_OBJECT, offsetof(EventObject, node), READONLY, nullptr},
+    {"module", T_OBJECT, offsetof(EventObject, module), READONLY, nullptr},
+    {"outputs", T_OBJECT, offsetof(EventObject, outputs), READONLY, nullptr},
+    {"begin", T_LONGLONG, offsetof(EventObject, begin), READONLY, nullptr},
+    {"end", T_LONGLONG, offsetof(EventObject, end), READONLY, nullptr},
+    {},
+};
+PyGetSetDef properties[] = {
+    {"inputs", get_inputs, nullptr, nullptr, nullptr},
+    {"backward", get_backward, nullptr, nullptr, nullptr},
+    {"rule", get_rule, nullptr, nullptr, nullptr},
+    {},
+};
+
+PyTypeObject event_type = [] {
+  PyTypeObject type = {PyVarObject_HEAD_INIT(nullptr, 0)};
+  type.tp_name = "extensor._native.Computed";
+  type.tp_basicsize = sizeof(EventObject);
+  type.tp_dealloc = destroy;
+  type.tp_flags = Py_TPFLAGS_DEFAULT;
+  type.tp_members = members;
+  type.tp_getset = properties;
+  return type;
+}();
+
+EventObject* new_event() {
+  EventObject* event = spare;
+  spare = nullptr;
+  return event != nullptr ? event : as_event(event_type.tp_alloc(&event_type, 0));
+}
+
+// Back to where the next one is taken from, unless somebody has kept it.
+void done_with(EventObject* event) {
+  if (Py_REFCNT(event) == 1 && spare == nullptr) {
+    forget(*event);
+    spare = event;
+  } else {
+    Py_DECREF(event);
+  }
+}
+
+PyObject* add_watcher(PyObject*, PyObject* watcher) {
+  if (PyList_Append(watchers, watcher) < 0) return nullptr;
+  anybody_watches = true;
+  Py_RETURN_NONE;
+}
+
+PyObject* remove_watcher(PyObject*, PyObject* watcher) {
+  for (Py_ssize_t i = PyList_GET_SIZE(watchers) - 1; i >= 0; --i) {
+    if (PyList_GET_ITEM(watchers, i) != watcher) continue;
+    if (PySequence_DelItem(watchers, i) < 0) return nullptr;
+    break;
+  }
+  anybody_watches = PyList_GET_SIZE(watchers) > 0;
+  Py_RETURN_NONE;
+}
+
+PyMethodDef functions[] = {
+    {"add_watcher", add_watcher, METH_O, nullptr},
+    {"remove_watcher", remove_watcher, METH_O, nullptr},
+    {},
+};
+
+}  // namespace
+
+bool tell(PyObject* op, PyObject* kernel, bool backward, PyObject* node, PyObject* const* arguments,
+          Py_ssize_t count, PyObject* result, int64_t begin, int64_t end) {
+  if (telling) return true;
+  EventObject* event = new_event();
+  if (event == nullptr) return false;
+  event->op = Py_NewRef(op);
+  event->kernel = Py_NewRef(kernel);
+  event->node = Py_NewRef(node);
+  event->module = Py_NewRef(mode().module);
+  event->outputs = Py_NewRef(result);
+  event->count = std::min(count, kMaxArguments);
+  for (Py_ssize_t i = 0; i < event->count; ++i) event->arguments[i] = Py_NewRef(arguments[i]);
+  event->backward = backward || mode().node != Py_None;
+  event->begin = begin;
+  event->end = end;
+  telling = true;
+  bool well = true;
+  PyObject* const told = reinterpret_cast<PyObject*>(event);
+  for (Py_ssize_t i = 0; well && i < PyList_GET_SIZE(watchers); ++i) {
+    Reference watcher(Py_NewRef(PyList_GET_ITEM(watchers, i)));
+    Reference answer(PyObject_CallOneArg(watcher.get(), told));
+    well = static_cast<bool>(answer);
+  }
+  telling = false;
+  done_with(event);
+  return well;
+}
+
+bool add_watching(PyObject* module) {
+  watchers = PyList_New(0);
+  return watchers != nullptr && PyType_Ready(&event_type) == 0 &&
+         PyModule_AddObjectRef(module, "watchers", watchers) == 0 &&
+         PyModule_AddObjectRef(module, "Computed", reinterpret_cast<PyObject*>(&event_type)) == 0 &&
+         PyModule_AddFunctions(module, functions) == 0;
+}
+
+}  // namespace extensor

@@ -1,0 +1,178 @@
+"""The data that a configuration describes: read, prepared for a model, and looked through."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from extensor import data
+from extensor.arrays.dtypes import get_default_dtype, is_floating
+from extensor.data import ArrayDataset, Dataset, ImageFolder, Normalize
+from extensor.errors import value_error
+from extensor.random.generator import Generator
+from extensor.train.experiments.config import Config, nearest
+from extensor.train.experiments.named import built, imported
+from extensor.train.experiments.targets import check_targets, class_names, table_options
+
+SETS: dict[str, Callable[..., Any]] = {
+    "digits": data.digits,
+    "mnist": data.mnist,
+    "fashion_mnist": data.fashion_mnist,
+    "cifar10": data.cifar10,
+}
+AUGMENTATIONS: dict[str, Callable[..., Any]] = {
+    "RandomCrop": data.RandomCrop,
+    "RandomFlip": data.RandomFlip,
+    "Cutout": data.Cutout,
+    "Mixup": data.Mixup,
+}
+_ROWS = 4096  # looked at together, so that data larger than the memory can be checked
+
+
+def read_data(config: Config) -> tuple[Dataset, Dataset]:
+    """The data to train on and to test on; checked, and as the model will take them."""
+    table = config["data"]
+    name = table.get("name")
+    if name is not None and "train" in table:
+        raise value_error("config", "data must have a name or a file to train on", name=name)
+    if name is None:
+        train, test = _own(table, config["seed"])
+    elif ":" in name:
+        train, test = imported("data", name)()
+    elif name in SETS:
+        options = {"root": table["root"]} if "root" in table else {}
+        train, test = SETS[name](**options)
+    else:
+        raise value_error("config", f"data: unknown name{nearest(name, SETS)}", name=name)
+    for part, dataset in (("train", train), ("test", test)):
+        check_samples(part, dataset)
+    check_targets(config, train, test)
+    return train, test
+
+
+def _own(table: Config, seed: int) -> tuple[Dataset, Dataset]:
+    """Files of the user; without any for testing a part of the others, always the same."""
+    if "train" not in table:
+        raise value_error("config", f"data must have a name ({', '.join(SETS)}) or train, a file")
+    train = read_file(table["train"], table)
+    if "test" in table:
+        test = read_file(table["test"], table)
+        first, second = (class_names(table[part], table) for part in ("train", "test"))
+        if first != second:
+            # They are numbered in their order, so the same number would mean another class.
+            raise value_error(
+                "data", "train and test must have the same classes", train=first, test=second
+            )
+        return train, test
+    if not isinstance(train, ArrayDataset):
+        raise value_error("config", "data.test must be given for pictures", train=table["train"])
+    return train.split(table.get("test_fraction", 0.2), Generator(seed))
+
+
+def read_file(path: str, table: Config, with_target: bool = True) -> ArrayDataset | ImageFolder:
+    """The samples in a file or folder; the options that say how are those of ``[data]``."""
+    place = Path(path)
+    if not place.exists():
+        raise FileNotFoundError(f"data: no such file or folder, got path={path!r}")
+    if place.is_dir():
+        options = {key: table[key] for key in ("size", "mode") if key in table}
+        if isinstance(options.get("size"), list):
+            options["size"] = tuple(options["size"])
+        return ImageFolder(place, **options)
+    if place.suffix == ".csv":
+        target = table.get("target", -1) if with_target else None
+        parts = data.read_csv(place, target, **table_options(table))
+    else:
+        stored = data.read_arrays(place)
+        if isinstance(stored, dict):
+            keys = [table.get("inputs", "x")]
+            keys += [table.get("target", "y")] if with_target else []
+            for key in keys:
+                if key not in stored:
+                    raise value_error(
+                        "data", f"file must have the array {key!r}", path=path, arrays=list(stored)
+                    )
+            parts = tuple(stored[key] for key in keys)
+        elif with_target:
+            raise value_error("data", "file must be .npz or .csv, to have targets", path=path)
+        else:
+            parts = stored
+    inputs, *targets = parts if isinstance(parts, tuple) else (parts,)
+    return ArrayDataset(as_inputs(inputs), *map(_target, targets))
+
+
+def as_inputs(array: Any) -> Any:
+    """Floats in the dtype of models; bytes and tokens as they are."""
+    return array.astype(get_default_dtype(), copy=False) if is_floating(array.dtype) else array
+
+
+def _target(array: Any) -> Any:
+    """Classes as int64; numbers as a column, which is what a model of one output gives."""
+    if not is_floating(array.dtype):
+        return array.astype(np.int64, copy=False)
+    array = as_inputs(array)
+    return array[:, None] if array.ndim == 1 else array
+
+
+def check_samples(part: str, dataset: Dataset) -> None:
+    """Refuse data of which nothing can be learned: none, or not finite."""
+    if len(dataset) == 0:
+        raise value_error("data", f"{part} must have at least one sample", samples=0)
+    if not isinstance(dataset, ArrayDataset):
+        return
+    for array in dataset.arrays:
+        for begin in range(0, len(array) if is_floating(array.dtype) else 0, _ROWS):
+            rows = array[begin : begin + _ROWS].reshape(min(_ROWS, len(array) - begin), -1)
+            bad = ~np.isfinite(rows).all(axis=1)
+            if bad.any():
+                first = int(bad.argmax())
+                value = rows[first][~np.isfinite(rows[first])][0]
+                raise value_error(
+                    "data",
+                    f"{part} must have no NaN or infinity",
+                    sample=begin + first,
+                    value=float(value),
+                )
+
+
+def standardized(config: Config, train: Dataset) -> Config:
+    """``config`` with ``standardize`` replaced by the numbers it stands for in these data.
+
+    So that a trained model can be used where the data it was trained on are not.
+    """
+    table = dict(config["data"])
+    if not table.pop("standardize", False):
+        return config
+    if "normalize" in table or not isinstance(train, ArrayDataset):
+        requirement = "data.standardize needs arrays, and no data.normalize beside it"
+        raise value_error("config", requirement, standardize=True)
+    inputs = train.arrays[0]
+    axes = tuple(axis for axis in range(inputs.ndim) if axis != 1)
+    deviation = inputs.std(axis=axes, dtype=np.float64)
+    table["normalize"] = {
+        "mean": inputs.mean(axis=axes, dtype=np.float64).tolist(),
+        # What never changes tells nothing, whatever it is divided by.
+        "std": np.where(deviation > 0, deviation, 1.0).tolist(),
+    }
+    return {**config, "data": table}
+
+
+def preparation(config: Config, dataset: Dataset) -> list[Any]:
+    """What is done with every batch; bytes are divided by 255 if nothing else is said."""
+    options = config["data"].get("normalize")
+    if options is None:
+        first = dataset[0][0]
+        options = {"scale": 255.0} if getattr(first, "dtype", None) == np.uint8 else None
+    return [] if options is None else [Normalize(**options)]
+
+
+def augmentation(config: Config) -> list[Any]:
+    """What chance does with the batches to train on."""
+    tables = config["data"].get("augment", {})
+    return [
+        built(f"data.augment.{name}", {**options, "name": name}, AUGMENTATIONS)
+        for name, options in tables.items()
+    ]

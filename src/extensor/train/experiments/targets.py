@@ -1,0 +1,188 @@
+"""What the targets are: the loss says whether whole numbers are classes, numbers, or truth."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from extensor import data
+from extensor.arrays.dtypes import get_default_dtype, is_floating
+from extensor.core.tensor import to_array
+from extensor.data import ArrayDataset, Dataset, ImageFolder
+from extensor.errors import value_error
+from extensor.random.generator import Generator
+from extensor.train.experiments.config import Config
+
+OF_CLASSES = ("CrossEntropyLoss", "NLLLoss")
+OF_NUMBERS = ("MSELoss", "L1Loss", "SmoothL1Loss", "HuberLoss")
+OF_LOGITS = ("BCEWithLogitsLoss", "FocalLoss")
+OF_TRUTH = (*OF_LOGITS, "BCELoss")
+_ALLOWED: dict[str, tuple[int, ...]] = {
+    **dict.fromkeys(OF_TRUTH, (0, 1)),
+    "HingeLoss": (-1, 1),
+}
+
+CLASSES, NUMBERS, TRUTH, OWN = "classes", "numbers", "0 or 1", "as they are"
+
+
+def kind_of(config: Config, train: object) -> str:
+    """What the targets are: by the loss if one is given, otherwise by themselves."""
+    loss = str(config.get("loss", {}).get("name", ""))
+    if loss in OF_CLASSES:
+        return CLASSES
+    if loss in OF_NUMBERS or loss == "HingeLoss":
+        return NUMBERS
+    if loss in OF_TRUTH:
+        return TRUTH
+    if loss:
+        return OWN
+    return CLASSES if class_numbers(train) is not None or _gives_classes(train) else NUMBERS
+
+
+def targets_said(config: Config, train: object) -> str:
+    """Words for what the targets are taken for, and by which loss."""
+    return f"targets {kind_of(config, train)} for {config['loss']['name']}"
+
+
+def class_names(path: str, table: Config) -> list[str] | None:
+    """The names of the classes in a file or folder, if it has names."""
+    if Path(path).is_dir():
+        return ImageFolder(path).classes
+    if Path(path).suffix == ".csv":
+        return data.csv_classes(path, table.get("target", -1), **table_options(table))
+    return None
+
+
+def table_options(table: Config) -> dict[str, Any]:
+    """What ``[data]`` says of how a table is written."""
+    return {key: table[key] for key in ("delimiter", "header") if key in table}
+
+
+def class_numbers(dataset: object) -> Any:
+    """The classes of all samples, or None if they are not known or the targets no classes."""
+    if isinstance(dataset, ImageFolder):
+        return np.array([number for _, number in dataset.samples])
+    if not isinstance(dataset, ArrayDataset) or len(dataset.arrays) < 2:
+        return None
+    target = dataset.arrays[-1]
+    return target if target.ndim == 1 and not is_floating(target.dtype) else None
+
+
+def _gives_classes(dataset: Any) -> bool:
+    """Whether the samples of a data set of the user's own end with a whole number."""
+    if isinstance(dataset, ArrayDataset | ImageFolder):
+        return False
+    sample = dataset[0]
+    if not isinstance(sample, tuple | list) or len(sample) < 2:
+        return False
+    target = np.asarray(to_array(sample[-1], op="data"))
+    return target.ndim == 0 and not is_floating(target.dtype)
+
+
+def check_chosen(loss: str, output: Any, target: Any) -> None:
+    """Say why ``loss`` was chosen, if the model's outputs are not one number as the targets are."""
+    if is_floating(target.dtype) and target.size == 1 != output.size:
+        raise value_error(
+            "config",
+            f"no [loss] is given, so {loss} is taken for targets that are written with a point, "
+            "and the model must have one output; classes are whole numbers (0, not 0.0; "
+            "astype('int64')), for which CrossEntropyLoss is taken",
+            outputs=output.size,
+            target=float(target),
+        )
+
+
+def check_targets(config: Config, train: Dataset, test: Dataset) -> None:
+    """Refuse targets that are not what the loss takes."""
+    kind, loss = kind_of(config, train), str(config.get("loss", {}).get("name", ""))
+    table = config["data"]
+    names = class_names(table["train"], table) if "train" in table else None
+    if names is not None and kind == NUMBERS:
+        raise value_error("data", f"targets must be numbers for {loss}, not words", words=names)
+    if names is not None and kind == TRUTH and len(names) != 2:
+        raise value_error("data", f"targets must be two classes for {loss}", classes=names)
+    for part, dataset in (("train", train), ("test", test)):
+        targets = _array(dataset)
+        if targets is None:
+            continue
+        if kind == CLASSES and is_floating(targets.dtype) and targets[0].size == 1:
+            raise value_error(
+                "data",
+                f"targets of {part} must be whole numbers (without a point) or words for "
+                f"{loss}, or the loss be one of numbers, such as MSELoss",
+                target=float(targets.flat[0]),
+            )
+        if loss in _ALLOWED:
+            _check_values(part, loss, targets, _ALLOWED[loss])
+    numbers = class_numbers(train) if kind == CLASSES else None
+    if numbers is not None and len(np.unique(numbers)) < 2:
+        found = np.unique(numbers).tolist()
+        raise value_error("data", "train must have at least two classes", classes=found)
+
+
+def _array(dataset: Dataset) -> Any:
+    is_known = isinstance(dataset, ArrayDataset) and len(dataset.arrays) > 1
+    return dataset.arrays[-1] if is_known else None  # type: ignore[attr-defined]
+
+
+def _check_values(part: str, loss: str, targets: Any, allowed: tuple[int, ...]) -> None:
+    low, high = allowed
+    # Truth may be a probability too.
+    wrong = (targets < low) | (targets > high) if loss in OF_TRUTH else ~np.isin(targets, allowed)
+    if wrong.any():
+        raise value_error(
+            "data",
+            f"targets of {part} must be {low} or {high} for {loss}",
+            target=targets[wrong].flat[0].item(),
+            sample=int(np.nonzero(wrong)[0][0]),
+        )
+
+
+def check_labels(train: object, test: object, classes: int) -> None:
+    """Refuse labels for which a model of ``classes`` classes has no output."""
+    if classes == 1:
+        raise value_error(
+            "config",
+            "a model of one output chooses no class: give it an output for each, or say "
+            "loss.name='BCEWithLogitsLoss' for two classes, 'MSELoss' for numbers",
+            outputs=1,
+        )
+    for part, dataset in (("train", train), ("test", test)):
+        numbers = class_numbers(dataset)
+        if numbers is not None and not (numbers.min() >= 0 and numbers.max() < classes):
+            sample = int(((numbers < 0) | (numbers >= classes)).argmax())
+            raise value_error(
+                "data",
+                f"labels of {part} must be in [0, {classes - 1}], the classes of the model",
+                label=int(numbers[sample]),
+                sample=sample,
+            )
+
+
+class AsNumbers:
+    """Makes floats of targets that are whole numbers; a column, as a model of one output gives."""
+
+    def __init__(self, column: bool) -> None:
+        self.column = column
+
+    def __call__(self, batch: tuple[Any, ...], generator: Generator) -> tuple[Any, ...]:
+        *others, target = batch
+        if is_floating(target.dtype):
+            return batch
+        target = target.astype(get_default_dtype())
+        return (*others, target[:, None] if self.column and target.ndim == 1 else target)
+
+
+def target_preparation(config: Config, train: Dataset) -> list[Any]:
+    """What is done with the targets of every batch, before chance changes it.
+
+    Those of a function of the user's own keep their shape.
+    """
+    known = _array(train)
+    if kind_of(config, train) not in (NUMBERS, TRUTH) or (
+        known is not None and is_floating(known.dtype)
+    ):
+        return []
+    return [AsNumbers(column=":" not in str(config["data"].get("name", "")))]

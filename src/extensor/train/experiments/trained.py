@@ -1,0 +1,77 @@
+"""A model that a run has trained: its predictions, and what it is worth."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from extensor import random
+from extensor.core.tensor import Tensor
+from extensor.nn.module import Module
+from extensor.optim import EMA
+from extensor.train.evaluation import predicted
+from extensor.train.experiments.assembly import Experiment, assembled
+from extensor.train.experiments.config import Config
+from extensor.train.experiments.inputs import input_loader
+from extensor.train.experiments.parts import built_model
+from extensor.train.experiments.runs import read_checkpoint
+from extensor.train.experiments.wording import PYTHON, Wording
+from extensor.train.run import RunFolder
+
+
+class TrainedModel:
+    """What :func:`load_trained` gives: ``model`` with the weights of ``checkpoint``, and its use.
+
+    ``run`` is the folder and ``config`` the configuration that it was trained with. The data are
+    read only if :meth:`evaluate` or ``experiment`` is asked for.
+    """
+
+    def __init__(
+        self, run: RunFolder, config: Config, checkpoint: Path, wording: Wording = PYTHON
+    ) -> None:
+        self.run = run
+        self.config = config
+        self.checkpoint = checkpoint
+        with _chance_as_it_was():
+            self.model = built_model(config)
+        _load_weights(self.model, read_checkpoint(run, checkpoint, wording))
+
+    def predict(self, inputs: Any, batch_size: int = 256) -> Tensor:
+        """The outputs for an array, a data set or a file, prepared as the training data were."""
+        return predicted(self.model, None, input_loader(self.config, inputs, batch_size), 1)
+
+    def evaluate(self) -> dict[str, Any]:
+        """The loss and the metrics on the test data."""
+        return self.experiment.evaluate()
+
+    @cached_property
+    def experiment(self) -> Experiment:
+        """All that the configuration describes around this model, of the data as they are now."""
+        with _chance_as_it_was():
+            try:
+                return assembled(self.config, trained=self.model)
+            finally:
+                self.model.eval()
+
+
+@contextmanager
+def _chance_as_it_was() -> Iterator[None]:
+    """A model that is only looked at must not change what others draw."""
+    state = random.get_state()
+    try:
+        yield
+    finally:
+        random.set_state(state)
+
+
+def _load_weights(model: Module, state: Mapping[str, Any]) -> None:
+    """Put what was learned into ``model``, the averages if there are any."""
+    model.load_state_dict(state["model"])
+    if state["ema"]:
+        ema = EMA(model)
+        ema.load_state_dict(state["ema"])
+        ema.copy_to()
+    model.eval()
