@@ -37,11 +37,10 @@ bool read_numbers(PyObject* const* objects, int count, double* numbers) {
   return true;
 }
 
-bool read_needs(PyObject* object, bool& first, bool& second) {
-  if (!PyTuple_CheckExact(object) || PyTuple_GET_SIZE(object) != 2) return false;
-  first = PyTuple_GET_ITEM(object, 0) == Py_True;
-  second = PyTuple_GET_ITEM(object, 1) == Py_True;
-  return first || second;
+bool read_needs(PyObject* object, int count, bool* needs) {
+  if (!PyTuple_CheckExact(object) || PyTuple_GET_SIZE(object) != count) return false;
+  for (int i = 0; i < count; ++i) needs[i] = PyTuple_GET_ITEM(object, i) == Py_True;
+  return std::find(needs, needs + count, true) != needs + count;
 }
 
 bool read_shape(PyObject* object, Shape& shape) {

@@ -45,6 +45,8 @@ def recorded() -> dict[str, list[Any]]:
                 _run(case, rng, dtype)
         for name, options in OPTIMIZERS.items():
             getattr(ex.optim, name)([with_gradient(rng, 2, 3)], *options).step()
+        ex.optim.EMA([with_gradient(rng, 2, 3)]).update()
+        ex.random.bernoulli(np.array([0.5, 0.2]), 2)
         for path, example in FUNCTIONS.items():
             if path.startswith(("random.", "clip_grad", "optim.", "nn.init.")):
                 function: Any = ex

@@ -5,6 +5,7 @@
 #include <cstdlib>
 
 #include "../../drivers/storage.h"
+#include "../arguments.h"
 #include "../kernel.h"
 #include "../operands.h"
 #include "families.h"
@@ -147,9 +148,10 @@ bool has_columns(const Layout& layout, const AttentionProblem& p, int64_t column
 bool plan_attention_rule(const void*, PyObject* const* arguments, Py_ssize_t count, Plan& plan) {
   AttentionRuleProblem& problem = plan.call.solved_by<run_attention_rule>();
   AttentionProblem& p = problem.attention;
-  if (count != 10 || !PyTuple_CheckExact(arguments[9]) || PyTuple_GET_SIZE(arguments[9]) != 4 ||
+  bool needs[4];
+  if (count != 10 || !read_needs(arguments[9], 4, needs) ||
       !read_problem(arguments + 1, arguments[4], arguments[7], arguments[8], plan, p) ||
-      (p.mask >= 0 && !p.mask_is_boolean && PyTuple_GET_ITEM(arguments[9], 3) == Py_True) ||
+      (p.mask >= 0 && !p.mask_is_boolean && needs[3]) ||
       !add_stack(arguments[0], p, plan, problem.gradient) ||
       !has_columns(problem.gradient.layout, p, p.v.features) ||
       !add_stack(arguments[5], p, plan, problem.output) ||

@@ -214,21 +214,21 @@ bool add_operands(PyObject* const* arguments, int axes, Plan& plan,
 }
 
 // The gradients of x, weight and bias, None where nobody needs one.
-bool add_gradients(PyObject* needs, Plan& plan, ConvolutionRuleProblem& problem) {
-  if (!PyTuple_CheckExact(needs) || PyTuple_GET_SIZE(needs) != 3) return false;
-  const auto is_needed = [&](int i) { return PyTuple_GET_ITEM(needs, i) == Py_True; };
+bool add_gradients(PyObject* needed, Plan& plan, ConvolutionRuleProblem& problem) {
+  bool needs[3];
+  if (!read_needs(needed, 3, needs)) return false;
   const DType dtype = problem.gradient.dtype;
   plan.call.several = true;
   const Layout* const inputs[] = {&problem.x, &problem.weight};
   for (int i = 0; i < 2; ++i) {
-    if (!is_needed(i)) {
+    if (!needs[i]) {
       plan.call.add_absent();
       continue;
     }
     plan.call.add_fresh(dtype, inputs[i]->shape);
     plan.call.nanoseconds += nanoseconds_of(problem.shape);
   }
-  if (is_needed(2)) {
+  if (needs[2]) {
     const int64_t channels = problem.gradient.length(1);
     Shape of_bias;
     of_bias.ndim = problem.gradient.ndim() - 1;

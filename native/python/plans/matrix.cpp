@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "../arguments.h"
 #include "../kernel.h"
 #include "../operands.h"
 #include "families.h"
@@ -140,6 +141,7 @@ bool plan_matmul(const void*, PyObject* const* arguments, Py_ssize_t count, Plan
 // grad_output, a, b, needs. Stacks go by the formula.
 bool plan_matmul_rule(const void*, PyObject* const* arguments, Py_ssize_t count, Plan& plan) {
   OperandType type;
+  bool needs[2];
   if (count != 4 || !type.read(arguments[0]) || !type.has(arguments[1]) ||
       !type.has(arguments[2])) {
     return false;
@@ -155,13 +157,13 @@ bool plan_matmul_rule(const void*, PyObject* const* arguments, Py_ssize_t count,
   a = type.matrix(array_of(arguments[1]), 0);
   b = type.matrix(array_of(arguments[2]), 0);
   if (a.columns != b.rows || gradient.rows != a.rows || gradient.columns != b.columns ||
-      !PyTuple_CheckExact(arguments[3]) || PyTuple_GET_SIZE(arguments[3]) != 2) {
+      !read_needs(arguments[3], 2, needs)) {
     return false;
   }
   const Product products[] = {{gradient, b.transposed()}, {a.transposed(), gradient}};
   int64_t nanoseconds = 0;
   for (int i = 0; i < 2; ++i) {
-    if (PyTuple_GET_ITEM(arguments[3], i) != Py_True) {
+    if (!needs[i]) {
       plan.call.add_absent();
       continue;
     }
@@ -217,6 +219,7 @@ bool plan_linear(const void*, PyObject* const* arguments, Py_ssize_t count, Plan
 // grad_output, x, weight, needs
 bool plan_linear_rule(const void*, PyObject* const* arguments, Py_ssize_t count, Plan& plan) {
   OperandType type;
+  bool needs[3];
   if (count != 4 || !type.read(arguments[0]) || !type.has(arguments[1]) ||
       !type.has(arguments[2])) {
     return false;
@@ -227,7 +230,7 @@ bool plan_linear_rule(const void*, PyObject* const* arguments, Py_ssize_t count,
   if (PyArray_NDIM(array_of(arguments[2])) != 2 || PyArray_SIZE(x) == 0 ||
       PyArray_SIZE(grad) == 0 || ndim == 0 || PyArray_NDIM(grad) != ndim ||
       !std::equal(PyArray_DIMS(x), PyArray_DIMS(x) + ndim - 1, PyArray_DIMS(grad)) ||
-      !PyTuple_CheckExact(arguments[3]) || PyTuple_GET_SIZE(arguments[3]) != 3) {
+      !read_needs(arguments[3], 3, needs)) {
     return false;
   }
   LinearRuleProblem& problem = plan.call.solved_by<run_linear_rule>();
@@ -240,21 +243,20 @@ bool plan_linear_rule(const void*, PyObject* const* arguments, Py_ssize_t count,
     return false;
   }
   int64_t nanoseconds = nanoseconds_of_order(problem.gradient) + nanoseconds_of_order(problem.x);
-  PyObject* const* needs = &PyTuple_GET_ITEM(arguments[3], 0);
-  if (needs[0] == Py_True) {
+  if (needs[0]) {
     add_with_columns(x, rows.columns, type.dtype(), plan);
     nanoseconds += Product{gradient, problem.weight}.nanoseconds();
   } else {
     plan.call.add_absent();
   }
-  if (needs[1] == Py_True) {
+  if (needs[1]) {
     const Product product = {gradient.transposed(), rows};
     add_result(product, type.dtype(), plan);
     nanoseconds += product.nanoseconds();
   } else {
     plan.call.add_absent();
   }
-  if (needs[2] == Py_True) {
+  if (needs[2]) {
     Output& bias = plan.call.add_fresh(type.dtype(), 1, &gradient.columns);
     describe(grad, problem.bias.x);
     plan_sum_to_shape(problem.bias.x, bias.shape, problem.bias);

@@ -125,15 +125,15 @@ bool plan_outputs(const NormalizationProblem& problem, Plan& plan) {
 bool plan_gradients(PyObject* gradient, PyObject* needed, int count, NormalizationProblem& problem,
                     Plan& plan) {
   const Layout& x = problem.x.layout;
+  bool needs[3];
   if (!read_input(gradient, plan, problem.gradient) ||
       problem.gradient.layout.dtype != problem.storage.dtype ||
-      !(problem.gradient.layout.shape == x.shape) || !PyTuple_CheckExact(needed) ||
-      PyTuple_GET_SIZE(needed) != count) {
+      !(problem.gradient.layout.shape == x.shape) || !read_needs(needed, count, needs)) {
     return false;
   }
   const NormalizationGroups& groups = problem.groups;
   for (int i = 0; i < count; ++i) {
-    if (PyTuple_GET_ITEM(needed, i) != Py_True) {
+    if (!needs[i]) {
       plan.call.add_absent();
     } else if (i == 0) {
       plan.call.add_fresh(x.dtype, x.shape);

@@ -9,10 +9,6 @@
 
 namespace extensor {
 
-bool are_needs(PyObject* object, Py_ssize_t count) {
-  return PyTuple_CheckExact(object) && PyTuple_GET_SIZE(object) == count;
-}
-
 bool RecurrentPlan::read_arrays(PyObject* const* arguments, int count) {
   if (arguments[0] == Py_None) return false;
   problem_.count = count;
@@ -73,20 +69,18 @@ void RecurrentPlan::add_steps(int64_t width) {
 
 void RecurrentPlan::add_states() { add({problem_.size.batch, problem_.size.units}); }
 
-void RecurrentPlan::add_gradients(PyObject* needs, bool with_cells) {
+void RecurrentPlan::add_gradients(const bool* needs, bool with_cells) {
   const RecurrentSize& size = problem_.size;
   const int64_t width = size.width();
-  Py_ssize_t next = 0;
   const auto wanted = [&] {
-    const bool is_wanted = PyTuple_GET_ITEM(needs, next++) == Py_True;
-    if (!is_wanted) plan_.call.add_absent();
-    return is_wanted;
+    if (!*needs) plan_.call.add_absent();
+    return *needs++;
   };
   if (wanted()) add_sequence(size.inputs);
   if (wanted()) add_states();
   if (with_cells) {
     add_states();
-    ++next;
+    ++needs;
   }
   if (wanted()) add({width, size.inputs});
   if (wanted()) add({width, size.units});
@@ -132,13 +126,14 @@ bool plan_rnn_rule(const void* definition, PyObject* const* arguments, Py_ssize_
                    Plan& plan) {
   RecurrentProblem& problem = plan.call.solved_by<run_rnn_rule>();
   RecurrentPlan rnn(plan, problem, definition);
-  if (count != 8 || !are_needs(arguments[7], 6) || !read_nonlinearity(arguments[6], problem.relu) ||
-      !rnn.read_arrays(arguments, 6) || !rnn.find_size(1, 1) ||
-      !rnn.is_sequence(0, problem.size.units) || !rnn.weights_fit(3) ||
+  bool needs[6];
+  if (count != 8 || !read_needs(arguments[7], 6, needs) ||
+      !read_nonlinearity(arguments[6], problem.relu) || !rnn.read_arrays(arguments, 6) ||
+      !rnn.find_size(1, 1) || !rnn.is_sequence(0, problem.size.units) || !rnn.weights_fit(3) ||
       !rnn.is_sequence(5, problem.size.units)) {
     return false;
   }
-  rnn.add_gradients(arguments[7], false);
+  rnn.add_gradients(needs, false);
   return true;
 }
 

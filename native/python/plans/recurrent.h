@@ -11,9 +11,6 @@ namespace extensor {
 // The definition of a kernel that is a cell; that of a sequence is null.
 inline constexpr const char* kCell = "cell";
 
-// Which of `count` gradients are asked for: a tuple of booleans.
-bool are_needs(PyObject* object, Py_ssize_t count);
-
 class RecurrentPlan {
  public:
   RecurrentPlan(Plan& plan, RecurrentProblem& problem, const void* definition)
@@ -40,7 +37,7 @@ class RecurrentPlan {
   void add_steps(int64_t width);
   void add_states();
   // The gradients that are asked for, of c0 in any case where there is one.
-  void add_gradients(PyObject* needs, bool with_cells);
+  void add_gradients(const bool* needs, bool with_cells);
 
  private:
   bool is_given(int i) const { return problem_.input[i] >= 0; }

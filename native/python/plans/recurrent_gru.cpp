@@ -1,3 +1,4 @@
+#include "../arguments.h"
 #include "../kernel.h"
 #include "families.h"
 #include "recurrent.h"
@@ -25,13 +26,14 @@ bool plan_gru_rule(const void* definition, PyObject* const* arguments, Py_ssize_
   RecurrentProblem& problem = plan.call.solved_by<run_gru_rule>();
   const RecurrentSize& size = problem.size;
   RecurrentPlan gru(plan, problem, definition);
-  if (count != 10 || !are_needs(arguments[9], 6) || !gru.read_arrays(arguments, 9) ||
+  bool needs[6];
+  if (count != 10 || !read_needs(arguments[9], 6, needs) || !gru.read_arrays(arguments, 9) ||
       !gru.find_size(1, 3) || !gru.is_sequence(0, size.units) || !gru.weights_fit(3) ||
       !gru.biases_fit(5) || !gru.is_sequence(7, size.units) ||
       !gru.has_shape(8, {size.steps, size.batch, 4 * size.units})) {
     return false;
   }
-  gru.add_gradients(arguments[9], false);
+  gru.add_gradients(needs, false);
   return true;
 }
 

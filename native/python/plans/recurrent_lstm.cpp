@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "../arguments.h"
 #include "../kernel.h"
 #include "families.h"
 #include "recurrent.h"
@@ -30,8 +31,9 @@ bool plan_lstm_rule(const void* definition, PyObject* const* arguments, Py_ssize
   RecurrentProblem& problem = plan.call.solved_by<run_lstm_rule>();
   const RecurrentSize& size = problem.size;
   RecurrentPlan lstm(plan, problem, definition);
+  bool needs[7];
   if (count != 11 || !PyList_CheckExact(arguments[0]) || PyList_GET_SIZE(arguments[0]) != 2 ||
-      !are_needs(arguments[10], 7)) {
+      !read_needs(arguments[10], 7, needs)) {
     return false;
   }
   PyObject* const gradients = PyList_AsTuple(arguments[0]);
@@ -48,7 +50,7 @@ bool plan_lstm_rule(const void* definition, PyObject* const* arguments, Py_ssize
       !lstm.has_shape(10, {size.batch, size.units})) {
     return false;
   }
-  lstm.add_gradients(arguments[10], true);
+  lstm.add_gradients(needs, true);
   return true;
 }
 
