@@ -40,7 +40,11 @@ bool read_numbers(PyObject* const* objects, int count, double* numbers) {
 bool read_needs(PyObject* object, int count, bool* needs) {
   if (!PyTuple_CheckExact(object) || PyTuple_GET_SIZE(object) != count) return false;
   for (int i = 0; i < count; ++i) needs[i] = PyTuple_GET_ITEM(object, i) == Py_True;
-  return std::find(needs, needs + count, true) != needs + count;
+  return true;
+}
+
+bool read_either(PyObject* object, bool* needs) {
+  return read_needs(object, 2, needs) && (needs[0] || needs[1]);
 }
 
 bool read_shape(PyObject* object, Shape& shape) {

@@ -14,8 +14,10 @@ bool is_text(PyObject* object, std::string_view text);
 constexpr int kMaxParameters = 4;
 bool read_numbers(PyObject* const* objects, int count, double* numbers);
 
-// Which of `count` gradients are asked for, at least one, from a tuple of as many booleans.
+// Which of `count` gradients are asked for, from a tuple of as many booleans.
 bool read_needs(PyObject* object, int count, bool* needs);
+// The same of two, at least one of them.
+bool read_either(PyObject* object, bool* needs);
 
 // A shape given as a tuple of ints.
 bool read_shape(PyObject* object, Shape& shape);

@@ -26,11 +26,11 @@ ComputationObject* as_computation(PyObject* object) {
 
 PyObject* by_formula(const ComputationObject& self, PyObject* const* arguments, Py_ssize_t count) {
   const bool told = anybody_watches;
-  const int64_t begin = told ? now() : 0;
+  const int64_t begin = told ? ticks() : 0;
   Reference result(PyObject_Vectorcall(self.formula, arguments, count, nullptr));
   if (!result || !told || result.get() == Py_NotImplemented) return result.release();
   if (!tell(self.name, Py_None, self.backward, mode().node, arguments, count, result.get(), begin,
-            now())) {
+            ticks())) {
     return nullptr;
   }
   return result.release();

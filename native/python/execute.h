@@ -22,9 +22,9 @@ template <typename Finish>
 PyObject* execute(const Kernel& kernel, PyObject* op, bool backward, PyObject* const* arguments,
                   Py_ssize_t count, const Finish& finish) {
   const bool told = anybody_watches;
-  const int64_t begin = told ? now() : 0;
+  const int64_t begin = told ? ticks() : 0;
   Reference result(compute(kernel, arguments, count));
-  const int64_t end = told ? now() : 0;
+  const int64_t end = told ? ticks() : 0;
   if (!result || result.get() == Py_NotImplemented) return result.release();
   PyObject* node = mode().node;
   Reference finished(finish(result.get(), node));

@@ -11,6 +11,7 @@ struct Mode {
   bool casting = false;   // inputs change their dtype on the way to an op
   bool formulas = false;  // every kernel declines
   double epsilon = 1e-10;
+  bool telling = false;        // what a watcher computes is not told
   PyObject* node = Py_None;    // whose rule is being replayed
   PyObject* module = Py_None;  // the path of the module that is being called, while watched
 };

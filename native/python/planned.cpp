@@ -109,12 +109,12 @@ PyObject* run(PyObject* object, PyObject* arguments, PyObject* keywords) {
     inputs = &PyTuple_GET_ITEM(given, 0);
   }
   const bool told = anybody_watches;
-  const int64_t begin = told ? now() : 0;
+  const int64_t begin = told ? ticks() : 0;
   Reference result(guarded([&] {
     const Running running(*self);
     return run_call(plan.call, inputs, plan.input_count(), values, plan.call.words, running.room());
   }));
-  const int64_t end = told ? now() : 0;
+  const int64_t end = told ? ticks() : 0;
   if (!result || result.get() == Py_NotImplemented) return result.release();
   if (plan.returned != nullptr && given == Py_None) result.reset(Py_NewRef(plan.returned));
   if (told && !tell_run(*self, given, numbers, result.get(), begin, end)) return nullptr;

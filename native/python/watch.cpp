@@ -3,6 +3,9 @@
 #include <structmember.h>
 
 #include <algorithm>
+#include <chrono>
+#include <fstream>
+#include <string>
 
 #include "reference.h"
 #include "tensor_object.h"
@@ -22,9 +25,47 @@ struct EventObject {
   long long begin, end;
 };
 
-PyObject* watchers = nullptr;       // a list
-EventObject* spare = nullptr;       // the last event, if nobody has kept it
-thread_local bool telling = false;  // what a watcher computes is not told
+PyObject* watchers = nullptr;  // a list
+EventObject* spare = nullptr;  // the last event, if nobody has kept it
+
+int64_t clock_ticks() {
+  const auto now = std::chrono::steady_clock::now().time_since_epoch();
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(now).count();
+}
+
+#if defined(__x86_64__)
+int64_t processor_ticks() { return static_cast<int64_t>(__builtin_ia32_rdtsc()); }
+
+// Whether the system itself tells the time by the processor's counter, so that it runs evenly and
+// the same on all cores.
+bool counts_evenly() {
+  std::ifstream file("/sys/devices/system/clocksource/clocksource0/current_clocksource");
+  std::string name;
+  return file >> name && name == "tsc";
+}
+#endif
+
+// How ticks become nanoseconds: both were read when the module was imported, and are again when the
+// first watcher looks at a time.
+struct Pace {
+  int64_t ticks, nanoseconds;
+  double rate = 0;  // nanoseconds of a tick
+
+  void begin() {
+    nanoseconds = clock_ticks();
+    ticks = extensor::ticks();
+  }
+  int64_t at(int64_t moment) {
+    constexpr int64_t kLeast = 1'000'000;
+    while (rate == 0) {
+      const int64_t now = clock_ticks(), counted = extensor::ticks();
+      if (now - nanoseconds > kLeast) {
+        rate = static_cast<double>(now - nanoseconds) / static_cast<double>(counted - ticks);
+      }
+    }
+    return nanoseconds + static_cast<int64_t>(rate * static_cast<double>(moment - ticks));
+  }
+} pace;
 
 EventObject* as_event(PyObject* object) { return reinterpret_cast<EventObject*>(object); }
 
@@ -64,20 +105,25 @@ PyObject* get_rule(PyObject* object, void*) {
   return rule ? PyObject_GetAttrString(rule.get(), "name") : nullptr;
 }
 
+template <long long EventObject::* kMoment>
+PyObject* get_time(PyObject* object, void*) {
+  return PyLong_FromLongLong(pace.at(as_event(object)->*kMoment));
+}
+
 PyMemberDef members[] = {
     {"op", T_OBJECT, offsetof(EventObject, op), READONLY, nullptr},
     {"kernel", T_OBJECT, offsetof(EventObject, kernel), READONLY, nullptr},
     {"node", T_OBJECT, offsetof(EventObject, node), READONLY, nullptr},
     {"module", T_OBJECT, offsetof(EventObject, module), READONLY, nullptr},
     {"outputs", T_OBJECT, offsetof(EventObject, outputs), READONLY, nullptr},
-    {"begin", T_LONGLONG, offsetof(EventObject, begin), READONLY, nullptr},
-    {"end", T_LONGLONG, offsetof(EventObject, end), READONLY, nullptr},
     {},
 };
 PyGetSetDef properties[] = {
     {"inputs", get_inputs, nullptr, nullptr, nullptr},
     {"backward", get_backward, nullptr, nullptr, nullptr},
     {"rule", get_rule, nullptr, nullptr, nullptr},
+    {"begin", get_time<&EventObject::begin>, nullptr, nullptr, nullptr},
+    {"end", get_time<&EventObject::end>, nullptr, nullptr, nullptr},
     {},
 };
 
@@ -132,9 +178,15 @@ PyMethodDef functions[] = {
 
 }  // namespace
 
+#if defined(__x86_64__)
+Ticks ticks = counts_evenly() ? processor_ticks : clock_ticks;
+#else
+Ticks ticks = clock_ticks;
+#endif
+
 bool tell(PyObject* op, PyObject* kernel, bool backward, PyObject* node, PyObject* const* arguments,
           Py_ssize_t count, PyObject* result, int64_t begin, int64_t end) {
-  if (telling) return true;
+  if (mode().telling) return true;
   EventObject* event = new_event();
   if (event == nullptr) return false;
   event->op = Py_NewRef(op);
@@ -147,7 +199,7 @@ bool tell(PyObject* op, PyObject* kernel, bool backward, PyObject* node, PyObjec
   event->backward = backward || mode().node != Py_None;
   event->begin = begin;
   event->end = end;
-  telling = true;
+  mode().telling = true;
   bool well = true;
   PyObject* const told = reinterpret_cast<PyObject*>(event);
   for (Py_ssize_t i = 0; well && i < PyList_GET_SIZE(watchers); ++i) {
@@ -155,12 +207,13 @@ bool tell(PyObject* op, PyObject* kernel, bool backward, PyObject* node, PyObjec
     Reference answer(PyObject_CallOneArg(watcher.get(), told));
     well = static_cast<bool>(answer);
   }
-  telling = false;
+  mode().telling = false;
   done_with(event);
   return well;
 }
 
 bool add_watching(PyObject* module) {
+  pace.begin();
   watchers = PyList_New(0);
   return watchers != nullptr && PyType_Ready(&event_type) == 0 &&
          PyModule_AddObjectRef(module, "watchers", watchers) == 0 &&

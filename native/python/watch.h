@@ -2,20 +2,15 @@
 // anyhow: nothing is computed otherwise because somebody watches.
 #pragma once
 
-#include <chrono>
-
 #include "arrays.h"
 
 namespace extensor {
 
 inline bool anybody_watches = false;
 
-// Nanoseconds of a clock that never goes back.
-inline int64_t now() {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(
-             std::chrono::steady_clock::now().time_since_epoch())
-      .count();
-}
+// The time in ticks, which is cheap to ask for; nanoseconds are made of it when somebody looks.
+using Ticks = int64_t (*)();
+extern Ticks ticks;
 
 // Tells all watchers. `kernel` is the name of the one that computed, or None; `node` is the one
 // that was recorded or is being replayed, or None. False with a Python error set if one of them

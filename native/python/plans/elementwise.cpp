@@ -76,7 +76,7 @@ bool plan_shape_rule(const void* definition, PyObject* const* arguments, Py_ssiz
   const Shape* const both[] = {&inputs[0], &inputs[1]};
   if (count != 4 || !add_array(arguments[0], plan, gradient) ||
       !read_shape(arguments[1], inputs[0]) || !read_shape(arguments[2], inputs[1]) ||
-      !read_needs(arguments[3], 2, needs) || !find_storage(gradient.dtype, problem.storage) ||
+      !read_either(arguments[3], needs) || !find_storage(gradient.dtype, problem.storage) ||
       !broadcast(both, 2, of_output) || !(gradient.shape == of_output)) {
     return false;
   }
@@ -115,7 +115,7 @@ bool plan_binary_rule(const BinaryRule& rule, const Operands& operands, int para
   const Shape* inputs[] = {&a, &b};
   bool needed[2];
   Shape of_output;
-  if (!read_needs(needs, 2, needed) || !broadcast(inputs, 2, of_output) ||
+  if (!read_either(needs, needed) || !broadcast(inputs, 2, of_output) ||
       !(operands.is_number[0] || operands.layouts[0].shape == of_output)) {
     return false;
   }

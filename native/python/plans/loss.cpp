@@ -87,7 +87,7 @@ bool plan_loss_rule(const void* definition, PyObject* const* arguments, Py_ssize
       !read_operands(arguments, 3, false, plan, loss.parameters, operands) ||
       operands.is_number[0] || operands.is_number[1] || operands.is_number[2] ||
       !are_pair(operands.layouts[1], operands.layouts[2]) ||
-      !read_needs(arguments[count - 1], 2, needs)) {
+      !read_either(arguments[count - 1], needs)) {
     return false;
   }
   const Layout &gradient = operands.layouts[0], &prediction = operands.layouts[1];

@@ -27,7 +27,7 @@ bool plan_where_rule(const void*, PyObject* const* arguments, Py_ssize_t count, 
   Shape a, b;
   bool needs[2];
   return count == 5 && read_shape(arguments[2], a) && read_shape(arguments[3], b) &&
-         read_needs(arguments[4], 2, needs) &&
+         read_either(arguments[4], needs) &&
          plan_divided_gradient(arguments[0], arguments[1], a, b, needs, plan);
 }
 
