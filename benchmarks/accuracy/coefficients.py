@@ -142,6 +142,7 @@ EXPM1_TAIL = (
     lambda r: (mp.expm1(r) - r - r**2 / 2) / r**3,
     lambda r: r**3 / mp.expm1(r),
 )
+SELU_TAIL = (EXP_TAIL[0], lambda r: abs(r**2 / mp.expm1(r)))
 ATANH_TAIL = (  # 2 atanh(s) = 2 s + s z P(z) with z = s^2
     lambda z: (2 * mp.atanh(mp.sqrt(z)) / mp.sqrt(z) - 2) / z,
     lambda z: z * mp.sqrt(z) / (2 * mp.atanh(mp.sqrt(z))),
@@ -216,6 +217,7 @@ TABLE = [
     ("ExpMixed", EXP_TAIL, (-HALF_LN2, HALF_LN2), 4, "double", "exp(r) = 1 + r + r^2 P(r)"),
     ("ExpDouble", EXP_TAIL, (-HALF_LN2, HALF_LN2), 9, "double", "exp(r) = 1 + r + r^2 P(r)"),
     ("Expm1Float", EXPM1_TAIL, (-0.51, 0.51), 4, "float", "expm1(r) = r + r^2 / 2 + r^3 P(r)"),
+    ("SeluFloat", SELU_TAIL, (-HALF_LN2, HALF_LN2), 5, "float", "expm1(r) = r + r^2 P(r)"),
     (
         "LogFloat",
         LOG_TAIL,

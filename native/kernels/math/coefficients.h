@@ -31,6 +31,11 @@ inline constexpr float kExpm1Float[] = {0x1.5555500000000p-3f, 0x1.5553860000000
                                         0x1.1114860000000p-7f, 0x1.6e9b720000000p-10f,
                                         0x1.9f54ac0000000p-13f};
 
+// expm1(r) = r + r^2 P(r) on [-0.34675, 0.34675], error 2^-30.29.
+inline constexpr float kSeluFloat[] = {0x1.0000000000000p-1f,  0x1.5555540000000p-3f,
+                                       0x1.5554d00000000p-5f,  0x1.1112280000000p-7f,
+                                       0x1.6d723a0000000p-10f, 0x1.a0329c0000000p-13f};
+
 // log(1 + f) = f - f^2 / 2 + f^3 P(f) on [-0.29289, 0.41421], error 2^-27.32.
 inline constexpr float kLogFloat[] = {
     0x1.5555540000000p-2f, -0x1.0002260000000p-2f, 0x1.99a00c0000000p-3f, -0x1.54725c0000000p-3f,

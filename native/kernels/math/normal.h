@@ -204,7 +204,7 @@ EX_INLINE Vec<float> normal_cdf(Vec<float> x) {
   NormalTail parts = normal_tail(magnitude_up_to(x, 5.6f));
   Vec<float> left = fma(parts.power, parts.tail(), parts.power);
   Vec<float> right = fma(-parts.power, parts.tail(), 1.0f - parts.power);
-  return with_far_lanes(select(x < 0.0f, left, right), x, x < kNormalTailEnd, wide);
+  return with_far_lanes(select(x < 0.0f, left, right), x, less(x, kNormalTailEnd), wide);
 }
 // -t Phi(-t) = -exp(-t^2/2 - 29/32 - P) for t from 4.5 on.
 EX_INLINE Vec<float> gelu_far(Vec<float> x) {
@@ -219,7 +219,7 @@ EX_INLINE Vec<float> gelu_far(Vec<float> x) {
   NormalTail parts = normal_tail_of(power_of_biased(shifted), base, rest);
   Vec<float> result = -fma(parts.power, parts.tail(), parts.power);
   // The power of two is a normal number down to here.
-  return with_far_lanes(result, x, x < -13.0f,
+  return with_far_lanes(result, x, less(x, -13.0f),
                         [](Vec<double> v) EX_LAMBDA { return gelu_formula<Mixed>(v); });
 }
 // x Phi(x) = x power + x tail power on the left, x (1 - power) - x tail power on the right.
@@ -234,7 +234,7 @@ EX_INLINE Vec<float> gelu(Vec<float> x) {
   Vec<float> factor = select(x > 0.0f, 1.0f - parts.power, parts.power);
   // -0 stays: r at 0 is not below 0.
   Vec<float> result = fma(x, factor, -rest);
-  return with_far_lanes(result, x, x < kNormalTailEnd,
+  return with_far_lanes(result, x, less(x, kNormalTailEnd),
                         [](Vec<float> v) EX_LAMBDA { return gelu_far(v); });
 }
 
@@ -252,7 +252,7 @@ EX_INLINE Vec<float> gelu_derivative(Vec<float> x) {
   ReducedExp<float> reduced = reduce_exp(exponent, fma(half, t, -exponent));
   Vec<float> part = bracket * power_of_two(reduced.shifted);
   Vec<float> left = fma(part, reduced.tail, part);
-  return with_far_lanes(select(x < 0.0f, left, 1.0f - left), x, x < -end, wide);
+  return with_far_lanes(select(x < 0.0f, left, 1.0f - left), x, less(x, -end), wide);
 }
 
 // x + x P(x^2) below 0.92, 1 - exp(P(x)) above with 1 - exp formed as (1 - 2^n) - 2^n tail.
