@@ -222,18 +222,33 @@ EX_INLINE Vec<float> gelu_far(Vec<float> x) {
   return with_far_lanes(result, x, less(x, -13.0f),
                         [](Vec<double> v) EX_LAMBDA { return gelu_formula<Mixed>(v); });
 }
-// x Phi(x) = x power + x tail power on the left, x (1 - power) - x tail power on the right.
+// x Phi(x) = x power (1 + 2 tail) on the left, x (1 - power) - 2 x tail power on the right, where
+// Phi(-t) = power exp(2 r) and r + r_low = n ln 2 / 2 less half a parabola and less what is left.
+// The parabola of the upper bits of t is exact, as is its sum with n ln 2: kGeluHalfFloat takes up
+// the error of a ln 2 of one word. 2 power t is formed in the exponent: where t may be 0, n is.
 EX_INLINE Vec<float> gelu(Vec<float> x) {
   if constexpr (!native::kHasFma) {
     return through_double(x, [](Vec<double> v) EX_LAMBDA { return gelu_formula<Mixed>(v); });
   }
-  Vec<float> t = magnitude_up_to(x, 5.6f);
-  NormalTail parts = normal_tail(t);
-  Vec<float> part = t * parts.power;
-  Vec<float> rest = fma(part, parts.r, part * parts.bend);
-  Vec<float> factor = select(x > 0.0f, 1.0f - parts.power, parts.power);
+  using F = Format<float>;
+  constexpr float bend = -7.0f / 32, slope = -343.0f / 1024, center = 0x1.0087c2p1f;
+  constexpr float cut = 0x1.8p15f;  // added and taken away, it leaves eight bits behind the point
+  constexpr int32_t end = std::bit_cast<int32_t>(5.6f), half = std::bit_cast<int32_t>(0.5f);
+  Vec<int32_t> bits = min(bit_cast<int32_t>(abs(x)), Vec<int32_t>(end));
+  Vec<float> t = bit_cast<float>(bits), s = t - center;
+  Vec<float> upper = (t + cut) - cut;
+  Vec<float> parabola = upper * fma(upper, bend, slope);
+  Vec<float> parabola_low = (t - upper) * fma(t + upper, bend, slope);
+  Vec<float> shifted = fma(parabola, 2 * F::log2_e, F::round_to_integer);
+  Vec<float> base = fma(shifted - F::round_to_integer, -0x1.62e43p-2f, parabola);
+  Vec<float> rest = fma(s, in_blocks<4>(s, kGeluHalfFloat), parabola_low);
+  Vec<float> r = base + rest, r_low = (base - r) + rest;
+  Vec<float> curve = fma(r * r, in_blocks<2>(r, kExpHalfFloat), fma(r, r_low + r_low, r_low));
+  Vec<int32_t> exponent = bit_cast<int32_t>(shifted) << F::mantissa_bits;
+  Vec<float> part = bit_cast<float>(bits + exponent), power = bit_cast<float>(exponent + half);
+  Vec<float> factor = xor_sign(0.5f - power, x) + 0.5f;
   // -0 stays: r at 0 is not below 0.
-  Vec<float> result = fma(x, factor, -rest);
+  Vec<float> result = fma(x, factor, -fma(part, r, part * curve));
   return with_far_lanes(result, x, less(x, kNormalTailEnd),
                         [](Vec<float> v) EX_LAMBDA { return gelu_far(v); });
 }
