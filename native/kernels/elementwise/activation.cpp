@@ -57,6 +57,24 @@ constexpr Elementwise choice(const char* name, Exact, Approximate) {
           true};
 }
 
+// softplus(beta x) / beta, which for a beta of 1 needs neither product nor quotient.
+constexpr auto kSoftplus = [](auto x) { return softplus(x); };
+constexpr auto kScaledSoftplus = [](auto x, auto beta) { return softplus(x * beta) / beta; };
+
+template <typename T>
+constexpr Pass softplus_pass() {
+  return [](const void* const* in, void* const* out, int64_t n, const double* beta) {
+    if (*beta == 1) {
+      map_pass_of<T, 1, 0, decltype(kSoftplus)>()(in, out, n, beta);
+    } else {
+      map_pass_of<T, 1, 1, decltype(kScaledSoftplus)>()(in, out, n, beta);
+    }
+  };
+}
+constexpr Elementwise kSoftplusKernel = {
+    "softplus", 1, 1, false, false, Cost::medium, {softplus_pass<float>(), softplus_pass<double>()},
+    is_positive};
+
 constexpr Elementwise kActivations[] = {
     map<1, 0>("relu", Cost::light, [](auto x) { return maximum(x, decltype(x)(0)); }),
     map<2, 0>("relu_backward", Cost::light,
@@ -86,8 +104,7 @@ constexpr Elementwise kActivations[] = {
                 using V = decltype(x);
                 return chain(g, V(kSeluScale) * exponential_slope(x, V(kSeluAlpha)));
               }),
-    accepting(is_positive, map<1, 1>("softplus", Cost::medium,
-                                     [](auto x, auto beta) { return softplus(x * beta) / beta; })),
+    kSoftplusKernel,
     accepting(is_positive,
               map<2, 1>("softplus_backward", Cost::medium,
                         [](auto g, auto x, auto beta) { return chain(g, sigmoid(x * beta)); })),

@@ -123,7 +123,7 @@ EX_INLINE Vec<float> sigmoid(Vec<float> x) {
   residual -= parts.inverse * parts.sum_low;
   Vec<float> result = fma(residual, parts.inverse, parts.inverse);
   auto wide = [](Vec<double> v) EX_LAMBDA { return sigmoid_formula<Mixed>(v); };
-  return with_far_lanes(result, x, abs(x) > kLogisticEnd, wide);
+  return with_far_lanes(result, x, less(kLogisticEnd, abs(x)), wide);
 }
 EX_INLINE Vec<float> silu(Vec<float> x) {
   Logistic parts = logistic(x);
@@ -133,7 +133,7 @@ EX_INLINE Vec<float> silu(Vec<float> x) {
   // The residual of -0 is +0.
   Vec<float> result = add_sign(fma(residual, parts.inverse, quotient), x);
   auto wide = [](Vec<double> v) EX_LAMBDA { return silu_formula<Mixed>(v); };
-  return with_far_lanes(result, x, abs(x) > kLogisticEnd, wide);
+  return with_far_lanes(result, x, less(kLogisticEnd, abs(x)), wide);
 }
 // s (1 + x e s) with e = exp(-x) and s = 1 / (1 + e); beyond 22 it is 1.
 EX_INLINE Vec<float> silu_derivative(Vec<float> x) {
@@ -143,7 +143,7 @@ EX_INLINE Vec<float> silu_derivative(Vec<float> x) {
   Vec<float> inverse = 1.0f / (e + 1.0f);
   Vec<float> result = fma(inside * e, inverse, 1.0f) * inverse;
   auto wide = [](Vec<double> v) EX_LAMBDA { return silu_derivative_formula<Mixed>(v); };
-  return with_far_lanes(result, x, x < -80.0f, wide);
+  return with_far_lanes(result, x, less(x, -80.0f), wide);
 }
 // e - e^2 / 4 in two words, for e from 0 to 1.
 struct Parabola {
@@ -176,7 +176,7 @@ EX_INLINE Vec<float> softplus(Vec<float> x) {
   Vec<float> low = min(base, start.high) - (high - max(base, start.high));
   Vec<float> result = high + (low + rest);
   auto wide = [](Vec<double> v) EX_LAMBDA { return softplus_formula<Mixed>(v); };
-  return with_far_lanes(result, x, abs(x) > 80.0f, wide);
+  return with_far_lanes(result, x, less(80.0f, abs(x)), wide);
 }
 
 inline constexpr double kSeluAlpha = 1.6732632423543772;
@@ -185,27 +185,30 @@ inline constexpr double kSeluScale = 1.0507009873554805;
 EX_INLINE Vec<double> selu(Vec<double> x) {
   return select(x > 0.0, x, expm1(x) * kSeluAlpha) * kSeluScale;
 }
-// expm1 as a pair, for x from -18 to 0: as in expm1, with r^2 / 2 and the last sums not rounded.
+// Left of 0 c (2^n - 1) + c 2^n (first + rest), c the product of both constants: all but the rest
+// in two words, of which the second also makes up for the rounding of c. Beyond -18 it is -c.
 EX_INLINE Vec<float> selu(Vec<float> x) {
   if constexpr (!native::kHasFma) {
     return through_double(x, [](Vec<double> v) EX_LAMBDA { return selu(v); });
   }
   using F = Format<float>;
-  Vec<float> inside = max(Vec<float>(-18.0f), min(Vec<float>(0.0f), x));
+  constexpr double product = kSeluScale * kSeluAlpha;
+  constexpr float factor = static_cast<float>(product);
+  // It counts for the result, of which `value` is more by about an eighth where that matters.
+  constexpr float factor_error = static_cast<float>(0.87 * (product / factor - 1));
+  Vec<float> inside = max(Vec<float>(-18.0f), x);
   Vec<float> shifted = fma(inside, F::log2_e, F::round_to_integer);
-  shifted = select(inside > -0.5f, F::round_to_integer, shifted);
-  Vec<float> n = shifted - F::round_to_integer, power = power_of_two(shifted);
+  Vec<float> n = shifted - F::round_to_integer;
   Vec<float> first = fma(n, -F::ln2_high, inside), second = n * -F::ln2_low;
   Vec<float> r = first + second;
-  Vec<float> rest = fma(r * r * r, in_blocks<2>(r, kExpm1Float), fma(r * 0.5f, r, second));
-  Vec<float> tail = first + rest, tail_low = (first - tail) + rest;
-  Vec<float> base = power - 1.0f, value = fma(power, tail, base);
-  Vec<float> value_low = fma(power, tail, base - value) + power * tail_low;
-  constexpr float factor = static_cast<float>(kSeluScale * kSeluAlpha);
-  Vec<float> left = fma(value, factor, value_low * factor);
-  // The first word is the smaller neighbour, so that infinity stays.
-  constexpr float scale = 0x1.0cfabcp0f, scale_low = static_cast<float>(kSeluScale - scale);
-  Vec<float> right = fma(x, scale, x * scale_low);
+  Vec<float> rest = fma(r * r, in_blocks<2>(r, kSeluFloat), second);
+  Vec<float> power = scale_normal(Vec<float>(factor), shifted);
+  Vec<float> base = power - factor, base_low = power - (base + factor);
+  Vec<float> value = fma(power, first, base);
+  Vec<float> value_low = fma(power, first, base - value) + base_low;
+  value_low = fma(value, factor_error, value_low);
+  Vec<float> left = value + fma(power, rest, value_low);
+  Vec<float> right = fma(x, static_cast<float>(kSeluScale - 1), x);
   return add_sign(select(x > 0.0f, right, left), x);
 }
 

@@ -15,6 +15,11 @@ inline constexpr float kExpWideFloat[] = {0x1.0000000000000p-1f,  0x1.5555520000
                                           0x1.55544e0000000p-5f,  0x1.1113900000000p-7f,
                                           0x1.6deec00000000p-10f, 0x1.9eba2c0000000p-13f};
 
+// exp(2 r) = 1 + 2 r + 2 r^2 P(r) on [-0.215, 0.215], error 2^-29.5.
+inline constexpr float kExpHalfFloat[] = {0x1.0000000000000p+0f, 0x1.5555500000000p-1f,
+                                          0x1.5553ce0000000p-2f, 0x1.11145c0000000p-3f,
+                                          0x1.6e52720000000p-5f, 0x1.9e681c0000000p-7f};
+
 // exp(r) = 1 + r + r^2 P(r) on [-0.34675, 0.34675], error 2^-28.28.
 inline constexpr double kExpMixed[] = {0x1.fffffb97613f1p-2, 0x1.555491084dff2p-3,
                                        0x1.5558f35d86a0dp-5, 0x1.123a1cad2494bp-7,
@@ -30,6 +35,11 @@ inline constexpr double kExpDouble[] = {
 inline constexpr float kExpm1Float[] = {0x1.5555500000000p-3f, 0x1.5553860000000p-5f,
                                         0x1.1114860000000p-7f, 0x1.6e9b720000000p-10f,
                                         0x1.9f54ac0000000p-13f};
+
+// expm1(r) = r + r^2 P(r) on [-0.34675, 0.34675], error 2^-30.29.
+inline constexpr float kSeluFloat[] = {0x1.0000000000000p-1f,  0x1.5555540000000p-3f,
+                                       0x1.5554d00000000p-5f,  0x1.1112280000000p-7f,
+                                       0x1.6d723a0000000p-10f, 0x1.a0329c0000000p-13f};
 
 // log(1 + f) = f - f^2 / 2 + f^3 P(f) on [-0.29289, 0.41421], error 2^-27.32.
 inline constexpr float kLogFloat[] = {
@@ -138,21 +148,20 @@ inline constexpr double kErfDouble[] = {
     0x1.0579c7f956d52p-34};
 
 // 2 Phi(-t) = exp(-t (7/16 t + 1405905 / 2^21) - s P(s)), s = t - 127/64 on [-1.9844, 2.52], error
-// 2 Phi(-t) = exp(-t (7/16 t + 1405905 / 2^21) - s P(s)), s = t - 127/64 on [-1.9844, 2.52], error
-// 2 Phi(-t) = exp(-t (7/16 t + 1405905 / 2^21) - s P(s)), s = t - 127/64 on [-1.9844, 2.52], error
-// 2 Phi(-t) = exp(-t (7/16 t + 1405905 / 2^21) - s P(s)), s = t - 127/64 on [-1.9844, 2.52], error
-// 2 Phi(-t) = exp(-t (7/16 t + 1405905 / 2^21) - s P(s)), s = t - 127/64 on [-1.9844, 2.52], error
-// 2 Phi(-t) = exp(-t (7/16 t + 1405905 / 2^21) - s P(s)), s = t - 127/64 on [-1.9844, 2.52], error
-// 2 Phi(-t) = exp(-t (7/16 t + 1405905 / 2^21) - s P(s)), s = t - 127/64 on [-1.9844, 2.52], error
-// 2 Phi(-t) = exp(-t (7/16 t + 1405905 / 2^21) - s P(s)), s = t - 127/64 on [-1.9844, 2.52], error
-// 2 Phi(-t) = exp(-t (7/16 t + 1405905 / 2^21) - s P(s)), s = t - 127/64 on [-1.9844, 2.52], error
-// 2 Phi(-t) = exp(-t (7/16 t + 1405905 / 2^21) - s P(s)), s = t - 127/64 on [-1.9844, 2.52], error
 // 2^-28.16.
 inline constexpr float kGeluExponentFloat[] = {
     -0x1.83bf600000000p-5f,  0x1.40c1020000000p-8f,  0x1.478c060000000p-7f,
     -0x1.b396240000000p-10f, 0x1.0108520000000p-12f, -0x1.e3083c0000000p-16f,
     0x1.d8eb9e0000000p-20f,  0x1.55484a0000000p-22f, -0x1.4f0b300000000p-23f,
     0x1.20c71a0000000p-25f,  -0x1.b44b100000000p-29f};
+
+// 2 Phi(-t) = exp(2 s P(s) - t (7/16 t + 343/512)), s = t - 0x1.0087c2p1 on [-2.0041, 2.5059],
+// error 2^-26.19.
+inline constexpr float kGeluHalfFloat[] = {
+    0x1.7e40140000000p-6f,   -0x1.67595c0000000p-9f,  -0x1.4345cc0000000p-8f,
+    0x1.ad463a0000000p-11f,  -0x1.faf02c0000000p-14f, 0x1.df1cd80000000p-17f,
+    -0x1.e639440000000p-21f, -0x1.3c3a000000000p-23f, 0x1.42a9940000000p-24f,
+    -0x1.1797500000000p-26f, 0x1.a5f5720000000p-30f};
 
 // t Phi(-t) = exp(-t^2 / 2 - 29/32 - P(2 / t^2)) on [0.011765, 0.1], error 2^-27.47.
 inline constexpr float kGeluFarFloat[] = {0x1.9fc8f80000000p-7f,  0x1.fff5840000000p-2f,

@@ -290,14 +290,14 @@ __attribute__((noinline)) void apply_out_of_line(const float* x, float* result, 
     through_double(input, function).store(result);
   }
 }
-template <typename Function>
-EX_INLINE Vec<float> with_far_lanes(Vec<float> result, Vec<float> x, Mask<float> far,
+template <typename T, typename Function>
+EX_INLINE Vec<float> with_far_lanes(Vec<float> result, Vec<float> x, Less<T> far,
                                     Function function) {
-  if (__builtin_expect(any(far), 0)) {
+  if (__builtin_expect(far.any(), 0)) {
     float inputs[Vec<float>::size], results[Vec<float>::size];
     x.store(inputs);
     apply_out_of_line(inputs, results, function);
-    result = select(far, Vec<float>::load(results), result);
+    result = select(mask_cast<float>(far.mask()), Vec<float>::load(results), result);
   }
   return result;
 }

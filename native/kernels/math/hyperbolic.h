@@ -62,13 +62,13 @@ EX_INLINE Vec<float> sinh(Vec<float> x) {
   Vec<float> large = parts.plus(-parts.inverse);
   Vec<float> result = add_sign(select(magnitude < 1.0f, small, large), x);
   auto wide = [](Vec<double> v) EX_LAMBDA { return sinh(v); };
-  return with_far_lanes(result, x, abs(x) > kHyperbolicEnd, wide);
+  return with_far_lanes(result, x, less(kHyperbolicEnd, abs(x)), wide);
 }
 EX_INLINE Vec<float> cosh(Vec<float> x) {
   HalfExp parts = half_exp(min(Vec<float>(kHyperbolicEnd), abs(x)));
   Vec<float> result = parts.plus(parts.inverse);
   auto wide = [](Vec<double> v) EX_LAMBDA { return cosh(v); };
-  return with_far_lanes(result, x, abs(x) > kHyperbolicEnd, wide);
+  return with_far_lanes(result, x, less(kHyperbolicEnd, abs(x)), wide);
 }
 
 // asinh(x) = log1p(x + x^2 / (1 + sqrt(1 + x^2))), log(2 x) where x^2 might overflow.

@@ -204,7 +204,7 @@ EX_INLINE Vec<float> normal_cdf(Vec<float> x) {
   NormalTail parts = normal_tail(magnitude_up_to(x, 5.6f));
   Vec<float> left = fma(parts.power, parts.tail(), parts.power);
   Vec<float> right = fma(-parts.power, parts.tail(), 1.0f - parts.power);
-  return with_far_lanes(select(x < 0.0f, left, right), x, x < kNormalTailEnd, wide);
+  return with_far_lanes(select(x < 0.0f, left, right), x, less(x, kNormalTailEnd), wide);
 }
 // -t Phi(-t) = -exp(-t^2/2 - 29/32 - P) for t from 4.5 on.
 EX_INLINE Vec<float> gelu_far(Vec<float> x) {
@@ -219,22 +219,37 @@ EX_INLINE Vec<float> gelu_far(Vec<float> x) {
   NormalTail parts = normal_tail_of(power_of_biased(shifted), base, rest);
   Vec<float> result = -fma(parts.power, parts.tail(), parts.power);
   // The power of two is a normal number down to here.
-  return with_far_lanes(result, x, x < -13.0f,
+  return with_far_lanes(result, x, less(x, -13.0f),
                         [](Vec<double> v) EX_LAMBDA { return gelu_formula<Mixed>(v); });
 }
-// x Phi(x) = x power + x tail power on the left, x (1 - power) - x tail power on the right.
+// x Phi(x) = x power (1 + 2 tail) on the left, x (1 - power) - 2 x tail power on the right, where
+// Phi(-t) = power exp(2 r) and r + r_low = n ln 2 / 2 less half a parabola and less what is left.
+// The parabola of the upper bits of t is exact, as is its sum with n ln 2: kGeluHalfFloat takes up
+// the error of a ln 2 of one word. 2 power t is formed in the exponent: where t may be 0, n is.
 EX_INLINE Vec<float> gelu(Vec<float> x) {
   if constexpr (!native::kHasFma) {
     return through_double(x, [](Vec<double> v) EX_LAMBDA { return gelu_formula<Mixed>(v); });
   }
-  Vec<float> t = magnitude_up_to(x, 5.6f);
-  NormalTail parts = normal_tail(t);
-  Vec<float> part = t * parts.power;
-  Vec<float> rest = fma(part, parts.r, part * parts.bend);
-  Vec<float> factor = select(x > 0.0f, 1.0f - parts.power, parts.power);
+  using F = Format<float>;
+  constexpr float bend = -7.0f / 32, slope = -343.0f / 1024, center = 0x1.0087c2p1f;
+  constexpr float cut = 0x1.8p15f;  // added and taken away, it leaves eight bits behind the point
+  constexpr int32_t end = std::bit_cast<int32_t>(5.6f), half = std::bit_cast<int32_t>(0.5f);
+  Vec<int32_t> bits = min(bit_cast<int32_t>(abs(x)), Vec<int32_t>(end));
+  Vec<float> t = bit_cast<float>(bits), s = t - center;
+  Vec<float> upper = (t + cut) - cut;
+  Vec<float> parabola = upper * fma(upper, bend, slope);
+  Vec<float> parabola_low = (t - upper) * fma(t + upper, bend, slope);
+  Vec<float> shifted = fma(parabola, 2 * F::log2_e, F::round_to_integer);
+  Vec<float> base = fma(shifted - F::round_to_integer, -0x1.62e43p-2f, parabola);
+  Vec<float> rest = fma(s, in_blocks<4>(s, kGeluHalfFloat), parabola_low);
+  Vec<float> r = base + rest, r_low = (base - r) + rest;
+  Vec<float> curve = fma(r * r, in_blocks<2>(r, kExpHalfFloat), fma(r, r_low + r_low, r_low));
+  Vec<int32_t> exponent = bit_cast<int32_t>(shifted) << F::mantissa_bits;
+  Vec<float> part = bit_cast<float>(bits + exponent), power = bit_cast<float>(exponent + half);
+  Vec<float> factor = xor_sign(0.5f - power, x) + 0.5f;
   // -0 stays: r at 0 is not below 0.
-  Vec<float> result = fma(x, factor, -rest);
-  return with_far_lanes(result, x, x < kNormalTailEnd,
+  Vec<float> result = fma(x, factor, -fma(part, r, part * curve));
+  return with_far_lanes(result, x, less(x, kNormalTailEnd),
                         [](Vec<float> v) EX_LAMBDA { return gelu_far(v); });
 }
 
@@ -252,7 +267,7 @@ EX_INLINE Vec<float> gelu_derivative(Vec<float> x) {
   ReducedExp<float> reduced = reduce_exp(exponent, fma(half, t, -exponent));
   Vec<float> part = bracket * power_of_two(reduced.shifted);
   Vec<float> left = fma(part, reduced.tail, part);
-  return with_far_lanes(select(x < 0.0f, left, 1.0f - left), x, x < -end, wide);
+  return with_far_lanes(select(x < 0.0f, left, 1.0f - left), x, less(x, -end), wide);
 }
 
 // x + x P(x^2) below 0.92, 1 - exp(P(x)) above with 1 - exp formed as (1 - 2^n) - 2^n tail.

@@ -309,6 +309,21 @@ EX_INLINE bool any_bit(R x) {
   return any_bit(low_half(x) | high_half(x));
 }
 
+// True if a lane of a is below that of b: where comparisons fill mask registers, without a vector
+// of their results.
+#if defined(__AVX512F__)
+EX_INLINE bool any_less(Float64Bytes a, Float64Bytes b) {
+  return _mm512_cmp_ps_mask(a, b, _CMP_LT_OQ) != 0;
+}
+EX_INLINE bool any_less(Raw<int32_t, 64> a, Raw<int32_t, 64> b) {
+  return _mm512_cmp_epi32_mask((__m512i)a, (__m512i)b, _MM_CMPINT_LT) != 0;
+}
+#endif
+template <typename R>
+EX_INLINE bool any_less(R a, R b) {
+  return any_bit((Raw<int64_t, sizeof(R)>)(a < b));
+}
+
 }  // namespace native
 
 }  // namespace extensor::EX_ISA

@@ -137,6 +137,22 @@ EX_INLINE Vec<T> select(Mask<T> mask, Vec<T> if_true, std::type_identity_t<T> if
   return select(mask, if_true, Vec<T>(if_false));
 }
 
+// a < b, for a branch that is rarely taken: the mask itself is only formed behind it.
+template <typename T>
+struct Less {
+  Vec<T> a, b;
+  EX_INLINE bool any() const { return native::any_less(a.raw, b.raw); }
+  EX_INLINE Mask<T> mask() const { return a < b; }
+};
+template <typename T>
+EX_INLINE Less<T> less(Vec<T> a, std::type_identity_t<T> b) {
+  return {a, Vec<T>(b)};
+}
+template <typename T>
+EX_INLINE Less<T> less(std::type_identity_t<T> a, Vec<T> b) {
+  return {Vec<T>(a), b};
+}
+
 // The lanes' bits as another type of the same size.
 template <typename To, typename From>
 EX_INLINE Vec<To> bit_cast(Vec<From> x) {
