@@ -98,8 +98,8 @@ EventObject* new_event() {
   return event != nullptr ? event : as_event(event_type.tp_alloc(&event_type, 0));
 }
 
-// Back to where the next one is taken from, unless somebody has kept it. What it held may be told of
-// while it ends, by an event that comes back before this one.
+// Back to where the next one is taken from, unless somebody has kept it. What it held may be told
+// of while it ends, by an event that comes back before this one.
 void done_with(EventObject* event) {
   if (Py_REFCNT(event) == 1) {
     forget(*event);
