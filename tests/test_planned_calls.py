@@ -7,9 +7,16 @@ from typing import Any
 
 import numpy as np
 import pytest
+from calls import arrays_of, as_leaf, call, first_floating
+from cases.case import Case
+from op_cases import CASES
 
+import extensor as ex
 from extensor import _native
+from extensor.core import door
+from extensor.core.op import OPS
 
+pytestmark = pytest.mark.skipif(door.ENGINE == "reference", reason="the reference has no kernels")
 LIKE = "run: inputs must be arrays like those of the plan"
 
 
@@ -60,3 +67,61 @@ def test_other_arrays_are_refused(other: np.ndarray) -> None:
     with pytest.raises(TypeError, match=LIKE):
         planned.run((other,))
     np.testing.assert_array_equal(planned.run(), x)
+
+
+def _repeated(value: Any, *shape: int) -> np.ndarray:
+    return np.broadcast_to(value, shape)
+
+
+LONG = _repeated(np.float32(1), 2**59)
+
+
+@pytest.mark.parametrize(
+    ("kernel", "arguments"),
+    [
+        ("add", (LONG, _repeated(np.float32(1), 2**16, 1))),
+        ("where", (_repeated(True, 2**59), LONG[:1], LONG[:64, None])),
+        ("equal", (LONG, _repeated(np.float32(1), 2**16, 1))),
+        ("index_select", (LONG[:, None], _repeated(np.int64(0), 2**59), 1)),
+    ],
+)
+def test_shapes_that_no_memory_holds(kernel: str, arguments: tuple[Any, ...]) -> None:
+    """Their elements cannot be counted, so they are declined before anybody tries."""
+    assert _native.plan(_native.kernels[kernel], *arguments) is NotImplemented
+
+
+def _like(x: np.ndarray) -> np.ndarray:
+    """A copy of the same strides."""
+    if x.size == 0 or not x.flags.writeable:
+        return x
+    reach = [stride * (length - 1) for stride, length in zip(x.strides, x.shape, strict=True)]
+    before = -sum(step for step in reach if step < 0)
+    after = sum(step for step in reach if step > 0)
+    room = np.zeros((before + after) // x.itemsize + 1, x.dtype)
+    copy = np.ndarray(x.shape, x.dtype, room, before, x.strides)
+    copy[...] = x
+    return copy
+
+
+def _bits(result: Any) -> Any:
+    if isinstance(result, tuple):
+        return [_bits(x) for x in result]
+    return None if result is None else (result.dtype, result.shape, result.tobytes())
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.id)
+def test_a_call_gives_the_same_on_other_memory(case: Case) -> None:
+    told: list[_native.Computed] = []
+    inputs = as_leaf(arrays_of(case, np.random.default_rng(7), "float32"))
+    with door.watch(told.append):
+        outputs = call(case, inputs)
+        with_gradient = [x for x in first_floating(outputs, OPS[case.op].rule) if x.requires_grad]
+        if with_gradient:
+            ex.backward(with_gradient, [ex.cos(x.detach()) for x in with_gradient])
+    for computed in told:
+        if computed.kernel is None:
+            continue
+        planned = _native.plan(_native.kernels[computed.kernel], *computed.inputs)
+        others = tuple(_like(x) for x in planned.inputs)
+        for result in (planned.run(), planned.run(others), planned.run()):
+            assert _bits(result) == _bits(computed.outputs)
