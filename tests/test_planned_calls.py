@@ -125,3 +125,11 @@ def test_a_call_gives_the_same_on_other_memory(case: Case) -> None:
         others = tuple(_like(x) for x in planned.inputs)
         for result in (planned.run(), planned.run(others), planned.run()):
             assert _bits(result) == _bits(computed.outputs)
+
+
+def test_a_recurrence_of_any_length_is_planned() -> None:
+    """Of repeated arrays: what it would take is estimated, not counted."""
+    x, h0 = (_repeated(np.float32(1), *shape) for shape in [(2**20, 2**30, 2**9), (2**30, 2**30)])
+    weights = [_repeated(np.float32(1), 2**30, length) for length in (2**9, 2**30)]
+    planned = _native.plan(_native.kernels["rnn"], x, h0, *weights, None, None, "tanh")
+    assert planned.inputs[0] is x
