@@ -6,6 +6,7 @@ import gc
 import os
 import subprocess
 import sys
+import threading
 import tracemalloc
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -287,3 +288,25 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
     )
     # Ten tensors that rules name, and two gradients; ru_maxrss counts kilobytes.
     assert int(done.stdout) < (10 + AT_WORK) * 40_000_000 / 1024 * 1.1
+
+
+@native
+def test_an_array_lives_while_it_is_read() -> None:
+    """A tensor may get another one from a second thread, which runs while a kernel works."""
+    x = ex.ones((600, 600))
+    idle = sys.getrefcount(x._array)
+    seen = threading.Event()
+
+    def multiply() -> None:
+        for _ in range(400):
+            ex.matmul(x, x)
+            if seen.is_set():
+                return
+
+    worker = threading.Thread(target=multiply)
+    worker.start()
+    while worker.is_alive() and not seen.is_set():
+        if sys.getrefcount(x._array) > idle:
+            seen.set()
+    worker.join()
+    assert seen.is_set()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -132,3 +133,30 @@ def test_empty_batches() -> None:
     assert mean.tolist() == [0.0, 0.0, 0.0]
     assert var.tolist() == [1.0, 1.0, 1.0]
     assert ex.layer_norm(ex.zeros((2, 0)), 0).shape == (2, 0)
+
+
+def _read_only() -> ex.Tensor:
+    made = ex.ones(2)
+    made._array.flags.writeable = False
+    return made
+
+
+@pytest.mark.parametrize("op", [ex.batch_norm, ex.instance_norm], ids=["batch", "instance"])
+@pytest.mark.parametrize("place", ["running_mean", "running_var"])
+@pytest.mark.parametrize(
+    ("statistics", "message"),
+    [
+        (_read_only(), "the memory of the tensor is read-only (change a clone() of it)"),
+        (
+            ex.ones(2, dtype="int64"),
+            "value must fit dtype int64 (cast it with astype), got value_dtype='float64'",
+        ),
+    ],
+    ids=["read-only", "integers"],
+)
+def test_statistics_that_cannot_move(op: Any, place: str, statistics: Any, message: str) -> None:
+    running = {"running_mean": ex.zeros(2), "running_var": ex.ones(2), place: statistics}
+    x = ex.tensor([[[1.0, 2.0], [3.0, 5.0]]] * 2)
+    own = {"training": True} if op is ex.batch_norm else {}
+    with pytest.raises(ValueError, match=f"^{re.escape(f'{op.__name__}: setitem: {message}')}$"):
+        op(x, **running, **own)

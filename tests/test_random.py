@@ -132,6 +132,7 @@ def test_threads_change_nothing(name: str, dtype: Any, attributes: tuple[Any, ..
         (0, 0, 0, (2,), np.dtype(">u4")),
         (0, 0, 0, (2,), ex.float64),
         (0, 0, 0, (1,) * 65, ex.uint32),
+        (0, 0, 0, (2**31, 2, 2**31), ex.uint32),
     ],
 )
 def test_kernels_decline_what_they_were_not_written_for(arguments: tuple[Any, ...]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 from typing import Any
 
@@ -12,7 +13,7 @@ from cases.case import Case
 from op_cases import CASES
 
 import extensor as ex
-from extensor import nn
+from extensor import _native, nn
 from extensor.core import door
 from extensor.core.op import OPS
 
@@ -134,3 +135,32 @@ def test_watchers_see_every_thread() -> None:
         other.start()
         other.join()
     assert len(threads) == 2
+
+
+@pytest.mark.parametrize("kept", [False, True], ids=["forgotten", "kept"])
+def test_what_was_told_is_let_go(kept: bool) -> None:
+    inputs = [ex.ones((2, 2)) for _ in range(3)]
+    counts = [sys.getrefcount(x._array) for x in inputs]
+    told: list[Any] = []
+    with door.watch(told.append if kept else lambda computed: None):
+        for _ in range(5):
+            ex.where(inputs[0] > 0, inputs[1], inputs[2])
+            ex.matmul(inputs[0], inputs[1])
+            ex.exp(inputs[2])
+    assert len(told) == (20 if kept else 0)
+    told.clear()
+    assert [sys.getrefcount(x._array) for x in inputs] == counts
+
+
+def test_a_watcher_that_goes_costs_the_next_one_nothing() -> None:
+    told: list[str] = []
+
+    def once(computed: Any) -> None:
+        told.append("once")
+        _native.remove_watcher(once)
+
+    _native.add_watcher(once)
+    with door.watch(lambda computed: told.append(computed.op)):
+        ex.exp(ex.ones(2))
+        ex.sin(ex.ones(2))
+    assert told == ["once", "exp", "sin"]

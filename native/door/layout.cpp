@@ -47,6 +47,13 @@ void make_single_axis(Loops& loops) {
 
 }  // namespace
 
+bool fits_memory(const Shape& shape) {
+  int64_t bytes = sizeof(double);
+  return std::all_of(shape.lengths, shape.lengths + shape.ndim, [&](int64_t length) {
+    return length == 0 || !__builtin_mul_overflow(bytes, length, &bytes);
+  });
+}
+
 void copy_layout(const Layout& from, Layout& to) {
   to.dtype = from.dtype;
   to.c_contiguous = from.c_contiguous;
@@ -81,7 +88,7 @@ bool broadcast(const Shape* const* shapes, int count, Shape& common) {
   for (int i = 0; i < count; ++i) {
     if (!extend(*shapes[i], common)) return false;
   }
-  return true;
+  return fits_memory(common);
 }
 
 bool make_loops(const Shape& shape, const Layout* const* layouts, int count, Loops& loops) {

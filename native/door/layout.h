@@ -52,6 +52,9 @@ inline bool operator==(const Shape& a, const Shape& b) {
   return true;
 }
 
+// Whether there can be an array of this shape at all: one whose elements can be counted.
+bool fits_memory(const Shape& shape);
+
 // Strides are in bytes.
 struct Layout {
   DType dtype;
@@ -72,7 +75,7 @@ void copy_layout(const Layout& from, Layout& to);
 // An array of this shape in C order.
 Layout contiguous_layout(DType dtype, const Shape& shape);
 
-// The common shape under NumPy's broadcasting rules; false if there is none.
+// The common shape under NumPy's broadcasting rules; false if there is none that fits memory.
 bool broadcast(const Shape* const* shapes, int count, Shape& common);
 
 // A nest of loops that walks several operands in step: operand k moves by strides[k][axis] bytes

@@ -185,14 +185,14 @@ void run_lamb(const Model& model, const Buffers& buffers) {
 
 void run_norm(const NormProblem& problem, const Buffers& buffers) {
   const NormKernel& kernel = kernels().norm;
+  const auto& measures = problem.largest ? kernel.raise_to_largest : kernel.add_squares;
   const auto lock = scratch_of(problem.model);
   const ModelMemory memory(problem.model, buffers);
   std::vector<double> parts(problem.model.piece_count(), 0.0);
   memory.for_each_piece([&](const ModelPiece& piece, size_t number) {
-    const auto part =
-        (problem.largest ? kernel.raise_to_largest : kernel.add_squares)[memory.element(piece)];
-    memory.with_arrays(piece,
-                       [&](void* const* arrays, int64_t n) { part(arrays[0], n, parts[number]); });
+    const auto measure = measures[memory.element(piece)];
+    memory.with_arrays(
+        piece, [&](void* const* arrays, int64_t n) { measure(arrays[0], n, parts[number]); });
   });
   double norm = 0;
   for (const double part : parts) {

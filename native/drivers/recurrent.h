@@ -1,6 +1,8 @@
 // Recurrences over whole sequences, and cells, which are sequences of one step.
 #pragma once
 
+#include <algorithm>
+
 #include "../door/call.h"
 
 namespace extensor {
@@ -15,9 +17,12 @@ struct RecurrentSize {
   int64_t width() const { return gates * units; }
 };
 
-// About what the products of a recurrence take.
+// About what the products of a recurrence take. Repeated arrays may be of any size.
 inline int64_t nanoseconds_of(const RecurrentSize& size) {
-  return size.rows() * size.width() * (size.inputs + size.units) / 32;
+  const double rows = static_cast<double>(size.steps) * static_cast<double>(size.batch);
+  const double width = static_cast<double>(size.gates) * static_cast<double>(size.units);
+  const double depth = static_cast<double>(size.inputs) + static_cast<double>(size.units);
+  return static_cast<int64_t>(std::min(rows * width * depth / 32, 1e18));
 }
 
 struct RecurrentProblem {

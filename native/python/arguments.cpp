@@ -54,13 +54,6 @@ bool read_shape(PyObject* object, Shape& shape) {
                      [](int64_t size) { return size >= 0; });
 }
 
-bool fits_memory(const Shape& shape) {
-  int64_t bytes = sizeof(double);
-  return std::all_of(shape.lengths, shape.lengths + shape.ndim, [&](int64_t size) {
-    return size == 0 || !__builtin_mul_overflow(bytes, size, &bytes);
-  });
-}
-
 bool read_sizes(PyObject* object, npy_intp* sizes, int& count) {
   if (!PyTuple_CheckExact(object) || PyTuple_GET_SIZE(object) > kMaxDimensions) return false;
   count = static_cast<int>(PyTuple_GET_SIZE(object));

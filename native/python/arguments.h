@@ -22,9 +22,6 @@ bool read_either(PyObject* object, bool* needs);
 // A shape given as a tuple of ints.
 bool read_shape(PyObject* object, Shape& shape);
 
-// Whether there can be an array of this shape at all; Python says what is wrong with it.
-bool fits_memory(const Shape& shape);
-
 // A tuple of ints.
 bool read_sizes(PyObject* object, npy_intp* sizes, int& count);
 

@@ -59,6 +59,19 @@ PyObject* arrays_of(PyObject* tensors) {
   return arrays;
 }
 
+// Whether the inputs that an op changes take floats; the long way says of which op they are.
+bool can_be_updated(const Recorded& op, PyObject* const* bound) {
+  for (int i = 0; i < op.update_count; ++i) {
+    PyObject* const input = bound[op.updates[i]];
+    if (input == Py_None) continue;
+    PyObject* const array = is_tensor(input) ? as_tensor(input)->array : Py_None;
+    if (!is_floating(array) || !PyArray_ISWRITEABLE(reinterpret_cast<PyArrayObject*>(array))) {
+      return false;
+    }
+  }
+  return true;
+}
+
 // NotImplemented means: the long way.
 PyObject* short_way(const DispatcherObject& self, PyObject* const* given, Py_ssize_t positional,
                     PyObject* keywords) {
@@ -84,6 +97,7 @@ PyObject* short_way(const DispatcherObject& self, PyObject* const* given, Py_ssi
       return not_implemented();
     }
   }
+  if (!can_be_updated(op, bound)) return not_implemented();
   const auto finish = [&](PyObject* result, PyObject*& node) {
     if (!PyTuple_CheckExact(result) && !wants_node(op, bound)) return new_tensor(result);
     PyObject* first = PyTuple_CheckExact(result) && PyTuple_GET_SIZE(result) > 0

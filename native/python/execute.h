@@ -22,13 +22,14 @@ template <typename Finish>
 PyObject* execute(const Kernel& kernel, PyObject* op, bool backward, PyObject* const* arguments,
                   Py_ssize_t count, const Finish& finish) {
   const bool told = anybody_watches;
+  const Held held(arguments, told ? count : 0);  // they are looked at again after the run
   const int64_t begin = told ? ticks() : 0;
   Reference result(compute(kernel, arguments, count));
   const int64_t end = told ? ticks() : 0;
   if (!result || result.get() == Py_NotImplemented) return result.release();
   PyObject* node = mode().node;
   Reference finished(finish(result.get(), node));
-  if (finished && told &&
+  if (finished && finished.get() != Py_NotImplemented && told &&
       !tell(op, kernel.name, backward, node, arguments, count, result.get(), begin, end)) {
     return nullptr;
   }

@@ -42,8 +42,10 @@ auto taking_lock(const Function& function) {
 // that is ending runs on one thread alone, and has no use for it.
 class Unlocked {
  public:
+  static bool is_for(int64_t nanoseconds) { return nanoseconds > 2000; }
+
   explicit Unlocked(int64_t nanoseconds)
-      : state_(nanoseconds > 2000 && Py_IsInitialized() ? PyEval_SaveThread() : nullptr) {}
+      : state_(is_for(nanoseconds) && Py_IsInitialized() ? PyEval_SaveThread() : nullptr) {}
   ~Unlocked() {
     if (state_ == nullptr) return;
     if (!Py_IsInitialized()) wait_for_exit();

@@ -10,30 +10,55 @@
 namespace extensor {
 namespace {
 
+// What the inputs were like when the call was planned, in a row: an array may get another shape or
+// other memory afterwards.
+class Descriptions {
+ public:
+  explicit Descriptions(const Plan& plan) {
+    for (int i = 0; i < plan.input_count(); ++i) {
+      PyArrayObject* x = reinterpret_cast<PyArrayObject*>(plan.inputs()[i]);
+      const int ndim = PyArray_NDIM(x);
+      numbers_.insert(numbers_.end(), {PyArray_TYPE(x), PyArray_ISWRITEABLE(x), ndim});
+      numbers_.insert(numbers_.end(), PyArray_DIMS(x), PyArray_DIMS(x) + ndim);
+      numbers_.insert(numbers_.end(), PyArray_STRIDES(x), PyArray_STRIDES(x) + ndim);
+    }
+  }
+
+  // Whether arrays can stand in the places of the inputs: of the same dtype, shape and strides.
+  bool fit(PyObject* const* arrays, int count) const {
+    const npy_intp* described = numbers_.data();
+    for (int i = 0; i < count; ++i) {
+      if (!PyArray_CheckExact(arrays[i])) return false;
+      PyArrayObject* x = reinterpret_cast<PyArrayObject*>(arrays[i]);
+      const int ndim = static_cast<int>(described[2]);
+      const npy_intp *lengths = described + 3, *strides = lengths + ndim;
+      if (PyArray_TYPE(x) != described[0] || PyArray_NDIM(x) != ndim ||
+          !PyArray_CompareLists(PyArray_DIMS(x), lengths, ndim) ||
+          !(PyArray_SIZE(x) < 2 || std::equal(strides, strides + ndim, PyArray_STRIDES(x))) ||
+          !PyArray_ISALIGNED(x) || !PyArray_ISNOTSWAPPED(x) ||
+          (described[1] != 0 && !PyArray_ISWRITEABLE(x))) {
+        return false;
+      }
+      described = strides + ndim;
+    }
+    return true;
+  }
+
+ private:
+  std::vector<npy_intp> numbers_;
+};
+
 struct PlannedObject {
   PyObject_HEAD;
   PyObject* kernel;
   PyObject* arguments;  // a tuple: what the inputs are part of
   Plan* plan;
-  std::vector<char*>* room;  // for the addresses of the inputs: a run needs no memory for them
-  bool running;              // and the room is taken
+  Descriptions* descriptions;  // of the inputs
+  std::vector<char*>* room;    // for the addresses of the inputs: a run needs no memory for them
+  bool running;                // and the room is taken
 };
 
 PlannedObject* as_planned(PyObject* object) { return reinterpret_cast<PlannedObject*>(object); }
-
-// Other arrays in the places of the inputs: of the same dtype, shape and strides.
-bool fits(PyObject* given, PyObject* planned) {
-  if (!PyArray_CheckExact(given)) return false;
-  PyArrayObject* a = reinterpret_cast<PyArrayObject*>(given);
-  PyArrayObject* b = reinterpret_cast<PyArrayObject*>(planned);
-  const int ndim = PyArray_NDIM(b);
-  return PyArray_TYPE(a) == PyArray_TYPE(b) && PyArray_NDIM(a) == ndim &&
-         PyArray_CompareLists(PyArray_DIMS(a), PyArray_DIMS(b), ndim) &&
-         (PyArray_SIZE(a) < 2 ||
-          std::equal(PyArray_STRIDES(a), PyArray_STRIDES(a) + ndim, PyArray_STRIDES(b))) &&
-         PyArray_ISALIGNED(a) && PyArray_ISNOTSWAPPED(a) &&
-         (PyArray_ISWRITEABLE(a) || !PyArray_ISWRITEABLE(b));
-}
 
 PyObject* inputs_of(const Plan& plan) {
   PyObject* inputs = PyTuple_New(plan.input_count());
@@ -97,16 +122,14 @@ PyObject* run(PyObject* object, PyObject* arguments, PyObject* keywords) {
     return nullptr;
   }
   PyObject* const* inputs = plan.inputs();
+  bool fit = true;
   if (given != Py_None) {
-    bool same = PyTuple_CheckExact(given) && PyTuple_GET_SIZE(given) == plan.input_count();
-    for (int i = 0; same && i < plan.input_count(); ++i) {
-      same = fits(PyTuple_GET_ITEM(given, i), plan.inputs()[i]);
-    }
-    if (!same) {
-      PyErr_SetString(PyExc_TypeError, "run: inputs must be arrays like those of the plan");
-      return nullptr;
-    }
-    inputs = &PyTuple_GET_ITEM(given, 0);
+    fit = PyTuple_CheckExact(given) && PyTuple_GET_SIZE(given) == plan.input_count();
+    if (fit) inputs = &PyTuple_GET_ITEM(given, 0);
+  }
+  if (!fit || !self->descriptions->fit(inputs, plan.input_count())) {
+    PyErr_SetString(PyExc_TypeError, "run: inputs must be arrays like those of the plan");
+    return nullptr;
   }
   const bool told = anybody_watches;
   const int64_t begin = told ? ticks() : 0;
@@ -130,6 +153,7 @@ PyObject* get_depends_on_values(PyObject* object, void*) {
 void destroy(PyObject* object) {
   PlannedObject* self = as_planned(object);
   delete self->plan;
+  delete self->descriptions;
   delete self->room;
   Py_XDECREF(self->arguments);
   Py_XDECREF(self->kernel);
@@ -176,12 +200,14 @@ PyObject* plan_call(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
     if (!kernel->plan(kernel->definition, arguments + 1, count - 1, *plan)) {
       return PyErr_Occurred() ? nullptr : not_implemented();
     }
+    std::unique_ptr<Descriptions> descriptions(new Descriptions(*plan));
     std::unique_ptr<std::vector<char*>> room(new std::vector<char*>(plan->input_count()));
     PyObject* object = planned_type.tp_alloc(&planned_type, 0);
     if (object == nullptr) return nullptr;
     as_planned(object)->kernel = Py_NewRef(arguments[0]);
     as_planned(object)->arguments = held.release();
     as_planned(object)->plan = plan.release();
+    as_planned(object)->descriptions = descriptions.release();
     as_planned(object)->room = room.release();
     return object;
   });

@@ -32,4 +32,21 @@ class Reference {
   PyObject* object_ = nullptr;
 };
 
+// Keeps objects alive until the end of its scope, while another thread may let go of them.
+class Held {
+ public:
+  Held(PyObject* const* objects, Py_ssize_t count) : objects_(objects), count_(count) {
+    for (Py_ssize_t i = 0; i < count_; ++i) Py_INCREF(objects_[i]);
+  }
+  ~Held() {
+    for (Py_ssize_t i = 0; i < count_; ++i) Py_DECREF(objects_[i]);
+  }
+  Held(const Held&) = delete;
+  Held& operator=(const Held&) = delete;
+
+ private:
+  PyObject* const* objects_;
+  const Py_ssize_t count_;
+};
+
 }  // namespace extensor

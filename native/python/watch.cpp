@@ -75,7 +75,7 @@ void forget(EventObject& event) {
   Py_CLEAR(event.node);
   Py_CLEAR(event.module);
   Py_CLEAR(event.outputs);
-  while (event.count > 0) Py_CLEAR(event.arguments[--event.count]);
+  while (event.count > 0) Py_DECREF(event.arguments[--event.count]);
 }
 
 void destroy(PyObject* object) {
@@ -144,14 +144,17 @@ EventObject* new_event() {
   return event != nullptr ? event : as_event(event_type.tp_alloc(&event_type, 0));
 }
 
-// Back to where the next one is taken from, unless somebody has kept it.
+// Back to where the next one is taken from, unless somebody has kept it. What it held may be told
+// of while it ends, by an event that comes back before this one.
 void done_with(EventObject* event) {
-  if (Py_REFCNT(event) == 1 && spare == nullptr) {
+  if (Py_REFCNT(event) == 1) {
     forget(*event);
-    spare = event;
-  } else {
-    Py_DECREF(event);
+    if (spare == nullptr) {
+      spare = event;
+      return;
+    }
   }
+  Py_DECREF(event);
 }
 
 PyObject* add_watcher(PyObject*, PyObject* watcher) {
@@ -202,10 +205,12 @@ bool tell(PyObject* op, PyObject* kernel, bool backward, PyObject* node, PyObjec
   mode().telling = true;
   bool well = true;
   PyObject* const told = reinterpret_cast<PyObject*>(event);
-  for (Py_ssize_t i = 0; well && i < PyList_GET_SIZE(watchers); ++i) {
+  for (Py_ssize_t i = 0; well && i < PyList_GET_SIZE(watchers);) {
     Reference watcher(Py_NewRef(PyList_GET_ITEM(watchers, i)));
     Reference answer(PyObject_CallOneArg(watcher.get(), told));
     well = static_cast<bool>(answer);
+    // Where a watcher was removed meanwhile, the next one has taken its place.
+    if (i < PyList_GET_SIZE(watchers) && PyList_GET_ITEM(watchers, i) == watcher.get()) ++i;
   }
   mode().telling = false;
   done_with(event);

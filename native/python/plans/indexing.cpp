@@ -15,14 +15,14 @@ namespace extensor {
 namespace {
 
 // The shape of take's result: the axis replaced by those of the indices; false if there are too
-// many.
+// many, or too long ones.
 bool taken_shape(const Shape& x, int axis, const Shape& indices, Shape& taken) {
   taken.ndim = x.ndim - 1 + indices.ndim;
   if (taken.ndim > kMaxDimensions) return false;
   int64_t* end = std::copy_n(x.lengths, axis, taken.lengths);
   end = std::copy_n(indices.lengths, indices.ndim, end);
   std::copy_n(x.lengths + axis + 1, x.ndim - axis - 1, end);
-  return true;
+  return fits_memory(taken);
 }
 
 // Whether indices have the shape of x except along the axis; what broadcasts is left to Python.

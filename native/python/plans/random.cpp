@@ -37,8 +37,8 @@ bool read_lengths(PyObject* tuple, DType dtype, int64_t* lengths, int64_t& size)
     uint64_t length;
     if (!read_word(PyTuple_GET_ITEM(tuple, axis), length) || length > INT64_MAX) return false;
     lengths[axis] = static_cast<int64_t>(length);
+    if (length != 0 && __builtin_mul_overflow(bytes, lengths[axis], &bytes)) return false;
     size *= lengths[axis];
-    if (lengths[axis] != 0 && __builtin_mul_overflow(bytes, lengths[axis], &bytes)) return false;
   }
   return true;
 }

@@ -30,9 +30,9 @@ bool RecurrentPlan::find_size(int x, int64_t gates) {
   size.inputs = length(x, batch_axis + 1);
   size.units = length(h0, 1);
   size.gates = gates;
+  if (!is_sequence(x, size.inputs) || !has_shape(h0, {size.batch, size.units})) return false;
   plan_.call.nanoseconds = nanoseconds_of(size);
-  return size.steps > 0 && size.batch > 0 && size.inputs > 0 && size.units > 0 &&
-         is_sequence(x, size.inputs) && has_shape(h0, {size.batch, size.units});
+  return size.steps > 0 && size.batch > 0 && size.inputs > 0 && size.units > 0;
 }
 
 bool RecurrentPlan::has_shape(int i, std::initializer_list<int64_t> shape) const {
