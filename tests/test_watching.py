@@ -66,7 +66,8 @@ def test_what_a_forward_tells() -> None:
     assert told["inputs"][1] == 0.5
     assert told["outputs"].tolist() == [1.0, -1.0]
     assert (told["backward"], told["rule"], told["module"]) == (False, None, None)
-    assert told["node"] is made[0]._node
+    if door.ENGINE == "native":  # the long way tells before it records
+        assert told["node"] is made[0]._node
     assert 0 < told["begin"] <= told["end"]
     assert told["kernel"] == ("leaky_relu" if door.ENGINE == "native" else None)
 
@@ -107,10 +108,13 @@ def test_numbers_seeds_and_writes_pass_the_door() -> None:
 
 
 def test_an_error_of_a_watcher_is_the_callers() -> None:
-    def stop(computed: Any) -> None:
-        raise ValueError("stop here")
+    class Stop(Exception):
+        pass
 
-    with door.watch(stop), pytest.raises(ValueError, match="stop here"):
+    def stop(computed: Any) -> None:
+        raise Stop("here")
+
+    with door.watch(stop), pytest.raises(Stop, match="here"):
         ex.exp(ex.ones(2))
     assert ex.exp(ex.zeros(1)).tolist() == [1.0]
 

@@ -80,8 +80,8 @@ def watch(watcher: Watcher) -> Iterator[None]:
 
     It is told the ``op`` and the ``kernel`` (None for a formula); ``inputs``, arrays and attributes,
     and ``outputs``; whether it is part of a ``backward`` pass, and of which ``rule`` and ``node`` then
-    (a forward that is recorded has a node too); the path of the ``module`` that is being called; its
-    ``begin`` and ``end`` in nanoseconds.
+    (a forward that took the short way has the node it was recorded as); the path of the ``module``
+    that is being called; its ``begin`` and ``end`` in nanoseconds.
     """
     _native.add_watcher(watcher)
     try:
