@@ -66,10 +66,21 @@ def test_what_a_forward_tells() -> None:
     assert told["inputs"][1] == 0.5
     assert told["outputs"].tolist() == [1.0, -1.0]
     assert (told["backward"], told["rule"], told["module"]) == (False, None, None)
-    if door.ENGINE == "native":  # the long way tells before it records
-        assert told["node"] is made[0]._node
+    assert told["node"] is made[0]._node
     assert 0 < told["begin"] <= told["end"]
     assert told["kernel"] == ("leaky_relu" if door.ENGINE == "native" else None)
+
+
+def test_nodes_of_the_long_way_and_of_several_outputs() -> None:
+    x = ex.tensor([[1.0, 2.0]], requires_grad=True)
+    made: list[Any] = []
+    told = _watched(lambda: made.append(ex.add(x, np.ones((1, 2)))))  # two dtypes
+    assert told[-1]["op"] == "add"
+    assert told[-1]["node"] is made[0]._node
+    lstm = nn.LSTM(2, 3)
+    told = _watched(lambda: made.append(lstm(x[None])))
+    node = next(event["node"] for event in told if event["op"] == "lstm")
+    assert node.rule.name == "lstm_backward"
 
 
 def test_what_a_backward_tells() -> None:

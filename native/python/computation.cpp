@@ -24,16 +24,32 @@ ComputationObject* as_computation(PyObject* object) {
   return reinterpret_cast<ComputationObject*>(object);
 }
 
-PyObject* by_formula(const ComputationObject& self, PyObject* const* arguments, Py_ssize_t count) {
+template <typename Finish>
+PyObject* by_formula(const ComputationObject& self, PyObject* const* arguments, Py_ssize_t count,
+                     const Finish& finish) {
   const bool told = anybody_watches;
   const int64_t begin = told ? ticks() : 0;
   Reference result(PyObject_Vectorcall(self.formula, arguments, count, nullptr));
-  if (!result || !told || result.get() == Py_NotImplemented) return result.release();
-  if (!tell(self.name, Py_None, self.backward, mode().node, arguments, count, result.get(), begin,
-            ticks())) {
+  const int64_t end = told ? ticks() : 0;
+  if (!result || result.get() == Py_NotImplemented) return result.release();
+  PyObject* node = mode().node;
+  Reference finished(finish(result.get(), node));
+  if (finished && told &&
+      !tell(self.name, Py_None, self.backward, node, arguments, count, result.get(), begin, end)) {
     return nullptr;
   }
-  return result.release();
+  return finished.release();
+}
+
+template <typename Finish>
+PyObject* computed(const ComputationObject& self, PyObject* const* arguments, Py_ssize_t count,
+                   const Finish& finish) {
+  if (const Kernel* kernel = kernel_of(self.kernel)) {
+    PyObject* result = execute(*kernel, self.name, self.backward, arguments, count, finish);
+    if (result != Py_NotImplemented || self.formula == Py_None) return result;
+    Py_DECREF(result);
+  }
+  return by_formula(self, arguments, count, finish);
 }
 
 PyObject* call_computation(PyObject* object, PyObject* const* arguments, size_t flagged_count,
@@ -42,14 +58,23 @@ PyObject* call_computation(PyObject* object, PyObject* const* arguments, size_t 
     PyErr_SetString(PyExc_TypeError, "Computation: takes no keywords");
     return nullptr;
   }
-  const ComputationObject& self = *as_computation(object);
-  const Py_ssize_t count = PyVectorcall_NARGS(flagged_count);
-  if (const Kernel* kernel = kernel_of(self.kernel)) {
-    PyObject* result = execute(*kernel, self.name, self.backward, arguments, count);
-    if (result != Py_NotImplemented || self.formula == Py_None) return result;
-    Py_DECREF(result);
+  return computed(*as_computation(object), arguments, PyVectorcall_NARGS(flagged_count),
+                  [](PyObject* result, PyObject*&) { return Py_NewRef(result); });
+}
+
+// finished(finish, *arguments): what finish(result) makes of what is computed, before the watchers
+// are told, so that they see the node it is recorded as
+PyObject* call_finished(PyObject* object, PyObject* const* arguments, Py_ssize_t count) {
+  if (count < 1) {
+    PyErr_SetString(PyExc_TypeError, "finished: needs a function of the result");
+    return nullptr;
   }
-  return by_formula(self, arguments, count);
+  const auto finish = [&](PyObject* result, PyObject*& node) {
+    PyObject* made = PyObject_CallOneArg(arguments[0], result);
+    if (made != nullptr && node_of(made) != Py_None) node = node_of(made);
+    return made;
+  };
+  return computed(*as_computation(object), arguments + 1, count - 1, finish);
 }
 
 // name, kernel or None, formula or None, whether it is part of a backward pass
@@ -96,6 +121,12 @@ PyMemberDef members[] = {
     {},
 };
 
+PyMethodDef methods[] = {
+    {"finished", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(call_finished)),
+     METH_FASTCALL, nullptr},
+    {},
+};
+
 PyTypeObject computation_type = [] {
   PyTypeObject type = {PyVarObject_HEAD_INIT(nullptr, 0)};
   type.tp_name = "extensor._native.Computation";
@@ -106,6 +137,7 @@ PyTypeObject computation_type = [] {
   type.tp_call = PyVectorcall_Call;
   type.tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL;
   type.tp_members = members;
+  type.tp_methods = methods;
   type.tp_new = create;
   return type;
 }();

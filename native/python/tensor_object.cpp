@@ -360,6 +360,15 @@ PyObject* frozen(PyObject* attribute) {
 
 PyObject* new_tensor(PyObject* array) { return allocate_tensor(tensor_type, array); }
 
+PyObject* node_of(PyObject* made) {
+  if (PyTuple_Check(made) && PyTuple_GET_SIZE(made) > 0) made = PyTuple_GET_ITEM(made, 0);
+  PyObject* node = is_tensor(made) ? as_tensor(made)->node : Py_None;
+  if (Py_TYPE(node) != slot_type) return node;
+  PyObject* parents = as_node(node)->parents;
+  return PyTuple_Check(parents) && PyTuple_GET_SIZE(parents) == 1 ? PyTuple_GET_ITEM(parents, 0)
+                                                                  : Py_None;
+}
+
 bool is_node(PyObject* object) { return PyObject_TypeCheck(object, &node_base); }
 
 PyObject* new_node(PyObject* rule, PyObject* saved, PyObject* parents) {

@@ -42,6 +42,9 @@ PyObject* new_node(PyObject* rule, PyObject* saved, PyObject* parents);
 
 bool is_node(PyObject* object);
 
+// The node that made a tensor, or the first of a tuple of them; None without one. Borrowed.
+PyObject* node_of(PyObject* made);
+
 // The place for the gradient of output `index` of a node that has `count` of them.
 PyObject* new_slot(PyObject* node, Py_ssize_t index, Py_ssize_t count);
 

@@ -275,7 +275,8 @@ def _computation(rng: Rng) -> Call:
 
     def run(*args: Any) -> None:
         made = _native.Computation(*args)
-        made(*_replaced(values, rng))
+        made(*_replaced(values.copy(), rng))
+        made.finished(*_replaced([lambda result: result, *values], rng))
 
     formula = [None, lambda *arguments: arguments[0]][rng.integers(2)]
     return Call(run, _replaced([name, _native.kernels[name], formula, False], rng), {}, True)

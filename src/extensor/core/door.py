@@ -49,7 +49,9 @@ def multiplies_bfloat16() -> bool:
     return ENGINE == "native" and _native.instruction_set == "v4bf16"
 
 
-def computation(name: str, kernel_name: str | None, formula: Compute | None = None) -> Compute:
+def computation(
+    name: str, kernel_name: str | None, formula: Compute | None = None
+) -> _native.Computation:
     """A function of arrays and attributes that users know as ``name``.
 
     It computes by the kernel, or where there is none or it declines, by the formula. Without a
@@ -80,8 +82,8 @@ def watch(watcher: Watcher) -> Iterator[None]:
 
     It is told the ``op`` and the ``kernel`` (None for a formula); ``inputs``, arrays and attributes,
     and ``outputs``; whether it is part of a ``backward`` pass, and of which ``rule`` and ``node`` then
-    (a forward that took the short way has the node it was recorded as); the path of the ``module``
-    that is being called; its ``begin`` and ``end`` in nanoseconds.
+    (a forward that is recorded has a node too); the path of the ``module`` that is being called; its
+    ``begin`` and ``end`` in nanoseconds.
     """
     _native.add_watcher(watcher)
     try:

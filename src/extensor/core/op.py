@@ -148,9 +148,12 @@ class Op:
             check_possible(self.name, self.shape(self.name, shapes, *attributes))
         if self.check is not None:
             self.check(self.name, *arrays, *attributes)
-        result = self.compute(*arrays, *attributes)
-        first = result[0] if type(result) is tuple else result
-        return self.function.finish([*tensors, *attributes], result, is_floating(first.dtype))
+
+        def finish(result: Any) -> Any:
+            first = result[0] if type(result) is tuple else result
+            return self.function.finish([*tensors, *attributes], result, is_floating(first.dtype))
+
+        return self.compute.finished(finish, *arrays, *attributes)
 
     def _define_backward(
         self, kernel: str | None = None
