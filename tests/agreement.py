@@ -35,6 +35,7 @@ class Allowance:
     adding: bool
     by_element: bool
     narrow: bool
+    skipping: bool  # a NaN is not looked at where a query does not see it, or meets a weight of 0
     largest: float  # of all arguments, infinite if one is
     smallest: float  # of all that are not 0
 
@@ -50,6 +51,7 @@ class Allowance:
             name.startswith(ADDING) or name.endswith("_backward"),
             by_element,
             any(x.dtype != np.float64 for x in arrays),
+            name.startswith("scaled_dot") and any(map(_has_nan, arrays)),
             max([1.0, *(x.max(initial=0.0) for x in map(_magnitudes, arrays))]),
             min([1.0, *(x.min(initial=1.0) for x in map(_magnitudes, arrays))]),
         )
@@ -72,6 +74,8 @@ class Allowance:
                 allowed += self.amplified * eps * min(self.largest, 2.0**64)
             near = (x == y) | (np.isfinite(y) & (np.abs(x - y) <= allowed))
         near |= np.isnan(x) & np.isnan(y)
+        if self.skipping:
+            near |= np.isnan(x) | np.isnan(y)
         if self.by_element:
             return ~near | ((x == 0) & (y == 0) & (np.signbit(x) != np.signbit(y)))
         if self.adding and np.isinf(self.largest):
@@ -88,6 +92,10 @@ def _is_array(x: Any) -> bool:
 
 def _is_floating(x: np.ndarray) -> bool:
     return x.dtype.kind == "f" or x.dtype == ml_dtypes.bfloat16
+
+
+def _has_nan(x: np.ndarray) -> bool:
+    return _is_floating(x) and bool(np.isnan(x.astype(np.float64)).any())
 
 
 def _magnitudes(x: np.ndarray) -> np.ndarray:

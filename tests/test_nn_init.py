@@ -217,3 +217,8 @@ def test_error_texts(row: int) -> None:
     with pytest.raises(ValueError, match=":") as caught:
         call()
     assert str(caught.value) == text
+
+
+def test_slopes_whose_square_fits_no_integer() -> None:
+    assert init.calculate_gain("leaky_relu", np.asarray(2**32 - 2)) == pytest.approx(2**0.5 / 2**32)
+    assert init.calculate_gain("leaky_relu", 1e300) == 0

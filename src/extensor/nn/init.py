@@ -42,7 +42,8 @@ def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
     1.0
     """
     if nonlinearity == "leaky_relu":
-        return sqrt(2 / (1 + (0.01 if param is None else param) ** 2))
+        slope = 0.01 if param is None else float(param)  # the square of an integer may not fit one
+        return sqrt(2 / (1 + slope * slope))
     if nonlinearity not in _GAINS:
         known = ", ".join(sorted([*_GAINS, "leaky_relu"]))
         raise value_error(
