@@ -18,9 +18,15 @@ template <typename Item>
 void gather_run(const char* source, int64_t stride, int64_t n, char* target) {
   Item* out = reinterpret_cast<Item*>(target);
   if (stride == 0 && n > 0) {
+    // By doubling, since copies of the system use the widest vectors that there are.
     Item item;
     std::memcpy(&item, source, sizeof(Item));
-    std::fill_n(out, n, item);
+    int64_t done = std::min<int64_t>(n, 64 / sizeof(Item));
+    std::fill_n(out, done, item);
+    for (int64_t more; done < n; done += more) {
+      more = std::min(done, n - done);
+      std::memcpy(out + done, out, more * sizeof(Item));
+    }
     return;
   }
   for (int64_t i = 0; i < n; ++i) std::memcpy(out + i, source + i * stride, sizeof(Item));
