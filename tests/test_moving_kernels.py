@@ -56,3 +56,14 @@ def test_reshape_copies_only_where_it_must(layout: str, rng: np.random.Generator
             found = OPS["reshape"].kernel(part, wanted)
             assert_same_bits(np.ascontiguousarray(found), np.ascontiguousarray(expected))
             assert np.shares_memory(found, part) == np.shares_memory(expected, part)
+
+
+def test_additions_broadcast_along_an_index_of_several_axes() -> None:
+    """NumPy's ``add.at`` reads beyond the values there."""
+    index = np.array([-2, 1, 0, -2, 0, -2, -1, 0, 1, 0, 0, 2]).reshape(2, 2, 3)
+    x, updates = np.arange(4.0), np.array([1.0, 10.0, 100.0])
+    expected = x.copy()
+    for place, update in zip(index.ravel(), np.tile(updates, 4), strict=True):
+        expected[place] += update
+    assert ex.index_add(x, updates, index).tolist() == expected.tolist()
+    assert ex.tensor(x).at[index].add(updates).tolist() == expected.tolist()

@@ -45,7 +45,9 @@ def add_at(xp: Any, target: Any, index: Any, values: Any) -> Any:
     """The same with ``values`` added, once for each time that ``index`` names an element."""
     if hasattr(target, "at"):
         return target.at[index].add(values)
-    xp.add.at(target, index, values)
+    # NumPy's own broadcasting along an index of several axes reads beyond the values.
+    places = np.broadcast_to(np.False_, target.shape)[index]
+    xp.add.at(target, index, np.broadcast_to(values, places.shape))
     return target
 
 

@@ -28,7 +28,7 @@ def _part(axis: int, start: int | None, stop: int | None) -> tuple[slice, ...]:
 
 
 def _concatenated(name: str, shapes: Shapes, axis: int) -> Shape:
-    given = [tuple(shape) for shape in shapes["tensors"]]
+    given = [tuple(int(size) for size in shape) for shape in shapes["tensors"]]
     if not given:
         raise value_error(name, "there must be at least one shape", shapes=given)
     axis = axis_index(name, axis, len(given[0]))
@@ -67,7 +67,7 @@ def concatenate_backward(
 
 
 def _stacked(name: str, shapes: Shapes, axis: int) -> Shape:
-    given = [tuple(shape) for shape in shapes["tensors"]]
+    given = [tuple(int(size) for size in shape) for shape in shapes["tensors"]]
     if any(shape != given[0] for shape in given):
         raise value_error(name, "shapes must be equal", shapes=given)
     axis = axis_index(name, axis, len(given[0]) + 1)
