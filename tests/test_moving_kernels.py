@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from kernels import assert_same_bits
 
+import extensor as ex
 from extensor.core import door
 from extensor.core.op import OPS
 
