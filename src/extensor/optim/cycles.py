@@ -62,7 +62,7 @@ class OneCycleLR(Schedule):
         self.div_factor = div_factor
         self.final_div_factor = final_div_factor
         # Where each phase ends, counted in steps, and the heights there: 0 begin, 1 top, 2 end.
-        top = pct_start * total_steps - 1
+        top = float(pct_start) * total_steps - 1
         self.phases = [(top, 1, 1), (total_steps - 1, 2, 0)]
         if three_phase:
             self.phases = [(top, 1, 1), (2 * top, 0, 0), (total_steps - 1, 2, 0)]
