@@ -106,7 +106,6 @@ bool import_numpy() {
   return handler_capsule != nullptr;
 }
 
-int bfloat16_typenum() { return registered_bfloat16; }
 void set_bfloat16_typenum(int typenum) { registered_bfloat16 = typenum; }
 
 PyObject* new_array(int typenum, int ndim, const npy_intp* shape) {

@@ -28,9 +28,7 @@ static_assert(kMaxDimensions == NPY_MAXDIMS);
 // To be called once by the module before anything else here. Returns false with a Python error set.
 bool import_numpy();
 
-// NumPy's number for ml_dtypes.bfloat16, which exists only once that package is imported; -1 before
-// Python has told us.
-int bfloat16_typenum();
+// Tells NumPy's number for ml_dtypes.bfloat16, which exists only once that package is imported.
 void set_bfloat16_typenum(int typenum);
 
 // A C-contiguous, uninitialised array that owns a block of the pool and gives it back when it dies.
