@@ -24,6 +24,8 @@ LARGE = 2**20
 DIVIDING = ("layer_norm", "group_norm", "instance_norm", "batch_norm", "rms_norm", "std_backward")
 # Sums of products, and every rule: it depends on the order whether infinities of two signs meet.
 ADDING = (*DIVIDING, "matmul", "linear", "dot", "einsum", "tensordot", "conv", "scaled_dot")
+# It depends on the order of factors whether those below 1 vanish before an infinity meets them.
+MULTIPLYING = ("prod",)
 AMPLIFIED = 320
 
 
@@ -33,6 +35,7 @@ class Allowance:
 
     dividing: str
     adding: bool
+    multiplying: bool
     by_element: bool
     narrow: bool
     skipping: bool  # a NaN is not looked at where a query does not see it, or meets a weight of 0
@@ -49,6 +52,7 @@ class Allowance:
         return cls(
             name if name.startswith(DIVIDING) else "",
             name.startswith(ADDING) or name.endswith("_backward"),
+            name in MULTIPLYING,
             by_element,
             any(x.dtype != np.float64 for x in arrays),
             name.startswith("scaled_dot") and any(map(_has_nan, arrays)),
@@ -78,7 +82,7 @@ class Allowance:
             near |= np.isnan(x) | np.isnan(y)
         if self.by_element:
             return ~near | ((x == 0) & (y == 0) & (np.signbit(x) != np.signbit(y)))
-        if self.adding and np.isinf(self.largest):
+        if (self.adding or self.multiplying) and np.isinf(self.largest):
             near |= ~np.isfinite(x) & ~np.isfinite(y)
         # Near the end of the range it depends on the order of factors whether one overflows.
         largest = float(ml_dtypes.finfo(dtype).max)
