@@ -61,6 +61,12 @@ def test_one_column() -> None:
     assert windows[-1][1].tolist() == [5.0]
 
 
+def test_no_samples() -> None:
+    windows = SeriesWindows(np.arange(6), np.zeros((6, 3)), 2, 2)
+    assert [part.shape for part in windows.batch([])] == [(0, 2, 1), (0, 6)]
+    assert len(windows.take([])) == 0
+
+
 def test_without_targets_the_last_window_ends_the_series() -> None:
     windows = SeriesWindows(np.arange(5), None, 3)
     assert [x.ravel().tolist() for (x,) in windows] == [[0, 1, 2], [1, 2, 3], [2, 3, 4]]

@@ -37,6 +37,8 @@ def decoded(op: str, path: Path, size: tuple[int, int] | None, mode: str) -> Any
             upright = _of_bytes(op, path, upright, bits)
             if mode not in _TRANSPARENT and _is_transparent(upright):
                 upright = _over_white(upright)
+            if upright.mode == "LAB" != mode:
+                upright = upright.convert("RGB")  # the only mode into which Pillow converts it
         try:
             converted = upright.convert(mode)
         except ValueError:

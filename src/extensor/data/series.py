@@ -74,7 +74,7 @@ class SeriesWindows(WindowDataset):
             return (windows,)
         places = begins[:, None] + self.window + np.arange(self.horizon)
         following = rows(self.targets, places)
-        return windows, following.reshape(len(begins), -1)
+        return windows, following.reshape(len(begins), self.horizon * self.targets.shape[1])
 
 
 def _table(name: str, values: Any) -> Any:

@@ -141,7 +141,7 @@ class GPT(nn.Module):
 
     def _told(self, op: str, tokens: Any) -> Any:
         """The tokens that are given: at least one, and all of the vocabulary."""
-        row = to_array(tokens, op=op)
+        row = np.zeros(0) if isinstance(tokens, str | bytes) else to_array(tokens, op=op)
         if row.ndim != 1 or row.size == 0 or row.dtype.kind not in "iu":
             requirement = "tokens must be a row of integers, one or more"
             raise type_error(op, requirement, tokens=arguments.briefly(tokens))
@@ -157,7 +157,7 @@ def _drawn(
 ) -> int:
     """One token, by chance or the likeliest."""
     if not np.isfinite(logits).all():
-        raise value_error(op, "the logits of the model must be finite", logits=logits.max())
+        raise value_error(op, "the logits of the model must be finite", logits=float(logits.max()))
     if temperature == 0:
         return int(logits.argmax())
     # Of equals the first are kept, as argmax does.
