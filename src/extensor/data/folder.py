@@ -33,9 +33,9 @@ class ImageFolder:
             inside = sorted(self.root.iterdir())
         except OSError as error:
             raise unreadable(_OP, root, error) from error
-        folders = [path for path in inside if path.is_dir() and path.name[0] != "."]
-        beside = [path for path in inside if path not in folders]
-        strays = [path for path in beside if is_picture(path) and path.name[0] != "."]
+        shown = [path for path in inside if path.name[0] != "."]
+        folders = [path for path in shown if path.is_dir()]
+        strays = [path for path in shown if is_picture(path) and not path.is_dir()]
         if strays:
             requirement = "pictures must lie in the folders of their classes"
             raise value_error(_OP, requirement, path=str(strays[0]))
@@ -53,7 +53,8 @@ class ImageFolder:
             for number, (pictures, _) in enumerate(found.values())
             for path in pictures
         ]
-        self.ignored = len(beside) + sum(others for _, others in found.values())
+        others = sum(count for _, count in found.values())
+        self.ignored = len(inside) - len(folders) + others
 
     @property
     def paths(self) -> list[Path]:

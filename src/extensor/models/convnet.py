@@ -6,7 +6,7 @@ from extensor import nn
 from extensor.errors import arguments
 
 _SMALLEST = 8
-_BLOCKS = 3  # with twice the channels each; before them a large picture is made smaller
+_BLOCKS = 3  # each with twice the channels of the one before
 
 
 def convnet(
@@ -17,10 +17,10 @@ def convnet(
 ) -> nn.Sequential:
     """Blocks of convolution, normalization and relu, then the mean of each channel and a layer.
 
-    A picture is halved until its shorter side would fall below 4: three blocks of ``width``, twice
-    and four times as many channels end in a pooling by 2 as long as it is larger, and what is larger
-    than 63 is halved before them, by convolutions of stride 2. Pictures (N, in_channels, height,
-    width) become logits (N, num_classes).
+    Pictures (N, in_channels, height, width) become logits (N, num_classes). A picture is halved as
+    often as its shorter side keeps 4 pixels: three blocks of ``width``, twice and four times as many
+    channels end in a pooling by 2 as long as there is something to halve. Pictures of 64 pixels and
+    more are made smaller before them, by convolutions of stride 2.
 
     >>> import extensor as ex
     >>> net = ex.models.convnet(10, image_size=(24, 48))
