@@ -123,12 +123,7 @@ def _of_bytes(op: str, path: Path, picture: Any, bits: int) -> Any:
 
 
 def _is_transparent(picture: Any) -> bool:
-    palette = picture.palette if picture.mode == "P" else None
-    return (
-        picture.mode in _TRANSPARENT
-        or "transparency" in picture.info
-        or (palette is not None and palette.mode.endswith("A"))
-    )
+    return picture.mode in _TRANSPARENT or "transparency" in picture.info
 
 
 def _over_white(picture: Any) -> Any:
