@@ -238,6 +238,8 @@ def test_numbers_as_they_are(tmp_path: Path) -> None:
     (tmp_path / "a").mkdir()
     Image.fromarray(values).save(tmp_path / "a" / "a.tiff")
     np.testing.assert_array_equal(ImageFolder(tmp_path, mode="F")[0][0], values[None])
+    tiff(tmp_path / "a" / "b.tif", 16, 0, np.array([7, 60000], "<u2").tobytes(), 2)
+    assert ImageFolder(tmp_path, mode="I")[1][0].tolist() == [[[7, 60000]]]
     with raises(
         "PictureFiles: mode must be 'L', 'LA', 'RGB', 'RGBA', 'CMYK', 'YCbCr', 'LAB' or 'HSV', "
         "got mode='F'"

@@ -30,7 +30,7 @@ def decoded(op: str, path: Path, size: tuple[int, int] | None, mode: str) -> Any
     with _opened(op, path) as picture:
         from PIL import Image, ImageOps
 
-        bits = _bits(op, path, picture)
+        bits = 0 if mode in STORED_MODES else _bits(op, path, picture)
         picture.load()
         upright: Any = ImageOps.exif_transpose(picture)
         if mode not in STORED_MODES:
