@@ -185,6 +185,48 @@ ROWS: dict[str, Row] = {
         list,
     ),
     "ImageFolder": Row(data.ImageFolder, {"root": "pictures", "size": 4, "mode": "L"}, lambda f: f[0]),
+    "PictureFiles": Row(
+        data.PictureFiles,
+        {"paths": ["pictures/a/0.png"], "size": 4, "mode": "L"},
+        lambda files: files[0],
+    ),
+    "find_pictures": Row(data.find_pictures, {"path": "pictures"}),
+    "picture_sizes": Row(data.picture_sizes, {"paths": ["pictures/a/0.png"], "most": 3}),
+    "Vocabulary": Row(
+        data.Vocabulary, {"kind": "character", "characters": "ab"}, lambda made: made.encode("b")
+    ),
+    "Vocabulary.of": Row(data.Vocabulary.of, {"text": "ab", "kind": "character"}, len),
+    "Vocabulary.encode": Row(
+        lambda **given: data.Vocabulary.of("ab").encode(**given), {"text": "ab", "replace": False}
+    ),
+    "Vocabulary.decode": Row(
+        lambda **given: data.Vocabulary.of("ab").decode(**given), {"tokens": [0, 1]}
+    ),
+    "Vocabulary.from_state": Row(
+        lambda state: data.Vocabulary.from_state(state),
+        {"state": {"kind": "character", "characters": "ab"}},
+    ),
+    "read_text": Row(data.read_text, {"path": "a.csv"}),
+    "TextWindows": Row(
+        data.TextWindows,
+        {"tokens": [0, 1, 2, 3], "context": 2, "stride": 1},
+        lambda windows: windows[0],
+    ),
+    "SeriesWindows": Row(
+        data.SeriesWindows,
+        {"inputs": X, "targets": Y, "window": 2, "horizon": 1, "stride": 1},
+        lambda windows: windows[0],
+    ),
+    "SeriesWindows.rows": Row(
+        lambda **given: data.SeriesWindows(X, Y, 2).rows(**given),
+        {"begin": 0, "end": 8, "history": True},
+    ),
+    "SeriesWindows.take": Row(
+        lambda **given: data.SeriesWindows(X, Y, 2).take(**given), {"numbers": [0, 1]}, list
+    ),
+    "SeriesWindows.batch": Row(
+        lambda **given: data.SeriesWindows(X, Y, 2).batch(**given), {"indices": [0, 1]}
+    ),
     "SequentialSampler": Row(data.SequentialSampler, {"size": 3}, ordered),
     "RandomSampler": Row(
         data.RandomSampler, {"size": 3, "replacement": False, "num_samples": 2}, ordered
@@ -217,6 +259,18 @@ ROWS: dict[str, Row] = {
     "save": Row(ex.save, {"path": "state", "state": {"a": 1}}, saved),
     "load": Row(ex.load, {"path": "checkpoint", "foreign": True}),
     "mlp": Row(models.mlp, {"sizes": [2, 3], "p": 0.5}, lambda net: net(X)),
+    "mlp of parts": Row(
+        models.mlp, {"inputs": 2, "hidden": [4], "outputs": 3, "p": 0.5}, lambda net: net(X)
+    ),
+    "convnet": Row(
+        models.convnet,
+        {"num_classes": 2, "in_channels": 1, "image_size": 8, "width": 2},
+        lambda net: net(IMAGES),
+    ),
+    "GPT.generate": Row(
+        lambda **given: models.gpt(5, 4, 1, 2, 4).generate(**given),
+        {"tokens": [0, 1], "count": 2, "temperature": 0.5, "top_k": 3, "generator": None},
+    ),
     "lenet5": Row(
         models.lenet5,
         {"num_classes": 2, "in_channels": 1, "image_size": 6},

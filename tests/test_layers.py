@@ -33,7 +33,7 @@ LAYERS = {
     "nn": "errors arrays core random ops differentiation",
     "optim": "errors arrays core",
     "amp": "errors arrays core optim",
-    "models": "errors arrays core ops nn",
+    "models": "errors arrays core random ops nn",
     "io": "errors arrays core",
     "data": "errors arrays core random io",
     "train": "errors settings arrays core random ops nn optim amp models io data",

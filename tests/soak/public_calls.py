@@ -194,7 +194,13 @@ FUNCTIONS: dict[str, Example] = {
     "data.csv_classes": Example(lambda rng: ("table.csv", -1, ",")),
     "data.read_idx": Example(lambda rng: ("missing.idx",)),
     "data.read_cifar10": Example(lambda rng: ("missing.bin",)),
+    "data.read_text": Example(lambda rng: ("table.csv",)),
+    "data.find_pictures": Example(lambda rng: (".",)),
+    "data.picture_sizes": Example(lambda rng: (["table.csv", "missing.png"], 2)),
     "models.mlp": Example(lambda rng: ([3, 4, 2], 0.1), used=lambda rng: (real(rng, 2, 3),)),
+    "models.convnet": Example(
+        lambda rng: (2, 1, (8, 9), 2), used=lambda rng: (real(rng, 2, 1, 8, 9),)
+    ),
     "models.lenet5": Example(lambda rng: (3, 1, 28), used=lambda rng: (real(rng, 1, 1, 28, 28),)),
     "models.gpt": Example(
         lambda rng: (7, 4, 1, 2, 8, 0.0), used=lambda rng: (whole(rng, 7, 1, 4),)
@@ -369,6 +375,10 @@ DATA: dict[str, Example] = {
     "WeightedSampler": Example(lambda rng: ([0.1, 0.2, 0.7], 5, True)),
     "ShardSampler": Example(lambda rng: (ex.data.SequentialSampler(5), 0, 2, False)),
     "ImageFolder": Example(lambda rng: (".", 8, "RGB")),
+    "PictureFiles": Example(lambda rng: (["table.csv", "missing.png"], 8, "RGB")),
+    "SeriesWindows": Example(lambda rng: (real(rng, 9, 2), real(rng, 9), 3, 2, 1)),
+    "TextWindows": Example(lambda rng: (whole(rng, 5, 9), 3, 2)),
+    "Vocabulary": Example(lambda rng: ("character", "abc")),
 }  # fmt: skip
 # Names in the lists of public ones that nobody calls: protocols, constants, kinds of errors.
 NOT_CALLED = set(

@@ -3,6 +3,7 @@
 from extensor.data.dataset import ArrayDataset, BatchDataset, Dataset
 from extensor.data.folder import ImageFolder
 from extensor.data.loader import DataLoader
+from extensor.data.pictures import PictureFiles, find_pictures, picture_sizes
 from extensor.data.readers import read_arrays, read_cifar10, read_idx
 from extensor.data.samplers import (
     RandomSampler,
@@ -11,8 +12,10 @@ from extensor.data.samplers import (
     ShardSampler,
     WeightedSampler,
 )
+from extensor.data.series import SeriesWindows
 from extensor.data.standard import cifar10, digits, fashion_mnist, mnist
 from extensor.data.tables import csv_classes, read_csv
+from extensor.data.text import TextWindows, Vocabulary, read_text
 from extensor.data.transforms import Cutout, Mixup, Normalize, RandomCrop, RandomFlip
 
 __all__ = [
@@ -24,20 +27,27 @@ __all__ = [
     "ImageFolder",
     "Mixup",
     "Normalize",
+    "PictureFiles",
     "RandomCrop",
     "RandomFlip",
     "RandomSampler",
     "Sampler",
     "SequentialSampler",
+    "SeriesWindows",
     "ShardSampler",
+    "TextWindows",
+    "Vocabulary",
     "WeightedSampler",
     "cifar10",
     "csv_classes",
     "digits",
     "fashion_mnist",
+    "find_pictures",
     "mnist",
+    "picture_sizes",
     "read_arrays",
     "read_cifar10",
     "read_csv",
     "read_idx",
+    "read_text",
 ]

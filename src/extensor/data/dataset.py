@@ -64,7 +64,7 @@ class ArrayDataset:
         """The rows at ``indices``; those of a slice share the memory of the data set."""
         if isinstance(indices, slice):
             return self[indices]
-        return tuple(_rows(x, indices) for x in self.arrays)
+        return tuple(rows(x, indices) for x in self.arrays)
 
     def split(
         self, fraction: float, generator: Generator | None = None
@@ -76,9 +76,9 @@ class ArrayDataset:
         return ArrayDataset(*self.batch(first)), ArrayDataset(*self.batch(second))
 
 
-def _rows(array: Any, indices: Any) -> Any:
+def rows(array: Any, indices: Any) -> Any:
     """Rows in memory of the pool: a fresh block of this size would cost more than filling it."""
-    target = storage.empty((len(indices), *array.shape[1:]), array.dtype)
-    # With "raise", NumPy fills a buffer of its own first; the loader has checked the indices.
+    target = storage.empty((*np.shape(indices), *array.shape[1:]), array.dtype)
+    # With "raise", NumPy fills a buffer of its own first; the indices have been checked.
     np.take(array, indices, axis=0, out=target, mode="clip")
     return target

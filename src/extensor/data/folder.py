@@ -5,68 +5,65 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
+from extensor.data.decoding import MODES, STORED_MODES, decoded
+from extensor.data.pictures import is_picture, picture_place, pictures_under
 from extensor.errors import arguments, value_error
 from extensor.io.paths import as_path, unreadable
 
-_ENDINGS = frozenset({".png", ".jpg", ".jpeg", ".bmp", ".gif", ".webp", ".tif", ".tiff", ".ppm"})
-
-_MODES = ("1", "L", "LA", "RGB", "RGBA", "CMYK", "YCbCr", "LAB", "HSV", "I", "F", "P")
+_OP = "ImageFolder"
 
 
 class ImageFolder:
     """The pictures in ``root/<class>/``, decoded when asked for: ``(image, class)``.
 
     Images are bytes of shape (channels, height, width), resized to ``size`` (height, width) if that
-    is given; ``mode`` is Pillow's, "RGB" or "L". Classes are numbered in alphabetical order.
-    Pillow is needed: ``pip install extensor[images]``. A loader decodes in threads.
+    is given, and decoded as :class:`PictureFiles` does. The modes "1", "P", "I" and "F" give the
+    numbers that a file has instead. Classes are numbered in alphabetical order. Links are followed;
+    ``ignored`` counts the files that are hidden or no pictures. Pillow is needed:
+    ``pip install extensor[images]``. A loader decodes in threads.
     """
 
     def __init__(
         self, root: str | Path, size: int | tuple[int, int] | None = None, mode: str = "RGB"
     ) -> None:
-        self.root = as_path("ImageFolder", root, name="root")
-        self.size = None if size is None else arguments.pair("ImageFolder", "size", size, 1)
-        self.mode = arguments.choice("ImageFolder", "mode", mode, _MODES)
+        self.root = as_path(_OP, root, name="root")
+        self.size = None if size is None else arguments.pair(_OP, "size", size, 1)
+        self.mode = arguments.choice(_OP, "mode", mode, (*MODES, *STORED_MODES))
         try:
-            inside = list(self.root.iterdir())
+            inside = sorted(self.root.iterdir())
         except OSError as error:
-            raise unreadable("ImageFolder", root, error) from error
-        folders = sorted(p for p in inside if p.is_dir() and p.name[0] != ".")
-        self.classes = [folder.name for folder in folders]
+            raise unreadable(_OP, root, error) from error
+        shown = [path for path in inside if path.name[0] != "."]
+        folders = [path for path in shown if path.is_dir()]
+        strays = [path for path in shown if is_picture(path) and not path.is_dir()]
+        if strays:
+            requirement = "pictures must lie in the folders of their classes"
+            raise value_error(_OP, requirement, path=str(strays[0]))
+        found = {folder.name: pictures_under(_OP, folder) for folder in folders}
+        if not any(pictures for pictures, _ in found.values()):
+            requirement = "root must have folders of images, one for each class"
+            raise value_error(_OP, requirement, root=str(root))
+        for folder in folders:
+            if not found[folder.name][0]:
+                requirement = "the folder of a class must have pictures"
+                raise value_error(_OP, requirement, folder=str(folder))
+        self.classes = list(found)
         self.samples = [
             (path, number)
-            for number, folder in enumerate(folders)
-            for path in sorted(folder.rglob("*"))
-            if path.suffix.lower() in _ENDINGS
+            for number, (pictures, _) in enumerate(found.values())
+            for path in pictures
         ]
-        if not self.samples:
-            requirement = "root must have folders of images, one for each class"
-            raise value_error("ImageFolder", requirement, root=str(root))
+        others = sum(count for _, count in found.values())
+        self.ignored = len(inside) - len(folders) + others
+
+    @property
+    def paths(self) -> list[Path]:
+        """The files, in the order of the samples."""
+        return [path for path, _ in self.samples]
 
     def __len__(self) -> int:
         return len(self.samples)
 
     def __getitem__(self, index: int) -> tuple[Any, int]:
-        path, number = self.samples[index]
-        return self._decoded(path), number
-
-    def _decoded(self, path: Path) -> Any:
-        try:
-            from PIL import Image
-        except ImportError:
-            raise ImportError(
-                "ImageFolder: Pillow must be installed, see pip install extensor[images]"
-            ) from None
-        try:
-            with Image.open(path) as picture:
-                converted = picture.convert(self.mode)
-                if self.size is not None:
-                    converted = converted.resize(self.size[::-1], Image.Resampling.BILINEAR)
-                pixels = np.array(converted)
-        except OSError as error:
-            raise value_error(
-                "ImageFolder", f"file must be a picture ({error})", path=str(path)
-            ) from None
-        return pixels[None] if pixels.ndim == 2 else np.moveaxis(pixels, -1, 0)
+        path, number = self.samples[picture_place(_OP, index, len(self))]
+        return decoded(_OP, path, self.size, self.mode), number

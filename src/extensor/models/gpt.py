@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
-from extensor import nn
+from math import isfinite
+from typing import Any
+
+import numpy as np
+
+from extensor import nn, random
 from extensor.core.creation import arange, asarray
-from extensor.core.tensor import Tensor
-from extensor.errors import arguments, value_error
+from extensor.core.modes import no_grad
+from extensor.core.tensor import Tensor, to_array
+from extensor.errors import arguments, type_error, value_error
 from extensor.nn import init
+from extensor.nn.evaluating import evaluating
 from extensor.nn.recurrent import MOST_LAYERS
 from extensor.ops import dropout, gelu, reshape, scaled_dot_product_attention, split, swapaxes
+from extensor.random.generator import Generator
 
 
 class Attention(nn.Module):
@@ -95,6 +103,68 @@ class GPT(nn.Module):
         x = self.tokens(tokens) + self.positions(arange(length))
         logits: Tensor = self.head(self.norm(self.blocks(x)))
         return logits
+
+    def generate(
+        self,
+        tokens: Any,
+        count: int,
+        temperature: float = 1.0,
+        top_k: int | None = None,
+        generator: Generator | None = None,
+    ) -> Any:
+        """``count`` tokens that follow a row of them, an array of int64.
+
+        Each is drawn from ``softmax(logits / temperature)`` after the last ``context`` tokens, with
+        ``top_k`` from the likeliest so many only. A temperature of 0 takes the likeliest, the first
+        of equals, and draws nothing.
+
+        >>> import extensor as ex
+        >>> net = ex.models.gpt(vocabulary=50, context=16)
+        >>> net.generate([1, 2, 3], 20).shape
+        (20,)
+        """
+        op = "GPT.generate"
+        told = self._told(op, tokens)
+        count = arguments.integer(op, "count", count, 0)
+        if not isfinite(arguments.number(op, "temperature", temperature, least=0)):
+            raise value_error(op, "temperature must be finite", temperature=temperature)
+        kept = None if top_k is None else arguments.integer(op, "top_k", top_k, 1)
+        if generator is not None:
+            arguments.instance(op, "generator", generator, Generator, "a Generator")
+        row = np.empty(len(told) + count, np.int64)
+        row[: len(told)] = told
+        with evaluating(self), no_grad():
+            for end in range(len(told), len(row)):
+                logits = self(asarray(row[None, max(0, end - self.context) : end])).numpy()[0, -1]
+                row[end] = _drawn(op, logits.astype(np.float64), temperature, kept, generator)
+        return row[len(told) :].copy()
+
+    def _told(self, op: str, tokens: Any) -> Any:
+        """The tokens that are given: at least one, and all of the vocabulary."""
+        row = np.zeros(0) if isinstance(tokens, str | bytes) else to_array(tokens, op=op)
+        if row.ndim != 1 or row.size == 0 or row.dtype.kind not in "iu":
+            requirement = "tokens must be a row of integers, one or more"
+            raise type_error(op, requirement, tokens=arguments.briefly(tokens))
+        most = self.tokens.num_embeddings - 1
+        if row.min() < 0 or row.max() > most:
+            worst = row.max() if row.min() >= 0 else row.min()
+            raise value_error(op, f"tokens must be in [0, {most}]", token=int(worst))
+        return row
+
+
+def _drawn(
+    op: str, logits: Any, temperature: float, top_k: int | None, generator: Generator | None
+) -> int:
+    """One token, by chance or the likeliest."""
+    if not np.isfinite(logits).all():
+        raise value_error(op, "the logits of the model must be finite", logits=float(logits.max()))
+    if temperature == 0:
+        return int(logits.argmax())
+    # Of equals the first are kept, as argmax does.
+    places = np.argsort(-logits, kind="stable")[:top_k]
+    weights = np.exp((logits[places] - logits[places[0]]) / temperature)
+    chosen = random.choice(len(places), p=weights / weights.sum(), generator=generator)
+    return int(places[int(chosen)])
 
 
 def gpt(

@@ -14,6 +14,7 @@ from extensor.core.creation import asarray, zeros
 from extensor.core.modes import no_grad
 from extensor.core.tensor import Tensor
 from extensor.errors import type_error
+from extensor.nn.evaluating import evaluating
 
 if TYPE_CHECKING:
     from extensor.nn.module import Module
@@ -135,7 +136,7 @@ def summarize(module: Module, example: Any) -> Summary:
     def leave(inner: Module, args: Any, output: Any) -> None:
         running.pop().output_shape = _shapes(output)
 
-    with _watched(rows, enter, leave), _evaluating(rows), no_grad(), door.watch(count):
+    with _watched(rows, enter, leave), evaluating(module), no_grad(), door.watch(count):
         module(*_inputs(module, example))
     return Summary(list(rows.values()), module.num_parameters(trainable_only=True))
 
@@ -149,18 +150,6 @@ def _watched(modules: Any, enter: Any, leave: Any) -> Iterator[None]:
     finally:
         for remove in removals:
             remove()
-
-
-@contextmanager
-def _evaluating(modules: Any) -> Iterator[None]:
-    before = [(module, module.training) for module in modules]
-    try:
-        for module, _ in before:
-            module.training = False
-        yield
-    finally:
-        for module, training in before:
-            module.training = training
 
 
 def _inputs(module: Module, example: Any) -> tuple[Any, ...]:
