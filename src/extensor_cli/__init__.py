@@ -17,6 +17,18 @@ from extensor_cli.streams import Lasting, lasting_streams, reopen_closed
 _RUN = "folder of a run, or its name in runs/"
 _SET = "change a value of the configuration: optimizer.lr=0.01 (may be repeated)"
 _CHECKPOINT = "which checkpoint: latest, the name of one, or a file (default: latest)"
+_CHOSEN = (
+    "which checkpoint: latest, the name of one, or a file (default: the best of a run that stops "
+    "early, otherwise the latest)"
+)
+_FILE = (
+    "a configuration (.toml), or data: .csv, .tsv, .parquet, .npz, .npy, .txt, or a folder with a "
+    "folder of pictures for each class (default: LeNet-5 on the digits)"
+)
+_TARGET = "the column to be learned, of a file of data (may be repeated; default: looked up)"
+_TASKS = ("regression", "binary", "multiclass", "multilabel", "sequence")
+_INPUTS = "a file as the run was trained with, a picture, a folder of them, or a text to go on with"
+_FORMAT = "of what is printed (default: a table in a terminal, otherwise csv)"
 _CODES = (
     "Exit codes: 0 done, 2 an error, 130 Ctrl-C, 143 SIGTERM, 129 SIGHUP. The last three end the "
     "step that is being taken and save; another one, a second later, ends at once."
@@ -41,7 +53,11 @@ def parser() -> argparse.ArgumentParser:
         return commands.add_parser(name, help=text, description=description, epilog=end)
 
     train = command("train", "train a model, and write all about it into a run folder", _CODES)
-    train.add_argument("config", nargs="?", help="TOML file (default: LeNet-5 on the digits)")
+    train.add_argument("config", nargs="?", metavar="FILE", help=_FILE)
+    train.add_argument("--target", action="append", metavar="NAME", help=_TARGET)
+    train.add_argument("--task", choices=_TASKS, help="what is to be learned (default: looked up)")
+    train.add_argument("--window", type=int, metavar="N", help="rows of a series to look at")
+    train.add_argument("--horizon", type=int, metavar="N", help="rows of a series to foretell")
     train.add_argument("--name", help="the run's folder is runs/NAME (default: date and time)")
     train.add_argument("--resume", metavar="RUN", help="go on with a run that was interrupted")
     train.add_argument(
@@ -50,13 +66,18 @@ def parser() -> argparse.ArgumentParser:
 
     evaluate = command("evaluate", "measure a trained model on the test data")
     evaluate.add_argument("run", help=_RUN)
+    evaluate.add_argument("data", nargs="?", help="a file with targets (default: the test data)")
 
     predict = command("predict", "let a trained model predict")
     predict.add_argument("run", help=_RUN)
-    predict.add_argument("inputs", help=".npy, .npz or .csv file, or a folder of pictures")
+    predict.add_argument("inputs", metavar="FILE", help=_INPUTS)
     predict.add_argument(
-        "--output", metavar="FILE", help="a new .csv or .npy file (default: a table on the screen)"
+        "--output", metavar="FILE", help="a new .csv, .json or .npy file (default: the screen)"
     )
+    predict.add_argument("--format", choices=("table", "csv", "json"), help=_FORMAT)
+    predict.add_argument("--length", type=int, default=200, help="characters of a text to write")
+    predict.add_argument("--temperature", type=float, default=0.8, help="0 is the surest text")
+    predict.add_argument("--seed", type=int, default=0, help="of the text")
 
     report = command("report", "write the report and the plots of a run anew")
     report.add_argument("run", help=_RUN)
@@ -66,8 +87,9 @@ def parser() -> argparse.ArgumentParser:
 
     for one in (train, evaluate):
         one.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help=_SET)
-    for one in (train, evaluate, predict, report):
-        one.add_argument("--checkpoint", default="latest", metavar="NAME", help=_CHECKPOINT)
+    train.add_argument("--checkpoint", default="latest", metavar="NAME", help=_CHECKPOINT)
+    for one in (evaluate, predict, report):
+        one.add_argument("--checkpoint", metavar="NAME", help=_CHOSEN)
     return root
 
 

@@ -1,4 +1,4 @@
-"""``extensor evaluate``: the loss and the metrics of a trained model on the test data."""
+"""``extensor evaluate``: the loss and the metrics of a trained model, on the test data or others."""
 
 from __future__ import annotations
 
@@ -16,6 +16,11 @@ def run(options: argparse.Namespace) -> None:
     folder = found_run(options.run)
     checkpoint = found_checkpoint(folder, options.checkpoint, COMMAND)
     trained = TrainedModel(folder, read_config(folder.config, options.set), checkpoint, COMMAND)
-    print(f"{checkpoint}, {len(trained.experiment.test_data):,} samples")
-    for name, value in trained.evaluate().items():
+    if options.data is None:
+        print(f"{checkpoint}, {len(trained.experiment.test_data):,} samples")
+        found = trained.evaluate()
+    else:
+        found = trained.evaluate_on(options.data)
+        print(f"{checkpoint}, {options.data}")
+    for name, value in found.items():
         print(f"test {name.replace('_', ' ')} {shown(name, value)}")

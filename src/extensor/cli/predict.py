@@ -3,48 +3,62 @@
 from __future__ import annotations
 
 import argparse
-import csv
 import io
 import sys
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from extensor.cli.wording import COMMAND
 from extensor.errors import value_error
 from extensor.io.atomic import write_atomically
-from extensor.ops import softmax
-from extensor.train import TrainedModel
-from extensor.train.experiments.config import read_config
-from extensor.train.experiments.runs import found_checkpoint, found_run
-from extensor.train.experiments.targets import OF_CLASSES
+from extensor.train import Predictions, Predictor
 
-_ENDINGS = (".csv", ".npy")
+_ENDINGS = (".csv", ".json", ".npy")
+_MOST_ROWS, _MOST_COLUMNS = 200, 8  # of a table on the screen
 
 
 def run(options: argparse.Namespace) -> None:
     """Predict, and print a table or write a new file."""
     output = None if options.output is None else _new_file(options.output)
-    folder = found_run(options.run)
-    checkpoint = found_checkpoint(folder, options.checkpoint, COMMAND)
-    trained = TrainedModel(folder, read_config(folder.config), checkpoint, COMMAND)
-    outputs = trained.predict(options.inputs).numpy()
+    predictor = Predictor.load(options.run, options.checkpoint, COMMAND)
+    if predictor.task == "sequence":
+        _write_on(predictor, options, output)
+        return
     if output is not None and output.suffix == ".npy":
         content = io.BytesIO()
-        np.save(content, outputs)
+        np.save(content, predictor.outputs(options.inputs).numpy())
         write_atomically(output, content.getvalue())
         return
-    table = _table(outputs, trained.config["loss"]["name"] in OF_CLASSES)
+    predictions = predictor.table(options.inputs)
+    form = options.format or (output.suffix[1:] if output is not None else None)
+    if form is None:
+        form = "table" if sys.stdout.isatty() else "csv"
+    if form == "table":
+        _show(predictions)
+        return
+    text = predictions.json() if form == "json" else predictions.csv()
     if output is None:
-        sys.stdout.write(table)
+        sys.stdout.write(text)
     else:
-        write_atomically(output, table.encode())
+        write_atomically(output, text.encode())
+
+
+def _write_on(predictor: Predictor, options: argparse.Namespace, output: Path | None) -> None:
+    """Go on with a text: that of a file, or the argument itself."""
+    given = str(options.inputs)
+    is_file = len(given) < 255 and Path(given).is_file()
+    prompt = Path(given).read_text(encoding="utf-8") if is_file else given
+    text = predictor.generate(prompt, options.length, options.temperature, options.seed)
+    if output is None:
+        print(f"{'' if is_file else prompt}{text}")
+    else:
+        write_atomically(output, text.encode())
 
 
 def _new_file(name: str) -> Path:
     path = Path(name)
-    if path.suffix not in _ENDINGS:
+    if path.suffix not in (*_ENDINGS, ".txt"):
         raise value_error("--output", f"file must end with {' or '.join(_ENDINGS)}", output=name)
     if path.exists():
         raise value_error("--output", "file must be new", output=name)
@@ -53,18 +67,25 @@ def _new_file(name: str) -> Path:
     return path
 
 
-def _table(outputs: Any, is_classifier: bool) -> str:
-    """Lines of CSV: the class and its probability, or the numbers that the model gives."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    if is_classifier and outputs.ndim == 2:
-        probabilities = softmax(outputs, axis=1).numpy()
-        writer.writerow(["sample", "class", "probability"])
-        for sample, row in enumerate(probabilities):
-            best = int(row.argmax())
-            writer.writerow([sample, best, f"{row[best]:.4f}"])
-    else:
-        rows = outputs.reshape(len(outputs), -1).tolist()
-        writer.writerow(["sample", *(f"output{i}" for i in range(len(rows[0])))])
-        writer.writerows([sample, *row] for sample, row in enumerate(rows))
-    return text.getvalue()
+def _show(predictions: Predictions) -> None:
+    """As a table on the screen; what does not fit is said to be left out."""
+    from rich.console import Console
+    from rich.table import Table
+
+    names = list(predictions.columns)
+    table = Table()
+    for name in names[:_MOST_COLUMNS]:
+        is_number = isinstance(predictions.columns[name][0], int | float)
+        table.add_column(name, justify="right" if is_number else "left", overflow="fold")
+    for row in predictions.rows()[:_MOST_ROWS]:
+        table.add_row(*(_said(row[name]) for name in names[:_MOST_COLUMNS]))
+    console = Console()
+    console.print(table, markup=False)
+    if len(predictions) > _MOST_ROWS or len(names) > _MOST_COLUMNS:
+        console.print(f"{len(predictions):,} rows, {len(names)} columns; all of them: --format csv")
+
+
+def _said(value: object) -> str:
+    if isinstance(value, float):
+        return f"{value:.5g}"
+    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from shlex import quote
+from typing import Any
 
 from extensor.cli.report import written
 from extensor.cli.runs import new_run
@@ -22,9 +23,11 @@ from extensor.train.experiments.config import Config
 from extensor.train.experiments.continuation import check_effect
 from extensor.train.experiments.opening import resumed_experiment
 from extensor.train.experiments.runs import found_run
-from extensor.train.experiments.targets import targets_said
 from extensor.train.run import as_toml
 from extensor.train.signals import Ended, ending_in_order
+
+
+_OF_DATA = ("target", "task", "window", "horizon")
 
 
 def run(options: argparse.Namespace) -> None:
@@ -34,16 +37,45 @@ def run(options: argparse.Namespace) -> None:
         raise value_error("--checkpoint", requirement, checkpoint=options.checkpoint)
     if options.resume is not None and (options.config or options.name is not None):
         raise value_error("--resume", "the run has a configuration and a name", run=options.resume)
-    source = options.config if options.resume is None else found_run(options.resume).config
-    config = read_config(source, options.set)
+    if options.resume is not None:
+        _check_given(options)
+        if options.print_config:
+            print(as_toml(read_config(found_run(options.resume).config, options.set)), end="")
+            return
+        with ending_in_order():
+            _go_on(found_run(options.resume), options)
+        return
+    config = read_config(described(options), options.set)
     if options.print_config:
-        print(as_toml(config), end="")
+        print(as_toml(config if "model" in config else experiment(config).config), end="")
         return
     with ending_in_order():
-        if options.resume is None:
-            _begin(config, options)
-        else:
-            _go_on(found_run(options.resume), options)
+        _begin(config, options)
+
+
+def described(options: argparse.Namespace) -> str | dict[str, Any] | None:
+    """The file of a configuration, or one of data as the configuration that it is."""
+    source = options.config
+    if source is None or source.endswith(".toml"):
+        _check_given(options)
+        return source  # type: ignore[no-any-return]
+    data: dict[str, Any] = {"train": source}
+    if options.target:
+        several = [int(x) if x.lstrip("-").isdigit() else x for x in options.target]
+        data["target"] = several[0] if len(several) == 1 else several
+    for name in _OF_DATA[1:]:
+        if getattr(options, name) is not None:
+            data[name] = getattr(options, name)
+    return {"data": data}
+
+
+def _check_given(options: argparse.Namespace) -> None:
+    """Refuse what is for files of data, where there is a configuration."""
+    for name in _OF_DATA:
+        value = getattr(options, name)
+        if value:
+            requirement = f"is for a file of data; here it is --set data.{name}=..."
+            raise value_error(f"--{name}", requirement, **{name: value})
 
 
 def _begin(config: Config, options: argparse.Namespace) -> None:
@@ -95,12 +127,22 @@ def _saved(made: Experiment, folder: Path) -> str:
 def _opening(made: Experiment) -> str:
     trainer = made.trainer
     begun = f", from step {trainer.step:,}" if trainer.step else ""
-    return (
-        f"{type(made.model).__name__}: {made.model.num_parameters():,} parameters; "
-        f"{len(made.train_data):,} samples to train on, {len(made.test_data):,} to test, "
-        f"{targets_said(made.config, made.train_data)}; "
-        f"{get_num_threads()} threads; {made.config['epochs']} epochs{begun}"
+    model = made.config["model"]["name"]
+    return "\n".join(
+        [
+            *([] if begun else made.lines),
+            f"{model}: {made.model.num_parameters():,} parameters, {made.config['loss']['name']}, "
+            f"{made.config['optimizer']['name']}; {get_num_threads()} threads; "
+            f"{_limit(made)}{begun}",
+        ]
     )
+
+
+def _limit(made: Experiment) -> str:
+    stopping = made.config.get("early_stopping")
+    most = "at most " if stopping else ""
+    watched = f", until {stopping['monitor'].replace('_', ' ')} gets no better" if stopping else ""
+    return f"{most}{made.config['epochs']} epochs{watched}"
 
 
 def _changed(made: Experiment) -> list[str]:
@@ -116,10 +158,9 @@ def _changed(made: Experiment) -> list[str]:
 
 def _ending(made: Experiment, folder: Path) -> str:
     run = RunFolder(folder)
-    last = made.trainer.history[-1]
-    names = [name for name in (*made.trainer.metrics, "loss") if f"validation_{name}" in last]
-    results = {name: last[f"validation_{name}"] for name in names}
+    results = _results(made)
     shell = quote(str(folder))
+    example = {"table": "FILE.csv", "series": "FILE.csv", "pictures": "FOLDER", "text": "'Once'"}
     return "\n".join(
         [
             *_plot(run),
@@ -130,11 +171,23 @@ def _ending(made: Experiment, folder: Path) -> str:
             "",
             "next",
             f"  extensor evaluate {shell}",
-            f"  extensor predict {shell} FILE.npy",
+            f"  extensor predict {shell} {example.get(made.preparation.kind, 'FILE.npy')}",
             f"  extensor train --resume {shell} --set epochs={2 * made.config['epochs']}",
             "  extensor train --print-config > my.toml, change it, then extensor train my.toml",
         ]
     )
+
+
+def _results(made: Experiment) -> dict[str, Any]:
+    """What the test gave: at the end, or where it is looked at after each epoch, the last time."""
+    if made.trainer.run is not None:
+        tests = [x for x in read_log(made.trainer.run.log) if x["event"] == "test"]
+        if tests:
+            last = tests[-1]
+            return {name: last[name] for name in (*made.trainer.metrics, "loss") if name in last}
+    last = made.trainer.history[-1]
+    names = [name for name in (*made.trainer.metrics, "loss") if f"validation_{name}" in last]
+    return {name: last[f"validation_{name}"] for name in names}
 
 
 def _plot(run: RunFolder) -> list[str]:

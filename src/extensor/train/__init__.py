@@ -3,7 +3,14 @@
 from extensor.train.callback import Callback
 from extensor.train.callbacks import BestCheckpoint, EarlyStopping, GradientHealth, TensorBoard
 from extensor.train.checkpoints import Checkpoints
-from extensor.train.experiments import Experiment, TrainedModel, experiment, load_trained
+from extensor.train.experiments import (
+    Experiment,
+    Predictions,
+    Predictor,
+    TrainedModel,
+    experiment,
+    load_trained,
+)
 from extensor.train.logs import Logging, Timing, read_log
 from extensor.train.metrics import (
     Mean,
@@ -42,6 +49,8 @@ __all__ = [
     "NotFiniteError",
     "Perplexity",
     "Precision",
+    "Predictions",
+    "Predictor",
     "Progress",
     "Recall",
     "RootMeanSquaredError",

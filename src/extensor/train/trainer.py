@@ -99,6 +99,7 @@ class Trainer:
         self.run = None if path is None else RunFolder(path)
         self.checkpoints = None if self.run is None else Checkpoints(self.run.checkpoints, keep)
         self.checkpoint_every = checkpoint_every
+        self.preparation: dict[str, Any] | None = None  # what was learnt about the data
         self.config = {} if config is None else dict(entries.mapping("Trainer", config, "config"))
         self.callbacks = checked_callbacks(
             default_callbacks(self.run is not None) if callbacks is None else callbacks
@@ -360,6 +361,7 @@ class Trainer:
                 for i, callback in enumerate(self.callbacks)
             },
             "config": self.config,
+            **({} if self.preparation is None else {"preparation": self.preparation}),
         }
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:

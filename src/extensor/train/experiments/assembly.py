@@ -2,33 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from copy import deepcopy
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from extensor import random
 from extensor.core.modes import no_grad
 from extensor.core.tensor import Tensor
-from extensor.data import DataLoader, Dataset
-from extensor.errors import value_error
+from extensor.data import DataLoader, Dataset, WeightedSampler
+from extensor.errors import arguments, value_error
+from extensor.io.state import load
 from extensor.nn.module import Module
+from extensor.optim import SGD
 from extensor.train.callback import Callback
+from extensor.train.evaluation import predicted
+from extensor.train.experiments.best import BEST, BestWeights, load_weights
 from extensor.train.experiments.config import Config
 from extensor.train.experiments.continuation import Changes
-from extensor.train.experiments.data import augmentation, preparation, read_data, standardized
-from extensor.train.experiments.inputs import input_loader
-from extensor.train.experiments.parts import built_loss, built_model, built_trainer
-from extensor.train.experiments.targets import (
-    CLASSES,
-    NUMBERS,
-    OWN,
-    check_chosen,
-    check_labels,
-    kind_of,
-    target_preparation,
+from extensor.train.experiments.data import augmentation
+from extensor.train.experiments.digest import check_same, digest_of
+from extensor.train.experiments.goal import Goal, balance
+from extensor.train.experiments.kinds import Preparation, Prepared, prepared, stored
+from extensor.train.experiments.parts import (
+    built_loss,
+    built_metrics,
+    built_model,
+    built_trainer,
 )
-from extensor.train.trainer import Trainer
+from extensor.train.experiments.recipes import completed
+from extensor.train.experiments.targets import check_chosen, check_labels
+from extensor.train.experiments.writing import write_test
+from extensor.train.trainer import Trainer, plain
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -38,36 +47,133 @@ class Experiment:
     ``config`` is the whole configuration, with every default written out. ``example`` is the input
     of one sample. ``changes`` has what is other than when the run was left, if it is one that goes
     on: by key, the values before and after. ``generator_state`` is where random numbers begin.
+    ``preparation`` is what was learnt about the data, ``lines`` what a person should know of them.
+    Without data for validation the test data are looked at after each epoch.
     """
 
     config: Config
     train_data: Dataset
+    validation_data: Dataset | None
     test_data: Dataset
     train_loader: DataLoader
+    validation_loader: DataLoader | None
     test_loader: DataLoader
     model: Module
     trainer: Trainer
     example: tuple[Any, ...]
     generator_state: tuple[int, int]
+    preparation: Preparation
+    lines: list[str]
+    sample_names: Sequence[str] | None = None
     changes: Changes = field(default_factory=dict)
+
+    @property
+    def goal(self) -> Goal:
+        """The task, and what the numbers in targets and outputs stand for."""
+        return self.preparation.goal
 
     def fit(self) -> list[dict[str, Any]]:
         """Train until the epochs of the configuration are over. Returns what the log says of each.
 
         Whatever was drawn since the experiment was built does not matter: a run depends on its
-        configuration alone. Signals end it as they end :meth:`Trainer.fit`.
+        configuration alone. Signals end it as they end :meth:`Trainer.fit`. Where there are data for
+        validation, the test data are looked at once, when all is over, with the best weights.
         """
         if self.trainer.step == 0:
             random.set_state(self.generator_state)
-        return self.trainer.fit(self.train_loader, self.config["epochs"], self.test_loader)
+        validation = self.validation_loader or self.test_loader
+        history = self.trainer.fit(self.train_loader, self.config["epochs"], validation)
+        if self.trainer.run is not None and self.validation_loader is not None:
+            found = {key: plain(value) for key, value in self.evaluate().items()}
+            write_test(self.trainer.run, self.trainer.step, found)
+        return history
 
     def evaluate(self) -> dict[str, Any]:
-        """The loss and the metrics on the test data."""
-        return self.trainer.evaluate(self.test_loader)
+        """The loss and the metrics on the test data, by the best weights if a best epoch is kept."""
+        return self._chosen().evaluate(self.test_loader)
 
     def predict(self, inputs: Any, batch_size: int = 256) -> Tensor:
         """The outputs for an array, a data set or a file, prepared as the training data are."""
-        return self.trainer.predict(input_loader(self.config, inputs, batch_size))
+        loader = input_loader(self.preparation, inputs, batch_size)
+        return self._chosen().predict(loader)
+
+    def test_outputs(self) -> Any:
+        """What the model gives for the test data, an array."""
+        return self._chosen().predict(self.test_loader).numpy()
+
+    def best_model(self) -> Module | None:
+        """The model of the best epoch, if the run keeps one and an epoch is over."""
+        keeper = [x for x in self.trainer.callbacks if isinstance(x, BestWeights)]
+        if not keeper:
+            return None
+        weights = keeper[0].weights
+        if self.trainer.checkpoints is not None:
+            path = self.trainer.checkpoints.folder / f"{BEST}.safetensors"
+            weights = load(path, foreign=False) if path.is_file() else None
+        if weights is None:
+            return None
+        model = deepcopy(self.model)
+        load_weights(model, weights)
+        return model
+
+    def _chosen(self) -> Any:
+        best = self.best_model()
+        return self.trainer if best is None else _Looking(best, self.trainer)
+
+
+class _Looking:
+    """Measures another model as a trainer does, which stays as it is."""
+
+    def __init__(self, model: Module, trainer: Trainer) -> None:
+        self.model = model
+        self.trainer = trainer
+
+    def evaluate(self, loader: DataLoader) -> dict[str, Any]:
+        with _lent(self.trainer, self.model):
+            return self.trainer.evaluate(loader)
+
+    def predict(self, loader: DataLoader) -> Tensor:
+        return predicted(self.model, None, loader, 1)
+
+
+@contextmanager
+def _lent(trainer: Trainer, model: Module) -> Iterator[None]:
+    """Within the block ``trainer`` evaluates ``model``."""
+    step = trainer.take_step
+    before = (trainer.model, step.model, step.ema)
+    trainer.model, step.model, step.ema = model, model, None
+    try:
+        yield
+    finally:
+        trainer.model, step.model, step.ema = before
+
+
+def input_loader(preparation: Preparation, inputs: Any, batch_size: int) -> DataLoader:
+    """The batches of ``inputs``: a file, a folder of pictures, an array or a data set."""
+    batch_size = arguments.integer("predict", "batch_size", batch_size, 1)
+    samples = preparation.unlabelled(inputs)
+    return DataLoader(samples.dataset, batch_size, transform=preparation.transforms())
+
+
+def measured(
+    config: Config, model: Module, preparation: Preparation, source: Any
+) -> dict[str, Any]:
+    """The loss and the metrics of ``model`` on a file with targets."""
+    samples = preparation.labelled(source)
+    transforms = [*preparation.target_transforms(), *preparation.transforms()]
+    loader = DataLoader(samples.dataset, config["data"].get("batch_size", 32), transform=transforms)
+    loss = built_loss(config["loss"], preparation.goal)
+    first = next(iter(loader))
+    with no_grad():
+        output = model(*first[:-1])
+    axis = -1 if preparation.goal.task == "sequence" else 1
+    classes = output.shape[axis] if output.ndim > 1 else None
+    metrics = built_metrics(config["metrics"], classes, preparation.goal)
+    optimizer = SGD(model.parameters(), lr=0.0)  # which a trainer has, and nobody steps
+    trainer = Trainer(
+        model, loss, optimizer, metrics=metrics, amp=config.get("amp"), callbacks=[]
+    )
+    return trainer.evaluate(loader)
 
 
 def assembled(
@@ -75,60 +181,78 @@ def assembled(
     folder: Path | None = None,
     callbacks: Sequence[Callback] | None = None,
     trained: Module | None = None,
+    learnt: Any = None,
+    is_new: bool = True,
 ) -> Experiment:
     """Build everything; nothing is written before training begins.
 
-    ``trained`` is a model that is trained already, and only looked at.
+    ``trained`` is a model that is trained already, and only looked at. ``learnt`` is what an earlier
+    part of the run has learnt about the data. Only a new configuration is filled up.
     """
-    train_data, test_data = read_data(config)
-    config = standardized(config, train_data)
+    made = prepared(config, learnt)
+    if learnt is not None and trained is None:
+        check_same(learnt.get("digest"), made.train)
+    chosen = None if "name" in config.get("loss", {}) else made.preparation.goal.task
+    config = completed(made.config, made) if is_new else made.config
     random.manual_seed(config["seed"])
-    prepared = preparation(config, train_data)
+    goal = made.preparation.goal
     table = config["data"]
     options = {"batch_size": table.get("batch_size", 32), "workers": table.get("workers", 0)}
-    targets = target_preparation(config, train_data)
+    targets, inputs = made.preparation.target_transforms(), made.preparation.transforms()
     train_loader = DataLoader(
-        train_data, shuffle=True, transform=[*targets, *augmentation(config), *prepared], **options
+        made.train,
+        **_order(config, made),
+        transform=[*targets, *augmentation(config), *inputs],
+        **options,
     )
-    test_loader = DataLoader(test_data, transform=[*targets, *prepared], **options)
-    model = built_model(config) if trained is None else trained
-    kind = kind_of(config, train_data)
-    is_chosen = "name" not in config.get("loss", {})
-    config = _completed(config, kind if kind != OWN else kind_of({}, train_data))
-    loss = built_loss(config["loss"])
-    chosen = config["loss"]["name"] if is_chosen else None
-    sample, classes = _tried(model, loss, train_loader, test_loader, kind == CLASSES, chosen)
+    test_loader = DataLoader(made.test, transform=[*targets, *inputs], **options)
+    validation_loader = None
+    if made.validation is not None:
+        validation_loader = DataLoader(made.validation, transform=[*targets, *inputs], **options)
+    if trained is None:
+        model, config = built_model(config, made.preparation.arguments())
+    else:
+        model = trained
+    loss = built_loss(config["loss"], goal)
+    sample, classes = _tried(model, loss, made, test_loader, chosen, config["loss"]["name"])
     trainer = built_trainer(
-        config, model, loss, len(train_loader), classes, folder, trained is not None, callbacks
-    )
+        config, model, loss, len(train_loader), classes, made, folder, trained is not None,
+        callbacks,
+    )  # fmt: skip
     trainer.evaluate([sample])  # what the metrics do not take is found now too
+    trainer.preparation = stored(made.preparation, digest_of(made.train))
     return Experiment(
-        config, train_data, test_data, train_loader, test_loader, model, trainer,
-        sample[:-1], random.get_state(),
+        config, made.train, made.validation, made.test, train_loader, validation_loader,
+        test_loader, model, trainer, sample[:-1], random.get_state(), made.preparation, made.lines,
+        made.names,
     )  # fmt: skip
 
 
-def _completed(config: Config, kind: str) -> Config:
-    """``config`` with what is usual for such targets, so that later commands need not look at them."""
-    loss = "CrossEntropyLoss" if kind == CLASSES else "MSELoss"
-    metrics = {CLASSES: ["accuracy"], NUMBERS: ["root_mean_squared_error"]}.get(kind, [])
-    optimizer = {"name": "Adam", **config.get("optimizer", {})}
-    table = {"name": loss, **config.get("loss", {})}
-    return {"metrics": metrics, **config, "loss": table, "optimizer": optimizer}
+def _order(config: Config, made: Prepared) -> dict[str, Any]:
+    """How samples to train on are drawn: each once, or those of rare classes more often."""
+    if config["data"].get("sampling") != "weighted":
+        return {"shuffle": True}
+    goal = made.preparation.goal
+    if made.targets is None or goal.task not in ("binary", "multiclass"):
+        requirement = "data.sampling is for classes, whose samples are known"
+        raise value_error("config", requirement, sampling="weighted")
+    numbers = np.asarray(made.targets).reshape(-1).astype(np.int64)
+    weights = np.array(balance(Goal("multiclass", classes=goal.classes), numbers))
+    return {"sampler": WeightedSampler(weights[numbers], len(numbers))}
 
 
 def _tried(
     model: Module,
     loss: Any,
-    train_loader: DataLoader,
+    made: Prepared,
     test_loader: DataLoader,
-    is_classes: bool,
     chosen: str | None,
+    name: str,
 ) -> tuple[tuple[Any, ...], int | None]:
     """One sample through model and loss: what does not fit is found before anything is written.
 
-    ``chosen`` is the loss if it is none that the user named. Returns the sample, and among how many
-    classes the model chooses if it does.
+    ``chosen`` is the task if nobody named a loss. Returns the sample, and among how many classes
+    the model chooses if it does.
     """
     first = next(iter(DataLoader(test_loader.dataset, transform=test_loader.transforms)))
     if len(first) < 2:
@@ -137,11 +261,13 @@ def _tried(
     model.eval()
     with no_grad():
         output = model(*inputs)
-        classes = output.shape[1] if output.ndim > 1 else None
-        if classes is not None and is_classes:
-            check_labels(train_loader.dataset, test_loader.dataset, classes)
-        if chosen is not None:
-            check_chosen(chosen, output, target)
+        axis = -1 if made.preparation.goal.task == "sequence" else 1
+        classes = output.shape[axis] if output.ndim > 1 else None
+        if made.preparation.kind == "arrays":
+            if classes is not None and made.preparation.goal.task == "multiclass":
+                check_labels(made.train, made.test, classes)
+            if chosen is not None:
+                check_chosen(name, output, target)
         loss(output, target)
     model.train()
     return first, classes

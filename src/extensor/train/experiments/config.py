@@ -33,13 +33,30 @@ KEYS: dict[str, Any] = {
     "data": {
         "name": str,
         "root": str,
+        "kind": str,
+        "task": str,
         "train": str,
+        "validation": str,
         "test": str,
+        "validation_fraction": _NUMBER,
         "test_fraction": _NUMBER,
+        "stratify": bool,
+        "group": (str, int),
+        "in_order": bool,
+        "class_weight": str,
+        "sampling": str,
         "inputs": str,
-        "target": (str, int),
+        "target": (str, int, list),
         "header": bool,
         "delimiter": str,
+        "decimal": str,
+        "encoding": str,
+        "columns": dict,
+        "drop": list,
+        "window": int,
+        "horizon": int,
+        "vocabulary": str,
+        "context": int,
         "size": (int, list),
         "mode": str,
         "batch_size": int,
@@ -52,12 +69,15 @@ KEYS: dict[str, Any] = {
     "loss": _NAMED,
     "optimizer": _NAMED,
     "schedule": _NAMED,
+    "early_stopping": {"monitor": str, "patience": int, "min_delta": _NUMBER},
+    "samples": {"length": int, "prompt": str, "temperature": _NUMBER},
     "checkpoints": {"every": int, "keep": int, "best": str},
     "clipping": {"norm": _NUMBER, "value": _NUMBER},
     "ema": {"decay": _NUMBER, "warmup": bool},
     "resumed": dict,
 }
-DEFAULTS: Config = {"seed": 0, "epochs": 10}
+DEFAULTS: Config = {"seed": 0}
+_WORDS = {"class_weight": ("balanced",), "sampling": ("weighted",)}  # entries of [data]
 _AT_LEAST = {"seed": 0, "epochs": 1, "accumulate": 1}
 
 
@@ -147,9 +167,14 @@ def checked_config(config: Config) -> Config:
     """
     config = {**DEFAULTS, **config}
     _check(config, KEYS, "")
-    for key in ("data", "model"):
-        if key not in config:
-            raise value_error("config", f"[{key}] must be there", tables=list(config))
+    for key, words in _WORDS.items():
+        if config["data"].get(key, words[0]) not in words if "data" in config else False:
+            requirement = f"data.{key} must be one of {list(words)}"
+            raise value_error("config", requirement, **{key: config["data"][key]})
+    if "data" not in config:
+        raise value_error("config", "[data] must be there", tables=list(config))
+    if "model" not in config and "train" not in config["data"]:
+        raise value_error("config", "[model] must be there", tables=list(config))
     for key, least in _AT_LEAST.items():
         if config.get(key, least) < least:
             raise value_error("config", f"{key} must be {least} or more", **{key: config[key]})

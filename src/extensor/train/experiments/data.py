@@ -1,4 +1,4 @@
-"""The data that a configuration describes: read, prepared for a model, and looked through."""
+"""Arrays that a configuration describes: read, prepared for a model, and looked through."""
 
 from __future__ import annotations
 
@@ -11,11 +11,17 @@ import numpy as np
 from extensor import data
 from extensor.arrays.dtypes import get_default_dtype, is_floating
 from extensor.data import ArrayDataset, Dataset, ImageFolder, Normalize
+from extensor.data.splitting import split_indices
 from extensor.errors import value_error
 from extensor.random.generator import Generator
 from extensor.train.experiments.config import Config, nearest
 from extensor.train.experiments.named import built, imported
-from extensor.train.experiments.targets import check_targets, class_names, table_options
+from extensor.train.experiments.targets import (
+    check_targets,
+    class_names,
+    class_numbers,
+    table_options,
+)
 
 SETS: dict[str, Callable[..., Any]] = {
     "digits": data.digits,
@@ -32,12 +38,10 @@ AUGMENTATIONS: dict[str, Callable[..., Any]] = {
 _ROWS = 4096  # looked at together, so that data larger than the memory can be checked
 
 
-def read_data(config: Config) -> tuple[Dataset, Dataset]:
-    """The data to train on and to test on; checked, and as the model will take them."""
+def read_data(config: Config) -> tuple[Dataset, Dataset | None, Dataset]:
+    """The data to train on, to validate by, if that is asked for, and to test on; checked."""
     table = config["data"]
     name = table.get("name")
-    if name is not None and "train" in table:
-        raise value_error("config", "data must have a name or a file to train on", name=name)
     if name is None:
         train, test = _own(table, config["seed"])
     elif ":" in name:
@@ -50,7 +54,29 @@ def read_data(config: Config) -> tuple[Dataset, Dataset]:
     for part, dataset in (("train", train), ("test", test)):
         check_samples(part, dataset)
     check_targets(config, train, test)
-    return train, test
+    return *_validation(config, train), test
+
+
+def _validation(config: Config, train: Dataset) -> tuple[Dataset, Dataset | None]:
+    """A part of the data to train on, or a file, if either is asked for."""
+    table = config["data"]
+    if "validation" in table:
+        validation = read_file(table["validation"], table)
+        check_samples("validation", validation)
+        return train, validation
+    fraction = table.get("validation_fraction")
+    if fraction is None:
+        return train, None
+    if not isinstance(train, ArrayDataset):
+        requirement = "data.validation_fraction needs arrays; give data.validation, a file"
+        raise value_error("config", requirement, validation_fraction=fraction)
+    numbers = class_numbers(train)
+    # Another generator than that of the test part, which would choose the same places.
+    chosen, held, _ = split_indices(
+        len(train), validation=fraction, test=0.0, generator=Generator(config["seed"]).split(1)[0],
+        stratify=None if numbers is None else np.asarray(numbers),
+    )  # fmt: skip
+    return ArrayDataset(*train.batch(chosen)), ArrayDataset(*train.batch(held))
 
 
 def _own(table: Config, seed: int) -> tuple[Dataset, Dataset]:
@@ -85,6 +111,8 @@ def read_file(path: str, table: Config, with_target: bool = True) -> ArrayDatase
     if place.suffix == ".csv":
         target = table.get("target", -1) if with_target else None
         parts = data.read_csv(place, target, **table_options(table))
+    elif place.suffix == ".npy" and with_target and "target" in table:
+        parts = data.read_arrays(place), data.read_arrays(str(table["target"]))
     else:
         stored = data.read_arrays(place)
         if isinstance(stored, dict):
@@ -97,7 +125,8 @@ def read_file(path: str, table: Config, with_target: bool = True) -> ArrayDatase
                     )
             parts = tuple(stored[key] for key in keys)
         elif with_target:
-            raise value_error("data", "file must be .npz or .csv, to have targets", path=path)
+            requirement = "file must be .npz, or data.target the .npy file of its targets"
+            raise value_error("data", requirement, path=path)
         else:
             parts = stored
     inputs, *targets = parts if isinstance(parts, tuple) else (parts,)
@@ -160,12 +189,11 @@ def standardized(config: Config, train: Dataset) -> Config:
     return {**config, "data": table}
 
 
-def preparation(config: Config, dataset: Dataset) -> list[Any]:
+def input_transforms(config: Config, dtype: str) -> list[Any]:
     """What is done with every batch; bytes are divided by 255 if nothing else is said."""
     options = config["data"].get("normalize")
     if options is None:
-        first = dataset[0][0]
-        options = {"scale": 255.0} if getattr(first, "dtype", None) == np.uint8 else None
+        options = {"scale": 255.0} if dtype == "uint8" else None
     return [] if options is None else [Normalize(**options)]
 
 

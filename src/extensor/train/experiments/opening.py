@@ -14,6 +14,7 @@ from extensor.train.checks import checked_callbacks
 from extensor.train.experiments.assembly import Experiment, assembled
 from extensor.train.experiments.config import read_config
 from extensor.train.experiments.continuation import check_effect, continued, load_into
+from extensor.train.experiments.kinds import with_kind
 from extensor.train.experiments.runs import found_checkpoint, found_run
 from extensor.train.experiments.trained import TrainedModel
 from extensor.train.experiments.wording import PYTHON, Wording
@@ -73,7 +74,7 @@ def experiment(
     if not isinstance(checkpoint, str) or checkpoint != LATEST:
         requirement = "checkpoint is for resume, which says of which run"
         raise value_error("experiment", requirement, checkpoint=arguments.briefly(checkpoint))
-    whole = read_config(config, made)
+    whole = with_kind(read_config(config, made))
     whole.pop("resumed", None)  # of the run whose configuration this was
     check_effect({key: (None, value) for key, value in made}, whole)
     if folder is None and "checkpoints" in whole:
@@ -114,20 +115,21 @@ def resumed_experiment(
     """An experiment that goes on with ``run``, for those who speak as ``wording`` does."""
     check_free(run.path, wording.resume)
     found = continued(run, checkpoint, changes, wording)
-    made = assembled(found.config, run.path, callbacks)
+    learnt = None if found.state is None else found.state.get("preparation")
+    made = assembled(found.config, run.path, callbacks, learnt=learnt, is_new=False)
     load_into(made.trainer, found)
     return replace(made, changes=found.changes)
 
 
 def load_trained(
     run: str | Path,
-    checkpoint: str | Path = LATEST,
+    checkpoint: str | Path | None = None,
     changes: Mapping[str, Any] | None = None,
 ) -> TrainedModel:
     """The model that a run has trained, for predictions and to be measured; nothing is written.
 
-    ``run`` is a folder, or its name in ``runs/``; ``checkpoint`` the latest, the name of one, or a
-    file. ``changes`` sets entries of the configuration, ``{"data.test": "other.npz"}``. Averages of
+    ``run`` is a folder, or its name in ``runs/``; ``checkpoint`` "latest", the name of one, or a
+    file; without it the best, if the run stops early, otherwise the latest. ``changes`` sets entries of the configuration, ``{"data.test": "other.npz"}``. Averages of
     the parameters, if the run has them, are what is loaded. Random numbers stay as they are.
     """
     made = _checked_changes("load_trained", changes)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,12 +12,15 @@ from extensor.errors import value_error
 from extensor.nn import loss as losses
 from extensor.nn.module import Module
 from extensor.train.callback import Callback
-from extensor.train.callbacks import BestCheckpoint, GradientHealth
+from extensor.train.callbacks import BestCheckpoint, EarlyStopping, GradientHealth
+from extensor.train.experiments.best import BestWeights
 from extensor.train.experiments.config import Config
+from extensor.train.experiments.goal import Goal, in_units
+from extensor.train.experiments.kinds import Prepared
 from extensor.train.experiments.named import built, named
+from extensor.train.experiments.writing import Findings, TextSamples
 from extensor.train.logs import Logging, Timing
-from extensor.train.metrics import MeanAbsoluteError, Metric, Perplexity, RootMeanSquaredError
-from extensor.train.metrics_classification import F1, Accuracy, Precision, Recall, TopKAccuracy
+from extensor.train.metrics import METRICS, Metric, is_falling, named_metric
 from extensor.train.progress import Progress
 from extensor.train.trainer import Trainer
 
@@ -33,35 +36,55 @@ SCHEDULES = {
     for name in optim.__all__
     if name.endswith(("LR", "Plateau")) and name != "LambdaLR"
 }
-METRICS: dict[str, Callable[..., Metric]] = {
-    "accuracy": Accuracy,
-    "top_k_accuracy": TopKAccuracy,
-    "precision": Precision,
-    "recall": Recall,
-    "f1": F1,
-    "perplexity": Perplexity,
-    "mean_absolute_error": MeanAbsoluteError,
-    "root_mean_squared_error": RootMeanSquaredError,
-}
-_FALLING = ("loss", "error", "perplexity")  # how the names of numbers end that should go down
 _POINTS = 200  # of a curve over the steps, about
 
 
-def built_model(config: Config) -> Module:
-    """The model, with its first parameters."""
-    model = built("model", config["model"], MODELS)
+def built_model(config: Config, known: Mapping[str, Any]) -> tuple[Module, Config]:
+    """The model, with its first parameters, and the configuration with the sizes that it has.
+
+    ``known`` are arguments that the data know, for a model that has them and is not told others.
+    """
+    table = config["model"]
+    if "sizes" in table:
+        _check_sizes(table["sizes"], known)
+        known = {}
+    parameters = inspect.signature(named("model", table, MODELS)).parameters
+    filled = {key: value for key, value in known.items() if key in parameters}
+    table = {**filled, **table}
+    model = built("model", table, MODELS)
     if not isinstance(model, Module):
         kind = type(model).__name__
-        raise value_error(
-            "config", "model must be a Module", name=config["model"]["name"], kind=kind
-        )
-    return model
+        raise value_error("config", "model must be a Module", name=table["name"], kind=kind)
+    return model, {**config, "model": table}
 
 
-def built_loss(table: Config) -> Any:
+def _check_sizes(sizes: Any, known: Mapping[str, Any]) -> None:
+    """Refuse layers that do not fit the data at their ends."""
+    if not isinstance(sizes, list) or not sizes:
+        return
+    for place, size, key in (("begin", sizes[0], "inputs"), ("end", sizes[-1], "outputs")):
+        if known.get(key, size) != size:
+            hint = "model.hidden alone lets the data say both"
+            requirement = f"model.sizes must {place} with {known[key]}, the {key} of the data ({hint})"
+            raise value_error("config", requirement, sizes=sizes)
+
+
+def built_loss(table: Config, goal: Goal) -> Any:
     """A loss of the library is made; a function of the user's is one already."""
-    own = ":" in str(table["name"])
-    return named("loss", table, LOSSES) if own else built("loss", table, LOSSES)
+    if ":" in str(table["name"]):
+        return named("loss", table, LOSSES)
+    loss = built("loss", table, LOSSES)
+    return OverPositions(loss) if goal.task == "sequence" else loss
+
+
+class OverPositions:
+    """A loss of classes for each position of a text: the last axis has the scores."""
+
+    def __init__(self, loss: Any) -> None:
+        self.loss = loss
+
+    def __call__(self, output: Any, target: Any) -> Any:
+        return self.loss(output.reshape((-1, output.shape[-1])), target.reshape((-1,)))
 
 
 def built_trainer(
@@ -70,6 +93,7 @@ def built_trainer(
     loss: Any,
     batches: int,
     classes: int | None,
+    made: Prepared,
     folder: Path | None,
     is_trained: bool,
     callbacks: Sequence[Callback] | None,
@@ -84,18 +108,25 @@ def built_trainer(
     if "schedule" in config:
         _schedule(config["schedule"], optimizer, config["epochs"], steps)
     checkpoints, clipping = config.get("checkpoints", {}), config.get("clipping", {})
-    shown = [Progress()] if callbacks is None else list(callbacks)
+    progress = Progress()
+    shown = [progress] if callbacks is None else list(callbacks)
+    writing = _writing(config, steps, folder, made)
+    choosing = _choosing(config, made)
+    if "samples" in config and made.preparation.kind == "text":
+        say = progress.say if callbacks is None else lambda _: None
+        vocabulary = made.preparation.vocabulary  # type: ignore[attr-defined]
+        writing.append(TextSamples(vocabulary, config["seed"], config["samples"], say))
     return Trainer(
         model,
         loss,
         optimizer,
-        metrics=_metrics(config["metrics"], classes),
+        metrics=built_metrics(config["metrics"], classes, made.preparation.goal),
         accumulate=config.get("accumulate", 1),
         clip_norm=clipping.get("norm"),
         clip_value=clipping.get("value"),
         amp=config.get("amp"),
         ema=optim.EMA(model, **config["ema"]) if "ema" in config and not is_trained else None,
-        callbacks=[] if is_trained else [*_writing(config, steps, folder), *shown],
+        callbacks=[] if is_trained else [*writing, *choosing, *shown],
         folder=folder,
         checkpoint_every=None if folder is None else checkpoints.get("every"),
         keep=checkpoints.get("keep", 3),
@@ -103,20 +134,47 @@ def built_trainer(
     )
 
 
-def _writing(config: Config, steps: int, folder: Path | None) -> list[Callback]:
+def _writing(config: Config, steps: int, folder: Path | None, made: Prepared) -> list[Callback]:
     """The callbacks that write into the folder of the run."""
     if folder is None:
         return []
     every = max(1, min(50, config["epochs"] * steps // _POINTS))
     callbacks: list[Callback] = [Logging(every), Timing(), GradientHealth(every)]
     best = config.get("checkpoints", {}).get("best")
-    if best is not None:
-        names = ["loss", *(f"validation_{name}" for name in ("loss", *config["metrics"]))]
-        if best not in names:
-            raise value_error("config", f"checkpoints.best must be one of {names}", best=best)
-        mode = "min" if best.endswith(_FALLING) else "max"
-        callbacks.append(BestCheckpoint(best, mode))
+    if best is not None and "early_stopping" not in config:
+        callbacks.append(BestCheckpoint(best, _mode(config, "checkpoints.best", best, made)))
+    if "kind" in config["data"]:  # which runs of the first release do not have
+        callbacks.append(Findings(made.lines))
     return callbacks
+
+
+def _choosing(config: Config, made: Prepared) -> list[Callback]:
+    """The callbacks that end a run when nothing gets better, and keep what was best."""
+    if "early_stopping" not in config:
+        return []
+    options = {"monitor": "validation_loss", **config["early_stopping"]}
+    monitor = options["monitor"]
+    best = config.get("checkpoints", {}).get("best", monitor)
+    if best != monitor:
+        requirement = f"checkpoints.best must be what early_stopping watches, {monitor!r}"
+        raise value_error("config", requirement, best=best)
+    mode = _mode(config, "early_stopping.monitor", monitor, made)
+    return [EarlyStopping(mode=mode, **options), BestWeights(monitor, mode)]
+
+
+def _mode(config: Config, key: str, monitor: str, made: Prepared) -> str:
+    """Whether the number to choose by is to fall or to rise."""
+    names = ["loss", *(f"validation_{name}" for name in ("loss", *config["metrics"]))]
+    if monitor not in names:
+        name = key.rpartition(".")[2]
+        raise value_error("config", f"{key} must be one of {names}", **{name: monitor})
+    if made.validation is None and monitor.startswith("validation_") and "kind" in config["data"]:
+        requirement = (
+            f"{key} needs data to choose by, which the test data are not: "
+            "set data.validation_fraction=0.1, or data.validation to a file"
+        )
+        raise value_error("config", requirement)
+    return "min" if is_falling(monitor) else "max"
 
 
 def _schedule(table: Config, optimizer: optim.Optimizer, epochs: int, steps: int) -> None:
@@ -134,9 +192,13 @@ def _schedule(table: Config, optimizer: optim.Optimizer, epochs: int, steps: int
     built("schedule", options, SCHEDULES, optimizer, **filled)
 
 
-def _metrics(names: Sequence[Any], classes: int | None) -> Mapping[str, Metric]:
-    tables = {name: {"name": name} for name in names}
-    return {
-        name: built("metrics", table, METRICS, num_classes=classes)
-        for name, table in tables.items()
-    }
+def built_metrics(names: Sequence[Any], classes: int | None, goal: Goal) -> Mapping[str, Metric]:
+    """Metrics by name, of numbers in their own units."""
+    count = None if goal.task == "binary" else classes
+    made = {}
+    for name in names:
+        kind = METRICS.get(name)
+        takes = () if kind is None else inspect.signature(kind).parameters
+        options = {"scores": goal.scores} if "scores" in takes else {}
+        made[name] = named_metric(name, goal.task, count, **options)
+    return in_units(made, goal)

@@ -10,6 +10,7 @@ from extensor.errors import value_error
 from extensor.io.paths import as_path
 from extensor.io.state import DamagedFileError, load
 from extensor.train.checkpoints import Checkpoints
+from extensor.train.experiments.config import stored_config
 from extensor.train.experiments.wording import PYTHON, Wording
 from extensor.train.run import RunFolder
 
@@ -41,8 +42,17 @@ def found_run(name: str | Path) -> RunFolder:
     raise value_error("run", f"the folder of a run must be there{hint}", run=name)
 
 
-def found_checkpoint(run: RunFolder, name: str | Path, wording: Wording = PYTHON) -> Path:
-    """The latest checkpoint of a run, the one called ``name`` in it, or a file of that name."""
+def found_checkpoint(
+    run: RunFolder, name: str | Path | None = None, wording: Wording = PYTHON
+) -> Path:
+    """The checkpoint called ``name`` in a run, its latest, or a file of that name.
+
+    Without a name it is the best, if the run keeps one to be handed on, otherwise the latest.
+    """
+    if name is None:
+        best = run.checkpoints / "best.safetensors"
+        keeps = best.is_file() and "early_stopping" in stored_config(run.config)
+        name = "best" if keeps else "latest"
     if not isinstance(name, str):
         name = str(as_path(wording.checkpoint, name, name="checkpoint"))
     if name == "latest":

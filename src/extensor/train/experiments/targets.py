@@ -1,4 +1,4 @@
-"""What the targets are: the loss says whether whole numbers are classes, numbers, or truth."""
+"""What targets in arrays are: the loss says whether whole numbers are classes, numbers, or truth."""
 
 from __future__ import annotations
 
@@ -14,11 +14,17 @@ from extensor.data import ArrayDataset, Dataset, ImageFolder
 from extensor.errors import value_error
 from extensor.random.generator import Generator
 from extensor.train.experiments.config import Config
+from extensor.train.experiments.goal import Goal
+from extensor.train.experiments.task import (
+    OF_CLASSES,
+    OF_NUMBERS,
+    OF_TRUTH,
+    decided,
+    is_of_any_scale,
+    loss_name,
+    seen_in,
+)
 
-OF_CLASSES = ("CrossEntropyLoss", "NLLLoss")
-OF_NUMBERS = ("MSELoss", "L1Loss", "SmoothL1Loss", "HuberLoss")
-OF_LOGITS = ("BCEWithLogitsLoss", "FocalLoss")
-OF_TRUTH = (*OF_LOGITS, "BCELoss")
 _ALLOWED: dict[str, tuple[int, ...]] = {
     **dict.fromkeys(OF_TRUTH, (0, 1)),
     "HingeLoss": (-1, 1),
@@ -29,10 +35,10 @@ CLASSES, NUMBERS, TRUTH, OWN = "classes", "numbers", "0 or 1", "as they are"
 
 def kind_of(config: Config, train: object) -> str:
     """What the targets are: by the loss if one is given, otherwise by themselves."""
-    loss = str(config.get("loss", {}).get("name", ""))
+    loss = loss_name(config)
     if loss in OF_CLASSES:
         return CLASSES
-    if loss in OF_NUMBERS or loss == "HingeLoss":
+    if loss in OF_NUMBERS:
         return NUMBERS
     if loss in OF_TRUTH:
         return TRUTH
@@ -41,9 +47,46 @@ def kind_of(config: Config, train: object) -> str:
     return CLASSES if class_numbers(train) is not None or _gives_classes(train) else NUMBERS
 
 
-def targets_said(config: Config, train: object) -> str:
-    """Words for what the targets are taken for, and by which loss."""
-    return f"targets {kind_of(config, train)} for {config['loss']['name']}"
+def task_of(config: Config, train: object) -> tuple[str, str]:
+    """The task and why it is this one.
+
+    Where somebody has chosen a model, and neither a loss nor a task, whole numbers are classes, each
+    with an output of its own.
+    """
+    known = None if train is None else _array(train)
+    loss = loss_name(config)
+    if known is not None and ("task" in config["data"] or "model" not in config):
+        return tuple(decided(seen_in(known), config))  # type: ignore[return-value]
+    kind = kind_of(config, train)
+    kind = kind if kind != OWN else kind_of({}, train)
+    several = known is not None and known.ndim > 1 and known[0].size > 1
+    task = {CLASSES: "multiclass", TRUTH: "multilabel" if several else "binary"}.get(
+        kind, "regression"
+    )
+    return task, f"targets {kind_of(config, train)}" + (f" for {loss}" if loss else "")
+
+
+def goal_of(config: Config, task: str, train: Dataset) -> Goal:
+    """What the targets of ``train`` stand for."""
+    scores = "probabilities" if loss_name(config) == "BCELoss" else "logits"
+    known = targets_of(train)
+    if task == "regression":
+        goal = Goal(task)
+        if "model" in config or known is None or not is_of_any_scale(config):
+            return goal
+        return goal.learned_scale(np.asarray(known).reshape(len(known), -1))
+    table = config["data"]
+    names = class_names(table["train"], table) if "train" in table else getattr(train, "classes", None)
+    if names is None and known is not None:
+        count = known.shape[1] if task == "multilabel" else max(2, int(known.max()) + 1)
+        names = [str(number) for number in range(count)]
+    return Goal(task, classes=tuple(names or ()), scores=scores)
+
+
+def targets_of(dataset: object) -> Any:
+    """The targets of all samples, where they are known."""
+    numbers = class_numbers(dataset)
+    return _array(dataset) if numbers is None else numbers
 
 
 def class_names(path: str, table: Config) -> list[str] | None:
@@ -96,7 +139,7 @@ def check_chosen(loss: str, output: Any, target: Any) -> None:
 
 def check_targets(config: Config, train: Dataset, test: Dataset) -> None:
     """Refuse targets that are not what the loss takes."""
-    kind, loss = kind_of(config, train), str(config.get("loss", {}).get("name", ""))
+    kind, loss = kind_of(config, train), loss_name(config)
     table = config["data"]
     names = class_names(table["train"], table) if "train" in table else None
     if names is not None and kind == NUMBERS:
@@ -122,7 +165,7 @@ def check_targets(config: Config, train: Dataset, test: Dataset) -> None:
         raise value_error("data", "train must have at least two classes", classes=found)
 
 
-def _array(dataset: Dataset) -> Any:
+def _array(dataset: object) -> Any:
     is_known = isinstance(dataset, ArrayDataset) and len(dataset.arrays) > 1
     return dataset.arrays[-1] if is_known else None  # type: ignore[attr-defined]
 
@@ -175,14 +218,26 @@ class AsNumbers:
         return (*others, target[:, None] if self.column and target.ndim == 1 else target)
 
 
-def target_preparation(config: Config, train: Dataset) -> list[Any]:
+class Scaled:
+    """Brings targets to the scale on which they are learned; a column, where they have no axis."""
+
+    def __init__(self, goal: Goal) -> None:
+        self.goal = goal
+
+    def __call__(self, batch: tuple[Any, ...], generator: Generator) -> tuple[Any, ...]:
+        *others, target = batch
+        return (*others, self.goal.scaled(target.reshape(len(target), -1)))
+
+
+def target_transforms(config: Config, goal: Goal, train: Dataset) -> list[Any]:
     """What is done with the targets of every batch, before chance changes it.
 
     Those of a function of the user's own keep their shape.
     """
+    if goal.mean:
+        return [Scaled(goal)]
     known = _array(train)
-    if kind_of(config, train) not in (NUMBERS, TRUTH) or (
-        known is not None and is_floating(known.dtype)
-    ):
+    is_class = goal.task == "multiclass" or kind_of(config, train) == OWN
+    if is_class or (known is not None and is_floating(known.dtype)):
         return []
     return [AsNumbers(column=":" not in str(config["data"].get("name", "")))]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
@@ -10,12 +10,16 @@ from typing import Any
 
 from extensor import random
 from extensor.core.tensor import Tensor
-from extensor.nn.module import Module
-from extensor.optim import EMA
 from extensor.train.evaluation import predicted
-from extensor.train.experiments.assembly import Experiment, assembled
+from extensor.train.experiments.assembly import (
+    Experiment,
+    assembled,
+    input_loader,
+    measured,
+)
+from extensor.train.experiments.best import load_weights
 from extensor.train.experiments.config import Config
-from extensor.train.experiments.inputs import input_loader
+from extensor.train.experiments.kinds import restored
 from extensor.train.experiments.parts import built_model
 from extensor.train.experiments.runs import read_checkpoint
 from extensor.train.experiments.wording import PYTHON, Wording
@@ -35,24 +39,34 @@ class TrainedModel:
         self.run = run
         self.config = config
         self.checkpoint = checkpoint
+        state = read_checkpoint(run, checkpoint, wording)
+        self._learnt = state.get("preparation")
+        self.preparation = restored(config, self._learnt)
         with _chance_as_it_was():
-            self.model = built_model(config)
-        _load_weights(self.model, read_checkpoint(run, checkpoint, wording))
+            self.model, _ = built_model(config, {})
+        load_weights(self.model, state)
 
     def predict(self, inputs: Any, batch_size: int = 256) -> Tensor:
         """The outputs for an array, a data set or a file, prepared as the training data were."""
-        return predicted(self.model, None, input_loader(self.config, inputs, batch_size), 1)
+        return predicted(self.model, None, input_loader(self.preparation, inputs, batch_size), 1)
 
     def evaluate(self) -> dict[str, Any]:
         """The loss and the metrics on the test data."""
         return self.experiment.evaluate()
+
+    def evaluate_on(self, source: Any) -> dict[str, Any]:
+        """The loss and the metrics on a file that has targets; the data of the run are not read."""
+        with _chance_as_it_was():
+            return measured(self.config, self.model, self.preparation, source)
 
     @cached_property
     def experiment(self) -> Experiment:
         """All that the configuration describes around this model, of the data as they are now."""
         with _chance_as_it_was():
             try:
-                return assembled(self.config, trained=self.model)
+                return assembled(
+                    self.config, trained=self.model, learnt=self._learnt, is_new=False
+                )
             finally:
                 self.model.eval()
 
@@ -65,13 +79,3 @@ def _chance_as_it_was() -> Iterator[None]:
         yield
     finally:
         random.set_state(state)
-
-
-def _load_weights(model: Module, state: Mapping[str, Any]) -> None:
-    """Put what was learned into ``model``, the averages if there are any."""
-    model.load_state_dict(state["model"])
-    if state["ema"]:
-        ema = EMA(model)
-        ema.load_state_dict(state["ema"])
-        ema.copy_to()
-    model.eval()

@@ -1,0 +1,144 @@
+"""Kinds of data that people have: each is read, learnt from, and prepares new ones alike."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+from extensor.core import entries
+from extensor.errors import value_error
+from extensor.train.experiments.config import Config
+from extensor.train.experiments.kinds import arrays, pictures, series, table, text
+from extensor.train.experiments.kinds.parts import VALIDATION
+from extensor.train.experiments.kinds.preparation import Preparation, Prepared, Samples
+
+__all__ = [
+    "KINDS",
+    "Preparation",
+    "Prepared",
+    "Samples",
+    "prepared",
+    "restored",
+    "stored",
+    "with_kind",
+]
+
+KINDS: dict[str, Any] = {
+    "arrays": arrays,
+    "table": table,
+    "series": series,
+    "pictures": pictures,
+    "text": text,
+}
+_RESTORED: dict[str, Any] = {
+    "table": table.TablePreparation.from_state,
+    "series": series.SeriesPreparation.from_state,
+    "pictures": pictures.PicturePreparation.from_state,
+    "text": text.TextPreparation.from_state,
+}
+_TEXTS = (".txt", ".text", ".md")
+_ARRAYS = (".npz", ".npy")
+ENDINGS = (*table.ENDINGS, *_TEXTS, *_ARRAYS)
+
+
+def with_kind(config: Config) -> Config:
+    """``config`` with the kind of its data: as it is said, or by the name of the file."""
+    data = config["data"]
+    kind = data.get("kind")
+    if kind is not None and kind not in KINDS:
+        raise value_error("config", f"data.kind must be one of {list(KINDS)}", kind=kind)
+    if "name" in data and "train" in data:
+        requirement = "data must have a name or a file to train on, not both"
+        raise value_error("config", requirement, name=data["name"])
+    if kind is None:
+        kind = kind_of_file(data["train"]) if "train" in data else "arrays"
+        if kind == "table" and ("horizon" in data or "window" in data):
+            kind = "series"
+    for key, kinds in _ONLY.items():
+        if key in data and kind not in kinds:
+            requirement = f"data.{key} is for {' and '.join(kinds)}, not for {kind}"
+            raise value_error("config", requirement, **{key: data[key]})
+    data = {**data, "kind": kind}
+    if kind == "arrays" and "model" not in config and "validation" not in data:
+        data = {"validation_fraction": VALIDATION, **data}
+    return {**config, "data": data}
+
+
+# Entries that mean something for some kinds only.
+_TABLES = ("table", "series")
+_ONLY: dict[str, tuple[str, ...]] = {
+    "name": ("arrays",),
+    "root": ("arrays",),
+    "inputs": ("arrays",),
+    "normalize": ("arrays", "pictures"),
+    "standardize": ("arrays",),
+    "delimiter": (*_TABLES, "arrays"),
+    "header": (*_TABLES, "arrays"),
+    "decimal": _TABLES,
+    "encoding": _TABLES,
+    "columns": _TABLES,
+    "drop": _TABLES,
+    "group": ("table",),
+    "in_order": ("table",),
+    "stratify": ("table", "pictures"),
+    "window": ("series",),
+    "horizon": ("series",),
+    "size": ("pictures", "arrays"),
+    "mode": ("pictures", "arrays"),
+    "vocabulary": ("text",),
+    "context": ("text",),
+}
+
+
+def kind_of_file(path: str) -> str:
+    """The kind of data that lie in a file or folder, by its name."""
+    place = Path(path)
+    name = place.name.lower()
+    if place.is_dir():
+        return "pictures"
+    if name.endswith(table.ENDINGS):
+        return "table"
+    if name.endswith(_TEXTS):
+        return "text"
+    if name.endswith(_ARRAYS):
+        return "arrays"
+    if not place.exists():
+        raise FileNotFoundError(f"data: no such file or folder, got path={path!r}")
+    requirement = f"file must end with one of {', '.join(ENDINGS)}, or data.kind say what it is"
+    raise value_error("data", requirement, path=os.fspath(path))
+
+
+def prepared(config: Config, state: Any = None) -> Prepared:
+    """The data of ``config``; what was learnt about them is ``state``, if it was learnt already."""
+    kind = config["data"].get("kind", "arrays")
+    if "train" in config["data"] and not Path(config["data"]["train"]).exists():
+        path = config["data"]["train"]
+        raise FileNotFoundError(f"data: no such file or folder, got path={path!r}")
+    made: Prepared = KINDS[kind].prepare(config, None if state is None else _inside(state, kind))
+    return made
+
+
+def restored(config: Config, state: Any, op: str = "load") -> Preparation:
+    """What a run has learnt about its data, from a checkpoint of it."""
+    if state is None:
+        return arrays.of_an_earlier_run(config)
+    kind = config["data"].get("kind", "arrays")
+    inside = _inside(state, kind, op)
+    if kind == "arrays":
+        return arrays.ArrayPreparation.from_state(inside, config, op)
+    made: Preparation = _RESTORED[kind](inside, op)
+    return made
+
+
+def _inside(state: Any, kind: str, op: str = "load") -> Any:
+    given = entries.with_keys(op, state, ("kind", "learnt", "digest"), "preparation")
+    if given["kind"] != kind:
+        requirement = f"the checkpoint must have been made with data of the kind {kind}"
+        raise value_error(op, requirement, kind=given["kind"])
+    return given["learnt"]
+
+
+def stored(preparation: Preparation, digest: str) -> dict[str, Any]:
+    """What :func:`restored` takes, and the digest of the data that it was learnt from."""
+    return {"kind": preparation.kind, "learnt": preparation.state_dict(), "digest": digest}

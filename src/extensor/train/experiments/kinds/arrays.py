@@ -1,0 +1,152 @@
+"""Arrays: those of a file or of a data set with a name, as they are."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from extensor.core import entries
+from extensor.core.tensor import to_array
+from extensor.data import ArrayDataset, Dataset
+from extensor.errors import arguments, type_error, value_error
+from extensor.train.experiments.config import Config
+from extensor.train.experiments.data import (
+    as_inputs,
+    check_samples,
+    input_transforms,
+    read_data,
+    read_file,
+    standardized,
+)
+from extensor.train.experiments.goal import Goal
+from extensor.train.experiments.kinds.preparation import Preparation, Prepared, Samples
+from extensor.train.experiments.targets import (
+    class_names,
+    goal_of,
+    target_transforms,
+    targets_of,
+    task_of,
+)
+
+
+class ArrayPreparation(Preparation):
+    """What the targets stand for; the rest stands in the configuration, under ``normalize``."""
+
+    kind = "arrays"
+
+    def __init__(self, config: Config, goal: Goal, sample: Any) -> None:
+        self.config = config
+        self.goal = goal
+        self.sample = sample  # the shape and dtype of one input
+        self.train: Dataset | None = None  # whose targets decide what is done with them
+
+    def arguments(self) -> dict[str, Any]:
+        shape = self.sample[0]
+        sizes: dict[str, Any] = {"inputs": int(np.prod(shape)), "outputs": self.goal.outputs}
+        if len(shape) == 3:
+            side = shape[1] if shape[1] == shape[2] else list(shape[1:])
+            sizes |= {"in_channels": shape[0], "image_size": side, "num_classes": self.goal.outputs}
+        return sizes if self.goal.classes or self.goal.task == "regression" else {}
+
+    def transforms(self) -> list[Any]:
+        return input_transforms(self.config, self.sample[1])
+
+    def target_transforms(self) -> list[Any]:
+        return [] if self.train is None else target_transforms(self.config, self.goal, self.train)
+
+    def labelled(self, source: Any) -> Samples:
+        dataset = read_file(os.fspath(source), self.config["data"])
+        check_samples("inputs", dataset)
+        _check_columns(self.config, dataset)
+        self.train = dataset if self.train is None else self.train
+        return Samples(dataset)
+
+    def unlabelled(self, source: Any) -> Samples:
+        dataset = _dataset(self.config, source)
+        check_samples("inputs", dataset)
+        _check_columns(self.config, dataset)
+        return Samples(dataset)
+
+    def state_dict(self) -> dict[str, Any]:
+        shape, dtype = self.sample
+        return {"goal": self.goal.state_dict(), "shape": list(shape), "dtype": dtype}
+
+    @classmethod
+    def from_state(cls, state: Any, config: Config, op: str = "load") -> ArrayPreparation:
+        """What :meth:`state_dict` gave, checked."""
+        given = entries.with_keys(op, state, ("goal", "shape", "dtype"), "preparation")
+        shape = given["shape"]
+        if not isinstance(shape, list) or not all(map(entries.is_integer, shape)):
+            raise value_error(op, "preparation.shape must be a list of integers")
+        dtype = arguments.text(op, "preparation.dtype", given["dtype"])
+        return cls(config, Goal.from_state(given["goal"], op), (tuple(shape), dtype))
+
+
+def prepare(config: Config, state: Any = None) -> Prepared:
+    """Read the arrays, and learn what the configuration asks for."""
+    train, validation, test = read_data(config)
+    config = standardized(config, train)
+    task, reason = task_of(config, train)
+    goal = Goal.from_state(state["goal"]) if state is not None else goal_of(config, task, train)
+    made = ArrayPreparation(config, goal, _sample(train))
+    made.train = train
+    sizes = [f"{len(train):,} to train on"]
+    sizes += [] if validation is None else [f"{len(validation):,} for validation"]
+    lines = [f"task {task}: {reason}", f"divided: {', '.join(sizes)}, {len(test):,} for the test"]
+    names = getattr(test, "paths", None)
+    return Prepared(
+        config, made, train, validation, test, lines,
+        None if names is None else [str(path) for path in names], targets_of(train),
+    )  # fmt: skip
+
+
+def of_an_earlier_run(config: Config) -> ArrayPreparation:
+    """That of a run of version 0.1.0, which says nothing of it: the configuration has it all."""
+    loss = str(config.get("loss", {}).get("name", ""))
+    names: list[str] = []
+    if "train" in config["data"]:
+        try:
+            names = class_names(config["data"]["train"], config["data"]) or []
+        except (OSError, ValueError):
+            names = []  # the data are not where they were
+    task, _ = task_of({"loss": {"name": loss}, "data": {}}, None)
+    return ArrayPreparation(config, Goal(task, classes=tuple(names)), ((), "float32"))
+
+
+def _sample(train: Any) -> tuple[tuple[int, ...], str]:
+    first = train[0]
+    one = np.asarray(to_array(first[0] if isinstance(first, tuple | list) else first, op="data"))
+    return one.shape, str(one.dtype)
+
+
+def _dataset(config: Config, inputs: Any) -> Dataset:
+    if isinstance(inputs, str | os.PathLike):
+        return read_file(os.fspath(inputs), config["data"], with_target=False)
+    if hasattr(inputs, "__array__") or isinstance(inputs, list):
+        array = to_array(inputs, op="predict")
+        if array.ndim == 0:
+            raise value_error("predict", "inputs must have an axis of samples", inputs_shape=())
+        return ArrayDataset(as_inputs(array))
+    has_items = hasattr(inputs, "__len__") and hasattr(inputs, "__getitem__")
+    if not has_items or isinstance(inputs, type | bytes | Mapping | tuple):
+        requirement = "inputs must be an array, a tensor, a data set or a file"
+        raise type_error("predict", requirement, inputs=arguments.briefly(inputs))
+    return inputs  # type: ignore[no-any-return]
+
+
+def _check_columns(config: Config, inputs: Any) -> None:
+    """Refuse a table of other columns than the model was trained with, where they are known."""
+    table = inputs.arrays[0] if isinstance(inputs, ArrayDataset) else None
+    if table is None or table.ndim != 2:
+        return
+    mean = config["data"].get("normalize", {}).get("mean")
+    model = config["model"]
+    sizes = model.get("sizes") or [model.get("inputs")] if model.get("name") == "mlp" else [None]
+    columns = len(mean) if isinstance(mean, list) else sizes[0] or table.shape[1]
+    if table.shape[1] != columns:
+        requirement = f"inputs must have {columns} columns, those that the model was trained with"
+        hint = " (the targets are none of them)" if table.shape[1] == columns + 1 else ""
+        raise value_error("data", requirement + hint, columns=table.shape[1])

@@ -1,0 +1,231 @@
+"""Pictures in folders, one for each class, of any sizes."""
+
+from __future__ import annotations
+
+import os
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from extensor.arrays.dtypes import get_default_dtype
+from extensor.core import entries
+from extensor.data import ArrayDataset, Dataset, ImageFolder, Normalize
+from extensor.data.pictures import PictureFiles, find_pictures, picture_sizes
+from extensor.errors import arguments, value_error
+from extensor.train.experiments.config import Config
+from extensor.train.experiments.goal import Goal, counted
+from extensor.train.experiments.kinds.parts import divided
+from extensor.train.experiments.kinds.preparation import Preparation, Prepared, Samples
+from extensor.train.experiments.task import Seen, decided, loss_name
+
+_SIDES = (8, 12, 16, 24, 32, 48, 64)  # of pictures as they are learned, unless it is said
+_IN_MEMORY = 2**30  # bytes of pictures that are decoded once and kept
+_LOOKED_AT = 500  # pictures, for the mean and deviation of each channel
+_STATE = ("size", "mode", "mean", "std", "goal")
+
+
+class PicturePreparation(Preparation):
+    """The size that pictures are brought to, the mean of each channel, and the names of the classes."""
+
+    kind = "pictures"
+
+    def __init__(
+        self,
+        size: tuple[int, int],
+        mode: str,
+        mean: list[float],
+        std: list[float],
+        goal: Goal,
+    ) -> None:
+        self.size = size
+        self.mode = mode
+        self.mean = mean
+        self.std = std
+        self.goal = goal
+
+    def arguments(self) -> dict[str, Any]:
+        height, width = self.size
+        return {
+            "in_channels": len(self.mean),
+            "image_size": height if height == width else [height, width],
+            "num_classes": self.goal.outputs,
+            "inputs": len(self.mean) * height * width,
+            "outputs": self.goal.outputs,
+        }
+
+    def transforms(self) -> list[Any]:
+        return [Normalize(self.mean, self.std, 255.0)]
+
+    def labelled(self, source: Any) -> Samples:
+        folder = ImageFolder(_path(source), self.size, self.mode)
+        numbers = {name: number for number, name in enumerate(self.goal.classes)}
+        unknown = [name for name in folder.classes if name not in numbers]
+        if unknown:
+            requirement = f"folders must be classes of the training data, {list(numbers)[:10]}"
+            raise value_error("data", requirement, folder=unknown[0])
+        labels = np.array([numbers[folder.classes[i]] for _, i in folder.samples])
+        names = [str(path.relative_to(folder.root)) for path in folder.paths]
+        return Samples(_Labelled(self._files(folder.paths), self._targets(labels)), names)
+
+    def unlabelled(self, source: Any) -> Samples:
+        if not isinstance(source, str | os.PathLike):
+            return Samples(self._of_arrays(source))
+        paths = find_pictures(_path(source))
+        root = Path(source)
+        names = [str(x.relative_to(root)) if root.is_dir() else str(x) for x in paths]
+        return Samples(self._files(paths), names)
+
+    def _of_arrays(self, source: Any) -> ArrayDataset:
+        """Bytes that are pictures already, of the size that the model was trained with."""
+        array = np.asarray(getattr(source, "_array", source))
+        shape = (len(self.mean), *self.size)
+        if array.shape[1:] != shape or array.dtype != np.uint8:
+            requirement = f"pictures must be bytes of shape (samples, {', '.join(map(str, shape))})"
+            raise value_error("predict", requirement, shape=array.shape, dtype=str(array.dtype))
+        return ArrayDataset(array)
+
+    def _files(self, paths: list[Path]) -> Dataset:
+        return PictureFiles(paths, self.size, self.mode)
+
+    def _targets(self, labels: Any) -> Any:
+        is_column = self.goal.task == "binary"
+        return labels.astype(get_default_dtype())[:, None] if is_column else labels
+
+    def state_dict(self) -> dict[str, Any]:
+        plain = {"size": list(self.size), "mode": self.mode, "mean": self.mean, "std": self.std}
+        return {**plain, "goal": self.goal.state_dict()}
+
+    @classmethod
+    def from_state(cls, state: Any, op: str = "load") -> PicturePreparation:
+        """What :meth:`state_dict` gave, checked."""
+        given = entries.with_keys(op, state, _STATE, "preparation")
+        size = arguments.pair(op, "size", given["size"], 1)
+        mode = arguments.text(op, "mode", given["mode"])
+        mean, std = (
+            [float(entries.number(op, key, x)) for x in arguments.numbers(op, key, given[key])]
+            for key in ("mean", "std")
+        )
+        if len(mean) != len(std) or not all(x > 0 for x in std):
+            raise value_error(op, "std must have a positive number for each channel")
+        return cls(size, mode, mean, std, Goal.from_state(given["goal"], op))
+
+
+class _Labelled:
+    """Pictures and their targets, decoded when they are asked for."""
+
+    def __init__(self, pictures: Dataset, targets: Any) -> None:
+        self.pictures = pictures
+        self.targets = targets
+
+    def __len__(self) -> int:
+        return len(self.targets)
+
+    def __getitem__(self, index: int) -> tuple[Any, Any]:
+        return self.pictures[index], self.targets[index]
+
+
+def prepare(config: Config, state: Any = None) -> Prepared:
+    """Find the pictures, choose their size, and divide them."""
+    table = config["data"]
+    root = _path(table["train"])
+    folder = ImageFolder(root)
+    seen = Seen(1, len(folder), True, False, list(folder.classes))
+    task = decided(seen, config)
+    scores = "probabilities" if loss_name(config) == "BCELoss" else "logits"
+    goal = Goal(task.name, ("class",), tuple(folder.classes), scores=scores)
+    labels = np.array([number for _, number in folder.samples])
+    sizes = picture_sizes(folder.paths)
+    size, mode = _chosen_size(table, sizes), table.get("mode") or _chosen_mode(folder.paths)
+    division = divided(config, len(folder), labels)
+    paths = np.array(folder.paths, object)
+    if state is not None:
+        made = PicturePreparation.from_state(state)
+    else:
+        made = _learned(paths[division.train], size, mode, goal)
+
+    def part(rows: Any, path: str | None = None) -> Samples:
+        if path is not None:
+            found = made.labelled(path)
+            return Samples(_decoded(found.dataset, config), found.names)
+        files = _Labelled(made._files(paths[rows].tolist()), made._targets(labels[rows]))
+        names = [str(path.relative_to(root)) for path in paths[rows]]
+        return Samples(_decoded(files, config), names)
+
+    test = part(division.test, table.get("test"))
+    low, high = sizes.min(axis=0).tolist(), sizes.max(axis=0).tolist()
+    spread = _by(low) if low == high else f"{_by(low)} to {_by(high)}"
+    lines = [
+        f"{root}: {len(folder):,} pictures of {spread} pixels in {len(folder.classes)} folders",
+        f"learned as {_by(list(made.size))} pixels, mode {made.mode}",
+        f"task {task.name}: {task.reason}",
+        f"classes {counted(goal, labels)}",
+        f"divided: {division.said(config)}",
+    ]
+    if folder.ignored:
+        lines.insert(1, f"{folder.ignored:,} files that are no pictures are left out")
+    height, width = made.size
+    changed = {"task": task.name, "size": [height, width], "mode": made.mode}
+    return Prepared(
+        {**config, "data": {**table, **changed}},
+        made,
+        part(division.train).dataset,
+        part(division.validation, table.get("validation")).dataset,
+        test.dataset,
+        lines,
+        test.names,
+        made._targets(labels[division.train]),
+    )
+
+
+def _by(size: list[int]) -> str:
+    return "x".join(map(str, size))
+
+
+def _path(source: Any) -> Path:
+    path = Path(source)
+    if not path.exists():
+        raise FileNotFoundError(f"data: no such file or folder, got path={str(source)!r}")
+    return path
+
+
+def _chosen_size(table: Config, sizes: Any) -> tuple[int, int]:
+    """As it is said, or a square near the middle one of the sizes."""
+    if "size" in table:
+        given = table["size"]
+        return arguments.pair("config", "data.size", tuple(given) if isinstance(given, list) else given, 1)
+    middle = float(np.median(sizes))
+    side = min(_SIDES, key=lambda x: abs(x - middle)) if middle < _SIDES[-1] else _SIDES[-1]
+    return side, side
+
+
+def _chosen_mode(paths: list[Path]) -> str:
+    """ "L" if the first pictures have no colours, otherwise "RGB"."""
+    for path in paths[:: max(1, len(paths) // 50)]:
+        pixels = PictureFiles([path], 32, "RGB")[0].astype(np.int16)
+        if np.abs(pixels - pixels[:1]).max() > 8:
+            return "RGB"
+    return "L"
+
+
+def _learned(paths: Any, size: tuple[int, int], mode: str, goal: Goal) -> PicturePreparation:
+    some = paths[:: max(1, len(paths) // _LOOKED_AT)].tolist()
+    files = PictureFiles(some, size, mode)
+    pixels = np.stack([files[i] for i in range(len(files))]).astype(np.float64) / 255
+    axes = (0, 2, 3)
+    # A deviation of nearly nothing would blow up what noise there is.
+    deviation = np.maximum(pixels.std(axis=axes), 0.05)
+    return PicturePreparation(
+        size, mode, pixels.mean(axis=axes).round(4).tolist(), deviation.round(4).tolist(), goal
+    )
+
+
+def _decoded(dataset: Any, config: Config) -> Dataset:
+    """Kept in memory if they fit: decoding takes longer than learning."""
+    first, _ = dataset[0]
+    if len(dataset) * first.nbytes > _IN_MEMORY:
+        return dataset  # type: ignore[no-any-return]
+    with ThreadPoolExecutor(max(1, config["data"].get("workers", 2))) as pool:
+        pictures = list(pool.map(dataset.pictures.__getitem__, range(len(dataset))))
+    return ArrayDataset(np.stack(pictures), dataset.targets)

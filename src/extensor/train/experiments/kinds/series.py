@@ -1,0 +1,179 @@
+"""Series: rows of a table one after the other in time, of which the next are to be learned."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from extensor.core import entries
+from extensor.data import ArrayDataset
+from extensor.data.series import SeriesWindows
+from extensor.data.table import Table, TableEncoder, read_table
+from extensor.errors import arguments, value_error
+from extensor.train.experiments.config import Config
+from extensor.train.experiments.goal import Goal
+from extensor.train.experiments.kinds import table as tables
+from extensor.train.experiments.kinds.parts import TEST, VALIDATION
+from extensor.train.experiments.kinds.preparation import Prepared, Samples
+from extensor.train.experiments.task import decided, is_of_any_scale
+
+_STATE = ("encoder", "goal", "options", "columns", "window", "horizon")
+
+
+class SeriesPreparation(tables.TablePreparation):
+    """That of a table, and how many rows are looked at and foretold."""
+
+    kind = "series"
+
+    def __init__(
+        self,
+        encoder: TableEncoder,
+        goal: Goal,
+        options: dict[str, Any],
+        columns: list[str],
+        window: int,
+        horizon: int,
+    ) -> None:
+        super().__init__(encoder, goal, options)
+        self.columns = columns  # those to be foretold; the goal names each of the rows to come
+        self.window = window
+        self.horizon = horizon
+
+    def arguments(self) -> dict[str, Any]:
+        width = len(self.encoder.features)
+        return {"inputs": self.window * width, "outputs": self.goal.outputs}
+
+    def labelled(self, source: Any) -> Samples:
+        table = self._read(source)
+        windows = self.windows(table)
+        begins = [f"rows {i + self.window + 1} on" for i in windows.starts.tolist()]
+        return Samples(windows, begins)
+
+    def unlabelled(self, source: Any) -> Samples:
+        """The last rows, from which those after the end are foretold."""
+        table = self._read(source)
+        if len(table) < self.window:
+            requirement = f"{table.source} must have at least {self.window} rows to look at"
+            raise value_error("data", requirement, rows=len(table))
+        last = table.rows(np.arange(len(table) - self.window, len(table)))
+        return Samples(ArrayDataset(self.encoder.encode(last)[None]), ["after the last row"])
+
+    def windows(self, table: Table, begin: int = 0, end: int | None = None) -> SeriesWindows:
+        """The windows of some rows, with the rows after each."""
+        rows = np.arange(begin, len(table) if end is None else end)
+        part = table.rows(rows)
+        numbers = _numbers(part, self.columns, begin)
+        count = len(self.columns)
+        scale = Goal("regression", mean=self.goal.mean[:count], std=self.goal.std[:count])
+        return SeriesWindows(
+            self.encoder.encode(part), scale.scaled(numbers), self.window, self.horizon
+        )
+
+    def state_dict(self) -> dict[str, Any]:
+        sizes = {"window": self.window, "horizon": self.horizon}
+        return {**super().state_dict(), "columns": list(self.columns), **sizes}
+
+    @classmethod
+    def from_state(cls, state: Any, op: str = "load") -> SeriesPreparation:
+        """What :meth:`state_dict` gave, checked."""
+        given = entries.with_keys(op, state, _STATE, "preparation")
+        inner = {key: given[key] for key in _STATE[:3]}
+        made = tables.TablePreparation.from_state(inner, op)
+        window, horizon = (entries.count(op, key, given[key]) for key in _STATE[4:])
+        columns = given["columns"]
+        if not isinstance(columns, list) or not all(isinstance(x, str) for x in columns):
+            raise value_error(op, "preparation.columns must be a list of names")
+        if min(window, horizon) < 1 or len(made.goal.names) != horizon * len(columns):
+            raise value_error(op, "preparation must foretell each column for each row to come")
+        return cls(made.encoder, made.goal, made.options, columns, window, horizon)
+
+
+def prepare(config: Config, state: Any = None) -> Prepared:
+    """Read the table, and cut it in time: what comes last is for the test."""
+    table = config["data"]
+    whole = read_table(table["train"], **tables.reading(table))
+    names, why = tables.target_names(whole, table.get("target"))
+    horizon = arguments.integer("config", "data.horizon", table.get("horizon", 1), 1)
+    window = arguments.integer("config", "data.window", table.get("window", 2 * horizon), 1)
+    columns = [whole[name] for name in names]
+    task = decided(tables.seen_in_columns(columns), {**config, "data": {"task": "regression", **table}})
+    if task.name != "regression":
+        raise value_error("config", "data.task must be 'regression' for a series", task=task.name)
+    first, second = _cuts(len(whole), table, window + horizon)
+    if state is not None:
+        made = SeriesPreparation.from_state(state)
+    else:
+        made = _learned(whole.rows(np.arange(first)), names, config, window, horizon)
+    # What is looked at may lie in the part before; what is foretold does not.
+    parts = {
+        "train": made.windows(whole, 0, first),
+        "validation": _own(made, table.get("validation"), whole, first - window, second),
+        "test": _own(made, table.get("test"), whole, second - window, len(whole)),
+    }
+    lines = [
+        f"{whole.source}: {len(whole):,} rows in order, {len(whole.names)} columns",
+        *whole.said,
+        *([why] if why else []),
+        *(f"  {line}" for line in made.encoder.describe()),
+        *(f"  {name}: left out, {reason}" for name, reason in made.encoder.dropped.items()),
+        f"task regression: {', '.join(names)} of the next {horizon} rows from the last {window}",
+        f"divided in order: {len(parts['train']):,} windows to train on, "
+        f"{len(parts['validation']):,} for validation, {len(parts['test']):,} for the test",
+    ]
+    target = names[0] if len(names) == 1 else names
+    changed = {"task": "regression", "target": target, "window": window, "horizon": horizon}
+    begins = [f"rows {i + second + 1} on" for i in parts["test"].starts.tolist()]
+    return Prepared(
+        {**config, "data": {**table, **changed}}, made, parts["train"], parts["validation"],
+        parts["test"], lines, None if "test" in table else begins,
+    )  # fmt: skip
+
+
+def _own(made: SeriesPreparation, path: str | None, whole: Table, begin: int, end: int) -> Any:
+    return made.windows(whole, begin, end) if path is None else made.labelled(path).dataset
+
+
+def _cuts(length: int, table: Config, least: int) -> tuple[int, int]:
+    """The first rows for validation and for the test."""
+    shares = [
+        0.0 if name in table else table.get(f"{name}_fraction", usual)
+        for name, usual in (("validation", VALIDATION), ("test", TEST))
+    ]
+    second = length - round(shares[1] * length)
+    first = second - round(shares[0] * length)
+    for name, size, share in (
+        ("training", first, 1.0),
+        ("validation", second - first, shares[0]),
+        ("the test", length - second, shares[1]),
+    ):
+        if share and size < (least if name == "training" else 1):
+            requirement = f"the series must have more rows for {name}, or window and horizon be less"
+            raise value_error("data", requirement, rows=length, window_and_horizon=least)
+    return first, second
+
+
+def _learned(
+    train: Table, names: list[str], config: Config, window: int, horizon: int
+) -> SeriesPreparation:
+    table = config["data"]
+    # What is to be foretold is looked at too: its past tells most.
+    kinds = {**table.get("columns", {}), **dict.fromkeys(table.get("drop", []), "drop")}
+    encoder = TableEncoder.fit(train, kinds)
+    ahead = [f"{name} +{step + 1}" for step in range(horizon) for name in names]
+    goal = Goal("regression", tuple(ahead))
+    numbers = _numbers(train, names)
+    if is_of_any_scale(config):
+        goal = goal.learned_scale(np.tile(numbers, (1, horizon)))
+    return SeriesPreparation(encoder, goal, tables.reading(table), names, window, horizon)
+
+
+def _numbers(table: Table, names: list[str], begin: int = 0) -> Any:
+    """What is to be foretold, a number in each row."""
+    for name in names:
+        missing = table[name].missing
+        if missing.any():
+            requirement = f"{table.source} must have a number to learn in each row"
+            row = begin + int(missing.argmax()) + 1
+            raise value_error("data", requirement, column=name, row=row)
+    return np.stack([table[name].numbers() for name in names], axis=1)

@@ -1,0 +1,194 @@
+"""A trained model in the words of its data: names in, names out."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from extensor.core.tensor import Tensor
+from extensor.data import DataLoader
+from extensor.errors import arguments, value_error
+from extensor.random.generator import Generator
+from extensor.train.evaluation import predicted
+from extensor.train.experiments.config import read_config
+from extensor.train.experiments.goal import Goal
+from extensor.train.experiments.runs import found_checkpoint, found_run
+from extensor.train.experiments.trained import TrainedModel
+from extensor.train.experiments.wording import PYTHON, Wording
+from extensor.train.trainer import plain
+
+_MOST_CLASSES = 50  # whose probabilities are written each in a column of its own
+
+
+class Predictions:
+    """What a model says of some samples: ``columns`` by name, all of one length.
+
+    The first is the name of the sample: a file, a row, or a number.
+    """
+
+    def __init__(self, columns: dict[str, list[Any]]) -> None:
+        self.columns = columns
+
+    def __len__(self) -> int:
+        return len(next(iter(self.columns.values())))
+
+    def __repr__(self) -> str:
+        return f"Predictions({len(self)} samples: {', '.join(self.columns)})"
+
+    def rows(self) -> list[dict[str, Any]]:
+        """A dict for each sample."""
+        return [
+            dict(zip(self.columns, row, strict=True))
+            for row in zip(*self.columns.values(), strict=True)
+        ]
+
+    def csv(self) -> str:
+        """A table as text, its numbers to their last digit."""
+        text = io.StringIO()
+        writer = csv.writer(text, lineterminator="\n")
+        writer.writerow(self.columns)
+        for row in zip(*self.columns.values(), strict=True):
+            writer.writerow([";".join(x) if isinstance(x, list) else x for x in row])
+        return text.getvalue()
+
+    def json(self) -> str:
+        """A list of objects."""
+        return json.dumps(self.rows(), indent=1, ensure_ascii=False) + "\n"
+
+
+class Predictor:
+    """A model that a run has trained, and what was learnt about its data.
+
+    >>> import numpy as np, extensor as ex
+    >>> lines = ["size,colour,kind"] + [f"{i % 7},{'rg'[i % 2]},{'ab'[i % 2]}" for i in range(80)]
+    >>> _ = open("things.csv", "w").write("\\n".join(lines))
+    >>> things = ex.train.experiment({"data": {"train": "things.csv"}}, folder="run", callbacks=[])
+    >>> _ = things.fit()
+    >>> predictor = ex.train.Predictor.load("run")
+    >>> predictor.predict({"colour": ["g", "r"], "size": [3, 3]}).tolist()
+    ['b', 'a']
+    """
+
+    def __init__(self, trained: TrainedModel) -> None:
+        self.trained = trained
+        self.model = trained.model
+        self.preparation = trained.preparation
+
+    @classmethod
+    def load(
+        cls,
+        run: str | Path,
+        checkpoint: str | Path | None = None,
+        wording: Wording = PYTHON,
+    ) -> Predictor:
+        """The model of a run, a folder or its name in ``runs/``; its data need not be there.
+
+        Without a ``checkpoint`` it is the best, if the run keeps one, otherwise the latest.
+        """
+        folder = found_run(run)
+        path = found_checkpoint(folder, checkpoint, wording)
+        return cls(TrainedModel(folder, read_config(folder.config), path, wording))
+
+    def __repr__(self) -> str:
+        classes = f", {len(self.classes)} classes" if self.classes else ""
+        return f"Predictor({type(self.model).__name__}, {self.task}{classes}, {self.trained.checkpoint})"
+
+    @property
+    def goal(self) -> Goal:
+        """The task, and what outputs stand for."""
+        return self.preparation.goal
+
+    @property
+    def task(self) -> str:
+        """Regression, binary, multiclass, multilabel or sequence."""
+        return self.goal.task
+
+    @property
+    def classes(self) -> list[str]:
+        """The names of the classes or labels; none where numbers are predicted."""
+        return list(self.goal.classes)
+
+    def outputs(self, inputs: Any, batch_size: int = 256) -> Tensor:
+        """What the model gives, as it is: scores, or numbers on the scale on which they are learned."""
+        return self.trained.predict(inputs, batch_size)
+
+    def predict(self, inputs: Any, batch_size: int = 256) -> Any:
+        """The names of classes, lists of labels, or numbers, for each sample.
+
+        ``inputs`` is a file or folder as the run was trained with, with or without targets, or what
+        lies in one: a DataFrame, a dict of columns, an array.
+        """
+        return self._goal_for(outputs := self.outputs(inputs, batch_size).numpy()).answers(outputs)
+
+    def predict_proba(self, inputs: Any, batch_size: int = 256) -> Any:
+        """The probability of each of :attr:`classes`, a row for each sample."""
+        outputs = self.outputs(inputs, batch_size).numpy()
+        chances = self._goal_for(outputs).probabilities(outputs)
+        if chances is None:
+            raise value_error("predict_proba", "the task must have classes", task=self.task)
+        return chances
+
+    def _goal_for(self, outputs: Any) -> Goal:
+        """The goal; classes that have no names are counted."""
+        goal = self.goal
+        if goal.task != "multiclass" or goal.classes or outputs.ndim != 2:
+            return goal
+        return Goal(goal.task, classes=tuple(map(str, range(outputs.shape[1]))))
+
+    def table(self, inputs: Any, batch_size: int = 256) -> Predictions:
+        """The predictions with the names of the samples: files, rows, or numbers."""
+        if self.task == "sequence":
+            requirement = "a model of texts goes on with them: generate(prompt)"
+            raise value_error("predict", requirement, task=self.task)
+        samples = self.preparation.unlabelled(inputs)
+        loader = DataLoader(samples.dataset, batch_size, transform=self.preparation.transforms())
+        outputs = predicted(self.model, None, loader, 1).numpy()
+        count = len(outputs)
+        kind = {"pictures": "file", "table": "row", "series": "forecast"}
+        first = kind.get(self.preparation.kind, "sample")
+        names: list[Any] = list(samples.names) if samples.names is not None else list(range(count))
+        if first == "row":
+            names = list(range(1, count + 1))
+        return Predictions({first: names, **self._columns(outputs)})
+
+    def _columns(self, outputs: Any) -> dict[str, list[Any]]:
+        goal = self._goal_for(outputs)
+        answers, chances = goal.answers(outputs), goal.probabilities(outputs)
+        if chances is None or outputs.ndim > 2:
+            rows = np.asarray(answers).reshape(len(outputs), -1)
+            names = list(goal.names) if len(goal.names) == rows.shape[1] else []
+            names = names or [f"output{i}" for i in range(rows.shape[1])]
+            return {name: rows[:, i].tolist() for i, name in enumerate(names)}
+        columns: dict[str, list[Any]] = {}
+        if goal.task == "multilabel":
+            columns["labels"] = list(answers)
+        else:
+            columns["class"] = answers.tolist()
+            columns["probability"] = [round(x, 6) for x in chances.max(axis=1).tolist()]
+        if len(goal.classes) <= _MOST_CLASSES:
+            for i, name in enumerate(goal.classes):
+                columns[f"p({name})"] = [round(x, 6) for x in chances[:, i].tolist()]
+        return columns
+
+    def evaluate(self, source: Any = None) -> dict[str, Any]:
+        """The loss and the metrics on a file with targets, or on the test data of the run."""
+        if source is None:
+            return self.trained.evaluate()
+        return {key: plain(value) for key, value in self.trained.evaluate_on(source).items()}
+
+    def generate(
+        self, prompt: str = "\n", count: int = 200, temperature: float = 0.8, seed: int = 0
+    ) -> str:
+        """The text with which a model of texts goes on after ``prompt``."""
+        if self.task != "sequence":
+            raise value_error("generate", "the model must be one of texts", task=self.task)
+        vocabulary: Any = self.preparation.vocabulary  # type: ignore[attr-defined]
+        tokens = vocabulary.encode(arguments.text("generate", "prompt", prompt), replace=True)
+        model: Any = self.model
+        written = model.generate(tokens, count, temperature, generator=Generator(seed))
+        return str(vocabulary.decode(written))

@@ -1,0 +1,106 @@
+"""What is usual for such data, where the configuration says nothing: good enough to begin with."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from extensor.train.experiments.config import Config
+from extensor.train.experiments.goal import LOSSES, Goal, balance
+from extensor.train.experiments.kinds import Prepared
+from extensor.train.metrics import default_metrics
+
+_EPOCHS = 10  # of a model that somebody has chosen for arrays
+_STEPS = 3000  # of the optimizer, about, if nothing stops it earlier
+_LEAST_PATIENCE = 10  # epochs
+
+
+def completed(config: Config, made: Prepared) -> Config:
+    """``config`` with a model, a loss and all else that it leaves open.
+
+    Of arrays for which somebody has chosen a model nothing is added but loss, metrics and optimizer.
+    """
+    goal, kind = made.preparation.goal, made.preparation.kind
+    result = {"metrics": list(default_metrics(goal.task)), **config}
+    result["loss"] = _loss(result, goal, made)
+    if kind == "arrays" and "model" in config:
+        usual: dict[str, Any] = {"optimizer": {"name": "Adam"}}
+        epochs = _EPOCHS
+    else:
+        usual = _USUAL[kind](made, len(made.train))
+        data = {"batch_size": usual.pop("batch_size"), **config["data"]}
+        result["data"] = data
+        per_epoch = -(-len(made.train) // data["batch_size"])
+        epochs = max(3, min(usual.pop("most_epochs"), round(_STEPS / per_epoch)))
+    result = {"epochs": epochs, **result}
+    for key, table in usual.items():
+        given = config.get(key, {})
+        if key == "schedule" and "lr" in config.get("optimizer", {}):
+            continue  # a rate that somebody chose is not overruled
+        # What is usual for one model or optimizer says nothing of another.
+        result[key] = given if given.get("name", table.get("name")) != table.get("name") else {
+            **table, **given
+        }  # fmt: skip
+    if "early_stopping" in usual:
+        patience = max(_LEAST_PATIENCE, result["epochs"] // 5)
+        result["early_stopping"].setdefault("patience", patience)
+    return result
+
+
+def _loss(config: Config, goal: Goal, made: Prepared) -> Config:
+    table = {"name": LOSSES[goal.task], **config.get("loss", {})}
+    weighing = config["data"].get("class_weight")
+    if weighing == "balanced" and made.targets is not None:
+        weights = balance(goal, made.targets)
+        key = "weight" if goal.task == "multiclass" else "pos_weight"
+        table.setdefault(key, [round(x, 6) for x in weights])
+    return table
+
+
+def _of_table(made: Prepared, samples: int) -> dict[str, Any]:
+    width = 64 if samples < 2000 else 128
+    return {
+        "batch_size": 32 if samples < 4000 else 128,
+        "most_epochs": 200,
+        "model": {"name": "mlp", "hidden": [width, width], "p": 0.1},
+        "optimizer": {"name": "AdamW", "lr": 2e-3, "weight_decay": 0.01},
+        "ema": {"decay": 0.99, "warmup": True},
+        "early_stopping": {"monitor": "validation_loss"},
+    }
+
+
+def _of_pictures(made: Prepared, samples: int) -> dict[str, Any]:
+    return {
+        "batch_size": 32,
+        "most_epochs": 60,
+        "model": {"name": "convnet"},
+        "optimizer": {"name": "AdamW", "lr": 2e-3, "weight_decay": 0.05},
+        "ema": {"decay": 0.99, "warmup": True},
+        "early_stopping": {"monitor": "validation_loss"},
+    }
+
+
+def _of_text(made: Prepared, samples: int) -> dict[str, Any]:
+    return {
+        "batch_size": 32,
+        "most_epochs": 100,
+        "model": {"name": "gpt", "p": 0.1},
+        "optimizer": {"name": "AdamW", "weight_decay": 0.1},
+        "schedule": {"name": "OneCycleLR", "max_lr": 3e-3},
+        "clipping": {"norm": 1.0},
+        "samples": {"length": 200},
+    }
+
+
+def _of_arrays(made: Prepared, samples: int) -> dict[str, Any]:
+    """As pictures if they have a height and a width that are worth it, otherwise as a table."""
+    has_size = "image_size" in made.preparation.arguments()
+    return (_of_pictures if has_size else _of_table)(made, samples)
+
+
+_USUAL = {
+    "table": _of_table,
+    "series": _of_table,
+    "pictures": _of_pictures,
+    "text": _of_text,
+    "arrays": _of_arrays,
+}
