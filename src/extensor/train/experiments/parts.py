@@ -16,8 +16,17 @@ from extensor.train.callbacks import BestCheckpoint, GradientHealth
 from extensor.train.experiments.config import Config
 from extensor.train.experiments.named import built, named
 from extensor.train.logs import Logging, Timing
-from extensor.train.metrics import MeanAbsoluteError, Metric, Perplexity, RootMeanSquaredError
-from extensor.train.metrics_classification import F1, Accuracy, Precision, Recall, TopKAccuracy
+from extensor.train.metrics import (
+    F1,
+    Accuracy,
+    MeanAbsoluteError,
+    Metric,
+    Perplexity,
+    Precision,
+    Recall,
+    RootMeanSquaredError,
+    TopKAccuracy,
+)
 from extensor.train.progress import Progress
 from extensor.train.trainer import Trainer
 
