@@ -334,3 +334,9 @@ def test_the_columns_of_a_root_are_one() -> None:
     metric = RootMeanSquaredError()
     metric.update([[1.0, 3.0]], [[0.0, 0.0]])
     assert metric.compute() == 5**0.5
+
+
+def test_plain_numbers_are_not_rounded() -> None:
+    metric = MeanAbsoluteError()
+    metric.update([1e9 + 0.5, 1e200], [1e9, 1e200])
+    assert metric.compute() == 0.25

@@ -89,7 +89,7 @@ def test_several_labels_are_no_class(name: str, target: Any, got: str) -> None:
 @pytest.mark.parametrize(
     ("output", "target", "text"),
     [
-        (SCORES, [0.0, 1.0, 2.0], INTEGERS + "got target_dtype='float32'"),
+        (SCORES, [0.0, 1.0, 2.0], INTEGERS + "got target_dtype='float64'"),
         (SCORES, [0, 1, 3], "target must be classes in [0, 2], those of output, got target=3"),
         (
             SCORES,
@@ -412,6 +412,14 @@ def test_what_are_no_columns(name: str) -> None:
         (
             lambda: train.CalibrationError(0),
             "CalibrationError: bins must be 1 or more, got bins=0",
+        ),
+        (
+            lambda: train.CalibrationError(2**62),
+            f"CalibrationError: bins must be at most 1000000, got bins={2**62}",
+        ),
+        (
+            lambda: train.F1(2**62),
+            f"F1: num_classes must be at most 1048576, got num_classes={2**62}",
         ),
         (
             lambda: train.Mean().update([1.0], [1.0]),

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from extensor.core import entries
-from extensor.errors import type_error, value_error
+from extensor.errors import arguments, type_error, value_error
 
 
 class Metric:
@@ -105,6 +105,14 @@ def _counted(value: Any, count: Any) -> tuple[float, int]:
         return value, count
     found = entries.number("Mean", "value", value)
     return float(found), entries.count("Mean", "count", count)
+
+
+def bounded(op: str, name: str, value: Any, least: int, most: int) -> int:
+    """An integer from ``least`` to ``most``, the size of something that is kept."""
+    number = arguments.integer(op, name, value, least)
+    if number > most:
+        raise value_error(op, f"{name} must be at most {most}", **{name: number})
+    return number
 
 
 def checked_sums(

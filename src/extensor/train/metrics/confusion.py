@@ -10,10 +10,11 @@ import numpy as np
 
 from extensor.core import entries
 from extensor.errors import arguments, value_error
-from extensor.train.metrics.base import Stateful, checked_sums
+from extensor.train.metrics.base import Stateful, bounded, checked_sums
 from extensor.train.metrics.tasks import ClassTask, LabelTask, OfClasses, Scores
 
 Average = Literal["auto", "macro", "weighted"]
+_MOST_CLASSES = 2**20  # whose matrix no memory holds
 
 
 class ConfusionMatrix(OfClasses, Stateful):
@@ -36,7 +37,7 @@ class ConfusionMatrix(OfClasses, Stateful):
         self._settle(task, scores, ignore_index)
         if num_classes is not None or task == "multiclass":
             least = 1 if task == "multilabel" else 2
-            num_classes = arguments.integer(op, "num_classes", num_classes, least)
+            num_classes = bounded(op, "num_classes", num_classes, least, _MOST_CLASSES)
         if task == "binary" and num_classes not in (None, 2):
             requirement = "num_classes must be 2 or None for task='binary'"
             raise value_error(op, requirement, num_classes=num_classes)

@@ -14,8 +14,15 @@ from extensor.errors import value_error
 
 def arrays(op: str, output: Any, target: Any) -> tuple[Any, Any]:
     """Both as arrays of NumPy's."""
-    first, second = (np.asarray(to_array(x, op=op)) for x in (output, target))
-    return first, second
+    return _array(op, output), _array(op, target)
+
+
+def _array(op: str, given: Any) -> Any:
+    is_plain = isinstance(given, float | list | tuple)
+    with np.errstate(over="ignore" if is_plain else "warn"):
+        array = np.asarray(to_array(given, op=op))
+    # Python's numbers are not rounded to the default float, which could hide what they differ by.
+    return to_array(given, np.float64, op) if is_plain and is_floating(array.dtype) else array
 
 
 def shapes(output: Any, target: Any) -> dict[str, Any]:

@@ -9,8 +9,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from extensor.core import entries
-from extensor.errors import arguments, value_error
-from extensor.train.metrics.base import Stateful, checked_sums
+from extensor.errors import value_error
+from extensor.train.metrics.base import Stateful, bounded, checked_sums
 from extensor.train.metrics.probabilities import log_sigmoid, log_softmax
 from extensor.train.metrics.tasks import (
     AnyTask,
@@ -22,6 +22,7 @@ from extensor.train.metrics.tasks import (
 )
 
 _LARGEST = 709.0  # whose exp is still a float
+_MOST_BINS = 10**6
 
 
 class LogLoss(MeanOfClasses):
@@ -126,7 +127,7 @@ class CalibrationError(OfClasses, Stateful):
         task: LabelTask = "multiclass",
         scores: Scores = "logits",
     ) -> None:
-        self.bins = arguments.integer("CalibrationError", "bins", bins, 1)
+        self.bins = bounded("CalibrationError", "bins", bins, 1, _MOST_BINS)
         self._settle(task, scores, ignore_index)
         self.reset()
 
