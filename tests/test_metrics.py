@@ -233,6 +233,28 @@ def test_what_was_given_may_change_afterwards(make: Any, rng: np.random.Generato
     np.testing.assert_array_equal(metric.compute(), before)
 
 
+@pytest.mark.parametrize("kind", [ROCAUC, AveragePrecision])
+@pytest.mark.parametrize("task", ["multiclass", "binary", "multilabel"])
+def test_scores_that_are_kept_are_copies(kind: Any, task: str, rng: np.random.Generator) -> None:
+    output = rng.dirichlet(np.ones(3), 9)
+    target = np.arange(9) % 3
+    if task != "multiclass":
+        output = output[:, :1] if task == "binary" else output
+        target = (output > 0.3).astype(np.int64)
+    metric = kind(task=task, scores="probabilities")
+    metric.update(output, target)
+    before = metric.compute()
+    output[:], target[:] = 0, 0
+    assert metric.compute() == before
+
+
+def test_a_matrix_that_is_changed_is_a_copy() -> None:
+    metric = ConfusionMatrix(2)
+    metric.update(np.eye(2), [0, 1])
+    metric.compute()[:] = 7
+    assert metric.compute().tolist() == [[1, 0], [0, 1]]
+
+
 @pytest.mark.parametrize("average", ["macro", "weighted", None])
 def test_fractions_of_nothing(average: Any) -> None:
     for task, size in (("multiclass", 3), ("binary", 2), ("multilabel", 4)):

@@ -135,6 +135,21 @@ def test_log_loss_of_probable_targets(scores: str) -> None:
     assert_equal(partial(train.Perplexity, scores=scores), output, shares, exp(mean))
 
 
+def test_probable_targets_that_are_left_out() -> None:
+    output, target, _ = drawn_classes(0, "logits", "float64")
+    shares = 0.75 * np.eye(CLASSES)[target] + 0.25 * np.eye(CLASSES)[(target + 1) % CLASSES]
+    kept = target != 2
+    expected = train.LogLoss()
+    expected.update(output[kept], shares[kept])
+    assert_equal(partial(train.LogLoss, 2), output, shares, expected.compute())
+
+
+def test_log_loss_of_small_probabilities() -> None:
+    metric = train.LogLoss(task="binary", scores="probabilities")
+    metric.update(np.array([1e-20]), [0])
+    assert metric.compute() == 1e-20
+
+
 def test_log_loss_of_large_logits() -> None:
     metric = train.LogLoss()
     metric.update([[1e4, 0.0], [0.0, 1e4]], [0, 0])

@@ -11,16 +11,9 @@ import numpy as np
 import pytest
 from soak.__main__ import families
 from soak.calls import run
+from soak.metric_calls import METRICS
 from soak.native_targets import native_targets
-from soak.public_calls import (
-    DATA,
-    FUNCTIONS,
-    METRICS,
-    MODULES,
-    NOT_CALLED,
-    OPTIMIZERS,
-    SCHEDULES,
-)
+from soak.public_calls import DATA, FUNCTIONS, MODULES, NOT_CALLED, OPTIMIZERS, SCHEDULES
 from soak.targets import public_targets
 from soak.texts import raw
 

@@ -14,10 +14,10 @@ import extensor as ex
 from extensor import _native
 from extensor.core.op import OPS
 from extensor.core.tensor import Tensor
+from soak.metric_calls import METRICS
 from soak.public_calls import (
     DATA,
     FUNCTIONS,
-    METRICS,
     MODULES,
     OPTIMIZERS,
     SCHEDULES,
