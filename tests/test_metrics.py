@@ -204,6 +204,20 @@ def test_outputs_of_every_kind(make: Any, dtype: str, rng: np.random.Generator) 
     np.testing.assert_array_equal(metric.compute(), expected.compute())
 
 
+@pytest.mark.parametrize("dtype", ["bfloat16", "float16", "float32", "float64"])
+@pytest.mark.parametrize("kind", [Accuracy, ConfusionMatrix, F1, LogLoss, CalibrationError, ROCAUC])
+@pytest.mark.parametrize("task", ["binary", "multilabel"])
+def test_labels_of_every_kind(kind: Any, task: str, dtype: str, rng: np.random.Generator) -> None:
+    scores = rng.integers(-3, 4, (20, 1 if task == "binary" else 3))
+    truth = rng.permutation(np.arange(scores.size) % 2).reshape(scores.shape)
+    expected = kind(task=task)
+    expected.update(scores, truth)
+    for target in (truth, truth > 0, ex.tensor(truth, dtype)):
+        metric = kind(task=task)
+        metric.update(ex.tensor(scores, dtype), target)
+        np.testing.assert_array_equal(metric.compute(), expected.compute())
+
+
 OF_NUMBERS: list[Any] = [MeanAbsoluteError, RootMeanSquaredError, MedianAbsoluteError, R2]
 
 

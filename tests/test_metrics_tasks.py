@@ -306,7 +306,12 @@ BAD: list[tuple[Any, Any, str]] = [
     (
         train.ConfusionMatrix(2),
         {"counts": -np.ones((2, 2), int)},
-        "ConfusionMatrix.load_state_dict: counts must be numbers from 0 on",
+        "ConfusionMatrix.load_state_dict: counts must be numbers from 0 on, in all less than 2**62",
+    ),
+    (
+        train.F1(2, "weighted"),
+        {"counts": np.full((2, 2), 2**62)},
+        "F1.load_state_dict: counts must be numbers from 0 on, in all less than 2**62",
     ),
     (
         train.F1(task="multilabel"),
@@ -326,7 +331,12 @@ BAD: list[tuple[Any, Any, str]] = [
     (
         train.CalibrationError(1),
         {"count": 1, "probability": [[nan]], "events": [[0.0]]},
-        "CalibrationError.load_state_dict: probability must be numbers from 0 on",
+        "CalibrationError.load_state_dict: probability must be finite numbers",
+    ),
+    (
+        train.CalibrationError(1),
+        {"count": 1, "probability": [[0.0]], "events": [[-1.0]]},
+        "CalibrationError.load_state_dict: events must be numbers from 0 on",
     ),
     (
         train.R2(),

@@ -11,6 +11,8 @@ import numpy as np
 from extensor.core import entries
 from extensor.errors import arguments, type_error, value_error
 
+_LIMIT = 2.0**62  # of counts, whose sums are still integers
+
 
 class Metric:
     """What all metrics share; a subclass says what a batch adds and what comes of it in the end."""
@@ -120,13 +122,29 @@ def checked_sums(
     key: str,
     value: Any,
     shape: tuple[int | None, ...],
-    whole: bool = False,
-    signed: bool = False,
+    least: float = 0,
+    finite: bool = False,
 ) -> Any:
-    """A copy of an array of a state, of ``shape``, where None is any size.
+    """A copy of an array of a state in float64, of ``shape``, where None is any size."""
+    copy = _shaped(op, key, value, shape).astype(np.float64)
+    if finite and not np.isfinite(copy).all():
+        raise value_error(op, f"{key} must be finite numbers")
+    if not (copy >= least).all():
+        raise value_error(op, f"{key} must be numbers from {least} on")
+    return copy
 
-    It has numbers from 0 on, or with ``signed`` finite ones.
-    """
+
+def checked_counts(op: str, key: str, value: Any, shape: tuple[int | None, ...]) -> Any:
+    """The same for how often something was found."""
+    array = _shaped(op, key, value, shape)
+    if array.dtype.kind not in "iu":
+        raise type_error(op, f"{key} must be integers", dtype=str(array.dtype))
+    if not (array >= 0).all() or array.sum(dtype=np.float64) >= _LIMIT:
+        raise value_error(op, f"{key} must be numbers from 0 on, in all less than 2**62")
+    return array.astype(np.int64)
+
+
+def _shaped(op: str, key: str, value: Any, shape: tuple[int | None, ...]) -> Any:
     array = entries.array(op, key, value)
     sizes = array.shape
     if len(sizes) != len(shape) or any(
@@ -135,11 +153,4 @@ def checked_sums(
         words = ", ".join("any" if size is None else str(size) for size in shape)
         comma = "," if len(shape) == 1 else ""
         raise value_error(op, f"{key} must have a shape of ({words}{comma})", shape=sizes)
-    if whole and array.dtype.kind not in "iu":
-        raise type_error(op, f"{key} must be integers", dtype=str(array.dtype))
-    copy = array.astype("int64" if whole else "float64")
-    if signed and not np.isfinite(copy).all():
-        raise value_error(op, f"{key} must be finite numbers")
-    if not signed and not (copy >= 0).all():
-        raise value_error(op, f"{key} must be numbers from 0 on")
-    return copy
+    return array

@@ -10,7 +10,7 @@ import numpy as np
 
 from extensor.core import entries
 from extensor.errors import arguments, value_error
-from extensor.train.metrics.base import Stateful, bounded, checked_sums
+from extensor.train.metrics.base import Stateful, bounded, checked_counts
 from extensor.train.metrics.tasks import ClassTask, LabelTask, OfClasses, Scores
 
 Average = Literal["auto", "macro", "weighted"]
@@ -86,7 +86,7 @@ class ConfusionMatrix(OfClasses, Stateful):
         given = entries.with_keys(op, state_dict, ["counts"], name)
         size = self.num_classes
         shape = (size, 2, 2) if self.task == "multilabel" else (size, size)
-        counts = checked_sums(op, "counts", given["counts"], shape, whole=True)
+        counts = checked_counts(op, "counts", given["counts"], shape)
 
         def commit() -> None:
             self.counts = counts
@@ -123,12 +123,7 @@ class BalancedAccuracy(ConfusionMatrix):
 
 
 class _PerClass(ConfusionMatrix):
-    """A fraction for each class or label, and their average.
-
-    It is their mean ("macro"), their mean weighted by how many samples there are of each
-    ("weighted"), or None for an array of them all. "auto" is "macro", and for ``task="binary"`` the
-    fraction of the positive class. Without any sample it is NaN.
-    """
+    """A fraction for each class or label, and their average."""
 
     def __init__(
         self,
@@ -163,7 +158,12 @@ class _PerClass(ConfusionMatrix):
 
 
 class Precision(_PerClass):
-    """Of the samples taken for a class, the fraction that belong to it; 0 if there are none."""
+    """Of the samples taken for a class, the fraction that belong to it; 0 if there are none.
+
+    The ``average`` over the classes or labels is their mean ("macro"), their mean weighted by how
+    many samples there are of each ("weighted"), or None for an array of them all. "auto" is "macro",
+    and for ``task="binary"`` the fraction of the positive class. Without any sample it is NaN.
+    """
 
     def __init__(
         self,
@@ -181,7 +181,10 @@ class Precision(_PerClass):
 
 
 class Recall(_PerClass):
-    """Of the samples of a class, the fraction that were taken for it; 0 if there are none."""
+    """Of the samples of a class, the fraction that were taken for it; 0 if there are none.
+
+    The ``average`` is as that of :class:`Precision`.
+    """
 
     def __init__(
         self,
@@ -199,7 +202,16 @@ class Recall(_PerClass):
 
 
 class F1(_PerClass):
-    """The harmonic mean of precision and recall; 0 if both are."""
+    """The harmonic mean of precision and recall; 0 if both are.
+
+    The ``average`` is as that of :class:`Precision`.
+
+    >>> from extensor.train import F1
+    >>> f1 = F1(task="binary")
+    >>> f1.update([2.0, -1.0, 0.5, -3.0], [1, 0, 0, 1])
+    >>> f1.compute()
+    0.5
+    """
 
     def __init__(
         self,

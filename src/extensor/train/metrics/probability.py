@@ -58,10 +58,10 @@ class LogLoss(MeanOfClasses):
 
     def _of_truth(self, output: Any, target: Any) -> tuple[Any, int]:
         scores, truth = self._labelled(output, target)
+        wide = scores.astype(np.float64)
         if self.scores == "logits":
-            logs = log_sigmoid(np.where(truth, scores, -scores.astype(np.float64)))
+            logs = log_sigmoid(np.where(truth, wide, -wide))
         else:
-            wide = scores.astype(np.float64)
             with np.errstate(divide="ignore"):
                 logs = np.where(truth, np.log(wide), np.log1p(-wide))
         return -logs, scores.shape[1]
@@ -181,10 +181,10 @@ class CalibrationError(OfClasses, Stateful):
         count = entries.count(op, "count", given["count"])
         several = self.task == "multilabel" and count > 0
         shape = (None if several else int(count > 0), self.bins)
-        first = checked_sums(op, "probability", given["probability"], shape)
+        first = checked_sums(op, "probability", given["probability"], shape, finite=True)
         if several and not len(first):
             raise value_error(op, "probability must have a row for each label", shape=first.shape)
-        second = checked_sums(op, "events", given["events"], first.shape)
+        second = checked_sums(op, "events", given["events"], first.shape, finite=True)
 
         def commit() -> None:
             self.reset()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import nan, sqrt
+from math import inf, nan, sqrt
 from typing import Any, ClassVar
 
 import numpy as np
@@ -145,10 +145,9 @@ class R2(Stateful):
         given = entries.with_keys(op, state_dict, ["count", *self._KEYS], name)
         count = entries.count(op, "count", given["count"])
         size = max(1, entries.array(op, "spread", given["spread"]).size) if count else 0
-        sums = {
-            key: checked_sums(op, key, given[key], (size,), signed=key in ("mean", "low", "high"))
-            for key in ("spread", "residue", "mean", "low", "high")
-        }
+        sums = {key: checked_sums(op, key, given[key], (size,)) for key in ("spread", "residue")}
+        for key in ("mean", "low", "high"):
+            sums[key] = checked_sums(op, key, given[key], (size,), least=-inf, finite=True)
 
         def commit() -> None:
             self.count, self._sums = count, sums

@@ -70,7 +70,7 @@ class OfClasses(Metric):
         return scores > (0.5 if self.scores == "probabilities" else 0)
 
     def _check_size(self, number: int, expected: int | None, again: bool, axis: int = 1) -> None:
-        """Refuse another number of classes or labels than expected, or than ``again`` and again."""
+        """Refuse a number of classes or labels not expected, ``again`` if batches before said which."""
         if expected in (None, number):
             return
         kind, along = ("labels", "") if self._of_labels else ("classes", f" along axis {axis}")
