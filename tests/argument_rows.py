@@ -11,6 +11,7 @@ import numpy as np
 
 import extensor as ex
 from extensor import data, models, train
+from extensor.train import metrics
 
 X = np.linspace(-1, 1, 24, dtype=np.float32).reshape(12, 2)
 Y = np.arange(12) % 2
@@ -76,6 +77,8 @@ def saved(_: Any) -> None:
     ex.load("state")
 
 
+OF_CLASSES = {"ignore_index": None, "task": "multiclass", "scores": "logits"}
+OF_TOKENS = {"ignore_index": None, "task": "multiclass", "class_axis": None}
 ARRAYS = "arrays.npz"
 EXPERIMENT = {
     "data": {"train": "points.npz", "test": "points.npz"},
@@ -130,20 +133,54 @@ ROWS: dict[str, Row] = {
         lambda **given: train.load_trained("trained").predict(**given),
         {"inputs": X, "batch_size": 4},
     ),
-    "Accuracy": Row(train.Accuracy, {"ignore_index": None}, measured),
+    "Accuracy": Row(train.Accuracy, {**OF_TOKENS, **OF_CLASSES}, measured),
     "Accuracy.update": Row(
         lambda **given: train.Accuracy().update(**given),
         {"output": np.eye(2, dtype=np.float32), "target": np.array([0, 1])},
     ),
+    "Accuracy of two classes": Row(
+        lambda **given: train.Accuracy(task="binary").update(**given),
+        {"output": X[:, 0], "target": Y},
+    ),
+    "Accuracy of labels": Row(
+        lambda **given: train.Accuracy(task="multilabel").update(**given),
+        {"output": X, "target": X > 0},
+    ),
+    "Accuracy of tokens": Row(
+        lambda **given: train.Accuracy(task="sequence").update(**given),
+        {"output": X.reshape(2, 3, 4), "target": Y[:6].reshape(2, 3)},
+    ),
     "RootMeanSquaredError.update": Row(
         lambda **given: train.RootMeanSquaredError().update(**given), {"output": X, "target": X}
     ),
-    "Perplexity": Row(train.Perplexity, {"ignore_index": -100}, measured),
-    "TopKAccuracy": Row(train.TopKAccuracy, {"k": 1, "ignore_index": None}, measured),
-    "ConfusionMatrix": Row(train.ConfusionMatrix, {"num_classes": 2, "ignore_index": 5}, measured),
-    "F1": Row(train.F1, {"num_classes": 2, "average": None, "ignore_index": 5}, measured),
+    "R2.update": Row(lambda **given: train.R2().update(**given), {"output": X, "target": X}),
+    "MedianAbsoluteError.update": Row(
+        lambda **given: train.MedianAbsoluteError().update(**given), {"output": X, "target": X}
+    ),
+    "Perplexity": Row(train.Perplexity, {**OF_TOKENS, "ignore_index": -100}, measured),
+    "LogLoss": Row(train.LogLoss, {**OF_TOKENS, **OF_CLASSES}, measured),
+    "TopKAccuracy": Row(train.TopKAccuracy, {"k": 1, **OF_TOKENS}, measured),
+    "ConfusionMatrix": Row(train.ConfusionMatrix, {"num_classes": 2, **OF_CLASSES}, measured),
+    "BalancedAccuracy": Row(train.BalancedAccuracy, {"num_classes": 2, **OF_CLASSES}, measured),
+    "F1": Row(train.F1, {"num_classes": 2, "average": None, **OF_CLASSES}, measured),
     "Precision": Row(train.Precision, {"num_classes": 2, "average": "macro"}, measured),
-    "Recall": Row(train.Recall, {"num_classes": 2, "average": "macro"}, measured),
+    "Recall": Row(train.Recall, {"num_classes": 2, "average": "weighted"}, measured),
+    "ROCAUC": Row(train.ROCAUC, OF_CLASSES, measured),
+    "AveragePrecision": Row(train.AveragePrecision, OF_CLASSES, measured),
+    "CalibrationError": Row(train.CalibrationError, {"bins": 5, **OF_CLASSES}, measured),
+    "Mean.load_state_dict": Row(
+        lambda **given: train.Mean().load_state_dict(given), {"total": 1.0, "count": 2}
+    ),
+    "ConfusionMatrix.load_state_dict": Row(
+        lambda **given: train.ConfusionMatrix(2).load_state_dict(given),
+        {"counts": np.eye(2, dtype=np.int64)},
+    ),
+    "R2.load_state_dict": Row(
+        lambda **given: train.R2().load_state_dict(given), train.R2().state_dict()
+    ),
+    "named_metric": Row(
+        metrics.named_metric, {"name": "f1", "task": "multiclass", "num_classes": 2}, measured
+    ),
     "Mean.add": Row(lambda **given: train.Mean().add(**given), {"value": 1.0, "count": 2}),
     "BestCheckpoint": Row(train.BestCheckpoint, {"monitor": "loss", "mode": "min"}, with_callback),
     "EarlyStopping": Row(

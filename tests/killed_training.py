@@ -19,8 +19,15 @@ import numpy as np
 import extensor as ex
 from extensor.data import ArrayDataset, DataLoader, RandomFlip
 from extensor.random import Generator
-from extensor.train import BestCheckpoint, EarlyStopping, GradientHealth, Logging, Trainer
-from extensor.train.metrics_classification import Accuracy, ConfusionMatrix
+from extensor.train import (
+    Accuracy,
+    BestCheckpoint,
+    ConfusionMatrix,
+    EarlyStopping,
+    GradientHealth,
+    Logging,
+    Trainer,
+)
 
 EPOCHS = 3
 CALLS = ("open", "write", "pwrite", "fsync", "close", "replace", "unlink")

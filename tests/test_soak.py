@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from soak.__main__ import families
 from soak.calls import run
+from soak.metric_calls import METRICS
 from soak.native_targets import native_targets
 from soak.public_calls import DATA, FUNCTIONS, MODULES, NOT_CALLED, OPTIMIZERS, SCHEDULES
 from soak.targets import public_targets
@@ -44,6 +45,11 @@ def test_every_public_name_is_called() -> None:
         public |= set(module.__all__)
     public |= {name for name in vars(ex.nn.init) if f"nn.init.{name}" in FUNCTIONS}
     assert public - called == set()
+
+
+def test_every_metric_is_called_for_every_task() -> None:
+    kinds = ex.train.metrics.METRICS.values()
+    assert METRICS.keys() == {(kind.__name__, task) for kind in kinds for task in kind.tasks}
 
 
 _WATCHING = {"Computed", "remove_watcher", "watchers"}  # used by what adds a watcher

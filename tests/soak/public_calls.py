@@ -207,6 +207,13 @@ FUNCTIONS: dict[str, Example] = {
     ),
     "models.resnet18": Example(lambda rng: (2, 1, "small")),
     "models.ResNet": Example(lambda rng: ([1, 1], 2, 1, "small")),
+    "train.metrics.named_metric": Example(
+        lambda rng: ("f1", "multiclass", 3), lambda rng: {"average": "macro"}
+    ),
+    "train.metrics.metrics_for": Example(lambda rng: ("binary",)),
+    "train.metrics.default_metrics": Example(lambda rng: ("binary",)),
+    "train.metrics.is_falling": Example(lambda rng: ("validation_loss",)),
+    "train.metrics.is_fraction": Example(lambda rng: ("accuracy",)),
 }
 # fmt: on
 

@@ -14,6 +14,7 @@ import extensor as ex
 from extensor import _native
 from extensor.core.op import OPS
 from extensor.core.tensor import Tensor
+from soak.metric_calls import METRICS
 from soak.public_calls import (
     DATA,
     FUNCTIONS,
@@ -193,6 +194,38 @@ def _optimizer(name: str, options: tuple[Any, ...]) -> Target:
     return Target(f"optim.{name}", draw)
 
 
+def _metric(name: str, task: str, example: Example) -> Target:
+    """A metric made, updated in two batches and computed, and its state taken over."""
+
+    def draw(rng: Rng) -> Call:
+        assert example.used is not None
+        kind = getattr(ex.train, name)
+        args, kwargs = list(example.arguments(rng)), example.keywords(rng)
+        first, second = list(example.used(rng)), list(example.used(rng))
+
+        def run(*args: Any, **kwargs: Any) -> None:
+            made = kind(*args, **kwargs)
+            use(made, *second)
+
+        def use(made: Any, *second: Any) -> None:
+            made.update(*first)
+            made.update(*second)
+            made.compute()
+            if hasattr(made, "state_dict"):
+                made.load_state_dict(made.state_dict())
+                made.update(*second)
+                made.compute()
+
+        if rng.random() < 0.4:
+            spoiled(args, kwargs, rng)
+            return Call(run, args, kwargs)
+        made = kind(*args, **kwargs)
+        spoiled(second, {}, rng)
+        return Call(use, [made, *second], {})
+
+    return Target(f"train.{name} ({task})", draw)
+
+
 def _schedule(name: str, options: tuple[Any, ...]) -> Target:
     def draw(rng: Rng) -> Call:
         args = [optimizer(rng), *options]
@@ -316,6 +349,9 @@ def public_targets() -> list[Target]:
         *(_made_and_used(n, x) for n, x in FUNCTIONS.items() if x.used is not None),
         *(_optimizer(name, options) for name, options in OPTIMIZERS.items()),
         *(_schedule(name, options) for name, options in SCHEDULES.items()),
+        *(_metric(name, task, example) for (name, task), example in METRICS.items()),
+        *_bound_methods("train.F1", lambda rng: ex.train.F1(3), "update load_state_dict"),
+        *_bound_methods("train.R2", lambda rng: ex.train.R2(), "update load_state_dict"),
         *_bound_methods("nn.Module", _network, MODULE_METHODS),
         *_bound_methods("optim.SGD", optimizer, "step zero_grad add_param_group load_state_dict"),
         *_bound_methods(

@@ -11,6 +11,7 @@ import extensor as ex
 from extensor import nn
 from extensor.data.transforms import Normalize, RandomFlip
 from extensor.differentiation.custom_function import Context
+from extensor.train.metrics import named_metric
 from extensor.typing import DTypeLike, Index, TensorLike
 
 
@@ -265,6 +266,16 @@ def experiments() -> None:
     assert_type(experiment.predict(np.zeros((2, 64))), ex.Tensor)
 
 
+def metrics() -> None:
+    accuracy = ex.train.Accuracy(task="binary", scores="probabilities")
+    accuracy.update([0.25, 0.75], [0, 1])
+    assert_type(accuracy.compute(), float)
+    by_class = ex.train.F1(3, average=None, ignore_index=-1)
+    by_class.update(np.eye(3), [0, 1, 2])
+    area = named_metric("roc_auc", "multilabel")
+    assert_type(area, ex.train.Metric)
+
+
 SECTIONS = [
     inputs,
     several_results,
@@ -277,4 +288,5 @@ SECTIONS = [
     images,
     training,
     experiments,
+    metrics,
 ]

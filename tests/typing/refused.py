@@ -123,3 +123,7 @@ def training(net: Net) -> None:
     ex.train.experiment(changes=["epochs=3"])  # error: [arg-type]
     ex.train.experiment().fitt()  # error: [attr-defined]
     ex.train.load_trained()  # error: [call-arg]
+    ex.train.Accuracy(task="regression")  # error: [arg-type]
+    ex.train.BalancedAccuracy(3, task="multilabel")  # error: [arg-type]
+    ex.train.F1(3, "micro")  # error: [arg-type]
+    ex.train.ROCAUC(scores="odds")  # error: [arg-type]

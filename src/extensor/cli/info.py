@@ -10,8 +10,9 @@ from extensor.report.writing import title_of
 from extensor.train import RunFolder, read_log
 from extensor.train.experiments.config import read_config
 from extensor.train.experiments.data import SETS
-from extensor.train.experiments.parts import LOSSES, METRICS, MODELS, OPTIMIZERS, SCHEDULES
+from extensor.train.experiments.parts import LOSSES, MODELS, OPTIMIZERS, SCHEDULES
 from extensor.train.experiments.runs import RUNS, found_run
+from extensor.train.metrics import METRICS
 from extensor.train.run import machine
 
 

@@ -157,6 +157,8 @@ _ALIASES = {
     "PadWidth": "int | Sequence[int] | Sequence[Sequence[int]]",
     **dict.fromkeys(("Reduction", "DivergenceReduction", "Nonlinearity"), "str"),
     **dict.fromkeys(("Mode", "PaddingMode"), "str"),
+    **dict.fromkeys(("Scores", "Average"), "str"),
+    **dict.fromkeys(("AnyTask", "ClassTask", "LabelTask", "TokenTask"), "str"),
     "Fn": "Callable",
     "Hook": "Callable",
     "Transform": "Callable",

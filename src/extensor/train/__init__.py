@@ -13,18 +13,23 @@ from extensor.train.experiments import (
 )
 from extensor.train.logs import Logging, Timing, read_log
 from extensor.train.metrics import (
+    F1,
+    R2,
+    ROCAUC,
+    Accuracy,
+    AveragePrecision,
+    BalancedAccuracy,
+    CalibrationError,
+    ConfusionMatrix,
+    LogLoss,
     Mean,
     MeanAbsoluteError,
+    MedianAbsoluteError,
     Metric,
     Perplexity,
-    RootMeanSquaredError,
-)
-from extensor.train.metrics_classification import (
-    F1,
-    Accuracy,
-    ConfusionMatrix,
     Precision,
     Recall,
+    RootMeanSquaredError,
     TopKAccuracy,
 )
 from extensor.train.nonfinite import NotFiniteError
@@ -34,17 +39,24 @@ from extensor.train.trainer import Trainer, default_callbacks
 
 __all__ = [
     "F1",
+    "R2",
+    "ROCAUC",
     "Accuracy",
+    "AveragePrecision",
+    "BalancedAccuracy",
     "BestCheckpoint",
+    "CalibrationError",
     "Callback",
     "Checkpoints",
     "ConfusionMatrix",
     "EarlyStopping",
     "Experiment",
     "GradientHealth",
+    "LogLoss",
     "Logging",
     "Mean",
     "MeanAbsoluteError",
+    "MedianAbsoluteError",
     "Metric",
     "NotFiniteError",
     "Perplexity",

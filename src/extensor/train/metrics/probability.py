@@ -1,0 +1,194 @@
+"""Metrics of probabilities: how surprising the truth is, and whether they can be believed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import exp, inf, nan
+from typing import Any, ClassVar
+
+import numpy as np
+
+from extensor.core import entries
+from extensor.errors import value_error
+from extensor.train.metrics.base import Stateful, bounded, checked_sums
+from extensor.train.metrics.probabilities import log_sigmoid, log_softmax
+from extensor.train.metrics.tasks import (
+    AnyTask,
+    LabelTask,
+    MeanOfClasses,
+    OfClasses,
+    Scores,
+    TokenTask,
+)
+
+_LARGEST = 709.0  # whose exp is still a float
+_MOST_BINS = 10**6
+
+
+class LogLoss(MeanOfClasses):
+    """The mean of ``-log(p)``, with ``p`` the probability that was given to the truth; NaN of none.
+
+    Of several labels it is the mean over all samples and labels. A target of probabilities ``q``
+    adds ``-sum(q * log(p))``. It is infinite if the truth was given the probability 0, where
+    scikit-learn stops at the rounding of 1.
+
+    >>> from extensor.train import LogLoss
+    >>> loss = LogLoss(task="binary", scores="probabilities")
+    >>> loss.update([0.5, 0.25], [1, 0])
+    >>> round(loss.compute(), 4)
+    0.4904
+    """
+
+    tasks: ClassVar[tuple[str, ...]] = ("multiclass", "binary", "multilabel", "sequence")
+
+    def __init__(
+        self,
+        ignore_index: int | None = None,
+        *,
+        task: AnyTask = "multiclass",
+        scores: Scores = "logits",
+        class_axis: int | None = None,
+    ) -> None:
+        super().__init__()
+        self._settle(task, scores, ignore_index, class_axis)
+
+    def update(self, output: Any, target: Any) -> None:
+        losses, size = (self._of_truth if self._of_labels else self._of_classes)(output, target)
+        self._take(float(losses.sum()), losses.size, size)
+
+    def _of_truth(self, output: Any, target: Any) -> tuple[Any, int]:
+        scores, truth = self._labelled(output, target)
+        wide = scores.astype(np.float64)
+        if self.scores == "logits":
+            logs = log_sigmoid(np.where(truth, wide, -wide))
+        else:
+            with np.errstate(divide="ignore"):
+                logs = np.where(truth, np.log(wide), np.log1p(-wide))
+        return -logs, scores.shape[1]
+
+    def _of_classes(self, output: Any, target: Any) -> tuple[Any, int]:
+        scores, classes, shares, _ = self._chosen(output, target)
+        if self.scores == "logits":
+            logs = log_softmax(type(self).__name__, scores)
+        else:
+            with np.errstate(divide="ignore"):
+                logs = np.log(scores.astype(np.float64))
+        if shares is None:
+            return -logs[np.arange(len(classes)), classes], scores.shape[1]
+        return -(shares * np.where(shares > 0, logs, 0)).sum(axis=1), scores.shape[1]
+
+
+class Perplexity(LogLoss):
+    """``exp`` of the log loss: among how many classes the model seems to guess.
+
+    The classes are along ``class_axis``; without it along the one axis, not the first, without which
+    the output has the target's shape, or with ``task="multiclass"`` along axis 1.
+    """
+
+    tasks: ClassVar[tuple[str, ...]] = ("multiclass", "sequence")
+
+    def __init__(
+        self,
+        ignore_index: int | None = -100,
+        *,
+        task: TokenTask = "sequence",
+        scores: Scores = "logits",
+        class_axis: int | None = None,
+    ) -> None:
+        super().__init__(ignore_index, task=task, scores=scores, class_axis=class_axis)
+
+    def compute(self) -> float:
+        mean = super().compute()
+        return exp(mean) if mean < _LARGEST else mean * inf
+
+
+class CalibrationError(OfClasses, Stateful):
+    """The expected calibration error: how far probabilities are from how often they come true.
+
+    Each sample has a probability ``p`` and an event. For ``task="binary"`` they are that of being
+    positive, and being so; for "multiclass" the highest probability of its classes, and that this
+    class is the true one; for "multilabel" each label is taken as "binary" is, and the mean over the
+    labels is the value. ``p`` is in bin ``i`` if ``i / bins <= p < (i + 1) / bins``, and 1 is in the
+    last. With ``n`` samples, ``n_i`` of them in bin ``i``, the value is the sum over the bins of
+    ``n_i / n * abs(mean of p in the bin - fraction of events in the bin)``; NaN of no sample.
+
+    >>> from extensor.train import CalibrationError
+    >>> error = CalibrationError(task="binary", scores="probabilities")
+    >>> error.update([0.75, 0.75, 0.25, 0.25], [1, 1, 0, 0])
+    >>> error.compute()
+    0.25
+    """
+
+    def __init__(
+        self,
+        bins: int = 10,
+        ignore_index: int | None = None,
+        *,
+        task: LabelTask = "multiclass",
+        scores: Scores = "logits",
+    ) -> None:
+        self.bins = bounded("CalibrationError", "bins", bins, 1, _MOST_BINS)
+        self._settle(task, scores, ignore_index)
+        self.reset()
+
+    def reset(self) -> None:
+        self.count = 0
+        self._size: int | None = None  # of the classes or labels
+        self._probability = np.zeros((0, self.bins))
+        self._events = np.zeros((0, self.bins))
+
+    def update(self, output: Any, target: Any) -> None:
+        probability, events, size = self._pairs(output, target)
+        self._check_size(size, self._size, True)
+        self._size = size
+        if not len(probability):
+            return
+        if not self.count:
+            self._probability = np.zeros((probability.shape[1], self.bins))
+            self._events = np.zeros_like(self._probability)
+        edges = np.arange(1, self.bins) / self.bins
+        places = np.searchsorted(edges, probability, side="right")
+        for label, place in enumerate(places.T):
+            for sums, x in ((self._probability, probability), (self._events, events)):
+                sums[label] += np.bincount(place, weights=x[:, label], minlength=self.bins)
+        self.count += len(probability)
+
+    def _pairs(self, output: Any, target: Any) -> tuple[Any, Any, int]:
+        """Probabilities and events of shape (samples, labels), and the number of classes or labels."""
+        is_logits = self.scores == "logits"
+        if self._of_labels:
+            scores, truth = self._labelled(output, target)
+            wide = np.exp(log_sigmoid(scores)) if is_logits else scores.astype(np.float64)
+            return wide, truth, scores.shape[1]
+        scores, classes, _, _ = self._chosen(output, target)
+        logs = log_softmax("CalibrationError", scores) if is_logits else None
+        wide = scores.astype(np.float64) if logs is None else np.exp(logs)
+        highest = wide.max(axis=1, keepdims=True)
+        return highest, (scores.argmax(axis=1) == classes)[:, None], scores.shape[1]
+
+    def compute(self) -> float:
+        if not self.count:
+            return nan
+        distance = np.abs(self._probability - self._events).sum(axis=1)
+        return float(distance.mean() / self.count)
+
+    def state_dict(self) -> dict[str, Any]:
+        sums = {"probability": self._probability.copy(), "events": self._events.copy()}
+        return {"count": self.count, **sums}
+
+    def _prepared_state(self, state_dict: Any, op: str, name: str = "") -> Callable[[], None]:
+        given = entries.with_keys(op, state_dict, ["count", "probability", "events"], name)
+        count = entries.count(op, "count", given["count"])
+        several = self.task == "multilabel" and count > 0
+        shape = (None if several else int(count > 0), self.bins)
+        first = checked_sums(op, "probability", given["probability"], shape, finite=True)
+        if several and not len(first):
+            raise value_error(op, "probability must have a row for each label", shape=first.shape)
+        second = checked_sums(op, "events", given["events"], first.shape, finite=True)
+
+        def commit() -> None:
+            self.reset()
+            self.count, self._probability, self._events = count, first, second
+            self._size = len(first) if several else None
+
+        return commit
