@@ -14,6 +14,7 @@ from extensor.report import Examination, compare, comparison_page, examine, writ
 from extensor.train.run import RunFolder, as_toml
 
 LONG = "African bush elephant (Loxodonta africana) seen from rather far away"
+STRIDE = 4111  # between steps, so that their numbers are long
 TASKS = ("regression", "binary", "multiclass", "multilabel", "sequence")
 
 
@@ -59,16 +60,20 @@ def run_of(folder: Path, task: str, scale: float) -> RunFolder:
     for epoch in range(1, 7):
         for step in range(500 * (epoch - 1) + 1, 500 * epoch + 1):
             loss = scale * (1 + noise[step - 1] / 9 + 1000 / (step + 500))
-            records.append({"event": "step", "step": step, "loss": loss, "lr": 1e-3 / step})
+            records.append(
+                {"event": "step", "step": STRIDE * step, "loss": loss, "lr": 1e-3 / step}
+            )
         value = scale * (1 + 1 / epoch)
-        record = {"event": "epoch", "epoch": epoch, "step": 500 * epoch, "loss": value}
+        record = {"event": "epoch", "epoch": epoch, "step": 500 * STRIDE * epoch, "loss": value}
         record |= {"validation_loss": scale * (2 + (epoch - 4) ** 2), "accuracy": epoch / 9}
         records.append({**record, "validation_accuracy": epoch / 12})
         norms = {f"layer{i}.weight": 10.0**-i * epoch for i in range(14)}
-        records.append({"event": "gradients", "step": 500 * epoch, "norms": norms})
+        records.append({"event": "gradients", "step": 500 * STRIDE * epoch, "norms": norms})
         if task == "sequence":
             text = f"ROMEO:\n{LONG * 3}"
-            records.append({"event": "sample", "epoch": epoch, "step": 500 * epoch, "text": text})
+            records.append(
+                {"event": "sample", "epoch": epoch, "step": 500 * STRIDE * epoch, "text": text}
+            )
     run.log.write_text("".join(json.dumps(record) + "\n" for record in records))
     return run
 

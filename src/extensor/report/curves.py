@@ -51,10 +51,10 @@ def charts(
         )
     ]
     names = {key.removeprefix(VALIDATION): None for key in metric_names(epochs)}
-    found += [Chart(title_of_metric(name), _both(epochs, name), marks=marks) for name in names]
     if perplexity and "perplexity" not in names:
-        series = [s._replace(points=_exponentials(s.points)) for s in _both(epochs, "loss")]
-        found.append(Chart("Perplexity", series, marks=marks))
+        names["perplexity"] = None
+        epochs = [_with_perplexity(record) for record in epochs]
+    found += [Chart(title_of_metric(name), _both(epochs, name), marks=marks) for name in names]
     found.append(Chart("Learning rate", [Series("of the first group", points(steps, "lr"))]))
     norms = Series("of all, before clipping", points(steps, "gradient_norm"))
     found.append(Chart("Norm of the gradient", [norms], logarithmic=True))
@@ -65,12 +65,21 @@ def charts(
 
 def _both(epochs: Sequence[Record], name: str, training: str = "training") -> list[Series]:
     """A number on the data to train on and on those to validate with, always in the same colours."""
-    parts = ((training, name), ("validation", f"{VALIDATION}{name}"))
-    return [Series(part, points(epochs, key), colour=(i, 2)) for i, (part, key) in enumerate(parts)]
+    series = []
+    for number, (part, key) in enumerate(((training, name), ("validation", f"{VALIDATION}{name}"))):
+        having = [r for r in epochs if is_number(r.get(key)) and is_number(r.get("step"))]
+        labels = [f"epoch {record.get('epoch')}" for record in having]
+        series.append(Series(part, points(having, key), labels=labels, colour=(number, 2)))
+    return series
 
 
-def _exponentials(values: Points) -> Points:
-    return [(step, exp(value)) for step, value in values if value < _LARGEST]
+def _with_perplexity(record: Record) -> Record:
+    found = {
+        key.replace("loss", "perplexity"): exp(record[key])
+        for key in ("loss", f"{VALIDATION}loss")
+        if is_number(record.get(key)) and record[key] < _LARGEST
+    }
+    return {**record, **found}
 
 
 def _words(best: Best) -> str:
