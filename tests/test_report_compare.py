@@ -265,3 +265,11 @@ def test_what_is_refused(arguments: tuple[str, ...], message: str) -> None:
 def test_one_name_is_no_list() -> None:
     with pytest.raises(TypeError, match="compare: runs must be a list of folders, got runs='ab'"):
         compare("ab")
+
+
+def test_metrics_of_runs_with_different_losses_have_a_best() -> None:
+    made("a", [0.5], [0.75], metric="log_loss")
+    made("b", [0.125], [0.25], {"loss": {"name": "FocalLoss"}}, metric="log_loss")
+    best = {column.name: set(column.best) for column in compare(["a", "b"]).columns}
+    assert best["best validation loss"] == set()
+    assert best["best validation log loss"] == {1}

@@ -106,6 +106,13 @@ def test_labels_against_scikit_learn() -> None:
         assert rows[name][1:4] == [f"{x:.4f}" for x in expected]
         assert rows[name][4] == f"{metrics.roc_auc_score(truth[:, i], logits[:, i]):.4f}"
     first = found.worst[0]
+    probability = 1 / (1 + np.exp(-logits))
+    errors = []
+    for label in range(3):
+        bins = np.minimum(np.ceil(probability[:, label] * 10).astype(int) - 1, 9)
+        gaps = probability[:, label] - truth[:, label]
+        errors.append(sum(abs(gaps[bins == b].sum()) for b in range(10)) / 150)
+    assert f"Calibration: expected error {np.mean(errors):.4f}" in cards(found)
     assert first.is_wrong
     expected_names = [n for n, there in zip("xyz", truth[first.number], strict=True) if there]
     assert first.truth == (", ".join(expected_names) or "none")

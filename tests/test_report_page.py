@@ -250,10 +250,23 @@ def test_steps_are_whole() -> None:
         ([1e6, 1e6 + 5], ["1000000", "1000005"]),
         ([2e9, 4e9], ["2e9", "4e9"]),
         ([1e-7, 2e-7], ["1e-7", "2e-7"]),
+        ([-1.2e7, -8e6, 0.0], ["-1.2e7", "-8e6", "0"]),
+        ([1e-8, 1e-6, 1e-4, 0.01, 1.0], ["1e-8", "1e-6", "1e-4", "0.01", "1"]),
+        ([5e-5, 1e-4, 1.5e-4], ["0.00005", "0.0001", "0.00015"]),
+        ([999_999_990.0, 999_999_995.0], ["999999990", "999999995"]),
     ],
 )
 def test_tick_labels(values: list[float], labels: list[str]) -> None:
     assert tick_labels(values) == labels
+
+
+def test_small_gradients_are_where_they_belong() -> None:
+    series = [Series(f"layer{i}", [(1, 10.0**-i), (2, 10.0**-i)]) for i in (0, 5, 10, 15)]
+    text = drawn(Chart("t", [*series, Series("zero", [(1, 0.0), (2, 0.0)])], logarithmic=True))
+    heights = [float(x) for x in re.findall(r'<polyline[^>]* points="[^,]*,([^ ]*) ', text)]
+    steps = np.diff(heights)
+    np.testing.assert_allclose(steps[:3], steps[0], atol=0.11)
+    assert steps[3] == pytest.approx(steps[0] / 5, abs=0.11)
 
 
 def test_short_numbers_do_not_pretend() -> None:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from math import ceil, floor, log10
 from unicodedata import east_asian_width
 
 FONT = 13  # the largest size of letters in a chart; the style sheet has smaller ones for wide pages
+_PLAIN = 8  # letters that are not too many for a number without a power
 _LARGEST = 1e300  # so that differences are finite
 _NARROW, _WIDE = set("iljftrI.,:;'|!()[] -"), set("mwMW@%")
 
@@ -23,8 +25,8 @@ class Axis:
         logarithmic: bool = False,
         room: bool = False,
     ) -> None:
-        # A zero has no logarithm; it is drawn below everything else.
-        self.least = max(low, high * 1e-9, 1e-30)
+        # A zero has no logarithm; it is drawn where the axis begins.
+        self.least = low if low > 0 else max(high * 1e-9, 1e-30)
         self.logarithmic = logarithmic
         low, high = self._scaled(low), self._scaled(high)
         size = max(abs(low), abs(high))
@@ -70,20 +72,38 @@ def round_steps(low: float, high: float, most: int = 7, whole: bool = False) -> 
 
 
 def tick_labels(ticks: Sequence[float]) -> list[str]:
-    """Words for round values, no two of which are the same.
+    """Words for round values, no two of which are the same: plain ones, or powers where those are long.
 
     >>> from extensor.report.axis import tick_labels
     >>> tick_labels([0.0, 0.25, 0.5]), tick_labels([1e6 + 1, 1e6 + 2]), tick_labels([0.0, 2e9])
     (['0', '0.25', '0.5'], ['1000001', '1000002'], ['0', '2e9'])
     """
-    for digits in range(1, 17):
-        labels = [short(value, digits) for value in ticks]
-        if all(
-            abs(float(x) - value) <= 1e-9 * abs(value)
-            for x, value in zip(labels, ticks, strict=True)
-        ):
+    plain, powers = _labels(ticks, "f"), _labels(ticks, "e")
+    longest = max(map(len, plain), default=0)
+    if longest <= _PLAIN or longest <= max(map(len, powers)):
+        return plain
+    return [min(pair, key=len) for pair in zip(plain, powers, strict=True)]
+
+
+def _labels(ticks: Sequence[float], form: str) -> list[str]:
+    """All in the same form, with as many digits as they need."""
+    steps = [b - a for a, b in pairwise(ticks)] or [abs(tick) for tick in ticks]
+    near = 1e-5 * min(steps, default=0.0)
+    labels: list[str] = []
+    for digits in range(17):
+        labels = [_stripped(f"{value:.{digits}{form}}") for value in ticks]
+        if all(abs(float(x) - value) <= near for x, value in zip(labels, ticks, strict=True)):
             break
     return labels
+
+
+def _stripped(text: str) -> str:
+    """Without zeros that say nothing."""
+    number, exponent, power = text.partition("e")
+    number = number.rstrip("0").rstrip(".") if "." in number else number
+    if float(number) == 0:
+        return "0"
+    return f"{number}e{int(power)}" if exponent else number
 
 
 def short(value: float, digits: int = 4) -> str:
@@ -101,8 +121,8 @@ def readable(value: float) -> str:
     """A number for people: four digits of it, and all before the point.
 
     >>> from extensor.report.axis import readable
-    >>> readable(0.012345), readable(1234567.8), readable(2e12)
-    ('0.01234', '1,234,568', '2e12')
+    >>> readable(0.012349), readable(1234567.8), readable(2e12)
+    ('0.01235', '1,234,568', '2e12')
     """
     return f"{value:,.0f}" if 1e4 <= abs(value) < 1e9 else short(value)
 

@@ -106,8 +106,16 @@ def _series(name: str, curve: Curve, value: float) -> Series:
 
 
 def calibration_card(truth: Any, probability: Any, what: str) -> Card:
-    """How often that is so which the model finds with a probability, and how many samples that are."""
-    found = calibration(truth, probability)
+    """How often that is so which the model finds with a probability, and how many samples that are.
+
+    Columns are labels: drawn together, but each has an error of its own, of which the mean is given.
+    """
+    found = calibration(truth.ravel(), probability.ravel())
+    columns = (
+        zip(truth.T, probability.T, strict=True) if truth.ndim == 2 else [(truth, probability)]
+    )
+    error = np.mean([calibration(*column).error() for column in columns])
+    mean = " The error is the mean of that of each label." if truth.ndim == 2 else ""
     bins = len(found.counts)
     known = np.flatnonzero(found.counts)
     series = Series(
@@ -123,7 +131,7 @@ def calibration_card(truth: Any, probability: Any, what: str) -> Card:
         labels=[f"{i / bins:g} to {(i + 1) / bins:g}" for i in range(bins)],
     )
     diagonal = [((0, 0), (1, 1))]
-    title = f"Calibration: expected error {found.error():.4f}"
+    title = f"Calibration: expected error {error:.4f}"
     charts = [
         Chart(
             "Calibration",
@@ -143,7 +151,7 @@ def calibration_card(truth: Any, probability: Any, what: str) -> Card:
     note = (
         f"The probability of {what}. On the dashed line it is what it says; above the line things are "
         f"so more often, below it less often. The error is the mean distance of {bins} bins from the "
-        "line, by their samples."
+        f"line, by their samples.{mean}"
     )
     return Card(title, charts, note)
 

@@ -33,6 +33,7 @@ from extensor.train.experiments.runs import found_run
 from extensor.train.progress import duration
 
 LOSS = f"{VALIDATION}loss"
+_OF_TRAINING = ("loss", LOSS)  # values of the loss that a run is trained with
 _LONGEST = 60  # letters of a value of a configuration
 
 
@@ -169,7 +170,7 @@ def _figures(runs: Sequence[Run], key: str, same_loss: bool) -> list[Column]:
     sign = direction(key)
     values = [run.values(key) for run in runs]
     last = [x[-1] if x else None for x in values]
-    comparable = same_loss or not key.endswith("loss")
+    comparable = same_loss or key not in _OF_TRAINING
     columns = [_column(f"last {said(key)}", key, last, sign * comparable)]
     if sign:
         best = [sign * max(sign * y for y in x) if x else None for x in values]
@@ -178,7 +179,7 @@ def _figures(runs: Sequence[Run], key: str, same_loss: bool) -> list[Column]:
 
 
 def _test(runs: Sequence[Run], key: str, same_loss: bool) -> Column:
-    comparable = same_loss or not key.endswith("loss")
+    comparable = same_loss or key not in _OF_TRAINING
     values = [run.tests.get(key) for run in runs]
     return _column(f"test {said(key)}", key, values, direction(key) * comparable)
 

@@ -91,7 +91,7 @@ def examine_labels(given: Examined) -> Examination:
     truth, found, probability = told.truth, told.found, told.probability
     by_label = rates((truth & found).sum(axis=0), found.sum(axis=0), truth.sum(axis=0))
     curves, areas = curve_cards(names, truth, probability, by_label.f1, what="label")
-    surety = calibration_card(truth.ravel(), probability.ravel(), "a label, all of them together")
+    surety = calibration_card(truth, probability, "a label, all of them together")
     worst = given.worst(
         told.numbers,
         told.losses.mean(axis=1),

@@ -42,6 +42,8 @@ def _axes(chart: Chart) -> tuple[Axis, Axis]:
     ys = [y for series in chart.series for _, y in series.points]
     kinds = {series.kind for series in chart.series}
     left, right, low, high = min(xs), max(xs), min(ys), max(ys)
+    if chart.logarithmic and low <= 0 < high:
+        low = min(y for y in ys if y > 0) / 10  # what is 0 lies below all others
     if chart.limits is not None:
         (left, right), (low, high) = chart.limits, chart.limits
     if "bars" in kinds:
@@ -56,7 +58,8 @@ def _axes(chart: Chart) -> tuple[Axis, Axis]:
     begin = max(map(text_width, tick_labels(_up_ticks(up))), default=0) + _EDGE + 6
     inside = room and "dots" in kinds
     _, labels = _across_ticks(Axis(left, right, begin, WIDTH - _EDGE, room=inside), xs)
-    end = WIDTH - _EDGE - max(text_width(labels[-1]) / 2 if labels else 0, 4)
+    halves = [text_width(label) / 2 for label in labels] or [0.0]
+    begin, end = max(begin, halves[0] + _EDGE), WIDTH - _EDGE - max(halves[-1], 4)
     return Axis(left, right, begin, end, room=inside), up
 
 
