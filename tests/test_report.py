@@ -1,12 +1,15 @@
-"""The report: the curves of the log, pictures, and a page that runs nothing and asks for nothing."""
+"""The report: the curves of the log, pictures, and a page that asks for nothing."""
 
 from __future__ import annotations
 
+import hashlib
 import io
 import json
 import re
 import sys
+from base64 import b64encode
 from html.parser import HTMLParser
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +18,20 @@ import pytest
 
 import extensor as ex
 from extensor.data import ArrayDataset
-from extensor.report import Chart, Series, charts, examine, terminal_plot, write_plots, write_report
+from extensor.report import (
+    Chart,
+    Mark,
+    Series,
+    charts,
+    examine,
+    terminal_plot,
+    write_plots,
+    write_report,
+)
+from extensor.report.axis import round_steps
 from extensor.report.page import page
 from extensor.report.png import picture
-from extensor.report.svg import line_chart, round_steps
+from extensor.report.svg import drawn
 from extensor.train import RunFolder
 
 LOG = [
@@ -41,7 +54,7 @@ def series_of(found: list[Chart]) -> dict[tuple[str, str], list[tuple[float, flo
 class Page(HTMLParser):
     """The tags of a page, and that they are closed in their order."""
 
-    EMPTY = ("meta", "link", "br", "img", "path")
+    EMPTY = ("meta", "link", "br", "img")
 
     def __init__(self, text: str) -> None:
         super().__init__()
@@ -93,10 +106,10 @@ def test_curves_are_those_of_the_log() -> None:
 def test_polylines_lie_inside_and_in_order() -> None:
     points = [(float(step), 2.0**-step) for step in range(7)]
     for logarithmic in (False, True):
-        text = line_chart(Chart("t", [Series("s", points)], logarithmic))
-        drawn = re.search(r'<polyline[^>]* points="([^"]*)" data-points="7"', text)
-        assert drawn is not None
-        xy = np.array([pair.split(",") for pair in drawn[1].split()], float)
+        text = drawn(Chart("t", [Series("s", points)], logarithmic))
+        found = re.search(r'<polyline[^>]* points="([^"]*)" data-points="7"', text)
+        assert found is not None
+        xy = np.array([pair.split(",") for pair in found[1].split()], float)
         assert (np.diff(xy[:, 0]) > 0).all()
         assert (np.diff(xy[:, 1]) > 0).all()  # down on paper is up in numbers
         assert xy.min() >= 0
@@ -109,7 +122,7 @@ def test_polylines_lie_inside_and_in_order() -> None:
 @pytest.mark.parametrize("points", [[(5, 0.0)], [(1, 2.0), (2, 2.0)], [(1, 0.0), (2, 0.0)]])
 @pytest.mark.parametrize("logarithmic", [False, True])
 def test_flat_and_short_curves(points: Any, logarithmic: bool) -> None:
-    text = line_chart(Chart("t", [Series("s", points)], logarithmic))
+    text = drawn(Chart("t", [Series("s", points)], logarithmic))
     assert f'data-points="{len(points)}"' in text
     assert "nan" not in text
     assert "inf" not in text
@@ -117,7 +130,7 @@ def test_flat_and_short_curves(points: Any, logarithmic: bool) -> None:
 
 def test_many_curves_have_many_colours() -> None:
     series = [Series(f"layer{i}", [(1, float(i)), (2, 1.0)]) for i in range(30)]
-    colours = re.findall(r"<polyline[^>]*hsl\((\d+)", line_chart(Chart("t", series)))
+    colours = re.findall(r"<polyline[^>]*hsl\((\d+)", drawn(Chart("t", series)))
     assert len(set(colours)) == 30
 
 
@@ -137,7 +150,7 @@ def test_page_is_whole(tmp_path: Path) -> None:
     net = ex.nn.Sequential(ex.nn.Flatten(), ex.nn.Linear(64, 3))
     text = write_report(run_folder(tmp_path / "run"), found, net.summary((1, 1, 8, 8))).read_text()
     parsed = Page(text)
-    lines = parsed.all("polyline")
+    lines = parsed.all("polyline")[:8]  # those of the log, before the curves of the classes
     assert [line["data-points"] for line in lines] == ["3", "2", "2", "2", "3", "3", "1", "1"]
     for line in lines:
         assert line["points"] is not None
@@ -151,23 +164,34 @@ def test_page_is_whole(tmp_path: Path) -> None:
 def test_nothing_comes_from_elsewhere(tmp_path: Path) -> None:
     text = write_report(run_folder(tmp_path / "run")).read_text()
     parsed = Page(text)
-    assert parsed.all("script") == []
     links = [x for _, tags in parsed.tags for key, x in tags.items() if key in ("src", "href")]
     assert all(link is not None and link.startswith("data:") for link in links)
-    assert not re.search(r"url\(|@import|http", text)
+    assert not re.search(r"url\(|@import|https?:", text)
+
+
+def test_only_the_script_of_the_page_may_run(tmp_path: Path) -> None:
+    text = write_report(run_folder(tmp_path / "run")).read_text()
+    assert Page(text).all("script") == [{}]
+    script = text.split("<script>")[1].split("</script>")[0]
+    assert script == (files("extensor.report") / "pointer.js").read_text()
+    digest = b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    policy = f"default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'sha256-{digest}'"
+    assert {"http-equiv": "Content-Security-Policy", "content": policy} in Page(text).all("meta")
 
 
 def test_everything_is_escaped(tmp_path: Path) -> None:
     images = np.zeros((3, 1, 4, 4))
     dataset = ArrayDataset(images, [0, 1, 0])
     dataset.classes = [HOSTILE, "b"]
-    found = examine(dataset, np.eye(3, 2), np.array([0, 1, 0]))
+    found = examine(dataset, np.eye(3, 2), np.array([0, 1, 0]), sample_names=[HOSTILE] * 3)
     rows = [Series(HOSTILE, [(1, 1.0), (2, 2.0)])]
     facts = {HOSTILE: HOSTILE}
-    text = page(HOSTILE, HOSTILE, facts, [Chart(HOSTILE, rows)], found, None, HOSTILE, facts)
-    assert "<script" not in text
-    assert "alert" in text
-    assert Page(text).all("script") == []
+    charts = [Chart(HOSTILE, rows, across=HOSTILE, up=HOSTILE, marks=[Mark(1, HOSTILE)])]
+    texts = [{"event": "sample", "epoch": 1, "text": HOSTILE}]
+    text = page(HOSTILE, HOSTILE, facts, charts, found, None, HOSTILE, facts, [HOSTILE], texts)
+    assert text.count("<script") == 1
+    assert text.count("alert") > 5
+    assert Page(text).all("script") == [{}]
 
 
 def test_examination_of_classes() -> None:

@@ -82,6 +82,10 @@ def parser() -> argparse.ArgumentParser:
     report = command("report", "write the report and the plots of a run anew")
     report.add_argument("run", help=_RUN)
 
+    compare = command("compare", "set runs beside each other")
+    compare.add_argument("runs", nargs="+", metavar="run", help=f"{_RUN}; two or more")
+    compare.add_argument("--output", metavar="FILE", help="a new .html file with the curves of all")
+
     info = command("info", "say what is known of this machine, or of a run")
     info.add_argument("run", nargs="?", help=_RUN)
 

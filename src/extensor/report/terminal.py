@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from extensor.report.curves import Series
+from extensor.report.chart import Series
 
 _DOTS = ((0x01, 0x08), (0x02, 0x10), (0x04, 0x20), (0x40, 0x80))  # by row and column
 _BLANK = 0x2800

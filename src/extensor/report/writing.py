@@ -3,17 +3,27 @@
 from __future__ import annotations
 
 import io
-import json
-import tomllib
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from extensor.io.atomic import write_atomically
 from extensor.nn.summary import Summary
-from extensor.report.curves import VALIDATION, charts, metric_names, shown
-from extensor.report.examination import Examination
+from extensor.report.chart import Chart
+from extensor.report.curves import VALIDATION, charts, metric_names, of_event, said, shown
+from extensor.report.findings import Examination
 from extensor.report.page import page
-from extensor.train import RunFolder, read_log
+from extensor.report.records import (
+    data_lines,
+    figures_of_test,
+    monitor_of,
+    name_of,
+    read_machine,
+    read_records,
+    read_settings,
+    seconds_of,
+)
+from extensor.train import RunFolder
 from extensor.train.progress import duration
 
 
@@ -21,45 +31,64 @@ def write_report(
     run: RunFolder, examination: Examination | None = None, summary: Summary | None = None
 ) -> Path:
     """Write ``report.html``: what the files of the run say, and what was found out besides."""
-    records = read_log(run.log)
-    config = run.config.read_text(encoding="utf-8")
-    machine = json.loads(run.machine.read_text(encoding="utf-8"))
+    records = read_records("write_report", run)
+    config = read_settings(run)
     text = page(
-        title_of(tomllib.loads(config)),
+        title_of(config),
         run.path.name,
         _facts(run, records, summary),
-        charts(records),
+        _charts(config, records, examination),
         examination,
         summary,
-        config,
-        machine,
+        run.config.read_text(encoding="utf-8"),
+        read_machine("write_report", run),
+        data_lines(records),
+        of_event(records, "sample"),
     )
     path = run.path / "report.html"
     write_atomically(path, text.encode())
     return path
 
 
-def title_of(config: dict[str, Any]) -> str:
+def title_of(config: Mapping[str, Any]) -> str:
     """The names of the model and the data."""
-    model, data = config.get("model", {}), config.get("data", {})
-    return f"{model.get('name', 'A model')} on {data.get('name') or data.get('train', 'its data')}"
+    model, data = name_of(config, "model"), name_of(config, "data")
+    return f"{model or 'A model'} on {data or 'its data'}"
+
+
+def _charts(
+    config: Mapping[str, Any],
+    records: Sequence[Mapping[str, Any]],
+    examination: Examination | None = None,
+) -> list[Chart]:
+    loss = config.get("loss")
+    table = loss if isinstance(loss, Mapping) else {}
+    # With weights or smoothing the exponential of the loss is no perplexity.
+    is_plain = table.get("name") in ("CrossEntropyLoss", "NLLLoss") and not (
+        {"weight", "label_smoothing"} & set(table)
+    )
+    tokens = examination is not None and examination.task == "sequence"
+    return charts(records, monitor_of(config), tokens and is_plain)
 
 
 def _facts(
     run: RunFolder, records: list[dict[str, Any]], summary: Summary | None
 ) -> dict[str, str]:
     """The numbers for those who read no further."""
-    epochs = [record for record in records if record["event"] == "epoch"]
-    facts = {}
+    epochs = of_event(records, "epoch")
+    facts = {f"test {said(key)}": shown(key, x) for key, x in figures_of_test(records).items()}
     if epochs:
         last = epochs[-1]
-        for key in (*metric_names(epochs), f"{VALIDATION}loss", "loss"):
-            if key in last:
-                facts[key.replace("_", " ")] = shown(key, last[key])
+        names = metric_names(epochs)
+        for key in (*names, f"{VALIDATION}loss", "loss"):
+            if isinstance(last.get(key), int | float):  # NaN too: that is what it came to
+                both = f"{VALIDATION}{key}" in names
+                facts[f"{'training ' if both else ''}{said(key)}"] = shown(key, last[key])
         facts["epochs"] = str(last["epoch"])
         facts["steps"] = f"{last['step']:,}"
-    if run.timing.is_file():
-        facts["time"] = duration(sum(line["seconds"] for line in read_log(run.timing)))
+    seconds = seconds_of(run)
+    if seconds is not None:
+        facts["time"] = duration(seconds)
     if summary is not None:
         facts["parameters"] = f"{summary.parameters:,}"
     return facts
@@ -71,11 +100,13 @@ def write_plots(run: RunFolder) -> Path | None:
         from matplotlib.figure import Figure
     except ImportError:
         return None
-    drawn = charts(read_log(run.log))
+    drawn = _charts(read_settings(run), read_records("write_plots", run))
     rows = -(-len(drawn) // 2)
     figure = Figure(figsize=(11, 3.2 * rows), layout="constrained")
     for number, chart in enumerate(drawn, 1):
-        axes = figure.add_subplot(rows, 2, number, title=chart.title, xlabel="step")
+        axes = figure.add_subplot(rows, 2, number, title=chart.title, xlabel=chart.across)
+        for mark in chart.marks:
+            axes.axvline(mark.at, color="gray", linewidth=0.8, linestyle=":")
         for series in chart.series:
             axes.plot(*zip(*series.points, strict=True), label=series.name, linewidth=1.2)
         if chart.logarithmic:

@@ -1,0 +1,84 @@
+"""What the files of a run say, read and checked: a damaged one is named."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from extensor.errors import value_error
+from extensor.io.paths import unreadable
+from extensor.report.curves import direction, is_number, of_event
+from extensor.train import RunFolder, read_log
+from extensor.train.experiments.config import stored_config
+
+
+def read_records(op: str, run: RunFolder) -> list[dict[str, Any]]:
+    """The records of the log; only its last line may be cut short, as a crash leaves it."""
+    records = read_log(run.log)
+    try:
+        lines = len(run.log.read_text(encoding="utf-8").splitlines())
+    except OSError as error:
+        raise unreadable(op, run.log, error) from error
+    whole = [isinstance(record, dict) for record in records]
+    if not all(whole) or len(records) < lines - 1:
+        line = 1 + (whole.index(False) if not all(whole) else len(records))
+        requirement = "each line of the log must be a record in JSON"
+        raise value_error(op, requirement, path=str(run.log), line=line)
+    return records
+
+
+def read_machine(op: str, run: RunFolder) -> Mapping[str, Any]:
+    """What is known of the machine."""
+    try:
+        machine = json.loads(run.machine.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise unreadable(op, run.machine, error) from error
+    except ValueError:
+        machine = None
+    if not isinstance(machine, dict):
+        raise value_error(op, "file must be a table in JSON", path=str(run.machine))
+    return machine
+
+
+def read_settings(run: RunFolder) -> dict[str, Any]:
+    """The configuration, with whatever keys it has."""
+    return stored_config(run.config)
+
+
+def seconds_of(run: RunFolder) -> float | None:
+    """How long the epochs took together, if that is known."""
+    if not run.timing.is_file():
+        return None
+    lines = [line for line in read_log(run.timing) if isinstance(line, dict)]
+    return float(sum(line["seconds"] for line in lines if is_number(line.get("seconds"))))
+
+
+def monitor_of(config: Mapping[str, Any]) -> str | None:
+    """The number by which the run keeps its best checkpoint, if it does."""
+    table = config.get("checkpoints")
+    best = table.get("best") if isinstance(table, Mapping) else None
+    return best if isinstance(best, str) and direction(best) else None
+
+
+def figures_of_test(records: list[dict[str, Any]]) -> dict[str, float]:
+    """What the log says of the test after training, the last one if there are several."""
+    tests = of_event(records, "test")
+    numbers = {k: x for k, x in tests[-1].items() if is_number(x)} if tests else {}
+    return {k.removeprefix("test_"): x for k, x in numbers.items() if k not in ("epoch", "step")}
+
+
+def data_lines(records: list[dict[str, Any]]) -> list[str]:
+    """What the log says of the data."""
+    found = of_event(records, "data")
+    lines = found[-1].get("lines") if found else None
+    return [str(line) for line in lines] if isinstance(lines, list) else []
+
+
+def name_of(config: Mapping[str, Any], key: str) -> str | None:
+    """The name in the table ``key`` of a configuration, or what stands in its place."""
+    table = config.get(key)
+    if not isinstance(table, Mapping):
+        return None if table is None else str(table)
+    name = table.get("name") or (table.get("train") if key == "data" else None)
+    return None if name is None else str(name)
