@@ -78,10 +78,12 @@ class Estimator(Parametrized):
         if weights is not None:
             # Nothing may depend on a sample that does not count, not even the order of the others.
             kept = weights > 0
-            matrix, targets = matrix[kept], targets[kept]
-            weights = multiplied(op, weights[kept], None)
+            matrix, targets, weights = matrix[kept], targets[kept], weights[kept]
+            weights = multiplied(op, weights, None, partial)
         goal = self._goal(Call(op, partial, goes_on, classes), targets, weights)
-        samples = Samples(matrix, goal.targets, weights, multiplied(op, weights, goal.factors))
+        # Of several parts, the weights of one count beside those of the others.
+        both = multiplied(op, weights, goal.factors, as_they_are=partial)
+        samples = Samples(matrix, goal.targets, weights, both)
         if goes_on:
             network, past = self._network.continued(op, options), self.history_
         else:
@@ -127,8 +129,7 @@ class Estimator(Parametrized):
     def _facts(self) -> dict[str, Any]:
         if not self.__sklearn_is_fitted__():
             return {}
-        last = self.history_[-1]
-        losses = {k: f"{last[k]:.4g}" for k in ("loss", "validation_loss") if k in last}
+        losses = {k: f"{v:.4g}" for k, v in self.history_[-1].items() if k.endswith("loss")}
         return {"features": self.n_features_in_, "epochs trained": self.n_iter_, **losses}
 
 

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from extensor.errors import value_error
+from extensor.errors import arguments, shown, value_error
 from extensor.estimators import scikit_learn
 from extensor.estimators.base import Call, Estimator, Goal
 from extensor.estimators.losses import BINARY, MULTICLASS, MULTILABEL
@@ -100,7 +100,8 @@ class Classifier(Estimator):
     ) -> Classifier:
         """One more epoch, with these samples. The first call needs all ``classes`` there will be.
 
-        Features are scaled by all samples that came so far.
+        Features are scaled by all samples that came so far. Weights count as they are: a part of
+        weight 2 moves the network twice as far.
         """
         return self._fit(X, y, sample_weight, partial=True, classes=classes)
 
@@ -126,8 +127,8 @@ class Classifier(Estimator):
         op = f"{type(self).__name__}.score"
         labels = as_labels(op, y, len(found))
         if labels.shape != found.shape:
-            requirement = f"y must have the shape {found.shape}"
-            raise value_error(op, requirement, y_shape=labels.shape)
+            requirement = "y must be of the shape that predict gives"
+            raise value_error(op, requirement, predicted_shape=found.shape, y_shape=labels.shape)
         return accuracy(found, labels, sample_weights(op, sample_weight, len(found)))
 
     def _scores(self, method: str, X: Any) -> Any:
@@ -153,7 +154,8 @@ class Classifier(Estimator):
         if targets.ndim == 2:
             if self.class_weight is not None:
                 requirement = "class_weight must be None where samples have several labels"
-                raise value_error(name, requirement, class_weight="given")
+                given = arguments.briefly(self.class_weight)
+                raise value_error(name, requirement, class_weight=given)
             return Goal(MULTILABEL, len(known), targets.astype(np.float64), {"classes_": known})
         numbers = numbered(call.op, targets, known)
         factors = class_weights(name, self.class_weight, known, numbers, weights)
@@ -182,10 +184,11 @@ class Classifier(Estimator):
             raise value_error(call.op, requirement, classes=None)
         else:
             known = np.unique(targets)
-        if call.classes is not None and not np.array_equal(
-            classes_of(call.op, call.classes), known
-        ):
-            raise value_error(call.op, "classes must be those of y and of the first call")
+        if call.classes is not None:
+            given = classes_of(call.op, call.classes)
+            if not np.array_equal(given, known):
+                requirement = "classes must be those of y and of the first call"
+                raise value_error(call.op, requirement, classes=shown(given.tolist()))
         if len(known) < 2 and not several:
             raise value_error(call.op, "y must have more than one class", classes=len(known))
         return known

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
 
 from extensor.arrays.dtypes import is_bfloat16
 from extensor.errors import arguments, type_error, value_error
+from extensor.estimators.scikit_learn import warn
 
 NUMBERS = (int, float, np.number, np.bool_)
 _SHOWN = 5  # of the names that do not match
@@ -16,16 +16,18 @@ _SHOWN = 5  # of the names that do not match
 
 def as_array(op: str, name: str, value: Any) -> Any:
     """What users give as a NumPy array, of whatever dtype."""
-    if hasattr(value, "tocsr") or hasattr(value, "sparse_dtype"):
+    if hasattr(value, "tocsr"):
         requirement = f"{name} must be dense: sparse ones are not supported ({name}.toarray())"
         raise type_error(op, requirement, **{name: type(value).__name__})
     try:
         array = np.asarray(getattr(value, "_array", value))
-    except Exception as error:
-        if isinstance(error, MemoryError):
-            raise
+    except MemoryError:
+        raise
+    except Exception:
+        array = None  # lists of different lengths, or an object that cannot be one
+    if array is None or (array.ndim == 0 and array.dtype.kind not in "biufc"):
         requirement = f"{name} must be an array, a table, or lists of equal lengths"
-        raise type_error(op, requirement, **{name: arguments.briefly(value)}) from None
+        raise type_error(op, requirement, **{name: arguments.briefly(value)})
     if array.dtype.kind == "c":
         requirement = f"{name} must be real (Complex data not supported)"
         raise value_error(op, requirement, dtype=str(array.dtype))
@@ -139,17 +141,10 @@ def check_names(op: str, estimator: str, expected: Any, names: Any) -> None:
     """Refuse other names of features than those of fit, in the words of scikit-learn."""
     if names is None or expected is None:
         if names is not None:
-            warnings.warn(
-                f"X has feature names, but {estimator} was fitted without feature names",
-                UserWarning,
-                stacklevel=4,
-            )
+            warn(f"X has feature names, but {estimator} was fitted without feature names")
         elif expected is not None:
-            warnings.warn(
-                f"X does not have valid feature names, but {estimator} was fitted with feature names",
-                UserWarning,
-                stacklevel=4,
-            )
+            text = "X does not have valid feature names, but"
+            warn(f"{text} {estimator} was fitted with feature names")
         return
     if list(names) == list(expected):
         return

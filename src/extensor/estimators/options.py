@@ -114,7 +114,9 @@ def _optimizer(op: str, given: Any) -> Callable[..., Any]:
     if isinstance(given, Optimizer) or not callable(given):
         raise type_error(op, requirement, optimizer=arguments.briefly(given))
     try:
-        inspect.signature(given).bind(None, lr=None, weight_decay=None)
+        # A module takes what its forward does.
+        called = getattr(given, "forward", given)
+        inspect.signature(called).bind(None, lr=None, weight_decay=None)
     except TypeError:
         raise type_error(op, requirement, optimizer=arguments.briefly(given)) from None
     except ValueError:

@@ -32,7 +32,7 @@ class Regressor(Estimator):
     (1,)
     """
 
-    _is_row: bool
+    _of_one: tuple[int, ...]  # the shape of a sample's target
     _estimator_type: ClassVar[str] = "regressor"
 
     def __init__(
@@ -77,7 +77,10 @@ class Regressor(Estimator):
         return self._fit(X, y, sample_weight)
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Regressor:
-        """One more epoch, with these samples; they are scaled by all that came so far."""
+        """One more epoch, with these samples; they are scaled by all that came so far.
+
+        Weights count as they are: a part of weight 2 moves the network twice as far.
+        """
         return self._fit(X, y, sample_weight, partial=True)
 
     def predict(self, X: Any) -> Any:
@@ -90,27 +93,24 @@ class Regressor(Estimator):
         op = f"{type(self).__name__}.score"
         values = as_values(op, y, len(found))
         if values.size != found.size:
-            requirement = f"y must have the shape {found.shape}"
-            raise value_error(op, requirement, y_shape=values.shape)
+            requirement = "y must be of the shape that predict gives"
+            raise value_error(op, requirement, predicted_shape=found.shape, y_shape=values.shape)
         return r2(found, values, sample_weights(op, sample_weight, len(found)))
 
     def _values(self, method: str, X: Any) -> Any:
         values = self._outputs(method, X).astype("float64", copy=False)
-        return values[:, 0] if self._is_row else values
+        return values.reshape(len(values), *self._of_one)
 
     def _read_targets(self, op: str, y: Any, samples: int) -> Any:
         return as_values(op, y, samples)
 
     def _goal(self, call: Call, targets: Any, weights: Any) -> Goal:
-        is_row = targets.ndim == 1
+        if call.goes_on and targets.shape[1:] != self._of_one:
+            as_before = f"of {self._of_one[0]} columns" if self._of_one else "a row"
+            requirement = f"y must be as before, {as_before}"
+            raise value_error(call.op, requirement, y_shape=targets.shape)
         columns = targets.reshape(len(targets), -1)
-        outputs = columns.shape[1]
-        if call.goes_on:
-            before = self.model_[-1].out_features
-            if (is_row, outputs) != (self._is_row, before):
-                requirement = f"y must be as before, {'a row' if self._is_row else before}"
-                raise value_error(call.op, requirement, y_shape=targets.shape)
-        return Goal(REGRESSION, outputs, columns, {"_is_row": is_row})
+        return Goal(REGRESSION, columns.shape[1], columns, {"_of_one": targets.shape[1:]})
 
     def __sklearn_tags__(self) -> Any:
         return scikit_learn.tags("regressor")

@@ -15,11 +15,11 @@ _ROUNDING = 100 * np.finfo(np.float64).eps
 
 @dataclass(frozen=True)
 class Scaling:
-    """The mean and variance of each column, and how many samples they are of."""
+    """The mean and variance of each column, and the weight of the samples they are of."""
 
     mean: Any
     variance: Any
-    count: int
+    count: float
 
     @classmethod
     def of(cls, op: str, name: str, values: Any, weights: Any = None) -> Scaling:
@@ -32,7 +32,8 @@ class Scaling:
         if not np.isfinite(variance).all():
             requirement = f"{name} must have squares that are finite (or scale=False)"
             raise value_error(op, requirement, column=int(np.argmin(np.isfinite(variance))))
-        return cls(mean, variance, len(values))
+        count = len(values) if weights is None else float(weights.sum())
+        return cls(mean, variance, count)
 
     def joined(self, other: Scaling) -> Scaling:
         """That of the samples of both."""

@@ -31,12 +31,16 @@ def warn_of_column(samples: int) -> None:
         from sklearn.exceptions import DataConversionWarning
 
         kind = DataConversionWarning
-    warnings.warn(
-        "A column-vector y was passed when a 1d array was expected; y.ravel() has the shape "
-        f"({samples},)",
-        kind,
-        stacklevel=5,
-    )
+    text = "A column-vector y was passed when a 1d array was expected; y.ravel() has the shape "
+    warn(f"{text}({samples},)", kind)
+
+
+def warn(text: str, kind: type[Warning] = UserWarning) -> None:
+    """Warn of the line that called an estimator, however far that is from here."""
+    level, frame = 1, sys._getframe()
+    while frame.f_back is not None and frame.f_globals["__name__"].startswith(__package__):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(text, kind, stacklevel=level)
 
 
 def tags(kind: str) -> Any:
@@ -53,4 +57,4 @@ def tags(kind: str) -> Any:
 
 
 def _is_loaded() -> bool:
-    return "sklearn" in sys.modules
+    return sys.modules.get("sklearn") is not None

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
+
+from extensor.estimators.scikit_learn import warn
 
 
 def accuracy(predicted: Any, labels: Any, weights: Any) -> float:
@@ -17,8 +18,7 @@ def accuracy(predicted: Any, labels: Any, weights: Any) -> float:
 def r2(predicted: Any, values: Any, weights: Any) -> float:
     """One minus the squared errors over those of the mean: of several outputs the mean."""
     if len(values) < 2:
-        # As scikit-learn does, which has a kind of warning of its own for it.
-        warnings.warn("score: R^2 of one sample is not defined", UserWarning, stacklevel=3)
+        warn("score: R^2 of one sample is not defined")
         return float("nan")
     several = values.reshape(len(values), -1)
     errors = np.average((several - predicted.reshape(several.shape)) ** 2, 0, weights)

@@ -13,7 +13,7 @@ from extensor.estimators.scikit_learn import warn_of_column
 
 def as_labels(op: str, given: Any, samples: int) -> Any:
     """A row of labels, or a matrix of 0 and 1 with a column for each label."""
-    array = _rows(op, given, as_array(op, "y", given), samples)
+    array = _rows(op, given, samples)
     if array.ndim == 2 and array.shape[1] == 1:
         warn_of_column(samples)
         array = array[:, 0]
@@ -38,13 +38,14 @@ def _labels(op: str, name: str, array: Any) -> Any:
 
 def as_values(op: str, given: Any, samples: int) -> Any:
     """Numbers in float64: a row, or a matrix with a column for each output."""
-    return as_numbers(op, "y", _rows(op, given, as_array(op, "y", given), samples))
+    return as_numbers(op, "y", _rows(op, given, samples))
 
 
-def _rows(op: str, given: Any, array: Any, samples: int) -> Any:
+def _rows(op: str, given: Any, samples: int) -> Any:
     if given is None:
         requirement = "y must be given (it requires y to be passed, but the target y is None)"
         raise value_error(op, requirement)
+    array = as_array(op, "y", given)
     if array.ndim not in (1, 2) or (array.ndim == 2 and array.shape[1] == 0):
         requirement = "y must have one axis, or two for several targets"
         raise value_error(op, requirement, y_shape=array.shape)

@@ -120,7 +120,10 @@ class Network:
         targets = samples.targets
         if self.targets is not None:
             targets = self.targets.scaled(targets)
-        packed = with_weights(targets, samples.loss_weights, self.dtype)
+        with np.errstate(over="ignore"):
+            packed = with_weights(targets, samples.loss_weights, self.dtype)
+        if not np.isfinite(packed).all():
+            raise value_error(op, f"y and weights must be what {self.dtype} can hold")
         return ArrayDataset(self._prepared(op, samples.inputs), packed)
 
     def outputs(self, op: str, matrix: Any) -> Any:

@@ -21,7 +21,7 @@ def sample_weights(op: str, given: Any, samples: int) -> Any:
         raise type_error(op, requirement, sample_weight=type(given).__name__)
     weights = np.full(samples, array, np.float64) if array.ndim == 0 else array.astype(np.float64)
     if weights.shape != (samples,):
-        requirement = f"sample_weight must have the shape ({samples},)"
+        requirement = f"sample_weight must be a row of {samples}, one for each sample"
         raise value_error(op, requirement, sample_weight_shape=weights.shape)
     if not (np.isfinite(weights) & (weights >= 0)).all():
         worst = int(np.argmin(np.isfinite(weights) & (weights >= 0)))
@@ -59,14 +59,17 @@ def class_weights(op: str, given: Any, classes: Any, numbers: Any, weights: Any)
     return factors[numbers]
 
 
-def multiplied(op: str, weights: Any, factors: Any) -> Any:
-    """Both together, or None where all are the same; their mean is 1."""
+def multiplied(op: str, weights: Any, factors: Any, as_they_are: bool) -> Any:
+    """Both together, or None where all are 1; their mean is 1, unless they stay ``as_they_are``."""
     both = weights if factors is None else factors if weights is None else weights * factors
     if both is None:
         return None
     if not both.any():
         raise value_error(op, "class_weight must leave a weight that is not zero")
-    return None if np.ptp(both) == 0 else both / both.mean()
+    if not as_they_are:
+        both = both / both.max()  # whose sum is finite
+        both = both / both.mean()
+    return None if (both == 1).all() else both
 
 
 def _some(labels: list[Any]) -> str:
