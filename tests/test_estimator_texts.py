@@ -7,19 +7,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from estimating import IRIS, WORDS, small
 from scipy import sparse
-from sklearn.datasets import load_iris
 from sklearn.exceptions import NotFittedError
 
 import extensor as ex
 
-
-def small(kind: Any = ex.Classifier, **options: Any) -> Any:
-    return kind(**{"hidden": (8,), "epochs": 2, "random_state": 0, **options})
-
-
-X, Y = load_iris(return_X_y=True)
-WORDS = np.array(["setosa", "versicolor", "virginica"])[Y]
+X, Y = IRIS
 FITTED = small().fit(X, Y)
 NUMBERED = small(ex.Regressor).fit(X, Y)
 ONE_BAD = X.copy()
