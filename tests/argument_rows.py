@@ -77,6 +77,11 @@ def saved(_: Any) -> None:
     ex.load("state")
 
 
+def estimated(estimator: Any) -> None:
+    estimator.fit(X, Y)
+    estimator.predict(X)
+
+
 OF_CLASSES = {"ignore_index": None, "task": "multiclass", "scores": "logits"}
 OF_TOKENS = {"ignore_index": None, "task": "multiclass", "class_axis": None}
 ARRAYS = "arrays.npz"
@@ -84,6 +89,12 @@ EXPERIMENT = {
     "data": {"train": "points.npz", "test": "points.npz"},
     "model": {"name": "mlp", "sizes": [2, 2]},
 }
+
+ESTIMATOR = {
+    "hidden": (2,), "epochs": 1, "batch_size": 4, "optimizer": "sgd", "lr": 0.1,
+    "weight_decay": 0.0, "dropout": 0.5, "early_stopping": True, "validation_fraction": 0.25,
+    "patience": 1, "scale": True, "verbose": False, "random_state": 0, "warm_start": False,
+}  # fmt: skip
 
 ROWS: dict[str, Row] = {
     "Trainer": Row(
@@ -319,6 +330,27 @@ ROWS: dict[str, Row] = {
         lambda net: net(np.zeros((1, 3), np.int64)),
     ),
     "resnet18": Row(models.resnet18, {"num_classes": 2, "in_channels": 3, "stem": "large"}),
+    "Classifier": Row(ex.Classifier, {**ESTIMATOR, "class_weight": {0: 1.0, 1: 2.0}}, estimated),
+    "Regressor": Row(ex.Regressor, ESTIMATOR, estimated),
+    **{
+        f"{kind.__name__}.{method}": Row(
+            lambda kind=kind, method=method, **given: getattr(
+                kind(2, epochs=1, random_state=0).fit(X, Y), method
+            )(**given),
+            arguments,
+        )
+        for kind in (ex.Classifier, ex.Regressor)
+        for method, arguments in {
+            "fit": {"X": X, "y": Y, "sample_weight": np.ones(12)},
+            "partial_fit": {"X": X, "y": Y, "sample_weight": np.ones(12)},
+            "predict": {"X": X},
+            "score": {"X": X, "y": Y, "sample_weight": np.ones(12)},
+        }.items()
+    },
+    "Classifier.partial_fit": Row(
+        lambda **given: ex.Classifier(2, epochs=1).partial_fit(**given),
+        {"X": X, "y": Y, "classes": [0, 1], "sample_weight": None},
+    ),
 }  # fmt: skip
 
 

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,7 @@ from extensor.arrays.dtypes import bfloat16
 from extensor.core import door
 from extensor.random import Generator, philox
 from extensor.random.continuous import interval_of
+from extensor.random.generator import drawing_from
 
 FLOATS = ["float16", "bfloat16", "float32", "float64"]
 INTEGERS = [f"{kind}{bits}" for kind in ("int", "uint") for bits in (8, 16, 32, 64)]
@@ -533,3 +535,18 @@ ERRORS: list[tuple[Callable[[], Any], type[Exception], str]] = [
 def test_error_texts(call: Callable[[], Any], kind: type[Exception], text: str) -> None:
     with pytest.raises(kind, match=f"^{re.escape(text)}$"):
         call()
+
+
+def test_another_default_in_one_thread() -> None:
+    own = Generator(7)
+    before = random.get_state()
+    with drawing_from(own):
+        inside = random.rand(3)
+        assert random.get_state() == own.get_state() == (7, 1)
+        with ThreadPoolExecutor(1) as pool:
+            assert pool.submit(random.get_state).result() == before
+        with drawing_from(Generator(8)):
+            random.rand(3)
+        assert own.get_state() == (7, 1)
+    assert random.get_state() == before
+    np.testing.assert_array_equal(inside, random.rand(3, generator=Generator(7)))

@@ -55,6 +55,7 @@ if TYPE_CHECKING:
     from extensor.differentiation.custom_function import Function
     from extensor.differentiation.derivatives import hessian, jacobian, jvp, vjp
     from extensor.differentiation.recomputation import checkpoint
+    from extensor.estimators import Classifier, Regressor
     from extensor.gradcheck import GradientError, GradientReport, Mistake, check_gradient
     from extensor.io import load, save
     from extensor.nn.init import xavier_normal, xavier_uniform
@@ -89,11 +90,13 @@ for _name, _op in OPS.items():
 
 __all__ = [
     "NONDIFFERENTIABLE",
+    "Classifier",
     "ExTensor",
     "Function",
     "GradientError",
     "GradientReport",
     "Mistake",
+    "Regressor",
     "Tensor",
     "adagrad_step",
     "adam_step",
@@ -170,6 +173,7 @@ __all__ = [
 _LAZY = {
     "Function": "differentiation.custom_function",
     "checkpoint": "differentiation.recomputation",
+    **dict.fromkeys(("Classifier", "Regressor"), "estimators"),
     **dict.fromkeys(("hessian", "jacobian", "jvp", "vjp"), "differentiation.derivatives"),
     **dict.fromkeys(("GradientError", "GradientReport", "Mistake", "check_gradient"), "gradcheck"),
     **dict.fromkeys(("adagrad_step", "adam_step", "adamw_step", "rmsprop_step"), "optim"),

@@ -205,6 +205,8 @@ FUNCTIONS: dict[str, Example] = {
     "models.gpt": Example(
         lambda rng: (7, 4, 1, 2, 8, 0.0), used=lambda rng: (whole(rng, 7, 1, 4),)
     ),
+    "Classifier": Example(lambda rng: ((4,),), lambda rng: {"lr": 0.1, "random_state": 0}),
+    "Regressor": Example(lambda rng: ((4,),), lambda rng: {"lr": 0.1, "random_state": 0}),
     "models.resnet18": Example(lambda rng: (2, 1, "small")),
     "models.ResNet": Example(lambda rng: ([1, 1], 2, 1, "small")),
     "train.metrics.named_metric": Example(

@@ -117,17 +117,17 @@ def manual_seed(seed: int) -> Generator:
     >>> random.rand(3)
     tensor([0.89025915, 0.8946847 , 0.5857259 ])
     """
-    return default_generator.manual_seed(seed)
+    return _default().manual_seed(seed)
 
 
 def get_state() -> tuple[int, int]:
     """The state of the default generator, as :meth:`Generator.get_state`."""
-    return default_generator.get_state()
+    return _default().get_state()
 
 
 def set_state(state: Sequence[int]) -> None:
     """Let the default generator go on from ``state``."""
-    default_generator.set_state(state)
+    _default().set_state(state)
 
 
 def drawn(
@@ -135,7 +135,7 @@ def drawn(
 ) -> Any:
     """The array that ``fill`` makes of the generator's next blocks."""
     if generator is None:
-        generator = default_generator
+        generator = _default()
     elif not isinstance(generator, Generator):
         raise type_error(op, "generator must be a Generator", generator=type(generator).__name__)
     per_block = 2 if fill is random_integers or dtype == float64 else 4
@@ -159,13 +159,29 @@ def drawn(
 
 
 class _Draws(local):
-    """Of this thread: lists that want to know each draw, and draws to be repeated."""
+    """Of this thread: its default, lists that want to know each draw, and draws to be repeated."""
 
+    default: Generator | None = None
     noted: tuple[list[tuple[int, int]], ...] = ()
     again: Iterator[tuple[int, int]] | None = None
 
 
 _draws = _Draws()
+
+
+def _default() -> Generator:
+    return default_generator if _draws.default is None else _draws.default
+
+
+@contextmanager
+def drawing_from(generator: Generator) -> Iterator[None]:
+    """``generator`` in place of the default one, for what this thread draws inside the block."""
+    before = _draws.default
+    _draws.default = generator
+    try:
+        yield
+    finally:
+        _draws.default = before
 
 
 @contextmanager

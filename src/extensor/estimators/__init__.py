@@ -1,0 +1,6 @@
+"""Estimators as scikit-learn means them: networks for tables of numbers, by fit and predict."""
+
+from extensor.estimators.classifier import Classifier
+from extensor.estimators.regressor import Regressor
+
+__all__ = ["Classifier", "Regressor"]
