@@ -16,6 +16,10 @@ from extensor_cli.streams import Lasting, lasting_streams, reopen_closed
 
 _RUN = "folder of a run, or its name in runs/"
 _SET = "change a value of the configuration: optimizer.lr=0.01 (may be repeated)"
+_SEARCHED = (
+    "a range optimizer.lr=1e-4..1e-1 (:log or :linear may follow), choices "
+    "model.sizes=[4,8,3],[4,16,3], or one value for all trials (may be repeated)"
+)
 _CHECKPOINT = "which checkpoint: latest, the name of one, or a file (default: latest)"
 _CODES = (
     "Exit codes: 0 done, 2 an error, 130 Ctrl-C, 143 SIGTERM, 129 SIGHUP. The last three end the "
@@ -47,6 +51,23 @@ def parser() -> argparse.ArgumentParser:
     train.add_argument(
         "--print-config", action="store_true", help="print the configuration and end"
     )
+
+    sweep = command("sweep", "train with many values, and find the best", _CODES)
+    sweep.add_argument("config", nargs="?", help="TOML file (default: LeNet-5 on the digits)")
+    sweep.add_argument("--set", action="append", default=[], metavar="KEY=VALUES", help=_SEARCHED)
+    sweep.add_argument("--trials", type=int, help="how many to train (default: 20)")
+    sweep.add_argument("--seed", type=int, help="of the values that are drawn (default: 0)")
+    sweep.add_argument(
+        "--halving",
+        action=argparse.BooleanOptionalAction,
+        help="train all of them a little and only the best third further (default), or all to the end",
+    )
+    sweep.add_argument("--monitor", metavar="NAME", help="what to go by (default: first metric)")
+    sweep.add_argument("--jobs", type=int, help="how many at a time (default: one for each core)")
+    sweep.add_argument("--name", help="the folder is runs/NAME (default: date and time)")
+    sweep.add_argument("--resume", metavar="NAME", help="go on with a sweep that was interrupted")
+    for hidden in ("--trial", "--until"):
+        sweep.add_argument(hidden, type=int, help=argparse.SUPPRESS)
 
     evaluate = command("evaluate", "measure a trained model on the test data")
     evaluate.add_argument("run", help=_RUN)
@@ -83,7 +104,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         root.print_help()
         return 2
     # What the others print is what they are for, so that must fail when it cannot be written.
-    with lasting_streams(with_output=options.command == "train"):
+    with lasting_streams(with_output=options.command in ("train", "sweep")):
         return _run(options)
 
 

@@ -1,0 +1,171 @@
+"""The page of a sweep, and its table: which trial was the best, and what makes the difference."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from html import escape
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from extensor.io.atomic import write_atomically
+from extensor.report.curves import Chart, Series, points, shown
+from extensor.report.scatter import STYLE, Dot, scatter
+from extensor.report.svg import line_chart
+from extensor.report.writing import title_of
+from extensor.train import read_log
+from extensor.train.sweeps.results import Result
+from extensor.train.sweeps.space import Range
+from extensor.train.sweeps.sweep import Sweep, description_of
+
+_CURVES = 6  # that have a colour of their own
+
+
+class Row(NamedTuple):
+    """A trial: "best" or "failed" if it is that, its number, epochs, objective and values."""
+
+    mark: str
+    trial: int
+    epochs: str
+    value: str
+    values: list[str]
+    failed: str | None
+
+
+def sweep_rows(sweep: Sweep) -> list[Row]:
+    """The trials that were trained, the best first, those that failed last."""
+    best, monitor = sweep.results.best(), sweep.asked.monitor
+    return [
+        Row(
+            "best" if result == best else "" if result.failed is None else "failed",
+            result.trial,
+            str(result.epochs),
+            "" if result.value is None else shown(monitor, result.value),
+            [value_text(x) for x in sweep.values(result.trial).values()],
+            result.failed,
+        )
+        for result in sweep.results.standing()
+    ]
+
+
+def value_text(value: Any) -> str:
+    """A value of a configuration for people."""
+    if isinstance(value, str):
+        return value
+    return f"{value:.4g}" if isinstance(value, float) else json.dumps(value)
+
+
+def rungs_text(sweep: Sweep) -> str:
+    """How many trials are trained how long."""
+    parts = [f"{rung.trials} trials to epoch {rung.epochs}" for rung in sweep.rungs]
+    return ", ".join([parts[0], *(part.replace(" trials", "") for part in parts[1:])])
+
+
+def write_sweep_page(sweep: Sweep, command: str | None = None) -> Path:
+    """Write ``sweep.html``; ``command`` is what trains the best one."""
+    path = sweep.path / "sweep.html"
+    write_atomically(path, _page(sweep, command).encode())
+    return path
+
+
+def _page(sweep: Sweep, command: str | None) -> str:
+    name = sweep.asked.monitor.replace("_", " ")
+    results = sweep.results.standing()
+    good = [result for result in results if result.value is not None]
+    sections = [_section("Trials", _table(sweep, name), wide=True)]
+    if command is not None:
+        sections.append(_section("Train the best one", f"<pre>{escape(command)}</pre>", wide=True))
+    if good:
+        for key, dimension in sweep.space.dimensions.items():
+            is_log = isinstance(dimension, Range) and dimension.logarithmic
+            sections.append(_section(f"{key}", scatter(_dots(sweep, key, good), key, name, is_log)))
+    curves = _curves(sweep, good)
+    if curves:
+        heading = f"{name.capitalize()} of the best {len(curves)}"
+        sections.append(_section(heading, line_chart(Chart(heading, curves))))
+    asked = description_of(sweep.path).read_text(encoding="utf-8")
+    sections.append(_section("What was asked", f"<pre>{escape(asked)}</pre>", wide=True))
+    title = f"Sweep of {title_of(sweep.asked.config)}"
+    style = (files("extensor.report") / "style.css").read_text(encoding="utf-8") + STYLE
+    tiles = "".join(
+        f"<div><b>{escape(value)}</b>{escape(fact)}</div>"
+        for fact, value in _facts(sweep, name, good, len(results)).items()
+    )
+    return (
+        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f'<title>{escape(title)}</title><link rel="icon" href="data:,">\n'
+        f"<style>\n{style}</style></head>\n<body>\n"
+        f"<h1>{escape(title)}</h1><p>{escape(sweep.path.name)}: {escape(rungs_text(sweep))}</p>\n"
+        f'<div class="facts">{tiles}</div>\n'
+        f'<div class="cards">\n{"".join(sections)}</div>\n</body></html>\n'
+    )
+
+
+def _section(title: str, content: str, wide: bool = False) -> str:
+    kind = ' class="wide"' if wide else ""
+    return f"<section{kind}><h2>{escape(title)}</h2>{content}</section>\n"
+
+
+def _facts(sweep: Sweep, name: str, good: Sequence[Result], trained: int) -> dict[str, str]:
+    facts = {}
+    if good and good[0].value is not None:
+        facts[f"best {name}"] = shown(sweep.asked.monitor, good[0].value)
+        facts["of trial"] = str(good[0].trial)
+    facts["trials"] = f"{trained} of {sweep.asked.trials}"
+    if trained > len(good):
+        facts["failed"] = str(trained - len(good))
+    return facts
+
+
+def _table(sweep: Sweep, name: str) -> str:
+    rows = sweep_rows(sweep)
+    some_failed = any(row.failed is not None for row in rows)
+    heads = ["", "trial", "epochs", name, *sweep.space.dimensions]
+    head = "".join(f"<th>{escape(text)}</th>" for text in heads)
+    head += "<th>why</th>" if some_failed else ""
+    lines = []
+    for row in rows:
+        report = sweep.trial(row.trial).path / "report.html"
+        number = str(row.trial)
+        if report.is_file():
+            number = f'<a href="{escape(report.parent.name)}/report.html">{number}</a>'
+        texts = [escape(text) for text in (row.epochs, row.value, *row.values)]
+        cells = [row.mark, number, *texts]
+        kind = ' class="best"' if row.mark == "best" else ""
+        line = "".join(f"<td>{cell}</td>" for cell in cells)
+        line += f'<td class="reason">{escape(row.failed or "")}</td>' if some_failed else ""
+        lines.append(f"<tr{kind}>{line}</tr>")
+    rung = " The best of a rung go on to the next." if len(sweep.rungs) > 1 else ""
+    return (
+        f'<div class="scroll"><table><tr>{head}</tr>{"".join(lines)}</table></div>'
+        f"<p>The objective is the validation's after the last epoch of a trial.{rung}</p>"
+    )
+
+
+def _dots(sweep: Sweep, key: str, good: Sequence[Result]) -> list[Dot]:
+    found = []
+    values = {result.trial: sweep.values(result.trial)[key] for result in good}
+    numeric = all(type(x) in (int, float) for x in values.values())
+    furthest = good[0].epochs
+    for result in good:
+        x, y = values[result.trial], result.value
+        assert y is not None
+        kind = "best" if result == good[0] else "" if result.epochs == furthest else "early"
+        words = f"trial {result.trial}: {shown(sweep.asked.monitor, y)} after epoch "
+        words += f"{result.epochs}, {key} = {value_text(x)}"
+        found.append(Dot(x if numeric else value_text(x), y, words, kind))
+    return found
+
+
+def _curves(sweep: Sweep, good: Sequence[Result]) -> list[Series]:
+    """The objective over the steps, of the first ones in the table."""
+    series = []
+    for result in good[:_CURVES]:
+        log = sweep.trial(result.trial).log
+        records = [x for x in read_log(log) if x["event"] == "epoch"] if log.exists() else []
+        curve = points(records, sweep.asked.monitor)
+        if curve:
+            series.append(Series(f"trial {result.trial}", curve))
+    return series
