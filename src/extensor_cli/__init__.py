@@ -69,6 +69,13 @@ def parser() -> argparse.ArgumentParser:
     for hidden in ("--trial", "--until"):
         sweep.add_argument(hidden, type=int, help=argparse.SUPPRESS)
 
+    tune_lr = command("tune-lr", "find a learning rate to begin with")
+    tune_lr.add_argument("config", nargs="?", help="TOML file (default: LeNet-5 on the digits)")
+    tune_lr.add_argument("--low", type=float, default=1e-7, help="first rate (default: 1e-7)")
+    tune_lr.add_argument("--high", type=float, default=10.0, help="last rate (default: 10)")
+    tune_lr.add_argument("--steps", type=int, default=200, help="how many (default: 200)")
+    tune_lr.add_argument("--output", metavar="FILE", help="a new .html or .png file for the plot")
+
     evaluate = command("evaluate", "measure a trained model on the test data")
     evaluate.add_argument("run", help=_RUN)
 
@@ -85,7 +92,7 @@ def parser() -> argparse.ArgumentParser:
     info = command("info", "say what is known of this machine, or of a run")
     info.add_argument("run", nargs="?", help=_RUN)
 
-    for one in (train, evaluate):
+    for one in (train, evaluate, tune_lr):
         one.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help=_SET)
     for one in (train, evaluate, predict, report):
         one.add_argument("--checkpoint", default="latest", metavar="NAME", help=_CHECKPOINT)
@@ -113,7 +120,7 @@ def _run(options: argparse.Namespace) -> int:
         print(f"extensor {options.command}: {text}", file=sys.stderr)
 
     try:
-        import_module(f"extensor.cli.{options.command}").run(options)
+        import_module(f"extensor.cli.{options.command.replace('-', '_')}").run(options)
         sys.stdout.flush()
     except KeyboardInterrupt as interrupt:
         print(file=sys.stderr)  # the terminal has written ^C

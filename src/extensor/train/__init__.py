@@ -24,6 +24,7 @@ from extensor.train.nonfinite import NotFiniteError
 from extensor.train.progress import Progress
 from extensor.train.run import RunFolder
 from extensor.train.trainer import Trainer, default_callbacks
+from extensor.train.tuning import RateTest, tune_lr
 
 __all__ = [
     "F1",
@@ -43,6 +44,7 @@ __all__ = [
     "Perplexity",
     "Precision",
     "Progress",
+    "RateTest",
     "Recall",
     "RootMeanSquaredError",
     "RunFolder",
@@ -55,4 +57,5 @@ __all__ = [
     "experiment",
     "load_trained",
     "read_log",
+    "tune_lr",
 ]

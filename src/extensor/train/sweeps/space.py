@@ -62,7 +62,7 @@ class Space:
     >>> from extensor.train.sweeps.space import Choices, Range, Space
     >>> space = Space({"optimizer.lr": Range(1e-4, 1e-1, True), "seed": Choices((0, 1, 2))})
     >>> space.values(seed=0, trial=1)
-    {'optimizer.lr': 0.01294, 'seed': 1}
+    {'optimizer.lr': 0.03931, 'seed': 1}
     """
 
     def __init__(self, dimensions: Mapping[str, Dimension]) -> None:
