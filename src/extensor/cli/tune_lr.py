@@ -61,7 +61,9 @@ def _lines(found: RateTest) -> list[str]:
         lines += [terminal_plot(Series("loss, smooth, over the rate in logarithms", points)), ""]
     lines += [f"lowest loss    {found.minimum:.2g}", f"steepest fall  {found.steepest:.2g}"]
     if found.suggestion is not None:
-        lines.append(f"suggested      {found.suggestion:.2g}, a tenth of the rate of the lowest loss")
+        lines.append(
+            f"suggested      {found.suggestion:.2g}, a tenth of the rate of the lowest loss"
+        )
     return lines
 
 

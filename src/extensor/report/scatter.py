@@ -14,6 +14,7 @@ _LEFT, _RIGHT, _TOP, _BOTTOM = 52, 386, 12, 180
 _MOST_WORDS = 8  # below the axis, where there is no room for more
 _LETTERS = 46  # that fit below it in all
 _WIDE = 100  # times the least: then small values would all lie on the floor
+_KINDS = ("early", "", "best")
 
 STYLE = """
 .dot { fill: var(--c1); } .dot.early { fill: var(--c0); } .dot.best { fill: var(--c2); }
@@ -21,6 +22,7 @@ STYLE = """
 .unit { text-anchor: middle; }
 tr.best td { font-weight: 600; } tr.best td:first-child { color: var(--c2); }
 td.reason { white-space: normal; min-width: 12rem; color: var(--soft); }
+pre.command { white-space: pre-wrap; overflow-wrap: anywhere; }
 a { color: inherit; }
 """
 
@@ -34,24 +36,32 @@ class Dot(NamedTuple):
     kind: str = ""
 
 
-def scatter(dots: Sequence[Dot], across: str, up: str, logarithmic: bool = False) -> str:
-    """An ``<svg>`` of ``dots``; ``across`` and ``up`` name the axes."""
+def scatter(
+    dots: Sequence[Dot],
+    across: str,
+    up: str,
+    logarithmic: bool = False,
+    words: Sequence[str] = (),
+) -> str:
+    """An ``<svg>`` of ``dots``; ``across`` and ``up`` name the axes.
+
+    Dots at words lie above them, in the order of ``words``.
+    """
     ys = [dot.y for dot in dots]
     wide = min(ys) > 0 and max(ys) > _WIDE * min(ys)
     y_axis = Axis(min(ys), max(ys), _BOTTOM, _TOP, wide)
     numbers = [dot.x for dot in dots if not isinstance(dot.x, str)]
-    if len(numbers) == len(dots):
-        x_axis = Axis(min(numbers), max(numbers), _LEFT, _RIGHT, logarithmic)
-        places = [x_axis(x) for x in numbers]
-        ticks = [(x_axis(x), f"{x:.4g}") for x in x_axis.ticks()]
-    else:
-        words = sorted({str(dot.x) for dot in dots}, key=_by_length)
+    if words:
         room = (_RIGHT - _LEFT) / len(words)
         middles = {word: _LEFT + room * (i + 0.5) for i, word in enumerate(words)}
         places = [middles[str(dot.x)] for dot in dots]
         every = -(-len(words) // _MOST_WORDS)
         most = _LETTERS * every // len(words)
         ticks = [(middles[word], _cut(word, most)) for word in words[::every]]
+    else:
+        x_axis = Axis(min(numbers), max(numbers), _LEFT, _RIGHT, logarithmic)
+        places = [x_axis(x) for x in numbers]
+        ticks = [(x_axis(x), f"{x:.4g}") for x in x_axis.ticks()]
     # The best are drawn last, on top of the others.
     order = sorted(zip(dots, places, strict=True), key=lambda pair: _KINDS.index(pair[0].kind))
     drawn = [
@@ -60,9 +70,6 @@ def scatter(dots: Sequence[Dot], across: str, up: str, logarithmic: bool = False
         for dot, x in order
     ]
     return _paper(f"{up} over {across}", across, ticks, y_axis, "".join(drawn))
-
-
-_KINDS = ("early", "", "best")
 
 
 def rate_chart(
@@ -85,7 +92,9 @@ def rate_chart(
     if mark is not None:
         x = f"{x_axis(mark):.1f}"
         curves.append(f'<path class="mark" d="M{x} {_TOP}V{_BOTTOM}"/>')
-    ticks = [(x_axis(x), f"{x:.0e}".replace("e-0", "e-").replace("e+0", "e")) for x in x_axis.ticks()]
+    ticks = [
+        (x_axis(x), f"{x:.0e}".replace("e-0", "e-").replace("e+0", "e")) for x in x_axis.ticks()
+    ]
     return _paper("loss over learning rate", "learning rate", ticks, y_axis, "".join(curves))
 
 
@@ -106,10 +115,6 @@ def _paper(
         f'<svg viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img" aria-label="{escape(title)}">'
         f"{''.join(parts)}{drawn}</svg>"
     )
-
-
-def _by_length(word: str) -> tuple[int, str]:
-    return len(word), word
 
 
 def _cut(word: str, most: int) -> str:

@@ -16,7 +16,7 @@ from extensor.report.svg import line_chart
 from extensor.report.writing import title_of
 from extensor.train import read_log
 from extensor.train.sweeps.results import Result
-from extensor.train.sweeps.space import Range
+from extensor.train.sweeps.space import Choices, Dimension, Range
 from extensor.train.sweeps.sweep import Sweep, description_of
 
 _CURVES = 6  # that have a colour of their own
@@ -75,11 +75,14 @@ def _page(sweep: Sweep, command: str | None) -> str:
     good = [result for result in results if result.value is not None]
     sections = [_section("Trials", _table(sweep, name), wide=True)]
     if command is not None:
-        sections.append(_section("Train the best one", f"<pre>{escape(command)}</pre>", wide=True))
+        sections.append(
+            _section(
+                "Train the best one", f'<pre class="command">{escape(command)}</pre>', wide=True
+            )
+        )
     if good:
         for key, dimension in sweep.space.dimensions.items():
-            is_log = isinstance(dimension, Range) and dimension.logarithmic
-            sections.append(_section(f"{key}", scatter(_dots(sweep, key, good), key, name, is_log)))
+            sections.append(_section(key, _scatter(sweep, key, dimension, good)))
     curves = _curves(sweep, good)
     if curves:
         heading = f"{name.capitalize()} of the best {len(curves)}"
@@ -144,19 +147,27 @@ def _table(sweep: Sweep, name: str) -> str:
     )
 
 
-def _dots(sweep: Sweep, key: str, good: Sequence[Result]) -> list[Dot]:
-    found = []
-    values = {result.trial: sweep.values(result.trial)[key] for result in good}
-    numeric = all(type(x) in (int, float) for x in values.values())
+def _scatter(sweep: Sweep, key: str, dimension: Dimension, good: Sequence[Result]) -> str:
+    """The objective over the values of one key: of a range in numbers, of choices in words."""
+    words = [value_text(x) for x in dimension.values] if isinstance(dimension, Choices) else []
+    is_log = isinstance(dimension, Range) and dimension.logarithmic
     furthest = good[0].epochs
+    dots = []
     for result in good:
-        x, y = values[result.trial], result.value
+        x, y = sweep.values(result.trial)[key], result.value
         assert y is not None
         kind = "best" if result == good[0] else "" if result.epochs == furthest else "early"
-        words = f"trial {result.trial}: {shown(sweep.asked.monitor, y)} after epoch "
-        words += f"{result.epochs}, {key} = {value_text(x)}"
-        found.append(Dot(x if numeric else value_text(x), y, words, kind))
-    return found
+        said = f"trial {result.trial}: {shown(sweep.asked.monitor, y)} after epoch "
+        said += f"{result.epochs}, {key} = {value_text(x)}"
+        dots.append(Dot(value_text(x) if words else x, y, said, kind))
+    legend = {"best": "--c2", f"after epoch {furthest}": "--c1", "left at an earlier epoch": "--c0"}
+    entries = [
+        f'<li><i style="--colour: var({colour})"></i>{text}</li>'
+        for (text, colour), kind in zip(legend.items(), ("best", "", "early"), strict=True)
+        if any(dot.kind == kind for dot in dots)
+    ]
+    chart = scatter(dots, key, sweep.asked.monitor.replace("_", " "), is_log, words)
+    return f'{chart}<ul class="legend">{"".join(entries)}</ul>'
 
 
 def _curves(sweep: Sweep, good: Sequence[Result]) -> list[Series]:

@@ -34,9 +34,9 @@ class RateTest:
     """What :func:`tune_lr` found, as arrays over its steps.
 
     ``losses[i]`` is the loss of a batch before the step with ``rates[i]``, ``smooth`` their running
-    mean. ``minimum`` is the rate at which that is lowest, ``steepest`` the one at which it falls
-    fastest, in the middle of a tenth of the steps. ``suggestion`` is a tenth of ``minimum``, or None if no rate lowered the loss.
-    ``diverged`` is False if the loss had not risen again when the rates were over.
+    mean. ``minimum`` is the rate at which that is lowest, ``steepest`` the middle of that tenth of
+    the steps in which it falls most. ``suggestion`` is a tenth of ``minimum``, or None if no rate
+    lowered the loss. ``diverged`` is False if it had not risen when the rates were over.
     """
 
     rates: Any

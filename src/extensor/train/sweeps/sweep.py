@@ -45,9 +45,7 @@ class Sweep:
     ``fixed`` are entries of the configuration that all trials have, ``space`` what they differ in.
     """
 
-    def __init__(
-        self, path: Path, asked: Asked, fixed: Mapping[str, Any], space: Space
-    ) -> None:
+    def __init__(self, path: Path, asked: Asked, fixed: Mapping[str, Any], space: Space) -> None:
         self.path = path
         self.asked = asked
         self.fixed = dict(fixed)
