@@ -20,6 +20,7 @@ _SEARCHED = (
     "a range optimizer.lr=1e-4..1e-1 (:log or :linear may follow), choices "
     "model.sizes=[4,8,3],[4,16,3], or one value for all trials (may be repeated)"
 )
+_LIVE = "show the report in the browser while it trains, to this machine only"
 _CHECKPOINT = "which checkpoint: latest, the name of one, or a file (default: latest)"
 _CODES = (
     "Exit codes: 0 done, 2 an error, 130 Ctrl-C, 143 SIGTERM, 129 SIGHUP. The last three end the "
@@ -48,6 +49,7 @@ def parser() -> argparse.ArgumentParser:
     train.add_argument("config", nargs="?", help="TOML file (default: LeNet-5 on the digits)")
     train.add_argument("--name", help="the run's folder is runs/NAME (default: date and time)")
     train.add_argument("--resume", metavar="RUN", help="go on with a run that was interrupted")
+    train.add_argument("--live", nargs="?", const="", metavar="PORT", help=_LIVE)
     train.add_argument(
         "--print-config", action="store_true", help="print the configuration and end"
     )
