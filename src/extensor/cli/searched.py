@@ -12,7 +12,7 @@ from extensor.errors import value_error
 from extensor.train.run import as_toml
 from extensor.train.sweeps.space import Choices, Dimension, Range
 
-_RANGE = re.compile(r"(?P<low>[^:]*?)\.\.(?P<high>[^:]*)(?::(?P<scale>.*))?", re.DOTALL)
+_RANGE = re.compile(r"""(?P<low>[^:"'[{]*?)\.\.(?P<high>[^:]*)(?::(?P<scale>.*))?""", re.DOTALL)
 _LIKE_A_NUMBER = re.compile(r"[-+]?\.?\d|[-+](?:inf|nan)")
 _DECADE = 10
 _PAIRS = {"[": "]", "{": "}"}

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from extensor.cli.jobs import end_with_parent
 from extensor.report import write_report
+from extensor.train.signals import Ended
 from extensor.train.sweeps.sweep import Sweep
 
 
@@ -15,7 +16,10 @@ def run_trial(sweep: Sweep, number: int, epochs: int) -> None:
     Its configuration has all the epochs, so that the schedule is that of the whole run, and a trial
     that goes on comes to the same bits as one that was never stopped.
     """
-    end_with_parent()
-    made = sweep.opened(number)
-    replace(made, config={**made.config, "epochs": epochs}).fit()
-    write_report(sweep.trial(number))
+    try:
+        end_with_parent()
+        made = sweep.opened(number)
+        replace(made, config={**made.config, "epochs": epochs}).fit()
+        write_report(sweep.trial(number))
+    except Ended as end:
+        raise Ended(end.signal, f"trial {number} ended by {end.signal.name}") from None

@@ -35,8 +35,9 @@ class RateTest:
 
     ``losses[i]`` is the loss of a batch before the step with ``rates[i]``, ``smooth`` their running
     mean. ``minimum`` is the rate at which that is lowest, ``steepest`` the middle of that tenth of
-    the steps in which it falls most. ``suggestion`` is a tenth of ``minimum``, or None if no rate
-    lowered the loss. ``diverged`` is False if it had not risen when the rates were over.
+    the steps in which it falls most. ``suggestion`` is the lesser of ``steepest`` and a tenth of
+    ``minimum``, or None if no rate lowered the loss. ``diverged`` is False if the loss had not risen
+    when the rates were over: then the minimum may be that of the last ones.
     """
 
     rates: Any
@@ -137,7 +138,7 @@ def _judged(rates: Any, losses: Any, smooth: Any, start: float, diverged: bool) 
     fell = start - smooth[lowest] > _FALL * abs(start)
     minimum = float(rates[lowest])
     steepest = float(rates[_steepest(smooth[: lowest + 1], max(1, len(rates) // _PARTS))])
-    suggestion = minimum / _BELOW if fell else None
+    suggestion = min(steepest, minimum / _BELOW) if fell else None
     return RateTest(rates, losses, smooth, minimum, steepest, suggestion, diverged)
 
 
