@@ -308,7 +308,7 @@ def test_the_best_third_goes_on(tmp_path: Path, falling: bool) -> None:
     assert [result.trial for result in again.standing()] == [*best, 3]
     again.add(results.Result(best[1], 3, 0.0, None))
     # Whoever came further stands before those who did not.
-    assert [result.trial for result in again.standing()][0] == best[1]
+    assert again.standing()[0].trial == best[1]
     again.add(results.Result(best[0], 3, None, "lost"))
     assert again.waiting() is None
     assert [result.trial for result in again.standing()][-2:] == sorted([3, best[0]])

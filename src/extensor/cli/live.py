@@ -83,7 +83,8 @@ class LivePage:
         self.port = int(self._server.server_address[1])
         self.address = f"http://{ADDRESS}:{self.port}/"
         serve = self._server.serve_forever
-        threading.Thread(target=serve, args=(_CLOSING,), daemon=True).start()
+        self._thread = threading.Thread(target=serve, args=(_CLOSING,), daemon=True)
+        self._thread.start()
 
     def page(self) -> tuple[str, str]:
         """The page as it is now, with what asks for a newer one, and a mark of its content."""
@@ -134,6 +135,7 @@ class LivePage:
         if finished and is_watched:
             self._gave_last.wait(2 * _POLL)
         self._server.shutdown()
+        self._thread.join(_PATIENCE)  # which may not even have begun
         self._server.server_close()
         with suppress(OSError):
             self._place.cleanup()

@@ -45,7 +45,8 @@ def _page(found: RateTest, title: str) -> str:
         f'<div class="facts">{tiles}</div>\n<div class="cards"><section>'
         f"<h2>Loss over the learning rate</h2>{chart}"
         "<p>The pale curve is the loss of each batch, the other its running mean. The suggestion is "
-        "where that falls most steeply, or a tenth of where it is lowest if that is less.</p></section></div>\n</body></html>\n"
+        "where that falls most steeply, or a tenth of where it is lowest if that is less.</p>"
+        "</section></div>\n</body></html>\n"
     )
 
 
