@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import http.client
 import re
 import socket
@@ -87,7 +89,7 @@ def test_the_page_is_renewed_after_each_epoch(
             answer = Answer(pages[0].port)
             assert answer.status == 200
             seen.append((_epochs(answer.text), answer.headers["ETag"]))
-            assert "<script>" in answer.text
+            assert "<script data-mark=" in answer.text
 
     monkeypatch.setattr(Progress, "step_ended", ask)
     result = extensor("train", "config.toml", "--name", "a", "--live", "0", "--set", "epochs=3")
@@ -176,7 +178,27 @@ def test_nothing_is_written_into_the_run(page: LivePage) -> None:
 
 def test_it_asks_for_a_newer_page_by_the_mark_of_this_one(page: LivePage) -> None:
     answer = Answer(page.port)
-    assert f"!== '{answer.headers['ETag']}'" in answer.text
+    assert f"<script data-mark={answer.headers['ETag']}>" in answer.text
+    assert answer.headers["X-Last"] is None
+
+
+def test_only_the_scripts_of_the_page_may_run(page: LivePage, run: RunFolder) -> None:
+    """Also when the report has one of its own, and a policy for that."""
+    text = (
+        '<!doctype html><meta http-equiv="Content-Security-Policy" content="default-src \'none\'">'
+        "<body><script>one()</script>\n</body></html>\n"
+    )
+    page._page, page._seen = text, page._stamp()
+    answer = Answer(page.port)
+    assert "http-equiv" not in answer.text
+    scripts = re.findall(r"<script[^>]*>(.*?)</script>", answer.text, re.DOTALL)
+    assert [script.strip()[:5] for script in scripts] == ["one()", "(() ="]
+    policy = answer.headers["Content-Security-Policy"]
+    for script in scripts:
+        digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+        assert f"'sha256-{digest}'" in policy
+    assert "unsafe-inline'; script-src" not in policy
+    assert policy.count("sha256-") == 2
 
 
 def test_before_the_log_begins() -> None:
@@ -184,7 +206,7 @@ def test_before_the_log_begins() -> None:
     try:
         answer = Answer(page.port)
         assert (answer.status, "Training begins." in answer.text) == (200, True)
-        assert "<script>" in answer.text
+        assert "<script data-mark=" in answer.text
     finally:
         page.close(False)
 
@@ -199,7 +221,9 @@ def test_whoever_looks_gets_the_last_page(page: LivePage, monkeypatch: pytest.Mo
         if page._is_finished:
             break
         time.sleep(0.001)
-    assert Answer(page.port).text == Path("runs/a/report.html").read_text()
+    answer = Answer(page.port)
+    assert answer.text == Path("runs/a/report.html").read_text()
+    assert answer.headers["X-Last"] == "1"
     closing.join(10)
     assert not closing.is_alive()
 

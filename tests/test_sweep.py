@@ -481,18 +481,19 @@ def test_two_cannot_go_on_with_one_sweep(whole: tuple[Path, Result]) -> None:
 
 def test_if_all_fail_there_is_no_best(monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(jobs: list[Job], most: int, environment: Any, done: Callable[..., None]) -> None:
-        assert (len(jobs), most, environment["EXTENSOR_NUM_THREADS"]) == (2, 64, "1")
+        assert (len(jobs), most, environment["EXTENSOR_NUM_THREADS"]) == (2, 64, "3")
         for job in jobs:
             job.output.parent.mkdir()
             job.output.write_text("epoch 1\nextensor sweep: it is too hot\n")
             done(job.number, 2)
 
     monkeypatch.setattr("extensor.cli.sweep.run_side_by_side", fail)
+    monkeypatch.setattr("extensor.cli.sweep.get_num_threads", lambda: 7)
     result = extensor("sweep", "config.toml", *LR, *NAME, "--jobs", "64", "--monitor", "loss")
     assert result.code == 2
     expected = "extensor sweep: trials: one at least must succeed, got failed=2"
     assert result.err.splitlines()[-1] == expected
-    assert "by validation loss, the lower the better; 64 at a time, 1 thread each" in result.out
+    assert "by validation loss, the lower the better; 2 at a time\n" in result.out
     assert result.out.endswith("trial 1 failed: it is too hot\ntrial 2 failed: it is too hot\n")
     assert not Path("runs/a/best.toml").exists()
     assert Path("runs/a/sweep.html").exists()

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import argparse
 import errno
+import re
 import sys
 import threading
 import time
+from base64 import b64encode
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from hashlib import sha256
@@ -20,7 +22,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from socketserver import TCPServer
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, NamedTuple
 
 from extensor.errors import value_error
 from extensor.report import write_report
@@ -35,12 +37,16 @@ _PATIENCE = 5.0  # seconds, for a browser that connects and says nothing
 _POLL = 1.0  # seconds between two questions of the page
 _CLOSING = 0.1  # seconds until the server notices that it is to end
 _WAITING = "<!doctype html>\n<title>Training</title><body><p>Training begins.</p></body>\n"
-_SCRIPT = """<script>
+# The last page is put in place of this one, as nobody will answer when that is asked for again.
+_SCRIPT = """
 (() => {
+  const known = document.currentScript.dataset.mark;
   const ask = async () => {
     try {
       const answer = await fetch(location.pathname, {cache: "no-store"});
-      if (answer.ok && answer.headers.get("ETag") !== '"MARK"') {
+      const {ok, headers} = answer;
+      if (ok && headers.get("ETag") !== `"${known}"`) {
+        if (!headers.has("X-Last")) { location.reload(); return; }
         const [page, place] = [await answer.text(), scrollY];
         document.open(); document.write(page); document.close();
         scrollTo(0, place);
@@ -51,11 +57,22 @@ _SCRIPT = """<script>
   };
   setTimeout(ask, POLL);
 })();
-</script>""".replace("POLL", str(int(1000 * _POLL)))
+""".replace("POLL", str(int(1000 * _POLL)))
+_SCRIPTS = re.compile(r"<script[^>]*>(.*?)</script>", re.DOTALL)
+# What the page says itself would not let it ask; the answer says the same of all else.
+_OWN_POLICY = re.compile(r'<meta http-equiv="Content-Security-Policy"[^>]*>')
 _POLICY = (
-    "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:; "
-    "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    "default-src 'none'; style-src 'unsafe-inline'; img-src data:; connect-src 'self'; "
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
+
+
+class Shown(NamedTuple):
+    """A page, a mark of its content, and whether it is the last one."""
+
+    text: str
+    mark: str
+    is_last: bool
 
 
 class LivePage:
@@ -86,8 +103,8 @@ class LivePage:
         self._thread = threading.Thread(target=serve, args=(_CLOSING,), daemon=True)
         self._thread.start()
 
-    def page(self) -> tuple[str, str]:
-        """The page as it is now, with what asks for a newer one, and a mark of its content."""
+    def page(self) -> Shown:
+        """The page as it is now; with what asks for a newer one, if it is not the last."""
         with self._lock:
             self._asked = time.monotonic()
             if self._is_finished:
@@ -96,20 +113,24 @@ class LivePage:
                 self._gave_last.set()
             else:
                 self._renew()
-            text, is_finished = self._page, self._is_finished
+            text, is_last = _OWN_POLICY.sub("", self._page), self._is_finished
         mark = sha256(text.encode()).hexdigest()[:16]
         head, end, tail = text.rpartition("</body>")
-        script = "" if is_finished else _SCRIPT.replace("MARK", mark)
-        return f"{head}{script}{end}{tail}", mark
+        script = "" if is_last else f'<script data-mark="{mark}">{_SCRIPT}</script>'
+        return Shown(f"{head}{script}{end}{tail}", mark, is_last)
 
     def _renew(self) -> None:
-        if not self._run.machine.exists() or not self._run.log.exists():
-            return
-        status = self._run.log.stat()
-        seen = (status.st_size, status.st_mtime_ns)
-        if seen != self._seen:
+        seen = self._stamp()
+        if seen is not None and seen != self._seen:
             self._page = write_report(self._elsewhere()).read_text(encoding="utf-8")
             self._seen = seen
+
+    def _stamp(self) -> tuple[int, int] | None:
+        """Another when the log is longer; None before there is one."""
+        if not self._run.machine.exists() or not self._run.log.exists():
+            return None
+        status = self._run.log.stat()
+        return status.st_size, status.st_mtime_ns
 
     def _elsewhere(self) -> RunFolder:
         """The same run, for a report that is not to lie in its folder."""
@@ -174,12 +195,12 @@ class _Handler(BaseHTTPRequestHandler):
             self._answer(HTTPStatus.NOT_FOUND, "there is only one page here\n")
         else:
             try:
-                text, mark = self.server.live.page()
+                page = self.server.live.page()
             except Exception as error:
                 self.server.live.complain(error)
                 self._answer(HTTPStatus.SERVICE_UNAVAILABLE, "the page could not be made\n")
             else:
-                self._answer(HTTPStatus.OK, text, mark)
+                self._answer(HTTPStatus.OK, page.text, page)
 
     def _is_for_us(self) -> bool:
         """Whether this was asked for by our own name, and by no other besides."""
@@ -187,16 +208,17 @@ class _Handler(BaseHTTPRequestHandler):
         allowed = {f"{host}:{self.server.server_port}" for host in _HOSTS}
         return len(hosts) == 1 and hosts[0].strip().lower() in allowed
 
-    def _answer(self, status: HTTPStatus, text: str, mark: str | None = None) -> None:
+    def _answer(self, status: HTTPStatus, text: str, page: Shown | None = None) -> None:
         content = text.encode()
-        kind = "text/plain" if mark is None else "text/html"
         self.send_response(status)
-        self.send_header("Content-Type", f"{kind}; charset=utf-8")
+        self.send_header("Content-Type", f"text/{'html' if page else 'plain'}; charset=utf-8")
         self.send_header("Content-Length", str(len(content)))
-        if mark is not None:
-            self.send_header("ETag", f'"{mark}"')
+        if page is not None:
+            self.send_header("ETag", f'"{page.mark}"')
+            if page.is_last:
+                self.send_header("X-Last", "1")
         self.send_header("Cache-Control", "no-store")
-        self.send_header("Content-Security-Policy", _POLICY)
+        self.send_header("Content-Security-Policy", _policy(text))
         self.send_header("Cross-Origin-Resource-Policy", "same-origin")
         self.send_header("X-Content-Type-Options", "nosniff")
         self.end_headers()
@@ -204,6 +226,13 @@ class _Handler(BaseHTTPRequestHandler):
 
     def log_message(self, *_: object) -> None:
         """Say nothing: the terminal is for training."""
+
+
+def _policy(text: str) -> str:
+    """Nothing but the scripts that ``text`` has may run."""
+    digests = (sha256(script.encode()).digest() for script in _SCRIPTS.findall(text))
+    scripts = [f"'sha256-{b64encode(digest).decode()}'" for digest in digests]
+    return f"{_POLICY}; script-src {' '.join(scripts)}" if scripts else _POLICY
 
 
 def _opened(port: int | None, live: LivePage) -> _Server:

@@ -37,6 +37,7 @@ _SHOWN = 20  # rows of the table in the terminal
 _OUTPUT = "output.txt"  # of a trial, what it would have shown
 _PATIENCE = 60.0  # seconds, for trials of a sweep that was killed to end their step
 _PAUSE = 0.05
+_DRAW = 2.0  # seconds between two pages, which have all trials on them
 
 
 def run(options: argparse.Namespace) -> None:
@@ -153,15 +154,14 @@ def _telling(folder: Path) -> Iterator[None]:
 
 def _search(sweep: Sweep, jobs: int) -> None:
     """Train the trials that are left, rung by rung, and show what came of it."""
-    threads = max(1, get_num_threads() // jobs)
     print(
         f"{rungs_text(sweep)}; {', '.join(sweep.space.dimensions)}; by "
         f"{_name(sweep)}, the {'lower' if sweep.results.falling else 'higher'} the better; "
-        f"{jobs} at a time, {threads} {'thread' if threads == 1 else 'threads'} each",
+        f"{min(jobs, sweep.asked.trials)} at a time",
         flush=True,
     )
     while left := sweep.results.waiting():
-        _train(sweep, *left, jobs, threads)
+        _train(sweep, *left, jobs)
     best = sweep.write_best()
     if best is None:
         write_sweep_page(sweep)
@@ -173,20 +173,24 @@ def _search(sweep: Sweep, jobs: int) -> None:
     print("\n".join([*lines, f"  {command}", f"  extensor train {quote(str(best))}"]))
 
 
-def _train(sweep: Sweep, rung: Rung, numbers: list[int], jobs: int, threads: int) -> None:
+def _train(sweep: Sweep, rung: Rung, numbers: list[int], jobs: int) -> None:
     over = rung.trials - len(numbers)
+    drawn = time.monotonic()
 
     def done(number: int, code: int) -> None:
-        nonlocal over
+        nonlocal over, drawn
         folder = sweep.trial(number).path
         result = Result(number, rung.epochs, None, exit_words(code, folder / _OUTPUT))
         if code == 0:
             result = sweep.measured(number, rung.epochs)
         sweep.results.add(result)
-        write_sweep_page(sweep)
         over += 1
+        if time.monotonic() - drawn > _DRAW or over == rung.trials:
+            drawn = time.monotonic()
+            write_sweep_page(sweep)
         print(f"epoch {rung.epochs}  {over}/{rung.trials}  {_said(sweep, result)}", file=sys.stderr)
 
+    threads = max(1, get_num_threads() // min(jobs, len(numbers)))
     # The path of the present folder must not come before that of the library.
     python = [sys.executable, "-P", "-m", "extensor_cli", "sweep", "--resume", str(sweep.path)]
     run_side_by_side(

@@ -231,7 +231,7 @@ def _optimizer_kept(optimizer: Optimizer) -> Iterator[None]:
         yield
     finally:
         optimizer.schedules = schedules
+        optimizer.load_state_dict(state)
         for group, options in zip(optimizer.param_groups, groups, strict=True):
             group.clear()
             group.update(options)
-        optimizer.load_state_dict(state)
