@@ -6,20 +6,18 @@ import json
 from collections.abc import Sequence
 from html import escape
 from importlib.resources import files
+from math import isfinite
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from extensor.io.atomic import write_atomically
-from extensor.report.curves import Chart, Series, points, shown
-from extensor.report.scatter import STYLE, Dot, scatter
-from extensor.report.svg import line_chart
+from extensor.report.curves import shown
+from extensor.report.scatter import CURVES, STYLE, Curve, Dot, curve_chart, scatter
 from extensor.report.writing import title_of
 from extensor.train import read_log
 from extensor.train.sweeps.results import Result
 from extensor.train.sweeps.space import Choices, Dimension, Range
 from extensor.train.sweeps.sweep import Sweep, description_of
-
-_CURVES = 6  # that have a colour of their own
 
 
 class Row(NamedTuple):
@@ -86,7 +84,7 @@ def _page(sweep: Sweep, command: str | None) -> str:
     curves = _curves(sweep, good)
     if curves:
         heading = f"{name.capitalize()} of the best {len(curves)}"
-        sections.append(_section(heading, line_chart(Chart(heading, curves))))
+        sections.append(_section(heading, curve_chart(curves, "epoch", name)))
     asked = description_of(sweep.path).read_text(encoding="utf-8")
     sections.append(_section("What was asked", f"<pre>{escape(asked)}</pre>", wide=True))
     title = f"Sweep of {title_of(sweep.asked.config)}"
@@ -170,13 +168,14 @@ def _scatter(sweep: Sweep, key: str, dimension: Dimension, good: Sequence[Result
     return f'{chart}<ul class="legend">{"".join(entries)}</ul>'
 
 
-def _curves(sweep: Sweep, good: Sequence[Result]) -> list[Series]:
-    """The objective over the steps, of the first ones in the table."""
-    series = []
-    for result in good[:_CURVES]:
+def _curves(sweep: Sweep, good: Sequence[Result]) -> list[Curve]:
+    """The objective over the epochs, of the first ones in the table."""
+    found = []
+    for colour, result in enumerate(good[:CURVES], 1):
         log = sweep.trial(result.trial).log
         records = [x for x in read_log(log) if x["event"] == "epoch"] if log.exists() else []
-        curve = points(records, sweep.asked.monitor)
-        if curve:
-            series.append(Series(f"trial {result.trial}", curve))
-    return series
+        values = [(x["epoch"], x.get(sweep.asked.monitor)) for x in records]
+        points = [(x, y) for x, y in values if isinstance(y, int | float) and isfinite(y)]
+        if points:
+            found.append(Curve(f"trial {result.trial}", points, colour))
+    return found
