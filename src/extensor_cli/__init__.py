@@ -20,7 +20,9 @@ _SEARCHED = (
     "a range optimizer.lr=1e-4..1e-1 (:log or :linear may follow), choices "
     "model.sizes=[4,8,3],[4,16,3], or one value for all trials (may be repeated)"
 )
-_LIVE = "show the report in the browser while it trains, to this machine only"
+_LIVE = (
+    "show the report while it trains, to this machine only (default: port 8000 or the next free)"
+)
 _CHECKPOINT = "which checkpoint: latest, the name of one, or a file (default: latest)"
 _CODES = (
     "Exit codes: 0 done, 2 an error, 130 Ctrl-C, 143 SIGTERM, 129 SIGHUP. The last three end the "
