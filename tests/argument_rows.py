@@ -144,6 +144,13 @@ ROWS: dict[str, Row] = {
         lambda **given: train.load_trained("trained").predict(**given),
         {"inputs": X, "batch_size": 4},
     ),
+    "tune_lr": Row(
+        train.tune_lr,
+        {
+            "experiment": trainer(), "loader": loader(), "low": 1e-5, "high": 1.0, "steps": 10,
+            "smoothing": 0.9,
+        },
+    ),
     "Accuracy": Row(train.Accuracy, {**OF_TOKENS, **OF_CLASSES}, measured),
     "Accuracy.update": Row(
         lambda **given: train.Accuracy().update(**given),

@@ -16,6 +16,13 @@ from extensor_cli.streams import Lasting, lasting_streams, reopen_closed
 
 _RUN = "folder of a run, or its name in runs/"
 _SET = "change a value of the configuration: optimizer.lr=0.01 (may be repeated)"
+_SEARCHED = (
+    "a range optimizer.lr=1e-4..1e-1 (:log or :linear may follow), choices "
+    "model.sizes=[4,8,3],[4,16,3], or one value for all trials (may be repeated)"
+)
+_LIVE = (
+    "show the report while it trains, to this machine only (default: port 8000 or the next free)"
+)
 _CHECKPOINT = "which checkpoint: latest, the name of one, or a file (default: latest)"
 _CHOSEN = (
     "which checkpoint: latest, the name of one, or a file (default: the best of a run that stops "
@@ -60,9 +67,34 @@ def parser() -> argparse.ArgumentParser:
     train.add_argument("--horizon", type=int, metavar="N", help="rows of a series to foretell")
     train.add_argument("--name", help="the run's folder is runs/NAME (default: date and time)")
     train.add_argument("--resume", metavar="RUN", help="go on with a run that was interrupted")
+    train.add_argument("--live", nargs="?", const="", metavar="PORT", help=_LIVE)
     train.add_argument(
         "--print-config", action="store_true", help="print the configuration and end"
     )
+
+    sweep = command("sweep", "train with many values, and find the best", _CODES)
+    sweep.add_argument("config", nargs="?", help="TOML file (default: LeNet-5 on the digits)")
+    sweep.add_argument("--set", action="append", default=[], metavar="KEY=VALUES", help=_SEARCHED)
+    sweep.add_argument("--trials", type=int, help="how many to train (default: 20)")
+    sweep.add_argument("--seed", type=int, help="of the values that are drawn (default: 0)")
+    sweep.add_argument(
+        "--halving",
+        action=argparse.BooleanOptionalAction,
+        help="train all of them a little and only the best third further (default), or all to the end",
+    )
+    sweep.add_argument("--monitor", metavar="NAME", help="what to go by (default: first metric)")
+    sweep.add_argument("--jobs", type=int, help="how many at a time (default: one for each core)")
+    sweep.add_argument("--name", help="the folder is runs/NAME (default: date and time)")
+    sweep.add_argument("--resume", metavar="NAME", help="go on with a sweep that was interrupted")
+    for hidden in ("--trial", "--until"):
+        sweep.add_argument(hidden, type=int, help=argparse.SUPPRESS)
+
+    tune_lr = command("tune-lr", "find a learning rate to begin with")
+    tune_lr.add_argument("config", nargs="?", help="TOML file (default: LeNet-5 on the digits)")
+    tune_lr.add_argument("--low", type=float, default=1e-7, help="first rate (default: 1e-7)")
+    tune_lr.add_argument("--high", type=float, default=10.0, help="last rate (default: 10)")
+    tune_lr.add_argument("--steps", type=int, default=200, help="how many (default: 200)")
+    tune_lr.add_argument("--output", metavar="FILE", help="a new .html or .png file for the plot")
 
     evaluate = command("evaluate", "measure a trained model on the test data")
     evaluate.add_argument("run", help=_RUN)
@@ -89,7 +121,7 @@ def parser() -> argparse.ArgumentParser:
     info = command("info", "say what is known of this machine, or of a run")
     info.add_argument("run", nargs="?", help=_RUN)
 
-    for one in (train, evaluate):
+    for one in (train, evaluate, tune_lr):
         one.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help=_SET)
     train.add_argument("--checkpoint", default="latest", metavar="NAME", help=_CHECKPOINT)
     for one in (evaluate, predict, report):
@@ -109,7 +141,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         root.print_help()
         return 2
     # What the others print is what they are for, so that must fail when it cannot be written.
-    with lasting_streams(with_output=options.command == "train"):
+    with lasting_streams(with_output=options.command in ("train", "sweep")):
         return _run(options)
 
 
@@ -118,7 +150,7 @@ def _run(options: argparse.Namespace) -> int:
         print(f"extensor {options.command}: {text}", file=sys.stderr)
 
     try:
-        import_module(f"extensor.cli.{options.command}").run(options)
+        import_module(f"extensor.cli.{options.command.replace('-', '_')}").run(options)
         sys.stdout.flush()
     except KeyboardInterrupt as interrupt:
         print(file=sys.stderr)  # the terminal has written ^C

@@ -262,6 +262,7 @@ def experiments() -> None:
     experiment = ex.train.experiment(config, {"optimizer.lr": 0.01}, callbacks=[])
     assert_type(experiment, ex.train.Experiment)
     assert_type(experiment.model, nn.Module)
+    assert_type(ex.train.tune_lr(experiment, steps=10), ex.train.RateTest)
     assert_type(experiment.fit(), list[dict[str, Any]])
     assert_type(experiment.predict(np.zeros((2, 64))), ex.Tensor)
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from shlex import quote
 from typing import Any
 
+from extensor.cli.live import live_page, sort_out
 from extensor.cli.report import written
 from extensor.cli.runs import new_run
 from extensor.cli.settings import as_changes, read_config
@@ -32,6 +33,7 @@ _OF_DATA = ("target", "task", "window", "horizon")
 
 def run(options: argparse.Namespace) -> None:
     """Train, or go on with a run; then write the report."""
+    sort_out(options)
     if options.resume is None and options.checkpoint != "latest":
         requirement = "is for --resume, which says of which run"
         raise value_error("--checkpoint", requirement, checkpoint=options.checkpoint)
@@ -84,13 +86,15 @@ def _begin(config: Config, options: argparse.Namespace) -> None:
     with new_run(options.name) as folder:
         with _saying(lambda: "before training began"):
             made = experiment(config, folder=folder)
-        _train(made, folder)
+        with live_page(options.live, folder):
+            _train(made, folder)
 
 
 def _go_on(run: RunFolder, options: argparse.Namespace) -> None:
     with _saying(lambda: "before training went on"):
         made = resumed_experiment(run, options.checkpoint, as_changes(options.set), COMMAND)
-    _train(made, run.path)
+    with live_page(options.live, run.path):
+        _train(made, run.path)
 
 
 def _train(made: Experiment, folder: Path) -> None:

@@ -36,6 +36,7 @@ from extensor.train.nonfinite import NotFiniteError
 from extensor.train.progress import Progress
 from extensor.train.run import RunFolder
 from extensor.train.trainer import Trainer, default_callbacks
+from extensor.train.tuning import RateTest, tune_lr
 
 __all__ = [
     "F1",
@@ -64,6 +65,7 @@ __all__ = [
     "Predictions",
     "Predictor",
     "Progress",
+    "RateTest",
     "Recall",
     "RootMeanSquaredError",
     "RunFolder",
@@ -76,4 +78,5 @@ __all__ = [
     "experiment",
     "load_trained",
     "read_log",
+    "tune_lr",
 ]

@@ -1,0 +1,251 @@
+"""``extensor sweep``: train with many values of some keys, and say which are the best."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from shlex import quote
+from typing import Any
+
+from extensor.cli.jobs import Job, exit_words, run_side_by_side
+from extensor.cli.runs import new_run
+from extensor.cli.searched import as_setting, read_settings
+from extensor.cli.settings import as_changes, read_config
+from extensor.cli.trial import run_trial
+from extensor.errors import value_error
+from extensor.report.curves import shown
+from extensor.report.sweep_page import rungs_text, sweep_rows, write_sweep_page
+from extensor.settings import get_num_threads
+from extensor.train import experiment
+from extensor.train.experiments.config import Config
+from extensor.train.experiments.runs import RUNS
+from extensor.train.lock import check_free, locked
+from extensor.train.signals import Ended, ending_in_order
+from extensor.train.sweeps.halving import Rung
+from extensor.train.sweeps.results import Result
+from extensor.train.sweeps.space import Space
+from extensor.train.sweeps.sweep import Asked, Sweep, chosen_monitor, description_of, read_asked
+
+_TRIALS = 20
+_MOST_TRIALS = 9999
+_SHOWN = 20  # rows of the table in the terminal
+_OUTPUT = "output.txt"  # of a trial, what it would have shown
+_PATIENCE = 60.0  # seconds, for trials of a sweep that was killed to end their step
+_PAUSE = 0.05
+_DRAW = 2.0  # seconds between two pages, which have all trials on them
+
+
+def run(options: argparse.Namespace) -> None:
+    """Search, or go on with a search; the processes of the trials come here too."""
+    with ending_in_order():
+        if options.trial is not None:
+            run_trial(_opened(options.resume), options.trial, options.until)
+        elif options.resume is not None:
+            _go_on(options)
+        else:
+            _begin(options)
+
+
+def _begin(options: argparse.Namespace) -> None:
+    settings, dimensions = read_settings(options.set)
+    if not dimensions:
+        requirement = "a sweep needs a range, as optimizer.lr=1e-4..1e-1, or choices x,y,z"
+        raise value_error("--set", requirement, set=options.set)
+    trials = _TRIALS if options.trials is None else options.trials
+    if not 2 <= trials <= _MOST_TRIALS:
+        raise value_error("--trials", f"must be from 2 to {_MOST_TRIALS}", trials=trials)
+    seed = 0 if options.seed is None else options.seed
+    if not 0 <= seed < 2**64:
+        raise value_error("--seed", "must be from 0 to 2**64 - 1", seed=seed)
+    jobs = _checked_jobs(options)
+    config = read_config(options.config, settings)
+    space, fixed = Space(dimensions), dict(as_changes(settings))
+    trials = min(trials, space.combinations or trials)
+    if options.name and description_of(RUNS / options.name).exists():
+        hint = f"go on with extensor sweep --resume {quote(options.name)}"
+        raise value_error("--name", f"the sweep must be new ({hint})", name=options.name)
+    with new_run(options.name) as folder, _telling(folder):
+        monitor = _proved(config, fixed, space, folder, options.monitor)
+        halving = options.halving is not False
+        asked = Asked(list(options.set), trials, seed, halving, monitor, config, options.config)
+        sweep = Sweep(folder, asked, fixed, space)
+        with locked(folder, "--name"):
+            sweep.write()
+            _search(sweep, jobs)
+
+
+def _proved(
+    config: Config, fixed: Mapping[str, Any], space: Space, folder: Path, monitor: str | None
+) -> str:
+    """Build some trials, so that what cannot be trained is refused now. Returns the objective."""
+    for values in space.probes():
+        made = experiment(config, {**fixed, **values}, folder=folder / "trial", callbacks=[])
+        chosen = chosen_monitor(made, monitor)
+    return chosen
+
+
+def _go_on(options: argparse.Namespace) -> None:
+    given = (options.config, options.name, options.trials, options.seed, options.monitor)
+    if options.set or options.halving is not None or any(x is not None for x in given):
+        requirement = "the sweep has all of that already; only --jobs may be other than it was"
+        raise value_error("--resume", requirement, sweep=options.resume)
+    jobs = _checked_jobs(options)
+    sweep = _opened(options.resume)
+    with locked(sweep.path, "--resume"), _telling(sweep.path):
+        _wait_for_trials(sweep)
+        _search(sweep, jobs)
+
+
+def _opened(name: str) -> Sweep:
+    """The sweep in the folder called ``name``, or ``runs/<name>``."""
+    for path in (Path(name), RUNS / name):
+        if name and description_of(path).is_file():
+            asked = read_asked(path)
+            settings, dimensions = read_settings(asked.settings)
+            return Sweep(path, asked, dict(as_changes(settings)), Space(dimensions))
+    known = sorted(path.parent.name for path in RUNS.glob("*/sweep.toml"))[-3:]
+    hint = f" (there are: {', '.join(known)})" if known else ""
+    raise value_error("--resume", f"the folder of a sweep must be there{hint}", sweep=name)
+
+
+def _checked_jobs(options: argparse.Namespace) -> int:
+    jobs = get_num_threads() if options.jobs is None else options.jobs
+    if jobs < 1:
+        raise value_error("--jobs", "must be 1 or more", jobs=jobs)
+    return int(jobs)
+
+
+def _wait_for_trials(sweep: Sweep) -> None:
+    """Those of a sweep that was killed save and end by themselves."""
+    _, numbers = sweep.results.waiting() or (None, [])
+    until = time.monotonic() + _PATIENCE
+    for number in numbers:
+        while True:
+            try:
+                check_free(sweep.trial(number).path, "--resume")
+                break
+            except ValueError:
+                if time.monotonic() > until:
+                    raise
+                time.sleep(_PAUSE)
+
+
+@contextmanager
+def _telling(folder: Path) -> Iterator[None]:
+    """Let a signal that ends the command say how to go on."""
+
+    def words() -> str:
+        if not description_of(folder).exists():
+            return "before the first trial"
+        return f"and saved; go on with: extensor sweep --resume {quote(str(folder))}"
+
+    try:
+        yield
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(f"interrupted {words()}") from None
+    except Ended as end:
+        raise Ended(end.signal, f"ended by {end.signal.name} {words()}") from None
+
+
+def _search(sweep: Sweep, jobs: int) -> None:
+    """Train the trials that are left, rung by rung, and show what came of it."""
+    print(
+        f"{rungs_text(sweep)}; {', '.join(sweep.space.dimensions)}; by "
+        f"{_name(sweep)}, the {'lower' if sweep.results.falling else 'higher'} the better; "
+        f"{min(jobs, sweep.asked.trials)} at a time",
+        flush=True,
+    )
+    while left := sweep.results.waiting():
+        _train(sweep, *left, jobs)
+    best = sweep.write_best()
+    if best is None:
+        write_sweep_page(sweep)
+        print("\n".join(_table(sweep)), flush=True)
+        raise value_error("trials", "one at least must succeed", failed=sweep.asked.trials)
+    command = _command(sweep)
+    page = write_sweep_page(sweep, command)
+    lines = [*_table(sweep), "", f"best        {best}", f"page        {page}", "", "next"]
+    print("\n".join([*lines, f"  {command}", f"  extensor train {quote(str(best))}"]))
+
+
+def _train(sweep: Sweep, rung: Rung, numbers: list[int], jobs: int) -> None:
+    over = rung.trials - len(numbers)
+    drawn = time.monotonic()
+
+    def done(number: int, code: int) -> None:
+        nonlocal over, drawn
+        folder = sweep.trial(number).path
+        result = Result(number, rung.epochs, None, exit_words(code, folder / _OUTPUT))
+        if code == 0:
+            result = sweep.measured(number, rung.epochs)
+        sweep.results.add(result)
+        over += 1
+        if time.monotonic() - drawn > _DRAW or over == rung.trials:
+            drawn = time.monotonic()
+            write_sweep_page(sweep)
+        print(f"epoch {rung.epochs}  {over}/{rung.trials}  {_said(sweep, result)}", file=sys.stderr)
+
+    threads = max(1, get_num_threads() // min(jobs, len(numbers)))
+    # The path of the present folder must not come before that of the library.
+    python = [sys.executable, "-P", "-m", "extensor_cli", "sweep", "--resume", str(sweep.path)]
+    run_side_by_side(
+        [
+            Job(
+                number,
+                [*python, "--trial", str(number), "--until", str(rung.epochs)],
+                sweep.trial(number).path / _OUTPUT,
+            )
+            for number in numbers
+        ],
+        jobs,
+        {**os.environ, "EXTENSOR_NUM_THREADS": str(threads)},
+        done,
+    )
+
+
+def _name(sweep: Sweep) -> str:
+    return sweep.asked.monitor.replace("_", " ")
+
+
+def _said(sweep: Sweep, result: Result) -> str:
+    if result.value is None:
+        return f"trial {result.trial} failed: {result.failed}"
+    values = sweep.values(result.trial).items()
+    settings = "  ".join(as_setting(key, value) for key, value in values)
+    value = shown(sweep.asked.monitor, result.value)
+    return f"trial {result.trial}  {_name(sweep)} {value}  {settings}"
+
+
+def _command(sweep: Sweep) -> str:
+    """What trains the best one again."""
+    best = sweep.results.best()
+    assert best is not None
+    parts = ["extensor", "train", *([sweep.asked.file] if sweep.asked.file else [])]
+    for key, value in sweep.changes(best.trial).items():
+        parts += ["--set", as_setting(key, value)]
+    return " ".join(map(quote, parts))
+
+
+def _table(sweep: Sweep) -> list[str]:
+    """The first rows in columns, and why trials failed."""
+    rows = sweep_rows(sweep)
+    good = [row for row in rows if row.failed is None]
+    heads = ["", "trial", "epochs", _name(sweep), *sweep.space.dimensions]
+    cells = [[r.mark, str(r.trial), r.epochs, r.value, *r.values] for r in good[:_SHOWN]]
+    widths = [max(map(len, column)) for column in zip(heads, *cells, strict=True)]
+    lines = [
+        "  ".join(
+            text.ljust(width) if place == 0 else text.rjust(width)
+            for place, (text, width) in enumerate(zip(line, widths, strict=True))
+        ).rstrip()
+        for line in [heads, *cells]
+    ]
+    if len(good) > _SHOWN:
+        lines.append(f"and {len(good) - _SHOWN} more in {sweep.path / 'sweep.html'}")
+    failed = [f"trial {row.trial} failed: {row.failed}" for row in rows if row.failed is not None]
+    return ["", *lines, *failed]

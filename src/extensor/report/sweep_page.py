@@ -1,0 +1,181 @@
+"""The page of a sweep, and its table: which trial was the best, and what makes the difference."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from html import escape
+from importlib.resources import files
+from math import isfinite
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from extensor.io.atomic import write_atomically
+from extensor.report.curves import shown
+from extensor.report.scatter import CURVES, STYLE, Curve, Dot, curve_chart, scatter
+from extensor.report.writing import title_of
+from extensor.train import read_log
+from extensor.train.sweeps.results import Result
+from extensor.train.sweeps.space import Choices, Dimension, Range
+from extensor.train.sweeps.sweep import Sweep, description_of
+
+
+class Row(NamedTuple):
+    """A trial: "best" or "failed" if it is that, its number, epochs, objective and values."""
+
+    mark: str
+    trial: int
+    epochs: str
+    value: str
+    values: list[str]
+    failed: str | None
+
+
+def sweep_rows(sweep: Sweep) -> list[Row]:
+    """The trials that were trained, the best first, those that failed last."""
+    best, monitor = sweep.results.best(), sweep.asked.monitor
+    return [
+        Row(
+            "best" if result == best else "" if result.failed is None else "failed",
+            result.trial,
+            str(result.epochs),
+            "" if result.value is None else shown(monitor, result.value),
+            [value_text(x) for x in sweep.values(result.trial).values()],
+            result.failed,
+        )
+        for result in sweep.results.standing()
+    ]
+
+
+def value_text(value: Any) -> str:
+    """A value of a configuration for people."""
+    if isinstance(value, str):
+        return value
+    return f"{value:.4g}" if isinstance(value, float) else json.dumps(value)
+
+
+def rungs_text(sweep: Sweep) -> str:
+    """How many trials are trained how long."""
+    parts = [f"{rung.trials} trials to epoch {rung.epochs}" for rung in sweep.rungs]
+    return ", ".join([parts[0], *(part.replace(" trials", "") for part in parts[1:])])
+
+
+def write_sweep_page(sweep: Sweep, command: str | None = None) -> Path:
+    """Write ``sweep.html``; ``command`` is what trains the best one."""
+    path = sweep.path / "sweep.html"
+    write_atomically(path, _page(sweep, command).encode())
+    return path
+
+
+def _page(sweep: Sweep, command: str | None) -> str:
+    name = sweep.asked.monitor.replace("_", " ")
+    results = sweep.results.standing()
+    good = [result for result in results if result.value is not None]
+    sections = [_section("Trials", _table(sweep, name), wide=True)]
+    if command is not None:
+        sections.append(
+            _section(
+                "Train the best one", f'<pre class="command">{escape(command)}</pre>', wide=True
+            )
+        )
+    if good:
+        for key, dimension in sweep.space.dimensions.items():
+            sections.append(_section(key, _scatter(sweep, key, dimension, good)))
+    curves = _curves(sweep, good)
+    if curves:
+        heading = f"{name.capitalize()} of the best {len(curves)}"
+        sections.append(_section(heading, curve_chart(curves, "epoch", name)))
+    asked = description_of(sweep.path).read_text(encoding="utf-8")
+    sections.append(_section("What was asked", f"<pre>{escape(asked)}</pre>", wide=True))
+    title = f"Sweep of {title_of(sweep.asked.config)}"
+    style = (files("extensor.report") / "style.css").read_text(encoding="utf-8") + STYLE
+    tiles = "".join(
+        f"<div><b>{escape(value)}</b>{escape(fact)}</div>"
+        for fact, value in _facts(sweep, name, good, len(results)).items()
+    )
+    return (
+        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f'<title>{escape(title)}</title><link rel="icon" href="data:,">\n'
+        f"<style>\n{style}</style></head>\n<body>\n"
+        f"<h1>{escape(title)}</h1><p>{escape(sweep.path.name)}: {escape(rungs_text(sweep))}</p>\n"
+        f'<div class="facts">{tiles}</div>\n'
+        f'<div class="cards">\n{"".join(sections)}</div>\n</body></html>\n'
+    )
+
+
+def _section(title: str, content: str, wide: bool = False) -> str:
+    kind = ' class="wide"' if wide else ""
+    return f"<section{kind}><h2>{escape(title)}</h2>{content}</section>\n"
+
+
+def _facts(sweep: Sweep, name: str, good: Sequence[Result], trained: int) -> dict[str, str]:
+    facts = {}
+    if good and good[0].value is not None:
+        facts[f"best {name}"] = shown(sweep.asked.monitor, good[0].value)
+        facts["of trial"] = str(good[0].trial)
+    facts["trials"] = f"{trained} of {sweep.asked.trials}"
+    if trained > len(good):
+        facts["failed"] = str(trained - len(good))
+    return facts
+
+
+def _table(sweep: Sweep, name: str) -> str:
+    rows = sweep_rows(sweep)
+    some_failed = any(row.failed is not None for row in rows)
+    heads = ["", "trial", "epochs", name, *sweep.space.dimensions]
+    head = "".join(f"<th>{escape(text)}</th>" for text in heads)
+    head += "<th>why</th>" if some_failed else ""
+    lines = []
+    for row in rows:
+        report = sweep.trial(row.trial).path / "report.html"
+        number = str(row.trial)
+        if report.is_file():
+            number = f'<a href="{escape(report.parent.name)}/report.html">{number}</a>'
+        texts = [escape(text) for text in (row.epochs, row.value, *row.values)]
+        cells = [row.mark, number, *texts]
+        kind = ' class="best"' if row.mark == "best" else ""
+        line = "".join(f"<td>{cell}</td>" for cell in cells)
+        line += f'<td class="reason">{escape(row.failed or "")}</td>' if some_failed else ""
+        lines.append(f"<tr{kind}>{line}</tr>")
+    rung = " The best of a rung go on to the next." if len(sweep.rungs) > 1 else ""
+    return (
+        f'<div class="scroll"><table><tr>{head}</tr>{"".join(lines)}</table></div>'
+        f"<p>The objective is the validation's after the last epoch of a trial.{rung}</p>"
+    )
+
+
+def _scatter(sweep: Sweep, key: str, dimension: Dimension, good: Sequence[Result]) -> str:
+    """The objective over the values of one key: of a range in numbers, of choices in words."""
+    words = [value_text(x) for x in dimension.values] if isinstance(dimension, Choices) else []
+    is_log = isinstance(dimension, Range) and dimension.logarithmic
+    furthest = good[0].epochs
+    dots = []
+    for result in good:
+        x, y = sweep.values(result.trial)[key], result.value
+        assert y is not None
+        kind = "best" if result == good[0] else "" if result.epochs == furthest else "early"
+        said = f"trial {result.trial}: {shown(sweep.asked.monitor, y)} after epoch "
+        said += f"{result.epochs}, {key} = {value_text(x)}"
+        dots.append(Dot(value_text(x) if words else x, y, said, kind))
+    legend = {"best": "--c2", f"after epoch {furthest}": "--c1", "left at an earlier epoch": "--c0"}
+    entries = [
+        f'<li><i style="--colour: var({colour})"></i>{text}</li>'
+        for (text, colour), kind in zip(legend.items(), ("best", "", "early"), strict=True)
+        if any(dot.kind == kind for dot in dots)
+    ]
+    chart = scatter(dots, key, sweep.asked.monitor.replace("_", " "), is_log, words)
+    return f'{chart}<ul class="legend">{"".join(entries)}</ul>'
+
+
+def _curves(sweep: Sweep, good: Sequence[Result]) -> list[Curve]:
+    """The objective over the epochs, of the first ones in the table."""
+    found = []
+    for colour, result in enumerate(good[:CURVES], 1):
+        log = sweep.trial(result.trial).log
+        records = [x for x in read_log(log) if x["event"] == "epoch"] if log.exists() else []
+        values = [(x["epoch"], x.get(sweep.asked.monitor)) for x in records]
+        points = [(x, y) for x, y in values if isinstance(y, int | float) and isfinite(y)]
+        if points:
+            found.append(Curve(f"trial {result.trial}", points, colour))
+    return found

@@ -1,0 +1,143 @@
+"""A sweep: its folder, what was asked, and its trials."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from extensor.errors import type_error, value_error
+from extensor.io.atomic import write_atomically
+from extensor.io.paths import unreadable
+from extensor.train.callback import monitored
+from extensor.train.experiments import Experiment, experiment
+from extensor.train.experiments.config import Config, nearest
+from extensor.train.logs import read_log
+from extensor.train.run import RunFolder, as_toml
+from extensor.train.sweeps.halving import rungs
+from extensor.train.sweeps.results import Result, Results, is_falling
+from extensor.train.sweeps.space import Space
+
+VALIDATION = "validation_"
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What was asked of a sweep; ``settings`` are those of the command line, as they were given.
+
+    ``config`` is what stood in the file, so it does not matter if that is changed meanwhile.
+    """
+
+    settings: list[str]
+    trials: int
+    seed: int
+    halving: bool
+    monitor: str
+    config: Config
+    file: str | None = None
+
+
+class Sweep:
+    """The folder of a sweep: ``sweep.toml``, ``trials.jsonl``, ``best.toml``, and a run for each trial.
+
+    ``fixed`` are entries of the configuration that all trials have, ``space`` what they differ in.
+    """
+
+    def __init__(self, path: Path, asked: Asked, fixed: Mapping[str, Any], space: Space) -> None:
+        self.path = path
+        self.asked = asked
+        self.fixed = dict(fixed)
+        self.space = space
+        self._values: dict[int, dict[str, Any]] = {}
+        self.rungs = rungs(asked.config["epochs"], asked.trials, asked.halving)
+        self.results = Results(path / "trials.jsonl", self.rungs, is_falling(asked.monitor))
+
+    def write(self) -> None:
+        """Write what was asked."""
+        write_atomically(description_of(self.path), as_toml(vars(self.asked)).encode())
+
+    def trial(self, number: int) -> RunFolder:
+        """The folder of a trial."""
+        width = max(3, len(str(self.asked.trials)))
+        return RunFolder(self.path / f"trial-{number:0{width}}")
+
+    def values(self, number: int) -> dict[str, Any]:
+        """What is searched, as it is in a trial."""
+        if number not in self._values:
+            self._values[number] = self.space.values(self.asked.seed, number)
+        return dict(self._values[number])
+
+    def changes(self, number: int) -> dict[str, Any]:
+        """All that a trial has other than the file."""
+        return {**self.fixed, **self.values(number)}
+
+    def opened(self, number: int) -> Experiment:
+        """The experiment of a trial, new or where it was left."""
+        folder = self.trial(number)
+        if folder.is_run():
+            return experiment(resume=folder.path)
+        return experiment(self.asked.config, self.changes(number), folder=folder.path)
+
+    def measured(self, number: int, epochs: int) -> Result:
+        """The objective of a trial that was trained until ``epochs`` epochs were over.
+
+        Of one that stopped earlier by itself it is the last that there is.
+        """
+        records = [x for x in read_log(self.trial(number).log) if x["event"] == "epoch"]
+        past = [record for record in records if record["epoch"] <= epochs]
+        value = monitored("sweep", past[-1], self.asked.monitor)
+        if abs(value) < float("inf"):
+            return Result(number, epochs, value)
+        return Result(number, epochs, None, f"{self.asked.monitor} is {value}")
+
+    def write_best(self) -> Path | None:
+        """Write ``best.toml``, the configuration of the best trial, if there is one."""
+        best = self.results.best()
+        if best is None:
+            return None
+        config = tomllib.loads(self.trial(best.trial).config.read_text(encoding="utf-8"))
+        path = self.path / "best.toml"
+        write_atomically(path, as_toml(config).encode())
+        return path
+
+
+def description_of(path: Path) -> Path:
+    """Where a sweep says what was asked of it."""
+    return path / "sweep.toml"
+
+
+def read_asked(path: Path) -> Asked:
+    """What was asked of the sweep in the folder ``path``."""
+    place = description_of(path)
+    try:
+        table = tomllib.loads(place.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise unreadable("sweep", place, error) from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise value_error("sweep", f"file must be TOML ({error})", path=str(place)) from None
+    kinds = {
+        "settings": list, "trials": int, "seed": int, "halving": bool, "monitor": str,
+        "config": dict, "file": str,
+    }  # fmt: skip
+    given = {"file": "", **table}
+    for key in {**kinds, **given}:
+        if key not in kinds or key not in given or type(given[key]) is not kinds[key]:
+            raise type_error("sweep", f"{place} must be as the sweep wrote it", key=key)
+    return Asked(**{**given, "file": given["file"] or None})
+
+
+def chosen_monitor(made: Experiment, name: str | None) -> str:
+    """The number that a sweep goes by: ``name``, or the first metric of the validation.
+
+    Without metrics it is the loss.
+    """
+    known = [f"{VALIDATION}{metric}" for metric in (*made.trainer.metrics, "loss")]
+    if name is None:
+        return known[0]
+    full = name if name.startswith(VALIDATION) else f"{VALIDATION}{name}"
+    if full not in known:
+        hint = nearest(full, known)
+        raise value_error("--monitor", f"must be a number of the validation{hint}", monitor=name)
+    return full

@@ -1,0 +1,300 @@
+"""The page of a run while it is trained: to this machine only, and training never suffers from it."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import http.client
+import re
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from commands import extensor, files, write_config, write_data
+
+from extensor.cli import live
+from extensor.cli.live import ADDRESS, LivePage
+from extensor.train import Checkpoints, Progress, RunFolder
+
+
+@pytest.fixture(autouse=True)
+def pages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[LivePage]:
+    """The pages that were opened."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("extensor.cli.report.write_plots", lambda _: None)  # most of the time
+    monkeypatch.setattr(live, "_POLL", 0.01)  # how long the last page is kept for a browser
+    opened: list[LivePage] = []
+    original = LivePage.__init__
+
+    def noted(self: LivePage, *arguments: Any) -> None:
+        original(self, *arguments)
+        opened.append(self)
+
+    monkeypatch.setattr(LivePage, "__init__", noted)
+    write_data()
+    write_config()
+    return opened
+
+
+class Answer:
+    """What the server says to one request."""
+
+    def __init__(
+        self, port: int, path: str = "/", method: str = "GET", hosts: list[str] | None = None
+    ) -> None:
+        connection = http.client.HTTPConnection(ADDRESS, port, timeout=10)
+        try:
+            connection.putrequest(method, path, skip_host=True)
+            for host in [f"{ADDRESS}:{port}"] if hosts is None else hosts:
+                connection.putheader("Host", host)
+            connection.endheaders()
+            response = connection.getresponse()
+            self.status = response.status
+            self.headers = response.headers
+            self.text = response.read().decode()
+        finally:
+            connection.close()
+
+
+@pytest.fixture
+def run() -> RunFolder:
+    """A run that is over."""
+    assert extensor("train", "config.toml", "--name", "a").code == 0
+    return RunFolder("runs/a")
+
+
+@pytest.fixture
+def page(run: RunFolder) -> Iterator[LivePage]:
+    opened = LivePage(run, 0)
+    yield opened
+    opened.close(False)
+
+
+def _epochs(text: str) -> int:
+    found = re.search(r"<b>(\d+)</b>epochs", text)
+    return 0 if found is None else int(found[1])
+
+
+def test_the_page_is_renewed_after_each_epoch(
+    pages: list[LivePage], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[tuple[int, str]] = []
+
+    def ask(progress: Progress, trainer: Any, record: Any) -> None:
+        if record["step"] % 6 == 1:  # the first of an epoch
+            answer = Answer(pages[0].port)
+            assert answer.status == 200
+            seen.append((_epochs(answer.text), answer.headers["ETag"]))
+            assert "<script data-mark=" in answer.text
+
+    monkeypatch.setattr(Progress, "step_ended", ask)
+    result = extensor("train", "config.toml", "--name", "a", "--live", "0", "--set", "epochs=3")
+    assert result.code == 0, result.err
+    assert result.out.splitlines()[0] == f"live page   http://127.0.0.1:{pages[0].port}/"
+    assert [epochs for epochs, _ in seen] == [0, 1, 2]
+    assert len({mark for _, mark in seen}) == 3
+    # It ended with training.
+    with pytest.raises(ConnectionRefusedError):
+        Answer(pages[0].port)
+
+
+def test_training_is_the_same_with_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert extensor("train", "config.toml", "--name", "a").code == 0
+    assert extensor("train", "config.toml", "--name", "b", "--live", "0").code == 0
+    first, second = (Checkpoints(f"runs/{name}/checkpoints").latest() for name in "ab")
+    assert first is not None
+    assert second is not None
+    assert first.read_bytes() == second.read_bytes()
+    names = [{path.name for path in Path(f"runs/{name}").iterdir()} for name in "ab"]
+    assert names[0] == names[1]
+    for name in ("report.html", "config.toml"):
+        both = [Path(f"runs/{run}/{name}").read_text() for run in "ab"]
+        assert ("<script" in both[0], "<script" in both[1]) == (False, False)
+    assert Path("runs/b/config.toml").read_text() == Path("runs/a/config.toml").read_text()
+
+
+def test_a_run_that_goes_on_has_it_too(pages: list[LivePage], run: RunFolder) -> None:
+    assert extensor("train", "--resume", "a", "--live", "0", "--set", "epochs=3").code == 0
+    assert len(pages) == 1
+
+
+def test_only_this_machine_may_read_it(page: LivePage) -> None:
+    assert page._server.socket.getsockname() == ("127.0.0.1", page.port)
+    for host in (f"127.0.0.1:{page.port}", f"localhost:{page.port}", f"LOCALHOST:{page.port}"):
+        assert Answer(page.port, hosts=[host]).status == 200
+    own = f"127.0.0.1:{page.port}"
+    for hosts in (
+        [],
+        [""],
+        ["evil.example"],
+        [f"evil.example:{page.port}"],
+        [f"localhost.evil.example:{page.port}"],
+        ["localhost"],
+        ["localhost:1"],
+        [own, "evil.example"],
+        [own, own],
+    ):
+        answer = Answer(page.port, hosts=hosts)
+        assert (answer.status, answer.text) == (403, "only for this machine\n"), hosts
+
+
+@pytest.mark.parametrize(
+    "path", ["/config.toml", "/log.jsonl", "/../report.html", "/runs/", "/%2e/", "x", "/.."]
+)
+def test_there_is_nothing_but_the_page(page: LivePage, path: str) -> None:
+    answer = Answer(page.port, path)
+    assert (answer.status, answer.text) == (404, "there is only one page here\n")
+
+
+@pytest.mark.parametrize("method", ["HEAD", "POST", "PUT", "DELETE", "OPTIONS", "TRACE"])
+def test_it_can_only_be_got(page: LivePage, method: str) -> None:
+    assert Answer(page.port, method=method).status == 501
+
+
+def test_headers_keep_others_out(page: LivePage) -> None:
+    answer = Answer(page.port, "/report.html?x=1")
+    assert answer.status == 200
+    assert answer.headers["Content-Type"] == "text/html; charset=utf-8"
+    assert "default-src 'none'" in answer.headers["Content-Security-Policy"]
+    assert "frame-ancestors 'none'" in answer.headers["Content-Security-Policy"]
+    assert answer.headers["Cross-Origin-Resource-Policy"] == "same-origin"
+    assert answer.headers["Cache-Control"] == "no-store"
+    assert answer.headers["Server"].strip() == "extensor"
+    assert answer.headers["Access-Control-Allow-Origin"] is None
+
+
+def test_nothing_is_written_into_the_run(page: LivePage) -> None:
+    before = files()
+    assert _epochs(Answer(page.port).text) == 2
+    assert files() == before
+    place = Path(page._place.name)
+    page.close(False)
+    assert not place.exists()
+
+
+def test_it_asks_for_a_newer_page_by_the_mark_of_this_one(page: LivePage) -> None:
+    answer = Answer(page.port)
+    assert f"<script data-mark={answer.headers['ETag']}>" in answer.text
+    assert answer.headers["X-Last"] is None
+
+
+def test_only_the_scripts_of_the_page_may_run(page: LivePage, run: RunFolder) -> None:
+    """Also when the report has one of its own, and a policy for that."""
+    text = (
+        '<!doctype html><meta http-equiv="Content-Security-Policy" content="default-src \'none\'">'
+        "<body><script>one()</script>\n</body></html>\n"
+    )
+    page._page, page._seen = text, page._stamp()
+    answer = Answer(page.port)
+    assert "http-equiv" not in answer.text
+    scripts = re.findall(r"<script[^>]*>(.*?)</script>", answer.text, re.DOTALL)
+    assert [script.strip()[:5] for script in scripts] == ["one()", "(() ="]
+    policy = answer.headers["Content-Security-Policy"]
+    for script in scripts:
+        digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+        assert f"'sha256-{digest}'" in policy
+    assert "unsafe-inline'; script-src" not in policy
+    assert policy.count("sha256-") == 2
+
+
+def test_before_the_log_begins() -> None:
+    page = LivePage(RunFolder("runs/new"), 0)
+    try:
+        answer = Answer(page.port)
+        assert (answer.status, "Training begins." in answer.text) == (200, True)
+        assert "<script data-mark=" in answer.text
+    finally:
+        page.close(False)
+
+
+def test_whoever_looks_gets_the_last_page(page: LivePage, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And that asks for no other: it is the report as it lies in the folder."""
+    monkeypatch.setattr(live, "_POLL", 10.0)
+    Answer(page.port)
+    closing = threading.Thread(target=page.close, args=(True,))
+    closing.start()
+    for _ in range(1000):
+        if page._is_finished:
+            break
+        time.sleep(0.001)
+    answer = Answer(page.port)
+    assert answer.text == Path("runs/a/report.html").read_text()
+    assert answer.headers["X-Last"] == "1"
+    closing.join(10)
+    assert not closing.is_alive()
+
+
+def test_a_port_that_is_taken() -> None:
+    with socket.socket() as other:
+        other.bind((ADDRESS, 0))
+        other.listen()
+        port = other.getsockname()[1]
+        before = files()
+        result = extensor("train", "config.toml", "--name", "a", "--live", port)
+    expected = f"--live: the port must be free (address already in use), got port={port}"
+    assert (result.code, result.err) == (2, f"extensor train: {expected}\n")
+    assert files() == before
+    assert not Path("runs").exists()
+
+
+def test_without_a_port_the_next_one_that_is_free(monkeypatch: pytest.MonkeyPatch) -> None:
+    with socket.socket() as other:
+        other.bind((ADDRESS, 0))
+        other.listen()
+        port = other.getsockname()[1]
+        monkeypatch.setattr(live, "_PORT", port)
+        monkeypatch.setattr(live, "_PORTS", 1)
+        result = extensor("train", "config.toml", "--live")
+        assert (result.code, "--live: a port must be free" in result.err) == (2, True)
+        monkeypatch.setattr(live, "_PORTS", 50)
+        page = LivePage(RunFolder("runs/a"))
+        page.close(False)
+        assert port < page.port < port + 50
+
+
+@pytest.mark.parametrize("port", ["65536", "-1", "99999999", "\uff18\uff10"])
+def test_what_is_no_port_is_refused(port: str) -> None:
+    result = extensor("train", "config.toml", f"--live={port}")
+    expected = f"--live: the port must be from 0 to 65535, got port={port!r}"
+    assert (result.code, result.err) == (2, f"extensor train: {expected}\n")
+    assert not Path("runs").exists()
+
+
+def test_the_configuration_may_follow(pages: list[LivePage], monkeypatch: Any) -> None:
+    monkeypatch.setattr(live, "_PORT", 0)  # any
+    result = extensor("train", "--live", "config.toml", "--name", "a")
+    assert result.code == 0, result.err
+    assert Path("runs/a/report.html").exists()
+    assert len(pages) == 1
+
+
+def test_training_does_not_suffer_from_errors(
+    pages: list[LivePage], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: Any) -> None:
+        raise RuntimeError("no room")
+
+    def ask(progress: Progress, trainer: Any, record: Any) -> None:
+        assert Answer(pages[0].port).status == 503
+
+    monkeypatch.setattr(live, "write_report", fail)
+    monkeypatch.setattr(Progress, "step_ended", ask)
+    result = extensor("train", "config.toml", "--name", "a", "--live", "0")
+    assert result.code == 0
+    said = [line for line in result.err.splitlines() if "--live" in line]
+    assert said == ["--live: the page could not be given (no room); training goes on"]
+    assert Path("runs/a/report.html").exists()
+
+
+def test_a_browser_that_goes_away_is_not_spoken_of(
+    page: LivePage, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for _ in range(3):
+        with socket.create_connection((ADDRESS, page.port), timeout=10) as connection:
+            connection.sendall(b"GET / HTTP/1.1\r\nHost: ")
+    assert Answer(page.port).status == 200
+    assert capsys.readouterr().err == ""
