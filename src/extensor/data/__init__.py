@@ -12,6 +12,7 @@ from extensor.data.samplers import (
     WeightedSampler,
 )
 from extensor.data.standard import cifar10, digits, fashion_mnist, mnist
+from extensor.data.table import Table, TableEncoder, read_table
 from extensor.data.tables import csv_classes, read_csv
 from extensor.data.transforms import Cutout, Mixup, Normalize, RandomCrop, RandomFlip
 
@@ -30,6 +31,8 @@ __all__ = [
     "Sampler",
     "SequentialSampler",
     "ShardSampler",
+    "Table",
+    "TableEncoder",
     "WeightedSampler",
     "cifar10",
     "csv_classes",
@@ -40,4 +43,5 @@ __all__ = [
     "read_cifar10",
     "read_csv",
     "read_idx",
+    "read_table",
 ]
