@@ -31,7 +31,8 @@ def read_arrow(op: str, content: bytes, source: str) -> Table:
         import pyarrow.parquet
     except ImportError:
         raise ImportError(
-            f"{op}: Parquet and Arrow need pyarrow (pip install extensor[parquet]), got {source}"
+            f"{op}: pyarrow must be installed to read Parquet and Arrow, "
+            "see pip install extensor[parquet]"
         ) from None
     stream = pyarrow.BufferReader(content)
     try:

@@ -121,7 +121,9 @@ class TableEncoder:
     @classmethod
     def from_state(cls, state: Mapping[str, Any], op: str = "load") -> TableEncoder:
         """The encoder that :meth:`state_dict` was taken from; what cannot be one is refused."""
-        arguments.text("from_state", "op", op)
+        if not isinstance(op, str) or not op:
+            given = arguments.briefly(op)
+            raise type_error("from_state", "op must be a string, not empty", given=given)
         state = entries.with_keys(op, state, _KEYS, "encoder")
         names = words(op, "encoder.names", state["names"])
         places = [str(place) for place in range(len(names))]

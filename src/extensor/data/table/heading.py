@@ -52,7 +52,7 @@ def has_names(first: Sequence[str], rows: Sequence[Sequence[str]], decimal: str)
     beside = list(zip(first, columns, strict=True))
     numeric = [pair for pair in beside if _is_number(pair[0], decimal)]
     words = [pair for pair in beside if not (is_missing(pair[0]) or _is_number(pair[0], decimal))]
-    over_numbers = [(cell, below) for cell, below in numeric if below.numbers is not None]
+    over_numbers = [(cell, below) for cell, below in numeric if not below.is_words]
     is_strange = any(below.numbers is not None for _, below in words) or any(
         below.is_words for _, below in numeric
     )

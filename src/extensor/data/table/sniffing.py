@@ -6,13 +6,15 @@ import json
 import re
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 from extensor.data.table.cells import as_number, as_numbers, is_missing
-from extensor.data.table.lexing import DELIMITERS, LongCellError, records
+from extensor.data.table.lexing import DELIMITERS, LongCellError, Record, records
 from extensor.errors import value_error
 
-_SAMPLE = 1000  # lines that are looked at
+_SAMPLE = 1000  # lines, and cells, that are looked at
+_MOST = 0.9
 # What could also be thousands: 1,234 and 1.234, but not 0,234.
 _COULD_BE_THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}[.,]\d{3}")
 
@@ -69,10 +71,10 @@ def _split(lines: Sequence[str], delimiter: str) -> _Split:
     none = _Split(delimiter, 1, 1.0, 0.0)
     if not any(delimiter in line for line in sample):
         return none
-    try:
-        found = [x for x in records(sample, delimiter, skip_spaces=True) if _has_cells(x.cells)]
-    except LongCellError:
-        return none
+    found: list[Record] = []
+    with suppress(LongCellError):  # which is refused when all is read
+        every = records(sample, delimiter, skip_spaces=True)
+        found.extend(record for record in every if _has_cells(record.cells))
     if len(found) > 1 and len(lines) > _SAMPLE:
         found.pop()  # which may be cut off
     if not found:
@@ -126,7 +128,16 @@ def _is_written_with(cells: Any, decimal: str, other: str) -> bool:
         and cell.rfind(decimal) > cell.rfind(other)
         for cell in cells
     )
-    return any(certain) and as_numbers(cells, decimal) is not None
+    return any(certain) and _are_numbers(cells, decimal)
+
+
+def _are_numbers(cells: Any, decimal: str) -> bool:
+    """Whether they are numbers, or nearly all of the first: one that is wrong must not hide it."""
+    if as_numbers(cells, decimal) is not None:
+        return True
+    sample = cells[:_SAMPLE]
+    right = sum(as_numbers(sample[i : i + 1], decimal) is not None for i in range(len(sample)))
+    return right >= _MOST * len(sample)
 
 
 def could_be_thousands(cells: Any) -> str | None:
