@@ -11,6 +11,8 @@ import numpy as np
 
 import extensor as ex
 from extensor import data, models, train
+from extensor.data.splitting import split_indices
+from extensor.data.table import as_table
 from extensor.train import metrics
 
 X = np.linspace(-1, 1, 24, dtype=np.float32).reshape(12, 2)
@@ -84,6 +86,21 @@ def estimated(estimator: Any) -> None:
 
 OF_CLASSES = {"ignore_index": None, "task": "multiclass", "scores": "logits"}
 OF_TOKENS = {"ignore_index": None, "task": "multiclass", "class_axis": None}
+
+
+def looked_at(table: Any) -> None:
+    for name in table:
+        table[name].words()
+    repr(table)
+
+
+def encoded(encoder: Any) -> None:
+    encoder.encode(TABLE)
+    encoder.describe()
+
+
+TABLE = as_table({"a": [1.5, 2.5, None], "b": ["x", "y", "x"]})
+COLUMNS = [TABLE["a"], TABLE["b"]]
 ARRAYS = "arrays.npz"
 EXPERIMENT = {
     "data": {"train": "points.npz", "test": "points.npz"},
@@ -305,6 +322,31 @@ ROWS: dict[str, Row] = {
         data.read_csv, {"path": "a.csv", "target": -1, "delimiter": ",", "header": "auto"}
     ),
     "csv_classes": Row(data.csv_classes, {"path": "a.csv", "target": -1, "delimiter": ","}),
+    "read_table": Row(
+        data.read_table,
+        {"path": "a.csv", "delimiter": ",", "decimal": ".", "encoding": "utf-8", "header": True},
+    ),
+    "as_table": Row(as_table, {"data": {"a": [1, 2]}}),
+    "Table": Row(
+        data.Table, {"columns": COLUMNS, "source": "here", "said": ["so"], "options": {}}, looked_at
+    ),
+    "TableEncoder": Row(
+        data.TableEncoder.fit, {"table": TABLE, "kinds": {"a": "number"}}, encoded
+    ),
+    "encode": Row(data.TableEncoder.fit(TABLE).encode, {"table": TABLE}),
+    "from_state": Row(
+        data.TableEncoder.from_state,
+        {"state": data.TableEncoder.fit(TABLE).state_dict(), "op": "load"},
+        encoded,
+    ),
+    "rows": Row(TABLE.rows, {"indices": [0, 1]}),
+    "select": Row(TABLE.select, {"names": ["a"]}),
+    "without": Row(lambda name: TABLE.without(name), {"name": "a"}),
+    "split_indices": Row(
+        split_indices,
+        {"count": 12, "validation": 0.25, "test": 0.25, "generator": None, "stratify": Y,
+         "groups": np.arange(12) // 2, "in_order": False},
+    ),
     "read_arrays": Row(data.read_arrays, {"path": ARRAYS}),
     "read_idx": Row(data.read_idx, {"path": "a.idx"}),
     "read_cifar10": Row(lambda path: data.read_cifar10(path), {"path": "a.cifar"}),

@@ -12,8 +12,10 @@ import numpy as np
 from drawn_calls import Rng
 
 import extensor as ex
+import extensor.data.splitting  # which nothing else imports
 from extensor import nn, optim
 from extensor.core.tensor import Tensor
+from extensor.data.table import as_table
 
 Arguments = tuple[list[Any], dict[str, Any]]
 
@@ -51,6 +53,10 @@ def optimizer(rng: Rng) -> optim.Optimizer:
         {"params": [with_gradient(rng, 2)], "lr": 0.5},
     ]
     return optim.SGD(groups, lr=0.1, momentum=0.9)
+
+
+def table(rng: Rng) -> Any:
+    return as_table({"a": real(rng, 4), "b": ["x", "y", None, "x"]})
 
 
 def _functions(rng: Rng) -> Any:
@@ -192,6 +198,17 @@ FUNCTIONS: dict[str, Example] = {
     "data.read_arrays": Example(lambda rng: ("array.npy",)),
     "data.read_csv": Example(lambda rng: ("table.csv", -1, ",")),
     "data.csv_classes": Example(lambda rng: ("table.csv", -1, ",")),
+    "data.read_table": Example(
+        lambda rng: ("table.csv", ",", ".", "utf-8", True)
+    ),
+    "data.table.as_table": Example(lambda rng: ({"a": real(rng, 3), "b": ["x", None, "y"]},)),
+    "data.TableEncoder.fit": Example(lambda rng: (table(rng), {"a": "number"})),
+    "data.TableEncoder.from_state": Example(
+        lambda rng: (ex.data.TableEncoder.fit(table(rng)).state_dict(), "load")
+    ),
+    "data.splitting.split_indices": Example(
+        lambda rng: (12, 0.25, 0.25, ex.random.Generator(3), whole(rng, 2, 12), None, False)
+    ),
     "data.read_idx": Example(lambda rng: ("missing.idx",)),
     "data.read_cifar10": Example(lambda rng: ("missing.bin",)),
     "data.read_text": Example(lambda rng: ("table.csv",)),
@@ -383,6 +400,8 @@ DATA: dict[str, Example] = {
     "SequentialSampler": Example(lambda rng: (5,)),
     "WeightedSampler": Example(lambda rng: ([0.1, 0.2, 0.7], 5, True)),
     "ShardSampler": Example(lambda rng: (ex.data.SequentialSampler(5), 0, 2, False)),
+    "Table": Example(lambda rng: ([table(rng)["a"]], "here", ["so"], {})),
+    "TableEncoder": Example(lambda rng: (ex.data.TableEncoder.fit(table(rng))._columns, {})),
     "ImageFolder": Example(lambda rng: (".", 8, "RGB")),
     "PictureFiles": Example(lambda rng: (["table.csv", "missing.png"], 8, "RGB")),
     "SeriesWindows": Example(lambda rng: (real(rng, 9, 2), real(rng, 9), 3, 2, 1)),

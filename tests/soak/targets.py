@@ -24,6 +24,7 @@ from soak.public_calls import (
     Example,
     optimizer,
     real,
+    table,
     with_gradient,
 )
 
@@ -369,5 +370,9 @@ def public_targets() -> list[Target]:
         _function("amp.GradScaler", Example(lambda rng: (2.0**16, 2.0, 0.5, 2000, True))),
         *_bound_methods("amp.GradScaler", lambda rng: ex.amp.GradScaler(), "scale load_state_dict"),
         *_bound_methods("random.Generator", lambda rng: ex.random.Generator(3), "manual_seed set_state"),
+        *_bound_methods("Table", table, "rows select without __getitem__ __contains__"),
+        *_bound_methods(
+            "TableEncoder", lambda rng: ex.data.TableEncoder.fit(table(rng)), "encode describe"
+        ),
         *_bound_methods("Function", lambda rng: _Double, "apply"),
     ]  # fmt: skip

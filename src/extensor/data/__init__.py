@@ -14,6 +14,7 @@ from extensor.data.samplers import (
 )
 from extensor.data.series import SeriesWindows
 from extensor.data.standard import cifar10, digits, fashion_mnist, mnist
+from extensor.data.table import Table, TableEncoder, read_table
 from extensor.data.tables import csv_classes, read_csv
 from extensor.data.text import TextWindows, Vocabulary, read_text
 from extensor.data.transforms import Cutout, Mixup, Normalize, RandomCrop, RandomFlip
@@ -35,6 +36,8 @@ __all__ = [
     "SequentialSampler",
     "SeriesWindows",
     "ShardSampler",
+    "Table",
+    "TableEncoder",
     "TextWindows",
     "Vocabulary",
     "WeightedSampler",
@@ -49,5 +52,6 @@ __all__ = [
     "read_cifar10",
     "read_csv",
     "read_idx",
+    "read_table",
     "read_text",
 ]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import zipfile
 import zlib
 from math import prod
@@ -11,17 +10,17 @@ from typing import Any
 
 import numpy as np
 
+from extensor.data.content import read_content
 from extensor.errors import value_error
 from extensor.io.paths import as_path, unreadable
 
-_GZIP = b"\x1f\x8b"
 _IDX_DTYPES = {0x08: ">u1", 0x09: ">i1", 0x0B: ">i2", 0x0C: ">i4", 0x0D: ">f4", 0x0E: ">f8"}
 _CIFAR_IMAGE = (3, 32, 32)
 
 
 def read_idx(path: str | Path) -> Any:
     """The array in an IDX file, the format of MNIST, plain or compressed by gzip."""
-    content = _content("read_idx", path)
+    content = read_content("read_idx", path)
     kind, axes = content[2:4] if len(content) >= 4 else (0, 0)
     begin = 4 + 4 * axes
     if content[:2] != b"\0\0" or kind not in _IDX_DTYPES or len(content) < begin:
@@ -40,19 +39,6 @@ def read_idx(path: str | Path) -> Any:
     return array.astype(dtype.newbyteorder("="))
 
 
-def _content(op: str, path: str | Path) -> bytes:
-    try:
-        content = as_path(op, path).read_bytes()
-    except OSError as error:
-        raise unreadable(op, path, error) from error
-    if not content.startswith(_GZIP):
-        return content
-    try:
-        return gzip.decompress(content)
-    except (OSError, EOFError, zlib.error) as error:
-        raise value_error(op, f"gzip file must be whole ({error})", path=str(path)) from None
-
-
 def read_cifar10(*paths: str | Path) -> tuple[Any, Any]:
     """Images and labels of batches in CIFAR-10's binary version, one after the other.
 
@@ -63,7 +49,7 @@ def read_cifar10(*paths: str | Path) -> tuple[Any, Any]:
     length = 1 + prod(_CIFAR_IMAGE)
     records = []
     for path in paths:
-        content = np.frombuffer(_content("read_cifar10", path), np.uint8)
+        content = np.frombuffer(read_content("read_cifar10", path), np.uint8)
         if content.size % length:
             requirement = f"file must have a multiple of {length} bytes"
             raise value_error("read_cifar10", requirement, bytes=content.size, path=str(path))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -12,14 +12,14 @@ import numpy as np
 
 from extensor.arrays.dtypes import get_default_dtype
 from extensor.core.entries import is_integer
+from extensor.data.table.cells import as_number, as_whole, counts, is_missing
+from extensor.data.table.lexing import DELIMITERS, LongCellError, as_lines, records
 from extensor.errors import type_error, value_error
 from extensor.errors.arguments import briefly
 from extensor.io.paths import as_path, unreadable
 
 _OP = "read_csv"
-_MISSING = frozenset({"", "?", "-", "na", "n/a", "nan", "null", "none"})
 _HOW = "header=True or False says which"
-_DELIMITERS = (",", ";", "\t", "|")
 
 
 class _Table(NamedTuple):
@@ -68,7 +68,7 @@ def csv_classes(
     if table.target is None:
         raise type_error(_OP, "target must be the name or number of a column", target=None)
     words = sorted({row[table.target] for row in table.rows})
-    return None if all(_number(word) is not None for word in words) else words
+    return None if all(as_number(word) is not None for word in words) else words
 
 
 def _table(
@@ -92,7 +92,7 @@ def _table(
     for number, name in enumerate(first if header else ()):
         # pandas reads no name as "Unnamed: 0", and writes it.
         unnamed = not name or name.startswith("Unnamed:")
-        if unnamed and number != column and _counts([row[number] for row in rows]):
+        if unnamed and number != column and counts([row[number] for row in rows]):
             raise value_error(
                 _OP,
                 "the column without a name must not be the number of the row, which tells nothing "
@@ -106,11 +106,11 @@ def _lines(path: str | Path, delimiter: str) -> list[list[str]]:
     place = as_path(_OP, path)
     try:
         # As Excel writes it: a mark at the beginning would make a word of the first number.
-        with place.open(newline="", encoding="utf-8-sig") as file:
-            lines = [[x.strip() for x in row] for row in _rows(file, delimiter) if row]
+        text = place.read_text(encoding="utf-8-sig")
+        lines = [[x.strip() for x in row] for row in _rows(as_lines(text), delimiter)]
     except OSError as error:
         raise unreadable(_OP, path, error) from error
-    except (UnicodeDecodeError, csv.Error) as error:
+    except (UnicodeDecodeError, LongCellError) as error:
         requirement = f"file must be a table in UTF-8 ({error})"
         raise value_error(_OP, requirement, path=str(path)) from None
     if not lines:
@@ -119,31 +119,25 @@ def _lines(path: str | Path, delimiter: str) -> list[list[str]]:
     return lines
 
 
-def _rows(file: Iterable[str], delimiter: str) -> Iterator[list[str]]:
+def _rows(lines: Sequence[str], delimiter: str) -> Iterator[list[str]]:
     """The cells line by line; a quote that is not closed would make one cell of all that follows."""
-    # With an end of its own the last line is like the others.
-    reader = csv.reader((line.rstrip("\r\n") + "\n" for line in file), delimiter=delimiter)
-    begin = 1
-    try:
-        for row in reader:
-            if reader.line_num > begin or "\n" in "".join(row):
-                break
-            yield row
-            begin = reader.line_num + 1
-        else:
-            return
-    except csv.Error:
-        if reader.line_num <= begin:
-            raise
     requirement = "a quoted cell must end in the line where it begins"
-    raise value_error(_OP, requirement, line=begin)
+    try:
+        for first, last, cells in records(lines, delimiter):
+            if last > first or "\n" in "".join(cells):
+                raise value_error(_OP, requirement, line=first)
+            yield cells
+    except LongCellError as error:
+        if error.last <= error.first:
+            raise
+        raise value_error(_OP, requirement, line=error.first) from None
 
 
 def _check_delimiter(lines: list[list[str]], delimiter: str) -> None:
     """Refuse a table of one column that another delimiter makes a table of several."""
     if any(len(row) > 1 for row in lines):
         return
-    for other in _DELIMITERS:
+    for other in DELIMITERS:
         widths = {len(next(csv.reader(row, delimiter=other), ())) for row in lines}
         if len(widths) == 1 and max(widths) > 1:
             said = f"{json.dumps(other)} splits every line into {max(widths)}"
@@ -178,15 +172,15 @@ def _has_names(lines: list[list[str]], target: int | None) -> bool:
     """Whether the first line is names: by what it is beside the others, which must be numbers."""
     first = lines[0]
     others = [cell for i, cell in enumerate(first) if i != target]
-    words = [cell for cell in others if _number(cell) is None]
+    words = [cell for cell in others if as_number(cell) is None]
     if words:
-        if len(words) < len(others) and all(cell.lower() in _MISSING for cell in words):
+        if len(words) < len(others) and all(map(is_missing, words)):
             requirement = f"the first line must be names or numbers, not some of both ({_HOW})"
             raise value_error(_OP, requirement, line=first)
         return True
-    if target is not None and _number(first[target]) is None:
+    if target is not None and as_number(first[target]) is None:
         return _names_the_target([row[target] for row in lines if target < len(row)], others)
-    if _counts(first) and len(lines) > 1 and (len(first) > 2 or not _all_whole(lines[1:])):
+    if counts(first) and len(lines) > 1 and (len(first) > 2 or not _all_whole(lines[1:])):
         requirement = f"the first line must not count the columns, as names or data ({_HOW})"
         raise value_error(_OP, requirement, line=first)
     return False
@@ -197,28 +191,22 @@ def _names_the_target(cells: list[str], others: list[str]) -> bool:
     name, *below = cells
     if not below or name in below:
         return False
-    counted = len(others) > 2 and _counts(others)
-    if counted or all(_number(cell) is not None for cell in below):
+    counted = len(others) > 2 and counts(others)
+    if counted or all(as_number(cell) is not None for cell in below):
         return True
     requirement = "the first line must be names, or have a target that occurs again"
     raise value_error(_OP, f"{requirement} ({_HOW})", target=name)
 
 
-def _counts(cells: Sequence[str]) -> bool:
-    """0, 1, 2 and so on, or from 1: how pandas and R call columns, and rows, that have no names."""
-    begin = 1 if cells and cells[0] == "1" else 0
-    return len(cells) > 1 and list(cells) == [str(i + begin) for i in range(len(cells))]
-
-
 def _all_whole(lines: list[list[str]]) -> bool:
-    return all(_whole(cell) is not None for line in lines for cell in line)
+    return all(as_whole(cell) is not None for line in lines for cell in line)
 
 
 def _matrix(table: _Table, columns: Sequence[int]) -> Any:
     result = np.empty((len(table.rows), len(columns)), get_default_dtype())
     for line, row in enumerate(table.rows):
         for place, column in enumerate(columns):
-            number = _number(row[column])
+            number = as_number(row[column])
             if number is None:
                 raise value_error(
                     _OP,
@@ -234,12 +222,12 @@ def _matrix(table: _Table, columns: Sequence[int]) -> Any:
 def _targets(table: _Table) -> Any:
     assert table.target is not None
     cells = [row[table.target] for row in table.rows]
-    numbers = [_number(cell) for cell in cells]
+    numbers = [as_number(cell) for cell in cells]
     is_number = [number is not None for number in numbers]
     if not all(is_number):
         # A single cell that is missing must not make classes of numbers.
         mixed = any(is_number)
-        odd = [not cell or (mixed and _number(cell) is None) for cell in cells]
+        odd = [not cell or (mixed and as_number(cell) is None) for cell in cells]
         if any(odd):
             row = odd.index(True)
             raise value_error(
@@ -250,23 +238,7 @@ def _targets(table: _Table) -> Any:
                 cell=cells[row],
             )
         return np.unique(np.array(cells), return_inverse=True)[1]
-    whole = [_whole(cell) for cell in cells]
+    whole = [as_whole(cell) for cell in cells]
     if None not in whole:
         return np.array(whole, np.int64)
     return np.array(numbers, get_default_dtype())
-
-
-def _whole(cell: str) -> int | None:
-    """An integer as it is written, to its last digit."""
-    try:
-        number = int(cell)
-    except ValueError:
-        return None
-    return number if -(2**63) <= number < 2**63 else None
-
-
-def _number(cell: str) -> float | None:
-    try:
-        return None if "_" in cell else float(cell)
-    except ValueError:
-        return None

@@ -1,0 +1,214 @@
+"""Samples to train on, to choose by, and to test on: none of them twice."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from extensor import random
+from extensor.errors import arguments, type_error, value_error
+from extensor.random.generator import Generator
+
+_OP = "split_indices"
+_PARTS = ("train", "validation", "test")
+
+
+def split_indices(
+    count: int,
+    validation: float = 0.1,
+    test: float = 0.2,
+    generator: Generator | None = None,
+    stratify: Any = None,
+    groups: Any = None,
+    in_order: bool = False,
+) -> tuple[Any, Any, Any]:
+    """The indices to train on, to validate with and to test on, each in order.
+
+    ``validation`` and ``test`` are the fractions of ``count``, rounded so that all samples are used.
+    With 0 a part is empty; where a part that was asked for would be, that is refused.
+
+    ``stratify`` has the class of each sample, of which every part gets its share. A class with fewer
+    samples than there are parts is only trained on, and no class is only tested.
+
+    ``groups`` says which samples belong together: no group is in two parts. Groups are taken in a
+    random order, each into the part that is furthest from its size; with ``stratify`` too, into the
+    part that lacks most of its classes. So the sizes and shares are only near to what was asked for.
+
+    ``in_order`` takes the first to train on and the last to test on, as for what happens in time.
+
+    >>> from extensor.data.splitting import split_indices
+    >>> from extensor.random import Generator
+    >>> [part.tolist() for part in split_indices(8, 0.25, 0.25, Generator(0))]
+    [[2, 3, 4, 5], [6, 7], [0, 1]]
+    """
+    count = arguments.integer(_OP, "count", count, 1)
+    fractions = _fractions(validation, test)
+    in_order = arguments.flag(_OP, "in_order", in_order)
+    if generator is not None:
+        arguments.instance(_OP, "generator", generator, Generator, "a Generator")
+    if in_order and not (stratify is None and groups is None):
+        raise value_error(_OP, "in_order must be alone, without stratify and groups", in_order=True)
+    classes = None if stratify is None else _numbered("stratify", stratify, count)
+    together = None if groups is None else _numbered("groups", groups, count)
+    sizes = _apportioned(count, fractions)
+    _check_parts(sizes, fractions, {"count": count, "validation": validation, "test": test})
+    if in_order:
+        parts = np.repeat(np.arange(3), sizes)
+    else:
+        known = np.zeros(count, np.int64) if classes is None else classes
+        if together is not None:
+            parts = _parts_of_groups(together, known, sizes, generator)
+        else:
+            parts = _parts_of_classes(known, fractions, generator)
+    found = [np.flatnonzero(parts == part) for part in range(3)]
+    if classes is not None:
+        numbers = np.bincount(classes)
+        given = {"classes": len(numbers), "samples_of_the_smallest": int(numbers.min())}
+        _check_parts([len(part) for part in found], fractions, {"count": count, **given})
+    train, validated, tested = (part.astype(np.int64) for part in found)
+    return train, validated, tested
+
+
+def _fractions(validation: Any, test: Any) -> list[Fraction]:
+    """The exact shares of the parts: of 0.1 as it is written, not of the float next to it."""
+    given = {"validation": validation, "test": test}
+    shares = []
+    for name, value in given.items():
+        number = arguments.number(_OP, name, value, fraction=True)
+        shares.append(Fraction(repr(float(number))))
+    train = 1 - sum(shares, Fraction(0))
+    if train <= 0:
+        raise value_error(_OP, "validation and test must leave samples to train on", **given)
+    return [train, *shares]
+
+
+def _apportioned(count: int, shares: Sequence[Fraction]) -> list[int]:
+    """``count`` in whole numbers by their shares: what is left goes to the largest remainders."""
+    total = sum(shares)
+    quotas = [count * share / total for share in shares]
+    sizes = [int(quota) for quota in quotas]
+    by_remainder = sorted(range(len(shares)), key=lambda i: sizes[i] - quotas[i])
+    for part in by_remainder[: count - sum(sizes)]:
+        sizes[part] += 1
+    return sizes
+
+
+def _check_parts(sizes: Sequence[int], shares: Sequence[Fraction], given: dict[str, Any]) -> None:
+    for name, size, share in zip(_PARTS, sizes, shares, strict=True):
+        if share > 0 and size == 0:
+            requirement = f"{name} must have at least one sample"
+            raise value_error(_OP, requirement, **given, sizes=list(sizes))
+
+
+def _numbered(name: str, values: Any, count: int) -> Any:
+    """Values of any kind as numbers from 0, in the order of the values or of their appearance."""
+    try:
+        array = np.asarray(getattr(values, "_array", values))
+    except (TypeError, ValueError):
+        array = np.empty(0, "V")
+    if array.ndim != 1 or array.dtype.kind not in "biufUOM":
+        given = arguments.briefly(values)
+        raise type_error(_OP, f"{name} must be a row, one for each sample", **{name: given})
+    if len(array) != count:
+        requirement = f"{name} must have one for each of {count} samples"
+        raise value_error(_OP, requirement, length=len(array))
+    if array.dtype.kind == "O":
+        return _numbered_objects(name, array.tolist())
+    if (array != array).any():
+        raise value_error(_OP, f"{name} must not be missing", sample=int((array != array).argmax()))
+    return np.unique(array, return_inverse=True)[1]
+
+
+def _numbered_objects(name: str, values: Sequence[Any]) -> Any:
+    numbers: dict[Any, int] = {}
+    for sample, value in enumerate(values):
+        if value is None or not isinstance(value, str | int | float | np.generic) or value != value:
+            raise value_error(_OP, f"{name} must be words or numbers, none missing", sample=sample)
+        numbers.setdefault(value, len(numbers))
+    return np.array([numbers[value] for value in values], np.int64)
+
+
+def _parts_of_classes(
+    classes: Any, fractions: Sequence[Fraction], generator: Generator | None
+) -> Any:
+    """The part of each sample, so that every class has its share in each."""
+    numbers = np.bincount(classes)
+    table = _shared(numbers.tolist(), fractions)
+    parts = np.empty(len(classes), np.int64)
+    order = random.permutation(len(classes), generator).numpy()
+    # The samples class by class, in each in random order.
+    sorted_by_class = order[np.argsort(classes[order], kind="stable")]
+    parts[sorted_by_class] = np.repeat(np.tile(np.arange(3), len(table)), np.ravel(table))
+    return parts
+
+
+def _shared(numbers: Sequence[int], fractions: Sequence[Fraction]) -> list[list[int]]:
+    """How many samples of each class go into each part; the sums are those of all samples."""
+    asked = sum(fraction > 0 for fraction in fractions)
+    table = [[number, 0, 0] for number in numbers]
+    large = [i for i, number in enumerate(numbers) if number >= asked]
+    pool = sum(numbers[i] for i in large)
+    sizes = _apportioned(sum(numbers), fractions)
+    sizes[0] -= sum(numbers) - pool  # those of small classes
+    if sizes[0] < 0:
+        sizes = _apportioned(pool, fractions)
+    quotas = {
+        (i, part): Fraction(numbers[i] * sizes[part], max(pool, 1))
+        for i in large
+        for part in range(3)
+    }
+    left = list(sizes)
+    for i in large:
+        table[i] = [int(quotas[i, part]) for part in range(3)]
+        left = [a - b for a, b in zip(left, table[i], strict=True)]
+    remainders = sorted(quotas, key=lambda key: (int(quotas[key]) - quotas[key], key))
+    for again in (False, True):  # what fits by its remainder first, then what is left
+        for i, part in remainders:
+            if left[part] > 0 and sum(table[i]) < numbers[i]:
+                number = min(left[part], numbers[i] - sum(table[i])) if again else 1
+                table[i][part] += number
+                left[part] -= number
+    _give_each_to_train(table, large)
+    return table
+
+
+def _give_each_to_train(table: list[list[int]], large: Sequence[int]) -> None:
+    """Exchange samples of two classes until none is without one to train on."""
+    for i in large:
+        if table[i][0] == 0:
+            part = max((1, 2), key=lambda part: table[i][part])
+            rich = max(large, key=lambda other: table[other][0])
+            table[i][part] -= 1
+            table[i][0] += 1
+            if table[rich][0] > 1 and rich != i:
+                table[rich][0] -= 1
+                table[rich][part] += 1
+
+
+def _parts_of_groups(
+    groups: Any, classes: Any, sizes: Sequence[int], generator: Generator | None
+) -> Any:
+    """The part of each sample, the same for all of a group."""
+    number = int(groups.max()) + 1
+    empty = [part for part in range(3) if sizes[part] > 0]
+    if number < len(empty):
+        requirement = f"there must be a group for each of {len(empty)} parts"
+        raise value_error(_OP, requirement, groups=number)
+    held = np.zeros((number, int(classes.max()) + 1))
+    np.add.at(held, (groups, classes), 1)
+    # Of each class, so that a rare one counts as much as a frequent one.
+    shares = held / held.sum(0)
+    lacking = np.repeat(np.array(sizes)[:, None] / len(groups), held.shape[1], axis=1)
+    allowed = list(empty)
+    part_of = np.empty(number, np.int64)
+    order = random.permutation(number, generator).tolist()
+    for left, group in zip(range(number, 0, -1), order, strict=True):
+        choices = empty if left == len(empty) else allowed
+        part = max(choices, key=lambda part: lacking[part] @ shares[group])
+        part_of[group] = part
+        lacking[part] -= shares[group]
+        empty = [x for x in empty if x != part]
+    return part_of[groups]

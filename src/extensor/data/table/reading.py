@@ -1,0 +1,261 @@
+"""Tables in files: found out how they are written, and said."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from extensor.data.content import read_content
+from extensor.data.table import arrow
+from extensor.data.table.cells import missing_among
+from extensor.data.table.column import Column, Origin
+from extensor.data.table.heading import has_names
+from extensor.data.table.lexing import LongCellError, QuoteError, as_lines, checked_records
+from extensor.data.table.names import index_column, named
+from extensor.data.table.sniffing import (
+    better_delimiter,
+    find_decimal,
+    find_delimiter,
+    unused_delimiter,
+)
+from extensor.data.table.table import Table
+from extensor.data.table.text import decoded
+from extensor.data.table.understanding import column_of_cells
+from extensor.errors import arguments, value_error
+from extensor.io.paths import as_path
+
+_OP = "read_table"
+_USUAL = {".tsv": "\t", ".tab": "\t"}
+# What others call tables, and what to do with it.
+_FOREIGN = {
+    **dict.fromkeys((".xlsx", ".xls", ".xlsm", ".ods"), "save the sheet as CSV"),
+    **dict.fromkeys((".json", ".jsonl", ".ndjson"), "pandas.read_json, then as_table"),
+    **dict.fromkeys((".pkl", ".pickle", ".joblib"), "nothing is unpickled here"),
+    **dict.fromkeys((".npy", ".npz"), "read_arrays reads it"),
+}
+_LONGEST = 131_072  # characters of a cell that Python's csv reads
+_EXCEL_SEPARATOR = re.compile(r"sep=(.)", re.IGNORECASE)
+
+
+class _Options(NamedTuple):
+    """How a file is written; None is to be found out."""
+
+    delimiter: str | None
+    decimal: str | None
+    encoding: str | None
+    header: bool | None
+
+
+class _Rows(NamedTuple):
+    """Cells, and the line in which each row begins."""
+
+    cells: list[list[str]]
+    lines: list[int]
+
+    def below(self) -> _Rows:
+        return _Rows(self.cells[1:], self.lines[1:])
+
+
+def read_table(
+    path: str | Path,
+    delimiter: str | None = None,
+    decimal: str | None = None,
+    encoding: str | None = None,
+    header: bool | None = None,
+) -> Table:
+    """The table in a file: CSV and the like, also compressed by gzip, Parquet or Arrow.
+
+    What is None is found out and said in ``said``: the delimiter (comma, semicolon, tab or bar), a
+    decimal point or comma, the encoding, and whether the first line has names. What could be read in
+    two ways is refused, and the argument that decides is named. Cells are missing where they are
+    empty or NA, N/A, NaN, null, None, ? or -.
+
+    >>> import tempfile, pathlib
+    >>> from extensor.data import read_table
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "sizes.csv")
+    ...     _ = path.write_text("name;size\\nant;1,5\\nbee;\\n")
+    ...     table = read_table(path)
+    >>> table.said
+    ["encoding utf-8, delimiter ';', decimal comma, names in the first line"]
+    >>> table["size"].numbers().tolist()
+    [1.5, nan]
+    """
+    place = as_path(_OP, path)
+    given = _checked(_Options(delimiter, decimal, encoding, header))
+    suffix = Path(place.stem if place.suffix == ".gz" else place.name).suffix.lower()
+    if suffix in _FOREIGN:
+        requirement = f"file must be CSV, Parquet or Arrow ({_FOREIGN[suffix]})"
+        raise value_error(_OP, requirement, path=str(path))
+    content = read_content(_OP, place)
+    if arrow.is_arrow(content) or suffix in arrow.SUFFIXES:
+        return arrow.read_arrow(_OP, content, str(path))
+    return _from_text(content, str(path), suffix, given)
+
+
+def _checked(options: _Options) -> _Options:
+    delimiter, decimal, encoding, header = options
+    if delimiter is not None:
+        one = isinstance(delimiter, str) and len(delimiter) == 1
+        if not one or delimiter in '"\r\n.' or delimiter.isalnum():
+            given = arguments.briefly(delimiter)
+            raise value_error(_OP, "delimiter must be one sign, or None", delimiter=given)
+    arguments.choice(_OP, "decimal", decimal, (".", ",", None))
+    if encoding is not None:
+        arguments.text(_OP, "encoding", encoding)
+    if header is not None:
+        header = arguments.flag(_OP, "header", header)
+    return options._replace(header=header)
+
+
+def _from_text(content: bytes, source: str, suffix: str, given: _Options) -> Table:
+    text = decoded(_OP, content, source, given.encoding, given.delimiter or "")
+    lines = as_lines(text.text)
+    delimiter = given.delimiter
+    excel = _EXCEL_SEPARATOR.fullmatch(lines[0].strip('" '))
+    if excel:
+        lines[0] = ""
+        delimiter = delimiter or excel[1]
+    if not any(map(str.strip, lines)):
+        raise value_error(_OP, "file must have at least one line", source=source)
+    if delimiter is None:
+        delimiter = find_delimiter(_OP, lines, source, _USUAL.get(suffix))
+    is_split = delimiter is not None
+    if delimiter is None:
+        delimiter = unused_delimiter(text.text)
+    rows = _rows(lines, delimiter, source)
+    if is_split and all(len(row) == 1 for row in rows.cells):
+        better = better_delimiter(lines, delimiter, given.decimal)
+        if better is not None:
+            requirement = f"delimiter must be that of the file ({better})"
+            raise value_error(_OP, requirement, source=source, delimiter=delimiter)
+    said: list[str] = []
+    rows = _rectangular(rows, source, said)
+    decimal = given.decimal or _decimal(rows, delimiter, is_split, given.header)
+    header = given.header
+    if header is None:
+        header = _has_names(rows, decimal, source)
+    found = _Options(delimiter, decimal, text.encoding, header)
+    said.insert(
+        0,
+        _sentence(text.said, delimiter if is_split else None, decimal, header, len(rows.cells[0])),
+    )
+    return _table(rows, found, source, said)
+
+
+def _sentence(encoding: str, delimiter: str | None, decimal: str, header: bool, width: int) -> str:
+    point = "comma" if decimal == "," else "point"
+    split = "one column" if delimiter is None else f"delimiter {delimiter!r}"
+    last = f" to 'column {width - 1}'" if width > 1 else ""
+    names = "names in the first line" if header else f"no names, so they are 'column 0'{last}"
+    return f"encoding {encoding}, {split}, decimal {point}, {names}"
+
+
+def _rows(lines: Sequence[str], delimiter: str, source: str) -> _Rows:
+    cells, places = [], []
+    try:
+        for record in checked_records(lines, delimiter):
+            row = [cell.strip() for cell in record.cells]
+            if len(row) > 1 or row[0] or lines[record.first - 1].strip():
+                cells.append(row)
+                places.append(record.first)
+    except QuoteError as error:
+        requirement = (
+            "after a quoted cell a delimiter must come (a quote inside of one is written twice)"
+            if error.is_closed
+            else "a quoted cell must be closed"
+        )
+        raise value_error(_OP, requirement, source=source, line=error.line) from None
+    except LongCellError as error:
+        requirement = f"a cell must have at most {_LONGEST} characters"
+        raise value_error(_OP, requirement, source=source, line=error.first) from None
+    return _Rows(cells, places)
+
+
+def _rectangular(rows: _Rows, source: str, said: list[str]) -> _Rows:
+    """Rows of one width; delimiters at the end of lines, and lines of nothing else, are left out."""
+    cells, lines = list(rows.cells), list(rows.lines)
+    while len(cells) > 1 and len(cells[-1]) > 1 and not any(cells[-1]):
+        cells.pop()
+        lines.pop()
+    if len(cells) < len(rows.cells):
+        said.append(f"lines from {rows.lines[len(cells)]} on have no cells and are left out")
+    while trimmed := _without_ends(cells):
+        cells = trimmed
+        said.append("the last column has neither a name nor cells and is left out")
+    for row, line in zip(cells, lines, strict=True):
+        if len(row) != len(cells[0]):
+            requirement = f"a line must have as many cells as the first, {len(cells[0])}"
+            raise value_error(_OP, requirement, source=source, line=line, cells=len(row))
+    return _Rows(cells, lines)
+
+
+def _without_ends(cells: list[list[str]]) -> list[list[str]] | None:
+    """Rows without a last cell that is empty in all, all but the first, or the first alone."""
+    first, below = len(cells[0]), {len(row) for row in cells[1:]}
+    width = min(first, *below) if below else first - 1
+    longer = [row for row in cells if len(row) > width]
+    if below == {first}:
+        width, longer = first - 1, cells
+    if len(below) > 1 or width < 1 or any(row[-1] or len(row) > width + 1 for row in longer):
+        return None
+    return [row[:width] for row in cells] if longer else None
+
+
+def _decimal(rows: _Rows, delimiter: str, is_split: bool, header: bool | None) -> str:
+    """What begins a fraction; beside commas as delimiters, always a point."""
+    if is_split and delimiter == ",":
+        return "."
+    # The first line may be names, which no column of numbers would survive.
+    below = rows.cells if header is False or len(rows.cells) == 1 else rows.cells[1:]
+    return find_decimal([_present(cells) for cells in zip(*below, strict=True)])
+
+
+def _present(cells: Sequence[str]) -> Any:
+    gone = missing_among(cells)
+    return np.array([x for x in cells if x not in gone], object)
+
+
+def _has_names(rows: _Rows, decimal: str, source: str) -> bool:
+    found = has_names(rows.cells[0], rows.cells[1:], decimal)
+    if found is None:
+        raise value_error(
+            _OP,
+            "whether the first line is names or data must be clear (header=True or False says it)",
+            source=source,
+            line=rows.lines[0],
+            cells=json.dumps(rows.cells[0], ensure_ascii=False)[:80],
+        )
+    return found
+
+
+def _table(rows: _Rows, found: _Options, source: str, said: list[str]) -> Table:
+    first, line = rows.cells[0], rows.lines[0]
+    below = rows.below() if found.header else rows
+    if not below.cells:
+        requirement = "file must have a line of cells below its names (header=False if it has none)"
+        raise value_error(_OP, requirement, source=source, line=line)
+    columns = list(zip(*below.cells, strict=True))
+    left_out = index_column(first, columns) if found.header else None
+    if left_out is not None:
+        said.append("the first column has no name and numbers the rows: it is left out")
+    names = named(_OP, first if found.header else None, len(first), source, line, left_out, said)
+    origin = Origin(source, "line", np.array(below.lines))
+    understood: list[Column] = [
+        column_of_cells(name, cells, origin, found.decimal or ".", said=said)
+        for place, (name, cells) in enumerate(zip(names, columns, strict=True))
+        if place != left_out
+    ]
+    said += _missing_words(columns)
+    return Table(understood, source, said, found._asdict())
+
+
+def _missing_words(columns: Sequence[Sequence[str]]) -> list[str]:
+    words = sorted({x for cells in columns for x in missing_among(cells) if x})
+    listed = ", ".join(map(repr, words))
+    return [f"cells that are {listed} are missing"] if words else []

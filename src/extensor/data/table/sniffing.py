@@ -1,0 +1,148 @@
+"""How a table is written: what stands between its cells, and what begins a fraction."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Any, NamedTuple
+
+from extensor.data.table.cells import as_number, as_numbers, is_missing
+from extensor.data.table.lexing import DELIMITERS, LongCellError, Record, records
+from extensor.errors import value_error
+
+_SAMPLE = 1000  # lines, and cells, that are looked at
+_MOST = 0.9
+# What could also be thousands: 1,234 and 1.234, but not 0,234.
+_COULD_BE_THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}[.,]\d{3}")
+
+
+class _Split(NamedTuple):
+    """What a delimiter makes of lines: how many cells most of them have, and how many do."""
+
+    delimiter: str
+    width: int
+    share: float
+    numbers: float  # among the cells
+
+
+def find_delimiter(op: str, lines: Sequence[str], source: str, expected: str | None) -> str | None:
+    """What stands between the cells; None if there is one column. ``expected`` is the usual one."""
+    splits = [x for x in (_split(lines, each) for each in DELIMITERS) if x.width > 1]
+    if not splits:
+        _refuse_spaces(op, lines, source)
+        return None
+    consistent = [split for split in splits if split.share == 1.0]
+    for split in consistent or splits:
+        if split.delimiter == expected:
+            return expected
+    if len(consistent) > 1:
+        best = max(split.numbers for split in consistent)
+        consistent = [split for split in consistent if split.numbers == best]
+        if len(consistent) > 1:
+            found = " or ".join(json.dumps(split.delimiter) for split in consistent)
+            requirement = (
+                f"what stands between cells must be clear, not {found} (delimiter= says it)"
+            )
+            raise value_error(op, requirement, source=source)
+    # If none splits all lines alike, the refusal of a line should be that of the most likely one.
+    return (consistent or sorted(splits, key=lambda split: -split.share))[0].delimiter
+
+
+def unused_delimiter(text: str) -> str:
+    """One that leaves every line a single cell."""
+    return next((each for each in DELIMITERS if each not in text), "\x1f")
+
+
+def better_delimiter(lines: Sequence[str], delimiter: str, decimal: str | None) -> str | None:
+    """Words for a delimiter that makes several columns of what ``delimiter`` leaves as one."""
+    for other in DELIMITERS:
+        if other != delimiter and other != decimal:
+            split = _split(lines, other)
+            if split.share == 1.0 and split.width > 1:
+                return f"{json.dumps(other)} splits every line into {split.width}"
+    return None
+
+
+def _split(lines: Sequence[str], delimiter: str) -> _Split:
+    sample = lines[:_SAMPLE]
+    none = _Split(delimiter, 1, 1.0, 0.0)
+    if not any(delimiter in line for line in sample):
+        return none
+    found: list[Record] = []
+    with suppress(LongCellError):  # which is refused when all is read
+        every = records(sample, delimiter, skip_spaces=True)
+        found.extend(record for record in every if _has_cells(record.cells))
+    if len(found) > 1 and len(lines) > _SAMPLE:
+        found.pop()  # which may be cut off
+    if not found:
+        return none
+    width, number = Counter(len(x.cells) for x in found).most_common(1)[0]
+    cells = [cell.strip() for x in found for cell in x.cells]
+    present = [cell for cell in cells if not is_missing(cell)]
+    numbers = sum(_could_be_number(cell, delimiter) for cell in present) / max(len(present), 1)
+    return _Split(delimiter, width, number / len(found), numbers)
+
+
+def _has_cells(cells: Sequence[str]) -> bool:
+    return len(cells) > 1 or bool(cells[0].strip())
+
+
+def _could_be_number(cell: str, delimiter: str) -> bool:
+    if delimiter != "," and cell.count(",") == 1:
+        cell = cell.replace(".", "").replace(",", ".")
+    return as_number(cell) is not None
+
+
+def _refuse_spaces(op: str, lines: Sequence[str], source: str) -> None:
+    """Numbers between spaces would be taken for one column of words."""
+    parts = [line.split() for line in lines[:_SAMPLE] if line.strip()]
+    widths = {len(cells) for cells in parts}
+    if len(widths) != 1 or widths == {1}:
+        return
+    if all(as_number(cell) is not None or is_missing(cell) for cell in parts[-1]):
+        said = f"' ' splits every line into {widths.pop()}"
+        requirement = f"delimiter must be that of the file ({said}: delimiter=' ')"
+        raise value_error(op, requirement, source=source)
+
+
+def find_decimal(columns: Sequence[Any]) -> str:
+    """A point or a comma: what numbers have in ``columns``, whose cells are arrays, none missing.
+
+    A comma needs a column of numbers in which one of them can be nothing else (1,5 but not 1,234),
+    and no column of numbers with a point.
+    """
+    if not any(_is_written_with(cells, ",", ".") for cells in columns):
+        return "."
+    return "." if any(_is_written_with(cells, ".", ",") for cells in columns) else ","
+
+
+def _is_written_with(cells: Any, decimal: str, other: str) -> bool:
+    if decimal not in "".join(cells):
+        return False
+    certain = (
+        decimal in cell
+        and not _COULD_BE_THOUSANDS.fullmatch(cell)
+        and cell.rfind(decimal) > cell.rfind(other)
+        for cell in cells
+    )
+    return any(certain) and _are_numbers(cells, decimal)
+
+
+def _are_numbers(cells: Any, decimal: str) -> bool:
+    """Whether they are numbers, or nearly all of the first: one that is wrong must not hide it."""
+    if as_numbers(cells, decimal) is not None:
+        return True
+    sample = cells[:_SAMPLE]
+    right = sum(as_numbers(sample[i : i + 1], decimal) is not None for i in range(len(sample)))
+    return right >= _MOST * len(sample)
+
+
+def could_be_thousands(cells: Any) -> str | None:
+    """The first of ``cells`` with a comma if each of those could be thousands, else None."""
+    found = [cell for cell in cells if "," in cell]
+    if found and all(_COULD_BE_THOUSANDS.fullmatch(cell) for cell in found):
+        return str(found[0])
+    return None
