@@ -1,4 +1,4 @@
-"""The trainer: epochs of steps, validation, callbacks and checkpoints, and going on from one."""
+"""The trainer: epochs of steps, validation and callbacks."""
 
 from __future__ import annotations
 
@@ -10,36 +10,28 @@ from typing import Any
 
 import numpy as np
 
-from extensor import random
 from extensor.arrays.dtypes import DType
 from extensor.core import entries
 from extensor.core.tensor import Tensor
 from extensor.errors import arguments, type_error, value_error
-from extensor.io.paths import as_path, make_folder
-from extensor.io.state import DamagedFileError, load
+from extensor.io.paths import make_folder
 from extensor.nn.module import Module
 from extensor.optim import EMA, Optimizer, ReduceLROnPlateau
 from extensor.train.callback import Callback, monitored
 from extensor.train.callbacks import GradientHealth
-from extensor.train.checkpoints import Checkpoints
-from extensor.train.checks import (
-    check_loader,
-    checked_callbacks,
-    checked_metrics,
-)
+from extensor.train.checks import check_loader, checked_callbacks, checked_metrics
 from extensor.train.evaluation import evaluated, predicted
 from extensor.train.lock import locked
 from extensor.train.logs import Logging, Timing
-from extensor.train.metrics import Mean, Metric
+from extensor.train.metrics import Metric
 from extensor.train.nonfinite import NotFiniteError
 from extensor.train.progress import Progress
-from extensor.train.resuming import checked_progress, load_callbacks
-from extensor.train.run import RunFolder
+from extensor.train.saving import Resumable
 from extensor.train.signals import Interruption
 from extensor.train.step import Loss, StepResult, TrainStep
 
 
-class Trainer:
+class Trainer(Resumable):
     """Trains ``model``: ``loss(model(*inputs), target)`` for batches ``(*inputs, target)``.
 
     ``accumulate`` batches make one step, as if they were one batch. Schedules are those of the
@@ -88,36 +80,20 @@ class Trainer:
             arguments.integer("Trainer", "checkpoint_every", checkpoint_every, 1)
         if checkpoint_every is not None and folder is None:
             raise value_error("Trainer", "checkpoints need a folder", folder=folder)
+        take_step = TrainStep(model, loss, optimizer, clip_norm, clip_value, amp, ema)
+        self.metrics = checked_metrics(metrics)
+        self.monitor = arguments.text("Trainer", "monitor", monitor)
+        chosen = default_callbacks(folder is not None) if callbacks is None else callbacks
+        super().__init__(take_step, checked_callbacks(chosen), folder, keep, config)
         self.model = model
         self.optimizer = optimizer
-        self.take_step = TrainStep(model, loss, optimizer, clip_norm, clip_value, amp, ema)
-        self.metrics = checked_metrics(metrics)
         self.accumulate = accumulate
-        self.monitor = arguments.text("Trainer", "monitor", monitor)
-        keep = arguments.integer("Checkpoints", "keep", keep, 1)
-        path = None if folder is None else as_path("Trainer", folder, name="folder")
-        self.run = None if path is None else RunFolder(path)
-        self.checkpoints = None if self.run is None else Checkpoints(self.run.checkpoints, keep)
         self.checkpoint_every = checkpoint_every
-        self.config = {} if config is None else dict(entries.mapping("Trainer", config, "config"))
-        self.callbacks = checked_callbacks(
-            default_callbacks(self.run is not None) if callbacks is None else callbacks
-        )
-        self.epoch = 0  # those that are over
-        self.step = 0
-        self.batch = 0  # those of this epoch that are over
         self.epochs = 0
         self.total_steps = 0
-        self.running_loss = Mean()
-        self.history: list[dict[str, Any]] = []
         self.last_step = StepResult(0.0, 0, None)
-        self.stopped = False
         self._interruption = Interruption()
-        self._resumed = False
-        self.seen = self._stamp()  # the checkpoints in the folder when this trainer last looked
-        self._loader: Any = None
         self._batches = 0
-        self._restored: dict[str, Any] = {}  # of the checkpoint, what waits for fit
 
     def fit(
         self, train: Iterable[Any], epochs: int, validation: Iterable[Any] | None = None
@@ -158,48 +134,14 @@ class Trainer:
             raise type_error("fit", requirement, train=type(train).__name__)
 
     def _prepare(self, train: Any, epochs: int) -> None:
-        if self.run is not None and self.checkpoints is not None:
-            if self.step == 0 and not self._resumed and self.run.holds_a_run():
-                raise value_error(
-                    "fit",
-                    "folder must be new, or resume() be called first",
-                    folder=str(self.run.path),
-                )
-            if self._stamp() != self.seen:
-                raise value_error(
-                    "fit",
-                    "folder must be as resume() or the last fit left it (someone else has trained "
-                    "there since; call resume() again)",
-                    folder=str(self.run.path),
-                )
+        self._check_folder()
         self.take_step.note_options()
         restored = bool(self._restored)
         self._go_on_with(train)
-        if self.run is not None and self.checkpoints is not None:
-            self.run.write_descriptions(self.config)
-            if restored and not self.checkpoints.of(self.step).exists():
-                self.save()  # it came from elsewhere: what is killed now must go on from here
-            self.checkpoints.set_aside(self.step)
-            self.checkpoints.tidy(self.step)
-            self.seen = self._stamp()
+        self._open_folder(restored)
         self.epochs = epochs
         self._batches = len(train)
         self.total_steps = epochs * -(-self._batches // self.accumulate)
-
-    def _go_on_with(self, train: Any) -> None:
-        """Bring the loader, and random numbers, to where the checkpoint or the last fit left off."""
-        if self._restored:
-            # Not earlier: whoever makes loaders and models after resume() draws random numbers.
-            if self._restored["loader"]:
-                train.load_state_dict(self._restored["loader"])
-            random.set_state(self._restored["generators"]["default"])
-            self._restored = {}
-        elif self.batch and train is self._loader and hasattr(train, "state_dict"):
-            train.load_state_dict(train.state_dict())
-        elif self.batch:
-            self.batch = 0
-            self.running_loss.reset()
-        self._loader = train
 
     def _fit_epoch(self, train: Iterable[Any], validation: Iterable[Any] | None) -> None:
         self.model.train()
@@ -263,11 +205,6 @@ class Trainer:
     def _rate(self) -> float:
         return float(self.optimizer.param_groups[0]["lr"])
 
-    def _stopped_by(self, error: NotFiniteError) -> str:
-        text = f"step {self.step + 1} of epoch {self.epoch + 1}: {error}"
-        latest = None if self.checkpoints is None else self.checkpoints.latest()
-        return text if latest is None else f"{text}; the last good checkpoint is {latest}"
-
     def evaluate(self, loader: Iterable[Any]) -> dict[str, Any]:
         """The mean loss of the batches of ``loader``, and the metrics, in evaluation mode."""
         return evaluated(self.model, self.take_step, self.metrics, loader)
@@ -289,92 +226,6 @@ class Trainer:
     def stop(self) -> None:
         """End training after this epoch."""
         self.stopped = True
-
-    def save(self, name: str | None = None) -> Path:
-        """Write a checkpoint: of this step, or one that is called ``name``."""
-        if self.checkpoints is None:
-            raise value_error("save", "the trainer must have a folder", folder=None)
-        if not self.take_step.is_finite():
-            error = NotFiniteError("a parameter is not finite, so no checkpoint was written")
-            raise NotFiniteError(self._stopped_by(error))
-        state = self._state(copied=False)
-        if name is not None:
-            return self.checkpoints.save_as(name, state)
-        path = self.checkpoints.save(state, self.step)
-        self.seen = self._stamp()
-        return path
-
-    def resume(self, path: str | Path | None = None) -> bool:
-        """Go on from ``path``, or from the last checkpoint in the folder; False if there is none.
-
-        What trainer, optimizer and schedules are made with now counts, if it is not what they were
-        made with then: another ``lr`` takes effect from here on, under a schedule as the rate it
-        begins with, while its count stays. What was changed by hand while it trained is kept.
-        """
-        if path is None and self.checkpoints is None:
-            raise value_error("resume", "the trainer must have a folder", folder=None)
-        seen = self._stamp()
-        if path is None and self.checkpoints is not None:
-            path = self.checkpoints.latest()
-        if path is not None:
-            try:
-                state = load(path, foreign=False)
-            except DamagedFileError as error:
-                raise self._damaged(error) from None
-            if "progress" not in state:
-                raise value_error("resume", "path must be a checkpoint of a run", path=str(path))
-            self.load_state_dict(state)
-        self._resumed = True
-        self.seen = seen
-        return path is not None
-
-    def _damaged(self, error: DamagedFileError) -> DamagedFileError:
-        good = None if self.checkpoints is None else self.checkpoints.latest_good()
-        if good is None:
-            return error
-        return DamagedFileError(f"{error}; the last good one is for resume({str(good)!r})")
-
-    def _stamp(self) -> Any:
-        return None if self.checkpoints is None else self.checkpoints.stamp()
-
-    def state_dict(self) -> dict[str, Any]:
-        """Everything that the rest of the run depends on."""
-        return self._state(copied=True)
-
-    def _state(self, copied: bool) -> dict[str, Any]:
-        has_state = hasattr(self._loader, "state_dict")
-        return {
-            **self.take_step.state_dict(copied),
-            "generators": {"default": list(random.get_state())},
-            "loader": self._loader.state_dict() if has_state else {},
-            "progress": {
-                "epoch": self.epoch,
-                "step": self.step,
-                "batch": self.batch,
-                "stopped": self.stopped,
-                "running_loss": self.running_loss.state_dict(),
-            },
-            "history": {str(i): record for i, record in enumerate(self.history)},
-            "callbacks": {
-                f"{i}-{type(callback).__name__}": callback.state_dict()
-                for i, callback in enumerate(self.callbacks)
-            },
-            "config": self.config,
-        }
-
-    def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Take over what :meth:`state_dict` gave; random numbers and the loader when training begins."""
-        op = "Trainer.load_state_dict"
-        names = [f"{i}-{type(callback).__name__}" for i, callback in enumerate(self.callbacks)]
-        progress = checked_progress(op, state, names)
-        commits = [
-            self.take_step.prepared_state(op, state),
-            self.running_loss._prepared_state(progress.pop("running_loss"), op, "running_loss"),
-        ]
-        load_callbacks(self.callbacks, state["callbacks"])
-        for commit in commits:
-            commit()
-        self.__dict__.update(progress)
 
 
 def default_callbacks(folder: bool) -> list[Callback]:
