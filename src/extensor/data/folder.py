@@ -48,6 +48,11 @@ class ImageFolder:
     def __len__(self) -> int:
         return len(self.samples)
 
+    def __repr__(self) -> str:
+        size = "" if self.size is None else f", size={self.size}"
+        number = f"{len(self)} samples of {len(self.classes)} classes"
+        return f"{type(self).__name__}({str(self.root)!r}, {number}, {self.mode}{size})"
+
     def __getitem__(self, index: int) -> tuple[Any, int]:
         path, number = self.samples[index]
         return self._decoded(path), number
