@@ -9,14 +9,18 @@ from typing import Any
 from extensor import random
 from extensor.core import entries
 from extensor.errors import arguments, value_error
-from extensor.io.paths import as_path
+from extensor.io.paths import make_folder
 from extensor.io.state import DamagedFileError, load
 from extensor.train.callback import Callback
 from extensor.train.checkpoints import Checkpoints
+from extensor.train.folders import NEW_ONES, TIME, claimed, move_aside, named_folder
+from extensor.train.history import History
+from extensor.train.lock import check_free
 from extensor.train.metrics import Mean
 from extensor.train.nonfinite import NotFiniteError
-from extensor.train.resuming import checked_progress, load_callbacks
+from extensor.train.resuming import Split, checked_progress, load_callbacks
 from extensor.train.run import RunFolder
+from extensor.train.running import RunningMetrics
 from extensor.train.step import TrainStep
 
 
@@ -27,27 +31,42 @@ class Resumable:
         self,
         take_step: TrainStep,
         callbacks: Sequence[Callback],
+        running_metrics: RunningMetrics,
         folder: str | Path | None,
+        overwrite: bool,
         keep: int,
         config: Mapping[str, Any] | None,
     ) -> None:
-        keep = arguments.integer("Checkpoints", "keep", keep, 1)
-        path = None if folder is None else as_path("Trainer", folder, name="folder")
         self.take_step = take_step
         self.callbacks = list(callbacks)
-        self.run = None if path is None else RunFolder(path)
-        self.checkpoints = None if self.run is None else Checkpoints(self.run.checkpoints, keep)
+        self.running_metrics = running_metrics
+        self.keep = arguments.integer("Checkpoints", "keep", keep, 1)
+        self.overwrite = arguments.flag("Trainer", "overwrite", overwrite)
+        if self.overwrite and folder is None:
+            raise value_error("Trainer", "overwrite needs a folder", folder=None)
+        self.run: RunFolder | None = None
+        self.checkpoints: Checkpoints | None = None
+        if folder is not None:
+            self._set_folder(named_folder("Trainer", folder))
+        # Whether the next free name is taken if another run has this one when training begins.
+        self.is_timed = folder is not None and TIME in str(folder)
         self.config = {} if config is None else dict(entries.mapping("Trainer", config, "config"))
         self.epoch = 0  # those that are over
         self.step = 0
         self.batch = 0  # those of this epoch that are over
         self.running_loss = Mean()
-        self.history: list[dict[str, Any]] = []
+        self.history = History()
+        self.split: Split | None = None  # what chose the validation data, if chance did
         self.stopped = False
         self._resumed = False
         self.seen = self._stamp()  # the checkpoints in the folder when this trainer last looked
         self._loader: Any = None
         self._restored: dict[str, Any] = {}  # of the checkpoint, what waits for fit
+
+    def _set_folder(self, path: Path) -> None:
+        self.run = RunFolder(path)
+        self.checkpoints = Checkpoints(self.run.checkpoints, self.keep)
+        self.seen = self._stamp()
 
     def save(self, name: str | None = None) -> Path:
         """Write a checkpoint: of this step, or one that is called ``name``."""
@@ -101,16 +120,30 @@ class Resumable:
     def _stamp(self) -> Any:
         return None if self.checkpoints is None else self.checkpoints.stamp()
 
+    def _make_folder(self) -> None:
+        """Make the folder of the run; of one that begins, as a new one if that is asked for."""
+        if self.run is None:
+            return
+        if self.step == 0 and not self._resumed:
+            if self.overwrite and move_aside("fit", self.run) is not None:
+                self.seen = None
+            if self.is_timed:
+                self.is_timed = False
+                self._set_folder(claimed(self.run.path))
+        try:
+            self._check_folder()
+        except ValueError:
+            check_free(self.run.path, "fit")  # whoever is there now says more
+            raise
+        make_folder("fit", self.run.path)
+
     def _check_folder(self) -> None:
         """Refuse to train where another run is, or where others have trained meanwhile."""
         if self.run is None:
             return
         if self.step == 0 and not self._resumed and self.run.holds_a_run():
-            raise value_error(
-                "fit",
-                "folder must be new, or resume() be called first",
-                folder=str(self.run.path),
-            )
+            requirement = f"folder must be new, or resume() be called first ({NEW_ONES})"
+            raise value_error("fit", requirement, folder=str(self.run.path))
         if self._stamp() != self.seen:
             raise value_error(
                 "fit",
@@ -143,6 +176,7 @@ class Resumable:
         elif self.batch:
             self.batch = 0
             self.running_loss.reset()
+            self.running_metrics.reset()
         self._loader = train
 
     def state_dict(self) -> dict[str, Any]:
@@ -151,6 +185,12 @@ class Resumable:
 
     def _state(self, copied: bool) -> dict[str, Any]:
         has_state = hasattr(self._loader, "state_dict")
+        more: dict[str, Any] = {}
+        # Only where they are in use: checkpoints of other runs stay as they were.
+        if self.running_metrics.given:
+            more["train_metrics"] = self.running_metrics.state_dict()
+        if self.split is not None:
+            more["split"] = self.split._asdict()
         return {
             **self.take_step.state_dict(copied),
             "generators": {"default": list(random.get_state())},
@@ -168,6 +208,7 @@ class Resumable:
                 for i, callback in enumerate(self.callbacks)
             },
             "config": self.config,
+            **more,
         }
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
@@ -178,6 +219,9 @@ class Resumable:
         commits = [
             self.take_step.prepared_state(op, state),
             self.running_loss._prepared_state(progress.pop("running_loss"), op, "running_loss"),
+            self.running_metrics.prepared_state(
+                op, state.get("train_metrics", {}), progress["batch"]
+            ),
         ]
         load_callbacks(self.callbacks, state["callbacks"])
         for commit in commits:
