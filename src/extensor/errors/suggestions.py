@@ -1,4 +1,4 @@
-"""What somebody probably meant."""
+"""The name that was probably meant."""
 
 from __future__ import annotations
 

@@ -8,13 +8,13 @@ from typing import Any, NamedTuple
 
 from extensor.report.axis import readable
 from extensor.report.chart import Chart, Mark, Points, Series
+from extensor.train.metrics import is_falling, is_fraction
 
 Record = Mapping[str, Any]
 
 VALIDATION = "validation_"
-_FRACTIONS = ("accuracy", "precision", "recall", "f1")  # how their names end
-_FALLING = ("loss", "error", "perplexity")  # how the names of numbers end that should go down
-_RISING = (*_FRACTIONS, "auc", "average_precision", "r2", "correlation", "kappa", "iou", "dice")
+# How names of numbers end that should rise, beside those of fractions.
+_RISING = ("r2", "correlation", "kappa", "iou", "dice")
 _NO_METRICS = ("event", "epoch", "step", "loss", "lr", f"{VALIDATION}loss")
 _LARGEST = 700.0  # whose exponential is finite
 
@@ -106,7 +106,7 @@ def best_epoch(epochs: Sequence[Record], monitor: str | None = None) -> Best | N
 
 def direction(name: str) -> int:
     """1 if the number of that name should rise, -1 if it should fall, 0 if nobody knows."""
-    return -1 if name.endswith(_FALLING) else int(name.endswith(_RISING))
+    return -1 if is_falling(name) else int(is_fraction(name) or name.endswith(_RISING))
 
 
 def of_event(records: Sequence[Record], event: str) -> list[Record]:
@@ -133,7 +133,7 @@ def title_of_metric(name: str) -> str:
 
 def shown(name: str, value: float) -> str:
     """A number for people: a fraction of samples in percent."""
-    return f"{value:.2%}" if name.endswith(_FRACTIONS) else readable(value)
+    return f"{value:.2%}" if is_fraction(name) else readable(value)
 
 
 def points(records: Sequence[Record], key: str, at: str = "step") -> Points:

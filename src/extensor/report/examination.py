@@ -7,14 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from extensor.data import Dataset, ImageFolder
+from extensor.data import Dataset
 from extensor.errors import arguments, value_error
+from extensor.ops import sigmoid
 from extensor.report.examined_classes import examine_binary, examine_labels, examine_multiclass
 from extensor.report.examined_numbers import examine_numbers
 from extensor.report.examined_sequences import examine_sequences
 from extensor.report.findings import Examination, Examined, checked_names
 from extensor.train import Experiment
-from extensor.train.experiments.targets import OF_CLASSES, OF_LOGITS, OF_TRUTH, class_names
+from extensor.train.experiments.goal import Goal
 
 _TASKS: dict[str, Callable[[Examined], Examination]] = {
     "regression": examine_numbers,
@@ -85,38 +86,46 @@ def _task_of(outputs: Any, targets: Any) -> str | None:
 
 
 def examine_experiment(experiment: Experiment) -> Examination | None:
-    """Look at what the model of ``experiment`` says of the test data."""
-    outputs = experiment.trainer.predict(experiment.test_loader).numpy()
+    """Look at what the model of ``experiment``, that of its best epoch, says of the test data."""
+    goal = experiment.goal
+    outputs = experiment.test_outputs()
     targets = np.concatenate([batch[-1].numpy() for batch in experiment.test_loader])
-    dataset, loss = experiment.test_data, experiment.config["loss"]["name"]
-    task = None
-    if loss in OF_CLASSES and _are_places(outputs, targets):
-        task = "multiclass"
-    elif loss in OF_TRUTH and outputs.shape == targets.shape:
-        if not np.isin(targets, (0, 1)).all():  # probabilities, which are numbers
-            if loss in OF_LOGITS:
-                outputs = 1 / (1 + np.exp(-outputs.astype(np.float64)))
-        elif outputs.ndim == 1 or outputs.shape[1:] == (1,):
-            task = "binary"
-        elif outputs.ndim == 2:
-            task = "multilabel"
-    files = None
-    if isinstance(dataset, ImageFolder):
-        files = [path.relative_to(dataset.root).as_posix() for path, _ in dataset.samples]
-    names = _names(experiment) if task in ("binary", "multiclass") else None
-    if names is not None and len(names) != (2 if task == "binary" else outputs.shape[1]):
-        names = None  # the model has more outputs than the data have classes
-    scores = "probabilities" if loss == "BCELoss" else "logits"
-    return examine(dataset, outputs, targets, task, names, files, scores)
+    task: str | None = goal.task
+    if ":" in experiment.config["loss"]["name"]:
+        task = None  # outputs of a loss of one's own may be anything
+    elif task in ("binary", "multilabel") and not np.isin(targets, (0, 1)).all():
+        # Probabilities are numbers.
+        task, outputs = None, _positive(goal, outputs)
+    elif task == "multiclass" and not _are_places(outputs, targets):
+        task = None
+    if goal.mean:
+        outputs, targets = goal.in_units(outputs), goal.in_units(targets)
+    return examine(
+        experiment.test_data,
+        outputs,
+        targets,
+        task,
+        _names(goal, task, outputs),
+        experiment.sample_names,
+        goal.scores,
+    )
+
+
+def _positive(goal: Goal, outputs: Any) -> Any:
+    """The probability of each label."""
+    if goal.scores == "probabilities":
+        return outputs
+    return sigmoid(outputs).numpy()
+
+
+def _names(goal: Goal, task: str | None, outputs: Any) -> list[str] | None:
+    """The names of classes, labels or numbers, if there are as many as the model has outputs."""
+    names = goal.names if task == "regression" else goal.classes
+    count = 2 if task == "binary" else outputs.shape[1] if outputs.ndim > 1 else 1
+    return list(names) if task is not None and len(names) == count else None
 
 
 def _are_places(outputs: Any, targets: Any) -> bool:
     """Whether there are scores of classes for each target, which is one or more of a sample."""
     shape = (*outputs.shape[:1], *outputs.shape[2:])
     return bool(outputs.ndim > 1 and targets.shape == shape)
-
-
-def _names(experiment: Experiment) -> list[str] | None:
-    """The words that the classes are in a file."""
-    table = experiment.config["data"]
-    return class_names(table["train"], table) if "train" in table else None

@@ -1,7 +1,7 @@
 """Training: the trainer, metrics, callbacks, logs, checkpoints, and experiments from configurations."""
 
 from extensor.train.callback import Callback
-from extensor.train.callbacks import BestCheckpoint, EarlyStopping, GradientHealth, TensorBoard
+from extensor.train.callbacks import BestCheckpoint, EarlyStopping, GradientHealth
 from extensor.train.checkpoints import Checkpoints
 from extensor.train.experiments import (
     Experiment,
@@ -11,6 +11,7 @@ from extensor.train.experiments import (
     experiment,
     load_trained,
 )
+from extensor.train.history import History
 from extensor.train.logs import Logging, Timing, read_log
 from extensor.train.metrics import (
     F1,
@@ -35,6 +36,7 @@ from extensor.train.metrics import (
 from extensor.train.nonfinite import NotFiniteError
 from extensor.train.progress import Progress
 from extensor.train.run import RunFolder
+from extensor.train.tensorboard import TensorBoard
 from extensor.train.trainer import Trainer, default_callbacks
 from extensor.train.tuning import RateTest, tune_lr
 
@@ -54,6 +56,7 @@ __all__ = [
     "Experiment",
     "GradientHealth",
     "LogLoss",
+    "History",
     "Logging",
     "Mean",
     "MeanAbsoluteError",

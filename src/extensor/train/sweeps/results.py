@@ -14,12 +14,6 @@ from extensor.train.logs import read_log
 from extensor.train.sweeps.halving import Rung
 
 # How the names of numbers end that should go down.
-_FALLING = ("loss", "error", "perplexity", "deviance", "brier", "brier_score")
-
-
-def is_falling(monitor: str) -> bool:
-    """Whether less of ``monitor`` is better, which its name says."""
-    return monitor.endswith(_FALLING)
 
 
 class Result(NamedTuple):

@@ -15,9 +15,10 @@ from extensor.train.callback import monitored
 from extensor.train.experiments import Experiment, experiment
 from extensor.train.experiments.config import Config, nearest
 from extensor.train.logs import read_log
+from extensor.train.metrics import is_falling
 from extensor.train.run import RunFolder, as_toml
 from extensor.train.sweeps.halving import rungs
-from extensor.train.sweeps.results import Result, Results, is_falling
+from extensor.train.sweeps.results import Result, Results
 from extensor.train.sweeps.space import Space
 
 VALIDATION = "validation_"
