@@ -27,7 +27,6 @@ from extensor.train.experiments.runs import found_run
 from extensor.train.run import as_toml
 from extensor.train.signals import Ended, ending_in_order
 
-
 _OF_DATA = ("target", "task", "window", "horizon")
 
 

@@ -170,9 +170,7 @@ def measured(
     classes = output.shape[axis] if output.ndim > 1 else None
     metrics = built_metrics(config["metrics"], classes, preparation.goal)
     optimizer = SGD(model.parameters(), lr=0.0)  # which a trainer has, and nobody steps
-    trainer = Trainer(
-        model, loss, optimizer, metrics=metrics, amp=config.get("amp"), callbacks=[]
-    )
+    trainer = Trainer(model, loss, optimizer, metrics=metrics, amp=config.get("amp"), callbacks=[])
     return trainer.evaluate(loader)
 
 

@@ -19,12 +19,11 @@ BEST = "best"
 class BestWeights(BestCheckpoint):
     """A :class:`BestCheckpoint` that without a folder keeps the weights in memory."""
 
+    writes = False  # it needs no folder
+
     def __init__(self, monitor: str = "validation_loss", mode: str = "min") -> None:
         super().__init__(monitor, mode)
         self.weights: dict[str, Any] | None = None
-
-    def fit_began(self, trainer: Trainer) -> None:
-        """It needs no folder."""
 
     def epoch_ended(self, trainer: Trainer, record: Mapping[str, Any]) -> None:
         if not self.improved(record):

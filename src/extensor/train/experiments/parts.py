@@ -65,7 +65,9 @@ def _check_sizes(sizes: Any, known: Mapping[str, Any]) -> None:
     for place, size, key in (("begin", sizes[0], "inputs"), ("end", sizes[-1], "outputs")):
         if known.get(key, size) != size:
             hint = "model.hidden alone lets the data say both"
-            requirement = f"model.sizes must {place} with {known[key]}, the {key} of the data ({hint})"
+            requirement = (
+                f"model.sizes must {place} with {known[key]}, the {key} of the data ({hint})"
+            )
             raise value_error("config", requirement, sizes=sizes)
 
 

@@ -57,11 +57,10 @@ def _loss(config: Config, goal: Goal, made: Prepared) -> Config:
 
 
 def _of_table(made: Prepared, samples: int) -> dict[str, Any]:
-    width = 64 if samples < 2000 else 128
     return {
         "batch_size": 32 if samples < 4000 else 128,
         "most_epochs": 200,
-        "model": {"name": "mlp", "hidden": [width, width], "p": 0.1},
+        "model": {"name": "mlp", "hidden": [100]},
         "optimizer": {"name": "AdamW", "lr": 2e-3, "weight_decay": 0.01},
         "ema": {"decay": 0.99, "warmup": True},
         "early_stopping": {"monitor": "validation_loss"},

@@ -76,7 +76,9 @@ def goal_of(config: Config, task: str, train: Dataset) -> Goal:
             return goal
         return goal.learned_scale(np.asarray(known).reshape(len(known), -1))
     table = config["data"]
-    names = class_names(table["train"], table) if "train" in table else getattr(train, "classes", None)
+    names = (
+        class_names(table["train"], table) if "train" in table else getattr(train, "classes", None)
+    )
     if names is None and known is not None:
         count = known.shape[1] if task == "multilabel" else max(2, int(known.max()) + 1)
         names = [str(number) for number in range(count)]

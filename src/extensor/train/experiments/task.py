@@ -65,9 +65,16 @@ def decided(seen: Seen, config: Config) -> Task:
     loss = loss_name(config)
     given = config["data"].get("task")
     if given is not None and given not in TASKS:
-        raise value_error("config", f"data.task must be one of {list(TASKS)}{_near(given)}", task=given)
+        raise value_error(
+            "config", f"data.task must be one of {list(TASKS)}{_near(given)}", task=given
+        )
     by_loss = _by_loss(loss, seen)
-    if given is not None and by_loss is not None and given != by_loss and not _alike(given, by_loss):
+    if (
+        given is not None
+        and by_loss is not None
+        and given != by_loss
+        and not _alike(given, by_loss)
+    ):
         requirement = f"loss must fit the task {given}, as {LOSSES[given]} does"
         raise value_error("config", requirement, loss=loss)
     if given is not None:

@@ -64,9 +64,7 @@ class TrainedModel:
         """All that the configuration describes around this model, of the data as they are now."""
         with _chance_as_it_was():
             try:
-                return assembled(
-                    self.config, trained=self.model, learnt=self._learnt, is_new=False
-                )
+                return assembled(self.config, trained=self.model, learnt=self._learnt, is_new=False)
             finally:
                 self.model.eval()
 

@@ -13,8 +13,6 @@ from extensor.io.atomic import write_atomically
 from extensor.train.logs import read_log
 from extensor.train.sweeps.halving import Rung
 
-# How the names of numbers end that should go down.
-
 
 class Result(NamedTuple):
     """The objective of a trial at the end of a rung, or why it failed there."""

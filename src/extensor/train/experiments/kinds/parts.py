@@ -9,7 +9,7 @@ from extensor.errors import value_error
 from extensor.random.generator import Generator
 from extensor.train.experiments.config import Config
 
-VALIDATION, TEST = 0.15, 0.2
+VALIDATION, TEST = 0.1, 0.2
 
 
 class Division(NamedTuple):

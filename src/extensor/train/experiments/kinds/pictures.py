@@ -194,7 +194,9 @@ def _chosen_size(table: Config, sizes: Any) -> tuple[int, int]:
     """As it is said, or a square near the middle one of the sizes."""
     if "size" in table:
         given = table["size"]
-        return arguments.pair("config", "data.size", tuple(given) if isinstance(given, list) else given, 1)
+        return arguments.pair(
+            "config", "data.size", tuple(given) if isinstance(given, list) else given, 1
+        )
     middle = float(np.median(sizes))
     side = min(_SIDES, key=lambda x: abs(x - middle)) if middle < _SIDES[-1] else _SIDES[-1]
     return side, side

@@ -97,7 +97,9 @@ def prepare(config: Config, state: Any = None) -> Prepared:
     horizon = arguments.integer("config", "data.horizon", table.get("horizon", 1), 1)
     window = arguments.integer("config", "data.window", table.get("window", 2 * horizon), 1)
     columns = [whole[name] for name in names]
-    task = decided(tables.seen_in_columns(columns), {**config, "data": {"task": "regression", **table}})
+    task = decided(
+        tables.seen_in_columns(columns), {**config, "data": {"task": "regression", **table}}
+    )
     if task.name != "regression":
         raise value_error("config", "data.task must be 'regression' for a series", task=task.name)
     first, second = _cuts(len(whole), table, window + horizon)
@@ -148,7 +150,9 @@ def _cuts(length: int, table: Config, least: int) -> tuple[int, int]:
         ("the test", length - second, shares[1]),
     ):
         if share and size < (least if name == "training" else 1):
-            requirement = f"the series must have more rows for {name}, or window and horizon be less"
+            requirement = (
+                f"the series must have more rows for {name}, or window and horizon be less"
+            )
             raise value_error("data", requirement, rows=length, window_and_horizon=least)
     return first, second
 

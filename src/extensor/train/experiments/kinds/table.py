@@ -275,4 +275,3 @@ def _found(
         if few:
             lines.append(f"few samples of {', '.join(few[:8])}: not in every part")
     return [*lines, f"divided: {division}"]
-

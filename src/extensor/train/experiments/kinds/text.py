@@ -82,9 +82,7 @@ def prepare(config: Config, state: Any = None) -> Prepared:
         f"{len(parts[2]):,} for the test",
     ]
     changed = {"task": "sequence", "context": made.context, "vocabulary": made.vocabulary.kind}
-    return Prepared(
-        {**config, "data": {**table, **changed}}, made, train, validation, test, lines
-    )
+    return Prepared({**config, "data": {**table, **changed}}, made, train, validation, test, lines)
 
 
 def _cuts(length: int, table: Config, context: int) -> tuple[int, int]:
@@ -95,7 +93,9 @@ def _cuts(length: int, table: Config, context: int) -> tuple[int, int]:
     least = [0 if share == 0 else context + 1 for share in shares]
     sizes = [max(least[i], round(shares[i] * length)) for i in range(2)]
     if length - sum(sizes) < context + 1:
-        requirement = f"the text must have at least {4 * (context + 1)} characters, or data.context be less"
+        requirement = (
+            f"the text must have at least {4 * (context + 1)} characters, or data.context be less"
+        )
         raise value_error("data", requirement, characters=length, context=context)
     return length - sum(sizes), length - sizes[1]
 
