@@ -1,4 +1,4 @@
-"""The default run on a person's table beside scikit-learn's default network: ``python -m benchmarks.own_data``.
+"""The default run on a person's table beside scikit-learn's: ``python -m benchmarks.own_data``.
 
 Each table is written as CSV and trained on with nothing said but the column to be learned. The rows
 that the run keeps for its test are those that scikit-learn is tested on; it learns from all the

@@ -143,8 +143,9 @@ def load_trained(
     """The model that a run has trained, for predictions and to be measured; nothing is written.
 
     ``run`` is a folder, or its name in ``runs/``; ``checkpoint`` "latest", the name of one, or a
-    file; without it the best, if the run stops early, otherwise the latest. ``changes`` sets entries of the configuration, ``{"data.test": "other.npz"}``. Averages of
-    the parameters, if the run has them, are what is loaded. Random numbers stay as they are.
+    file; without it the best, if the run stops early, otherwise the latest. ``changes`` sets entries
+    of the configuration, ``{"data.test": "other.npz"}``. Averages of the parameters, if the run has
+    them, are what is loaded. Random numbers stay as they are.
     """
     made = _checked_changes("load_trained", changes)
     folder = found_run(run)
