@@ -97,6 +97,7 @@ RIGHT: list[tuple[str | bytes, dict[str, list[Any]], list[str]]] = [
     ("name,city\nAnn,Rome\nBob,Oslo\n", {"name": ["Ann", "Bob"], "city": ["Rome", "Oslo"]}, [FIRST]),
     ("land,2019,2020\nDE,5,6\nFR,7,8\nIT,1,1\n",
      {"land": ["DE", "FR", "IT"], "2019": [5, 7, 1], "2020": [6, 8, 1]}, [FIRST]),
+    ("a,b,7\n5,6,7\n3,4,8\n", {"a": [5, 3], "b": [6, 4], "7": [7, 8]}, [FIRST]),
     ("1,2", {"column 0": [1], "column 1": [2]}, [NAMELESS]),
     ("1,cat", {"column 0": [1], "column 1": ["cat"]}, [NAMELESS]),
     ("3\n1\n0\n", {"column 0": [3, 1, 0]},
@@ -119,6 +120,8 @@ RIGHT: list[tuple[str | bytes, dict[str, list[Any]], list[str]]] = [
     # Numbers.
     ("a;b\n1,5;2\n3,25;4\n", {"a": [1.5, 3.25], "b": [2, 4]}, [SEMICOLON.format("comma")]),
     ("1,5;2,5\n3,5;4,5\n", {"column 0": [1.5, 3.5], "column 1": [2.5, 4.5]},
+     [NAMELESS.replace("','", "';'").replace("point", "comma")]),
+    ("1,5;2,5\n3;4\n5;6\n", {"column 0": [1.5, 3, 5], "column 1": [2.5, 4, 6]},
      [NAMELESS.replace("','", "';'").replace("point", "comma")]),
     ("a;b\n1.234,5;2\n12,50;4\n", {"a": [1234.5, 12.5], "b": [2, 4]},
      [SEMICOLON.format("comma"), "column 'a' has points between thousands"]),
@@ -166,6 +169,10 @@ RIGHT: list[tuple[str | bytes, dict[str, list[Any]], list[str]]] = [
      [FIRST, "column 'd' is taken as words: its dates are not all in one order"]),
     ("d,x\n2020-01-01,1\n2020-02-30,2\n", {"d": ["2020-01-01", "2020-02-30"], "x": [1, 2]}, [FIRST]),
     ("d,x\n1577836800,1\n1577836900,2\n", {"d": [1577836800, 1577836900], "x": [1, 2]}, [FIRST]),
+    # Delimiters beside others.
+    ("ann;1,5;2\nbob;3,5;4\n", {"column 0": ["ann", "bob"], "column 1": [1.5, 3.5], "column 2": [2, 4]},
+     ["encoding utf-8, delimiter ';', decimal comma, no names, so they are 'column 0' to 'column 2'"]),
+    ("a, b\tc\nd, e\t5\n", {"a, b": ["d, e"], "c": [5]}, [FIRST.replace("','", "'\\t'")]),
     # One column.
     ("text\nHello, world\nfoo\n", {"text": ["Hello, world", "foo"]},
      [FIRST.replace("delimiter ','", "one column")]),
@@ -242,6 +249,9 @@ REFUSED: list[tuple[str | bytes, dict[str, Any], str]] = [
      "got source='a.csv'"),
     ("a;b,c\nd;e,f\n", {},
      """what stands between cells must be clear, not "," or ";" (delimiter= says it), """
+     "got source='a.csv'"),
+    ("ann,1|2\nbob,3|4\n", {},
+     """what stands between cells must be clear, not "," or "|" (delimiter= says it), """
      "got source='a.csv'"),
     ("a,b\n1,2\n", {"delimiter": ",,"}, "delimiter must be one sign, or None, got delimiter=',,'"),
     ("a,b\n1,2\n", {"delimiter": "x"}, "delimiter must be one sign, or None, got delimiter='x'"),

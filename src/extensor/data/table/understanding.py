@@ -34,14 +34,19 @@ def column_of_cells(
     *,
     is_typed: bool = False,
     said: list[str],
+    gone: set[str] | None = None,
 ) -> Column:
     """A column of what is written in its cells; sentences on what was taken are added to ``said``.
 
-    ``is_typed`` says that they are strings where numbers would be numbers: so they are words.
+    ``is_typed`` says that they are strings where numbers would be numbers: so they are words. The
+    words for missing cells that occur are added to ``gone``.
     """
     array = np.empty(len(cells), object)
     array[:] = cells
-    missing = _missing(cells)
+    missing_words = missing_among(cells)
+    if gone is not None:
+        gone |= missing_words
+    missing = _missing(cells, missing_words)
     array[missing] = None
     present = array[~missing]
     if len(present) == 0:
@@ -77,9 +82,9 @@ def kind_of_words(present: Sequence[str]) -> str:
     return "text" if mostly_differ else "category"
 
 
-def _missing(cells: Sequence[str | None]) -> Any:
-    gone = {None, *missing_among(cells)}
-    if len(gone) == 1 and None not in cells:
+def _missing(cells: Sequence[str | None], words: set[str]) -> Any:
+    gone = {None, *words}
+    if not words and None not in cells:
         return np.zeros(len(cells), bool)
     return np.fromiter((cell in gone for cell in cells), bool, len(cells))
 
