@@ -336,10 +336,10 @@ def test_features_have_names_that_differ() -> None:
 
 def test_descriptions(rng: np.random.Generator) -> None:
     table = as_table(
-        {"a": [1.0, 2.5, None], "b": [5, 7, 6], "c": ["x", None, "y"], "d": [1, None, 1]}
+        {"a": [1.0, 2.123456, None], "b": [5, 7, 6], "c": ["x", None, "y"], "d": [1, None, 1]}
     )
     assert TableEncoder.fit(table).describe() == [
-        "a: number, 1 to 2.5, 1 missing; standardized, and whether it is missing",
+        "a: number, 1 to 2.123, 1 missing; standardized, and whether it is missing",
         "b: number, 5 to 7; standardized",
         "c: category, 2 values (x, y), 1 missing; one-hot",
         "d: number, 1 to 1, 1 missing; whether it is missing",

@@ -19,7 +19,9 @@ NAMELESS = (
 )
 INDEX = "the first column has no name and numbers the rows: it is left out"
 END = "the last column has neither a name nor cells and is left out"
-SIGNS = "is no number (percent signs, currencies and separators of thousands are not read)"
+SIGNS = (
+    "is no number (percent signs, currencies, separators of thousands and the like are not read)"
+)
 SEMICOLON = "encoding utf-8, delimiter ';', decimal {}, names in the first line"
 AB = {"a": [1, 3], "b": [2, 4]}
 COUNTED = "0,1,2,3,4,5,6,7,8,9,10,11,y\n" + "1," * 12 + "5\n" + "2," * 12 + "6\n"
@@ -143,6 +145,9 @@ RIGHT: list[tuple[str | bytes, dict[str, list[Any]], list[str]]] = [
     ("a,b\n12 %,$5\n13 %,$6.5\n", {"a": ["12 %", "13 %"], "b": ["$5", "$6.5"]},
      [FIRST, f"column 'a' is taken as words: '12 %' {SIGNS}",
       f"column 'b' is taken as words: '$5' {SIGNS}"]),
+    ("a,b\n\u22125,(2)\n\u22126,3\n", {"a": ["\u22125", "\u22126"], "b": ["(2)", "3"]},
+     [FIRST, f"column 'a' is taken as words: '\u22125' {SIGNS}",
+      f"column 'b' is taken as words: '(2)' {SIGNS}"]),
     ("a\n1'234\n5'678\n", {"a": ["1'234", "5'678"]},
      [FIRST.replace("delimiter ','", "one column"), f"column 'a' is taken as words: \"1'234\" {SIGNS}"]),
     ("a,b\n" + "1,2\n" * 9 + "1O,3\n", {"a": ["1"] * 9 + ["1O"], "b": [2] * 9 + [3]},

@@ -23,7 +23,9 @@ from extensor.data.table.sniffing import could_be_thousands
 _FEW = 20  # rows of which nobody can say that their words mostly differ
 _MOST = 0.9
 _LOOKED_AT = 1000  # cells that are looked at one by one
-_MEASURED = re.compile(r"[+-]? ?[$€£¥]? ?[+-]?\d[\d., '\u2019\u00a0]*(?: ?[%‰$€£¥])?")
+_MEASURED = re.compile(
+    r"\(?[+\u2212-]? ?[$€£¥]? ?[+\u2212-]?[\d.,][\d., '\u2019\u00a0]*(?: ?[%‰$€£¥])?\)?"
+)
 
 
 def column_of_cells(
@@ -154,5 +156,5 @@ def _signs(looked_at: Any, decimal: str) -> str | None:
     if sum(map(bool, map(_MEASURED.fullmatch, looked_at))) < _MOST * len(looked_at):
         return None
     example = next(x for x in looked_at if as_numbers(np.array([x], object), decimal) is None)
-    signs = "percent signs, currencies and separators of thousands are not read"
+    signs = "percent signs, currencies, separators of thousands and the like are not read"
     return f"{example!r} is no number ({signs})"
