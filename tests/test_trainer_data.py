@@ -215,9 +215,8 @@ def test_rows_that_belong_together_in_another_order() -> None:
         _trainer().fit(_frame(), pd.Series(Y).iloc[order])
     both = _trainer()
     both.fit(_frame().iloc[order], pd.Series(Y).iloc[order], epochs=1)
-    _trainer().fit(
-        _frame(), pd.Series(Y, index=range(100, 140)), epochs=1
-    )  # labels of another kind
+    for labels in (range(100, 140), [0, "a", None, *range(37)]):
+        _trainer().fit(_frame(), pd.Series(Y, index=labels), epochs=1)
 
 
 def test_polars() -> None:
