@@ -20,7 +20,7 @@ from extensor.train.experiments.kinds import Prepared
 from extensor.train.experiments.named import built, named
 from extensor.train.experiments.writing import Findings, TextSamples
 from extensor.train.logs import Logging, Timing
-from extensor.train.metrics import METRICS, Metric, is_falling, named_metric
+from extensor.train.metrics import Metric, is_falling, named_metric
 from extensor.train.progress import Progress
 from extensor.train.trainer import Trainer
 
@@ -196,11 +196,5 @@ def _schedule(table: Config, optimizer: optim.Optimizer, epochs: int, steps: int
 
 def built_metrics(names: Sequence[Any], classes: int | None, goal: Goal) -> Mapping[str, Metric]:
     """Metrics by name, of numbers in their own units."""
-    count = None if goal.task == "binary" else classes
-    made = {}
-    for name in names:
-        kind = METRICS.get(name)
-        takes = () if kind is None else inspect.signature(kind).parameters
-        options = {"scores": goal.scores} if "scores" in takes else {}
-        made[name] = named_metric(name, goal.task, count, **options)
+    made = {name: named_metric(name, goal.task, classes, goal.scores) for name in names}
     return in_units(made, goal)
