@@ -46,7 +46,10 @@ def built_model(config: Config, known: Mapping[str, Any]) -> tuple[Module, Confi
     """
     table = config["model"]
     if "sizes" in table:
-        _check_sizes(table["sizes"], known)
+        if (
+            config["data"].get("kind", "arrays") != "arrays"
+        ):  # which may have more classes than seen
+            _check_sizes(table["sizes"], known)
         known = {}
     parameters = inspect.signature(named("model", table, MODELS)).parameters
     filled = {key: value for key, value in known.items() if key in parameters}
