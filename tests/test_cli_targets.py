@@ -66,16 +66,16 @@ def test_whole_numbers_are_numbers_beside_a_loss_of_numbers(loss: str, table: bo
     for loader in (session.train_loader, session.test_loader):
         target = next(iter(loader))[-1]
         assert (str(target.dtype), target.shape) == ("float32", (8, 1))
-    assert list(session.trainer.metrics) == ["root_mean_squared_error"]
+    assert session.config["metrics"] == ["r2", "root_mean_squared_error", "mean_absolute_error"]
 
 
 def test_whole_numbers_are_learned() -> None:
     _written(WHOLE, loss="MSELoss", table=True)
     result = extensor("train", "config.toml", "--name", "a")
     assert result.code == 0, result.err
-    assert "targets numbers for MSELoss;" in result.out
+    assert "task regression: for MSELoss" in result.out
     last = read_log("runs/a/log.jsonl")[-1]
-    assert last["validation_root_mean_squared_error"] > 0
+    assert (last["event"], last["root_mean_squared_error"] > 0) == ("test", True)
     assert extensor("evaluate", "a").code == 0
 
 
@@ -94,7 +94,7 @@ def test_truth_beside_a_loss_of_truth(loss: str, targets: Any) -> None:
     target = np.concatenate([batch[-1].numpy() for batch in session.test_loader])
     assert (str(target.dtype), target.shape) == ("float32", (8, 1))
     assert set(target.ravel().tolist()) == {0.0, 1.0}
-    assert session.trainer.metrics == {}
+    assert list(session.trainer.metrics) == ["accuracy", "roc_auc", "f1"]
 
 
 @pytest.mark.parametrize("loss", ["BCEWithLogitsLoss", "FocalLoss"])
@@ -102,11 +102,12 @@ def test_truth_is_learned(loss: str) -> None:
     _written(WHOLE % 2, loss=loss)
     result = extensor("train", "config.toml", "--name", "a")
     assert result.code == 0, result.err
-    assert f"targets 0 or 1 for {loss};" in result.out
+    assert "task binary: targets 0 or 1" in result.out
+    assert f"mlp: 3 parameters, {loss}, Adam" in result.out
     assert "test loss" in result.out
     np.save("new.npy", np.zeros((2, 2), np.float32))
-    # One output has no class of its own: it is given as it is, not as the surest of one.
-    assert extensor("predict", "a", "new.npy").out.splitlines()[0] == "sample,output0"
+    said = extensor("predict", "a", "new.npy").out.splitlines()
+    assert said[0] == "sample,class,probability,p(0),p(1)"
 
 
 def test_floats_leave_chance_as_it_was() -> None:
@@ -121,9 +122,11 @@ def test_several_labels_of_each_sample() -> None:
     _written(labels, outputs=3, loss="BCEWithLogitsLoss")
     target = next(iter(_opened().train_loader))[-1]
     assert (str(target.dtype), target.shape) == ("float32", (8, 3))
-    assert extensor("train", "config.toml").code == 0
-    _refused_metric = extensor("train", "config.toml", "--set", 'metrics=["accuracy"]')
-    assert "Accuracy: a target of the shape of output must be prob" in _refused_metric.err
+    result = extensor("train", "config.toml")
+    assert result.code == 0, result.err
+    assert "task multilabel" in result.out
+    refused = extensor("train", "config.toml", "--set", 'metrics=["perplexity"]')
+    assert "named_metric: name must be a metric for task='multilabel': accuracy" in refused.err
 
 
 def test_classes_beside_a_loss_of_classes() -> None:
@@ -131,14 +134,18 @@ def test_classes_beside_a_loss_of_classes() -> None:
     session = _opened()
     target = next(iter(session.train_loader))[-1]
     assert (str(target.dtype), target.shape) == ("int64", (8,))
-    assert list(session.trainer.metrics) == ["accuracy"]
+    assert list(session.trainer.metrics) == ["accuracy", "f1"]
 
 
 def test_without_a_loss_the_targets_say() -> None:
     _written(WHOLE, outputs=5)
-    assert "targets classes for CrossEntropyLoss;" in extensor("train", "config.toml").out
+    said = extensor("train", "config.toml").out
+    assert "task multiclass: targets classes" in said
+    assert "CrossEntropyLoss" in said
     _written(WHOLE / 2)
-    assert "targets numbers for MSELoss;" in extensor("train", "config.toml").out
+    said = extensor("train", "config.toml").out
+    assert "task regression: targets numbers" in said
+    assert "MSELoss" in said
 
 
 ONE = (
@@ -160,25 +167,24 @@ def test_one_output_chooses_no_class(loss: str, targets: Any) -> None:
         (
             np.where(WHOLE % 2, "yes", "no"),
             "MSELoss",
-            "data: targets must be numbers for MSELoss, not words, got words=['no', 'yes']",
+            "data: targets must be numbers for MSELoss, got values=['no', 'yes']",
         ),
         (
             np.array(["a", "b", "c", "d", "e"])[WHOLE],
             "BCEWithLogitsLoss",
-            "data: targets must be two classes for BCEWithLogitsLoss, "
-            "got classes=['a', 'b', 'c', 'd', 'e']",
+            "data: the target must be one column of two values for BCEWithLogitsLoss, "
+            "got columns=1, values=['a', 'b', 'c', 'd']",
         ),
         (
             WHOLE,
             "BCEWithLogitsLoss",
-            "must be 0 or 1 for BCEWithLogitsLoss, got target=",
+            "the target must be one column of two values for BCEWithLogitsLoss, got columns=1",
         ),
-        (WHOLE % 2, "HingeLoss", "must be -1 or 1 for HingeLoss, got target=0"),
+        (WHOLE % 2, "HingeLoss", "targets must be -1 or 1 for HingeLoss, got values=[0"),
         (
             WHOLE / 1.0,
             "CrossEntropyLoss",
-            "data: targets of train must be whole numbers (without a point) or words for "
-            "CrossEntropyLoss, or the loss be one of numbers, such as MSELoss, got target=",
+            "data: targets must be words or whole numbers for CrossEntropyLoss, got values=",
         ),
     ],
 )
@@ -189,9 +195,9 @@ def test_targets_that_the_loss_does_not_take(targets: Any, loss: str, text: str)
 
 def test_metrics_are_tried_before_training() -> None:
     _written(WHOLE % 2, loss="BCEWithLogitsLoss")
-    for name in ("accuracy", "perplexity"):
+    for name in ("top_k_accuracy", "perplexity", "r2"):
         result = extensor("train", "config.toml", "--set", f'metrics=["{name}"]')
-        assert "output must have the scores of two or more classes along axis 1" in result.err
+        assert "name must be a metric for task='binary': accuracy, " in result.err
     assert not Path("runs").exists()
 
 
@@ -211,17 +217,19 @@ def test_a_header_of_numbers() -> None:
     Path("data.csv").write_text("\n".join([names, *rows]) + "\n")
     write_config(CONFIG.format(train="data.csv", outputs=2).replace("[2, 2]", "[12, 2]"))
     session = _opened()
-    assert len(session.train_data) + len(session.test_data) == 20
+    parts = (session.train_data, session.validation_data, session.test_data)
+    assert sum(map(len, parts)) == 20
     assert session.train_data.arrays[0].shape[1] == 12
 
 
 def test_the_header_can_be_said() -> None:
     Path("data.csv").write_text("0,1,2\n" + "5,6,1\n7,8,0\n" * 10)
     write_config(CONFIG.format(train="data.csv", outputs=3))
-    _refused("read_csv: the first line must not count the columns")
-    for header, samples in ((True, 20), (False, 21)):
-        session = _opened(f"data.header={str(header).lower()}")
-        assert len(session.train_data) + len(session.test_data) == samples
+    _refused("read_table: whether the first line is names or data must be clear")
+    for header, samples, outputs in ((True, 20, 1), (False, 21, 3)):
+        session = _opened(f"data.header={str(header).lower()}", f"model.sizes=[2, {outputs}]")
+        parts = (session.train_data, session.validation_data, session.test_data)
+        assert sum(map(len, parts)) == samples
     result = extensor("train", "config.toml", "--set", "data.header=auto")
     assert "config: data.header must be true or false, got header='auto'" in result.err
 
@@ -233,7 +241,7 @@ def test_pictures_of_two_kinds_with_one_output() -> None:
         for number in range(2):
             image.new("L", (2, 2)).save(f"{place}/{number}.png")
     write_config(
-        '[data]\ntrain = "train"\ntest = "test"\nmode = "L"\n[model]\nname = "mlp"\n'
+        '[data]\ntrain = "train"\ntest = "test"\nmode = "L"\nsize = 2\n[model]\nname = "mlp"\n'
         'sizes = [4, 1]\n[loss]\nname = "BCEWithLogitsLoss"\n'
     )
     target = next(iter(_opened().test_loader))[-1]
@@ -259,13 +267,20 @@ def test_data_of_a_function_keep_their_shape(monkeypatch: pytest.MonkeyPatch) ->
     assert (str(target.dtype), target.shape) == ("float32", (8,))
 
 
-@pytest.mark.parametrize("table", [False, True])
-def test_a_loss_that_nobody_named_says_why_it_was_taken(table: bool) -> None:
-    _written(WHOLE.astype(float), outputs=5, table=table)
+def test_a_loss_that_nobody_named_says_why_it_was_taken() -> None:
+    _written(WHOLE.astype(float), outputs=5)
     _refused(
         "config: no [loss] is given, so MSELoss is taken for targets that are written with a "
         "point, and the model must have one output; classes are whole numbers (0, not 0.0; "
         "astype('int64')), for which CrossEntropyLoss is taken, got outputs=5, target="
+    )
+
+
+def test_layers_must_fit_a_table() -> None:
+    _written(WHOLE.astype(float), outputs=5, table=True)
+    _refused(
+        "config: model.sizes must end with 1, the outputs of the data (model.hidden alone lets "
+        "the data say both), got sizes=[2, 5]"
     )
 
 
@@ -283,14 +298,14 @@ def test_whole_numbers_of_a_data_set_of_ones_own_are_classes(
     write_config('[data]\nname = "own_classes:data"\n[model]\nname = "mlp"\nsizes = [2, 3]\n')
     session = _opened()
     assert session.config["loss"]["name"] == "CrossEntropyLoss"
-    assert list(session.trainer.metrics) == ["accuracy"]
+    assert list(session.trainer.metrics) == ["accuracy", "f1"]
 
 
 def test_tables_with_another_delimiter() -> None:
     _written(np.where(WHOLE % 2, "yes", "no"), outputs=2, table=True)
     Path("data.csv").write_text(Path("data.csv").read_text().replace(",", ";"))
-    _refused('read_csv: delimiter must be that of the file (";" splits every line into 3)')
-    result = extensor("train", "config.toml", "--name", "a", "--set", 'data.delimiter=";"')
+    result = extensor("train", "config.toml", "--name", "a")
     assert result.code == 0, result.err
+    assert "delimiter ';'" in result.out
     Path("new.csv").write_text("a;b\n1;2\n")
     assert len(extensor("predict", "a", "new.csv").out.splitlines()) == 2

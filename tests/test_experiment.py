@@ -140,7 +140,7 @@ def test_without_a_folder_nothing_is_written() -> None:
     assert files() == before
     assert made.trainer.callbacks == []
     found = made.evaluate()
-    assert found == {key: history[-1][f"validation_{key}"] for key in ("loss", "accuracy")}
+    assert found == {key: history[-1][f"validation_{key}"] for key in ("loss", "accuracy", "f1")}
     # The averages are what is evaluated; the model keeps its parameters.
     test: Any = made.test_data
     with ex.no_grad():
@@ -241,7 +241,7 @@ def test_a_trained_model_needs_no_data_and_leaves_chance_alone() -> None:
     before = files()
     trained = load_trained(run, changes={"data.train": "moved.npz"})
     said = ex.train.read_log(run / "log.jsonl")[-1]
-    assert trained.evaluate() == {k: said[f"validation_{k}"] for k in ("loss", "accuracy")}
+    assert trained.evaluate() == {k: said[f"validation_{k}"] for k in ("loss", "accuracy", "f1")}
     assert ex.random.get_state() == state
     assert not trained.model.training
     assert files() == before

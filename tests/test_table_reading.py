@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import builtins
 import gzip
 import math
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 from extensor.data.table import Table, read_table
@@ -19,7 +17,9 @@ NAMELESS = (
 )
 INDEX = "the first column has no name and numbers the rows: it is left out"
 END = "the last column has neither a name nor cells and is left out"
-SIGNS = "is no number (percent signs, currencies and separators of thousands are not read)"
+SIGNS = (
+    "is no number (percent signs, currencies, separators of thousands and the like are not read)"
+)
 SEMICOLON = "encoding utf-8, delimiter ';', decimal {}, names in the first line"
 AB = {"a": [1, 3], "b": [2, 4]}
 COUNTED = "0,1,2,3,4,5,6,7,8,9,10,11,y\n" + "1," * 12 + "5\n" + "2," * 12 + "6\n"
@@ -97,6 +97,7 @@ RIGHT: list[tuple[str | bytes, dict[str, list[Any]], list[str]]] = [
     ("name,city\nAnn,Rome\nBob,Oslo\n", {"name": ["Ann", "Bob"], "city": ["Rome", "Oslo"]}, [FIRST]),
     ("land,2019,2020\nDE,5,6\nFR,7,8\nIT,1,1\n",
      {"land": ["DE", "FR", "IT"], "2019": [5, 7, 1], "2020": [6, 8, 1]}, [FIRST]),
+    ("a,b,7\n5,6,7\n3,4,8\n", {"a": [5, 3], "b": [6, 4], "7": [7, 8]}, [FIRST]),
     ("1,2", {"column 0": [1], "column 1": [2]}, [NAMELESS]),
     ("1,cat", {"column 0": [1], "column 1": ["cat"]}, [NAMELESS]),
     ("3\n1\n0\n", {"column 0": [3, 1, 0]},
@@ -120,6 +121,8 @@ RIGHT: list[tuple[str | bytes, dict[str, list[Any]], list[str]]] = [
     ("a;b\n1,5;2\n3,25;4\n", {"a": [1.5, 3.25], "b": [2, 4]}, [SEMICOLON.format("comma")]),
     ("1,5;2,5\n3,5;4,5\n", {"column 0": [1.5, 3.5], "column 1": [2.5, 4.5]},
      [NAMELESS.replace("','", "';'").replace("point", "comma")]),
+    ("1,5;2,5\n3;4\n5;6\n", {"column 0": [1.5, 3, 5], "column 1": [2.5, 4, 6]},
+     [NAMELESS.replace("','", "';'").replace("point", "comma")]),
     ("a;b\n1.234,5;2\n12,50;4\n", {"a": [1234.5, 12.5], "b": [2, 4]},
      [SEMICOLON.format("comma"), "column 'a' has points between thousands"]),
     ("a;b\n1,234;2,5\n-5,678;4\n", {"a": [1.234, -5.678], "b": [2.5, 4]},
@@ -140,6 +143,9 @@ RIGHT: list[tuple[str | bytes, dict[str, list[Any]], list[str]]] = [
     ("a,b\n12 %,$5\n13 %,$6.5\n", {"a": ["12 %", "13 %"], "b": ["$5", "$6.5"]},
      [FIRST, f"column 'a' is taken as words: '12 %' {SIGNS}",
       f"column 'b' is taken as words: '$5' {SIGNS}"]),
+    ("a,b\n\u22125,(2)\n\u22126,3\n", {"a": ["\u22125", "\u22126"], "b": ["(2)", "3"]},
+     [FIRST, f"column 'a' is taken as words: '\u22125' {SIGNS}",
+      f"column 'b' is taken as words: '(2)' {SIGNS}"]),
     ("a\n1'234\n5'678\n", {"a": ["1'234", "5'678"]},
      [FIRST.replace("delimiter ','", "one column"), f"column 'a' is taken as words: \"1'234\" {SIGNS}"]),
     ("a,b\n" + "1,2\n" * 9 + "1O,3\n", {"a": ["1"] * 9 + ["1O"], "b": [2] * 9 + [3]},
@@ -166,6 +172,10 @@ RIGHT: list[tuple[str | bytes, dict[str, list[Any]], list[str]]] = [
      [FIRST, "column 'd' is taken as words: its dates are not all in one order"]),
     ("d,x\n2020-01-01,1\n2020-02-30,2\n", {"d": ["2020-01-01", "2020-02-30"], "x": [1, 2]}, [FIRST]),
     ("d,x\n1577836800,1\n1577836900,2\n", {"d": [1577836800, 1577836900], "x": [1, 2]}, [FIRST]),
+    # Delimiters beside others.
+    ("ann;1,5;2\nbob;3,5;4\n", {"column 0": ["ann", "bob"], "column 1": [1.5, 3.5], "column 2": [2, 4]},
+     ["encoding utf-8, delimiter ';', decimal comma, no names, so they are 'column 0' to 'column 2'"]),
+    ("a, b\tc\nd, e\t5\n", {"a, b": ["d, e"], "c": [5]}, [FIRST.replace("','", "'\\t'")]),
     # One column.
     ("text\nHello, world\nfoo\n", {"text": ["Hello, world", "foo"]},
      [FIRST.replace("delimiter ','", "one column")]),
@@ -242,6 +252,9 @@ REFUSED: list[tuple[str | bytes, dict[str, Any], str]] = [
      "got source='a.csv'"),
     ("a;b,c\nd;e,f\n", {},
      """what stands between cells must be clear, not "," or ";" (delimiter= says it), """
+     "got source='a.csv'"),
+    ("ann,1|2\nbob,3|4\n", {},
+     """what stands between cells must be clear, not "," or "|" (delimiter= says it), """
      "got source='a.csv'"),
     ("a,b\n1,2\n", {"delimiter": ",,"}, "delimiter must be one sign, or None, got delimiter=',,'"),
     ("a,b\n1,2\n", {"delimiter": "x"}, "delimiter must be one sign, or None, got delimiter='x'"),
@@ -326,92 +339,3 @@ def test_other_files(name: str, hint: str, tmp_path: Path) -> None:
 def test_no_file(tmp_path: Path) -> None:
     with pytest.raises(OSError, match=r"^\[Errno 2\] read_table: could not read .*a.csv"):
         read_table(tmp_path / "a.csv")
-
-
-def _frame() -> Any:
-    pandas = pytest.importorskip("pandas")
-    return pandas.DataFrame(
-        {
-            "n": [1, 2, 3],
-            "f": [1.5, np.nan, 2.5],
-            "s": ["x", None, "y"],
-            "d": np.array(["2020-01-01", "NaT", "2021-05-06"], "datetime64[s]"),
-            "b": [True, False, True],
-        }
-    )
-
-
-@pytest.mark.parametrize("name", ["a.parquet", "a.feather", "a.arrow", "a.arrows"])
-def test_parquet_and_arrow(name: str, tmp_path: Path) -> None:
-    pyarrow = pytest.importorskip("pyarrow")
-    pytest.importorskip("pyarrow.feather")
-    pytest.importorskip("pyarrow.parquet")
-    data = pyarrow.Table.from_pandas(_frame())
-    path = tmp_path / name
-    if name.endswith("parquet"):
-        pyarrow.parquet.write_table(data, path)
-    elif name.endswith("feather"):
-        pyarrow.feather.write_feather(data, path)
-    else:
-        new = pyarrow.ipc.new_file if name.endswith("arrow") else pyarrow.ipc.new_stream
-        with new(path, data.schema) as writer:
-            writer.write_table(data)
-    table = read_table(path)
-    assert {x: (table[x].kind, values(table, x)) for x in table.names} == {
-        "n": ("number", [1, 2, 3]),
-        "f": ("number", [1.5, None, 2.5]),
-        "s": ("category", ["x", None, "y"]),
-        "d": ("date", ["2020-01-01T00:00:00", "NaT", "2021-05-06T00:00:00"]),
-        "b": ("category", ["True", "False", "True"]),
-    }
-    assert table.said == []
-    assert len(read_table(path, **table.options)) == 3
-    content = path.read_bytes()
-    for damaged in (content[: len(content) // 2], content[:8]):
-        path.write_bytes(damaged)
-        kind = "Parquet" if name.endswith("parquet") else "Arrow"
-        expected = f"read_table: file must be whole, as {kind} is, got source={str(path)!r}"
-        assert _refusal(path) == expected
-
-
-def test_what_parquet_has_besides(tmp_path: Path) -> None:
-    pandas = pytest.importorskip("pandas")
-    pytest.importorskip("pyarrow")
-    frame = pandas.DataFrame(
-        {"a": [1, 2], "l": [[1], [2]], "c": pandas.Categorical(["x", "y"])}, index=[5, 9]
-    )
-    frame.to_parquet(tmp_path / "a.parquet")
-    table = read_table(tmp_path / "a.parquet")
-    assert [(x, table[x].kind) for x in table.names] == [("a", "number"), ("c", "category")]
-    assert table.said == [
-        "column 'l' is left out: it is of no numbers, words or dates",
-        "column '__index_level_0__' is the index of pandas and is left out",
-    ]
-    frame[["l"]].reset_index(drop=True).to_parquet(tmp_path / "b.parquet")
-    with pytest.raises(
-        ValueError, match=r"^read_table: table must have a column of numbers, words"
-    ):
-        read_table(tmp_path / "b.parquet")
-    frame[["a"]].iloc[:0].to_parquet(tmp_path / "c.parquet")
-    with pytest.raises(
-        ValueError, match=r"^read_table: file must have at least one row, got source"
-    ):
-        read_table(tmp_path / "c.parquet")
-
-
-def test_without_pyarrow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    imported = builtins.__import__
-
-    def without(name: str, *args: Any) -> Any:
-        if name.startswith("pyarrow"):
-            raise ImportError(name)
-        return imported(name, *args)
-
-    monkeypatch.setattr(builtins, "__import__", without)
-    path = _written(tmp_path, "a.parquet", b"PAR1")
-    with pytest.raises(ImportError) as caught:
-        read_table(path)
-    assert str(caught.value) == (
-        "read_table: pyarrow must be installed to read Parquet and Arrow, "
-        "see pip install extensor[parquet]"
-    )

@@ -119,7 +119,23 @@ REFUSED: list[tuple[Seen, dict[str, Any], str]] = [
     (
         _seen("a", 1, columns=2),
         {},
-        "data: targets must be numbers for the task regression, got values=['a', 1]",
+        "data: targets must be numbers for several columns, or 0 and 1, got values=['a', 1]",
+    ),
+    (
+        _seen("a", "b"),
+        {"loss": {"name": "MSELoss"}},
+        "data: targets must be numbers for MSELoss, got values=['a', 'b']",
+    ),
+    (
+        _seen(*range(5)),
+        {"loss": {"name": "BCEWithLogitsLoss"}},
+        "data: the target must be one column of two values for BCEWithLogitsLoss, "
+        "got columns=1, values=[0, 1, 2, 3]",
+    ),
+    (
+        _seen(0, 1),
+        {"loss": {"name": "HingeLoss"}},
+        "data: targets must be -1 or 1 for HingeLoss, got values=[0, 1]",
     ),
 ]
 

@@ -63,12 +63,7 @@ def split_indices(
             parts = _parts_of_groups(together, known, sizes, generator)
         else:
             parts = _parts_of_classes(known, fractions, generator)
-    found = [np.flatnonzero(parts == part) for part in range(3)]
-    if classes is not None:
-        numbers = np.bincount(classes)
-        given = {"classes": len(numbers), "samples_of_the_smallest": int(numbers.min())}
-        _check_parts([len(part) for part in found], fractions, {"count": count, **given})
-    train, validated, tested = (part.astype(np.int64) for part in found)
+    train, validated, tested = (np.flatnonzero(parts == part) for part in range(3))
     return train, validated, tested
 
 
@@ -137,6 +132,8 @@ def _parts_of_classes(
     """The part of each sample, so that every class has its share in each."""
     numbers = np.bincount(classes)
     table = _shared(numbers.tolist(), fractions)
+    given = {"classes": len(numbers), "samples_of_the_smallest": int(numbers.min())}
+    _check_parts(np.sum(table, 0).tolist(), fractions, {"count": len(classes), **given})
     parts = np.empty(len(classes), np.int64)
     order = random.permutation(len(classes), generator).numpy()
     # The samples class by class, in each in random order.

@@ -110,9 +110,11 @@ def _lines(path: str | Path, delimiter: str) -> list[list[str]]:
         lines = [[x.strip() for x in row] for row in _rows(as_lines(text), delimiter)]
     except OSError as error:
         raise unreadable(_OP, path, error) from error
-    except (UnicodeDecodeError, LongCellError) as error:
-        requirement = f"file must be a table in UTF-8 ({error})"
-        raise value_error(_OP, requirement, path=str(path)) from None
+    except UnicodeDecodeError as error:
+        requirement = "file must be a table in UTF-8 (read_table finds others)"
+        raise value_error(_OP, requirement, path=str(path), byte=error.start) from None
+    except LongCellError as error:
+        raise value_error(_OP, f"file must be a table ({error})", path=str(path)) from None
     if not lines:
         raise value_error(_OP, "file must have at least one line", path=str(path))
     _check_delimiter(lines, delimiter)

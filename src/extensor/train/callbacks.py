@@ -10,18 +10,24 @@ from extensor.core import entries
 from extensor.errors import arguments, type_error
 from extensor.optim.clipping import norm_of
 from extensor.train.callback import Callback, monitored
+from extensor.train.metrics import is_falling
 
 if TYPE_CHECKING:
     from extensor.train.trainer import Trainer
 
 
 class Best(Callback):
-    """Keeps the best value of ``monitor`` and how many epochs have gone by without a better one."""
+    """Keeps the best value of ``monitor`` and how many epochs have gone by without a better one.
 
-    def __init__(self, monitor: str, mode: str, min_delta: float = 0.0) -> None:
+    Without a ``mode``, "min" or "max", the name says it: losses, errors and perplexities should fall.
+    """
+
+    def __init__(self, monitor: str, mode: str | None, min_delta: float = 0.0) -> None:
         op = type(self).__name__
-        self.mode = arguments.choice(op, "mode", mode, ("min", "max"))
         self.monitor = arguments.text(op, "monitor", monitor)
+        if mode is None:
+            mode = "min" if is_falling(monitor) else "max"
+        self.mode = arguments.choice(op, "mode", mode, ("min", "max"))
         self.sign = 1.0 if mode == "min" else -1.0
         self.min_delta = arguments.number(op, "min_delta", min_delta, least=0)
         self.best = self.sign * inf
@@ -62,7 +68,7 @@ class EarlyStopping(Best):
         self,
         monitor: str = "validation_loss",
         patience: int = 5,
-        mode: str = "min",
+        mode: str | None = None,
         min_delta: float = 0.0,
     ) -> None:
         super().__init__(monitor, mode, min_delta)
@@ -78,7 +84,7 @@ class BestCheckpoint(Best):
 
     writes = ("checkpoints/best.safetensors",)
 
-    def __init__(self, monitor: str = "validation_loss", mode: str = "min") -> None:
+    def __init__(self, monitor: str = "validation_loss", mode: str | None = None) -> None:
         super().__init__(monitor, mode)
 
     def epoch_ended(self, trainer: Trainer, record: Mapping[str, Any]) -> None:

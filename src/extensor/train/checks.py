@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterable, Mapping, Sequence
-from functools import partial
 from typing import Any
 
 from extensor.core.tensor import Tensor
 from extensor.data.loader import DataLoader
 from extensor.errors import arguments, type_error, value_error
-from extensor.errors.suggestions import nearest
 from extensor.nn.module import Module
 from extensor.optim import EMA, Optimizer
 from extensor.train.callback import Callback
-from extensor.train.metrics import Metric
-from extensor.train.tasks import possible_tasks, task_of
+from extensor.train.metrics import Metric, named_metric
+from extensor.train.tasks import loss_name, possible_tasks, task_of
 
 _LOADER = "DataLoader(ArrayDataset(x, y), batch_size=32, shuffle=True)"
 _TAKEN = ("loss", "lr", "epoch", "step", "event")
@@ -84,7 +82,7 @@ def _check_named(argument: str, name: str, loss: Any) -> None:
         raise value_error("Trainer", requirement, loss=arguments.briefly(loss))
     for task in tasks:
         try:
-            named_metric(name, task, 2)
+            _made_metric(name, loss, task, 2)
         except ValueError:
             if task == tasks[-1]:
                 raise
@@ -96,34 +94,15 @@ def made_metrics(given: Mapping[str, Any], loss: Any, output: Any) -> dict[str, 
     """The metrics, those that are only named made for such outputs."""
     task, classes = task_of(loss, output)
     return {
-        name: named_metric(metric, str(task), classes) if isinstance(metric, str) else metric
+        name: _made_metric(metric, loss, str(task), classes) if isinstance(metric, str) else metric
         for name, metric in given.items()
     }
 
 
-def named_metric(name: str, task: str, num_classes: int | None) -> Metric:
-    """The metric called ``name`` for such a task."""
-    from extensor.train import metrics as numbers
-    from extensor.train import metrics_classification as classes
-
-    known: dict[str, Any] = {}
-    if task == "regression":
-        known["mean_absolute_error"] = numbers.MeanAbsoluteError
-        known["root_mean_squared_error"] = numbers.RootMeanSquaredError
-    elif task == "multiclass":
-        known |= {"accuracy": classes.Accuracy, "top_k_accuracy": classes.TopKAccuracy}
-        known["perplexity"] = numbers.Perplexity
-        several: dict[str, Any] = {
-            "precision": classes.Precision,
-            "recall": classes.Recall,
-            "f1": classes.F1,
-        }
-        several["confusion_matrix"] = classes.ConfusionMatrix
-        known |= {key: partial(kind, num_classes) for key, kind in several.items()}
-    if name not in known:
-        requirement = f"metric must be one of a {task} task{nearest(name, known)}"
-        raise value_error("Trainer", requirement, metric=name)
-    return known[name]()  # type: ignore[no-any-return]
+def _made_metric(name: str, loss: Any, task: str, num_classes: int | None) -> Metric:
+    """The metric called ``name``; losses of probabilities have outputs that are no logits."""
+    of_probabilities = loss_name(loss) == "binary_cross_entropy"
+    return named_metric(name, task, num_classes, "probabilities" if of_probabilities else "logits")
 
 
 def checked_callbacks(callbacks: Any, op: str = "Trainer") -> list[Callback]:

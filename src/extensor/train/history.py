@@ -8,12 +8,10 @@ from typing import Any
 
 from extensor.errors import arguments, type_error, value_error
 from extensor.errors.suggestions import nearest
+from extensor.train.metrics import is_falling, is_fraction
 
 _ROWS = 20  # of a table that is shown
 _EVENT = "event"
-# How the names of numbers end that should go down, and up.
-FALLING = ("loss", "error", "perplexity")
-RISING = ("accuracy", "precision", "recall", "f1", "auc", "r2")
 
 
 class History(list[dict[str, Any]]):
@@ -56,8 +54,8 @@ class History(list[dict[str, Any]]):
         mode = arguments.choice("best", "mode", mode, ("min", "max", None))
         monitor = arguments.text("best", "monitor", monitor)
         if mode is None:
-            mode = "min" if monitor.endswith(FALLING) else "max"
-            if mode == "max" and not monitor.endswith(RISING):
+            mode = "min" if is_falling(monitor) else "max"
+            if mode == "max" and not (is_fraction(monitor) or monitor.endswith("r2")):
                 requirement = "mode must be 'min' or 'max' for a number not known to be better so"
                 raise value_error("best", requirement, monitor=monitor)
         numbers = [

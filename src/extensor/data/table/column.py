@@ -48,7 +48,8 @@ class Content(NamedTuple):
 class Column:
     """Cells of one kind under a name; what is missing has no value.
 
-    ``kind`` is "number", "category" (a few words), "date" or "text" (words that mostly differ).
+    ``kind`` is "number", "category" (a few words, such as True and False), "date" or "text" (words
+    that mostly differ).
 
     >>> from extensor.data.table import as_table
     >>> column = as_table({"size": [1.5, None, 2.5]})["size"]

@@ -54,7 +54,7 @@ class NumberFeatures:
         return [*result, column.missing] if self.missing else result
 
     def said(self) -> str:
-        span = f"{number_text(self.low)} to {number_text(self.high)}"
+        span = " to ".join(_short(x) for x in (self.low, self.high))
         if not self.scale.deviation:
             return f"number, {span}{_missing(self.missing)}; whether it is missing"
         too = ", and whether it is missing" if self.missing else ""
@@ -173,6 +173,11 @@ def scale_and_range(
         requirement = f"{where} must have a mean, a deviation and a range, all finite"
         raise value_error(op, requirement, mean=mean, deviation=deviation, low=low, high=high)
     return scale, low, high, missing
+
+
+def _short(value: float) -> str:
+    """A number for a person: whole, or of four digits."""
+    return number_text(value) if value.is_integer() and abs(value) < 1e15 else f"{value:.4g}"
 
 
 def _missing(number: int) -> str:

@@ -53,14 +53,14 @@ def has_names(first: Sequence[str], rows: Sequence[Sequence[str]], decimal: str)
     numeric = [pair for pair in beside if _is_number(pair[0], decimal)]
     words = [pair for pair in beside if not (is_missing(pair[0]) or _is_number(pair[0], decimal))]
     over_numbers = [(cell, below) for cell, below in numeric if not below.is_words]
-    is_strange = any(below.numbers is not None for _, below in words) or any(
-        below.is_words for _, below in numeric
-    )
-    number_names = [cell for cell, _ in numeric]
-    if is_strange:
+    strange = sum(below.numbers is not None for _, below in words)
+    strange += sum(below.is_words for _, below in numeric)
+    if strange:
         # Numbers may be names too, if they do not look like those below.
-        named = not over_numbers or counts(number_names) or _are_years(number_names)
-        return True if named or _are_far(over_numbers) else None
+        cells = [cell for cell, _ in numeric]
+        named = not over_numbers or counts(cells) or _are_years(cells) or _are_far(over_numbers)
+        sure = strange > 1 and all(map(_DIGITS.fullmatch, cells))
+        return True if named or sure else None
     if any(_is_date_over_dates(cell, below.cells) for cell, below in words):
         return False
     if not over_numbers:

@@ -62,9 +62,11 @@ def records(lines: Iterable[str], delimiter: str, skip_spaces: bool = False) -> 
 def checked_records(lines: Sequence[str], delimiter: str) -> Iterator[Record]:
     """The same, with a QuoteError for quotes that would be read as something else than is meant."""
     quotes = _Quotes(delimiter)
+    is_quoted = any('"' in line for line in lines)
     try:
         for record in records(lines, delimiter, skip_spaces=True):
-            quotes.check(lines[record.first - 1 : record.last], record.first)
+            if is_quoted:
+                quotes.check(lines[record.first - 1 : record.last], record.first)
             yield record
     except LongCellError as error:
         quotes.check(lines[error.first - 1 :], error.first)

@@ -12,7 +12,7 @@ import numpy as np
 
 from extensor.data.content import read_content
 from extensor.data.table import arrow
-from extensor.data.table.cells import missing_among
+from extensor.data.table.cells import as_numbers, missing_among
 from extensor.data.table.column import Column, Origin
 from extensor.data.table.heading import has_names
 from extensor.data.table.lexing import LongCellError, QuoteError, as_lines, checked_records
@@ -160,8 +160,11 @@ def _rows(lines: Sequence[str], delimiter: str, source: str) -> _Rows:
     cells, places = [], []
     try:
         for record in checked_records(lines, delimiter):
-            row = [cell.strip() for cell in record.cells]
-            if len(row) > 1 or row[0] or lines[record.first - 1].strip():
+            line = lines[record.first - 1]
+            row = record.cells
+            if record.last > record.first or not _is_tight(line):
+                row = [cell.strip() for cell in row]
+            if len(row) > 1 or row[0] or line.strip():
                 cells.append(row)
                 places.append(record.first)
     except QuoteError as error:
@@ -175,6 +178,11 @@ def _rows(lines: Sequence[str], delimiter: str, source: str) -> _Rows:
         requirement = f"a cell must have at most {_LONGEST} characters"
         raise value_error(_OP, requirement, source=source, line=error.first) from None
     return _Rows(cells, places)
+
+
+def _is_tight(line: str) -> bool:
+    """Whether a line has no spaces, of any kind, that cells could begin or end with."""
+    return line.isascii() and line.isprintable() and " " not in line
 
 
 def _rectangular(rows: _Rows, source: str, said: list[str]) -> _Rows:
@@ -211,9 +219,15 @@ def _decimal(rows: _Rows, delimiter: str, is_split: bool, header: bool | None) -
     """What begins a fraction; beside commas as delimiters, always a point."""
     if is_split and delimiter == ",":
         return "."
-    # The first line may be names, which no column of numbers would survive.
-    below = rows.cells if header is False or len(rows.cells) == 1 else rows.cells[1:]
-    return find_decimal([_present(cells) for cells in zip(*below, strict=True)])
+    columns = list(zip(*rows.cells, strict=True))
+    if header is not False:
+        # Names are no numbers, and would hide that those below them are.
+        columns = [x if header is None and _is_number(x[0]) else x[1:] for x in columns]
+    return find_decimal([_present(cells) for cells in columns])
+
+
+def _is_number(cell: str) -> bool:
+    return any(as_numbers(np.array([cell], object), decimal) is not None for decimal in ".,")
 
 
 def _present(cells: Sequence[str]) -> Any:
@@ -246,16 +260,13 @@ def _table(rows: _Rows, found: _Options, source: str, said: list[str]) -> Table:
         said.append("the first column has no name and numbers the rows: it is left out")
     names = named(_OP, first if found.header else None, len(first), source, line, left_out, said)
     origin = Origin(source, "line", np.array(below.lines))
+    gone: set[str] = set()
     understood: list[Column] = [
-        column_of_cells(name, cells, origin, found.decimal or ".", said=said)
+        column_of_cells(name, cells, origin, found.decimal or ".", said=said, gone=gone)
         for place, (name, cells) in enumerate(zip(names, columns, strict=True))
         if place != left_out
     ]
-    said += _missing_words(columns)
+    words = ", ".join(map(repr, sorted(gone - {""})))
+    if words:
+        said.append(f"cells that are {words} are missing")
     return Table(understood, source, said, found._asdict())
-
-
-def _missing_words(columns: Sequence[Sequence[str]]) -> list[str]:
-    words = sorted({x for cells in columns for x in missing_among(cells) if x})
-    listed = ", ".join(map(repr, words))
-    return [f"cells that are {listed} are missing"] if words else []

@@ -9,6 +9,8 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from extensor.data.table.cells import as_number, as_numbers, is_missing
 from extensor.data.table.lexing import DELIMITERS, LongCellError, Record, records
 from extensor.errors import value_error
@@ -25,7 +27,7 @@ class _Split(NamedTuple):
     delimiter: str
     width: int
     share: float
-    numbers: float  # among the cells
+    records: list[Record]
 
 
 def find_delimiter(op: str, lines: Sequence[str], source: str, expected: str | None) -> str | None:
@@ -38,17 +40,25 @@ def find_delimiter(op: str, lines: Sequence[str], source: str, expected: str | N
     for split in consistent or splits:
         if split.delimiter == expected:
             return expected
-    if len(consistent) > 1:
-        best = max(split.numbers for split in consistent)
-        consistent = [split for split in consistent if split.numbers == best]
-        if len(consistent) > 1:
-            found = " or ".join(json.dumps(split.delimiter) for split in consistent)
-            requirement = (
-                f"what stands between cells must be clear, not {found} (delimiter= says it)"
-            )
-            raise value_error(op, requirement, source=source)
-    # If none splits all lines alike, the refusal of a line should be that of the most likely one.
-    return (consistent or sorted(splits, key=lambda split: -split.share))[0].delimiter
+    if not consistent:
+        # Lines will be refused: those that the most likely one leaves.
+        return max(splits, key=lambda split: split.share).delimiter
+    likely = [x for x in consistent if x.delimiter != "," and _explains_commas(x)]
+    if len(consistent) > 1 and len(likely) != 1:
+        found = " or ".join(json.dumps(split.delimiter) for split in consistent)
+        requirement = f"what stands between cells must be clear, not {found} (delimiter= says it)"
+        raise value_error(op, requirement, source=source)
+    return (consistent if len(consistent) == 1 else likely)[0].delimiter
+
+
+def _explains_commas(split: _Split) -> bool:
+    """Whether the commas in its cells begin fractions; a tab needs no explanation, nobody writes it."""
+    cells = [cell.strip() for record in split.records for cell in record.cells if "," in cell]
+    return split.delimiter == "\t" or all(_has_decimal_comma(cell) for cell in cells)
+
+
+def _has_decimal_comma(cell: str) -> bool:
+    return as_numbers(np.array([cell], object), ",") is not None
 
 
 def unused_delimiter(text: str) -> str:
@@ -68,7 +78,7 @@ def better_delimiter(lines: Sequence[str], delimiter: str, decimal: str | None) 
 
 def _split(lines: Sequence[str], delimiter: str) -> _Split:
     sample = lines[:_SAMPLE]
-    none = _Split(delimiter, 1, 1.0, 0.0)
+    none = _Split(delimiter, 1, 1.0, [])
     if not any(delimiter in line for line in sample):
         return none
     found: list[Record] = []
@@ -80,20 +90,11 @@ def _split(lines: Sequence[str], delimiter: str) -> _Split:
     if not found:
         return none
     width, number = Counter(len(x.cells) for x in found).most_common(1)[0]
-    cells = [cell.strip() for x in found for cell in x.cells]
-    present = [cell for cell in cells if not is_missing(cell)]
-    numbers = sum(_could_be_number(cell, delimiter) for cell in present) / max(len(present), 1)
-    return _Split(delimiter, width, number / len(found), numbers)
+    return _Split(delimiter, width, number / len(found), found)
 
 
 def _has_cells(cells: Sequence[str]) -> bool:
     return len(cells) > 1 or bool(cells[0].strip())
-
-
-def _could_be_number(cell: str, delimiter: str) -> bool:
-    if delimiter != "," and cell.count(",") == 1:
-        cell = cell.replace(".", "").replace(",", ".")
-    return as_number(cell) is not None
 
 
 def _refuse_spaces(op: str, lines: Sequence[str], source: str) -> None:

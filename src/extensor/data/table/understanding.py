@@ -23,7 +23,9 @@ from extensor.data.table.sniffing import could_be_thousands
 _FEW = 20  # rows of which nobody can say that their words mostly differ
 _MOST = 0.9
 _LOOKED_AT = 1000  # cells that are looked at one by one
-_MEASURED = re.compile(r"[+-]? ?[$€£¥]? ?[+-]?\d[\d., '\u2019\u00a0]*(?: ?[%‰$€£¥])?")
+_MEASURED = re.compile(
+    r"\(?[+\u2212-]? ?[$€£¥]? ?[+\u2212-]?[\d.,][\d., '\u2019\u00a0]*(?: ?[%‰$€£¥])?\)?"
+)
 
 
 def column_of_cells(
@@ -34,14 +36,19 @@ def column_of_cells(
     *,
     is_typed: bool = False,
     said: list[str],
+    gone: set[str] | None = None,
 ) -> Column:
     """A column of what is written in its cells; sentences on what was taken are added to ``said``.
 
-    ``is_typed`` says that they are strings where numbers would be numbers: so they are words.
+    ``is_typed`` says that they are strings where numbers would be numbers: so they are words. The
+    words for missing cells that occur are added to ``gone``.
     """
     array = np.empty(len(cells), object)
     array[:] = cells
-    missing = _missing(cells)
+    missing_words = missing_among(cells)
+    if gone is not None:
+        gone |= missing_words
+    missing = _missing(cells, missing_words)
     array[missing] = None
     present = array[~missing]
     if len(present) == 0:
@@ -77,9 +84,9 @@ def kind_of_words(present: Sequence[str]) -> str:
     return "text" if mostly_differ else "category"
 
 
-def _missing(cells: Sequence[str | None]) -> Any:
-    gone = {None, *missing_among(cells)}
-    if len(gone) == 1 and None not in cells:
+def _missing(cells: Sequence[str | None], words: set[str]) -> Any:
+    gone = {None, *words}
+    if not words and None not in cells:
         return np.zeros(len(cells), bool)
     return np.fromiter((cell in gone for cell in cells), bool, len(cells))
 
@@ -149,5 +156,5 @@ def _signs(looked_at: Any, decimal: str) -> str | None:
     if sum(map(bool, map(_MEASURED.fullmatch, looked_at))) < _MOST * len(looked_at):
         return None
     example = next(x for x in looked_at if as_numbers(np.array([x], object), decimal) is None)
-    signs = "percent signs, currencies and separators of thousands are not read"
+    signs = "percent signs, currencies, separators of thousands and the like are not read"
     return f"{example!r} is no number ({signs})"

@@ -21,7 +21,7 @@ class BestWeights(BestCheckpoint):
 
     writes = ()  # it needs no folder
 
-    def __init__(self, monitor: str = "validation_loss", mode: str = "min") -> None:
+    def __init__(self, monitor: str = "validation_loss", mode: str | None = None) -> None:
         super().__init__(monitor, mode)
         self.weights: dict[str, Any] | None = None
 

@@ -20,7 +20,7 @@ from extensor.train.experiments.kinds import Prepared
 from extensor.train.experiments.named import built, named
 from extensor.train.experiments.writing import Findings, TextSamples
 from extensor.train.logs import Logging, Timing
-from extensor.train.metrics import METRICS, Metric, is_falling, named_metric
+from extensor.train.metrics import Metric, is_falling, named_metric
 from extensor.train.progress import Progress
 from extensor.train.trainer import Trainer
 
@@ -46,7 +46,10 @@ def built_model(config: Config, known: Mapping[str, Any]) -> tuple[Module, Confi
     """
     table = config["model"]
     if "sizes" in table:
-        _check_sizes(table["sizes"], known)
+        if (
+            config["data"].get("kind", "arrays") != "arrays"
+        ):  # which may have more classes than seen
+            _check_sizes(table["sizes"], known)
         known = {}
     parameters = inspect.signature(named("model", table, MODELS)).parameters
     filled = {key: value for key, value in known.items() if key in parameters}
@@ -196,11 +199,5 @@ def _schedule(table: Config, optimizer: optim.Optimizer, epochs: int, steps: int
 
 def built_metrics(names: Sequence[Any], classes: int | None, goal: Goal) -> Mapping[str, Metric]:
     """Metrics by name, of numbers in their own units."""
-    count = None if goal.task == "binary" else classes
-    made = {}
-    for name in names:
-        kind = METRICS.get(name)
-        takes = () if kind is None else inspect.signature(kind).parameters
-        options = {"scores": goal.scores} if "scores" in takes else {}
-        made[name] = named_metric(name, goal.task, count, **options)
+    made = {name: named_metric(name, goal.task, classes, goal.scores) for name in names}
     return in_units(made, goal)

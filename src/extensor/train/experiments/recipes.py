@@ -31,15 +31,14 @@ def completed(config: Config, made: Prepared) -> Config:
         result["data"] = data
         per_epoch = -(-len(made.train) // data["batch_size"])
         epochs = max(3, min(usual.pop("most_epochs"), round(_STEPS / per_epoch)))
-    result = {"epochs": epochs, **result}
+    result = {"seed": config["seed"], "epochs": epochs, **result}
     for key, table in usual.items():
         given = config.get(key, {})
         if key == "schedule" and "lr" in config.get("optimizer", {}):
             continue  # a rate that somebody chose is not overruled
+        named = given.get("name", table.get("name")) == table.get("name")
         # What is usual for one model or optimizer says nothing of another.
-        result[key] = given if given.get("name", table.get("name")) != table.get("name") else {
-            **table, **given
-        }  # fmt: skip
+        result[key] = {**table, **given} if named and key != "model" else given or table
     if "early_stopping" in usual:
         patience = max(_LEAST_PATIENCE, result["epochs"] // 5)
         result["early_stopping"].setdefault("patience", patience)

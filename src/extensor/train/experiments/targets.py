@@ -54,7 +54,6 @@ def task_of(config: Config, train: object) -> tuple[str, str]:
     with an output of its own.
     """
     known = None if train is None else _array(train)
-    loss = loss_name(config)
     if known is not None and ("task" in config["data"] or "model" not in config):
         return tuple(decided(seen_in(known), config))  # type: ignore[return-value]
     kind = kind_of(config, train)
@@ -63,7 +62,7 @@ def task_of(config: Config, train: object) -> tuple[str, str]:
     task = {CLASSES: "multiclass", TRUTH: "multilabel" if several else "binary"}.get(
         kind, "regression"
     )
-    return task, f"targets {kind_of(config, train)}" + (f" for {loss}" if loss else "")
+    return task, f"targets {kind_of(config, train)}"
 
 
 def goal_of(config: Config, task: str, train: Dataset) -> Goal:

@@ -78,9 +78,10 @@ def decided(seen: Seen, config: Config) -> Task:
         requirement = f"loss must fit the task {given}, as {LOSSES[given]} does"
         raise value_error("config", requirement, loss=loss)
     if given is not None:
-        _check(given, seen)
+        _check(given, seen, f"the task {given}")
         return Task(given, "as data.task says")
     if by_loss is not None:
+        _check(by_loss, seen, loss)
         return Task(by_loss, f"for {loss}")
     found = _by_values(seen)
     if found.name == "binary" and _outputs(config) == 2:
@@ -121,7 +122,7 @@ def _by_values(seen: Seen) -> Task:
     if seen.columns > 1:
         if seen.is_truth:
             return Task("multilabel", f"{seen.columns} columns of 0 and 1")
-        _check("regression", seen)
+        _check("regression", seen, "several columns, or 0 and 1")
         return Task("regression", f"{seen.columns} columns of numbers")
     if count < 2:
         requirement = "the target must have at least two different values"
@@ -140,23 +141,25 @@ def _said(values: list[Any]) -> str:
     return " and ".join(map(str, values))
 
 
-def _check(task: str, seen: Seen) -> None:
-    """Refuse a task that such targets cannot be."""
+def _check(task: str, seen: Seen, whom: str) -> None:
+    """Refuse targets that ``task`` cannot be of; ``whom`` they are for."""
     found: dict[str, Any] = {"values": seen.distinct[:4]}
     if task == "regression" and seen.are_words:
-        raise value_error("data", "targets must be numbers for the task regression", **found)
+        raise value_error("data", f"targets must be numbers for {whom}", **found)
     if task == "binary" and (seen.columns != 1 or len(seen.distinct) != 2):
-        requirement = "the target must be one column of two values for the task binary"
+        requirement = f"the target must be one column of two values for {whom}"
         raise value_error("data", requirement, columns=seen.columns, **found)
     if task == "multilabel" and (seen.columns < 2 or not seen.is_truth):
-        requirement = "targets must be two or more columns of 0 and 1 for the task multilabel"
+        requirement = f"targets must be two or more columns of 0 and 1 for {whom}"
         raise value_error("data", requirement, columns=seen.columns, **found)
     if task == "multiclass" and seen.columns != 1:
-        requirement = "the target must be one column for the task multiclass"
+        requirement = f"the target must be one column for {whom}"
         raise value_error("data", requirement, columns=seen.columns)
     if task == "multiclass" and not (seen.are_words or seen.are_whole):
-        requirement = "targets must be words or whole numbers for the task multiclass"
+        requirement = f"targets must be words or whole numbers for {whom}"
         raise value_error("data", requirement, **found)
     if task == "sequence":
         requirement = "the task sequence is for texts (a .txt file)"
         raise value_error("config", requirement, task=task)
+    if whom == "HingeLoss" and not set(seen.distinct) <= {-1, 1}:
+        raise value_error("data", "targets must be -1 or 1 for HingeLoss", **found)

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterable
-from difflib import get_close_matches
 from typing import Any
 
 from extensor.errors import arguments, value_error
+from extensor.errors.suggestions import nearest
 from extensor.train.metrics.accuracy import Accuracy, TopKAccuracy
 from extensor.train.metrics.base import Metric
 from extensor.train.metrics.confusion import (
@@ -57,12 +56,17 @@ _FRACTIONS = ("accuracy", "precision", "recall", "f1", "roc_auc", "calibration_e
 
 
 def named_metric(
-    name: str, task: str = "multiclass", num_classes: int | None = None, **options: Any
+    name: str,
+    task: str = "multiclass",
+    num_classes: int | None = None,
+    scores: str = "logits",
+    **options: Any,
 ) -> Metric:
     """The metric called ``name``, for ``task``.
 
-    ``num_classes`` is passed on if the metric takes it, and so are ``options``. For "sequence" the
-    classes are along the last axis, if nothing else is said.
+    ``num_classes`` and ``scores``, "logits" or "probabilities", are passed on if the metric takes
+    them, ``options`` anyway. For "sequence" the classes are along the last axis, if nothing else is
+    said.
 
     >>> from extensor.train.metrics import named_metric
     >>> metric = named_metric("f1", "binary")
@@ -73,7 +77,7 @@ def named_metric(
     op = "named_metric"
     kind = METRICS.get(arguments.text(op, "name", name))
     if kind is None:
-        raise value_error(op, f"unknown name{_nearest(name, METRICS)}", name=name)
+        raise value_error(op, f"unknown name{nearest(name, METRICS)}", name=name)
     fitting = metrics_for(task)
     if name not in fitting:
         requirement = f"name must be a metric for task={task!r}: {', '.join(fitting)}"
@@ -81,10 +85,10 @@ def named_metric(
     known = inspect.signature(kind).parameters
     for option in options:
         if option not in known:
-            requirement = f"unknown option of {name}{_nearest(option, known)}"
+            requirement = f"unknown option of {name}{nearest(option, known)}"
             raise value_error(op, requirement, option=option)
-    filled: dict[str, Any] = {"task": task}
-    if num_classes is not None:
+    filled: dict[str, Any] = {"task": task, "scores": scores}
+    if num_classes is not None and task != "binary":
         filled["num_classes"] = num_classes
     if task == "sequence":
         filled["class_axis"] = -1
@@ -131,11 +135,3 @@ def is_fraction(name: str) -> bool:
     (True, False)
     """
     return arguments.text("is_fraction", "name", name).endswith(_FRACTIONS)
-
-
-def _nearest(name: str, known: Iterable[str]) -> str:
-    names = list(known)
-    matches = get_close_matches(name, names, 1, 0.5)
-    if matches:
-        return f" (did you mean {matches[0]!r}?)"
-    return f" (known: {', '.join(names) or 'none'})"

@@ -45,7 +45,8 @@ def divided(
         key = f"{name}_fraction"
         if name in table and key in table:
             raise value_error("config", f"data.{name} is a file, so data.{key} has no meaning")
-        fractions[name] = 0.0 if name in table else table.get(key, usual)
+        # Of a few samples at least one, unless somebody says how many.
+        fractions[name] = 0.0 if name in table else table.get(key, max(usual, 1 / max(count, 2)))
         if name not in table and not 0 < fractions[name] < 1:
             requirement = f"data.{key} must be between 0 and 1"
             raise value_error("config", requirement, **{key: fractions[name]})

@@ -18,7 +18,7 @@ from extensor.train.experiments.kinds.parts import TEST, VALIDATION
 from extensor.train.experiments.kinds.preparation import Prepared, Samples
 from extensor.train.experiments.task import decided, is_of_any_scale
 
-_STATE = ("encoder", "goal", "options", "columns", "window", "horizon")
+_STATE = ("encoder", "goal", "options", "found", "columns", "window", "horizon")
 
 
 class SeriesPreparation(tables.TablePreparation):
@@ -31,11 +31,12 @@ class SeriesPreparation(tables.TablePreparation):
         encoder: TableEncoder,
         goal: Goal,
         options: dict[str, Any],
+        found: dict[str, Any],
         columns: list[str],
         window: int,
         horizon: int,
     ) -> None:
-        super().__init__(encoder, goal, options)
+        super().__init__(encoder, goal, options, found)
         self.columns = columns  # those to be foretold; the goal names each of the rows to come
         self.window = window
         self.horizon = horizon
@@ -78,15 +79,15 @@ class SeriesPreparation(tables.TablePreparation):
     def from_state(cls, state: Any, op: str = "load") -> SeriesPreparation:
         """What :meth:`state_dict` gave, checked."""
         given = entries.with_keys(op, state, _STATE, "preparation")
-        inner = {key: given[key] for key in _STATE[:3]}
+        inner = {key: given[key] for key in _STATE[:4]}
         made = tables.TablePreparation.from_state(inner, op)
-        window, horizon = (entries.count(op, key, given[key]) for key in _STATE[4:])
+        window, horizon = (entries.count(op, key, given[key]) for key in _STATE[5:])
         columns = given["columns"]
         if not isinstance(columns, list) or not all(isinstance(x, str) for x in columns):
             raise value_error(op, "preparation.columns must be a list of names")
         if min(window, horizon) < 1 or len(made.goal.names) != horizon * len(columns):
             raise value_error(op, "preparation must foretell each column for each row to come")
-        return cls(made.encoder, made.goal, made.options, columns, window, horizon)
+        return cls(made.encoder, made.goal, made.options, made.found, columns, window, horizon)
 
 
 def prepare(config: Config, state: Any = None) -> Prepared:
@@ -169,7 +170,8 @@ def _learned(
     numbers = _numbers(train, names)
     if is_of_any_scale(config):
         goal = goal.learned_scale(np.tile(numbers, (1, horizon)))
-    return SeriesPreparation(encoder, goal, tables.reading(table), names, window, horizon)
+    found = dict(train.options)
+    return SeriesPreparation(encoder, goal, tables.reading(table), found, names, window, horizon)
 
 
 def _numbers(table: Table, names: list[str], begin: int = 0) -> Any:

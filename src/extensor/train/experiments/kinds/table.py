@@ -29,10 +29,13 @@ class TablePreparation(Preparation):
 
     kind = "table"
 
-    def __init__(self, encoder: TableEncoder, goal: Goal, options: dict[str, Any]) -> None:
+    def __init__(
+        self, encoder: TableEncoder, goal: Goal, options: dict[str, Any], found: dict[str, Any]
+    ) -> None:
         self.encoder = encoder
         self.goal = goal
         self.options = options  # as [data] has them, for files that are read later
+        self.found = found  # how the file to train on was written
 
     def arguments(self) -> dict[str, Any]:
         return {"inputs": len(self.encoder.features), "outputs": self.goal.outputs}
@@ -56,9 +59,14 @@ class TablePreparation(Preparation):
         return Samples(ArrayDataset(self.encoder.encode(table)), _names(table))
 
     def _read(self, source: Any) -> Table:
-        if isinstance(source, str | os.PathLike):
-            return read_table(source, **self.options)
-        return as_table(source)
+        if not isinstance(source, str | os.PathLike):
+            return as_table(source)
+        table = read_table(source, **self.options)
+        # A few rows may not show what a comma in a number is; a file like the first one has its.
+        like = table.options.get("delimiter") == self.found.get("delimiter")
+        if like and table.options.get("decimal") != self.found.get("decimal"):
+            table = read_table(source, **{**self.options, "decimal": self.found["decimal"]})
+        return table
 
     def targets(self, table: Table) -> Any:
         """The targets as the loss takes them."""
@@ -75,18 +83,20 @@ class TablePreparation(Preparation):
             "encoder": self.encoder.state_dict(),
             "goal": self.goal.state_dict(),
             "options": dict(self.options),
+            "found": dict(self.found),
         }
 
     @classmethod
     def from_state(cls, state: Any, op: str = "load") -> TablePreparation:
         """What :meth:`state_dict` gave, checked."""
-        given = entries.with_keys(op, state, ("encoder", "goal", "options"), "preparation")
-        options = dict(entries.mapping(op, given["options"], "options"))
-        for key in options:
+        keys = ("encoder", "goal", "options", "found")
+        given = entries.with_keys(op, state, keys, "preparation")
+        read = [dict(entries.mapping(op, given[key], key)) for key in keys[2:]]
+        for key in {**read[0], **read[1]}:
             if key not in _READ:
                 raise value_error(op, f"options must be among {list(_READ)}", key=key)
         encoder = TableEncoder.from_state(given["encoder"], op)
-        return cls(encoder, Goal.from_state(given["goal"], op), options)
+        return cls(encoder, Goal.from_state(given["goal"], op), *read)
 
 
 def _column(numbers: Any) -> Any:
@@ -259,7 +269,7 @@ def _learned(train: Table, goal: Goal, config: Config) -> TablePreparation:
     if goal.task == "regression" and is_of_any_scale(config):
         numbers = np.stack([train[name].numbers() for name in goal.names], axis=1)
         goal = goal.learned_scale(numbers)
-    return TablePreparation(encoder, goal, reading(table))
+    return TablePreparation(encoder, goal, reading(table), dict(train.options))
 
 
 def _found(
