@@ -38,7 +38,8 @@ def completed(config: Config, made: Prepared) -> Config:
             continue  # a rate that somebody chose is not overruled
         named = given.get("name", table.get("name")) == table.get("name")
         # What is usual for one model or optimizer says nothing of another.
-        result[key] = {**table, **given} if named and key != "model" else given or table
+        chosen = key == "model" and "name" in given
+        result[key] = {**table, **given} if named and not chosen else given
     if "early_stopping" in usual:
         patience = max(_LEAST_PATIENCE, result["epochs"] // 5)
         result["early_stopping"].setdefault("patience", patience)
