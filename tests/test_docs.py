@@ -54,7 +54,13 @@ def _session(console: re.Match[str]) -> str:
 
 def _command(line: str) -> None:
     """Run the command, and print what a person would see of it beside the progress."""
-    result = extensor(*shlex.split(line, comments=True))
+    *words, sign, file = ["", "", *shlex.split(line, comments=True)]
+    if sign != ">":
+        words, file = [*words, sign, file], ""
+    result = extensor(*filter(None, words))
+    if file and result.code == 0:
+        Path(file).write_text(result.out, encoding="utf-8")
+        return
     print(result.out if result.code == 0 else result.err, end="")
 
 
