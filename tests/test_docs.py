@@ -19,7 +19,7 @@ from commands import extensor
 import extensor as ex
 import extensor_cli
 from extensor.core.op import OPS
-from extensor.train.experiments.config import read_config
+from extensor.train.experiments.config import KEYS, read_config
 
 ROOT = Path(__file__).parents[1]
 GUIDES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -132,6 +132,12 @@ def test_configurations_are_known(tmp_path: Path) -> None:
     for table in tables:
         (tmp_path / "config.toml").write_text(table)
         read_config(tmp_path / "config.toml")
+
+
+def test_all_keys_are_listed() -> None:
+    text = _text("docs/own_data.md")
+    keys = [*KEYS, *KEYS["data"]]
+    assert [key for key in keys if f"`{key}`" not in text and f"`[{key}]`" not in text] == []
 
 
 def test_first_configuration_trains(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
