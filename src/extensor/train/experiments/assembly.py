@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from copy import deepcopy
@@ -37,6 +38,7 @@ from extensor.train.experiments.parts import (
 from extensor.train.experiments.recipes import completed
 from extensor.train.experiments.targets import check_chosen, check_labels
 from extensor.train.experiments.writing import write_test
+from extensor.train.run import as_toml
 from extensor.train.trainer import Trainer, plain
 
 
@@ -211,6 +213,8 @@ def assembled(
         model, config = built_model(config, made.preparation.arguments())
     else:
         model = trained
+    # As it is read when the run goes on: checkpoints have its entries in the same order.
+    config = tomllib.loads(as_toml(config))
     loss = built_loss(config["loss"], goal)
     sample, classes = _tried(model, loss, made, test_loader, chosen, config["loss"]["name"])
     trainer = built_trainer(
