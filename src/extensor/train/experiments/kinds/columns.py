@@ -71,7 +71,9 @@ def kinds_of_columns(table: Table, options: Config, targets: Sequence[str] = ())
     for name in targets:
         if name in kinds:
             key = "drop" if kinds[name] == "drop" else "columns"
-            requirement = f"data.{key} is for inputs, not for the target (data.task says what it is)"
+            requirement = (
+                f"data.{key} is for inputs, not for the target (data.task says what it is)"
+            )
             raise value_error("config", requirement, column=name)
     return kinds
 

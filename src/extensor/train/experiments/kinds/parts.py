@@ -105,7 +105,9 @@ def _too_few(
             "(data.stratify=false lets chance divide them)"
         )
         return value_error("data", requirement, classes=len(np.unique(classes)), samples=count)
-    wanted = [f"data.{name}_fraction={share:.3g}" for name, share in zip(_HELD, shares, strict=True)]
+    wanted = [
+        f"data.{name}_fraction={share:.3g}" for name, share in zip(_HELD, shares, strict=True)
+    ]
     requirement = f"{source} must have samples for each part ({', '.join(wanted)})"
     return value_error("data", requirement, samples=count)
 

@@ -186,9 +186,7 @@ def _own_part(
     return _part(made, whole, rows, places) if path is None else made.labelled(path)
 
 
-def target_names(
-    table: Table, given: Any, are_inputs_too: bool = False
-) -> tuple[list[str], str]:
+def target_names(table: Table, given: Any, are_inputs_too: bool = False) -> tuple[list[str], str]:
     """The columns to be learned, and why if that is not what somebody wrote.
 
     Unless they ``are_inputs_too``, as those of a series, there must be others beside them.
@@ -206,7 +204,9 @@ def target_names(
     found = [column_named(table, one, "target") for one in several]
     is_all = len(found) >= len(table.names) and not are_inputs_too
     if not found or len(set(found)) < len(found) or is_all:
-        requirement = f"data.target must be different columns of {table.source}, and not all of them"
+        requirement = (
+            f"data.target must be different columns of {table.source}, and not all of them"
+        )
         raise value_error("config", requirement, target=given)
     numbered = found != several
     return found, f"target {', '.join(map(repr, found))}, by number" if numbered else ""

@@ -46,7 +46,10 @@ def times_said(table: Table) -> list[str]:
     if not len(steps) or not (steps > 0).any():
         return []
     usual = float(np.median(steps[steps > 0]))
-    for which, words in ((steps == 0, "the same time as the row before"), (steps > _GAP * usual, "")):
+    for which, words in (
+        (steps == 0, "the same time as the row before"),
+        (steps > _GAP * usual, ""),
+    ):
         number = int(which.sum())
         if number:
             place = column.origin.place(int(rows[int(which.argmax()) + 1]))
