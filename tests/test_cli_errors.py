@@ -321,12 +321,20 @@ def test_tracebacks_can_be_asked_for() -> None:
 
 
 @pytest.mark.parametrize(
-    ("path", "why"), [("nosuch.toml", "No such file or directory"), ("/", "Is a directory")]
+    ("path", "text"),
+    [
+        ("nosuch.toml", "config: could not read nosuch.toml (No such file or directory)"),
+        ("nosuch.csv", "data: no such file or folder, got path='nosuch.csv'"),
+        (
+            "/",
+            "data: folder must have a folder of pictures for each class, and no whole system, "
+            "got path='/'",
+        ),
+    ],
 )
-def test_configurations_that_cannot_be_read(path: str, why: str) -> None:
+def test_files_that_cannot_be_read(path: str, text: str) -> None:
     result = extensor("train", path)
-    assert result.code == 2
-    assert result.err == f"extensor train: config: could not read {path} ({why})\n"
+    assert (result.code, result.err) == (2, f"extensor train: {text}\n")
 
 
 def test_names_that_are_too_long() -> None:

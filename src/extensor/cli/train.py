@@ -40,8 +40,9 @@ def run(options: argparse.Namespace) -> None:
         raise value_error("--resume", "the run has a configuration and a name", run=options.resume)
     if options.resume is not None:
         _check_given(options)
+        config = read_config(found_run(options.resume).config, options.set)
         if options.print_config:
-            print(as_toml(read_config(found_run(options.resume).config, options.set)), end="")
+            print(as_toml(config), end="")
             return
         with ending_in_order():
             _go_on(found_run(options.resume), options)
