@@ -78,12 +78,13 @@ class TablePreparation(Preparation):
     def _read(self, source: Any) -> Table:
         if not isinstance(source, str | os.PathLike):
             return as_table(source)
+        path = os.fspath(source)
         with advising():
-            table = read_table(source, **self.options)
+            table = read_table(path, **self.options)
         # A few rows may not show what a comma in a number is; a file like the first one has its.
         like = table.options.get("delimiter") == self.found.get("delimiter")
         if like and table.options.get("decimal") != self.found.get("decimal"):
-            table = read_table(source, **{**self.options, "decimal": self.found["decimal"]})
+            table = read_table(path, **{**self.options, "decimal": self.found["decimal"]})
         return table
 
     def targets(self, table: Table) -> Any:
@@ -159,18 +160,15 @@ def prepare(config: Config, state: Any = None) -> Prepared:
     else:
         made = _learned(whole.rows(division.train), goal, config)
     lines += _found(whole, made, task, labels, division.said(config))
-    parts = {
-        "train": _part(made, whole, division.train, places),
-        "validation": _own_part(made, whole, division.validation, places, table.get("validation")),
-        "test": _own_part(made, whole, division.test, places, table.get("test")),
-    }
-    lines += [f"{table[name]}: {x}" for name in _OWN if name in table for x in parts[name].lines]
-    target = parts["train"].dataset.arrays[1]  # type: ignore[attr-defined]
+    train = _part(made, whole, division.train, places)
+    validation = _own_part(made, whole, division.validation, places, table.get("validation"))
+    test = _own_part(made, whole, division.test, places, table.get("test"))
+    for name, part in (("validation", validation), ("test", test)):
+        lines += [f"{table[name]}: {line}" for line in part.lines] if name in table else []
+    changed = {"target": names[0] if len(names) == 1 else names, "task": task.name}
     return Prepared(
-        {**config, "data": {**table, "target": names[0] if len(names) == 1 else names,
-                            "task": task.name}},
-        made, *(parts[name].dataset for name in ("train", "validation", "test")),
-        lines, parts["test"].names, target,
+        {**config, "data": {**table, **changed}}, made, train.dataset, validation.dataset,
+        test.dataset, lines, test.names, made.targets(whole.rows(division.train)),
     )  # fmt: skip
 
 
