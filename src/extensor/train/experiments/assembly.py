@@ -22,7 +22,7 @@ from extensor.optim import SGD
 from extensor.train.callback import Callback
 from extensor.train.evaluation import predicted
 from extensor.train.experiments.best import BEST, BestWeights, load_weights
-from extensor.train.experiments.config import Config
+from extensor.train.experiments.config import Config, ordered
 from extensor.train.experiments.continuation import Changes
 from extensor.train.experiments.data import augmentation
 from extensor.train.experiments.digest import check_same, digest_of
@@ -79,14 +79,21 @@ class Experiment:
         configuration alone. Signals end it as they end :meth:`Trainer.fit`. Where there are data for
         validation, the test data are looked at once, when all is over, with the best weights.
         """
-        if self.trainer.step == 0:
-            random.set_state(self.generator_state)
-        validation = self.validation_loader or self.test_loader
-        history = self.trainer.fit(self.train_loader, self.config["epochs"], validation)
+        history = self.train_until(self.config["epochs"])
         if self.trainer.run is not None and self.validation_loader is not None:
             found = {key: plain(value) for key, value in self.evaluate().items()}
             write_test(self.trainer.run, self.trainer.step, found)
         return history
+
+    def train_until(self, epochs: int) -> list[dict[str, Any]]:
+        """Train until ``epochs`` epochs are over, perhaps a part of all, and test nothing.
+
+        The schedule stays that of the whole run, so what goes on later comes to the same bits.
+        """
+        if self.trainer.step == 0:
+            random.set_state(self.generator_state)
+        validation = self.validation_loader or self.test_loader
+        return self.trainer.fit(self.train_loader, epochs, validation)
 
     def evaluate(self) -> dict[str, Any]:
         """The loss and the metrics on the test data, by the best weights if a best epoch is kept."""
@@ -211,6 +218,7 @@ def assembled(
         model, config = built_model(config, made.preparation.arguments())
     else:
         model = trained
+    config = ordered(config)
     loss = built_loss(config["loss"], goal)
     sample, classes = _tried(model, loss, made, test_loader, chosen, config["loss"]["name"])
     trainer = built_trainer(

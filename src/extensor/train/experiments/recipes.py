@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from extensor.train.experiments.config import Config
+from extensor.train.experiments.config import Config, has_model
 from extensor.train.experiments.goal import LOSSES, Goal, balance
 from extensor.train.experiments.kinds import Prepared
 from extensor.train.metrics import default_metrics
@@ -22,7 +22,7 @@ def completed(config: Config, made: Prepared) -> Config:
     goal, kind = made.preparation.goal, made.preparation.kind
     result = {"metrics": list(default_metrics(goal.task)), **config}
     result["loss"] = _loss(result, goal, made)
-    if kind == "arrays" and "model" in config:
+    if kind == "arrays" and has_model(config):
         usual: dict[str, Any] = {"optimizer": {"name": "Adam"}}
         epochs = _EPOCHS
     else:
@@ -36,9 +36,12 @@ def completed(config: Config, made: Prepared) -> Config:
         given = config.get(key, {})
         if key == "schedule" and "lr" in config.get("optimizer", {}):
             continue  # a rate that somebody chose is not overruled
-        named = given.get("name", table.get("name")) == table.get("name")
+        same_name = given.get("name", table.get("name")) == table.get("name")
+        is_chosen = key == "model" and "name" in given
+        if "sizes" in given:
+            table = {name: x for name, x in table.items() if name != "hidden"}
         # What is usual for one model or optimizer says nothing of another.
-        result[key] = {**table, **given} if named and key != "model" else given or table
+        result[key] = {**table, **given} if same_name and not is_chosen else given
     if "early_stopping" in usual:
         patience = max(_LEAST_PATIENCE, result["epochs"] // 5)
         result["early_stopping"].setdefault("patience", patience)

@@ -13,7 +13,7 @@ from extensor.core.tensor import to_array
 from extensor.data import ArrayDataset, Dataset, ImageFolder
 from extensor.errors import value_error
 from extensor.random.generator import Generator
-from extensor.train.experiments.config import Config
+from extensor.train.experiments.config import Config, has_model
 from extensor.train.experiments.goal import Goal
 from extensor.train.experiments.task import (
     OF_CLASSES,
@@ -54,7 +54,7 @@ def task_of(config: Config, train: object) -> tuple[str, str]:
     with an output of its own.
     """
     known = None if train is None else _array(train)
-    if known is not None and ("task" in config["data"] or "model" not in config):
+    if known is not None and ("task" in config["data"] or not has_model(config)):
         return tuple(decided(seen_in(known), config))  # type: ignore[return-value]
     kind = kind_of(config, train)
     kind = kind if kind != OWN else kind_of({}, train)
@@ -71,7 +71,12 @@ def goal_of(config: Config, task: str, train: Dataset) -> Goal:
     known = targets_of(train)
     if task == "regression":
         goal = Goal(task)
-        if "model" in config or known is None or not is_of_any_scale(config):
+        asked = config["data"].get("standardize_target")
+        possible = known is not None and is_of_any_scale(config)
+        if asked and not possible:
+            requirement = "data.standardize_target is for arrays, and for MSELoss or L1Loss"
+            raise value_error("config", requirement, loss=loss_name(config))
+        if not possible or not (not has_model(config) if asked is None else asked):
             return goal
         return goal.learned_scale(np.asarray(known).reshape(len(known), -1))
     table = config["data"]

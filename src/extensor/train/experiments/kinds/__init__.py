@@ -8,7 +8,7 @@ from typing import Any
 
 from extensor.core import entries
 from extensor.errors import value_error
-from extensor.train.experiments.config import Config
+from extensor.train.experiments.config import Config, has_model
 from extensor.train.experiments.kinds import arrays, pictures, series, table, text
 from extensor.train.experiments.kinds.parts import VALIDATION
 from extensor.train.experiments.kinds.preparation import Preparation, Prepared, Samples
@@ -60,7 +60,7 @@ def with_kind(config: Config) -> Config:
             requirement = f"data.{key} is for {' and '.join(kinds)}, not for {kind}"
             raise value_error("config", requirement, **{key: data[key]})
     data = {**data, "kind": kind}
-    if kind == "arrays" and "model" not in config and "validation" not in data:
+    if kind == "arrays" and not has_model(config) and "validation" not in data:
         data = {"validation_fraction": VALIDATION, **data}
     return {**config, "data": data}
 
@@ -73,6 +73,7 @@ _ONLY: dict[str, tuple[str, ...]] = {
     "inputs": ("arrays",),
     "normalize": ("arrays", "pictures"),
     "standardize": ("arrays",),
+    "standardize_target": ("arrays",),
     "delimiter": (*_TABLES, "arrays"),
     "header": (*_TABLES, "arrays"),
     "decimal": _TABLES,

@@ -91,6 +91,8 @@ def prepare(config: Config, state: Any = None) -> Prepared:
     config = standardized(config, train)
     task, reason = task_of(config, train)
     goal = Goal.from_state(state["goal"]) if state is not None else goal_of(config, task, train)
+    if goal.mean and state is None:
+        config = {**config, "data": {**config["data"], "standardize_target": True}}
     made = ArrayPreparation(config, goal, _sample(train))
     made.train = train
     sizes = [f"{len(train):,} to train on"]
