@@ -94,7 +94,7 @@ def test_printed_configuration_can_be_trained() -> None:
 def test_run_has_the_whole_configuration() -> None:
     config = tomllib.loads((trained() / "config.toml").read_text())
     assert config["loss"] == {"name": "CrossEntropyLoss"}
-    assert config["metrics"] == ["accuracy"]
+    assert config["metrics"] == ["accuracy", "f1"]
     assert config["optimizer"] == {"name": "Adam"}
     assert config["seed"] == 0
 
@@ -105,12 +105,14 @@ def test_everything_that_can_be_configured() -> None:
     changes += ["ema.decay=0.9", "optimizer.name=SGD", "optimizer.lr=0.1", "optimizer.momentum=0.9"]
     changes += ["schedule.name=CosineAnnealingLR", "loss.label_smoothing=0.1", "data.workers=1"]
     changes += ['metrics=["accuracy", "f1", "recall", "perplexity"]']
-    changes += ["data.standardize=true", "data.test_fraction=0.25"]
+    changes += ["data.standardize=true", "data.test_fraction=0.25", "data.validation_fraction=0.2"]
     run = trained("all", *changes)
     names = sorted(path.stem for path in (run / "checkpoints").iterdir())
     assert names[0] == "best"
     assert len(names) == 3
-    assert {"validation_f1", "validation_perplexity"} <= set(read_log(run / "log.jsonl")[-1])
+    *_, last, test = read_log(run / "log.jsonl")
+    assert {"validation_f1", "validation_perplexity"} <= set(last)
+    assert {"f1", "perplexity"} <= set(test)
     config = tomllib.loads((run / "config.toml").read_text())
     assert len(config["data"]["normalize"]["mean"]) == 4
     assert "standardize" not in config["data"]
@@ -176,11 +178,11 @@ def test_tables(target: str) -> None:
     )
     result = extensor("train", "config.toml", "--name", "a")
     assert result.code == 0, result.err
-    last = read_log("runs/a/log.jsonl")[-1]
+    test = read_log("runs/a/log.jsonl")[-1]
     if target == "words":
-        assert last["validation_accuracy"] > 0.9
+        assert test["accuracy"] > 0.9
     else:
-        assert last["validation_root_mean_squared_error"] < 0.5
+        assert test["root_mean_squared_error"] < 0.5
 
 
 def test_folders_of_pictures() -> None:

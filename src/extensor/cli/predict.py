@@ -15,13 +15,15 @@ from extensor.io.atomic import write_atomically
 from extensor.train import Predictions, Predictor
 
 _ENDINGS = (".csv", ".json", ".npy")
+_TEXTS = (".txt",)
 _MOST_ROWS, _MOST_COLUMNS = 200, 8  # of a table on the screen
 
 
 def run(options: argparse.Namespace) -> None:
     """Predict, and print a table or write a new file."""
-    output = None if options.output is None else _new_file(options.output)
     predictor = Predictor.load(options.run, options.checkpoint, COMMAND)
+    endings = _TEXTS if predictor.task == "sequence" else _ENDINGS
+    output = None if options.output is None else _new_file(options.output, endings)
     if predictor.task == "sequence":
         _write_on(predictor, options, output)
         return
@@ -56,10 +58,10 @@ def _write_on(predictor: Predictor, options: argparse.Namespace, output: Path | 
         write_atomically(output, text.encode())
 
 
-def _new_file(name: str) -> Path:
+def _new_file(name: str, endings: tuple[str, ...]) -> Path:
     path = Path(name)
-    if path.suffix not in (*_ENDINGS, ".txt"):
-        raise value_error("--output", f"file must end with {' or '.join(_ENDINGS)}", output=name)
+    if path.suffix not in endings:
+        raise value_error("--output", f"file must end with {' or '.join(endings)}", output=name)
     if path.exists():
         raise value_error("--output", "file must be new", output=name)
     if not path.parent.is_dir():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from copy import deepcopy
@@ -22,7 +23,7 @@ from extensor.optim import SGD
 from extensor.train.callback import Callback
 from extensor.train.evaluation import predicted
 from extensor.train.experiments.best import BEST, BestWeights, load_weights
-from extensor.train.experiments.config import Config, ordered
+from extensor.train.experiments.config import Config
 from extensor.train.experiments.continuation import Changes
 from extensor.train.experiments.data import augmentation
 from extensor.train.experiments.digest import check_same, digest_of
@@ -37,6 +38,7 @@ from extensor.train.experiments.parts import (
 from extensor.train.experiments.recipes import completed
 from extensor.train.experiments.targets import check_chosen, check_labels
 from extensor.train.experiments.writing import write_test
+from extensor.train.run import as_toml
 from extensor.train.trainer import Trainer, plain
 
 
@@ -218,7 +220,8 @@ def assembled(
         model, config = built_model(config, made.preparation.arguments())
     else:
         model = trained
-    config = ordered(config)
+    # As it is read when the run goes on: checkpoints have its entries in the same order.
+    config = tomllib.loads(as_toml(config))
     loss = built_loss(config["loss"], goal)
     sample, classes = _tried(model, loss, made, test_loader, chosen, config["loss"]["name"])
     trainer = built_trainer(

@@ -187,16 +187,6 @@ def has_model(config: Config) -> bool:
     return "model" in config and ("name" in config["model"] or "train" not in config["data"])
 
 
-def ordered(config: Config) -> Config:
-    """``config`` in the order in which a file has it, so that it is the same in every checkpoint."""
-    return _tables_last({key: config[key] for key in (*KEYS, *config) if key in config})
-
-
-def _tables_last(table: Config) -> Config:
-    values = {key: x for key, x in table.items() if not isinstance(x, dict)}
-    return values | {key: _tables_last(x) for key, x in table.items() if isinstance(x, dict)}
-
-
 def _check(table: Mapping[str, Any], keys: Mapping[str, Any], path: str) -> None:
     check_keys(path, table, keys)
     for key, value in table.items():

@@ -36,12 +36,12 @@ def completed(config: Config, made: Prepared) -> Config:
         given = config.get(key, {})
         if key == "schedule" and "lr" in config.get("optimizer", {}):
             continue  # a rate that somebody chose is not overruled
-        same_name = given.get("name", table.get("name")) == table.get("name")
-        is_chosen = key == "model" and "name" in given
+        named = given.get("name", table.get("name")) == table.get("name")
         if "sizes" in given:
             table = {name: x for name, x in table.items() if name != "hidden"}
         # What is usual for one model or optimizer says nothing of another.
-        result[key] = {**table, **given} if same_name and not is_chosen else given
+        chosen = key == "model" and "name" in given
+        result[key] = {**table, **given} if named and not chosen else given
     if "early_stopping" in usual:
         patience = max(_LEAST_PATIENCE, result["epochs"] // 5)
         result["early_stopping"].setdefault("patience", patience)

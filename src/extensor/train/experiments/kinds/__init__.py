@@ -55,6 +55,10 @@ def with_kind(config: Config) -> Config:
         kind = kind_of_file(data["train"]) if "train" in data else "arrays"
         if kind == "table" and ("horizon" in data or "window" in data):
             kind = "series"
+    if kind in _TABLES and data.get("standardize") is True:
+        data = {
+            key: value for key, value in data.items() if key != "standardize"
+        }  # as it is anyway
     for key, kinds in _ONLY.items():
         if key in data and kind not in kinds:
             requirement = f"data.{key} is for {' and '.join(kinds)}, not for {kind}"

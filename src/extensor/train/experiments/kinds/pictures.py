@@ -130,6 +130,9 @@ def prepare(config: Config, state: Any = None) -> Prepared:
     """Find the pictures, choose their size, and divide them."""
     table = config["data"]
     root = _path(table["train"])
+    if root.resolve().parent == root.resolve():
+        requirement = "folder must have a folder of pictures for each class, and no whole system"
+        raise value_error("data", requirement, path=str(root))
     folder = ImageFolder(root)
     seen = Seen(1, len(folder), True, False, list(folder.classes))
     task = decided(seen, config)
