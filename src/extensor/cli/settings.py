@@ -5,18 +5,23 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Iterable
-from pathlib import Path
 from typing import Any
 
 from extensor.errors import value_error
-from extensor.train.experiments.config import Config, checked_config, place_of, stored_config
+from extensor.train.experiments.config import (
+    Config,
+    Source,
+    checked_config,
+    place_of,
+    stored_config,
+)
 
 _WORD = re.compile(r"[^\W\d][\w.:/~-]*")
 
 
-def read_config(path: str | Path | None, settings: Iterable[str] = ()) -> Config:
-    """The configuration in ``path``, or the one for the digits, with ``settings`` made in it."""
-    config = stored_config(path)
+def read_config(source: Source, settings: Iterable[str] = ()) -> Config:
+    """The configuration in ``source``, or the one for the digits, with ``settings`` made in it."""
+    config = stored_config(source)
     for setting in settings:
         key, sign, text = setting.partition("=")
         key = key.strip()
