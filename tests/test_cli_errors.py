@@ -171,7 +171,7 @@ def test_classes_of_the_test_that_training_does_not_have() -> None:
         "model={name='mlp'}",
     )
     expected = (
-        "targets must be classes of the training data, ['a', 'b', 'c'], got row=2, target='d'"
+        "targets must be classes of the training data (a, b, c), got source='test.csv', line=3"
     )
     refused(expected, "train", "config.toml", *files)
     image = pytest.importorskip("PIL.Image")
@@ -187,7 +187,7 @@ def test_classes_of_the_test_that_training_does_not_have() -> None:
         "--set",
         "model={name='convnet'}",
     )
-    expected = "folders must be classes of the training data, ['a', 'b'], got folder='c'"
+    expected = "folders must be classes of the training data, ['a', 'b'], got folder='test/c'"
     refused(expected, "train", "config.toml", *files)
 
 
@@ -321,12 +321,20 @@ def test_tracebacks_can_be_asked_for() -> None:
 
 
 @pytest.mark.parametrize(
-    ("path", "why"), [("nosuch.toml", "No such file or directory"), ("/", "Is a directory")]
+    ("path", "text"),
+    [
+        ("nosuch.toml", "config: could not read nosuch.toml (No such file or directory)"),
+        ("nosuch.csv", "data: no such file or folder, got path='nosuch.csv'"),
+        (
+            "/",
+            "data: folder must have a folder of pictures for each class, and no whole system, "
+            "got path='/'",
+        ),
+    ],
 )
-def test_configurations_that_cannot_be_read(path: str, why: str) -> None:
+def test_files_that_cannot_be_read(path: str, text: str) -> None:
     result = extensor("train", path)
-    assert result.code == 2
-    assert result.err == f"extensor train: config: could not read {path} ({why})\n"
+    assert (result.code, result.err) == (2, f"extensor train: {text}\n")
 
 
 def test_names_that_are_too_long() -> None:
@@ -335,7 +343,7 @@ def test_names_that_are_too_long() -> None:
     expected = "--name: must have at most 255 bytes, got bytes=300"
     refused(expected, "train", "config.toml", "--name", name)
     refused("run: the folder of a run must be there", "evaluate", name)
-    refused(f"could not use {name} (File name too long)", *own, f"data.train={name}")
+    refused(f"data: no such file or folder, got path={name!r}", *own, f"data.train={name}")
 
 
 @pytest.mark.parametrize("columns", [3, 5, 6])

@@ -155,16 +155,16 @@ def test_a_schedule_goes_on_from_its_count_with_the_new_rate() -> None:
 
 
 def test_metrics_and_checkpoints_may_be_changed() -> None:
-    _train("config.toml", "--name", "a")
+    _train("config.toml", "--name", "a", data__validation_fraction=0.2)
     _train(
-        "--resume", "a", epochs=4, metrics='["accuracy", "f1"]', checkpoints__keep=1,
-        checkpoints__every=4, checkpoints__best="validation_f1",
+        "--resume", "a", epochs=4, metrics='["accuracy", "recall"]', checkpoints__keep=1,
+        checkpoints__every=4, checkpoints__best="validation_recall",
     )  # fmt: skip
-    assert "validation_f1" in read_log("runs/a/log.jsonl")[-1]
+    assert "validation_recall" in read_log("runs/a/log.jsonl")[-2]
     names = sorted(path.stem for path in Path("runs/a/checkpoints").iterdir())
-    assert names == ["best", "step-000000024"]
+    assert names == ["best", "step-000000020"]
     best = [
-        r.get("validation_f1", 0) for r in read_log("runs/a/log.jsonl") if r["event"] == "epoch"
+        r.get("validation_recall", 0) for r in read_log("runs/a/log.jsonl") if r["event"] == "epoch"
     ]
     state = ex.load("runs/a/checkpoints/best.safetensors")
     assert state["progress"]["epoch"] == 1 + best.index(max(best))
@@ -175,7 +175,7 @@ def test_metrics_and_checkpoints_may_be_changed() -> None:
         Path("runs/a/config.toml").read_text().replace('best = "validation_loss"', "")
     )
     _train("--resume", "a", epochs=6)
-    resumed = _config("a")["resumed"]["step 30"]
+    resumed = _config("a")["resumed"]["step 25"]
     assert resumed["checkpoints.best"] == {"before": "validation_loss"}
     # A run that is over says what it has of other metrics.
     assert "test loss" in _train("--resume", "a", metrics='["recall"]')
@@ -279,9 +279,17 @@ def test_before_the_first_checkpoint_everything_may_be_changed(
 def test_the_best_is_of_a_number_that_is_measured() -> None:
     expected = (
         "config: checkpoints.best must be one of ['loss', 'validation_loss', "
-        "'validation_accuracy'], got best='validation_f1'"
+        "'validation_accuracy', 'validation_f1'], got best='validation_recall'"
     )
-    _refused(expected, "config.toml", "--set", "checkpoints.best=validation_f1")
+    _refused(expected, "config.toml", "--set", "checkpoints.best=validation_recall")
+
+
+def test_the_test_data_choose_no_checkpoint() -> None:
+    expected = (
+        "config: checkpoints.best needs data to choose by, which the test data are not: set "
+        "data.validation_fraction=0.1, or data.validation to a file"
+    )
+    _refused(expected, "config.toml", "--set", "checkpoints.best=validation_loss")
 
 
 def _damage(path: Path) -> None:

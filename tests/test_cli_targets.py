@@ -167,24 +167,26 @@ def test_one_output_chooses_no_class(loss: str, targets: Any) -> None:
         (
             np.where(WHOLE % 2, "yes", "no"),
             "MSELoss",
-            "data: targets must be numbers for MSELoss, got values=['no', 'yes']",
+            "data: targets must be numbers for MSELoss, got path='data.csv', target='y', "
+            "values=['no', 'yes']",
         ),
         (
             np.array(["a", "b", "c", "d", "e"])[WHOLE],
             "BCEWithLogitsLoss",
             "data: the target must be one column of two values for BCEWithLogitsLoss, "
-            "got columns=1, values=['a', 'b', 'c', 'd']",
+            "got path='data.csv', target='y', columns=1, values=['a', 'b', 'c', 'd']",
         ),
         (
             WHOLE,
             "BCEWithLogitsLoss",
-            "the target must be one column of two values for BCEWithLogitsLoss, got columns=1",
+            "the target must be one column of two values for BCEWithLogitsLoss, "
+            "got path='data.csv', target='y', columns=1",
         ),
-        (WHOLE % 2, "HingeLoss", "targets must be -1 or 1 for HingeLoss, got values=[0"),
+        (WHOLE % 2, "HingeLoss", "targets must be -1 or 1 for HingeLoss, got path='data.csv'"),
         (
-            WHOLE / 1.0,
+            WHOLE / 2,
             "CrossEntropyLoss",
-            "data: targets must be words or whole numbers for CrossEntropyLoss, got values=",
+            "data: targets must be words or whole numbers for CrossEntropyLoss, got path=",
         ),
     ],
 )

@@ -19,7 +19,7 @@ from commands import extensor
 import extensor as ex
 import extensor_cli
 from extensor.core.op import OPS
-from extensor.train.experiments.config import read_config
+from extensor.train.experiments.config import KEYS, read_config
 
 ROOT = Path(__file__).parents[1]
 GUIDES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -31,10 +31,37 @@ def _named(page: Path) -> str:
 
 
 class MarkdownParser(doctest.DocTestParser):
-    """Reads sessions from fenced blocks: to doctest a closing fence would be expected output."""
+    """Reads sessions from fenced blocks: to doctest a closing fence would be expected output.
+
+    What stands in a block of a console after ``$ extensor`` is a call of ``command``; ``...`` in what
+    it prints may be anything.
+    """
 
     def parse(self, string: str, name: str = "<string>") -> Any:
-        return super().parse(re.sub(r"^```.*$", "", string, flags=re.MULTILINE), name)
+        text = re.sub(r"^```console\n(.*?)^```$", _session, string, flags=re.DOTALL | re.MULTILINE)
+        return super().parse(re.sub(r"^```.*$", "", text, flags=re.MULTILINE), name)
+
+
+def _session(console: re.Match[str]) -> str:
+    lines = [
+        f">>> command({line[11:]!r})  # doctest: +ELLIPSIS"
+        if line.startswith("$ extensor ")
+        else line or "<BLANKLINE>"
+        for line in console[1].splitlines()
+    ]
+    return "\n".join(["", *lines, ""])
+
+
+def _command(line: str) -> None:
+    """Run the command, and print what a person would see of it beside the progress."""
+    *words, sign, file = ["", "", *shlex.split(line, comments=True)]
+    if sign != ">":
+        words, file = [*words, sign, file], ""
+    result = extensor(*filter(None, words))
+    if file and result.code == 0:
+        Path(file).write_text(result.out, encoding="utf-8")
+        return
+    print(result.out if result.code == 0 else result.err, end="")
 
 
 def _text(name: str) -> str:
@@ -72,11 +99,16 @@ def _tool(name: str) -> ModuleType:
 @pytest.mark.parametrize("page", GUIDES, ids=_named)
 def test_sessions_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("extensor.cli.report.write_plots", lambda _: None)  # most of the time
     before = ex.random.get_state()
     ex.random.manual_seed(0)  # as a session begins
     try:
         failed, _ = doctest.testfile(
-            str(page), module_relative=False, parser=MarkdownParser(), encoding="utf-8"
+            str(page),
+            module_relative=False,
+            globs={"command": _command},
+            parser=MarkdownParser(),
+            encoding="utf-8",
         )
     finally:
         ex.random.set_state(before)
@@ -100,6 +132,12 @@ def test_configurations_are_known(tmp_path: Path) -> None:
     for table in tables:
         (tmp_path / "config.toml").write_text(table)
         read_config(tmp_path / "config.toml")
+
+
+def test_all_keys_are_listed() -> None:
+    text = _text("docs/own_data.md")
+    keys = [*KEYS, *KEYS["data"]]
+    assert [key for key in keys if f"`{key}`" not in text and f"`[{key}]`" not in text] == []
 
 
 def test_first_configuration_trains(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

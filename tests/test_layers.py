@@ -38,8 +38,8 @@ LAYERS = {
     "data": "errors arrays core random io",
     "train": "errors settings arrays core random ops nn optim amp models io data",
     "estimators": "errors arrays core random ops nn optim models data train",
-    "report": "errors random nn io data train",
-    "cli": "errors settings ops io train report",
+    "report": "errors random ops nn io data train",
+    "cli": "errors settings io train report",
     # Whatever else it has is imported when somebody asks for it.
     ROOT: "errors arrays core random ops",
 }

@@ -60,7 +60,7 @@ def _rows(text: str) -> list[dict[str, str]]:
 def test_a_table_with_categories_and_gaps() -> None:
     out = _trained(write_table()).out
     assert "table.csv: 90 rows, 5 columns" in out
-    assert "target 'plant', the last (data.target says another)" in out
+    assert "target 'plant', the last column (another: --target or data.target)" in out
     assert "task multiclass: 3 different words" in out
     assert "classes ash 30, birch 30, cedar 30" in out
     assert "test accuracy" in out

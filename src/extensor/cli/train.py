@@ -21,7 +21,7 @@ from extensor.report import Series, terminal_plot
 from extensor.report.curves import metric_names, points, shown
 from extensor.settings import get_num_threads
 from extensor.train import Checkpoints, Experiment, RunFolder, experiment, read_log
-from extensor.train.experiments.config import Config
+from extensor.train.experiments.config import Config, has_model
 from extensor.train.experiments.continuation import check_effect
 from extensor.train.experiments.opening import resumed_experiment
 from extensor.train.experiments.runs import found_run
@@ -39,15 +39,16 @@ def run(options: argparse.Namespace) -> None:
         raise value_error("--resume", "the run has a configuration and a name", run=options.resume)
     if options.resume is not None:
         check_no_data(options)
+        config = read_config(found_run(options.resume).config, options.set)
         if options.print_config:
-            print(as_toml(read_config(found_run(options.resume).config, options.set)), end="")
+            print(as_toml(config), end="")
             return
         with ending_in_order():
             _go_on(found_run(options.resume), options)
         return
     config = read_config(described(options), options.set)
     if options.print_config:
-        print(as_toml(config if "model" in config else experiment(config).config), end="")
+        print(as_toml(config if has_model(config) else experiment(config).config), end="")
         return
     with ending_in_order():
         _begin(config, options)

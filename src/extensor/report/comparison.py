@@ -139,7 +139,7 @@ def _parameters(config: Mapping[str, Any]) -> int | None:
         return None
     state = random.get_state()
     try:
-        return built_model(dict(config), {})[0].num_parameters()
+        return int(built_model(dict(config), {})[0].num_parameters())
     except (ValueError, TypeError):
         return None
     finally:

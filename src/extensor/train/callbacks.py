@@ -82,7 +82,7 @@ class EarlyStopping(Best):
 class BestCheckpoint(Best):
     """Writes ``checkpoints/best.safetensors`` whenever ``monitor`` is better than ever before."""
 
-    writes = ("checkpoints/best.safetensors",)
+    writes: tuple[str, ...] = ("checkpoints/best.safetensors",)
 
     def __init__(self, monitor: str = "validation_loss", mode: str | None = None) -> None:
         super().__init__(monitor, mode)

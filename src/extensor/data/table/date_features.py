@@ -11,7 +11,7 @@ import numpy as np
 from extensor.core import entries
 from extensor.data.table.column import Column
 from extensor.data.table.dates import ORDERS
-from extensor.data.table.features import scale_and_range, words
+from extensor.data.table.features import scale_and_range, unexpected, words
 from extensor.data.table.scale import Scale
 from extensor.errors import value_error
 
@@ -63,6 +63,9 @@ class DateFeatures:
             )
             result += [np.where(column.missing, 0.0, wave(angle)) for wave in (np.sin, np.cos)]
         return [*result, column.missing] if self.missing else result
+
+    def remarks(self, column: Column) -> list[str]:
+        return unexpected(self.name, column, self.missing, "the mean")
 
     def said(self) -> str:
         low, high = (str(np.datetime64(int(x), "s")) for x in (self.low, self.high))

@@ -101,6 +101,12 @@ class TableEncoder:
                 place += 1
         return matrix
 
+    def remarks(self, table: Table) -> list[str]:
+        """Sentences on what ``table`` has that the rows to learn from did not, and what becomes of it."""
+        table = as_table(table)
+        found = [column for column in self._columns if column.name in table]
+        return [x for column in found for x in column.remarks(table[column.name])]
+
     def describe(self) -> list[str]:
         """A line for each column: what it is, its range or words, and what becomes of it."""
         lines = [f"{column.name}: {column.said()}" for column in self._columns]
@@ -187,7 +193,11 @@ def _fitted(column: Column, chosen: str | None) -> tuple[Features | None, str]:
         return None, f"whole numbers, different in every row: an id ({hint})"
     found = _ENCODERS[kind].of(column, "fit")
     if found is None:
-        return None, f"constant: {column.words()[0]!r} in every row"
+        words = column.words()
+        if column.is_as_written and len(set(words)) > 1:
+            hint = f"kinds={{{column.name!r}: 'category'}} takes them as words"
+            return None, f"numbers that differ in digits that no float has: an id ({hint})"
+        return None, f"constant: {words[0]!r} in every row"
     return found, ""
 
 

@@ -53,6 +53,9 @@ class NumberFeatures:
         result = [self.scale.applied(values)] if self.scale.deviation else []
         return [*result, column.missing] if self.missing else result
 
+    def remarks(self, column: Column) -> list[str]:
+        return unexpected(self.name, column, self.missing, "the mean")
+
     def said(self) -> str:
         span = " to ".join(_short(x) for x in (self.low, self.high))
         if not self.scale.deviation:
@@ -108,6 +111,16 @@ class CategoryFeatures:
         found = np.fromiter((places.get(word, other) for word in words), np.int64, len(words))
         return [found == place for place in range(len(self.features))]
 
+    def remarks(self, column: Column) -> list[str]:
+        words = column.plain_words() if self.is_plain else column.words()
+        new = sorted({*words[~column.missing]} - {*self.levels})
+        if self.rest or not new:  # which of the rest it is nobody knows any more
+            return unexpected(self.name, column, self.missing, "other")
+        values = "1 value" if len(new) == 1 else f"{len(new)} values"
+        shown = ", ".join(map(repr, new[:_SHOWN])) + (", ..." if len(new) > _SHOWN else "")
+        found = f"{self.name}: {values} that training did not have ({shown}), taken as other"
+        return [found, *unexpected(self.name, column, self.missing, "other")]
+
     def said(self) -> str:
         shown = ", ".join(self.levels[:_SHOWN]) + (", ..." if len(self.levels) > _SHOWN else "")
         number = len(self.levels) + self.rest
@@ -137,6 +150,14 @@ class CategoryFeatures:
             entries.count(op, f"{where}.missing", state["missing"]),
             entries.truth(op, f"{where}.is_plain", state["is_plain"]),
         )
+
+
+def unexpected(name: str, column: Column, missing: int, instead: str) -> list[str]:
+    """A sentence on cells that are missing, where none were."""
+    number = int(column.missing.sum())
+    if missing or not number:
+        return []
+    return [f"{name}: {number} missing, as none was in training; taken as {instead}"]
 
 
 def finite_numbers(column: Column, op: str) -> Any:

@@ -32,7 +32,7 @@ from extensor.io.paths import as_path
 _OP = "read_table"
 _USUAL = {".tsv": "\t", ".tab": "\t"}
 # What others call tables, and what to do with it.
-_FOREIGN = {
+FOREIGN = {
     **dict.fromkeys((".xlsx", ".xls", ".xlsm", ".ods"), "save the sheet as CSV"),
     **dict.fromkeys((".json", ".jsonl", ".ndjson"), "pandas.read_json, then as_table"),
     **dict.fromkeys((".pkl", ".pickle", ".joblib"), "nothing is unpickled here"),
@@ -89,8 +89,8 @@ def read_table(
     place = as_path(_OP, path)
     given = _checked(_Options(delimiter, decimal, encoding, header))
     suffix = Path(place.stem if place.suffix == ".gz" else place.name).suffix.lower()
-    if suffix in _FOREIGN:
-        requirement = f"file must be CSV, Parquet or Arrow ({_FOREIGN[suffix]})"
+    if suffix in FOREIGN:
+        requirement = f"file must be CSV, Parquet or Arrow ({FOREIGN[suffix]})"
         raise value_error(_OP, requirement, path=str(path))
     content = read_content(_OP, place)
     if arrow.is_arrow(content) or suffix in arrow.SUFFIXES:

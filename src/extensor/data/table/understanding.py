@@ -26,6 +26,9 @@ _LOOKED_AT = 1000  # cells that are looked at one by one
 _MEASURED = re.compile(
     r"\(?[+\u2212-]? ?[$€£¥]? ?[+\u2212-]?[\d.,][\d., '\u2019\u00a0]*(?: ?[%‰$€£¥])?\)?"
 )
+_WITH_UNIT = re.compile(r"[+-]?\d+(?:[.,]\d+)* ?([^\W\d_][^\d\s]{0,7})")
+_MOST_UNITS = 3
+_TRUTH = {"true": "True", "false": "False"}
 
 
 def column_of_cells(
@@ -59,6 +62,10 @@ def column_of_cells(
         said += _said_of_numbers(name, present, decimal)
         content = _numbers(array, present, values, missing, decimal)
         return Column(name, "number", missing, content, origin)
+    if present[0].lower() in _TRUTH and {x.lower() for x in {*present}} <= {*_TRUTH}:
+        # TRUE and true are the same, as pandas reads them too.
+        present = np.array([_TRUTH[x.lower()] for x in present], object)
+        array[~missing] = present
     found = Content(cells=array, decimal=decimal)
     try:
         order = find_order(present)
@@ -120,6 +127,7 @@ def _said_of_words(
         _other_decimal(present, decimal)
         or _exception(present, missing, origin, decimal)
         or _signs(present[:_LOOKED_AT], decimal)
+        or _units(present[:_LOOKED_AT])
     )
     return [f"column {name!r} is taken as words: {why}"] if why else []
 
@@ -158,3 +166,12 @@ def _signs(looked_at: Any, decimal: str) -> str | None:
     example = next(x for x in looked_at if as_numbers(np.array([x], object), decimal) is None)
     signs = "percent signs, currencies, separators of thousands and the like are not read"
     return f"{example!r} is no number ({signs})"
+
+
+def _units(looked_at: Any) -> str | None:
+    """Numbers with the same letters behind them, nearly all."""
+    found = [x for x in map(_WITH_UNIT.fullmatch, looked_at) if x]
+    units = {match[1] for match in found}
+    if len(found) < _MOST * len(looked_at) or len(units) > _MOST_UNITS or len({*looked_at}) < 3:
+        return None
+    return f"{looked_at[0]!r} is no number (units are not read)"

@@ -99,12 +99,14 @@ class Experiment:
 
     def evaluate(self) -> dict[str, Any]:
         """The loss and the metrics on the test data, by the best weights if a best epoch is kept."""
-        return self._chosen().evaluate(self.test_loader)
+        found: dict[str, Any] = self._chosen().evaluate(self.test_loader)
+        return found
 
     def predict(self, inputs: Any, batch_size: int = 256) -> Tensor:
         """The outputs for an array, a data set or a file, prepared as the training data are."""
         loader = input_loader(self.preparation, inputs, batch_size)
-        return self._chosen().predict(loader)
+        outputs: Tensor = self._chosen().predict(loader)
+        return outputs
 
     def test_outputs(self) -> Any:
         """What the model gives for the test data, an array."""

@@ -19,7 +19,7 @@ BEST = "best"
 class BestWeights(BestCheckpoint):
     """A :class:`BestCheckpoint` that without a folder keeps the weights in memory."""
 
-    writes = ()  # it needs no folder
+    writes: tuple[str, ...] = ()  # it needs no folder
 
     def __init__(self, monitor: str = "validation_loss", mode: str | None = None) -> None:
         super().__init__(monitor, mode)

@@ -71,10 +71,12 @@ class Goal:
         """This goal, with the scale of these numbers, a row for each sample."""
         wide = np.asarray(numbers, np.float64)
         deviation = wide.std(axis=0)
+        # Of numbers that are equal, all that rounding leaves is no scale.
+        varies = (deviation > 0) & (wide.min(axis=0) < wide.max(axis=0))
         return replace(
             self,
             mean=tuple(wide.mean(axis=0).tolist()),
-            std=tuple(np.where(deviation > 0, deviation, 1.0).tolist()),
+            std=tuple(np.where(varies, deviation, 1.0).tolist()),
         )
 
     def probabilities(self, outputs: Any) -> Any:

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Any
 
 from extensor.core import entries
+from extensor.data.pictures import is_picture
+from extensor.data.table.reading import FOREIGN
 from extensor.errors import value_error
+from extensor.io.paths import as_path
 from extensor.train.experiments.config import Config, has_model
 from extensor.train.experiments.kinds import arrays, pictures, series, table, text
 from extensor.train.experiments.kinds.parts import VALIDATION
-from extensor.train.experiments.kinds.preparation import Preparation, Prepared, Samples
+from extensor.train.experiments.kinds.preparation import (
+    Preparation,
+    Prepared,
+    Samples,
+    existing,
+    is_there,
+)
 
 __all__ = [
     "KINDS",
@@ -20,6 +28,7 @@ __all__ = [
     "Samples",
     "prepared",
     "restored",
+    "shown_on_a_line",
     "stored",
     "with_kind",
 ]
@@ -51,6 +60,9 @@ def with_kind(config: Config) -> Config:
     if "name" in data and "train" in data:
         requirement = "data must have a name or a file to train on, not both"
         raise value_error("config", requirement, name=data["name"])
+    for key in ("train", *_HELD):
+        if data.get(key) == "":
+            raise value_error("config", f"data.{key} must be the name of a file", **{key: ""})
     if kind is None:
         kind = kind_of_file(data["train"]) if "train" in data else "arrays"
         if kind == "table" and ("horizon" in data or "window" in data):
@@ -63,18 +75,37 @@ def with_kind(config: Config) -> Config:
         if key in data and kind not in kinds:
             requirement = f"data.{key} is for {' and '.join(kinds)}, not for {kind}"
             raise value_error("config", requirement, **{key: data[key]})
+    if kind != "arrays" or not has_model(config):
+        _check_apart(data)
     data = {**data, "kind": kind}
     if kind == "arrays" and not has_model(config) and "validation" not in data:
         data = {"validation_fraction": VALIDATION, **data}
     return {**config, "data": data}
 
 
+def _check_apart(data: Config) -> None:
+    """Refuse to choose by, or to test on, what was learned: it would seem better than it is."""
+    given = {key: Path(data[key]) for key in ("train", *_HELD) if key in data}
+    there = {key: path.resolve() for key, path in given.items()}
+    for key in _HELD:
+        same = [other for other in there if other != key and there[other] == there.get(key)]
+        if same:
+            requirement = f"data.{key} must be another file than data.{same[0]}"
+            raise value_error("config", requirement, **{key: data[key]})
+
+
 # Entries that mean something for some kinds only.
+_HELD = ("validation", "test")
 _TABLES = ("table", "series")
+_CLASSES = ("table", "pictures", "arrays")
 _ONLY: dict[str, tuple[str, ...]] = {
     "name": ("arrays",),
     "root": ("arrays",),
     "inputs": ("arrays",),
+    "target": (*_TABLES, "arrays"),
+    "class_weight": _CLASSES,
+    "sampling": _CLASSES,
+    "augment": ("pictures", "arrays"),
     "normalize": ("arrays", "pictures"),
     "standardize": ("arrays",),
     "standardize_target": ("arrays",),
@@ -98,9 +129,9 @@ _ONLY: dict[str, tuple[str, ...]] = {
 
 def kind_of_file(path: str) -> str:
     """The kind of data that lie in a file or folder, by its name."""
-    place = Path(path)
+    place = as_path("data", path)
     name = place.name.lower()
-    if place.is_dir():
+    if is_there(place) and place.is_dir():
         return "pictures"
     if name.endswith(table.ENDINGS):
         return "table"
@@ -108,20 +139,29 @@ def kind_of_file(path: str) -> str:
         return "text"
     if name.endswith(_ARRAYS):
         return "arrays"
-    if not place.exists():
-        raise FileNotFoundError(f"data: no such file or folder, got path={path!r}")
+    existing(place)
     requirement = f"file must end with one of {', '.join(ENDINGS)}, or data.kind say what it is"
-    raise value_error("data", requirement, path=os.fspath(path))
+    if place.suffix.lower() in FOREIGN:
+        requirement = f"file must be CSV, Parquet or Arrow ({FOREIGN[place.suffix.lower()]})"
+    elif is_picture(place):
+        requirement = (
+            "pictures must lie in folders, one for each class; train on the one around them"
+        )
+    raise value_error("data", requirement, path=str(path))
 
 
 def prepared(config: Config, state: Any = None) -> Prepared:
     """The data of ``config``; what was learnt about them is ``state``, if it was learnt already."""
     kind = config["data"].get("kind", "arrays")
-    if "train" in config["data"] and not Path(config["data"]["train"]).exists():
-        path = config["data"]["train"]
-        raise FileNotFoundError(f"data: no such file or folder, got path={path!r}")
+    if "train" in config["data"]:
+        existing(config["data"]["train"])
     made: Prepared = KINDS[kind].prepare(config, None if state is None else _inside(state, kind))
-    return made
+    return made._replace(lines=[shown_on_a_line(line) for line in made.lines])
+
+
+def shown_on_a_line(text: str) -> str:
+    """``text`` with what would break or hide a line written as Python writes it."""
+    return "".join(x if x.isprintable() else repr(x)[1:-1] for x in text)
 
 
 def restored(config: Config, state: Any, op: str = "load") -> Preparation:

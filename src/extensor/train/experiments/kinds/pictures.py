@@ -17,10 +17,11 @@ from extensor.errors import arguments, value_error
 from extensor.train.experiments.config import Config
 from extensor.train.experiments.goal import Goal, counted
 from extensor.train.experiments.kinds.parts import divided
-from extensor.train.experiments.kinds.preparation import Preparation, Prepared, Samples
+from extensor.train.experiments.kinds.preparation import Preparation, Prepared, Samples, existing
 from extensor.train.experiments.task import Seen, decided, loss_name
 
 _SIDES = (8, 12, 16, 24, 32, 48, 64)  # of pictures as they are learned, unless it is said
+_LARGEST = 4096  # pixels of a side
 _IN_MEMORY = 2**30  # bytes of pictures that are decoded once and kept
 _LOOKED_AT = 500  # pictures, for the mean and deviation of each channel
 _STATE = ("size", "mode", "mean", "std", "goal")
@@ -59,12 +60,12 @@ class PicturePreparation(Preparation):
         return [Normalize(self.mean, self.std, 255.0)]
 
     def labelled(self, source: Any) -> Samples:
-        folder = ImageFolder(_path(source), self.size, self.mode)
+        folder = ImageFolder(existing(source), self.size, self.mode)
         numbers = {name: number for number, name in enumerate(self.goal.classes)}
         unknown = [name for name in folder.classes if name not in numbers]
         if unknown:
             requirement = f"folders must be classes of the training data, {list(numbers)[:10]}"
-            raise value_error("data", requirement, folder=unknown[0])
+            raise value_error("data", requirement, folder=str(folder.root / unknown[0]))
         labels = np.array([numbers[folder.classes[i]] for _, i in folder.samples])
         names = [str(path.relative_to(folder.root)) for path in folder.paths]
         return Samples(_Labelled(self._files(folder.paths), self._targets(labels)), names)
@@ -72,7 +73,7 @@ class PicturePreparation(Preparation):
     def unlabelled(self, source: Any) -> Samples:
         if not isinstance(source, str | os.PathLike):
             return Samples(self._of_arrays(source))
-        paths = find_pictures(_path(source))
+        paths = find_pictures(existing(source))
         root = Path(source)
         names = [str(x.relative_to(root)) if root.is_dir() else str(x) for x in paths]
         return Samples(self._files(paths), names)
@@ -129,12 +130,12 @@ class _Labelled:
 def prepare(config: Config, state: Any = None) -> Prepared:
     """Find the pictures, choose their size, and divide them."""
     table = config["data"]
-    root = _path(table["train"])
+    root = existing(table["train"])
     if root.resolve().parent == root.resolve():
         requirement = "folder must have a folder of pictures for each class, and no whole system"
         raise value_error("data", requirement, path=str(root))
     folder = ImageFolder(root)
-    seen = Seen(1, len(folder), True, False, list(folder.classes))
+    seen = Seen(1, len(folder), True, False, list(folder.classes), {"path": str(root)})
     task = decided(seen, config)
     scores = "probabilities" if loss_name(config) == "BCELoss" else "logits"
     goal = Goal(task.name, ("class",), tuple(folder.classes), scores=scores)
@@ -146,12 +147,12 @@ def prepare(config: Config, state: Any = None) -> Prepared:
     if state is not None:
         made = PicturePreparation.from_state(state)
     else:
-        made = _learned(paths[division.train], size, mode, goal)
+        made = _learned(paths[division.train], size, mode, goal, table.get("normalize"))
 
     def part(rows: Any, path: str | None = None) -> Samples:
         if path is not None:
             found = made.labelled(path)
-            return Samples(_decoded(found.dataset, config), found.names)
+            return Samples(_decoded(found.dataset, config), found.names, found.lines)
         files = _Labelled(made._files(paths[rows].tolist()), made._targets(labels[rows]))
         names = [str(path.relative_to(root)) for path in paths[rows]]
         return Samples(_decoded(files, config), names)
@@ -167,7 +168,10 @@ def prepare(config: Config, state: Any = None) -> Prepared:
         f"divided: {division.said(config)}",
     ]
     if folder.ignored:
-        lines.insert(1, f"{folder.ignored:,} files that are no pictures are left out")
+        of = "1 file that is no picture is" if folder.ignored == 1 else (
+            f"{folder.ignored:,} files that are no pictures are"
+        )  # fmt: skip
+        lines.insert(1, f"{of} left out")
     height, width = made.size
     changed = {"task": task.name, "size": [height, width], "mode": made.mode}
     return Prepared(
@@ -186,20 +190,14 @@ def _by(size: list[int]) -> str:
     return "x".join(map(str, size))
 
 
-def _path(source: Any) -> Path:
-    path = Path(source)
-    if not path.exists():
-        raise FileNotFoundError(f"data: no such file or folder, got path={str(source)!r}")
-    return path
-
-
 def _chosen_size(table: Config, sizes: Any) -> tuple[int, int]:
     """As it is said, or a square near the middle one of the sizes."""
     if "size" in table:
-        given = table["size"]
-        return arguments.pair(
-            "config", "data.size", tuple(given) if isinstance(given, list) else given, 1
-        )
+        size = arguments.pair("config", "data.size", table["size"], 1)
+        if max(size) > _LARGEST:
+            requirement = f"data.size must be at most {_LARGEST} pixels"
+            raise value_error("config", requirement, size=table["size"])
+        return size
     middle = float(np.median(sizes))
     side = min(_SIDES, key=lambda x: abs(x - middle)) if middle < _SIDES[-1] else _SIDES[-1]
     return side, side
@@ -214,16 +212,39 @@ def _chosen_mode(paths: list[Path]) -> str:
     return "L"
 
 
-def _learned(paths: Any, size: tuple[int, int], mode: str, goal: Goal) -> PicturePreparation:
+def _learned(
+    paths: Any, size: tuple[int, int], mode: str, goal: Goal, said: Any = None
+) -> PicturePreparation:
+    """What is found in the pictures to train on; the mean and deviation may be ``said`` instead."""
     some = paths[:: max(1, len(paths) // _LOOKED_AT)].tolist()
     files = PictureFiles(some, size, mode)
     pixels = np.stack([files[i] for i in range(len(files))]).astype(np.float64) / 255
     axes = (0, 2, 3)
+    if said is not None:
+        return PicturePreparation(size, mode, *_as_said(said, pixels.shape[1]), goal)
     # A deviation of nearly nothing would blow up what noise there is.
     deviation = np.maximum(pixels.std(axis=axes), 0.05)
     return PicturePreparation(
         size, mode, pixels.mean(axis=axes).round(4).tolist(), deviation.round(4).tolist(), goal
     )
+
+
+def _as_said(said: Config, channels: int) -> tuple[list[float], list[float]]:
+    """A mean and a deviation for each channel of bytes that are divided by 255."""
+    op, scale = "config", said.get("scale", 255.0) / 255
+    Normalize(**said)
+    both = [arguments.numbers(op, f"data.normalize.{k}", said.get(k, x)) for k, x in _NONE.items()]
+    for key, numbers in zip(_NONE, both, strict=True):
+        if numbers.ndim and len(numbers) != channels:
+            requirement = (
+                f"data.normalize.{key} must be one number, or {channels}, one for each channel"
+            )
+            raise value_error(op, requirement, **{key: numbers.tolist()})
+    mean, std = ((np.zeros(channels) + x) * scale for x in both)
+    return mean.tolist(), std.tolist()
+
+
+_NONE = {"mean": 0.0, "std": 1.0}
 
 
 def _decoded(dataset: Any, config: Config) -> Dataset:

@@ -11,11 +11,19 @@ from extensor.data import ArrayDataset
 from extensor.data.series import SeriesWindows
 from extensor.data.table import Table, TableEncoder, read_table
 from extensor.errors import arguments, value_error
-from extensor.train.experiments.config import Config
+from extensor.train.experiments.config import Config, nearest
 from extensor.train.experiments.goal import Goal
 from extensor.train.experiments.kinds import table as tables
-from extensor.train.experiments.kinds.parts import TEST, VALIDATION
+from extensor.train.experiments.kinds.columns import (
+    advising,
+    kinds_of_columns,
+    numbers_of,
+    seen_in_columns,
+    worded,
+)
+from extensor.train.experiments.kinds.parts import fractions
 from extensor.train.experiments.kinds.preparation import Prepared, Samples
+from extensor.train.experiments.kinds.times import check_order, times_said
 from extensor.train.experiments.task import decided, is_of_any_scale
 
 _STATE = ("encoder", "goal", "options", "found", "columns", "window", "horizon")
@@ -46,25 +54,43 @@ class SeriesPreparation(tables.TablePreparation):
         return {"inputs": self.window * width, "outputs": self.goal.outputs}
 
     def labelled(self, source: Any) -> Samples:
-        table = self._read(source)
+        table = self._in_order(source)
+        for name in self.columns:
+            if name not in table:
+                requirement = f"{table.source} must have the column of the targets"
+                near = nearest(name, table.names)
+                raise value_error("data", f"{requirement}{near}", column=name)
+        needed = self.window + self.horizon
+        if len(table) < needed:
+            requirement = (
+                f"{table.source} must have at least {needed} rows, "
+                f"{self.window} to look at and {self.horizon} to foretell"
+            )
+            raise value_error("data", requirement, rows=len(table))
         windows = self.windows(table)
         begins = [f"rows {i + self.window + 1} on" for i in windows.starts.tolist()]
-        return Samples(windows, begins)
+        return Samples(windows, begins, self.encoder.remarks(table))
 
     def unlabelled(self, source: Any) -> Samples:
         """The last rows, from which those after the end are foretold."""
-        table = self._read(source)
+        table = self._in_order(source)
         if len(table) < self.window:
             requirement = f"{table.source} must have at least {self.window} rows to look at"
             raise value_error("data", requirement, rows=len(table))
         last = table.rows(np.arange(len(table) - self.window, len(table)))
-        return Samples(ArrayDataset(self.encoder.encode(last)[None]), ["after the last row"])
+        inputs = ArrayDataset(self.encoder.encode(last)[None])
+        return Samples(inputs, ["after the last row"], self.encoder.remarks(last))
+
+    def _in_order(self, source: Any) -> Table:
+        table = self._read(source)
+        check_order(table, self.encoder.dropped)
+        return table
 
     def windows(self, table: Table, begin: int = 0, end: int | None = None) -> SeriesWindows:
         """The windows of some rows, with the rows after each."""
         rows = np.arange(begin, len(table) if end is None else end)
         part = table.rows(rows)
-        numbers = _numbers(part, self.columns, begin)
+        numbers = _numbers(part, self.columns)
         count = len(self.columns)
         scale = Goal("regression", mean=self.goal.mean[:count], std=self.goal.std[:count])
         return SeriesWindows(
@@ -93,17 +119,19 @@ class SeriesPreparation(tables.TablePreparation):
 def prepare(config: Config, state: Any = None) -> Prepared:
     """Read the table, and cut it in time: what comes last is for the test."""
     table = config["data"]
-    whole = read_table(table["train"], **tables.reading(table))
-    names, why = tables.target_names(whole, table.get("target"))
+    if table.get("task", "regression") != "regression":
+        requirement = "data.task must be 'regression' for a series"
+        raise value_error("config", requirement, task=table["task"])
     horizon = arguments.integer("config", "data.horizon", table.get("horizon", 1), 1)
     window = arguments.integer("config", "data.window", table.get("window", 2 * horizon), 1)
+    with advising():
+        whole = read_table(table["train"], **tables.reading(table))
+    names, why = tables.target_names(whole, table.get("target"), are_inputs_too=True)
     columns = [whole[name] for name in names]
-    task = decided(
-        tables.seen_in_columns(columns), {**config, "data": {"task": "regression", **table}}
-    )
-    if task.name != "regression":
-        raise value_error("config", "data.task must be 'regression' for a series", task=task.name)
-    first, second = _cuts(len(whole), table, window + horizon)
+    decided(seen_in_columns(columns), {**config, "data": {**table, "task": "regression"}})
+    kinds = kinds_of_columns(whole, table)
+    check_order(whole, [name for name, kind in kinds.items() if kind == "drop"])
+    first, second = _cuts(whole, config, window, horizon)
     if state is not None:
         made = SeriesPreparation.from_state(state)
     else:
@@ -114,13 +142,14 @@ def prepare(config: Config, state: Any = None) -> Prepared:
         "validation": _own(made, table.get("validation"), whole, first - window, second),
         "test": _own(made, table.get("test"), whole, second - window, len(whole)),
     }
+    several = "row" if horizon == 1 else f"{horizon} rows"
     lines = [
         f"{whole.source}: {len(whole):,} rows in order, {len(whole.names)} columns",
-        *whole.said,
+        *map(worded, whole.said),
+        *times_said(whole),
         *([why] if why else []),
-        *(f"  {line}" for line in made.encoder.describe()),
-        *(f"  {name}: left out, {reason}" for name, reason in made.encoder.dropped.items()),
-        f"task regression: {', '.join(names)} of the next {horizon} rows from the last {window}",
+        *(f"  {worded(line)}" for line in made.encoder.describe()),
+        f"task regression: {', '.join(names)} of the next {several} from the last {window}",
         f"divided in order: {len(parts['train']):,} windows to train on, "
         f"{len(parts['validation']):,} for validation, {len(parts['test']):,} for the test",
     ]
@@ -137,24 +166,23 @@ def _own(made: SeriesPreparation, path: str | None, whole: Table, begin: int, en
     return made.windows(whole, begin, end) if path is None else made.labelled(path).dataset
 
 
-def _cuts(length: int, table: Config, least: int) -> tuple[int, int]:
+def _cuts(whole: Table, config: Config, window: int, horizon: int) -> tuple[int, int]:
     """The first rows for validation and for the test."""
-    shares = [
-        0.0 if name in table else table.get(f"{name}_fraction", usual)
-        for name, usual in (("validation", VALIDATION), ("test", TEST))
-    ]
+    shares, length = fractions(config), len(whole)
     second = length - round(shares[1] * length)
     first = second - round(shares[0] * length)
-    for name, size, share in (
-        ("training", first, 1.0),
-        ("validation", second - first, shares[0]),
-        ("the test", length - second, shares[1]),
+    for name, size, share, least in (
+        ("training", first, 1.0, window + horizon),
+        ("validation", second - first, shares[0], horizon),
+        ("the test", length - second, shares[1], horizon),
     ):
-        if share and size < (least if name == "training" else 1):
+        if share and size < least:
             requirement = (
-                f"the series must have more rows for {name}, or window and horizon be less"
+                f"{whole.source} must have {least} rows or more for {name}, or window and horizon "
+                "be less"
             )
-            raise value_error("data", requirement, rows=length, window_and_horizon=least)
+            given = {"rows": length, "window": window, "horizon": horizon}
+            raise value_error("data", requirement, **given, **{name.split()[-1]: size})
     return first, second
 
 
@@ -163,8 +191,9 @@ def _learned(
 ) -> SeriesPreparation:
     table = config["data"]
     # What is to be foretold is looked at too: its past tells most.
-    kinds = {**table.get("columns", {}), **dict.fromkeys(table.get("drop", []), "drop")}
-    encoder = TableEncoder.fit(train, kinds)
+    kinds = {**dict.fromkeys(names, "number"), **kinds_of_columns(train, table)}
+    with advising():
+        encoder = TableEncoder.fit(train, kinds)
     ahead = [f"{name} +{step + 1}" for step in range(horizon) for name in names]
     goal = Goal("regression", tuple(ahead))
     numbers = _numbers(train, names)
@@ -174,12 +203,12 @@ def _learned(
     return SeriesPreparation(encoder, goal, tables.reading(table), found, names, window, horizon)
 
 
-def _numbers(table: Table, names: list[str], begin: int = 0) -> Any:
+def _numbers(table: Table, names: list[str]) -> Any:
     """What is to be foretold, a number in each row."""
     for name in names:
-        missing = table[name].missing
-        if missing.any():
-            requirement = f"{table.source} must have a number to learn in each row"
-            row = begin + int(missing.argmax()) + 1
-            raise value_error("data", requirement, column=name, row=row)
-    return np.stack([table[name].numbers() for name in names], axis=1)
+        column = table[name]
+        if column.missing.any():
+            requirement = "a series must have a number to learn in each row"
+            where = column.origin.place(int(column.missing.argmax()))
+            raise value_error("data", requirement, **where, column=name)
+    return numbers_of([table[name] for name in names])

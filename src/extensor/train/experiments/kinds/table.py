@@ -11,14 +11,28 @@ from extensor.arrays.dtypes import get_default_dtype
 from extensor.core import entries
 from extensor.data import ArrayDataset
 from extensor.data.table import Column, Table, TableEncoder, as_table, read_table
-from extensor.errors import arguments, value_error
+from extensor.errors import value_error
 from extensor.train.experiments.config import Config, nearest
 from extensor.train.experiments.goal import Goal, counted
+from extensor.train.experiments.kinds.columns import (
+    advising,
+    alike,
+    check_classes,
+    class_names,
+    class_numbers,
+    column_named,
+    groups_of,
+    kinds_of_columns,
+    numbers_of,
+    seen_in_columns,
+    worded,
+)
 from extensor.train.experiments.kinds.parts import divided
 from extensor.train.experiments.kinds.preparation import Preparation, Prepared, Samples
-from extensor.train.experiments.task import Seen, Task, decided, is_of_any_scale, loss_name
+from extensor.train.experiments.task import Task, decided, is_of_any_scale, loss_name
 
 ENDINGS = (".csv", ".tsv", ".tab", ".csv.gz", ".tsv.gz", ".parquet", ".feather", ".arrow", ".ipc")
+_OWN = ("validation", "test")  # parts that may have a file of their own
 _READ = ("delimiter", "decimal", "encoding", "header")
 # What people call what they want to predict; otherwise it is the last column.
 _USUAL = ("target", "label", "class", "y", "outcome", "species")
@@ -47,35 +61,40 @@ class TablePreparation(Preparation):
             near = nearest(missing[0], table.names)
             requirement = f"{table.source} must have the column of the targets{near}"
             raise value_error("data", requirement, column=missing[0])
-        table = _with_targets(table, self.goal.names, lines)
-        return Samples(
-            ArrayDataset(self.encoder.encode(table), self.targets(table)), _names(table), lines
-        )
+        table, rows = _with_targets(table, self.goal.names, lines)
+        lines += self.encoder.remarks(table)
+        dataset = ArrayDataset(self.encoder.encode(table), self.targets(table))
+        return Samples(dataset, _names(rows), lines)
 
     def unlabelled(self, source: Any) -> Samples:
         table = self._read(source)
         if len(table) == 0:
             raise value_error("data", f"{table.source} must have at least one row", rows=0)
-        return Samples(ArrayDataset(self.encoder.encode(table)), _names(table))
+        # Lines of nothing but delimiters at the end of a file are no rows.
+        lines = [*filter(_is_of_lines, table.said), *self.encoder.remarks(table)]
+        rows = np.arange(len(table))
+        return Samples(ArrayDataset(self.encoder.encode(table)), _names(rows), lines)
 
     def _read(self, source: Any) -> Table:
         if not isinstance(source, str | os.PathLike):
             return as_table(source)
-        table = read_table(source, **self.options)
+        path = os.fspath(source)
+        with advising():
+            table = read_table(path, **self.options)
         # A few rows may not show what a comma in a number is; a file like the first one has its.
         like = table.options.get("delimiter") == self.found.get("delimiter")
         if like and table.options.get("decimal") != self.found.get("decimal"):
-            table = read_table(source, **{**self.options, "decimal": self.found["decimal"]})
+            table = read_table(path, **{**self.options, "decimal": self.found["decimal"]})
         return table
 
     def targets(self, table: Table) -> Any:
         """The targets as the loss takes them."""
         columns = [table[name] for name in self.goal.names]
         if self.goal.task == "regression":
-            return self.goal.scaled(np.stack([x.numbers() for x in columns], axis=1))
+            return self.goal.scaled(numbers_of(columns))
         if self.goal.task == "multilabel":
-            return np.stack([x.numbers() for x in columns], axis=1).astype(get_default_dtype())
-        numbers = _class_numbers(columns[0], self.goal.classes, table)
+            return numbers_of(columns, are_labels=True).astype(get_default_dtype())
+        numbers = class_numbers(columns[0], self.goal.classes)
         return numbers if self.goal.task == "multiclass" else _column(numbers)
 
     def state_dict(self) -> dict[str, Any]:
@@ -103,8 +122,12 @@ def _column(numbers: Any) -> Any:
     return numbers.astype(get_default_dtype())[:, None]
 
 
-def _names(table: Table) -> list[str]:
-    return [f"row {i + 1}" for i in range(len(table))]
+def _names(rows: Any) -> list[str]:
+    return [f"row {i + 1}" for i in rows.tolist()]
+
+
+def _is_of_lines(sentence: str) -> bool:
+    return sentence.startswith("lines ")
 
 
 def reading(table: Config) -> dict[str, Any]:
@@ -115,98 +138,94 @@ def reading(table: Config) -> dict[str, Any]:
 def prepare(config: Config, state: Any = None) -> Prepared:
     """Read the table, learn from the part to train on, and encode all parts."""
     table = config["data"]
-    whole = read_table(table["train"], **reading(table))
-    lines = [f"{whole.source}: {len(whole):,} rows, {len(whole.names)} columns", *whole.said]
+    with advising():
+        whole = read_table(table["train"], **reading(table))
+    lines = [f"{whole.source}: {len(whole):,} rows, {len(whole.names)} columns"]
+    lines += map(worded, whole.said)
     names, why = target_names(whole, table.get("target"))
     lines += [why] if why else []
-    whole = _with_targets(whole, names, lines)
+    whole, places = _with_targets(whole, names, lines)
     columns = [whole[name] for name in names]
     task = decided(seen_in_columns(columns), config)
+    if "task" not in table:
+        check_classes(columns[0], whole.said)
     goal = _goal(columns, task, loss_name(config))
-    groups = _groups(whole, table)
+    groups = groups_of(whole, table, names)
     labels = None
     if goal.task in ("binary", "multiclass"):
-        labels = _class_numbers(columns[0], goal.classes, whole)
+        labels = class_numbers(columns[0], goal.classes)
     division = divided(config, len(whole), labels, groups)
     if state is not None:
         made = TablePreparation.from_state(state)
     else:
         made = _learned(whole.rows(division.train), goal, config)
     lines += _found(whole, made, task, labels, division.said(config))
-    parts = {
-        "train": _part(made, whole, division.train),
-        "validation": _own_part(made, whole, division.validation, table.get("validation")),
-        "test": _own_part(made, whole, division.test, table.get("test")),
-    }
-    target = parts["train"].dataset.arrays[1]  # type: ignore[attr-defined]
+    train = _part(made, whole, division.train, places)
+    validation = _own_part(made, whole, division.validation, places, table.get("validation"))
+    test = _own_part(made, whole, division.test, places, table.get("test"))
+    for name, part in (("validation", validation), ("test", test)):
+        lines += [f"{table[name]}: {line}" for line in part.lines] if name in table else []
+    changed = {"target": names[0] if len(names) == 1 else names, "task": task.name}
     return Prepared(
-        {**config, "data": {**table, "target": names[0] if len(names) == 1 else names,
-                            "task": task.name}},
-        made, *(parts[name].dataset for name in ("train", "validation", "test")),
-        lines, parts["test"].names, target,
+        {**config, "data": {**table, **changed}}, made, train.dataset, validation.dataset,
+        test.dataset, lines, test.names, made.targets(whole.rows(division.train)),
     )  # fmt: skip
 
 
-def _part(made: TablePreparation, whole: Table, rows: Any) -> Samples:
+def _part(made: TablePreparation, whole: Table, rows: Any, places: Any) -> Samples:
     part = whole.rows(rows)
-    names = [f"row {i + 1}" for i in rows.tolist()]
-    return Samples(ArrayDataset(made.encoder.encode(part), made.targets(part)), names)
+    dataset = ArrayDataset(made.encoder.encode(part), made.targets(part))
+    return Samples(dataset, _names(places[rows]))
 
 
-def _own_part(made: TablePreparation, whole: Table, rows: Any, path: str | None) -> Samples:
-    return _part(made, whole, rows) if path is None else made.labelled(path)
+def _own_part(
+    made: TablePreparation, whole: Table, rows: Any, places: Any, path: str | None
+) -> Samples:
+    return _part(made, whole, rows, places) if path is None else made.labelled(path)
 
 
-def target_names(table: Table, given: Any) -> tuple[list[str], str]:
-    """The columns to be learned, and why if nobody said so."""
+def target_names(table: Table, given: Any, are_inputs_too: bool = False) -> tuple[list[str], str]:
+    """The columns to be learned, and why if that is not what somebody wrote.
+
+    Unless they ``are_inputs_too``, as those of a series, there must be others beside them.
+    """
+    if not are_inputs_too and len(table.names) < 2:
+        requirement = f"{table.source} must have a column of targets beside the inputs"
+        raise value_error("data", requirement, columns=table.names)
     if given is None:
         lower = {name.lower(): name for name in table.names}
         usual = [lower[name] for name in _USUAL if name in lower]
-        if len(table.names) < 2:
-            requirement = f"{table.source} must have a column of targets beside the inputs"
-            raise value_error("data", requirement, columns=table.names)
         chosen = usual[0] if usual else table.names[-1]
         place = "by its name" if usual else "the last"
-        return [chosen], f"target {chosen!r}, {place} (data.target says another)"
+        return [chosen], f"target {chosen!r}, {place} column (another: --target or data.target)"
     several = given if isinstance(given, list) else [given]
-    found = [_named(table, one) for one in several]
-    if not found or len(set(found)) < len(found) or len(found) >= len(table.names):
-        requirement = "data.target must be different columns, and not all of them"
+    found = [column_named(table, one, "target") for one in several]
+    is_all = len(found) >= len(table.names) and not are_inputs_too
+    if not found or len(set(found)) < len(found) or is_all:
+        requirement = (
+            f"data.target must be different columns of {table.source}, and not all of them"
+        )
         raise value_error("config", requirement, target=given)
-    return found, ""
+    numbered = found != several
+    return found, f"target {', '.join(map(repr, found))}, by number" if numbered else ""
 
 
-def _named(table: Table, target: Any) -> str:
-    if isinstance(target, str):
-        if target not in table:
-            near = nearest(target, table.names)
-            raise value_error("data", f"{table.source} must have the column{near}", target=target)
-        return target
-    number = arguments.integer("config", "data.target", target)
-    if not -len(table.names) <= number < len(table.names):
-        requirement = f"data.target must be one of {len(table.names)} columns"
-        raise value_error("config", requirement, target=number)
-    return table.names[number]
-
-
-def _with_targets(table: Table, names: Any, lines: list[str]) -> Table:
-    """The rows that have their targets."""
+def _with_targets(table: Table, names: Any, lines: list[str]) -> tuple[Table, Any]:
+    """The rows that have their targets, and which they are."""
     missing = np.any([table[name].missing for name in names], axis=0)
-    if not missing.any():
-        return table
     kept = np.flatnonzero(~missing)
+    if not missing.any():
+        return table, kept
     if not len(kept):
         raise value_error("data", f"{table.source} must have targets", column=names[0])
-    lines.append(f"{len(table) - len(kept):,} rows without a target are left out")
-    return table.rows(kept)
-
-
-def seen_in_columns(columns: list[Column]) -> Seen:
-    """What targets in columns look like."""
-    words = any(column.kind != "number" for column in columns)
-    distinct = {value: None for column in columns for value in column.distinct()}
-    whole = not words and all(column.is_whole for column in columns)
-    return Seen(len(columns), len(columns[0].missing), words, whole, list(distinct))
+    gone = len(table) - len(kept)
+    where = table[names[0]].origin.place(int(missing.argmax()))
+    unit = "line" if "line" in where else "row"
+    words = f"1 row without a target is left out, {unit} {where[unit]}"
+    if gone > 1:
+        words = f"{gone:,} rows without a target are left out, the first {unit} {where[unit]}"
+    lines.append(words)
+    return table.rows(kept), kept
 
 
 def _goal(columns: list[Column], task: Task, loss: str) -> Goal:
@@ -219,67 +238,32 @@ def _goal(columns: list[Column], task: Task, loss: str) -> Goal:
     if len(columns) > 1:
         requirement = f"data.target must be one column for the task {task.name}"
         raise value_error("config", requirement, target=list(names))
-    return Goal(task.name, names, tuple(map(_word, columns[0].distinct())), scores=scores)
-
-
-def _word(value: Any) -> str:
-    return f"{value:.15g}" if isinstance(value, float) else str(value)
-
-
-def _class_numbers(column: Column, classes: tuple[str, ...], table: Table) -> Any:
-    numbers = {name: number for number, name in enumerate(classes)}
-    if column.kind == "number" and all(_is_number(name) for name in classes):
-        words = [_word(x) for x in column.numbers().tolist()]
-    else:
-        words = list(column.words())
-    found = np.array([numbers.get(word, -1) for word in words], np.int64)
-    if len(found) and found.min() < 0:
-        row = int((found < 0).argmax())
-        shown = list(classes[:10])
-        requirement = f"{table.source}: targets must be classes of the training data, {shown}"
-        raise value_error("data", requirement, row=row + 1, target=words[row])
-    return found
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
-
-
-def _groups(table: Table, options: Config) -> Any:
-    if "group" not in options:
-        return None
-    words = table[_named(table, options["group"])].words()
-    return np.unique([str(word) for word in words], return_inverse=True)[1]
+    return Goal(task.name, names, class_names(columns[0]), scores=scores)
 
 
 def _learned(train: Table, goal: Goal, config: Config) -> TablePreparation:
     table = config["data"]
-    kinds = dict(table.get("columns", {}))
-    for name in (*kinds, *table.get("drop", [])):
-        _named(train, name)
-    without = [*goal.names, *table.get("drop", [])]
-    without += [_named(train, table["group"])] if "group" in table else []
-    encoder = TableEncoder.fit(train.without(*without), kinds)
-    if not encoder.features:
-        raise value_error("data", "no column is left to learn from", dropped=encoder.dropped)
+    kinds = kinds_of_columns(train, table, goal.names)
+    if "group" in table:
+        kinds[column_named(train, table["group"], "group")] = "drop"
+    if {*kinds.values()} == {"drop"} and len(kinds) + len(goal.names) == len(train.names):
+        requirement = f"{train.source} must have a column to learn from beside those left out"
+        raise value_error("data", requirement, target=list(goal.names), left_out=list(kinds))
+    with advising():
+        encoder = TableEncoder.fit(train.without(*goal.names), kinds)
     if goal.task == "regression" and is_of_any_scale(config):
-        numbers = np.stack([train[name].numbers() for name in goal.names], axis=1)
-        goal = goal.learned_scale(numbers)
+        goal = goal.learned_scale(numbers_of([train[name] for name in goal.names]))
     return TablePreparation(encoder, goal, reading(table), dict(train.options))
 
 
 def _found(
     whole: Table, made: TablePreparation, task: Task, labels: Any, division: str
 ) -> list[str]:
-    lines = [f"  {line}" for line in made.encoder.describe()]
-    lines += [f"  {name}: left out, {why}" for name, why in made.encoder.dropped.items()]
+    lines = [f"  {worded(line)}" for line in made.encoder.describe()]
     lines.append(f"task {task.name}: {task.reason}")
     if labels is not None:
         lines.append(f"classes {counted(made.goal, labels)}")
+        lines += filter(None, [alike(made.goal.classes)])
         rare = np.bincount(labels, minlength=len(made.goal.classes))
         few = [made.goal.classes[i] for i in np.flatnonzero(rare < 3)]
         if few:

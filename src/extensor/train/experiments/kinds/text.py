@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,8 @@ from extensor.data.text import TextWindows, Vocabulary, read_text
 from extensor.errors import arguments, value_error
 from extensor.train.experiments.config import Config
 from extensor.train.experiments.goal import Goal
-from extensor.train.experiments.kinds.preparation import Preparation, Prepared, Samples
+from extensor.train.experiments.kinds.parts import fractions
+from extensor.train.experiments.kinds.preparation import Preparation, Prepared, Samples, existing
 
 CONTEXT = 64
 _VALIDATION = _TEST = 0.05
@@ -33,11 +33,25 @@ class TextPreparation(Preparation):
         return {"vocabulary": len(self.vocabulary), "context": self.context}
 
     def labelled(self, source: Any) -> Samples:
-        path = _path(source)
-        tokens = self.vocabulary.encode(read_text(path))
-        return Samples(TextWindows(tokens, self.context))
+        path = existing(source)
+        tokens = self.vocabulary.encode(read_text(path), replace=True)
+        if len(tokens) <= self.context:
+            requirement = f"{path} must have at least {self.context + 1} {self.unit}"
+            raise value_error("data", requirement, **{self.unit: len(tokens)})
+        unknown = tokens == self.vocabulary.unknown
+        lines = []
+        if unknown.any():
+            number = int(unknown.sum())
+            of = "1 character is" if number == 1 else f"{number:,} characters are"
+            lines = [f"{of} none that training had, and unknown to the model"]
+        return Samples(TextWindows(tokens, self.context), None, lines)
 
     unlabelled = labelled
+
+    @property
+    def unit(self) -> str:
+        """What the tokens are."""
+        return "bytes" if self.vocabulary.kind == "byte" else "characters"
 
     def state_dict(self) -> dict[str, Any]:
         return {"vocabulary": self.vocabulary.state_dict(), "context": self.context}
@@ -47,6 +61,8 @@ class TextPreparation(Preparation):
         """What :meth:`state_dict` gave, checked."""
         given = entries.with_keys(op, state, ("vocabulary", "context"), "preparation")
         context = entries.count(op, "context", given["context"])
+        if context < 1:
+            raise value_error(op, "preparation.context must be 1 or more", context=context)
         return cls(Vocabulary.from_state(given["vocabulary"], op), context)
 
 
@@ -56,55 +72,59 @@ def prepare(config: Config, state: Any = None) -> Prepared:
     if table.get("task", "sequence") != "sequence":
         requirement = "data.task must be 'sequence' for a text (words of a table are its columns)"
         raise value_error("config", requirement, task=table["task"])
-    path = _path(table["train"])
+    path = existing(table["train"])
     text = read_text(path)
+    if len(set(text)) < 2:
+        requirement = f"{path} must have at least two different characters"
+        raise value_error("data", requirement, characters=sorted(set(text)))
     if state is not None:
         made = TextPreparation.from_state(state)
     else:
         context = arguments.integer("config", "data.context", table.get("context", CONTEXT), 2)
         distinct = len(set(text))
-        kind = table.get("vocabulary") or ("character" if distinct <= _MOST_CHARACTERS else "byte")
+        kind = table.get("vocabulary", "character" if distinct <= _MOST_CHARACTERS else "byte")
+        arguments.choice("config", "data.vocabulary", kind, ("character", "byte"))
         made = TextPreparation(Vocabulary.of(text, kind), context)
     tokens = made.vocabulary.encode(text)
-    cuts = _cuts(len(tokens), table, made.context)
+    cuts = _cuts(len(tokens), config, made.context)
     parts = [tokens[begin:end] for begin, end in zip((0, *cuts), (*cuts, len(tokens)), strict=True)]
     # Half a window from one to the next: each place is learned in two surroundings.
     train = TextWindows(parts[0], made.context, max(1, made.context // 2))
-    validation, test = (
-        made.labelled(table[name]).dataset if name in table else TextWindows(part, made.context)
+    held = {
+        name: made.labelled(table[name])
+        if name in table
+        else Samples(TextWindows(part, made.context))
         for name, part in (("validation", parts[1]), ("test", parts[2]))
-    )
-    unit = "bytes" if made.vocabulary.kind == "byte" else "characters"
+    }
+    validation, test = (samples.dataset for samples in held.values())
+    unit = made.unit
+    sizes = [f"{len(parts[0]):,} to train on"]
+    for name, words, part in (
+        ("validation", "for validation", parts[1]),
+        ("test", "for the test", parts[2]),
+    ):
+        sizes.append(f"{name} from {table[name]}" if name in table else f"{len(part):,} {words}")
     lines = [
-        f"{path}: {len(tokens):,} {unit}, {len(made.vocabulary)} different",
+        f"{path}: {len(tokens):,} {unit}, {len(np.unique(tokens))} different",
         f"task sequence: the next of {unit}, {made.context} looked at together",
-        f"divided in order: {len(parts[0]):,} to train on, {len(parts[1]):,} for validation, "
-        f"{len(parts[2]):,} for the test",
+        f"divided in order: {', '.join(sizes)}",
+        *(f"{table[name]}: {x}" for name, samples in held.items() for x in samples.lines),
     ]
     changed = {"task": "sequence", "context": made.context, "vocabulary": made.vocabulary.kind}
     return Prepared({**config, "data": {**table, **changed}}, made, train, validation, test, lines)
 
 
-def _cuts(length: int, table: Config, context: int) -> tuple[int, int]:
-    shares = [
-        0.0 if name in table else table.get(f"{name}_fraction", usual)
-        for name, usual in (("validation", _VALIDATION), ("test", _TEST))
-    ]
+def _cuts(length: int, config: Config, context: int) -> tuple[int, int]:
+    shares = fractions(config, _VALIDATION, _TEST)
     least = [0 if share == 0 else context + 1 for share in shares]
     sizes = [max(least[i], round(shares[i] * length)) for i in range(2)]
     if length - sum(sizes) < context + 1:
         requirement = (
-            f"the text must have at least {4 * (context + 1)} characters, or data.context be less"
+            f"{config['data']['train']} must have at least {sum(least) + context + 1:,} characters "
+            "to be divided, or data.context be less"
         )
         raise value_error("data", requirement, characters=length, context=context)
     return length - sum(sizes), length - sizes[1]
-
-
-def _path(source: Any) -> Path:
-    path = Path(source)
-    if not path.exists():
-        raise FileNotFoundError(f"data: no such file or folder, got path={str(source)!r}")
-    return path
 
 
 def letters(tokens: Any) -> Any:

@@ -1,0 +1,195 @@
+"""Columns of a table as a configuration names them: what is to be learned, and what stands in it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from extensor.data.table import Column, Table
+from extensor.data.table.column import KINDS
+from extensor.errors import arguments, is_ours, marked, value_error
+from extensor.train.experiments.config import Config, nearest
+from extensor.train.experiments.task import Seen
+
+_LARGEST = float(np.finfo(np.float32).max)
+_TRUTH = {"False": 0.0, "True": 1.0}
+# What read_table and TableEncoder advise, as [data] has it.
+_OPTION = re.compile(r"\b(encoding|delimiter|decimal|header)=")
+_KINDS = re.compile(r"kinds=\{'(.+)': '(\w+)'\}")
+_INTEGER = re.compile(r"-?\d+")
+
+
+def worded(text: str) -> str:
+    """A sentence of ours on how tables are read, with its advice in the words of ``[data]``."""
+    said, got, given = text.partition(", got ")
+    said = _KINDS.sub(r"data.columns.\1=\2", _OPTION.sub(r"data.\1=", said))
+    said = said.replace("header=True or False", "header=true or false")
+    return said.replace("header=False", "header=false") + got + given
+
+
+@contextmanager
+def advising() -> Iterator[None]:
+    """Let errors within the block advise as :func:`worded` does."""
+    try:
+        yield
+    except (ValueError, TypeError) as error:
+        if not is_ours(error):
+            raise
+        raise marked(type(error)(worded(str(error)))) from None
+
+
+def column_named(table: Table, name: Any, key: str) -> str:
+    """The column that the entry ``data.<key>`` names, or numbers."""
+    if isinstance(name, str) and (name in table or not _INTEGER.fullmatch(name)):
+        if name not in table:
+            near = nearest(name, table.names)
+            raise value_error("data", f"{table.source} must have the column{near}", **{key: name})
+        return name
+    if not isinstance(name, str | int) or isinstance(name, bool):
+        requirement = f"data.{key} must be the name or the number of a column"
+        raise value_error("config", requirement, **{key: arguments.briefly(name)})
+    number = int(name)
+    if not -len(table.names) <= number < len(table.names):
+        requirement = f"data.{key} must be one of the {len(table.names)} columns of {table.source}"
+        raise value_error("config", requirement, **{key: number})
+    return table.names[number]
+
+
+def kinds_of_columns(table: Table, options: Config, targets: Sequence[str] = ()) -> dict[str, str]:
+    """What ``[data]`` says of columns, of which ``targets`` are none: their kinds, and "drop"."""
+    allowed = (*KINDS, "drop")
+    kinds = {}
+    for name, kind in options.get("columns", {}).items():
+        found = column_named(table, name, "columns")
+        kinds[found] = arguments.choice("config", f"data.columns.{name}", kind, allowed)
+    for name in options.get("drop", []):
+        kinds[column_named(table, name, "drop")] = "drop"
+    for name in targets:
+        if name in kinds:
+            key = "drop" if kinds[name] == "drop" else "columns"
+            requirement = (
+                f"data.{key} is for inputs, not for the target (data.task says what it is)"
+            )
+            raise value_error("config", requirement, column=name)
+    return kinds
+
+
+def groups_of(table: Table, options: Config, targets: Sequence[str]) -> Any:
+    """The group of each row, if ``[data]`` names a column for it."""
+    if "group" not in options:
+        return None
+    name = column_named(table, options["group"], "group")
+    if name in targets:
+        raise value_error("config", "data.group must be another column than the target", group=name)
+    column = table[name]
+    if column.missing.any():
+        where = column.origin.place(int(column.missing.argmax()))
+        raise value_error("data", "each row must have its group", **where, column=name)
+    return np.unique(column.words().astype(str), return_inverse=True)[1]
+
+
+def seen_in_columns(columns: list[Column]) -> Seen:
+    """What targets in columns look like."""
+    names = [column.name for column in columns]
+    where = {"path": columns[0].source, "target": names[0] if len(names) == 1 else names}
+    for column in columns:
+        if column.kind == "date":
+            requirement = "the target must be a column of numbers or words, not of dates"
+            raise value_error("data", requirement, path=column.source, target=column.name)
+    if len(columns) > 1 and all(map(_is_truth, columns)):
+        return Seen(len(columns), len(columns[0]), False, True, [0, 1], where)
+    words = any(column.kind != "number" for column in columns)
+    distinct = {value: None for column in columns for value in _distinct(column)}
+    whole = not words and all(column.is_whole for column in columns)
+    return Seen(len(columns), len(columns[0]), words, whole, list(distinct), where)
+
+
+def check_classes(column: Column, said: Sequence[str]) -> None:
+    """Refuse words that mostly differ as classes, and say why they are words if that was odd."""
+    if column.kind != "text":
+        return
+    reasons = [x.partition(": ")[2] for x in said if x.startswith(f"column {column.name!r} is")]
+    why = f" ({reasons[0]})" if reasons else ""
+    requirement = f"classes must be words that occur again, or the target numbers{why}"
+    classes = len(_distinct(column))
+    given = {"target": column.name, "classes": classes, "rows": len(column)}
+    raise value_error("data", requirement, path=column.source, **given)
+
+
+def class_words(column: Column) -> list[str]:
+    """The name of the class in each row."""
+    if column.kind != "number":
+        return list(column.words())
+    if column.is_whole and column.is_as_written:
+        return [str(int(x)) for x in column.words()]
+    return [number_word(x) for x in column.numbers().tolist()]
+
+
+def class_names(column: Column) -> tuple[str, ...]:
+    """The names of the classes that occur, in their order."""
+    return tuple(map(number_word, _distinct(column)))
+
+
+def number_word(value: Any) -> str:
+    """A value as the name of a class."""
+    return f"{value:.15g}" if isinstance(value, float) else str(value)
+
+
+def class_numbers(column: Column, classes: Sequence[str]) -> Any:
+    """The number of the class in each row; an error names the first that is none."""
+    numbers = {name: number for number, name in enumerate(classes)}
+    words = class_words(column)
+    found = np.array([numbers.get(word, -1) for word in words], np.int64)
+    if len(found) and found.min() < 0:
+        row = int((found < 0).argmax())
+        shown = ", ".join(classes[:10]) + (", ..." if len(classes) > 10 else "")
+        where = column.origin.place(row)
+        requirement = f"targets must be classes of the training data ({shown})"
+        raise value_error("data", requirement, **where, column=column.name, cell=words[row])
+    return found
+
+
+def numbers_of(columns: Sequence[Column], are_labels: bool = False) -> Any:
+    """Numbers to be learned, a column for each of ``columns``; of labels 0 and 1."""
+    found = []
+    for column in columns:
+        if are_labels and _is_truth(column):
+            values = np.array([_TRUTH[word] for word in column.words()])
+        else:
+            values = column.numbers("data")
+        if are_labels:
+            wrong, requirement = ~np.isin(values, (0, 1)), "labels must be 0 or 1"
+        else:
+            wrong = ~(np.abs(values) <= _LARGEST)
+            requirement = "numbers to be learned must be finite, and below 3.4e38"
+        if wrong.any():
+            row = int(wrong.argmax())
+            where = column.origin.place(row)
+            cell = column.words()[row]
+            raise value_error("data", requirement, **where, column=column.name, cell=cell)
+        found.append(values)
+    return np.stack(found, axis=1)
+
+
+def _is_truth(column: Column) -> bool:
+    return column.kind == "category" and {*column.distinct()} <= _TRUTH.keys()
+
+
+def _distinct(column: Column) -> list[Any]:
+    if column.kind == "number" and column.is_whole and column.is_as_written:
+        return sorted({int(x) for x in column.words()[~column.missing]})
+    return column.distinct()
+
+
+def alike(classes: Sequence[str]) -> str | None:
+    """Words for two classes that differ only in upper and lower case, if there are any."""
+    seen: dict[str, str] = {}
+    for name in classes:
+        other = seen.setdefault(name.casefold(), name)
+        if other != name:
+            return f"{other!r} and {name!r} are taken as two classes: they differ in case"
+    return None
