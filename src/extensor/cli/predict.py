@@ -9,8 +9,8 @@ from pathlib import Path
 
 import numpy as np
 
+from extensor.cli.outputs import new_file
 from extensor.cli.wording import COMMAND
-from extensor.errors import value_error
 from extensor.io.atomic import write_atomically
 from extensor.train import Predictions, Predictor
 
@@ -23,7 +23,7 @@ def run(options: argparse.Namespace) -> None:
     """Predict, and print a table or write a new file."""
     predictor = Predictor.load(options.run, options.checkpoint, COMMAND)
     endings = _TEXTS if predictor.task == "sequence" else _ENDINGS
-    output = None if options.output is None else _new_file(options.output, endings)
+    output = None if options.output is None else new_file(options.output, endings)
     if predictor.task == "sequence":
         _write_on(predictor, options, output)
         return
@@ -56,17 +56,6 @@ def _write_on(predictor: Predictor, options: argparse.Namespace, output: Path | 
         print(f"{'' if is_file else prompt}{text}")
     else:
         write_atomically(output, text.encode())
-
-
-def _new_file(name: str, endings: tuple[str, ...]) -> Path:
-    path = Path(name)
-    if path.suffix not in endings:
-        raise value_error("--output", f"file must end with {' or '.join(endings)}", output=name)
-    if path.exists():
-        raise value_error("--output", "file must be new", output=name)
-    if not path.parent.is_dir():
-        raise value_error("--output", "the folder must be there", output=name)
-    return path
 
 
 def _show(predictions: Predictions) -> None:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Mapping, Sequence
+from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
 from extensor import models, optim
-from extensor.errors import value_error
+from extensor.errors import arguments, value_error
 from extensor.nn import loss as losses
 from extensor.nn.module import Module
 from extensor.train.callback import Callback
@@ -20,7 +21,8 @@ from extensor.train.experiments.kinds import Prepared
 from extensor.train.experiments.named import built, named
 from extensor.train.experiments.writing import Findings, TextSamples
 from extensor.train.logs import Logging, Timing
-from extensor.train.metrics import Metric, is_falling, named_metric
+from extensor.train.metrics import ConfusionMatrix, Metric, is_falling, named_metric
+from extensor.train.metrics.base import Stateful
 from extensor.train.progress import Progress
 from extensor.train.trainer import Trainer
 
@@ -37,6 +39,7 @@ SCHEDULES = {
     if name.endswith(("LR", "Plateau")) and name != "LambdaLR"
 }
 _POINTS = 200  # of a curve over the steps, about
+_KEEP_TARGETS = {"RandomCrop", "RandomFlip", "Cutout"}  # augmentations that change inputs alone
 
 
 def built_model(config: Config, known: Mapping[str, Any]) -> tuple[Module, Config]:
@@ -51,6 +54,8 @@ def built_model(config: Config, known: Mapping[str, Any]) -> tuple[Module, Confi
         ):  # which may have more classes than seen
             _check_sizes(table["sizes"], known)
         known = {}
+    if config["data"].get("kind", "arrays") != "arrays" and ":" not in str(table.get("name")):
+        _check_known(table, known)
     parameters = inspect.signature(named("model", table, MODELS)).parameters
     filled = {key: value for key, value in known.items() if key in parameters}
     table = {**filled, **table}
@@ -59,6 +64,14 @@ def built_model(config: Config, known: Mapping[str, Any]) -> tuple[Module, Confi
         kind = type(model).__name__
         raise value_error("config", "model must be a Module", name=table["name"], kind=kind)
     return model, {**config, "model": table}
+
+
+def _check_known(table: Config, known: Mapping[str, Any]) -> None:
+    """Refuse sizes that are not those of the data."""
+    for key in ("inputs", "outputs", "in_channels", "num_classes", "vocabulary"):
+        if key in table and table[key] != known.get(key, table[key]):
+            requirement = f"model.{key} must be {known[key]}, as the data say"
+            raise value_error("config", requirement, **{key: table[key]})
 
 
 def _check_sizes(sizes: Any, known: Mapping[str, Any]) -> None:
@@ -119,13 +132,16 @@ def built_trainer(
     choosing = _choosing(config, made)
     if "samples" in config and made.preparation.kind == "text":
         say = progress.say if callbacks is None else lambda _: None
+        _check_samples(config["samples"])
         vocabulary = made.preparation.vocabulary  # type: ignore[attr-defined]
         writing.append(TextSamples(vocabulary, config["seed"], config["samples"], say))
+    metrics = built_metrics(config["metrics"], classes, made.preparation.goal)
     return Trainer(
         model,
         loss,
         optimizer,
-        metrics=built_metrics(config["metrics"], classes, made.preparation.goal),
+        metrics=metrics,
+        train_metrics={} if is_trained else _of_training(config, metrics),
         accumulate=config.get("accumulate", 1),
         clip_norm=clipping.get("norm"),
         clip_value=clipping.get("value"),
@@ -137,6 +153,32 @@ def built_trainer(
         keep=checkpoints.get("keep", 3),
         config=config,
     )
+
+
+def _check_samples(table: Config) -> None:
+    """Refuse what no text can be written with."""
+    arguments.integer("config", "samples.length", table.get("length", 0), 0)
+    heat = arguments.number("config", "samples.temperature", table.get("temperature", 1.0), least=0)
+    if heat == float("inf"):
+        raise value_error("config", "samples.temperature must be finite", temperature=heat)
+    arguments.text("config", "samples.prompt", table.get("prompt", "a"))
+
+
+def _of_training(config: Config, metrics: Mapping[str, Metric]) -> dict[str, Metric]:
+    """The first metric that a checkpoint can hold, for what is trained on.
+
+    Of targets that chance mixes, and of outputs that only a loss of the user's own knows, there is
+    none; nor in a run of the first release, whose log has none so far.
+    """
+    changed = set(config["data"].get("augment", {})) - _KEEP_TARGETS
+    if changed or ":" in str(config["loss"]["name"]) or "kind" not in config["data"]:
+        return {}
+    able = {
+        name: deepcopy(x)
+        for name, x in metrics.items()
+        if isinstance(x, Stateful) and type(x) is not ConfusionMatrix
+    }
+    return dict(list(able.items())[:1])
 
 
 def _writing(config: Config, steps: int, folder: Path | None, made: Prepared) -> list[Callback]:
