@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from math import exp, isfinite, sqrt
+from math import exp, isfinite, isnan, sqrt
 from typing import Any, NamedTuple
 
 from extensor.report.axis import readable
@@ -132,8 +132,12 @@ def title_of_metric(name: str) -> str:
     return said(name).capitalize()
 
 
-def shown(name: str, value: float) -> str:
-    """A number for people: a fraction of samples in percent."""
+def shown(name: str, value: Any) -> str:
+    """A number for people: a fraction of samples in percent; what is no single number, as it is."""
+    if not isinstance(value, int | float):
+        return str(value)
+    if isnan(value):
+        return "undefined"
     return f"{value:.2%}" if is_fraction(name) else readable(value)
 
 

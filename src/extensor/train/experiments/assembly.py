@@ -36,7 +36,7 @@ from extensor.train.experiments.parts import (
     built_trainer,
 )
 from extensor.train.experiments.recipes import completed
-from extensor.train.experiments.targets import check_chosen, check_labels
+from extensor.train.experiments.targets import check_chosen, check_labels, check_scores
 from extensor.train.experiments.writing import write_test
 from extensor.train.run import as_toml
 from extensor.train.trainer import Trainer, plain
@@ -225,7 +225,7 @@ def assembled(
     # As it is read when the run goes on: checkpoints have its entries in the same order.
     config = tomllib.loads(as_toml(config))
     loss = built_loss(config["loss"], goal)
-    sample, classes = _tried(model, loss, made, test_loader, chosen, config["loss"]["name"])
+    sample, classes = _tried(model, loss, made, test_loader, chosen, config)
     trainer = built_trainer(
         config, model, loss, len(train_loader), classes, made, folder, trained is not None,
         callbacks,
@@ -258,7 +258,7 @@ def _tried(
     made: Prepared,
     test_loader: DataLoader,
     chosen: str | None,
-    name: str,
+    config: Config,
 ) -> tuple[tuple[Any, ...], int | None]:
     """One sample through model and loss: what does not fit is found before anything is written.
 
@@ -269,6 +269,7 @@ def _tried(
     if len(first) < 2:
         raise value_error("data", "samples must have inputs and a target", parts=len(first))
     *inputs, target = first
+    name = config["loss"]["name"]
     model.eval()
     with no_grad():
         output = model(*inputs)
@@ -276,9 +277,24 @@ def _tried(
         classes = output.shape[axis] if output.ndim > 1 else None
         if made.preparation.kind == "arrays":
             if classes is not None and made.preparation.goal.task == "multiclass":
-                check_labels(made.train, made.test, classes)
+                check_labels({"train": made.train, "test": made.test}, classes)
+                if made.validation is not None:
+                    check_labels({"validation": made.validation}, classes)
             if chosen is not None:
                 check_chosen(name, output, target)
+        check_scores(name, config["model"]["name"])
+        _check_outputs(output, made)
         loss(output, target)
     model.train()
     return first, classes
+
+
+def _check_outputs(output: Tensor, made: Prepared) -> None:
+    """Refuse a model that has not as many outputs as there are classes, labels or numbers."""
+    goal = made.preparation.goal
+    if made.preparation.kind in ("arrays", "text") or output.ndim != 2:
+        return
+    if output.shape[1] != goal.outputs:
+        requirement = f"the model must have {goal.outputs} outputs for the task {goal.task}"
+        requirement = requirement.replace(" 1 outputs", " one output")
+        raise value_error("config", requirement, outputs=output.shape[1])

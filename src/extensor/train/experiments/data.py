@@ -35,6 +35,7 @@ AUGMENTATIONS: dict[str, Callable[..., Any]] = {
     "Cutout": data.Cutout,
     "Mixup": data.Mixup,
 }
+_TEST = 0.2  # of arrays without a file to test on
 _ROWS = 4096  # looked at together, so that data larger than the memory can be checked
 
 
@@ -43,7 +44,7 @@ def read_data(config: Config) -> tuple[Dataset, Dataset | None, Dataset]:
     table = config["data"]
     name = table.get("name")
     if name is None:
-        train, test = _own(table, config["seed"])
+        train, test = _own(config)
     elif ":" in name:
         train, test = imported("data", name)()
     elif name in SETS:
@@ -51,10 +52,15 @@ def read_data(config: Config) -> tuple[Dataset, Dataset | None, Dataset]:
         train, test = SETS[name](**options)
     else:
         raise value_error("config", f"data: unknown name{nearest(name, SETS)}", name=name)
+    if name is not None:
+        _check_parts(config, train, test)
+    return *_validation(config, train), test
+
+
+def _check_parts(config: Config, train: Dataset, test: Dataset) -> None:
     for part, dataset in (("train", train), ("test", test)):
         check_samples(part, dataset)
     check_targets(config, train, test)
-    return *_validation(config, train), test
 
 
 def _validation(config: Config, train: Dataset) -> tuple[Dataset, Dataset | None]:
@@ -70,17 +76,30 @@ def _validation(config: Config, train: Dataset) -> tuple[Dataset, Dataset | None
     if not isinstance(train, ArrayDataset):
         requirement = "data.validation_fraction needs arrays; give data.validation, a file"
         raise value_error("config", requirement, validation_fraction=fraction)
+    taken = 0.0 if "name" in table or "test" in table else table.get("test_fraction", _TEST)
+    if not 0 < fraction < 1 - taken:
+        requirement = "data.validation_fraction must be above 0 and leave samples to train on"
+        given = {"validation_fraction": fraction, "test_fraction": taken}
+        raise value_error("config", requirement, **given)
     numbers = class_numbers(train)
-    # Another generator than that of the test part, which would choose the same places.
-    chosen, held, _ = split_indices(
-        len(train), validation=fraction, test=0.0, generator=Generator(config["seed"]).split(1)[0],
-        stratify=None if numbers is None else np.asarray(numbers),
-    )  # fmt: skip
+    share = max(fraction / (1 - taken), min(0.3, 1 / len(train)))  # of what the test leaves
+    try:
+        # Another generator than that of the test part, which would choose the same places.
+        chosen, held, _ = split_indices(
+            len(train), validation=share, test=0.0,
+            generator=Generator(config["seed"]).split(1)[0],
+            stratify=None if numbers is None else np.asarray(numbers),
+        )  # fmt: skip
+    except ValueError:
+        requirement = f"{table.get('train', 'data')} must have samples for each part"
+        requirement += f" (data.validation_fraction={fraction:.3g})"
+        raise value_error("data", requirement, samples_without_the_test=len(train)) from None
     return ArrayDataset(*train.batch(chosen)), ArrayDataset(*train.batch(held))
 
 
-def _own(table: Config, seed: int) -> tuple[Dataset, Dataset]:
+def _own(config: Config) -> tuple[Dataset, Dataset]:
     """Files of the user; without any for testing a part of the others, always the same."""
+    table = config["data"]
     if "train" not in table:
         raise value_error("config", f"data must have a name ({', '.join(SETS)}) or train, a file")
     train = read_file(table["train"], table)
@@ -92,10 +111,16 @@ def _own(table: Config, seed: int) -> tuple[Dataset, Dataset]:
             raise value_error(
                 "data", "train and test must have the same classes", train=first, test=second
             )
+        _check_parts(config, train, test)
         return train, test
     if not isinstance(train, ArrayDataset):
         raise value_error("config", "data.test must be given for pictures", train=table["train"])
-    return train.split(table.get("test_fraction", 0.2), Generator(seed))
+    _check_parts(config, train, train)  # while samples have the numbers that the file gives them
+    parts = train.split(table.get("test_fraction", _TEST), Generator(config["seed"]))
+    for part, dataset in zip(("train", "test"), parts, strict=True):
+        if len(dataset) == 0:
+            raise value_error("data", f"{part} must have at least one sample", samples=0)
+    return parts
 
 
 def read_file(path: str, table: Config, with_target: bool = True) -> ArrayDataset | ImageFolder:
@@ -111,36 +136,71 @@ def read_file(path: str, table: Config, with_target: bool = True) -> ArrayDatase
     if place.suffix == ".csv":
         target = table.get("target", -1) if with_target else None
         parts = data.read_csv(place, target, **table_options(table))
-    elif place.suffix == ".npy" and with_target and "target" in table:
-        parts = data.read_arrays(place), data.read_arrays(str(table["target"]))
     else:
-        stored = data.read_arrays(place)
-        if isinstance(stored, dict):
-            keys = [table.get("inputs", "x")]
-            keys += [table.get("target", "y")] if with_target else []
-            for key in keys:
-                if key not in stored:
-                    raise value_error(
-                        "data", f"file must have the array {key!r}", path=path, arrays=list(stored)
-                    )
-            parts = tuple(stored[key] for key in keys)
-        elif with_target:
-            requirement = "file must be .npz, or data.target the .npy file of its targets"
-            raise value_error("data", requirement, path=path)
-        else:
-            parts = stored
+        parts = _arrays(path, table, with_target)
     inputs, *targets = parts if isinstance(parts, tuple) else (parts,)
     return ArrayDataset(as_inputs(inputs), *map(_target, targets))
 
 
+def _arrays(path: str, table: Config, with_target: bool) -> tuple[Any, ...]:
+    """The arrays in an ``.npz``, or in an ``.npy`` beside that of its targets; checked."""
+    target = table.get("target", "y")
+    if with_target and not isinstance(target, str):
+        requirement = "data.target must be the name of one array, or an .npy file of targets"
+        raise value_error("config", requirement, target=target)
+    stored = data.read_arrays(path)
+    if isinstance(stored, dict):
+        keys = [table.get("inputs", "x"), *([target] if with_target else [])]
+        for key in keys:
+            if key not in stored:
+                requirement = f"file must have the array {key!r}"
+                raise value_error("data", requirement, path=path, arrays=list(stored))
+        found = {key: stored[key] for key in keys}
+    else:
+        found = {path: stored}
+        if with_target and "target" not in table:
+            requirement = (
+                "file must be .npz with x and y, or data.target (--target) the .npy file of targets"
+            )
+            raise value_error("data", requirement, path=path)
+        if with_target and target == path:
+            requirement = "data.target must be another file than that of the inputs"
+            raise value_error("config", requirement, target=target)
+        if with_target:
+            found[target] = data.read_arrays(target)
+    for name, array in found.items():
+        where = {"path": path} if name == path else {"path": path, "array": name}
+        if isinstance(array, dict):
+            requirement = "data.target must be an .npy file, which has one array"
+            raise value_error("config", requirement, target=name)
+        if array.ndim == 0:
+            raise value_error("data", "there must be an axis of samples", **where, shape=())
+        if not (is_floating(array.dtype) or array.dtype.kind in "biu"):
+            hint = " (numpy.unique(y, return_inverse=True)[1] numbers words)"
+            hint = hint if array.dtype.kind in "US" else ""
+            requirement = f"arrays must be of numbers{hint}"
+            raise value_error("data", requirement, **where, dtype=str(array.dtype))
+    lengths = {name: len(array) for name, array in found.items()}
+    if len(set(lengths.values())) > 1:
+        requirement = f"arrays must have as many samples each ({path})"
+        raise value_error("data", requirement, samples=lengths)
+    return tuple(found.values())
+
+
 def as_inputs(array: Any) -> Any:
     """Floats in the dtype of models; bytes and tokens as they are."""
-    return array.astype(get_default_dtype(), copy=False) if is_floating(array.dtype) else array
+    if not is_floating(array.dtype):
+        return array
+    with np.errstate(over="ignore"):  # an infinity is refused with all others
+        return array.astype(get_default_dtype(), copy=False)
 
 
 def _target(array: Any) -> Any:
     """Classes as int64; numbers as a column, which is what a model of one output gives."""
     if not is_floating(array.dtype):
+        if array.dtype == np.uint64 and len(array) and int(array.max()) >= 2**63:
+            requirement = "targets must be whole numbers below 2**63, or floats"
+            raise value_error("data", requirement, target=int(array.max()))
         return array.astype(np.int64, copy=False)
     array = as_inputs(array)
     return array[:, None] if array.ndim == 1 else array
@@ -164,6 +224,7 @@ def check_samples(part: str, dataset: Dataset) -> None:
                     f"{part} must have no NaN or infinity",
                     sample=begin + first,
                     value=float(value),
+                    **({"dtype": array.dtype.name} if np.isinf(value) else {}),
                 )
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from extensor import models, optim
-from extensor.errors import value_error
+from extensor.errors import arguments, value_error
 from extensor.nn import loss as losses
 from extensor.nn.module import Module
 from extensor.train.callback import Callback
@@ -54,6 +54,8 @@ def built_model(config: Config, known: Mapping[str, Any]) -> tuple[Module, Confi
         ):  # which may have more classes than seen
             _check_sizes(table["sizes"], known)
         known = {}
+    if config["data"].get("kind", "arrays") != "arrays" and ":" not in str(table.get("name")):
+        _check_known(table, known)
     parameters = inspect.signature(named("model", table, MODELS)).parameters
     filled = {key: value for key, value in known.items() if key in parameters}
     table = {**filled, **table}
@@ -62,6 +64,14 @@ def built_model(config: Config, known: Mapping[str, Any]) -> tuple[Module, Confi
         kind = type(model).__name__
         raise value_error("config", "model must be a Module", name=table["name"], kind=kind)
     return model, {**config, "model": table}
+
+
+def _check_known(table: Config, known: Mapping[str, Any]) -> None:
+    """Refuse sizes that are not those of the data."""
+    for key in ("inputs", "outputs", "in_channels", "num_classes", "vocabulary"):
+        if key in table and table[key] != known.get(key, table[key]):
+            requirement = f"model.{key} must be {known[key]}, as the data say"
+            raise value_error("config", requirement, **{key: table[key]})
 
 
 def _check_sizes(sizes: Any, known: Mapping[str, Any]) -> None:
@@ -122,6 +132,7 @@ def built_trainer(
     choosing = _choosing(config, made)
     if "samples" in config and made.preparation.kind == "text":
         say = progress.say if callbacks is None else lambda _: None
+        _check_samples(config["samples"])
         vocabulary = made.preparation.vocabulary  # type: ignore[attr-defined]
         writing.append(TextSamples(vocabulary, config["seed"], config["samples"], say))
     metrics = built_metrics(config["metrics"], classes, made.preparation.goal)
@@ -142,6 +153,15 @@ def built_trainer(
         keep=checkpoints.get("keep", 3),
         config=config,
     )
+
+
+def _check_samples(table: Config) -> None:
+    """Refuse what no text can be written with."""
+    arguments.integer("config", "samples.length", table.get("length", 0), 0)
+    heat = arguments.number("config", "samples.temperature", table.get("temperature", 1.0), least=0)
+    if heat == float("inf"):
+        raise value_error("config", "samples.temperature must be finite", temperature=heat)
+    arguments.text("config", "samples.prompt", table.get("prompt", "a"))
 
 
 def _of_training(config: Config, metrics: Mapping[str, Metric]) -> dict[str, Metric]:

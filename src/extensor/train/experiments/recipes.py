@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from extensor.errors import value_error
 from extensor.train.experiments.config import Config, has_model
 from extensor.train.experiments.goal import LOSSES, Goal, balance
 from extensor.train.experiments.kinds import Prepared
@@ -11,6 +12,7 @@ from extensor.train.metrics import default_metrics
 
 _EPOCHS = 10  # of a model that somebody has chosen for arrays
 _STEPS = 3000  # of the optimizer, about, if nothing stops it earlier
+_LEAST_SIDE = 8  # pixels that a network of convolutions needs
 _LEAST_PATIENCE = 10  # epochs
 
 
@@ -29,7 +31,7 @@ def completed(config: Config, made: Prepared) -> Config:
         usual = _USUAL[kind](made, len(made.train))
         data = {"batch_size": usual.pop("batch_size"), **config["data"]}
         result["data"] = data
-        per_epoch = -(-len(made.train) // data["batch_size"])
+        per_epoch = -(-len(made.train) // max(1, data["batch_size"]))
         epochs = max(3, min(usual.pop("most_epochs"), round(_STEPS / per_epoch)))
     result = {"seed": config["seed"], "epochs": epochs, **result}
     for key, table in usual.items():
@@ -51,11 +53,19 @@ def completed(config: Config, made: Prepared) -> Config:
 def _loss(config: Config, goal: Goal, made: Prepared) -> Config:
     table = {"name": LOSSES[goal.task], **config.get("loss", {})}
     weighing = config["data"].get("class_weight")
-    if weighing == "balanced" and made.targets is not None:
+    if weighing == "balanced":
+        if goal.task == "regression" or made.targets is None:
+            requirement = f"data.class_weight is for classes, not for the task {goal.task}"
+            raise value_error("config", requirement, class_weight=weighing)
+        if table["name"] not in _WEIGHTS:
+            requirement = f"data.class_weight needs a loss with weights, {' or '.join(_WEIGHTS)}"
+            raise value_error("config", requirement, loss=table["name"])
         weights = balance(goal, made.targets)
-        key = "weight" if goal.task == "multiclass" else "pos_weight"
-        table.setdefault(key, [round(x, 6) for x in weights])
+        table.setdefault(_WEIGHTS[table["name"]], [round(x, 6) for x in weights])
     return table
+
+
+_WEIGHTS = {"CrossEntropyLoss": "weight", "NLLLoss": "weight", "BCEWithLogitsLoss": "pos_weight"}
 
 
 def _of_table(made: Prepared, samples: int) -> dict[str, Any]:
@@ -94,8 +104,9 @@ def _of_text(made: Prepared, samples: int) -> dict[str, Any]:
 
 def _of_arrays(made: Prepared, samples: int) -> dict[str, Any]:
     """As pictures if they have a height and a width that are worth it, otherwise as a table."""
-    has_size = "image_size" in made.preparation.arguments()
-    return (_of_pictures if has_size else _of_table)(made, samples)
+    size = made.preparation.arguments().get("image_size", 0)
+    is_worth_it = min(size if isinstance(size, list) else [size]) >= _LEAST_SIDE
+    return (_of_pictures if is_worth_it else _of_table)(made, samples)
 
 
 _USUAL = {

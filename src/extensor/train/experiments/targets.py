@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,7 @@ _ALLOWED: dict[str, tuple[int, ...]] = {
     "HingeLoss": (-1, 1),
 }
 
+_MOST_CLASSES = 10**6  # that a model can be asked for
 CLASSES, NUMBERS, TRUTH, OWN = "classes", "numbers", "0 or 1", "as they are"
 
 
@@ -55,7 +57,8 @@ def task_of(config: Config, train: object) -> tuple[str, str]:
     """
     known = None if train is None else _array(train)
     if known is not None and ("task" in config["data"] or not has_model(config)):
-        return tuple(decided(seen_in(known), config))  # type: ignore[return-value]
+        where = {"path": config["data"]["train"]} if "train" in config["data"] else {}
+        return tuple(decided(seen_in(known, **where), config))  # type: ignore[return-value]
     kind = kind_of(config, train)
     kind = kind if kind != OWN else kind_of({}, train)
     several = known is not None and known.ndim > 1 and known[0].size > 1
@@ -65,8 +68,8 @@ def task_of(config: Config, train: object) -> tuple[str, str]:
     return task, f"targets {kind_of(config, train)}"
 
 
-def goal_of(config: Config, task: str, train: Dataset) -> Goal:
-    """What the targets of ``train`` stand for."""
+def goal_of(config: Config, task: str, train: Dataset, every: Dataset | None = None) -> Goal:
+    """What the targets of ``train`` stand for; ``every`` has all classes that occur."""
     scores = "probabilities" if loss_name(config) == "BCELoss" else "logits"
     known = targets_of(train)
     if task == "regression":
@@ -84,9 +87,59 @@ def goal_of(config: Config, task: str, train: Dataset) -> Goal:
         class_names(table["train"], table) if "train" in table else getattr(train, "classes", None)
     )
     if names is None and known is not None:
-        count = known.shape[1] if task == "multilabel" else max(2, int(known.max()) + 1)
-        names = [str(number) for number in range(count)]
+        names = _counted(targets_of(train if every is None else every), task, has_model(config))
     return Goal(task, classes=tuple(names or ()), scores=scores)
+
+
+def _counted(targets: Any, task: str, is_chosen: bool) -> list[str]:
+    """Names of classes that have none: the numbers that occur, or up to the largest for a model."""
+    if task == "multilabel":
+        return [str(number) for number in range(targets.shape[1])]
+    if not is_chosen:
+        return [f"{value:.15g}" for value in np.unique(targets).tolist()]
+    largest = int(targets.max())
+    if largest >= _MOST_CLASSES:
+        requirement = "labels must be the numbers of classes, from 0 on"
+        raise value_error("data", requirement, label=largest)
+    return [str(number) for number in range(max(2, largest + 1))]
+
+
+def numbered(dataset: Any, goal: Goal, source: str, is_checked: bool = True) -> Any:
+    """``dataset`` with the numbers of classes for targets that are other numbers, such as -1 and 1.
+
+    With ``is_checked`` a target that is no class of the training data is refused.
+    """
+    targets = _array(dataset)
+    if goal.task not in ("binary", "multiclass") or targets is None or not goal.classes:
+        return dataset
+    if not all(map(_is_number, goal.classes)) or targets[0].size != 1:
+        return dataset
+    values = np.array([float(name) for name in goal.classes])
+    is_float = is_floating(targets.dtype) and goal.task == "multiclass"
+    is_right = np.array_equal(values, np.arange(len(values))) and not is_float
+    if is_right and not is_checked:
+        return dataset
+    flat = np.asarray(targets).reshape(-1)
+    places = np.searchsorted(values, flat).clip(max=len(values) - 1)
+    wrong = values[places] != flat
+    if wrong.any():
+        sample = int(wrong.argmax())
+        shown = ", ".join(goal.classes[:10]) + (", ..." if len(values) > 10 else "")
+        requirement = f"targets must be classes of the training data ({shown})"
+        raise value_error(
+            "data", requirement, path=source, sample=sample, target=flat[sample].item()
+        )
+    if is_right:
+        return dataset
+    return ArrayDataset(*dataset.arrays[:-1], places.astype(np.int64))
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 def targets_of(dataset: object) -> Any:
@@ -189,7 +242,21 @@ def _check_values(part: str, loss: str, targets: Any, allowed: tuple[int, ...]) 
         )
 
 
-def check_labels(train: object, test: object, classes: int) -> None:
+def check_scores(loss: str, model: str) -> None:
+    """Refuse a loss of probabilities for a model of the library, all of which give scores."""
+    if loss in _OF_SCORES and ":" not in model:
+        kind, instead = _OF_SCORES[loss]
+        requirement = f"{loss} takes {kind}, and {model} gives scores, which {instead} takes"
+        raise value_error("config", requirement, loss=loss)
+
+
+_OF_SCORES = {
+    "BCELoss": ("probabilities", "BCEWithLogitsLoss"),
+    "NLLLoss": ("logarithms of probabilities", "CrossEntropyLoss"),
+}
+
+
+def check_labels(parts: Mapping[str, object], classes: int) -> None:
     """Refuse labels for which a model of ``classes`` classes has no output."""
     if classes == 1:
         raise value_error(
@@ -198,7 +265,7 @@ def check_labels(train: object, test: object, classes: int) -> None:
             "loss.name='BCEWithLogitsLoss' for two classes, 'MSELoss' for numbers",
             outputs=1,
         )
-    for part, dataset in (("train", train), ("test", test)):
+    for part, dataset in parts.items():
         numbers = class_numbers(dataset)
         if numbers is not None and not (numbers.min() >= 0 and numbers.max() < classes):
             sample = int(((numbers < 0) | (numbers >= classes)).argmax())

@@ -12,7 +12,7 @@ from extensor.core import entries
 from extensor.core.tensor import to_array
 from extensor.data import ArrayDataset, Dataset
 from extensor.errors import arguments, type_error, value_error
-from extensor.train.experiments.config import Config
+from extensor.train.experiments.config import Config, has_model
 from extensor.train.experiments.data import (
     as_inputs,
     check_samples,
@@ -21,11 +21,12 @@ from extensor.train.experiments.data import (
     read_file,
     standardized,
 )
-from extensor.train.experiments.goal import Goal
-from extensor.train.experiments.kinds.preparation import Preparation, Prepared, Samples
+from extensor.train.experiments.goal import Goal, counted
+from extensor.train.experiments.kinds.preparation import Preparation, Prepared, Samples, existing
 from extensor.train.experiments.targets import (
     class_names,
     goal_of,
+    numbered,
     target_transforms,
     targets_of,
     task_of,
@@ -58,17 +59,31 @@ class ArrayPreparation(Preparation):
         return [] if self.train is None else target_transforms(self.config, self.goal, self.train)
 
     def labelled(self, source: Any) -> Samples:
-        dataset = read_file(os.fspath(source), self.config["data"])
+        path = os.fspath(existing(source))
+        dataset = read_file(path, self.config["data"])
         check_samples("inputs", dataset)
-        _check_columns(self.config, dataset)
+        self._check(dataset)
+        dataset = numbered(dataset, self.goal, path)
         self.train = dataset if self.train is None else self.train
         return Samples(dataset)
 
     def unlabelled(self, source: Any) -> Samples:
         dataset = _dataset(self.config, source)
         check_samples("inputs", dataset)
-        _check_columns(self.config, dataset)
+        self._check(dataset)
         return Samples(dataset)
+
+    def _check(self, dataset: Any) -> None:
+        """Refuse inputs that are not like those that the model was trained with."""
+        _check_columns(self.config, dataset)
+        shape = self.sample[0]
+        if not shape or not isinstance(dataset, ArrayDataset):
+            return
+        found = dataset.arrays[0].shape[1:]
+        if len(found) != len(shape) and np.prod(found) != np.prod(shape):
+            axes = ", ".join(map(str, ("samples", *shape)))
+            requirement = f"inputs must have the shape of those trained with, ({axes})"
+            raise value_error("data", requirement, shape=dataset.arrays[0].shape)
 
     def state_dict(self) -> dict[str, Any]:
         shape, dtype = self.sample
@@ -89,15 +104,38 @@ def prepare(config: Config, state: Any = None) -> Prepared:
     """Read the arrays, and learn what the configuration asks for."""
     train, validation, test = read_data(config)
     config = standardized(config, train)
-    task, reason = task_of(config, train)
-    goal = Goal.from_state(state["goal"]) if state is not None else goal_of(config, task, train)
+    is_own = not has_model(config)  # otherwise there may be more classes than those that occur
+    every = _together(config, train, validation, test) if is_own else train
+    task, reason = task_of(config, every)
+    if state is not None:
+        goal = ArrayPreparation.from_state(state, config).goal
+    else:
+        goal = goal_of(config, task, train, every)
+    sample = _sample(train)
+    source = config["data"].get("train", "")
+    if is_own and not sample[0]:
+        requirement = "inputs must have columns, as x[:, None] has one"
+        raise value_error("data", requirement, path=source, shape=train.arrays[0].shape)  # type: ignore[attr-defined]
+    if "kind" in config["data"]:
+        _check_alike(sample, {"validation": validation, "test": test})
+    parts = {"train": train, "validation": validation, "test": test}
+    train, validation, test = (
+        part if part is None else numbered(part, goal, config["data"].get(name, source), is_own)
+        for name, part in parts.items()
+    )
     if goal.mean and state is None:
         config = {**config, "data": {**config["data"], "standardize_target": True}}
-    made = ArrayPreparation(config, goal, _sample(train))
+    made = ArrayPreparation(config, goal, sample)
     made.train = train
     sizes = [f"{len(train):,} to train on"]
     sizes += [] if validation is None else [f"{len(validation):,} for validation"]
-    lines = [f"task {task}: {reason}", f"divided: {', '.join(sizes)}, {len(test):,} for the test"]
+    count = len(train) + sum(len(x) for x in (validation, test) if x is not None)
+    lines = [f"{source}: {count:,} samples of shape {sample[0]}"] if source else []
+    lines.append(f"task {task}: {reason}")
+    known = targets_of(numbered(every, goal, source)) if is_own and goal.classes else None
+    if known is not None:
+        lines.append(f"{'labels' if task == 'multilabel' else 'classes'} {counted(goal, known)}")
+    lines.append(f"divided: {', '.join(sizes)}, {len(test):,} for the test")
     names = getattr(test, "paths", None)
     return Prepared(
         config, made, train, validation, test, lines,
@@ -116,6 +154,26 @@ def of_an_earlier_run(config: Config) -> ArrayPreparation:
             names = []  # the data are not where they were
     task, _ = task_of({"loss": {"name": loss}, "data": {}}, None)
     return ArrayPreparation(config, Goal(task, classes=tuple(names)), ((), "float32"))
+
+
+def _together(config: Config, *parts: Any) -> Any:
+    """The targets of all parts that come from one file: a rare class may be in any of them."""
+    named = (None, *(config["data"].get(name) for name in ("validation", "test")))
+    found = [
+        part.arrays[-1]
+        for part, name in zip(parts, named, strict=True)
+        if name is None and isinstance(part, ArrayDataset) and len(part.arrays) > 1
+    ]
+    targets = np.concatenate(found) if found else None
+    return parts[0] if targets is None else ArrayDataset(targets, targets)
+
+
+def _check_alike(sample: Any, parts: Mapping[str, Any]) -> None:
+    """Refuse samples of another shape than those to train on."""
+    for name, part in parts.items():
+        if isinstance(part, ArrayDataset) and part.arrays[0].shape[1:] != sample[0]:
+            requirement = f"{name} must have samples of the shape {sample[0]}, as those to train on"
+            raise value_error("data", requirement, shape=part.arrays[0].shape[1:])
 
 
 def _sample(train: Any) -> tuple[tuple[int, ...], str]:
