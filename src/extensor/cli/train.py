@@ -27,6 +27,7 @@ from extensor.train.experiments.runs import found_run
 from extensor.train.run import as_toml
 from extensor.train.signals import Ended, ending_in_order
 
+_MOST_COLUMNS = 30  # that are described on the screen
 _OF_DATA = ("target", "task", "window", "horizon")
 
 
@@ -58,12 +59,12 @@ def run(options: argparse.Namespace) -> None:
 def described(options: argparse.Namespace) -> str | dict[str, Any] | None:
     """The file of a configuration, or one of data as the configuration that it is."""
     source = options.config
-    if source is None or source.endswith(".toml"):
+    if source is None or source.lower().endswith(".toml"):
         _check_given(options)
         return source  # type: ignore[no-any-return]
     data: dict[str, Any] = {"train": source}
     if options.target:
-        several = [int(x) if x.lstrip("-").isdigit() else x for x in options.target]
+        several = options.target
         data["target"] = several[0] if len(several) == 1 else several
     for name in _OF_DATA[1:]:
         if getattr(options, name) is not None:
@@ -75,7 +76,7 @@ def _check_given(options: argparse.Namespace) -> None:
     """Refuse what is for files of data, where there is a configuration."""
     for name in _OF_DATA:
         value = getattr(options, name)
-        if value:
+        if value is not None:
             requirement = f"is for a file of data; here it is --set data.{name}=..."
             raise value_error(f"--{name}", requirement, **{name: value})
 
@@ -134,7 +135,7 @@ def _opening(made: Experiment) -> str:
     model = made.config["model"]["name"]
     return "\n".join(
         [
-            *([] if begun else made.lines),
+            *([] if begun else _shortened(made.lines)),
             f"{model}: {made.model.num_parameters():,} parameters, {made.config['loss']['name']}, "
             f"{made.config['optimizer']['name']}; {get_num_threads()} threads; "
             f"{_limit(made)}{begun}",
@@ -142,11 +143,22 @@ def _opening(made: Experiment) -> str:
     )
 
 
+def _shortened(lines: list[str]) -> list[str]:
+    """The lines without those of columns that are too many to be read."""
+    columns = [number for number, line in enumerate(lines) if line.startswith("  ")]
+    if len(columns) <= _MOST_COLUMNS:
+        return lines
+    first, last = columns[_MOST_COLUMNS], columns[-1] + 1
+    more = f"  and {last - first:,} more columns, in the log of the run"
+    return [*lines[:first], more, *lines[last:]]
+
+
 def _limit(made: Experiment) -> str:
     stopping = made.config.get("early_stopping")
     most = "at most " if stopping else ""
     watched = f", until {stopping['monitor'].replace('_', ' ')} gets no better" if stopping else ""
-    return f"{most}{made.config['epochs']} epochs{watched}"
+    epochs = made.config["epochs"]
+    return f"{most}{epochs} epoch{'s' if epochs != 1 else ''}{watched}"
 
 
 def _changed(made: Experiment) -> list[str]:
@@ -177,9 +189,16 @@ def _ending(made: Experiment, folder: Path) -> str:
             f"  extensor evaluate {shell}",
             f"  extensor predict {shell} {example.get(made.preparation.kind, 'FILE.npy')}",
             f"  extensor train --resume {shell} --set epochs={2 * made.config['epochs']}",
-            "  extensor train --print-config > my.toml, change it, then extensor train my.toml",
+            f"  extensor train {_file(made)}--print-config > my.toml, change it, then extensor train "
+            "my.toml",
         ]
     )
+
+
+def _file(made: Experiment) -> str:
+    """The file of data that was given, for a command that takes it again."""
+    data = made.config["data"]
+    return f"{quote(data['train'])} " if "train" in data else ""
 
 
 def _results(made: Experiment) -> dict[str, Any]:

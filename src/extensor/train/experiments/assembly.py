@@ -28,7 +28,7 @@ from extensor.train.experiments.continuation import Changes
 from extensor.train.experiments.data import augmentation
 from extensor.train.experiments.digest import check_same, digest_of
 from extensor.train.experiments.goal import Goal, balance
-from extensor.train.experiments.kinds import Preparation, Prepared, prepared, stored
+from extensor.train.experiments.kinds import Preparation, Prepared, Samples, prepared, stored
 from extensor.train.experiments.parts import (
     built_loss,
     built_metrics,
@@ -160,10 +160,9 @@ def input_loader(preparation: Preparation, inputs: Any, batch_size: int) -> Data
 
 
 def measured(
-    config: Config, model: Module, preparation: Preparation, source: Any
+    config: Config, model: Module, preparation: Preparation, samples: Samples
 ) -> dict[str, Any]:
-    """The loss and the metrics of ``model`` on a file with targets."""
-    samples = preparation.labelled(source)
+    """The loss and the metrics of ``model`` on samples with targets."""
     transforms = [*preparation.target_transforms(), *preparation.transforms()]
     loader = DataLoader(samples.dataset, config["data"].get("batch_size", 32), transform=transforms)
     loss = built_loss(config["loss"], preparation.goal)

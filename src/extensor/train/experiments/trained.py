@@ -19,7 +19,7 @@ from extensor.train.experiments.assembly import (
 )
 from extensor.train.experiments.best import load_weights
 from extensor.train.experiments.config import Config
-from extensor.train.experiments.kinds import restored
+from extensor.train.experiments.kinds import Samples, restored
 from extensor.train.experiments.parts import built_model
 from extensor.train.experiments.runs import read_checkpoint
 from extensor.train.experiments.wording import PYTHON, Wording
@@ -54,10 +54,15 @@ class TrainedModel:
         """The loss and the metrics on the test data."""
         return self.experiment.evaluate()
 
+    def labelled(self, source: Any) -> Samples:
+        """The samples of a file that has targets, prepared as the training data were."""
+        return self.preparation.labelled(source)
+
     def evaluate_on(self, source: Any) -> dict[str, Any]:
         """The loss and the metrics on a file that has targets; the data of the run are not read."""
+        samples = source if isinstance(source, Samples) else self.labelled(source)
         with _chance_as_it_was():
-            return measured(self.config, self.model, self.preparation, source)
+            return measured(self.config, self.model, self.preparation, samples)
 
     @cached_property
     def experiment(self) -> Experiment:

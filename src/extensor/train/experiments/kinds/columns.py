@@ -113,7 +113,7 @@ def check_classes(column: Column, said: Sequence[str]) -> None:
     if column.kind != "text":
         return
     reasons = [x.partition(": ")[2] for x in said if x.startswith(f"column {column.name!r} is")]
-    why = f" ({reasons[0]})" if reasons else ""
+    why = f": {worded(reasons[0])}" if reasons else ""
     requirement = f"classes must be words that occur again, or the target numbers{why}"
     classes = len(_distinct(column))
     given = {"target": column.name, "classes": classes, "rows": len(column)}
