@@ -62,11 +62,7 @@ def parser() -> Parser:
         return commands.add_parser(name, help=text, description=description, epilog=end)
 
     train = command("train", "train a model, and write all about it into a run folder", _CODES)
-    train.add_argument("config", nargs="?", metavar="FILE", help=_FILE)
-    train.add_argument("--target", action="append", metavar="NAME", help=_TARGET)
-    train.add_argument("--task", choices=_TASKS, help="what is to be learned (default: looked up)")
-    train.add_argument("--window", type=int, metavar="N", help="rows of a series to look at")
-    train.add_argument("--horizon", type=int, metavar="N", help="rows of a series to foretell")
+    _add_file(train)
     train.add_argument("--name", help="the run's folder is runs/NAME (default: date and time)")
     train.add_argument("--resume", metavar="RUN", help="go on with a run that was interrupted")
     train.add_argument("--live", nargs="?", const="", metavar="PORT", help=_LIVE)
@@ -75,7 +71,7 @@ def parser() -> Parser:
     )
 
     sweep = command("sweep", "train with many values, and find the best", _CODES)
-    sweep.add_argument("config", nargs="?", help="TOML file (default: LeNet-5 on the digits)")
+    _add_file(sweep)
     sweep.add_argument("--set", action="append", default=[], metavar="KEY=VALUES", help=_SEARCHED)
     sweep.add_argument("--trials", type=int, help="how many to train (default: 20)")
     sweep.add_argument("--seed", type=int, help="of the values that are drawn (default: 0)")
@@ -92,7 +88,7 @@ def parser() -> Parser:
         sweep.add_argument(hidden, type=int, help=argparse.SUPPRESS)
 
     tune_lr = command("tune-lr", "find a learning rate to begin with")
-    tune_lr.add_argument("config", nargs="?", help="TOML file (default: LeNet-5 on the digits)")
+    _add_file(tune_lr)
     tune_lr.add_argument("--low", type=float, default=1e-7, help="first rate (default: 1e-7)")
     tune_lr.add_argument("--high", type=float, default=10.0, help="last rate (default: 10)")
     tune_lr.add_argument("--steps", type=int, default=200, help="how many (default: 200)")
@@ -131,6 +127,17 @@ def parser() -> Parser:
     for one in (evaluate, predict, report):
         one.add_argument("--checkpoint", metavar="NAME", help=_CHOSEN)
     return root
+
+
+def _add_file(command: argparse.ArgumentParser) -> None:
+    """FILE, and what is to be learned of it if it is data."""
+    command.add_argument("config", nargs="?", metavar="FILE", help=_FILE)
+    command.add_argument("--target", action="append", metavar="NAME", help=_TARGET)
+    command.add_argument(
+        "--task", choices=_TASKS, help="what is to be learned (default: looked up)"
+    )
+    command.add_argument("--window", type=int, metavar="N", help="rows of a series to look at")
+    command.add_argument("--horizon", type=int, metavar="N", help="rows of a series to foretell")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from extensor.cli.outputs import new_file
 from extensor.cli.wording import COMMAND
 from extensor.data.text import read_text
 from extensor.errors import value_error
@@ -18,23 +19,24 @@ from extensor.io.atomic import write_atomically
 from extensor.train import Predictions, Predictor
 
 _ENDINGS = (".csv", ".json", ".npy")
+_TEXTS = (".txt",)
 _OF_TEXTS = {"length": 200, "temperature": 0.8, "seed": 0}
 _MOST_ROWS, _MOST_COLUMNS = 200, 8  # of a table on the screen
 
 
 def run(options: argparse.Namespace) -> None:
     """Predict, and print a table or write a new file."""
-    output = None if options.output is None else _new_file(options.output)
-    form = _form(options.format, output)
     predictor = Predictor.load(options.run, options.checkpoint, COMMAND)
+    endings = _TEXTS if predictor.task == "sequence" else _ENDINGS
+    output = None if options.output is None else new_file(options.output, endings)
     if predictor.task == "sequence":
         _write_on(predictor, options, output)
         return
-    _check_ending(output, _ENDINGS)
+    form = _form(options.format, output)
     for name in _OF_TEXTS:
         if getattr(options, name) is not None:
             raise value_error(f"--{name}", "is for models of texts", task=predictor.task)
-    if form == ".npy":
+    if form == "npy":
         content = io.BytesIO()
         np.save(content, predictor.outputs(options.inputs).numpy())
         _write(output, content.getvalue())
@@ -44,7 +46,7 @@ def run(options: argparse.Namespace) -> None:
     if form == "table":
         _show(predictions)
         return
-    text = predictions.json() if form in ("json", ".json") else predictions.csv()
+    text = predictions.json() if form == "json" else predictions.csv()
     if output is None:
         _print(text)
     else:
@@ -58,7 +60,7 @@ def _form(chosen: str | None, output: Path | None) -> str:
         requirement = f"must be what the ending of --output says, {ending[1:]}, or be left out"
         raise value_error("--format", requirement, format=chosen)
     if chosen is None:
-        chosen = ending or ("table" if sys.stdout.isatty() else "csv")
+        return ending[1:] if ending else "table" if sys.stdout.isatty() else "csv"
     return chosen
 
 
@@ -85,7 +87,6 @@ def _write(output: Path | None, content: bytes) -> None:
 
 def _write_on(predictor: Predictor, options: argparse.Namespace, output: Path | None) -> None:
     """Go on with a text: that of a file, or the argument itself."""
-    _check_ending(output, (".txt",))
     if options.format is not None:
         raise value_error("--format", "is for tables, not for texts", format=options.format)
     given = str(options.inputs)
@@ -117,23 +118,6 @@ def _is_file(given: str) -> bool:
     if is_name and not is_file:
         raise FileNotFoundError(f"predict: no such file, got path={given!r}")
     return is_file
-
-
-def _new_file(name: str) -> Path:
-    path = Path(name)
-    _check_ending(path, (*_ENDINGS, ".txt"))
-    if path.exists() or path.is_symlink():
-        raise value_error("--output", "file must be new", output=name)
-    if not path.parent.is_dir():
-        raise value_error("--output", "the folder must be there", output=name)
-    return path
-
-
-def _check_ending(path: Path | None, endings: tuple[str, ...]) -> None:
-    if path is not None and path.suffix.lower() not in endings:
-        known = endings if ".txt" not in endings or len(endings) == 1 else _ENDINGS
-        requirement = f"file must end with {' or '.join(known)}"
-        raise value_error("--output", requirement, output=str(path))
 
 
 def _show(predictions: Predictions) -> None:

@@ -10,8 +10,9 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from shlex import quote
-from typing import Any
+from typing import Any, NamedTuple
 
+from extensor.cli.described import as_words, described, is_data
 from extensor.cli.jobs import Job, exit_words, run_side_by_side
 from extensor.cli.runs import new_run
 from extensor.cli.searched import as_setting, read_settings
@@ -19,7 +20,14 @@ from extensor.cli.settings import as_changes, read_config
 from extensor.cli.trial import run_trial
 from extensor.errors import value_error
 from extensor.report.curves import shown
-from extensor.report.sweep_page import rungs_text, sweep_rows, write_sweep_page
+from extensor.report.sweep_page import (
+    ON_TEST,
+    rungs_text,
+    sweep_heads,
+    sweep_rows,
+    write_sweep_page,
+)
+from extensor.report.writing import title_of
 from extensor.settings import get_num_threads
 from extensor.train import experiment
 from extensor.train.experiments.config import Config
@@ -63,34 +71,68 @@ def _begin(options: argparse.Namespace) -> None:
     if not 0 <= seed < 2**64:
         raise value_error("--seed", "must be from 0 to 2**64 - 1", seed=seed)
     jobs = _checked_jobs(options)
-    config = read_config(options.config, settings)
+    config = read_config(described(options), settings)
     space, fixed = Space(dimensions), dict(as_changes(settings))
     trials = min(trials, space.combinations or trials)
     if options.name and description_of(RUNS / options.name).exists():
         hint = f"go on with extensor sweep --resume {quote(options.name)}"
         raise value_error("--name", f"the sweep must be new ({hint})", name=options.name)
     with new_run(options.name) as folder, _telling(folder):
-        monitor = _proved(config, fixed, space, folder, options.monitor)
+        proof = _proved(config, fixed, space, folder, options.monitor)
         halving = options.halving is not False
-        asked = Asked(list(options.set), trials, seed, halving, monitor, config, options.config)
+        asked = Asked(
+            list(options.set), trials, seed, halving, proof.monitor, proof.epochs, proof.title,
+            proof.keeps_best, proof.has_validation, config, options.config,
+        )  # fmt: skip
         sweep = Sweep(folder, asked, fixed, space)
         with locked(folder, "--name"):
             sweep.write()
+            if is_data(options.config):
+                print("\n".join(proof.lines))
             _search(sweep, jobs)
+
+
+class _Proof(NamedTuple):
+    """What trials that were built, and not trained, say of all of them."""
+
+    monitor: str
+    epochs: int
+    title: str
+    keeps_best: bool
+    has_validation: bool
+    lines: list[str]
 
 
 def _proved(
     config: Config, fixed: Mapping[str, Any], space: Space, folder: Path, monitor: str | None
-) -> str:
-    """Build some trials, so that what cannot be trained is refused now. Returns the objective."""
+) -> _Proof:
+    """Build some trials, so that what cannot be trained is refused now."""
+    proofs = []
     for values in space.probes():
         made = experiment(config, {**fixed, **values}, folder=folder / "trial", callbacks=[])
-        chosen = chosen_monitor(made, monitor)
-    return chosen
+        proofs.append(
+            _Proof(
+                chosen_monitor(made, monitor),
+                made.config["epochs"],
+                title_of(made.config),
+                "early_stopping" in made.config,
+                made.validation_data is not None,
+                made.lines,
+            )
+        )
+    titles = {proof.title for proof in proofs}
+    return proofs[-1]._replace(
+        epochs=max(proof.epochs for proof in proofs),
+        title=proofs[0].title if len(titles) == 1 else title_of({"data": made.config["data"]}),
+        keeps_best=all(proof.keeps_best for proof in proofs),
+        has_validation=all(proof.has_validation for proof in proofs),
+        lines=proofs[0].lines,
+    )
 
 
 def _go_on(options: argparse.Namespace) -> None:
     given = (options.config, options.name, options.trials, options.seed, options.monitor)
+    given = (*given, options.target, options.task, options.window, options.horizon)
     if options.set or options.halving is not None or any(x is not None for x in given):
         requirement = "the sweep has all of that already; only --jobs may be other than it was"
         raise value_error("--resume", requirement, sweep=options.resume)
@@ -158,6 +200,8 @@ def _search(sweep: Sweep, jobs: int) -> None:
         f"{rungs_text(sweep)}; {', '.join(sweep.space.dimensions)}; by "
         f"{_name(sweep)}, the {'lower' if sweep.results.falling else 'higher'} the better; "
         f"{min(jobs, sweep.asked.trials)} at a time",
+        *([] if sweep.asked.has_validation else [ON_TEST]),
+        sep="\n",
         flush=True,
     )
     while left := sweep.results.waiting():
@@ -225,7 +269,8 @@ def _command(sweep: Sweep) -> str:
     """What trains the best one again."""
     best = sweep.results.best()
     assert best is not None
-    parts = ["extensor", "train", *([sweep.asked.file] if sweep.asked.file else [])]
+    words = as_words(sweep.asked.file, sweep.asked.config, sweep.fixed)
+    parts = ["extensor", "train", *words]
     for key, value in sweep.changes(best.trial).items():
         parts += ["--set", as_setting(key, value)]
     return " ".join(map(quote, parts))
@@ -235,8 +280,8 @@ def _table(sweep: Sweep) -> list[str]:
     """The first rows in columns, and why trials failed."""
     rows = sweep_rows(sweep)
     good = [row for row in rows if row.failed is None]
-    heads = ["", "trial", "epochs", _name(sweep), *sweep.space.dimensions]
-    cells = [[r.mark, str(r.trial), r.epochs, r.value, *r.values] for r in good[:_SHOWN]]
+    heads = ["", "trial", *sweep_heads(sweep)]
+    cells = [[row.mark, str(row.trial), *row.cells] for row in good[:_SHOWN]]
     widths = [max(map(len, column)) for column in zip(heads, *cells, strict=True)]
     lines = [
         "  ".join(

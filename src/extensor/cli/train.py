@@ -10,6 +10,7 @@ from pathlib import Path
 from shlex import quote
 from typing import Any
 
+from extensor.cli.described import check_no_data, described
 from extensor.cli.live import live_page, sort_out
 from extensor.cli.report import written
 from extensor.cli.runs import new_run
@@ -20,7 +21,7 @@ from extensor.report import Series, terminal_plot
 from extensor.report.curves import metric_names, points, shown
 from extensor.settings import get_num_threads
 from extensor.train import Checkpoints, Experiment, RunFolder, experiment, read_log
-from extensor.train.experiments.config import Config
+from extensor.train.experiments.config import Config, has_model
 from extensor.train.experiments.continuation import check_effect
 from extensor.train.experiments.opening import resumed_experiment
 from extensor.train.experiments.runs import found_run
@@ -28,7 +29,6 @@ from extensor.train.run import as_toml
 from extensor.train.signals import Ended, ending_in_order
 
 _MOST_COLUMNS = 30  # that are described on the screen
-_OF_DATA = ("target", "task", "window", "horizon")
 
 
 def run(options: argparse.Namespace) -> None:
@@ -40,7 +40,7 @@ def run(options: argparse.Namespace) -> None:
     if options.resume is not None and (options.config or options.name is not None):
         raise value_error("--resume", "the run has a configuration and a name", run=options.resume)
     if options.resume is not None:
-        _check_given(options)
+        check_no_data(options)
         config = read_config(found_run(options.resume).config, options.set)
         if options.print_config:
             print(as_toml(config), end="")
@@ -50,35 +50,10 @@ def run(options: argparse.Namespace) -> None:
         return
     config = read_config(described(options), options.set)
     if options.print_config:
-        print(as_toml(config if "model" in config else experiment(config).config), end="")
+        print(as_toml(config if has_model(config) else experiment(config).config), end="")
         return
     with ending_in_order():
         _begin(config, options)
-
-
-def described(options: argparse.Namespace) -> str | dict[str, Any] | None:
-    """The file of a configuration, or one of data as the configuration that it is."""
-    source = options.config
-    if source is None or source.lower().endswith(".toml"):
-        _check_given(options)
-        return source  # type: ignore[no-any-return]
-    data: dict[str, Any] = {"train": source}
-    if options.target:
-        several = options.target
-        data["target"] = several[0] if len(several) == 1 else several
-    for name in _OF_DATA[1:]:
-        if getattr(options, name) is not None:
-            data[name] = getattr(options, name)
-    return {"data": data}
-
-
-def _check_given(options: argparse.Namespace) -> None:
-    """Refuse what is for files of data, where there is a configuration."""
-    for name in _OF_DATA:
-        value = getattr(options, name)
-        if value is not None:
-            requirement = f"is for a file of data; here it is --set data.{name}=..."
-            raise value_error(f"--{name}", requirement, **{name: value})
 
 
 def _begin(config: Config, options: argparse.Namespace) -> None:
@@ -188,7 +163,7 @@ def _ending(made: Experiment, folder: Path) -> str:
             "next",
             f"  extensor evaluate {shell}",
             f"  extensor predict {shell} {example.get(made.preparation.kind, 'FILE.npy')}",
-            f"  extensor train --resume {shell} --set epochs={2 * made.config['epochs']}",
+            *_going_on(made, shell),
             f"  extensor train {_file(made)}--print-config > my.toml, change it, then extensor train "
             "my.toml",
         ]
@@ -199,6 +174,13 @@ def _file(made: Experiment) -> str:
     """The file of data that was given, for a command that takes it again."""
     data = made.config["data"]
     return f"{quote(data['train'])} " if "train" in data else ""
+
+
+def _going_on(made: Experiment, shell: str) -> list[str]:
+    """How to train longer, unless the run found that nothing gets better."""
+    if made.trainer.stopped:
+        return []
+    return [f"  extensor train --resume {shell} --set epochs={2 * made.config['epochs']}"]
 
 
 def _results(made: Experiment) -> dict[str, Any]:

@@ -8,6 +8,8 @@ from math import log10
 from pathlib import Path
 from shlex import quote
 
+from extensor.cli.described import as_words, described, is_data
+from extensor.cli.outputs import new_file
 from extensor.cli.settings import read_config
 from extensor.errors import value_error
 from extensor.report import Series, terminal_plot
@@ -21,12 +23,14 @@ _ENDINGS = (".html", ".png")
 
 def run(options: argparse.Namespace) -> None:
     """Try the rates, and print what was found; only ``--output`` is written."""
-    output = None if options.output is None else _new_file(options.output)
-    config = read_config(options.config, options.set)
+    output = None if options.output is None else _new_plot(options.output)
+    config = read_config(described(options), options.set)
     made = experiment(config, {"checkpoints": None}, callbacks=[])
+    if is_data(options.config):
+        print("\n".join(made.lines), flush=True)
     found = tune_lr(made, low=options.low, high=options.high, steps=options.steps)
     if output is not None:
-        write_rate_plot(output, found, f"Learning rates for {title_of(config)}")
+        write_rate_plot(output, found, f"Learning rates for {title_of(made.config)}")
     print("\n".join(_lines(found)))
     if found.suggestion is None:
         raise value_error(
@@ -35,17 +39,12 @@ def run(options: argparse.Namespace) -> None:
             lowest=round(float(found.smooth.min()), 4),
             first=round(float(found.losses[0]), 4),
         )
-    print("\n".join(_advice(config, float(f"{found.suggestion:.2g}"), options)))
+    table = "schedule" if "max_lr" in made.config.get("schedule", {}) else "optimizer"
+    print("\n".join(_advice(config, table, float(f"{found.suggestion:.2g}"), options)))
 
 
-def _new_file(name: str) -> Path:
-    path = Path(name)
-    if path.suffix not in _ENDINGS:
-        raise value_error("--output", f"file must end with {' or '.join(_ENDINGS)}", output=name)
-    if path.exists():
-        raise value_error("--output", "file must be new", output=name)
-    if not path.parent.is_dir():
-        raise value_error("--output", "the folder must be there", output=name)
+def _new_plot(name: str) -> Path:
+    path = new_file(name, _ENDINGS)
     if not can_write(path):
         requirement = "a .png needs Matplotlib: pip install 'extensor[plot]'"
         raise value_error("--output", requirement, output=name)
@@ -67,13 +66,12 @@ def _lines(found: RateTest) -> list[str]:
     return lines
 
 
-def _advice(config: Config, rate: float, options: argparse.Namespace) -> list[str]:
+def _advice(config: Config, table: str, rate: float, options: argparse.Namespace) -> list[str]:
     """What to put into the configuration; some schedules have the rate, not the optimizer."""
-    table, key = "optimizer", "lr"
-    if "max_lr" in config.get("schedule", {}):
-        table, key = "schedule", "max_lr"
-    settings = [s for s in options.set if s.partition("=")[0].strip() != f"{table}.{key}"]
-    parts = ["extensor", "train", *([options.config] if options.config else [])]
+    key = "max_lr" if table == "schedule" else "lr"
+    keys = [setting.partition("=")[0].strip() for setting in options.set]
+    settings = [s for s, k in zip(options.set, keys, strict=True) if k != f"{table}.{key}"]
+    parts = ["extensor", "train", *as_words(options.config, config, keys)]
     for setting in (*settings, f"{table}.{key}={rate}"):
         parts += ["--set", setting]
     command = " ".join(map(quote, parts))

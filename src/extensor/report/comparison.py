@@ -11,6 +11,7 @@ from typing import Any
 from extensor import random
 from extensor.errors import arguments, type_error, value_error
 from extensor.report.curves import (
+    LOSS,
     VALIDATION,
     Record,
     direction,
@@ -22,18 +23,24 @@ from extensor.report.curves import (
 )
 from extensor.report.records import (
     figures_of_test,
+    kept_epoch,
     name_of,
     read_records,
     read_settings,
     seconds_of,
 )
 from extensor.train import RunFolder
+from extensor.train.experiments.kinds.parts import TEST
+from extensor.train.experiments.kinds.parts import VALIDATION as VALIDATION_PART
 from extensor.train.experiments.parts import MODELS, built_model
 from extensor.train.experiments.runs import found_run
 from extensor.train.progress import duration
 
-LOSS = f"{VALIDATION}loss"
 _OF_TRAINING = ("loss", LOSS)  # values of the loss that a run is trained with
+_DIVIDING = (
+    "test", "validation", "test_fraction", "validation_fraction", "stratify", "group", "in_order",
+    "window", "horizon", "context",
+)  # fmt: skip
 _LONGEST = 60  # letters of a value of a configuration
 
 
@@ -47,10 +54,18 @@ class Run:
     tests: Mapping[str, float]
     seconds: float | None
     parameters: int | None
+    kept: int | None  # the epoch whose weights are handed on, if that is not the last
 
     def values(self, key: str) -> list[float]:
         """The numbers of that name, one for each epoch that has it."""
         return [record[key] for record in self.epochs if is_number(record.get(key))]
+
+    def handed_on(self, key: str) -> float | None:
+        """The number of that name in the epoch that is kept, or the last that there is."""
+        if self.kept is None:
+            return next(reversed(self.values(key)), None)
+        value = next(record.get(key) for record in self.epochs if record["epoch"] == self.kept)
+        return value if is_number(value) else None
 
 
 @dataclass(frozen=True)
@@ -110,7 +125,11 @@ def _read(folder: RunFolder, name: str) -> Run:
         raise value_error("compare", requirement, run=str(folder.path))
     config = read_settings(folder)
     seconds = seconds_of(folder)
-    return Run(name, config, epochs, figures_of_test(records), seconds, _parameters(config))
+    best = kept_epoch(config, epochs)
+    return Run(
+        name, config, epochs, figures_of_test(records), seconds, _parameters(config),
+        None if best is None else best.epoch,
+    )  # fmt: skip
 
 
 def _parameters(config: Mapping[str, Any]) -> int | None:
@@ -138,6 +157,7 @@ def _compared(runs: list[Run]) -> Comparison:
         Column("model", [name_of(run.config, "model") for run in runs]),
         Column("data", [name_of(run.config, "data") for run in runs]),
         Column("epochs", [str(run.epochs[-1]["epoch"]) for run in runs]),
+        Column("kept epoch", [_text(run.kept, str) for run in runs]),
     ]
     told = [key for key in keys if key.startswith(VALIDATION)] or keys
     for key in told:
@@ -155,8 +175,17 @@ def _compared(runs: list[Run]) -> Comparison:
         if same_loss
         else ["The runs have different losses, whose values say nothing of each other."]
     )
+    if any(run.kept is not None for run in runs):
+        notes.append(
+            "Kept is the epoch whose weights are handed on: the best of a run that stops early, "
+            "otherwise the last."
+        )
     if len({name_of(run.config, "data") for run in runs}) > 1:
         notes.append("The runs have different data, so their figures are not of the same samples.")
+    elif len({_division(run.config) for run in runs}) > 1:
+        notes.append(
+            "The runs divide the data differently, so their figures are not of the same samples."
+        )
     if alone:
         notes.append(f"In one run only: {', '.join(alone)}.")
     settings = _settings(runs)
@@ -165,16 +194,32 @@ def _compared(runs: list[Run]) -> Comparison:
     )
 
 
+def _division(config: Mapping[str, Any]) -> str:
+    """What decides which samples are for training, validation and the test."""
+    table = config.get("data")
+    data = table if isinstance(table, Mapping) else {}
+    usual: dict[str, Any] = {"test_fraction": TEST, "stratify": True, "in_order": False}
+    if data.get("kind", "arrays") != "arrays":
+        usual["validation_fraction"] = VALIDATION_PART
+    entries = {key: data.get(key, usual.get(key)) for key in _DIVIDING}
+    by_chance = "validation_fraction" in data or (
+        "train" in data and not {"test", "validation"} <= set(data)
+    )
+    return json.dumps([entries, config.get("seed") if by_chance else None], default=str)
+
+
 def _figures(runs: Sequence[Run], key: str, same_loss: bool) -> list[Column]:
-    """The best and the last value of a number; without a direction only the last."""
+    """The best value of a number and the one that is handed on; without a direction only that."""
     sign = direction(key)
     values = [run.values(key) for run in runs]
-    last = [x[-1] if x else None for x in values]
     comparable = same_loss or key not in _OF_TRAINING
-    columns = [_column(f"last {said(key)}", key, last, sign * comparable)]
+    word = "last" if all(run.kept is None for run in runs) else "kept"
+    handed_on = [run.handed_on(key) for run in runs]
+    columns = [_column(f"{word} {said(key)}", key, handed_on, sign * comparable)]
     if sign:
         best = [sign * max(sign * y for y in x) if x else None for x in values]
-        columns.insert(0, _column(f"best {said(key)}", key, best, sign * comparable))
+        column = _column(f"best {said(key)}", key, best, sign * comparable)
+        columns = [column, *(columns if word == "last" or best != handed_on else [])]
     return columns
 
 

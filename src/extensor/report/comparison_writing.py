@@ -76,7 +76,7 @@ def comparison_page(found: Comparison) -> str:
 def _facts(found: Comparison) -> dict[str, str]:
     facts = {}
     for column in found.columns:
-        if len(column.best) == 1 and not column.name.startswith("last "):
+        if len(column.best) == 1 and not column.name.startswith(("last ", "kept ")):
             (number,) = column.best
             name = column.name if column.name.startswith("best ") else f"best {column.name}"
             facts[f"{name}: {found.runs[number].name}"] = _said(column.values[number])

@@ -13,9 +13,10 @@ from extensor.train.metrics import is_falling, is_fraction
 Record = Mapping[str, Any]
 
 VALIDATION = "validation_"
+LOSS = f"{VALIDATION}loss"
 # How names of numbers end that should rise, beside those of fractions.
 _RISING = ("r2", "correlation", "kappa", "iou", "dice")
-_NO_METRICS = ("event", "epoch", "step", "loss", "lr", f"{VALIDATION}loss")
+_NO_METRICS = ("event", "epoch", "step", "loss", "lr", LOSS)
 _LARGEST = 700.0  # whose exponential is finite
 
 
@@ -76,7 +77,7 @@ def _both(epochs: Sequence[Record], name: str, training: str = "training") -> li
 def _with_perplexity(record: Record) -> Record:
     found = {
         key.replace("loss", "perplexity"): exp(record[key])
-        for key in ("loss", f"{VALIDATION}loss")
+        for key in ("loss", LOSS)
         if is_number(record.get(key)) and record[key] < _LARGEST
     }
     return {**record, **found}
@@ -90,7 +91,7 @@ def _words(best: Best) -> str:
 
 def best_epoch(epochs: Sequence[Record], monitor: str | None = None) -> Best | None:
     """When ``monitor`` was best; if there is none the validation loss, or the first metric."""
-    names = [*([] if monitor is None else [monitor]), f"{VALIDATION}loss", *metric_names(epochs)]
+    names = [*([] if monitor is None else [monitor]), LOSS, *metric_names(epochs)]
     for name in filter(direction, names):
         sign = direction(name)
         known = [

@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from extensor.errors import value_error
 from extensor.io.paths import unreadable
-from extensor.report.curves import direction, is_number, of_event
+from extensor.report.curves import (
+    LOSS,
+    Best,
+    Record,
+    best_epoch,
+    direction,
+    is_number,
+    of_event,
+)
 from extensor.train import RunFolder, read_log
 from extensor.train.experiments.config import stored_config
 
@@ -56,9 +64,19 @@ def seconds_of(run: RunFolder) -> float | None:
 
 def monitor_of(config: Mapping[str, Any]) -> str | None:
     """The number by which the run keeps its best checkpoint, if it does."""
-    table = config.get("checkpoints")
-    best = table.get("best") if isinstance(table, Mapping) else None
+    tables = [config.get(key) for key in ("early_stopping", "checkpoints")]
+    stopping, checkpoints = (x if isinstance(x, Mapping) else None for x in tables)
+    best = None if checkpoints is None else checkpoints.get("best")
+    if stopping is not None:
+        best = stopping.get("monitor", LOSS)
     return best if isinstance(best, str) and direction(best) else None
+
+
+def kept_epoch(config: Mapping[str, Any], epochs: Sequence[Record]) -> Best | None:
+    """The epoch whose weights are handed on, of a run that stops early; otherwise it is the last."""
+    monitor = monitor_of(config) if isinstance(config.get("early_stopping"), Mapping) else None
+    best = None if monitor is None else best_epoch(epochs, monitor)
+    return best if best is not None and best.key == monitor else None
 
 
 def figures_of_test(records: list[dict[str, Any]]) -> dict[str, float]:

@@ -13,21 +13,23 @@ from typing import Any, NamedTuple
 from extensor.io.atomic import write_atomically
 from extensor.report.curves import shown
 from extensor.report.scatter import CURVES, STYLE, Curve, Dot, curve_chart, scatter
-from extensor.report.writing import title_of
 from extensor.train import read_log
 from extensor.train.sweeps.results import Result
 from extensor.train.sweeps.space import Choices, Dimension, Range
 from extensor.train.sweeps.sweep import Sweep, description_of
 
+ON_TEST = "validation is the test data here; set data.validation_fraction"
+
 
 class Row(NamedTuple):
-    """A trial: "best" or "failed" if it is that, its number, epochs, objective and values."""
+    """A trial: "best" or "failed" if it is that, its number, and what came of it.
+
+    What the ``cells`` are, :func:`sweep_heads` says.
+    """
 
     mark: str
     trial: int
-    epochs: str
-    value: str
-    values: list[str]
+    cells: list[str]
     failed: str | None
 
 
@@ -38,13 +40,23 @@ def sweep_rows(sweep: Sweep) -> list[Row]:
         Row(
             "best" if result == best else "" if result.failed is None else "failed",
             result.trial,
-            str(result.epochs),
-            "" if result.value is None else shown(monitor, result.value),
-            [value_text(x) for x in sweep.values(result.trial).values()],
+            [
+                str(result.epochs),
+                *([str(result.epoch or "")] if sweep.asked.keeps_best else []),
+                "" if result.value is None else shown(monitor, result.value),
+                *(value_text(x) for x in sweep.values(result.trial).values()),
+            ],
             result.failed,
         )
         for result in sweep.results.standing()
     ]
+
+
+def sweep_heads(sweep: Sweep) -> list[str]:
+    """What the cells of the rows are."""
+    kept = ["best epoch"] if sweep.asked.keeps_best else []
+    name = sweep.asked.monitor.replace("_", " ")
+    return ["epochs", *kept, name, *sweep.space.dimensions]
 
 
 def value_text(value: Any) -> str:
@@ -71,7 +83,7 @@ def _page(sweep: Sweep, command: str | None) -> str:
     name = sweep.asked.monitor.replace("_", " ")
     results = sweep.results.standing()
     good = [result for result in results if result.value is not None]
-    sections = [_section("Trials", _table(sweep, name), wide=True)]
+    sections = [_section("Trials", _table(sweep), wide=True)]
     if command is not None:
         sections.append(
             _section(
@@ -87,7 +99,7 @@ def _page(sweep: Sweep, command: str | None) -> str:
         sections.append(_section(heading, curve_chart(curves, "epoch", name)))
     asked = description_of(sweep.path).read_text(encoding="utf-8")
     sections.append(_section("What was asked", f"<pre>{escape(asked)}</pre>", wide=True))
-    title = f"Sweep of {title_of(sweep.asked.config)}"
+    title = f"Sweep of {sweep.asked.title}"
     style = (files("extensor.report") / "style.css").read_text(encoding="utf-8") + STYLE
     tiles = "".join(
         f"<div><b>{escape(value)}</b>{escape(fact)}</div>"
@@ -120,10 +132,10 @@ def _facts(sweep: Sweep, name: str, good: Sequence[Result], trained: int) -> dic
     return facts
 
 
-def _table(sweep: Sweep, name: str) -> str:
+def _table(sweep: Sweep) -> str:
     rows = sweep_rows(sweep)
     some_failed = any(row.failed is not None for row in rows)
-    heads = ["", "trial", "epochs", name, *sweep.space.dimensions]
+    heads = ["", "trial", *sweep_heads(sweep)]
     head = "".join(f"<th>{escape(text)}</th>" for text in heads)
     head += "<th>why</th>" if some_failed else ""
     lines = []
@@ -132,16 +144,21 @@ def _table(sweep: Sweep, name: str) -> str:
         number = str(row.trial)
         if report.is_file():
             number = f'<a href="{escape(report.parent.name)}/report.html">{number}</a>'
-        texts = [escape(text) for text in (row.epochs, row.value, *row.values)]
-        cells = [row.mark, number, *texts]
+        cells = [row.mark, number, *map(escape, row.cells)]
         kind = ' class="best"' if row.mark == "best" else ""
         line = "".join(f"<td>{cell}</td>" for cell in cells)
         line += f'<td class="reason">{escape(row.failed or "")}</td>' if some_failed else ""
         lines.append(f"<tr{kind}>{line}</tr>")
     rung = " The best of a rung go on to the next." if len(sweep.rungs) > 1 else ""
+    epoch = "at the best epoch" if sweep.asked.keeps_best else "after the last epoch"
+    kept = ", whose weights are kept" if sweep.asked.keeps_best else ""
+    note = f"The objective is that of the validation {epoch} of a trial{kept}.{rung}"
+    note += " Of equals the one of the lower validation loss comes first."
+    if not sweep.asked.has_validation:
+        note += f" {ON_TEST[0].upper()}{ON_TEST[1:]}."
     return (
         f'<div class="scroll"><table><tr>{head}</tr>{"".join(lines)}</table></div>'
-        f"<p>The objective is the validation's after the last epoch of a trial.{rung}</p>"
+        f"<p>{escape(note)}</p>"
     )
 
 

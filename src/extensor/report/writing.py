@@ -10,12 +10,13 @@ from typing import Any
 from extensor.io.atomic import write_atomically
 from extensor.nn.summary import Summary
 from extensor.report.chart import Chart
-from extensor.report.curves import VALIDATION, charts, metric_names, of_event, said, shown
+from extensor.report.curves import LOSS, VALIDATION, charts, metric_names, of_event, said, shown
 from extensor.report.findings import Examination
 from extensor.report.page import page
 from extensor.report.records import (
     data_lines,
     figures_of_test,
+    kept_epoch,
     monitor_of,
     name_of,
     read_machine,
@@ -36,7 +37,7 @@ def write_report(
     text = page(
         title_of(config),
         run.path.name,
-        _facts(run, records, summary),
+        _facts(run, config, records, summary),
         _charts(config, records, examination),
         examination,
         summary,
@@ -72,18 +73,25 @@ def _charts(
 
 
 def _facts(
-    run: RunFolder, records: list[dict[str, Any]], summary: Summary | None
+    run: RunFolder,
+    config: Mapping[str, Any],
+    records: list[dict[str, Any]],
+    summary: Summary | None,
 ) -> dict[str, str]:
-    """The numbers for those who read no further."""
+    """The numbers for those who read no further: of the epoch that is handed on."""
     epochs = of_event(records, "epoch")
     facts = {f"test {said(key)}": shown(key, x) for key, x in figures_of_test(records).items()}
     if epochs:
         last = epochs[-1]
+        best = kept_epoch(config, epochs)
+        chosen = last if best is None else next(r for r in epochs if r["epoch"] == best.epoch)
         names = metric_names(epochs)
-        for key in (*names, f"{VALIDATION}loss", "loss"):
-            if isinstance(last.get(key), int | float):  # NaN too: that is what it came to
+        for key in (*names, LOSS, "loss"):
+            if isinstance(chosen.get(key), int | float):  # NaN too: that is what it came to
                 both = f"{VALIDATION}{key}" in names
-                facts[f"{'training ' if both else ''}{said(key)}"] = shown(key, last[key])
+                facts[f"{'training ' if both else ''}{said(key)}"] = shown(key, chosen[key])
+        if best is not None:
+            facts["best epoch"] = str(best.epoch)
         facts["epochs"] = str(last["epoch"])
         facts["steps"] = f"{last['step']:,}"
     seconds = seconds_of(run)

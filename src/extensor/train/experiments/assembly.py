@@ -81,14 +81,21 @@ class Experiment:
         configuration alone. Signals end it as they end :meth:`Trainer.fit`. Where there are data for
         validation, the test data are looked at once, when all is over, with the best weights.
         """
-        if self.trainer.step == 0:
-            random.set_state(self.generator_state)
-        validation = self.validation_loader or self.test_loader
-        history = self.trainer.fit(self.train_loader, self.config["epochs"], validation)
+        history = self.train_until(self.config["epochs"])
         if self.trainer.run is not None and self.validation_loader is not None:
             found = {key: plain(value) for key, value in self.evaluate().items()}
             write_test(self.trainer.run, self.trainer.step, found)
         return history
+
+    def train_until(self, epochs: int) -> list[dict[str, Any]]:
+        """Train until ``epochs`` epochs are over, perhaps a part of all, and test nothing.
+
+        The schedule stays that of the whole run, so what goes on later comes to the same bits.
+        """
+        if self.trainer.step == 0:
+            random.set_state(self.generator_state)
+        validation = self.validation_loader or self.test_loader
+        return self.trainer.fit(self.train_loader, epochs, validation)
 
     def evaluate(self) -> dict[str, Any]:
         """The loss and the metrics on the test data, by the best weights if a best epoch is kept."""

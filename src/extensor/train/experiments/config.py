@@ -62,6 +62,7 @@ KEYS: dict[str, Any] = {
         "batch_size": int,
         "workers": int,
         "standardize": bool,
+        "standardize_target": bool,
         "normalize": {"mean": _NUMBERS, "std": _NUMBERS, "scale": _NUMBER},
         "augment": _NAMED,
     },
@@ -179,6 +180,11 @@ def checked_config(config: Config) -> Config:
         if config.get(key, least) < least:
             raise value_error("config", f"{key} must be {least} or more", **{key: config[key]})
     return config
+
+
+def has_model(config: Config) -> bool:
+    """Whether somebody has chosen a model; entries for that which is usual for a file choose none."""
+    return "model" in config and ("name" in config["model"] or "train" not in config["data"])
 
 
 def _check(table: Mapping[str, Any], keys: Mapping[str, Any], path: str) -> None:

@@ -13,6 +13,7 @@ from extensor.core import entries
 from extensor.errors import value_error
 from extensor.ops import sigmoid, softmax
 from extensor.train.metrics import Metric
+from extensor.train.metrics.base import Stateful
 
 TASKS = ("regression", "binary", "multiclass", "multilabel", "sequence")
 LOSSES = {
@@ -149,9 +150,26 @@ class InUnits(Metric):
         return self.metric.compute()
 
 
+class SumsInUnits(InUnits, Stateful):
+    """The same, of a metric whose sums a checkpoint can hold."""
+
+    metric: Stateful
+
+    def state_dict(self) -> dict[str, Any]:
+        return self.metric.state_dict()
+
+    def _prepared_state(self, state_dict: Any, op: str, name: str = "") -> Callable[[], None]:
+        return self.metric._prepared_state(state_dict, op, name)
+
+
 def in_units(metrics: Mapping[str, Metric], goal: Goal) -> dict[str, Metric]:
     """``metrics`` of what ``goal`` scales, as users know the numbers."""
-    return {name: InUnits(x, goal) if goal.mean else x for name, x in metrics.items()}
+    if not goal.mean:
+        return dict(metrics)
+    return {
+        name: (SumsInUnits if isinstance(x, Stateful) else InUnits)(x, goal)
+        for name, x in metrics.items()
+    }
 
 
 def balance(goal: Goal, targets: Any) -> list[float]:

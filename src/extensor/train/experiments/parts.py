@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Mapping, Sequence
+from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,8 @@ from extensor.train.experiments.kinds import Prepared
 from extensor.train.experiments.named import built, named
 from extensor.train.experiments.writing import Findings, TextSamples
 from extensor.train.logs import Logging, Timing
-from extensor.train.metrics import Metric, is_falling, named_metric
+from extensor.train.metrics import ConfusionMatrix, Metric, is_falling, named_metric
+from extensor.train.metrics.base import Stateful
 from extensor.train.progress import Progress
 from extensor.train.trainer import Trainer
 
@@ -37,6 +39,7 @@ SCHEDULES = {
     if name.endswith(("LR", "Plateau")) and name != "LambdaLR"
 }
 _POINTS = 200  # of a curve over the steps, about
+_KEEP_TARGETS = {"RandomCrop", "RandomFlip", "Cutout"}  # augmentations that change inputs alone
 
 
 def built_model(config: Config, known: Mapping[str, Any]) -> tuple[Module, Config]:
@@ -132,11 +135,13 @@ def built_trainer(
         _check_samples(config["samples"])
         vocabulary = made.preparation.vocabulary  # type: ignore[attr-defined]
         writing.append(TextSamples(vocabulary, config["seed"], config["samples"], say))
+    metrics = built_metrics(config["metrics"], classes, made.preparation.goal)
     return Trainer(
         model,
         loss,
         optimizer,
-        metrics=built_metrics(config["metrics"], classes, made.preparation.goal),
+        metrics=metrics,
+        train_metrics={} if is_trained else _of_training(config, metrics),
         accumulate=config.get("accumulate", 1),
         clip_norm=clipping.get("norm"),
         clip_value=clipping.get("value"),
@@ -157,6 +162,23 @@ def _check_samples(table: Config) -> None:
     if heat == float("inf"):
         raise value_error("config", "samples.temperature must be finite", temperature=heat)
     arguments.text("config", "samples.prompt", table.get("prompt", "a"))
+
+
+def _of_training(config: Config, metrics: Mapping[str, Metric]) -> dict[str, Metric]:
+    """The first metric that a checkpoint can hold, for what is trained on.
+
+    Of targets that chance mixes, and of outputs that only a loss of the user's own knows, there is
+    none; nor in a run of the first release, whose log has none so far.
+    """
+    changed = set(config["data"].get("augment", {})) - _KEEP_TARGETS
+    if changed or ":" in str(config["loss"]["name"]) or "kind" not in config["data"]:
+        return {}
+    able = {
+        name: deepcopy(x)
+        for name, x in metrics.items()
+        if isinstance(x, Stateful) and type(x) is not ConfusionMatrix
+    }
+    return dict(list(able.items())[:1])
 
 
 def _writing(config: Config, steps: int, folder: Path | None, made: Prepared) -> list[Callback]:

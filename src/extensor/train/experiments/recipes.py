@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from extensor.errors import value_error
-from extensor.train.experiments.config import Config
+from extensor.train.experiments.config import Config, has_model
 from extensor.train.experiments.goal import LOSSES, Goal, balance
 from extensor.train.experiments.kinds import Prepared
 from extensor.train.metrics import default_metrics
@@ -24,7 +24,7 @@ def completed(config: Config, made: Prepared) -> Config:
     goal, kind = made.preparation.goal, made.preparation.kind
     result = {"metrics": list(default_metrics(goal.task)), **config}
     result["loss"] = _loss(result, goal, made)
-    if kind == "arrays" and "model" in config:
+    if kind == "arrays" and has_model(config):
         usual: dict[str, Any] = {"optimizer": {"name": "Adam"}}
         epochs = _EPOCHS
     else:
@@ -39,6 +39,8 @@ def completed(config: Config, made: Prepared) -> Config:
         if key == "schedule" and "lr" in config.get("optimizer", {}):
             continue  # a rate that somebody chose is not overruled
         named = given.get("name", table.get("name")) == table.get("name")
+        if "sizes" in given:
+            table = {name: x for name, x in table.items() if name != "hidden"}
         # What is usual for one model or optimizer says nothing of another.
         chosen = key == "model" and "name" in given
         result[key] = {**table, **given} if named and not chosen else given

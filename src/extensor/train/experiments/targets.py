@@ -14,7 +14,7 @@ from extensor.core.tensor import to_array
 from extensor.data import ArrayDataset, Dataset, ImageFolder
 from extensor.errors import value_error
 from extensor.random.generator import Generator
-from extensor.train.experiments.config import Config
+from extensor.train.experiments.config import Config, has_model
 from extensor.train.experiments.goal import Goal
 from extensor.train.experiments.task import (
     OF_CLASSES,
@@ -56,7 +56,7 @@ def task_of(config: Config, train: object) -> tuple[str, str]:
     with an output of its own.
     """
     known = None if train is None else _array(train)
-    if known is not None and ("task" in config["data"] or "model" not in config):
+    if known is not None and ("task" in config["data"] or not has_model(config)):
         where = {"path": config["data"]["train"]} if "train" in config["data"] else {}
         return tuple(decided(seen_in(known, **where), config))  # type: ignore[return-value]
     kind = kind_of(config, train)
@@ -74,7 +74,12 @@ def goal_of(config: Config, task: str, train: Dataset, every: Dataset | None = N
     known = targets_of(train)
     if task == "regression":
         goal = Goal(task)
-        if "model" in config or known is None or not is_of_any_scale(config):
+        asked = config["data"].get("standardize_target")
+        possible = known is not None and is_of_any_scale(config)
+        if asked and not possible:
+            requirement = "data.standardize_target is for arrays, and for MSELoss or L1Loss"
+            raise value_error("config", requirement, loss=loss_name(config))
+        if not possible or not (not has_model(config) if asked is None else asked):
             return goal
         return goal.learned_scale(np.asarray(known).reshape(len(known), -1))
     table = config["data"]
@@ -82,15 +87,15 @@ def goal_of(config: Config, task: str, train: Dataset, every: Dataset | None = N
         class_names(table["train"], table) if "train" in table else getattr(train, "classes", None)
     )
     if names is None and known is not None:
-        names = _counted(targets_of(train if every is None else every), task, "model" in config)
+        names = _counted(targets_of(train if every is None else every), task, has_model(config))
     return Goal(task, classes=tuple(names or ()), scores=scores)
 
 
-def _counted(targets: Any, task: str, has_model: bool) -> list[str]:
+def _counted(targets: Any, task: str, is_chosen: bool) -> list[str]:
     """Names of classes that have none: the numbers that occur, or up to the largest for a model."""
     if task == "multilabel":
         return [str(number) for number in range(targets.shape[1])]
-    if not has_model:
+    if not is_chosen:
         return [f"{value:.15g}" for value in np.unique(targets).tolist()]
     largest = int(targets.max())
     if largest >= _MOST_CLASSES:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from math import isfinite
+from math import inf, isfinite
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,12 +15,17 @@ from extensor.train.sweeps.halving import Rung
 
 
 class Result(NamedTuple):
-    """The objective of a trial at the end of a rung, or why it failed there."""
+    """The objective of a trial at the end of a rung, or why it failed there.
+
+    ``epoch`` is the one that ``value`` is of, and ``loss`` the validation's in it, if they are known.
+    """
 
     trial: int
     epochs: int
     value: float | None
     failed: str | None = None
+    epoch: int | None = None
+    loss: float | None = None
 
 
 class Results:
@@ -40,21 +45,21 @@ class Results:
 
     def _checked(self, record: Any) -> Result:
         """A line of the file, or an error if it is none of this sweep."""
-        keys = ("trial", "epochs", "value", "failed")
-        trial, epochs, value, failed = (
-            record.get(key) if isinstance(record, dict) else None for key in keys
+        trial, epochs, value, failed, epoch, loss = (
+            record.get(key) if isinstance(record, dict) else None for key in Result._fields
         )
-        is_number = isinstance(value, int | float) and isfinite(value)
         if (
             not isinstance(trial, int)
             or not 1 <= trial <= self.rungs[0].trials
             or epochs not in [rung.epochs for rung in self.rungs]
-            or is_number == isinstance(failed, str)
+            or _is_number(value) == isinstance(failed, str)
+            or not (epoch is None or isinstance(epoch, int))
+            or not (loss is None or _is_number(loss))
         ):
             raise value_error(
                 "sweep", f"{self.path} must be as the sweep wrote it", line=json.dumps(record)[:80]
             )
-        return Result(trial, epochs, value, failed)
+        return Result(trial, epochs, value, failed, epoch, loss)
 
     def add(self, result: Result) -> None:
         """Keep a result, on the disk too."""
@@ -81,10 +86,17 @@ class Results:
         return None
 
     def _ranked(self, results: Any) -> list[Result]:
-        """Those that did not fail, the best first; of equals the first one drawn."""
+        """Those that did not fail, the best first.
+
+        Of equals, as accuracies of few samples are, that of the lower loss, then the first one drawn.
+        """
         sign = 1.0 if self.falling else -1.0
-        good = [result for result in results if result.value is not None]
-        return sorted(good, key=lambda result: (sign * result.value, result.trial))
+
+        def key(result: Result) -> tuple[float, float, int]:
+            assert result.value is not None
+            return sign * result.value, inf if result.loss is None else result.loss, result.trial
+
+        return sorted((result for result in results if result.value is not None), key=key)
 
     def standing(self) -> list[Result]:
         """The last result of each trial: those that came furthest first, and the best of them.
@@ -104,3 +116,7 @@ class Results:
     def of(self, trial: int) -> list[Result]:
         """The results of a trial, one for each rung it was trained in."""
         return [result for (_, number), result in sorted(self._found.items()) if number == trial]
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and isfinite(value)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,8 @@ from extensor.io.atomic import write_atomically
 from extensor.io.paths import unreadable
 from extensor.train.callback import monitored
 from extensor.train.experiments import Experiment, experiment
-from extensor.train.experiments.config import Config, nearest
+from extensor.train.experiments.config import Config, nearest, stored_config
+from extensor.train.history import History
 from extensor.train.logs import read_log
 from extensor.train.metrics import is_falling
 from extensor.train.run import RunFolder, as_toml
@@ -28,7 +30,11 @@ VALIDATION = "validation_"
 class Asked:
     """What was asked of a sweep; ``settings`` are those of the command line, as they were given.
 
-    ``config`` is what stood in the file, so it does not matter if that is changed meanwhile.
+    ``config`` is what stood in the file, so it does not matter if that is changed meanwhile. What it
+    leaves open each trial fills up for itself, as a run of its own would, so that all its entries fit
+    each other; but all have the same ``epochs``, as the rungs are parts of them: if nobody says how
+    many, the most that any of the values asks for. ``keeps_best`` says that trials stop early and
+    keep the weights of their best epoch, ``has_validation`` that there are data to choose by.
     """
 
     settings: list[str]
@@ -36,6 +42,10 @@ class Asked:
     seed: int
     halving: bool
     monitor: str
+    epochs: int
+    title: str
+    keeps_best: bool
+    has_validation: bool
     config: Config
     file: str | None = None
 
@@ -52,7 +62,7 @@ class Sweep:
         self.fixed = dict(fixed)
         self.space = space
         self._values: dict[int, dict[str, Any]] = {}
-        self.rungs = rungs(asked.config["epochs"], asked.trials, asked.halving)
+        self.rungs = rungs(asked.epochs, asked.trials, asked.halving)
         self.results = Results(path / "trials.jsonl", self.rungs, is_falling(asked.monitor))
 
     def write(self) -> None:
@@ -72,7 +82,8 @@ class Sweep:
 
     def changes(self, number: int) -> dict[str, Any]:
         """All that a trial has other than the file."""
-        return {**self.fixed, **self.values(number)}
+        epochs = {} if "epochs" in self.asked.config else {"epochs": self.asked.epochs}
+        return {**epochs, **self.fixed, **self.values(number)}
 
     def opened(self, number: int) -> Experiment:
         """The experiment of a trial, new or where it was left."""
@@ -84,13 +95,18 @@ class Sweep:
     def measured(self, number: int, epochs: int) -> Result:
         """The objective of a trial that was trained until ``epochs`` epochs were over.
 
-        Of one that stopped earlier by itself it is the last that there is.
+        Of one that stops early it is that of the epoch whose weights are kept, of others the last.
         """
-        records = [x for x in read_log(self.trial(number).log) if x["event"] == "epoch"]
+        run = self.trial(number)
+        records = [x for x in read_log(run.log) if x["event"] == "epoch"]
         past = [record for record in records if record["epoch"] <= epochs]
-        value = monitored("sweep", past[-1], self.asked.monitor)
-        if abs(value) < float("inf"):
-            return Result(number, epochs, value)
+        stopping = stored_config(run.config).get("early_stopping")
+        record = past[-1] if stopping is None else _kept(past, stopping)
+        value = monitored("sweep", record, self.asked.monitor)
+        if isfinite(value):
+            loss = record.get(f"{VALIDATION}loss")
+            known = isinstance(loss, int | float) and isfinite(loss)
+            return Result(number, epochs, value, None, record["epoch"], loss if known else None)
         return Result(number, epochs, None, f"{self.asked.monitor} is {value}")
 
     def write_best(self) -> Path | None:
@@ -102,6 +118,15 @@ class Sweep:
         path = self.path / "best.toml"
         write_atomically(path, as_toml(config).encode())
         return path
+
+
+def _kept(records: list[dict[str, Any]], stopping: Mapping[str, Any]) -> dict[str, Any]:
+    """The record of the best epoch, or the last if no epoch has the number to choose by."""
+    watched = stopping.get("monitor", f"{VALIDATION}loss")
+    known = [x for x in records if isfinite(monitored("sweep", x, watched))]
+    if not known:
+        return records[-1]
+    return History(known).best(watched, "min" if is_falling(watched) else "max")
 
 
 def description_of(path: Path) -> Path:
@@ -120,6 +145,7 @@ def read_asked(path: Path) -> Asked:
         raise value_error("sweep", f"file must be TOML ({error})", path=str(place)) from None
     kinds = {
         "settings": list, "trials": int, "seed": int, "halving": bool, "monitor": str,
+        "epochs": int, "title": str, "keeps_best": bool, "has_validation": bool,
         "config": dict, "file": str,
     }  # fmt: skip
     given = {"file": "", **table}

@@ -10,7 +10,7 @@ from extensor.data.pictures import is_picture
 from extensor.data.table.reading import FOREIGN
 from extensor.errors import value_error
 from extensor.io.paths import as_path
-from extensor.train.experiments.config import Config
+from extensor.train.experiments.config import Config, has_model
 from extensor.train.experiments.kinds import arrays, pictures, series, table, text
 from extensor.train.experiments.kinds.parts import VALIDATION
 from extensor.train.experiments.kinds.preparation import (
@@ -75,10 +75,10 @@ def with_kind(config: Config) -> Config:
         if key in data and kind not in kinds:
             requirement = f"data.{key} is for {' and '.join(kinds)}, not for {kind}"
             raise value_error("config", requirement, **{key: data[key]})
-    if kind != "arrays" or "model" not in config:
+    if kind != "arrays" or not has_model(config):
         _check_apart(data)
     data = {**data, "kind": kind}
-    if kind == "arrays" and "model" not in config and "validation" not in data:
+    if kind == "arrays" and not has_model(config) and "validation" not in data:
         data = {"validation_fraction": VALIDATION, **data}
     return {**config, "data": data}
 
@@ -108,6 +108,7 @@ _ONLY: dict[str, tuple[str, ...]] = {
     "augment": ("pictures", "arrays"),
     "normalize": ("arrays", "pictures"),
     "standardize": ("arrays",),
+    "standardize_target": ("arrays",),
     "delimiter": (*_TABLES, "arrays"),
     "header": (*_TABLES, "arrays"),
     "decimal": _TABLES,

@@ -12,7 +12,7 @@ from extensor.core import entries
 from extensor.core.tensor import to_array
 from extensor.data import ArrayDataset, Dataset
 from extensor.errors import arguments, type_error, value_error
-from extensor.train.experiments.config import Config
+from extensor.train.experiments.config import Config, has_model
 from extensor.train.experiments.data import (
     as_inputs,
     check_samples,
@@ -104,7 +104,7 @@ def prepare(config: Config, state: Any = None) -> Prepared:
     """Read the arrays, and learn what the configuration asks for."""
     train, validation, test = read_data(config)
     config = standardized(config, train)
-    is_own = "model" not in config  # otherwise there may be more classes than those that occur
+    is_own = not has_model(config)  # otherwise there may be more classes than those that occur
     every = _together(config, train, validation, test) if is_own else train
     task, reason = task_of(config, every)
     if state is not None:
@@ -113,7 +113,7 @@ def prepare(config: Config, state: Any = None) -> Prepared:
         goal = goal_of(config, task, train, every)
     sample = _sample(train)
     source = config["data"].get("train", "")
-    if "model" not in config and not sample[0]:
+    if is_own and not sample[0]:
         requirement = "inputs must have columns, as x[:, None] has one"
         raise value_error("data", requirement, path=source, shape=train.arrays[0].shape)  # type: ignore[attr-defined]
     if "kind" in config["data"]:
@@ -123,6 +123,8 @@ def prepare(config: Config, state: Any = None) -> Prepared:
         part if part is None else numbered(part, goal, config["data"].get(name, source), is_own)
         for name, part in parts.items()
     )
+    if goal.mean and state is None:
+        config = {**config, "data": {**config["data"], "standardize_target": True}}
     made = ArrayPreparation(config, goal, sample)
     made.train = train
     sizes = [f"{len(train):,} to train on"]
