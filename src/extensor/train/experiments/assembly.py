@@ -199,7 +199,7 @@ def assembled(
     """
     made = prepared(config, learnt)
     if learnt is not None and trained is None:
-        check_same(learnt.get("digest"), made.train)
+        check_same(learnt.get("digest"), made.train, made.validation, made.test)
     chosen = None if "name" in config.get("loss", {}) else made.preparation.goal.task
     config = completed(made.config, made) if is_new else made.config
     random.manual_seed(config["seed"])
@@ -230,7 +230,9 @@ def assembled(
         callbacks,
     )  # fmt: skip
     trainer.evaluate([sample])  # what the metrics do not take is found now too
-    trainer.preparation = stored(made.preparation, digest_of(made.train))
+    trainer.preparation = stored(
+        made.preparation, digest_of(made.train, made.validation, made.test)
+    )
     return Experiment(
         config, made.train, made.validation, made.test, train_loader, validation_loader,
         test_loader, model, trainer, sample[:-1], random.get_state(), made.preparation, made.lines,

@@ -140,6 +140,14 @@ class Predictor:
     def _goal_for(self, outputs: Any) -> Goal:
         """The goal; classes that have no names are counted."""
         goal = self.goal
+        count = 1 if outputs.ndim == 1 else outputs.shape[1]
+        known = {"binary": 1, "regression": len(goal.mean)}.get(goal.task, len(goal.classes))
+        fits = known <= count if goal.task == "multiclass" else known in (0, count)
+        if not fits and goal.task != "sequence":
+            requirement = (
+                f"the model must have as many outputs as the task {goal.task} has, {known}"
+            )
+            raise value_error("predict", requirement, outputs=count)
         if goal.task != "multiclass" or outputs.ndim != 2:
             return goal
         # A model may have outputs for classes that did not occur.

@@ -10,6 +10,7 @@ from typing import Any
 
 from extensor import random
 from extensor.core.tensor import Tensor
+from extensor.errors import value_error
 from extensor.train.evaluation import predicted
 from extensor.train.experiments.assembly import (
     Experiment,
@@ -41,6 +42,7 @@ class TrainedModel:
         self.checkpoint = checkpoint
         state = read_checkpoint(run, checkpoint, wording)
         self._learnt = state.get("preparation")
+        self._target = state["config"].get("data", {}).get("target")
         self.preparation = restored(config, self._learnt)
         with _chance_as_it_was():
             self.model, _ = built_model(config, {})
@@ -56,7 +58,19 @@ class TrainedModel:
 
     def labelled(self, source: Any) -> Samples:
         """The samples of a file that has targets, prepared as the training data were."""
+        self._check_targets(source)
         return self.preparation.labelled(source)
+
+    def _check_targets(self, source: Any) -> None:
+        """Refuse the targets of the training data for the inputs of another file."""
+        table = self.config["data"]
+        is_array = str(source).lower().endswith(".npy") and str(source) != table.get("train")
+        if is_array and table.get("target") is not None and table["target"] == self._target:
+            requirement = (
+                "data.target must be the .npy file of these targets, which is not that of the "
+                "training data (--set data.target=FILE.npy)"
+            )
+            raise value_error("data", requirement, path=str(source), target=table["target"])
 
     def evaluate_on(self, source: Any) -> dict[str, Any]:
         """The loss and the metrics on a file that has targets; the data of the run are not read."""
