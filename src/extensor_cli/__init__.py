@@ -12,6 +12,7 @@ import sys
 from collections.abc import Sequence
 from importlib import import_module
 
+from extensor_cli.parsing import Parser
 from extensor_cli.streams import Lasting, lasting_streams, reopen_closed
 
 _RUN = "folder of a run, or its name in runs/"
@@ -42,9 +43,9 @@ _CODES = (
 )
 
 
-def parser() -> argparse.ArgumentParser:
+def parser() -> Parser:
     """All commands and their arguments."""
-    root = argparse.ArgumentParser(
+    root = Parser(
         prog="extensor",
         description="Train neural networks, and look at what they learned.",
         epilog="Without a file, extensor train reads handwritten digits in some seconds.",
@@ -54,6 +55,7 @@ def parser() -> argparse.ArgumentParser:
         "--traceback", action="store_true", help="show where in the code an error came from"
     )
     commands = root.add_subparsers(dest="command", metavar="command")
+    root.commands = commands
 
     def command(name: str, text: str, end: str | None = None) -> argparse.ArgumentParser:
         description = text[0].upper() + text[1:] + "."
@@ -100,12 +102,14 @@ def parser() -> argparse.ArgumentParser:
     predict.add_argument("run", help=_RUN)
     predict.add_argument("inputs", metavar="FILE", help=_INPUTS)
     predict.add_argument(
-        "--output", metavar="FILE", help="a new .csv, .json or .npy file (default: the screen)"
+        "--output",
+        metavar="FILE",
+        help="a new .csv, .json or .npy file, .txt for a text (default: the screen)",
     )
     predict.add_argument("--format", choices=("table", "csv", "json"), help=_FORMAT)
-    predict.add_argument("--length", type=int, default=200, help="characters of a text to write")
-    predict.add_argument("--temperature", type=float, default=0.8, help="0 is the surest text")
-    predict.add_argument("--seed", type=int, default=0, help="of the text")
+    predict.add_argument("--length", type=int, help="characters of a text to write (default: 200)")
+    predict.add_argument("--temperature", type=float, help="0 is the surest text (default: 0.8)")
+    predict.add_argument("--seed", type=int, help="of the text (default: 0)")
 
     report = command("report", "write the report and the plots of a run anew")
     report.add_argument("run", help=_RUN)

@@ -20,7 +20,7 @@ def described(options: argparse.Namespace) -> str | Config | None:
         return source  # type: ignore[no-any-return]
     data: dict[str, Any] = {"train": source}
     if options.target:
-        several = [int(x) if x.lstrip("-").isdigit() else x for x in options.target]
+        several = options.target
         data["target"] = several[0] if len(several) == 1 else several
     for name in _OPTIONS[1:]:
         if getattr(options, name) is not None:
@@ -30,14 +30,14 @@ def described(options: argparse.Namespace) -> str | Config | None:
 
 def is_data(source: str | None) -> bool:
     """Whether FILE is one of data, and no configuration."""
-    return source is not None and not source.endswith(".toml")
+    return source is not None and not source.lower().endswith(".toml")
 
 
 def check_no_data(options: argparse.Namespace) -> None:
     """Refuse what is for files of data, where there is a configuration."""
     for name in _OPTIONS:
         value = getattr(options, name)
-        if value:
+        if value is not None:
             requirement = f"is for a file of data; here it is --set data.{name}=..."
             raise value_error(f"--{name}", requirement, **{name: value})
 

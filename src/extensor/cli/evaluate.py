@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 
 from extensor.cli.settings import read_config
 from extensor.cli.wording import COMMAND
@@ -20,7 +21,10 @@ def run(options: argparse.Namespace) -> None:
         print(f"{checkpoint}, {len(trained.experiment.test_data):,} samples")
         found = trained.evaluate()
     else:
-        found = trained.evaluate_on(options.data)
-        print(f"{checkpoint}, {options.data}")
+        samples = trained.labelled(options.data)
+        print(f"{checkpoint}, {options.data}, {len(samples.dataset):,} samples")
+        for line in samples.lines:
+            print(f"extensor evaluate: {options.data}: {line}", file=sys.stderr)
+        found = trained.evaluate_on(samples)
     for name, value in found.items():
         print(f"test {name.replace('_', ' ')} {shown(name, value)}")

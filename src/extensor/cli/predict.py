@@ -5,17 +5,22 @@ from __future__ import annotations
 import argparse
 import io
 import sys
+from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from extensor.cli.outputs import new_file
 from extensor.cli.wording import COMMAND
+from extensor.data.text import read_text
+from extensor.errors import value_error
 from extensor.io.atomic import write_atomically
 from extensor.train import Predictions, Predictor
 
 _ENDINGS = (".csv", ".json", ".npy")
 _TEXTS = (".txt",)
+_OF_TEXTS = {"length": 200, "temperature": 0.8, "seed": 0}
 _MOST_ROWS, _MOST_COLUMNS = 200, 8  # of a table on the screen
 
 
@@ -27,53 +32,117 @@ def run(options: argparse.Namespace) -> None:
     if predictor.task == "sequence":
         _write_on(predictor, options, output)
         return
-    if output is not None and output.suffix == ".npy":
+    form = _form(options.format, output)
+    for name in _OF_TEXTS:
+        if getattr(options, name) is not None:
+            raise value_error(f"--{name}", "is for models of texts", task=predictor.task)
+    if form == "npy":
         content = io.BytesIO()
         np.save(content, predictor.outputs(options.inputs).numpy())
-        write_atomically(output, content.getvalue())
+        _write(output, content.getvalue())
         return
     predictions = predictor.table(options.inputs)
-    form = options.format or (output.suffix[1:] if output is not None else None)
-    if form is None:
-        form = "table" if sys.stdout.isatty() else "csv"
+    _say(predictions.lines)
     if form == "table":
         _show(predictions)
         return
     text = predictions.json() if form == "json" else predictions.csv()
     if output is None:
-        sys.stdout.write(text)
+        _print(text)
     else:
-        write_atomically(output, text.encode())
+        _write(output, text.encode("utf-8", "surrogateescape"))
+
+
+def _form(chosen: str | None, output: Path | None) -> str:
+    """What is written: as it is said, by the ending of a file, or what suits the screen."""
+    ending = None if output is None else output.suffix.lower()
+    if ending is not None and chosen not in (None, ending[1:]):
+        requirement = f"must be what the ending of --output says, {ending[1:]}, or be left out"
+        raise value_error("--format", requirement, format=chosen)
+    if chosen is None:
+        return ending[1:] if ending else "table" if sys.stdout.isatty() else "csv"
+    return chosen
+
+
+def _say(lines: Iterable[str]) -> None:
+    """What is to be known of the inputs, beside what is written."""
+    for line in lines:
+        print(f"extensor predict: {line}", file=sys.stderr)
+
+
+def _print(text: str) -> None:
+    try:
+        sys.stdout.write(text)
+    except UnicodeEncodeError as error:
+        requirement = "output: the screen must have all characters (--output writes a file)"
+        where = {"encoding": error.encoding, "character": error.object[error.start]}
+        raise value_error("predict", requirement, **where) from None
+
+
+def _write(output: Path | None, content: bytes) -> None:
+    assert output is not None
+    write_atomically(output, content)
+    print(f"written to {output}", file=sys.stderr)
 
 
 def _write_on(predictor: Predictor, options: argparse.Namespace, output: Path | None) -> None:
     """Go on with a text: that of a file, or the argument itself."""
+    if options.format is not None:
+        raise value_error("--format", "is for tables, not for texts", format=options.format)
     given = str(options.inputs)
-    is_file = len(given) < 255 and Path(given).is_file()
-    prompt = Path(given).read_text(encoding="utf-8") if is_file else given
-    text = predictor.generate(prompt, options.length, options.temperature, options.seed)
+    is_file = _is_file(given)
+    prompt = read_text(given) if is_file else given
+    if not prompt.encode("utf-8", "replace").decode() == prompt:
+        raise value_error("predict", "the text must be Unicode", text=prompt[:80])
+    unknown = predictor.unknown(prompt)
+    if unknown:
+        _say([f"the model does not know {', '.join(map(repr, unknown))}, which training had not"])
+    chosen: dict[str, Any] = {
+        name: usual if getattr(options, name) is None else getattr(options, name)
+        for name, usual in _OF_TEXTS.items()
+    }
+    text = predictor.generate(prompt, chosen["length"], chosen["temperature"], chosen["seed"])
     if output is None:
-        print(f"{'' if is_file else prompt}{text}")
+        _print(f"{'' if is_file else prompt}{text}\n")
     else:
-        write_atomically(output, text.encode())
+        _write(output, text.encode())
+
+
+def _is_file(given: str) -> bool:
+    """Whether a text is the name of a file; one that ends so must be there."""
+    try:
+        is_file = Path(given).is_file()
+    except (OSError, ValueError):  # no name that a file can have
+        return False
+    is_name = given.lower().endswith((".txt", ".text", ".md")) and not set(given) & set(" \n")
+    if is_name and not is_file:
+        raise FileNotFoundError(f"predict: no such file, got path={given!r}")
+    return is_file
 
 
 def _show(predictions: Predictions) -> None:
     """As a table on the screen; what does not fit is said to be left out."""
     from rich.console import Console
     from rich.table import Table
+    from rich.text import Text
 
     names = list(predictions.columns)
     table = Table()
     for name in names[:_MOST_COLUMNS]:
         is_number = isinstance(predictions.columns[name][0], int | float)
-        table.add_column(name, justify="right" if is_number else "left", overflow="fold")
+        justify: Any = "right" if is_number else "left"
+        table.add_column(Text(_plain(name)), justify=justify, overflow="fold")
     for row in predictions.rows()[:_MOST_ROWS]:
-        table.add_row(*(_said(row[name]) for name in names[:_MOST_COLUMNS]))
+        table.add_row(*(Text(_plain(_said(row[name]))) for name in names[:_MOST_COLUMNS]))
     console = Console()
-    console.print(table, markup=False)
+    console.print(table)
     if len(predictions) > _MOST_ROWS or len(names) > _MOST_COLUMNS:
         console.print(f"{len(predictions):,} rows, {len(names)} columns; all of them: --format csv")
+
+
+def _plain(text: str) -> str:
+    """``text`` without what would move the cursor or change colours."""
+    return "".join(x if x.isprintable() else repr(x)[1:-1] for x in text)
 
 
 def _said(value: object) -> str:

@@ -14,6 +14,8 @@ from extensor.train import RunFolder
 from extensor.train.experiments.runs import LONGEST, RUNS, is_too_long
 from extensor.train.lock import LOCK, check_free
 
+_LONGEST = 1000  # bytes of a name with folders in it
+
 
 @contextmanager
 def new_run(name: str | None) -> Iterator[Path]:
@@ -46,11 +48,16 @@ def _unnamed() -> Path:
 def _named(name: str) -> Path:
     path = RUNS / name
     parts = name.split("/")
-    if not name.isprintable() or any(part in ("", ".", "..") for part in parts) or path.drive:
-        raise value_error("--name", "must be that of a folder inside runs/", name=name)
-    if is_too_long(name):
+    is_inside = not any(part in ("", ".", "..") or "\\" in part for part in parts)
+    if not name.isprintable() or not is_inside or path.drive:
+        raise value_error("--name", "must be that of a folder inside runs/", name=name[:LONGEST])
+    if is_too_long(name) or len(os.fsencode(name)) > _LONGEST:
         size = max(len(os.fsencode(part)) for part in parts)
-        raise value_error("--name", f"must have at most {LONGEST} bytes", bytes=size)
+        most, size = (LONGEST, size) if size > LONGEST else (_LONGEST, len(os.fsencode(name)))
+        raise value_error("--name", f"must have at most {most} bytes", bytes=size)
+    if not path.resolve().is_relative_to(RUNS.resolve()):
+        requirement = "must be that of a folder inside runs/, which a link leads out of"
+        raise value_error("--name", requirement, name=name)
     outer = [parent for parent in path.parents if RunFolder(parent).is_run()]
     if outer:
         raise value_error("--name", f"must not lie in another run ({outer[0]})", name=name)

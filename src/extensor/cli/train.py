@@ -28,6 +28,8 @@ from extensor.train.experiments.runs import found_run
 from extensor.train.run import as_toml
 from extensor.train.signals import Ended, ending_in_order
 
+_MOST_COLUMNS = 30  # that are described on the screen
+
 
 def run(options: argparse.Namespace) -> None:
     """Train, or go on with a run; then write the report."""
@@ -108,7 +110,7 @@ def _opening(made: Experiment) -> str:
     model = made.config["model"]["name"]
     return "\n".join(
         [
-            *([] if begun else made.lines),
+            *([] if begun else _shortened(made.lines)),
             f"{model}: {made.model.num_parameters():,} parameters, {made.config['loss']['name']}, "
             f"{made.config['optimizer']['name']}; {get_num_threads()} threads; "
             f"{_limit(made)}{begun}",
@@ -116,11 +118,22 @@ def _opening(made: Experiment) -> str:
     )
 
 
+def _shortened(lines: list[str]) -> list[str]:
+    """The lines without those of columns that are too many to be read."""
+    columns = [number for number, line in enumerate(lines) if line.startswith("  ")]
+    if len(columns) <= _MOST_COLUMNS:
+        return lines
+    first, last = columns[_MOST_COLUMNS], columns[-1] + 1
+    more = f"  and {last - first:,} more columns, in the log of the run"
+    return [*lines[:first], more, *lines[last:]]
+
+
 def _limit(made: Experiment) -> str:
     stopping = made.config.get("early_stopping")
     most = "at most " if stopping else ""
     watched = f", until {stopping['monitor'].replace('_', ' ')} gets no better" if stopping else ""
-    return f"{most}{made.config['epochs']} epochs{watched}"
+    epochs = made.config["epochs"]
+    return f"{most}{epochs} epoch{'s' if epochs != 1 else ''}{watched}"
 
 
 def _changed(made: Experiment) -> list[str]:
@@ -151,9 +164,16 @@ def _ending(made: Experiment, folder: Path) -> str:
             f"  extensor evaluate {shell}",
             f"  extensor predict {shell} {example.get(made.preparation.kind, 'FILE.npy')}",
             *_going_on(made, shell),
-            "  extensor train --print-config > my.toml, change it, then extensor train my.toml",
+            f"  extensor train {_file(made)}--print-config > my.toml, change it, then extensor train "
+            "my.toml",
         ]
     )
+
+
+def _file(made: Experiment) -> str:
+    """The file of data that was given, for a command that takes it again."""
+    data = made.config["data"]
+    return f"{quote(data['train'])} " if "train" in data else ""
 
 
 def _going_on(made: Experiment, shell: str) -> list[str]:

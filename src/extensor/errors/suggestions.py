@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from difflib import get_close_matches
 
+_MOST = 40  # names in a message
+
 
 def nearest(name: str, known: Iterable[str], path: str = "") -> str:
     """Words for the known name that is most like ``name``, or for all of them.
@@ -14,7 +16,10 @@ def nearest(name: str, known: Iterable[str], path: str = "") -> str:
     " (did you mean 'optimizer'?)"
     """
     names = list(known)
-    matches = get_close_matches(name, names, 1, 0.5)
+    same = [x for x in names if isinstance(x, str) and x.lower() == name.lower()]
+    matches = same or get_close_matches(name, names, 1, 0.5)
     if matches:
         return f" (did you mean {path + matches[0]!r}?)"
-    return f" (known: {', '.join(names) or 'none'})"
+    more = f", and {len(names) - _MOST} more" if len(names) > _MOST else ""
+    shown = ", ".join(x if x.isprintable() else repr(x) for x in names[:_MOST])
+    return f" (known: {shown or 'none'}{more})"

@@ -28,7 +28,7 @@ from extensor.train.experiments.continuation import Changes
 from extensor.train.experiments.data import augmentation
 from extensor.train.experiments.digest import check_same, digest_of
 from extensor.train.experiments.goal import Goal, balance
-from extensor.train.experiments.kinds import Preparation, Prepared, prepared, stored
+from extensor.train.experiments.kinds import Preparation, Prepared, Samples, prepared, stored
 from extensor.train.experiments.parts import (
     built_loss,
     built_metrics,
@@ -167,10 +167,9 @@ def input_loader(preparation: Preparation, inputs: Any, batch_size: int) -> Data
 
 
 def measured(
-    config: Config, model: Module, preparation: Preparation, source: Any
+    config: Config, model: Module, preparation: Preparation, samples: Samples
 ) -> dict[str, Any]:
-    """The loss and the metrics of ``model`` on a file with targets."""
-    samples = preparation.labelled(source)
+    """The loss and the metrics of ``model`` on samples with targets."""
     transforms = [*preparation.target_transforms(), *preparation.transforms()]
     loader = DataLoader(samples.dataset, config["data"].get("batch_size", 32), transform=transforms)
     loss = built_loss(config["loss"], preparation.goal)
@@ -200,7 +199,7 @@ def assembled(
     """
     made = prepared(config, learnt)
     if learnt is not None and trained is None:
-        check_same(learnt.get("digest"), made.train)
+        check_same(learnt.get("digest"), made.train, made.validation, made.test)
     chosen = None if "name" in config.get("loss", {}) else made.preparation.goal.task
     config = completed(made.config, made) if is_new else made.config
     random.manual_seed(config["seed"])
@@ -231,7 +230,9 @@ def assembled(
         callbacks,
     )  # fmt: skip
     trainer.evaluate([sample])  # what the metrics do not take is found now too
-    trainer.preparation = stored(made.preparation, digest_of(made.train))
+    trainer.preparation = stored(
+        made.preparation, digest_of(made.train, made.validation, made.test)
+    )
     return Experiment(
         config, made.train, made.validation, made.test, train_loader, validation_loader,
         test_loader, model, trainer, sample[:-1], random.get_state(), made.preparation, made.lines,

@@ -102,7 +102,9 @@ def stored_config(source: Source) -> Config:
         return tomllib.loads(place.read_text(encoding="utf-8"))
     except OSError as error:
         raise unreadable("config", source, error) from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except UnicodeDecodeError:
+        raise value_error("config", "file must be TOML, in UTF-8", path=str(source)) from None
+    except tomllib.TOMLDecodeError as error:
         raise value_error("config", f"file must be TOML ({error})", path=str(source)) from None
 
 
@@ -174,6 +176,9 @@ def checked_config(config: Config) -> Config:
             raise value_error("config", requirement, **{key: config["data"][key]})
     if "data" not in config:
         raise value_error("config", "[data] must be there", tables=list(config))
+    if "model" not in config and not {"train", "name"} & config["data"].keys():
+        requirement = "data.train must be there, the file or folder to learn from"
+        raise value_error("config", requirement, entries=list(config["data"]))
     if "model" not in config and "train" not in config["data"]:
         raise value_error("config", "[model] must be there", tables=list(config))
     for key, least in _AT_LEAST.items():

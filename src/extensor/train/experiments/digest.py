@@ -12,12 +12,9 @@ from extensor.errors import value_error
 _MOST = 2**26  # bytes of an array that are looked at
 
 
-def digest_of(dataset: Any) -> str:
+def digest_of(*datasets: Any) -> str:
     """A short text that is another for other samples, or nothing where they are read one by one."""
-    arrays = getattr(dataset, "arrays", None)
-    if arrays is None:
-        found = (getattr(dataset, name, None) for name in ("tokens", "inputs", "targets"))
-        arrays = [x for x in found if isinstance(x, np.ndarray)]
+    arrays = [array for dataset in datasets for array in _arrays(dataset)]
     if not arrays:
         return ""
     digest = hashlib.sha256()
@@ -29,9 +26,16 @@ def digest_of(dataset: Any) -> str:
     return digest.hexdigest()[:32]
 
 
-def check_same(before: Any, dataset: Any, op: str = "data") -> None:
+def _arrays(dataset: Any) -> list[Any]:
+    arrays = getattr(dataset, "arrays", None)
+    if arrays is None:
+        arrays = (getattr(dataset, name, None) for name in ("tokens", "inputs", "targets"))
+    return [x for x in arrays if isinstance(x, np.ndarray)]
+
+
+def check_same(before: Any, *datasets: Any, op: str = "data") -> None:
     """Refuse to go on with other data than those the run began with."""
-    if before and digest_of(dataset) != before:
+    if before and digest_of(*datasets) != before:
         requirement = (
             "the data must be those that the run began with (they have changed since; begin a new "
             "run with them)"

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import isfinite
 from typing import Any
 
 import numpy as np
 
 from extensor.arrays.dtypes import get_default_dtype
 from extensor.core import entries
-from extensor.errors import value_error
+from extensor.errors import arguments, value_error
 from extensor.ops import sigmoid, softmax
 from extensor.train.metrics import Metric
 from extensor.train.metrics.base import Stateful
@@ -59,7 +60,8 @@ class Goal:
         if not self.mean:
             return np.asarray(numbers).astype(get_default_dtype(), copy=False)
         wide = np.asarray(numbers, np.float64)
-        return ((wide - self.mean) / self.std).astype(get_default_dtype())
+        with np.errstate(over="ignore"):  # the metrics refuse what is not finite
+            return ((wide - self.mean) / self.std).astype(get_default_dtype())
 
     def in_units(self, numbers: Any) -> Any:
         """Numbers as they were given, from those that are learned."""
@@ -114,13 +116,31 @@ class Goal:
         """What :meth:`state_dict` gave, checked."""
         given = entries.with_keys(op, state, _STATE, "goal")
         for key, kinds in (("task", TASKS), ("scores", ("logits", "probabilities"))):
-            if given[key] not in kinds:
-                raise value_error(op, f"goal.{key} must be one of {kinds}", **{key: given[key]})
+            arguments.choice(op, f"goal.{key}", given[key], kinds)
         words = {key: _tuple(op, key, given[key], str) for key in ("names", "classes")}
         scale = {key: _tuple(op, key, given[key], float) for key in ("mean", "std")}
         if len(scale["mean"]) != len(scale["std"]) or not all(x > 0 for x in scale["std"]):
             raise value_error(op, "goal.std must have a positive number for each of goal.mean")
-        return cls(given["task"], **words, **scale, scores=given["scores"])
+        if not all(map(isfinite, (*scale["mean"], *scale["std"]))):
+            raise value_error(op, "goal.mean and goal.std must be finite")
+        made = cls(given["task"], **words, **scale, scores=given["scores"])
+        made._check_counts(op)
+        return made
+
+    def _check_counts(self, op: str) -> None:
+        """Refuse names and classes that are not as many as the task has."""
+        names, classes, scaled = len(self.names), len(self.classes), len(self.mean)
+        right = {
+            "regression": classes == 0 and (scaled == 0 or names in (0, scaled)),
+            "binary": classes in (0, 2) and names <= 1,
+            "multiclass": classes != 1 and names <= 1,
+            "multilabel": names in (0, classes),
+            "sequence": names == classes == 0,
+        }
+        are_distinct = len(set(self.classes)) == classes and len(set(self.names)) == names
+        if not right[self.task] or not are_distinct or (scaled and self.task != "regression"):
+            requirement = f"goal must have names and classes for the task {self.task}, each once"
+            raise value_error(op, requirement, names=names, classes=classes, numbers=scaled)
 
 
 def _tuple(op: str, key: str, value: Any, kind: type) -> tuple[Any, ...]:

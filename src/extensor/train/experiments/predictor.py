@@ -5,6 +5,8 @@ from __future__ import annotations
 import csv
 import io
 import json
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -28,11 +30,13 @@ _MOST_CLASSES = 50  # whose probabilities are written each in a column of its ow
 class Predictions:
     """What a model says of some samples: ``columns`` by name, all of one length.
 
-    The first is the name of the sample: a file, a row, or a number.
+    The first is the name of the sample: a file, a row, or a number. ``lines`` says what the samples
+    have that those of the training did not.
     """
 
-    def __init__(self, columns: dict[str, list[Any]]) -> None:
+    def __init__(self, columns: dict[str, list[Any]], lines: Sequence[str] = ()) -> None:
         self.columns = columns
+        self.lines = list(lines)
 
     def __len__(self) -> int:
         return len(next(iter(self.columns.values())))
@@ -136,15 +140,26 @@ class Predictor:
     def _goal_for(self, outputs: Any) -> Goal:
         """The goal; classes that have no names are counted."""
         goal = self.goal
-        if goal.task != "multiclass" or goal.classes or outputs.ndim != 2:
+        count = 1 if outputs.ndim == 1 else outputs.shape[1]
+        known = {"binary": 1, "regression": len(goal.mean)}.get(goal.task, len(goal.classes))
+        fits = known <= count if goal.task == "multiclass" else known in (0, count)
+        if not fits and goal.task != "sequence":
+            requirement = (
+                f"the model must have as many outputs as the task {goal.task} has, {known}"
+            )
+            raise value_error("predict", requirement, outputs=count)
+        if goal.task != "multiclass" or outputs.ndim != 2:
             return goal
-        return Goal(goal.task, classes=tuple(map(str, range(outputs.shape[1]))))
+        # A model may have outputs for classes that did not occur.
+        more = range(len(goal.classes), outputs.shape[1])
+        return replace(goal, classes=(*goal.classes, *map(str, more)))
 
     def table(self, inputs: Any, batch_size: int = 256) -> Predictions:
         """The predictions with the names of the samples: files, rows, or numbers."""
         if self.task == "sequence":
             requirement = "a model of texts goes on with them: generate(prompt)"
             raise value_error("predict", requirement, task=self.task)
+        batch_size = arguments.integer("predict", "batch_size", batch_size, 1)
         samples = self.preparation.unlabelled(inputs)
         loader = DataLoader(samples.dataset, batch_size, transform=self.preparation.transforms())
         outputs = predicted(self.model, None, loader, 1).numpy()
@@ -154,7 +169,9 @@ class Predictor:
         names: list[Any] = list(samples.names) if samples.names is not None else list(range(count))
         if first == "row":
             names = list(range(1, count + 1))
-        return Predictions({first: names, **self._columns(outputs)})
+        columns = self._columns(outputs)
+        first = f"{first} number" if first in columns else first
+        return Predictions({first: names, **columns}, samples.lines)
 
     def _columns(self, outputs: Any) -> dict[str, list[Any]]:
         goal = self._goal_for(outputs)
@@ -181,13 +198,24 @@ class Predictor:
             return self.trained.evaluate()
         return {key: plain(value) for key, value in self.trained.evaluate_on(source).items()}
 
+    def unknown(self, prompt: str) -> list[str]:
+        """The characters of ``prompt`` that a model of texts was not trained with."""
+        vocabulary: Any = self._vocabulary("unknown")
+        tokens = vocabulary.encode(arguments.text("unknown", "prompt", prompt), replace=True)
+        if vocabulary.unknown is None:
+            return []
+        return sorted({prompt[i] for i in np.flatnonzero(tokens == vocabulary.unknown)})
+
+    def _vocabulary(self, op: str) -> Any:
+        if self.task != "sequence":
+            raise value_error(op, "the model must be one of texts", task=self.task)
+        return self.preparation.vocabulary  # type: ignore[attr-defined]
+
     def generate(
         self, prompt: str = "\n", count: int = 200, temperature: float = 0.8, seed: int = 0
     ) -> str:
         """The text with which a model of texts goes on after ``prompt``."""
-        if self.task != "sequence":
-            raise value_error("generate", "the model must be one of texts", task=self.task)
-        vocabulary: Any = self.preparation.vocabulary  # type: ignore[attr-defined]
+        vocabulary = self._vocabulary("generate")
         tokens = vocabulary.encode(arguments.text("generate", "prompt", prompt), replace=True)
         model: Any = self.model
         written = model.generate(tokens, count, temperature, generator=Generator(seed))

@@ -10,6 +10,7 @@ from typing import Any
 
 from extensor import random
 from extensor.core.tensor import Tensor
+from extensor.errors import value_error
 from extensor.train.evaluation import predicted
 from extensor.train.experiments.assembly import (
     Experiment,
@@ -19,7 +20,7 @@ from extensor.train.experiments.assembly import (
 )
 from extensor.train.experiments.best import load_weights
 from extensor.train.experiments.config import Config
-from extensor.train.experiments.kinds import restored
+from extensor.train.experiments.kinds import Samples, restored
 from extensor.train.experiments.parts import built_model
 from extensor.train.experiments.runs import read_checkpoint
 from extensor.train.experiments.wording import PYTHON, Wording
@@ -41,6 +42,7 @@ class TrainedModel:
         self.checkpoint = checkpoint
         state = read_checkpoint(run, checkpoint, wording)
         self._learnt = state.get("preparation")
+        self._target = state["config"].get("data", {}).get("target")
         self.preparation = restored(config, self._learnt)
         with _chance_as_it_was():
             self.model, _ = built_model(config, {})
@@ -54,10 +56,27 @@ class TrainedModel:
         """The loss and the metrics on the test data."""
         return self.experiment.evaluate()
 
+    def labelled(self, source: Any) -> Samples:
+        """The samples of a file that has targets, prepared as the training data were."""
+        self._check_targets(source)
+        return self.preparation.labelled(source)
+
+    def _check_targets(self, source: Any) -> None:
+        """Refuse the targets of the training data for the inputs of another file."""
+        table = self.config["data"]
+        is_array = str(source).lower().endswith(".npy") and str(source) != table.get("train")
+        if is_array and table.get("target") is not None and table["target"] == self._target:
+            requirement = (
+                "data.target must be the .npy file of these targets, which is not that of the "
+                "training data (--set data.target=FILE.npy)"
+            )
+            raise value_error("data", requirement, path=str(source), target=table["target"])
+
     def evaluate_on(self, source: Any) -> dict[str, Any]:
         """The loss and the metrics on a file that has targets; the data of the run are not read."""
+        samples = source if isinstance(source, Samples) else self.labelled(source)
         with _chance_as_it_was():
-            return measured(self.config, self.model, self.preparation, source)
+            return measured(self.config, self.model, self.preparation, samples)
 
     @cached_property
     def experiment(self) -> Experiment:

@@ -8,7 +8,7 @@ from typing import Any
 from extensor.core import entries
 from extensor.data.pictures import is_picture
 from extensor.data.table.reading import FOREIGN
-from extensor.errors import value_error
+from extensor.errors import type_error, value_error
 from extensor.io.paths import as_path
 from extensor.train.experiments.config import Config, has_model
 from extensor.train.experiments.kinds import arrays, pictures, series, table, text
@@ -73,7 +73,7 @@ def with_kind(config: Config) -> Config:
         }  # as it is anyway
     for key, kinds in _ONLY.items():
         if key in data and kind not in kinds:
-            requirement = f"data.{key} is for {' and '.join(kinds)}, not for {kind}"
+            requirement = f"data.{key} is for {', '.join(kinds)}, not for {kind}"
             raise value_error("config", requirement, **{key: data[key]})
     if kind != "arrays" or not has_model(config):
         _check_apart(data)
@@ -166,7 +166,7 @@ def shown_on_a_line(text: str) -> str:
 
 def restored(config: Config, state: Any, op: str = "load") -> Preparation:
     """What a run has learnt about its data, from a checkpoint of it."""
-    if state is None:
+    if state is None and "kind" not in config["data"]:
         return arrays.of_an_earlier_run(config)
     kind = config["data"].get("kind", "arrays")
     inside = _inside(state, kind, op)
@@ -178,6 +178,9 @@ def restored(config: Config, state: Any, op: str = "load") -> Preparation:
 
 def _inside(state: Any, kind: str, op: str = "load") -> Any:
     given = entries.with_keys(op, state, ("kind", "learnt", "digest"), "preparation")
+    for key in ("kind", "digest"):
+        if not isinstance(given[key], str):
+            raise type_error(op, f"preparation.{key} must be a string")
     if given["kind"] != kind:
         requirement = f"the checkpoint must have been made with data of the kind {kind}"
         raise value_error(op, requirement, kind=given["kind"])

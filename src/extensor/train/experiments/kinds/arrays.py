@@ -94,8 +94,8 @@ class ArrayPreparation(Preparation):
         """What :meth:`state_dict` gave, checked."""
         given = entries.with_keys(op, state, ("goal", "shape", "dtype"), "preparation")
         shape = given["shape"]
-        if not isinstance(shape, list) or not all(map(entries.is_integer, shape)):
-            raise value_error(op, "preparation.shape must be a list of integers")
+        if not isinstance(shape, list) or not all(entries.is_integer(x) and x >= 0 for x in shape):
+            raise value_error(op, "preparation.shape must be a list of integers from 0 on")
         dtype = arguments.text(op, "preparation.dtype", given["dtype"])
         return cls(config, Goal.from_state(given["goal"], op), (tuple(shape), dtype))
 

@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 
 from extensor.data.table import Column, Table
+from extensor.data.table.cells import as_number
 from extensor.data.table.column import KINDS
 from extensor.errors import arguments, is_ours, marked, value_error
 from extensor.train.experiments.config import Config, nearest
-from extensor.train.experiments.task import Seen
+from extensor.train.experiments.task import OF_NUMBERS, Seen, loss_name
 
 _LARGEST = float(np.finfo(np.float32).max)
 _TRUTH = {"False": 0.0, "True": 1.0}
@@ -108,12 +109,28 @@ def seen_in_columns(columns: list[Column]) -> Seen:
     return Seen(len(columns), len(columns[0]), words, whole, list(distinct), where)
 
 
+def check_numbers(columns: Sequence[Column], config: Config) -> None:
+    """Name the cell that is no number in a column of numbers, where numbers are asked for."""
+    is_asked = config["data"].get("task") == "regression" or loss_name(config) in OF_NUMBERS
+    for column in columns if is_asked else ():
+        words = column.words()[~column.missing] if column.kind in ("category", "text") else ()
+        if any(as_number(word) is not None for word in words):
+            column.numbers("data")
+
+
+def counted_rows(table: Table, how: str = "") -> str:
+    """Words for the size of a table."""
+    rows = "1 row" if len(table) == 1 else f"{len(table):,} rows"
+    columns = "1 column" if len(table.names) == 1 else f"{len(table.names):,} columns"
+    return f"{table.source}: {rows}{how}, {columns}"
+
+
 def check_classes(column: Column, said: Sequence[str]) -> None:
     """Refuse words that mostly differ as classes, and say why they are words if that was odd."""
     if column.kind != "text":
         return
     reasons = [x.partition(": ")[2] for x in said if x.startswith(f"column {column.name!r} is")]
-    why = f" ({reasons[0]})" if reasons else ""
+    why = f": {worded(reasons[0])}" if reasons else ""
     requirement = f"classes must be words that occur again, or the target numbers{why}"
     classes = len(_distinct(column))
     given = {"target": column.name, "classes": classes, "rows": len(column)}

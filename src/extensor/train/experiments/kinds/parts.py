@@ -67,7 +67,7 @@ def divided(config: Config, count: int, classes: Any = None, groups: Any = None)
     if in_order and groups is not None:
         raise value_error("config", "data.in_order must be without data.group", in_order=True)
     # Of a few samples at least one, unless somebody says how many.
-    least = 1 / max(count, 2)
+    least = min(0.3, 1 / max(count, 1))
     validation, test = fractions(config, max(VALIDATION, least), max(TEST, least))
     stratified = classes if table.get("stratify", True) and not in_order else None
     try:
@@ -99,7 +99,7 @@ def _too_few(
         requirement = f"{source} must have {needed} groups or more, one for each part"
         given = {"group": config["data"]["group"], "groups": len(np.unique(groups))}
         return value_error("data", requirement, **given)
-    if classes is not None and count >= 2 * needed:
+    if classes is not None and np.bincount(classes).max() < needed <= count:
         requirement = (
             f"{source} must have classes of {needed} samples or more, for each part some "
             "(data.stratify=false lets chance divide them)"

@@ -24,6 +24,8 @@ _SIDES = (8, 12, 16, 24, 32, 48, 64)  # of pictures as they are learned, unless 
 _LARGEST = 4096  # pixels of a side
 _IN_MEMORY = 2**30  # bytes of pictures that are decoded once and kept
 _LOOKED_AT = 500  # pictures, for the mean and deviation of each channel
+_CHANNELS = {"L": 1, "LA": 2, "RGB": 3, "RGBA": 4, "CMYK": 4, "YCbCr": 3, "LAB": 3, "HSV": 3}
+_MOST = 1e6  # that a mean or a deviation of bytes between 0 and 1 may be said to be
 _STATE = ("size", "mode", "mean", "std", "goal")
 
 
@@ -103,14 +105,18 @@ class PicturePreparation(Preparation):
         """What :meth:`state_dict` gave, checked."""
         given = entries.with_keys(op, state, _STATE, "preparation")
         size = arguments.pair(op, "size", given["size"], 1)
-        mode = arguments.text(op, "mode", given["mode"])
-        mean, std = (
-            [float(entries.number(op, key, x)) for x in arguments.numbers(op, key, given[key])]
-            for key in ("mean", "std")
-        )
-        if len(mean) != len(std) or not all(x > 0 for x in std):
-            raise value_error(op, "std must have a positive number for each channel")
-        return cls(size, mode, mean, std, Goal.from_state(given["goal"], op))
+        if max(size) > _LARGEST:
+            raise value_error(op, f"size must be at most {_LARGEST}", size=max(size))
+        mode = arguments.choice(op, "mode", given["mode"], tuple(_CHANNELS))
+        mean, std = (np.atleast_1d(arguments.numbers(op, x, given[x])) for x in ("mean", "std"))
+        are_right = (np.abs(mean) < _MOST).all() and ((std > 1 / _MOST) & (std < _MOST)).all()
+        if not len(mean) == len(std) == _CHANNELS[mode] or not are_right:
+            requirement = "mean and std must have a number for each channel, std a positive one"
+            raise value_error(op, requirement, mode=mode)
+        goal = Goal.from_state(given["goal"], op)
+        if goal.task not in ("binary", "multiclass") or not goal.classes:
+            raise value_error(op, "goal must have the classes of the pictures", task=goal.task)
+        return cls(size, mode, mean.tolist(), std.tolist(), goal)
 
 
 class _Labelled:

@@ -16,6 +16,8 @@ from extensor.train.experiments.goal import Goal
 from extensor.train.experiments.kinds import table as tables
 from extensor.train.experiments.kinds.columns import (
     advising,
+    check_numbers,
+    counted_rows,
     kinds_of_columns,
     numbers_of,
     seen_in_columns,
@@ -111,7 +113,8 @@ class SeriesPreparation(tables.TablePreparation):
         columns = given["columns"]
         if not isinstance(columns, list) or not all(isinstance(x, str) for x in columns):
             raise value_error(op, "preparation.columns must be a list of names")
-        if min(window, horizon) < 1 or len(made.goal.names) != horizon * len(columns):
+        is_right = made.goal.task == "regression" and len(made.goal.names) == horizon * len(columns)
+        if min(window, horizon) < 1 or not is_right:
             raise value_error(op, "preparation must foretell each column for each row to come")
         return cls(made.encoder, made.goal, made.options, made.found, columns, window, horizon)
 
@@ -128,7 +131,9 @@ def prepare(config: Config, state: Any = None) -> Prepared:
         whole = read_table(table["train"], **tables.reading(table))
     names, why = tables.target_names(whole, table.get("target"), are_inputs_too=True)
     columns = [whole[name] for name in names]
-    decided(seen_in_columns(columns), {**config, "data": {**table, "task": "regression"}})
+    asked = {**config, "data": {**table, "task": "regression"}}
+    check_numbers(columns, asked)
+    decided(seen_in_columns(columns), asked)
     kinds = kinds_of_columns(whole, table)
     check_order(whole, [name for name, kind in kinds.items() if kind == "drop"])
     first, second = _cuts(whole, config, window, horizon)
@@ -144,7 +149,7 @@ def prepare(config: Config, state: Any = None) -> Prepared:
     }
     several = "row" if horizon == 1 else f"{horizon} rows"
     lines = [
-        f"{whole.source}: {len(whole):,} rows in order, {len(whole.names)} columns",
+        counted_rows(whole, " in order"),
         *map(worded, whole.said),
         *times_said(whole),
         *([why] if why else []),

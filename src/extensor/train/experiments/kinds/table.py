@@ -11,16 +11,18 @@ from extensor.arrays.dtypes import get_default_dtype
 from extensor.core import entries
 from extensor.data import ArrayDataset
 from extensor.data.table import Column, Table, TableEncoder, as_table, read_table
-from extensor.errors import value_error
+from extensor.errors import type_error, value_error
 from extensor.train.experiments.config import Config, nearest
 from extensor.train.experiments.goal import Goal, counted
 from extensor.train.experiments.kinds.columns import (
     advising,
     alike,
     check_classes,
+    check_numbers,
     class_names,
     class_numbers,
     column_named,
+    counted_rows,
     groups_of,
     kinds_of_columns,
     numbers_of,
@@ -110,12 +112,26 @@ class TablePreparation(Preparation):
         """What :meth:`state_dict` gave, checked."""
         keys = ("encoder", "goal", "options", "found")
         given = entries.with_keys(op, state, keys, "preparation")
-        read = [dict(entries.mapping(op, given[key], key)) for key in keys[2:]]
-        for key in {**read[0], **read[1]}:
-            if key not in _READ:
-                raise value_error(op, f"options must be among {list(_READ)}", key=key)
+        read = [_restored_options(op, key, given[key]) for key in keys[2:]]
         encoder = TableEncoder.from_state(given["encoder"], op)
-        return cls(encoder, Goal.from_state(given["goal"], op), *read)
+        goal = Goal.from_state(given["goal"], op)
+        named = len(goal.classes) > 1 or goal.task == "regression"
+        if not goal.names or not named or goal.task == "sequence":
+            requirement = "goal must name the columns and the classes to be learned"
+            raise value_error(op, requirement, task=goal.task)
+        return cls(encoder, goal, *read)
+
+
+def _restored_options(op: str, name: str, value: Any) -> dict[str, Any]:
+    """How a file is written, from a state: as ``[data]`` says, or all that was found."""
+    options = dict(entries.mapping(op, value, f"preparation.{name}"))
+    if not options.keys() <= {*_READ} or (name == "found" and len(options) not in (0, len(_READ))):
+        requirement = f"preparation.{name} must say how a table is written, by {list(_READ)}"
+        raise value_error(op, requirement, keys=list(options))
+    for key, option in options.items():
+        if not isinstance(option, bool | None if key == "header" else str | None):
+            raise type_error(op, f"preparation.{name}.{key} must be of the kind that data.{key} is")
+    return options
 
 
 def _column(numbers: Any) -> Any:
@@ -140,12 +156,12 @@ def prepare(config: Config, state: Any = None) -> Prepared:
     table = config["data"]
     with advising():
         whole = read_table(table["train"], **reading(table))
-    lines = [f"{whole.source}: {len(whole):,} rows, {len(whole.names)} columns"]
-    lines += map(worded, whole.said)
+    lines = [counted_rows(whole), *map(worded, whole.said)]
     names, why = target_names(whole, table.get("target"))
     lines += [why] if why else []
     whole, places = _with_targets(whole, names, lines)
     columns = [whole[name] for name in names]
+    check_numbers(columns, config)
     task = decided(seen_in_columns(columns), config)
     if "task" not in table:
         check_classes(columns[0], whole.said)

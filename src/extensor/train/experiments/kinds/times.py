@@ -54,7 +54,8 @@ def times_said(table: Table) -> list[str]:
         if number:
             place = column.origin.place(int(rows[int(which.argmax()) + 1]))
             unit = "line" if "line" in place else "row"
-            words = words or f"a gap before it (the usual step is {_span(usual)})"
+            after = "it" if number == 1 else "them"
+            words = words or f"a gap before {after} (the usual step is {_span(usual)})"
             of = "1 row has" if number == 1 else f"{number:,} rows have"
             first = "" if number == 1 else "the first "
             lines.append(f"{column.name}: {of} {words}, {first}{unit} {place[unit]}")
