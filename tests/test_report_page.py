@@ -159,7 +159,7 @@ def test_a_number_that_is_no_number_is_no_trouble(tmp_path: Path) -> None:
         {"event": "test", "loss": "low"},
     ]  # fmt: skip
     text = write_report(logged(tmp_path / "run", *records)).read_text()
-    assert ("loss", "nan") in facts(text)
+    assert ("loss", "undefined") in facts(text)
     Page(text)
 
 
