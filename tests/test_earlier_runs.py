@@ -61,6 +61,10 @@ def test_it_is_resumed_to_the_same_bits(tmp_path: Path, monkeypatch: pytest.Monk
     else:  # other arithmetic, other last digits
         assert all(np.isfinite(np.asarray(x)).all() for x in state["model"].values())
     assert extensor("evaluate", "runs/run").code == 0
+    epochs = [x for x in ex.train.read_log("runs/run/log.jsonl") if x["event"] == "epoch"]
+    assert [set(record) for record in epochs] == [
+        {"event", "epoch", "step", "loss", "lr", "validation_loss", "validation_accuracy"}
+    ] * 3
 
 
 def test_its_weights_can_be_read() -> None:

@@ -273,3 +273,50 @@ def test_metrics_of_runs_with_different_losses_have_a_best() -> None:
     best = {column.name: set(column.best) for column in compare(["a", "b"]).columns}
     assert best["best validation loss"] == set()
     assert best["best validation log loss"] == {1}
+
+
+STOPPING = {"early_stopping": {"monitor": "validation_loss", "patience": 2}}
+
+
+def test_runs_that_keep_their_best_epoch() -> None:
+    """What is handed on is that of the epoch of the lowest loss, whatever else was best when."""
+    made("a", [0.5, 0.25, 0.375], [0.5, 0.625, 0.75], STOPPING,
+         {"event": "test", "step": 15, "loss": 0.3, "accuracy": 0.5})  # fmt: skip
+    made("b", [0.5, 0.375], [0.5, 0.875])
+    found = compare(["a", "b"])
+    columns = {column.name: column.values for column in (*found.columns, *found.same)}
+    assert columns["kept epoch"] == ["2", None]
+    assert columns["best validation loss"] == ["0.25", "0.375"]
+    assert "kept validation loss" not in columns
+    assert columns["best validation accuracy"] == ["75.00%", "87.50%"]
+    assert columns["kept validation accuracy"] == ["62.50%", "87.50%"]
+    assert columns["test accuracy"] == ["50.00%", None]
+    assert not any(name.startswith("last ") for name in columns)
+    assert found.notes == [
+        "Kept is the epoch whose weights are handed on: the best of a run that stops early, "
+        "otherwise the last."
+    ]
+
+
+def _data(**changes: Any) -> dict[str, Any]:
+    return {"data": {"train": "table.csv", "kind": "table", **changes}}
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "alike"),
+    [
+        ({"seed": 1}, {"seed": 2}, True),  # of digits, which nothing divides
+        ({"seed": 1, **_data()}, {"seed": 1, **_data()}, True),
+        ({"seed": 1, **_data()}, {"seed": 2, **_data()}, False),
+        (_data(), _data(test_fraction=0.2, validation_fraction=0.1, stratify=True), True),
+        (_data(), _data(validation_fraction=0.2), False),
+        (_data(group="who"), _data(), False),
+        ({"seed": 1, **_data(test="b", validation="c")}, _data(test="b", validation="c"), True),
+        (_data(test="b"), _data(), False),
+    ],
+)
+def test_data_that_are_divided_differently(first: Any, second: Any, alike: bool) -> None:
+    made("a", [0.5], None, first)
+    made("b", [0.25], None, second)
+    note = "The runs divide the data differently, so their figures are not of the same samples."
+    assert (note not in compare(["a", "b"]).notes) == alike

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from commands import extensor, files, write_config, write_data
+from own_files import write_table, write_text
 
 import extensor as ex
 from extensor.data import ArrayDataset, DataLoader, RandomFlip
@@ -390,3 +392,33 @@ def test_the_command_says_if_no_rate_helps(monkeypatch: pytest.MonkeyPatch) -> N
         "extensor tune-lr: tune-lr: the loss must fall at some rate (look at the data, the loss and "
         "the model), got lowest=1.0, first=1.0\n"
     )
+
+
+def test_the_command_takes_files_of_data() -> None:
+    """And what it prints to go on with is for the same file."""
+    path = write_table()
+    steps = ("--steps", "30", "--set", "data.batch_size=8")
+    before = files()
+    result = extensor("tune-lr", path, "--target", "plant", "--task", "multiclass", *steps)
+    assert result.code == 0, result.err
+    assert files() == before
+    assert result.out.startswith("table.csv: 90 rows, 5 columns\n")
+    *_, config, rate, _, _, command = result.out.splitlines()
+    assert config == "[optimizer]"
+    words = shlex.split(command)
+    assert words[:7] == "extensor train table.csv --target plant --task multiclass".split()
+    assert words[7:] == [
+        "--set",
+        "data.batch_size=8",
+        "--set",
+        f"optimizer.{rate.replace(' ', '')}",
+    ]
+    assert extensor(*words[1:], "--set", "epochs=1").code == 0
+
+
+def test_of_a_text_it_is_the_top_of_the_usual_cycle() -> None:
+    small = ("--set", "data.context=8", "--set", "model.width=8", "--steps", "20")
+    result = extensor("tune-lr", write_text(), *small)
+    assert result.code == 0, result.err
+    assert "\n[schedule]\nmax_lr = " in result.out
+    assert " --set schedule.max_lr=" in result.out.splitlines()[-1]

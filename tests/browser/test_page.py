@@ -83,9 +83,9 @@ def test_curves_have_as_many_points_as_the_log(run: Path) -> None:
         for event in ("step", "epoch", "gradients")
     )
     assert (epochs, steps > 50, gradients) == (3, True, steps)
-    # Loss three times, two metrics, learning rate, norm of all gradients, and of five layers; then
-    # come the curves of the classes.
-    expected = [steps, epochs, epochs, epochs, epochs, steps, steps, *[gradients] * 5]
+    # Loss three times, two metrics, the first in training too, learning rate, norm of all gradients,
+    # and of five layers; then come the curves of the classes.
+    expected = [steps, *[epochs] * 5, steps, steps, *[gradients] * 5]
     assert [int(count) for _, count in lines][: len(expected)] == expected
 
 
