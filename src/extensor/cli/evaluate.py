@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import argparse
 import sys
+from pathlib import Path
 
 from extensor.cli.settings import read_config
 from extensor.cli.wording import COMMAND
 from extensor.report.curves import shown
 from extensor.train import TrainedModel
+from extensor.train.experiments.config import Config
 from extensor.train.experiments.runs import found_checkpoint, found_run
 
 
@@ -23,8 +25,16 @@ def run(options: argparse.Namespace) -> None:
     else:
         samples = trained.labelled(options.data)
         print(f"{checkpoint}, {options.data}, {len(samples.dataset):,} samples")
-        for line in samples.lines:
+        for line in (*samples.lines, *_known(options.data, trained.config["data"])):
             print(f"extensor evaluate: {options.data}: {line}", file=sys.stderr)
         found = trained.evaluate_on(samples)
     for name, value in found.items():
         print(f"test {name.replace('_', ' ')} {shown(name, value)}")
+
+
+def _known(path: str, data: Config) -> list[str]:
+    """What is to be said of a file that the run has learned from."""
+    for name in ("train", "validation"):
+        if name in data and Path(path).resolve() == Path(data[name]).resolve():
+            return ["the run has learned from it, so this says little of other data"]
+    return []

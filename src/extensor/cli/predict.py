@@ -133,7 +133,7 @@ def _show(predictions: Predictions) -> None:
         justify: Any = "right" if is_number else "left"
         table.add_column(Text(_plain(name)), justify=justify, overflow="fold")
     for row in predictions.rows()[:_MOST_ROWS]:
-        table.add_row(*(Text(_plain(_said(row[name]))) for name in names[:_MOST_COLUMNS]))
+        table.add_row(*(Text(_plain(_said(name, row[name]))) for name in names[:_MOST_COLUMNS]))
     console = Console()
     console.print(table)
     if len(predictions) > _MOST_ROWS or len(names) > _MOST_COLUMNS:
@@ -145,7 +145,8 @@ def _plain(text: str) -> str:
     return "".join(x if x.isprintable() else repr(x)[1:-1] for x in text)
 
 
-def _said(value: object) -> str:
+def _said(name: str, value: object) -> str:
     if isinstance(value, float):
-        return f"{value:.5g}"
+        is_chance = name == "probability" or name.startswith("p(")
+        return f"{value:.4f}" if is_chance else f"{value:.5g}"
     return ", ".join(map(str, value)) if isinstance(value, list) else str(value)

@@ -18,7 +18,7 @@ from extensor.cli.settings import as_changes, read_config
 from extensor.cli.wording import COMMAND
 from extensor.errors import value_error
 from extensor.report import Series, terminal_plot
-from extensor.report.curves import metric_names, points, shown
+from extensor.report.curves import best_epoch, metric_names, points, shown
 from extensor.settings import get_num_threads
 from extensor.train import Checkpoints, Experiment, RunFolder, experiment, read_log
 from extensor.train.experiments.config import Config, has_model
@@ -155,6 +155,7 @@ def _ending(made: Experiment, folder: Path) -> str:
     return "\n".join(
         [
             *_plot(run),
+            *_best(made, run),
             *(f"test {name.replace('_', ' ')} {shown(name, x)}" for name, x in results.items()),
             "",
             f"run folder  {folder}",
@@ -168,6 +169,17 @@ def _ending(made: Experiment, folder: Path) -> str:
             "my.toml",
         ]
     )
+
+
+def _best(made: Experiment, run: RunFolder) -> list[str]:
+    """Which epoch is handed on, where one is chosen."""
+    stopping = made.config.get("early_stopping")
+    epochs = [record for record in read_log(run.log) if record["event"] == "epoch"]
+    best = None if stopping is None else best_epoch(epochs, stopping["monitor"])
+    if best is None:
+        return []
+    what = stopping["monitor"].replace("_", " ")
+    return [f"epoch {best.epoch} of {len(epochs)} had the best {what}, and is tested and kept"]
 
 
 def _file(made: Experiment) -> str:

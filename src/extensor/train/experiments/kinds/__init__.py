@@ -61,8 +61,8 @@ def with_kind(config: Config) -> Config:
         requirement = "data must have a name or a file to train on, not both"
         raise value_error("config", requirement, name=data["name"])
     for key in ("train", *_HELD):
-        if data.get(key) == "":
-            raise value_error("config", f"data.{key} must be the name of a file", **{key: ""})
+        if key in data:
+            as_path("config", data[key], name=f"data.{key}")
     if kind is None:
         kind = kind_of_file(data["train"]) if "train" in data else "arrays"
         if kind == "table" and ("horizon" in data or "window" in data):

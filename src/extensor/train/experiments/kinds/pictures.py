@@ -169,7 +169,7 @@ def prepare(config: Config, state: Any = None) -> Prepared:
     lines = [
         f"{root}: {len(folder):,} pictures of {spread} pixels in {len(folder.classes)} folders",
         f"learned as {_by(list(made.size))} pixels, mode {made.mode}",
-        f"task {task.name}: {task.reason}",
+        f"task {task.name}: {task.reason.replace('different words', 'folders')}",
         f"classes {counted(goal, labels)}",
         f"divided: {division.said(config)}",
     ]

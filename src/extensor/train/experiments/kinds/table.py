@@ -212,8 +212,8 @@ def target_names(table: Table, given: Any, are_inputs_too: bool = False) -> tupl
         lower = {name.lower(): name for name in table.names}
         usual = [lower[name] for name in _USUAL if name in lower]
         chosen = usual[0] if usual else table.names[-1]
-        place = "by its name" if usual else "the last"
-        return [chosen], f"target {chosen!r}, {place} column (another: --target or data.target)"
+        place = "by its name" if usual else "the last column"
+        return [chosen], f"target {chosen!r}, {place} (another: --target or data.target)"
     several = given if isinstance(given, list) else [given]
     found = [column_named(table, one, "target") for one in several]
     is_all = len(found) >= len(table.names) and not are_inputs_too
