@@ -103,7 +103,7 @@ class ArrayPreparation(Preparation):
 def prepare(config: Config, state: Any = None) -> Prepared:
     """Read the arrays, and learn what the configuration asks for."""
     train, validation, test = read_data(config)
-    config = standardized(config, train)
+    config = standardized(_scaled_as_usual(config, train), train)
     is_own = not has_model(config)  # otherwise there may be more classes than those that occur
     every = _together(config, train, validation, test) if is_own else train
     task, reason = task_of(config, every)
@@ -141,6 +141,15 @@ def prepare(config: Config, state: Any = None) -> Prepared:
         config, made, train, validation, test, lines,
         None if names is None else [str(path) for path in names], targets_of(train),
     )  # fmt: skip
+
+
+def _scaled_as_usual(config: Config, train: Any) -> Config:
+    """``config``, which standardizes columns and channels if it leaves the model open."""
+    data = config["data"]
+    is_open = not has_model(config) and not {"standardize", "normalize"} & data.keys()
+    if not is_open or not isinstance(train, ArrayDataset) or train.arrays[0].ndim not in (2, 4):
+        return config
+    return {**config, "data": {**data, "standardize": True}}
 
 
 def of_an_earlier_run(config: Config) -> ArrayPreparation:
