@@ -118,11 +118,11 @@ def prepare(config: Config, state: Any = None) -> Prepared:
         raise value_error("data", requirement, path=source, shape=train.arrays[0].shape)  # type: ignore[attr-defined]
     if "kind" in config["data"]:
         _check_alike(sample, {"validation": validation, "test": test})
-    parts = {"train": train, "validation": validation, "test": test}
-    train, validation, test = (
-        part if part is None else numbered(part, goal, config["data"].get(name, source), is_own)
-        for name, part in parts.items()
-    )
+    places = {name: config["data"].get(name, source) for name in ("validation", "test")}
+    train = numbered(train, goal, source, is_own)
+    test = numbered(test, goal, places["test"], is_own)
+    if validation is not None:
+        validation = numbered(validation, goal, places["validation"], is_own)
     if goal.mean and state is None:
         config = {**config, "data": {**config["data"], "standardize_target": True}}
     made = ArrayPreparation(config, goal, sample)
