@@ -14,6 +14,7 @@ from extensor.data.samplers import (
 )
 from extensor.data.series import SeriesWindows
 from extensor.data.standard import cifar10, digits, fashion_mnist, mnist
+from extensor.data.streaming import BlockShuffle, ShardedDataset
 from extensor.data.tables import csv_classes, read_csv
 from extensor.data.text import TextWindows, Vocabulary, read_text
 from extensor.data.transforms import Cutout, Mixup, Normalize, RandomCrop, RandomFlip
@@ -21,6 +22,7 @@ from extensor.data.transforms import Cutout, Mixup, Normalize, RandomCrop, Rando
 __all__ = [
     "ArrayDataset",
     "BatchDataset",
+    "BlockShuffle",
     "Cutout",
     "DataLoader",
     "Dataset",
@@ -35,6 +37,7 @@ __all__ = [
     "SequentialSampler",
     "SeriesWindows",
     "ShardSampler",
+    "ShardedDataset",
     "TextWindows",
     "Vocabulary",
     "WeightedSampler",
