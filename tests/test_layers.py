@@ -38,7 +38,7 @@ LAYERS = {
     "data": "errors arrays core random io",
     "train": "errors settings arrays core random ops nn optim amp models io data",
     "report": "ops nn io data train",
-    "cli": "errors settings ops io train report",
+    "cli": "errors settings ops io data train report",
     # Whatever else it has is imported when somebody asks for it.
     ROOT: "errors arrays core random ops",
 }

@@ -3,6 +3,7 @@
 from extensor.data.dataset import ArrayDataset, BatchDataset, Dataset
 from extensor.data.folder import ImageFolder
 from extensor.data.loader import DataLoader
+from extensor.data.packing import pack
 from extensor.data.pictures import PictureFiles, find_pictures, picture_sizes
 from extensor.data.readers import read_arrays, read_cifar10, read_idx
 from extensor.data.samplers import (
@@ -47,6 +48,7 @@ __all__ = [
     "fashion_mnist",
     "find_pictures",
     "mnist",
+    "pack",
     "picture_sizes",
     "read_arrays",
     "read_cifar10",

@@ -31,7 +31,7 @@ class ColumnShard(PiecedShard):
         self.path = path
         self.stamp = Stamp.of(path)
         with self._opened() as file:
-            names = usual_names(path, file.schema.names, choice)
+            names = usual_names(path, file.schema.names, choice, several=True)
             self.columns = [[n] if isinstance(n, str) else list(n) for n in names]
             sizes = file.sizes()
             self.samples = sum(sizes)

@@ -227,7 +227,8 @@ class ShardedDataset:
 def _names(parts: Any) -> list[Any]:
     given = list(parts) if isinstance(parts, list | tuple) else []
     several = [name if isinstance(name, list | tuple) else (name,) for name in given]
-    if not given or not all(one and isinstance(one, str) for names in several for one in names):
+    named = all(isinstance(one, str) and one for names in several for one in names)
+    if not given or not all(several) or not named:
         requirement = "parts must be names, as ('x', 'y')"
         raise type_error(OP, requirement, parts=arguments.briefly(parts))
     return given

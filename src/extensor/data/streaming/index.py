@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from extensor.core import entries
+from extensor.data.streaming.members import PICTURE
 from extensor.data.streaming.shard import OP, Shard, damaged
 from extensor.data.text import Vocabulary
 from extensor.errors import value_error
@@ -43,7 +44,7 @@ class PackedShard(NamedTuple):
 class Index(NamedTuple):
     """All that is known of packed shards without looking at them.
 
-    A part without a shape has another in every sample, as pictures that were left as they are.
+    A part without a shape has not the same in every sample: pictures that were left as they are.
     """
 
     kind: str
@@ -191,7 +192,8 @@ def check_parts(shard: Shard, index: Index, told: int) -> None:
     """Refuse a shard that is not what its index says."""
     found = [(part.name, str(part.dtype), part.shape) for part in shard.parts]
     expected = [
-        (name, dtype, found[i][2] if shape is None and i < len(found) else shape)
+        # How a picture is decoded, its reader says.
+        (name, dtype, found[i][2] if name == PICTURE and i < len(found) else shape)
         for i, (name, dtype, shape) in enumerate(index.parts)
     ]
     if found != expected or shard.samples != told:

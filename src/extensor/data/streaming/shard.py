@@ -88,8 +88,13 @@ def usable_dtype(path: Path, name: str, dtype: Any) -> np.dtype[Any]:
         raise damaged(requirement, path, dtype=str(dtype)) from None
 
 
-def usual_names(path: Path, names: Sequence[str], choice: Choice) -> list[Any]:
-    """Which arrays or columns are the parts: those chosen, x and y, or the only one."""
+def usual_names(
+    path: Path, names: Sequence[str], choice: Choice, several: bool = False
+) -> list[Any]:
+    """Which arrays or columns are the parts: those chosen, x and y, or the only one.
+
+    ``several`` says that a part may be made of more than one.
+    """
     if choice is None:
         if {"x", "y"} <= set(names):
             return ["x", "y"]
@@ -98,7 +103,9 @@ def usual_names(path: Path, names: Sequence[str], choice: Choice) -> list[Any]:
         requirement = "parts must say which arrays make a sample, as parts=('x', 'y')"
         raise value_error(OP, requirement, path=str(path), arrays=list(names))
     for name in choice:
-        for one in name if isinstance(name, list | tuple) else (name,):
+        if not isinstance(name, str) and not several:
+            raise value_error(OP, "parts of arrays must be names", path=str(path), part=name)
+        for one in (name,) if isinstance(name, str) else name:
             if one not in names:
                 raise damaged(f"shard must have {one!r}", path, arrays=list(names))
     return list(choice)
