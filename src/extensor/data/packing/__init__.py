@@ -75,7 +75,7 @@ def pack(
             index = pack_table(place, partial, shard_size, column, between, header)
         else:
             index = pack_text(place, partial, shard_size, tokens)
-        write_index(partial, index)
+        write_index(partial.path, index)
     samples = sum(shard.samples for shard in index.shards)
     bytes_in_all = sum(file.size for shard in index.shards for file in shard.files)
     return Packed(index.kind, samples, len(index.shards), bytes_in_all)

@@ -15,7 +15,7 @@ import numpy as np
 from extensor import random
 from extensor.data.decoding import decoded
 from extensor.data.folder import ImageFolder
-from extensor.data.packing.writing import OP, ArrayShards, TarShards
+from extensor.data.packing.writing import OP, ArrayShards, NewFolder, TarShards
 from extensor.data.streaming.index import Index
 from extensor.data.streaming.members import PICTURE
 from extensor.errors import value_error
@@ -30,7 +30,7 @@ Result = TypeVar("Result")
 
 def pack_pictures(
     source: Path,
-    folder: Path,
+    folder: NewFolder,
     shard_size: int,
     form: str,
     size: tuple[int, int] | None,
@@ -51,7 +51,7 @@ def pack_pictures(
 Samples = list[tuple[Path, int]]
 
 
-def _arrays(pictures: ImageFolder, samples: Samples, folder: Path, shard_size: int) -> Index:
+def _arrays(pictures: ImageFolder, samples: Samples, folder: NewFolder, shard_size: int) -> Index:
     first = _decoded(pictures, samples[0][0])
     parts = (("x", str(first.dtype), first.shape), ("y", "int64", ()))
     shards = ArrayShards(folder, parts, len(samples), shard_size)
@@ -79,7 +79,7 @@ def _arrays(pictures: ImageFolder, samples: Samples, folder: Path, shard_size: i
     return Index("pictures", parts, tuple(shards.written), tuple(pictures.classes))
 
 
-def _archives(pictures: ImageFolder, samples: Samples, folder: Path, shard_size: int) -> Index:
+def _archives(pictures: ImageFolder, samples: Samples, folder: NewFolder, shard_size: int) -> Index:
     shards = TarShards(folder, shard_size)
     digits = len(str(len(samples) - 1))
     shapes = set()

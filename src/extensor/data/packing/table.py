@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from extensor.arrays.dtypes import get_default_dtype
-from extensor.data.packing.writing import OP, ArrayShards
+from extensor.data.packing.writing import OP, ArrayShards, NewFolder
 from extensor.data.streaming.index import Index
 from extensor.errors import value_error
 from extensor.io.paths import unreadable
@@ -36,7 +36,7 @@ class _Survey:
 
 def pack_table(
     source: Path,
-    folder: Path,
+    folder: NewFolder,
     shard_size: int,
     target: str | int | None,
     delimiter: str,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from extensor.data.packing.writing import OP, ArrayShards
+from extensor.data.packing.writing import OP, ArrayShards, NewFolder
 from extensor.data.streaming.index import Index
 from extensor.data.text import Vocabulary
 from extensor.errors import value_error
@@ -15,7 +15,7 @@ _CHARACTERS = 1 << 20  # that are read together
 _WIDE_MARKS = (b"\xff\xfe", b"\xfe\xff")  # at the beginning of UTF-16
 
 
-def pack_text(source: Path, folder: Path, shard_size: int, kind: str) -> Index:
+def pack_text(source: Path, folder: NewFolder, shard_size: int, kind: str) -> Index:
     """The tokens of a text, numbered as :class:`~extensor.data.Vocabulary` does."""
     vocabulary, tokens = _surveyed(source, kind)
     size = len(vocabulary)

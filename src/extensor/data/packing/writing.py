@@ -8,7 +8,7 @@ import os
 import shutil
 import tarfile
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from math import prod
 from pathlib import Path
 from typing import Any
@@ -36,19 +36,35 @@ def checked_folder(folder: Any) -> Path:
     return place
 
 
+class NewFolder:
+    """A folder that is being written into."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.files: list[NewFile] = []
+
+    def file(self, name: str) -> NewFile:
+        """A new file in it."""
+        self.files.append(NewFile(self.path / name))
+        return self.files[-1]
+
+
 @contextmanager
-def new_folder(place: Path) -> Iterator[Path]:
+def new_folder(place: Path) -> Iterator[NewFolder]:
     """A folder to write into, which has the name ``place`` only when the block has come to its end."""
     partial = place.with_name(f".{place.name}.{os.getpid()}{PARTIAL}")
     with _said(place):
         partial.mkdir()
+    folder = NewFolder(partial)
     try:
-        yield partial
+        yield folder
         with _said(place):
             sync_folder(partial)
             os.rename(partial, place)
             sync_folder(place.parent)
     except BaseException:
+        for file in folder.files:
+            file.abandon()
         shutil.rmtree(partial, ignore_errors=True)
         raise
 
@@ -87,6 +103,11 @@ class NewFile:
             self._file.close()
         return PackedFile(self.path.name, self.size, self._digest.hexdigest())
 
+    def abandon(self) -> None:
+        """Let go of it; nobody will read it."""
+        with suppress(OSError):
+            self._file.close()
+
 
 def _shard_name(number: int) -> str:
     return f"shard-{number:0{_DIGITS}d}"
@@ -96,7 +117,7 @@ class ArrayShards:
     """Samples in ``.npy`` files, one for each part of a shard; all shards are of the same size."""
 
     def __init__(
-        self, folder: Path, parts: Sequence[Described], samples: int, shard_size: int
+        self, folder: NewFolder, parts: Sequence[Described], samples: int, shard_size: int
     ) -> None:
         self.folder = folder
         self.parts = parts
@@ -130,7 +151,7 @@ class ArrayShards:
         self._missing = self._lengths[number]
         self._files = []
         for name, dtype, shape in self.parts:
-            file = NewFile(self.folder / f"{_shard_name(number)}.{name}.npy")
+            file = self.folder.file(f"{_shard_name(number)}.{name}.npy")
             header = io.BytesIO()
             described = np.lib.format.dtype_to_descr(np.dtype(dtype))
             np.lib.format.write_array_header_1_0(
@@ -144,7 +165,7 @@ class ArrayShards:
 class TarShards:
     """Samples in tar archives, each begun when the one before is large enough."""
 
-    def __init__(self, folder: Path, shard_size: int) -> None:
+    def __init__(self, folder: NewFolder, shard_size: int) -> None:
         self.folder = folder
         self.shard_size = shard_size
         self._file: NewFile | None = None
@@ -154,7 +175,7 @@ class TarShards:
     def write(self, members: Sequence[tuple[str, bytes]]) -> None:
         """Add the members of one sample, by their names."""
         if self._file is None:
-            self._file = NewFile(self.folder / f"{_shard_name(len(self.written))}.tar")
+            self._file = self.folder.file(f"{_shard_name(len(self.written))}.tar")
             self._samples = 0
         for name, content in members:
             info = tarfile.TarInfo(name)

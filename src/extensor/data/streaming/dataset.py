@@ -172,12 +172,12 @@ class ShardedDataset:
             return np.arange(*indices.indices(len(self)))
         wanted = to_array(indices, op=f"{OP}.batch")
         if wanted.ndim != 1 or (wanted.size and wanted.dtype.kind not in "iu"):
-            requirement = "indices must be a row of integers, or a slice"
+            requirement = "the numbers of samples must be a row of integers, or a slice"
             raise type_error(f"{OP}.batch", requirement, indices=arguments.briefly(indices))
         if wanted.size and not 0 <= wanted.min() <= wanted.max() < len(self):
             worst = wanted.max() if wanted.min() >= 0 else wanted.min()
-            requirement = f"indices must be in [0, {len(self) - 1}]"
-            raise index_error(f"{OP}.batch", requirement, index=int(worst))
+            requirement = f"the numbers of samples must be in [0, {len(self) - 1}]"
+            raise index_error(f"{OP}.batch", requirement, number=int(worst))
         return wanted.astype(int64, copy=False)
 
     def _begin(self, number: int) -> int:

@@ -11,7 +11,16 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from extensor.data.streaming.cache import Loaded
-from extensor.data.streaming.shard import Part, PiecedShard, Stamp, damaged, opened, will_need
+from extensor.data.streaming.shard import (
+    OP,
+    Part,
+    PiecedShard,
+    Stamp,
+    damaged,
+    opened,
+    will_need,
+)
+from extensor.io.paths import unreadable
 
 
 class Stored(NamedTuple):
@@ -58,6 +67,8 @@ class MappedShard(PiecedShard):
             if ahead:
                 will_need(file, place, size)
             memory = mmap.mmap(file, size, access=mmap.ACCESS_READ, offset=place)
+        except OSError as error:
+            raise unreadable(OP, array.path, error) from error
         finally:
             os.close(file)
         rows = np.frombuffer(memory, np.uint8, offset=first - place).view(array.dtype)

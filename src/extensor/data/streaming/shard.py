@@ -7,6 +7,7 @@ from collections.abc import Hashable, Sequence
 from itertools import pairwise
 from math import prod
 from pathlib import Path
+from stat import S_ISREG
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -45,9 +46,12 @@ class Stamp(NamedTuple):
     def of(path: Path) -> Stamp:
         """Of the file as it is now."""
         try:
-            return Stamp.from_status(os.stat(path))
+            status = os.stat(path)
         except OSError as error:
             raise unreadable(OP, path, error) from error
+        if not S_ISREG(status.st_mode):
+            raise damaged("a shard must be a file", path)
+        return Stamp.from_status(status)
 
     @staticmethod
     def from_status(status: os.stat_result) -> Stamp:
