@@ -26,38 +26,35 @@ class Cache:
     def __init__(self, room: int) -> None:
         self.room = room
         self.used = 0
-        self._entries: OrderedDict[Hashable, Future[Loaded]] = OrderedDict()
+        self._entries: OrderedDict[Hashable, Loaded] = OrderedDict()
+        self._coming: dict[Hashable, Future[Loaded]] = {}
         self._lock = Lock()
 
     def get(self, key: Hashable, load: Callable[[], Loaded]) -> Any:
         """What belongs to ``key``, loaded by this thread if by none yet."""
         with self._lock:
-            future = self._entries.get(key)
+            entry = self._entries.get(key)
+            if entry is not None:
+                self._entries.move_to_end(key)
+                return entry.content
+            future = self._coming.get(key)
             is_mine = future is None
             if future is None:
-                future = self._entries[key] = Future()
-            self._entries.move_to_end(key)
+                future = self._coming[key] = Future()
         if not is_mine:
             return future.result().content
         try:
             loaded = load()
         except BaseException as error:
             with self._lock:
-                del self._entries[key]
+                del self._coming[key]
             future.set_exception(error)
             raise
         with self._lock:
-            future.set_result(loaded)
+            del self._coming[key]
+            self._entries[key] = loaded
             self.used += loaded.size
-            self._make_room(key)
+            while self.used > self.room and len(self._entries) > 1:
+                self.used -= self._entries.popitem(last=False)[1].size
+        future.set_result(loaded)
         return loaded.content
-
-    def _make_room(self, kept: Hashable) -> None:
-        for key in list(self._entries):
-            if self.used <= self.room:
-                return
-            future = self._entries[key]
-            # One that is still being loaded has no size yet.
-            if key != kept and future.done():
-                self.used -= future.result().size
-                del self._entries[key]

@@ -14,6 +14,7 @@ import numpy as np
 from extensor.arrays import storage
 from extensor.arrays.dtypes import int64
 from extensor.core.tensor import to_array
+from extensor.data.dataset import rows as rows_of
 from extensor.data.decoding import MODES
 from extensor.data.streaming.cache import Cache
 from extensor.data.streaming.members import Decoding
@@ -117,18 +118,22 @@ class ShardedDataset:
     def batch(self, indices: Any) -> tuple[Any, ...]:
         """The samples at ``indices``, an array or a slice, stacked: one array for each part."""
         wanted = self._wanted(indices)
-        order = np.argsort(wanted, kind="stable")
-        rows = wanted[order]
+        rises = bool((wanted[1:] >= wanted[:-1]).all())
+        order = None if rises else np.argsort(wanted, kind="stable")
+        rows = wanted if order is None else wanted[order]
         targets = [storage.empty((len(rows), *part.shape), part.dtype) for part in self.parts]
         shards = np.searchsorted(self._ends, rows, side="right")
-        cuts = [0, *(np.nonzero(np.diff(shards))[0] + 1).tolist(), len(rows)]
-        for first, last in pairwise(cuts):
-            if first < last:
-                number = int(shards[first])
-                shard, begin = self._shards[number], self._begin(number)
-                within = rows[first:last] - begin
-                shard.fill(targets, order[first:last], within, self.piece, self._cache)
-        return tuple(targets)
+        cuts = [0, *((shards[1:] != shards[:-1]).nonzero()[0] + 1).tolist(), len(rows)]
+        for first, last in pairwise(cuts if len(rows) else ()):
+            number = int(shards[first])
+            parts = [target[first:last] for target in targets]
+            within = rows[first:last] - self._begin(number)
+            self._shards[number].fill(parts, within, self.piece, self._cache)
+        if order is None:
+            return tuple(targets)
+        places = np.empty_like(order)
+        places[order] = np.arange(len(order))
+        return tuple(rows_of(target, places) for target in targets)
 
     def read_ahead(self, runs: Sequence[Run]) -> None:
         """Begin to read runs of samples, each in one shard: its first, and how many."""

@@ -45,9 +45,6 @@ class MappedShard(PiecedShard):
             Part(x.name, x.dtype.newbyteorder("="), tuple(x.shape[1:])) for x in arrays
         )
 
-    def files(self) -> list[Path]:
-        return list(self.stamps)
-
     def load(self, begin: int, end: int, ahead: bool) -> Loaded:
         """Map the rows, and with ``ahead`` let the system read them."""
         found = [self.rows_of(array, begin, end, ahead) for array in self.arrays]

@@ -133,14 +133,8 @@ class Shard:
         """The bytes of a sample, as far as they tell how many should be read at once."""
         return max(1, sum(part.size for part in self.parts))
 
-    def files(self) -> list[Path]:
-        """All files of the shard."""
-        return [self.path]
-
-    def fill(
-        self, targets: Sequence[Any], places: Any, rows: Any, piece: int, cache: Cache
-    ) -> None:
-        """Put the samples at ``rows``, which rise, into ``places`` of each target."""
+    def fill(self, targets: Sequence[Any], rows: Any, piece: int, cache: Cache) -> None:
+        """Put the samples at ``rows``, which rise, into the targets, one for each part."""
         raise NotImplementedError
 
     def read_ahead(self, begin: int, end: int, piece: int, cache: Cache) -> None:
@@ -150,10 +144,11 @@ class Shard:
     def verify(self) -> None:
         """Read all samples once, piece by piece."""
         piece = max(1, PIECE // self.sample_size)
+        cache = Cache(1)
         for begin in range(0, self.samples, piece):
             rows = np.arange(begin, min(begin + piece, self.samples))
             targets = [np.empty((len(rows), *part.shape), part.dtype) for part in self.parts]
-            self.fill(targets, rows - begin, rows, piece, Cache(1))
+            self.fill(targets, rows, piece, cache)
 
 
 class PiecedShard(Shard):
@@ -163,24 +158,20 @@ class PiecedShard(Shard):
         """The arrays of the samples from ``begin`` to ``end``; ``ahead`` if they are for later."""
         raise NotImplementedError
 
-    def put(self, target: Any, part: int, arrays: Any, places: Any, rows: Any, begin: int) -> None:
-        """Put rows of a piece that begins at sample ``begin`` into a target."""
-        array = arrays[part]
-        found = np.empty((len(rows), *array.shape[1:]), array.dtype)
+    def put(self, target: Any, part: int, arrays: Any, rows: Any) -> None:
+        """Put rows of a piece, counted from its first, into a target."""
         # Without the GIL, unlike an index; and with "raise" NumPy would fill a buffer first.
-        np.take(array, rows - begin, axis=0, out=found, mode="clip")
-        target[places] = found
+        arrays[part].take(rows, 0, target, "clip")
 
-    def fill(
-        self, targets: Sequence[Any], places: Any, rows: Any, piece: int, cache: Cache
-    ) -> None:
+    def fill(self, targets: Sequence[Any], rows: Any, piece: int, cache: Cache) -> None:
         """Piece by piece."""
         numbers = self._pieces(rows, piece)
-        cuts = [0, *(np.nonzero(np.diff(numbers))[0] + 1).tolist(), len(rows)]
+        cuts = [0, *((numbers[1:] != numbers[:-1]).nonzero()[0] + 1).tolist(), len(rows)]
         for first, last in pairwise(cuts):
             begin, arrays = self._piece(int(numbers[first]), piece, cache, ahead=False)
+            within = rows[first:last] - begin
             for part, target in enumerate(targets):
-                self.put(target, part, arrays, places[first:last], rows[first:last], begin)
+                self.put(target[first:last], part, arrays, within)
 
     def read_ahead(self, begin: int, end: int, piece: int, cache: Cache) -> None:
         """The pieces in which these samples lie."""

@@ -40,22 +40,17 @@ class TokenShard(PiecedShard):
     def sample_size(self) -> int:
         return self.context * self.shard.parts[0].dtype.itemsize
 
-    def files(self) -> list[Any]:
-        return self.shard.files()
-
     def load(self, begin: int, end: int, ahead: bool) -> Loaded:
-        """The tokens of these windows."""
-        first = self._first(begin)
-        last = self._first(end - 1) + self.context + 1
-        tokens, size = self.shard.rows_of(self.shard.arrays[0], first, last, ahead)
-        return Loaded(tokens, size)
+        """The tokens of these windows, and where each begins among them."""
+        starts = self._first(np.arange(begin, end))
+        last = int(starts[-1]) + self.context + 1
+        tokens, size = self.shard.rows_of(self.shard.arrays[0], int(starts[0]), last, ahead)
+        return Loaded((tokens, starts - starts[0]), size + starts.nbytes)
 
-    def put(self, target: Any, part: int, arrays: Any, places: Any, rows: Any, begin: int) -> None:
+    def put(self, target: Any, part: int, arrays: Any, rows: Any) -> None:
         """The windows, and for targets those one token further."""
-        starts = self._first(rows) - self._first(begin) + part
-        found = np.empty((len(rows), self.context), arrays.dtype)
-        np.take(arrays, starts[:, None] + np.arange(self.context), out=found, mode="clip")
-        target[places] = found
+        tokens, starts = arrays
+        target[:] = tokens.take(starts[rows][:, None] + np.arange(part, part + self.context))
 
     def _first(self, row: Any) -> Any:
         return np.minimum(row * self.context, self.shard.samples - 1 - self.context)
