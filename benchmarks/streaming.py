@@ -167,7 +167,7 @@ def main() -> None:
     )
     parser.add_argument("--gigabytes", type=float, default=1.0)
     parser.add_argument("--columns", type=int, default=1024)
-    parser.add_argument("--width", type=int, default=512)
+    parser.add_argument("--width", type=int, default=1024)
     parser.add_argument("--batch", type=int, default=256)
     parser.add_argument("--shard", type=int, default=256, help="megabytes of a shard")
     parser.add_argument("--memory", type=int, default=256, help="megabytes that shards may take")

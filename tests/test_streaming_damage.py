@@ -231,6 +231,16 @@ def test_compressed_members_are_checked(tmp_path: Path) -> None:
         ShardedDataset(path, verify=True)
 
 
+def test_checksums_of_mapped_members_are_compared_on_demand(tmp_path: Path) -> None:
+    path = tmp_path / "a.npz"
+    np.savez(path, x=np.ones(500))
+    content = path.read_bytes()
+    _flip(path, content.index(np.ones(1).tobytes()) + 80)
+    assert ShardedDataset(path).batch(slice(None))[0].sum() != 500
+    with refused(f"shard must be a whole .npz file of arrays, got path={str(path)!r}"):
+        ShardedDataset(path, verify=True)
+
+
 def test_columns_that_cannot_be_used(tmp_path: Path) -> None:
     pa = pytest.importorskip("pyarrow")
     import pyarrow.parquet

@@ -157,7 +157,7 @@ def _check_dataset(dataset: Any) -> None:
 def _shuffling(dataset: Any) -> Sampler:
     """The sampler of a data set that has one of its own, such as one by blocks, or any order."""
     own = getattr(dataset, "shuffling", None)
-    return RandomSampler(len(dataset)) if own is None else own()
+    return own() if callable(own) else RandomSampler(len(dataset))
 
 
 def _functions(transform: Any) -> tuple[Transform, ...]:

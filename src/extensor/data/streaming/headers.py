@@ -83,6 +83,19 @@ def npz_shard(path: Path, choice: Choice) -> Shard:
         raise damaged(_NPZ, path) from error
 
 
+def check_sums(path: Path) -> None:
+    """Refuse an ``.npz`` file of which a member has not the checksum that stands beside it."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            bad = archive.testzip()
+    except OSError as error:
+        raise unreadable(OP, path, error) from error
+    except _ZIP as error:
+        raise damaged(_NPZ, path) from error
+    if bad is not None:
+        raise damaged(_NPZ, path)
+
+
 def safetensors_shard(path: Path, choice: Choice) -> Shard:
     """A shard that is a safetensors file."""
     stamp = Stamp.of(path)

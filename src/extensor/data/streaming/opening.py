@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from extensor.data.streaming.columns import ColumnShard
-from extensor.data.streaming.headers import npy_shard, npz_shard, safetensors_shard
+from extensor.data.streaming.headers import check_sums, npy_shard, npz_shard, safetensors_shard
 from extensor.data.streaming.index import (
     INDEX,
     Index,
@@ -136,8 +136,14 @@ class Opener:
         if self.context is not None:
             shard = TokenShard(shard, self.context)
         if packed is None and self.verify:
-            shard.verify()
+            self._read(shard, found)
         return shard
+
+    def _read(self, shard: Shard, found: Found) -> None:
+        """Compare with what checksums there are, and read all samples."""
+        if found.path.suffix.lower() == ".npz":
+            check_sums(found.path)
+        shard.verify()
 
     def _opened(self, found: Found) -> Shard:
         path = next(iter(found.files.values()))
