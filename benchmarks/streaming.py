@@ -19,6 +19,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from operator import truediv
 from pathlib import Path
 from typing import Any
 
@@ -177,6 +178,7 @@ def main() -> None:
     parser.add_argument("--threads", type=int, help="of kernels")
     parser.add_argument("--steps", type=int, default=50, help="in a turn")
     parser.add_argument("--turns", type=int, help="default: until all shards were read")
+    parser.add_argument("--every", type=int, default=1, help="turns for one of the other process")
     parser.add_argument("--sparse", action="store_true", help="zeros that take no room")
     parser.add_argument("--within", help="where the temporary folder is made")
     parser.add_argument("--role", choices=("shards", "memory"), help=argparse.SUPPRESS)
@@ -208,28 +210,29 @@ def measure(options: argparse.Namespace, folder: Path) -> None:
     peak = 0.0
     for role in totals:
         both.steps(role, 5)
-    for _ in range(turns):
-        for role in totals:
+    for turn in range(turns):
+        for role in totals if turn % options.every == 0 else ("shards",):
             total, median, processor, kilobytes = both.steps(role, options.steps)
-            processors[role].append(processor / options.steps)
             totals[role].append(total / options.steps)
             medians[role].append(median)
+            processors[role].append(processor / options.steps)
             peak = max(peak, kilobytes if role == "shards" else 0.0)
     both.close()
-    steps = turns * options.steps
-    read = steps * options.batch * options.columns * 4 / 2**30
-    for role in totals:
+    for role, times in totals.items():
         print(
             f"{role:7} {statistics.median(medians[role]) * 1e3:8.3f} ms a step (median), "
-            f"{statistics.mean(totals[role]) * 1e3:8.3f} ms (mean), "
-            f"{statistics.mean(processors[role]) * 1e3:8.3f} ms of processors, {steps} steps"
+            f"{statistics.mean(times) * 1e3:8.3f} ms (mean), "
+            f"{statistics.mean(processors[role]) * 1e3:8.3f} ms of processors, "
+            f"{len(times) * options.steps} steps"
         )
-    rate = options.batch * options.columns * 4 / statistics.mean(totals["shards"]) / 2**20
-    ratio = statistics.median(
-        a / b for a, b in zip(totals["shards"], totals["memory"], strict=True)
-    )
+    by_time = statistics.median(map(truediv, totals["shards"][:: options.every], totals["memory"]))
+    by_processors = statistics.mean(processors["shards"]) / statistics.mean(processors["memory"])
+    step = options.batch * options.columns * 4
+    rate = step / statistics.mean(totals["shards"]) / 2**20
+    read = step * turns * options.steps / 2**30
     print(
-        f"shards against memory: {ratio:.3f} (median of turns), {rate:.0f} MB/s, {read:.1f} GB read"
+        f"shards against memory: {by_time:.3f} by time (median of turns), "
+        f"{by_processors:.3f} by time of processors; {rate:.0f} MB/s, {read:.1f} GB read"
     )
     print(f"peak memory of the process that streams: {peak / 1024:.0f} MB")
 
