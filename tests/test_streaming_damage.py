@@ -264,7 +264,13 @@ def test_columns_that_cannot_be_used(tmp_path: Path) -> None:
     text = "columns of a part must be numbers, or lists of them of the same length"
     with refused(f"{text}, {named}, column='x', type='string'", ValueError):
         ShardedDataset(path)
-    write(a=[1], b=[2])
+    write(x=pa.array([[[1.0], [2.0]]], pa.list_(pa.list_(pa.float64()), 2)), y=[1])
+    with refused(f"{text}, {named}, column='x', type='list<element: double>'", ValueError):
+        ShardedDataset(path)
+    write(a=[1], b=[[2.0]])
+    text = "columns that make one part must have a number in each row"
+    with refused(f"{text}, {named}, columns=['a', 'b']", ValueError):
+        ShardedDataset(path, (["a", "b"],))
     text = "parts must say which arrays make a sample, as parts=('x', 'y')"
     with refused(f"{text}, {named}, arrays=['a', 'b']", ValueError):
         ShardedDataset(path)

@@ -45,8 +45,9 @@ def write_state(path: Path, arrays: Arrays) -> None:
 def _columns(arrays: Arrays) -> Any:
     pa = pytest.importorskip("pyarrow")
     flat = pa.array(arrays["x"].reshape(-1))
-    inner = pa.FixedSizeListArray.from_arrays(flat, 3)
-    return pa.table({"y": arrays["y"], "x": pa.FixedSizeListArray.from_arrays(inner, 2)})
+    _, height, width = arrays["x"].shape
+    inner = pa.FixedSizeListArray.from_arrays(flat, width)
+    return pa.table({"y": arrays["y"], "x": pa.FixedSizeListArray.from_arrays(inner, height)})
 
 
 def write_parquet(path: Path, arrays: Arrays) -> None:
@@ -182,6 +183,9 @@ def test_columns_make_a_matrix(rng: np.random.Generator, tmp_path: Path) -> None
     x, y = ShardedDataset(tmp_path, (["a", "b"], "label")).batch(slice(None))
     np.testing.assert_array_equal(x, frame[["a", "b"]].to_numpy())
     np.testing.assert_array_equal(y, frame["label"].to_numpy())
+    first, second = ShardedDataset(tmp_path, ("a", ["b", "a"])).batch(slice(None))
+    np.testing.assert_array_equal(first, frame["a"].to_numpy())
+    np.testing.assert_array_equal(second, frame[["b", "a"]].to_numpy())
 
 
 def test_lists_of_one_length(rng: np.random.Generator, tmp_path: Path) -> None:

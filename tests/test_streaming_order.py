@@ -165,9 +165,9 @@ def test_computed_permutations(size: int, monkeypatch: pytest.MonkeyPatch) -> No
 
 def test_computed_permutations_are_random(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(permuting, "_KEPT", 0)
-    found = Counter(tuple(Permutation(4, key)[:].tolist()) for key in range(960))
+    found = Counter(tuple(Permutation(4, key)[:].tolist()) for key in range(480))
     assert len(found) == 24
-    chi_square = sum((count - 40) ** 2 / 40 for count in found.values())
+    chi_square = sum((count - 20) ** 2 / 20 for count in found.values())
     assert chi_square < 60  # 23 degrees of freedom: 1 in 20,000 is larger
     large = Permutation(10**5, 1)[:]
     assert abs(np.corrcoef(np.arange(10**5), large)[0, 1]) < 0.015

@@ -43,7 +43,7 @@ class ColumnShard(PiecedShard):
     def load(self, begin: int, end: int, ahead: bool) -> Loaded:
         """A row group, or a record batch."""
         group = int(np.searchsorted(self.bounds, begin, side="right"))
-        wanted = [name for columns in self.columns for name in columns]
+        wanted = list(dict.fromkeys(name for columns in self.columns for name in columns))
         with self._opened() as file:
             table = file.group(group, wanted)
             if table.num_rows != end - begin:
@@ -57,10 +57,9 @@ class ColumnShard(PiecedShard):
     def _part(self, file: Any, columns: list[str]) -> Part:
         parts = [self._column(file, name) for name in columns]
         dtype = np.result_type(*(part.dtype for part in parts))
-        shapes = {part.shape for part in parts}
         if len(columns) == 1:
             return parts[0]
-        if len(shapes) > 1 or parts[0].shape:
+        if any(part.shape for part in parts):
             requirement = "columns that make one part must have a number in each row"
             raise value_error(OP, requirement, path=str(self.path), columns=columns)
         return Part("+".join(columns), dtype, (len(columns),))
@@ -77,13 +76,13 @@ class ColumnShard(PiecedShard):
         types = pyarrow.types
         while types.is_fixed_size_list(kind):
             shape, kind = [*shape, kind.list_size], kind.value_type
-        if types.is_list(kind) or types.is_large_list(kind):
+        if not shape and (types.is_list(kind) or types.is_large_list(kind)):
             # Only the rows tell how long they are, and all must be as the first.
             first = int(np.nonzero(self.bounds)[0][0])
             column = file.group(first, [name]).column(name).combine_chunks()
             if column.null_count:
                 raise damaged(f"{name} must have no missing values", self.path)
-            shape, kind = [*shape, len(column[0])], kind.value_type
+            shape, kind = [len(column[0])], kind.value_type
         if not (types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind)):
             requirement = "columns of a part must be numbers, or lists of them of the same length"
             raise value_error(OP, requirement, path=str(self.path), column=name, type=str(kind))
