@@ -330,8 +330,37 @@ ROWS: dict[str, Row] = {
     ),
     "ShardSampler": Row(
         data.ShardSampler,
-        {"sampler": data.SequentialSampler(4), "rank": 0, "workers": 2, "drop_last": False},
+        {
+            "sampler": data.SequentialSampler(4), "rank": 0, "workers": 2, "drop_last": False,
+            "batch": 1,
+        },
         ordered,
+    ),
+    "BlockShuffle": Row(data.BlockShuffle, {"source": [4, 3], "block": 2, "window": 2}, ordered),
+    "ShardedDataset": Row(
+        data.ShardedDataset,
+        {
+            "source": ["points.npz"], "parts": ("x", "y"), "context": None, "size": None,
+            "mode": "RGB", "memory": 10**6, "skip_damaged": False, "verify": True,
+        },
+        lambda dataset: list(data.DataLoader(dataset, 4, shuffle=True)),
+    ),
+    "ShardedDataset.batch": Row(
+        lambda **given: data.ShardedDataset(["points.npz"]).batch(**given), {"indices": [0, 3]}
+    ),
+    "pack": Row(
+        data.pack,
+        {
+            "source": "pictures", "folder": "packed", "shard_size": 1000, "form": "tar", "size": 4,
+            "mode": "L", "seed": 0, "target": -1, "delimiter": ",", "header": None,
+            "tokens": "byte",
+        },
+    ),
+    "pack a table": Row(
+        data.pack,
+        {
+            "source": "a.csv", "folder": "packed", "target": "y", "delimiter": ",", "header": True,
+        },
     ),
     "Normalize": Row(data.Normalize, {"mean": 0.5, "std": 0.5, "scale": 1.0}, applied),
     "RandomCrop": Row(data.RandomCrop, {"size": 4, "padding": 1}, applied),

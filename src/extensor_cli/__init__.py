@@ -121,6 +121,38 @@ def parser() -> Parser:
     info = command("info", "say what is known of this machine, or of a run")
     info.add_argument("run", nargs="?", help=_RUN)
 
+    pack = command("pack", "make shards for streaming from pictures, a CSV file or a text")
+    pack.add_argument("source", help="folder of class folders, .csv file, or file of text")
+    pack.add_argument("folder", nargs="?", help="a new folder, for the shards")
+    pack.add_argument(
+        "--shard-size", default="256M", metavar="BYTES", help="about so many each (default: 256M)"
+    )
+    pack.add_argument(
+        "--format", default="tar", choices=("tar", "npy"), help="of pictures (default: tar)"
+    )
+    pack.add_argument("--size", metavar="HxW", help="resize pictures (default: as they are)")
+    pack.add_argument("--mode", default="RGB", help="of pictures, as Pillow's (default: RGB)")
+    pack.add_argument("--seed", default=0, type=int, help="of the order of pictures (default: 0)")
+    pack.add_argument(
+        "--target", default="-1", metavar="COLUMN", help="of a CSV file (default: the last)"
+    )
+    pack.add_argument("--delimiter", metavar="CHARACTER", help="of a CSV file (default: a comma)")
+    pack.add_argument(
+        "--header",
+        default="auto",
+        choices=("auto", "yes", "no"),
+        help="whether a CSV file begins with names",
+    )
+    pack.add_argument(
+        "--tokens",
+        default="character",
+        choices=("character", "byte"),
+        help="of a text (default: character)",
+    )
+    pack.add_argument(
+        "--verify", action="store_true", help="compare the shards in SOURCE with their digests"
+    )
+
     for one in (train, evaluate, tune_lr):
         one.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help=_SET)
     train.add_argument("--checkpoint", default="latest", metavar="NAME", help=_CHECKPOINT)

@@ -3,6 +3,7 @@
 from extensor.data.dataset import ArrayDataset, BatchDataset, Dataset
 from extensor.data.folder import ImageFolder
 from extensor.data.loader import DataLoader
+from extensor.data.packing import pack
 from extensor.data.pictures import PictureFiles, find_pictures, picture_sizes
 from extensor.data.readers import read_arrays, read_cifar10, read_idx
 from extensor.data.samplers import (
@@ -14,6 +15,7 @@ from extensor.data.samplers import (
 )
 from extensor.data.series import SeriesWindows
 from extensor.data.standard import cifar10, digits, fashion_mnist, mnist
+from extensor.data.streaming import BlockShuffle, ShardedDataset
 from extensor.data.table import Table, TableEncoder, read_table
 from extensor.data.tables import csv_classes, read_csv
 from extensor.data.text import TextWindows, Vocabulary, read_text
@@ -22,6 +24,7 @@ from extensor.data.transforms import Cutout, Mixup, Normalize, RandomCrop, Rando
 __all__ = [
     "ArrayDataset",
     "BatchDataset",
+    "BlockShuffle",
     "Cutout",
     "DataLoader",
     "Dataset",
@@ -36,6 +39,7 @@ __all__ = [
     "SequentialSampler",
     "SeriesWindows",
     "ShardSampler",
+    "ShardedDataset",
     "Table",
     "TableEncoder",
     "TextWindows",
@@ -47,6 +51,7 @@ __all__ = [
     "fashion_mnist",
     "find_pictures",
     "mnist",
+    "pack",
     "picture_sizes",
     "read_arrays",
     "read_cifar10",

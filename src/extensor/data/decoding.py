@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -21,13 +22,15 @@ _BITS, _PHOTOMETRIC = 258, 262
 _LYING = (5, 6, 7, 8)  # orientations that exchange height and width
 
 
-def decoded(op: str, path: Path, size: tuple[int, int] | None, mode: str) -> Any:
+def decoded(
+    op: str, path: Path, size: tuple[int, int] | None, mode: str, content: bytes | None = None
+) -> Any:
     """The picture in a file as (channels, height, width), upright and of ``size`` if one is given.
 
     The first of several frames. What is transparent lies over white, unless the mode has alpha; of
-    16 bits the upper 8 are taken.
+    16 bits the upper 8 are taken. With ``content`` that is the file, and ``path`` only names it.
     """
-    with _opened(op, path) as picture:
+    with _opened(op, path, content) as picture:
         from PIL import Image, ImageOps
 
         bits = 0 if mode in STORED_MODES else _bits(op, path, picture)
@@ -61,7 +64,7 @@ def size_of(op: str, path: Path) -> tuple[int, int]:
 
 
 @contextmanager
-def _opened(op: str, path: Path) -> Iterator[Any]:
+def _opened(op: str, path: Path, content: bytes | None = None) -> Iterator[Any]:
     """Pillow's picture; whatever it says of a file that is none is said in our words."""
     try:
         from PIL import Image, UnidentifiedImageError
@@ -70,7 +73,7 @@ def _opened(op: str, path: Path) -> Iterator[Any]:
             f"{op}: Pillow must be installed, see pip install extensor[images]"
         ) from None
     try:
-        with Image.open(path) as picture:
+        with Image.open(path if content is None else BytesIO(content)) as picture:
             yield picture
     except MemoryError:
         raise
@@ -83,7 +86,7 @@ def _opened(op: str, path: Path) -> Iterator[Any]:
         large = Image.DecompressionBombError, Image.DecompressionBombWarning
         if isinstance(error, large):
             reason = "it has more pixels than PIL.Image.MAX_IMAGE_PIXELS"
-        elif not path.stat().st_size:
+        elif not (path.stat().st_size if content is None else content):
             reason = "it is empty"
         elif isinstance(error, UnidentifiedImageError):
             reason = "it has no format that Pillow knows"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,13 @@ import numpy as np
 from extensor.core import entries
 from extensor.core.tensor import Tensor, to_array, wrap
 from extensor.data.dataset import BatchDataset, Dataset
-from extensor.data.samplers import RandomSampler, Sampler, SequentialSampler, is_sampler
+from extensor.data.samplers import (
+    RandomSampler,
+    Sampler,
+    SequentialSampler,
+    is_sampler,
+    order_of,
+)
 from extensor.errors import arguments, type_error, value_error
 from extensor.errors.explanation import explaining
 from extensor.random import randint
@@ -27,9 +34,10 @@ _STATE = ("seed", "counter", "position")
 class DataLoader:
     """Iterating gives one epoch: tuples of tensors, ``batch_size`` samples in each.
 
-    An :class:`ArrayDataset` is cut by whole batches. The samples of other data sets are read one by
-    one, with ``workers`` in that many threads and ahead of time. ``transform`` is a function of a
-    batch of arrays and a generator, or a list of such functions.
+    An :class:`ArrayDataset` is cut by whole batches, and so is a :class:`ShardedDataset`, which
+    ``shuffle`` shuffles by blocks. The samples of other data sets are read one by one. With
+    ``workers`` that many threads read, at most ``workers * prefetch`` batches ahead. ``transform`` is
+    a function of a batch of arrays and a generator, or a list of such functions.
 
     Order and transforms depend only on ``generator``, not on threads; without one the loader draws a
     seed of its own. The state may be saved at any batch, and iteration goes on from there.
@@ -68,7 +76,7 @@ class DataLoader:
         if sampler is not None and shuffle:
             raise value_error("DataLoader", "sampler and shuffle exclude each other", shuffle=True)
         if sampler is None:
-            sampler = (RandomSampler if shuffle else SequentialSampler)(len(dataset))
+            sampler = _shuffling(dataset) if shuffle else SequentialSampler(len(dataset))
         self.dataset = dataset
         self.batch_size = batch_size
         self.sampler = sampler
@@ -106,7 +114,7 @@ class DataLoader:
         self._position, self._resume_at = self._resume_at, 0
         batches = _Batches(self)
         numbers = range(self._position, len(self))
-        for batch in self._ahead(batches, numbers) if self.workers else map(batches, numbers):
+        for batch in (self._ahead if self.workers else _in_turn)(batches, numbers):
             # A batch counts as done when it is given: its user saves the state after using it.
             self._position += 1
             yield tuple([wrap(x) for x in batch])
@@ -129,6 +137,8 @@ class DataLoader:
         try:
             for number in numbers:
                 waiting.append(pool.submit(batches, number))
+                if batches.read_ahead is not None:
+                    pool.submit(batches.prepare, number)
                 if len(waiting) > self.workers * self.prefetch:
                     yield waiting.popleft().result()
             while waiting:
@@ -162,6 +172,12 @@ def _check_dataset(dataset: Any) -> None:
         raise type_error("DataLoader", requirement, dataset=type(dataset).__name__)
     if getattr(dataset, "shape", None) == ():
         raise type_error("DataLoader", "dataset must have a length and items", dataset="0-d array")
+
+
+def _shuffling(dataset: Any) -> Sampler:
+    """The sampler of a data set that has one of its own, such as one by blocks, or any order."""
+    own = getattr(dataset, "shuffling", None)
+    return own() if callable(own) else RandomSampler(len(dataset))
 
 
 def _functions(transform: Any) -> tuple[Transform, ...]:
@@ -199,34 +215,75 @@ class _Batches:
         self.batch_size = loader.batch_size
         self.transforms = loader.transforms
         self.in_order = isinstance(loader.sampler, SequentialSampler)
-        self.indices = self._checked(loader.sampler.order(loader.generator))
-        # One seed for each batch, so that no batch's chance depends on another's.
-        self.seeds = (
-            randint(0, 2**64, len(loader), "uint64", loader.generator).tolist()
-            if self.transforms
-            else ()
-        )
+        self.size = len(self.dataset)
+        self.indices = order_of(loader.sampler, loader.generator)
+        self.is_lazy = not isinstance(self.indices, np.ndarray)
+        if not self.is_lazy:
+            self._check(self.indices)
+        elif self.in_order:
+            self._check(self.indices[-1:])
+        has_plan = hasattr(self.indices, "ahead")
+        self.read_ahead = getattr(self.dataset, "read_ahead", None) if has_plan else None
+        self.seeds = _Seeds(loader.generator, len(loader)) if self.transforms else None
 
-    def _checked(self, indices: Any) -> Any:
-        order = np.asarray(indices)
-        size = len(self.dataset)
-        if order.size and not (order.min() >= 0 and order.max() < size):
-            worst = order.max() if order.min() >= 0 else order.min()
-            raise value_error("DataLoader", f"indices must be in [0, {size - 1}]", index=int(worst))
-        return order
+    def _check(self, indices: Any) -> None:
+        if indices.size and not (indices.min() >= 0 and indices.max() < self.size):
+            worst = indices.max() if indices.min() >= 0 else indices.min()
+            requirement = f"indices must be in [0, {self.size - 1}]"
+            raise value_error("DataLoader", requirement, index=int(worst))
 
     def __call__(self, number: int) -> Batch:
-        begin = number * self.batch_size
-        part = slice(begin, min(begin + self.batch_size, len(self.indices)))
-        if self.at_once:
-            batch: Batch = self.dataset.batch(part if self.in_order else self.indices[part])
+        part = self._part(number)
+        if self.at_once and self.in_order:
+            batch: Batch = self.dataset.batch(part)
         else:
-            batch = _stacked([self.dataset[i] for i in self.indices[part].tolist()])
-        if self.transforms:
+            indices = self.indices[part]
+            if self.is_lazy:
+                self._check(indices)
+            if self.at_once:
+                batch = self.dataset.batch(indices)
+            else:
+                batch = _stacked([self.dataset[i] for i in indices.tolist()])
+        if self.seeds is not None:
             generator = Generator(self.seeds[number])
             for transform in self.transforms:
                 batch = _checked_batch(transform(batch, generator))
         return batch
+
+    def _part(self, number: int) -> slice:
+        begin = number * self.batch_size
+        return slice(begin, min(begin + self.batch_size, len(self.indices)))
+
+    def prepare(self, number: int) -> None:
+        """Let the data set read what comes some time after a batch, if it can."""
+        if self.read_ahead is not None:
+            part = self._part(number)
+            # What cannot be read is told when it is needed.
+            with suppress(OSError, ValueError):
+                self.read_ahead(self.indices.ahead(part.start, part.stop))
+
+
+def _in_turn(batches: _Batches, numbers: range) -> Iterator[Batch]:
+    """The batches in their order, each when it is asked for."""
+    for number in numbers:
+        batch = batches(number)
+        batches.prepare(number)
+        yield batch
+
+
+class _Seeds:
+    """One seed for each batch, so that no batch's chance depends on another's."""
+
+    def __init__(self, generator: Generator, batches: int) -> None:
+        # A block makes two of them. They are those that one draw would give, of which an epoch
+        # could need too many to keep.
+        self.seed, self.first = generator._take(-(-batches // 2))
+
+    def __getitem__(self, number: int) -> int:
+        block, place = divmod(number, 2)
+        generator = Generator(self.seed)
+        generator.set_state((self.seed, (self.first + block) % LIMIT))
+        return int(randint(0, 2**64, 2, "uint64", generator).numpy()[place])
 
 
 def _checked_batch(batch: Any) -> Batch:

@@ -1,4 +1,4 @@
-"""The order of samples in an epoch, as one array of indices."""
+"""The order of samples in an epoch: an array of indices, or one that is computed part by part."""
 
 from __future__ import annotations
 
@@ -22,6 +22,31 @@ class Sampler(Protocol):
         ...
 
 
+class Order(Protocol):
+    """The indices of an epoch that nobody holds: ``order[begin:end]`` is an array of some of them."""
+
+    def __len__(self) -> int: ...
+
+    def __getitem__(self, part: slice) -> Any: ...
+
+
+class LazySampler(Sampler, Protocol):
+    """A sampler for epochs of any length: a loader never asks it for all indices at once."""
+
+    def lazy_order(self, generator: Generator) -> Order:
+        """The same indices as :meth:`order`, of which parts are computed when they are asked for.
+
+        Several threads may ask. All chance comes from ``generator``, before this returns.
+        """
+        ...
+
+
+def order_of(sampler: Sampler, generator: Generator) -> Any:
+    """The indices of the next epoch, lazily if the sampler can give them so."""
+    lazy = getattr(sampler, "lazy_order", None)
+    return np.asarray(sampler.order(generator)) if lazy is None else lazy(generator)
+
+
 class SequentialSampler:
     """0, 1, 2 and so on."""
 
@@ -36,6 +61,20 @@ class SequentialSampler:
 
     def order(self, generator: Generator) -> Any:
         return np.arange(self.size)
+
+    def lazy_order(self, generator: Generator) -> Order:
+        return _Counting(self.size)
+
+
+class _Counting:
+    def __init__(self, size: int) -> None:
+        self.size = size
+
+    def __len__(self) -> int:
+        return self.size
+
+    def __getitem__(self, part: slice) -> Any:
+        return np.arange(*part.indices(self.size))
 
 
 class RandomSampler:
@@ -111,11 +150,25 @@ class WeightedSampler:
 class ShardSampler:
     """The part of another sampler's order that belongs to worker ``rank`` of ``workers``.
 
-    Every worker must have a generator of the same state. All get the same number of indices: the
-    order is filled up from its beginning, or with ``drop_last`` what does not divide is left out.
+    Every worker must have a generator of the same state. Runs of ``batch`` indices go to the workers
+    in turn: so in each step the batches of all workers are, one after the other, a batch of the whole
+    order, however many there are. All get the same number of indices: the order is filled up from
+    its beginning, or with ``drop_last`` what does not divide is left out.
+
+    >>> from extensor.data import SequentialSampler, ShardSampler
+    >>> from extensor.random import Generator
+    >>> ShardSampler(SequentialSampler(12), rank=1, workers=2, batch=3).order(Generator(0))
+    array([ 3,  4,  5,  9, 10, 11])
     """
 
-    def __init__(self, sampler: Sampler, rank: int, workers: int, drop_last: bool = False) -> None:
+    def __init__(
+        self,
+        sampler: Sampler,
+        rank: int,
+        workers: int,
+        drop_last: bool = False,
+        batch: int = 1,
+    ) -> None:
         if not is_sampler(sampler):
             requirement = "sampler must have a length and an order, as RandomSampler(size)"
             raise type_error("ShardSampler", requirement, sampler=arguments.briefly(sampler))
@@ -129,17 +182,60 @@ class ShardSampler:
         self.rank = rank
         self.workers = workers
         self.drop_last = arguments.flag("ShardSampler", "drop_last", drop_last)
+        self.batch = arguments.integer("ShardSampler", "batch", batch, 1)
 
     def __repr__(self) -> str:
         return made_with(self)
 
     def __len__(self) -> int:
-        whole = len(self.sampler)
-        return whole // self.workers if self.drop_last else -(-whole // self.workers)
+        whole, turn = len(self.sampler), self.workers * self.batch
+        return self.batch * (whole // turn if self.drop_last else -(-whole // turn))
 
     def order(self, generator: Generator) -> Any:
-        order = self.sampler.order(generator)
-        return np.resize(order, len(self) * self.workers)[self.rank :: self.workers]
+        return self.lazy_order(generator)[:]
+
+    def lazy_order(self, generator: Generator) -> Order:
+        return _Share(self, order_of(self.sampler, generator))
+
+
+class _Share:
+    """What a :class:`ShardSampler` takes of an order."""
+
+    def __init__(self, sampler: ShardSampler, order: Any) -> None:
+        self.length = len(sampler)
+        self.rank, self.workers, self.batch = sampler.rank, sampler.workers, sampler.batch
+        self.whole = order
+
+    def __len__(self) -> int:
+        return self.length
+
+    def __getitem__(self, part: slice) -> Any:
+        own = np.arange(*part.indices(self.length))
+        if not own.size:
+            return own
+        runs, places = np.divmod(own, self.batch)
+        positions = (runs * self.workers + self.rank) * self.batch + places
+        begin, end = int(positions[0]), int(positions[-1]) + 1
+        return self._stretch(begin, end)[positions - begin]
+
+    def ahead(self, begin: int, end: int) -> Any:
+        """What should be read meanwhile, if the whole order knows: by all workers, each its part."""
+        if not hasattr(self.whole, "ahead"):
+            return []
+        turn = self.batch * self.workers
+        first, last = (min(x // self.batch * turn, len(self.whole)) for x in (begin, end))
+        return self.whole.ahead(first, len(self.whole) if end == self.length else last)
+
+    def _stretch(self, begin: int, end: int) -> Any:
+        """The whole order from ``begin`` to ``end``, repeated if it ends before."""
+        size = len(self.whole)
+        parts = []
+        while begin < end:
+            first = begin % size
+            last = min(size, first + end - begin)
+            parts.append(self.whole[first:last])
+            begin += last - first
+        return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
 
 def is_sampler(value: Any) -> bool:

@@ -60,7 +60,7 @@ def written_atomically(path: str | Path) -> Iterator[Sink]:
             with suppress(OSError):  # the reason why it could not be written says more
                 os.unlink(partial)
             raise
-        _sync_folder(path.parent)
+        sync_folder(path.parent)
     except OSError as error:
         kept = "what was there is unchanged" if os.path.exists(path) else "nothing was written"
         raise OSError(
@@ -68,7 +68,7 @@ def written_atomically(path: str | Path) -> Iterator[Sink]:
         ) from error
 
 
-def _sync_folder(folder: Path) -> None:
+def sync_folder(folder: Path) -> None:
     """Let the new name survive a loss of power too."""
     file = os.open(folder, os.O_RDONLY)
     try:

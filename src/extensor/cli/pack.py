@@ -1,0 +1,74 @@
+"""``extensor pack``: shards of pictures, a table or a text, and whether they are still whole."""
+
+from __future__ import annotations
+
+import argparse
+import re
+
+from extensor.data.packing import pack
+from extensor.data.streaming.verifying import verify
+from extensor.errors import value_error
+
+_UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
+_SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([KMG]?)B?", re.IGNORECASE)
+
+
+def run(options: argparse.Namespace) -> None:
+    """Pack, or with ``--verify`` compare shards with their digests."""
+    if options.verify:
+        if options.folder is not None:
+            raise value_error("--verify", "one folder must be given", folder=options.folder)
+        shards, size = verify(options.source)
+        print(f"{_shards(shards)}, {_shown(size)}: as packed")
+        return
+    if options.folder is None:
+        raise value_error("pack", "a folder for the shards must be given", folder=None)
+    packed = pack(
+        options.source,
+        options.folder,
+        shard_size=_bytes(options.shard_size),
+        form=options.format,
+        size=_pair(options.size),
+        mode=options.mode,
+        seed=options.seed,
+        target=_column(options.target),
+        delimiter=options.delimiter,
+        header=None if options.header == "auto" else options.header == "yes",
+        tokens=options.tokens,
+    )
+    things = {"pictures": "pictures", "table": "rows", "text": "tokens"}[packed.kind]
+    where = f"{_shards(packed.shards)}, {_shown(packed.size)}, in {options.folder}"
+    print(f"{packed.samples} {things} in {where}")
+
+
+def _bytes(text: str) -> int:
+    found = _SIZE.fullmatch(text.strip())
+    if found is None or float(found[1]) <= 0:
+        requirement = "size must be a number of bytes, as 64M or 1G"
+        raise value_error("--shard-size", requirement, size=text)
+    return max(1, int(float(found[1]) * _UNITS[found[2].upper()]))
+
+
+def _pair(text: str | None) -> tuple[int, int] | None:
+    if text is None:
+        return None
+    numbers = text.lower().split("x")
+    if not all(x.isascii() and x.isdecimal() for x in numbers) or len(numbers) > 2:
+        raise value_error("--size", "size must be a number, or height x width as 48x64", size=text)
+    return int(numbers[0]), int(numbers[-1])
+
+
+def _column(text: str) -> str | int:
+    return int(text) if re.fullmatch(r"-?\d{1,9}", text) else text
+
+
+def _shards(number: int) -> str:
+    return f"{number} shard{'' if number == 1 else 's'}"
+
+
+def _shown(size: float) -> str:
+    for unit in ("bytes", "KB", "MB"):
+        if size < 1024:
+            return f"{size:.4g} {unit}"
+        size /= 1024
+    return f"{size:.4g} GB"

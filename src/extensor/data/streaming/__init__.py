@@ -1,0 +1,6 @@
+"""Data in shards, larger than memory: read ahead, shuffled by blocks, resumed at any sample."""
+
+from extensor.data.streaming.dataset import ShardedDataset
+from extensor.data.streaming.shuffle import BlockOrder, BlockShuffle
+
+__all__ = ["BlockOrder", "BlockShuffle", "ShardedDataset"]

@@ -1,0 +1,200 @@
+"""Shards of columns: Parquet by row groups and Arrow by record batches, read by pyarrow."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from extensor.data.streaming.cache import Loaded
+from extensor.data.streaming.shard import (
+    OP,
+    Choice,
+    Part,
+    PiecedShard,
+    Stamp,
+    damaged,
+    usable_dtype,
+    usual_names,
+)
+from extensor.errors import is_ours, value_error
+from extensor.io.paths import unreadable
+
+
+class ColumnShard(PiecedShard):
+    """Columns of numbers, or of lists of the same length; a part may be several columns."""
+
+    def __init__(self, path: Path, choice: Choice) -> None:
+        self.path = path
+        self.stamp = Stamp.of(path)
+        with self._opened() as file:
+            names = usual_names(path, file.schema.names, choice, several=True)
+            self.columns = [[n] if isinstance(n, str) else list(n) for n in names]
+            sizes = file.sizes()
+            self.samples = sum(sizes)
+            if self.samples == 0:
+                raise damaged("shard must have samples", path, samples=0)
+            self.bounds = np.cumsum(sizes)
+            self.parts = tuple(self._part(file, columns) for columns in self.columns)
+
+    def load(self, begin: int, end: int, ahead: bool) -> Loaded:
+        """A row group, or a record batch."""
+        group = int(np.searchsorted(self.bounds, begin, side="right"))
+        wanted = list(dict.fromkeys(name for columns in self.columns for name in columns))
+        with self._opened() as file:
+            table = file.group(group, wanted)
+            if table.num_rows != end - begin:
+                raise damaged("shard must have the rows that it says it has", self.path)
+            arrays = [
+                self._joined(table, part, columns)
+                for part, columns in zip(self.parts, self.columns, strict=True)
+            ]
+        return Loaded(arrays, sum(array.nbytes for array in arrays))
+
+    def _part(self, file: Any, columns: list[str]) -> Part:
+        parts = [self._column(file, name) for name in columns]
+        dtype = np.result_type(*(part.dtype for part in parts))
+        if len(columns) == 1:
+            return parts[0]
+        if any(part.shape for part in parts):
+            requirement = "columns that make one part must have a number in each row"
+            raise value_error(OP, requirement, path=str(self.path), columns=columns)
+        return Part("+".join(columns), dtype, (len(columns),))
+
+    def _column(self, file: Any, name: str) -> Part:
+        import pyarrow
+
+        kind = file.schema.field(name).type
+        shape: list[int] = []
+        if isinstance(kind, pyarrow.FixedShapeTensorType):
+            if kind.permutation not in (None, list(range(len(kind.shape)))):
+                raise damaged(f"{name} must lie in the order of its axes", self.path)
+            shape, kind = list(kind.shape), kind.value_type
+        types = pyarrow.types
+        while types.is_fixed_size_list(kind):
+            shape, kind = [*shape, kind.list_size], kind.value_type
+        if not shape and (types.is_list(kind) or types.is_large_list(kind)):
+            # Only the rows tell how long they are, and all must be as the first.
+            first = int(np.nonzero(self.bounds)[0][0])
+            column = file.group(first, [name]).column(name).combine_chunks()
+            if column.null_count:
+                raise damaged(f"{name} must have no missing values", self.path)
+            shape, kind = [len(column[0])], kind.value_type
+        if not (types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind)):
+            requirement = "columns of a part must be numbers, or lists of them of the same length"
+            raise value_error(OP, requirement, path=str(self.path), column=name, type=str(kind))
+        return Part(name, usable_dtype(self.path, name, kind.to_pandas_dtype()), tuple(shape))
+
+    def _joined(self, table: Any, part: Part, columns: list[str]) -> Any:
+        if len(columns) == 1:
+            return self._numbers(table, columns[0], part)
+        array = np.empty((table.num_rows, len(columns)), part.dtype)
+        for place, name in enumerate(columns):
+            array[:, place] = self._numbers(table, name, part._replace(shape=()))
+        return array
+
+    def _numbers(self, table: Any, name: str, part: Part) -> Any:
+        import pyarrow
+
+        column = table.column(name).combine_chunks()
+        rows, types = len(column), pyarrow.types
+        if isinstance(column, pyarrow.ExtensionArray):
+            column = column.storage
+        while types.is_nested(column.type) and not column.null_count:
+            if not types.is_fixed_size_list(column.type):
+                lengths = column.value_lengths().to_numpy(zero_copy_only=False)
+                if (lengths != part.shape[0]).any():
+                    requirement = f"the lists in {name} must all have {part.shape[0]} numbers"
+                    raise damaged(requirement, self.path)
+            column = column.flatten()
+        if column.null_count:
+            raise damaged(f"{name} must have no missing values", self.path)
+        values = column.to_numpy(zero_copy_only=False)
+        return values.reshape(rows, *part.shape)
+
+    @contextmanager
+    def _opened(self) -> Iterator[Any]:
+        try:
+            import pyarrow
+        except ImportError:
+            raise ImportError(
+                f"{OP}: pyarrow must be installed to read {self.path.name}, "
+                "see pip install extensor[parquet]"
+            ) from None
+        if Stamp.of(self.path) != self.stamp:
+            raise damaged("a shard must not change while it is used", self.path)
+        kind = _Parquet if self.path.suffix.lower() == ".parquet" else _Arrow
+        try:
+            with kind(self.path) as file:
+                yield file
+        except (pyarrow.ArrowException, OSError, ValueError, IndexError, KeyError) as error:
+            if is_ours(error):
+                raise
+            if isinstance(error, OSError) and error.errno is not None:
+                raise unreadable(OP, self.path, error) from error
+            requirement = f"shard must be a whole {kind.name} file"
+            raise damaged(requirement, self.path) from error
+
+
+class _Parquet:
+    """A Parquet file, by row groups."""
+
+    name = "Parquet"
+
+    def __init__(self, path: Path) -> None:
+        from pyarrow.parquet import ParquetFile
+
+        self.file = ParquetFile(path, memory_map=True)
+        self.schema = self.file.schema_arrow
+
+    def __enter__(self) -> _Parquet:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.file.close()
+
+    def sizes(self) -> list[int]:
+        """The rows of each group."""
+        metadata = self.file.metadata
+        return [metadata.row_group(i).num_rows for i in range(metadata.num_row_groups)]
+
+    def group(self, number: int, columns: list[str]) -> Any:
+        """The columns of a group."""
+        return self.file.read_row_group(number, columns, use_threads=False)
+
+
+class _Arrow:
+    """An Arrow file, by record batches."""
+
+    name = "Arrow"
+
+    def __init__(self, path: Path) -> None:
+        import pyarrow
+
+        self.source = pyarrow.memory_map(str(path))
+        self.file = pyarrow.ipc.open_file(self.source)
+        self.schema = self.file.schema
+
+    def __enter__(self) -> _Arrow:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.source.close()
+
+    def sizes(self) -> list[int]:
+        """The rows of each batch, for which one column must be looked at."""
+        import pyarrow
+
+        options = pyarrow.ipc.IpcReadOptions(included_fields=[0])
+        file = pyarrow.ipc.open_file(self.source, options=options)
+        return [file.get_batch(i).num_rows for i in range(file.num_record_batches)]
+
+    def group(self, number: int, columns: list[str]) -> Any:
+        """The columns of a batch."""
+        import pyarrow
+
+        table = pyarrow.Table.from_batches([self.file.get_batch(number)])
+        return table.select(columns)

@@ -1,0 +1,243 @@
+"""Data in shards, larger than memory: opened by their headers, read where samples are asked for."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from itertools import pairwise
+from mmap import ALLOCATIONGRANULARITY
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from extensor.arrays import storage
+from extensor.arrays.dtypes import int64
+from extensor.core.tensor import to_array
+from extensor.data.dataset import rows as rows_of
+from extensor.data.decoding import MODES
+from extensor.data.streaming.cache import Cache
+from extensor.data.streaming.members import Decoding
+from extensor.data.streaming.opening import Found, Opener, found_shards
+from extensor.data.streaming.shard import OP, PIECE, Part, Shard, damaged
+from extensor.data.streaming.shuffle import BlockShuffle, Plan, Run
+from extensor.errors import arguments, index_error, type_error, value_error
+from extensor.errors.explanation import explaining
+from extensor.io.state import DamagedFileError
+
+_MEMORY = 1 << 28
+
+
+class ShardedDataset:
+    """The samples of shards: files of arrays, of columns, or archives of pictures.
+
+    ``source`` is a folder or a list of files. Shards may be ``name.x.npy`` with ``name.y.npy``, or
+    one ``.npy``; ``.npz`` and ``.safetensors``; ``.parquet`` and ``.arrow``, which need pyarrow; and
+    ``.tar`` as webdataset has it, ``key.jpg`` beside ``key.cls``. ``parts`` names the arrays, columns
+    or endings that make a sample, as ``("x", "y")``, which are the usual ones; for columns a list of
+    names makes one part of several. Pictures are of ``mode``, resized to ``size``. With ``context``
+    the shards are rows of tokens, and samples are windows of so many and what follows them.
+
+    A shard that is missing, empty, cut short, or not as most others is an error that names it. With
+    ``skip_damaged`` it is left out, and ``skipped`` says why. ``verify`` reads all of them once: by
+    the digests of their index, which ``extensor pack`` writes, or sample by sample.
+
+    Nothing is read before it is asked for. At most ``memory`` bytes of shards are kept or mapped,
+    and a piece for each thread that reads; a loader adds the batches that it has read ahead.
+
+    >>> import tempfile, numpy as np
+    >>> from extensor.data import DataLoader, ShardedDataset
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> for i in range(3):
+    ...     np.savez(f"{folder.name}/{i}.npz", x=np.full((4, 2), i, np.float32), y=np.arange(4))
+    >>> dataset = ShardedDataset(folder.name)
+    >>> len(dataset), dataset[5]
+    (12, (array([1., 1.], dtype=float32), np.int64(1)))
+    >>> loader = DataLoader(dataset, batch_size=6, shuffle=True, workers=2)
+    >>> [x.shape for x, y in loader]
+    [(6, 2), (6, 2)]
+    >>> folder.cleanup()
+    """
+
+    @explaining
+    def __init__(
+        self,
+        source: str | Path | Sequence[str | Path],
+        parts: Sequence[str | Sequence[str]] | None = None,
+        *,
+        context: int | None = None,
+        size: int | tuple[int, int] | None = None,
+        mode: str = "RGB",
+        memory: int = _MEMORY,
+        skip_damaged: bool = False,
+        verify: bool = False,
+    ) -> None:
+        choice = None if parts is None else _names(parts)
+        if context is not None:
+            context = arguments.integer(OP, "context", context, 1)
+        shape = None if size is None else arguments.pair(OP, "size", size, 1)
+        decoding = Decoding(shape, arguments.choice(OP, "mode", mode, MODES))
+        self.memory = arguments.integer(OP, "memory", memory, 1)
+        skip = arguments.flag(OP, "skip_damaged", skip_damaged)
+        verify = arguments.flag(OP, "verify", verify)
+        found, index = found_shards(source)
+        if index is not None and index.kind == "text" and context is None:
+            requirement = "context must be given for shards of tokens, the length of a sample"
+            raise value_error(OP, requirement, context=None)
+        self.skipped: list[tuple[Path, str]] = []
+        self._cache = Cache(self.memory)
+        opener = Opener(choice, context, decoding, index, verify)
+        shards = [self._opened(opener, one, skip) for one in found]
+        self._shards = self._alike([x for x in shards if x is not None], skip)
+        self.parts = self._shards[0].parts
+        total = sum(shard.sample_size * shard.samples for shard in self._shards)
+        self._lengths = np.array([shard.samples for shard in self._shards], int64)
+        self._ends = np.cumsum(self._lengths)
+        self._sample_size = max(1, total // len(self))
+        self.piece = max(1, PIECE // self._sample_size)
+        self._check_memory()
+        self.classes = None if index is None or index.classes is None else list(index.classes)
+        self.columns = None if index is None or index.columns is None else list(index.columns)
+        self.vocabulary = None if index is None else index.vocabulary
+
+    def __len__(self) -> int:
+        return int(self._ends[-1])
+
+    def __getitem__(self, index: int) -> tuple[Any, ...]:
+        place = arguments.integer(OP, "index", index)
+        if not -len(self) <= place < len(self):
+            requirement = f"index must be in [{-len(self)}, {len(self) - 1}]"
+            raise index_error(OP, requirement, index=place)
+        return tuple(part[0] for part in self.batch(np.array([place % len(self)])))
+
+    @property
+    def paths(self) -> list[Path]:
+        """The shards, in the order of the samples."""
+        return [shard.path for shard in self._shards]
+
+    def batch(self, indices: Any) -> tuple[Any, ...]:
+        """The samples at ``indices``, an array or a slice, stacked: one array for each part."""
+        wanted = self._wanted(indices)
+        rises = bool((wanted[1:] >= wanted[:-1]).all())
+        order = None if rises else np.argsort(wanted, kind="stable")
+        rows = wanted if order is None else wanted[order]
+        targets = [storage.empty((len(rows), *part.shape), part.dtype) for part in self.parts]
+        shards = np.searchsorted(self._ends, rows, side="right")
+        cuts = [0, *((shards[1:] != shards[:-1]).nonzero()[0] + 1).tolist(), len(rows)]
+        for first, last in pairwise(cuts if len(rows) else ()):
+            number = int(shards[first])
+            parts = [target[first:last] for target in targets]
+            within = rows[first:last] - self._begin(number)
+            self._shards[number].fill(parts, within, self.piece, self._cache)
+        if order is None:
+            return tuple(targets)
+        places = np.empty_like(order)
+        places[order] = np.arange(len(order))
+        return tuple(rows_of(target, places) for target in targets)
+
+    def read_ahead(self, runs: Sequence[Run]) -> None:
+        """Begin to read runs of samples, each in one shard: its first, and how many."""
+        for first, count in runs:
+            number = int(np.searchsorted(self._ends, first, side="right"))
+            begin = first - self._begin(number)
+            self._shards[number].read_ahead(begin, begin + count, self.piece, self._cache)
+
+    def shuffling(self) -> BlockShuffle:
+        """The sampler that a loader takes for ``shuffle=True``."""
+        return BlockShuffle(self)
+
+    def block_plan(self, op: str, block: int | None, window: int | None) -> Plan:
+        """How a :class:`BlockShuffle` cuts the shards, so that two windows fit into the memory."""
+        block = self.piece if block is None else block
+        rows = block if block % self.piece == 0 else (block // self.piece + 2) * self.piece
+        if self.piece % block == 0:
+            rows = self.piece
+        largest = max([rows, *(self._largest(shard) for shard in self._shards)])
+        size = min(largest, int(self._lengths.max())) * self._sample_size
+        size += (-(-block // self.piece) + 1) * len(self.parts) * ALLOCATIONGRANULARITY
+        most = self.memory // (2 * size)
+        if any(shard.in_memory for shard in self._shards) and (window or 1) > most:
+            named = {"block": block} if window is None else {"block": block, "window": window}
+            requirement = (
+                f"two windows must fit into the memory of the data set ({2 * size} bytes for each "
+                "block of a window)"
+            )
+            raise value_error(op, requirement, memory=self.memory, **named)
+        lengths: list[int] = []
+        whole: list[bool] = []
+        for shard in self._shards:
+            bounds = shard.bounds
+            runs = [shard.samples] if bounds is None else np.diff(bounds, prepend=0).tolist()
+            lengths += runs
+            whole += [bounds is not None] * len(runs)
+        return Plan(np.array(lengths, int64), np.array(whole), block, window or max(1, most))
+
+    def _wanted(self, indices: Any) -> Any:
+        if isinstance(indices, slice):
+            return np.arange(*indices.indices(len(self)))
+        wanted = to_array(indices, op=f"{OP}.batch")
+        if wanted.ndim != 1 or (wanted.size and wanted.dtype.kind not in "iu"):
+            requirement = "the numbers of samples must be a row of integers, or a slice"
+            raise type_error(f"{OP}.batch", requirement, indices=arguments.briefly(indices))
+        if wanted.size and not 0 <= wanted.min() <= wanted.max() < len(self):
+            worst = wanted.max() if wanted.min() >= 0 else wanted.min()
+            requirement = f"the numbers of samples must be in [0, {len(self) - 1}]"
+            raise index_error(f"{OP}.batch", requirement, number=int(worst))
+        return wanted.astype(int64, copy=False)
+
+    def _begin(self, number: int) -> int:
+        return int(self._ends[number] - self._lengths[number])
+
+    def _opened(self, opener: Opener, found: Found, skip: bool) -> Shard | None:
+        try:
+            return opener(found)
+        except (DamagedFileError, OSError) as error:
+            self._skip(found.path, error, skip)
+            return None
+
+    def _skip(self, path: Path, error: Exception, skip: bool) -> None:
+        if not skip:
+            raise error
+        text = str(error.strerror if isinstance(error, OSError) else error)
+        self.skipped.append((path, text))
+
+    def _alike(self, shards: list[Shard], skip: bool) -> list[Shard]:
+        """The shards that have the parts that most have."""
+        if not shards:
+            reasons = [text for _, text in self.skipped]
+            raise value_error(OP, "at least one shard must be whole", skipped=reasons)
+        usual = Counter(shard.parts for shard in shards).most_common(1)[0][0]
+        alike = []
+        for shard in shards:
+            if shard.parts == usual:
+                alike.append(shard)
+                continue
+            requirement = f"shards must have the same parts, in most {_said(usual)}"
+            error = damaged(requirement, shard.path, parts=_said(shard.parts))
+            self._skip(shard.path, error, skip)
+        return alike
+
+    def _largest(self, shard: Shard) -> int:
+        """The most samples that can only be read together."""
+        return 0 if shard.bounds is None else int(np.diff(shard.bounds, prepend=0).max())
+
+    def _check_memory(self) -> None:
+        for shard in self._shards:
+            size = self._largest(shard) * shard.sample_size
+            if size > self.memory:
+                requirement = f"memory must hold what is read as a whole, {size} bytes"
+                raise value_error(OP, requirement, memory=self.memory, path=str(shard.path))
+
+
+def _names(parts: Any) -> list[Any]:
+    given = list(parts) if isinstance(parts, list | tuple) else []
+    several = [name if isinstance(name, list | tuple) else (name,) for name in given]
+    named = all(isinstance(one, str) and one for names in several for one in names)
+    if not given or not all(several) or not named:
+        requirement = "parts must be names, as ('x', 'y')"
+        raise type_error(OP, requirement, parts=arguments.briefly(parts))
+    return given
+
+
+def _said(parts: Sequence[Part]) -> str:
+    return ", ".join(f"{part.name} {part.dtype}{list(part.shape)}" for part in parts)

@@ -1,0 +1,205 @@
+"""The index of packed shards: what they hold, and a digest of each file."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from extensor.core import entries
+from extensor.data.streaming.members import PICTURE
+from extensor.data.streaming.shard import OP, Shard, damaged
+from extensor.data.text import Vocabulary
+from extensor.errors import value_error
+from extensor.io.atomic import write_atomically
+from extensor.io.layout import LayoutError, unique
+from extensor.io.paths import unreadable
+
+INDEX = "index.json"
+FORMAT = 1
+KINDS = ("pictures", "table", "text")
+_KEYS = ("extensor", "kind", "parts", "shards", "classes", "columns", "vocabulary")
+_CHUNK = 1 << 20
+
+
+class PackedFile(NamedTuple):
+    """A file of a shard: its name in the folder, its bytes and their SHA-256."""
+
+    name: str
+    size: int
+    digest: str
+
+
+class PackedShard(NamedTuple):
+    """The files of a shard, and how many samples (of a text: tokens) are in it."""
+
+    files: tuple[PackedFile, ...]
+    samples: int
+
+
+class Index(NamedTuple):
+    """All that is known of packed shards without looking at them.
+
+    A part without a shape has not the same in every sample: pictures that were left as they are.
+    """
+
+    kind: str
+    parts: tuple[tuple[str, str, tuple[int, ...] | None], ...]
+    shards: tuple[PackedShard, ...]
+    classes: tuple[str, ...] | None = None
+    columns: tuple[str, ...] | None = None
+    vocabulary: Vocabulary | None = None
+
+
+def write_index(folder: Path, index: Index) -> None:
+    """Put it into the folder, beside the shards."""
+    state = {
+        "extensor": FORMAT,
+        "kind": index.kind,
+        "parts": [{"name": n, "dtype": d, "shape": s} for n, d, s in index.parts],
+        "shards": [
+            {
+                "samples": shard.samples,
+                "files": [{"name": n, "bytes": b, "sha256": d} for n, b, d in shard.files],
+            }
+            for shard in index.shards
+        ],
+        "classes": index.classes,
+        "columns": index.columns,
+        "vocabulary": None if index.vocabulary is None else index.vocabulary.state_dict(),
+    }
+    text = json.dumps(state, ensure_ascii=False, indent=1) + "\n"
+    write_atomically(folder / INDEX, text.encode("utf-8", "surrogateescape"))
+
+
+def read_index(folder: Path) -> Index | None:
+    """The index in a folder, checked; None if there is none."""
+    path = folder / INDEX
+    try:
+        content = path.read_bytes()
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise unreadable(OP, path, error) from error
+    try:
+        text = content.decode("utf-8", "surrogateescape")
+        state = json.loads(text, object_pairs_hook=unique)
+        return _understood(state)
+    except (LayoutError, RecursionError, ValueError, TypeError) as error:
+        requirement = "index must be one that extensor pack wrote"
+        raise value_error(OP, requirement, path=str(path)) from error
+
+
+def _understood(state: Any) -> Index:
+    given = entries.with_keys(OP, state, _KEYS)
+    if given["extensor"] != FORMAT or given["kind"] not in KINDS:
+        raise LayoutError
+    parts = tuple(_part(part) for part in _list(given["parts"]))
+    shards = tuple(_shard(shard) for shard in _list(given["shards"]))
+    names = [file.name for shard in shards for file in shard.files]
+    if not parts or not shards or len(set(names)) < len(names):
+        raise LayoutError
+    vocabulary = given["vocabulary"]
+    return Index(
+        given["kind"],
+        parts,
+        shards,
+        _words(given["classes"]),
+        _words(given["columns"]),
+        None if vocabulary is None else Vocabulary.from_state(vocabulary),
+    )
+
+
+def _part(value: Any) -> tuple[str, str, tuple[int, ...] | None]:
+    part = entries.with_keys(OP, value, ("name", "dtype", "shape"))
+    name, dtype, shape = part["name"], part["dtype"], part["shape"]
+    if not isinstance(name, str) or not isinstance(dtype, str):
+        raise LayoutError
+    sizes = None if shape is None else tuple(_count(size) for size in _list(shape))
+    return name, str(np.dtype(dtype)), sizes
+
+
+def _shard(value: Any) -> PackedShard:
+    shard = entries.with_keys(OP, value, ("samples", "files"))
+    files = []
+    for one in _list(shard["files"]):
+        file = entries.with_keys(OP, one, ("name", "bytes", "sha256"))
+        name, digest = file["name"], file["sha256"]
+        # Of this folder, and no other: an index may come from anywhere.
+        if not isinstance(name, str) or not isinstance(digest, str):
+            raise LayoutError
+        if name != Path(name).name or name in ("", ".", "..") or "\0" in name:
+            raise LayoutError
+        files.append(PackedFile(name, _count(file["bytes"]), digest))
+    if not files:
+        raise LayoutError
+    return PackedShard(tuple(files), _count(shard["samples"]))
+
+
+def _list(value: Any) -> Sequence[Any]:
+    if not isinstance(value, list):
+        raise LayoutError
+    return value
+
+
+def _words(value: Any) -> tuple[str, ...] | None:
+    if value is None:
+        return None
+    if not all(isinstance(word, str) for word in _list(value)):
+        raise LayoutError
+    return tuple(value)
+
+
+def _count(value: Any) -> int:
+    if type(value) is not int or not 0 <= value < 2**63:
+        raise LayoutError
+    return value
+
+
+def check_files(folder: Path, shard: PackedShard) -> None:
+    """Refuse a shard of which a file is missing or of another length."""
+    for file in shard.files:
+        path = folder / file.name
+        try:
+            size = path.stat().st_size
+        except OSError as error:
+            raise unreadable(OP, path, error) from error
+        if size != file.size:
+            requirement = f"shard must have {file.size} bytes, as its index says"
+            raise damaged(requirement, path, bytes=size)
+
+
+def check_digests(folder: Path, shard: PackedShard) -> None:
+    """Refuse a shard whose content is not what was packed."""
+    for file in shard.files:
+        path = folder / file.name
+        found = hashlib.sha256()
+        try:
+            with path.open("rb", buffering=0) as stream:
+                while chunk := stream.read(_CHUNK):
+                    found.update(chunk)
+        except OSError as error:
+            raise unreadable(OP, path, error) from error
+        if found.hexdigest() != file.digest:
+            raise damaged("shard must be as it was packed (its digest differs)", path)
+
+
+def check_parts(shard: Shard, index: Index, told: int) -> None:
+    """Refuse a shard that is not what its index says."""
+    found = [(part.name, str(part.dtype), part.shape) for part in shard.parts]
+    expected = [
+        # How a picture is decoded, its reader says.
+        (name, dtype, found[i][2] if name == PICTURE and i < len(found) else shape)
+        for i, (name, dtype, shape) in enumerate(index.parts)
+    ]
+    if found != expected or shard.samples != told:
+        requirement = f"shard must have {told} samples of {_said(expected)}, as its index says"
+        raise damaged(requirement, shard.path, samples=shard.samples, parts=_said(found))
+
+
+def _said(parts: Sequence[tuple[str, str, Any]]) -> str:
+    return ", ".join(f"{name} {dtype}{list(shape or ())}" for name, dtype, shape in parts)

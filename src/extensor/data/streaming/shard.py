@@ -1,0 +1,193 @@
+"""What a shard is to a data set: so many samples of known parts, read by pieces."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Hashable, Sequence
+from itertools import pairwise
+from math import prod
+from pathlib import Path
+from stat import S_ISREG
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from extensor.arrays.dtypes import as_dtype
+from extensor.data.streaming.cache import Cache, Loaded
+from extensor.errors import marked, value_error
+from extensor.io.paths import unreadable
+from extensor.io.state import DamagedFileError
+
+OP = "ShardedDataset"
+PIECE = 1 << 22  # bytes that are read together
+Choice = Sequence[Any] | None  # of the parts of a sample: their names, or None for the usual ones
+
+
+class Part(NamedTuple):
+    """What a part of every sample is: an image, or its class."""
+
+    name: str
+    dtype: np.dtype[Any]
+    shape: tuple[int, ...]
+
+    @property
+    def size(self) -> int:
+        """The bytes of one sample."""
+        return prod(self.shape) * self.dtype.itemsize
+
+
+class Stamp(NamedTuple):
+    """By what it is seen that a file is still the one that was opened."""
+
+    size: int
+    modified: int
+
+    @staticmethod
+    def of(path: Path) -> Stamp:
+        """Of the file as it is now."""
+        try:
+            status = os.stat(path)
+        except OSError as error:
+            raise unreadable(OP, path, error) from error
+        if not S_ISREG(status.st_mode):
+            raise damaged("a shard must be a file", path)
+        return Stamp.from_status(status)
+
+    @staticmethod
+    def from_status(status: os.stat_result) -> Stamp:
+        """Of what the system says of a file."""
+        return Stamp(status.st_size, status.st_mtime_ns)
+
+
+def damaged(requirement: str, path: Path, **got: object) -> DamagedFileError:
+    """The error for a shard that is not whole."""
+    return marked(DamagedFileError(str(value_error(OP, requirement, path=str(path), **got))))
+
+
+def opened(path: Path, stamp: Stamp) -> int:
+    """The number of an open file, which must be as it was."""
+    try:
+        file = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
+    except OSError as error:
+        raise unreadable(OP, path, error) from error
+    now = Stamp.from_status(os.fstat(file))
+    if now != stamp:
+        os.close(file)
+        raise damaged("a shard must not change while it is used", path, bytes=now.size)
+    return file
+
+
+def will_need(file: int, begin: int, size: int) -> None:
+    """Let the system read a part of a file meanwhile."""
+    if hasattr(os, "posix_fadvise"):
+        os.posix_fadvise(file, begin, size, os.POSIX_FADV_WILLNEED)
+
+
+def usable_dtype(path: Path, name: str, dtype: Any) -> np.dtype[Any]:
+    """``dtype`` in the order of bytes of this machine, if it is one of ours."""
+    try:
+        return as_dtype(np.dtype(dtype).newbyteorder("="))
+    except TypeError:
+        requirement = f"{name} must have numbers of a dtype that tensors have"
+        raise damaged(requirement, path, dtype=str(dtype)) from None
+
+
+def usual_names(
+    path: Path, names: Sequence[str], choice: Choice, several: bool = False
+) -> list[Any]:
+    """Which arrays or columns are the parts: those chosen, x and y, or the only one.
+
+    ``several`` says that a part may be made of more than one.
+    """
+    if choice is None:
+        if {"x", "y"} <= set(names):
+            return ["x", "y"]
+        if len(names) == 1:
+            return list(names)
+        requirement = "parts must say which arrays make a sample, as parts=('x', 'y')"
+        raise value_error(OP, requirement, path=str(path), arrays=list(names))
+    for name in choice:
+        if not isinstance(name, str) and not several:
+            raise value_error(OP, "parts of arrays must be names", path=str(path), part=name)
+        for one in (name,) if isinstance(name, str) else name:
+            if one not in names:
+                raise damaged(f"shard must have {one!r}", path, arrays=list(names))
+    return list(choice)
+
+
+class Shard:
+    """Samples of a file. Whoever asks for some gives the memory that they are put into.
+
+    ``bounds`` has the ends of what can only be read as a whole; None if any piece can be. Of those
+    that are ``in_memory`` pieces are kept, so that the memory limits what can be used at once.
+    """
+
+    path: Path
+    parts: tuple[Part, ...]
+    samples: int
+    bounds: Any = None
+    in_memory = True
+
+    @property
+    def sample_size(self) -> int:
+        """The bytes of a sample, as far as they tell how many should be read at once."""
+        return max(1, sum(part.size for part in self.parts))
+
+    def fill(self, targets: Sequence[Any], rows: Any, piece: int, cache: Cache) -> None:
+        """Put the samples at ``rows``, which rise, into the targets, one for each part."""
+        raise NotImplementedError
+
+    def read_ahead(self, begin: int, end: int, piece: int, cache: Cache) -> None:
+        """Begin to read the samples from ``begin`` to ``end``."""
+        raise NotImplementedError
+
+    def verify(self) -> None:
+        """Read all samples once, piece by piece."""
+        piece = max(1, PIECE // self.sample_size)
+        cache = Cache(1)
+        for begin in range(0, self.samples, piece):
+            rows = np.arange(begin, min(begin + piece, self.samples))
+            targets = [np.empty((len(rows), *part.shape), part.dtype) for part in self.parts]
+            self.fill(targets, rows, piece, cache)
+
+
+class PiecedShard(Shard):
+    """A shard of which pieces are loaded and kept for a while: arrays, one for each part."""
+
+    def load(self, begin: int, end: int, ahead: bool) -> Loaded:
+        """The arrays of the samples from ``begin`` to ``end``; ``ahead`` if they are for later."""
+        raise NotImplementedError
+
+    def put(self, target: Any, part: int, arrays: Any, rows: Any) -> None:
+        """Put rows of a piece, counted from its first, into a target."""
+        # Without the GIL, unlike an index; and with "raise" NumPy would fill a buffer first.
+        arrays[part].take(rows, 0, target, "clip")
+
+    def fill(self, targets: Sequence[Any], rows: Any, piece: int, cache: Cache) -> None:
+        """Piece by piece."""
+        numbers = self._pieces(rows, piece)
+        cuts = [0, *((numbers[1:] != numbers[:-1]).nonzero()[0] + 1).tolist(), len(rows)]
+        for first, last in pairwise(cuts):
+            begin, arrays = self._piece(int(numbers[first]), piece, cache, ahead=False)
+            within = rows[first:last] - begin
+            for part, target in enumerate(targets):
+                self.put(target[first:last], part, arrays, within)
+
+    def read_ahead(self, begin: int, end: int, piece: int, cache: Cache) -> None:
+        """The pieces in which these samples lie."""
+        first, last = self._pieces(np.array([begin, end - 1]), piece).tolist()
+        for number in range(first, last + 1):
+            self._piece(number, piece, cache, ahead=True)
+
+    def _pieces(self, rows: Any, piece: int) -> Any:
+        if self.bounds is None:
+            return rows // piece
+        return np.searchsorted(self.bounds, rows, side="right")
+
+    def _piece(self, number: int, piece: int, cache: Cache, ahead: bool) -> tuple[int, Any]:
+        if self.bounds is None:
+            begin, end = number * piece, min((number + 1) * piece, self.samples)
+        else:
+            begin, end = (0 if number == 0 else int(self.bounds[number - 1])), self.bounds[number]
+        key: Hashable = (id(self), number)
+        return begin, cache.get(key, lambda: self.load(begin, int(end), ahead))

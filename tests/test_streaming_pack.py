@@ -1,0 +1,415 @@
+"""``extensor pack`` and ``ex.data.pack``: shards of pictures, tables and texts, whole or not at all."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import tarfile
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from commands import COMMAND, ENVIRONMENT, extensor
+
+from extensor.data import (
+    DataLoader,
+    ImageFolder,
+    ShardedDataset,
+    TextWindows,
+    Vocabulary,
+    pack,
+    read_csv,
+)
+from extensor.data.packing import writing
+from extensor.random import Generator
+
+TEXT = "Call me Ishmael.\r\nSome years ago — never mind how long precisely —\n" * 40
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def write_pictures(sizes: list[tuple[int, int]] | None = None) -> None:
+    image = pytest.importorskip("PIL.Image")
+    rng = np.random.default_rng(0)
+    for number in range(12):
+        name = Path("pictures") / ("cat", "dog", "emu")[number % 3] / f"{number}.png"
+        name.parent.mkdir(parents=True, exist_ok=True)
+        height, width = (6, 5) if sizes is None else sizes[number % len(sizes)]
+        pixels = rng.integers(0, 256, (height, width, 3), dtype=np.uint8)
+        image.fromarray(pixels).save(name.with_suffix(".jpg" if number == 4 else ".png"))
+
+
+def by_content(x: Any, y: Any) -> list[tuple[bytes, int]]:
+    return sorted(
+        (np.asarray(image).tobytes(), int(label)) for image, label in zip(x, y, strict=True)
+    )
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"form": "npy"}, {"size": (4, 3)}, {"size": 4, "mode": "L"}, {"size": 4, "form": "npy"}],
+    ids=str,
+)
+def test_pictures(options: dict[str, Any]) -> None:
+    """Each picture once, as ImageFolder decodes it, whether it is resized now or was before."""
+    write_pictures()
+    packed = pack("pictures", "packed", shard_size=300, **options)
+    reading = {key: value for key, value in options.items() if key == "mode"}
+    source = ImageFolder("pictures", options.get("size"), **reading)
+    as_packed = reading if options.get("form") != "npy" else {}
+    dataset = ShardedDataset("packed", verify=True, **as_packed)
+    assert (packed.kind, packed.samples, len(dataset)) == ("pictures", 12, 12)
+    assert packed.shards == len(dataset.paths) > 1
+    assert dataset.classes == ["cat", "dog", "emu"]
+    x, y = dataset.batch(slice(None))
+    expected = [source[i] for i in range(12)]
+    assert by_content(x, y) == by_content(*zip(*expected, strict=True))
+    assert y.tolist() != sorted(y.tolist())  # blocks should have all classes
+
+
+def test_pictures_of_different_sizes() -> None:
+    write_pictures([(6, 5), (4, 4)])
+    pack("pictures", "packed")
+    assert json.loads(Path("packed/index.json").read_text())["parts"][0]["shape"] is None
+    x, y = ShardedDataset("packed", size=8).batch(slice(None))
+    source = ImageFolder("pictures", 8)
+    assert by_content(x, y) == by_content(*zip(*[source[i] for i in range(12)], strict=True))
+    text = "pack: pictures must have the shape of the first, "
+    with pytest.raises(ValueError, match=re.escape(text)):
+        pack("pictures", "arrays", form="npy")
+    assert not Path("arrays").exists()
+
+
+def test_tar_shards_are_those_of_other_tools() -> None:
+    write_pictures()
+    pack("pictures", "packed", shard_size=1000)
+    keys = []
+    for path in sorted(Path("packed").glob("*.tar")):
+        with tarfile.open(path) as file:
+            for member in file:
+                content = file.extractfile(member)
+                assert content is not None
+                keys.append((member.name, content.read()))
+    assert [name for name, _ in keys[:2]] == ["00.png", "00.cls"]
+    assert {name.partition(".")[2] for name, _ in keys} == {"png", "jpg", "cls"}
+    files = {path.read_bytes() for path in Path("pictures").rglob("*.*")}
+    assert {content for name, content in keys if not name.endswith("cls")} == files
+
+
+def test_the_order_of_pictures_is_the_seed() -> None:
+    write_pictures()
+    for name, seed in (("a", 0), ("b", 0), ("c", 1)):
+        pack("pictures", name, seed=seed)
+    digests = [
+        hashlib.sha256((Path(name) / "shard-00000.tar").read_bytes()).hexdigest() for name in "abc"
+    ]
+    assert digests[0] == digests[1] != digests[2]
+
+
+@pytest.mark.parametrize(
+    ("target", "cell"),
+    [(-1, "{:.0f}"), (-1, "{}.5"), (0, "{:.0f}"), ("b", "{}"), (-1, "w{}"), (None, "{}")],
+)
+def test_tables(target: Any, cell: str) -> None:
+    """As read_csv reads them, in the order of the file."""
+    rng = np.random.default_rng(1)
+    lines = ["a,b,c"]
+    for number in range(50):
+        a, b = rng.normal(size=2).round(4)
+        lines.append(f"{number if target == 0 else a},{b}, {cell.format(number % 4)}")
+    Path("table.csv").write_text("\n".join(["", *lines, ""]))
+    packed = pack("table.csv", "packed", shard_size=160, target=target)
+    assert packed.shards > 3
+    dataset = ShardedDataset("packed", verify=True)
+    found = dataset.batch(slice(None))
+    expected = read_csv("table.csv", target)
+    for array, wanted in zip(found, expected if target is not None else (expected,), strict=True):
+        assert array.dtype == wanted.dtype
+        np.testing.assert_array_equal(array, wanted)
+    names = ["a", "b", "c"]
+    if target is not None:
+        names.append(names.pop(target if isinstance(target, int) else names.index(target)))
+    assert dataset.columns == names
+    assert dataset.classes == (["w0", "w1", "w2", "w3"] if cell == "w{}" else None)
+
+
+def test_tables_without_names() -> None:
+    Path("table.tsv").write_text("1\t2\tx\n3\t4\tx\n5\t6\ty\n7\t8\ty\n")
+    pack("table.tsv", "packed")
+    x, y = ShardedDataset("packed").batch(slice(None))
+    np.testing.assert_array_equal(x, [[1, 2], [3, 4], [5, 6], [7, 8]])
+    assert y.tolist() == [0, 0, 1, 1]
+    assert ShardedDataset("packed").columns is None
+
+
+CELL = "cells must be finite numbers, got path='t.csv', line={}, column='b', cell={!r}"
+BOTH = (
+    "the first line must be names or numbers, not what could be both "
+    "(header=True or False says which), got line={}"
+)
+AGAIN = (
+    "the first line must be names, or have a target that occurs again "
+    "(header=True or False says which), got target='y'"
+)
+TABLES: dict[str, tuple[str, dict[str, Any], str]] = {
+    "no number": ("a,b,y\n1,2,3\n1,x,4\n", {}, CELL.format(3, "x")),
+    "missing": ("a,b,y\n1,,3\n", {}, CELL.format(2, "")),
+    "nan": ("a,b,y\n1,nan,3\n", {}, CELL.format(2, "nan")),
+    "too large": ("a,b,y\n1,1e300,3\n", {}, CELL.format(2, "1e300")),
+    "underscore": ("a,b,y\n1,1_0,3\n", {}, CELL.format(2, "1_0")),
+    "short line": (
+        "a,b,y\n1,2\n",
+        {},
+        "a line must have 3 columns, got path='t.csv', line=2, columns=2",
+    ),
+    "target missing": (
+        "a,b,y\n1,2,\n",
+        {},
+        "targets must not be missing, got path='t.csv', line=2",
+    ),
+    "both kinds": (
+        "a,b,y\n1,2,x\n1,2,3\n",
+        {},
+        "targets must all be numbers, or all be words, got path='t.csv', cell='x'",
+    ),
+    "names only": ("a,b,y\n", {}, "file must have lines below its names, got path='t.csv'"),
+    "empty": ("", {}, "file must have at least one line, got path='t.csv'"),
+    "unclear": ("a,2,y\n1,2,x\n", {}, BOTH.format(["a", "2", "y"])),
+    "counted": ("0,1,2\n5,6,7\n", {}, BOTH.format(["0", "1", "2"])),
+    "unclear target": ("1,2,y\n1,2,x\n1,2,x\n", {}, AGAIN),
+    "no such column": (
+        "a,b\n1,2\n",
+        {"target": "c"},
+        "target must be one of ['a', 'b'], got target='c'",
+    ),
+    "no such number": (
+        "a,b\n1,2\n",
+        {"target": 2},
+        "target must be one of 2 columns, got target=2",
+    ),
+    "open quote": (
+        'a,b\n1,"2\n3,4\n',
+        {},
+        "a quoted cell must end in the line where it begins, got path='t.csv', line=2",
+    ),
+    "not text": ("a,b\n1,\udcff\n", {}, "file must be a table in UTF-8, got path='t.csv'"),
+}
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_tables_that_are_refused(name: str, folder: Path) -> None:
+    content, options, text = TABLES[name]
+    Path("t.csv").write_bytes(content.encode("utf-8", "surrogateescape"))
+    with pytest.raises(ValueError, match=f"^{re.escape(f'pack: {text}')}$"):
+        pack("t.csv", "packed", **options)
+    assert [path.name for path in folder.iterdir()] == ["t.csv"]
+
+
+@pytest.mark.parametrize("tokens", ["character", "byte"])
+def test_texts(tokens: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("extensor.data.packing.text._CHARACTERS", 17)
+    Path("text.txt").write_bytes(b"\xef\xbb\xbf" + TEXT.encode())
+    packed = pack("text.txt", "packed", shard_size=1000, tokens=tokens)
+    plain = TEXT.replace("\r\n", "\n")
+    vocabulary = Vocabulary.of(plain, tokens)
+    expected = vocabulary.encode(plain)
+    assert (packed.kind, packed.samples, packed.size) == ("text", len(expected), packed.size)
+    rows = [np.load(path) for path in sorted(Path("packed").glob("*.npy"))]
+    assert {row.dtype for row in rows} == {np.dtype(np.uint8)}
+    assert max(map(len, rows)) - min(map(len, rows)) <= 1
+    np.testing.assert_array_equal(np.concatenate(rows), expected)
+    dataset = ShardedDataset("packed", context=12)
+    assert dataset.vocabulary == vocabulary
+    windows = [TextWindows(row, 12).batch(slice(None))[1] for row in rows]
+    np.testing.assert_array_equal(dataset.batch(slice(None))[1], np.concatenate(windows))
+    text = "ShardedDataset: context must be given for shards of tokens, the length of a sample"
+    with pytest.raises(ValueError, match=f"^{re.escape(text)}"):
+        ShardedDataset("packed")
+
+
+def test_many_characters_take_two_bytes() -> None:
+    Path("text.txt").write_text("".join(chr(0x4E00 + i) for i in range(400)))
+    pack("text.txt", "packed")
+    assert np.load("packed/shard-00000.tokens.npy").dtype == np.uint16
+
+
+@pytest.mark.parametrize(
+    ("content", "text"),
+    [
+        (b"", "file must not be empty"),
+        (b"abc\xff", "file must be text in UTF-8"),
+        (b"a\0b", "file must be text, without bytes of 0"),
+        ("abc".encode("utf-16"), "file must be text in UTF-8, not in UTF-16"),
+    ],
+)
+def test_texts_that_are_refused(content: bytes, text: str, folder: Path) -> None:
+    Path("t.txt").write_bytes(content)
+    with pytest.raises(ValueError, match=f"^{re.escape(f'pack: {text}')}, got path='t.txt'$"):
+        pack("t.txt", "packed")
+    assert [path.name for path in folder.iterdir()] == ["t.txt"]
+
+
+def test_the_index_says_what_is_there() -> None:
+    write_pictures()
+    pack("pictures", "packed", form="npy", shard_size=500)
+    index = json.loads(Path("packed/index.json").read_text())
+    assert [part["dtype"] for part in index["parts"]] == ["uint8", "int64"]
+    assert sum(shard["samples"] for shard in index["shards"]) == 12
+    listed = {file["name"]: file for shard in index["shards"] for file in shard["files"]}
+    assert {path.name for path in Path("packed").glob("*.npy")} == set(listed)
+    for name, file in listed.items():
+        content = (Path("packed") / name).read_bytes()
+        assert (len(content), hashlib.sha256(content).hexdigest()) == (
+            file["bytes"],
+            file["sha256"],
+        )
+
+
+def test_a_folder_that_is_there_is_refused(folder: Path) -> None:
+    Path("t.txt").write_text("text")
+    Path("packed").mkdir()
+    with pytest.raises(ValueError, match=r"^pack: folder must be new, got folder='packed'$"):
+        pack("t.txt", "packed")
+    text = "pack: the folder that it is made in must be there, got folder='no/packed'"
+    with pytest.raises(ValueError, match=f"^{re.escape(text)}$"):
+        pack("t.txt", "no/packed")
+    with pytest.raises(ValueError, match=r"^pack: source must be there, got source='nothing'$"):
+        pack("nothing", "new")
+    assert {path.name for path in folder.iterdir()} == {"t.txt", "packed"}
+    assert not list(Path("packed").iterdir())
+
+
+def test_what_fails_leaves_nothing(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
+    Path("t.txt").write_text(TEXT)
+
+    def full(*_: Any) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(
+        OSError, match=r"pack: could not write .* \(No space left on device\); noth"
+    ):
+        pack("t.txt", "packed")
+    assert [path.name for path in folder.iterdir()] == ["t.txt"]
+    monkeypatch.undo()
+    monkeypatch.chdir(folder)
+    monkeypatch.setattr(writing.NewFile, "close", _interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        pack("t.txt", "packed")
+    assert [path.name for path in folder.iterdir()] == ["t.txt"]
+
+
+def _interrupted(self: Any) -> Any:
+    raise KeyboardInterrupt
+
+
+def test_a_damaged_picture_is_named() -> None:
+    write_pictures()
+    Path("pictures/dog/1.png").write_bytes(b"no picture")
+    for form in ("tar", "npy"):
+        text = "pack: file must be a picture (it has no format that Pillow knows), got path="
+        with pytest.raises(ValueError, match=f"^{re.escape(text)}'pictures/dog/1.png'$"):
+            pack("pictures", "packed", form=form, size=4)
+        assert not Path("packed").exists()
+
+
+def test_the_command() -> None:
+    write_pictures()
+    result = extensor("pack", "pictures", "packed", "--size", "4x3", "--shard-size", "0.5K")
+    assert result.code == 0, result.err
+    assert re.fullmatch(r"12 pictures in \d+ shards, [\d.]+ KB, in packed\n", result.out)
+    assert ShardedDataset("packed").parts[0].shape == (3, 4, 3)
+    assert re.fullmatch(
+        r"\d+ shards, [\d.]+ KB: as packed\n", extensor("pack", "--verify", "packed").out
+    )
+    Path("t.csv").write_text("a;y;b\n1;x;2\n3;x;4\n")
+    result = extensor("pack", "t.csv", "table", "--target", "y", "--delimiter", ";")
+    assert result.out == "2 rows in 1 shard, 288 bytes, in table\n"
+    np.testing.assert_array_equal(ShardedDataset("table")[1][0], [3, 4])
+    Path("t.txt").write_text(TEXT)
+    assert extensor("pack", "t.txt", "text", "--tokens", "byte").code == 0
+    loader = DataLoader(ShardedDataset("text", context=8), 16, shuffle=True, generator=Generator(0))
+    assert next(iter(loader))[0].shape == (16, 8)
+
+
+def test_the_command_names_all_damage() -> None:
+    Path("t.txt").write_text(TEXT)
+    extensor("pack", "t.txt", "packed", "--shard-size", "500")
+    first, second, third = sorted(Path("packed").glob("*.npy"))[:3]
+    content = bytearray(first.read_bytes())
+    content[-1] ^= 1
+    first.write_bytes(content)
+    second.unlink()
+    os.truncate(third, 150)
+    result = extensor("pack", "--verify", "packed")
+    assert result.code == 2
+    lines = result.err.removeprefix("extensor pack: ").splitlines()
+    assert lines[0] == (
+        f"ShardedDataset: shard must be as it was packed (its digest differs), got path={str(first)!r}"
+    )
+    assert lines[1] == f"ShardedDataset: could not read {second} (No such file or directory)"
+    assert lines[2].endswith(f"as its index says, got path={str(third)!r}, bytes=150")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        (("t.txt",), "pack: a folder for the shards must be given, got folder=None"),
+        (("--verify", "a", "b"), "--verify: one folder must be given, got folder='b'"),
+        (("--verify", "a"), "verify: folder must be one of shards, got folder='a'"),
+        (
+            ("t.txt", "a", "--shard-size", "much"),
+            "--shard-size: size must be a number of bytes, as 64M or 1G, got size='much'",
+        ),
+        (
+            ("t.txt", "a", "--size", "4x"),
+            "--size: size must be a number, or height x width as 48x64, got size='4x'",
+        ),
+        (
+            ("t.txt", "a", "--mode", "X"),
+            "pack: mode must be 'L', 'LA', 'RGB', 'RGBA', 'CMYK', 'YCbCr', 'LAB' or 'HSV', "
+            "got mode='X'",
+        ),
+    ],
+)
+def test_wrong_commands(arguments: tuple[str, ...], text: str) -> None:
+    Path("t.txt").write_text(TEXT)
+    result = extensor("pack", *arguments)
+    assert (result.code, result.err) == (2, f"extensor pack: {text}\n")
+    assert not Path("a").exists()
+
+
+def test_control_c_leaves_nothing(folder: Path) -> None:
+    Path("table.csv").write_text("4,5,6\n" * 400_000)
+    process = subprocess.Popen(
+        [*COMMAND, "pack", "table.csv", "packed", "--shard-size", "10K"],
+        env=ENVIRONMENT,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    while not list(folder.glob(".packed.*/*.npy")):
+        assert process.poll() is None
+        time.sleep(0.01)
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate()
+    assert (process.returncode, said.strip()) == (130, "extensor pack: interrupted")
+    assert [path.name for path in folder.iterdir()] == ["table.csv"]
+
+
+def test_help() -> None:
+    shown = subprocess.run(
+        [sys.executable, "-m", "extensor_cli", "pack", "--help"],
+        env=ENVIRONMENT, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert "--shard-size" in shown.stdout
