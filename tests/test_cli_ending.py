@@ -79,7 +79,7 @@ def test_training_goes_on_when_its_terminal_is_gone() -> None:
         stderr=terminal,
     )
     os.close(terminal)
-    assert b"samples to train on" in os.read(mine, 4096)
+    assert b"to train on" in os.read(mine, 4096)
     os.close(mine)
     assert process.wait(60) == 0
     assert Path("runs/a/report.html").exists()

@@ -52,7 +52,10 @@ DATA = {
         {"x": np.ones((60, 5))},
         "1: linear: the last axes of x and weight must agree, got x_shape=(1, 5)",
     ),
-    "lengths differ": ({"x": np.ones((59, 4))}, "data: arrays must have as many samples each (data.npz)"),
+    "lengths differ": (
+        {"x": np.ones((59, 4))},
+        "data: arrays must have as many samples each (data.npz)",
+    ),
     "no target": ({"y": np.ones((60, 7, 2))}, "mse_loss"),
 }
 

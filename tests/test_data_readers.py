@@ -339,9 +339,7 @@ def test_csv_errors(text: str, options: dict[str, Any], message: str, tmp_path: 
 @pytest.mark.parametrize("content", [b"a,b\n\xff,1\n", b"a,b\n" + b"1" * 200_000 + b",1\n"])
 def test_tables_that_are_no_text(content: bytes, tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_bytes(content)
-    with pytest.raises(
-        ValueError, match=r"^read_csv: file must be a table in UTF-8 [(].*, got path="
-    ):
+    with pytest.raises(ValueError, match=r"^read_csv: file must be a table .*[(].*, got path="):
         read_csv(tmp_path / "a.csv")
 
 

@@ -301,6 +301,34 @@ def _same(first: Any, second: Any) -> bool:
     return repr(first) == repr(second)  # also of NaN
 
 
+def test_more_epochs_of_a_run_that_stopped_early() -> None:
+    write_table()
+    config = {"data": {"train": "table.csv"}, "optimizer": {"lr": 0.5}, "epochs": 60}
+    made = experiment(config, {"early_stopping.patience": 2}, folder="run", callbacks=[])
+    epochs = len(made.fit())
+    assert epochs < 60
+    assert len(experiment(resume="run", callbacks=[]).fit()) == epochs  # it is over
+    again = experiment(resume="run", changes={"early_stopping.patience": 4}, callbacks=[])
+    assert len(again.fit()) >= epochs + 4
+
+
+def test_the_place_in_time_is_not_learned() -> None:
+    data = {"train": str(write_series()), "target": "load", "horizon": 2, "window": 6}
+    made = experiment({"data": data, "epochs": 1}, callbacks=[])
+    assert "time" in made.preparation.encoder.dropped  # type: ignore[attr-defined]
+    data = {**data, "columns": {"time": "date"}}
+    made = experiment({"data": data, "epochs": 1}, callbacks=[])
+    assert "time" not in made.preparation.encoder.dropped  # type: ignore[attr-defined]
+
+
+def test_arrays_are_scaled_as_tables_are() -> None:
+    x = np.random.default_rng(0).normal(1000, 5, (60, 2))
+    np.savez("data.npz", x=x, y=np.arange(60) % 2)
+    made = experiment({"data": {"train": "data.npz"}, "epochs": 1}, callbacks=[])
+    inputs = np.concatenate([batch[0].numpy() for batch in made.train_loader])
+    assert abs(inputs.mean()) < 0.1
+
+
 def test_a_run_goes_on_only_with_its_data() -> None:
     path = write_table()
     experiment({"data": {"train": str(path)}}, {"epochs": 2}, folder="run", callbacks=[]).fit()

@@ -109,10 +109,10 @@ def test_the_test_comes_first(tmp_path: Path) -> None:
     old = facts(write_report(run_folder(tmp_path / "without")).read_text())
     new = facts(write_report(logged(tmp_path / "run", *LOG, test)).read_text())
     assert old == [
-        ("validation accuracy", "75.00%"), ("validation loss", "0.5"), ("loss", "1"),
+        ("validation accuracy", "75.00%"), ("validation loss", "0.5"), ("training loss", "1"),
         ("epochs", "2"), ("steps", "3"), ("time", "1:15"),
     ]  # fmt: skip
-    assert new == [("test loss", "0.25"), ("test accuracy", "87.50%"), *old]
+    assert new == [("test accuracy", "87.50%"), ("test loss", "0.25"), *old]
 
 
 def test_data_and_texts_are_shown(tmp_path: Path) -> None:
@@ -159,7 +159,7 @@ def test_a_number_that_is_no_number_is_no_trouble(tmp_path: Path) -> None:
         {"event": "test", "loss": "low"},
     ]  # fmt: skip
     text = write_report(logged(tmp_path / "run", *records)).read_text()
-    assert ("loss", "nan") in facts(text)
+    assert ("loss", "undefined") in facts(text)
     Page(text)
 
 

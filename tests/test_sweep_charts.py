@@ -81,3 +81,15 @@ def test_the_rate_that_is_suggested_is_marked() -> None:
     assert len(_drawn(rate_chart(rates, smooth, smooth, None), "path")) == len(
         _drawn(chart, "path")
     ) - 1  # fmt: skip
+
+
+def test_a_curve_is_marked_where_it_counts() -> None:
+    points = [(1.0, 0.5), (2.0, 0.9), (3.0, 0.7)]
+    chart = curve_chart(
+        [Curve("a", points, 1, (2.0, 0.9), "90.00%"), Curve("b", points, 2)], "epoch", "accuracy"
+    )
+    last, best = _places(chart)  # the first curve lies on top
+    (line, _) = _drawn(chart, "polyline")
+    drawn = [tuple(map(float, pair.split(","))) for pair in line.get("points").split()]
+    assert (best, last) == (drawn[1], drawn[2])
+    assert [value.text for value in _drawn(chart, "b")] == ["90.00%", "0.7"]

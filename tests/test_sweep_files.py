@@ -54,7 +54,12 @@ def _epochs(run: Path) -> list[dict[str, Any]]:
 
 
 def test_a_table_is_searched() -> None:
-    settings = ("optimizer.lr=0.003,0.03", "model.hidden=[4],[16,8]", "epochs=5")
+    settings = (
+        "optimizer.lr=0.003,0.03",
+        "model.hidden=[4],[16,8]",
+        "epochs=5",
+        "data.batch_size=32",
+    )
     options = [word for setting in settings for word in ("--set", setting)]
     arguments = ("--target", "plant", "--trials", "2", "--no-halving", "--jobs", "2")
     result = extensor("sweep", write_table(), *arguments, *options, "--name", "a")

@@ -16,7 +16,8 @@ from extensor.train import experiment, read_log
 from extensor.train.experiments.goal import Goal, in_units
 from extensor.train.metrics import named_metric
 
-STILL = {"optimizer": {"name": "SGD", "lr": 0.0}}  # a model that does not change
+# A model that does not change, and says in training what it says otherwise.
+STILL = {"optimizer": {"name": "SGD", "lr": 0.0}, "model": {"p": 0.0}}
 
 
 @pytest.fixture(autouse=True)

@@ -24,7 +24,9 @@ class Parser(argparse.ArgumentParser):
 
     commands: Any = None
 
-    def parse_args(self, args: Sequence[str] | None = None, namespace: Any = None) -> Any:
+    def parse_args(  # type: ignore[override]
+        self, args: Sequence[str] | None = None, namespace: Any = None
+    ) -> Any:
         """All arguments; what is left over is refused by the command it was given to."""
         options, rest = self.parse_known_args(args, namespace)
         if rest:

@@ -131,8 +131,8 @@ def _proved(
 
 
 def _go_on(options: argparse.Namespace) -> None:
-    given = (options.config, options.name, options.trials, options.seed, options.monitor)
-    given = (*given, options.target, options.task, options.window, options.horizon)
+    given = [options.config, options.name, options.trials, options.seed, options.monitor]
+    given += [options.target, options.task, options.window, options.horizon]
     if options.set or options.halving is not None or any(x is not None for x in given):
         requirement = "the sweep has all of that already; only --jobs may be other than it was"
         raise value_error("--resume", requirement, sweep=options.resume)

@@ -173,12 +173,14 @@ def _ending(made: Experiment, folder: Path) -> str:
 
 def _best(made: Experiment, run: RunFolder) -> list[str]:
     """Which epoch is handed on, where one is chosen."""
-    stopping = made.config.get("early_stopping")
+    if "early_stopping" not in made.config:
+        return []
+    monitor = made.config["early_stopping"]["monitor"]
     epochs = [record for record in read_log(run.log) if record["event"] == "epoch"]
-    best = None if stopping is None else best_epoch(epochs, stopping["monitor"])
+    best = best_epoch(epochs, monitor)
     if best is None:
         return []
-    what = stopping["monitor"].replace("_", " ")
+    what = monitor.replace("_", " ")
     return [f"epoch {best.epoch} of {len(epochs)} had the best {what}, and is tested and kept"]
 
 

@@ -46,7 +46,8 @@ def page(
 
 
 def _lines(lines: Sequence[str]) -> str:
-    return "<pre>" + escape("\n".join(lines)) + "</pre>"
+    text = escape("\n".join(lines))
+    return f'<pre class="lines">{text}</pre>'
 
 
 def _examined(examination: Examination) -> list[str]:

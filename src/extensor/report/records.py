@@ -83,7 +83,8 @@ def figures_of_test(records: list[dict[str, Any]]) -> dict[str, float]:
     """What the log says of the test after training, the last one if there are several."""
     tests = of_event(records, "test")
     numbers = {k: x for k, x in tests[-1].items() if is_number(x)} if tests else {}
-    return {k.removeprefix("test_"): x for k, x in numbers.items() if k not in ("epoch", "step")}
+    found = {k.removeprefix("test_"): x for k, x in numbers.items() if k not in ("epoch", "step")}
+    return dict(sorted(found.items(), key=lambda item: item[0] == "loss"))  # which comes last
 
 
 def data_lines(records: list[dict[str, Any]]) -> list[str]:

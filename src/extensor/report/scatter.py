@@ -37,11 +37,17 @@ class Dot(NamedTuple):
 
 
 class Curve(NamedTuple):
-    """Points, of which there is one at least, and the number of a colour; 0 is pale."""
+    """Points, of which there is one at least, and the number of a colour; 0 is pale.
+
+    ``chosen`` is the point that counts, and ``said`` what the legend says of it; without them it is
+    the last.
+    """
 
     name: str
     points: Sequence[tuple[float, float]]
     colour: int
+    chosen: tuple[float, float] | None = None
+    said: str | None = None
 
 
 def scatter(
@@ -80,19 +86,20 @@ def scatter(
 
 
 def curve_chart(curves: Sequence[Curve], across: str, up: str) -> str:
-    """An ``<svg>`` of curves over a count, and their names below it; each ends with a dot."""
+    """An ``<svg>`` of curves over a count, and their names below it; a dot is where each counts."""
     xs, ys = ([point[axis] for curve in curves for point in curve.points] for axis in (0, 1))
     x_axis = Axis(min(xs), max(xs), _LEFT, _RIGHT)
     y_axis = Axis(min(ys), max(ys), _BOTTOM, _TOP)
     drawn, legend = [], []
     for curve in reversed(curves):  # the first lies on top
         colour = f'style="--colour: var(--c{curve.colour})"'
-        x, y = curve.points[-1]
+        x, y = curve.points[-1] if curve.chosen is None else curve.chosen
+        said = f"{y:.4g}" if curve.said is None else curve.said
         drawn.append(
             f'{_polyline(curve, x_axis, y_axis)}<circle {colour} cx="{x_axis(x):.1f}" '
             f'cy="{y_axis(y):.1f}" r="3" fill="var(--colour)"/>'
         )
-        legend.append(f"<li><i {colour}></i>{escape(curve.name)} <b>{y:.4g}</b></li>")
+        legend.append(f"<li><i {colour}></i>{escape(curve.name)} <b>{escape(said)}</b></li>")
     ticks = [(place, text) for place, text in x_axis.ticks() if "." not in text]
     paper = _paper(f"{up} over {across}", across, ticks, y_axis, "".join(drawn))
     return f'{paper}<ul class="legend">{"".join(reversed(legend))}</ul>'

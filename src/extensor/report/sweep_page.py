@@ -56,7 +56,8 @@ def sweep_heads(sweep: Sweep) -> list[str]:
     """What the cells of the rows are."""
     kept = ["best epoch"] if sweep.asked.keeps_best else []
     name = sweep.asked.monitor.replace("_", " ")
-    return ["epochs", *kept, name, *sweep.space.dimensions]
+    trained = "up to epoch" if sweep.asked.keeps_best else "epochs"
+    return [trained, *kept, name, *sweep.space.dimensions]
 
 
 def value_text(value: Any) -> str:
@@ -92,7 +93,8 @@ def _page(sweep: Sweep, command: str | None) -> str:
         )
     if good:
         for key, dimension in sweep.space.dimensions.items():
-            sections.append(_section(key, _scatter(sweep, key, dimension, good)))
+            heading = f"{name.capitalize()} over {key}"
+            sections.append(_section(heading, _scatter(sweep, key, dimension, good)))
     curves = _curves(sweep, good)
     if curves:
         heading = f"{name.capitalize()} of the best {len(curves)}"
@@ -193,6 +195,8 @@ def _curves(sweep: Sweep, good: Sequence[Result]) -> list[Curve]:
         records = [x for x in read_log(log) if x["event"] == "epoch"] if log.exists() else []
         values = [(x["epoch"], x.get(sweep.asked.monitor)) for x in records]
         points = [(x, y) for x, y in values if isinstance(y, int | float) and isfinite(y)]
-        if points:
-            found.append(Curve(f"trial {result.trial}", points, colour))
+        if points and result.value is not None:
+            chosen = None if result.epoch is None else (result.epoch, result.value)
+            said = shown(sweep.asked.monitor, result.value)
+            found.append(Curve(f"trial {result.trial}", points, colour, chosen, said))
     return found

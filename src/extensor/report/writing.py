@@ -88,7 +88,7 @@ def _facts(
         names = metric_names(epochs)
         for key in (*names, LOSS, "loss"):
             if isinstance(chosen.get(key), int | float):  # NaN too: that is what it came to
-                both = f"{VALIDATION}{key}" in names
+                both = f"{VALIDATION}{key}" in chosen
                 facts[f"{'training ' if both else ''}{said(key)}"] = shown(key, chosen[key])
         if best is not None:
             facts["best epoch"] = str(best.epoch)

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from extensor.errors import value_error
+from extensor.train.callbacks import EarlyStopping
 from extensor.train.checkpoints import Checkpoints
 from extensor.train.experiments.config import Config, read_config
 from extensor.train.experiments.runs import found_checkpoint, read_checkpoint
@@ -153,3 +154,9 @@ def load_into(trainer: Trainer, found: Continued) -> None:
     options = {"options": state["optimizer"], **state}
     trainer.load_state_dict({**options, "callbacks": callbacks})
     trainer.seen = found.seen
+    if any(_among(key, ("epochs", "early_stopping")) for key in found.changes):
+        # Somebody wants more of a run that had stopped by itself.
+        trainer.stopped = False
+        for callback in trainer.callbacks:
+            if isinstance(callback, EarlyStopping):
+                callback.bad = 0

@@ -68,14 +68,7 @@ class Predictions:
 class Predictor:
     """A model that a run has trained, and what was learnt about its data.
 
-    >>> import numpy as np, extensor as ex
-    >>> lines = ["size,colour,kind"] + [f"{i % 7},{'rg'[i % 2]},{'ab'[i % 2]}" for i in range(80)]
-    >>> _ = open("things.csv", "w").write("\\n".join(lines))
-    >>> things = ex.train.experiment({"data": {"train": "things.csv"}}, folder="run", callbacks=[])
-    >>> _ = things.fit()
-    >>> predictor = ex.train.Predictor.load("run")
-    >>> predictor.predict({"colour": ["g", "r"], "size": [3, 3]}).tolist()
-    ['b', 'a']
+    ``ex.train.Predictor.load("runs/iris").predict("new.csv")`` gives the name of a class for each row.
     """
 
     def __init__(self, trained: TrainedModel) -> None:

@@ -85,17 +85,12 @@ def decided(seen: Seen, config: Config) -> Task:
         requirement = f"loss must be one of single targets, such as {', '.join(_USUAL)}"
         raise value_error("config", requirement, loss=loss)
     by_loss = _by_loss(loss, seen)
-    if (
-        given is not None
-        and by_loss is not None
-        and given != by_loss
-        and not _alike(given, by_loss)
-    ):
+    if None not in (given, by_loss) and given != by_loss and not _alike(given, str(by_loss)):
         requirement = f"loss must fit the task {given}, as {LOSSES[given]} does"
         raise value_error("config", requirement, loss=loss)
     if loss == "HingeLoss" and not set(seen.distinct) <= {-1, 1}:
-        found = {**seen.where, "values": seen.distinct[:4]}
-        raise value_error("data", "targets must be -1 or 1 for HingeLoss", **found)
+        values = {**seen.where, "values": seen.distinct[:4]}
+        raise value_error("data", "targets must be -1 or 1 for HingeLoss", **values)
     if given is not None:
         _check(given, seen, f"the task {given}")
         return Task(given, "as data.task says")

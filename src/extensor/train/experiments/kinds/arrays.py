@@ -104,7 +104,7 @@ class ArrayPreparation(Preparation):
 def prepare(config: Config, state: Any = None) -> Prepared:
     """Read the arrays, and learn what the configuration asks for."""
     train, validation, test = read_data(config)
-    config = standardized(config, train)
+    config = standardized(_scaled_as_usual(config, train), train)
     is_own = not has_model(config)  # otherwise there may be more classes than those that occur
     every = _together(config, train, validation, test) if is_own else train
     task, reason = task_of(config, every)
@@ -119,11 +119,11 @@ def prepare(config: Config, state: Any = None) -> Prepared:
         raise value_error("data", requirement, path=source, shape=train.arrays[0].shape)  # type: ignore[attr-defined]
     if "kind" in config["data"]:
         _check_alike(sample, {"validation": validation, "test": test})
-    parts = {"train": train, "validation": validation, "test": test}
-    train, validation, test = (
-        part if part is None else numbered(part, goal, config["data"].get(name, source), is_own)
-        for name, part in parts.items()
-    )
+    places = {name: config["data"].get(name, source) for name in ("validation", "test")}
+    train = numbered(train, goal, source, is_own)
+    test = numbered(test, goal, places["test"], is_own)
+    if validation is not None:
+        validation = numbered(validation, goal, places["validation"], is_own)
     if goal.mean and state is None:
         config = {**config, "data": {**config["data"], "standardize_target": True}}
     made = ArrayPreparation(config, goal, sample)
@@ -142,6 +142,15 @@ def prepare(config: Config, state: Any = None) -> Prepared:
         config, made, train, validation, test, lines,
         None if names is None else [str(path) for path in names], targets_of(train),
     )  # fmt: skip
+
+
+def _scaled_as_usual(config: Config, train: Any) -> Config:
+    """``config``, which standardizes columns and channels if it leaves the model open."""
+    data = config["data"]
+    is_open = not has_model(config) and not {"standardize", "normalize"} & data.keys()
+    if not is_open or not isinstance(train, ArrayDataset) or train.arrays[0].ndim not in (2, 4):
+        return config
+    return {**config, "data": {**data, "standardize": True}}
 
 
 def of_an_earlier_run(config: Config) -> ArrayPreparation:

@@ -197,6 +197,10 @@ def _learned(
     table = config["data"]
     # What is to be foretold is looked at too: its past tells most.
     kinds = {**dict.fromkeys(names, "number"), **kinds_of_columns(train, table)}
+    for name in train.names:
+        if train[name].kind == "date":
+            # Every time to come lies beyond those that were learned.
+            kinds.setdefault(name, "drop")
     with advising():
         encoder = TableEncoder.fit(train, kinds)
     ahead = [f"{name} +{step + 1}" for step in range(horizon) for name in names]
