@@ -60,7 +60,7 @@ def run(command: str) -> Result:
     err = io.StringIO()
     words = shlex.split(command)
     try:
-        return extensor(*words, *(SHORT if words[:1] == ["train"] else ()))
+        return extensor(*words[:1], *(SHORT if words[:1] == ["train"] else ()), *words[1:])
     except SystemExit as end:
         # What it wrote was lost with its stream, so it is asked again.
         with contextlib.redirect_stderr(err), contextlib.suppress(SystemExit):

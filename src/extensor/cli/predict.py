@@ -94,7 +94,7 @@ def _write_on(predictor: Predictor, options: argparse.Namespace, output: Path | 
     prompt = read_text(given) if is_file else given
     if not prompt.encode("utf-8", "replace").decode() == prompt:
         raise value_error("predict", "the text must be Unicode", text=prompt[:80])
-    unknown = predictor.unknown(prompt)
+    unknown = predictor.unknown(prompt) if prompt else []
     if unknown:
         _say([f"the model does not know {', '.join(map(repr, unknown))}, which training had not"])
     chosen: dict[str, Any] = {

@@ -8,6 +8,8 @@ from typing import Any
 
 from extensor.errors import type_error, value_error
 
+_LONGEST = 300  # characters of a path in a message
+
 
 def as_path(op: str, path: Any, hint: str = "", name: str = "path") -> Path:
     """``path`` as a Path; ``hint`` says what else the caller could mean."""
@@ -18,6 +20,28 @@ def as_path(op: str, path: Any, hint: str = "", name: str = "path") -> Path:
     if not text or "\0" in text:
         raise value_error(op, f"{name} must be the name of a file", **{name: text})
     return Path(text)
+
+
+def existing(source: Any, op: str = "data") -> Path:
+    """The file or folder that somebody has named, which must be there."""
+    path = as_path(op, source)
+    if not is_there(path):
+        raise FileNotFoundError(f"{op}: no such file or folder, got path={_brief(path)!r}")
+    return path
+
+
+def is_there(path: Path) -> bool:
+    """Whether there is such a file or folder; none has a name that is too long."""
+    try:
+        return path.exists()
+    except OSError:
+        return False
+
+
+def _brief(path: Path) -> str:
+    """A path for a message."""
+    text = str(path)
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
 
 
 def make_folder(op: str, path: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,7 @@ from extensor.arrays.dtypes import get_default_dtype, is_floating
 from extensor.data import ArrayDataset, Dataset, ImageFolder, Normalize
 from extensor.data.splitting import split_indices
 from extensor.errors import value_error
+from extensor.io.paths import existing
 from extensor.random.generator import Generator
 from extensor.train.experiments.config import Config, nearest
 from extensor.train.experiments.named import built, imported
@@ -125,9 +125,7 @@ def _own(config: Config) -> tuple[Dataset, Dataset]:
 
 def read_file(path: str, table: Config, with_target: bool = True) -> ArrayDataset | ImageFolder:
     """The samples in a file or folder; the options that say how are those of ``[data]``."""
-    place = Path(path)
-    if not place.exists():
-        raise FileNotFoundError(f"data: no such file or folder, got path={path!r}")
+    place = existing(path)
     if place.is_dir():
         options = {key: table[key] for key in ("size", "mode") if key in table}
         if isinstance(options.get("size"), list):

@@ -9,7 +9,7 @@ from extensor.core import entries
 from extensor.data.pictures import is_picture
 from extensor.data.table.reading import FOREIGN
 from extensor.errors import type_error, value_error
-from extensor.io.paths import as_path
+from extensor.io.paths import as_path, existing, is_there
 from extensor.train.experiments.config import Config, has_model
 from extensor.train.experiments.kinds import arrays, pictures, series, table, text
 from extensor.train.experiments.kinds.parts import VALIDATION
@@ -17,8 +17,6 @@ from extensor.train.experiments.kinds.preparation import (
     Preparation,
     Prepared,
     Samples,
-    existing,
-    is_there,
 )
 
 __all__ = [

@@ -12,6 +12,7 @@ from extensor.core import entries
 from extensor.core.tensor import to_array
 from extensor.data import ArrayDataset, Dataset
 from extensor.errors import arguments, type_error, value_error
+from extensor.io.paths import existing
 from extensor.train.experiments.config import Config, has_model
 from extensor.train.experiments.data import (
     as_inputs,
@@ -22,7 +23,7 @@ from extensor.train.experiments.data import (
     standardized,
 )
 from extensor.train.experiments.goal import Goal, counted
-from extensor.train.experiments.kinds.preparation import Preparation, Prepared, Samples, existing
+from extensor.train.experiments.kinds.preparation import Preparation, Prepared, Samples
 from extensor.train.experiments.targets import (
     class_names,
     goal_of,

@@ -14,10 +14,11 @@ from extensor.core import entries
 from extensor.data import ArrayDataset, Dataset, ImageFolder, Normalize
 from extensor.data.pictures import PictureFiles, find_pictures, picture_sizes
 from extensor.errors import arguments, value_error
+from extensor.io.paths import existing
 from extensor.train.experiments.config import Config
 from extensor.train.experiments.goal import Goal, counted
 from extensor.train.experiments.kinds.parts import divided
-from extensor.train.experiments.kinds.preparation import Preparation, Prepared, Samples, existing
+from extensor.train.experiments.kinds.preparation import Preparation, Prepared, Samples
 from extensor.train.experiments.task import Seen, decided, loss_name
 
 _SIDES = (8, 12, 16, 24, 32, 48, 64)  # of pictures as they are learned, unless it is said

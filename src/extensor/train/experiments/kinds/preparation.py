@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
 from extensor.data import Dataset
-from extensor.io.paths import as_path
 from extensor.train.experiments.config import Config
 from extensor.train.experiments.goal import Goal
 
@@ -69,28 +67,3 @@ class Prepared(NamedTuple):
     lines: list[str]
     names: Sequence[str] | None = None  # of the samples of test
     targets: Any = None  # those to train on, where they are known, as the loss takes them
-
-
-def existing(source: Any, op: str = "data") -> Path:
-    """The file or folder that somebody has named, which must be there."""
-    path = as_path(op, source)
-    if not is_there(path):
-        raise FileNotFoundError(f"{op}: no such file or folder, got path={brief_path(path)!r}")
-    return path
-
-
-def is_there(path: Path) -> bool:
-    """Whether there is such a file or folder; none has a name that is too long."""
-    try:
-        return path.exists()
-    except OSError:
-        return False
-
-
-def brief_path(path: Path) -> str:
-    """A path for a message."""
-    text = str(path)
-    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
-
-
-_LONGEST = 300

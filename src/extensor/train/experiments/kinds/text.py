@@ -9,10 +9,11 @@ import numpy as np
 from extensor.core import entries
 from extensor.data.text import TextWindows, Vocabulary, read_text
 from extensor.errors import arguments, value_error
+from extensor.io.paths import existing
 from extensor.train.experiments.config import Config
 from extensor.train.experiments.goal import Goal
 from extensor.train.experiments.kinds.parts import fractions
-from extensor.train.experiments.kinds.preparation import Preparation, Prepared, Samples, existing
+from extensor.train.experiments.kinds.preparation import Preparation, Prepared, Samples
 
 CONTEXT = 64
 _VALIDATION = _TEST = 0.05
