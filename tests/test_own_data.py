@@ -315,10 +315,10 @@ def test_more_epochs_of_a_run_that_stopped_early() -> None:
 def test_the_place_in_time_is_not_learned() -> None:
     data = {"train": str(write_series()), "target": "load", "horizon": 2, "window": 6}
     made = experiment({"data": data, "epochs": 1}, callbacks=[])
-    assert "time" in made.preparation.encoder.dropped  # type: ignore[attr-defined]
+    assert "time" not in made.preparation.encoder.names  # type: ignore[attr-defined]
     data = {**data, "columns": {"time": "date"}}
     made = experiment({"data": data, "epochs": 1}, callbacks=[])
-    assert "time" not in made.preparation.encoder.dropped  # type: ignore[attr-defined]
+    assert "time" in made.preparation.encoder.names  # type: ignore[attr-defined]
 
 
 def test_arrays_are_scaled_as_tables_are() -> None:

@@ -210,12 +210,10 @@ def _learned(
     table = config["data"]
     # What is to be foretold is looked at too: its past tells most.
     kinds = {**dict.fromkeys(names, "number"), **kinds_of_columns(train, table)}
-    for name in train.names:
-        if train[name].kind == "date":
-            # Every time to come lies beyond those that were learned.
-            kinds.setdefault(name, "drop")
+    # Every time to come lies beyond those that are learned, so the time only says the order.
+    times = [name for name in train.names if train[name].kind == "date" and name not in kinds]
     with advising():
-        encoder = TableEncoder.fit(train, kinds)
+        encoder = TableEncoder.fit(train.without(*times), kinds)
     ahead = [f"{name} +{step + 1}" for step in range(horizon) for name in names]
     goal = Goal("regression", tuple(ahead))
     numbers = _numbers(train, names)
