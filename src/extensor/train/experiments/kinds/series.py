@@ -159,7 +159,8 @@ def prepare(config: Config, state: Any = None) -> Prepared:
         *map(worded, whole.said),
         *times_said(whole, time),
         *([why] if why else []),
-        *(f"  {_described(line, time)}" for line in made.encoder.describe()),
+        *(f"  {worded(line)}" for line in made.encoder.describe()),
+        *_unlearned(whole, made.encoder, time),
         f"task regression: {', '.join(names)} of the next {several} from the last {window}",
         f"divided in order: {len(parts['train']):,} windows to train on, "
         f"{len(parts['validation']):,} for validation, {len(parts['test']):,} for the test",
@@ -197,11 +198,11 @@ def _cuts(whole: Table, config: Config, window: int, horizon: int) -> tuple[int,
     return first, second
 
 
-def _described(line: str, time: str | None) -> str:
-    """What becomes of a column; of the time nobody has asked that it is left out."""
-    if line == f"{time}: left out, as asked":
-        return f"{time}: the order of the rows, not learned (data.columns.{time}=date learns it)"
-    return worded(line)
+def _unlearned(whole: Table, encoder: TableEncoder, time: str | None) -> list[str]:
+    """What becomes of columns of dates that nobody has asked for."""
+    names = [x for x in whole.names if x not in encoder.names and x not in encoder.dropped]
+    what = {name: "the order of the rows" if name == time else "a time" for name in names}
+    return [f"  {x}: {what[x]}, not learned (data.columns.{x}=date learns it)" for x in names]
 
 
 def _learned(
