@@ -190,7 +190,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _run(options: argparse.Namespace) -> int:
     def said(text: object) -> None:
-        print(f"extensor {options.command}: {text}", file=sys.stderr)
+        shown = "".join(x if x.isprintable() or x == "\n" else repr(x)[1:-1] for x in str(text))
+        print(f"extensor {options.command}: {shown}", file=sys.stderr)
 
     try:
         import_module(f"extensor.cli.{options.command.replace('-', '_')}").run(options)

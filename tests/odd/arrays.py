@@ -37,6 +37,11 @@ ROWS: dict[str, tuple[Files, str, str]] = {
         "p",
         "picture_sizes: file must be a picture (it is emp",
     ),
+    "a folder of bytes": (
+        {"p": pictures(), "p/\udcff": pictures(2, with_classes=False)},
+        "p",
+        r"data: the folder of a class must be a name in Unicode, got name='\\udcff'",
+    ),
     "a picture alone": (
         {"p": pictures()},
         "p/up/01.png",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 from odd.running import GOOD, LOSS, REAL, Files, rows, table
 
 TWO_VALUES = "data: the target must have at least two different values, got path='t.csv', target="
@@ -10,6 +12,16 @@ DIVIDED = "data: t.csv must have samples for each part ("
 
 ROWS: dict[str, tuple[Files, str, str]] = {
     "no such file": ({}, "t.csv", "data: no such file or folder, got path='t.csv'"),
+    "a link to itself": (
+        {"t.csv": lambda path: os.symlink(path, path)},
+        "t.csv",
+        "data: no such file or folder, got path='t.csv'",
+    ),
+    "a name of bytes": (
+        {"\udcff.csv": GOOD["t.csv"]},
+        "'\udcff.csv'",
+        r"config: data.train must be a name in Unicode, got name='\\udcff.csv'",
+    ),
     "empty file": (
         {"t.csv": ""},
         "t.csv",

@@ -70,6 +70,11 @@ ROWS: dict[str, tuple[Files, str, str]] = {
         "t.csv",
         f"{FINITE}3, column='y', cell='1e+300'",
     ),
+    "5000 digits as a target": (
+        table(lambda i: "9" * 5000 if i == 7 else i),
+        "t.csv --task regression",
+        f"{FINITE}9, column",
+    ),
     "dates as a target": (
         table(lambda i: f"2024-01-{i % 28 + 1:02d}"),
         "t.csv",

@@ -164,7 +164,11 @@ ROWS: dict[str, tuple[Files, str, list[str]]] = {
         "s.csv --target load --horizon 2",
         ["s.csv: 80 rows in order, 1 column\n", "load of the next 2 rows from the last 4"],
     ),
-    "a series that counts": (series(lambda i: i), AHEAD, ["  load: number, 0 to 55; standardized"]),
+    "a series that counts": (
+        series(lambda i: i),
+        AHEAD,
+        ["  load: number, 0 to 55; standardized", "  time: the order of the rows, not learned"],
+    ),
     "a time twice": (
         series(time=lambda i: i - (i > 30)),
         AHEAD,

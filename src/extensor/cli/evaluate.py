@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
-from pathlib import Path
 
 from extensor.cli.settings import read_config
 from extensor.cli.wording import COMMAND
@@ -35,6 +35,6 @@ def run(options: argparse.Namespace) -> None:
 def _known(path: str, data: Config) -> list[str]:
     """What is to be said of a file that the run has learned from."""
     for name in ("train", "validation"):
-        if name in data and Path(path).resolve() == Path(data[name]).resolve():
+        if name in data and os.path.realpath(path) == os.path.realpath(data[name]):
             return ["the run has learned from it, so this says little of other data"]
     return []

@@ -74,9 +74,9 @@ def _print(text: str) -> None:
     try:
         sys.stdout.write(text)
     except UnicodeEncodeError as error:
-        requirement = "output: the screen must have all characters (--output writes a file)"
+        requirement = "the screen must have all characters (--output writes a file)"
         where = {"encoding": error.encoding, "character": error.object[error.start]}
-        raise value_error("predict", requirement, **where) from None
+        raise value_error("output", requirement, **where) from None
 
 
 def _write(output: Path | None, content: bytes) -> None:

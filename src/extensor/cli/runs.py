@@ -55,7 +55,7 @@ def _named(name: str) -> Path:
         size = max(len(os.fsencode(part)) for part in parts)
         most, size = (LONGEST, size) if size > LONGEST else (_LONGEST, len(os.fsencode(name)))
         raise value_error("--name", f"must have at most {most} bytes", bytes=size)
-    if not path.resolve().is_relative_to(RUNS.resolve()):
+    if not Path(os.path.realpath(path)).is_relative_to(os.path.realpath(RUNS)):
         requirement = "must be that of a folder inside runs/, which a link leads out of"
         raise value_error("--name", requirement, name=name)
     outer = [parent for parent in path.parents if RunFolder(parent).is_run()]

@@ -165,8 +165,7 @@ def _ending(made: Experiment, folder: Path) -> str:
             f"  extensor evaluate {shell}",
             f"  extensor predict {shell} {example.get(made.preparation.kind, 'FILE.npy')}",
             *_going_on(made, shell),
-            f"  extensor train {_file(made)}--print-config > my.toml, change it, then extensor train "
-            "my.toml",
+            f"  cp {shell}/config.toml my.toml, change it, then extensor train my.toml",
         ]
     )
 
@@ -182,12 +181,6 @@ def _best(made: Experiment, run: RunFolder) -> list[str]:
         return []
     what = monitor.replace("_", " ")
     return [f"epoch {best.epoch} of {len(epochs)} had the best {what}, and is tested and kept"]
-
-
-def _file(made: Experiment) -> str:
-    """The file of data that was given, for a command that takes it again."""
-    data = made.config["data"]
-    return f"{quote(data['train'])} " if "train" in data else ""
 
 
 def _going_on(made: Experiment, shell: str) -> list[str]:

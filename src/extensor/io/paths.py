@@ -22,6 +22,13 @@ def as_path(op: str, path: Any, hint: str = "", name: str = "path") -> Path:
     return Path(text)
 
 
+def check_unicode(op: str, name: str, text: str) -> None:
+    """Refuse bytes that are no UTF-8, which the system lets names have and no other file does."""
+    if not text.isprintable() and any("\ud800" <= x <= "\udfff" for x in text):
+        shown = text.encode("utf-8", "backslashreplace").decode()
+        raise value_error(op, f"{name} must be a name in Unicode", name=shown)
+
+
 def existing(source: Any, op: str = "data") -> Path:
     """The file or folder that somebody has named, which must be there."""
     path = as_path(op, source)

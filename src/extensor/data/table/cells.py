@@ -20,6 +20,7 @@ _WHOLE = re.compile(r"[+-]?\d+")
 _PLAIN_WHOLE = re.compile(r"0|-?[1-9]\d{0,14}")
 _WITH_THOUSANDS = re.compile(r"[+-]?\d{1,3}(?:\.\d{3})+(?:,\d+)?")
 _EXACT = 2.0**53
+_LONGEST = 80  # characters of a cell in a message
 
 
 def is_missing(cell: str) -> bool:
@@ -95,6 +96,11 @@ def is_written_whole(cells: Any, values: Any) -> bool:
 def is_plain(cells: Any) -> bool:
     """Whether whole numbers are written so that their values say all: no 007, none of 16 digits."""
     return all(map(_PLAIN_WHOLE.fullmatch, cells))
+
+
+def brief(cell: str) -> str:
+    """A cell for a message."""
+    return cell if len(cell) <= _LONGEST else f"{cell[:_LONGEST]}..."
 
 
 def number_text(value: float) -> str:

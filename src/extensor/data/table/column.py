@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from math import isfinite
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from extensor.data.table.cells import as_numbers, as_whole, number_text
+from extensor.data.table.cells import as_numbers, as_whole, brief, number_text
 from extensor.data.table.dates import ORDERS, AmbiguousDatesError, find_order, is_date, parsed
 from extensor.errors import value_error
 
@@ -192,7 +193,7 @@ class Column:
             f"cells must be {meant}",
             **self.origin.place(row),
             column=self.name,
-            cell=words[row],
+            cell=brief(words[row]),
         )
 
     def distinct(self) -> list[Any]:
@@ -203,7 +204,8 @@ class Column:
                 if None not in written:
                     return sorted({x for x in written if x is not None})
             values = np.unique(self.numbers()[~self.missing]).tolist()
-            return [int(x) for x in values] if self.is_whole else values
+            are_whole = self.is_whole and all(map(isfinite, values))
+            return [int(x) for x in values] if are_whole else values
         if self.kind == "date":
             return list(np.unique(self.dates()[~self.missing]))
         return sorted(set(self.words()[~self.missing]))

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from extensor.core import entries
-from extensor.data.table.cells import number_text
+from extensor.data.table.cells import brief, number_text
 from extensor.data.table.column import Column
 from extensor.data.table.scale import Scale
 from extensor.errors import type_error, value_error
@@ -167,7 +167,7 @@ def finite_numbers(column: Column, op: str) -> Any:
     if wrong.any():
         row = int(wrong.argmax())
         where = column.origin.place(row)
-        cell = column.words()[row]
+        cell = brief(column.words()[row])
         raise value_error(op, "numbers must be finite", **where, column=column.name, cell=cell)
     return values
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+import os
 from typing import Any
 
 from extensor.core import entries
 from extensor.data.pictures import is_picture
 from extensor.data.table.reading import FOREIGN
 from extensor.errors import type_error, value_error
-from extensor.io.paths import as_path, existing, is_there
+from extensor.io.paths import as_path, check_unicode, existing, is_there
 from extensor.train.experiments.config import Config, has_model
 from extensor.train.experiments.kinds import arrays, pictures, series, table, text
 from extensor.train.experiments.kinds.parts import VALIDATION
@@ -61,6 +61,7 @@ def with_kind(config: Config) -> Config:
     for key in ("train", *_HELD):
         if key in data:
             as_path("config", data[key], name=f"data.{key}")
+            check_unicode("config", f"data.{key}", data[key])
     if kind is None:
         kind = kind_of_file(data["train"]) if "train" in data else "arrays"
         if kind == "table" and ("horizon" in data or "window" in data):
@@ -83,8 +84,7 @@ def with_kind(config: Config) -> Config:
 
 def _check_apart(data: Config) -> None:
     """Refuse to choose by, or to test on, what was learned: it would seem better than it is."""
-    given = {key: Path(data[key]) for key in ("train", *_HELD) if key in data}
-    there = {key: path.resolve() for key, path in given.items()}
+    there = {key: os.path.realpath(data[key]) for key in ("train", *_HELD) if key in data}
     for key in _HELD:
         same = [other for other in there if other != key and there[other] == there.get(key)]
         if same:

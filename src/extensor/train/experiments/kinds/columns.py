@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from extensor.data.table import Column, Table
-from extensor.data.table.cells import as_number
+from extensor.data.table.cells import as_number, brief
 from extensor.data.table.column import KINDS
 from extensor.errors import arguments, is_ours, marked, value_error
 from extensor.train.experiments.config import Config, nearest
@@ -141,7 +141,7 @@ def class_words(column: Column) -> list[str]:
     """The name of the class in each row."""
     if column.kind != "number":
         return list(column.words())
-    if column.is_whole and column.is_as_written:
+    if _is_exact(column):
         return [str(int(x)) for x in column.words()]
     return [number_word(x) for x in column.numbers().tolist()]
 
@@ -166,7 +166,7 @@ def class_numbers(column: Column, classes: Sequence[str]) -> Any:
         shown = ", ".join(classes[:10]) + (", ..." if len(classes) > 10 else "")
         where = column.origin.place(row)
         requirement = f"targets must be classes of the training data ({shown})"
-        raise value_error("data", requirement, **where, column=column.name, cell=words[row])
+        raise value_error("data", requirement, **where, column=column.name, cell=brief(words[row]))
     return found
 
 
@@ -186,7 +186,7 @@ def numbers_of(columns: Sequence[Column], are_labels: bool = False) -> Any:
         if wrong.any():
             row = int(wrong.argmax())
             where = column.origin.place(row)
-            cell = column.words()[row]
+            cell = brief(column.words()[row])
             raise value_error("data", requirement, **where, column=column.name, cell=cell)
         found.append(values)
     return np.stack(found, axis=1)
@@ -197,9 +197,15 @@ def _is_truth(column: Column) -> bool:
 
 
 def _distinct(column: Column) -> list[Any]:
-    if column.kind == "number" and column.is_whole and column.is_as_written:
+    if column.kind == "number" and _is_exact(column):
         return sorted({int(x) for x in column.words()[~column.missing]})
     return column.distinct()
+
+
+def _is_exact(column: Column) -> bool:
+    """Whether whole numbers are written with digits that a float has not, and none is beyond it."""
+    is_written = column.is_whole and column.is_as_written
+    return is_written and not np.isinf(column.numbers()).any()
 
 
 def alike(classes: Sequence[str]) -> str | None:

@@ -12,6 +12,7 @@ from extensor.random.generator import Generator
 from extensor.train.experiments.config import Config
 
 VALIDATION, TEST = 0.1, 0.2
+_FEW = 20  # samples, of which each is worth 5 % or more
 
 
 class Division(NamedTuple):
@@ -30,7 +31,8 @@ class Division(NamedTuple):
                 sizes.append(f"{name} from {table[name]}")
             else:
                 sizes.append(f"{len(part):,} for {'the ' if name == 'test' else ''}{name}")
-        return ", ".join(sizes)
+        is_rough = "test" not in table and len(self.test) < _FEW
+        return ", ".join(sizes) + ("; so few to test on say little" if is_rough else "")
 
 
 def fractions(

@@ -14,7 +14,7 @@ from extensor.core import entries
 from extensor.data import ArrayDataset, Dataset, ImageFolder, Normalize
 from extensor.data.pictures import PictureFiles, find_pictures, picture_sizes
 from extensor.errors import arguments, value_error
-from extensor.io.paths import existing
+from extensor.io.paths import check_unicode, existing
 from extensor.train.experiments.config import Config
 from extensor.train.experiments.goal import Goal, counted
 from extensor.train.experiments.kinds.parts import divided
@@ -143,6 +143,8 @@ def prepare(config: Config, state: Any = None) -> Prepared:
         raise value_error("data", requirement, path=str(root))
     folder = ImageFolder(root)
     seen = Seen(1, len(folder), True, False, list(folder.classes), {"path": str(root)})
+    for name in folder.classes:
+        check_unicode("data", "the folder of a class", name)
     task = decided(seen, config)
     scores = "probabilities" if loss_name(config) == "BCELoss" else "logits"
     goal = Goal(task.name, ("class",), tuple(folder.classes), scores=scores)

@@ -10,7 +10,7 @@ from extensor.core import entries
 from extensor.data import ArrayDataset
 from extensor.data.series import SeriesWindows
 from extensor.data.table import Table, TableEncoder, read_table
-from extensor.errors import arguments, value_error
+from extensor.errors import arguments, type_error, value_error
 from extensor.train.experiments.config import Config, nearest
 from extensor.train.experiments.goal import Goal
 from extensor.train.experiments.kinds import table as tables
@@ -25,10 +25,10 @@ from extensor.train.experiments.kinds.columns import (
 )
 from extensor.train.experiments.kinds.parts import fractions
 from extensor.train.experiments.kinds.preparation import Prepared, Samples
-from extensor.train.experiments.kinds.times import check_order, times_said
+from extensor.train.experiments.kinds.times import check_order, time_column, times_said
 from extensor.train.experiments.task import decided, is_of_any_scale
 
-_STATE = ("encoder", "goal", "options", "found", "columns", "window", "horizon")
+_STATE = ("encoder", "goal", "options", "found", "columns", "time", "window", "horizon")
 
 
 class SeriesPreparation(tables.TablePreparation):
@@ -43,11 +43,13 @@ class SeriesPreparation(tables.TablePreparation):
         options: dict[str, Any],
         found: dict[str, Any],
         columns: list[str],
+        time: str | None,
         window: int,
         horizon: int,
     ) -> None:
         super().__init__(encoder, goal, options, found)
         self.columns = columns  # those to be foretold; the goal names each of the rows to come
+        self.time = time  # the column in whose order rows are
         self.window = window
         self.horizon = horizon
 
@@ -85,7 +87,7 @@ class SeriesPreparation(tables.TablePreparation):
 
     def _in_order(self, source: Any) -> Table:
         table = self._read(source)
-        check_order(table, self.encoder.dropped)
+        check_order(table, self.time)
         return table
 
     def windows(self, table: Table, begin: int = 0, end: int | None = None) -> SeriesWindows:
@@ -100,8 +102,8 @@ class SeriesPreparation(tables.TablePreparation):
         )
 
     def state_dict(self) -> dict[str, Any]:
-        sizes = {"window": self.window, "horizon": self.horizon}
-        return {**super().state_dict(), "columns": list(self.columns), **sizes}
+        own = {"time": self.time, "window": self.window, "horizon": self.horizon}
+        return {**super().state_dict(), "columns": list(self.columns), **own}
 
     @classmethod
     def from_state(cls, state: Any, op: str = "load") -> SeriesPreparation:
@@ -109,14 +111,17 @@ class SeriesPreparation(tables.TablePreparation):
         given = entries.with_keys(op, state, _STATE, "preparation")
         inner = {key: given[key] for key in _STATE[:4]}
         made = tables.TablePreparation.from_state(inner, op)
-        window, horizon = (entries.count(op, key, given[key]) for key in _STATE[5:])
+        window, horizon = (entries.count(op, key, given[key]) for key in _STATE[6:])
         columns = given["columns"]
         if not isinstance(columns, list) or not all(isinstance(x, str) for x in columns):
             raise value_error(op, "preparation.columns must be a list of names")
+        if not isinstance(given["time"], str | None):
+            raise type_error(op, "preparation.time must be the name of a column, or None")
         is_right = made.goal.task == "regression" and len(made.goal.names) == horizon * len(columns)
         if min(window, horizon) < 1 or not is_right:
             raise value_error(op, "preparation must foretell each column for each row to come")
-        return cls(made.encoder, made.goal, made.options, made.found, columns, window, horizon)
+        read = (made.options, made.found)
+        return cls(made.encoder, made.goal, *read, columns, given["time"], window, horizon)
 
 
 def prepare(config: Config, state: Any = None) -> Prepared:
@@ -135,12 +140,13 @@ def prepare(config: Config, state: Any = None) -> Prepared:
     check_numbers(columns, asked)
     decided(seen_in_columns(columns), asked)
     kinds = kinds_of_columns(whole, table)
-    check_order(whole, [name for name, kind in kinds.items() if kind == "drop"])
+    time = time_column(whole, [name for name, kind in kinds.items() if kind == "drop"])
+    check_order(whole, time)
     first, second = _cuts(whole, config, window, horizon)
     if state is not None:
         made = SeriesPreparation.from_state(state)
     else:
-        made = _learned(whole.rows(np.arange(first)), names, config, window, horizon)
+        made = _learned(whole.rows(np.arange(first)), names, time, config, window, horizon)
     # What is looked at may lie in the part before; what is foretold does not.
     parts = {
         "train": made.windows(whole, 0, first),
@@ -151,9 +157,10 @@ def prepare(config: Config, state: Any = None) -> Prepared:
     lines = [
         counted_rows(whole, " in order"),
         *map(worded, whole.said),
-        *times_said(whole),
+        *times_said(whole, time),
         *([why] if why else []),
         *(f"  {worded(line)}" for line in made.encoder.describe()),
+        *_unlearned(whole, made.encoder, time),
         f"task regression: {', '.join(names)} of the next {several} from the last {window}",
         f"divided in order: {len(parts['train']):,} windows to train on, "
         f"{len(parts['validation']):,} for validation, {len(parts['test']):,} for the test",
@@ -191,8 +198,15 @@ def _cuts(whole: Table, config: Config, window: int, horizon: int) -> tuple[int,
     return first, second
 
 
+def _unlearned(whole: Table, encoder: TableEncoder, time: str | None) -> list[str]:
+    """What becomes of columns of dates that nobody has asked for."""
+    names = [x for x in whole.names if x not in encoder.names and x not in encoder.dropped]
+    what = {name: "the order of the rows" if name == time else "a time" for name in names}
+    return [f"  {x}: {what[x]}, not learned (data.columns.{x}=date learns it)" for x in names]
+
+
 def _learned(
-    train: Table, names: list[str], config: Config, window: int, horizon: int
+    train: Table, names: list[str], time: str | None, config: Config, window: int, horizon: int
 ) -> SeriesPreparation:
     table = config["data"]
     # What is to be foretold is looked at too: its past tells most.
@@ -207,7 +221,8 @@ def _learned(
     if is_of_any_scale(config):
         goal = goal.learned_scale(np.tile(numbers, (1, horizon)))
     found = dict(train.options)
-    return SeriesPreparation(encoder, goal, tables.reading(table), found, names, window, horizon)
+    read = (tables.reading(table), found)
+    return SeriesPreparation(encoder, goal, *read, names, time, window, horizon)
 
 
 def _numbers(table: Table, names: list[str]) -> Any:

@@ -14,17 +14,17 @@ _GAP = 1.5  # usual steps; months and quarters differ less
 _UNITS = ((86400, "day"), (3600, "hour"), (60, "minute"), (1, "second"))
 
 
-def _column(table: Table, without: Collection[str] = ()) -> Column | None:
-    """The first column of dates, in whose order the rows should be."""
+def time_column(table: Table, without: Collection[str] = ()) -> str | None:
+    """The first column of dates that is not left out: in its order the rows should be."""
     names = [name for name in table.names if table[name].kind == "date" and name not in without]
-    return table[names[0]] if names else None
+    return names[0] if names else None
 
 
-def check_order(table: Table, without: Collection[str] = ()) -> None:
-    """Refuse rows that go back in time; columns that are left out say nothing of it."""
-    column = _column(table, without)
-    if column is None:
+def check_order(table: Table, time: str | None) -> None:
+    """Refuse rows that go back in time, by the column of this name if it has one."""
+    if time is None or time not in table or table[time].kind != "date":
         return
+    column = table[time]
     rows, steps = _steps(column)
     if (steps < 0).any():
         row = int(rows[int((steps < 0).argmax()) + 1])
@@ -36,11 +36,11 @@ def check_order(table: Table, without: Collection[str] = ()) -> None:
         raise value_error("data", requirement, **column.origin.place(row), cell=cell)
 
 
-def times_said(table: Table) -> list[str]:
+def times_said(table: Table, time: str | None) -> list[str]:
     """Sentences on times that occur twice, and on steps that are longer than the others."""
-    column = _column(table)
-    if column is None:
+    if time is None:
         return []
+    column = table[time]
     rows, steps = _steps(column)
     lines = []
     if not len(steps) or not (steps > 0).any():
