@@ -45,6 +45,9 @@ def parser() -> argparse.ArgumentParser:
     train.add_argument("--name", help="the run's folder is runs/NAME (default: date and time)")
     train.add_argument("--resume", metavar="RUN", help="go on with a run that was interrupted")
     train.add_argument(
+        "--device", metavar="NAME", help="let XLA train on cpu, gpu or tpu (extra xla: JAX)"
+    )
+    train.add_argument(
         "--print-config", action="store_true", help="print the configuration and end"
     )
 

@@ -34,6 +34,8 @@ def run(options: argparse.Namespace) -> None:
         raise value_error("--checkpoint", requirement, checkpoint=options.checkpoint)
     if options.resume is not None and (options.config or options.name is not None):
         raise value_error("--resume", "the run has a configuration and a name", run=options.resume)
+    if options.device is not None:
+        options.set = [*options.set, "compile=xla", f"device={options.device}"]
     source = options.config if options.resume is None else found_run(options.resume).config
     config = read_config(source, options.set)
     if options.print_config:

@@ -46,7 +46,7 @@ class Trainer:
     optimizer: it steps the automatic ones itself, the others are stepped after each epoch, a
     :class:`~extensor.optim.ReduceLROnPlateau` by ``monitor``. ``amp`` is the dtype of mixed
     precision, ``ema`` an average of the parameters, which evaluation then uses. ``metrics``, by
-    name, are computed in evaluation.
+    name, are computed in evaluation. ``compile="xla"`` lets XLA take the steps, on ``device``.
 
     With a ``folder`` the run is written there: configuration, logs, and a checkpoint after each epoch
     and every ``checkpoint_every`` steps, of which the last ``keep`` stay. :meth:`resume` goes on
@@ -76,6 +76,8 @@ class Trainer:
         clip_value: float | None = None,
         amp: DType = None,
         ema: EMA | None = None,
+        compile: str | None = None,
+        device: str | None = None,
         monitor: str = "validation_loss",
         callbacks: Sequence[Callback] | None = None,
         folder: str | Path | None = None,
@@ -90,7 +92,9 @@ class Trainer:
             raise value_error("Trainer", "checkpoints need a folder", folder=folder)
         self.model = model
         self.optimizer = optimizer
-        self.take_step = TrainStep(model, loss, optimizer, clip_norm, clip_value, amp, ema)
+        self.take_step = TrainStep(
+            model, loss, optimizer, clip_norm, clip_value, amp, ema, compile, device
+        )
         self.metrics = checked_metrics(metrics)
         self.accumulate = accumulate
         self.monitor = arguments.text("Trainer", "monitor", monitor)
