@@ -87,9 +87,10 @@ ROWS: dict[str, Row] = {
         made_trainer,
         {
             "model": None, "loss": ex.cross_entropy, "optimizer": None,
-            "metrics": {"accuracy": train.Accuracy()}, "accumulate": 1, "clip_norm": 1.0,
+            "metrics": {"accuracy": train.Accuracy()}, "train_metrics": ["accuracy"],
+            "accumulate": 1, "clip_norm": 1.0,
             "clip_value": 1.0, "amp": None, "ema": None, "monitor": "loss", "callbacks": [],
-            "folder": None, "checkpoint_every": None, "keep": 1, "config": {},
+            "folder": None, "overwrite": False, "checkpoint_every": None, "keep": 1, "config": {},
         },
         fitted,
     ),
@@ -97,7 +98,26 @@ ROWS: dict[str, Row] = {
         lambda **given: trainer().fit(**given),
         {"train": loader(), "epochs": 1, "validation": loader()},
     ),
+    "Trainer.fit of arrays": Row(
+        lambda **given: trainer().fit(**given),
+        {
+            "train": X, "y": Y, "epochs": 1, "validation": 0.25, "batch_size": 4, "shuffle": True,
+        },
+    ),
+    "Trainer.fit of lists": Row(
+        lambda train, y, validation: trainer().fit(train, y, 1, validation),
+        {"train": X.tolist(), "y": Y.tolist(), "validation": (X, Y)},
+    ),
     "Trainer.evaluate": Row(lambda loader: trainer().evaluate(loader), {"loader": loader()}),
+    "Trainer.evaluate of arrays": Row(
+        lambda **given: trainer().evaluate(**given), {"loader": X, "y": Y, "batch_size": 4}
+    ),
+    "History": Row(lambda records: train.History(records), {"records": [{"loss": 1.0}]}, repr),
+    "History.best": Row(
+        lambda **given: train.History([{"loss": 1.0}]).best(**given),
+        {"monitor": "loss", "mode": "min"},
+    ),
+    "History.column": Row(lambda name: train.History([{"a": 1}]).column(name), {"name": "a"}),
     "Trainer.predict": Row(
         lambda **given: trainer().predict(**given), {"inputs": X, "batch_size": 4}
     ),
@@ -113,7 +133,7 @@ ROWS: dict[str, Row] = {
         train.experiment,
         {
             "config": EXPERIMENT, "changes": {"epochs": 1}, "folder": None, "resume": None,
-            "checkpoint": "latest", "callbacks": [],
+            "checkpoint": "latest", "callbacks": [], "overwrite": False,
         },
         lambda made: (made.fit(), made.evaluate()),
     ),

@@ -79,7 +79,8 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "a folder of a run": (
         {"folder": "run"},
-        "experiment: folder must be new (go on with experiment(resume='run')), got folder='run'",
+        "experiment: folder must be new (go on with experiment(resume='run'); overwrite=True moves "
+        "the earlier run aside, folder='runs/{time}' is always new), got folder='run'",
     ),
     "resume and config": (
         {"resume": "run"},

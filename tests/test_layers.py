@@ -44,7 +44,7 @@ LAYERS = {
 }
 # The same inside the core: each knows of those above it here, or of fewer.
 CORE = (
-    "door kinds handle binding changes modes tape propagation backward_pass tensor "
+    "door kinds html handle binding changes modes tape propagation backward_pass tensor "
     "creation entries precision conversion roles formula_derivative rule op"
 ).split()
 UPWARDS = {

@@ -9,7 +9,6 @@ import re
 import sys
 import tomllib
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -161,31 +160,6 @@ def test_progress_elsewhere_is_a_line_for_each_epoch() -> None:
         r"epoch 2/2  loss [\d.]+  lr 0\.1  validation_loss [\d.]+  [\d,]+ samples/s  \d+\.\d s"
     )
     assert re.fullmatch(pattern, lines[1])
-
-
-def test_tensorboard(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A module in the place of tensorboardX notes what it is told."""
-    scalars: list[Any] = []
-    closed: list[str] = []
-
-    class Writer:
-        def __init__(self, folder: str) -> None:
-            self.folder = folder
-
-        def add_scalar(self, name: str, value: float, step: int) -> None:
-            scalars.append((name, value, step))
-
-        def close(self) -> None:
-            closed.append(self.folder)
-
-    module = ModuleType("tensorboardX")
-    module.SummaryWriter = Writer  # type: ignore[attr-defined]
-    monkeypatch.setitem(sys.modules, "tensorboardX", module)
-    trainer = _trainer(folder=tmp_path, callbacks=[TensorBoard(every=2)])
-    (record,) = trainer.fit(_loader(), 1)
-    assert [name for name, _, step in scalars if step == 2] == ["step/loss", "step/lr"]
-    assert scalars[-2:] == [("epoch/loss", record["loss"], 3), ("epoch/lr", 0.1, 3)]
-    assert closed == [str(tmp_path)]
 
 
 def test_tensorboard_that_is_not_installed(tmp_path: Path, monkeypatch: Any) -> None:

@@ -434,8 +434,8 @@ def test_a_parameter_that_is_not_finite_is_named() -> None:
         (
             lambda: _trainer(callbacks=[EarlyStopping()]).fit(_loader(), 1),
             ValueError,
-            "EarlyStopping: monitor must be one of ['epoch', 'step', 'loss', 'lr'], "
-            "got monitor='validation_loss'",
+            "EarlyStopping: monitor must be one of ['epoch', 'step', 'loss', 'lr'] without "
+            "validation data (fit(..., validation=0.2) has some), got monitor='validation_loss'",
         ),
         (
             lambda: EarlyStopping(mode="up"),

@@ -170,7 +170,10 @@ def test_killed_at_random_moments(tmp_path: Path) -> None:
 def test_a_new_run_does_not_write_over_an_old_one(tmp_path: Path) -> None:
     _trainer(folder=tmp_path).fit(_loader(), 1)
     before = contents(tmp_path)
-    text = f"fit: folder must be new, or resume() be called first, got folder={str(tmp_path)!r}"
+    text = (
+        "fit: folder must be new, or resume() be called first (overwrite=True moves the earlier run "
+        f"aside, folder='runs/{{time}}' is always new), got folder={str(tmp_path)!r}"
+    )
     with pytest.raises(ValueError, match=f"^{re.escape(text)}$"):
         _trainer(folder=tmp_path).fit(_loader(), 1)
     assert contents(tmp_path) == before

@@ -137,16 +137,22 @@ LOADER = "as DataLoader(ArrayDataset(x, y), batch_size=32, shuffle=True), got"
     ("work", "text"),
     [
         (
-            lambda: trainer().fit(X, Y),
-            f"fit: train must be a loader of batches (inputs, target), {LOADER} train='ndarray'",
+            lambda: trainer().fit(X),
+            "fit: y must be given beside arrays and tables: fit(X, y), got train='ndarray'",
         ),
         (
-            lambda: trainer().fit(data.ArrayDataset(X, Y), 1),
-            f"fit: train must be a loader of batches (inputs, target), {LOADER} train='ArrayDataset'",
+            lambda: trainer().evaluate(X),
+            "evaluate: y must be given beside arrays and tables: evaluate(X, y), "
+            "got loader='ndarray'",
         ),
         (
-            lambda: trainer().fit(loader(), 1, (X, Y)),
-            f"fit: validation must give batches (inputs, target), {LOADER} batch='ndarray'",
+            lambda: trainer().fit(loader(), 1, [X, Y]),
+            "fit: validation must be (X, y), a fraction, a data set or a loader of batches, "
+            "got validation='a list'",
+        ),
+        (
+            lambda: trainer().fit({"x": X}, 1),
+            f"fit: train must be a loader of batches (inputs, target), {LOADER} train='dict'",
         ),
         (
             lambda: trainer().fit(data.DataLoader(data.ArrayDataset(X), 4), 1),
@@ -154,9 +160,9 @@ LOADER = "as DataLoader(ArrayDataset(x, y), batch_size=32, shuffle=True), got"
         ),
         (lambda: trainer().fit(loader(), "3"), "fit: epochs must be an integer, got epochs='3'"),
         (
-            lambda: trainer(metrics=["accuracy"]),
-            "Trainer: metrics must be a dict of names and metrics, as {'accuracy': Accuracy()}, "
-            "got metrics='list'",
+            lambda: trainer(metrics="accuracy"),
+            "Trainer: metrics must be a list of names, as ['accuracy'], or a dict of metrics, "
+            "got metrics='accuracy'",
         ),
         (
             lambda: trainer(metrics={"accuracy": train.Accuracy}),

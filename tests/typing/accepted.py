@@ -265,6 +265,33 @@ def experiments() -> None:
     assert_type(experiment.predict(np.zeros((2, 64))), ex.Tensor)
 
 
+def trainers() -> None:
+    x = np.linspace(-1, 1, 16, dtype=np.float32).reshape(8, 2)
+    y = np.arange(8) % 2
+    net = nn.Linear(2, 2)
+    optimizer = ex.optim.SGD(net.parameters(), lr=0.1)
+    trainer = ex.train.Trainer(
+        net,
+        ex.cross_entropy,
+        optimizer,
+        metrics=["accuracy"],
+        train_metrics=["accuracy"],
+        callbacks=[],
+    )
+    loader = ex.data.DataLoader(ex.data.ArrayDataset(x, y), 4)
+    assert_type(trainer.fit(loader, 1, loader), ex.train.History)
+    assert_type(trainer.fit(loader, epochs=2, validation=(x, y)), ex.train.History)
+    history = trainer.fit(x, y, epochs=3, validation=0.25, batch_size=2, shuffle=False)
+    assert_type(history, ex.train.History)
+    assert_type(history[0], dict[str, Any])
+    assert_type(history.best("loss"), dict[str, Any])
+    assert_type(trainer.evaluate(x, y), dict[str, Any])
+    assert_type(trainer.predict(x), ex.Tensor)
+    ex.train.Trainer(
+        net, nn.CrossEntropyLoss(), optimizer, metrics={"a": ex.train.Accuracy(), "b": "f1"}
+    )
+
+
 SECTIONS = [
     inputs,
     several_results,
@@ -277,4 +304,5 @@ SECTIONS = [
     images,
     training,
     experiments,
+    trainers,
 ]

@@ -121,5 +121,6 @@ def training(net: Net) -> None:
     ex.optim.StepLR(optimizer, "2")  # error: [arg-type]
     ex.train.experiment(3)  # error: [arg-type]
     ex.train.experiment(changes=["epochs=3"])  # error: [arg-type]
+    ex.train.History().bst("loss")  # error: [attr-defined]
     ex.train.experiment().fitt()  # error: [attr-defined]
     ex.train.load_trained()  # error: [call-arg]

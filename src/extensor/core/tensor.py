@@ -254,6 +254,16 @@ class Tensor(Attached):
             notes.append("requires_grad=True")
         return f"tensor({', '.join(notes)})"
 
+    def _repr_html_(self) -> str:
+        from extensor.core.html import array_html
+
+        notes = [f"{type(self).__name__} {self.shape}", str(self.dtype)]
+        if self._node is not None:
+            notes.append(f"op={self._node.rule.name.removesuffix('_backward')}")
+        elif self._requires_grad:
+            notes.append("requires_grad")
+        return array_html(", ".join(notes), np.asarray(self._array))
+
     def __copy__(self) -> Tensor:
         return self.__deepcopy__({})
 

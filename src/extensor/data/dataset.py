@@ -44,6 +44,8 @@ class ArrayDataset:
     2
     >>> dataset[1]
     (array([3., 4.], dtype=float32), np.int64(1))
+    >>> dataset
+    ArrayDataset(2 samples: float32 (2,), int64 ())
     """
 
     def __init__(self, *arrays: Any) -> None:
@@ -59,6 +61,10 @@ class ArrayDataset:
 
     def __getitem__(self, index: Any) -> tuple[Any, ...]:
         return tuple(x[index] for x in self.arrays)
+
+    def __repr__(self) -> str:
+        parts = ", ".join(f"{x.dtype} {tuple(x.shape[1:])}" for x in self.arrays)
+        return f"{type(self).__name__}({len(self)} samples: {parts})"
 
     def batch(self, indices: Any) -> tuple[Any, ...]:
         """The rows at ``indices``; those of a slice share the memory of the data set."""

@@ -64,6 +64,11 @@ class ImageFolder:
     def __len__(self) -> int:
         return len(self.samples)
 
+    def __repr__(self) -> str:
+        size = "" if self.size is None else f", size={self.size}"
+        number = f"{len(self)} samples of {len(self.classes)} classes"
+        return f"{type(self).__name__}({str(self.root)!r}, {number}, {self.mode}{size})"
+
     def __getitem__(self, index: int) -> tuple[Any, int]:
         path, number = self.samples[picture_place(_OP, index, len(self))]
         return decoded(_OP, path, self.size, self.mode), number

@@ -90,6 +90,17 @@ class DataLoader:
         samples = len(self.sampler)
         return samples // self.batch_size if self.drop_last else -(-samples // self.batch_size)
 
+    def __repr__(self) -> str:
+        is_ours = type(self.dataset).__module__.split(".")[0] == "extensor"
+        name = f"{type(self.dataset).__name__} of {len(self.dataset)} samples"
+        order = "" if type(self.sampler) is SequentialSampler else f", {self.sampler!r}"
+        order = ", shuffle" if order == f", {RandomSampler(len(self.dataset))!r}" else order
+        transforms = f", transform={[*self.transforms]}" if self.transforms else ""
+        return (
+            f"{type(self).__name__}({repr(self.dataset) if is_ours else name}, "
+            f"batch_size={self.batch_size}{order}{transforms}, {len(self)} batches)"
+        )
+
     def __iter__(self) -> Iterator[tuple[Tensor, ...]]:
         self._epoch_state = self.generator.get_state()
         self._position, self._resume_at = self._resume_at, 0
@@ -101,6 +112,15 @@ class DataLoader:
             yield tuple([wrap(x) for x in batch])
         self._epoch_state = self.generator.get_state()
         self._position = 0
+
+    def first(self) -> tuple[Tensor, ...]:
+        """The batch that the next iteration begins with, and begins with none the less."""
+        state = self.generator.get_state()
+        try:
+            batch = _Batches(self)(self._resume_at if self._resume_at < len(self) else 0)
+        finally:
+            self.generator.set_state(state)
+        return tuple([wrap(x) for x in batch])
 
     def _ahead(self, batches: _Batches, numbers: range) -> Iterator[Batch]:
         """The batches in their order, computed by threads before they are asked for."""

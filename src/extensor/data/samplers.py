@@ -7,6 +7,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from extensor import random
+from extensor.data.representation import made_with
 from extensor.errors import arguments, type_error, value_error
 from extensor.random.generator import Generator
 
@@ -26,6 +27,9 @@ class SequentialSampler:
 
     def __init__(self, size: int) -> None:
         self.size = _count("SequentialSampler", "size", size)
+
+    def __repr__(self) -> str:
+        return made_with(self)
 
     def __len__(self) -> int:
         return self.size
@@ -58,6 +62,11 @@ class RandomSampler:
                 num_samples=num_samples,
             )
 
+    def __repr__(self) -> str:
+        fewer = "" if self.num_samples == self.size else f", num_samples={self.num_samples}"
+        again = ", replacement=True" if self.replacement else ""
+        return f"{type(self).__name__}({self.size}{again}{fewer})"
+
     def __len__(self) -> int:
         return self.num_samples
 
@@ -83,6 +92,11 @@ class WeightedSampler:
         self.chances = chances / total
         self.num_samples = _count("WeightedSampler", "num_samples", num_samples)
         self.replacement = arguments.flag("WeightedSampler", "replacement", replacement)
+
+    def __repr__(self) -> str:
+        once = "" if self.replacement else ", replacement=False"
+        number = f"{len(self.chances)} weights, num_samples={self.num_samples}"
+        return f"{type(self).__name__}({number}{once})"
 
     def __len__(self) -> int:
         return self.num_samples
@@ -115,6 +129,9 @@ class ShardSampler:
         self.rank = rank
         self.workers = workers
         self.drop_last = arguments.flag("ShardSampler", "drop_last", drop_last)
+
+    def __repr__(self) -> str:
+        return made_with(self)
 
     def __len__(self) -> int:
         whole = len(self.sampler)

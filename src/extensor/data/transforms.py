@@ -14,6 +14,7 @@ import numpy as np
 from extensor import random
 from extensor.arrays.dtypes import float32, is_floating
 from extensor.core.creation import one_hot
+from extensor.data.representation import made_with
 from extensor.errors import arguments, value_error
 from extensor.random.generator import Generator
 
@@ -25,6 +26,9 @@ class BatchTransform:
 
     def __call__(self, batch: Batch, generator: Generator) -> Batch:
         raise NotImplementedError
+
+    def __repr__(self) -> str:
+        return made_with(self)
 
 
 class Normalize(BatchTransform):
@@ -56,6 +60,7 @@ class Normalize(BatchTransform):
         if len(lengths) > 1:
             requirement = "mean and std must have one number for each channel"
             raise value_error("Normalize", requirement, mean=centre.size, std=deviation.size)
+        self.mean, self.std, self.scale = mean, std, scale
         self.factor = 1 / (deviation * scale)
         self.offset = -centre / deviation
 

@@ -270,8 +270,10 @@ class Module:
         """Forget the gradients of all parameters, or fill them with zeros."""
         forget_gradients(self.parameters(), set_to_none)
 
-    def to(self: Self, dtype: DType) -> Self:
+    def to(self: Self, dtype: DType = None, *, device: Any = None) -> Self:
         """Cast floating parameters, their gradients and buffers; the tensors stay the same objects."""
+        if device is not None:
+            raise type_error("to", CPU, device=str(device))
         if isinstance(dtype, str) and dtype.split(":")[0] in ("cpu", "cuda", "mps"):
             raise type_error("to", f"dtype must be floating ({CPU})", dtype=dtype)
         dtype = as_dtype(dtype, "to")
@@ -285,11 +287,13 @@ class Module:
                     tensor.grad = cast(tensor.grad.detach(), dtype)
         return self
 
-    def cuda(self, *device: Any) -> Any:
+    def cuda(self, *device: Any, **options: Any) -> Any:
         """There is none: an error says so."""
         raise type_error("cuda", CPU)
 
-    cpu = cuda
+    def cpu(self) -> Any:
+        """It is there already: an error says so."""
+        raise type_error("cpu", f"write the module itself: {CPU}")
 
     def float(self: Self) -> Self:
         """Cast to float32."""

@@ -1,9 +1,10 @@
 """Training: the trainer, metrics, callbacks, logs, checkpoints, and experiments from configurations."""
 
 from extensor.train.callback import Callback
-from extensor.train.callbacks import BestCheckpoint, EarlyStopping, GradientHealth, TensorBoard
+from extensor.train.callbacks import BestCheckpoint, EarlyStopping, GradientHealth
 from extensor.train.checkpoints import Checkpoints
 from extensor.train.experiments import Experiment, TrainedModel, experiment, load_trained
+from extensor.train.history import History
 from extensor.train.logs import Logging, Timing, read_log
 from extensor.train.metrics import (
     Mean,
@@ -23,6 +24,7 @@ from extensor.train.metrics_classification import (
 from extensor.train.nonfinite import NotFiniteError
 from extensor.train.progress import Progress
 from extensor.train.run import RunFolder
+from extensor.train.tensorboard import TensorBoard
 from extensor.train.trainer import Trainer, default_callbacks
 
 __all__ = [
@@ -35,6 +37,7 @@ __all__ = [
     "EarlyStopping",
     "Experiment",
     "GradientHealth",
+    "History",
     "Logging",
     "Mean",
     "MeanAbsoluteError",

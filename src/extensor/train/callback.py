@@ -13,8 +13,11 @@ class Callback:
     """The events of training, in their order; a subclass defines those it is interested in.
 
     A record is what the log says of a step or an epoch: epoch, step, loss, learning rate and so on.
-    ``state_dict`` is what a callback needs to go on in a resumed run.
+    ``state_dict`` is what a callback needs to go on in a resumed run. ``writes`` names what it alone
+    writes into the folder of the run, which the trainer must have then.
     """
+
+    writes: tuple[str, ...] = ()
 
     def fit_began(self, trainer: Trainer) -> None:
         """Training begins, or goes on from a checkpoint."""

@@ -10,13 +10,12 @@ from extensor.core import entries
 from extensor.errors import arguments, type_error
 from extensor.optim.clipping import norm_of
 from extensor.train.callback import Callback, monitored
-from extensor.train.logs import run_of
 
 if TYPE_CHECKING:
     from extensor.train.trainer import Trainer
 
 
-class _Best(Callback):
+class Best(Callback):
     """Keeps the best value of ``monitor`` and how many epochs have gone by without a better one."""
 
     def __init__(self, monitor: str, mode: str, min_delta: float = 0.0) -> None:
@@ -56,7 +55,7 @@ class _Best(Callback):
             self.best, self.bad = best, bad
 
 
-class EarlyStopping(_Best):
+class EarlyStopping(Best):
     """Stops training when ``monitor`` has not improved by ``min_delta`` for ``patience`` epochs."""
 
     def __init__(
@@ -74,14 +73,13 @@ class EarlyStopping(_Best):
             trainer.stop()
 
 
-class BestCheckpoint(_Best):
+class BestCheckpoint(Best):
     """Writes ``checkpoints/best.safetensors`` whenever ``monitor`` is better than ever before."""
+
+    writes = ("checkpoints/best.safetensors",)
 
     def __init__(self, monitor: str = "validation_loss", mode: str = "min") -> None:
         super().__init__(monitor, mode)
-
-    def fit_began(self, trainer: Trainer) -> None:
-        run_of(trainer, "BestCheckpoint")
 
     def epoch_ended(self, trainer: Trainer, record: Mapping[str, Any]) -> None:
         if self.improved(record):
@@ -115,34 +113,3 @@ class GradientHealth(Callback):
                 "not_finite": [name for name, norm in norms.items() if not isfinite(norm)],
             }
         )
-
-
-class TensorBoard(Callback):
-    """Writes what the log says for TensorBoard too; ``pip install extensor[tensorboard]``."""
-
-    def __init__(self, every: int = 50) -> None:
-        self.every = arguments.integer("TensorBoard", "every", every, 1)
-
-    def fit_began(self, trainer: Trainer) -> None:
-        try:
-            from tensorboardX import SummaryWriter
-        except ImportError:
-            raise ImportError(
-                "TensorBoard: tensorboardX must be installed, see pip install extensor[tensorboard]"
-            ) from None
-        self._writer = SummaryWriter(str(run_of(trainer, "TensorBoard").path))
-
-    def step_ended(self, trainer: Trainer, record: Mapping[str, Any]) -> None:
-        if record["step"] % self.every == 0:
-            self._write("step", record)
-
-    def epoch_ended(self, trainer: Trainer, record: Mapping[str, Any]) -> None:
-        self._write("epoch", record)
-
-    def _write(self, kind: str, record: Mapping[str, Any]) -> None:
-        for key, value in record.items():
-            if isinstance(value, float):
-                self._writer.add_scalar(f"{kind}/{key}", value, record["step"])
-
-    def fit_ended(self, trainer: Trainer) -> None:
-        self._writer.close()

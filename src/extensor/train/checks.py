@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import inspect
+from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
-import numpy as np
-
-from extensor.arrays.dtypes import get_default_dtype, is_floating
-from extensor.core.tensor import Tensor, to_array
-from extensor.data.dataset import ArrayDataset
-from extensor.data.folder import ImageFolder
+from extensor.core.tensor import Tensor
 from extensor.data.loader import DataLoader
 from extensor.errors import arguments, type_error, value_error
+from extensor.errors.suggestions import nearest
 from extensor.nn.module import Module
 from extensor.optim import EMA, Optimizer
 from extensor.train.callback import Callback
 from extensor.train.metrics import Metric
+from extensor.train.tasks import possible_tasks, task_of
 
 _LOADER = "DataLoader(ArrayDataset(x, y), batch_size=32, shuffle=True)"
+_TAKEN = ("loss", "lr", "epoch", "step", "event")
 
 
 def check_parts(model: Any, loss: Any, optimizer: Any, ema: Any) -> None:
@@ -41,19 +41,89 @@ def check_parts(model: Any, loss: Any, optimizer: Any, ema: Any) -> None:
         raise value_error("Trainer", requirement, optimizer=type(optimizer).__name__)
 
 
-def checked_metrics(metrics: Any) -> dict[str, Metric]:
-    """The metrics by name."""
+def checked_metrics(metrics: Any, loss: Any, argument: str = "metrics") -> dict[str, Any]:
+    """The metrics by name: each an object, or a name of its own that ``loss`` gives a meaning."""
     if metrics is None:
         return {}
-    if not isinstance(metrics, Mapping):
-        requirement = "metrics must be a dict of names and metrics, as {'accuracy': Accuracy()}"
-        raise type_error("Trainer", requirement, metrics=arguments.briefly(metrics))
-    for name, metric in metrics.items():
+    if isinstance(metrics, str | bytes) or not isinstance(metrics, Mapping | Sequence):
+        requirement = f"{argument} must be a list of names, as ['accuracy'], or a dict of metrics"
+        raise type_error("Trainer", requirement, **{argument: arguments.briefly(metrics)})
+    given = dict(metrics) if isinstance(metrics, Mapping) else by_name(metrics, argument)
+    for name, metric in given.items():
         arguments.text("Trainer", "the name of a metric", name)
+        if name in _TAKEN:
+            requirement = f"the name of a metric must not be one the log has anyway, {_TAKEN}"
+            raise value_error("Trainer", requirement, name=name)
+        if isinstance(metric, str):
+            _check_named(argument, metric, loss)
+            continue
         methods = (getattr(metric, method, None) for method in ("reset", "update", "compute"))
         if isinstance(metric, type) or not all(map(callable, methods)):
-            arguments.instance("Trainer", f"metrics[{name!r}]", metric, Metric, "a Metric")
-    return dict(metrics)
+            arguments.instance("Trainer", f"{argument}[{name!r}]", metric, Metric, "a Metric")
+    return given
+
+
+def by_name(names: Sequence[Any], argument: str) -> dict[str, str]:
+    """Each name, which stands for itself."""
+    for name in names:
+        arguments.text("Trainer", f"a name in {argument}", name)
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise value_error("Trainer", f"{argument} must be given once each", name=twice)
+    return {name: name for name in names}
+
+
+def _check_named(argument: str, name: str, loss: Any) -> None:
+    """Refuse a name that stands for nothing, for none of the tasks that ``loss`` may be of."""
+    tasks = possible_tasks(loss)
+    if not tasks:
+        requirement = (
+            f"{argument} must be objects, as {{{name!r}: Accuracy()}}, for a loss that does not "
+            "say whether it is of classes or of numbers"
+        )
+        raise value_error("Trainer", requirement, loss=arguments.briefly(loss))
+    for task in tasks:
+        try:
+            named_metric(name, task, 2)
+        except ValueError:
+            if task == tasks[-1]:
+                raise
+        else:
+            return
+
+
+def made_metrics(given: Mapping[str, Any], loss: Any, output: Any) -> dict[str, Metric]:
+    """The metrics, those that are only named made for such outputs."""
+    task, classes = task_of(loss, output)
+    return {
+        name: named_metric(metric, str(task), classes) if isinstance(metric, str) else metric
+        for name, metric in given.items()
+    }
+
+
+def named_metric(name: str, task: str, num_classes: int | None) -> Metric:
+    """The metric called ``name`` for such a task."""
+    from extensor.train import metrics as numbers
+    from extensor.train import metrics_classification as classes
+
+    known: dict[str, Any] = {}
+    if task == "regression":
+        known["mean_absolute_error"] = numbers.MeanAbsoluteError
+        known["root_mean_squared_error"] = numbers.RootMeanSquaredError
+    elif task == "multiclass":
+        known |= {"accuracy": classes.Accuracy, "top_k_accuracy": classes.TopKAccuracy}
+        known["perplexity"] = numbers.Perplexity
+        several: dict[str, Any] = {
+            "precision": classes.Precision,
+            "recall": classes.Recall,
+            "f1": classes.F1,
+        }
+        several["confusion_matrix"] = classes.ConfusionMatrix
+        known |= {key: partial(kind, num_classes) for key, kind in several.items()}
+    if name not in known:
+        requirement = f"metric must be one of a {task} task{nearest(name, known)}"
+        raise value_error("Trainer", requirement, metric=name)
+    return known[name]()  # type: ignore[no-any-return]
 
 
 def checked_callbacks(callbacks: Any, op: str = "Trainer") -> list[Callback]:
@@ -64,6 +134,13 @@ def checked_callbacks(callbacks: Any, op: str = "Trainer") -> list[Callback]:
     several = list(callbacks)
     for index, callback in enumerate(several):
         arguments.instance(op, f"callbacks[{index}]", callback, Callback, "a Callback")
+        for other in several[:index]:
+            shared = sorted({*other.writes} & {*callback.writes})
+            if callback is other or shared:
+                what = f" that write {shared[0]}" if shared else ""
+                given = type(callback).__name__
+                requirement = f"callbacks{what} must be given once"
+                raise value_error(op, requirement, **{f"callbacks[{index}]": given})
     return several
 
 
@@ -94,6 +171,15 @@ def check_batch(op: str, name: str, batch: Any, parts: int = 2) -> None:
         raise type_error(op, requirement, inputs=arguments.briefly(first))
 
 
+def check_inputs(op: str, model: Module, inputs: Sequence[Any]) -> None:
+    """Refuse a model that takes another number of inputs than a batch has."""
+    try:
+        inspect.signature(model.forward).bind(*inputs)
+    except TypeError:
+        requirement = f"the model must take {len(inputs)} inputs, as many as a batch has"
+        raise type_error(op, requirement, model=type(model).__name__) from None
+
+
 def check_loss(value: Any) -> None:
     """Refuse what is no loss to be differentiated."""
     if not isinstance(value, Tensor):
@@ -102,40 +188,3 @@ def check_loss(value: Any) -> None:
     if value.size != 1:
         requirement = "loss must give a tensor of one number (reduction='mean' or 'sum')"
         raise value_error("Trainer", requirement, loss_shape=value.shape)
-
-
-def prediction_batches(inputs: Any, batch_size: int) -> Iterable[Any]:
-    """The batches of an array, a table, a data set or a loader, without their targets."""
-    batch_size = arguments.integer("predict", "batch_size", batch_size, 1)
-    if isinstance(inputs, ArrayDataset | ImageFolder):
-        inputs = DataLoader(inputs, batch_size)
-    elif hasattr(inputs, "__array__") or (isinstance(inputs, list) and _is_of_numbers(inputs)):
-        array = inputs if isinstance(inputs, Tensor) else _array(inputs)
-        if array.ndim == 0:
-            requirement = "inputs must have an axis of samples"
-            raise value_error("predict", requirement, inputs_shape=array.shape)
-        places = range(0, len(array), batch_size)
-        return ((array[place : place + batch_size],) for place in places)
-    if isinstance(inputs, str | bytes | Mapping | type) or not isinstance(inputs, Iterable):
-        requirement = "inputs must be an array, a tensor, or a loader of batches"
-        raise type_error("predict", requirement, inputs=arguments.briefly(inputs))
-    return _inputs_of(inputs)
-
-
-def _inputs_of(batches: Iterable[Any]) -> Iterable[Any]:
-    for batch in batches:
-        check_batch("predict", "inputs", batch, parts=1)
-        yield batch[:-1] if len(batch) > 1 else batch
-
-
-def _array(inputs: Any) -> Any:
-    array = to_array(inputs, op="predict")
-    # A table has its numbers in float64, whatever the model was trained with.
-    is_wide = not isinstance(inputs, np.ndarray | np.generic) and is_floating(array.dtype)
-    return array.astype(get_default_dtype(), copy=False) if is_wide else array
-
-
-def _is_of_numbers(value: Any) -> bool:
-    while isinstance(value, list) and value:
-        value = value[0]
-    return isinstance(value, int | float)

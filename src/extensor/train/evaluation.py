@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from typing import Any
 
@@ -12,23 +12,31 @@ from extensor.errors import value_error
 from extensor.nn.module import Module
 from extensor.ops import concatenate
 from extensor.optim import EMA
-from extensor.train.checks import check_batch, check_loader, prediction_batches
+from extensor.train.checks import check_batch, check_inputs
+from extensor.train.given import prediction_batches
 from extensor.train.metrics import Mean, Metric
 from extensor.train.step import TrainStep
 
 
 def evaluated(
-    model: Module, take_step: TrainStep, metrics: Mapping[str, Metric], loader: Iterable[Any]
+    model: Module,
+    take_step: TrainStep,
+    metrics_for: Callable[[Any], Mapping[str, Metric]],
+    loader: Iterable[Any],
 ) -> dict[str, Any]:
-    """The mean loss of the batches of ``loader``, and the metrics."""
-    check_loader("evaluate", "loader", loader)
+    """The mean loss of the batches of ``loader``, and the metrics for such outputs."""
     loss = Mean()
-    for metric in metrics.values():
-        metric.reset()
+    metrics: Mapping[str, Metric] = {}
     with _evaluating(model, take_step.ema):
         for batch in loader:
             check_batch("evaluate", "loader", batch)
+            if not loss.count:
+                check_inputs("evaluate", model, batch[:-1])
             output, value = take_step.forward(batch)
+            if not loss.count:
+                metrics = metrics_for(output)
+                for metric in metrics.values():
+                    metric.reset()
             loss.add(float(value), len(batch[0]))
             for metric in metrics.values():
                 metric.update(output, batch[-1])
@@ -42,7 +50,11 @@ def predicted(model: Module, ema: EMA | None, inputs: Any, batch_size: int) -> T
     """The outputs of the model."""
     batches = prediction_batches(inputs, batch_size)
     with _evaluating(model, ema):
-        outputs = [model(*parts) for parts in batches]
+        outputs: list[Any] = []
+        for parts in batches:
+            if not outputs:
+                check_inputs("predict", model, parts)
+            outputs.append(model(*parts))
     if not outputs:
         raise value_error("predict", "inputs must have at least one sample", samples=0)
     return concatenate(outputs)

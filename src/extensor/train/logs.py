@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 class Logging(Callback):
     """Writes ``log.jsonl``, every ``every`` steps and after each epoch, and ``log.csv``."""
 
+    writes = ("log.jsonl", "log.csv")
+
     def __init__(self, every: int = 50) -> None:
         self.every = arguments.integer("Logging", "every", every, 1)
         self._file: io.BufferedRandom | None = None
@@ -94,6 +96,8 @@ class Timing(Callback):
 
     Of an epoch that was interrupted it is the time since training went on.
     """
+
+    writes = ("timing.jsonl",)
 
     def fit_began(self, trainer: Trainer) -> None:
         self._path = run_of(trainer, "Timing").timing

@@ -1,4 +1,4 @@
-"""Progress for a person to look at: a bar in a terminal, a line for each epoch elsewhere."""
+"""Progress for a person to look at: a bar in a terminal or notebook, elsewhere a line for each epoch."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from extensor.errors import type_error
 from extensor.train.callback import Callback
+from extensor.train.notebook import Page, opened_page
 
 if TYPE_CHECKING:
     from extensor.train.trainer import Trainer
@@ -21,7 +22,9 @@ _HIDDEN = ("event", "epoch", "step")
 class Progress(Callback):
     """Shows epoch, loss, samples per second and the time left on ``stream``, standard error.
 
-    When the stream fails, as a terminal that is gone does, training goes on and nothing is shown.
+    In a notebook it is a bar below the cell, and in the end a table of the epochs, unless a stream
+    is given. When the stream fails, as a terminal that is gone does, training goes on and nothing is
+    shown.
     """
 
     def __init__(self, stream: TextIO | None = None) -> None:
@@ -29,15 +32,21 @@ class Progress(Callback):
             raise type_error("Progress", "stream must be a text file", stream=type(stream).__name__)
         # There is no standard error if its descriptor was closed.
         self.stream: TextIO | None = sys.stderr if stream is None else stream
+        self._is_free = stream is None  # to be shown elsewhere
         self._bar: Any = None
+        self._page: Page | None = None
 
     def fit_began(self, trainer: Trainer) -> None:
         self._samples = 0
         self._begin = self._epoch_begin = time.perf_counter()
         self._first_step = trainer.step
-        self._shown = 0.0
+        self._shown = self._begin - _REFRESH
+        self._page = opened_page() if self._is_free else None
         with self._showing():
-            if self.stream is not None and self.stream.isatty():
+            if self._page is not None:
+                self._shown = self._begin
+                self._show(trainer, self._begin)
+            elif self.stream is not None and self.stream.isatty():
                 self._bar = self._made_bar()
                 self._bar.start()
                 self._task = self._bar.add_task("", total=None)
@@ -72,7 +81,7 @@ class Progress(Callback):
 
     def step_ended(self, trainer: Trainer, record: Mapping[str, Any]) -> None:
         self._samples += trainer.last_step.samples
-        if self._bar is None:
+        if self._bar is None and self._page is None:
             return
         now = time.perf_counter()
         if now - self._shown >= _REFRESH:
@@ -82,14 +91,22 @@ class Progress(Callback):
 
     def _show(self, trainer: Trainer, now: float) -> None:
         done = trainer.step - self._first_step
-        left = (trainer.total_steps - trainer.step) * (now - self._begin) / done
+        line = f"epoch {trainer.epoch + 1}/{trainer.epochs}  "
+        if done:
+            left = (trainer.total_steps - trainer.step) * (now - self._begin) / done
+            line += (
+                f"loss {trainer.running_loss.compute():.4f}  "
+                f"{self._rate(now):,.0f} samples/s  {duration(left)} left"
+            )
+        if self._page is not None:
+            if not self._page.show(line, trainer.step, trainer.total_steps, trainer.history):
+                self._page = None
+            return
         self._bar.update(
             self._task,
             total=trainer.total_steps,
             completed=trainer.step,
-            description=f"epoch {trainer.epoch + 1}/{trainer.epochs}  "
-            f"loss {trainer.running_loss.compute():.4f}  "
-            f"{self._rate(now):,.0f} samples/s  {duration(left)} left",
+            description=line,
             refresh=True,
         )
 
@@ -108,7 +125,9 @@ class Progress(Callback):
             f"{self._rate(now):,.0f} samples/s  {duration(now - self._epoch_begin)}"
         )
         with self._showing():
-            if self._bar is not None:
+            if self._page is not None:
+                pass  # its table has the epoch when it is shown next
+            elif self._bar is not None:
                 self._bar.console.print(line, markup=False, highlight=False)
             elif self.stream is not None:
                 print(line, file=self.stream, flush=True)
@@ -120,6 +139,15 @@ class Progress(Callback):
             if self._bar is not None:
                 self._bar.stop()
         self._bar = None
+        if self._page is not None:
+            self._page.end(self._summary(trainer), trainer.history)
+        self._page = None
+
+    def _summary(self, trainer: Trainer) -> str:
+        took = duration(time.perf_counter() - self._begin)
+        if trainer.epoch < trainer.epochs and not trainer.stopped:
+            return f"ended in epoch {trainer.epoch + 1}/{trainer.epochs}, step {trainer.step:,}, {took}"
+        return f"{trainer.epoch} epochs, {trainer.step:,} steps, {took}"
 
 
 def duration(seconds: float) -> str:

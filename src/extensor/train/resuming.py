@@ -4,13 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from typing import Any
+from typing import Any, NamedTuple
 
 from extensor.core import entries
 from extensor.errors import type_error, value_error
 from extensor.io.tree import is_plain
 from extensor.random.philox import LIMIT
 from extensor.train.callback import Callback
+from extensor.train.history import History
+
+
+class Split(NamedTuple):
+    """The part of the samples that are validation data, and the generator's state that chose them."""
+
+    fraction: float
+    samples: int
+    generator: list[int]
+
 
 _PROGRESS = ("epoch", "step", "batch", "stopped", "running_loss")
 _STATE = (
@@ -45,7 +55,8 @@ def checked_progress(op: str, state: Any, callbacks: Sequence[str]) -> dict[str,
         **{key: entries.count(op, key, progress[key]) for key in _PROGRESS[:3]},
         "stopped": entries.truth(op, "stopped", progress["stopped"]),
         "running_loss": progress["running_loss"],
-        "history": _records(op, state["history"]),
+        "history": History(_records(op, state["history"])),
+        "split": _split(op, state.get("split")),
         "_restored": {
             "generators": _generators(op, state["generators"]),
             "loader": dict(entries.mapping(op, state["loader"], "loader")),
@@ -69,11 +80,28 @@ def _records(op: str, history: Any) -> list[dict[str, Any]]:
 
 def _generators(op: str, state: Any) -> dict[str, Any]:
     words = entries.with_keys(op, state, ["default"], "generators")["default"]
+    return {"default": _words(op, "generators.default", words)}
+
+
+def _words(op: str, name: str, words: Any) -> Any:
+    """The state of a generator."""
     is_state = isinstance(words, list | tuple) and len(words) == 2
     if not is_state or not all(entries.is_integer(x) and 0 <= x < LIMIT for x in words):
-        requirement = "generators.default must be two integers from 0 to 2**64 - 1"
-        raise value_error(op, requirement)
-    return {"default": words}
+        raise value_error(op, f"{name} must be two integers from 0 to 2**64 - 1")
+    return words
+
+
+def _split(op: str, state: Any) -> Split | None:
+    """How the validation data were chosen, if by chance."""
+    if state is None:
+        return None
+    given = entries.with_keys(op, state, Split._fields, "split")
+    fraction = float(entries.number(op, "split.fraction", given["fraction"]))
+    if not 0 < fraction < 1:
+        raise value_error(op, "split.fraction must be between 0 and 1", fraction=fraction)
+    samples = entries.count(op, "split.samples", given["samples"])
+    seed, counter = _words(op, "split.generator", given["generator"])
+    return Split(fraction, samples, [int(seed), int(counter)])
 
 
 def load_callbacks(callbacks: Sequence[Callback], states: Mapping[str, Any]) -> None:

@@ -35,8 +35,9 @@ class RunFolder:
         self.checkpoints = self.path / "checkpoints"
 
     def holds_a_run(self) -> bool:
-        """True if somebody has trained here."""
-        return self.log.exists() or any(self.checkpoints.glob("*"))
+        """True if somebody has trained here; a log without a line is of one who did not begin."""
+        has_log = self.log.exists() and self.log.stat().st_size > 0
+        return has_log or any(self.checkpoints.glob("*"))
 
     def is_run(self) -> bool:
         """True if a run began here; a configuration alone may be one to begin a run with."""

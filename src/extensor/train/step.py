@@ -66,19 +66,33 @@ class TrainStep:
         self.parameters = [p for group in optimizer.param_groups for p in group["params"]]
         self._options: dict[str, Any] | None = None  # what the optimizer was made with
 
+    def precision(self) -> Any:
+        """The context that models and losses compute in."""
+        return nullcontext() if self.amp is None else autocast(self.amp)
+
     def forward(self, batch: Batch) -> tuple[Any, Tensor]:
         """The model's output and its loss; the last part of a batch is the target."""
         *inputs, target = batch
-        with nullcontext() if self.amp is None else autocast(self.amp):
+        with self.precision():
             output = self.model(*inputs)
-            value = self.loss(output, target)
+            return output, self.value(output, target)
+
+    def value(self, output: Any, target: Any) -> Tensor:
+        """The loss, which must be one number."""
+        value = self.loss(output, target)
         check_loss(value)
-        return output, value
+        return value
 
     def __call__(
-        self, group: Sequence[Batch], on_gradients: Callable[[], None] | None = None
+        self,
+        group: Sequence[Batch],
+        on_gradients: Callable[[], None] | None = None,
+        on_output: Callable[[Any, Any], None] | None = None,
     ) -> StepResult:
-        """One step; ``on_gradients`` is called when the gradients are known and not yet clipped."""
+        """One step; ``on_gradients`` is called when the gradients are known and not yet clipped.
+
+        ``on_output`` is called with the output and the target of each batch.
+        """
         for batch in group:
             check_batch("fit", "train", batch)
         self.optimizer.zero_grad()
@@ -87,10 +101,13 @@ class TrainStep:
         samples = sum(sizes)
         total = 0.0
         for batch, size in zip(group, sizes, strict=True):
-            loss = self.forward(batch)[1]
+            output, loss = self.forward(batch)
             value = float(loss)
             if not isfinite(value):
                 raise self._not_finite(f"loss is {value}", state, batch)
+            if on_output is not None:
+                on_output(output, batch[-1])
+            del output  # what of it the tape does not keep is free before the backward pass
             # A part of the samples has that part in the mean over all of them.
             share = size / samples
             total += share * value

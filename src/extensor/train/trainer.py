@@ -1,4 +1,4 @@
-"""The trainer: epochs of steps, validation, callbacks and checkpoints, and going on from one."""
+"""The trainer: epochs of steps, validation and callbacks."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 
@@ -14,63 +14,72 @@ from extensor import random
 from extensor.arrays.dtypes import DType
 from extensor.core import entries
 from extensor.core.tensor import Tensor
+from extensor.data.dataset import Dataset
+from extensor.data.loader import DataLoader
 from extensor.errors import arguments, type_error, value_error
-from extensor.io.paths import as_path, make_folder
-from extensor.io.state import DamagedFileError, load
+from extensor.errors.explanation import explaining
 from extensor.nn.module import Module
 from extensor.optim import EMA, Optimizer, ReduceLROnPlateau
 from extensor.train.callback import Callback, monitored
 from extensor.train.callbacks import GradientHealth
-from extensor.train.checkpoints import Checkpoints
-from extensor.train.checks import (
-    check_loader,
-    checked_callbacks,
-    checked_metrics,
-)
+from extensor.train.checks import checked_callbacks, checked_metrics, made_metrics
 from extensor.train.evaluation import evaluated, predicted
+from extensor.train.fitdata import EPOCHS, fit_arguments, fit_data
+from extensor.train.given import check_columns, found_dataset
+from extensor.train.history import History
 from extensor.train.lock import locked
 from extensor.train.logs import Logging, Timing
-from extensor.train.metrics import Mean, Metric
+from extensor.train.metrics import Metric
 from extensor.train.nonfinite import NotFiniteError
 from extensor.train.progress import Progress
-from extensor.train.resuming import checked_progress, load_callbacks
-from extensor.train.run import RunFolder
+from extensor.train.readiness import check_ready, tried_in_training
+from extensor.train.running import running_metrics
+from extensor.train.saving import Resumable
 from extensor.train.signals import Interruption
 from extensor.train.step import Loss, StepResult, TrainStep
+from extensor.train.tasks import check_values
+
+Validation = Iterable[Any] | Dataset | tuple[Any, Any] | float | None
 
 
-class Trainer:
+class Trainer(Resumable):
     """Trains ``model``: ``loss(model(*inputs), target)`` for batches ``(*inputs, target)``.
 
     ``accumulate`` batches make one step, as if they were one batch. Schedules are those of the
     optimizer: it steps the automatic ones itself, the others are stepped after each epoch, a
     :class:`~extensor.optim.ReduceLROnPlateau` by ``monitor``. ``amp`` is the dtype of mixed
-    precision, ``ema`` an average of the parameters, which evaluation then uses. ``metrics``, by
-    name, are computed in evaluation.
+    precision, ``ema`` an average of the parameters, which evaluation then uses.
+
+    ``metrics`` are computed in evaluation: names, as ``["accuracy", "f1"]``, which the loss gives
+    their meaning, or a dict of objects. ``train_metrics`` are computed of the batches that are
+    trained on, as they come, and stand in the log under their own names.
 
     With a ``folder`` the run is written there: configuration, logs, and a checkpoint after each epoch
     and every ``checkpoint_every`` steps, of which the last ``keep`` stay. :meth:`resume` goes on
-    from the last one, and ends with the same bits as if nothing had happened.
+    from the last one, and ends with the same bits as if nothing had happened. The folder must be
+    new: ``{time}`` in its name is the date and time, and with ``overwrite`` an earlier run there is
+    moved aside when training begins.
 
     >>> import numpy as np, extensor as ex
-    >>> from extensor.data import ArrayDataset, DataLoader
     >>> _ = ex.random.manual_seed(0)
     >>> x = np.linspace(-1, 1, 32, dtype=np.float32)[:, None]
     >>> model = ex.nn.Linear(1, 1)
     >>> optimizer = ex.optim.SGD(model.parameters(), lr=0.5)
     >>> trainer = ex.train.Trainer(model, ex.mse_loss, optimizer, callbacks=[])
-    >>> history = trainer.fit(DataLoader(ArrayDataset(x, 3 * x + 1), batch_size=8), epochs=20)
+    >>> history = trainer.fit(x, 3 * x + 1, epochs=20, batch_size=8)
     >>> f"{model.weight.item():.3f} {model.bias.item():.3f}"
     '3.000 1.000'
     """
 
+    @explaining
     def __init__(
         self,
         model: Module,
         loss: Loss,
         optimizer: Optimizer,
         *,
-        metrics: Mapping[str, Metric] | None = None,
+        metrics: Sequence[str] | Mapping[str, Metric | str] | None = None,
+        train_metrics: Sequence[str] | Mapping[str, Metric | str] = (),
         accumulate: int = 1,
         clip_norm: float | None = None,
         clip_value: float | None = None,
@@ -79,6 +88,7 @@ class Trainer:
         monitor: str = "validation_loss",
         callbacks: Sequence[Callback] | None = None,
         folder: str | Path | None = None,
+        overwrite: bool = False,
         checkpoint_every: int | None = None,
         keep: int = 3,
         config: Mapping[str, Any] | None = None,
@@ -88,63 +98,94 @@ class Trainer:
             arguments.integer("Trainer", "checkpoint_every", checkpoint_every, 1)
         if checkpoint_every is not None and folder is None:
             raise value_error("Trainer", "checkpoints need a folder", folder=folder)
+        take_step = TrainStep(model, loss, optimizer, clip_norm, clip_value, amp, ema)
+        self.given_metrics = checked_metrics(metrics, loss)
+        running = running_metrics(train_metrics, self.given_metrics, loss)
+        self.monitor = arguments.text("Trainer", "monitor", monitor)
+        chosen = default_callbacks(folder is not None) if callbacks is None else callbacks
+        chosen = checked_callbacks(chosen)
+        super().__init__(take_step, chosen, running, folder, overwrite, keep, config)
+        names = [metric for metric in self.given_metrics.values() if isinstance(metric, str)]
+        # Those that are only named are made when the first output is known.
+        self.metrics: dict[str, Metric] = {} if names else dict(self.given_metrics)
         self.model = model
         self.optimizer = optimizer
-        self.take_step = TrainStep(model, loss, optimizer, clip_norm, clip_value, amp, ema)
-        self.metrics = checked_metrics(metrics)
         self.accumulate = accumulate
-        self.monitor = arguments.text("Trainer", "monitor", monitor)
-        keep = arguments.integer("Checkpoints", "keep", keep, 1)
-        path = None if folder is None else as_path("Trainer", folder, name="folder")
-        self.run = None if path is None else RunFolder(path)
-        self.checkpoints = None if self.run is None else Checkpoints(self.run.checkpoints, keep)
         self.checkpoint_every = checkpoint_every
-        self.config = {} if config is None else dict(entries.mapping("Trainer", config, "config"))
-        self.callbacks = checked_callbacks(
-            default_callbacks(self.run is not None) if callbacks is None else callbacks
-        )
-        self.epoch = 0  # those that are over
-        self.step = 0
-        self.batch = 0  # those of this epoch that are over
         self.epochs = 0
         self.total_steps = 0
-        self.running_loss = Mean()
-        self.history: list[dict[str, Any]] = []
         self.last_step = StepResult(0.0, 0, None)
-        self.stopped = False
+        self.is_evaluated_here = type(self).evaluate is Trainer.evaluate
+        self.columns: Sequence[str] | None = None  # of the table that was trained on last
         self._interruption = Interruption()
-        self._resumed = False
-        self.seen = self._stamp()  # the checkpoints in the folder when this trainer last looked
-        self._loader: Any = None
         self._batches = 0
-        self._restored: dict[str, Any] = {}  # of the checkpoint, what waits for fit
+        self._is_tried = False
+        self._made_loader: Any = None  # by the last fit, of arrays
+
+    @overload
+    def fit(
+        self, train: Iterable[Any], epochs: int, validation: Validation = None, /
+    ) -> History: ...
+
+    @overload
+    def fit(
+        self,
+        train: Any,
+        y: Any = None,
+        epochs: int = EPOCHS,
+        validation: Validation = None,
+        batch_size: int = 32,
+        shuffle: bool = True,
+    ) -> History: ...
 
     def fit(
-        self, train: Iterable[Any], epochs: int, validation: Iterable[Any] | None = None
-    ) -> list[dict[str, Any]]:
-        """Train until ``epochs`` epochs are over, counted from the very beginning of the run.
+        self,
+        train: Any,
+        y: Any = None,
+        epochs: Any = None,
+        validation: Any = None,
+        batch_size: int = 32,
+        shuffle: bool = True,
+    ) -> History:
+        """Train until ``epochs`` epochs, 10, are over, counted from the very beginning of the run.
 
-        Returns what the log says of each. Ctrl-C, SIGTERM and SIGHUP end the step that is being
-        taken, write a checkpoint if there is a folder, and then raise: KeyboardInterrupt, or a
-        SystemExit with the code 128 + signal. Another one later ends at once. The folder is locked:
-        no other process can train in it meanwhile.
+        ``fit(X, y)`` takes arrays, tensors, lists and tables of pandas and polars, ``fit(dataset)`` a
+        data set: they are cut into batches of ``batch_size``, in an order of chance if ``shuffle``.
+        ``fit(loader, epochs)`` takes batches ``(*inputs, target)`` as they come. ``validation`` is
+        ``(X, y)``, a data set, a loader, or a fraction of the samples, which chance chooses.
+
+        One batch is tried first: what does not fit is refused before anything is written. Returns
+        what the log says of each epoch. Ctrl-C, SIGTERM and SIGHUP end the step that is being taken,
+        write a checkpoint if there is a folder, and then raise: KeyboardInterrupt, or a SystemExit
+        with the code 128 + signal. Another one later ends at once. The folder is locked: no other
+        process can train in it meanwhile.
         """
-        check_loader("fit", "train", train)
-        epochs = arguments.integer("fit", "epochs", epochs, 0)
-        if validation is not None:
-            check_loader("fit", "validation", validation)
-        self._check_loader(train)
+        y, epochs, validation = fit_arguments(train, y, epochs, validation)
+        made_before = self._made_loader if self._made_loader is self._loader else None
+        state = random.get_state()
+        try:
+            data = fit_data(train, y, validation, batch_size, shuffle, made_before, self.split)
+            self._check_loader(data.train)
+            is_over = self.epoch >= epochs or self.stopped
+            is_tried = is_over or check_ready(self, data.train, data.validation)
+            self._make_folder()
+        except BaseException:
+            random.set_state(state)
+            raise
+        if data.goes_on:
+            self._loader = data.made
+        self._made_loader, self.split, self._is_tried = data.made, data.split, is_tried
+        self.columns = data.columns
         with ExitStack() as begun:
             if self.run is not None:
-                make_folder("fit", self.run.path)
                 begun.enter_context(locked(self.run.path, "fit"))
-            self._prepare(train, epochs)
+            self._prepare(data.train, epochs)
             with self._interruption:
                 for callback in self.callbacks:
                     callback.fit_began(self)
                     begun.callback(callback.fit_ended, self)
                 while self.epoch < epochs and not self.stopped:
-                    self._fit_epoch(train, validation)
+                    self._fit_epoch(data.train, data.validation)
                 self._interruption.raise_if_noted()
         return self.history
 
@@ -158,48 +199,14 @@ class Trainer:
             raise type_error("fit", requirement, train=type(train).__name__)
 
     def _prepare(self, train: Any, epochs: int) -> None:
-        if self.run is not None and self.checkpoints is not None:
-            if self.step == 0 and not self._resumed and self.run.holds_a_run():
-                raise value_error(
-                    "fit",
-                    "folder must be new, or resume() be called first",
-                    folder=str(self.run.path),
-                )
-            if self._stamp() != self.seen:
-                raise value_error(
-                    "fit",
-                    "folder must be as resume() or the last fit left it (someone else has trained "
-                    "there since; call resume() again)",
-                    folder=str(self.run.path),
-                )
+        self._check_folder()
         self.take_step.note_options()
         restored = bool(self._restored)
         self._go_on_with(train)
-        if self.run is not None and self.checkpoints is not None:
-            self.run.write_descriptions(self.config)
-            if restored and not self.checkpoints.of(self.step).exists():
-                self.save()  # it came from elsewhere: what is killed now must go on from here
-            self.checkpoints.set_aside(self.step)
-            self.checkpoints.tidy(self.step)
-            self.seen = self._stamp()
+        self._open_folder(restored)
         self.epochs = epochs
         self._batches = len(train)
         self.total_steps = epochs * -(-self._batches // self.accumulate)
-
-    def _go_on_with(self, train: Any) -> None:
-        """Bring the loader, and random numbers, to where the checkpoint or the last fit left off."""
-        if self._restored:
-            # Not earlier: whoever makes loaders and models after resume() draws random numbers.
-            if self._restored["loader"]:
-                train.load_state_dict(self._restored["loader"])
-            random.set_state(self._restored["generators"]["default"])
-            self._restored = {}
-        elif self.batch and train is self._loader and hasattr(train, "state_dict"):
-            train.load_state_dict(train.state_dict())
-        elif self.batch:
-            self.batch = 0
-            self.running_loss.reset()
-        self._loader = train
 
     def _fit_epoch(self, train: Iterable[Any], validation: Iterable[Any] | None) -> None:
         self.model.train()
@@ -211,12 +218,17 @@ class Trainer:
                 raise value_error(
                     "fit", f"train must give {self._batches} batches", batches=self.batch
                 )
+            if not self._is_tried:
+                self._is_tried = True
+                tried_in_training(self, group[0])
             self.batch += len(group)
             self._fit_step(group)
         next(batches, None)
         self.batch = 0
         record: dict[str, Any] = {"event": "epoch", "epoch": self.epoch + 1, "step": self.step}
-        record |= {"loss": self.running_loss.compute(), "lr": self._rate()}
+        record["loss"] = self.running_loss.compute()
+        record |= {name: plain(value) for name, value in self.running_metrics.compute().items()}
+        record["lr"] = self._rate()
         if validation is not None:
             found = self.evaluate(validation)
             record |= {f"validation_{name}": plain(value) for name, value in found.items()}
@@ -227,6 +239,7 @@ class Trainer:
                 schedule.step()
         self.epoch += 1
         self.running_loss.reset()
+        self.running_metrics.reset()
         self.history.append(record)
         for callback in self.callbacks:
             callback.epoch_ended(self, record)
@@ -236,7 +249,8 @@ class Trainer:
 
     def _fit_step(self, group: tuple[Any, ...]) -> None:
         try:
-            self.last_step = result = self.take_step(group, self._gradients_known)
+            on_output = self.running_metrics.update if self.running_metrics.given else None
+            self.last_step = result = self.take_step(group, self._gradients_known, on_output)
         except NotFiniteError as error:
             reason = self._stopped_by(error)
             self.log({"event": "stopped", "step": self.step + 1, "reason": reason})
@@ -263,20 +277,33 @@ class Trainer:
     def _rate(self) -> float:
         return float(self.optimizer.param_groups[0]["lr"])
 
-    def _stopped_by(self, error: NotFiniteError) -> str:
-        text = f"step {self.step + 1} of epoch {self.epoch + 1}: {error}"
-        latest = None if self.checkpoints is None else self.checkpoints.latest()
-        return text if latest is None else f"{text}; the last good checkpoint is {latest}"
+    def know(self, output: Any) -> dict[str, Metric]:
+        """Make the metrics that are only named, for outputs such as this; returns all metrics."""
+        if len(self.metrics) < len(self.given_metrics):
+            self.metrics = made_metrics(self.given_metrics, self.take_step.loss, output)
+        self.running_metrics.know(output)
+        return self.metrics
 
-    def evaluate(self, loader: Iterable[Any]) -> dict[str, Any]:
-        """The mean loss of the batches of ``loader``, and the metrics, in evaluation mode."""
-        return evaluated(self.model, self.take_step, self.metrics, loader)
+    def evaluate(self, loader: Any, y: Any = None, batch_size: int = 256) -> dict[str, Any]:
+        """The mean loss and the metrics, in evaluation mode, of what :meth:`fit` takes to train on.
+
+        That is ``evaluate(X, y)``, a data set, or a loader of batches.
+        """
+        check_columns("evaluate", loader, self.columns)
+        dataset = found_dataset("evaluate", "loader", loader, y)
+        if dataset is not None:
+            batch_size = arguments.integer("evaluate", "batch_size", batch_size, 1)
+            loader = DataLoader(dataset, batch_size)
+        if y is not None:
+            check_values("evaluate", self.take_step.loss, None, dataset.arrays[-1], "y")
+        return evaluated(self.model, self.take_step, self.know, loader)
 
     def predict(self, inputs: Any, batch_size: int = 256) -> Tensor:
         """The outputs for an array, tensor or table of inputs, or for the batches of a loader.
 
         Of a batch with several parts the last, the target, is not used.
         """
+        check_columns("predict", inputs, self.columns)
         return predicted(self.model, self.take_step.ema, inputs, batch_size)
 
     def log(self, record: Mapping[str, Any]) -> None:
@@ -290,91 +317,16 @@ class Trainer:
         """End training after this epoch."""
         self.stopped = True
 
-    def save(self, name: str | None = None) -> Path:
-        """Write a checkpoint: of this step, or one that is called ``name``."""
-        if self.checkpoints is None:
-            raise value_error("save", "the trainer must have a folder", folder=None)
-        if not self.take_step.is_finite():
-            error = NotFiniteError("a parameter is not finite, so no checkpoint was written")
-            raise NotFiniteError(self._stopped_by(error))
-        state = self._state(copied=False)
-        if name is not None:
-            return self.checkpoints.save_as(name, state)
-        path = self.checkpoints.save(state, self.step)
-        self.seen = self._stamp()
-        return path
-
-    def resume(self, path: str | Path | None = None) -> bool:
-        """Go on from ``path``, or from the last checkpoint in the folder; False if there is none.
-
-        What trainer, optimizer and schedules are made with now counts, if it is not what they were
-        made with then: another ``lr`` takes effect from here on, under a schedule as the rate it
-        begins with, while its count stays. What was changed by hand while it trained is kept.
-        """
-        if path is None and self.checkpoints is None:
-            raise value_error("resume", "the trainer must have a folder", folder=None)
-        seen = self._stamp()
-        if path is None and self.checkpoints is not None:
-            path = self.checkpoints.latest()
-        if path is not None:
-            try:
-                state = load(path, foreign=False)
-            except DamagedFileError as error:
-                raise self._damaged(error) from None
-            if "progress" not in state:
-                raise value_error("resume", "path must be a checkpoint of a run", path=str(path))
-            self.load_state_dict(state)
-        self._resumed = True
-        self.seen = seen
-        return path is not None
-
-    def _damaged(self, error: DamagedFileError) -> DamagedFileError:
-        good = None if self.checkpoints is None else self.checkpoints.latest_good()
-        if good is None:
-            return error
-        return DamagedFileError(f"{error}; the last good one is for resume({str(good)!r})")
-
-    def _stamp(self) -> Any:
-        return None if self.checkpoints is None else self.checkpoints.stamp()
-
-    def state_dict(self) -> dict[str, Any]:
-        """Everything that the rest of the run depends on."""
-        return self._state(copied=True)
-
-    def _state(self, copied: bool) -> dict[str, Any]:
-        has_state = hasattr(self._loader, "state_dict")
-        return {
-            **self.take_step.state_dict(copied),
-            "generators": {"default": list(random.get_state())},
-            "loader": self._loader.state_dict() if has_state else {},
-            "progress": {
-                "epoch": self.epoch,
-                "step": self.step,
-                "batch": self.batch,
-                "stopped": self.stopped,
-                "running_loss": self.running_loss.state_dict(),
-            },
-            "history": {str(i): record for i, record in enumerate(self.history)},
-            "callbacks": {
-                f"{i}-{type(callback).__name__}": callback.state_dict()
-                for i, callback in enumerate(self.callbacks)
-            },
-            "config": self.config,
-        }
-
-    def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Take over what :meth:`state_dict` gave; random numbers and the loader when training begins."""
-        op = "Trainer.load_state_dict"
-        names = [f"{i}-{type(callback).__name__}" for i, callback in enumerate(self.callbacks)]
-        progress = checked_progress(op, state, names)
-        commits = [
-            self.take_step.prepared_state(op, state),
-            self.running_loss._prepared_state(progress.pop("running_loss"), op, "running_loss"),
-        ]
-        load_callbacks(self.callbacks, state["callbacks"])
-        for commit in commits:
-            commit()
-        self.__dict__.update(progress)
+    def __repr__(self) -> str:
+        loss = self.take_step.loss
+        name = getattr(loss, "__name__", type(loss).__name__)
+        metrics = f", metrics: {', '.join(self.given_metrics)}" if self.given_metrics else ""
+        whole = f" of {self.epochs}" if self.epochs else ""
+        place = f"epoch {self.epoch}{whole}, step {self.step:,}" if self.step else "not trained yet"
+        return (
+            f"Trainer({type(self.model).__name__} of {self.model.num_parameters():,} parameters, "
+            f"{name}, {type(self.optimizer).__name__}(lr={self._rate():g}){metrics}; {place})"
+        )
 
 
 def default_callbacks(folder: bool) -> list[Callback]:

@@ -6,7 +6,6 @@ import os
 import tomllib
 from collections.abc import Iterable, Mapping
 from datetime import date, time
-from difflib import get_close_matches
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from extensor.errors import arguments, type_error, value_error
+from extensor.errors.suggestions import nearest as nearest
 from extensor.io.paths import as_path, unreadable
 
 Config = dict[str, Any]
@@ -181,17 +181,3 @@ def check_keys(path: str, table: Iterable[str], known: Iterable[str]) -> None:
     for key in table:
         if key not in names:
             raise value_error("config", f"unknown key{nearest(key, names, path)}", key=path + key)
-
-
-def nearest(name: str, known: Iterable[str], path: str = "") -> str:
-    """Words for the known name that is most like ``name``, or for all of them.
-
-    >>> from extensor.train.experiments.config import nearest
-    >>> nearest("optimzer", ["model", "optimizer"])
-    " (did you mean 'optimizer'?)"
-    """
-    names = list(known)
-    matches = get_close_matches(name, names, 1, 0.5)
-    if matches:
-        return f" (did you mean {path + matches[0]!r}?)"
-    return f" (known: {', '.join(names) or 'none'})"

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 from extensor.errors import arguments, type_error, value_error
-from extensor.io.paths import as_path
 from extensor.train.callback import Callback
 from extensor.train.checks import checked_callbacks
 from extensor.train.experiments.assembly import Experiment, assembled
@@ -17,6 +16,7 @@ from extensor.train.experiments.continuation import check_effect, continued, loa
 from extensor.train.experiments.runs import found_checkpoint, found_run
 from extensor.train.experiments.trained import TrainedModel
 from extensor.train.experiments.wording import PYTHON, Wording
+from extensor.train.folders import NEW_ONES, TIME, check_replaceable, named_folder
 from extensor.train.lock import check_free
 from extensor.train.run import RunFolder
 
@@ -28,6 +28,7 @@ def experiment(
     changes: Mapping[str, Any] | None = None,
     *,
     folder: str | Path | None = None,
+    overwrite: bool = False,
     resume: str | Path | None = None,
     checkpoint: str | Path = LATEST,
     callbacks: Sequence[Callback] | None = None,
@@ -36,8 +37,10 @@ def experiment(
 
     ``config`` is a TOML file or a dict of the same tables; without one LeNet-5 reads the digits that
     come with the library. ``changes`` sets entries of it, ``{"optimizer.lr": 0.01}``; None removes
-    one. With a ``folder``, which must be new, the run is written there. ``callbacks`` take the place
-    of the progress on standard error; those that write into the folder are there anyway.
+    one. With a ``folder``, which must be new, the run is written there; ``{time}`` in its name is the
+    date and time, and with ``overwrite`` an earlier run there is moved aside when training begins.
+    ``callbacks`` take the place of the progress on standard error; those that write into the folder
+    are there anyway.
 
     ``resume`` is the folder of a run, or its name in ``runs/``, to go on with from ``checkpoint``: the
     latest, the name of one, or a file. What ``changes`` sets takes effect from there on, or is
@@ -63,10 +66,11 @@ def experiment(
     ValueError: config: unknown key (did you mean 'optimizer.lr'?), got key='optimizer.lrr'
     """
     made = _checked_changes("experiment", changes)
+    overwrite = arguments.flag("experiment", "overwrite", overwrite)
     if callbacks is not None:
         callbacks = checked_callbacks(callbacks, "experiment")
     if resume is not None:
-        if config is not None or folder is not None:
+        if config is not None or folder is not None or overwrite:
             requirement = "resume is of a run that has a configuration and a folder"
             raise value_error("experiment", requirement, resume=str(resume))
         return resumed_experiment(found_run(resume), checkpoint, made, PYTHON, callbacks)
@@ -79,7 +83,13 @@ def experiment(
     if folder is None and "checkpoints" in whole:
         requirement = "checkpoints need a folder, or changes={'checkpoints': None}"
         raise value_error("experiment", requirement, folder=None)
-    return assembled(whole, None if folder is None else _new_folder(folder), callbacks)
+    if folder is None and overwrite:
+        raise value_error("experiment", "overwrite needs a folder", folder=None)
+    path = None if folder is None else _new_folder(folder, overwrite)
+    found = assembled(whole, path, callbacks)
+    found.trainer.overwrite = overwrite
+    found.trainer.is_timed = TIME in str(folder)
+    return found
 
 
 def _checked_changes(op: str, changes: Any) -> list[tuple[str, Any]]:
@@ -95,11 +105,15 @@ def _checked_changes(op: str, changes: Any) -> list[tuple[str, Any]]:
     return list(changes.items())
 
 
-def _new_folder(folder: Any) -> Path:
-    path = as_path("experiment", folder, name="folder")
+def _new_folder(folder: Any, overwrite: bool) -> Path:
+    path = named_folder("experiment", folder)
     run = RunFolder(path)
-    if run.is_run() or run.holds_a_run():
-        requirement = f"folder must be new (go on with experiment(resume={str(path)!r}))"
+    if overwrite:
+        check_replaceable("experiment", run)
+    elif run.is_run() or run.holds_a_run():
+        requirement = (
+            f"folder must be new (go on with experiment(resume={str(path)!r}); {NEW_ONES})"
+        )
         raise value_error("experiment", requirement, folder=str(path))
     return path
 
