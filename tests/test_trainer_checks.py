@@ -273,6 +273,19 @@ def test_what_cannot_be_copied_or_is_watched_is_not_tried() -> None:
     assert len(calls) == 5
 
 
+def test_a_metric_for_which_one_batch_is_too_little() -> None:
+    class Spread(Accuracy):
+        def compute(self) -> float:
+            if self.count < 40:
+                raise ValueError("too few")
+            return super().compute()
+
+    trainer = _trainer(
+        metrics={"spread": Spread()}, callbacks=[EarlyStopping("validation_spread", mode="max")]
+    )
+    assert 0 <= trainer.fit(_loader(), 1, _loader())[0]["validation_spread"] <= 1
+
+
 def test_the_loader_goes_on_where_it_was() -> None:
     """Also one that was left in the middle, which begins anew."""
 

@@ -32,7 +32,7 @@ def fit_arguments(train: Any, y: Any, epochs: Any, validation: Any) -> tuple[Any
     if isinstance(y, int | np.integer) and not isinstance(y, bool):
         if epochs is not None and validation is not None:
             given = arguments.briefly(epochs)
-            raise type_error("fit", "epochs must be given once", epochs=y, third=given)
+            raise type_error("fit", "epochs must be given once", epochs=y, again=given)
         return None, arguments.integer("fit", "epochs", y, 0), _either(validation, epochs)
     if y is not None and not is_samples(train):
         if not is_samples(y):
@@ -112,7 +112,8 @@ def validation_loader(validation: Any, batch_size: int) -> Any:
 
 def is_fraction(validation: Any) -> bool:
     """True for a number, which must then be between 0 and 1."""
-    real = isinstance(validation, int | float | np.number) and not isinstance(validation, bool)
+    kinds = int | float | np.integer | np.floating
+    real = isinstance(validation, kinds) and not isinstance(validation, bool)
     if real and not 0 < validation < 1:
         requirement = "validation must be between 0 and 1 as a fraction"
         raise value_error("fit", requirement, validation=arguments.briefly(validation))

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from extensor.errors import value_error
-from extensor.io.paths import as_path
+from extensor.io.paths import as_path, make_folder
 from extensor.train.lock import LOCK, check_free, locked
 from extensor.train.run import RunFolder
 
@@ -30,12 +30,15 @@ def named_folder(op: str, folder: Any) -> Path:
 
 def claimed(path: Path) -> Path:
     """A folder that was not there, made now: ``path`` or the next number that is free."""
+    make_folder("fit", path.parent)
     for place in (path, *(_numbered(path, number) for number in range(2, 1000))):
-        place.parent.mkdir(parents=True, exist_ok=True)
         try:
             place.mkdir()
         except FileExistsError:
             continue
+        except OSError as error:
+            text = f"fit: could not make the folder {place} ({error.strerror})"
+            raise OSError(error.errno, text) from error
         return place
     raise value_error("fit", "folder must be new", folder=str(path))
 
@@ -74,7 +77,11 @@ def move_aside(op: str, run: RunFolder) -> Path | None:
     target = stem if not stem.exists() else _next(stem)
     # A file that is open cannot be moved there.
     with nullcontext() if sys.platform == "win32" else locked(run.path, op):
-        os.rename(run.path, target)
+        try:
+            os.rename(run.path, target)
+        except OSError as error:
+            text = f"{op}: could not move {run.path} to {target} ({error.strerror})"
+            raise OSError(error.errno, text) from error
     return target
 
 

@@ -147,7 +147,7 @@ class Trainer(Resumable):
         batch_size: int = 32,
         shuffle: bool = True,
     ) -> History:
-        """Train until ``epochs`` epochs, 10, are over, counted from the very beginning of the run.
+        """Train until ``epochs`` epochs (10) are over, counted from the very beginning of the run.
 
         ``fit(X, y)`` takes arrays, tensors, lists and tables of pandas and polars, ``fit(dataset)`` a
         data set: they are cut into batches of ``batch_size``, in an order of chance if ``shuffle``.

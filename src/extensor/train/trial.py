@@ -7,6 +7,7 @@ tried, and what cannot be tried without a trace is not: code of users may count 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from copy import copy, deepcopy
 from functools import partial
 from types import FunctionType
@@ -104,7 +105,10 @@ def _is_function(loss: Any) -> bool:
 
 
 def tried_metrics(metrics: Mapping[str, Metric], output: Any, target: Any) -> dict[str, Any]:
-    """What copies of the metrics give for an output; those that cannot be copied are left out."""
+    """What copies of the metrics give for an output; those that cannot be copied are left out.
+
+    So are those that one batch is too little for.
+    """
     values = {}
     with no_grad():
         for name, metric in metrics.items():
@@ -114,7 +118,8 @@ def tried_metrics(metrics: Mapping[str, Metric], output: Any, target: Any) -> di
                 continue
             one.reset()
             one.update(output, target)
-            values[name] = one.compute()
+            with suppress(Exception):
+                values[name] = one.compute()
     return values
 
 
