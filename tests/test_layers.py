@@ -36,6 +36,7 @@ LAYERS = {
     "models": "errors arrays core random ops nn",
     "io": "errors arrays core",
     "data": "errors arrays core random io",
+    "distributed": "errors settings arrays core random nn optim",
     "train": "errors settings arrays core random ops nn optim amp models io data",
     "report": "ops nn io data train",
     "cli": "errors settings ops io train report",
