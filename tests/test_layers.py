@@ -39,7 +39,7 @@ LAYERS = {
     "distributed": "_native errors settings arrays core random nn optim",
     "train": "errors settings arrays core random ops nn optim amp models io data distributed",
     "report": "ops nn io data train",
-    "cli": "errors settings ops io train report",
+    "cli": "errors settings ops io distributed train report",
     # Whatever else it has is imported when somebody asks for it.
     ROOT: "errors arrays core random ops",
 }

@@ -12,6 +12,14 @@ from shlex import quote
 from extensor.cli.report import written
 from extensor.cli.runs import new_run
 from extensor.cli.settings import as_changes, read_config
+from extensor.cli.several import (
+    is_first,
+    one_of_several,
+    restarted,
+    saying_how_to_go_on,
+    told_by_first,
+    workers_said,
+)
 from extensor.cli.wording import COMMAND
 from extensor.errors import value_error
 from extensor.report import Series, terminal_plot
@@ -29,6 +37,13 @@ from extensor.train.signals import Ended, ending_in_order
 
 def run(options: argparse.Namespace) -> None:
     """Train, or go on with a run; then write the report."""
+    if options.restarts is not None or options.launcher:
+        raise SystemExit(restarted(options))
+    with one_of_several():
+        _run(options)
+
+
+def _run(options: argparse.Namespace) -> None:
     if options.resume is None and options.checkpoint != "latest":
         requirement = "is for --resume, which says of which run"
         raise value_error("--checkpoint", requirement, checkpoint=options.checkpoint)
@@ -37,7 +52,7 @@ def run(options: argparse.Namespace) -> None:
     source = options.config if options.resume is None else found_run(options.resume).config
     config = read_config(source, options.set)
     if options.print_config:
-        print(as_toml(config), end="")
+        print(as_toml(config) if is_first() else "", end="")
         return
     with ending_in_order():
         if options.resume is None:
@@ -49,7 +64,7 @@ def run(options: argparse.Namespace) -> None:
 def _begin(config: Config, options: argparse.Namespace) -> None:
     given = (setting.partition("=") for setting in options.set)
     check_effect({key.strip(): (None, value.strip()) for key, _, value in given}, config)
-    with new_run(options.name) as folder:
+    with told_by_first(new_run, options.name) as folder:
         with _saying(lambda: "before training began"):
             made = experiment(config, folder=folder)
         _train(made, folder)
@@ -62,9 +77,12 @@ def _go_on(run: RunFolder, options: argparse.Namespace) -> None:
 
 
 def _train(made: Experiment, folder: Path) -> None:
-    print("\n".join([_opening(made), *_changed(made)]), flush=True)
-    with _saying(lambda: _saved(made, folder)):
+    if is_first():
+        print("\n".join([_opening(made), *_changed(made)]), flush=True)
+    with _saying(lambda: _saved(made, folder)), saying_how_to_go_on(folder):
         made.fit()
+    if not is_first():
+        return
     with _saying(lambda: f"during the report; write it with: extensor report {quote(str(folder))}"):
         print(_ending(made, folder))
 
@@ -99,7 +117,7 @@ def _opening(made: Experiment) -> str:
         f"{type(made.model).__name__}: {made.model.num_parameters():,} parameters; "
         f"{len(made.train_data):,} samples to train on, {len(made.test_data):,} to test, "
         f"{targets_said(made.config, made.train_data)}; "
-        f"{get_num_threads()} threads; {made.config['epochs']} epochs{begun}"
+        f"{workers_said()}{get_num_threads()} threads; {made.config['epochs']} epochs{begun}"
     )
 
 

@@ -30,6 +30,7 @@ def page(
     summary: Summary | None,
     config: str,
     machine: Mapping[str, Any],
+    workers: Mapping[str, str] | None = None,
 ) -> str:
     """The whole page; what is not known is left out of it."""
     sections = [_section(chart.title, line_chart(chart)) for chart in charts]
@@ -42,6 +43,8 @@ def page(
         sections.append(_section("Where it is most wrong", _worst(examination.worst), wide=True))
     sections.append(_section("Configuration", f"<pre>{escape(config)}</pre>"))
     sections.append(_section("Machine", _table(machine)))
+    if workers:
+        sections.append(_section("Workers", _table(workers)))
     style = (files("extensor.report") / "style.css").read_text(encoding="utf-8")
     tiles = "".join(
         f"<div><b>{escape(value)}</b>{escape(name)}</div>" for name, value in facts.items()

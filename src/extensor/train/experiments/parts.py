@@ -91,6 +91,8 @@ def built_trainer(
         optimizer,
         metrics=_metrics(config["metrics"], classes),
         accumulate=config.get("accumulate", 1),
+        micro_batches=config.get("micro_batches"),
+        shard_optimizer=config.get("shard_optimizer", False),
         clip_norm=clipping.get("norm"),
         clip_value=clipping.get("value"),
         amp=config.get("amp"),
