@@ -18,7 +18,8 @@ _RUN = "folder of a run, or its name in runs/"
 _SET = "change a value of the configuration: optimizer.lr=0.01 (may be repeated)"
 _CHECKPOINT = "which checkpoint: latest, the name of one, or a file (default: latest)"
 _CODES = (
-    "Exit codes: 0 done, 2 an error, 75 a worker was lost (go on with --resume), 130 Ctrl-C, 143 SIGTERM, 129 SIGHUP. The last three end the "
+    "Exit codes: 0 done, 2 an error, 75 a worker was lost (go on with --resume), 130 Ctrl-C, 143 "
+    "SIGTERM, 129 SIGHUP. The last three end the "
     "step that is being taken and save; another one, a second later, ends at once."
 )
 
