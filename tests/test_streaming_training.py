@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -15,6 +16,12 @@ import extensor as ex
 from extensor.data import ArrayDataset, BlockShuffle, DataLoader, ShardedDataset, ShardSampler
 from extensor.random import Generator
 from extensor.train import Trainer
+
+# For processes that use a module of the tests.
+WITH_TESTS = {
+    **ENVIRONMENT,
+    "PYTHONPATH": os.pathsep.join([str(Path(__file__).parent), ENVIRONMENT["PYTHONPATH"]]),
+}
 
 # Reads an epoch of more data than it may have memory for, and prints how much memory it took.
 READING = """
@@ -188,7 +195,7 @@ def test_training_that_is_killed_goes_on_to_the_same_bits(tmp_path: Path) -> Non
     _data(tmp_path / "shards")
     shown = subprocess.run(
         [sys.executable, "-c", KILLED, tmp_path],
-        env=ENVIRONMENT,
+        env=WITH_TESTS,
         capture_output=True,
         text=True,
         check=False,
