@@ -348,6 +348,10 @@ ROWS: dict[str, Row] = {
     "ShardedDataset.batch": Row(
         lambda **given: data.ShardedDataset(["points.npz"]).batch(**given), {"indices": [0, 3]}
     ),
+    "ShardedDataset.split": Row(
+        lambda **given: data.ShardedDataset(["points.npz"]).split(**given),
+        {"fraction": 0.5, "generator": None},
+    ),
     "pack": Row(
         data.pack,
         {

@@ -350,6 +350,11 @@ def test_transforms_resume_too(tmp_path: Path) -> None:
             "source must be a ShardedDataset, or the lengths of shards, got source=3",
         ),
         (
+            (np.array(4), 1, 1),
+            TypeError,
+            "source must be a ShardedDataset, or the lengths of shards, got source='ndarray'",
+        ),
+        (
             ([4], None, 2),
             ValueError,
             "block and window must be given with lengths, got block=None, window=2",

@@ -2,5 +2,6 @@
 
 from extensor.data.streaming.dataset import ShardedDataset
 from extensor.data.streaming.shuffle import BlockOrder, BlockShuffle
+from extensor.data.streaming.subset import ShardedSubset
 
-__all__ = ["BlockOrder", "BlockShuffle", "ShardedDataset"]
+__all__ = ["BlockOrder", "BlockShuffle", "ShardedDataset", "ShardedSubset"]

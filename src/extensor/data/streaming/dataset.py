@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections import Counter
 from collections.abc import Sequence
 from itertools import pairwise
@@ -13,22 +14,24 @@ import numpy as np
 
 from extensor.arrays import storage
 from extensor.arrays.dtypes import int64
-from extensor.core.tensor import to_array
 from extensor.data.dataset import rows as rows_of
 from extensor.data.decoding import MODES
 from extensor.data.streaming.cache import Cache
+from extensor.data.streaming.indexed import Indexed
 from extensor.data.streaming.members import Decoding
 from extensor.data.streaming.opening import Found, Opener, found_shards
 from extensor.data.streaming.shard import OP, PIECE, Part, Shard, damaged
 from extensor.data.streaming.shuffle import BlockShuffle, Plan, Run
-from extensor.errors import arguments, index_error, type_error, value_error
+from extensor.data.streaming.subset import ShardedSubset
+from extensor.errors import arguments, type_error, value_error
 from extensor.errors.explanation import explaining
 from extensor.io.state import DamagedFileError
+from extensor.random.generator import Generator
 
 _MEMORY = 1 << 28
 
 
-class ShardedDataset:
+class ShardedDataset(Indexed):
     """The samples of shards: files of arrays, of columns, or archives of pictures.
 
     ``source`` is a folder or a list of files. Shards may be ``name.x.npy`` with ``name.y.npy``, or
@@ -58,6 +61,8 @@ class ShardedDataset:
     [(6, 2), (6, 2)]
     >>> folder.cleanup()
     """
+
+    op = OP
 
     @explaining
     def __init__(
@@ -99,16 +104,10 @@ class ShardedDataset:
         self.classes = None if index is None or index.classes is None else list(index.classes)
         self.columns = None if index is None or index.columns is None else list(index.columns)
         self.vocabulary = None if index is None else index.vocabulary
+        self._packed = None if index is None else index.shards
 
     def __len__(self) -> int:
         return int(self._ends[-1])
-
-    def __getitem__(self, index: int) -> tuple[Any, ...]:
-        place = arguments.integer(OP, "index", index)
-        if not -len(self) <= place < len(self):
-            requirement = f"index must be in [{-len(self)}, {len(self) - 1}]"
-            raise index_error(OP, requirement, index=place)
-        return tuple(part[0] for part in self.batch(np.array([place % len(self)])))
 
     @property
     def paths(self) -> list[Path]:
@@ -116,7 +115,6 @@ class ShardedDataset:
         return [shard.path for shard in self._shards]
 
     def batch(self, indices: Any) -> tuple[Any, ...]:
-        """The samples at ``indices``, an array or a slice, stacked: one array for each part."""
         wanted = self._wanted(indices)
         rises = bool((wanted[1:] >= wanted[:-1]).all())
         order = None if rises else np.argsort(wanted, kind="stable")
@@ -134,6 +132,20 @@ class ShardedDataset:
         places = np.empty_like(order)
         places[order] = np.arange(len(order))
         return tuple(rows_of(target, places) for target in targets)
+
+    def split(
+        self, fraction: float, generator: Generator | None = None
+    ) -> tuple[ShardedSubset, ShardedSubset]:
+        """Two parts, the second with about ``fraction`` of the samples, in blocks that chance chooses."""
+        return ShardedSubset.whole(self).split(fraction, generator)
+
+    @property
+    def fingerprint(self) -> str:
+        """Another text for other shards: their names, lengths and parts, and digests where packed."""
+        found = hashlib.sha256(repr(self._packed).encode())
+        for shard in self._shards:
+            found.update(f"{shard.path.name} {shard.samples} {_said(shard.parts)}".encode())
+        return found.hexdigest()[:32]
 
     def read_ahead(self, runs: Sequence[Run]) -> None:
         """Begin to read runs of samples, each in one shard: its first, and how many."""
@@ -171,19 +183,6 @@ class ShardedDataset:
             lengths += runs
             whole += [bounds is not None] * len(runs)
         return Plan(np.array(lengths, int64), np.array(whole), block, window or max(1, most))
-
-    def _wanted(self, indices: Any) -> Any:
-        if isinstance(indices, slice):
-            return np.arange(*indices.indices(len(self)))
-        wanted = to_array(indices, op=f"{OP}.batch")
-        if wanted.ndim != 1 or (wanted.size and wanted.dtype.kind not in "iu"):
-            requirement = "the numbers of samples must be a row of integers, or a slice"
-            raise type_error(f"{OP}.batch", requirement, indices=arguments.briefly(indices))
-        if wanted.size and not 0 <= wanted.min() <= wanted.max() < len(self):
-            worst = wanted.max() if wanted.min() >= 0 else wanted.min()
-            requirement = f"the numbers of samples must be in [0, {len(self) - 1}]"
-            raise index_error(f"{OP}.batch", requirement, number=int(worst))
-        return wanted.astype(int64, copy=False)
 
     def _begin(self, number: int) -> int:
         return int(self._ends[number] - self._lengths[number])

@@ -75,7 +75,8 @@ class BlockShuffle:
 
 
 def _of(lengths: Any, block: int | None, window: int | None) -> Plan:
-    if not isinstance(lengths, Sequence | np.ndarray) or isinstance(lengths, str | bytes):
+    is_row = isinstance(lengths, Sequence) or (isinstance(lengths, np.ndarray) and lengths.ndim > 0)
+    if not is_row or isinstance(lengths, str | bytes):
         requirement = "source must be a ShardedDataset, or the lengths of shards"
         raise type_error(_OP, requirement, source=arguments.briefly(lengths))
     if block is None or window is None:

@@ -45,7 +45,7 @@ KEYS: dict[str, Any] = {
         "in_order": bool,
         "class_weight": str,
         "sampling": str,
-        "inputs": str,
+        "inputs": (str, list),
         "target": (str, int, list),
         "header": bool,
         "delimiter": str,

@@ -137,7 +137,7 @@ def read_file(path: str, table: Config, with_target: bool = True) -> ArrayDatase
     else:
         parts = _arrays(path, table, with_target)
     inputs, *targets = parts if isinstance(parts, tuple) else (parts,)
-    return ArrayDataset(as_inputs(inputs), *map(_target, targets))
+    return ArrayDataset(as_inputs(inputs), *map(as_targets, targets))
 
 
 def _arrays(path: str, table: Config, with_target: bool) -> tuple[Any, ...]:
@@ -193,7 +193,7 @@ def as_inputs(array: Any) -> Any:
         return array.astype(get_default_dtype(), copy=False)
 
 
-def _target(array: Any) -> Any:
+def as_targets(array: Any) -> Any:
     """Classes as int64; numbers as a column, which is what a model of one output gives."""
     if not is_floating(array.dtype):
         if array.dtype == np.uint64 and len(array) and int(array.max()) >= 2**63:

@@ -87,11 +87,13 @@ def goal_of(config: Config, task: str, train: Dataset, every: Dataset | None = N
         class_names(table["train"], table) if "train" in table else getattr(train, "classes", None)
     )
     if names is None and known is not None:
-        names = _counted(targets_of(train if every is None else every), task, has_model(config))
+        names = counted_names(
+            targets_of(train if every is None else every), task, has_model(config)
+        )
     return Goal(task, classes=tuple(names or ()), scores=scores)
 
 
-def _counted(targets: Any, task: str, is_chosen: bool) -> list[str]:
+def counted_names(targets: Any, task: str, is_chosen: bool) -> list[str]:
     """Names of classes that have none: the numbers that occur, or up to the largest for a model."""
     if task == "multilabel":
         return [str(number) for number in range(targets.shape[1])]

@@ -11,13 +11,14 @@ from extensor.data.table.reading import FOREIGN
 from extensor.errors import type_error, value_error
 from extensor.io.paths import as_path, check_unicode, existing, is_there
 from extensor.train.experiments.config import Config, has_model
-from extensor.train.experiments.kinds import arrays, pictures, series, table, text
+from extensor.train.experiments.kinds import arrays, pictures, series, shards, table, text
 from extensor.train.experiments.kinds.parts import VALIDATION
 from extensor.train.experiments.kinds.preparation import (
     Preparation,
     Prepared,
     Samples,
 )
+from extensor.train.experiments.kinds.sharded import is_sharded, sharded_kind
 
 __all__ = [
     "KINDS",
@@ -130,7 +131,7 @@ def kind_of_file(path: str) -> str:
     place = as_path("data", path)
     name = place.name.lower()
     if is_there(place) and place.is_dir():
-        return "pictures"
+        return sharded_kind(place) or "pictures"
     if name.endswith(table.ENDINGS):
         return "table"
     if name.endswith(_TEXTS):
@@ -153,7 +154,8 @@ def prepared(config: Config, state: Any = None) -> Prepared:
     kind = config["data"].get("kind", "arrays")
     if "train" in config["data"]:
         existing(config["data"]["train"])
-    made: Prepared = KINDS[kind].prepare(config, None if state is None else _inside(state, kind))
+    module = shards if is_sharded(config["data"].get("train")) else KINDS[kind]
+    made: Prepared = module.prepare(config, None if state is None else _inside(state, kind))
     return made._replace(lines=[shown_on_a_line(line) for line in made.lines])
 
 

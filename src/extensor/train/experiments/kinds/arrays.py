@@ -10,12 +10,14 @@ import numpy as np
 
 from extensor.core import entries
 from extensor.core.tensor import to_array
-from extensor.data import ArrayDataset, Dataset
+from extensor.data import ArrayDataset, Dataset, ShardedDataset
+from extensor.data.streaming import ShardedSubset
 from extensor.errors import arguments, type_error, value_error
 from extensor.io.paths import existing
 from extensor.train.experiments.config import Config, has_model
 from extensor.train.experiments.data import (
     as_inputs,
+    as_targets,
     check_samples,
     input_transforms,
     read_data,
@@ -24,6 +26,12 @@ from extensor.train.experiments.data import (
 )
 from extensor.train.experiments.goal import Goal, counted
 from extensor.train.experiments.kinds.preparation import Preparation, Prepared, Samples
+from extensor.train.experiments.kinds.sharded import (
+    ShardSamples,
+    chosen_parts,
+    is_sharded,
+    surveyed,
+)
 from extensor.train.experiments.targets import (
     class_names,
     goal_of,
@@ -61,6 +69,8 @@ class ArrayPreparation(Preparation):
 
     def labelled(self, source: Any) -> Samples:
         path = os.fspath(existing(source))
+        if is_sharded(path):
+            return Samples(self._in_shards(path))
         dataset = read_file(path, self.config["data"])
         check_samples("inputs", dataset)
         self._check(dataset)
@@ -69,6 +79,11 @@ class ArrayPreparation(Preparation):
         return Samples(dataset)
 
     def unlabelled(self, source: Any) -> Samples:
+        if is_sharded(source):
+            inputs = self.config["data"].get("inputs", "x")
+            shards = ShardedDataset(source, [inputs])
+            self._check_shape(shards.parts[0].shape, (len(shards), *shards.parts[0].shape))
+            return Samples(ShardSamples(shards, lambda batch: (as_inputs(batch[0]),)))
         dataset = _dataset(self.config, source)
         check_samples("inputs", dataset)
         self._check(dataset)
@@ -77,14 +92,39 @@ class ArrayPreparation(Preparation):
     def _check(self, dataset: Any) -> None:
         """Refuse inputs that are not like those that the model was trained with."""
         _check_columns(self.config, dataset)
+        if self.sample[0] and isinstance(dataset, ArrayDataset):
+            self._check_shape(dataset.arrays[0].shape[1:], dataset.arrays[0].shape)
+
+    def _check_shape(self, found: tuple[int, ...], given: tuple[int, ...]) -> None:
         shape = self.sample[0]
-        if not shape or not isinstance(dataset, ArrayDataset):
-            return
-        found = dataset.arrays[0].shape[1:]
         if len(found) != len(shape) and np.prod(found) != np.prod(shape):
             axes = ", ".join(map(str, ("samples", *shape)))
             requirement = f"inputs must have the shape of those trained with, ({axes})"
-            raise value_error("data", requirement, shape=dataset.arrays[0].shape)
+            raise value_error("data", requirement, shape=given)
+
+    def _in_shards(self, path: str) -> ShardSamples:
+        """Samples that have the shape and the classes of those to train on."""
+        dataset = ShardedDataset(path, chosen_parts(self.config["data"]))
+        if dataset.parts[0].shape != self.sample[0]:
+            requirement = f"inputs must have the shape of those trained with, {self.sample[0]}"
+            raise value_error("data", requirement, path=path, shape=dataset.parts[0].shape)
+        if self.goal.classes and dataset.classes is not None:
+            if tuple(dataset.classes) != self.goal.classes:
+                requirement = f"classes must be those of the training data, {self.goal.classes}"
+                raise value_error("data", requirement, path=path, classes=dataset.classes)
+        else:
+            found = surveyed(path, self.config["data"].get("target", "y")).distinct
+            numbered(ArrayDataset(found, found), self.goal, path)
+        return self.of_shards(dataset)
+
+    def of_shards(self, dataset: ShardedDataset | ShardedSubset) -> ShardSamples:
+        """Inputs and targets as the model and its loss take them."""
+
+        def convert(batch: tuple[Any, ...]) -> tuple[Any, ...]:
+            inputs, targets = as_inputs(batch[0]), as_targets(batch[1])
+            return inputs, numbered(ArrayDataset(targets, targets), self.goal, "shards").arrays[-1]
+
+        return ShardSamples(dataset, convert)
 
     def state_dict(self) -> dict[str, Any]:
         shape, dtype = self.sample

@@ -11,14 +11,22 @@ import numpy as np
 
 from extensor.arrays.dtypes import get_default_dtype
 from extensor.core import entries
-from extensor.data import ArrayDataset, Dataset, ImageFolder, Normalize
+from extensor.data import (
+    ArrayDataset,
+    Dataset,
+    ImageFolder,
+    Normalize,
+    ShardedDataset,
+)
 from extensor.data.pictures import PictureFiles, find_pictures, picture_sizes
+from extensor.data.streaming import ShardedSubset
 from extensor.errors import arguments, value_error
 from extensor.io.paths import check_unicode, existing
 from extensor.train.experiments.config import Config
 from extensor.train.experiments.goal import Goal, counted
 from extensor.train.experiments.kinds.parts import divided
 from extensor.train.experiments.kinds.preparation import Preparation, Prepared, Samples
+from extensor.train.experiments.kinds.sharded import ShardSamples, is_sharded
 from extensor.train.experiments.task import Seen, decided, loss_name
 
 _SIDES = (8, 12, 16, 24, 32, 48, 64)  # of pictures as they are learned, unless it is said
@@ -63,6 +71,9 @@ class PicturePreparation(Preparation):
         return [Normalize(self.mean, self.std, 255.0)]
 
     def labelled(self, source: Any) -> Samples:
+        if is_sharded(source):
+            dataset = ShardedDataset(source, size=self.size, mode=self.mode)
+            return Samples(self.of_shards(dataset, dataset.classes))
         folder = ImageFolder(existing(source), self.size, self.mode)
         numbers = {name: number for number, name in enumerate(self.goal.classes)}
         unknown = [name for name in folder.classes if name not in numbers]
@@ -76,10 +87,33 @@ class PicturePreparation(Preparation):
     def unlabelled(self, source: Any) -> Samples:
         if not isinstance(source, str | os.PathLike):
             return Samples(self._of_arrays(source))
+        if is_sharded(source):
+            dataset = ShardedDataset(existing(source), size=self.size, mode=self.mode)
+            return Samples(ShardSamples(dataset, lambda batch: batch[:1]))
         paths = find_pictures(existing(source))
         root = Path(source)
         names = [str(x.relative_to(root)) if root.is_dir() else str(x) for x in paths]
         return Samples(self._files(paths), names)
+
+    def of_shards(
+        self, dataset: ShardedDataset | ShardedSubset, names: list[str] | None = None
+    ) -> ShardSamples:
+        """Pictures and targets as the loss takes them; ``names`` are those of the classes there."""
+        numbers = {name: number for number, name in enumerate(self.goal.classes)}
+        unknown = [name for name in names or () if name not in numbers]
+        if unknown:
+            requirement = f"classes must be those of the training data, {list(numbers)[:10]}"
+            raise value_error("data", requirement, **{"class": unknown[0]})
+        order = np.array([numbers[name] for name in names or self.goal.classes])
+
+        def convert(batch: tuple[Any, ...]) -> tuple[Any, ...]:
+            pictures, labels = batch
+            if len(labels) and not 0 <= labels.min() <= labels.max() < len(order):
+                requirement = f"labels must be in [0, {len(order) - 1}], the classes of the model"
+                raise value_error("data", requirement, label=int(labels.max()))
+            return pictures, self._targets(order[labels])
+
+        return ShardSamples(dataset, convert)
 
     def _of_arrays(self, source: Any) -> ArrayDataset:
         """Bytes that are pictures already, of the size that the model was trained with."""
@@ -150,7 +184,7 @@ def prepare(config: Config, state: Any = None) -> Prepared:
     goal = Goal(task.name, ("class",), tuple(folder.classes), scores=scores)
     labels = np.array([number for _, number in folder.samples])
     sizes = picture_sizes(folder.paths)
-    size, mode = _chosen_size(table, sizes), table.get("mode") or _chosen_mode(folder.paths)
+    size, mode = chosen_size(table, sizes), table.get("mode") or _chosen_mode(folder.paths)
     division = divided(config, len(folder), labels)
     paths = np.array(folder.paths, object)
     if state is not None:
@@ -199,7 +233,7 @@ def _by(size: list[int]) -> str:
     return "x".join(map(str, size))
 
 
-def _chosen_size(table: Config, sizes: Any) -> tuple[int, int]:
+def chosen_size(table: Config, sizes: Any) -> tuple[int, int]:
     """As it is said, or a square near the middle one of the sizes."""
     if "size" in table:
         size = arguments.pair("config", "data.size", table["size"], 1)
@@ -227,15 +261,19 @@ def _learned(
     """What is found in the pictures to train on; the mean and deviation may be ``said`` instead."""
     some = paths[:: max(1, len(paths) // _LOOKED_AT)].tolist()
     files = PictureFiles(some, size, mode)
-    pixels = np.stack([files[i] for i in range(len(files))]).astype(np.float64) / 255
-    axes = (0, 2, 3)
+    pixels = np.stack([files[i] for i in range(len(files))])
+    return PicturePreparation(size, mode, *learned_scale(pixels, said), goal)
+
+
+def learned_scale(pixels: Any, said: Any = None) -> tuple[list[float], list[float]]:
+    """The mean and deviation of each channel of pictures that are bytes, or those ``said``."""
     if said is not None:
-        return PicturePreparation(size, mode, *_as_said(said, pixels.shape[1]), goal)
+        return _as_said(said, pixels.shape[1])
+    axes = (0, 2, 3)
+    numbers = pixels.astype(np.float64) / 255
     # A deviation of nearly nothing would blow up what noise there is.
-    deviation = np.maximum(pixels.std(axis=axes), 0.05)
-    return PicturePreparation(
-        size, mode, pixels.mean(axis=axes).round(4).tolist(), deviation.round(4).tolist(), goal
-    )
+    deviation = np.maximum(numbers.std(axis=axes), 0.05)
+    return numbers.mean(axis=axes).round(4).tolist(), deviation.round(4).tolist()
 
 
 def _as_said(said: Config, channels: int) -> tuple[list[float], list[float]]:

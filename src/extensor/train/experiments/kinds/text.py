@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from extensor.core import entries
+from extensor.data import ShardedDataset
+from extensor.data.streaming import ShardedSubset
 from extensor.data.text import TextWindows, Vocabulary, read_text
 from extensor.errors import arguments, value_error
 from extensor.io.paths import existing
@@ -14,6 +17,7 @@ from extensor.train.experiments.config import Config
 from extensor.train.experiments.goal import Goal
 from extensor.train.experiments.kinds.parts import fractions
 from extensor.train.experiments.kinds.preparation import Preparation, Prepared, Samples
+from extensor.train.experiments.kinds.sharded import is_sharded
 
 CONTEXT = 64
 _VALIDATION = _TEST = 0.05
@@ -35,6 +39,8 @@ class TextPreparation(Preparation):
 
     def labelled(self, source: Any) -> Samples:
         path = existing(source)
+        if is_sharded(path):
+            return Samples(self._windows(path))
         tokens = self.vocabulary.encode(read_text(path), replace=True)
         if len(tokens) <= self.context:
             requirement = f"{path} must have at least {self.context + 1} {self.unit}"
@@ -48,6 +54,17 @@ class TextPreparation(Preparation):
         return Samples(TextWindows(tokens, self.context), None, lines)
 
     unlabelled = labelled
+
+    def _windows(self, path: Path) -> ShardedDataset:
+        dataset = ShardedDataset(path, context=self.context)
+        if dataset.vocabulary != self.vocabulary:
+            requirement = "shards must have the vocabulary that the model was trained with"
+            raise value_error("data", requirement, path=str(path))
+        return dataset
+
+    def of_shards(self, dataset: ShardedSubset) -> ShardedSubset:
+        """Windows of tokens, which are as a model takes them."""
+        return dataset
 
     @property
     def unit(self) -> str:
