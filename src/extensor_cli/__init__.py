@@ -30,8 +30,8 @@ _CHOSEN = (
     "early, otherwise the latest)"
 )
 _FILE = (
-    "a configuration (.toml), or data: .csv, .tsv, .parquet, .npz, .npy, .txt, or a folder with a "
-    "folder of pictures for each class (default: LeNet-5 on the digits)"
+    "a configuration (.toml), or data: .csv, .tsv, .parquet, .npz, .npy, .txt, a folder with a "
+    "folder of pictures for each class, or a folder of shards (default: LeNet-5 on the digits)"
 )
 _TARGET = "the column to be learned, of a file of data (may be repeated; default: looked up)"
 _TASKS = ("regression", "binary", "multiclass", "multilabel", "sequence")

@@ -33,8 +33,13 @@ def sharded_kind(path: Path) -> str | None:
     if (path / INDEX).is_file():
         index = read_index(path)
         return None if index is None else _KINDS[index.kind]
-    endings = {entry.suffix.lower() for entry in path.iterdir() if entry.name[0] != "."}
-    if not endings & {*ENDINGS}:
+    try:
+        inside = [entry for entry in path.iterdir() if entry.name[0] != "."]
+    except OSError:
+        return None  # which is said when it is read
+    endings = {entry.suffix.lower() for entry in inside if not entry.is_dir()}
+    # Folders are those of classes, whatever lies beside them.
+    if not endings & {*ENDINGS} or any(entry.is_dir() for entry in inside):
         return None
     return "pictures" if ".tar" in endings else "arrays"
 
