@@ -13,7 +13,9 @@ from extensor.errors import type_error, value_error
 DEPTH = 100  # of dicts and lists within each other
 _TENSOR = ""  # the only key of the dict that stands for a tensor; no other dict may have it
 _PLAIN = (str, int, float, bool, type(None))
+_AS_THEY_ARE = frozenset({str, float, bool, type(None)})  # the types of most of what is saved
 _DIGITS = 4300  # Python reads no longer integers
+_LARGEST = 10**_DIGITS
 _RESERVED = "__metadata__"  # the format has its own use for this name
 
 
@@ -23,6 +25,8 @@ class TreeError(ValueError):
 
 def folded(value: Any, path: tuple[str, ...], arrays: dict[str, Any]) -> Any:
     """``value`` for JSON, its arrays put into ``arrays`` under their path."""
+    if type(value) in _AS_THEY_ARE:
+        return value
     if len(path) > DEPTH:
         raise value_error(
             "save", f"state must have at most {DEPTH} levels", path=".".join(path[:4]) + "..."
@@ -68,7 +72,7 @@ def _is_text(name: str) -> bool:
 
 def is_plain(value: Any, depth: int = 0) -> bool:
     """True for strings, numbers, None and lists of them, within each other."""
-    if isinstance(value, int) and abs(value) >= 10**_DIGITS:
+    if isinstance(value, int) and abs(value) >= _LARGEST:
         raise value_error("save", f"integers must have at most {_DIGITS} digits")
     return isinstance(value, _PLAIN) or (
         isinstance(value, list | tuple)
