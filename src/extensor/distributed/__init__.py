@@ -1,0 +1,1 @@
+"""Training on several workers, with the bits of one."""
