@@ -36,6 +36,7 @@ LAYERS = {
     "models": "errors arrays core random ops nn",
     "io": "errors arrays core",
     "data": "errors arrays core random io",
+    "distributed": "errors settings arrays core random nn optim",
     "train": "errors settings arrays core random ops nn optim amp models io data",
     "estimators": "errors arrays core random ops nn optim models data train",
     "report": "errors random ops nn io data train",

@@ -1,0 +1,187 @@
+"""Workers that MPI has started. MPI moves bytes here; no sum is left to it, and nothing is pickled.
+
+Every wait is a loop that asks MPI and looks at the clock: MPI alone would wait for ever for a worker
+that was stopped, or behind a link that was cut.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+import numpy as np
+from mpi4py import MPI
+
+from extensor.distributed.workers import Transfer, WorkerLostError, Workers
+
+_LENGTH, _CONTENT, _FINAL = 0, 1, 2  # tags of what is gathered; those of transfers are higher
+FIRST_TAG = 3
+_PATIENT = 20  # questions before the first pause
+_SHORTEST, _LONGEST = 2e-5, 1e-3  # seconds
+
+
+class MPIWorkers(Workers):
+    """The processes of an MPI communicator."""
+
+    can_survive: ClassVar[bool] = hasattr(MPI.Comm, "Shrink")
+
+    def __init__(self, communicator: Any, deadline: float) -> None:
+        super().__init__(communicator.Get_rank(), communicator.Get_size(), deadline)
+        communicator.Set_errhandler(MPI.ERRORS_RETURN)
+        self.communicator = communicator
+        self.last_tag = int(MPI.COMM_WORLD.Get_attr(MPI.TAG_UB)) - FIRST_TAG
+
+    def transfer(self) -> Transfer:
+        return MPITransfer(self)
+
+    def gather(self, data: bytes, what: str) -> list[bytes]:
+        lengths = np.zeros(self.size, np.int64)
+        lengths[self.rank] = len(data)
+        own = np.frombuffer(data, np.uint8)
+        first, second = MPITransfer(self), MPITransfer(self)
+        for peer in self.others:
+            first.receive(peer, _LENGTH - FIRST_TAG, lengths[peer : peer + 1])
+        for peer in self.others:
+            first.send(peer, _LENGTH - FIRST_TAG, lengths[self.rank : self.rank + 1])
+        first.wait(what)
+        found = [np.empty(length, np.uint8) for length in lengths.tolist()]
+        for peer in self.others:
+            if found[peer].size:
+                second.receive(peer, _CONTENT - FIRST_TAG, found[peer])
+        for peer in self.others if data else ():
+            second.send(peer, _CONTENT - FIRST_TAG, own)
+        second.wait(what)
+        found[self.rank] = own
+        return [array.tobytes() for array in found]
+
+    def broadcast(self, data: bytes | None, what: str, patience: float = 1.0) -> bytes:
+        length = np.array([len(data or b"")], np.int64)
+        transfer = MPITransfer(self, patience)
+        if self.rank == 0:
+            own = np.frombuffer(data or b"", np.uint8)
+            for peer in self.others:
+                transfer.send(peer, _LENGTH - FIRST_TAG, length)
+                if own.size:
+                    transfer.send(peer, _CONTENT - FIRST_TAG, own)
+            transfer.wait(what)
+            return data or b""
+        transfer.receive(0, _LENGTH - FIRST_TAG, length)
+        transfer.wait(what)
+        found = np.empty(int(length[0]), np.uint8)
+        if found.size:
+            transfer = MPITransfer(self)
+            transfer.receive(0, _CONTENT - FIRST_TAG, found)
+            transfer.wait(what)
+        return found.tobytes()
+
+    def wait_until(
+        self,
+        is_over: Callable[[], bool],
+        late: Callable[[], set[int]],
+        what: str,
+        patience: float = 1.0,
+    ) -> None:
+        if is_over():
+            return
+        limit = self.deadline * patience
+        begin = time.monotonic()
+        asked = 0
+        pause = _SHORTEST
+        try:
+            while not is_over():
+                if time.monotonic() - begin > limit:
+                    raise self.lost(what, sorted(late()), f"did not answer within {limit:g} s")
+                asked += 1
+                if asked <= _PATIENT:
+                    os.sched_yield()
+                else:
+                    time.sleep(pause)
+                    pause = min(2 * pause, _LONGEST)
+        finally:
+            self.traffic.waited += time.monotonic() - begin
+
+    def leave(self) -> None:
+        # Those who wait for this one elsewhere are to say so first.
+        final = MPITransfer(self, patience=1.5)
+        tokens = np.zeros(self.size, np.uint8)
+        for peer in self.others:
+            final.receive(peer, _FINAL - FIRST_TAG, tokens[peer : peer + 1])
+            final.send(peer, _FINAL - FIRST_TAG, tokens[self.rank : self.rank + 1])
+        final.wait("end")
+        MPI.Finalize()
+
+    def abort(self, code: int) -> None:
+        self.communicator.Abort(code)
+
+    def survivors(self) -> Workers:
+        """Those that are left; the others must have noticed too, which revoking sees to."""
+        try:
+            self.communicator.Revoke()
+            left = MPIWorkers(self.communicator.Shrink(), self.deadline)
+        except (MPI.Exception, NotImplementedError) as error:
+            raise self.lost("survivors", [], str(error)) from None
+        left.traffic = self.traffic
+        found = left.gather(f"{self.rank}".encode(), "survivors")
+        left.names = [self.names[int(number)] for number in found]
+        return left
+
+    def lost(self, what: str, peers: list[int], reason: str) -> WorkerLostError:
+        """The error that names workers."""
+        names = ", ".join(self.names[peer] for peer in peers) or "a worker"
+        return WorkerLostError(f"distributed: {names} {reason} ({self.place}, {what})", peers)
+
+    def failed(self) -> list[int]:
+        """The workers that MPI knows to be gone."""
+        try:
+            gone = self.communicator.Get_failed()
+            numbers = gone.Translate_ranks(None, self.communicator.Get_group())
+        except (MPI.Exception, NotImplementedError, AttributeError):
+            return []
+        return sorted(int(number) for number in numbers)
+
+
+class MPITransfer:
+    """Messages of one worker; ``patience`` is how many deadlines it waits for them."""
+
+    def __init__(self, workers: MPIWorkers, patience: float = 1.0) -> None:
+        self._workers = workers
+        self._patience = patience
+        self._requests: list[Any] = []
+        self._peers: list[int] = []
+
+    def send(self, peer: int, tag: int, array: Any) -> None:
+        traffic = self._workers.traffic
+        traffic.sent += array.nbytes
+        traffic.messages += 1
+        self._begin(self._workers.communicator.Isend, peer, tag, array)
+
+    def receive(self, peer: int, tag: int, array: Any) -> None:
+        self._workers.traffic.received += array.nbytes
+        self._begin(self._workers.communicator.Irecv, peer, tag, array)
+
+    def _begin(self, call: Any, peer: int, tag: int, array: Any) -> None:
+        try:
+            message = [array.reshape(-1).view(np.uint8), MPI.BYTE]
+            self._requests.append(call(message, peer, tag + FIRST_TAG))
+        except MPI.Exception as error:
+            raise self._gone("messages", error) from None
+        self._peers.append(peer)
+
+    def is_over(self) -> bool:
+        try:
+            return not self._requests or MPI.Request.Testall(self._requests)
+        except MPI.Exception as error:
+            raise self._gone("messages", error) from None
+
+    def wait(self, what: str) -> None:
+        self._workers.wait_until(self.is_over, self.late, what, self._patience)
+
+    def late(self) -> set[int]:
+        pairs = zip(self._requests, self._peers, strict=True)
+        return {peer for request, peer in pairs if not request.Test()}
+
+    def _gone(self, what: str, error: Any) -> WorkerLostError:
+        workers = self._workers
+        return workers.lost(what, workers.failed(), "is gone")
