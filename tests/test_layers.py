@@ -36,8 +36,8 @@ LAYERS = {
     "models": "errors arrays core random ops nn",
     "io": "errors arrays core",
     "data": "errors arrays core random io",
-    "distributed": "errors settings arrays core random nn optim",
-    "train": "errors settings arrays core random ops nn optim amp models io data",
+    "distributed": "_native errors settings arrays core random nn optim",
+    "train": "errors settings arrays core random ops nn optim amp models io data distributed",
     "estimators": "errors arrays core random ops nn optim models data train",
     "report": "errors random ops nn io data train",
     "cli": "errors settings io data train report",
@@ -52,6 +52,7 @@ CORE = (
 UPWARDS = {
     # The version, which stands where users look for it.
     ("extensor.train.run", "extensor"),
+    ("extensor.train.together", "extensor"),
     # prod's rule joins tensors, and joining is built on sums: both are families of their own.
     ("extensor.ops.reduction", "extensor.ops.joining"),
 }

@@ -25,7 +25,7 @@ _SHORTEST, _LONGEST = 2e-5, 1e-3  # seconds
 class MPIWorkers(Workers):
     """The processes of an MPI communicator."""
 
-    can_survive: ClassVar[bool] = hasattr(MPI.Comm, "Shrink")
+    can_survive: ClassVar[bool] = os.environ.get("OMPI_MCA_mpi_ft_enable") == "1"
 
     def __init__(self, communicator: Any, deadline: float) -> None:
         super().__init__(communicator.Get_rank(), communicator.Get_size(), deadline)
@@ -127,10 +127,12 @@ class MPIWorkers(Workers):
         left.names = [self.names[int(number)] for number in found]
         return left
 
-    def lost(self, what: str, peers: list[int], reason: str) -> WorkerLostError:
+    def lost(
+        self, what: str, peers: list[int], reason: str, is_gone: bool = False
+    ) -> WorkerLostError:
         """The error that names workers."""
         names = ", ".join(self.names[peer] for peer in peers) or "a worker"
-        return WorkerLostError(f"distributed: {names} {reason} ({self.place}, {what})", peers)
+        return WorkerLostError(f"distributed: {names} {reason} ({self.place}, {what})", peers, is_gone)
 
     def failed(self) -> list[int]:
         """The workers that MPI knows to be gone."""
@@ -184,4 +186,4 @@ class MPITransfer:
 
     def _gone(self, what: str, error: Any) -> WorkerLostError:
         workers = self._workers
-        return workers.lost(what, workers.failed(), "is gone")
+        return workers.lost(what, workers.failed(), "is gone", is_gone=True)

@@ -16,9 +16,10 @@ DEADLINE = 300.0  # seconds
 class WorkerLostError(RuntimeError):
     """A worker did not answer in time, or is known to be gone; ``workers`` has the numbers of them."""
 
-    def __init__(self, text: str, workers: Sequence[int] = ()) -> None:
+    def __init__(self, text: str, workers: Sequence[int] = (), is_gone: bool = False) -> None:
         super().__init__(text)
         self.workers = tuple(workers)
+        self.is_gone = is_gone
 
 
 @dataclass

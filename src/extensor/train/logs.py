@@ -32,6 +32,7 @@ class Logging(Callback):
     """Writes ``log.jsonl``, every ``every`` steps and after each epoch, and ``log.csv``."""
 
     writes = ("log.jsonl", "log.csv")
+    only_first = True
 
     def __init__(self, every: int = 50) -> None:
         self.every = arguments.integer("Logging", "every", every, 1)
@@ -98,6 +99,7 @@ class Timing(Callback):
     """
 
     writes = ("timing.jsonl",)
+    only_first = True
 
     def fit_began(self, trainer: Trainer) -> None:
         self._path = run_of(trainer, "Timing").timing

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from itertools import islice
 from pathlib import Path
@@ -16,6 +16,8 @@ from extensor.core import entries
 from extensor.core.tensor import Tensor
 from extensor.data.dataset import Dataset
 from extensor.data.loader import DataLoader
+from extensor.distributed.joining import workers as found_workers
+from extensor.distributed.workers import WorkerLostError
 from extensor.errors import arguments, type_error, value_error
 from extensor.errors.explanation import explaining
 from extensor.nn.module import Module
@@ -24,7 +26,8 @@ from extensor.train.callback import Callback, monitored
 from extensor.train.callbacks import GradientHealth
 from extensor.train.checks import checked_callbacks, checked_metrics, made_metrics
 from extensor.train.evaluation import evaluated, predicted
-from extensor.train.fitdata import EPOCHS, fit_arguments, fit_data
+from extensor.train.dealing import dealt
+from extensor.train.fitdata import EPOCHS, FitData, fit_arguments, fit_data
 from extensor.train.given import check_columns, found_dataset
 from extensor.train.history import History
 from extensor.train.lock import locked
@@ -38,6 +41,14 @@ from extensor.train.saving import Resumable
 from extensor.train.signals import Interruption
 from extensor.train.step import Loss, StepResult, TrainStep
 from extensor.train.tasks import check_values
+from extensor.train.together import (
+    Figures,
+    check_workers,
+    checked_micro_batches,
+    heard,
+    survive,
+)
+from extensor.train.tree_step import TreeStep
 
 Validation = Iterable[Any] | Dataset | tuple[Any, Any] | float | None
 
@@ -45,7 +56,10 @@ Validation = Iterable[Any] | Dataset | tuple[Any, Any] | float | None
 class Trainer(Resumable):
     """Trains ``model``: ``loss(model(*inputs), target)`` for batches ``(*inputs, target)``.
 
-    ``accumulate`` batches make one step, as if they were one batch. Schedules are those of the
+    ``accumulate`` batches make one step, as if they were one batch. With ``micro_batches`` each is
+    cut into that many parts, which several workers (``mpiexec -n 4``) take; the gradients of all are
+    added in one tree, so that any number of workers ends with the same bits. Each worker keeps the
+    whole state of the optimizer, or with ``shard_optimizer`` its share of it. Schedules are those of the
     optimizer: it steps the automatic ones itself, the others are stepped after each epoch, a
     :class:`~extensor.optim.ReduceLROnPlateau` by ``monitor``. ``amp`` is the dtype of mixed
     precision, ``ema`` an average of the parameters, which evaluation then uses.
@@ -81,6 +95,8 @@ class Trainer(Resumable):
         metrics: Sequence[str] | Mapping[str, Metric | str] | None = None,
         train_metrics: Sequence[str] | Mapping[str, Metric | str] = (),
         accumulate: int = 1,
+        micro_batches: int | None = None,
+        shard_optimizer: bool = False,
         clip_norm: float | None = None,
         clip_value: float | None = None,
         amp: DType = None,
@@ -98,7 +114,11 @@ class Trainer(Resumable):
             arguments.integer("Trainer", "checkpoint_every", checkpoint_every, 1)
         if checkpoint_every is not None and folder is None:
             raise value_error("Trainer", "checkpoints need a folder", folder=folder)
-        take_step = TrainStep(model, loss, optimizer, clip_norm, clip_value, amp, ema)
+        micro_batches = checked_micro_batches(micro_batches, shard_optimizer)
+        parts = (model, loss, optimizer, clip_norm, clip_value, amp, ema)
+        take_step = TrainStep(*parts)
+        if micro_batches is not None:
+            take_step = TreeStep(*parts, micro_batches=micro_batches, shards=shard_optimizer)
         self.given_metrics = checked_metrics(metrics, loss)
         running = running_metrics(train_metrics, self.given_metrics, loss)
         self.monitor = arguments.text("Trainer", "monitor", monitor)
@@ -176,18 +196,29 @@ class Trainer(Resumable):
             self._loader = data.made
         self._made_loader, self.split, self._is_tried = data.made, data.split, is_tried
         self.columns = data.columns
+        check_workers(self, data.train, epochs)
+        first_state = self.state_dict() if found_workers().can_survive else None
+        while True:
+            try:
+                self._fit_until(epochs, data)
+                return self.history
+            except WorkerLostError as error:
+                survive(self, error, first_state)
+
+    def _fit_until(self, epochs: int, data: FitData) -> None:
         with ExitStack() as begun:
-            if self.run is not None:
+            if self.run is not None and found_workers().is_first:
                 begun.enter_context(locked(self.run.path, "fit"))
             self._prepare(data.train, epochs)
             with self._interruption:
-                for callback in self.callbacks:
+                for callback in heard(self.callbacks):
                     callback.fit_began(self)
                     begun.callback(callback.fit_ended, self)
                 while self.epoch < epochs and not self.stopped:
                     self._fit_epoch(data.train, data.validation)
-                self._interruption.raise_if_noted()
-        return self.history
+                self._raise_if_noted()
+            if isinstance(self.take_step, TreeStep):
+                self.take_step.release()
 
     def _check_loader(self, train: Any) -> None:
         if not hasattr(train, "__len__") or len(train) == 0:
@@ -206,11 +237,14 @@ class Trainer(Resumable):
         self._open_folder(restored)
         self.epochs = epochs
         self._batches = len(train)
+        if isinstance(self.take_step, TreeStep):
+            self.take_step.prepare()
+        self.figures = Figures()
         self.total_steps = epochs * -(-self._batches // self.accumulate)
 
     def _fit_epoch(self, train: Iterable[Any], validation: Iterable[Any] | None) -> None:
         self.model.train()
-        batches = iter(train)
+        batches = self._dealt(train)
         while self.batch < self._batches:
             # Never more than there are: a loader that is asked for more begins its next epoch.
             group = tuple(islice(batches, min(self.accumulate, self._batches - self.batch)))
@@ -218,7 +252,7 @@ class Trainer(Resumable):
                 raise value_error(
                     "fit", f"train must give {self._batches} batches", batches=self.batch
                 )
-            if not self._is_tried:
+            if not self._is_tried and not isinstance(group[0], int):
                 self._is_tried = True
                 tried_in_training(self, group[0])
             self.batch += len(group)
@@ -241,16 +275,20 @@ class Trainer(Resumable):
         self.running_loss.reset()
         self.running_metrics.reset()
         self.history.append(record)
-        for callback in self.callbacks:
+        self.figures.tell()
+        for callback in heard(self.callbacks):
             callback.epoch_ended(self, record)
         if self.run is not None:
             self.save()
-        self._interruption.raise_if_noted()
+        self._raise_if_noted()
 
     def _fit_step(self, group: tuple[Any, ...]) -> None:
+        is_wanted = any(callback.wants_gradients(self) for callback in self.callbacks)
+        on_gradients = self._gradients_known if is_wanted else None
         try:
             on_output = self.running_metrics.update if self.running_metrics.given else None
-            self.last_step = result = self.take_step(group, self._gradients_known, on_output)
+            self._say_where()
+            self.last_step = result = self.take_step(group, on_gradients, on_output)
         except NotFiniteError as error:
             reason = self._stopped_by(error)
             self.log({"event": "stopped", "step": self.step + 1, "reason": reason})
@@ -261,17 +299,43 @@ class Trainer(Resumable):
         record |= {"loss": result.loss, "lr": self._rate()}
         if result.gradient_norm is not None:
             record["gradient_norm"] = result.gradient_norm
-        for callback in self.callbacks:
+        self.figures.samples += result.samples
+        for callback in heard(self.callbacks):
             callback.step_ended(self, record)
         if self.checkpoint_every is not None and self.step % self.checkpoint_every == 0:
             self.save()
-        if self._interruption.noted is not None and hasattr(self._loader, "state_dict"):
+        if self._noted() is not None and hasattr(self._loader, "state_dict"):
             if self.run is not None:
                 self.save()
+            self._raise_if_noted()
+
+    def _dealt(self, train: Any) -> Iterator[Any]:
+        if not isinstance(self.take_step, TreeStep):
+            return iter(train)
+        parts = self.take_step.micro_batches
+        return dealt(train, self.batch, self.accumulate, parts, found_workers())
+
+    def _say_where(self) -> None:
+        """Let a step of micro-batches know its number, and all workers of a signal that came."""
+        if isinstance(self.take_step, TreeStep):
+            found_workers().place = f"step {self.step + 1}"
+            self.take_step.number = self.step
+            self.take_step.note = self._interruption.noted or 0
+
+    def _noted(self) -> int | None:
+        """The signal that ends training: of several workers the one that all know of."""
+        if isinstance(self.take_step, TreeStep) and found_workers().size > 1:
+            return self.take_step.note or None
+        return self._interruption.noted
+
+    def _raise_if_noted(self) -> None:
+        noted = self._noted()
+        if noted is not None:
+            self._interruption.noted = noted
             self._interruption.raise_if_noted()
 
     def _gradients_known(self) -> None:
-        for callback in self.callbacks:
+        for callback in heard(self.callbacks):
             callback.gradients_known(self)
 
     def _rate(self) -> float:

@@ -31,14 +31,14 @@ class TreeStep(TrainStep):
         self.micro_batches = micro_batches
         self.shards = shards
         self.overlap = True
+        self.number = 0  # of the step, from 0 on
         self.note = 0  # the number of a signal, if there was one: told to all with each step
         self.gradients: Gradients | None = None
         self.sharded: Sharded | None = None
 
     def prepare(self) -> None:
         """Find out who the workers are, and lay out the gradients, which may have changed since."""
-        forget = None if self.sharded is None else self.sharded.whole()
-        del forget  # the optimizer has its whole state again
+        self.release()
         self.gradients = Gradients(self.model, self.parameters, found_workers(), self.overlap)
         self.sharded = Sharded(self.optimizer, self.gradients) if self.shards else None
         self._whole = Finishing(self.gradients.exchange, own=False)
@@ -48,6 +48,10 @@ class TreeStep(TrainStep):
         """Let the optimizer have its whole state again."""
         if self.sharded is not None:
             self.sharded.whole()
+        self.forget_workers()
+
+    def forget_workers(self) -> None:
+        """Begin anew with the workers there are, as after a state was loaded."""
         self.gradients, self.sharded = None, None
 
     def __call__(
