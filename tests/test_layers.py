@@ -40,7 +40,7 @@ LAYERS = {
     "train": "errors settings arrays core random ops nn optim amp models io data distributed",
     "estimators": "errors arrays core random ops nn optim models data train",
     "report": "errors random ops nn io data train",
-    "cli": "errors settings io data train report",
+    "cli": "errors settings io data distributed train report",
     # Whatever else it has is imported when somebody asks for it.
     ROOT: "errors arrays core random ops",
 }

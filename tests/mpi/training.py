@@ -203,7 +203,7 @@ def main() -> None:
         train.dataset.arrays[0][0] += 1  # type: ignore[union-attr, index]
     trainer.resume()
     trainer.fit(train, EPOCHS, held)
-    if workers.is_first:
+    if ex.distributed.workers().is_first:  # it may be another one than before
         print(f"digest {digest_of(Path(options.folder))}", flush=True)
 
 

@@ -148,6 +148,8 @@ def _ended_by(kind: type[BaseException], error: BaseException, trace: Any) -> No
     """An error that ends one worker ends all: the others would wait for it until their deadline."""
     found = workers()
     sys.__excepthook__(kind, error, trace)
+    if not isinstance(error, WorkerLostError):
+        sys.stderr.write(f"extensor: that ended {found.names[found.rank]} ({found.place})\n")
     sys.stderr.flush()
     sys.stdout.flush()
     found.abort(TEMPORARY_FAILURE if isinstance(error, WorkerLostError) else 1)
@@ -161,7 +163,8 @@ def _leave() -> None:
         return
     found.place = "end"
     try:
-        found.leave()
+        # Those who wait for this one elsewhere are to say so first.
+        found.leave(patience=1.5)
     except WorkerLostError as error:
         sys.stderr.write(f"extensor: {error}\n")
         sys.stderr.flush()

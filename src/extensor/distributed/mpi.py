@@ -7,6 +7,7 @@ that was stopped, or behind a link that was cut.
 from __future__ import annotations
 
 import os
+import threading
 import time
 from collections.abc import Callable
 from typing import Any, ClassVar
@@ -14,7 +15,7 @@ from typing import Any, ClassVar
 import numpy as np
 from mpi4py import MPI
 
-from extensor.distributed.workers import Transfer, WorkerLostError, Workers
+from extensor.distributed.workers import TEMPORARY_FAILURE, Transfer, WorkerLostError, Workers
 
 _LENGTH, _CONTENT, _FINAL = 0, 1, 2  # tags of what is gathered; those of transfers are higher
 FIRST_TAG = 3
@@ -102,9 +103,8 @@ class MPIWorkers(Workers):
         finally:
             self.traffic.waited += time.monotonic() - begin
 
-    def leave(self) -> None:
-        # Those who wait for this one elsewhere are to say so first.
-        final = MPITransfer(self, patience=1.5)
+    def leave(self, patience: float = 1.0) -> None:
+        final = MPITransfer(self, patience)
         tokens = np.zeros(self.size, np.uint8)
         for peer in self.others:
             final.receive(peer, _FINAL - FIRST_TAG, tokens[peer : peer + 1])
@@ -117,11 +117,16 @@ class MPIWorkers(Workers):
 
     def survivors(self) -> Workers:
         """Those that are left; the others must have noticed too, which revoking sees to."""
+        watch = threading.Timer(self.deadline, os._exit, [TEMPORARY_FAILURE])
+        watch.daemon = True
+        watch.start()
         try:
             self.communicator.Revoke()
             left = MPIWorkers(self.communicator.Shrink(), self.deadline)
         except (MPI.Exception, NotImplementedError) as error:
             raise self.lost("survivors", [], str(error)) from None
+        finally:
+            watch.cancel()
         left.traffic = self.traffic
         found = left.gather(f"{self.rank}".encode(), "survivors")
         left.names = [self.names[int(number)] for number in found]

@@ -109,8 +109,8 @@ class Workers:
         """Ask ``is_over`` until it says so; when the deadline is past, ``late`` says who is missing."""
         raise NotImplementedError
 
-    def leave(self) -> None:
-        """Wait for the others at the end, and take leave of them."""
+    def leave(self, patience: float = 1.0) -> None:
+        """Wait for the others at the end, that many deadlines, and take leave of them."""
 
     def abort(self, code: int) -> None:
         """End all workers at once."""

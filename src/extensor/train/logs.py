@@ -119,11 +119,13 @@ class Timing(Callback):
 
     def epoch_ended(self, trainer: Trainer, record: Mapping[str, Any]) -> None:
         seconds = time.perf_counter() - self._begin
-        line = {
+        line: dict[str, Any] = {
             "epoch": record["epoch"],
             "seconds": seconds,
             "samples_per_second": self._samples / seconds,
         }
+        if trainer.figures.by_worker:
+            line["workers"] = trainer.figures.by_worker
         with self._path.open("a", encoding="utf-8") as file:
             file.write(json.dumps(line) + "\n")
         self._restart()

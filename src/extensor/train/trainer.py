@@ -299,7 +299,7 @@ class Trainer(Resumable):
         record |= {"loss": result.loss, "lr": self._rate()}
         if result.gradient_norm is not None:
             record["gradient_norm"] = result.gradient_norm
-        self.figures.samples += result.samples
+        self.figures.samples += getattr(self.take_step, "own_samples", 0)
         for callback in heard(self.callbacks):
             callback.step_ended(self, record)
         if self.checkpoint_every is not None and self.step % self.checkpoint_every == 0:

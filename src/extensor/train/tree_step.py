@@ -32,6 +32,7 @@ class TreeStep(TrainStep):
         self.shards = shards
         self.overlap = True
         self.number = 0  # of the step, from 0 on
+        self.own_samples = 0  # of the last step, on this worker
         self.note = 0  # the number of a signal, if there was one: told to all with each step
         self.gradients: Gradients | None = None
         self.sharded: Sharded | None = None
@@ -72,6 +73,8 @@ class TreeStep(TrainStep):
         parts, samples = cut(sizes, self.micro_batches), sum(sizes)
         weights = [(part.end - part.begin) / samples for part in parts]
         gathers = self.sharded is None or on_gradients is not None
+        mine = share(len(parts), gradients.workers.size, gradients.workers.rank)
+        self.own_samples = sum(parts[number].end - parts[number].begin for number in mine)
 
         def compute(number: int) -> Tensor:
             batch = samples_of(group[parts[number].batch], parts[number])

@@ -143,6 +143,8 @@ def built_trainer(
         metrics=metrics,
         train_metrics={} if is_trained else _of_training(config, metrics),
         accumulate=config.get("accumulate", 1),
+        micro_batches=config.get("micro_batches"),
+        shard_optimizer=config.get("shard_optimizer", False),
         clip_norm=clipping.get("norm"),
         clip_value=clipping.get("value"),
         amp=config.get("amp"),
