@@ -145,7 +145,9 @@ def measured_torch(count: int, words: list[str]) -> dict[str, Any]:
     common |= {"WORLD_SIZE": str(count), "GLOO_SOCKET_IFNAME": "lo"}
     command = [sys.executable, __file__, "--as", "theirs", *words]
     started = [
-        subprocess.Popen(command, env=common | {"RANK": str(rank)}, stdout=subprocess.PIPE, text=True)
+        subprocess.Popen(
+            command, env=common | {"RANK": str(rank)}, stdout=subprocess.PIPE, text=True
+        )
         for rank in range(count)
     ]
     said = [process.communicate()[0] for process in started]

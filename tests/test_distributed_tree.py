@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from math import fsum, sqrt
 
 import numpy as np
@@ -71,21 +72,17 @@ def test_rows_are_cut_without_gaps(size: int, workers: int) -> None:
         assert (bucket.end - bucket.begin) % BLOCK == 0 < bucket.end - bucket.begin
         chunks = [bucket.chunk(workers, rank) for rank in range(workers)]
         edges = [edge for chunk in chunks for edge in chunk]
-        assert edges[0] == bucket.begin and edges[-1] == bucket.end and edges == sorted(edges)
+        assert (edges[0], edges[-1]) == (bucket.begin, bucket.end)
+        assert edges == sorted(edges)
         rows[bucket.row][bucket.begin : bucket.end] += 1
     assert all((row == 1).all() for row in rows)
     for index, shape in enumerate(SHAPES):
         view = layout.view(rows, index)
-        assert view.shape == shape and view.base is not None and view.dtype == DTYPES[index]
+        assert (view.shape, view.dtype) == (shape, DTYPES[index])
+        assert view.base is not None
         view += 1
     assert sum(int((row == 2).sum()) for row in rows) == sum(map(int, map(np.prod, SHAPES)))
     assert sum(layout.waited_for) == sum(map(len, layout.buckets_of))
-
-
-def test_pieces_are_the_arrays_of_a_part_of_a_row() -> None:
-    layout = Layout(SHAPES, DTYPES, 4096)
-    found = layout.pieces(0, 10, 40)
-    assert [(place.index, begin, end) for place, begin, end in found] == [(0, 10, 15), (1, 0, 24)]
 
 
 @pytest.mark.parametrize("length", [0, BLOCK, 5 * BLOCK, 200 * BLOCK])
@@ -98,9 +95,7 @@ def test_the_norm_of_blocks_is_the_norm(length: int) -> None:
 def test_squares_do_not_depend_on_where_a_block_was_computed() -> None:
     row = np.random.default_rng(1).standard_normal(300 * BLOCK).astype("f4")
     cuts = [0, 1, 7, 64, 65, 200, 300]
-    squares = [
-        block_squares(row[a * BLOCK : b * BLOCK]) for a, b in zip(cuts, cuts[1:], strict=False)
-    ]
+    squares = [block_squares(row[a * BLOCK : b * BLOCK]) for a, b in pairwise(cuts)]
     assert np.concatenate(squares).tobytes() == block_squares(row).tobytes()
 
 

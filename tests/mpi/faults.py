@@ -113,6 +113,8 @@ def main() -> None:
         with tempfile.TemporaryDirectory() as folder:
             code, text, seconds = train(launcher(options.ulfm), workers, folder, *words)
             how = noticed(text)
+            if not how and kind == "exit" and code == 3:
+                how = "MPICH's mpiexec ends with the worker's exit code and says no more"
             if options.ulfm and workers > 1:
                 is_good = code == 0 and digest(text) == wanted
                 after = "survived" if is_good else text[-2000:]

@@ -190,7 +190,7 @@ def digest_of(folder: Path) -> str:
 def main() -> None:
     options = parsed()
     if options.fault and options.when == "start":
-        kind, step, rank = options.fault.split(":")
+        kind, _, rank = options.fault.split(":")
         if _rank() == int(rank):
             mark = Path(options.folder) / "fault-done"
             if not mark.exists():

@@ -113,7 +113,10 @@ def restarted(options: argparse.Namespace) -> int:
         begin = [*([options.config] if options.config else []), "--name", name]
         run = f"runs/{name}"
     else:
-        begin, run = ["--resume", options.resume, "--checkpoint", options.checkpoint], options.resume
+        begin, run = (
+            ["--resume", options.resume, "--checkpoint", options.checkpoint],
+            options.resume,
+        )
     command = [sys.executable, "-m", "extensor_cli", "train", *begin, *words]
     for attempt in range(restarts + 1):
         launcher = options.launcher[min(attempt, len(options.launcher) - 1)]

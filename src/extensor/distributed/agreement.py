@@ -22,7 +22,7 @@ def check_alike(workers: Workers, facts: Mapping[str, str]) -> None:
     told = workers.gather(json.dumps(dict(facts)).encode(), "start")
     first, *others = [json.loads(text) for text in told]
     for number, found in enumerate(others, 1):
-        for key, value in {**first, **found}.items():
+        for key in {**first, **found}:
             if first.get(key) != found.get(key):
                 requirement = f"all workers must have the same {key}"
                 values = {"worker_0": first.get(key), f"worker_{number}": found.get(key)}

@@ -39,13 +39,13 @@ class _Cut(NamedTuple):
 class _State:
     """A bucket on its way: the parts of the tree here, what comes from others, and the result."""
 
-    def __init__(self, waiting: int) -> None:
-        self.waiting = waiting  # for arrays of the micro-batch that is being computed
-        self.sums: Sums[Any] | None = None
+    def __init__(self, sums: Sums[Any], workers: Workers) -> None:
+        self.sums = sums
+        self.waiting = 0  # for arrays of the micro-batch that is being computed
         self.array: Any = None  # of this micro-batch, if it does not go into its neighbour's
-        self.incoming: Transfer | None = None
         self.received: list[list[Any]] = []  # by worker and part
-        self.outgoing: Transfer | None = None
+        self.incoming = workers.transfer()
+        self.outgoing = workers.transfer()
         self.gathering: Transfer | None = None
         self.is_reduced = False
 
@@ -90,12 +90,12 @@ class Exchange:
         if tags > self.workers.last_tag:
             requirement = f"there must be at most {self.workers.last_tag} messages in a step"
             raise value_error("distributed", requirement, messages=tags)
-        self._states = [_State(0) for _ in self.layout.buckets]
+        self._states = [
+            _State(Sums(count, self._adding(number)), self.workers)
+            for number in range(len(self.layout.buckets))
+        ]
         self._open = list(range(len(self._states)))
         for number, state in enumerate(self._states):
-            state.sums = Sums(count, self._adding(number))
-            state.incoming = self.workers.transfer()
-            state.outgoing = self.workers.transfer()
             if size > 1:
                 self._expect(number, state)
 
@@ -104,7 +104,6 @@ class Exchange:
         if self._count not in self._received:
             self._received = {self._count: self._buffers()}
         state.received = self._received[self._count][number]
-        assert state.incoming is not None
         for peer in self.workers.others:
             for index, array in enumerate(state.received[peer]):
                 if array.size:
@@ -156,7 +155,7 @@ class Exchange:
         self._missing = set(range(len(self._cuts)))
         for bucket, state in enumerate(self._states):
             state.waiting = self.layout.waited_for[bucket]
-            nodes = state.sums.nodes if state.sums is not None else []
+            nodes = state.sums.nodes
             joins = number % 2 == 1 and bool(nodes) and nodes[-1][0] == (0, number - 1)
             state.array = None if joins else self._new(bucket)
 
@@ -166,7 +165,6 @@ class Exchange:
         flat = None if gradient is None else np.asarray(gradient).reshape(-1)
         for bucket, source, target in self._cuts[index]:
             state = self._states[bucket]
-            assert state.sums is not None
             part = 0 if flat is None else flat[source]
             if state.array is None:
                 add_to(state.sums.nodes[-1][1][target], part)
@@ -185,7 +183,6 @@ class Exchange:
 
     def _complete(self, number: int, state: _State) -> None:
         """A bucket of this micro-batch is known: add it up, and send what nothing here adds to."""
-        assert state.sums is not None and state.outgoing is not None
         if state.array is None:
             _, left = state.sums.nodes.pop()
             state.sums.put(Node(1, self._number // 2), left)
@@ -207,8 +204,6 @@ class Exchange:
         left = []
         for number in self._open:
             state = self._states[number]
-            assert state.incoming is not None and state.outgoing is not None
-            assert state.sums is not None
             if not state.is_reduced:
                 known = len(state.sums.nodes) == len(self._own_parts) and all(
                     node in self._own_parts for node, _ in state.sums.nodes
@@ -223,7 +218,6 @@ class Exchange:
 
     def _reduce(self, number: int, state: _State) -> None:
         """Finish the tree in the own chunk of a bucket."""
-        assert state.sums is not None
         rank, bucket = self.workers.rank, self.layout.buckets[number]
         begin, end = bucket.chunk(self.workers.size, rank)
         result = self.rows[bucket.row][begin:end]
@@ -251,7 +245,7 @@ class Exchange:
         if self._open:
             self.workers.wait_until(self.poll, self._late, _WHAT)
         for number, state in enumerate(self._states):
-            if self.workers.size > 1 and state.sums is not None:
+            if self.workers.size > 1:
                 self._free[number] += [array for _, array in state.sums.nodes]
         self._states = []
 

@@ -28,8 +28,7 @@ class Finishing:
         self.is_shared = own and self.workers.size > 1
         layout = exchange.layout
         self.spans = [
-            self._spans(rank) if self.is_shared else []
-            for rank in range(self.workers.size)
+            self._spans(rank) if self.is_shared else [] for rank in range(self.workers.size)
         ]
         whole = [(row, 0, length) for row, length in enumerate(layout.lengths)]
         mine = self.spans[self.workers.rank] if self.is_shared else whole

@@ -69,7 +69,9 @@ class Gradients:
         self.statistics = Statistics(model, self.workers)
         self._index = {id(parameter): i for i, parameter in enumerate(self.parameters)}
         self.has_gradient: Any = np.zeros(len(self.parameters), np.uint8)
-        self.note = 0  # a number up to 255 to be told to all with a step: the highest is what all get
+        self.note = (
+            0  # a number up to 255 to be told to all with a step: the highest is what all get
+        )
 
     def __call__(
         self,

@@ -11,7 +11,13 @@ import threading
 from collections.abc import Mapping
 from typing import Any
 
-from extensor.distributed.workers import DEADLINE, TEMPORARY_FAILURE, Alone, WorkerLostError, Workers
+from extensor.distributed.workers import (
+    DEADLINE,
+    TEMPORARY_FAILURE,
+    Alone,
+    WorkerLostError,
+    Workers,
+)
 from extensor.errors import value_error
 from extensor.settings import get_num_threads, set_num_threads
 
@@ -40,7 +46,12 @@ def go_on_with(survivors: Workers) -> None:
 
 
 def started(environment: Mapping[str, str]) -> int:
-    """How many workers a launcher says it has started; 1 if there was none."""
+    """How many workers a launcher says it has started; 1 if there was none.
+
+    With ``EXTENSOR_ALONE=1`` each process trains by itself, whoever started it.
+    """
+    if environment.get("EXTENSOR_ALONE", "0") not in ("", "0"):
+        return 1
     for name in _SIZES:
         text = environment.get(name, "")
         if text.isdigit() and int(text) > 1:
@@ -67,7 +78,7 @@ def _joined(size: int) -> Workers:
         return Alone()
     deadline = _deadline()
     try:
-        import mpi4py
+        import mpi4py  # type: ignore[import-not-found, unused-ignore]
     except ImportError:
         requirement = "mpi4py must be installed to train on several workers (pip install mpi4py)"
         raise value_error("distributed", requirement, workers=size) from None
@@ -77,7 +88,7 @@ def _joined(size: int) -> Workers:
     watch.daemon = True
     watch.start()
     try:
-        from mpi4py import MPI
+        from mpi4py import MPI  # type: ignore[import-not-found, unused-ignore]
 
         if not MPI.Is_initialized():
             _initialize(MPI)
@@ -156,7 +167,7 @@ def _ended_by(kind: type[BaseException], error: BaseException, trace: Any) -> No
 
 
 def _leave() -> None:
-    from mpi4py import MPI
+    from mpi4py import MPI  # type: ignore[import-not-found, unused-ignore]
 
     found = workers()
     if MPI.Is_finalized():

@@ -17,9 +17,8 @@ _ALIGNMENT = 16
 
 
 class Place(NamedTuple):
-    """Array ``index`` of those that were given lies at ``begin`` to ``end`` of row ``row``."""
+    """An array lies at ``begin`` to ``end`` of row ``row``."""
 
-    index: int
     row: int
     begin: int
     end: int
@@ -49,12 +48,12 @@ class Layout:
         self.dtypes = list(dict.fromkeys(np.dtype(dtype) for dtype in dtypes))
         self.places: list[Place] = []
         lengths = [0] * len(self.dtypes)
-        for index, (shape, dtype) in enumerate(zip(shapes, dtypes, strict=True)):
+        for shape, dtype in zip(shapes, dtypes, strict=True):
             row = self.dtypes.index(np.dtype(dtype))
             begin = lengths[row]
             end = begin + int(np.prod(shape, dtype=np.int64))
             lengths[row] = _up_to(end, _ALIGNMENT)
-            self.places.append(Place(index, row, begin, end))
+            self.places.append(Place(row, begin, end))
         self.lengths = [_up_to(length, BLOCK) for length in lengths]
         self.buckets = [
             Bucket(row, begin, min(begin + size, length))
@@ -91,14 +90,6 @@ class Layout:
         """Array ``index`` as a view of ``rows``."""
         place = self.places[index]
         return rows[place.row][place.begin : place.end].reshape(self.shapes[index])
-
-    def pieces(self, row: int, begin: int, end: int) -> list[tuple[Place, int, int]]:
-        """The arrays that lie in a part of a row, and which of their elements do."""
-        return [
-            (place, max(begin, place.begin) - place.begin, min(end, place.end) - place.begin)
-            for place in self.places
-            if place.row == row and place.begin < end and begin < place.end
-        ]
 
 
 def _up_to(number: int, multiple: int) -> int:

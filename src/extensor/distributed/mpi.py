@@ -13,12 +13,13 @@ from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
-from mpi4py import MPI
+from mpi4py import MPI  # type: ignore[import-not-found, unused-ignore]
 
 from extensor.distributed.workers import TEMPORARY_FAILURE, Transfer, WorkerLostError, Workers
 
 _LENGTH, _CONTENT, _FINAL = 0, 1, 2  # tags of what is gathered; those of transfers are higher
 FIRST_TAG = 3
+_SURVIVABLE = "OMPI_MCA_mpi_ft_enable"  # as Open MPI spells it
 _PATIENT = 20  # questions before the first pause
 _SHORTEST, _LONGEST = 2e-5, 1e-3  # seconds
 
@@ -26,7 +27,7 @@ _SHORTEST, _LONGEST = 2e-5, 1e-3  # seconds
 class MPIWorkers(Workers):
     """The processes of an MPI communicator."""
 
-    can_survive: ClassVar[bool] = os.environ.get("OMPI_MCA_mpi_ft_enable") == "1"
+    can_survive: ClassVar[bool] = os.environ.get(_SURVIVABLE) == "1"
 
     def __init__(self, communicator: Any, deadline: float) -> None:
         super().__init__(communicator.Get_rank(), communicator.Get_size(), deadline)
@@ -137,7 +138,9 @@ class MPIWorkers(Workers):
     ) -> WorkerLostError:
         """The error that names workers."""
         names = ", ".join(self.names[peer] for peer in peers) or "a worker"
-        return WorkerLostError(f"distributed: {names} {reason} ({self.place}, {what})", peers, is_gone)
+        return WorkerLostError(
+            f"distributed: {names} {reason} ({self.place}, {what})", peers, is_gone
+        )
 
     def failed(self) -> list[int]:
         """The workers that MPI knows to be gone."""

@@ -24,9 +24,9 @@ _TAG = 2
 
 
 class _Piece(NamedTuple):
-    """Elements ``begin`` to ``end`` of parameter ``index`` of a group; views of them and their gradient."""
+    """Elements ``begin`` to ``end`` of parameter ``number`` of a group; views of them and their gradient."""
 
-    index: int
+    number: int
     begin: int
     end: int
     parameter: Any
@@ -54,9 +54,7 @@ class Sharded:
         """The pieces of a worker, by group."""
         layout, rows = self.gradients.layout, self.gradients.exchange.rows
         places = {id(p): layout.places[i] for i, p in enumerate(self.gradients.parameters)}
-        chunks = [
-            (bucket.row, *bucket.chunk(self.workers.size, rank)) for bucket in layout.buckets
-        ]
+        chunks = [(bucket.row, *bucket.chunk(self.workers.size, rank)) for bucket in layout.buckets]
         found: list[list[_Piece]] = []
         for history in self.optimizer._histories:
             found.append([])
@@ -69,9 +67,7 @@ class Sharded:
                     if row == place.row and first < last:
                         part = slice(first - place.begin, last - place.begin)
                         gradient = rows[row][first:last]
-                        found[-1].append(
-                            _Piece(index, part.start, part.stop, flat[part], gradient)
-                        )
+                        found[-1].append(_Piece(index, part.start, part.stop, flat[part], gradient))
         return found
 
     def share_out(self) -> None:
@@ -86,8 +82,8 @@ class Sharded:
                 self._state[-1].append(
                     [
                         None
-                        if arrays[piece.index] is None
-                        else arrays[piece.index].reshape(-1)[piece.begin : piece.end].copy()
+                        if arrays[piece.number] is None
+                        else arrays[piece.number].reshape(-1)[piece.begin : piece.end].copy()
                         for piece in pieces
                     ]
                 )
@@ -124,7 +120,9 @@ class Sharded:
                 kept.update(indices if flag else ())
             chosen = set(indices)
             mine = [
-                (at, piece) for at, piece in enumerate(self._owned[number]) if piece.index in chosen
+                (at, piece)
+                for at, piece in enumerate(self._owned[number])
+                if piece.number in chosen
             ]
             lists: list[list[Any]] = [
                 [piece.parameter for _, piece in mine],
@@ -170,15 +168,13 @@ class Sharded:
 
         return forget
 
-    def _collect(
-        self, rank: int, number: int, history: History, pieces: Sequence[_Piece]
-    ) -> None:
+    def _collect(self, rank: int, number: int, history: History, pieces: Sequence[_Piece]) -> None:
         """The state of one worker's pieces of a group, put into the whole."""
         for own, arrays, kept in zip(
             self._state[number], history.state, self._kept[number], strict=True
         ):
-            at = [i for i, piece in enumerate(pieces) if piece.index in kept]
-            for index in {pieces[i].index for i in at}:
+            at = [i for i, piece in enumerate(pieces) if piece.number in kept]
+            for index in {pieces[i].number for i in at}:
                 if arrays[index] is None:
                     arrays[index] = state_like(history.group["params"][index]._array)
             if not at:
@@ -200,7 +196,7 @@ class Sharded:
 
 
 def _part(arrays: Sequence[Any], piece: _Piece) -> Any:
-    return arrays[piece.index].reshape(-1)[piece.begin : piece.end]
+    return arrays[piece.number].reshape(-1)[piece.begin : piece.end]
 
 
 def _flat(parameter: Tensor) -> Any:

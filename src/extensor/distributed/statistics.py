@@ -79,7 +79,8 @@ class Statistics:
             if nodes[rank]:
                 transfer.send(peer, TAG, table[edges[rank] : edges[rank + 1]])
         transfer.wait("running statistics")
-        self._move(names, sizes, [(x, row) for x, row in zip(sum(nodes, []), table, strict=True)])
+        order = [node for found in nodes for node in found]
+        self._move(names, sizes, list(zip(order, table, strict=True)))
 
     def _move(self, names: Sequence[str], sizes: Sequence[int], rows: Any) -> None:
         edges = np.cumsum([0, *sizes]).tolist()

@@ -45,7 +45,7 @@ class Sums(Generic[T]):
                 if not self.nodes or self.nodes[-1][0] != (level, k - 1):
                     break
                 value = self._add(self.nodes.pop()[1], value)
-            elif (k + 1) << level < self.count or k == 0 and 1 << level >= self.count:
+            elif (k + 1) << level < self.count or (k == 0 and 1 << level >= self.count):
                 break
             level, k = level + 1, k // 2
         self.nodes.append((Node(level, k), value))

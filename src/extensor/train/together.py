@@ -67,7 +67,7 @@ def check_workers(trainer: Trainer, train: Any, epochs: int) -> None:
 
     step = trainer.take_step
     model = step.model.state_dict()
-    options = {key: x for key, x in step.state_dict(False)["options"].items()}
+    options = step.state_dict(False)["options"]
     parts = (step.clip_norm, step.clip_value, str(step.amp), trainer.accumulate)
     names = [type(callback).__name__ for callback in trainer.callbacks]
     check_alike(

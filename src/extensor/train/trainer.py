@@ -25,8 +25,8 @@ from extensor.optim import EMA, Optimizer, ReduceLROnPlateau
 from extensor.train.callback import Callback, monitored
 from extensor.train.callbacks import GradientHealth
 from extensor.train.checks import checked_callbacks, checked_metrics, made_metrics
-from extensor.train.evaluation import evaluated, predicted
 from extensor.train.dealing import dealt
+from extensor.train.evaluation import evaluated, predicted
 from extensor.train.fitdata import EPOCHS, FitData, fit_arguments, fit_data
 from extensor.train.given import check_columns, found_dataset
 from extensor.train.history import History
