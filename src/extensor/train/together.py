@@ -142,8 +142,9 @@ def survive(trainer: Trainer, error: WorkerLostError, begun: dict[str, Any] | No
     trainer.load_state_dict(begun if state is None else state)
     if left.is_first:
         trainer.seen = trainer._stamp()
-        text = f"{error}; {left.size} workers go on from step {trainer.step}"
-        sys.stderr.write(f"extensor: {text}\n")
+        gone = ", ".join(name for name in workers.names if name not in left.names)
+        text = f"{gone} is gone; {left.size} workers go on from step {trainer.step}"
+        sys.stderr.write(f"extensor: distributed: {text}\n")
         sys.stderr.flush()
 
 
