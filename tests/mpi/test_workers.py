@@ -107,13 +107,14 @@ def test_other_data_are_refused(launcher: list[str], tmp_path: Path) -> None:
     assert not (tmp_path / "run" / "checkpoints").exists()
 
 
-def test_killed_workers_are_survived(alone: dict[str, str], tmp_path: Path) -> None:
+@pytest.mark.parametrize("fault", ["kill:4:0", "kill:1:1"])  # the second before any checkpoint
+def test_killed_workers_are_survived(alone: dict[str, str], tmp_path: Path, fault: str) -> None:
     launcher = faults.launcher(ulfm=True)
     if "--oversubscribe" not in launcher:
         pytest.skip("MPICH ends all workers when one is killed; Open MPI can go on")
-    code, text = trained(launcher, 3, tmp_path, "--fault", "kill:4:0", "--shard")
+    code, text = trained(launcher, 3, tmp_path, "--fault", fault, "--shard")
     assert code == 0, text
-    assert re.search(r"worker 0 of 3 .* is gone; 2 workers go on from step [23]", text), text
+    assert re.search(r"worker [01] of 3 .* is gone; 2 workers go on from step [023]", text), text
     assert faults.digest(text) == alone["lenet"]
 
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from extensor import random
+from extensor.core.tensor import Tensor
 from extensor.data.dataset import ArrayDataset
 from extensor.distributed.agreement import check_alike, digest, machine_facts
 from extensor.distributed.joining import go_on_with
@@ -124,6 +125,17 @@ def shared_state(path: Path | None) -> dict[str, Any] | None:
         return load(copy, foreign=False)
 
 
+def kept_state(trainer: Trainer) -> dict[str, Any]:
+    """The state of a trainer in memory of its own: that of a model is its very arrays."""
+
+    def kept(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {key: kept(each) for key, each in value.items()}
+        return np.array(value) if isinstance(value, np.ndarray | Tensor) else value
+
+    return {key: kept(value) for key, value in trainer.state_dict().items()}
+
+
 def survive(trainer: Trainer, error: WorkerLostError, begun: dict[str, Any] | None) -> None:
     """Go on with the workers that are left from the last checkpoint, or raise ``error``.
 
@@ -140,6 +152,7 @@ def survive(trainer: Trainer, error: WorkerLostError, begun: dict[str, Any] | No
     path = None if trainer.checkpoints is None else trainer.checkpoints.latest()
     state = shared_state(path)
     trainer.load_state_dict(begun if state is None else state)
+    trainer._resumed = True
     if left.is_first:
         trainer.seen = trainer._stamp()
         gone = ", ".join(name for name in workers.names if name not in left.names)

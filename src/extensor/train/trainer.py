@@ -46,6 +46,7 @@ from extensor.train.together import (
     check_workers,
     checked_micro_batches,
     heard,
+    kept_state,
     survive,
 )
 from extensor.train.tree_step import TreeStep
@@ -141,6 +142,7 @@ class Trainer(Resumable):
         self._batches = 0
         self._is_tried = False
         self._made_loader: Any = None  # by the last fit, of arrays
+        self._begun: dict[str, Any] | None = None  # where it began, if workers may have to go back
 
     @overload
     def fit(
@@ -197,13 +199,13 @@ class Trainer(Resumable):
         self._made_loader, self.split, self._is_tried = data.made, data.split, is_tried
         self.columns = data.columns
         check_workers(self, data.train, epochs)
-        first_state = self.state_dict() if found_workers().can_survive else None
+        self._begun = None
         while True:
             try:
                 self._fit_until(epochs, data)
                 return self.history
             except WorkerLostError as error:
-                survive(self, error, first_state)
+                survive(self, error, self._begun)
 
     def _fit_until(self, epochs: int, data: FitData) -> None:
         with ExitStack() as begun:
@@ -234,6 +236,8 @@ class Trainer(Resumable):
         self.take_step.note_options()
         restored = bool(self._restored)
         self._go_on_with(train)
+        if self._begun is None and found_workers().can_survive:
+            self._begun = kept_state(self)
         self._open_folder(restored)
         self.epochs = epochs
         self._batches = len(train)
