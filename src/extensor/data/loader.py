@@ -110,16 +110,28 @@ class DataLoader:
         )
 
     def __iter__(self) -> Iterator[tuple[Tensor, ...]]:
+        return self.dealt(lambda number: True)
+
+    def dealt(self, is_wanted: Callable[[int], bool]) -> Iterator[Any]:
+        """An epoch; in place of batches whose number is not wanted, their numbers of samples."""
         self._epoch_state = self.generator.get_state()
         self._position, self._resume_at = self._resume_at, 0
-        batches = _Batches(self)
+        made = _Batches(self)
+
+        def batches(number: int) -> Any:
+            return made(number) if is_wanted(number) else self.samples_in(number)
+
         numbers = range(self._position, len(self))
         for batch in (self._ahead if self.workers else _in_turn)(batches, numbers):
             # A batch counts as done when it is given: its user saves the state after using it.
             self._position += 1
-            yield tuple([wrap(x) for x in batch])
+            yield batch if isinstance(batch, int) else tuple([wrap(x) for x in batch])
         self._epoch_state = self.generator.get_state()
         self._position = 0
+
+    def samples_in(self, number: int) -> int:
+        """How many samples batch ``number`` of an epoch has."""
+        return min(self.batch_size, len(self.sampler) - number * self.batch_size)
 
     def first(self) -> tuple[Tensor, ...]:
         """The batch that the next iteration begins with, and begins with none the less."""
@@ -130,9 +142,9 @@ class DataLoader:
             self.generator.set_state(state)
         return tuple([wrap(x) for x in batch])
 
-    def _ahead(self, batches: _Batches, numbers: range) -> Iterator[Batch]:
+    def _ahead(self, batches: Callable[[int], Any], numbers: range) -> Iterator[Any]:
         """The batches in their order, computed by threads before they are asked for."""
-        waiting: deque[Future[Batch]] = deque()
+        waiting: deque[Future[Any]] = deque()
         pool = ThreadPoolExecutor(self.workers, "extensor-loader")
         try:
             for number in numbers:

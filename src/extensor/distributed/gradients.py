@@ -141,7 +141,9 @@ class Gradients:
             shares = [share(count, size, number) for number in range(size)]
             rows = [np.empty(8 * len(mine) + flags.size + 1, np.uint8) for mine in shares]
             own = losses[shares[rank].start : shares[rank].stop]
-            rows[rank][:] = np.concatenate([own.view(np.uint8), flags, np.uint8([self.note])])
+            rows[rank][:] = np.concatenate(
+                [own.view(np.uint8), flags, np.array([self.note], np.uint8)]
+            )
             transfer = self.workers.transfer()
             for peer in self.workers.others:
                 transfer.receive(peer, _FACTS, rows[peer])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
+from extensor.data.loader import DataLoader
 from extensor.distributed.tree import share
 from extensor.distributed.workers import Workers
 
@@ -53,7 +54,8 @@ def dealt(
 
     A loader that can tell the sizes of its batches reads only those that this worker has a part of.
     """
-    if workers.size == 1 or not hasattr(loader, "dealt"):
+    # A subclass with a way of its own to give batches goes that way.
+    if workers.size == 1 or getattr(type(loader), "__iter__", None) is not DataLoader.__iter__:
         return iter(loader)
     return iter(loader.dealt(_wanted(loader, begin, accumulate, micro_batches, workers)))
 
