@@ -150,7 +150,7 @@ def test_buffers_that_do_not_change_keep_their_bits() -> None:
 
 def test_chance_depends_on_seed_step_and_number_alone() -> None:
     def drawn(step: int, number: int) -> list[float]:
-        with chance_of(step, number):
+        with chance_of(ex.random.get_state()[0], step, number):
             return ex.random.rand(3).tolist()  # type: ignore[no-any-return]
 
     ex.random.manual_seed(1)

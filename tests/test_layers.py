@@ -36,7 +36,7 @@ LAYERS = {
     "models": "errors arrays core random ops nn",
     "io": "errors arrays core",
     "data": "errors arrays core random io",
-    "distributed": "_native errors settings arrays core random nn optim",
+    "distributed": "_native errors settings arrays core random differentiation nn optim",
     "train": "errors settings arrays core random ops nn optim amp models io data distributed",
     "estimators": "errors arrays core random ops nn optim models data train",
     "report": "errors random ops nn io data train",

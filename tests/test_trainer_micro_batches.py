@@ -11,10 +11,10 @@ import pytest
 from test_distributed_steps import Mail, MailWorkers
 
 import extensor as ex
-from extensor.data import ArrayDataset, DataLoader
+from extensor.data import ArrayDataset, DataLoader, RandomFlip
 from extensor.random import Generator
 from extensor.train import Logging, NotFiniteError, Trainer
-from extensor.train.dealing import cut, own_batches
+from extensor.train.dealing import as_dealt, dealt
 
 X = np.random.default_rng(0).normal(size=(24, 6)).astype(np.float32)
 Y = np.random.default_rng(1).integers(0, 3, 24)
@@ -119,28 +119,64 @@ def test_wrong_options_are_refused() -> None:
         trainer.fit(loader, 1)
 
 
-def test_a_loader_reads_only_what_is_wanted() -> None:
-    read: list[int] = []
+class Counted:
+    """Samples that say which of them were read."""
 
-    class Data:
-        def __len__(self) -> int:
-            return 10
+    def __init__(self) -> None:
+        self.read: list[int] = []
 
-        def __getitem__(self, index: int) -> tuple[int, int]:
-            read.append(index)
-            return index, index
+    def __len__(self) -> int:
+        return 10
 
-    loader = DataLoader(Data(), 3)
-    found = list(loader.dealt(lambda number: number in (1, 3)))
-    assert [x if isinstance(x, int) else x[0].tolist() for x in found] == [3, [3, 4, 5], 3, [9]]
-    assert read == [3, 4, 5, 9]
+    def __getitem__(self, index: int) -> tuple[int, int]:
+        self.read.append(index)
+        return index, index
 
 
-@pytest.mark.parametrize("workers", [1, 2, 3, 5])
-@pytest.mark.parametrize("sizes", [[6], [6, 6, 6], [6, 1], [2, 2]])
-def test_workers_read_all_batches_between_them(workers: int, sizes: list[int]) -> None:
-    parts = cut(sizes, 4)
-    covered = [(part.batch, x) for part in parts for x in range(part.begin, part.end)]
-    assert covered == [(batch, x) for batch, size in enumerate(sizes) for x in range(size)]
-    each = [own_batches(sizes, 4, MailWorkers(Mail(), rank, workers)) for rank in range(workers)]
-    assert set().union(*each) == set(range(len(sizes)))
+@pytest.mark.parametrize("threads", [0, 2])
+def test_a_loader_reads_only_what_is_wanted(threads: int) -> None:
+    data = Counted()
+    loader = DataLoader(data, 3, workers=threads)
+    wanted = [range(0), range(1, 3), range(0), range(1)]
+    found = [x[0].tolist() if x else [] for x in loader.dealt(wanted.__getitem__)]
+    assert found == [[], [4, 5], [], [9]]
+    assert sorted(data.read) == [4, 5, 9]
+
+
+def test_transforms_see_the_whole_batch() -> None:
+    def reversed_batch(batch: Any, generator: Any) -> Any:
+        return tuple(part[::-1] for part in batch)
+
+    loader = DataLoader(ArrayDataset(np.arange(10)), 4, transform=reversed_batch)
+    found = [x[0].tolist() if x else [] for x in loader.dealt(lambda number: range(1, 2))]
+    assert found == [[2], [6], [8]]
+
+
+@pytest.mark.parametrize("transform", [(), RandomFlip()])
+@pytest.mark.parametrize("accumulate", [1, 3])
+@pytest.mark.parametrize("workers", [2, 3, 5])
+def test_workers_have_all_samples_between_them(
+    workers: int, accumulate: int, transform: Any
+) -> None:
+    """Also from the middle of an epoch on, and the loader says afterwards that it is over."""
+    pictures = np.random.default_rng(0).normal(size=(23, 1, 2, 2)).astype(np.float32)
+
+    def loader() -> DataLoader:
+        data = ArrayDataset(pictures, np.arange(23))
+        made = DataLoader(data, 4, shuffle=True, transform=transform, generator=Generator(3))
+        made.load_state_dict({"seed": 3, "counter": 0, "position": 2})
+        return made
+
+    whole = [as_dealt(batch) for batch in loader()]
+    found = [np.zeros_like(batch.parts[0].numpy()) for batch in whole]
+    for rank in range(workers):
+        dealer = loader()
+        of_worker = MailWorkers(Mail(), rank, workers)
+        for number, batch in enumerate(dealt(dealer, 2, accumulate, 4, of_worker)):
+            assert batch.size == whole[number].size
+            if batch.parts:
+                count = len(batch.parts[0])
+                found[number][batch.begin : batch.begin + count] += batch.parts[0].numpy()
+        assert dealer.state_dict()["position"] == 0
+    for batch, array in zip(whole, found, strict=True):
+        assert array.tobytes() == batch.parts[0].numpy().tobytes()

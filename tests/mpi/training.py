@@ -19,9 +19,9 @@ from typing import Any
 import numpy as np
 
 import extensor as ex
-from extensor.data import ArrayDataset, DataLoader, RandomFlip
+from extensor.data import ArrayDataset, DataLoader, RandomFlip, ShardedDataset
 from extensor.random import Generator
-from extensor.train import BestCheckpoint, GradientHealth, Logging, Timing, Trainer
+from extensor.train import Accuracy, BestCheckpoint, GradientHealth, Logging, Timing, Trainer
 
 EPOCHS = 2
 
@@ -45,7 +45,8 @@ def pictures() -> tuple[Any, Any]:
 
 def made_lenet() -> tuple[Any, Any, dict[str, Any]]:
     model = ex.nn.Sequential(ex.models.lenet5(4, image_size=8), ex.nn.Dropout(0.1))
-    return model, pictures(), {"amp": "bfloat16", "clip_norm": 0.5, "transform": RandomFlip()}
+    settings = {"amp": "bfloat16", "clip_norm": 0.5, "train_metrics": {"accuracy": Accuracy()}}
+    return model, pictures(), {**settings, "batch": 6, "accumulate": 2, "transform": RandomFlip()}
 
 
 class Block(ex.nn.Module):
@@ -65,13 +66,15 @@ def made_resnet() -> tuple[Any, Any, dict[str, Any]]:
     nn = ex.nn
     stem = nn.Conv2d(1, 8, 3, bias=False), nn.BatchNorm2d(8, momentum=None), nn.ReLU()
     model = nn.Sequential(*stem, Block(), Block(), nn.Flatten(), nn.Linear(8 * 36, 4))
-    return model, pictures(), {"clip_value": 0.05, "transform": RandomFlip()}
+    settings = {"amp": "bfloat16", "clip_value": 0.05, "train_metrics": {"accuracy": Accuracy()}}
+    return model, pictures(), {**settings, "accumulate": 2, "transform": RandomFlip()}
 
 
 def made_gpt() -> tuple[Any, Any, dict[str, Any]]:
     tokens = np.random.default_rng(0).integers(0, 16, (40, 9))
     model = ex.models.gpt(16, context=8, layers=2, heads=2, width=16, p=0.1)
-    return model, (tokens[:, :-1], tokens[:, 1:]), {"clip_norm": 0.3, "accumulate": 2}
+    settings = {"amp": "float16", "clip_norm": 0.3, "accumulate": 2}
+    return model, (tokens[:, :-1], tokens[:, 1:]), settings
 
 
 def made_lstm() -> tuple[Any, Any, dict[str, Any]]:
@@ -122,16 +125,31 @@ class Fault:
             os.system(os.environ["CUT_LINK"])
 
 
+def streamed(options: argparse.Namespace, data: Any) -> ShardedDataset:
+    """The same samples in shards, which the first worker writes."""
+    folder = Path(options.stream)
+    workers = ex.distributed.workers()
+    if workers.is_first and not folder.exists():
+        folder.mkdir(parents=True)
+        for number in range(0, len(data[0]), 10):
+            x, y = (part[number : number + 10] for part in data)
+            np.savez(folder / f"{number:03}.npz", x=x, y=y)
+    workers.barrier("shards")
+    return ShardedDataset(folder)
+
+
 def made(options: argparse.Namespace) -> tuple[Trainer, DataLoader, DataLoader]:
     ex.random.manual_seed(3)
     model, data, settings = MODELS[options.model]()
     optimizer = ex.optim.AdamW(model.parameters(), lr=0.01)
     ex.optim.WarmupLR(optimizer, 3, automatic=True)
     ex.optim.StepLR(optimizer, 1)
-    transform = settings.pop("transform", ())
+    transform, batch = settings.pop("transform", ()), settings.pop("batch", 12)
+    dataset: Any = ArrayDataset(*data) if options.stream is None else streamed(options, data)
     train = DataLoader(
-        ArrayDataset(*data), 12, shuffle=True, transform=transform, generator=Generator(1)
-    )
+        dataset, batch, shuffle=True, transform=transform, workers=options.threads,
+        generator=Generator(1),
+    )  # fmt: skip
     held = ArrayDataset(*(part[:10] for part in data))
     folder = Path(options.folder)
     trainer = Trainer(
@@ -140,6 +158,7 @@ def made(options: argparse.Namespace) -> tuple[Trainer, DataLoader, DataLoader]:
         optimizer,
         micro_batches=options.micro,
         shard_optimizer=options.shard,
+        sync_batch_norm=options.sync,
         ema=ex.optim.EMA(model, 0.9),
         callbacks=[Logging(1), Timing(), GradientHealth(3), BestCheckpoint()],
         folder=folder / "run",
@@ -176,6 +195,9 @@ def parsed(words: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--micro", type=int, default=4)
     parser.add_argument("--shard", action="store_true")
     parser.add_argument("--no-overlap", action="store_true")
+    parser.add_argument("--sync", action="store_true", help="batch norm over all micro-batches")
+    parser.add_argument("--stream", metavar="FOLDER", help="of shards to read the data from")
+    parser.add_argument("--threads", type=int, default=0, help="that read")
     parser.add_argument("--fault")
     parser.add_argument("--when", default="step", choices=("start", "step", "checkpoint"))
     parser.add_argument("--other-data", type=int, help="the worker that has other data")

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 import numpy as np
 
-from extensor import random
+from extensor.random.generator import Generator, drawing_from
 from extensor.random.philox import LIMIT, philox
 
 _STREAM = 2**63  # far from those in which numbers are drawn
@@ -25,11 +25,10 @@ def seed_of(seed: int, step: int, number: int) -> int:
 
 
 @contextmanager
-def chance_of(step: int, number: int) -> Iterator[None]:
-    """The default generator as that of a micro-batch inside the block, afterwards as it was."""
-    state = random.get_state()
-    random.set_state((seed_of(state[0], step, number), 0))
-    try:
+def chance_of(seed: int, step: int, number: int) -> Iterator[None]:
+    """Let this thread draw the random numbers of a micro-batch inside the block.
+
+    ``seed`` is that of the run. The default generator stays as it is.
+    """
+    with drawing_from(Generator(seed_of(seed, step, number))):
         yield
-    finally:
-        random.set_state(state)

@@ -8,17 +8,20 @@ from typing import Any
 
 import numpy as np
 
+from extensor import random
 from extensor.core.backward_pass import announce_gradients
 from extensor.core.tensor import Tensor, forget_gradients, wrap
 from extensor.distributed.chance import chance_of
 from extensor.distributed.exchange import Exchange
 from extensor.distributed.joining import workers as found_workers
 from extensor.distributed.layout import Layout
+from extensor.distributed.side_by_side import SideBySide
 from extensor.distributed.statistics import Statistics
 from extensor.distributed.tree import added, share
 from extensor.distributed.workers import Workers
 from extensor.errors import arguments, type_error, value_error
 from extensor.nn.module import Module
+from extensor.nn.synchronised import Adding, adding_by
 
 BUCKET_BYTES = 1 << 20
 _FACTS = 1  # tag
@@ -30,6 +33,8 @@ class Gradients:
     ``compute`` of :meth:`__call__` is given the number of a micro-batch and gives its loss. Afterwards
     ``.grad`` of every parameter has the sum over all of them, on every worker. Random numbers that
     ``compute`` draws depend on the seed, the step and the number; running statistics are averaged.
+    With ``overlap`` gradients are sent while others are still computed. With ``sync_batch_norm`` batch
+    norm takes mean and variance of all micro-batches; those of a worker are then in memory together.
 
     >>> import extensor as ex
     >>> model = ex.nn.Linear(1, 1, bias=False)
@@ -46,11 +51,13 @@ class Gradients:
         parameters: Sequence[Tensor] | None = None,
         workers: Workers | None = None,
         overlap: bool = True,
+        sync_batch_norm: bool = False,
         bucket_bytes: int = BUCKET_BYTES,
     ) -> None:
         arguments.instance("Gradients", "model", model, Module, "a Module")
         bucket_bytes = arguments.integer("Gradients", "bucket_bytes", bucket_bytes, 1)
         self.overlap = arguments.flag("Gradients", "overlap", overlap)
+        self.synchronises = arguments.flag("Gradients", "sync_batch_norm", sync_batch_norm)
         self.workers = found_workers() if workers is None else workers
         chosen = model.parameters() if parameters is None else parameters
         # The last layer's gradients are known first.
@@ -69,9 +76,8 @@ class Gradients:
         self.statistics = Statistics(model, self.workers)
         self._index = {id(parameter): i for i, parameter in enumerate(self.parameters)}
         self.has_gradient: Any = np.zeros(len(self.parameters), np.uint8)
-        self.note = (
-            0  # a number up to 255 to be told to all with a step: the highest is what all get
-        )
+        # A number up to 255 that is told to all with a step; the highest is what all get.
+        self.note = 0
 
     def __call__(
         self,
@@ -102,9 +108,19 @@ class Gradients:
         self.statistics.begin(count)
         losses = np.zeros(count)
         self.has_gradient[:] = 0
-        for number in share(count, self.workers.size, self.workers.rank):
+        compute_all = self._side_by_side if self.synchronises else self._in_turn
+        compute_all(step, weights, compute, scale, losses)
+        self._agree(losses)
+        self.exchange.finish()
+        return [float(loss) for loss in losses]
+
+    def _in_turn(
+        self, step: int, weights: Sequence[float], compute: Any, scale: float, losses: Any
+    ) -> None:
+        seed = random.get_state()[0]
+        for number in share(len(weights), self.workers.size, self.workers.rank):
             self.exchange.start(number)
-            with chance_of(step, number):
+            with chance_of(seed, step, number):
                 loss = compute(number)
                 losses[number] = float(loss)
                 # What is not finite is told to all before anybody raises.
@@ -113,9 +129,32 @@ class Gradients:
                 del loss
             self.exchange.end()
             self.statistics.take(number, weights[number])
-        self._agree(losses)
-        self.exchange.finish()
-        return [float(loss) for loss in losses]
+
+    def _side_by_side(
+        self, step: int, weights: Sequence[float], compute: Any, scale: float, losses: Any
+    ) -> None:
+        """The same, but batch norm takes the statistics of all micro-batches, which wait for each other."""
+        seed = random.get_state()[0]
+        found: dict[int, list[tuple[Tensor, Tensor]]] = {}
+
+        def body(number: int, added: Adding, added_up: Callable[[Any], Any]) -> None:
+            with chance_of(seed, step, number), adding_by(added):
+                loss = compute(number)
+                losses[number] = float(loss)
+                found[number] = gradients = []
+                if added_up(np.array([not isfinite(losses[number])], np.uint32))[0] == 0:
+                    scaled = loss * (weights[number] * scale)
+                    announce_gradients(scaled, lambda *pair: gradients.append(pair))
+
+        statistics = self.statistics
+        together = SideBySide(self.workers, len(weights), statistics.kept, statistics.bring)
+        for number, buffers in together.run(body).items():
+            self.exchange.start(number)
+            for leaf, gradient in found.pop(number):
+                self._arrived(leaf, gradient)
+            self.exchange.end()
+            statistics.bring(buffers)
+            statistics.take(number, weights[number])
 
     def _differentiate(self, loss: Tensor) -> None:
         if self.overlap:

@@ -39,20 +39,30 @@ class MPIWorkers(Workers):
         return MPITransfer(self)
 
     def gather(self, data: bytes, what: str) -> list[bytes]:
+        return self._told(data, what, self.others, self.others)
+
+    def to_first(self, data: bytes, what: str) -> list[bytes]:
+        if self.is_first:
+            return self._told(data, what, [], self.others)
+        self._told(data, what, [0], [])
+        return []
+
+    def _told(self, data: bytes, what: str, targets: list[int], sources: list[int]) -> list[bytes]:
+        """Give ``data`` to ``targets``; returns what ``sources`` gave, by their number."""
         lengths = np.zeros(self.size, np.int64)
         lengths[self.rank] = len(data)
         own = np.frombuffer(data, np.uint8)
         first, second = MPITransfer(self), MPITransfer(self)
-        for peer in self.others:
+        for peer in sources:
             first.receive(peer, _LENGTH - FIRST_TAG, lengths[peer : peer + 1])
-        for peer in self.others:
+        for peer in targets:
             first.send(peer, _LENGTH - FIRST_TAG, lengths[self.rank : self.rank + 1])
         first.wait(what)
         found = [np.empty(length, np.uint8) for length in lengths.tolist()]
-        for peer in self.others:
+        for peer in sources:
             if found[peer].size:
                 second.receive(peer, _CONTENT - FIRST_TAG, found[peer])
-        for peer in self.others if data else ():
+        for peer in targets if data else ():
             second.send(peer, _CONTENT - FIRST_TAG, own)
         second.wait(what)
         found[self.rank] = own

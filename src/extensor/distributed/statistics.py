@@ -35,7 +35,7 @@ class Statistics:
     def begin(self, count: int) -> None:
         """A step of ``count`` micro-batches begins."""
         self._count = count
-        self._before = {name: _copied(x._array) for name, x in self.model.named_buffers()}
+        self._before = self.kept()
         self._is_sum = {name: is_floating(x.dtype) for name, x in self._before.items()}
         self._sums = Sums(count, self._joined)
         self.changed = np.zeros(len(self._before), np.uint8)
@@ -55,6 +55,15 @@ class Statistics:
             moved[name] = _difference(before, after, weight)
             _write(buffer, before)
         self._sums.put(Node(0, number), moved)
+
+    def kept(self) -> dict[str, Any]:
+        """The buffers as they are now, copied."""
+        return {name: _copied(x._array) for name, x in self.model.named_buffers()}
+
+    def bring(self, kept: dict[str, Any]) -> None:
+        """Let the buffers be as they were."""
+        for name, buffer in self.model.named_buffers():
+            _write(buffer, kept[name])
 
     def finish(self, changed: Any) -> None:
         """Move the buffers that any worker has ``changed``."""

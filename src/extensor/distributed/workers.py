@@ -91,6 +91,10 @@ class Workers:
         """What all workers gave, by their number."""
         raise NotImplementedError
 
+    def to_first(self, data: bytes, what: str) -> list[bytes]:
+        """What all workers gave, on the first one; nothing on the others."""
+        raise NotImplementedError
+
     def broadcast(self, data: bytes | None, what: str, patience: float = 1.0) -> bytes:
         """What the first worker gave; the others wait for it that many deadlines."""
         raise NotImplementedError
@@ -132,6 +136,8 @@ class Alone(Workers):
 
     def gather(self, data: bytes, what: str) -> list[bytes]:
         return [data]
+
+    to_first = gather
 
     def broadcast(self, data: bytes | None, what: str, patience: float = 1.0) -> bytes:
         return b"" if data is None else data

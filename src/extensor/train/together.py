@@ -30,21 +30,26 @@ if TYPE_CHECKING:
 _LOOKED_AT = 16  # samples of a data set that are compared where not all are at hand
 
 
-def checked_micro_batches(micro_batches: int | None, shard_optimizer: bool) -> int | None:
-    """The number of micro-batches, which several workers need and sharing out needs."""
+def checked_cutting(
+    micro_batches: int | None, shard_optimizer: bool, sync_batch_norm: bool
+) -> dict[str, Any] | None:
+    """How a step is cut into micro-batches, if it is: several workers need it to be."""
     shards = arguments.flag("Trainer", "shard_optimizer", shard_optimizer)
+    synchronises = arguments.flag("Trainer", "sync_batch_norm", sync_batch_norm)
     if micro_batches is not None:
-        return arguments.integer("Trainer", "micro_batches", micro_batches, 1)
+        parts = arguments.integer("Trainer", "micro_batches", micro_batches, 1)
+        return {"micro_batches": parts, "shards": shards, "synchronises": synchronises}
     size = found_workers().size
     if size > 1:
         requirement = (
             f"micro_batches must be given for {size} workers: into how many parts a batch is cut, "
-            "whatever their number (micro_batches=8)"
+            "whatever their number (micro_batches=8); with EXTENSOR_ALONE=1 each trains by itself"
         )
         raise value_error("Trainer", requirement, micro_batches=None)
-    if shards:
-        requirement = "shard_optimizer=True needs micro_batches (micro_batches=8)"
-        raise value_error("Trainer", requirement, micro_batches=None)
+    for name, given in (("shard_optimizer", shards), ("sync_batch_norm", synchronises)):
+        if given:
+            requirement = f"{name}=True needs micro_batches (micro_batches=8)"
+            raise value_error("Trainer", requirement, micro_batches=None)
     return None
 
 
@@ -60,10 +65,6 @@ def check_workers(trainer: Trainer, train: Any, epochs: int) -> None:
     if workers.size == 1:
         return
     workers.place = "start"
-    if trainer.running_metrics.given:
-        requirement = "train_metrics must be empty for several workers, metrics need not"
-        given = list(trainer.running_metrics.given)
-        raise value_error("Trainer", requirement, train_metrics=given)
     from extensor import __version__
 
     step = trainer.take_step
@@ -83,6 +84,7 @@ def check_workers(trainer: Trainer, train: Any, epochs: int) -> None:
                 names,
                 getattr(step, "micro_batches", None),
                 getattr(step, "shards", None),
+                getattr(step, "synchronises", None),
                 epochs,
                 trainer.checkpoint_every,
             ),

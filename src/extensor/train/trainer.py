@@ -25,7 +25,7 @@ from extensor.optim import EMA, Optimizer, ReduceLROnPlateau
 from extensor.train.callback import Callback, monitored
 from extensor.train.callbacks import GradientHealth
 from extensor.train.checks import checked_callbacks, checked_metrics, made_metrics
-from extensor.train.dealing import dealt
+from extensor.train.dealing import dealt, samples_here
 from extensor.train.evaluation import evaluated, predicted
 from extensor.train.fitdata import EPOCHS, FitData, fit_arguments, fit_data
 from extensor.train.given import check_columns, found_dataset
@@ -34,6 +34,7 @@ from extensor.train.lock import locked
 from extensor.train.logs import Logging, Timing
 from extensor.train.metrics import Metric
 from extensor.train.nonfinite import NotFiniteError
+from extensor.train.outputs import told_to_all
 from extensor.train.progress import Progress
 from extensor.train.readiness import check_ready, tried_in_training
 from extensor.train.running import running_metrics
@@ -44,7 +45,7 @@ from extensor.train.tasks import check_values
 from extensor.train.together import (
     Figures,
     check_workers,
-    checked_micro_batches,
+    checked_cutting,
     heard,
     kept_state,
     survive,
@@ -60,10 +61,12 @@ class Trainer(Resumable):
     ``accumulate`` batches make one step, as if they were one batch. With ``micro_batches`` each is
     cut into that many parts, which several workers (``mpiexec -n 4``) take; the gradients of all are
     added in one tree, so that any number of workers ends with the same bits. Each worker keeps the
-    whole state of the optimizer, or with ``shard_optimizer`` its share of it. Schedules are those of the
-    optimizer: it steps the automatic ones itself, the others are stepped after each epoch, a
-    :class:`~extensor.optim.ReduceLROnPlateau` by ``monitor``. ``amp`` is the dtype of mixed
-    precision, ``ema`` an average of the parameters, which evaluation then uses.
+    whole state of the optimizer, or with ``shard_optimizer`` its share of it. Batch norm takes the
+    statistics of a part, or with ``sync_batch_norm`` those of all parts of a step.
+
+    Schedules are those of the optimizer: it steps the automatic ones itself, the others are stepped
+    after each epoch, a :class:`~extensor.optim.ReduceLROnPlateau` by ``monitor``. ``amp`` is the dtype
+    of mixed precision, ``ema`` an average of the parameters, which evaluation then uses.
 
     ``metrics`` are computed in evaluation: names, as ``["accuracy", "f1"]``, which the loss gives
     their meaning, or a dict of objects. ``train_metrics`` are computed of the batches that are
@@ -98,6 +101,7 @@ class Trainer(Resumable):
         accumulate: int = 1,
         micro_batches: int | None = None,
         shard_optimizer: bool = False,
+        sync_batch_norm: bool = False,
         clip_norm: float | None = None,
         clip_value: float | None = None,
         amp: DType = None,
@@ -115,11 +119,9 @@ class Trainer(Resumable):
             arguments.integer("Trainer", "checkpoint_every", checkpoint_every, 1)
         if checkpoint_every is not None and folder is None:
             raise value_error("Trainer", "checkpoints need a folder", folder=folder)
-        micro_batches = checked_micro_batches(micro_batches, shard_optimizer)
+        cutting = checked_cutting(micro_batches, shard_optimizer, sync_batch_norm)
         parts = (model, loss, optimizer, clip_norm, clip_value, amp, ema)
-        take_step = TrainStep(*parts)
-        if micro_batches is not None:
-            take_step = TreeStep(*parts, micro_batches=micro_batches, shards=shard_optimizer)
+        take_step = TrainStep(*parts) if cutting is None else TreeStep(*parts, **cutting)
         self.given_metrics = checked_metrics(metrics, loss)
         running = running_metrics(train_metrics, self.given_metrics, loss)
         self.monitor = arguments.text("Trainer", "monitor", monitor)
@@ -256,16 +258,17 @@ class Trainer(Resumable):
                 raise value_error(
                     "fit", f"train must give {self._batches} batches", batches=self.batch
                 )
-            if not self._is_tried and not isinstance(group[0], int):
+            if not self._is_tried and samples_here(group[0]) != ():
                 self._is_tried = True
-                tried_in_training(self, group[0])
+                tried_in_training(self, samples_here(group[0]))
             self.batch += len(group)
             self._fit_step(group)
         next(batches, None)
         self.batch = 0
         record: dict[str, Any] = {"event": "epoch", "epoch": self.epoch + 1, "step": self.step}
         record["loss"] = self.running_loss.compute()
-        record |= {name: plain(value) for name, value in self.running_metrics.compute().items()}
+        found = self.running_metrics.compute()
+        record |= told_to_all({name: plain(value) for name, value in found.items()})
         record["lr"] = self._rate()
         if validation is not None:
             found = self.evaluate(validation)
@@ -377,7 +380,7 @@ class Trainer(Resumable):
     def log(self, record: Mapping[str, Any]) -> None:
         """Write a record of one's own into the log, if there is one."""
         record = entries.mapping("log", record, "record")
-        for callback in self.callbacks:
+        for callback in heard(self.callbacks):
             if isinstance(callback, Logging):
                 callback.write(record)
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from math import isfinite
 from typing import Any
 
+from extensor import random
 from extensor.core.tensor import Tensor
 from extensor.distributed.chance import chance_of
 from extensor.distributed.finishing import Finishing
@@ -14,8 +15,9 @@ from extensor.distributed.joining import workers as found_workers
 from extensor.distributed.sharding import Sharded
 from extensor.distributed.tree import share
 from extensor.train.checks import check_batch
-from extensor.train.dealing import Part, cut, samples_of
+from extensor.train.dealing import Dealt, Part, as_dealt, cut, samples_here, samples_of
 from extensor.train.nonfinite import NotFiniteError, origin_of
+from extensor.train.outputs import Outputs
 from extensor.train.step import Batch, StepResult, TrainStep
 
 
@@ -23,13 +25,16 @@ class TreeStep(TrainStep):
     """As :class:`TrainStep`, but each batch is cut into ``micro_batches``, dealt out to the workers.
 
     What they give is added in one tree. With ``shards`` each worker keeps a part of the optimizer's
-    state only.
+    state only; if it ``synchronises``, batch norm takes the statistics of all micro-batches.
     """
 
-    def __init__(self, *parts: Any, micro_batches: int, shards: bool = False) -> None:
+    def __init__(
+        self, *parts: Any, micro_batches: int, shards: bool = False, synchronises: bool = False
+    ) -> None:
         super().__init__(*parts)
         self.micro_batches = micro_batches
         self.shards = shards
+        self.synchronises = synchronises
         self.overlap = True
         self.number = 0  # of the step, from 0 on
         self.own_samples = 0  # of the last step, on this worker
@@ -40,7 +45,9 @@ class TreeStep(TrainStep):
     def prepare(self) -> None:
         """Find out who the workers are, and lay out the gradients, which may have changed since."""
         self.release()
-        self.gradients = Gradients(self.model, self.parameters, found_workers(), self.overlap)
+        self.gradients = Gradients(
+            self.model, self.parameters, found_workers(), self.overlap, self.synchronises
+        )
         self.sharded = Sharded(self.optimizer, self.gradients) if self.shards else None
         self._whole = Finishing(self.gradients.exchange, own=False)
         self._own = Finishing(self.gradients.exchange, own=True)
@@ -57,30 +64,36 @@ class TreeStep(TrainStep):
 
     def __call__(
         self,
-        group: Sequence[Batch | int],
+        group: Sequence[Batch | Dealt],
         on_gradients: Callable[[], None] | None = None,
         on_output: Callable[[Any, Any], None] | None = None,
     ) -> StepResult:
-        """One step; a batch that this worker has no part of may be its number of samples instead."""
+        """One step; of a batch that is dealt out the samples of other workers need not be there.
+
+        ``on_output`` is called on the first worker, for every micro-batch in its turn.
+        """
         if self.gradients is None:
             self.prepare()
         gradients = self.gradients
         assert gradients is not None
         for batch in group:
-            if not isinstance(batch, int):
-                check_batch("fit", "train", batch)
-        sizes = [batch if isinstance(batch, int) else len(batch[0]) for batch in group]
+            if not isinstance(batch, Dealt) or batch.parts:
+                check_batch("fit", "train", samples_here(batch))
+        batches = [as_dealt(batch) for batch in group]
+        sizes = [batch.size for batch in batches]
         parts, samples = cut(sizes, self.micro_batches), sum(sizes)
         weights = [(part.end - part.begin) / samples for part in parts]
         gathers = self.sharded is None or on_gradients is not None
         mine = share(len(parts), gradients.workers.size, gradients.workers.rank)
         self.own_samples = sum(parts[number].end - parts[number].begin for number in mine)
 
+        outputs = None if on_output is None else Outputs(gradients.workers, on_output)
+
         def compute(number: int) -> Tensor:
-            batch = samples_of(group[parts[number].batch], parts[number])
+            batch = samples_of(batches[parts[number].batch], parts[number])
             output, loss = self.forward(batch)
-            if on_output is not None:
-                on_output(output, batch[-1])
+            if outputs is not None:
+                outputs.put(output, batch[-1])
             return loss
 
         gradients.note = self.note
@@ -89,7 +102,9 @@ class TreeStep(TrainStep):
         self.note = gradients.note
         for number, loss in enumerate(losses):
             if not isfinite(loss):
-                raise self._bad(f"loss is {loss}", group, parts, [number])
+                raise self._bad(f"loss is {loss}", batches, parts, [number])
+        if outputs is not None:
+            outputs.tell()
         rows = self._whole if gathers else self._own
         if self.scaler.enabled:
             is_finite = rows.is_finite()
@@ -101,7 +116,7 @@ class TreeStep(TrainStep):
         norm = self._clipped_rows(rows)
         if norm is not None and not isfinite(norm) and not self.scaler.enabled:
             text = f"norm of the gradients is {norm}"
-            raise self._bad(text, group, parts, range(len(parts)))
+            raise self._bad(text, batches, parts, range(len(parts)))
         target: Any = self.optimizer if self.sharded is None else self.sharded
         if self.scaler.enabled:
             self.scaler.note_unscaled(target, is_finite)
@@ -121,20 +136,22 @@ class TreeStep(TrainStep):
         return norm
 
     def _bad(
-        self, what: str, group: Any, parts: Sequence[Part], numbers: Sequence[int]
+        self, what: str, batches: Sequence[Dealt], parts: Sequence[Part], numbers: Sequence[int]
     ) -> NotFiniteError:
         """The error for this step, the same for all workers; who has the micro-batch repeats it."""
         workers = found_workers()
         found = ""
         for number in numbers:
             if not found and number in share(len(parts), workers.size, workers.rank):
-                found = self._origin(samples_of(group[parts[number].batch], parts[number]), number)
+                found = self._origin(
+                    samples_of(batches[parts[number].batch], parts[number]), number
+                )
         told = [text.decode() for text in workers.gather(found.encode(), "what is not finite")]
         origin = next(filter(None, told), "no op gave that when the batch was repeated")
         return NotFiniteError(f"{what}: {origin}")
 
     def _origin(self, batch: Batch, number: int) -> str:
-        with chance_of(self.number, number):
+        with chance_of(random.get_state()[0], self.number, number):
             return origin_of(self.model, batch, lambda: self._repeated(batch)) or ""
 
     def state_dict(self, copied: bool = True) -> dict[str, Any]:

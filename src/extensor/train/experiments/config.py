@@ -30,6 +30,7 @@ KEYS: dict[str, Any] = {
     "accumulate": int,
     "micro_batches": int,
     "shard_optimizer": bool,
+    "sync_batch_norm": bool,
     "amp": str,
     "metrics": list,
     "data": {

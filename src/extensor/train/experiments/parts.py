@@ -145,6 +145,7 @@ def built_trainer(
         accumulate=config.get("accumulate", 1),
         micro_batches=config.get("micro_batches"),
         shard_optimizer=config.get("shard_optimizer", False),
+        sync_batch_norm=config.get("sync_batch_norm", False),
         clip_norm=clipping.get("norm"),
         clip_value=clipping.get("value"),
         amp=config.get("amp"),
