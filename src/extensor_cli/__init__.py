@@ -208,6 +208,8 @@ def _run(options: argparse.Namespace) -> int:
         print(f"extensor {options.command}: {shown}", file=sys.stderr)
 
     try:
+        if options.command not in ("train", "info"):
+            import_module("extensor.cli.several").check_alone(options.command)
         import_module(f"extensor.cli.{options.command.replace('-', '_')}").run(options)
         sys.stdout.flush()
     except KeyboardInterrupt as interrupt:
@@ -226,13 +228,13 @@ def _run(options: argparse.Namespace) -> int:
     except (ValueError, TypeError, LookupError, OSError, ImportError, ArithmeticError) as error:
         if options.traceback:
             raise
-        said(_words(error))
+        said(words(error))
         Lasting(sys.stdout).flush()  # what is left in its buffer must not fail once more at exit
         return 2
     return 0
 
 
-def _words(error: Exception) -> str:
+def words(error: Exception) -> str:
     """What an error says, without the number that the system has for it."""
     if not isinstance(error, OSError) or error.strerror is None:
         return str(error)

@@ -1,135 +1,162 @@
-"""Faults at random, one in each run: all must be noticed in time, and a restart must end with the same bits.
+"""Faults at random, one in each run: each must be noticed in time and the worker be named.
 
-    python tests/mpi/faults.py 100 [--ulfm] [--seed 0]
+    python tests/mpi/faults.py 100 [--mpi FOLDER ...] [--hosts] [--seed 0]
 
-Each line says what happened to whom and when, how it was noticed and after how long, and what another
-number of workers made of it. With --ulfm (Open MPI) workers that are killed must be survived in place.
+A run that goes on afterwards, with another number of workers, must end with the same bits. Where Open MPI's
+ULFM is used, killed workers must be survived in place. ``--mpi`` names the folders of environments to choose
+from, with Open MPI or MPICH; ``--hosts`` adds network namespaces as hosts, whose links are cut (needs root).
 """
 
 from __future__ import annotations
 
 import argparse
-import os
 import random
 import re
-import signal
-import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
+from typing import NamedTuple
 
-HERE = Path(__file__).resolve().parent
-DEADLINE = 4.0
-SLACK = 30.0  # seconds for starting, importing and ending on a machine that others use too
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from mpi import hosts
+from mpi.running import DEADLINE, Outcome, is_mpich, launcher, trained
+
+SLACK = 8.0  # seconds that a machine which others use too may take for a step, or to be told
 KINDS = ("kill", "stop", "raise", "exit", "sysexit")
-WHEN = ("start", "step", "step", "step", "checkpoint")
+WHEN = ("start", "step", "step", "checkpoint")
+HOSTS = 4
 
 
-def launcher(ulfm: bool = False) -> list[str]:
-    """The mpiexec beside this Python, and what Open MPI's needs."""
-    mpiexec = str(Path(sys.executable).with_name("mpiexec"))
-    about = subprocess.run([mpiexec, "--version"], capture_output=True, text=True, check=True)
-    is_open = "hydra" not in about.stdout.lower()
-    spare = ["--oversubscribe"] if is_open else []
-    return [mpiexec, *spare, *(["--with-ft", "ulfm"] if ulfm else [])]
+class Fault(NamedTuple):
+    """What happens to whom and when."""
+
+    python: str
+    workers: int
+    kind: str
+    step: int
+    rank: int
+    when: str
+    again: int  # workers that go on
+    on_hosts: bool
+    ulfm: bool
+    shards: bool
+
+    def start(self) -> list[str]:
+        if self.on_hosts:
+            kind = "mpich" if is_mpich(self.python) else "openmpi"
+            return hosts.launcher(kind, self.python, self.workers)
+        return launcher(self.workers, self.python, self.ulfm)
+
+    def words(self) -> list[str]:
+        fault = f"{self.kind}:{self.step}:{self.rank}"
+        return ["--fault", fault, "--when", self.when, *(["--shard"] if self.shards else [])]
+
+    def __str__(self) -> str:
+        mpi = "MPICH" if is_mpich(self.python) else "Open MPI"
+        place = " on hosts" if self.on_hosts else " with ULFM" if self.ulfm else ""
+        return f"{mpi}{place}, {self.workers} workers, {' '.join(self.words())}"
 
 
-def environment() -> dict[str, str]:
-    found = os.environ | {"PYTHONPATH": str(HERE.parents[1] / "src"), "EXTENSOR_NUM_THREADS": "1"}
-    found |= {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
-    return found | {"EXTENSOR_DEADLINE": str(DEADLINE), "PYTHONWARNINGS": "ignore"}
+def drawn(chance: random.Random, pythons: list[str], with_hosts: bool) -> Fault:
+    python = chance.choice(pythons)
+    on_hosts = with_hosts and chance.random() < 0.3
+    workers = chance.choice((2, 3, 4))
+    kind = chance.choice(("link", "link", *KINDS) if on_hosts else KINDS)
+    when = chance.choice(WHEN)
+    ulfm = (
+        kind == "kill" and when != "start" and not on_hosts
+        and not is_mpich(python) and chance.random() < 0.7
+    )  # fmt: skip
+    again = chance.choice([n for n in (1, 2, 3, 4) if n != workers])
+    rank, step = chance.randrange(workers), chance.randint(1, 7)
+    shards = chance.random() < 0.5
+    return Fault(python, workers, kind, step, rank, when, again, on_hosts, ulfm, shards)
 
 
-def run(command: list[str], limit: float = 120.0) -> tuple[int, str, float]:
-    """Exit code, output and seconds; one that does not end is ended with all that it started."""
-    begin = time.monotonic()
-    process = subprocess.Popen(
-        command,
-        env=environment(),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        start_new_session=True,
-    )
-    try:
-        said = process.communicate(timeout=limit)[0]
-    except subprocess.TimeoutExpired:
-        os.killpg(process.pid, signal.SIGKILL)
-        said = process.communicate()[0] + b"\ndid not end"
-    return process.returncode, said.decode(errors="replace"), time.monotonic() - begin
+def noticed(fault: Fault) -> list[str]:
+    """Patterns of which one must be said: they name the worker, or who ended it does."""
+    rank, size = fault.rank, fault.workers
+    others = [f"worker {n} of {size} .* is there, but not all others" for n in range(size)]
+    others.pop(rank)
+    named = rf"worker {rank} of {size} \([^)]*\)"
+    return [
+        rf"{named}[^(\n]*(did not answer within|cannot be reached|is gone)",
+        rf"that ended {named}",
+        rf"worker {rank}: raise at the start[\s\S]*a mistake on one worker",
+        rf"(?s){'.*'.join(f'(?=.*{other})' for other in others)}" if others else "(?!)",
+        # The launchers' own words.
+        rf"process rank {rank} with PID \d+ on node \S+ exited on\s+signal",
+        rf"Process name: \[\S+,{rank}\]\s+Exit code:\s+[1-9]",
+        r"PID \d+ RUNNING AT \S+\s+=\s+EXIT CODE: \d+",
+        rf"Exit codes: (\[\S+\] )?(\d+[, ]*(\[\S+\] )?){{{rank}}}{3 << 8}",
+    ]
 
 
-def train(start: list[str], workers: int, folder: str, *words: str) -> tuple[int, str, float]:
-    program = [sys.executable, str(HERE / "training.py"), folder, *words]
-    return run([*start, "-n", str(workers), *program])
+def when_noticed(fault: Fault, outcome: Outcome) -> tuple[str, float] | None:
+    """What was said, and when."""
+    so_far = ""
+    for at, line in outcome.lines:
+        so_far += line
+        for pattern in noticed(fault):
+            found = re.search(pattern, so_far)
+            if found:
+                return " ".join(found[0].split()) or "all others said that they are there", at
+    return None
 
 
-def digest(text: str) -> str:
-    found = re.search(r"digest (\w+)", text)
-    return found[1] if found else ""
-
-
-NOTICED = (
-    r"worker \d+ of \d+ \([^)]*\)[^(]*did not answer within [^)]*\)",
-    r"worker \d+ of \d+ \([^)]*\) is gone",
-    r"that ended worker \d+ of \d+",
-    r"start: not all workers were there within \S+ s",
-    r"process rank \d+ with PID \d+ on node \S+ exited on\s+signal \d+",
-    r"Process name: \[\S+,\d+\]\s+Exit code:\s+\d+",
-    r"PID \d+ RUNNING AT \S+\s+=\s+EXIT CODE: \d+",
-    r"a mistake on one worker",
-)
-
-
-def noticed(text: str) -> str:
-    for pattern in NOTICED:
-        found = re.search(pattern, text)
-        if found:
-            return " ".join(found[0].split())
-    return ""
+def tried(fault: Fault, wanted: str) -> tuple[bool, str]:
+    """Whether all was as it should be, and what was."""
+    with tempfile.TemporaryDirectory() as folder:
+        after = "" if fault.ulfm else "|".join(f"({x})" for x in noticed(fault)[:2])
+        first = trained(fault.start(), fault.python, folder, *fault.words(), after=after)
+        mark = Path(folder) / "fault-done"
+        if not mark.exists():
+            return False, f"the fault did not happen: {first.text[-1000:]}"
+        if fault.on_hosts:
+            hosts.mend_all(HOSTS)
+        if fault.ulfm:
+            survived = first.code == 0 and first.digest == wanted
+            return survived, "survived" if survived else first.text[-2000:]
+        said = when_noticed(fault, first)
+        if said is None:
+            return False, f"nobody was named: exit {first.code}, {first.text[-1500:]}"
+        seconds = said[1] - mark.stat().st_mtime
+        start = launcher(fault.again, fault.python)
+        second = trained(start, fault.python, folder)
+        same = second.code == 0 and second.digest == wanted
+    launched = "its launcher had to be ended" if first.was_ended else f"exit {first.code}"
+    result = "same bits" if same else f"NOT THE SAME: exit {second.code}, {second.text[-1500:]}"
+    text = f"after {seconds:.1f} s: {said[0][:110]}; {launched}; {fault.again} workers: {result}"
+    return same and first.code != 0 and seconds < DEADLINE + SLACK, text
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("count", type=int)
-    parser.add_argument("--ulfm", action="store_true")
-    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--mpi", nargs="*", default=[], metavar="FOLDER")
+    parser.add_argument("--hosts", action="store_true")
+    parser.add_argument("--seed", type=int, default=random.randrange(10**6))
     options = parser.parse_args()
+    pythons = [str(Path(x).absolute() / "bin" / "python") for x in options.mpi] or [sys.executable]
     chance = random.Random(options.seed)
-    plain = launcher()
     with tempfile.TemporaryDirectory() as folder:
-        code, text, _ = train(plain, 1, folder)
-    assert code == 0, text
-    wanted = digest(text)
-    print(f"undisturbed {wanted}", flush=True)
-    good = 0
-    for number in range(1, options.count + 1):
-        workers = chance.choice((2, 3, 4))
-        kind = "kill" if options.ulfm else chance.choice(KINDS)
-        when = chance.choice(WHEN[1:] if options.ulfm else WHEN)
-        fault = f"{kind}:{chance.randint(1, 7)}:{chance.randrange(workers)}"
-        words = ["--fault", fault, "--when", when, *chance.choice(([], ["--shard"]))]
-        again = chance.choice([n for n in (1, 2, 3, 4) if n != workers])
-        with tempfile.TemporaryDirectory() as folder:
-            code, text, seconds = train(launcher(options.ulfm), workers, folder, *words)
-            how = noticed(text)
-            if not how and kind == "exit" and code == 3:
-                how = "MPICH's mpiexec ends with the worker's exit code and says no more"
-            if options.ulfm and workers > 1:
-                is_good = code == 0 and digest(text) == wanted
-                after = "survived" if is_good else text[-2000:]
-            else:
-                second, others, _ = train(plain, again, folder)
-                same = second == 0 and digest(others) == wanted
-                is_good = code != 0 and bool(how) and seconds < DEADLINE + SLACK and same
-                after = f"{again} workers: " + ("same bits" if same else others[-2000:])
-        good += is_good
-        print(
-            f"{number} {'good' if is_good else 'BAD'}: {workers} workers, {' '.join(words)}: exit "
-            f"{code} after {seconds:.1f} s ({how or text[-500:]}); {after}",
-            flush=True,
-        )
-    print(f"{good} of {options.count} as they should be")
+        wanted = trained([], sys.executable, folder).digest
+    print(f"seed {options.seed}; undisturbed {wanted}", flush=True)
+    good = ended = 0
+    if options.hosts:
+        hosts.up(HOSTS)
+    try:
+        for number in range(1, options.count + 1):
+            fault = drawn(chance, pythons, options.hosts)
+            is_good, text = tried(fault, wanted)
+            good += is_good
+            ended += "had to be ended" in text
+            print(f"{number} {'good' if is_good else 'BAD'}: {fault}: {text}", flush=True)
+    finally:
+        if options.hosts:
+            hosts.down(HOSTS)
+    print(f"{good} of {options.count} as they should be; {ended} launchers had to be ended")
     sys.exit(good != options.count)
 
 

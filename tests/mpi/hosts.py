@@ -3,8 +3,6 @@
 
     python tests/mpi/hosts.py up 4        10.79.0.1 to .4 on a bridge of their own
     python tests/mpi/hosts.py down 4
-    python tests/mpi/hosts.py cut 2       the link of host 2 is gone; "mend 2" brings it back
-    python tests/mpi/hosts.py command     how mpiexec is told of them
 
 Called by mpiexec in place of ssh, it runs a command on a host: ``hosts.py 10.79.0.2 command``.
 """
@@ -13,8 +11,10 @@ from __future__ import annotations
 
 import os
 import shlex
+import signal
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 BRIDGE = "extmpi"
@@ -43,7 +43,26 @@ def up(count: int) -> None:
         ip("-n", name, "link", "set", "lo", "up")
 
 
+def end_all(count: int) -> None:
+    """End whatever still runs on the hosts, which are ours alone."""
+    for number in range(1, count + 1):
+        found = subprocess.run(
+            ["ip", "netns", "pids", host(number)], capture_output=True, text=True, check=True
+        )
+        for process in found.stdout.split():
+            with suppress(ProcessLookupError):
+                os.kill(int(process), signal.SIGKILL)
+
+
+def mend_all(count: int) -> None:
+    """Bring all links back, when nothing runs on the hosts any more."""
+    end_all(count)
+    for number in range(1, count + 1):
+        ip("-n", host(number), "link", "set", "eth0", "up")
+
+
 def down(count: int) -> None:
+    end_all(count)
     for number in range(1, count + 1):
         ip("netns", "del", host(number))
     ip("link", "del", BRIDGE)
@@ -84,12 +103,6 @@ def main() -> None:
             up(int(count))
         case ["down", count]:
             down(int(count))
-        case ["cut", number]:
-            ip("link", "set", f"{BRIDGE}v{number}", "down")
-        case ["mend", number]:
-            ip("link", "set", f"{BRIDGE}v{number}", "up")
-        case ["command", kind, python, count]:
-            print(shlex.join(launcher(kind, python, int(count))))
         case words:
             run_on(words)
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import os
 import shlex
+import signal
 import subprocess
 import sys
 import time
@@ -12,15 +14,18 @@ from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import NoReturn
 
+from extensor.distributed.joining import started
 from extensor.distributed.joining import workers as found_workers
 from extensor.distributed.workers import TEMPORARY_FAILURE, WorkerLostError
 from extensor.errors import arguments, value_error
 from extensor.train.experiments.runs import found_run
-from extensor.train.signals import Ended
+from extensor.train.signals import ENDING, Ended
+from extensor_cli import words
 
 _GRACE = 2.0  # seconds in which all workers meet an error if it is one that all have
 # Done, mistakes in what was asked for, and the signals that users send.
 _FINAL = (0, 1, 2, 129, 130, 141, 143)
+_OF_DATA = ("target", "task", "window", "horizon")  # what a run that goes on knows by itself
 
 
 def is_first() -> bool:
@@ -35,7 +40,7 @@ def workers_said() -> str:
 
 
 @contextmanager
-def one_of_several() -> Iterator[None]:
+def one_of_several(traceback: bool) -> Iterator[None]:
     """Let an error of one worker end all, and what all have be said once."""
     workers = found_workers()
     if workers.size == 1:
@@ -48,6 +53,8 @@ def one_of_several() -> Iterator[None]:
             raise
         raise SystemExit(end.code if isinstance(end, Ended) else 130) from None
     except (ValueError, TypeError, LookupError, OSError, ImportError, ArithmeticError) as error:
+        if traceback:
+            raise
         _end_by(error)
     except WorkerLostError as error:
         _say(str(error))
@@ -58,8 +65,7 @@ def _end_by(error: Exception) -> NoReturn:
     """End by an error: in order if all workers have one, which the first of them says."""
     workers = found_workers()
     workers.place = "end"
-    # Without the number that the system has for it.
-    text = str(getattr(error, "strerror", None) or error)
+    text = words(error)
     if workers.is_first:
         _say(text)
     try:
@@ -69,6 +75,16 @@ def _end_by(error: Exception) -> NoReturn:
             _say(f"{text} ({workers.names[workers.rank]})")
         workers.abort(2)
     raise SystemExit(2)
+
+
+def check_alone(command: str) -> None:
+    """Refuse a command that several processes would all do, one beside the other."""
+    count = started(os.environ)
+    if count > 1:
+        requirement = (
+            "must be run by one process (of the commands only train takes several workers)"
+        )
+        raise value_error(command, requirement, workers=count)
 
 
 def _say(text: str) -> None:
@@ -98,7 +114,7 @@ def told_by_first(
             workers.broadcast(str(path).encode(), "folder")
             yield path
     else:
-        yield Path(workers.broadcast(None, "folder", 2.0).decode())
+        yield Path(workers.broadcast(None, "folder").decode())
 
 
 def restarted(options: argparse.Namespace) -> int:
@@ -107,26 +123,57 @@ def restarted(options: argparse.Namespace) -> int:
         requirement = "needs --launcher, which says how workers are started ('mpiexec -n 4')"
         raise value_error("--restarts", requirement, restarts=options.restarts)
     restarts = arguments.integer("--restarts", "restarts", options.restarts or 0, 0)
-    words = [word for setting in options.set for word in ("--set", setting)]
+    start = [sys.executable, "-m", "extensor_cli", "train"]
+    shown = _given(options, "live", "traceback", "print_config")
     if options.resume is None:
         name = options.name or time.strftime("%Y-%m-%d_%H-%M-%S")
-        begin = [*([options.config] if options.config else []), "--name", name]
-        run = f"runs/{name}"
+        file = [options.config] if options.config else []
+        begin = [*file, "--name", name, *_given(options, "set", *_OF_DATA)]
+        go_on = ["--resume", f"runs/{name}"]
     else:
-        begin, run = (
-            ["--resume", options.resume, "--checkpoint", options.checkpoint],
-            options.resume,
-        )
-    command = [sys.executable, "-m", "extensor_cli", "train", *begin, *words]
+        begin = ["--resume", options.resume, *_given(options, "set", "checkpoint")]
+        go_on = ["--resume", options.resume, *_given(options, "set")]
+    command = [*start, *begin, *shown]
     for attempt in range(restarts + 1):
         launcher = options.launcher[min(attempt, len(options.launcher) - 1)]
-        code = subprocess.run([*shlex.split(launcher), *command], check=False).returncode
+        code = _launched([*shlex.split(launcher), *command])
         if code in _FINAL or attempt == restarts:
             break
         _say(f"attempt {attempt + 1} of {restarts + 1} ended with exit code {code}")
-        if _has_begun(run):
-            command = [sys.executable, "-m", "extensor_cli", "train", "--resume", run]
+        if _has_begun(go_on[1]):
+            command = [*start, *go_on, *shown]
     return code if 0 <= code < 256 else TEMPORARY_FAILURE
+
+
+def _launched(command: list[str]) -> int:
+    """The exit code of a command that may save and end in order when a signal comes.
+
+    A terminal sends Ctrl-C to the command too; other signals are passed on.
+    """
+    process = subprocess.Popen(command)
+    before = {
+        number: signal.signal(number, lambda n, _: process.send_signal(n)) for number in ENDING
+    }
+    before[signal.SIGINT] = signal.signal(signal.SIGINT, lambda *_: None)
+    try:
+        return process.wait()
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _given(options: argparse.Namespace, *names: str) -> list[str]:
+    """Options as they were given on the command line."""
+    found = []
+    for name in names:
+        value, word = getattr(options, name), f"--{name.replace('_', '-')}"
+        if isinstance(value, list):
+            found += [f"{word}={each}" for each in value]
+        elif value is True or value == "":
+            found.append(word)
+        elif value is not None and value is not False:
+            found.append(f"{word}={value}")
+    return found
 
 
 def _has_begun(run: str) -> bool:

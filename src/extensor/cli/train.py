@@ -24,6 +24,7 @@ from extensor.cli.several import (
     workers_said,
 )
 from extensor.cli.wording import COMMAND
+from extensor.distributed.joining import part
 from extensor.errors import value_error
 from extensor.report import Series, terminal_plot
 from extensor.report.curves import best_epoch, metric_names, points, shown
@@ -43,7 +44,7 @@ def run(options: argparse.Namespace) -> None:
     """Train, or go on with a run; then write the report."""
     if options.restarts is not None or options.launcher:
         raise SystemExit(restarted(options))
-    with one_of_several():
+    with one_of_several(options.traceback):
         _run(options)
 
 
@@ -58,7 +59,7 @@ def _run(options: argparse.Namespace) -> None:
         check_no_data(options)
         config = read_config(found_run(options.resume).config, options.set)
         if options.print_config:
-            print(as_toml(config), end="")
+            print(as_toml(config) if is_first() else "", end="")
             return
         with ending_in_order():
             _go_on(found_run(options.resume), options)
@@ -78,14 +79,14 @@ def _begin(config: Config, options: argparse.Namespace) -> None:
     with told_by_first(new_run, options.name) as folder:
         with _saying(lambda: "before training began"):
             made = experiment(config, folder=folder)
-        with live_page(options.live, folder):
+        with live_page(options.live if is_first() else None, folder):
             _train(made, folder)
 
 
 def _go_on(run: RunFolder, options: argparse.Namespace) -> None:
     with _saying(lambda: "before training went on"):
         made = resumed_experiment(run, options.checkpoint, as_changes(options.set), COMMAND)
-    with live_page(options.live, run.path):
+    with live_page(options.live if is_first() else None, run.path):
         _train(made, run.path)
 
 
@@ -94,7 +95,9 @@ def _train(made: Experiment, folder: Path) -> None:
         print("\n".join([_opening(made), *_changed(made)]), flush=True)
     with _saying(lambda: _saved(made, folder)), saying_how_to_go_on(folder):
         made.fit()
-    if not is_first():
+        is_reporting = is_first()
+        part()  # nobody has to wait for the report
+    if not is_reporting:
         return
     with _saying(lambda: f"during the report; write it with: extensor report {quote(str(folder))}"):
         print(_ending(made, folder))

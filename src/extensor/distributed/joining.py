@@ -7,7 +7,6 @@ import ctypes
 import os
 import socket
 import sys
-import threading
 from collections.abc import Mapping
 from typing import Any
 
@@ -17,12 +16,15 @@ from extensor.distributed.workers import (
     Alone,
     WorkerLostError,
     Workers,
+    ended_after,
 )
 from extensor.errors import value_error
 from extensor.settings import get_num_threads, set_num_threads
 
 # Where launchers say how many they have started: Open MPI, MPICH and its kin, Slurm.
 _SIZES = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS")
+_RANKS = ("OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID")
+_PAUSE = 1.0  # seconds
 _found: Workers | None = None
 
 
@@ -43,6 +45,14 @@ def go_on_with(survivors: Workers) -> None:
     """Let :func:`workers` be those that are left."""
     global _found
     _found = survivors
+
+
+def part() -> None:
+    """Take leave of the other workers, when all are here; from now on this process is alone."""
+    found = workers()
+    found.place = "end"
+    found.leave()
+    go_on_with(Alone())
 
 
 def started(environment: Mapping[str, str]) -> int:
@@ -80,24 +90,25 @@ def _joined(size: int) -> Workers:
     try:
         import mpi4py  # type: ignore[import-not-found, unused-ignore]
     except ImportError:
-        requirement = "mpi4py must be installed to train on several workers (pip install mpi4py)"
+        requirement = (
+            "mpi4py must be installed to train on several workers (pip install 'extensor[mpi]'; with "
+            "EXTENSOR_ALONE=1 each trains by itself)"
+        )
         raise value_error("distributed", requirement, workers=size) from None
     mpi4py.rc.initialize = False
     mpi4py.rc.finalize = False
-    watch = threading.Timer(deadline, _give_up, [deadline])
-    watch.daemon = True
-    watch.start()
-    try:
-        from mpi4py import MPI  # type: ignore[import-not-found, unused-ignore]
+    # Nobody knows yet who is missing; but whoever is there says so before all end.
+    text = f"{_name(size)} is there, but not all others came within {deadline:g} s (start)"
+    with ended_after(deadline, f"distributed: {text}", pause=_PAUSE):
+        try:
+            from mpi4py import MPI  # type: ignore[import-not-found, unused-ignore]
 
-        if not MPI.Is_initialized():
-            _initialize(MPI)
-    except (ImportError, RuntimeError) as error:
-        text = " ".join(str(error).split())
-        requirement = f"mpi4py must find an MPI library ({text})"
-        raise value_error("distributed", requirement, workers=size) from None
-    finally:
-        watch.cancel()
+            if not MPI.Is_initialized():
+                _initialize(MPI)
+        except (ImportError, RuntimeError) as error:
+            text = " ".join(str(error).split())
+            requirement = f"mpi4py must find an MPI library ({text})"
+            raise value_error("distributed", requirement, workers=size) from None
     from extensor.distributed.mpi import MPIWorkers
 
     found = MPIWorkers(MPI.COMM_WORLD.Dup(), deadline)
@@ -133,10 +144,11 @@ def _function(name: str) -> Any:
         return None
 
 
-def _give_up(deadline: float) -> None:
-    text = f"extensor: start: not all workers were there within {deadline:g} s\n"
-    os.write(2, text.encode())
-    os._exit(TEMPORARY_FAILURE)
+def _name(size: int) -> str:
+    """This worker as errors name it, before MPI says its number."""
+    ranks = (os.environ.get(name, "") for name in _RANKS)
+    rank = next((text for text in ranks if text.isdigit()), "?")
+    return f"worker {rank} of {size} ({socket.gethostname()}, process {os.getpid()})"
 
 
 def _be_one_of(found: Workers) -> None:

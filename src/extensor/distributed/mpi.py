@@ -7,7 +7,6 @@ that was stopped, or behind a link that was cut.
 from __future__ import annotations
 
 import os
-import threading
 import time
 from collections.abc import Callable
 from typing import Any, ClassVar
@@ -15,7 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 from mpi4py import MPI  # type: ignore[import-not-found, unused-ignore]
 
-from extensor.distributed.workers import TEMPORARY_FAILURE, Transfer, WorkerLostError, Workers
+from extensor.distributed.workers import Transfer, WorkerLostError, Workers, ended_after
 
 _LENGTH, _CONTENT, _FINAL = 0, 1, 2  # tags of what is gathered; those of transfers are higher
 FIRST_TAG = 3
@@ -33,7 +32,7 @@ class MPIWorkers(Workers):
         super().__init__(communicator.Get_rank(), communicator.Get_size(), deadline)
         communicator.Set_errhandler(MPI.ERRORS_RETURN)
         self.communicator = communicator
-        self.last_tag = int(MPI.COMM_WORLD.Get_attr(MPI.TAG_UB)) - FIRST_TAG
+        self.last_tag = int(MPI.COMM_WORLD.Get_attr(MPI.TAG_UB) or self.last_tag) - FIRST_TAG
 
     def transfer(self) -> Transfer:
         return MPITransfer(self)
@@ -68,9 +67,9 @@ class MPIWorkers(Workers):
         found[self.rank] = own
         return [array.tobytes() for array in found]
 
-    def broadcast(self, data: bytes | None, what: str, patience: float = 1.0) -> bytes:
+    def broadcast(self, data: bytes | None, what: str) -> bytes:
         length = np.array([len(data or b"")], np.int64)
-        transfer = MPITransfer(self, patience)
+        transfer = MPITransfer(self)
         if self.rank == 0:
             own = np.frombuffer(data or b"", np.uint8)
             for peer in self.others:
@@ -128,16 +127,13 @@ class MPIWorkers(Workers):
 
     def survivors(self) -> Workers:
         """Those that are left; the others must have noticed too, which revoking sees to."""
-        watch = threading.Timer(self.deadline, os._exit, [TEMPORARY_FAILURE])
-        watch.daemon = True
-        watch.start()
-        try:
-            self.communicator.Revoke()
-            left = MPIWorkers(self.communicator.Shrink(), self.deadline)
-        except (MPI.Exception, NotImplementedError) as error:
-            raise self.lost("survivors", [], str(error)) from None
-        finally:
-            watch.cancel()
+        text = f"distributed: those that are left did not agree within {self.deadline:g} s"
+        with ended_after(self.deadline, f"{text} ({self.place})"):
+            try:
+                self.communicator.Revoke()
+                left = MPIWorkers(self.communicator.Shrink(), self.deadline)
+            except (MPI.Exception, NotImplementedError) as error:
+                raise self.lost("survivors", [], f"cannot go on ({error})") from None
         left.traffic = self.traffic
         found = left.gather(f"{self.rank}".encode(), "survivors")
         left.names = [self.names[int(number)] for number in found]
@@ -186,14 +182,14 @@ class MPITransfer:
             message = [array.reshape(-1).view(np.uint8), MPI.BYTE]
             self._requests.append(call(message, peer, tag + FIRST_TAG))
         except MPI.Exception as error:
-            raise self._gone("messages", error) from None
+            raise self._failed(error, [peer]) from None
         self._peers.append(peer)
 
     def is_over(self) -> bool:
         try:
             return not self._requests or MPI.Request.Testall(self._requests)
         except MPI.Exception as error:
-            raise self._gone("messages", error) from None
+            raise self._failed(error, self._broken()) from None
 
     def wait(self, what: str) -> None:
         self._workers.wait_until(self.is_over, self.late, what, self._patience)
@@ -202,6 +198,19 @@ class MPITransfer:
         pairs = zip(self._requests, self._peers, strict=True)
         return {peer for request, peer in pairs if not request.Test()}
 
-    def _gone(self, what: str, error: Any) -> WorkerLostError:
+    def _broken(self) -> list[int]:
+        """Those with whom a message has failed."""
+        found = set()
+        for request, peer in zip(self._requests, self._peers, strict=True):
+            try:
+                request.Test()
+            except MPI.Exception:
+                found.add(peer)
+        return sorted(found)
+
+    def _failed(self, error: Any, peers: list[int]) -> WorkerLostError:
         workers = self._workers
-        return workers.lost(what, workers.failed(), "is gone", is_gone=True)
+        if workers.can_survive:
+            return workers.lost("messages", workers.failed() or peers, "is gone", is_gone=True)
+        reason = f"cannot be reached ({' '.join(str(error).split())})"
+        return workers.lost("messages", peers, reason)

@@ -31,7 +31,7 @@ class _AbandonedError(Exception):
 class _Turn(Thread):
     """One micro-batch, which runs when it is its turn."""
 
-    def __init__(self, number: int, body: Callable[[], None]) -> None:
+    def __init__(self, number: int, body: Callable[[_Turn], None]) -> None:
         super().__init__(name=f"extensor-micro-batch-{number}", daemon=True)
         self.number = number
         self.error: BaseException | None = None
@@ -48,7 +48,7 @@ class _Turn(Thread):
         self._go.acquire()
         try:
             if not self.is_abandoned:
-                self._body()
+                self._body(self)
         except BaseException as error:  # the thread that waits for it raises it
             self.error = error
         self.is_over = True
@@ -104,9 +104,8 @@ class SideBySide:
         It is given a number, what adds up a tensor over all micro-batches, and the same for arrays.
         """
         begun = self._keep()
-        turns: list[_Turn] = []
-        for number in self._shares[self._workers.rank]:
-            turns.append(_Turn(number, lambda at=len(turns): body(*_arguments(turns[at]))))
+        own = self._shares[self._workers.rank]
+        turns = [_Turn(number, lambda turn: body(*_arguments(turn))) for number in own]
         left = {turn.number: begun for turn in turns}
         for turn in turns:
             turn.start()
@@ -158,7 +157,5 @@ class SideBySide:
         transfer.wait("statistics of batch norm")
 
 
-def _arguments(
-    turn: _Turn,
-) -> tuple[int, Callable[[Tensor], Tensor], Callable[[Any], Any]]:
+def _arguments(turn: _Turn) -> tuple[int, Callable[[Tensor], Tensor], Callable[[Any], Any]]:
     return turn.number, lambda tensor: _Added.apply(tensor, turn), turn.added

@@ -5,7 +5,11 @@ Nothing here knows of MPI: a process that runs alone is :class:`Alone`, and need
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import os
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol
 
@@ -56,6 +60,27 @@ class Transfer(Protocol):
         ...
 
 
+@contextmanager
+def ended_after(seconds: float, text: str, pause: float = 0.0) -> Iterator[None]:
+    """End this process if the block takes longer: for what cannot be asked whether it is over.
+
+    ``text`` is said first; after it there is a ``pause``, so that others can say theirs.
+    """
+
+    def end() -> None:
+        os.write(2, f"extensor: {text}\n".encode())
+        time.sleep(pause)
+        os._exit(TEMPORARY_FAILURE)
+
+    watch = threading.Timer(seconds, end)
+    watch.daemon = True
+    watch.start()
+    try:
+        yield
+    finally:
+        watch.cancel()
+
+
 class Workers:
     """This process as worker ``rank`` of ``size``; ``names`` has host and process of each.
 
@@ -95,8 +120,8 @@ class Workers:
         """What all workers gave, on the first one; nothing on the others."""
         raise NotImplementedError
 
-    def broadcast(self, data: bytes | None, what: str, patience: float = 1.0) -> bytes:
-        """What the first worker gave; the others wait for it that many deadlines."""
+    def broadcast(self, data: bytes | None, what: str) -> bytes:
+        """What the first worker gave."""
         raise NotImplementedError
 
     def barrier(self, what: str) -> None:
@@ -139,7 +164,7 @@ class Alone(Workers):
 
     to_first = gather
 
-    def broadcast(self, data: bytes | None, what: str, patience: float = 1.0) -> bytes:
+    def broadcast(self, data: bytes | None, what: str) -> bytes:
         return b"" if data is None else data
 
     def transfer(self) -> Transfer:

@@ -23,6 +23,7 @@ from extensor.report.records import (
     read_records,
     read_settings,
     seconds_of,
+    workers_of,
 )
 from extensor.train import RunFolder
 from extensor.train.progress import duration
@@ -45,7 +46,7 @@ def write_report(
         read_machine("write_report", run),
         data_lines(records),
         of_event(records, "sample"),
-        _workers(run),
+        workers_of(run),
     )
     path = run.path / "report.html"
     write_atomically(path, text.encode())
@@ -101,20 +102,6 @@ def _facts(
     if summary is not None:
         facts["parameters"] = f"{summary.parameters:,}"
     return facts
-
-
-def _workers(run: RunFolder) -> dict[str, str]:
-    """What each of several workers did in the last epoch."""
-    lines = read_log(run.timing) if run.timing.is_file() else []
-    found = lines[-1].get("workers", []) if lines else []
-    return {
-        str(each["worker"]): (
-            f"{each['samples_per_second']:,.0f} samples/s, "
-            f"waited {100 * each['waited'] / each['seconds']:.0f} % of the time, "
-            f"sent {each['sent'] / 1e6:,.1f} MB, received {each['received'] / 1e6:,.1f} MB"
-        )
-        for each in found
-    }
 
 
 def write_plots(run: RunFolder) -> Path | None:

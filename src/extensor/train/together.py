@@ -118,7 +118,7 @@ def shared_state(path: Path | None) -> dict[str, Any] | None:
     if workers.size == 1:
         return None if path is None else load(path, foreign=False)
     content = b"" if path is None or not workers.is_first else path.read_bytes()
-    content = workers.broadcast(content if workers.is_first else None, "checkpoint", 2.0)
+    content = workers.broadcast(content if workers.is_first else None, "checkpoint")
     if not content:
         return None
     with tempfile.TemporaryDirectory() as folder:
