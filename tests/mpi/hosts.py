@@ -74,7 +74,17 @@ def launcher(kind: str, python: str, count: int) -> list[str]:
     mpiexec = str(Path(python).with_name("mpiexec"))
     if kind == "mpich":
         agent = ["-launcher", "rsh", "-launcher-exec", __file__]
-        return [mpiexec, "-iface", BRIDGE, *agent, "-hosts", hosts, "-n", str(count)]
+        return [
+            mpiexec,
+            "-print-all-exitcodes",
+            "-iface",
+            BRIDGE,
+            *agent,
+            "-hosts",
+            hosts,
+            "-n",
+            str(count),
+        ]
     network = f"{NETWORK}0/24"
     settings = [
         *("--prtemca", "plm_ssh_agent", __file__, "--prtemca", "prte_if_include", network),

@@ -107,7 +107,7 @@ class Fault:
         if ex.distributed.workers().rank != self.rank or self.mark.exists():
             return
         self.mark.parent.mkdir(parents=True, exist_ok=True)
-        self.mark.touch()
+        self.mark.write_text(str(os.getpid()))
         print(f"worker {self.rank}: {self.kind}", flush=True)
         if self.kind == "kill":
             os.kill(os.getpid(), signal.SIGKILL)
@@ -222,7 +222,7 @@ def main() -> None:
             mark = Path(options.folder) / "fault-done"
             if not mark.exists():
                 mark.parent.mkdir(parents=True, exist_ok=True)
-                mark.touch()
+                mark.write_text(str(os.getpid()))
                 _at_start(kind)
     trainer, train, held = made(options)
     workers = ex.distributed.workers()
