@@ -1,9 +1,9 @@
-"""Data-parallel training on 1, 2 and 4 workers: seconds, processor time, bytes, and what is hidden.
+"""Data-parallel training on 1, 2 and 4 workers, beside PyTorch's DDP, and what more workers would reach.
 
-    python benchmarks/distributed.py [--workers 1 2 4] [--steps 12]
+    python benchmarks/distributed.py [--workers 1 2 4] [--steps 12] [--rounds 5]
 
-Needs mpi4py and an mpiexec beside this Python. The same model in PyTorch's DDP on gloo is measured in
-turns with it if torch is installed, with as many workers and one thread each.
+Prints three tables in Markdown. Needs mpi4py and an mpiexec beside this Python; the same model in PyTorch's
+DDP on gloo is measured in turns with it if torch is installed. Every worker has one thread, here and there.
 
 A step is a multilayer perceptron of 2.1 million parameters. "Least" is what any sum over workers must
 send: twice the parameters, less the part that a worker keeps. "Hidden" is the part of the time of an
@@ -16,9 +16,12 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import socket
 import subprocess
 import sys
 import time
+from collections.abc import Callable, Iterator
+from importlib.util import find_spec
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -27,6 +30,8 @@ import numpy as np
 
 WIDTH, CLASSES = 1024, 10
 ROOT = Path(__file__).resolve().parents[1]
+WARM = 2  # steps that are not measured
+SMALL, LARGE = 1024, 1 << 23  # bytes of messages
 
 
 def data(samples: int) -> tuple[Any, Any]:
@@ -37,7 +42,6 @@ def data(samples: int) -> tuple[Any, Any]:
 def ours(options: argparse.Namespace) -> None:
     """What one worker does."""
     import extensor as ex
-    from extensor.distributed.tree import share
 
     workers = ex.distributed.workers()
     ex.set_num_threads(1)
@@ -51,44 +55,60 @@ def ours(options: argparse.Namespace) -> None:
     x, y = (ex.asarray(part) for part in data(options.batch))
     size = options.batch // options.micro
     weights = [1 / options.micro] * options.micro
-    found: dict[str, Any] = {"workers": workers.size, "parameters": model.num_parameters()}
-    for overlap in (True, False):
+
+    def compute(number: int) -> Any:
+        part = slice(number * size, (number + 1) * size)
+        return ex.cross_entropy(model(x[part]), y[part])
+
+    found: dict[str, Any] = {"parameters": model.num_parameters()}
+    for name in ("overlap", "after"):
         gradients = ex.distributed.Gradients(
-            model, overlap=overlap, bucket_bytes=options.bucket_bytes
+            model, overlap=name == "overlap", bucket_bytes=options.bucket_bytes
         )
-
-        def compute(number: int) -> Any:
-            part = slice(number * size, (number + 1) * size)
-            return ex.cross_entropy(model(x[part]), y[part])
-
         seconds, waits = [], []
-        for step in range(options.steps + 2):
+        for step in range(options.steps + WARM):
             workers.barrier("benchmark")
-            if step == 2:
+            if step == WARM:
                 cpu, sent = time.process_time(), workers.traffic.sent
-                waited = workers.traffic.waited
             begin, before = time.perf_counter(), workers.traffic.waited
             gradients(step, weights, compute)
             optimizer.step()
             seconds.append(time.perf_counter() - begin)
             waits.append(workers.traffic.waited - before)
-        own = [
-            time.process_time() - cpu,
-            workers.traffic.sent - sent,
-            workers.traffic.waited - waited,
-        ]
+        own = [time.process_time() - cpu, workers.traffic.sent - sent]
         told = [json.loads(text) for text in workers.gather(json.dumps(own).encode(), "figures")]
-        found["overlap" if overlap else "after"] = {
-            "seconds": median(seconds[2:]),
-            "best": min(seconds[2:]),
+        found[name] = {
+            "steps": seconds[WARM:],
             "processor": sum(each[0] for each in told) / options.steps,
             "sent": max(each[1] for each in told) / options.steps,
-            "sent_by_all": sum(each[1] for each in told) / options.steps,
-            "waited": median(waits[2:]),
+            "waited": median(waits[WARM:]),
         }
-    found["micro_batches_here"] = len(share(options.micro, workers.size, workers.rank))
+    found["message"], found["byte"] = message_costs(workers)
     if workers.is_first:
         print(json.dumps(found), flush=True)
+
+
+def message_costs(workers: Any, count: int = 256) -> tuple[float, float]:
+    """Seconds of a small message to send and to receive, and of a byte in a large one."""
+    if workers.size == 1:
+        return 0.0, 0.0
+    costs = []
+    for size, number in ((SMALL, count), (LARGE, 4)):
+        arrays = [np.zeros(size, np.uint8) for _ in range(2 * number)]
+        seconds = []
+        for _ in range(7):
+            workers.barrier("messages")
+            begin = time.perf_counter()
+            transfer = workers.transfer()
+            if workers.rank < 2:
+                for tag in range(number):
+                    transfer.receive(1 - workers.rank, tag, arrays[tag])
+                for tag in range(number):
+                    transfer.send(1 - workers.rank, tag, arrays[number + tag])
+            transfer.wait("messages")
+            seconds.append((time.perf_counter() - begin) / number)
+        costs.append(median(seconds))
+    return costs[0], max(costs[1] - costs[0], 0.0) / LARGE
 
 
 def theirs(options: argparse.Namespace) -> None:
@@ -111,9 +131,9 @@ def theirs(options: argparse.Namespace) -> None:
     here = slice(dist.get_rank() * size, (dist.get_rank() + 1) * size)
     x, y = (torch.from_numpy(part)[here] for part in data(options.batch))
     seconds = []
-    for step in range(options.steps + 2):
+    for step in range(options.steps + WARM):
         dist.barrier()
-        if step == 2:
+        if step == WARM:
             cpu = time.process_time()
         begin = time.perf_counter()
         optimizer.zero_grad()
@@ -123,16 +143,15 @@ def theirs(options: argparse.Namespace) -> None:
     processor = torch.tensor([time.process_time() - cpu])
     dist.all_reduce(processor)
     if dist.get_rank() == 0:
-        figures = {"seconds": median(seconds[2:]), "best": min(seconds[2:])}
-        print(json.dumps(figures | {"processor": float(processor) / options.steps}), flush=True)
+        figures = {"steps": seconds[WARM:], "processor": float(processor) / options.steps}
+        print(json.dumps(figures), flush=True)
     dist.destroy_process_group()
 
 
 def measured(count: int, words: list[str]) -> dict[str, Any]:
-    launcher = Path(sys.executable).with_name("mpiexec")
+    launcher = str(Path(sys.executable).with_name("mpiexec"))
     about = subprocess.run([launcher, "--version"], capture_output=True, text=True, check=True)
-    is_open = "open" in about.stdout.lower() or "prte" in about.stdout.lower()
-    spare = ["--oversubscribe", "--bind-to", "none"] if is_open else []
+    spare = [] if "hydra" in about.stdout.lower() else ["--oversubscribe", "--bind-to", "none"]
     environment = os.environ | {"PYTHONPATH": str(ROOT / "src"), "EXTENSOR_NUM_THREADS": "1"}
     environment |= {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
     command = [launcher, *spare, "-n", str(count), sys.executable, __file__, "--as", "ours", *words]
@@ -141,8 +160,11 @@ def measured(count: int, words: list[str]) -> dict[str, Any]:
 
 
 def measured_torch(count: int, words: list[str]) -> dict[str, Any]:
-    common = os.environ | {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": "29511"}
-    common |= {"WORLD_SIZE": str(count), "GLOO_SOCKET_IFNAME": "lo"}
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = str(free.getsockname()[1])
+    common = os.environ | {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port}
+    common |= {"WORLD_SIZE": str(count), "GLOO_SOCKET_IFNAME": "lo", "OMP_NUM_THREADS": "1"}
     command = [sys.executable, __file__, "--as", "theirs", *words]
     started = [
         subprocess.Popen(
@@ -154,10 +176,63 @@ def measured_torch(count: int, words: list[str]) -> dict[str, Any]:
     return json.loads(said[0].splitlines()[-1])  # type: ignore[no-any-return]
 
 
-def has_torch() -> bool:
-    from importlib.util import find_spec
+Figures = dict[int, list[dict[str, Any]]]
 
-    return find_spec("torch") is not None
+
+def best(found: list[dict[str, Any]], value: Callable[[dict[str, Any]], float]) -> float:
+    """The least over the rounds: what else runs on a machine only adds."""
+    return min(value(each) for each in found)
+
+
+def step_of(figures: dict[str, Any]) -> float:
+    return median(figures["steps"])
+
+
+def speed_rows(rows: Figures, others: Figures) -> Iterator[list[str]]:
+    yield ["workers", "step", "torch DDP", "of it", "processor time", "torch DDP", "efficiency"]
+    alone = best(rows[min(rows)], lambda each: each["overlap"]["processor"])
+    for count, found in rows.items():
+        step = best(found, lambda each: step_of(each["overlap"]))
+        processor = best(found, lambda each: each["overlap"]["processor"])
+        torch = best(others[count], step_of) if others[count] else None
+        yield [
+            str(count),
+            milliseconds(step),
+            "-" if torch is None else milliseconds(torch),
+            "-" if torch is None else f"{step / torch:.2f}",
+            milliseconds(processor),
+            milliseconds(best(others[count], lambda each: each["processor"])) if torch else "-",
+            f"{alone / processor:.0%}",
+        ]
+
+
+def traffic_rows(rows: Figures) -> Iterator[list[str]]:
+    yield ["workers", "sent by a worker", "of the least", "waited after", "beside", "hidden"]
+    for count, found in rows.items():
+        if count == 1:
+            continue
+        least = 2 * 4 * found[0]["parameters"] * (count - 1) / count
+        sent = found[0]["overlap"]["sent"]
+        after = best(found, lambda each: each["after"]["waited"])
+        beside = best(found, lambda each: each["overlap"]["waited"])
+        yield [
+            str(count),
+            f"{sent / 1e6:.2f} MB",
+            f"{sent / least:.3f}",
+            milliseconds(after),
+            milliseconds(beside),
+            f"{max(0.0, 1 - beside / after):.0%}" if after else "-",
+        ]
+
+
+def milliseconds(seconds: float) -> str:
+    return f"{1e3 * seconds:.1f} ms"
+
+
+def markdown(rows: Iterator[list[str]]) -> str:
+    head, *body = rows
+    lines = [head, ["---:"] * len(head), *body]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
 def main() -> None:
@@ -165,7 +240,7 @@ def main() -> None:
     parser.add_argument("--as", dest="role", choices=("ours", "theirs"))
     parser.add_argument("--workers", type=int, nargs="+", default=[1, 2, 4])
     parser.add_argument("--steps", type=int, default=12)
-    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--batch", type=int, default=2048)
     parser.add_argument("--micro", type=int, default=4)
     parser.add_argument("--bucket-bytes", type=int, default=1 << 20)
@@ -175,37 +250,30 @@ def main() -> None:
         return
     words = [f"--{name}={getattr(options, name)}" for name in ("steps", "batch", "micro")]
     words.append(f"--bucket-bytes={options.bucket_bytes}")
-    rows: dict[int, list[dict[str, Any]]] = {count: [] for count in options.workers}
-    others: dict[int, list[dict[str, Any]]] = {count: [] for count in options.workers}
+    rows: Figures = {count: [] for count in options.workers}
+    others: Figures = {count: [] for count in options.workers}
     for _ in range(options.rounds):
         for count in options.workers:
             rows[count].append(measured(count, words))
-            if has_torch():
+            if find_spec("torch") is not None:
                 others[count].append(measured_torch(count, words))
-    alone = min(each["overlap"]["processor"] for each in rows[min(rows)])
-    for count, found in rows.items():
-        best = min(found, key=lambda each: each["overlap"]["processor"])
-        with_, after = best["overlap"], best["after"]
-        whole = 4 * best["parameters"]
-        least = 2 * whole * (count - 1) / count
-        hidden = 1 - with_["waited"] / after["waited"] if after["waited"] else 0.0
-        line = (
-            f"{count} workers: {1e3 * with_['seconds']:.0f} ms a step "
-            f"(best {1e3 * min(each['overlap']['best'] for each in found):.0f}; exchange after the "
-            f"backward pass {1e3 * after['seconds']:.0f}), processor {1e3 * with_['processor']:.0f} ms, "
-            f"efficiency {100 * alone / with_['processor']:.0f} %"
+    print(f"{markdown(speed_rows(rows, others))}\n\n{markdown(traffic_rows(rows))}\n")
+    if {1, 2} <= set(rows):
+        from distributed_simulation import Costs, simulation_rows
+
+        steps = [x for each in rows[1] for x in each["overlap"]["steps"]]
+        costs = Costs(
+            steps=[x / options.micro for x in steps],
+            parameters=rows[1][0]["parameters"],
+            message=best(rows[2], lambda each: each["message"]),
+            byte=best(rows[2], lambda each: each["byte"]),
         )
-        if count > 1:
-            line += (
-                f", sent {with_['sent'] / 1e6:.2f} MB a worker, {with_['sent'] / least:.3f} of the "
-                f"least; waited {1e3 * with_['waited']:.1f} ms, {1e3 * after['waited']:.1f} after "
-                f"the backward pass, hidden {100 * hidden:.0f} %"
-            )
-        if others[count]:
-            torch = min(each["best"] for each in others[count])
-            ratio = min(each["overlap"]["best"] for each in found) / torch
-            line += f"; torch DDP {1e3 * torch:.0f} ms, ours {ratio:.2f} of it"
-        print(line)
+        beside = best(rows[2], lambda each: step_of(each["overlap"]))
+        print(markdown(simulation_rows(costs, options.micro, beside)))
+        print(
+            f"\nBetween two workers here a message takes {1e6 * costs.message:.1f} us and "
+            f"{1e9 * costs.byte:.3f} ns for each byte."
+        )
 
 
 if __name__ == "__main__":

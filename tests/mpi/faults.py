@@ -119,7 +119,9 @@ def crashed_in_mpi(fault: Fault, outcome: Outcome) -> bool:
 def tried(fault: Fault, wanted: str) -> tuple[bool, str]:
     """Whether all was as it should be, and what was."""
     with tempfile.TemporaryDirectory() as folder:
-        after = "" if fault.ulfm else "|".join(f"({x})" for x in noticed(fault)[:2])
+        after = (
+            "" if fault.ulfm else "|".join([*noticed(fault)[:2], "is there, but not all others"])
+        )
         first = trained(fault.start(), fault.python, folder, *fault.words(), after=after)
         mark = Path(folder) / "fault-done"
         if not mark.exists():

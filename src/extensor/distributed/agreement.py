@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from hashlib import sha256
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -35,8 +36,18 @@ def machine_facts(version: str) -> dict[str, str]:
         "version of extensor": version,
         "version of numpy": np.__version__,
         "instruction set": str(_native.instruction_set),
+        "instruction set of numpy": digest(sorted(_numpy_features())),
         "engine": door.ENGINE,
     }
+
+
+def _numpy_features() -> list[str]:
+    """What numpy, which computes where there is no kernel, uses of this processor."""
+    try:
+        features = import_module("numpy._core._multiarray_umath").__cpu_features__
+    except (ImportError, AttributeError):
+        return []
+    return [name for name, is_used in features.items() if is_used]
 
 
 def digest(*values: Any) -> str:

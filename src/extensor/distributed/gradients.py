@@ -71,7 +71,7 @@ class Gradients:
                 raise type_error("Gradients", requirement, parameter=given)
         shapes = [parameter.shape for parameter in self.parameters]
         dtypes = [parameter.dtype for parameter in self.parameters]
-        self.layout = Layout(shapes, dtypes, bucket_bytes)
+        self.layout = Layout(shapes, dtypes, bucket_bytes, self.workers.size)
         self.exchange = Exchange(self.workers, self.layout)
         self.statistics = Statistics(model, self.workers)
         self._index = {id(parameter): i for i, parameter in enumerate(self.parameters)}

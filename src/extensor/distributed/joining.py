@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import atexit
-import ctypes
 import os
 import socket
 import sys
 from collections.abc import Mapping
 from typing import Any
 
+from extensor.distributed.unlocked import initialize
 from extensor.distributed.workers import (
     DEADLINE,
     TEMPORARY_FAILURE,
@@ -104,7 +104,7 @@ def _joined(size: int) -> Workers:
             from mpi4py import MPI  # type: ignore[import-not-found, unused-ignore]
 
             if not MPI.Is_initialized():
-                _initialize(MPI)
+                initialize(MPI)
         except (ImportError, RuntimeError) as error:
             text = " ".join(str(error).split())
             requirement = f"mpi4py must find an MPI library ({text})"
@@ -120,28 +120,6 @@ def _joined(size: int) -> Workers:
         raise value_error("distributed", requirement, workers=found.size)
     _be_one_of(found)
     return found
-
-
-def _initialize(MPI: Any) -> None:
-    """Begin MPI without Python's lock, so that a start that hangs can be ended.
-
-    mpi4py keeps the lock for it; the library it has loaded is asked directly where it can be found.
-    """
-    begin = _function("MPI_Init_thread")
-    if begin is None:
-        MPI.Init_thread(MPI.THREAD_SERIALIZED)
-        return
-    level = ctypes.c_int()
-    begin(None, None, MPI.THREAD_SERIALIZED, ctypes.byref(level))
-
-
-def _function(name: str) -> Any:
-    try:
-        with open("/proc/self/maps", encoding="utf-8") as maps:
-            paths = {line.split(maxsplit=5)[-1].strip() for line in maps if "/libmpi.so" in line}
-        return getattr(ctypes.CDLL(paths.pop()), name) if len(paths) == 1 else None
-    except (OSError, AttributeError):
-        return None
 
 
 def _name(size: int) -> str:

@@ -39,10 +39,17 @@ class Bucket(NamedTuple):
 
 
 class Layout:
-    """Rows for arrays of these ``shapes`` and ``dtypes``, and buckets of about ``bucket_bytes``."""
+    """Rows for arrays of these ``shapes`` and ``dtypes``, and buckets of about ``bucket_bytes``.
+
+    A bucket has a block for each worker at least, so that all of them have a part in every one.
+    """
 
     def __init__(
-        self, shapes: Sequence[tuple[int, ...]], dtypes: Sequence[Any], bucket_bytes: int
+        self,
+        shapes: Sequence[tuple[int, ...]],
+        dtypes: Sequence[Any],
+        bucket_bytes: int,
+        workers: int = 1,
     ) -> None:
         self.shapes = list(shapes)
         self.dtypes = list(dict.fromkeys(np.dtype(dtype) for dtype in dtypes))
@@ -58,7 +65,7 @@ class Layout:
         self.buckets = [
             Bucket(row, begin, min(begin + size, length))
             for row, (length, dtype) in enumerate(zip(self.lengths, self.dtypes, strict=True))
-            for size in [_up_to(max(bucket_bytes // dtype.itemsize, 1), BLOCK)]
+            for size in [_up_to(max(bucket_bytes // dtype.itemsize, workers * BLOCK), BLOCK)]
             for begin in range(0, length, size)
         ]
         # By array the buckets it lies in; by bucket how many arrays it waits for.

@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 from mpi4py import MPI  # type: ignore[import-not-found, unused-ignore]
 
+from extensor.distributed.unlocked import finalize
 from extensor.distributed.workers import Transfer, WorkerLostError, Workers, ended_after
 
 _LENGTH, _CONTENT, _FINAL = 0, 1, 2  # tags of what is gathered; those of transfers are higher
@@ -120,7 +121,9 @@ class MPIWorkers(Workers):
             final.receive(peer, _FINAL - FIRST_TAG, tokens[peer : peer + 1])
             final.send(peer, _FINAL - FIRST_TAG, tokens[self.rank : self.rank + 1])
         final.wait("end")
-        MPI.Finalize()
+        text = "distributed: all workers have ended, but not MPI itself"
+        with ended_after(self.deadline, f"{text}, within {self.deadline:g} s (end)"):
+            finalize(MPI)
 
     def abort(self, code: int) -> None:
         self.communicator.Abort(code)

@@ -107,14 +107,11 @@ class Statistics:
             _write(buffers[name], after.astype(before.dtype))
 
     def _joined(self, left: dict[str, Any], right: dict[str, Any]) -> dict[str, Any]:
-        found = dict(left)
-        for name, value in right.items():
-            if name not in left:
-                found[name] = value
-            elif self._is_sum[name]:
-                found[name] = left[name] + value
-            else:
-                found[name] = np.maximum(left[name], value)
+        found = {}
+        for name in {**left, **right}:
+            # What a micro-batch has not changed moved by nothing.
+            first, second = left.get(name, 0.0), right.get(name, 0.0)
+            found[name] = first + second if self._is_sum[name] else np.maximum(first, second)
         return found
 
 

@@ -53,13 +53,22 @@ def checked_cutting(
     return None
 
 
-def heard(callbacks: Sequence[Callback]) -> list[Callback]:
+def heard(callbacks: Sequence[Callback]) -> Sequence[Callback]:
     """The callbacks that are called on this worker."""
-    first = found_workers().is_first
-    return [callback for callback in callbacks if first or not callback.only_first]
+    if found_workers().is_first:
+        return callbacks
+    return [callback for callback in callbacks if not callback.only_first]
 
 
-def check_workers(trainer: Trainer, train: Any, epochs: int) -> None:
+def agreed(stopped: bool) -> bool:
+    """Whether any worker wants to end; then all do."""
+    workers = found_workers()
+    if workers.size == 1:
+        return stopped
+    return b"1" in workers.gather(b"1" if stopped else b"0", "whether to stop")
+
+
+def check_workers(trainer: Trainer, train: Any, validation: Any, epochs: int) -> None:
     """Refuse to begin if the workers are not about to do the same."""
     workers = found_workers()
     if workers.size == 1:
@@ -90,6 +99,7 @@ def check_workers(trainer: Trainer, train: Any, epochs: int) -> None:
             ),
             "model": digest(*(x for name, t in model.items() for x in (name, np.asarray(t)))),
             "data": _data_digest(train),
+            "data for validation": "" if validation is None else _data_digest(validation),
             "random numbers": digest(random.get_state()),
             "step": str(trainer.step),
         },
@@ -101,7 +111,7 @@ def _data_digest(loader: Any) -> str:
     dataset = getattr(loader, "dataset", None)
     state = loader.state_dict() if hasattr(loader, "state_dict") else None
     settings = [getattr(loader, name, None) for name in ("batch_size", "drop_last")]
-    known = (len(loader), *settings, state)
+    known = (len(loader) if hasattr(loader, "__len__") else None, *settings, state)
     if isinstance(dataset, ArrayDataset):
         return digest(*known, *(np.asarray(array) for array in dataset.arrays))
     if dataset is None or not hasattr(dataset, "__getitem__"):

@@ -44,6 +44,7 @@ from extensor.train.step import Loss, StepResult, TrainStep
 from extensor.train.tasks import check_values
 from extensor.train.together import (
     Figures,
+    agreed,
     check_workers,
     checked_cutting,
     heard,
@@ -200,7 +201,7 @@ class Trainer(Resumable):
             self._loader = data.made
         self._made_loader, self.split, self._is_tried = data.made, data.split, is_tried
         self.columns = data.columns
-        check_workers(self, data.train, epochs)
+        check_workers(self, data.train, data.validation, epochs)
         self._begun = None
         while True:
             try:
@@ -213,6 +214,7 @@ class Trainer(Resumable):
         with ExitStack() as begun:
             if self.run is not None and found_workers().is_first:
                 begun.enter_context(locked(self.run.path, "fit"))
+            begun.push(self._release)
             self._prepare(data.train, epochs)
             with self._interruption:
                 for callback in heard(self.callbacks):
@@ -221,8 +223,12 @@ class Trainer(Resumable):
                 while self.epoch < epochs and not self.stopped:
                     self._fit_epoch(data.train, data.validation)
                 self._raise_if_noted()
-            if isinstance(self.take_step, TreeStep):
-                self.take_step.release()
+
+    def _release(self, kind: type[BaseException] | None, *_: object) -> None:
+        """Let the optimizer have its whole state again; after an error nobody may be there to ask."""
+        is_possible = kind is None or found_workers().size == 1
+        if is_possible and isinstance(self.take_step, TreeStep):
+            self.take_step.release()
 
     def _check_loader(self, train: Any) -> None:
         if not hasattr(train, "__len__") or len(train) == 0:
@@ -285,6 +291,7 @@ class Trainer(Resumable):
         self.figures.tell()
         for callback in heard(self.callbacks):
             callback.epoch_ended(self, record)
+        self.stopped = agreed(self.stopped)
         if self.run is not None:
             self.save()
         self._raise_if_noted()
