@@ -8,7 +8,6 @@ in one tree. ``Trainer(micro_batches=8)`` does the rest by itself; a loop of one
 
 from extensor.distributed.gradients import Gradients
 from extensor.distributed.joining import workers
-from extensor.distributed.tree import share
 from extensor.distributed.workers import WorkerLostError, Workers
 
-__all__ = ["Gradients", "WorkerLostError", "Workers", "share", "workers"]
+__all__ = ["Gradients", "WorkerLostError", "Workers", "workers"]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from hashlib import sha256
-from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -43,10 +42,8 @@ def machine_facts(version: str) -> dict[str, str]:
 
 def _numpy_features() -> list[str]:
     """What numpy, which computes where there is no kernel, uses of this processor."""
-    try:
-        features = import_module("numpy._core._multiarray_umath").__cpu_features__
-    except (ImportError, AttributeError):
-        return []
+    core = getattr(np, "_core", None)
+    features = getattr(getattr(core, "_multiarray_umath", None), "__cpu_features__", {})
     return [name for name, is_used in features.items() if is_used]
 
 

@@ -20,6 +20,7 @@ from extensor.distributed.statistics import Statistics
 from extensor.distributed.tree import added, share
 from extensor.distributed.workers import Workers
 from extensor.errors import arguments, type_error, value_error
+from extensor.errors.explanation import explaining
 from extensor.nn.module import Module
 from extensor.nn.synchronised import Adding, adding_by
 
@@ -45,6 +46,7 @@ class Gradients:
     tensor([[2.5]])
     """
 
+    @explaining
     def __init__(
         self,
         model: Module,
@@ -58,8 +60,12 @@ class Gradients:
         bucket_bytes = arguments.integer("Gradients", "bucket_bytes", bucket_bytes, 1)
         self.overlap = arguments.flag("Gradients", "overlap", overlap)
         self.synchronises = arguments.flag("Gradients", "sync_batch_norm", sync_batch_norm)
+        if workers is not None:
+            arguments.instance("Gradients", "workers", workers, Workers, "ex.distributed.workers()")
         self.workers = found_workers() if workers is None else workers
-        chosen = model.parameters() if parameters is None else parameters
+        chosen = list(model.parameters() if parameters is None else parameters)
+        for parameter in chosen:
+            arguments.instance("Gradients", "parameters", parameter, Tensor, "a list of tensors")
         # The last layer's gradients are known first.
         self.parameters = [parameter for parameter in chosen if parameter.requires_grad][::-1]
         if not self.parameters:
@@ -79,6 +85,7 @@ class Gradients:
         # A number up to 255 that is told to all with a step; the highest is what all get.
         self.note = 0
 
+    @explaining
     def __call__(
         self,
         step: int,
@@ -87,6 +94,10 @@ class Gradients:
         scale: float = 1.0,
     ) -> list[float]:
         """Take the micro-batches of a step, each with its weight; returns their losses."""
+        step = arguments.integer("Gradients", "step", step, 0)
+        weights = [arguments.number("Gradients", "weights", weight) for weight in weights]
+        scale = arguments.number("Gradients", "scale", scale)
+        arguments.takes("Gradients", "compute", compute, "number")
         losses = self.added(step, weights, compute, scale)
         self.give()
         return losses
@@ -121,7 +132,7 @@ class Gradients:
         for number in share(len(weights), self.workers.size, self.workers.rank):
             self.exchange.start(number)
             with chance_of(seed, step, number):
-                loss = compute(number)
+                loss = _checked(compute(number))
                 losses[number] = float(loss)
                 # What is not finite is told to all before anybody raises.
                 if isfinite(losses[number]):
@@ -139,7 +150,7 @@ class Gradients:
 
         def body(number: int, added: Adding, added_up: Callable[[Any], Any]) -> None:
             with chance_of(seed, step, number), adding_by(added):
-                loss = compute(number)
+                loss = _checked(compute(number))
                 losses[number] = float(loss)
                 found[number] = gradients = []
                 if added_up(np.array([not isfinite(losses[number])], np.uint32))[0] == 0:
@@ -202,6 +213,14 @@ class Gradients:
         for index, parameter in enumerate(self.parameters):
             has = self.has_gradient[index]
             parameter.grad = wrap(self.layout.view(self.exchange.rows, index)) if has else None
+
+
+def _checked(loss: Any) -> Tensor:
+    if not isinstance(loss, Tensor) or loss.size != 1 or not loss.requires_grad:
+        given = f"a tensor {loss.shape}" if isinstance(loss, Tensor) else type(loss).__name__
+        requirement = "compute must give a loss: a tensor of one number that requires grad"
+        raise type_error("Gradients", requirement, loss=given)
+    return loss
 
 
 def mean_loss(losses: Sequence[float], weights: Sequence[float]) -> float:

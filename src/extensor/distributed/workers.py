@@ -13,6 +13,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol
 
+from extensor.distributed.tree import share
+from extensor.errors import arguments
+
 TEMPORARY_FAILURE = 75  # what sysexits.h calls a failure after which to try again
 DEADLINE = 300.0  # seconds
 
@@ -107,6 +110,15 @@ class Workers:
     def others(self) -> list[int]:
         """All but this one, each worker beginning with the one after it."""
         return [(self.rank + distance) % self.size for distance in range(1, self.size)]
+
+    def share(self, count: int) -> range:
+        """Those of ``count`` micro-batches that this worker takes.
+
+        >>> import extensor as ex
+        >>> ex.distributed.workers().share(8)
+        range(0, 8)
+        """
+        return share(arguments.integer("share", "count", count, 0), self.size, self.rank)
 
     def transfer(self) -> Transfer:
         """New messages."""

@@ -15,6 +15,7 @@ import numpy as np
 from extensor import random
 from extensor.core.tensor import Tensor
 from extensor.data.dataset import ArrayDataset
+from extensor.data.samplers import ShardSampler
 from extensor.distributed.agreement import check_alike, digest, machine_facts
 from extensor.distributed.joining import go_on_with
 from extensor.distributed.joining import workers as found_workers
@@ -74,6 +75,12 @@ def check_workers(trainer: Trainer, train: Any, validation: Any, epochs: int) ->
     if workers.size == 1:
         return
     workers.place = "start"
+    if isinstance(getattr(train, "sampler", None), ShardSampler):
+        requirement = (
+            "train must have the samples of all workers, which are dealt out here: a loader without "
+            "a ShardSampler"
+        )
+        raise value_error("fit", requirement, sampler=repr(train.sampler))
     from extensor import __version__
 
     step = trainer.take_step
@@ -111,6 +118,7 @@ def _data_digest(loader: Any) -> str:
     dataset = getattr(loader, "dataset", None)
     state = loader.state_dict() if hasattr(loader, "state_dict") else None
     settings = [getattr(loader, name, None) for name in ("batch_size", "drop_last")]
+    settings.append(type(getattr(loader, "sampler", None)).__name__)
     known = (len(loader) if hasattr(loader, "__len__") else None, *settings, state)
     if isinstance(dataset, ArrayDataset):
         return digest(*known, *(np.asarray(array) for array in dataset.arrays))
