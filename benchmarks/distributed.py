@@ -1,11 +1,12 @@
 """Data-parallel training on 1, 2 and 4 workers, beside PyTorch's DDP, and what more workers would reach.
 
-    python benchmarks/distributed.py [--workers 1 2 4] [--steps 12] [--rounds 5]
+    python benchmarks/distributed.py [--models mlp conv] [--workers 1 2 4] [--steps 12] [--rounds 5]
 
-Prints three tables in Markdown. Needs mpi4py and an mpiexec beside this Python; the same model in PyTorch's
+Prints tables in Markdown. Needs mpi4py and an mpiexec beside this Python; the same model in PyTorch's
 DDP on gloo is measured in turns with it if torch is installed. Every worker has one thread, here and there.
 
-A step is a multilayer perceptron of 2.1 million parameters. "Least" is what any sum over workers must
+A step is a multilayer perceptron of 2.1 million parameters on 2,048 samples, or two convolutions with batch
+norm and two linear layers, as many parameters, on 512 pictures. "Least" is what any sum over workers must
 send: twice the parameters, less the part that a worker keeps. "Hidden" is the part of the time of an
 exchange after the backward pass that is no longer waited for when it runs beside it. "Efficiency" is the
 processor time of one worker for a step, divided by that of all workers together.
@@ -29,14 +30,31 @@ from typing import Any
 import numpy as np
 
 WIDTH, CLASSES = 1024, 10
+SAMPLES = {"mlp": 2048, "conv": 512}
 ROOT = Path(__file__).resolve().parents[1]
 WARM = 2  # steps that are not measured
 SMALL, LARGE = 1024, 1 << 23  # bytes of messages
 
 
-def data(samples: int) -> tuple[Any, Any]:
+def data(model: str) -> tuple[Any, Any]:
     rng = np.random.default_rng(0)
-    return rng.normal(size=(samples, WIDTH)).astype(np.float32), rng.integers(0, CLASSES, samples)
+    shape = (WIDTH,) if model == "mlp" else (3, 32, 32)
+    count = SAMPLES[model]
+    return rng.normal(size=(count, *shape)).astype(np.float32), rng.integers(0, CLASSES, count)
+
+
+def network(nn: Any, model: str) -> Any:
+    """The same layers of either library."""
+    if model == "mlp":
+        return nn.Sequential(
+            nn.Linear(WIDTH, WIDTH), nn.ReLU(), nn.Linear(WIDTH, WIDTH), nn.ReLU(),
+            nn.Linear(WIDTH, CLASSES),
+        )  # fmt: skip
+    return nn.Sequential(
+        nn.Conv2d(3, 32, 3, padding=1), nn.BatchNorm2d(32), nn.ReLU(), nn.MaxPool2d(2),
+        nn.Conv2d(32, 64, 3, padding=1), nn.BatchNorm2d(64), nn.ReLU(), nn.MaxPool2d(2),
+        nn.Flatten(), nn.Linear(64 * 8 * 8, 512), nn.ReLU(), nn.Linear(512, CLASSES),
+    )  # fmt: skip
 
 
 def ours(options: argparse.Namespace) -> None:
@@ -46,14 +64,10 @@ def ours(options: argparse.Namespace) -> None:
     workers = ex.distributed.workers()
     ex.set_num_threads(1)
     ex.random.manual_seed(0)
-    nn = ex.nn
-    model = nn.Sequential(
-        nn.Linear(WIDTH, WIDTH), nn.ReLU(), nn.Linear(WIDTH, WIDTH), nn.ReLU(),
-        nn.Linear(WIDTH, CLASSES),
-    )  # fmt: skip
+    model = network(ex.nn, options.model)
     optimizer = ex.optim.SGD(model.parameters(), lr=0.01, momentum=0.9)
-    x, y = (ex.asarray(part) for part in data(options.batch))
-    size = options.batch // options.micro
+    x, y = (ex.asarray(part) for part in data(options.model))
+    size = len(x) // options.micro
     weights = [1 / options.micro] * options.micro
 
     def compute(number: int) -> Any:
@@ -120,16 +134,13 @@ def theirs(options: argparse.Namespace) -> None:
     dist.init_process_group("gloo")
     torch.manual_seed(0)
     nn = torch.nn
-    model: Any = nn.Sequential(
-        nn.Linear(WIDTH, WIDTH), nn.ReLU(), nn.Linear(WIDTH, WIDTH), nn.ReLU(),
-        nn.Linear(WIDTH, CLASSES),
-    )  # fmt: skip
+    model = network(nn, options.model)
     if dist.get_world_size() > 1:
         model = nn.parallel.DistributedDataParallel(model)
     optimizer = torch.optim.SGD(model.parameters(), lr=0.01, momentum=0.9)
-    size = options.batch // dist.get_world_size()
+    size = SAMPLES[options.model] // dist.get_world_size()
     here = slice(dist.get_rank() * size, (dist.get_rank() + 1) * size)
-    x, y = (torch.from_numpy(part)[here] for part in data(options.batch))
+    x, y = (torch.from_numpy(part)[here] for part in data(options.model))
     seconds = []
     for step in range(options.steps + WARM):
         dist.barrier()
@@ -235,20 +246,9 @@ def markdown(rows: Iterator[list[str]]) -> str:
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--as", dest="role", choices=("ours", "theirs"))
-    parser.add_argument("--workers", type=int, nargs="+", default=[1, 2, 4])
-    parser.add_argument("--steps", type=int, default=12)
-    parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--batch", type=int, default=2048)
-    parser.add_argument("--micro", type=int, default=4)
-    parser.add_argument("--bucket-bytes", type=int, default=1 << 20)
-    options = parser.parse_args()
-    if options.role is not None:
-        (ours if options.role == "ours" else theirs)(options)
-        return
-    words = [f"--{name}={getattr(options, name)}" for name in ("steps", "batch", "micro")]
+def compare(model: str, options: argparse.Namespace) -> None:
+    """Measure one model in turns with the other library, and print the tables."""
+    words = [f"--model={model}", f"--steps={options.steps}", f"--micro={options.micro}"]
     words.append(f"--bucket-bytes={options.bucket_bytes}")
     rows: Figures = {count: [] for count in options.workers}
     others: Figures = {count: [] for count in options.workers}
@@ -257,7 +257,9 @@ def main() -> None:
             rows[count].append(measured(count, words))
             if find_spec("torch") is not None:
                 others[count].append(measured_torch(count, words))
-    print(f"{markdown(speed_rows(rows, others))}\n\n{markdown(traffic_rows(rows))}\n")
+    print(
+        f"### {model}\n\n{markdown(speed_rows(rows, others))}\n\n{markdown(traffic_rows(rows))}\n"
+    )
     if {1, 2} <= set(rows):
         from distributed_simulation import Costs, simulation_rows
 
@@ -269,11 +271,28 @@ def main() -> None:
             byte=best(rows[2], lambda each: each["byte"]),
         )
         beside = best(rows[2], lambda each: step_of(each["overlap"]))
-        print(markdown(simulation_rows(costs, options.micro, beside)))
         print(
-            f"\nBetween two workers here a message takes {1e6 * costs.message:.1f} us and "
-            f"{1e9 * costs.byte:.3f} ns for each byte."
+            f"{markdown(simulation_rows(costs, options.micro, beside))}\n\nBetween two workers here a "
+            f"message takes {1e6 * costs.message:.1f} us, and {1e9 * costs.byte:.3f} ns for each byte.\n"
         )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--as", dest="role", choices=("ours", "theirs"))
+    parser.add_argument("--model", choices=SAMPLES)
+    parser.add_argument("--models", nargs="+", choices=SAMPLES, default=list(SAMPLES))
+    parser.add_argument("--workers", type=int, nargs="+", default=[1, 2, 4])
+    parser.add_argument("--steps", type=int, default=12)
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--micro", type=int, default=4)
+    parser.add_argument("--bucket-bytes", type=int, default=1 << 20)
+    options = parser.parse_args()
+    if options.role is not None:
+        (ours if options.role == "ours" else theirs)(options)
+        return
+    for model in options.models:
+        compare(model, options)
 
 
 if __name__ == "__main__":
