@@ -5,6 +5,7 @@ NATIVE := $(shell find native -name '*.cpp' -o -name '*.h' -o -name 'CMakeLists.
 WORKERS ?= 2
 # One instruction set (v2, v3 or v4) builds in half the time; without it, all of them.
 ISA ?=
+PURELIB := import sysconfig; print(sysconfig.get_path('purelib'))
 
 .PHONY: help train test soak workers-soak browser-test check format bench parity peers sanitize clean
 
@@ -74,8 +75,8 @@ clean:  ## Remove everything that was built or installed here
 .venv/mpich: .venv/tools
 	$(PYTHON) -m venv .venv/mpich
 	.venv/mpich/bin/pip install --quiet mpi4py mpich
-	$(BIN)/python -c 'import sysconfig; print(f"import site; site.addsitedir({sysconfig.get_path(\"purelib\")!r})")' \
-	  > $$(.venv/mpich/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/beside.pth
+	echo "import site; site.addsitedir('$$($(BIN)/python -c "$(PURELIB)")')" \
+	  > "$$(.venv/mpich/bin/python -c "$(PURELIB)")/beside.pth"
 
 .venv/peers: .venv/installed
 	$(BIN)/pip install --quiet torch==2.13.0 jax jaxlib

@@ -71,7 +71,9 @@ def simulated_step(
             wire, hand_over
         )
         arrived.append(free.max() + network.latency)
-    end = np.maximum(ready, compute)
+    # Losses are told to all before the sums are waited for.
+    told = np.maximum(ready, compute) + (workers - 1) * costs.message
+    end = np.maximum(told, told.max() + network.latency)
     for at in arrived:  # the owners add and give the sums to all
         end = np.maximum(end, at) + (workers - 1) * owners / workers * hand_over
         free = np.maximum(free, end) + (workers - 1) * owners / workers * max(wire, hand_over)

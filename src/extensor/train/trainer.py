@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from itertools import islice
 from pathlib import Path
@@ -25,7 +25,7 @@ from extensor.optim import EMA, Optimizer, ReduceLROnPlateau
 from extensor.train.callback import Callback, monitored
 from extensor.train.callbacks import GradientHealth
 from extensor.train.checks import checked_callbacks, checked_metrics, made_metrics
-from extensor.train.dealing import dealt, samples_here
+from extensor.train.dealing import samples_here
 from extensor.train.evaluation import evaluated, predicted
 from extensor.train.fitdata import EPOCHS, FitData, fit_arguments, fit_data
 from extensor.train.given import check_columns, found_dataset
@@ -38,7 +38,6 @@ from extensor.train.outputs import told_to_all
 from extensor.train.progress import Progress
 from extensor.train.readiness import check_ready, tried_in_training
 from extensor.train.running import running_metrics
-from extensor.train.saving import Resumable
 from extensor.train.signals import Interruption
 from extensor.train.step import Loss, StepResult, TrainStep
 from extensor.train.tasks import check_values
@@ -52,11 +51,12 @@ from extensor.train.together import (
     survive,
 )
 from extensor.train.tree_step import TreeStep
+from extensor.train.working import Working
 
 Validation = Iterable[Any] | Dataset | tuple[Any, Any] | float | None
 
 
-class Trainer(Resumable):
+class Trainer(Working):
     """Trains ``model``: ``loss(model(*inputs), target)`` for batches ``(*inputs, target)``.
 
     ``accumulate`` batches make one step, as if they were one batch. With ``micro_batches`` each is
@@ -224,12 +224,6 @@ class Trainer(Resumable):
                     self._fit_epoch(data.train, data.validation)
                 self._raise_if_noted()
 
-    def _release(self, kind: type[BaseException] | None, *_: object) -> None:
-        """Let the optimizer have its whole state again; after an error nobody may be there to ask."""
-        is_possible = kind is None or found_workers().size == 1
-        if is_possible and isinstance(self.take_step, TreeStep):
-            self.take_step.release()
-
     def _check_loader(self, train: Any) -> None:
         if not hasattr(train, "__len__") or len(train) == 0:
             given = len(train) if hasattr(train, "__len__") else type(train).__name__
@@ -322,31 +316,6 @@ class Trainer(Resumable):
             if self.run is not None:
                 self.save()
             self._raise_if_noted()
-
-    def _dealt(self, train: Any) -> Iterator[Any]:
-        if not isinstance(self.take_step, TreeStep):
-            return iter(train)
-        parts = self.take_step.micro_batches
-        return dealt(train, self.batch, self.accumulate, parts, found_workers())
-
-    def _say_where(self) -> None:
-        """Let a step of micro-batches know its number, and all workers of a signal that came."""
-        if isinstance(self.take_step, TreeStep):
-            found_workers().place = f"step {self.step + 1}"
-            self.take_step.number = self.step
-            self.take_step.note = self._interruption.noted or 0
-
-    def _noted(self) -> int | None:
-        """The signal that ends training: of several workers the one that all know of."""
-        if isinstance(self.take_step, TreeStep) and found_workers().size > 1:
-            return self.take_step.note or None
-        return self._interruption.noted
-
-    def _raise_if_noted(self) -> None:
-        noted = self._noted()
-        if noted is not None:
-            self._interruption.noted = noted
-            self._interruption.raise_if_noted()
 
     def _gradients_known(self) -> None:
         for callback in heard(self.callbacks):
