@@ -123,8 +123,8 @@ def restarted(options: argparse.Namespace) -> int:
         requirement = "needs --launcher, which says how workers are started ('mpiexec -n 4')"
         raise value_error("--restarts", requirement, restarts=options.restarts)
     restarts = arguments.integer("--restarts", "restarts", options.restarts or 0, 0)
-    start = [sys.executable, "-m", "extensor_cli", "train"]
-    shown = _given(options, "live", "traceback", "print_config")
+    start = [sys.executable, "-m", "extensor_cli", *_given(options, "traceback"), "train"]
+    shown = _given(options, "live", "print_config")
     if options.resume is None:
         name = options.name or time.strftime("%Y-%m-%d_%H-%M-%S")
         file = [options.config] if options.config else []

@@ -7,6 +7,7 @@ that was stopped, or behind a link that was cut.
 from __future__ import annotations
 
 import os
+import threading
 import time
 from collections.abc import Callable
 from typing import Any, ClassVar
@@ -22,6 +23,7 @@ FIRST_TAG = 3
 _SURVIVABLE = "OMPI_MCA_mpi_ft_enable"  # as Open MPI spells it
 _PATIENT = 20  # questions before the first pause
 _SHORTEST, _LONGEST = 2e-5, 1e-3  # seconds
+_LAST = 5.0  # seconds in which MPI usually ends
 
 
 class MPIWorkers(Workers):
@@ -33,6 +35,7 @@ class MPIWorkers(Workers):
         super().__init__(communicator.Get_rank(), communicator.Get_size(), deadline)
         communicator.Set_errhandler(MPI.ERRORS_RETURN)
         self.communicator = communicator
+        self.has_lost = False  # whether there were more of them before
         self.last_tag = int(MPI.COMM_WORLD.Get_attr(MPI.TAG_UB) or self.last_tag) - FIRST_TAG
 
     def transfer(self) -> Transfer:
@@ -121,6 +124,13 @@ class MPIWorkers(Workers):
             final.receive(peer, _FINAL - FIRST_TAG, tokens[peer : peer + 1])
             final.send(peer, _FINAL - FIRST_TAG, tokens[self.rank : self.rank + 1])
         final.wait("end")
+        if self.has_lost:
+            # Open MPI may wait for the dead here. All that is left to do is to end, with the code that
+            # this process ends with, which nobody knows here: so it must not be ended from here.
+            ending = threading.Thread(target=finalize, args=[MPI], daemon=True)
+            ending.start()
+            ending.join(min(self.deadline, _LAST))
+            return
         text = "distributed: all workers have ended, but not MPI itself"
         with ended_after(self.deadline, f"{text}, within {self.deadline:g} s (end)"):
             finalize(MPI)
@@ -138,6 +148,7 @@ class MPIWorkers(Workers):
             except (MPI.Exception, NotImplementedError) as error:
                 raise self.lost("survivors", [], f"cannot go on ({error})") from None
         left.traffic = self.traffic
+        left.has_lost = True
         found = left.gather(f"{self.rank}".encode(), "survivors")
         left.names = [self.names[int(number)] for number in found]
         return left
