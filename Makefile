@@ -5,8 +5,9 @@ NATIVE := $(shell find native -name '*.cpp' -o -name '*.h' -o -name 'CMakeLists.
 WORKERS ?= 2
 # One instruction set (v2, v3 or v4) builds in half the time; without it, all of them.
 ISA ?=
+PURELIB := import sysconfig; print(sysconfig.get_path('purelib'))
 
-.PHONY: help train test soak browser-test check format bench parity peers sanitize clean
+.PHONY: help train test soak workers-soak browser-test check format bench parity peers sanitize clean
 
 help:  ## Show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 15
@@ -19,6 +20,12 @@ test: .venv/tools  ## Run the test suite and the doctests (under ten minutes)
 
 soak: .venv/tools  ## Run the long forms of the fuzzers, at most an hour (ARGS: families, --calls, --seed, --minutes)
 	PYTHONPATH=tests $(BIN)/python -m soak $(ARGS)
+
+# Not among the families of the soak: two kinds of MPI need two environments, and namespaces need root.
+workers-soak: .venv/tools .venv/mpich  ## Try workers on MPI at length, an hour: bits, then faults (root: over TCP too)
+	$(BIN)/python tests/mpi/matrix.py --mpi .venv .venv/mpich
+	$(BIN)/python tests/mpi/faults.py 100 --mpi .venv .venv/mpich $(if $(filter 0,$(shell id -u)),--hosts) $(ARGS)
+	$(if $(filter 0,$(shell id -u)),$(BIN)/python tests/mpi/matrix.py --mpi .venv .venv/mpich --hosts)
 
 browser-test: .venv/tools  ## Look at a report with Chromium, which must be installed
 	$(BIN)/pytest -o addopts= tests/browser
@@ -63,6 +70,13 @@ clean:  ## Remove everything that was built or installed here
 .venv/tools: .venv/installed
 	$(BIN)/pip install --quiet --group test --group check
 	touch $@
+
+# MPICH beside Open MPI: an environment of its own, which finds all else in the first.
+.venv/mpich: .venv/tools
+	$(PYTHON) -m venv .venv/mpich
+	.venv/mpich/bin/pip install --quiet mpi4py mpich
+	echo "import site; site.addsitedir('$$($(BIN)/python -c "$(PURELIB)")')" \
+	  > "$$(.venv/mpich/bin/python -c "$(PURELIB)")/beside.pth"
 
 .venv/peers: .venv/installed
 	$(BIN)/pip install --quiet torch==2.13.0 jax jaxlib

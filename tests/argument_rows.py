@@ -119,7 +119,8 @@ ROWS: dict[str, Row] = {
         {
             "model": None, "loss": ex.cross_entropy, "optimizer": None,
             "metrics": {"accuracy": train.Accuracy()}, "train_metrics": ["accuracy"],
-            "accumulate": 1, "clip_norm": 1.0,
+            "accumulate": 1, "micro_batches": 2, "shard_optimizer": False,
+            "sync_batch_norm": False, "clip_norm": 1.0,
             "clip_value": 1.0, "amp": None, "ema": None, "monitor": "loss", "callbacks": [],
             "folder": None, "overwrite": False, "checkpoint_every": None, "keep": 1, "config": {},
         },

@@ -36,10 +36,11 @@ LAYERS = {
     "models": "errors arrays core random ops nn",
     "io": "errors arrays core",
     "data": "errors arrays core random io",
-    "train": "errors settings arrays core random ops nn optim amp models io data",
+    "distributed": "_native errors settings arrays core random differentiation nn optim",
+    "train": "errors settings arrays core random ops nn optim amp models io data distributed",
     "estimators": "errors arrays core random ops nn optim models data train",
     "report": "errors random ops nn io data train",
-    "cli": "errors settings io data train report",
+    "cli": "errors settings io data distributed train report",
     # Whatever else it has is imported when somebody asks for it.
     ROOT: "errors arrays core random ops",
 }
@@ -51,6 +52,7 @@ CORE = (
 UPWARDS = {
     # The version, which stands where users look for it.
     ("extensor.train.run", "extensor"),
+    ("extensor.train.together", "extensor"),
     # prod's rule joins tensors, and joining is built on sums: both are families of their own.
     ("extensor.ops.reduction", "extensor.ops.joining"),
 }

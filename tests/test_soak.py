@@ -41,7 +41,7 @@ def test_every_public_name_is_called() -> None:
         f"{name}{end}" for name in ("max", "min", "expand_dims") for end in ("", "_backward")
     }
     public: set[str] = set()
-    for module in (ex, ex.nn, ex.optim, ex.random, ex.data, ex.amp, ex.io):
+    for module in (ex, ex.nn, ex.optim, ex.random, ex.data, ex.amp, ex.io, ex.distributed):
         public |= set(module.__all__)
     public |= {name for name in vars(ex.nn.init) if f"nn.init.{name}" in FUNCTIONS}
     assert public - called == set()

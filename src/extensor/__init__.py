@@ -49,7 +49,7 @@ from extensor.ops import __all__ as _op_names
 if TYPE_CHECKING:
     from numpy import dtype as _dtype
 
-    from extensor import amp, data, io, models, nn, optim, train
+    from extensor import amp, data, distributed, io, models, nn, optim, train
     from extensor import gradcheck as gradcheck
     from extensor import typing as typing
     from extensor.differentiation.custom_function import Function
@@ -112,6 +112,7 @@ __all__ = [
     "clip_grad_value",
     "data",
     "detect_anomaly",
+    "distributed",
     "empty",
     "empty_like",
     "enable_grad",
@@ -185,7 +186,7 @@ _LAZY = {
     "set_memory_cache_limit": "settings",
 }
 _LAZY_MODULES = frozenset(
-    {"amp", "data", "gradcheck", "io", "models", "nn", "optim", "train", "typing"}
+    {"amp", "data", "distributed", "gradcheck", "io", "models", "nn", "optim", "train", "typing"}
 )
 
 

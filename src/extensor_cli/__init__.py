@@ -38,7 +38,8 @@ _TASKS = ("regression", "binary", "multiclass", "multilabel", "sequence")
 _INPUTS = "a file as the run was trained with, a picture, a folder of them, or a text to go on with"
 _FORMAT = "of what is printed (default: a table in a terminal, otherwise csv)"
 _CODES = (
-    "Exit codes: 0 done, 2 an error, 130 Ctrl-C, 143 SIGTERM, 129 SIGHUP. The last three end the "
+    "Exit codes: 0 done, 2 an error, 75 a worker was lost (go on with --resume), 130 Ctrl-C, 143 "
+    "SIGTERM, 129 SIGHUP. The last three end the "
     "step that is being taken and save; another one, a second later, ends at once."
 )
 
@@ -66,6 +67,19 @@ def parser() -> Parser:
     train.add_argument("--name", help="the run's folder is runs/NAME (default: date and time)")
     train.add_argument("--resume", metavar="RUN", help="go on with a run that was interrupted")
     train.add_argument("--live", nargs="?", const="", metavar="PORT", help=_LIVE)
+    train.add_argument(
+        "--launcher",
+        action="append",
+        default=[],
+        metavar="COMMAND",
+        help="what starts the workers: 'mpiexec -n 4' (again: another one for the next attempt)",
+    )
+    train.add_argument(
+        "--restarts",
+        type=int,
+        metavar="NUMBER",
+        help="how often the launcher is to start them again if a worker is lost (default: 0)",
+    )
     train.add_argument(
         "--print-config", action="store_true", help="print the configuration and end"
     )
@@ -194,6 +208,8 @@ def _run(options: argparse.Namespace) -> int:
         print(f"extensor {options.command}: {shown}", file=sys.stderr)
 
     try:
+        if options.command not in ("train", "info"):
+            import_module("extensor.cli.several").check_alone(options.command)
         import_module(f"extensor.cli.{options.command.replace('-', '_')}").run(options)
         sys.stdout.flush()
     except KeyboardInterrupt as interrupt:
@@ -212,13 +228,13 @@ def _run(options: argparse.Namespace) -> int:
     except (ValueError, TypeError, LookupError, OSError, ImportError, ArithmeticError) as error:
         if options.traceback:
             raise
-        said(_words(error))
+        said(words(error))
         Lasting(sys.stdout).flush()  # what is left in its buffer must not fail once more at exit
         return 2
     return 0
 
 
-def _words(error: Exception) -> str:
+def words(error: Exception) -> str:
     """What an error says, without the number that the system has for it."""
     if not isinstance(error, OSError) or error.strerror is None:
         return str(error)

@@ -147,6 +147,11 @@ FUNCTIONS: dict[str, Example] = {
     "optim.orthogonalize": Example(
         lambda rng: (ex.tensor(real(rng, 3, 2)), (3.4445, -4.775, 2.0315), 5, 1e-7)
     ),
+    "distributed.workers": Example(lambda rng: ()),
+    "distributed.Gradients": Example(
+        lambda rng: (nn.Linear(2, 1), None, None, True, False, 64),
+        used=lambda rng: (0, [0.5, 0.5], lambda number: ex.sum(leaf(rng, 2)), 1.0),
+    ),
     "random.rand": Example(lambda rng: (2, 3), lambda rng: dict(SIZES)),
     "random.randn": Example(lambda rng: ((2, 3),), lambda rng: dict(SIZES)),
     "random.uniform": Example(lambda rng: (-1.0, 2.0, (2, 3), "float32", False, None)),
@@ -415,7 +420,7 @@ DATA: dict[str, Example] = {
 NOT_CALLED = set(
     "NONDIFFERENTIABLE ExTensor Function GradientError GradientReport Mistake BatchDataset Dataset "
     "Optimizer Schedule Sampler default_generator DamagedFileError init EMA GradScaler GPT LeNet5 "
-    "amp data io models nn optim random train "
+    "amp data distributed io models nn optim random train Workers WorkerLostError "
     "mnist fashion_mnist cifar10 "  # they download
     "bool_ float16 float32 float64 int8 int16 int32 int64 uint8 uint16 uint32 uint64".split()
 )

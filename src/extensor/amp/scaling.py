@@ -85,6 +85,10 @@ class GradScaler:
         multiply_gradients(gradients, 1 / self._scale)
         changes.mark_all(gradients, modes.mode.anomaly)
 
+    def note_unscaled(self, optimizer: object, is_finite: bool) -> None:
+        """Know that the gradients were divided by the factor already, and whether all were finite."""
+        self._finite[id(optimizer)] = is_finite
+
     @explaining
     def step(self, optimizer: Optimizer) -> bool:
         """``optimizer.step()`` with the gradients unscaled, unless one is not finite: then False."""

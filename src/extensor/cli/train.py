@@ -15,7 +15,16 @@ from extensor.cli.live import live_page, sort_out
 from extensor.cli.report import written
 from extensor.cli.runs import new_run
 from extensor.cli.settings import as_changes, read_config
+from extensor.cli.several import (
+    is_first,
+    one_of_several,
+    restarted,
+    saying_how_to_go_on,
+    told_by_first,
+    workers_said,
+)
 from extensor.cli.wording import COMMAND
+from extensor.distributed.joining import part
 from extensor.errors import value_error
 from extensor.report import Series, terminal_plot
 from extensor.report.curves import best_epoch, metric_names, points, shown
@@ -33,6 +42,13 @@ _MOST_COLUMNS = 30  # that are described on the screen
 
 def run(options: argparse.Namespace) -> None:
     """Train, or go on with a run; then write the report."""
+    if options.restarts is not None or options.launcher:
+        raise SystemExit(restarted(options))
+    with one_of_several(options.traceback):
+        _run(options)
+
+
+def _run(options: argparse.Namespace) -> None:
     sort_out(options)
     if options.resume is None and options.checkpoint != "latest":
         requirement = "is for --resume, which says of which run"
@@ -43,14 +59,15 @@ def run(options: argparse.Namespace) -> None:
         check_no_data(options)
         config = read_config(found_run(options.resume).config, options.set)
         if options.print_config:
-            print(as_toml(config), end="")
+            print(as_toml(config) if is_first() else "", end="")
             return
         with ending_in_order():
             _go_on(found_run(options.resume), options)
         return
     config = read_config(described(options), options.set)
     if options.print_config:
-        print(as_toml(config if has_model(config) else experiment(config).config), end="")
+        shown = as_toml(config if has_model(config) else experiment(config).config)
+        print(shown if is_first() else "", end="")
         return
     with ending_in_order():
         _begin(config, options)
@@ -59,24 +76,29 @@ def run(options: argparse.Namespace) -> None:
 def _begin(config: Config, options: argparse.Namespace) -> None:
     given = (setting.partition("=") for setting in options.set)
     check_effect({key.strip(): (None, value.strip()) for key, _, value in given}, config)
-    with new_run(options.name) as folder:
+    with told_by_first(new_run, options.name) as folder:
         with _saying(lambda: "before training began"):
             made = experiment(config, folder=folder)
-        with live_page(options.live, folder):
+        with live_page(options.live if is_first() else None, folder):
             _train(made, folder)
 
 
 def _go_on(run: RunFolder, options: argparse.Namespace) -> None:
     with _saying(lambda: "before training went on"):
         made = resumed_experiment(run, options.checkpoint, as_changes(options.set), COMMAND)
-    with live_page(options.live, run.path):
+    with live_page(options.live if is_first() else None, run.path):
         _train(made, run.path)
 
 
 def _train(made: Experiment, folder: Path) -> None:
-    print("\n".join([_opening(made), *_changed(made)]), flush=True)
-    with _saying(lambda: _saved(made, folder)):
+    if is_first():
+        print("\n".join([_opening(made), *_changed(made)]), flush=True)
+    with _saying(lambda: _saved(made, folder)), saying_how_to_go_on(folder):
         made.fit()
+        is_reporting = is_first()
+        part()  # nobody has to wait for the report
+    if not is_reporting:
+        return
     with _saying(lambda: f"during the report; write it with: extensor report {quote(str(folder))}"):
         print(_ending(made, folder))
 
@@ -112,7 +134,7 @@ def _opening(made: Experiment) -> str:
         [
             *([] if begun else _shortened(made.lines)),
             f"{model}: {made.model.num_parameters():,} parameters, {made.config['loss']['name']}, "
-            f"{made.config['optimizer']['name']}; {get_num_threads()} threads; "
+            f"{made.config['optimizer']['name']}; {workers_said()}{get_num_threads()} threads; "
             f"{_limit(made)}{begun}",
         ]
     )

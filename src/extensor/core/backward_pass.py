@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
 
 from extensor import _native
@@ -46,6 +46,16 @@ def backward(
         while not _native.exchange_gradient(leaf, present, new):
             present = leaf.grad
             new = _added(present, leaves[leaf], seen, create_graph)
+
+
+def announce_gradients(tensor: Tensor, arrived: Callable[[Tensor, Tensor], None]) -> None:
+    """Tell ``arrived`` each leaf and its gradient, as soon as that is whole; no ``.grad`` is touched.
+
+    What it is told may share memory with other gradients, and is to be read only.
+    """
+    _, leaves = propagate(_roots("backward", [tensor], [None]), False, False, arrived=arrived)
+    for leaf, gradient in leaves.items():  # the tensor itself, if it is one
+        arrived(leaf, gradient)
 
 
 @overload

@@ -7,7 +7,7 @@ order, and no recursion or second pass over the graph is needed.
 from __future__ import annotations
 
 import heapq
-from collections.abc import Sequence, Set
+from collections.abc import Callable, Sequence, Set
 from typing import TYPE_CHECKING, Any
 
 from extensor.core import changes
@@ -26,13 +26,15 @@ def propagate(
     create_graph: bool,
     wanted: Set[Any] | None = None,
     boundary: Set[Any] = frozenset(),
+    arrived: Callable[[Tensor, Tensor], None] | None = None,
 ) -> tuple[dict[Any, Tensor], dict[Any, Tensor]]:
     """Replay the rules from ``roots`` downwards.
 
     Returns the gradients of ``wanted`` (nodes and leaves) and of all leaves reached. Where
     ``wanted`` is given, only the nodes that lead to it are replayed. The nodes of ``boundary`` are
     treated as leaves, and no hook runs for anything in it: that is the business of the pass around
-    this one.
+    this one. ``arrived`` is told a leaf and its gradient as soon as the last rule that adds to it has
+    been replayed; such a leaf is not returned.
     """
     oldest = 0
     useful: set[Any] | None = None
@@ -43,6 +45,7 @@ def propagate(
     found: dict[Any, Tensor] = {}
     queue: list[Node] = []
     pending = list(roots)
+    last_uses = [] if arrived is None else _last_uses([place for place, _ in roots])
     previous, casting = mode.recording, mode.casting
     mode.recording, mode.casting = create_graph, False  # rules keep the dtypes of their forward
     try:
@@ -59,6 +62,8 @@ def propagate(
                 break
             pending = []
             node = heapq.heappop(queue)
+            while last_uses and last_uses[-1][0] > node.number:
+                _announce(last_uses.pop()[1], leaves, arrived)
             gradient = gradients.pop(node)
             if node.hooks:
                 gradient = _through_hooks(node.hooks, gradient)
@@ -79,6 +84,8 @@ def propagate(
                 if node.rule.keeps_tensors and not retain_graph:
                     node.saved = FREED
                     node.parents = ()
+        while last_uses:
+            _announce(last_uses.pop()[1], leaves, arrived)
         for leaf in leaves:
             if leaf not in boundary and (wanted is None or leaf in wanted):
                 leaves[leaf] = _arrived(leaf, leaves[leaf])
@@ -151,6 +158,32 @@ def _leading_to(wanted: Set[Any], roots: Sequence[Any], boundary: Set[Any]) -> t
         if node.saved is FREED or any(parent in useful for parent in node.parents):
             useful.add(node)
     return oldest, useful
+
+
+def _last_uses(roots: Sequence[Any]) -> list[tuple[int, Tensor]]:
+    """The leaves below ``roots``, each with the oldest node that uses it; the oldest of all first.
+
+    Nodes are replayed from the youngest on: when an older one is reached, nothing can add to the leaf.
+    """
+    oldest: dict[Any, int] = {}
+    seen: set[Any] = set()
+    stack = [place for place in roots if isinstance(place, Node)]
+    while stack:
+        node = stack.pop()
+        if node in seen:
+            continue
+        seen.add(node)
+        for parent in node.parents:
+            if isinstance(parent, Node):
+                stack.append(parent)
+            elif parent is not None:
+                oldest[parent] = min(node.number, oldest.get(parent, node.number))
+    return sorted(((number, leaf) for leaf, number in oldest.items()), key=lambda use: use[0])
+
+
+def _announce(leaf: Tensor, leaves: dict[Any, Tensor], arrived: Any) -> None:
+    if leaf in leaves:
+        arrived(leaf, _arrived(leaf, leaves.pop(leaf)))
 
 
 def _through_hooks(hooks: list[Hook], gradient: Tensor) -> Tensor:

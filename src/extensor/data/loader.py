@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -110,9 +111,24 @@ class DataLoader:
         )
 
     def __iter__(self) -> Iterator[tuple[Tensor, ...]]:
+        return self._epoch(_Batches)
+
+    def dealt(self, wanted: Callable[[int], range]) -> Iterator[tuple[Tensor, ...]]:
+        """An epoch of batches with only those samples that ``wanted`` says of a batch's number.
+
+        Samples that nobody wants are not read; a batch without any is empty. Transforms see a batch as
+        a whole, so with them it is read as a whole. Order and chance are those of any epoch.
+        """
+        return self._epoch(partial(_Parts, wanted))
+
+    def samples_in(self, number: int) -> int:
+        """How many samples batch ``number`` of an epoch has."""
+        return min(self.batch_size, len(self.sampler) - number * self.batch_size)
+
+    def _epoch(self, made: Callable[[DataLoader], _Batches]) -> Iterator[tuple[Tensor, ...]]:
         self._epoch_state = self.generator.get_state()
         self._position, self._resume_at = self._resume_at, 0
-        batches = _Batches(self)
+        batches = made(self)
         numbers = range(self._position, len(self))
         for batch in (self._ahead if self.workers else _in_turn)(batches, numbers):
             # A batch counts as done when it is given: its user saves the state after using it.
@@ -261,6 +277,30 @@ class _Batches:
             # What cannot be read is told when it is needed.
             with suppress(OSError, ValueError):
                 self.read_ahead(self.indices.ahead(part.start, part.stop))
+
+
+class _Parts(_Batches):
+    """Of each batch the samples that are wanted."""
+
+    def __init__(self, wanted: Callable[[int], range], loader: DataLoader) -> None:
+        super().__init__(loader)
+        self.wanted = wanted
+
+    def __call__(self, number: int) -> Batch:
+        wanted = self.wanted(number)
+        if not wanted:
+            return ()
+        batch = super().__call__(number)
+        if not self.transforms:
+            return batch
+        return tuple(part[wanted.start : wanted.stop] for part in batch)
+
+    def _part(self, number: int) -> slice:
+        whole = super()._part(number)
+        if self.transforms:
+            return whole
+        wanted = self.wanted(number)
+        return slice(whole.start + wanted.start, whole.start + wanted.stop)
 
 
 def _in_turn(batches: _Batches, numbers: range) -> Iterator[Batch]:

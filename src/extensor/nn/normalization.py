@@ -14,6 +14,7 @@ from extensor.errors.keywords import DEVICE, also_takes
 from extensor.nn.inputs import in_dtype_of
 from extensor.nn.module import Module
 from extensor.nn.parameter import Parameter
+from extensor.nn.synchronised import Adding, adding, synchronised_batch_norm
 from extensor.ops import (
     batch_norm,
     group_norm,
@@ -87,6 +88,9 @@ class _BatchNorm(_ByChannel):
         counted = self.num_batches_tracked
         if self.training and counted is not None:
             counted = counted + 1
+        added = adding()
+        if added is not None and (self.training or self.running_mean is None):
+            return self._synchronised(x, counted, added)
         output = batch_norm(
             self._checked(x),
             self.running_mean,
@@ -98,6 +102,15 @@ class _BatchNorm(_ByChannel):
             self.eps,
         )
         self.num_batches_tracked = counted  # only now: a batch that failed does not count
+        return output
+
+    def _synchronised(self, x: TensorLike, counted: Tensor | None, added: Adding) -> Tensor:
+        running = self.running_mean, self.running_var
+        share = self._share(counted)
+        output = synchronised_batch_norm(
+            self._checked(x), running, self.weight, self.bias, share, self.eps, added
+        )
+        self.num_batches_tracked = counted
         return output
 
     def _share(self, counted: Tensor | None) -> float:

@@ -54,6 +54,11 @@ def multiply_gradients(gradients: list[Any], factor: float) -> None:
     _scale([gradients], (factor,))
 
 
+def clip_values(gradients: list[Any], bound: float) -> None:
+    """Bring every element of the arrays into ``[-bound, bound]`` in place, all in one call."""
+    _clip([gradients], (bound,))
+
+
 def norm_of(gradients: list[Any], order: float) -> float:
     """:func:`gradient_norm`, by its kernel where it has one."""
     return float(_norm(gradients, order))
@@ -121,5 +126,5 @@ def clip_grad_value(parameters: Parameters, clip_value: float) -> None:
             "clip_grad_value", "clip_value must be 0 or greater", clip_value=clip_value
         )
     gradients = gradients_of("clip_grad_value", parameters)
-    _clip([gradients], (clip_value,))
+    clip_values(gradients, clip_value)
     changes.mark_all(gradients, modes.mode.anomaly)

@@ -30,6 +30,7 @@ def page(
     machine: Mapping[str, Any],
     data: Sequence[str] = (),
     texts: Sequence[Record] = (),
+    workers: Mapping[str, str] | None = None,
 ) -> str:
     """The whole page; what is not known is left out of it."""
     sections = [section("Data", _lines(data), wide=True)] if data else []
@@ -42,6 +43,8 @@ def page(
         sections.append(section("Model", _model(summary)))
     sections.append(section("Configuration", f"<pre>{escape(config)}</pre>"))
     sections.append(section("Machine", values_table(machine)))
+    if workers:
+        sections.append(section("Workers", values_table(workers)))
     return document(title, subtitle, facts, sections)
 
 

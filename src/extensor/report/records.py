@@ -62,6 +62,24 @@ def seconds_of(run: RunFolder) -> float | None:
     return float(sum(line["seconds"] for line in lines if is_number(line.get("seconds"))))
 
 
+_OF_WORKERS = ("samples_per_second", "seconds", "waited", "sent", "received")
+
+
+def workers_of(run: RunFolder) -> dict[str, str]:
+    """What each of several workers did in the last epoch, if that is known."""
+    lines = read_log(run.timing) if run.timing.is_file() else []
+    told = lines[-1].get("workers") if lines and isinstance(lines[-1], dict) else None
+    found = {}
+    for each in told if isinstance(told, list) else []:
+        if isinstance(each, dict) and all(is_number(each.get(name)) for name in _OF_WORKERS):
+            waited = each["waited"] / each["seconds"] if each["seconds"] else 0.0
+            found[str(each.get("worker"))] = (
+                f"{each['samples_per_second']:,.0f} samples/s, waited {waited:.0%} of the time, "
+                f"sent {each['sent'] / 1e6:,.1f} MB, received {each['received'] / 1e6:,.1f} MB"
+            )
+    return found
+
+
 def monitor_of(config: Mapping[str, Any]) -> str | None:
     """The number by which the run keeps its best checkpoint, if it does."""
     tables = [config.get(key) for key in ("early_stopping", "checkpoints")]

@@ -23,6 +23,7 @@ from extensor.report.records import (
     read_records,
     read_settings,
     seconds_of,
+    workers_of,
 )
 from extensor.train import RunFolder
 from extensor.train.progress import duration
@@ -45,6 +46,7 @@ def write_report(
         read_machine("write_report", run),
         data_lines(records),
         of_event(records, "sample"),
+        workers_of(run),
     )
     path = run.path / "report.html"
     write_atomically(path, text.encode())

@@ -18,12 +18,17 @@ class Callback:
     """
 
     writes: tuple[str, ...] = ()
+    only_first = False  # whether only the first of several workers calls it, as it writes or shows
 
     def fit_began(self, trainer: Trainer) -> None:
         """Training begins, or goes on from a checkpoint."""
 
     def gradients_known(self, trainer: Trainer) -> None:
         """The gradients of a step are in ``.grad`` of the parameters, not clipped yet."""
+
+    def wants_gradients(self, trainer: Trainer) -> bool:
+        """Whether :meth:`gradients_known` is to be called in this step."""
+        return type(self).gradients_known is not Callback.gradients_known
 
     def step_ended(self, trainer: Trainer, record: Mapping[str, Any]) -> None:
         """The optimizer has taken a step."""

@@ -101,6 +101,10 @@ class GradientHealth(Callback):
     def __init__(self, every: int = 50) -> None:
         self.every = arguments.integer("GradientHealth", "every", every, 1)
 
+    def wants_gradients(self, trainer: Trainer) -> bool:
+        is_own = type(self).gradients_known is not GradientHealth.gradients_known
+        return is_own or (trainer.step + 1) % self.every == 0
+
     def gradients_known(self, trainer: Trainer) -> None:
         step = trainer.step + 1  # the one that is being taken
         if step % self.every:

@@ -32,6 +32,7 @@ class Logging(Callback):
     """Writes ``log.jsonl``, every ``every`` steps and after each epoch, and ``log.csv``."""
 
     writes = ("log.jsonl", "log.csv")
+    only_first = True
 
     def __init__(self, every: int = 50) -> None:
         self.every = arguments.integer("Logging", "every", every, 1)
@@ -98,6 +99,7 @@ class Timing(Callback):
     """
 
     writes = ("timing.jsonl",)
+    only_first = True
 
     def fit_began(self, trainer: Trainer) -> None:
         self._path = run_of(trainer, "Timing").timing
@@ -117,11 +119,13 @@ class Timing(Callback):
 
     def epoch_ended(self, trainer: Trainer, record: Mapping[str, Any]) -> None:
         seconds = time.perf_counter() - self._begin
-        line = {
+        line: dict[str, Any] = {
             "epoch": record["epoch"],
             "seconds": seconds,
             "samples_per_second": self._samples / seconds,
         }
+        if trainer.figures.by_worker:
+            line["workers"] = trainer.figures.by_worker
         with self._path.open("a", encoding="utf-8") as file:
             file.write(json.dumps(line) + "\n")
         self._restart()

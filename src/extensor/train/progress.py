@@ -27,6 +27,8 @@ class Progress(Callback):
     shown.
     """
 
+    only_first = True
+
     def __init__(self, stream: TextIO | None = None) -> None:
         if stream is not None and not (hasattr(stream, "write") and hasattr(stream, "isatty")):
             raise type_error("Progress", "stream must be a text file", stream=type(stream).__name__)

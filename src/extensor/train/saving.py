@@ -8,9 +8,10 @@ from typing import Any
 
 from extensor import random
 from extensor.core import entries
+from extensor.distributed.joining import workers as found_workers
 from extensor.errors import arguments, value_error
-from extensor.io.paths import make_folder
-from extensor.io.state import DamagedFileError, load
+from extensor.io.paths import as_path, make_folder
+from extensor.io.state import DamagedFileError
 from extensor.train.callback import Callback
 from extensor.train.checkpoints import Checkpoints
 from extensor.train.folders import NEW_ONES, TIME, claimed, move_aside, named_folder
@@ -22,6 +23,7 @@ from extensor.train.resuming import Split, checked_progress, load_callbacks
 from extensor.train.run import RunFolder
 from extensor.train.running import RunningMetrics
 from extensor.train.step import TrainStep
+from extensor.train.together import shared_state
 
 
 class Resumable:
@@ -77,6 +79,8 @@ class Resumable:
             error = NotFiniteError("a parameter is not finite, so no checkpoint was written")
             raise NotFiniteError(self._stopped_by(error))
         state = self._state(copied=False)
+        if not found_workers().is_first:
+            return self.checkpoints.of(self.step)
         if name is not None:
             return self.checkpoints.save_as(name, state)
         path = self.checkpoints.save(state, self.step)
@@ -100,17 +104,17 @@ class Resumable:
         seen = self._stamp()
         if path is None and self.checkpoints is not None:
             path = self.checkpoints.latest()
-        if path is not None:
-            try:
-                state = load(path, foreign=False)
-            except DamagedFileError as error:
-                raise self._damaged(error) from None
+        try:
+            state = shared_state(None if path is None else as_path("resume", path))
+        except DamagedFileError as error:
+            raise self._damaged(error) from None
+        if state is not None:
             if "progress" not in state:
                 raise value_error("resume", "path must be a checkpoint of a run", path=str(path))
             self.load_state_dict(state)
         self._resumed = True
         self.seen = seen
-        return path is not None
+        return state is not None
 
     def _damaged(self, error: DamagedFileError) -> DamagedFileError:
         good = None if self.checkpoints is None else self.checkpoints.latest_good()
@@ -119,11 +123,12 @@ class Resumable:
         return DamagedFileError(f"{error}; the last good one is for resume({str(good)!r})")
 
     def _stamp(self) -> Any:
-        return None if self.checkpoints is None else self.checkpoints.stamp()
+        is_here = self.checkpoints is not None and found_workers().is_first
+        return self.checkpoints.stamp() if is_here and self.checkpoints is not None else None
 
     def _make_folder(self) -> None:
         """Make the folder of the run; of one that begins, as a new one if that is asked for."""
-        if self.run is None:
+        if self.run is None or not found_workers().is_first:
             return
         if self.step == 0 and not self._resumed:
             if self.overwrite and move_aside("fit", self.run) is not None:
@@ -140,7 +145,7 @@ class Resumable:
 
     def _check_folder(self) -> None:
         """Refuse to train where another run is, or where others have trained meanwhile."""
-        if self.run is None:
+        if self.run is None or not found_workers().is_first:
             return
         if self.step == 0 and not self._resumed and self.run.holds_a_run():
             requirement = f"folder must be new, or resume() be called first ({NEW_ONES})"
@@ -155,7 +160,7 @@ class Resumable:
 
     def _open_folder(self, restored: bool) -> None:
         """Describe the run in its folder, and make the checkpoints there its own."""
-        if self.run is None or self.checkpoints is None:
+        if self.run is None or self.checkpoints is None or not found_workers().is_first:
             return
         self.run.write_descriptions(self.config)
         if restored and not self.checkpoints.of(self.step).exists():

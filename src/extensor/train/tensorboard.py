@@ -26,6 +26,7 @@ class TensorBoard(Callback):
     """
 
     writes = ("events",)
+    only_first = True
 
     def __init__(self, every: int = 50) -> None:
         self.every = arguments.integer("TensorBoard", "every", every, 1)

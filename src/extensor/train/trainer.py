@@ -16,6 +16,8 @@ from extensor.core import entries
 from extensor.core.tensor import Tensor
 from extensor.data.dataset import Dataset
 from extensor.data.loader import DataLoader
+from extensor.distributed.joining import workers as found_workers
+from extensor.distributed.workers import WorkerLostError
 from extensor.errors import arguments, type_error, value_error
 from extensor.errors.explanation import explaining
 from extensor.nn.module import Module
@@ -23,32 +25,49 @@ from extensor.optim import EMA, Optimizer, ReduceLROnPlateau
 from extensor.train.callback import Callback, monitored
 from extensor.train.callbacks import GradientHealth
 from extensor.train.checks import checked_callbacks, checked_metrics, made_metrics
+from extensor.train.dealing import samples_here
 from extensor.train.evaluation import evaluated, predicted
-from extensor.train.fitdata import EPOCHS, fit_arguments, fit_data
+from extensor.train.fitdata import EPOCHS, FitData, fit_arguments, fit_data
 from extensor.train.given import check_columns, found_dataset
 from extensor.train.history import History
 from extensor.train.lock import locked
 from extensor.train.logs import Logging, Timing
 from extensor.train.metrics import Metric
 from extensor.train.nonfinite import NotFiniteError
+from extensor.train.outputs import told_to_all
 from extensor.train.progress import Progress
 from extensor.train.readiness import check_ready, tried_in_training
 from extensor.train.running import running_metrics
-from extensor.train.saving import Resumable
 from extensor.train.signals import Interruption
 from extensor.train.step import Loss, StepResult, TrainStep
 from extensor.train.tasks import check_values
+from extensor.train.together import (
+    Figures,
+    agreed,
+    check_workers,
+    checked_cutting,
+    heard,
+    kept_state,
+    survive,
+)
+from extensor.train.tree_step import TreeStep
+from extensor.train.working import Working
 
 Validation = Iterable[Any] | Dataset | tuple[Any, Any] | float | None
 
 
-class Trainer(Resumable):
+class Trainer(Working):
     """Trains ``model``: ``loss(model(*inputs), target)`` for batches ``(*inputs, target)``.
 
-    ``accumulate`` batches make one step, as if they were one batch. Schedules are those of the
-    optimizer: it steps the automatic ones itself, the others are stepped after each epoch, a
-    :class:`~extensor.optim.ReduceLROnPlateau` by ``monitor``. ``amp`` is the dtype of mixed
-    precision, ``ema`` an average of the parameters, which evaluation then uses.
+    ``accumulate`` batches make one step, as if they were one batch. With ``micro_batches`` each is
+    cut into that many parts, which several workers (``mpiexec -n 4``) take; the gradients of all are
+    added in one tree, so that any number of workers ends with the same bits. Each worker keeps the
+    whole state of the optimizer, or with ``shard_optimizer`` its share of it. Batch norm takes the
+    statistics of a part, or with ``sync_batch_norm`` those of all parts of a step.
+
+    Schedules are those of the optimizer: it steps the automatic ones itself, the others are stepped
+    after each epoch, a :class:`~extensor.optim.ReduceLROnPlateau` by ``monitor``. ``amp`` is the dtype
+    of mixed precision, ``ema`` an average of the parameters, which evaluation then uses.
 
     ``metrics`` are computed in evaluation: names, as ``["accuracy", "f1"]``, which the loss gives
     their meaning, or a dict of objects. ``train_metrics`` are computed of the batches that are
@@ -81,6 +100,9 @@ class Trainer(Resumable):
         metrics: Sequence[str] | Mapping[str, Metric | str] | None = None,
         train_metrics: Sequence[str] | Mapping[str, Metric | str] = (),
         accumulate: int = 1,
+        micro_batches: int | None = None,
+        shard_optimizer: bool = False,
+        sync_batch_norm: bool = False,
         clip_norm: float | None = None,
         clip_value: float | None = None,
         amp: DType = None,
@@ -98,7 +120,9 @@ class Trainer(Resumable):
             arguments.integer("Trainer", "checkpoint_every", checkpoint_every, 1)
         if checkpoint_every is not None and folder is None:
             raise value_error("Trainer", "checkpoints need a folder", folder=folder)
-        take_step = TrainStep(model, loss, optimizer, clip_norm, clip_value, amp, ema)
+        cutting = checked_cutting(micro_batches, shard_optimizer, sync_batch_norm)
+        parts = (model, loss, optimizer, clip_norm, clip_value, amp, ema)
+        take_step = TrainStep(*parts) if cutting is None else TreeStep(*parts, **cutting)
         self.given_metrics = checked_metrics(metrics, loss)
         running = running_metrics(train_metrics, self.given_metrics, loss)
         self.monitor = arguments.text("Trainer", "monitor", monitor)
@@ -121,6 +145,7 @@ class Trainer(Resumable):
         self._batches = 0
         self._is_tried = False
         self._made_loader: Any = None  # by the last fit, of arrays
+        self._begun: dict[str, Any] | None = None  # where it began, if workers may have to go back
 
     @overload
     def fit(
@@ -176,18 +201,28 @@ class Trainer(Resumable):
             self._loader = data.made
         self._made_loader, self.split, self._is_tried = data.made, data.split, is_tried
         self.columns = data.columns
+        check_workers(self, data.train, data.validation, epochs)
+        self._begun = None
+        while True:
+            try:
+                self._fit_until(epochs, data)
+                return self.history
+            except WorkerLostError as error:
+                survive(self, error, self._begun)
+
+    def _fit_until(self, epochs: int, data: FitData) -> None:
         with ExitStack() as begun:
-            if self.run is not None:
+            if self.run is not None and found_workers().is_first:
                 begun.enter_context(locked(self.run.path, "fit"))
+            begun.push(self._release)
             self._prepare(data.train, epochs)
             with self._interruption:
-                for callback in self.callbacks:
+                for callback in heard(self.callbacks):
                     callback.fit_began(self)
                     begun.callback(callback.fit_ended, self)
                 while self.epoch < epochs and not self.stopped:
                     self._fit_epoch(data.train, data.validation)
-                self._interruption.raise_if_noted()
-        return self.history
+                self._raise_if_noted()
 
     def _check_loader(self, train: Any) -> None:
         if not hasattr(train, "__len__") or len(train) == 0:
@@ -203,14 +238,19 @@ class Trainer(Resumable):
         self.take_step.note_options()
         restored = bool(self._restored)
         self._go_on_with(train)
+        if self._begun is None and found_workers().can_survive:
+            self._begun = kept_state(self)
         self._open_folder(restored)
         self.epochs = epochs
         self._batches = len(train)
+        if isinstance(self.take_step, TreeStep):
+            self.take_step.prepare()
+        self.figures = Figures()
         self.total_steps = epochs * -(-self._batches // self.accumulate)
 
     def _fit_epoch(self, train: Iterable[Any], validation: Iterable[Any] | None) -> None:
         self.model.train()
-        batches = iter(train)
+        batches = self._dealt(train)
         while self.batch < self._batches:
             # Never more than there are: a loader that is asked for more begins its next epoch.
             group = tuple(islice(batches, min(self.accumulate, self._batches - self.batch)))
@@ -218,16 +258,17 @@ class Trainer(Resumable):
                 raise value_error(
                     "fit", f"train must give {self._batches} batches", batches=self.batch
                 )
-            if not self._is_tried:
+            if not self._is_tried and samples_here(group[0]) != ():
                 self._is_tried = True
-                tried_in_training(self, group[0])
+                tried_in_training(self, samples_here(group[0]))
             self.batch += len(group)
             self._fit_step(group)
         next(batches, None)
         self.batch = 0
         record: dict[str, Any] = {"event": "epoch", "epoch": self.epoch + 1, "step": self.step}
         record["loss"] = self.running_loss.compute()
-        record |= {name: plain(value) for name, value in self.running_metrics.compute().items()}
+        found = self.running_metrics.compute()
+        record |= told_to_all({name: plain(value) for name, value in found.items()})
         record["lr"] = self._rate()
         if validation is not None:
             found = self.evaluate(validation)
@@ -241,16 +282,21 @@ class Trainer(Resumable):
         self.running_loss.reset()
         self.running_metrics.reset()
         self.history.append(record)
-        for callback in self.callbacks:
+        self.figures.tell()
+        for callback in heard(self.callbacks):
             callback.epoch_ended(self, record)
+        self.stopped = agreed(self.stopped)
         if self.run is not None:
             self.save()
-        self._interruption.raise_if_noted()
+        self._raise_if_noted()
 
     def _fit_step(self, group: tuple[Any, ...]) -> None:
+        is_wanted = any(callback.wants_gradients(self) for callback in self.callbacks)
+        on_gradients = self._gradients_known if is_wanted else None
         try:
             on_output = self.running_metrics.update if self.running_metrics.given else None
-            self.last_step = result = self.take_step(group, self._gradients_known, on_output)
+            self._say_where()
+            self.last_step = result = self.take_step(group, on_gradients, on_output)
         except NotFiniteError as error:
             reason = self._stopped_by(error)
             self.log({"event": "stopped", "step": self.step + 1, "reason": reason})
@@ -261,17 +307,18 @@ class Trainer(Resumable):
         record |= {"loss": result.loss, "lr": self._rate()}
         if result.gradient_norm is not None:
             record["gradient_norm"] = result.gradient_norm
-        for callback in self.callbacks:
+        self.figures.samples += getattr(self.take_step, "own_samples", 0)
+        for callback in heard(self.callbacks):
             callback.step_ended(self, record)
         if self.checkpoint_every is not None and self.step % self.checkpoint_every == 0:
             self.save()
-        if self._interruption.noted is not None and hasattr(self._loader, "state_dict"):
+        if self._noted() is not None and hasattr(self._loader, "state_dict"):
             if self.run is not None:
                 self.save()
-            self._interruption.raise_if_noted()
+            self._raise_if_noted()
 
     def _gradients_known(self) -> None:
-        for callback in self.callbacks:
+        for callback in heard(self.callbacks):
             callback.gradients_known(self)
 
     def _rate(self) -> float:
@@ -309,7 +356,7 @@ class Trainer(Resumable):
     def log(self, record: Mapping[str, Any]) -> None:
         """Write a record of one's own into the log, if there is one."""
         record = entries.mapping("log", record, "record")
-        for callback in self.callbacks:
+        for callback in heard(self.callbacks):
             if isinstance(callback, Logging):
                 callback.write(record)
 

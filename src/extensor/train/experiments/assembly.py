@@ -16,6 +16,7 @@ from extensor import random
 from extensor.core.modes import no_grad
 from extensor.core.tensor import Tensor
 from extensor.data import DataLoader, Dataset, WeightedSampler
+from extensor.distributed.joining import workers as found_workers
 from extensor.errors import arguments, value_error
 from extensor.io.state import load
 from extensor.nn.module import Module
@@ -83,8 +84,11 @@ class Experiment:
         """
         history = self.train_until(self.config["epochs"])
         if self.trainer.run is not None and self.validation_loader is not None:
+            workers = found_workers()
+            workers.barrier("best weights")  # which the first one has written by then
             found = {key: plain(value) for key, value in self.evaluate().items()}
-            write_test(self.trainer.run, self.trainer.step, found)
+            if workers.is_first:
+                write_test(self.trainer.run, self.trainer.step, found)
         return history
 
     def train_until(self, epochs: int) -> list[dict[str, Any]]:

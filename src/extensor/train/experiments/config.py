@@ -28,6 +28,9 @@ KEYS: dict[str, Any] = {
     "seed": int,
     "epochs": int,
     "accumulate": int,
+    "micro_batches": int,
+    "shard_optimizer": bool,
+    "sync_batch_norm": bool,
     "amp": str,
     "metrics": list,
     "data": {
@@ -79,7 +82,7 @@ KEYS: dict[str, Any] = {
 }
 DEFAULTS: Config = {"seed": 0}
 _WORDS = {"class_weight": ("balanced",), "sampling": ("weighted",)}  # entries of [data]
-_AT_LEAST = {"seed": 0, "epochs": 1, "accumulate": 1}
+_AT_LEAST = {"seed": 0, "epochs": 1, "accumulate": 1, "micro_batches": 1}
 
 
 def read_config(source: Source = None, changes: Iterable[tuple[str, Any]] = ()) -> Config:

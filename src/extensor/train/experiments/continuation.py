@@ -16,7 +16,10 @@ from extensor.train.run import RunFolder
 from extensor.train.trainer import Trainer
 
 # Keys and tables that a run keeps: with others it would be another run, or its state would not fit.
-_KEPT = ("seed", "data", "model", "loss", "optimizer.name", "schedule.name", "schedule.every")
+_KEPT = (
+    *("seed", "micro_batches", "sync_batch_norm", "data", "model", "loss"),
+    *("optimizer.name", "schedule.name", "schedule.every"),
+)
 # These are only read when the first step is taken.
 _AT_FIRST = (
     "optimizer.initial_accumulator_value",

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 class Findings(Callback):
     """Says in the log what was found in the data."""
 
+    only_first = True
+
     def __init__(self, lines: Sequence[str]) -> None:
         self.lines = list(lines)
 
@@ -30,6 +32,8 @@ class TextSamples(Callback):
 
     Each epoch has random numbers of its own, so that nothing else that is drawn depends on it.
     """
+
+    only_first = True
 
     def __init__(
         self, vocabulary: Any, seed: int, options: Mapping[str, Any], show: Callable[[str], None]

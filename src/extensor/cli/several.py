@@ -1,0 +1,184 @@
+"""The command as one of several workers: one of them speaks, and an error of one ends all."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shlex
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
+from typing import NoReturn
+
+from extensor.distributed.joining import started
+from extensor.distributed.joining import workers as found_workers
+from extensor.distributed.workers import TEMPORARY_FAILURE, WorkerLostError
+from extensor.errors import arguments, value_error
+from extensor.train.experiments.runs import found_run
+from extensor.train.signals import ENDING, Ended
+from extensor_cli import words
+
+_GRACE = 2.0  # seconds in which all workers meet an error if it is one that all have
+# Done, mistakes in what was asked for, and the signals that users send.
+_FINAL = (0, 1, 2, 129, 130, 141, 143)
+_OF_DATA = ("target", "task", "window", "horizon")  # what a run that goes on knows by itself
+
+
+def is_first() -> bool:
+    """True for the worker that writes and shows what is the same for all."""
+    return found_workers().is_first
+
+
+def workers_said() -> str:
+    """How many workers there are, if there are several."""
+    size = found_workers().size
+    return f"{size} workers, each " if size > 1 else ""
+
+
+@contextmanager
+def one_of_several(traceback: bool) -> Iterator[None]:
+    """Let an error of one worker end all, and what all have be said once."""
+    workers = found_workers()
+    if workers.size == 1:
+        yield
+        return
+    try:
+        yield
+    except (KeyboardInterrupt, Ended) as end:
+        if workers.is_first:
+            raise
+        raise SystemExit(end.code if isinstance(end, Ended) else 130) from None
+    except (ValueError, TypeError, LookupError, OSError, ImportError, ArithmeticError) as error:
+        if traceback:
+            raise
+        _end_by(error)
+    except WorkerLostError as error:
+        _say(str(error))
+        found_workers().abort(TEMPORARY_FAILURE)
+
+
+def _end_by(error: Exception) -> NoReturn:
+    """End by an error: in order if all workers have one, which the first of them says."""
+    workers = found_workers()
+    workers.place = "end"
+    text = words(error)
+    if workers.is_first:
+        _say(text)
+    try:
+        workers.leave(patience=_GRACE / workers.deadline)
+    except WorkerLostError:
+        if not workers.is_first:
+            _say(f"{text} ({workers.names[workers.rank]})")
+        workers.abort(2)
+    raise SystemExit(2)
+
+
+def check_alone(command: str) -> None:
+    """Refuse a command that several processes would all do, one beside the other."""
+    count = started(os.environ)
+    if count > 1:
+        requirement = (
+            "must be run by one process (of the commands only train takes several workers)"
+        )
+        raise value_error(command, requirement, workers=count)
+
+
+def _say(text: str) -> None:
+    sys.stdout.flush()
+    sys.stderr.write(f"extensor train: {text}\n")
+    sys.stderr.flush()
+
+
+@contextmanager
+def saying_how_to_go_on(folder: Path) -> Iterator[None]:
+    """Add to the news of a lost worker what to do about it."""
+    try:
+        yield
+    except WorkerLostError as error:
+        advice = f"go on with --resume {shlex.quote(str(folder))}"
+        raise WorkerLostError(f"{error}; {advice}", error.workers, error.is_gone) from None
+
+
+@contextmanager
+def told_by_first(
+    make: Callable[[str | None], AbstractContextManager[Path]], name: str | None
+) -> Iterator[Path]:
+    """The folder that the first worker makes; the others do not write there."""
+    workers = found_workers()
+    if workers.is_first:
+        with make(name) as path:
+            workers.broadcast(str(path).encode(), "folder")
+            yield path
+    else:
+        yield Path(workers.broadcast(None, "folder").decode())
+
+
+def restarted(options: argparse.Namespace) -> int:
+    """Let a launcher start the workers, and again while workers are lost. Returns the exit code."""
+    if not options.launcher:
+        requirement = "needs --launcher, which says how workers are started ('mpiexec -n 4')"
+        raise value_error("--restarts", requirement, restarts=options.restarts)
+    restarts = arguments.integer("--restarts", "restarts", options.restarts or 0, 0)
+    start = [sys.executable, "-m", "extensor_cli", *_given(options, "traceback"), "train"]
+    shown = _given(options, "live", "print_config")
+    if options.resume is None:
+        name = options.name or time.strftime("%Y-%m-%d_%H-%M-%S")
+        file = [options.config] if options.config else []
+        begin = [*file, "--name", name, *_given(options, "set", *_OF_DATA)]
+        go_on = ["--resume", f"runs/{name}"]
+    else:
+        begin = ["--resume", options.resume, *_given(options, "set", "checkpoint")]
+        go_on = ["--resume", options.resume, *_given(options, "set")]
+    command = [*start, *begin, *shown]
+    for attempt in range(restarts + 1):
+        launcher = options.launcher[min(attempt, len(options.launcher) - 1)]
+        code = _launched([*shlex.split(launcher), *command])
+        if code in _FINAL or attempt == restarts:
+            break
+        _say(f"attempt {attempt + 1} of {restarts + 1} ended with exit code {code}")
+        if _has_begun(go_on[1]):
+            command = [*start, *go_on, *shown]
+    return code if 0 <= code < 256 else TEMPORARY_FAILURE
+
+
+def _launched(command: list[str]) -> int:
+    """The exit code of a command that may save and end in order when a signal comes.
+
+    A terminal sends Ctrl-C to the command too; other signals are passed on.
+    """
+    process = subprocess.Popen(command)
+    before = {
+        number: signal.signal(number, lambda n, _: process.send_signal(n)) for number in ENDING
+    }
+    before[signal.SIGINT] = signal.signal(signal.SIGINT, lambda *_: None)
+    try:
+        return process.wait()
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _given(options: argparse.Namespace, *names: str) -> list[str]:
+    """Options as they were given on the command line."""
+    found = []
+    for name in names:
+        value, word = getattr(options, name), f"--{name.replace('_', '-')}"
+        if isinstance(value, list):
+            found += [f"{word}={each}" for each in value]
+        elif value is True or value == "":
+            found.append(word)
+        elif value is not None and value is not False:
+            found.append(f"{word}={value}")
+    return found
+
+
+def _has_begun(run: str) -> bool:
+    """True if there is something to go on with; else what was asked for is asked again."""
+    try:
+        return found_run(run).is_run()
+    except (ValueError, OSError):
+        return False

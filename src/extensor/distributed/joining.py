@@ -1,0 +1,172 @@
+"""Finding the other workers, if there are any, and leaving them in order."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import socket
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+from extensor.distributed.unlocked import initialize
+from extensor.distributed.workers import (
+    DEADLINE,
+    TEMPORARY_FAILURE,
+    Alone,
+    WorkerLostError,
+    Workers,
+    ended_after,
+)
+from extensor.errors import value_error
+from extensor.settings import get_num_threads, set_num_threads
+
+# Where launchers say how many they have started: Open MPI, MPICH and its kin, Slurm.
+_SIZES = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS")
+_RANKS = ("OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID")
+_PAUSE = 1.0  # seconds
+_found: Workers | None = None
+
+
+def workers() -> Workers:
+    """The workers of this run, found when this is first called: by MPI if it has started any.
+
+    >>> import extensor as ex
+    >>> ex.distributed.workers()
+    Alone(rank=0, size=1)
+    """
+    global _found
+    if _found is None:
+        _found = _joined(started(os.environ))
+    return _found
+
+
+def go_on_with(survivors: Workers) -> None:
+    """Let :func:`workers` be those that are left."""
+    global _found
+    _found = survivors
+
+
+def part() -> None:
+    """Take leave of the other workers, when all are here; from now on this process is alone."""
+    found = workers()
+    found.place = "end"
+    found.leave()
+    go_on_with(Alone())
+
+
+def started(environment: Mapping[str, str]) -> int:
+    """How many workers a launcher says it has started; 1 if there was none.
+
+    With ``EXTENSOR_ALONE=1`` each process trains by itself, whoever started it.
+    """
+    if environment.get("EXTENSOR_ALONE", "0") not in ("", "0"):
+        return 1
+    for name in _SIZES:
+        text = environment.get(name, "")
+        if text.isdigit() and int(text) > 1:
+            return int(text)
+    return 1
+
+
+def _deadline() -> float:
+    text = os.environ.get("EXTENSOR_DEADLINE", "")
+    if not text:
+        return DEADLINE
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = -1.0
+    if not 0 < seconds < float("inf"):
+        requirement = "must be seconds, more than 0"
+        raise value_error("EXTENSOR_DEADLINE", requirement, EXTENSOR_DEADLINE=text)
+    return seconds
+
+
+def _joined(size: int) -> Workers:
+    if size == 1:
+        return Alone()
+    deadline = _deadline()
+    try:
+        import mpi4py  # type: ignore[import-not-found, unused-ignore]
+    except ImportError:
+        requirement = (
+            "mpi4py must be installed to train on several workers (pip install 'extensor[mpi]'; with "
+            "EXTENSOR_ALONE=1 each trains by itself)"
+        )
+        raise value_error("distributed", requirement, workers=size) from None
+    mpi4py.rc.initialize = False
+    mpi4py.rc.finalize = False
+    # Nobody knows yet who is missing; but whoever is there says so before all end.
+    text = f"{_name(size)} is there, but not all others came within {deadline:g} s (start)"
+    with ended_after(deadline, f"distributed: {text}", pause=_PAUSE):
+        try:
+            from mpi4py import MPI  # type: ignore[import-not-found, unused-ignore]
+
+            if not MPI.Is_initialized():
+                initialize(MPI)
+        except (ImportError, RuntimeError) as error:
+            text = " ".join(str(error).split())
+            requirement = f"mpi4py must find an MPI library ({text})"
+            raise value_error("distributed", requirement, workers=size) from None
+    from extensor.distributed.mpi import MPIWorkers
+
+    found = MPIWorkers(MPI.COMM_WORLD.Dup(), deadline)
+    if found.size != size:
+        requirement = (
+            f"MPI must have {size} workers, as its launcher says (is the launcher that of "
+            f"{MPI.Get_library_version().split(',')[0].split()[0]}, which mpi4py found?)"
+        )
+        raise value_error("distributed", requirement, workers=found.size)
+    _be_one_of(found)
+    return found
+
+
+def _name(size: int) -> str:
+    """This worker as errors name it, before MPI says its number."""
+    ranks = (os.environ.get(name, "") for name in _RANKS)
+    rank = next((text for text in ranks if text.isdigit()), "?")
+    return f"worker {rank} of {size} ({socket.gethostname()}, process {os.getpid()})"
+
+
+def _be_one_of(found: Workers) -> None:
+    host, process = socket.gethostname(), os.getpid()
+    processors = sorted(getattr(os, "sched_getaffinity", lambda _: ())(0))
+    told = found.gather(f"{host} {process} {processors}".encode(), "start")
+    lines = [line.decode().split(" ", 2) for line in told]
+    found.names = [
+        f"worker {number} of {found.size} ({host}, process {process})"
+        for number, (host, process, _) in enumerate(lines)
+    ]
+    beside = sum(line[0] == host and line[2] == str(processors) for line in lines)
+    if beside > 1 and "EXTENSOR_NUM_THREADS" not in os.environ:
+        set_num_threads(max(1, get_num_threads() // beside))
+    sys.excepthook = _ended_by
+    atexit.register(_leave)
+
+
+def _ended_by(kind: type[BaseException], error: BaseException, trace: Any) -> None:
+    """An error that ends one worker ends all: the others would wait for it until their deadline."""
+    found = workers()
+    sys.__excepthook__(kind, error, trace)
+    if not isinstance(error, WorkerLostError):
+        sys.stderr.write(f"extensor: that ended {found.names[found.rank]} ({found.place})\n")
+    sys.stderr.flush()
+    sys.stdout.flush()
+    found.abort(TEMPORARY_FAILURE if isinstance(error, WorkerLostError) else 1)
+
+
+def _leave() -> None:
+    from mpi4py import MPI  # type: ignore[import-not-found, unused-ignore]
+
+    found = workers()
+    if MPI.Is_finalized():
+        return
+    found.place = "end"
+    try:
+        # Those who wait for this one elsewhere are to say so first.
+        found.leave(patience=1.5)
+    except WorkerLostError as error:
+        sys.stderr.write(f"extensor: {error}\n")
+        sys.stderr.flush()
+        found.abort(TEMPORARY_FAILURE)

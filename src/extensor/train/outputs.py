@@ -1,0 +1,72 @@
+"""What all workers' micro-batches gave, brought together for metrics of what is trained on."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from extensor.arrays.dtypes import as_dtype
+from extensor.core.tensor import Tensor, wrap
+from extensor.distributed.joining import workers as found_workers
+from extensor.distributed.workers import Workers
+from extensor.errors import type_error
+
+
+class Outputs:
+    """Outputs and targets of a step: told to the first worker, which uses them in their order."""
+
+    def __init__(self, workers: Workers, use: Callable[[Any, Any], None]) -> None:
+        self._workers = workers
+        self._use = use
+        self._own: list[Any] = []
+
+    def put(self, output: Any, target: Any) -> None:
+        """Take those of the next micro-batch of this worker."""
+        if self._workers.is_first:  # whose micro-batches are the first
+            self._use(output, target)
+        else:
+            self._own += [_array(output), _array(target)]
+
+    def tell(self) -> None:
+        """The step is over: let the first worker use what the others have."""
+        for told in self._workers.to_first(_packed(self._own), "outputs")[1:]:
+            arrays = _unpacked(told)
+            for output, target in zip(arrays[::2], arrays[1::2], strict=True):
+                self._use(output, target)
+
+
+def _array(value: Any) -> Any:
+    if not isinstance(value, Tensor | np.ndarray):
+        requirement = "train_metrics need one tensor as output and target to be brought together"
+        raise type_error("Trainer", requirement, output=type(value).__name__)
+    return np.ascontiguousarray(np.asarray(value))
+
+
+def _packed(arrays: Sequence[Any]) -> bytes:
+    head = json.dumps([[array.dtype.name, array.shape] for array in arrays]).encode()
+    return b"".join([len(head).to_bytes(8, "little"), head, *(x.tobytes() for x in arrays)])
+
+
+def _unpacked(data: bytes) -> list[Tensor]:
+    at = 8 + int.from_bytes(data[:8], "little")
+    arrays = []
+    for name, shape in json.loads(data[8:at]):
+        dtype = as_dtype(name, "Trainer")
+        count = int(np.prod(shape, dtype=np.int64))
+        array = np.frombuffer(data, dtype, count, at).reshape(shape)
+        at += array.nbytes
+        arrays.append(wrap(array))
+    return arrays
+
+
+def told_to_all(values: Mapping[str, Any]) -> dict[str, Any]:
+    """The plain ``values`` that the first worker has, on every worker."""
+    workers = found_workers()
+    if workers.size == 1:
+        return dict(values)
+    told = workers.broadcast(json.dumps(dict(values)).encode(), "metrics")
+    found: dict[str, Any] = json.loads(told)
+    return found

@@ -1,0 +1,50 @@
+"""The part of a trainer that is one of several workers, whose steps all take together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from extensor.distributed.joining import workers as found_workers
+from extensor.train.dealing import dealt
+from extensor.train.saving import Resumable
+from extensor.train.signals import Interruption
+from extensor.train.tree_step import TreeStep
+
+
+class Working(Resumable):
+    """What differs if steps are cut into micro-batches; without them nothing does."""
+
+    accumulate: int
+    _interruption: Interruption
+
+    def _dealt(self, train: Any) -> Iterator[Any]:
+        if not isinstance(self.take_step, TreeStep):
+            return iter(train)
+        parts = self.take_step.micro_batches
+        return dealt(train, self.batch, self.accumulate, parts, found_workers())
+
+    def _say_where(self) -> None:
+        """Let a step of micro-batches know its number, and all workers of a signal that came."""
+        if isinstance(self.take_step, TreeStep):
+            found_workers().place = f"step {self.step + 1}"
+            self.take_step.number = self.step
+            self.take_step.note = self._interruption.noted or 0
+
+    def _noted(self) -> int | None:
+        """The signal that ends training: of several workers the one that all know of."""
+        if isinstance(self.take_step, TreeStep) and found_workers().size > 1:
+            return self.take_step.note or None
+        return self._interruption.noted
+
+    def _raise_if_noted(self) -> None:
+        noted = self._noted()
+        if noted is not None:
+            self._interruption.noted = noted
+            self._interruption.raise_if_noted()
+
+    def _release(self, kind: type[BaseException] | None, *_: object) -> None:
+        """Let the optimizer have its whole state again; after an error nobody may be there to ask."""
+        is_possible = kind is None or found_workers().size == 1
+        if is_possible and isinstance(self.take_step, TreeStep):
+            self.take_step.release()

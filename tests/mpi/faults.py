@@ -1,0 +1,184 @@
+"""Faults at random, one in each run: each must be noticed in time and the worker be named.
+
+    python tests/mpi/faults.py 100 [--mpi FOLDER ...] [--hosts] [--seed 0]
+
+A run that goes on afterwards, with another number of workers, must end with the same bits. Where Open MPI's
+ULFM is used, killed workers must be survived in place. ``--mpi`` names the folders of environments to choose
+from, with Open MPI or MPICH; ``--hosts`` adds network namespaces as hosts, whose links are cut (needs root).
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import re
+import sys
+import tempfile
+from pathlib import Path
+from typing import NamedTuple
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from mpi import hosts
+from mpi.running import DEADLINE, Outcome, is_mpich, launcher, trained
+
+SLACK = 8.0  # seconds that a machine which others use too may take for a step, or to be told
+KINDS = ("kill", "stop", "raise", "exit", "sysexit")
+WHEN = ("start", "step", "step", "checkpoint")
+HOSTS = 4
+NOT_NAMED = "MPICH named another worker"
+
+
+class Fault(NamedTuple):
+    """What happens to whom and when."""
+
+    python: str
+    workers: int
+    kind: str
+    step: int
+    rank: int
+    when: str
+    again: int  # workers that go on
+    on_hosts: bool
+    ulfm: bool
+    shards: bool
+
+    def start(self) -> list[str]:
+        if self.on_hosts:
+            kind = "mpich" if is_mpich(self.python) else "openmpi"
+            return hosts.launcher(kind, self.python, self.workers)
+        return launcher(self.workers, self.python, self.ulfm)
+
+    def words(self) -> list[str]:
+        fault = f"{self.kind}:{self.step}:{self.rank}"
+        return ["--fault", fault, "--when", self.when, *(["--shard"] if self.shards else [])]
+
+    def __str__(self) -> str:
+        mpi = "MPICH" if is_mpich(self.python) else "Open MPI"
+        place = " on hosts" if self.on_hosts else " with ULFM" if self.ulfm else ""
+        return f"{mpi}{place}, {self.workers} workers, {' '.join(self.words())}"
+
+
+def drawn(chance: random.Random, pythons: list[str], with_hosts: bool) -> Fault:
+    python = chance.choice(pythons)
+    on_hosts = with_hosts and chance.random() < 0.3
+    workers = chance.choice((2, 3, 4))
+    kind = chance.choice(("link", "link", *KINDS) if on_hosts else KINDS)
+    when = chance.choice(WHEN)
+    ulfm = (
+        kind == "kill" and when != "start" and not on_hosts
+        and not is_mpich(python) and chance.random() < 0.7
+    )  # fmt: skip
+    again = chance.choice([n for n in (1, 2, 3, 4) if n != workers])
+    rank, step = chance.randrange(workers), chance.randint(1, 7)
+    shards = chance.random() < 0.5
+    return Fault(python, workers, kind, step, rank, when, again, on_hosts, ulfm, shards)
+
+
+def noticed(fault: Fault, process: str = "") -> list[str]:
+    """Patterns of which one must be said: they name the worker, in our words or a launcher's."""
+    rank, size = fault.rank, fault.workers
+    others = [f"worker {n} of {size} .* is there, but not all others" for n in range(size)]
+    others.pop(rank)
+    named = rf"worker {rank} of {size} \([^)]*\)"
+    return [
+        rf"{named}[^(\n]*(did not answer within|cannot be reached|is gone)",
+        rf"that ended {named}",
+        rf"worker {rank}: raise at the start[\s\S]*a mistake on one worker",
+        rf"(?s){'.*'.join(f'(?=.*{other})' for other in others)}" if others else "(?!)",
+        # The launchers' own words.
+        rf"process rank {rank} with PID \d+ on node \S+ exited on\s+signal",
+        rf"Process name: \[\S+,{rank}\]\s+Exit code:\s+[1-9]",
+        rf"PID {process} RUNNING AT \S+\s+=\s+EXIT CODE: \d+",
+        rf"Peer host:\s+{hosts.host(rank + 1)}\b",
+        rf"Exit codes: (\[\S+\] )?(\d+[, ]*(\[\S+\] )?){{{rank}}}{3 << 8}",
+    ]
+
+
+def when_noticed(fault: Fault, outcome: Outcome, process: str) -> tuple[str, float] | None:
+    """What was said, and when."""
+    so_far = ""
+    for at, line in outcome.lines:
+        so_far += line
+        for pattern in noticed(fault, process):
+            found = re.search(pattern, so_far)
+            if found:
+                return " ".join(found[0].split()) or "all others said that they are there", at
+    return None
+
+
+def ended_by_mpich(fault: Fault, outcome: Outcome) -> bool:
+    """True if MPICH ended all at once, and said that it was another worker.
+
+    Its launcher may take one that it has ended itself for the first; and over TCP MPICH 5.0 crashes in
+    MPI_Isend to who has exited. Nothing of ours runs then that could know better.
+    """
+    is_theirs = is_mpich(fault.python) and fault.kind in ("kill", "exit")
+    return is_theirs and "BAD TERMINATION" in outcome.text
+
+
+def tried(fault: Fault, wanted: str) -> tuple[bool, str]:
+    """Whether all was as it should be, and what was."""
+    with tempfile.TemporaryDirectory() as folder:
+        after = (
+            "" if fault.ulfm else "|".join([*noticed(fault)[:2], "is there, but not all others"])
+        )
+        first = trained(fault.start(), fault.python, folder, *fault.words(), after=after)
+        mark = Path(folder) / "fault-done"
+        if not mark.exists():
+            return False, f"the fault did not happen: {first.text[-1000:]}"
+        if fault.on_hosts:
+            hosts.mend_all(HOSTS)
+        if fault.ulfm:
+            survived = first.code == 0 and first.digest == wanted
+            return survived, "survived" if survived else first.text[-2000:]
+        said = when_noticed(fault, first, mark.read_text())
+        if said is None and ended_by_mpich(fault, first):
+            said = NOT_NAMED, first.lines[-1][0]
+        if said is None:
+            return False, f"nobody was named: exit {first.code}, {first.text[-1500:]}"
+        seconds = said[1] - mark.stat().st_mtime
+        start = launcher(fault.again, fault.python)
+        second = trained(start, fault.python, folder)
+        same = second.code == 0 and second.digest == wanted
+    launched = "its launcher had to be ended" if first.was_ended else f"exit {first.code}"
+    result = "same bits" if same else f"NOT THE SAME: exit {second.code}, {second.text[-1500:]}"
+    text = f"after {seconds:.1f} s: {said[0][:110]}; {launched}; {fault.again} workers: {result}"
+    return same and first.code != 0 and seconds < DEADLINE + SLACK, text
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("count", type=int)
+    parser.add_argument("--mpi", nargs="*", default=[], metavar="FOLDER")
+    parser.add_argument("--hosts", action="store_true")
+    parser.add_argument("--seed", type=int, default=random.randrange(10**6))
+    options = parser.parse_args()
+    pythons = [str(Path(x).absolute() / "bin" / "python") for x in options.mpi] or [sys.executable]
+    chance = random.Random(options.seed)
+    with tempfile.TemporaryDirectory() as folder:
+        wanted = trained([], sys.executable, folder).digest
+    print(f"seed {options.seed}; undisturbed {wanted}", flush=True)
+    good = ended = unnamed = 0
+    if options.hosts:
+        hosts.up(HOSTS)
+    try:
+        for number in range(1, options.count + 1):
+            fault = drawn(chance, pythons, options.hosts)
+            is_good, text = tried(fault, wanted)
+            good += is_good
+            ended += "had to be ended" in text
+            unnamed += NOT_NAMED in text
+            print(f"{number} {'good' if is_good else 'BAD'}: {fault}: {text}", flush=True)
+    finally:
+        if options.hosts:
+            hosts.down(HOSTS)
+    print(
+        f"{good} of {options.count} as they should be; {ended} launchers had to be ended, and "
+        f"{unnamed} times {NOT_NAMED}"
+    )
+    sys.exit(good != options.count)
+
+
+if __name__ == "__main__":
+    main()

