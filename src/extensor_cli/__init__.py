@@ -150,6 +150,9 @@ def parser() -> Parser:
     pack.add_argument(
         "--target", default="-1", metavar="COLUMN", help="of a CSV file (default: the last)"
     )
+    pack.add_argument(
+        "--no-target", action="store_true", help="all columns of a CSV file are inputs"
+    )
     pack.add_argument("--delimiter", metavar="CHARACTER", help="of a CSV file (default: a comma)")
     pack.add_argument(
         "--header",

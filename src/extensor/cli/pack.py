@@ -31,7 +31,7 @@ def run(options: argparse.Namespace) -> None:
         size=_pair(options.size),
         mode=options.mode,
         seed=options.seed,
-        target=_column(options.target),
+        target=None if options.no_target else _column(options.target),
         delimiter=options.delimiter,
         header=None if options.header == "auto" else options.header == "yes",
         tokens=options.tokens,

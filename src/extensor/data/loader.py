@@ -30,6 +30,7 @@ from extensor.random.philox import LIMIT
 Batch = tuple[Any, ...]
 Transform = Callable[[Batch, Generator], Batch]
 _STATE = ("seed", "counter", "position")
+_ORDER = "order"  # of a sampler whose order depends on more than chance
 
 
 class DataLoader:
@@ -162,14 +163,24 @@ class DataLoader:
         finally:
             pool.shutdown(wait=True, cancel_futures=True)
 
-    def state_dict(self) -> dict[str, int]:
-        """Where the iteration is: the generator at the beginning of the epoch, and batches given."""
-        return dict(zip(_STATE, (*self._epoch_state, self._position), strict=True))
+    @property
+    def _order(self) -> str | None:
+        """What the order depends on besides chance, where the sampler says it."""
+        return getattr(self.sampler, "fingerprint", None)
 
-    def load_state_dict(self, state_dict: dict[str, int]) -> None:
+    def state_dict(self) -> dict[str, Any]:
+        """Where the iteration is: the generator at the beginning of the epoch, and batches given."""
+        state: dict[str, Any] = dict(zip(_STATE, (*self._epoch_state, self._position), strict=True))
+        return state if self._order is None else {**state, _ORDER: self._order}
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Let the next iteration go on where :meth:`state_dict` was called."""
         op = "DataLoader.load_state_dict"
         seed, counter, position = checked_state(op, state_dict)
+        order = state_dict.get(_ORDER, self._order)
+        if order != self._order:
+            requirement = "the state must be of the same shards, with the same block and window"
+            raise value_error(op, f"{requirement} (memory decides on the window)", order=order)
         if position > len(self):
             requirement = f"position must be in [0, {len(self)}], the batches of this loader"
             raise value_error(op, requirement, position=position)
@@ -212,7 +223,8 @@ def _functions(transform: Any) -> tuple[Transform, ...]:
 
 def checked_state(op: str, state_dict: Any) -> tuple[int, int, int]:
     """Seed, counter and position in the state of a loader, whichever it is."""
-    given = entries.with_keys(op, state_dict, _STATE)
+    has_order = isinstance(state_dict, Mapping) and _ORDER in state_dict
+    given = entries.with_keys(op, state_dict, (*_STATE, _ORDER) if has_order else _STATE)
     for name in _STATE[:2]:
         word = given[name]
         if not entries.is_integer(word) or not 0 <= word < LIMIT:

@@ -71,6 +71,13 @@ def csv_classes(
     return None if all(as_number(word) is not None for word in words) else words
 
 
+def csv_names(
+    path: str | Path, delimiter: str = ",", header: bool | str = "auto"
+) -> list[str] | None:
+    """The names in the first line of a table; None if it has none."""
+    return _table(path, -1, delimiter, header).names
+
+
 def _table(
     path: str | Path, target: str | int | None, delimiter: str, header: bool | str
 ) -> _Table:

@@ -17,7 +17,7 @@ from extensor.io.paths import as_path
 __all__ = ["Packed", "pack"]
 
 _SHARD = 1 << 28  # bytes
-_TABLES = (".csv", ".tsv")
+_TABLES = (".csv", ".tsv", ".tab")
 
 
 class Packed(NamedTuple):
@@ -92,7 +92,7 @@ def _column(target: Any) -> str | int | None:
 
 def _delimiter(delimiter: Any, source: Path) -> str:
     if delimiter is None:
-        return "\t" if source.suffix.lower() == ".tsv" else ","
+        return "," if source.suffix.lower() == ".csv" else "\t"
     if not isinstance(delimiter, str) or len(delimiter) != 1 or delimiter in '\r\n"':
         requirement = "delimiter must be one character"
         raise value_error(OP, requirement, delimiter=arguments.briefly(delimiter))

@@ -19,7 +19,7 @@ from extensor.data.packing.writing import OP, ArrayShards, NewFolder, TarShards
 from extensor.data.streaming.index import Index
 from extensor.data.streaming.members import PICTURE
 from extensor.errors import value_error
-from extensor.io.paths import unreadable
+from extensor.io.paths import check_unicode, unreadable
 from extensor.random.generator import Generator
 
 _ROWS = 32  # pictures that are written together
@@ -39,6 +39,8 @@ def pack_pictures(
 ) -> Index:
     """The pictures of an :class:`ImageFolder` in random order, as blocks should have all classes."""
     pictures = ImageFolder(source, size, mode)
+    for name in pictures.classes:
+        check_unicode(OP, "the folder of a class", name)
     if form == "tar" and size is not None and mode not in _PNG_MODES:
         requirement = f"mode must be one of {', '.join(_PNG_MODES)}, as PNG has, in tar shards"
         raise value_error(OP, requirement, mode=mode)

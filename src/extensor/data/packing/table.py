@@ -46,6 +46,9 @@ def pack_table(
     survey = _surveyed(source, target, delimiter, header)
     floats = str(get_default_dtype())
     columns = survey.width - (survey.target is not None)
+    if columns == 0:
+        requirement = "file must have a column besides the target"
+        raise value_error(OP, requirement, path=str(source), columns=survey.width)
     parts: tuple[Any, ...] = (("x", floats, (columns,)),)
     classes: tuple[str, ...] | None = None
     if survey.target is not None:
@@ -54,9 +57,11 @@ def pack_table(
         parts = (*parts, ("y", "int64" if survey.whole or classes else floats, ()))
     shards = ArrayShards(folder, parts, survey.rows, shard_size)
     done = 0
+    spread = _Spread(columns)
     for first, rows in _chunks(_lines(source, delimiter, survey.names is not None)):
-        shards.write(_converted(source, first, rows, survey, classes))
+        shards.write(_converted(source, first, rows, survey, classes, spread))
         done += len(rows)
+    spread.check(source, survey)
     if done != survey.rows:
         raise value_error(OP, "file must not change while it is packed", path=str(source))
     names = None
@@ -175,9 +180,15 @@ def _counted(cells: list[str], begin: int) -> list[str]:
 
 
 def _converted(
-    source: Path, lines: list[int], rows: list[list[str]], survey: _Survey, classes: Any
+    source: Path,
+    lines: list[int],
+    rows: list[list[str]],
+    survey: _Survey,
+    classes: Any,
+    spread: _Spread,
 ) -> list[Any]:
-    inputs = np.empty((len(rows), survey.width - (survey.target is not None)), get_default_dtype())
+    wide = np.empty((len(rows), survey.width - (survey.target is not None)))
+    limit = float(np.finfo(get_default_dtype()).max)
     targets: list[Any] = []
     numbers = None if classes is None else {word: i for i, word in enumerate(classes)}
     for place, (line, row) in enumerate(zip(lines, rows, strict=True)):
@@ -189,20 +200,51 @@ def _converted(
                 targets.append(numbers[cell])
             else:
                 targets.append(_whole(cell) if survey.whole else _number(cell))
+                if not abs(targets[-1]) <= limit and not survey.whole:
+                    requirement = "targets must be finite numbers"
+                    raise value_error(OP, requirement, path=str(source), line=line, cell=cell)
         try:
             if "_" in "".join(cells):
                 raise ValueError
-            with np.errstate(over="ignore"):
-                inputs[place] = [float(cell) for cell in cells]
-            good = bool(np.isfinite(inputs[place]).all())
+            wide[place] = [float(cell) for cell in cells]
+            good = bool((np.abs(wide[place]) <= limit).all())
         except ValueError:
             good = False
         if not good:
             raise _misfit(source, line, cells, survey)
+    spread.note(wide)
+    inputs = wide.astype(get_default_dtype())
     if survey.target is None:
         return [inputs]
     dtype = np.int64 if survey.whole or classes else get_default_dtype()
     return [inputs, np.array(targets, dtype)]
+
+
+class _Spread:
+    """The least and the largest number of each column, which tell whether its digits can be kept."""
+
+    def __init__(self, columns: int) -> None:
+        self.low, self.high = np.full(columns, np.inf), np.full(columns, -np.inf)
+
+    def note(self, rows: Any) -> None:
+        """Look at some more."""
+        self.low = np.minimum(self.low, rows.min(axis=0))
+        self.high = np.maximum(self.high, rows.max(axis=0))
+
+    def check(self, source: Path, survey: _Survey) -> None:
+        """Refuse a column of numbers that are large and near each other, such as times in seconds."""
+        gap = np.maximum(abs(self.low), abs(self.high)) * np.finfo(get_default_dtype()).eps
+        lost = (self.high > self.low) & (gap > 1e-3 * (self.high - self.low))
+        if lost.any():
+            place = int(lost.argmax())
+            columns = [i for i in range(survey.width) if i != survey.target]
+            name: Any = columns[place] if survey.names is None else survey.names[columns[place]]
+            requirement = (
+                f"a column must keep its digits in {get_default_dtype()} (take the least of its "
+                "numbers away from all)"
+            )
+            got = {"column": name, "least": self.low[place], "largest": self.high[place]}
+            raise value_error(OP, requirement, path=str(source), **got)
 
 
 def _misfit(source: Path, line: int, cells: list[str], survey: _Survey) -> ValueError:

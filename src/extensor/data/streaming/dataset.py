@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from collections import Counter
 from collections.abc import Sequence
+from functools import cached_property
 from itertools import pairwise
 from mmap import ALLOCATIONGRANULARITY
 from pathlib import Path
@@ -25,10 +27,12 @@ from extensor.data.streaming.shuffle import BlockShuffle, Plan, Run
 from extensor.data.streaming.subset import ShardedSubset
 from extensor.errors import arguments, type_error, value_error
 from extensor.errors.explanation import explaining
+from extensor.io.paths import unreadable
 from extensor.io.state import DamagedFileError
 from extensor.random.generator import Generator
 
 _MEMORY = 1 << 28
+_LOOKED_AT, _BLOCK = 1 << 26, 1 << 12  # bytes of a fingerprint, in blocks
 
 
 class ShardedDataset(Indexed):
@@ -104,7 +108,7 @@ class ShardedDataset(Indexed):
         self.classes = None if index is None or index.classes is None else list(index.classes)
         self.columns = None if index is None or index.columns is None else list(index.columns)
         self.vocabulary = None if index is None else index.vocabulary
-        self._packed = None if index is None else index.shards
+        self._files = {one.path: tuple(one.files.values()) for one in found}
 
     def __len__(self) -> int:
         return int(self._ends[-1])
@@ -139,12 +143,19 @@ class ShardedDataset(Indexed):
         """Two parts, the second with about ``fraction`` of the samples, in blocks that chance chooses."""
         return ShardedSubset.whole(self).split(fraction, generator)
 
-    @property
+    @cached_property
     def fingerprint(self) -> str:
-        """Another text for other shards: their names, lengths and parts, and digests where packed."""
-        found = hashlib.sha256(repr(self._packed).encode())
+        """Another text for other shards: names, lengths, parts, and bytes from all over the files.
+
+        Of up to 64 MB all bytes count, of more some.
+        """
+        found = hashlib.sha256()
+        files = [path for shard in self._shards for path in self._files[shard.path]]
+        room = max(1, _LOOKED_AT // (_BLOCK * len(files)))
         for shard in self._shards:
             found.update(f"{shard.path.name} {shard.samples} {_said(shard.parts)}".encode())
+        for path in files:
+            _look_through(path, room, found)
         return found.hexdigest()[:32]
 
     def read_ahead(self, runs: Sequence[Run]) -> None:
@@ -190,7 +201,7 @@ class ShardedDataset(Indexed):
     def _opened(self, opener: Opener, found: Found, skip: bool) -> Shard | None:
         try:
             return opener(found)
-        except (DamagedFileError, OSError) as error:
+        except (DamagedFileError, OSError, ValueError) as error:
             self._skip(found.path, error, skip)
             return None
 
@@ -226,6 +237,21 @@ class ShardedDataset(Indexed):
             if size > self.memory:
                 requirement = f"memory must hold what is read as a whole, {size} bytes"
                 raise value_error(OP, requirement, memory=self.memory, path=str(shard.path))
+
+
+def _look_through(path: Path, blocks: int, found: Any) -> None:
+    """Add the content of a file to a digest, or so many blocks of it."""
+    try:
+        with path.open("rb", buffering=0) as file:
+            size = os.fstat(file.fileno()).st_size
+            all_blocks = -(-size // _BLOCK)
+            for number in np.unique(
+                np.linspace(0, all_blocks - 1, min(blocks, all_blocks), dtype=int)
+            ):
+                file.seek(int(number) * _BLOCK)
+                found.update(file.read(_BLOCK))
+    except OSError as error:
+        raise unreadable(OP, path, error) from error
 
 
 def _names(parts: Any) -> list[Any]:

@@ -104,11 +104,14 @@ def _understood(state: Any) -> Index:
     if not parts or not shards or len(set(names)) < len(names):
         raise LayoutError
     vocabulary = given["vocabulary"]
+    classes = _words(given["classes"])
+    if classes is not None and (len(set(classes)) < len(classes) or not _is_text(classes)):
+        raise LayoutError
     return Index(
         given["kind"],
         parts,
         shards,
-        _words(given["classes"]),
+        classes,
         _words(given["columns"]),
         None if vocabulary is None else Vocabulary.from_state(vocabulary),
     )
@@ -152,6 +155,15 @@ def _words(value: Any) -> tuple[str, ...] | None:
     if not all(isinstance(word, str) for word in _list(value)):
         raise LayoutError
     return tuple(value)
+
+
+def _is_text(words: Sequence[str]) -> bool:
+    """Whether words are Unicode throughout, which names of files need not be."""
+    try:
+        "".join(words).encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _count(value: Any) -> int:

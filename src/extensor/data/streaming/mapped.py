@@ -45,6 +45,12 @@ class MappedShard(PiecedShard):
             Part(x.name, x.dtype.newbyteorder("="), tuple(x.shape[1:])) for x in arrays
         )
 
+    def check_unchanged(self) -> None:
+        # Pages that are mapped show what is written into the file, and end the process where it ends.
+        for path, stamp in self.stamps.items():
+            if (now := Stamp.of(path)) != stamp:
+                raise damaged("a shard must not change while it is used", path, bytes=now.size)
+
     def load(self, begin: int, end: int, ahead: bool) -> Loaded:
         """Map the rows, and with ``ahead`` let the system read them."""
         found = [self.rows_of(array, begin, end, ahead) for array in self.arrays]

@@ -66,6 +66,8 @@ class Decoding:
             return _numbers(_entry(content, name, where), name, where)
         try:
             text = content.decode().strip()
+            if "_" in text:
+                raise ValueError
             return _numbers(int(text) if _is_whole(text) else float(text), name, where)
         except ValueError as error:
             if is_ours(error):
@@ -127,7 +129,11 @@ def _numbers(value: Any, name: str, where: Path) -> Any:
     except (ValueError, TypeError, RecursionError):
         array = np.array(None)
     if array.dtype.kind == "f":
-        return array.astype(float32)
+        with np.errstate(over="ignore"):
+            narrow = array.astype(float32)
+        if not np.isfinite(narrow).all():
+            raise damaged(f"{name} must be a number that float32 has, not NaN or infinity", where)
+        return narrow
     if array.dtype.kind in "ib":
         return array.astype(int64 if array.dtype.kind == "i" else bool)
     requirement = f"{name} must be a number, or lists of them of the same length"

@@ -128,6 +128,9 @@ class Shard:
     bounds: Any = None
     in_memory = True
 
+    def check_unchanged(self) -> None:
+        """Raise if a file is not what it was, where its pages are used as they are."""
+
     @property
     def sample_size(self) -> int:
         """The bytes of a sample, as far as they tell how many should be read at once."""
@@ -165,6 +168,7 @@ class PiecedShard(Shard):
 
     def fill(self, targets: Sequence[Any], rows: Any, piece: int, cache: Cache) -> None:
         """Piece by piece."""
+        self.check_unchanged()
         numbers = self._pieces(rows, piece)
         cuts = [0, *((numbers[1:] != numbers[:-1]).nonzero()[0] + 1).tolist(), len(rows)]
         for first, last in pairwise(cuts):

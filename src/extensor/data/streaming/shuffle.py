@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import OrderedDict
 from collections.abc import Sequence
+from hashlib import sha256
 from threading import Lock
 from typing import Any, NamedTuple, Protocol
 
@@ -56,8 +57,8 @@ class BlockShuffle:
 
     def __init__(self, source: Any, block: int | None = None, window: int | None = None) -> None:
         for name, value in (("block", block), ("window", window)):
-            if value is not None:
-                arguments.integer(_OP, name, value, 1)
+            if value is not None and arguments.integer(_OP, name, value, 1) >= 2**62:
+                raise value_error(_OP, f"{name} must be below 2**62", **{name: value})
         planned = not isinstance(source, type) and hasattr(source, "block_plan")
         self.plan = source.block_plan(_OP, block, window) if planned else _of(source, block, window)
         self.block, self.window = self.plan.block, self.plan.window
@@ -65,6 +66,12 @@ class BlockShuffle:
 
     def __len__(self) -> int:
         return self._size
+
+    @property
+    def fingerprint(self) -> str:
+        """Another text for another order of the same chance."""
+        lengths, whole = self.plan.lengths.tobytes(), self.plan.whole.tobytes()
+        return f"{sha256(lengths + whole).hexdigest()[:16]} {self.block} {self.window}"
 
     def order(self, generator: Generator) -> Any:
         return self.lazy_order(generator)[:]

@@ -68,6 +68,10 @@ class ShardedSubset(Indexed):
     def batch(self, indices: Any) -> tuple[Any, ...]:
         return self.dataset.batch(self._there(self._wanted(indices)))
 
+    def number(self, place: int) -> int:
+        """The number that a sample has among all."""
+        return int(self._there(np.array([place]))[0])
+
     def read_ahead(self, runs: list[Run]) -> None:
         """Begin to read runs of samples, each in one stretch."""
         firsts = self._there(np.array([first for first, _ in runs], int64)).tolist()

@@ -40,6 +40,9 @@ class TokenShard(PiecedShard):
     def sample_size(self) -> int:
         return self.context * self.shard.parts[0].dtype.itemsize
 
+    def check_unchanged(self) -> None:
+        self.shard.check_unchanged()
+
     def load(self, begin: int, end: int, ahead: bool) -> Loaded:
         """The tokens of these windows, and where each begins among them."""
         starts = self._first(np.arange(begin, end))

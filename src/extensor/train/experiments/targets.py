@@ -98,7 +98,7 @@ def counted_names(targets: Any, task: str, is_chosen: bool) -> list[str]:
     if task == "multilabel":
         return [str(number) for number in range(targets.shape[1])]
     if not is_chosen:
-        return [f"{value:.15g}" for value in np.unique(targets).tolist()]
+        return [_shown(value) for value in np.unique(targets).tolist()]
     largest = int(targets.max())
     if largest >= _MOST_CLASSES:
         requirement = "labels must be the numbers of classes, from 0 on"
@@ -114,9 +114,9 @@ def numbered(dataset: Any, goal: Goal, source: str, is_checked: bool = True) -> 
     targets = _array(dataset)
     if goal.task not in ("binary", "multiclass") or targets is None or not goal.classes:
         return dataset
-    if not all(map(_is_number, goal.classes)) or targets[0].size != 1:
+    if not all(map(is_number, goal.classes)) or targets[0].size != 1:
         return dataset
-    values = np.array([float(name) for name in goal.classes])
+    values = np.array([_value(name) for name in goal.classes])
     is_float = is_floating(targets.dtype) and goal.task == "multiclass"
     is_right = np.array_equal(values, np.arange(len(values))) and not is_float
     if is_right and not is_checked:
@@ -136,12 +136,22 @@ def numbered(dataset: Any, goal: Goal, source: str, is_checked: bool = True) -> 
     return ArrayDataset(*dataset.arrays[:-1], places.astype(np.int64))
 
 
-def _is_number(text: str) -> bool:
+def _shown(value: float) -> str:
+    """A number as the name of its class: whole ones to their last digit."""
+    return f"{value:.15g}" if isinstance(value, float) else str(int(value))
+
+
+def _value(name: str) -> float | int:
+    """The number that :func:`_shown` made a name of."""
+    return int(name) if name.lstrip("-").isdecimal() else float(name)
+
+
+def is_number(text: str) -> bool:
+    """Whether a class is called by a number."""
     try:
-        float(text)
+        return _shown(_value(text)) == text
     except ValueError:
         return False
-    return True
 
 
 def targets_of(dataset: object) -> Any:

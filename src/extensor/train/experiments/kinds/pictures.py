@@ -26,7 +26,13 @@ from extensor.train.experiments.config import Config
 from extensor.train.experiments.goal import Goal, counted
 from extensor.train.experiments.kinds.parts import divided
 from extensor.train.experiments.kinds.preparation import Preparation, Prepared, Samples
-from extensor.train.experiments.kinds.sharded import ShardSamples, is_sharded
+from extensor.train.experiments.kinds.sharded import (
+    ShardSamples,
+    check_two_parts,
+    input_part,
+    is_sharded,
+    numbering,
+)
 from extensor.train.experiments.task import Seen, decided, loss_name
 
 _SIDES = (8, 12, 16, 24, 32, 48, 64)  # of pictures as they are learned, unless it is said
@@ -73,7 +79,9 @@ class PicturePreparation(Preparation):
     def labelled(self, source: Any) -> Samples:
         if is_sharded(source):
             dataset = ShardedDataset(source, size=self.size, mode=self.mode)
-            return Samples(self.of_shards(dataset, dataset.classes))
+            check_two_parts(dataset, str(source))
+            self._check_shape(dataset, str(source))
+            return Samples(self.of_shards(dataset, dataset.classes, str(source)))
         folder = ImageFolder(existing(source), self.size, self.mode)
         numbers = {name: number for number, name in enumerate(self.goal.classes)}
         unknown = [name for name in folder.classes if name not in numbers]
@@ -88,32 +96,34 @@ class PicturePreparation(Preparation):
         if not isinstance(source, str | os.PathLike):
             return Samples(self._of_arrays(source))
         if is_sharded(source):
-            dataset = ShardedDataset(existing(source), size=self.size, mode=self.mode)
-            return Samples(ShardSamples(dataset, lambda batch: batch[:1]))
+            place = existing(source)
+            dataset = ShardedDataset(place, [input_part(place)], size=self.size, mode=self.mode)
+            self._check_shape(dataset, str(source))
+            return Samples(ShardSamples(dataset, lambda batch: batch))
         paths = find_pictures(existing(source))
         root = Path(source)
         names = [str(x.relative_to(root)) if root.is_dir() else str(x) for x in paths]
         return Samples(self._files(paths), names)
 
     def of_shards(
-        self, dataset: ShardedDataset | ShardedSubset, names: list[str] | None = None
+        self,
+        dataset: ShardedDataset | ShardedSubset,
+        names: list[str] | None = None,
+        source: str = "",
     ) -> ShardSamples:
         """Pictures and targets as the loss takes them; ``names`` are those of the classes there."""
-        numbers = {name: number for number, name in enumerate(self.goal.classes)}
-        unknown = [name for name in names or () if name not in numbers]
-        if unknown:
-            requirement = f"classes must be those of the training data, {list(numbers)[:10]}"
-            raise value_error("data", requirement, **{"class": unknown[0]})
-        order = np.array([numbers[name] for name in names or self.goal.classes])
+        numbers = numbering(names, self.goal, source)
+        return ShardSamples(
+            dataset, lambda batch: (batch[0], self._targets(_whole(numbers(batch[1])))), source
+        )
 
-        def convert(batch: tuple[Any, ...]) -> tuple[Any, ...]:
-            pictures, labels = batch
-            if len(labels) and not 0 <= labels.min() <= labels.max() < len(order):
-                requirement = f"labels must be in [0, {len(order) - 1}], the classes of the model"
-                raise value_error("data", requirement, label=int(labels.max()))
-            return pictures, self._targets(order[labels])
-
-        return ShardSamples(dataset, convert)
+    def _check_shape(self, dataset: ShardedDataset, source: str) -> None:
+        """Refuse pictures that are arrays already, of another size or mode."""
+        shape, dtype = dataset.parts[0].shape, dataset.parts[0].dtype
+        if shape != (len(self.mean), *self.size) or dtype != np.uint8:
+            expected = (len(self.mean), *self.size)
+            requirement = f"pictures must be bytes of the shape of those trained with, {expected}"
+            raise value_error("data", requirement, path=source, shape=shape, dtype=str(dtype))
 
     def _of_arrays(self, source: Any) -> ArrayDataset:
         """Bytes that are pictures already, of the size that the model was trained with."""
@@ -152,6 +162,10 @@ class PicturePreparation(Preparation):
         if goal.task not in ("binary", "multiclass") or not goal.classes:
             raise value_error(op, "goal must have the classes of the pictures", task=goal.task)
         return cls(size, mode, mean.tolist(), std.tolist(), goal)
+
+
+def _whole(labels: Any) -> Any:
+    return np.asarray(labels).reshape(-1).astype(np.int64, copy=False)
 
 
 class _Labelled:

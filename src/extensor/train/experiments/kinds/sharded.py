@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from extensor.arrays.dtypes import is_floating
-from extensor.data import ShardedDataset
+from extensor.data import ArrayDataset, ShardedDataset
 from extensor.data.streaming import ShardedSubset
 from extensor.data.streaming.index import INDEX, read_index
 from extensor.data.streaming.indexed import Indexed
+from extensor.data.streaming.members import PICTURE
 from extensor.data.streaming.opening import ENDINGS
 from extensor.data.streaming.shuffle import BlockShuffle, Run
 from extensor.errors import value_error
 from extensor.train.experiments.config import Config
+from extensor.train.experiments.goal import Goal
+from extensor.train.experiments.targets import is_number, numbered
 
 _ROWS = 1 << 16  # targets that are looked at together
 _MOST_DISTINCT = 10**6  # values of targets that are kept; of more they are numbers
@@ -41,7 +44,9 @@ def sharded_kind(path: Path) -> str | None:
     # Folders are those of classes, whatever lies beside them.
     if not endings & {*ENDINGS} or any(entry.is_dir() for entry in inside):
         return None
-    return "pictures" if ".tar" in endings else "arrays"
+    if ".tar" not in endings:
+        return "arrays"
+    return "pictures" if input_part(path) == PICTURE else "arrays"
 
 
 def is_sharded(source: Any) -> bool:
@@ -56,6 +61,57 @@ def chosen_parts(table: Config) -> list[Any] | None:
     if not {"inputs", "target"} & table.keys():
         return None
     return [table.get("inputs", "x"), table.get("target", "y")]
+
+
+def target_part(dataset: ShardedDataset, table: Config) -> Any:
+    """The name of the part that is to be learned."""
+    return table.get("target", dataset.parts[1].name)
+
+
+def check_two_parts(dataset: ShardedDataset, source: str) -> None:
+    """Refuse shards without a target, or with more than one."""
+    if len(dataset.parts) != 2:
+        requirement = "shards must have inputs and a target (data.inputs and data.target name them)"
+        found = [part.name for part in dataset.parts]
+        raise value_error("data", requirement, path=source, parts=found)
+
+
+def input_part(source: Any) -> str:
+    """The name of the part that a model takes, if the configuration does not say it."""
+    index = read_index(Path(source))
+    if index is not None:
+        return index.parts[0][0]
+    archives = sorted(entry for entry in Path(source).iterdir() if entry.suffix.lower() == ".tar")
+    return ShardedDataset(archives[:1], size=1).parts[0].name if archives else "x"
+
+
+def numbering(names: Sequence[str] | None, goal: Goal, source: str) -> Callable[[Any], Any]:
+    """From targets to the numbers of the model's classes.
+
+    Where the data have ``names``, targets are places among them. Otherwise they are the numbers that
+    the classes are called by, or if these are words, the numbers of the classes.
+    """
+    if goal.task not in ("binary", "multiclass") or not goal.classes:
+        return lambda targets: targets
+    if names is None and all(map(is_number, goal.classes)):
+        return lambda targets: numbered(ArrayDataset(targets, targets), goal, source).arrays[-1]
+    known = {name: number for number, name in enumerate(goal.classes)}
+    unknown = [name for name in names or () if name not in known]
+    if unknown:
+        requirement = f"classes must be those of the training data, {list(known)[:10]}"
+        raise value_error("data", requirement, path=source, **{"class": unknown[0]})
+    places = np.array([known[name] for name in names or goal.classes])
+
+    def by_name(targets: Any) -> Any:
+        flat = np.asarray(targets)
+        whole = flat.astype(np.int64, copy=False)
+        wrong = (whole != flat) | (whole < 0) | (whole >= len(places))
+        if wrong.any():
+            requirement = f"labels must be whole numbers in [0, {len(places) - 1}], of the classes"
+            raise value_error("data", requirement, path=source, label=flat[wrong].flat[0].item())
+        return places[whole]
+
+    return by_name
 
 
 class Survey(NamedTuple):
@@ -102,10 +158,14 @@ class ShardSamples(Indexed):
     op = "ShardSamples"
 
     def __init__(
-        self, dataset: ShardedDataset | ShardedSubset, convert: Callable[[Batch], Batch]
+        self,
+        dataset: ShardedDataset | ShardedSubset,
+        convert: Callable[[Batch], Batch],
+        source: str = "",
     ) -> None:
         self.dataset = dataset
         self.convert = convert
+        self.source = source
 
     def __len__(self) -> int:
         return len(self.dataset)
@@ -116,7 +176,16 @@ class ShardSamples(Indexed):
         return self.dataset.fingerprint
 
     def batch(self, indices: Any) -> Batch:
-        return self.convert(self.dataset.batch(indices))
+        batch = self.convert(self.dataset.batch(indices))
+        if is_floating(batch[0].dtype) and not np.isfinite(batch[0]).all():
+            bad = ~np.isfinite(batch[0].reshape(len(batch[0]), -1)).all(axis=1)
+            place = int(self._wanted(indices)[bad.argmax()])
+            number = (
+                self.dataset.number(place) if isinstance(self.dataset, ShardedSubset) else place
+            )
+            requirement = "inputs must have no NaN or infinity"
+            raise value_error("data", requirement, path=self.source, sample=number)
+        return batch
 
     def read_ahead(self, runs: list[Run]) -> None:
         """Begin to read runs of samples."""

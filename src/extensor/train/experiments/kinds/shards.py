@@ -14,23 +14,29 @@ from extensor.data.streaming.members import PICTURE
 from extensor.errors import arguments, value_error
 from extensor.random.generator import Generator
 from extensor.train.experiments.config import Config, has_model
+from extensor.train.experiments.data import as_targets
 from extensor.train.experiments.goal import Goal
 from extensor.train.experiments.kinds.arrays import ArrayPreparation
+from extensor.train.experiments.kinds.by_name import Columns
 from extensor.train.experiments.kinds.parts import TEST, VALIDATION, fractions
 from extensor.train.experiments.kinds.pictures import PicturePreparation, chosen_size, learned_scale
 from extensor.train.experiments.kinds.preparation import Prepared, Samples
 from extensor.train.experiments.kinds.sharded import (
     Survey,
+    check_two_parts,
     chosen_parts,
+    numbering,
     sharded_kind,
     surveyed,
+    target_part,
 )
 from extensor.train.experiments.kinds.text import CONTEXT, TextPreparation
 from extensor.train.experiments.targets import counted_names
 from extensor.train.experiments.task import Seen, decided, is_of_any_scale, loss_name
 
 _WORKERS = 2  # threads that read, unless it is said
-_REFUSED = ("class_weight", "sampling", "stratify", "group", "in_order")
+_REFUSED = ("class_weight", "sampling", "stratify", "group", "in_order", "header", "delimiter")
+_OF_PICTURES = ("size", "mode")
 _LOOKED_AT = 1 << 14  # samples at most, for means and deviations
 _STRETCHES = 64  # from so many places
 _BYTES = 1 << 27  # that are looked at
@@ -44,6 +50,10 @@ def prepare(config: Config, state: Any = None) -> Prepared:
         if key in table:
             requirement = f"data.{key} is for data in memory, not for shards"
             raise value_error("config", requirement, **{key: table[key]})
+    for key in _OF_PICTURES if table["kind"] == "arrays" else ():
+        if key in table:
+            requirement = f"data.{key} is for pictures, not for these shards"
+            raise value_error("config", requirement, **{key: table[key]})
     kinds = {"arrays": _arrays, "pictures": _pictures, "text": _text}
     if table["kind"] != (right := sharded_kind(Path(table["train"]))):
         requirement = f"data.kind must be {right!r} for these shards"
@@ -56,12 +66,16 @@ def _arrays(config: Config, state: Any) -> Prepared:
     """Rows of numbers, such as those of a table, or arrays of any shape."""
     table = config["data"]
     source = table["train"]
+    target, inputs = table.get("target", "y"), table.get("inputs", "x")
+    if target == inputs or (isinstance(inputs, list) and target in inputs):
+        requirement = "data.target must be none of data.inputs"
+        raise value_error("config", requirement, target=target)
     dataset = ShardedDataset(source, chosen_parts(table))
-    if len(dataset.parts) != 2:
-        requirement = "shards must have inputs and a target (data.inputs and data.target name them)"
-        found = [part.name for part in dataset.parts]
-        raise value_error("data", requirement, path=source, parts=found)
-    survey = surveyed(source, table.get("target", "y"))
+    check_two_parts(dataset, source)
+    if not dataset.parts[0].shape:
+        requirement = "inputs must have columns, as x[:, None] has one"
+        raise value_error("data", requirement, path=source, shape=(len(dataset),))
+    survey = surveyed(source, target_part(dataset, table))
     seen = _seen(survey, dataset, source)
     task = decided(seen, config)
     train, validation, test = _divided(config, ShardedSubset.whole(dataset))
@@ -73,8 +87,10 @@ def _arrays(config: Config, state: Any) -> Prepared:
     if goal.mean and state is None:
         config = {**config, "data": {**config["data"], "standardize_target": True}}
     shape, dtype = dataset.parts[0].shape, str(dataset.parts[0].dtype)
-    made = ArrayPreparation(config, goal, (shape, dtype))
-    made.train = made.of_shards(train)
+    columns = Columns.of(dataset.columns, shape[0]) if len(shape) == 1 else None
+    made = ArrayPreparation(config, goal, (shape, dtype), columns)
+    numbering(dataset.classes, goal, source)(as_targets(survey.distinct))  # before anything begins
+    made.train = made.of_shards(train, dataset.classes)
     return _prepared(config, made, dataset, (train, validation, test), task)
 
 
@@ -112,13 +128,14 @@ def _goal(config: Config, task: str, survey: Survey, dataset: ShardedDataset) ->
 def _standardized(config: Config, train: ShardedSubset, dataset: ShardedDataset) -> Config:
     """``config`` with a mean and a deviation for each column or channel, if it leaves them open."""
     table = dict(config["data"])
+    said = "standardize" in table
     asked = table.pop("standardize", False)
     if asked and "normalize" in table:
         requirement = "data.standardize needs no data.normalize beside it"
         raise value_error("config", requirement, standardize=True)
     shape = dataset.parts[0].shape
     is_usual = not has_model(config) and "normalize" not in table and len(shape) in (1, 3)
-    if not asked and not is_usual:
+    if not asked and (said or not is_usual):
         return config
     rows = _looked_at(train).astype(np.float64)
     if not np.isfinite(rows).all():
@@ -170,7 +187,7 @@ def _pictures(config: Config, state: Any) -> Prepared:
     names = dataset.classes
     if names is None:
         survey = surveyed(source, whole.parts[1].name)
-        names = counted_names(survey.distinct, "multiclass", has_model(config))
+        names = counted_names(survey.distinct, "multiclass", is_chosen=False)
     seen = Seen(1, len(dataset), True, False, list(names), {"path": source})
     task = decided(seen, config)
     scores = "probabilities" if loss_name(config) == "BCELoss" else "logits"
@@ -205,6 +222,9 @@ def _text(config: Config, state: Any) -> Prepared:
     if dataset.vocabulary is None:
         requirement = "shards of tokens must have the index that extensor pack writes"
         raise value_error("data", requirement, path=source)
+    if dataset.vocabulary.kind == "character" and len(dataset.vocabulary.characters) < 2:
+        requirement = f"{source} must have at least two different characters"
+        raise value_error("data", requirement, characters=list(dataset.vocabulary.characters))
     if table.get("vocabulary", dataset.vocabulary.kind) != dataset.vocabulary.kind:
         requirement = f"data.vocabulary must be that of the shards, {dataset.vocabulary.kind!r}"
         raise value_error("config", requirement, vocabulary=table["vocabulary"])
@@ -241,7 +261,11 @@ def _divided(
     for share in reversed(shares):
         part = None
         if share:
-            rest, part = rest.split(share / left, generator)
+            try:
+                rest, part = rest.split(share / left, generator)
+            except ValueError:
+                requirement = f"{config['data']['train']} must have samples for each part"
+                raise value_error("data", requirement, samples=len(whole)) from None
             left -= share
         held.append(part)
     return rest, held[1], held[0]
@@ -255,7 +279,7 @@ def _prepared(
     train, *held = parts
     names = ("validation", "test")
     samples = [
-        made.labelled(table[name]) if part is None else Samples(made.of_shards(part))
+        made.labelled(table[name]) if part is None else Samples(_samples(made, part, dataset))
         for name, part in zip(names, held, strict=True)
     ]
     said = [f"{len(train):,} to train on"]
@@ -276,4 +300,11 @@ def _prepared(
     )
     lines += [f"{table[n]}: {x}" for n, s in zip(names, samples, strict=True) for x in s.lines]
     validation, test = (x.dataset for x in samples)
-    return Prepared(config, made, made.of_shards(train), validation, test, lines)
+    return Prepared(config, made, _samples(made, train, dataset), validation, test, lines)
+
+
+def _samples(made: Any, part: ShardedSubset, dataset: ShardedDataset) -> Any:
+    """A part of the shards as the model takes it."""
+    if made.kind == "text":
+        return part
+    return made.of_shards(part, dataset.classes, source=str(dataset.paths[0].parent))

@@ -9,7 +9,6 @@ import numpy as np
 
 from extensor.core import entries
 from extensor.data import ShardedDataset
-from extensor.data.streaming import ShardedSubset
 from extensor.data.text import TextWindows, Vocabulary, read_text
 from extensor.errors import arguments, value_error
 from extensor.io.paths import existing
@@ -60,10 +59,6 @@ class TextPreparation(Preparation):
         if dataset.vocabulary != self.vocabulary:
             requirement = "shards must have the vocabulary that the model was trained with"
             raise value_error("data", requirement, path=str(path))
-        return dataset
-
-    def of_shards(self, dataset: ShardedSubset) -> ShardedSubset:
-        """Windows of tokens, which are as a model takes them."""
         return dataset
 
     @property
