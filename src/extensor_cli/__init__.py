@@ -38,9 +38,9 @@ _TASKS = ("regression", "binary", "multiclass", "multilabel", "sequence")
 _INPUTS = "a file as the run was trained with, a picture, a folder of them, or a text to go on with"
 _FORMAT = "of what is printed (default: a table in a terminal, otherwise csv)"
 _CODES = (
-    "Exit codes: 0 done, 2 an error, 75 a worker was lost (go on with --resume), 130 Ctrl-C, 143 "
-    "SIGTERM, 129 SIGHUP. The last three end the "
-    "step that is being taken and save; another one, a second later, ends at once."
+    "Exit codes: 0 done, 2 an error, 130 Ctrl-C, 143 SIGTERM, 129 SIGHUP. The last three end the "
+    "step that is being taken and save; another one, a second later, ends at once. Of several "
+    "workers: 75, one was lost, and the run can go on with --resume."
 )
 
 

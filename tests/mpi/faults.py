@@ -26,7 +26,7 @@ SLACK = 8.0  # seconds that a machine which others use too may take for a step, 
 KINDS = ("kill", "stop", "raise", "exit", "sysexit")
 WHEN = ("start", "step", "step", "checkpoint")
 HOSTS = 4
-NOT_NAMED = "MPICH named another worker"
+NOT_NAMED = "MPI ended all and named nobody, or another worker"
 
 
 class Fault(NamedTuple):
@@ -107,14 +107,15 @@ def when_noticed(fault: Fault, outcome: Outcome, process: str) -> tuple[str, flo
     return None
 
 
-def ended_by_mpich(fault: Fault, outcome: Outcome) -> bool:
-    """True if MPICH ended all at once, and said that it was another worker.
+def ended_by_mpi(fault: Fault, outcome: Outcome) -> bool:
+    """True if MPI itself ended all at once, and named nobody or another worker.
 
-    Its launcher may take one that it has ended itself for the first; and over TCP MPICH 5.0 crashes in
-    MPI_Isend to who has exited. Nothing of ours runs then that could know better.
+    MPICH's launcher may take one that it has ended itself for the first, and over TCP MPICH 5.0 crashes in
+    MPI_Isend to who has exited. Open MPI without ULFM aborts when a peer on another host disconnects.
+    Nothing of ours runs then that could know better.
     """
-    is_theirs = is_mpich(fault.python) and fault.kind in ("kill", "exit")
-    return is_theirs and "BAD TERMINATION" in outcome.text
+    said = "BAD TERMINATION" if is_mpich(fault.python) else "on a NULL communicator"
+    return fault.kind in ("kill", "exit") and said in outcome.text
 
 
 def tried(fault: Fault, wanted: str) -> tuple[bool, str]:
@@ -133,7 +134,7 @@ def tried(fault: Fault, wanted: str) -> tuple[bool, str]:
             survived = first.code == 0 and first.digest == wanted
             return survived, "survived" if survived else first.text[-2000:]
         said = when_noticed(fault, first, mark.read_text())
-        if said is None and ended_by_mpich(fault, first):
+        if said is None and ended_by_mpi(fault, first):
             said = NOT_NAMED, first.lines[-1][0]
         if said is None:
             return False, f"nobody was named: exit {first.code}, {first.text[-1500:]}"

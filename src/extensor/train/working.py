@@ -38,10 +38,12 @@ class Working(Resumable):
         return self._interruption.noted
 
     def _raise_if_noted(self) -> None:
-        noted = self._noted()
-        if noted is not None:
-            self._interruption.noted = noted
-            self._interruption.raise_if_noted()
+        if isinstance(self.take_step, TreeStep) and found_workers().size > 1:
+            # A signal that only this worker knows of is told to all with the next step.
+            if not self.take_step.note:
+                return
+            self._interruption.noted = self.take_step.note
+        self._interruption.raise_if_noted()
 
     def _release(self, kind: type[BaseException] | None, *_: object) -> None:
         """Let the optimizer have its whole state again; after an error nobody may be there to ask."""
