@@ -33,6 +33,7 @@ LAYERS = {
     "nn": "errors arrays core random ops differentiation",
     "optim": "errors arrays core",
     "amp": "errors arrays core optim",
+    "compiled": "_native errors arrays core random ops nn optim",
     "models": "errors arrays core random ops nn",
     "io": "errors arrays core",
     "data": "errors arrays core random io",
@@ -45,7 +46,7 @@ LAYERS = {
 }
 # The same inside the core: each knows of those above it here, or of fewer.
 CORE = (
-    "door kinds html handle binding changes modes tape propagation backward_pass tensor "
+    "door kinds tracing html handle binding changes modes tape propagation backward_pass tensor "
     "creation entries precision conversion roles formula_derivative rule op"
 ).split()
 UPWARDS = {

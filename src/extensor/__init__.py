@@ -50,8 +50,10 @@ if TYPE_CHECKING:
     from numpy import dtype as _dtype
 
     from extensor import amp, data, io, models, nn, optim, train
+    from extensor import compiled as compiled
     from extensor import gradcheck as gradcheck
     from extensor import typing as typing
+    from extensor.compiled import compile
     from extensor.differentiation.custom_function import Function
     from extensor.differentiation.derivatives import hessian, jacobian, jvp, vjp
     from extensor.differentiation.recomputation import checkpoint
@@ -110,6 +112,7 @@ __all__ = [
     "checkpoint",
     "clip_grad_norm",
     "clip_grad_value",
+    "compile",
     "data",
     "detect_anomaly",
     "empty",
@@ -172,6 +175,7 @@ __all__ = [
 # What a program that only computes gradients does not need is imported when it is first asked for.
 _LAZY = {
     "Function": "differentiation.custom_function",
+    "compile": "compiled",
     "checkpoint": "differentiation.recomputation",
     **dict.fromkeys(("Classifier", "Regressor"), "estimators"),
     **dict.fromkeys(("hessian", "jacobian", "jvp", "vjp"), "differentiation.derivatives"),
@@ -185,7 +189,7 @@ _LAZY = {
     "set_memory_cache_limit": "settings",
 }
 _LAZY_MODULES = frozenset(
-    {"amp", "data", "gradcheck", "io", "models", "nn", "optim", "train", "typing"}
+    {"amp", "compiled", "data", "gradcheck", "io", "models", "nn", "optim", "train", "typing"}
 )
 
 

@@ -24,7 +24,7 @@ from extensor.arrays.dtypes import (
     is_floating,
     supported,
 )
-from extensor.core import backward_pass, door, modes, tape
+from extensor.core import backward_pass, door, modes, tape, tracing
 from extensor.core.handle import HookHandle
 from extensor.errors import marked, shown, type_error, value_error
 from extensor.errors.explanation import explaining
@@ -128,7 +128,12 @@ class Tensor(Attached):
 
     def detach(self) -> Tensor:
         """The same memory without a place on the tape."""
-        return wrap(self._array)
+        made: Tensor = wrap(self._array)
+        if not isinstance(made._array, np.ndarray):
+            trace = tracing.current()
+            if trace is not None:
+                trace.note_view(made._array, made)
+        return made
 
     def backward(
         self,

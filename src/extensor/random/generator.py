@@ -11,6 +11,7 @@ from typing import Any
 
 from extensor.arrays.dtypes import DType, float64, uint64
 from extensor.arrays.shapes import Shape, count, target
+from extensor.core import tracing
 from extensor.errors import type_error, value_error
 from extensor.errors.explanation import explaining
 from extensor.random.philox import LIMIT, random_integers
@@ -140,8 +141,9 @@ def drawn(
         raise type_error(op, "generator must be a Generator", generator=type(generator).__name__)
     per_block = 2 if fill is random_integers or dtype == float64 else 4
     blocks = -(-count(shape) // per_block)
+    trace = tracing.current()
     if _draws.again is None:
-        draw = generator._take(blocks)
+        draw = generator._take(blocks) if trace is None else trace.drawn(generator, blocks)
     else:
         repeated = next(_draws.again, None)
         if repeated is None:
@@ -150,7 +152,7 @@ def drawn(
     try:
         array = fill(draw[0], 0, draw[1], shape, dtype, *attributes)
     except MemoryError:
-        if _draws.again is None:
+        if _draws.again is None and trace is None:
             generator._give_back(*draw, blocks)
         raise
     for noted in _draws.noted:

@@ -1,0 +1,5 @@
+"""Whole functions, a step of training say, as programs of another engine."""
+
+from extensor.compiled.function import Compiled, compile
+
+__all__ = ["Compiled", "compile"]
