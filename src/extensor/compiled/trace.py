@@ -20,7 +20,13 @@ from extensor.optim import EMA
 
 NUMBERS = 64  # of a run, before a longer vector is needed
 GENERATORS = 8
-_FIXED = (bool, str, tuple, type(None))
+# The ops whose results may show the memory of an input.
+VIEWS = frozenset(
+    """
+    broadcast_to detach diag dropout dropout2d einsum flatten flip getitem identity moveaxis permute
+    ravel reduce_to_shape reshape split squeeze swapaxes transpose unsqueeze
+    """.split()
+)
 
 
 class Unbound(Exception):
@@ -64,7 +70,7 @@ class Trace:
         self.numbers: Any = None
         self.counters: Any = None
         self._slots: dict[Any, int] = {}  # places of numbers in the vector, by their keys
-        self._views: dict[int, list[weakref.ref[Tensor]]] = {}
+        self._families: dict[int, list[weakref.ref[Tensor]]] = {}  # tensors that share memory
         self._scratch: dict[int, tuple[Any, Any]] = {}
         self._held: list[Any] = []
         self._condition: Any = None
@@ -111,22 +117,35 @@ class Trace:
         """See :class:`extensor.core.tracing.Trace`."""
         self.guards[key] = read, expected
 
-    def note_view(self, array: Any, view: Tensor) -> None:
+    def note_views(self, op: str, inputs: list[Any], made: Any) -> None:
         """See :class:`extensor.core.tracing.Trace`."""
-        if not isinstance(array, np.ndarray):
-            self._views.setdefault(id(array), []).append(weakref.ref(view))
-            self._held.append(array)
+        if op not in VIEWS:
+            return
+        results = made if isinstance(made, tuple) else (made,)
+        bases = [x for given in inputs for x in (given if isinstance(given, list) else [given])]
+        for base in bases:
+            if isinstance(base, Tensor):
+                family = self._families.setdefault(id(base._array), [weakref.ref(base)])
+                for view in results:
+                    self._families[id(view._array)] = family
+                    family.append(weakref.ref(view))
+                self._held += [base._array, *[view._array for view in results]]
 
     def check_unseen(self, op: str, tensor: Tensor) -> None:
         """See :class:`extensor.core.tracing.Trace`."""
-        seeing = (view() for view in self._views.get(id(tensor._array), ()))
-        if any(view is not None and view is not tensor for view in seeing):
+        family = self._families.get(id(tensor._array), [])
+        others = (other() for other in family)
+        if any(self._is_of(family, other) for other in others if other is not tensor):
             raise marked(
                 RuntimeError(
                     f"{op}: a compiled function cannot change a tensor in place that another one "
                     "shows the memory of; compute a new tensor, x.at[i].set(v), or change a clone()"
                 )
             )
+
+    def _is_of(self, family: list[Any], tensor: Tensor | None) -> bool:
+        """Whether ``tensor`` still shows the memory that was shared."""
+        return tensor is not None and self._families.get(id(tensor._array)) is family
 
     def drawn(self, generator: Any, blocks: int) -> tuple[Any, Any]:
         """See :class:`extensor.core.tracing.Trace`."""

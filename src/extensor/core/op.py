@@ -73,7 +73,6 @@ class Op:
         self.kinks = kinks
         self.floats = floats
         self.differentiable = differentiable
-        self.widen = widen
         self.updates = updates
         self.kept = kept
         self.rule: Rule | None = None
@@ -163,9 +162,8 @@ class Op:
             return self.function.finish([*tensors, *attributes], result, is_floating(first.dtype))
 
         made = self.compute.finished(finish, *arrays, *attributes)
-        if trace is not None and not self.widen and isinstance(made, Tensor):
-            for array in arrays:
-                trace.note_view(array, made)
+        if trace is not None:
+            trace.note_views(self.name, tensors, made)
         return made
 
     def _define_backward(

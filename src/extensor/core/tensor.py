@@ -132,7 +132,7 @@ class Tensor(Attached):
         if not isinstance(made._array, np.ndarray):
             trace = tracing.current()
             if trace is not None:
-                trace.note_view(made._array, made)
+                trace.note_views("detach", [self], made)
         return made
 
     def backward(

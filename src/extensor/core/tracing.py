@@ -29,8 +29,8 @@ class Trace(Protocol):
     def guard(self, key: Any, read: Read, expected: Any) -> None:
         """The trace holds only while ``read()`` gives what it gave: otherwise trace again."""
 
-    def note_view(self, array: Any, view: Any) -> None:
-        """In NumPy the tensor ``view`` would show the memory of ``array``."""
+    def note_views(self, op: str, inputs: list[Any], made: Any) -> None:
+        """An op gave ``made``, which may show the memory of its inputs where arrays have any."""
 
     def check_unseen(self, op: str, tensor: Any) -> None:
         """Raise if another tensor would see a change of ``tensor`` in place, had it memory."""

@@ -72,6 +72,11 @@ class Generator:
     @explaining
     def set_state(self, state: Sequence[int]) -> None:
         """Go on from a state that :meth:`get_state` gave."""
+        if tracing.current() is not None:
+            raise RuntimeError(
+                "set_state: a generator cannot be set inside a compiled function, which is run "
+                "without it; set it before the call"
+            )
         try:
             seed, counter = (index(word) for word in state)
         except (TypeError, ValueError):

@@ -2,8 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
-from extensor.compiled.xla import movement, random
+from extensor.compiled.xla import (
+    attention,
+    convolution,
+    movement,
+    products,
+    random,
+    recurrence,
+)
 
-KERNELS: dict[str, Any] = {**movement.KERNELS, **random.KERNELS}
+# By the name of the forward or of the rule; each takes and gives what a native kernel does.
+KERNELS: dict[str, Callable[..., Any]] = {
+    **attention.KERNELS,
+    **convolution.KERNELS,
+    **movement.KERNELS,
+    **products.KERNELS,
+    **random.KERNELS,
+    **recurrence.KERNELS,
+}
