@@ -25,6 +25,9 @@ class Leaves:
     def described(self, value: Any) -> Any:
         """What ``value`` is, with everything on which the computation may depend; it has a hash."""
         kind = type(value)
+        if kind is np.ndarray:
+            self.tensors.append(value)
+            return "array", value.shape, value.dtype
         if isinstance(value, Tensor):
             self.tensors.append(value)
             held = held_by(value)

@@ -19,6 +19,7 @@ from extensor.optim import EMA, Optimizer
 from extensor.optim.states import History
 
 _PLAIN = (bool, int, float, str, bytes, type(None))
+_PLAIN_SET = frozenset(_PLAIN)
 _LIMIT = 100_000  # things; a function that reaches more is not looked through to the end
 _OURS = ("extensor", "numpy", "jax", "builtins", "collections")
 
@@ -105,7 +106,7 @@ class Reached:
         """Whether the names in closures and globals still stand for the same things."""
         for read, value in self.roots:
             now = read()
-            if now is not value and not (type(now) in _PLAIN and now == value):
+            if now is not value and not (type(now) in _PLAIN_SET and now == value):
                 return False
         return True
 
@@ -113,8 +114,9 @@ class Reached:
         """The attributes of all that was walked through: plain values, and what else by identity."""
         return tuple(
             [
-                tuple([x if type(x) in _PLAIN else id(x) for x in holder.__dict__.values()])
+                x if type(x) in _PLAIN_SET else id(x)
                 for holder in self.holders.values()
+                for x in holder.__dict__.values()
             ]
         )
 

@@ -53,7 +53,10 @@ class Compiled:
         self._plans: dict[Any, list[Plan]] = {}
         self._state: State | None = None
         self._epoch = -1
-        self._state_key: Any = None
+        self._state_key = 0
+        self._numbers: dict[Any, int] = {}
+        self._print: Any = None
+        self._print_key = 0
         self._said = False
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
@@ -79,24 +82,35 @@ class Compiled:
     def _plan(self, described: Any, leaves: Leaves, args: Any, kwargs: Any) -> Plan:
         state = self._bound(leaves.others)
         while True:
-            if Epoch.number != self._epoch or not state.is_away():
-                self._state_key, self._epoch = state.key(), Epoch.number
+            away = state.is_away()
+            if Epoch.number != self._epoch or not away:
+                self._state_key, self._epoch = self._numbered(state.key()), Epoch.number
             casting = precision.current() if mode.casting else None
             modes = (mode.recording, casting, get_default_dtype(), mode.epsilon)
-            key = (described, state.reached.fingerprint(), modes, self._state_key)
+            key = (described, self._attributes_key(state), modes, self._state_key)
             for plan in self._plans.get(key, ()):
                 if plan.holds():
                     break
             else:
                 plan = self._new_plan(state, args, kwargs)
-                self._state_key = state.key()
-                key = (*key[:1], state.reached.fingerprint(), modes, self._state_key)
+                self._state_key = self._numbered(state.key())
+                key = (described, self._attributes_key(state), modes, self._state_key)
                 self._plans.setdefault(key, []).append(plan)
-            if plan.epoch != Epoch.number or not state.is_away():
+            if plan.epoch != Epoch.number or not away:
                 self._move_in(plan, state)
                 if plan.epoch != Epoch.number:
                     continue  # another thread has looked at a value meanwhile
             return plan
+
+    def _numbered(self, key: Any) -> int:
+        """A number that stands for ``key``, which takes longer to hash."""
+        return self._numbers.setdefault(key, len(self._numbers))
+
+    def _attributes_key(self, state: State) -> int:
+        print_now = state.reached.fingerprint()
+        if print_now != self._print:
+            self._print, self._print_key = print_now, self._numbered(print_now)
+        return self._print_key
 
     def _bound(self, others: list[Any]) -> State:
         state = self._state

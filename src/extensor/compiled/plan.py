@@ -58,6 +58,8 @@ class Plan:
 
         def run(changed: Any, kept: Any, inputs: Any, numbers: Any, counters: Any) -> Any:
             cells = [*changed, *kept]
+            numbers = jax().numpy.zeros(room) if numbers is None else numbers
+            counters = self.counters if counters is None else counters
             results = program(*[cells[i] for i in places], *inputs, numbers, counters)
             return results[: len(changed)], results[len(changed) :]
 
@@ -66,15 +68,21 @@ class Plan:
 
     def holds(self) -> bool:
         """Whether the numbers it took for granted are still what they were."""
-        return all(read() == expected for read, expected in self.guards)
+        for read, expected in self.guards:
+            if read() != expected:
+                return False
+        return True
 
     def arguments(self, inputs: Sequence[Any]) -> tuple[Any, ...]:
-        """What the program takes now."""
-        for place, read in enumerate(self.reads):
-            self.numbers[place] = read()
-        for place, (generator, _) in enumerate(self.trace.generators):
-            self.counters[2 * place : 2 * place + 2] = generator.get_state()
-        numbers, counters = self.numbers.copy(), self.counters.copy()
+        """What the program takes now; what it does not need costs a transfer and is left out."""
+        numbers = counters = None
+        if self.reads:
+            numbers = self.numbers.copy()
+            numbers[: len(self.reads)] = [read() for read in self.reads]
+        if self.trace.generators:
+            counters = self.counters.copy()
+            for place, (generator, _) in enumerate(self.trace.generators):
+                counters[2 * place : 2 * place + 2] = generator.get_state()
         changed = [cell.value for cell in self.changed]
         return changed, [cell.value for cell in self.kept], inputs, numbers, counters
 
@@ -189,7 +197,7 @@ def inputs_of(given: Sequence[Any], state: State) -> list[Any]:
     """The arrays, or cells, of the tensors given, of the gradients they have, and of bound arrays."""
     arrays = [held_by(x) if isinstance(x, Tensor) else x for x in given]
     arrays += [held_by(x.grad) for x in given if _has_gradient(x)]
-    return arrays + list(state.arrays.values())
+    return [*arrays, *state.arrays.values()] if state.arrays else arrays
 
 
 def _has_gradient(x: Any) -> bool:

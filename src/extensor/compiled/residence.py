@@ -11,12 +11,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
+from math import prod
 from typing import Any, SupportsIndex
 
 import numpy as np
 
 from extensor import _native
 from extensor.arrays import storage
+from extensor.arrays.dtypes import is_bfloat16
 from extensor.core import changes
 from extensor.core.tensor import Tensor
 from extensor.errors import marked
@@ -37,15 +39,19 @@ def touch() -> None:
 
 
 class Cell:
-    """An array on a device; ``home`` is the NumPy memory that its values belong in, if any."""
+    """An array on a device; ``home`` is the NumPy memory that its values belong in, if any.
 
-    __slots__ = ("dtype", "home", "shape", "value")
+    It is ``bound`` if it is an input of compiled functions that do not ask for it at each call.
+    """
+
+    __slots__ = ("bound", "dtype", "home", "shape", "value")
 
     def __init__(self, value: Any, home: Any = None) -> None:
         self.value = value
         self.home = home
-        self.shape = tuple(value.shape)
-        self.dtype = np.dtype(value.dtype)
+        self.bound = home is not None
+        self.shape = value.shape
+        self.dtype = value.dtype
 
     @property
     def ndim(self) -> int:
@@ -53,7 +59,7 @@ class Cell:
 
     @property
     def size(self) -> int:
-        return int(np.prod(self.shape))
+        return prod(self.shape)
 
     def brought_home(self) -> Any:
         """The values in NumPy memory, their own if they have any."""
@@ -100,13 +106,16 @@ def new_tensor(value: Any) -> Tensor:
 def _bring_home(tensor: Any) -> Any:
     held = _array.__get__(tensor)
     if type(held) is Cell:
-        held = held.brought_home()
-        _settle(tensor, held)
+        array = held.brought_home()
+        _settle(tensor, array)
+        return array
     return held
 
 
 def _settle(tensor: Any, array: Any) -> None:
-    touch()
+    held = _array.__get__(tensor)
+    if type(held) is not Cell or held.bound:
+        touch()
     tensor.__class__ = type(tensor)._at_home
     _array.__set__(tensor, array)
 
@@ -139,6 +148,14 @@ class Resident(Tensor):
     def device(self) -> str:
         """Where the array is, in the words of its library."""
         return str(held_by(self).value.device)
+
+    def item(self) -> Any:
+        """The only element, as a Python number; the tensor stays where it is."""
+        cell = held_by(self)
+        if cell.size != 1 or is_bfloat16(cell.dtype):
+            _bring_home(self)
+            return self.item()
+        return cell.value.item()
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Tensor:
         _bring_home(self)

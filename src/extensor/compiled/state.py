@@ -36,6 +36,7 @@ class State:
     def __init__(self, reached: Reached) -> None:
         self.reached = reached
         self.arrays: dict[int, Any] = {}  # NumPy's own, read at each run
+        self._owners: list[tuple[Any, str]] = []
 
     @property
     def tensors(self) -> list[Tensor]:
@@ -45,9 +46,10 @@ class State:
     def owners(self) -> list[tuple[Any, str]]:
         """What holds arrays in lists, and in which attribute."""
         reached = self.reached
-        return [(history, "state") for history in reached.histories.values()] + [
-            (average, "_averages") for average in reached.averages.values()
-        ]
+        if len(self._owners) != len(reached.histories) + len(reached.averages):
+            self._owners = [(history, "state") for history in reached.histories.values()]
+            self._owners += [(average, "_averages") for average in reached.averages.values()]
+        return self._owners
 
     def key(self) -> tuple[Any, ...]:
         """All that a trace depends on, save the values."""
@@ -63,7 +65,10 @@ class State:
 
     def is_away(self) -> bool:
         """Whether no state of an optimizer was replaced behind the scenes, by loading one say."""
-        return all(attribute not in owner.__dict__ for owner, attribute in self.owners)
+        for owner, attribute in self.owners:
+            if attribute in owner.__dict__:
+                return False
+        return True
 
     def graded(self) -> list[Tensor]:
         """The tensors that have a gradient now."""
@@ -81,6 +86,7 @@ class State:
                 cell = made(held_by(tensor))
                 move_out(tensor, cell)
                 touch()
+            cell.bound = True
             return cell
 
         cells = [of_tensor(tensor) for tensor in self.tensors]
