@@ -112,12 +112,15 @@ class Reached:
 
     def fingerprint(self) -> tuple[Any, ...]:
         """The attributes of all that was walked through: plain values, and what else by identity."""
+        # A module has its mode in its class until it is set for the first time.
         return tuple(
             [
                 x if type(x) in _PLAIN_SET else id(x)
                 for holder in self.holders.values()
-                for x in holder.__dict__.values()
+                for name, x in holder.__dict__.items()
+                if name != "training"
             ]
+            + [getattr(holder, "training", None) for holder in self.holders.values()]
         )
 
 

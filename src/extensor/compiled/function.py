@@ -89,7 +89,7 @@ class Compiled:
             modes = (mode.recording, casting, get_default_dtype(), mode.epsilon)
             key = (described, self._attributes_key(state), modes, self._state_key)
             for plan in self._plans.get(key, ()):
-                if plan.holds():
+                if plan.holds(leaves.floats):
                     break
             else:
                 plan = self._new_plan(state, args, kwargs)

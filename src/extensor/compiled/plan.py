@@ -14,6 +14,7 @@ from extensor.compiled.residence import Cell, cell_of, held_by, new_tensor
 from extensor.compiled.state import State, Traced
 from extensor.compiled.trace import GENERATORS, Active, Trace
 from extensor.core import door
+from extensor.core.creation import asarray
 from extensor.core.tensor import Tensor, wrap
 from extensor.core.tracing import Number
 from extensor.errors import value_error
@@ -66,8 +67,9 @@ class Plan:
         self.function = run
         self.run = jax().jit(run, donate_argnums=0)
 
-    def holds(self) -> bool:
+    def holds(self, floats: list[float]) -> bool:
         """Whether the numbers it took for granted are still what they were."""
+        self.trace.floats[:] = floats
         for read, expected in self.guards:
             if read() != expected:
                 return False
@@ -123,7 +125,7 @@ def _filled(outputs: Any, results: Sequence[Any], given: Sequence[Any]) -> Any:
     if isinstance(outputs, Output):
         if outputs.bound is None:
             return new_tensor(results[outputs.place])
-        return given[outputs.bound] if isinstance(outputs.bound, int) else outputs.bound
+        return asarray(given[outputs.bound]) if type(outputs.bound) is int else outputs.bound
     if isinstance(outputs, Number):
         return outputs.read()
     if isinstance(outputs, list | tuple):

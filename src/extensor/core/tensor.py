@@ -108,7 +108,10 @@ class Tensor(Attached):
         The tape cannot see such a change, so of a tensor that requires grad it is a view that cannot
         be written to; ``x.detach().numpy()`` can.
         """
-        if not self._requires_grad or not isinstance(self._array, np.ndarray):
+        if not isinstance(self._array, np.ndarray):
+            # While a function is traced there are no values, which NumPy's asking for them says.
+            return self._array if tracing.current() is None else np.asarray(self._array)  # type: ignore[no-any-return]
+        if not self._requires_grad:
             return self._array  # type: ignore[no-any-return]
         view = self._array.view()
         view.flags.writeable = False
