@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     from extensor import compiled as compiled
     from extensor import gradcheck as gradcheck
     from extensor import typing as typing
-    from extensor.compiled import compile
+    from extensor.compiled import compile, export_stablehlo
     from extensor.differentiation.custom_function import Function
     from extensor.differentiation.derivatives import hessian, jacobian, jvp, vjp
     from extensor.differentiation.recomputation import checkpoint
@@ -118,6 +118,7 @@ __all__ = [
     "empty",
     "empty_like",
     "enable_grad",
+    "export_stablehlo",
     "eye",
     "float16",
     "float32",
@@ -175,7 +176,7 @@ __all__ = [
 # What a program that only computes gradients does not need is imported when it is first asked for.
 _LAZY = {
     "Function": "differentiation.custom_function",
-    "compile": "compiled",
+    **dict.fromkeys(("compile", "export_stablehlo"), "compiled"),
     "checkpoint": "differentiation.recomputation",
     **dict.fromkeys(("Classifier", "Regressor"), "estimators"),
     **dict.fromkeys(("hessian", "jacobian", "jvp", "vjp"), "differentiation.derivatives"),

@@ -50,6 +50,8 @@ class Compiled:
         self.device = device
         self.keep_gradients = keep_gradients
         self.traces = 0
+        self.last: Plan | None = None
+        self.example: list[Any] = []  # the inputs of the last call
         self._plans: dict[Any, list[Plan]] = {}
         self._state: State | None = None
         self._epoch = -1
@@ -70,13 +72,27 @@ class Compiled:
         described = leaves.described((args, kwargs))
         with backends.wide():
             plan = self._plan(described, leaves, args, kwargs)
-            inputs = self._inputs(leaves.tensors)
-            return plan(leaves.tensors, inputs, leaves.floats)
+            self.last, self.example = plan, self._inputs(leaves.tensors)
+            return plan(leaves.tensors, self.example, leaves.floats)
+
+    def planned(self, *args: Any, **kwargs: Any) -> Plan:
+        """The program that a call with such arguments would run."""
+        leaves = Leaves()
+        described = leaves.described((args, kwargs))
+        with backends.wide():
+            self.last = self._plan(described, leaves, args, kwargs)
+            self.example = self._inputs(leaves.tensors)
+        return self.last
+
+    @property
+    def state(self) -> State:
+        """What the function has bound, once it was traced."""
+        assert self._state is not None
+        return self._state
 
     def _inputs(self, given: list[Any]) -> list[Any]:
-        assert self._state is not None
         return [
-            x.value if type(x) is Cell else device_copy(x) for x in inputs_of(given, self._state)
+            x.value if type(x) is Cell else device_copy(x) for x in inputs_of(given, self.state)
         ]
 
     def _plan(self, described: Any, leaves: Leaves, args: Any, kwargs: Any) -> Plan:
