@@ -12,6 +12,7 @@ from extensor.compiled.xla import (
     products,
     random,
     recurrence,
+    special,
 )
 
 # By the name of the forward or of the rule; each takes and gives what a native kernel does.
@@ -22,4 +23,5 @@ KERNELS: dict[str, Callable[..., Any]] = {
     **products.KERNELS,
     **random.KERNELS,
     **recurrence.KERNELS,
+    **special.KERNELS,
 }
