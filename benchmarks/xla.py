@@ -131,7 +131,9 @@ def main() -> None:
         optimizer = ex.optim.SGD(net.parameters(), lr=RATE)
 
         @ex.compile
-        def step(x: Any, y: Any, net: Any = net, loss: Any = loss, optimizer: Any = optimizer) -> Any:
+        def step(
+            x: Any, y: Any, net: Any = net, loss: Any = loss, optimizer: Any = optimizer
+        ) -> Any:
             optimizer.zero_grad()
             value = loss(net(x), y)
             value.backward()
@@ -146,7 +148,7 @@ def main() -> None:
         first = float(step(x, y))
         value, parameters = compiled(parameters, x, y)
         ours, theirs = [], []
-        for turn in range(TURNS):
+        for _turn in range(TURNS):
             for _ in range(200 if name == "mlp" else 3):
                 begin = time.perf_counter()
                 float(step(x, y))

@@ -37,7 +37,7 @@ LAYERS = {
     "io": "errors arrays core",
     "compiled": "_native errors arrays core random ops nn optim io",
     "data": "errors arrays core random io",
-    "train": "errors settings arrays core random ops nn optim amp models io data",
+    "train": "errors settings arrays core random ops nn optim amp models io compiled data",
     "estimators": "errors arrays core random ops nn optim models data train",
     "report": "errors random ops nn io data train",
     "cli": "errors settings io data train report",

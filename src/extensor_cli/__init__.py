@@ -67,6 +67,9 @@ def parser() -> Parser:
     train.add_argument("--resume", metavar="RUN", help="go on with a run that was interrupted")
     train.add_argument("--live", nargs="?", const="", metavar="PORT", help=_LIVE)
     train.add_argument(
+        "--device", metavar="NAME", help="let XLA train on cpu, gpu or tpu (extra xla: JAX)"
+    )
+    train.add_argument(
         "--print-config", action="store_true", help="print the configuration and end"
     )
 

@@ -21,7 +21,7 @@ def check_backend(op: str, backend: Any) -> None:
 def jax() -> Any:
     """The module, with the kernels for its arrays defined."""
     try:
-        import jax as found
+        import jax as found  # type: ignore[import-not-found, unused-ignore]
     except ImportError as error:
         raise ImportError(
             "compile: backend 'xla' needs JAX, which is not installed; pip install extensor[xla] "
@@ -37,7 +37,9 @@ def jax() -> Any:
 def as_function(program: Any) -> Any:
     """What a traced program computes, as a function that can be compiled."""
     jax()
-    from jax.extend.core import jaxpr_as_fun
+    from jax.extend.core import (  # type: ignore[import-not-found, unused-ignore]
+        jaxpr_as_fun,
+    )
 
     return jaxpr_as_fun(program)
 

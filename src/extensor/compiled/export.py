@@ -73,7 +73,7 @@ def _plan(op: str, function: Compiled, example: Any) -> Plan:
 
 
 def _exported(plan: Plan, inputs: list[Any], platforms: list[str]) -> Any:
-    from jax import export
+    from jax import export  # type: ignore[import-not-found, unused-ignore]
 
     def like(x: Any) -> Any:
         return jax().ShapeDtypeStruct(tuple(x.shape), x.dtype)

@@ -70,10 +70,7 @@ class Plan:
     def holds(self, floats: list[float]) -> bool:
         """Whether the numbers it took for granted are still what they were."""
         self.trace.floats[:] = floats
-        for read, expected in self.guards:
-            if read() != expected:
-                return False
-        return True
+        return all(read() == expected for read, expected in self.guards)
 
     def arguments(self, inputs: Sequence[Any]) -> tuple[Any, ...]:
         """What the program takes now; what it does not need costs a transfer and is left out."""
@@ -260,7 +257,7 @@ def _gradients(
         now = tensor.grad
         if now is None or (id(tensor) in trace.consumed and not keep):
             dropped += [tensor] if before is not None else []
-        elif now is not swapped.graded.get(id(tensor)) or now._array is not _first(swapped, tensor):
+        elif id(tensor) not in swapped.graded or now._array is not _first(swapped, tensor):
             arrays.append(now._array)
             gradients.append((tensor, len(arrays) - 1))
     for place, tensor in enumerate(given):

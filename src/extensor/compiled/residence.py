@@ -23,8 +23,8 @@ from extensor.core import changes
 from extensor.core.tensor import Tensor
 from extensor.errors import marked
 
-_array = _native.TensorBase._array  # type: ignore[attr-defined]
-_grad = _native.TensorBase.grad  # type: ignore[attr-defined]
+_array: Any = _native.TensorBase._array
+_grad: Any = _native.TensorBase.grad
 
 
 class Epoch:
@@ -92,7 +92,8 @@ def held_by(tensor: Tensor) -> Any:
 def move_out(tensor: Tensor, cell: Cell) -> None:
     """Let the values of ``tensor`` be those of ``cell`` from now on."""
     if not isinstance(tensor, Resident):
-        tensor.__class__ = _resident(type(tensor))
+        kind: Any = type(tensor)
+        tensor.__class__ = _resident(kind)
     _array.__set__(tensor, cell)
 
 
@@ -167,7 +168,7 @@ class Resident(Tensor):
 
 
 @cache
-def _resident(kind: type[Tensor]) -> type[Tensor]:
+def _resident(kind: Any) -> Any:
     names = {"__slots__": (), "_at_home": kind, "__module__": kind.__module__}
     made = type(kind.__name__, (Resident, kind) if kind is not Tensor else (Resident,), names)
     made.__doc__ = kind.__doc__
@@ -190,7 +191,7 @@ class _Away:
 
 
 @cache
-def _away(kind: type, attribute: str) -> type:
+def _away(kind: Any, attribute: str) -> Any:
     return type(kind.__name__, (_Away, kind), {"_away": attribute, "__module__": kind.__module__})
 
 
@@ -213,7 +214,8 @@ def move_out_of(owner: Any, attribute: str, upload: Callable[[Any], Cell]) -> An
         return owner._cells
     owner._cells = _mapped(owner.__dict__.pop(attribute), upload)
     if not isinstance(owner, _Away):
-        owner.__class__ = _away(type(owner), attribute)
+        kind: Any = type(owner)
+        owner.__class__ = _away(kind, attribute)
     return owner._cells
 
 

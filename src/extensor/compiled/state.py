@@ -26,8 +26,8 @@ from extensor.errors import value_error
 from extensor.nn.module import Module
 from extensor.optim.update import state_dtype
 
-_array = _native.TensorBase._array  # type: ignore[attr-defined]
-_grad = _native.TensorBase.grad  # type: ignore[attr-defined]
+_array: Any = _native.TensorBase._array
+_grad: Any = _native.TensorBase.grad
 
 
 class State:
@@ -65,10 +65,7 @@ class State:
 
     def is_away(self) -> bool:
         """Whether no state of an optimizer was replaced behind the scenes, by loading one say."""
-        for owner, attribute in self.owners:
-            if attribute in owner.__dict__:
-                return False
-        return True
+        return not any(attribute in owner.__dict__ for owner, attribute in self.owners)
 
     def graded(self) -> list[Tensor]:
         """The tensors that have a gradient now."""
@@ -155,7 +152,7 @@ class Traced:
             _array.__set__(tensor, next(left))
         for tensor in graded:
             _grad.__set__(tensor, wrap(next(left)))
-        self.graded = {id(tensor): tensor.grad for tensor in graded}
+        self.graded: dict[int, Any] = {id(tensor): tensor.grad for tensor in graded}
         for owner, attribute in state.owners:
             vars(owner)[attribute] = _replaced(cells_in(owner, attribute), left)
             if "_steps" in vars(owner):

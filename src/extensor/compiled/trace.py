@@ -194,12 +194,13 @@ class Trace:
             return value
         if isinstance(value, tuple):
             return tuple(
-                Number(self, lambda i=i: group[key][i], key=(id(group), key, i))
-                if isinstance(x, float)
-                else x
+                self._part(group, key, i) if isinstance(x, float) else x
                 for i, x in enumerate(value)
             )
         return Number(self, lambda: group[key], key=(id(group), key))
+
+    def _part(self, group: dict[str, Any], key: str, place: int) -> Number:
+        return Number(self, lambda: group[key][place], key=(id(group), key, place))
 
     def moved_if(self, optimizer: Any, condition: Any, step: Callable[[], Any]) -> None:
         """See :class:`extensor.core.tracing.Trace`."""

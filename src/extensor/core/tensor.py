@@ -110,9 +110,9 @@ class Tensor(Attached):
         """
         if not isinstance(self._array, np.ndarray):
             # While a function is traced there are no values, which NumPy's asking for them says.
-            return self._array if tracing.current() is None else np.asarray(self._array)  # type: ignore[no-any-return]
+            return self._array if tracing.current() is None else np.asarray(self._array)
         if not self._requires_grad:
-            return self._array  # type: ignore[no-any-return]
+            return self._array
         view = self._array.view()
         view.flags.writeable = False
         return view

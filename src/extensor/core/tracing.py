@@ -125,8 +125,8 @@ class Number:
     def _with(self, other: Any, apply: Callable[[Any, Any], Any], name: str) -> Any:
         own = self.read
         if isinstance(other, Number):
-            theirs, key = other.read, (name, self.key, other.key)
-            value = apply(self.value, other.value)
+            theirs, value = other.read, apply(self.value, other.value)
+            key: Any = (name, self.key, other.key)
             return Number(self.trace, lambda: apply(own(), theirs()), value, key)
         if isinstance(other, bool | int | float):
             value, key = apply(self.value, other), (name, self.key, type(other), other)
@@ -144,7 +144,7 @@ class Number:
     __floordiv__ = _forward(operator.floordiv)
     __lt__, __le__ = _compared(operator.lt), _compared(operator.le)
     __gt__, __ge__ = _compared(operator.gt), _compared(operator.ge)
-    __eq__, __ne__ = _compared(operator.eq), _compared(operator.ne)  # type: ignore[assignment]
+    __eq__, __ne__ = _compared(operator.eq), _compared(operator.ne)
 
     def __neg__(self) -> Number:
         return Number(self.trace, lambda: -self.read(), -self.value, ("neg", self.key))

@@ -147,6 +147,7 @@ def drawn(
     per_block = 2 if fill is random_integers or dtype == float64 else 4
     blocks = -(-count(shape) // per_block)
     trace = tracing.current()
+    draw: tuple[Any, Any]
     if _draws.again is None:
         draw = generator._take(blocks) if trace is None else trace.drawn(generator, blocks)
     else:
@@ -158,7 +159,7 @@ def drawn(
         array = fill(draw[0], 0, draw[1], shape, dtype, *attributes)
     except MemoryError:
         if _draws.again is None and trace is None:
-            generator._give_back(*draw, blocks)
+            generator._give_back(draw[0], draw[1], blocks)
         raise
     for noted in _draws.noted:
         noted.append(draw)

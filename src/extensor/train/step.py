@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from functools import partial
-from math import isfinite
+from math import inf, isfinite
 from typing import Any, NamedTuple
 
 from extensor import random
 from extensor.amp import GradScaler, autocast
 from extensor.arrays.dtypes import DType, as_dtype, float16
-from extensor.core import entries
+from extensor.core import entries, tracing
 from extensor.core.tensor import Tensor
 from extensor.errors import arguments, type_error, value_error
 from extensor.io.tree import is_plain
@@ -38,7 +38,8 @@ class TrainStep:
     """Changes ``model`` by the gradients of a group of batches, as if they were one.
 
     ``amp`` is the dtype of mixed precision; float16 brings a scaler of its own. ``ema`` is updated
-    after each step.
+    after each step. With ``compile`` that engine computes, on ``device``: the gradients of a batch
+    in one run, all that follows in another, so that a loss is looked at in between.
     """
 
     def __init__(
@@ -50,6 +51,8 @@ class TrainStep:
         clip_value: float | None = None,
         amp: DType = None,
         ema: EMA | None = None,
+        compile: str | None = None,
+        device: str | None = None,
     ) -> None:
         check_parts(model, loss, optimizer, ema)
         for name, bound in (("clip_norm", clip_norm), ("clip_value", clip_value)):
@@ -65,6 +68,7 @@ class TrainStep:
         self.ema = ema
         self.parameters = [p for group in optimizer.param_groups for p in group["params"]]
         self._options: dict[str, Any] | None = None  # what the optimizer was made with
+        self._compiled = self._by_engine(compile, device)
 
     def precision(self) -> Any:
         """The context that models and losses compute in."""
@@ -82,6 +86,38 @@ class TrainStep:
         value = self.loss(output, target)
         check_loss(value)
         return value
+
+    def _by_engine(self, compile: str | None, device: str | None) -> tuple[Any, Any] | None:
+        if compile is None:
+            if device is not None:
+                requirement = "device is where a compiled step runs (compile='xla')"
+                raise value_error("Trainer", requirement, device=device)
+            return None
+        if self.scaler.enabled:
+            requirement = "amp must be bfloat16, which needs no scaling, where steps are compiled"
+            raise value_error("Trainer", requirement, amp=str(self.amp))
+        from extensor.compiled import compile as compiled
+
+        return (
+            compiled(self._backward, backend=compile, device=device),
+            compiled(self._moved, backend=compile, device=device),
+        )
+
+    def _backward(self, batch: Batch, share: float, wants_output: bool) -> tuple[Any, Tensor]:
+        output, loss = self.forward(batch)
+        (loss if share == 1 else loss * share).backward()
+        return output if wants_output else None, loss
+
+    def _moved(self) -> Tensor | None:
+        """All that follows the gradients, inside a compiled step; nothing if they are not finite."""
+        norm, trace = self._clip(), tracing.current()
+        if norm is None or trace is None:
+            self.optimizer.step()
+        else:
+            trace.moved_if(self.optimizer, norm._array < inf, self.optimizer.step)
+        if self.ema is not None:
+            self.ema.update()
+        return norm
 
     def __call__(
         self,
@@ -101,36 +137,43 @@ class TrainStep:
         samples = sum(sizes)
         total = 0.0
         for batch, size in zip(group, sizes, strict=True):
-            output, loss = self.forward(batch)
+            # A part of the samples has that part in the mean over all of them.
+            share = size / samples
+            if self._compiled is None:
+                output, loss = self.forward(batch)
+            else:
+                output, loss = self._compiled[0](list(batch), share, on_output is not None)
             value = float(loss)
             if not isfinite(value):
                 raise self._not_finite(f"loss is {value}", state, batch)
             if on_output is not None:
                 on_output(output, batch[-1])
             del output  # what of it the tape does not keep is free before the backward pass
-            # A part of the samples has that part in the mean over all of them.
-            share = size / samples
             total += share * value
-            self.scaler.scale(loss if share == 1 else loss * share).backward()
+            if self._compiled is None:
+                self.scaler.scale(loss if share == 1 else loss * share).backward()
         if self.scaler.enabled:
             self.scaler.unscale_(self.optimizer)
         if on_gradients is not None:
             on_gradients()
-        norm = self._clipped()
+        clipped = self._clip() if self._compiled is None else self._compiled[1]()
+        norm = None if clipped is None else float(clipped)
         if norm is not None and not isfinite(norm) and not self.scaler.enabled:
             raise self._not_finite(f"norm of the gradients is {norm}", state, *group)
+        if self._compiled is not None:
+            return StepResult(total, samples, norm)
         if self.scaler.step(self.optimizer) and self.ema is not None:
             self.ema.update()
         self.scaler.update()
         return StepResult(total, samples, norm)
 
-    def _clipped(self) -> float | None:
+    def _clip(self) -> Tensor | None:
         """Clip the gradients. Returns the norm they had, if that was needed."""
         if self.clip_value is not None:
             clip_grad_value(self.parameters, self.clip_value)
         if self.clip_norm is None:
             return None
-        return float(clip_grad_norm(self.parameters, self.clip_norm))
+        return clip_grad_norm(self.parameters, self.clip_norm)
 
     def _not_finite(self, what: str, state: Any, *group: Batch) -> NotFiniteError:
         """The error for this step, after its batches were repeated under observation."""

@@ -48,7 +48,8 @@ class Trainer(Resumable):
     ``accumulate`` batches make one step, as if they were one batch. Schedules are those of the
     optimizer: it steps the automatic ones itself, the others are stepped after each epoch, a
     :class:`~extensor.optim.ReduceLROnPlateau` by ``monitor``. ``amp`` is the dtype of mixed
-    precision, ``ema`` an average of the parameters, which evaluation then uses.
+    precision, ``ema`` an average of the parameters, which evaluation then uses. ``compile="xla"``
+    lets XLA take the steps, on ``device``.
 
     ``metrics`` are computed in evaluation: names, as ``["accuracy", "f1"]``, which the loss gives
     their meaning, or a dict of objects. ``train_metrics`` are computed of the batches that are
@@ -85,6 +86,8 @@ class Trainer(Resumable):
         clip_value: float | None = None,
         amp: DType = None,
         ema: EMA | None = None,
+        compile: str | None = None,
+        device: str | None = None,
         monitor: str = "validation_loss",
         callbacks: Sequence[Callback] | None = None,
         folder: str | Path | None = None,
@@ -98,7 +101,9 @@ class Trainer(Resumable):
             arguments.integer("Trainer", "checkpoint_every", checkpoint_every, 1)
         if checkpoint_every is not None and folder is None:
             raise value_error("Trainer", "checkpoints need a folder", folder=folder)
-        take_step = TrainStep(model, loss, optimizer, clip_norm, clip_value, amp, ema)
+        take_step = TrainStep(
+            model, loss, optimizer, clip_norm, clip_value, amp, ema, compile, device
+        )
         self.given_metrics = checked_metrics(metrics, loss)
         running = running_metrics(train_metrics, self.given_metrics, loss)
         self.monitor = arguments.text("Trainer", "monitor", monitor)

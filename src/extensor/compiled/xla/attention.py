@@ -6,12 +6,12 @@ twice where that is better: it decides what stays in memory.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import inf, sqrt
 from typing import Any
 
-import jax.numpy as jnp
-
 from extensor.arrays.dtypes import bool_, is_half
+from extensor.compiled.xla.library import jnp
 
 Needs = tuple[bool, ...] | None
 
@@ -86,7 +86,7 @@ def _summed(gradient: Any, like: Any) -> Any:
     return total.reshape(like.shape).astype(like.dtype)
 
 
-KERNELS = {
+KERNELS: dict[str, Callable[..., Any]] = {
     "scaled_dot_product_attention": attention,
     "scaled_dot_product_attention_backward": attention_backward,
 }

@@ -7,10 +7,8 @@ from itertools import product
 from math import inf
 from typing import Any
 
-import jax
-import jax.numpy as jnp
-
 from extensor.arrays.dtypes import is_floating, is_half
+from extensor.compiled.xla.library import jax, jnp
 from extensor.ops import convolution, convolution_transposed, pooling
 from extensor.ops.windows import Sliding, ints, sizes
 
@@ -186,7 +184,7 @@ def _elements(padded: Any, along: Sequence[Sliding], place: Sequence[int]) -> An
     return padded[(..., *cuts)]
 
 
-KERNELS = {
+KERNELS: dict[str, Callable[..., Any]] = {
     "conv1d": _forward("conv1d", 1),
     "conv2d": _forward("conv2d", 2),
     "conv2d_grad_x": conv2d_grad_x,

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import inf
 from typing import Any
 
-import jax.numpy as jnp
 import numpy as np
 
 from extensor.arrays.shapes import count
+from extensor.compiled.xla.library import jnp
 from extensor.ops.indices import has_integer_array, plain, selected
 
 
@@ -44,4 +45,8 @@ def gradient_norm(gradients: list[Any], order: float) -> Any:
     return total if order in (0, inf) else total ** (1 / order)
 
 
-KERNELS = {"repeat": repeat, "index_set": index_set, "gradient_norm": gradient_norm}
+KERNELS: dict[str, Callable[..., Any]] = {
+    "repeat": repeat,
+    "index_set": index_set,
+    "gradient_norm": gradient_norm,
+}

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
-
-import jax.numpy as jnp
 
 from extensor.arrays.dtypes import is_half
 from extensor.arrays.shapes import count
+from extensor.compiled.xla.library import jnp
 
 Needs = tuple[bool, ...] | None
 
@@ -42,4 +42,8 @@ def linear_backward(grad_output: Any, x: Any, weight: Any, needs: Needs) -> Any:
     )
 
 
-KERNELS = {"matmul": matmul, "linear": linear, "linear_backward": linear_backward}
+KERNELS: dict[str, Callable[..., Any]] = {
+    "matmul": matmul,
+    "linear": linear,
+    "linear_backward": linear_backward,
+}

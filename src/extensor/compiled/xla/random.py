@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import pi
 from typing import Any
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 
 from extensor.arrays.dtypes import float64
 from extensor.arrays.shapes import Shape, count
+from extensor.compiled.xla.library import jax, jnp
 from extensor.random.philox import LIMIT
 
 _MULTIPLIERS = np.uint32(0xD2511F53), np.uint32(0xCD9E8D57)
@@ -138,7 +138,7 @@ def random_bernoulli(
     return (words < np.uint32(threshold)).astype(dtype).reshape(shape)
 
 
-KERNELS = {
+KERNELS: dict[str, Callable[..., Any]] = {
     "random_bits": random_bits,
     "random_uniform": random_uniform,
     "random_normal": random_normal,

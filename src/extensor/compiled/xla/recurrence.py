@@ -5,16 +5,14 @@ The gradients are those of :mod:`extensor.ops.recurrent` and its kin, found by t
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
-import jax
-import jax.numpy as jnp
-
 from extensor.arrays.dtypes import is_half
+from extensor.compiled.xla.library import jax, jnp
 from extensor.ops.recurrent import total_bias
 
 Needs = tuple[bool, ...] | None
-scan = jax.lax.scan
 
 
 def _wide(*arrays: Any) -> list[Any]:
@@ -43,9 +41,7 @@ def _activated(x: Any, nonlinearity: str) -> Any:
     return jnp.tanh(x) if nonlinearity == "tanh" else jnp.maximum(x, 0)
 
 
-def rnn(
-    x: Any, h0: Any, w_ih: Any, w_hh: Any, b_ih: Any, b_hh: Any, nonlinearity: str
-) -> Any:
+def rnn(x: Any, h0: Any, w_ih: Any, w_hh: Any, b_ih: Any, b_hh: Any, nonlinearity: str) -> Any:
     """The states of all steps."""
     dtype = x.dtype
     x, h0, w_ih, w_hh, bias = _wide(x, h0, w_ih, w_hh, total_bias(b_ih, b_hh))
@@ -54,7 +50,7 @@ def rnn(
         h = _activated(given + jnp.matmul(h, w_hh.T), nonlinearity)
         return h, h
 
-    return scan(step, h0, _inputs(x, w_ih, bias))[1].astype(dtype)
+    return jax.lax.scan(step, h0, _inputs(x, w_ih, bias))[1].astype(dtype)
 
 
 def rnn_backward(
@@ -80,7 +76,7 @@ def rnn_backward(
             inner = jnp.where(state > 0, gradient, 0)
         return jnp.matmul(inner, w_hh), inner
 
-    carried, gradient = scan(step, jnp.zeros_like(h0), (grad_output, output), reverse=True)
+    carried, gradient = jax.lax.scan(step, jnp.zeros_like(h0), (grad_output, output), reverse=True)
     bias = gradient.sum(axis=(0, 1))
     states = _before(h0, output)
     results = (
@@ -108,7 +104,7 @@ def lstm(x: Any, h0: Any, c0: Any, w_ih: Any, w_hh: Any, b_ih: Any, b_hh: Any) -
         h = read * jnp.tanh(c)
         return (h, c), (h, jnp.concatenate([write, keep, new, read], axis=-1), c)
 
-    (_, last), (hidden, gates, cells) = scan(step, (h0, c0), _inputs(x, w_ih, bias))
+    (_, last), (hidden, gates, cells) = jax.lax.scan(step, (h0, c0), _inputs(x, w_ih, bias))
     return _rounded((hidden, last, gates, cells), dtype)
 
 
@@ -153,7 +149,9 @@ def lstm_backward(
         return (jnp.matmul(inner, w_hh), grad_c * kept), inner
 
     given = (grad_hidden, by_cell, to_read, to_cell, keep)
-    (carried, grad_c), gradient = scan(step, (jnp.zeros_like(h0), grad_c), given, reverse=True)
+    (carried, grad_c), gradient = jax.lax.scan(
+        step, (jnp.zeros_like(h0), grad_c), given, reverse=True
+    )
     bias = gradient.sum(axis=(0, 1))
     results = (
         jnp.matmul(gradient, w_ih),
@@ -181,7 +179,7 @@ def gru(x: Any, h0: Any, w_ih: Any, w_hh: Any, b_ih: Any, b_hh: Any) -> Any:
         h = (1 - keep) * new + keep * h
         return h, (h, jnp.concatenate([reset, keep, new, parts[2]], axis=-1))
 
-    return _rounded(scan(step, h0, _inputs(x, w_ih, b_ih))[1], dtype)
+    return _rounded(jax.lax.scan(step, h0, _inputs(x, w_ih, b_ih))[1], dtype)
 
 
 def gru_backward(
@@ -215,7 +213,9 @@ def gru_backward(
         inner = jnp.concatenate([state] * 3, axis=-1) * factor
         return state * kept + jnp.matmul(inner, w_hh), state
 
-    carried, state = scan(step, jnp.zeros_like(h0), (grad_output, factors, keep), reverse=True)
+    carried, state = jax.lax.scan(
+        step, jnp.zeros_like(h0), (grad_output, factors, keep), reverse=True
+    )
     shared = [state * to_reset, state * to_keep]
     of_x = jnp.concatenate([*shared, state * to_new], axis=-1)
     of_h = jnp.concatenate([*shared, state * to_new * reset], axis=-1)
@@ -230,7 +230,7 @@ def gru_backward(
     return _rounded(results, dtype)
 
 
-KERNELS = {
+KERNELS: dict[str, Callable[..., Any]] = {
     "rnn": rnn,
     "rnn_backward": rnn_backward,
     "lstm": lstm,

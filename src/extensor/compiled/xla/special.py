@@ -7,10 +7,8 @@ from functools import wraps
 from math import pi, sqrt
 from typing import Any
 
-import jax
-import jax.numpy as jnp
-
 from extensor.arrays.dtypes import is_half
+from extensor.compiled.xla.library import jax, jnp
 
 
 def _rounded_once(kernel: Callable[..., Any]) -> Callable[..., Any]:
@@ -62,4 +60,9 @@ def gelu_backward(grad_output: Any, x: Any, approximate: bool) -> Any:
     return jnp.where(grad_output == 0, grad_output, grad_output * slope)
 
 
-KERNELS = {"erf": erf, "normal_cdf": normal_cdf, "gelu": gelu, "gelu_backward": gelu_backward}
+KERNELS: dict[str, Callable[..., Any]] = {
+    "erf": erf,
+    "normal_cdf": normal_cdf,
+    "gelu": gelu,
+    "gelu_backward": gelu_backward,
+}

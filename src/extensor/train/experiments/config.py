@@ -29,6 +29,8 @@ KEYS: dict[str, Any] = {
     "epochs": int,
     "accumulate": int,
     "amp": str,
+    "compile": str,
+    "device": str,
     "metrics": list,
     "data": {
         "name": str,

@@ -106,7 +106,9 @@ def test_the_state_of_an_optimizer_is_saved_and_loaded() -> None:
     assert state.keys() == expected.keys()
     for key, value in expected.items():
         np.testing.assert_allclose(np.asarray(state[key]), value, rtol=1e-5, err_msg=key)
-    changed = {key: 3 * value if key.endswith(("m", "v")) else value for key, value in state.items()}
+    changed = {
+        key: 3 * value if key.endswith(("m", "v")) else value for key, value in state.items()
+    }
     for optimizer in (ours, theirs):
         optimizer.load_state_dict({**changed, "state.0.step": 9})
     step(X)
@@ -285,19 +287,21 @@ def test_a_value_read_inside_names_the_line_and_the_way_out(read: Any, line: str
     with pytest.raises(TypeError) as caught:
         ex.compile(read)(X)
     text = str(caught.value)
-    assert text.startswith("compile: a value was asked for that is only known when the function runs")
-    assert re.search(r"test_binding\.py:\d+ \(.*" + re.escape(line), text)
+    assert text.startswith(
+        "compile: a value was asked for that is only known when the function runs"
+    )
+    assert re.search(r"test_xla_binding\.py:\d+ \(.*" + re.escape(line), text)
     assert text.endswith("read it outside, or choose with ex.where instead of if")
 
 
 def test_errors_are_those_of_the_ops() -> None:
     with pytest.raises(ValueError, match="matmul: inner dimensions must agree"):
         ex.compile(lambda x: x @ x)(X)
+
+    def change(x: Tensor) -> None:
+        x += 1
+
     with pytest.raises(ValueError, match="must not be changed in place"):
-
-        def change(x: Tensor) -> None:
-            x += 1
-
         ex.compile(change)(X)
     with pytest.raises(RuntimeError, match="a generator cannot be set inside a compiled function"):
         ex.compile(lambda: ex.random.manual_seed(3))()
@@ -327,22 +331,25 @@ def test_after_an_error_everything_is_as_before() -> None:
     ("options", "text"),
     [
         ({"backend": "cuda"}, "compile: backend must be one of ('xla',), got backend='cuda'"),
-        ({"device": "moon"}, "compile: device must be one that JAX finds here, ['cpu'], got device='moon'"),
+        (
+            {"device": "moon"},
+            "compile: device must be one that JAX finds here, ['cpu'], got device='moon'",
+        ),
         ({"device": "cpu:99"}, "compile: device must have a number below 1, got device='cpu:99'"),
     ],
 )
 def test_options_are_checked(options: dict[str, Any], text: str) -> None:
-    with pytest.raises(ValueError) as caught:
+    with pytest.raises(ValueError, match=f"^{re.escape(text)}$"):
         ex.compile(lambda x: x, **options)
-    assert str(caught.value) == text
 
 
 def test_many_traces_are_warned_of_once() -> None:
     compiled = ex.compile(lambda x, n: x + n)
-    with pytest.warns(UserWarning, match="was traced 9 times") as caught:
-        for n in range(12):
-            compiled(X, n)
-    assert len(caught) == 1
+    for n in range(8):
+        compiled(X, n)
+    with pytest.warns(UserWarning, match="was traced 9 times"):
+        compiled(X, 8)
+    compiled(X, 9)  # warnings are errors here
 
 
 def test_jax_is_left_as_it_was() -> None:

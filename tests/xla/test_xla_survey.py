@@ -17,6 +17,7 @@ from extensor.core import door
 from extensor.core.op import OPS
 from extensor.core.tensor import Tensor, wrap
 
+
 def _leaf(x: Any) -> Any:
     if isinstance(x, list):
         return [_leaf(item) for item in x]
