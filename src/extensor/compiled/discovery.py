@@ -1,14 +1,18 @@
 """What a function can reach: modules, optimizers and tensors in its closure, globals and arguments.
 
-They are bound by identity. Whether the same things are still there is asked before each run, by
-looking at the attributes of what was walked through.
+They are bound by identity. Of objects of the user's own only those attributes are looked at that the
+code names, so a count that somebody keeps beside a network is no part of a trace. Whether the same
+things are still there is asked before each run.
 """
 
 from __future__ import annotations
 
 import functools
+import sys
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from itertools import chain
+from operator import is_
 from typing import Any
 
 import numpy as np
@@ -18,135 +22,234 @@ from extensor.nn.module import Module
 from extensor.optim import EMA, Optimizer
 from extensor.optim.states import History
 
-_PLAIN = (bool, int, float, str, bytes, type(None))
-_PLAIN_SET = frozenset(_PLAIN)
+PLAIN = frozenset((bool, int, float, complex, str, bytes, type(None)))
 _LIMIT = 100_000  # things; a function that reaches more is not looked through to the end
-_OURS = ("extensor", "numpy", "jax", "builtins", "collections")
+_LIBRARIES = {"extensor", "numpy", "jax", "jaxlib", *sys.stdlib_module_names}
+# Their numbers change from step to step and are read at each run.
+_READ_ANEW = ("extensor.amp", "extensor.optim", "extensor.random", "extensor.compiled")
+_MISSING = object()
+Watched = tuple[Callable[[], Iterable[Any]], tuple[Any, ...]]  # what is read, and what it was
 
 
 class Reached:
-    """The things a function works on, each once, and where they were found."""
+    """The things a function works on, each once, and what is to be looked at before each run."""
 
-    def __init__(self) -> None:
+    def __init__(self, roots: Iterable[Any]) -> None:
         self.tensors: dict[int, Tensor] = {}
         self.arrays: dict[int, Any] = {}
         self.histories: dict[int, History] = {}
         self.averages: dict[int, EMA] = {}
-        self.holders: dict[int, Any] = {}
-        self.roots: list[tuple[Callable[[], Any], Any]] = []
+        self.modules: list[Module] = []
+        self.attributes: list[tuple[str, dict[str, Any]]] = []  # whose they are, and where they are
+        self.lists: list[list[Any]] = []
+        self._names: set[str] = set()  # of variables and attributes in the code that was reached
+        self._open: list[tuple[Any, Any, set[str]]] = []  # things, attributes, names looked up
+        self._watched: list[Watched] = []
+        self._watched_modules: list[Watched] = []
         self._seen: dict[int, Any] = {}
+        self._walk(list(roots))
+        for thing, variables, names in self._open:
+            self._watch(functools.partial(_looked_up, thing, variables, sorted(names)))
 
-    def add(self, thing: Any) -> bool:
-        """Look through ``thing`` and all it holds; False if it was reached before."""
-        if id(thing) in self._seen:
-            return False
-        waiting = [thing]
+    def _walk(self, waiting: list[Any]) -> None:
         while waiting and len(self._seen) < _LIMIT:
             thing = waiting.pop()
-            if isinstance(thing, _PLAIN) or id(thing) in self._seen:
-                continue
-            self._seen[id(thing)] = thing
-            waiting += reversed(self._below(thing))
+            if type(thing) not in PLAIN and id(thing) not in self._seen:
+                self._seen[id(thing)] = thing
+                waiting += reversed(self._below(thing))
+            if not waiting:
+                waiting = [x for each in self._open for x in self._newly_named(*each)]
+
+    def is_unchanged(self) -> bool:
+        """Whether all names, attributes and containers still stand for the same things."""
+        for read, values in chain(self._watched, self._watched_modules):
+            now = tuple(read())
+            if len(now) != len(values) or not all(map(is_, now, values)):
+                return False
         return True
+
+    def fingerprint(self) -> tuple[Any, ...]:
+        """What they stand for: plain values, and all else by identity."""
+        known = [_key(values) for _, values in self._watched]
+        for module in self.modules:
+            # A module has its mode in its class until it is set for the first time.
+            attributes = [x for name, x in vars(module).items() if name != "training"]
+            known.append(_key([*attributes, module.training]))
+        return tuple(known)
+
+    def bound(self) -> list[int]:
+        """The identities of all whose arrays are bound."""
+        return [*self.tensors, *self.histories, *self.averages]
+
+    def _watch(self, read: Callable[[], Iterable[Any]]) -> None:
+        self._watched.append((read, tuple(read())))
 
     def _below(self, thing: Any) -> list[Any]:
         if isinstance(thing, Tensor):
             if thing.is_leaf:
                 self.tensors[id(thing)] = thing
-            return []
+            return list(thing._hooks or ())
         if isinstance(thing, np.ndarray):
             self.arrays[id(thing)] = thing
             return []
-        if isinstance(thing, Optimizer):
-            for history in thing._histories:
-                self.histories[id(history)] = history
-            return [p for group in thing.param_groups for p in group["params"]]
-        if isinstance(thing, EMA):
-            self.averages[id(thing)] = thing
-            return list(thing.parameters)
         if isinstance(thing, list | tuple | set | frozenset):
-            return list(thing)
+            return self._of_container(thing)
         if isinstance(thing, dict):
+            self._watch(lambda: (*thing, *thing.values()))
+            self.attributes.append(("a dict", thing))
             return list(thing.values())
-        if isinstance(thing, functools.partial):
-            return [thing.func, thing.args, thing.keywords]
-        if isinstance(thing, types.MethodType):
-            return [thing.__self__, thing.__func__]
         if isinstance(thing, types.FunctionType):
             return self._of_function(thing)
-        if isinstance(thing, Module) or _is_the_users(thing):
-            self.holders[id(thing)] = thing
-            return [*vars(thing).values(), *([] if isinstance(thing, Module) else [_call(thing)])]
-        return []
+        if isinstance(thing, types.MethodType):
+            return [thing.__self__, thing.__func__]
+        if isinstance(thing, functools.partial):
+            return [thing.func, thing.args, thing.keywords]
+        if isinstance(thing, property | staticmethod | classmethod):
+            return [getattr(thing, "fget", None), getattr(thing, "__func__", None)]
+        return self._of_object(thing)
+
+    def _of_container(self, thing: Any) -> list[Any]:
+        if isinstance(thing, list | set):
+            self._watch(thing.__iter__)
+        if isinstance(thing, list):
+            self.lists.append(thing)
+        return list(thing)
 
     def _of_function(self, function: types.FunctionType) -> list[Any]:
-        if function.__module__ is not None and function.__module__.split(".")[0] in _OURS:
-            return [cell.cell_contents for cell in function.__closure__ or () if _is_set(cell)]
-        found: list[Any] = [
-            *(function.__defaults__ or ()),
-            *(function.__kwdefaults__ or {}).values(),
-        ]
-        for cell in function.__closure__ or ():
-            if _is_set(cell):
-                self._root(functools.partial(getattr, cell, "cell_contents", None), found)
-        for name in _names(function.__code__):
-            if name in function.__globals__:
-                self._root(functools.partial(function.__globals__.get, name), found)
-        found.append(getattr(function, "__wrapped__", None))
+        self._names |= _names(function.__code__)
+        found: list[Any] = [cell for cell in function.__closure__ or () if _is_set(cell)]
+        if found:
+            self._watch(lambda cells=found: [_contents(cell) for cell in cells])
+        found = [_contents(cell) for cell in found]
+        if not _is_library(function.__module__):
+            module = {k: function.__globals__.get(k, _MISSING) for k in _names(function.__code__)}
+            names = [name for name, value in module.items() if value is not _MISSING]
+            self._watch(lambda: [function.__globals__.get(name) for name in names])
+            found += [module[name] for name in names]
+        found += [*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()]
+        return [*found, getattr(function, "__wrapped__", None)]
+
+    def _of_object(self, thing: Any) -> list[Any]:
+        kind = type(thing)
+        if isinstance(thing, Optimizer):
+            return self._of_optimizer(thing)
+        if isinstance(thing, EMA):
+            self.averages[id(thing)] = thing
+            self._watch(thing.parameters.__iter__)
+            self._watch(lambda: (thing.warmup,))
+            return list(thing.parameters)
+        if isinstance(thing, Module):
+            self.modules.append(thing)
+            self.attributes.append((kind.__name__, vars(thing)))
+            self._watched_modules.append((vars(thing).values, tuple(vars(thing).values())))
+            hooks = thing._hooks
+            waiting = [] if hooks is None else [hooks.before, hooks.after, hooks.backward]
+            return [*vars(thing).values(), *waiting, *_followed(thing)]
+        if kind.__module__.startswith(_READ_ANEW):
+            flags = [name for name, x in getattr(thing, "__dict__", {}).items() if type(x) is bool]
+            self._watch(lambda: [getattr(thing, name, None) for name in flags])
+            return []
+        if not _is_looked_through(thing):
+            return []
+        variables = getattr(thing, "__dict__", {})
+        self._open.append((thing, variables, set()))
+        if isinstance(thing, type | types.ModuleType):
+            return []
+        self.attributes.append((kind.__name__, variables))
+        return _followed(thing)
+
+    def _of_optimizer(self, optimizer: Optimizer) -> list[Any]:
+        self._watch(optimizer._histories.__iter__)
+        found = []
+        for history in optimizer._histories:
+            self.histories[id(history)] = history
+            group = history.group
+            self._watch(group["params"].__iter__)
+            # All but the numbers, which are read at each run.
+            names = [k for k, v in group.items() if isinstance(v, bool | str | None | list)]
+            names.remove("params")
+            self._watch(lambda group=group, names=names: [group.get(name) for name in names])
+            found += group["params"]
         return found
 
-    def _root(self, read: Callable[[], Any], found: list[Any]) -> None:
-        value = read()
-        if isinstance(value, types.ModuleType | type):
-            return
-        self.roots.append((read, value))
-        found.append(value)
+    def _newly_named(self, thing: Any, variables: Any, done: set[str]) -> list[Any]:
+        """What the code names of ``thing`` and was not looked up yet."""
+        names = {name for name in variables if name in self._names or _is_special(name)}
+        names |= {name for name in _slots(thing) if name in self._names}
+        found = [_attribute(thing, variables, name) for name in sorted(names - done)]
+        done |= names
+        return found
 
-    def is_unchanged(self) -> bool:
-        """Whether the names in closures and globals still stand for the same things."""
-        for read, value in self.roots:
-            now = read()
-            if now is not value and not (type(now) in _PLAIN_SET and now == value):
-                return False
-        return True
 
-    def fingerprint(self) -> tuple[Any, ...]:
-        """The attributes of all that was walked through: plain values, and what else by identity."""
-        # A module has its mode in its class until it is set for the first time.
-        return tuple(
-            [
-                x if type(x) in _PLAIN_SET else id(x)
-                for holder in self.holders.values()
-                for name, x in holder.__dict__.items()
-                if name != "training"
-            ]
-            + [getattr(holder, "training", None) for holder in self.holders.values()]
-        )
+def _key(values: Iterable[Any]) -> tuple[Any, ...]:
+    return tuple([(type(x), x) if type(x) in PLAIN else id(x) for x in values])
+
+
+def _attribute(thing: Any, variables: Any, name: str) -> Any:
+    return variables[name] if name in variables else getattr(thing, name, _MISSING)
+
+
+def _looked_up(thing: Any, variables: Any, names: list[str]) -> list[Any]:
+    # One more attribute may be one that the code asks for.
+    return [len(variables), *[_attribute(thing, variables, name) for name in names]]
+
+
+def _slots(thing: Any) -> list[str]:
+    slots = [getattr(kind, "__slots__", ()) for kind in type(thing).__mro__]
+    return [name for each in slots for name in ([each] if isinstance(each, str) else each)]
+
+
+# Methods that Python calls without a name, save those that have no part in a computation.
+_NOT_CALLED = frozenset(
+    """
+    __init__ __new__ __del__ __repr__ __str__ __init_subclass__ __set_name__ __getstate__
+    __setstate__ __reduce__ __reduce_ex__ __copy__ __deepcopy__ __dict__ __weakref__ __doc__
+    __module__ __annotations__ __qualname__ __slots__
+    """.split()
+)
+
+
+def _is_special(name: str) -> bool:
+    if name in _NOT_CALLED:
+        return False
+    return name == "forward" or (name.startswith("__") and name.endswith("__"))
+
+
+def _followed(thing: Any) -> list[Any]:
+    """The classes of an object whose code is the user's, or a trainer's."""
+    return [kind for kind in type(thing).__mro__ if not _is_library(kind.__module__)]
 
 
 def _is_set(cell: Any) -> bool:
+    return _contents(cell) is not _MISSING
+
+
+def _contents(cell: Any) -> Any:
     try:
-        cell.cell_contents  # noqa: B018
+        return cell.cell_contents
     except ValueError:
+        return _MISSING
+
+
+@functools.cache
+def _names(code: types.CodeType) -> frozenset[str]:
+    """The variables and attributes that a function names, and those of functions written inside it."""
+    inner = [item for item in code.co_consts if isinstance(item, types.CodeType)]
+    texts = [item for item in code.co_consts if isinstance(item, str) and item.isidentifier()]
+    return frozenset((*code.co_names, *texts)).union(*map(_names, inner))
+
+
+def _is_library(module: str | None) -> bool:
+    if module is None or module.startswith("extensor.train"):  # whose objects hold the user's
         return False
-    return True
+    return module.partition(".")[0] in _LIBRARIES
 
 
-def _names(code: types.CodeType) -> set[str]:
-    """The globals that a function names, and those of the functions written inside it."""
-    inner = (item for item in code.co_consts if isinstance(item, types.CodeType))
-    return set(code.co_names).union(*(_names(item) for item in inner))
-
-
-def _is_the_users(thing: Any) -> bool:
-    kind = type(thing)
-    return (
-        hasattr(thing, "__dict__")
-        and (kind.__module__ or "").split(".")[0] not in _OURS
-        and (not isinstance(thing, type | types.ModuleType | types.BuiltinFunctionType))
-    )
-
-
-def _call(thing: Any) -> Any:
-    written = getattr(type(thing), "__call__", None)  # noqa: B004
-    return written if isinstance(written, types.FunctionType) else None
+def _is_looked_through(thing: Any) -> bool:
+    """Objects and classes of the user's own, and modules that are not installed."""
+    if isinstance(thing, types.ModuleType):
+        file = getattr(thing, "__file__", None) or "site-packages"
+        return not _is_library(thing.__name__) and "-packages" not in file
+    if isinstance(thing, types.BuiltinFunctionType):
+        return False
+    return not _is_library((thing if isinstance(thing, type) else type(thing)).__module__)

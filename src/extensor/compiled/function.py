@@ -12,10 +12,11 @@ import numpy as np
 
 from extensor.arrays.dtypes import get_default_dtype
 from extensor.compiled import backend as backends
-from extensor.compiled.arguments import Leaves
+from extensor.compiled.arguments import Given
 from extensor.compiled.discovery import Reached
-from extensor.compiled.plan import Plan, inputs_of, traced
-from extensor.compiled.residence import Cell, Epoch
+from extensor.compiled.plan import Plan, inputs_of
+from extensor.compiled.recording import recorded
+from extensor.compiled.residence import LOCK
 from extensor.compiled.state import State, device_copy, fill_state
 from extensor.compiled.trace import NUMBERS, MissingState, TooManyNumbers, Unbound
 from extensor.core import precision, tracing
@@ -50,15 +51,13 @@ class Compiled:
         self.device = device
         self.keep_gradients = keep_gradients
         self.traces = 0
-        self.last: Plan | None = None
-        self.example: list[Any] = []  # the inputs of the last call
+        self.last: tuple[Plan, list[Any]] | None = None  # and what its inputs were like
         self._plans: dict[Any, list[Plan]] = {}
         self._state: State | None = None
-        self._epoch = -1
-        self._state_key = 0
+        self._given: list[Any] = []  # objects among the arguments, and what was met in a trace
         self._numbers: dict[Any, int] = {}
-        self._print: Any = None
-        self._print_key = 0
+        self._alive: list[Any] = []  # what identities in keys belong to
+        self._attributes = self._bound = -1
         self._said = False
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
@@ -68,114 +67,108 @@ class Compiled:
         """What the function gives, its tensors on the device until they are looked at."""
         if tracing.current() is not None:  # a part of a larger function that is being traced
             return self.function(*args, **kwargs)
-        leaves = Leaves()
-        described = leaves.described((args, kwargs))
-        with backends.wide():
-            plan = self._plan(described, leaves, args, kwargs)
-            self.last, self.example = plan, self._inputs(leaves.tensors)
-            return plan(leaves.tensors, self.example, leaves.floats)
+        with LOCK, backends.wide():
+            plan, given, inputs = self._planned(args, kwargs)
+            return plan(given.tensors, inputs)
 
-    def planned(self, *args: Any, **kwargs: Any) -> Plan:
-        """The program that a call with such arguments would run."""
-        leaves = Leaves()
-        described = leaves.described((args, kwargs))
-        with backends.wide():
-            self.last = self._plan(described, leaves, args, kwargs)
-            self.example = self._inputs(leaves.tensors)
-        return self.last
+    def planned(self, args: tuple[Any, ...]) -> tuple[Plan, list[Any]]:
+        """The program that a call with such arguments would run, and its inputs."""
+        with LOCK, backends.wide():
+            plan, _, inputs = self._planned(args, {})
+            return plan, inputs
 
     @property
     def state(self) -> State:
-        """What the function has bound, once it was traced."""
+        """What the function has bound."""
+        if self._state is None or not self._state.reached.is_unchanged():
+            self._bind()
         assert self._state is not None
         return self._state
 
-    def _inputs(self, given: list[Any]) -> list[Any]:
-        return [
-            x.value if type(x) is Cell else device_copy(x) for x in inputs_of(given, self.state)
-        ]
+    def _planned(self, args: Any, kwargs: Any) -> tuple[Plan, Given, list[Any]]:
+        state = self.state
+        given = Given(state.reached.tensors)
+        described = given.described((args, kwargs))
+        new = [x for x in given.others if all(x is not known for known in self._given)]
+        if new:  # with which a tensor may be bound that was taken for an input
+            self._given += new
+            self._bind()
+            return self._planned(args, kwargs)
+        if not state.is_as_noted():
+            self._bound = self._numbered(state.key())
+        casting = precision.current() if mode.casting else None
+        modes = (mode.recording, casting, get_default_dtype(), mode.epsilon, mode.anomaly)
+        key = described, self._attributes, modes, self._bound
+        for plan in self._plans.get(key, ()):
+            if plan.holds(given.floats):
+                break
+        else:
+            plan = self._new_plan(given, args, kwargs)
+            state = self.state  # more may have been bound
+            self._bound = self._numbered(state.key())
+            key = described, self._attributes, modes, self._bound
+            self._plans.setdefault(key, []).append(plan)
+        if not state.is_as_noted():
+            state.note(self._upload)
+        if plan.version != state.version:
+            plan.bind(state)
+        inputs = inputs_of(given.tensors, state)
+        self.last = plan, [(x.shape, x.dtype) for x in inputs]
+        return plan, given, inputs
 
-    def _plan(self, described: Any, leaves: Leaves, args: Any, kwargs: Any) -> Plan:
-        state = self._bound(leaves.others)
-        while True:
-            away = state.is_away()
-            if Epoch.number != self._epoch or not away:
-                self._state_key, self._epoch = self._numbered(state.key()), Epoch.number
-            casting = precision.current() if mode.casting else None
-            modes = (mode.recording, casting, get_default_dtype(), mode.epsilon)
-            key = (described, self._attributes_key(state), modes, self._state_key)
-            for plan in self._plans.get(key, ()):
-                if plan.holds(leaves.floats):
-                    break
-            else:
-                plan = self._new_plan(state, args, kwargs)
-                self._state_key = self._numbered(state.key())
-                key = (described, self._attributes_key(state), modes, self._state_key)
-                self._plans.setdefault(key, []).append(plan)
-            if plan.epoch != Epoch.number or not away:
-                self._move_in(plan, state)
-                if plan.epoch != Epoch.number:
-                    continue  # another thread has looked at a value meanwhile
-            return plan
+    def _upload(self, array: Any) -> Any:
+        return backends.jax().device_put(device_copy(array), self.device)
 
     def _numbered(self, key: Any) -> int:
         """A number that stands for ``key``, which takes longer to hash."""
         return self._numbers.setdefault(key, len(self._numbers))
 
-    def _attributes_key(self, state: State) -> int:
-        print_now = state.reached.fingerprint()
-        if print_now != self._print:
-            self._print, self._print_key = print_now, self._numbered(print_now)
-        return self._print_key
+    def _bind(self) -> None:
+        """Look for what the function works on, at the beginning and when something has changed."""
+        reached = Reached([self.function, *self._given])
+        if self._state is None or reached.bound() != self._state.reached.bound():
+            self._state = State(reached)
+            self._plans.clear()
+            self._alive.clear()
+        else:
+            self._state.reached = reached
+        self._alive.append(reached)
+        self._attributes = self._numbered(reached.fingerprint())
 
-    def _bound(self, others: list[Any]) -> State:
-        state = self._state
-        if state is not None and state.reached.is_unchanged():
-            if all(not state.reached.add(thing) for thing in others):
-                return state
-            self._epoch = -1
-            return state
-        reached = Reached()
-        reached.add(self.function)
-        for thing in others:
-            reached.add(thing)
-        self._state, self._epoch = State(reached), -1
-        self._plans.clear()
-        return self._state
-
-    def _move_in(self, plan: Plan, state: State) -> None:
-        """Bring what is not on the device there, and note where it is."""
-        jax = backends.jax()
-        cells = state.cells(lambda array: jax.device_put(device_copy(array), self.device))
-        plan.changed = [cells[place] for place in plan.made.changed]
-        plan.kept = [cells[place] for place in plan.made.unchanged]
-        plan.epoch = self._epoch = Epoch.number
-
-    def _new_plan(self, state: State, args: Any, kwargs: Any) -> Plan:
+    def _new_plan(self, given: Given, args: Any, kwargs: Any) -> Plan:
         self.traces += 1
         if self.traces > MANY_TRACES and not self._said:
             self._said = True
+            name = getattr(self.function, "__name__", type(self.function).__name__)
             warnings.warn(
-                f"compile: {self.function.__name__} was traced {self.traces} times: shapes, dtypes, "
+                f"compile: {name} was traced {self.traces} times: shapes, dtypes, "
                 "modes, ints and strings given, and attributes of modules are part of a trace; "
                 "give what changes as a tensor or a float",
                 stacklevel=4,
             )
-        room = NUMBERS
+        room, filled = NUMBERS, []
         while True:
+            state = self.state
             try:
-                trace, made = traced(self.function, state, args, kwargs, room, self.keep_gradients)
-                return Plan(trace, made, room)
+                trace, made = recorded(
+                    self.function, state, given, (args, kwargs), room, self.keep_gradients
+                )
+                return Plan(trace, made, self.device)
             except Unbound as missed:
                 if isinstance(missed.thing, np.ndarray):
                     state.arrays[id(missed.thing)] = missed.thing
                 else:
-                    state.reached.add(missed.thing)
+                    self._given.append(missed.thing)
+                    self._bind()
             except MissingState as missed:
-                fill_state(missed.optimizer, missed.missing)
+                filled += fill_state(missed.optimizer, missed.missing)
             except TooManyNumbers:
                 room *= 4
-            except Exception as error:
+            except BaseException as error:
+                for arrays, place in filled:
+                    arrays[place] = None
+                if not isinstance(error, Exception):
+                    raise
                 raise _explained(error) from error
 
     def __repr__(self) -> str:

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cache
 from math import prod
+from threading import RLock
 from typing import Any, SupportsIndex
 
 import numpy as np
@@ -23,33 +24,22 @@ from extensor.core import changes
 from extensor.core.tensor import Tensor
 from extensor.errors import marked
 
+array_of: Callable[[Any], Any] = _native.TensorBase._array.__get__  # a tensor's array, or its cell
 _array: Any = _native.TensorBase._array
-_grad: Any = _native.TensorBase.grad
 
-
-class Epoch:
-    """Counts what may change the inputs of a compiled function: while it stands still, none has."""
-
-    number = 0
-
-
-def touch() -> None:
-    """Note that something came home, or got another gradient."""
-    Epoch.number += 1
+# Held while a program takes its inputs and gives its outputs, and while values come home: a run may
+# destroy the arrays that it changes.
+LOCK = RLock()
 
 
 class Cell:
-    """An array on a device; ``home`` is the NumPy memory that its values belong in, if any.
+    """An array on a device; ``home`` is the NumPy memory that its values belong in, if any."""
 
-    It is ``bound`` if it is an input of compiled functions that do not ask for it at each call.
-    """
-
-    __slots__ = ("bound", "dtype", "home", "shape", "value")
+    __slots__ = ("dtype", "home", "shape", "value")
 
     def __init__(self, value: Any, home: Any = None) -> None:
         self.value = value
         self.home = home
-        self.bound = home is not None
         self.shape = value.shape
         self.dtype = value.dtype
 
@@ -80,13 +70,8 @@ class Cell:
 
 def cell_of(tensor: Tensor) -> Cell | None:
     """The cell of a tensor whose values are on a device, else None."""
-    held = _array.__get__(tensor)
+    held = array_of(tensor)
     return held if type(held) is Cell else None
-
-
-def held_by(tensor: Tensor) -> Any:
-    """The array of ``tensor``, or the cell in its place."""
-    return _array.__get__(tensor)
 
 
 def move_out(tensor: Tensor, cell: Cell) -> None:
@@ -99,36 +84,24 @@ def move_out(tensor: Tensor, cell: Cell) -> None:
 
 def new_tensor(value: Any) -> Tensor:
     """A tensor around an array on a device."""
-    made = Tensor.__new__(Tensor)
-    move_out(made, Cell(value))
+    made: Tensor = _OnDevice.__new__(_OnDevice)
+    _array.__set__(made, Cell(value))
     return made
 
 
 def _bring_home(tensor: Any) -> Any:
-    held = _array.__get__(tensor)
-    if type(held) is Cell:
+    with LOCK:
+        held = array_of(tensor)
+        if type(held) is not Cell:  # another thread was quicker
+            return held
         array = held.brought_home()
         _settle(tensor, array)
         return array
-    return held
 
 
 def _settle(tensor: Any, array: Any) -> None:
-    held = _array.__get__(tensor)
-    if type(held) is not Cell or held.bound:
-        touch()
-    tensor.__class__ = type(tensor)._at_home
     _array.__set__(tensor, array)
-
-
-def _set_grad(tensor: Any, value: Any) -> None:
-    touch()
-    _grad.__set__(tensor, value)
-
-
-def _set_requires_grad(tensor: Any, value: Any) -> None:
-    touch()
-    Tensor.requires_grad.fset(tensor, value)  # type: ignore[attr-defined]
+    tensor.__class__ = type(tensor)._at_home
 
 
 class Resident(Tensor):
@@ -138,25 +111,24 @@ class Resident(Tensor):
     _at_home: Any = Tensor
 
     _array = property(_bring_home, _settle)
-    grad = property(_grad.__get__, _set_grad)
-    requires_grad = property(lambda self: self._requires_grad, _set_requires_grad)
-    shape = property(lambda self: held_by(self).shape)
-    dtype = property(lambda self: held_by(self).dtype)
-    ndim = property(lambda self: held_by(self).ndim)
-    size = property(lambda self: held_by(self).size)
+    shape = property(lambda self: array_of(self).shape)
+    dtype = property(lambda self: array_of(self).dtype)
+    ndim = property(lambda self: array_of(self).ndim)
+    size = property(lambda self: array_of(self).size)
 
     @property
     def device(self) -> str:
         """Where the array is, in the words of its library."""
-        return str(held_by(self).value.device)
+        return str(getattr(array_of(self), "value", array_of(self)).device)
 
     def item(self) -> Any:
         """The only element, as a Python number; the tensor stays where it is."""
-        cell = held_by(self)
-        if cell.size != 1 or is_bfloat16(cell.dtype):
-            _bring_home(self)
-            return self.item()
-        return cell.value.item()
+        with LOCK:
+            cell = array_of(self)
+            if type(cell) is Cell and cell.size == 1 and not is_bfloat16(cell.dtype):
+                return cell.value.item()
+        _bring_home(self)
+        return self.item()
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Tensor:
         _bring_home(self)
@@ -175,24 +147,35 @@ def _resident(kind: Any) -> Any:
     return made
 
 
+_OnDevice: Any = _resident(Tensor)
+
+
 class _Away:
-    """A mixin: the attribute ``_away`` names is missing while its arrays are in cells."""
+    """A mixin: the attribute that ``_away`` names is missing while its arrays are in cells."""
 
     _away: str
+    _at_home: Any
     _cells: Any
 
     def __getattr__(self, name: str) -> Any:
         if name != type(self)._away:
             raise AttributeError(f"{type(self).__name__} has no attribute {name}")
-        touch()
-        arrays = _mapped(self.__dict__.pop("_cells"), lambda cell: cell.brought_home())
-        setattr(self, name, arrays)
-        return arrays
+        with LOCK:
+            if name not in self.__dict__:
+                self.__dict__[name] = _mapped(self._cells, lambda cell: cell.brought_home())
+                self.__dict__.pop("_cells")
+                self.__class__ = self._at_home
+            return self.__dict__[name]
+
+    def __reduce_ex__(self, protocol: SupportsIndex) -> Any:
+        getattr(self, type(self)._away)  # copies and pickles are made of what is at home
+        return object.__reduce_ex__(self, protocol)
 
 
 @cache
 def _away(kind: Any, attribute: str) -> Any:
-    return type(kind.__name__, (_Away, kind), {"_away": attribute, "__module__": kind.__module__})
+    names = {"_away": attribute, "_at_home": kind, "__module__": kind.__module__}
+    return type(kind.__name__, (_Away, kind), names)
 
 
 def _mapped(cells: Any, function: Callable[[Any], Any]) -> Any:
@@ -204,18 +187,16 @@ def _mapped(cells: Any, function: Callable[[Any], Any]) -> Any:
 
 def cells_in(owner: Any, attribute: str) -> Any:
     """Arrays in nested lists, an attribute of ``owner``: as cells where they are on a device."""
-    away = owner.__dict__.get("_cells") if attribute not in owner.__dict__ else None
-    return getattr(owner, attribute) if away is None else away
+    return owner.__dict__[attribute] if attribute in owner.__dict__ else owner._cells
 
 
 def move_out_of(owner: Any, attribute: str, upload: Callable[[Any], Cell]) -> Any:
     """Put the arrays that ``attribute`` of ``owner`` holds on a device; returns their cells."""
-    if attribute not in owner.__dict__ and "_cells" in owner.__dict__:
-        return owner._cells
-    owner._cells = _mapped(owner.__dict__.pop(attribute), upload)
-    if not isinstance(owner, _Away):
-        kind: Any = type(owner)
-        owner.__class__ = _away(kind, attribute)
+    if attribute in owner.__dict__:
+        owner._cells = _mapped(owner.__dict__.pop(attribute), upload)
+        if not isinstance(owner, _Away):
+            kind: Any = type(owner)
+            owner.__class__ = _away(kind, attribute)
     return owner._cells
 
 

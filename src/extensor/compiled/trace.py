@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from extensor.compiled.backend import jax
-from extensor.compiled.discovery import Reached
-from extensor.compiled.residence import Cell, held_by
+from extensor.compiled.residence import Cell, array_of
+from extensor.compiled.state import State
 from extensor.core import tracing
 from extensor.core.tensor import Tensor, wrap
 from extensor.core.tracing import Number, Read
@@ -53,8 +53,8 @@ class TooManyNumbers(Exception):
 class Trace:
     """The trace of one function; see :class:`extensor.core.tracing.Trace` for what it is asked."""
 
-    def __init__(self, reached: Reached, room: int) -> None:
-        self.reached = reached
+    def __init__(self, state: State, room: int, floats: list[float]) -> None:
+        self.reached = state.reached
         self.room = room
         self.reads: list[Read] = []
         self.guards: dict[Any, tuple[Read, Any]] = {}
@@ -62,30 +62,43 @@ class Trace:
         self.flags: list[Any] = []
         self.callbacks: list[tuple[Callable[[list[bool]], None], list[int]]] = []
         self.consumed: dict[int, Tensor] = {}  # tensors whose gradients an optimizer has used
-        self.steps: dict[
-            int, tuple[Any, list[int]]
-        ] = {}  # a history, and its steps before the trace
-        self.arrays: dict[int, Any] = {}  # placeholders of NumPy arrays by identity
-        self.floats: list[float] = []  # among the arguments, set anew at each run
-        self.numbers: Any = None
-        self.counters: Any = None
+        self.forgotten: set[int] = set()  # tensors whose gradients were cleared
+        self.floats = list(floats)  # among the arguments, set anew at each run
+        self._steps: dict[int, tuple[Any, list[int]]] = {}  # histories, and their steps before
+        self._conditions: dict[int, Any] = {}  # of histories that step only where they hold
+        self._arrays: dict[int, Any] = {}  # placeholders of NumPy arrays by identity
+        self._numbers: Any = None
+        self._counters: Any = None
         self._slots: dict[Any, int] = {}  # places of numbers in the vector, by their keys
         self._families: dict[int, list[weakref.ref[Tensor]]] = {}  # tensors that share memory
         self._scratch: dict[int, tuple[Any, Any]] = {}
         self._held: list[Any] = []
         self._condition: Any = None
+        self._existing: dict[int, Tensor] = {}
+
+    def begin(self, numbers: Any, counters: Any, arrays: dict[int, Any]) -> None:
+        """Take the placeholders of numbers, counters, and of NumPy arrays by identity."""
+        self._numbers, self._counters, self._arrays = numbers, counters, arrays
         self._existing = {id(x): x for x in gc.get_objects() if issubclass(type(x), Tensor)}
+
+    def end(self) -> None:
+        """Let go of all that was needed to trace only."""
+        self._numbers = self._counters = self._condition = None
+        for each in (self._existing, self._arrays, self._families, self._scratch, self._conditions):
+            each.clear()
+        self._held.clear()
+        self.flags.clear()
 
     def lifted(self, value: Any) -> Any:
         """See :class:`extensor.core.tracing.Trace`."""
         if isinstance(value, Tensor):
-            held = held_by(value)
+            held = array_of(value)
             if isinstance(held, np.ndarray | Cell) and id(value) in self._existing:
                 raise Unbound(value)
             return value
         if isinstance(value, np.ndarray):
-            if id(value) in self.arrays:
-                return wrap(self.arrays[id(value)])
+            if id(value) in self._arrays:
+                return wrap(self._arrays[id(value)])
             if id(value) in self.reached.arrays:
                 raise Unbound(value)
         if isinstance(value, list | tuple) and any(isinstance(x, Tensor) for x in value):
@@ -107,7 +120,7 @@ class Trace:
             if place == self.room:
                 raise TooManyNumbers
             self.reads.append(number.read)
-        return self.numbers[place].astype(dtype)
+        return self._numbers[place].astype(dtype)
 
     def float_argument(self, place: int) -> Number:
         """The float at this place among the arguments."""
@@ -147,6 +160,10 @@ class Trace:
         """Whether ``tensor`` still shows the memory that was shared."""
         return tensor is not None and self._families.get(id(tensor._array)) is family
 
+    def note_forgotten(self, tensor: Tensor) -> None:
+        """See :class:`extensor.core.tracing.Trace`."""
+        self.forgotten.add(id(tensor))
+
     def drawn(self, generator: Any, blocks: int) -> tuple[Any, Any]:
         """See :class:`extensor.core.tracing.Trace`."""
         known = [id(other) for other, _ in self.generators]
@@ -159,7 +176,7 @@ class Trace:
         place = known.index(id(generator))
         taken = self.generators[place][1]
         self.generators[place] = generator, taken + blocks
-        return self.counters[2 * place], self.counters[2 * place + 1] + np.uint64(taken)
+        return self._counters[2 * place], self._counters[2 * place + 1] + np.uint64(taken)
 
     def stepped(self, optimizer: Any, moves: list[Any]) -> None:
         """See :class:`extensor.core.tracing.Trace`."""
@@ -175,7 +192,7 @@ class Trace:
         if missing:
             raise MissingState(optimizer, missing)
         for move in moves:
-            self.steps.setdefault(id(move.history), (move.history, list(move.history.steps())))
+            self._steps.setdefault(id(move.history), (move.history, list(move.history.steps())))
             for index in move.indices:
                 parameter = move.history.group["params"][index]
                 self.consumed[id(parameter)] = parameter
@@ -183,7 +200,7 @@ class Trace:
     def read_anew(self, move: Any) -> tuple[Any, Any]:
         """See :class:`extensor.core.tracing.Trace`."""
         history, index = move.history, move.indices[0]
-        more = move.step - self.steps[id(history)][1][index]
+        more = move.step - self._steps[id(history)][1][index]
         options = {key: self._option(history.group, key) for key in history.group}
         key = id(history), index, more
         return options, Number(self, lambda: history.steps()[index] + more, move.step, key)
@@ -223,10 +240,7 @@ class Trace:
                 for index, array in enumerate(then):
                     if array is not None and now[index] is not array:
                         now[index] = where(condition, now[index], array)
-        self.conditions = {
-            **getattr(self, "conditions", {}),
-            **{id(h): condition for h in histories},
-        }
+        self._conditions |= {id(history): condition for history in histories}
 
     def later(self, what: Callable[[list[bool]], None], *flags: Any) -> None:
         """See :class:`extensor.core.tracing.Trace`."""
@@ -249,10 +263,9 @@ class Trace:
 
     def count_steps(self) -> None:
         """Let the steps that histories have taken be counted after each run."""
-        conditions = getattr(self, "conditions", {})
-        for history, before in self.steps.values():
+        for history, before in self._steps.values():
             more = [now - then for now, then in zip(history.steps(), before, strict=True)]
-            flags = [conditions[id(history)]] if id(history) in conditions else []
+            flags = [self._conditions[id(history)]] if id(history) in self._conditions else []
             self.later(_counting(history, more), *flags)
 
 
@@ -285,16 +298,3 @@ def _converted(x: Any) -> Any:
     if isinstance(x, list):
         return [_converted(item) for item in x]
     return jax().numpy.asarray(x) if isinstance(x, np.ndarray) else x
-
-
-class Active:
-    """A block in which ``trace`` is the active one."""
-
-    def __init__(self, trace: Trace) -> None:
-        self.trace = trace
-
-    def __enter__(self) -> None:
-        self.before = tracing.switch(self.trace)
-
-    def __exit__(self, *_: object) -> None:
-        tracing.switch(self.before)

@@ -35,6 +35,9 @@ class Trace(Protocol):
     def check_unseen(self, op: str, tensor: Any) -> None:
         """Raise if another tensor would see a change of ``tensor`` in place, had it memory."""
 
+    def note_forgotten(self, tensor: Any) -> None:
+        """The gradient of a tensor from outside was cleared."""
+
     def drawn(self, generator: Any, blocks: int) -> tuple[Any, Any]:
         """The seed and the first of the blocks that a draw takes, as arrays."""
 
