@@ -45,10 +45,10 @@ class Given:
             return (kind, *[self.described(x) for x in value])
         if isinstance(value, dict):
             return (kind, *value, *[self.described(x) for x in value.values()])
-        if isinstance(value, np.ndarray) or hasattr(value, "__array_namespace__"):
-            return self._array(value)
         if isinstance(value, np.generic):
             return kind, value.tobytes()
+        if is_array(value):
+            return self._array(value)
         if isinstance(value, slice):
             return slice, self.described((value.start, value.stop, value.step))
         self.others.append(value)

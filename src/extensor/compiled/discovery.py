@@ -12,7 +12,7 @@ import sys
 import types
 from collections.abc import Callable, Iterable
 from itertools import chain
-from operator import is_
+from operator import attrgetter, is_
 from typing import Any
 
 import numpy as np
@@ -28,7 +28,6 @@ _LIBRARIES = {"extensor", "numpy", "jax", "jaxlib", *sys.stdlib_module_names}
 # Their numbers change from step to step and are read at each run.
 _READ_ANEW = ("extensor.amp", "extensor.optim", "extensor.random", "extensor.compiled")
 _MISSING = object()
-Watched = tuple[Callable[[], Iterable[Any]], tuple[Any, ...]]  # what is read, and what it was
 
 
 class Reached:
@@ -44,12 +43,16 @@ class Reached:
         self.lists: list[list[Any]] = []
         self._names: set[str] = set()  # of variables and attributes in the code that was reached
         self._open: list[tuple[Any, Any, set[str]]] = []  # things, attributes, names looked up
-        self._watched: list[Watched] = []
-        self._watched_modules: list[Watched] = []
+        self._variables: list[dict[str, Any]] = []  # of modules
+        self._containers: list[Iterable[Any]] = []
+        self._cells: list[Any] = []  # of closures
+        self._named: list[tuple[dict[str, Any], list[str]]] = []  # globals and options
+        self._others: list[Callable[[], Iterable[Any]]] = []
         self._seen: dict[int, Any] = {}
         self._walk(list(roots))
         for thing, variables, names in self._open:
-            self._watch(functools.partial(_looked_up, thing, variables, sorted(names)))
+            self._others.append(functools.partial(_looked_up, thing, variables, sorted(names)))
+        self._found = self._read()
 
     def _walk(self, waiting: list[Any]) -> None:
         while waiting and len(self._seen) < _LIMIT:
@@ -62,15 +65,27 @@ class Reached:
 
     def is_unchanged(self) -> bool:
         """Whether all names, attributes and containers still stand for the same things."""
-        for read, values in chain(self._watched, self._watched_modules):
-            now = tuple(read())
-            if len(now) != len(values) or not all(map(is_, now, values)):
-                return False
-        return True
+        try:
+            now = self._read()
+        except ValueError:  # a variable that has no value any more
+            return False
+        return len(now) == len(self._found) and all(map(is_, now, self._found))
+
+    def _read(self) -> list[Any]:
+        """What everything stands for now. It is asked before each run, so Python loops over little."""
+        found = list(chain.from_iterable(map(dict.values, self._variables)))
+        found += chain.from_iterable(self._containers)
+        found += map(_contents, self._cells)
+        for variables, names in self._named:
+            found += map(variables.get, names)
+        for read in self._others:
+            found += read()
+        return found
 
     def fingerprint(self) -> tuple[Any, ...]:
         """What they stand for: plain values, and all else by identity."""
-        known = [_key(values) for _, values in self._watched]
+        of_modules = sum(map(len, self._variables))
+        known = [_key(self._found[of_modules:])]
         for module in self.modules:
             # A module has its mode in its class until it is set for the first time.
             attributes = [x for name, x in vars(module).items() if name != "training"]
@@ -80,9 +95,6 @@ class Reached:
     def bound(self) -> list[int]:
         """The identities of all whose arrays are bound."""
         return [*self.tensors, *self.histories, *self.averages]
-
-    def _watch(self, read: Callable[[], Iterable[Any]]) -> None:
-        self._watched.append((read, tuple(read())))
 
     def _below(self, thing: Any) -> list[Any]:
         if isinstance(thing, Tensor):
@@ -95,7 +107,7 @@ class Reached:
         if isinstance(thing, list | tuple | set | frozenset):
             return self._of_container(thing)
         if isinstance(thing, dict):
-            self._watch(lambda: (*thing, *thing.values()))
+            self._containers += [thing, thing.values()]  # a view, which follows the dict
             self.attributes.append(("a dict", thing))
             return list(thing.values())
         if isinstance(thing, types.FunctionType):
@@ -110,21 +122,20 @@ class Reached:
 
     def _of_container(self, thing: Any) -> list[Any]:
         if isinstance(thing, list | set):
-            self._watch(thing.__iter__)
+            self._containers.append(thing)
         if isinstance(thing, list):
             self.lists.append(thing)
         return list(thing)
 
     def _of_function(self, function: types.FunctionType) -> list[Any]:
         self._names |= _names(function.__code__)
-        found: list[Any] = [cell for cell in function.__closure__ or () if _is_set(cell)]
-        if found:
-            self._watch(lambda cells=found: [_contents(cell) for cell in cells])
-        found = [_contents(cell) for cell in found]
+        cells = [cell for cell in function.__closure__ or () if _is_set(cell)]
+        self._cells += cells
+        found: list[Any] = list(map(_contents, cells))
         if not _is_library(function.__module__):
             module = {k: function.__globals__.get(k, _MISSING) for k in _names(function.__code__)}
             names = [name for name, value in module.items() if value is not _MISSING]
-            self._watch(lambda: [function.__globals__.get(name) for name in names])
+            self._named.append((function.__globals__, names))
             found += [module[name] for name in names]
         found += [*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()]
         return [*found, getattr(function, "__wrapped__", None)]
@@ -135,19 +146,19 @@ class Reached:
             return self._of_optimizer(thing)
         if isinstance(thing, EMA):
             self.averages[id(thing)] = thing
-            self._watch(thing.parameters.__iter__)
-            self._watch(lambda: (thing.warmup,))
+            self._containers.append(thing.parameters)
+            self._others.append(lambda: (thing.warmup,))
             return list(thing.parameters)
         if isinstance(thing, Module):
             self.modules.append(thing)
             self.attributes.append((kind.__name__, vars(thing)))
-            self._watched_modules.append((vars(thing).values, tuple(vars(thing).values())))
+            self._variables.append(vars(thing))
             hooks = thing._hooks
             waiting = [] if hooks is None else [hooks.before, hooks.after, hooks.backward]
             return [*vars(thing).values(), *waiting, *_followed(thing)]
         if kind.__module__.startswith(_READ_ANEW):
             flags = [name for name, x in getattr(thing, "__dict__", {}).items() if type(x) is bool]
-            self._watch(lambda: [getattr(thing, name, None) for name in flags])
+            self._others.append(lambda: [getattr(thing, name, None) for name in flags])
             return []
         if not _is_looked_through(thing):
             return []
@@ -159,16 +170,16 @@ class Reached:
         return _followed(thing)
 
     def _of_optimizer(self, optimizer: Optimizer) -> list[Any]:
-        self._watch(optimizer._histories.__iter__)
+        self._containers.append(optimizer._histories)
         found = []
         for history in optimizer._histories:
             self.histories[id(history)] = history
             group = history.group
-            self._watch(group["params"].__iter__)
+            self._containers.append(group["params"])
             # All but the numbers, which are read at each run.
             names = [k for k, v in group.items() if isinstance(v, bool | str | None | list)]
             names.remove("params")
-            self._watch(lambda group=group, names=names: [group.get(name) for name in names])
+            self._named.append((group, names))
             found += group["params"]
         return found
 
@@ -220,15 +231,15 @@ def _followed(thing: Any) -> list[Any]:
     return [kind for kind in type(thing).__mro__ if not _is_library(kind.__module__)]
 
 
+_contents: Callable[[Any], Any] = attrgetter("cell_contents")
+
+
 def _is_set(cell: Any) -> bool:
-    return _contents(cell) is not _MISSING
-
-
-def _contents(cell: Any) -> Any:
     try:
-        return cell.cell_contents
+        _contents(cell)
     except ValueError:
-        return _MISSING
+        return False
+    return True
 
 
 @functools.cache

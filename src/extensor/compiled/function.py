@@ -94,7 +94,8 @@ class Compiled:
             self._given += new
             self._bind()
             return self._planned(args, kwargs)
-        if not state.is_as_noted():
+        settled = state.is_as_noted()
+        if not settled:
             self._bound = self._numbered(state.key())
         casting = precision.current() if mode.casting else None
         modes = (mode.recording, casting, get_default_dtype(), mode.epsilon, mode.anomaly)
@@ -104,11 +105,11 @@ class Compiled:
                 break
         else:
             plan = self._new_plan(given, args, kwargs)
-            state = self.state  # more may have been bound
+            state, settled = self.state, False  # more may have been bound
             self._bound = self._numbered(state.key())
             key = described, self._attributes, modes, self._bound
             self._plans.setdefault(key, []).append(plan)
-        if not state.is_as_noted():
+        if not settled:
             state.note(self._upload)
         if plan.version != state.version:
             plan.bind(state)

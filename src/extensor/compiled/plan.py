@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -13,10 +14,11 @@ from extensor.compiled.residence import Cell, array_of, cell_of, new_tensor
 from extensor.compiled.state import State, device_copy
 from extensor.compiled.trace import GENERATORS, Trace
 from extensor.core import tape
+from extensor.core.changes import owner
 from extensor.core.creation import asarray
 from extensor.core.tensor import Tensor, wrap
 from extensor.core.tracing import Number
-from extensor.errors import marked
+from extensor.errors import marked, value_error
 
 
 class Output(NamedTuple):
@@ -85,6 +87,7 @@ class Plan:
         """Take the cells of ``state``, which has noted them."""
         self.changed = [state.cells[place] for place in self.made.changed]
         self.kept = [state.cells[place] for place in self.made.kept]
+        _check_unshared(self.changed, state.cells)
         self.version = state.version
 
     def arguments(self, inputs: Sequence[Any]) -> tuple[Any, ...]:
@@ -110,7 +113,7 @@ class Plan:
         """Run the program on ``inputs``, which begin with the arrays of the tensors ``given``."""
         changed, results = self.run(*self.arguments(inputs))
         for cell, value in zip(self.changed, changed, strict=True):
-            cell.value = value
+            cell.value, cell.is_changed = value, True
         _native.advance_clock()
         for generator, blocks in self.trace.generators:
             generator._take(blocks)
@@ -127,13 +130,22 @@ class Plan:
         return _filled(made.outputs, results, given)
 
 
+def _check_unshared(changed: list[Cell], cells: list[Cell]) -> None:
+    """Two tensors that show one memory are two values on a device: none may be changed."""
+    count = Counter(id(owner(cell.home)) for cell in cells if cell.home is not None)
+    for cell in changed:
+        if cell.home is not None and count[id(owner(cell.home))] > 1:
+            requirement = "a tensor that the function changes must not share its memory with others"
+            raise value_error("compile", requirement, shape=tuple(cell.shape))
+
+
 def _give_gradient(tensor: Tensor, value: Any) -> None:
     present = tensor.grad
     cell = None if present is None else cell_of(present)
     if cell is None:
         tensor.grad = new_tensor(value)
     else:
-        cell.value = value
+        cell.value, cell.is_changed = value, True
 
 
 def _filled(outputs: Any, results: Sequence[Any], given: Sequence[Any]) -> Any:

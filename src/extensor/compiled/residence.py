@@ -10,8 +10,10 @@ computes, saves or prints knows of devices, and what stays on NumPy pays nothing
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cache
 from math import prod
+from sys import getrefcount
 from threading import RLock
 from typing import Any, SupportsIndex
 
@@ -33,15 +35,22 @@ LOCK = RLock()
 
 
 class Cell:
-    """An array on a device; ``home`` is the NumPy memory that its values belong in, if any."""
+    """An array on a device; ``home`` is the NumPy memory that its values belong in, if any.
 
-    __slots__ = ("dtype", "home", "shape", "value")
+    Until they are back that memory cannot be written to: such a change would be lost.
+    """
+
+    __slots__ = ("_is_locked", "dtype", "home", "is_changed", "shape", "value")
 
     def __init__(self, value: Any, home: Any = None) -> None:
         self.value = value
         self.home = home
         self.shape = value.shape
         self.dtype = value.dtype
+        self.is_changed = False
+        self._is_locked = isinstance(home, np.ndarray) and home.flags.writeable
+        if self._is_locked:
+            home.flags.writeable = False
 
     @property
     def ndim(self) -> int:
@@ -53,6 +62,9 @@ class Cell:
 
     def brought_home(self) -> Any:
         """The values in NumPy memory, their own if they have any."""
+        if self._is_locked and not self.is_changed:
+            self.unlock()
+            return self.home
         try:
             values = np.asarray(self.value)
         except RuntimeError as error:
@@ -61,11 +73,26 @@ class Cell:
                     "compile: a value on the device was lost in a run that failed; load it again"
                 )
             ) from error
-        if self.home is None or not self.home.flags.writeable:
+        if not self._is_locked:
             return storage.copied(values)
+        self.unlock()
         self.home[...] = values
         changes.mark(self.home)
         return self.home
+
+    def unlock(self) -> None:
+        """Let the memory be written to again: the values are there, or wanted no more."""
+        if self._is_locked:
+            self._is_locked = False
+            self.home.flags.writeable = True
+
+    def __del__(self) -> None:
+        # Whoever still holds the memory of a tensor that is gone finds its last values there.
+        if self._is_locked:
+            with suppress(Exception):
+                if self.is_changed and getrefcount(self.home) > 2:
+                    self.brought_home()
+                self.unlock()
 
 
 def cell_of(tensor: Tensor) -> Cell | None:
@@ -100,6 +127,9 @@ def _bring_home(tensor: Any) -> Any:
 
 
 def _settle(tensor: Any, array: Any) -> None:
+    held = array_of(tensor)
+    if type(held) is Cell:
+        held.unlock()
     _array.__set__(tensor, array)
     tensor.__class__ = type(tensor)._at_home
 
@@ -193,6 +223,8 @@ def cells_in(owner: Any, attribute: str) -> Any:
 def move_out_of(owner: Any, attribute: str, upload: Callable[[Any], Cell]) -> Any:
     """Put the arrays that ``attribute`` of ``owner`` holds on a device; returns their cells."""
     if attribute in owner.__dict__:
+        for cell in leaves_in(owner.__dict__.pop("_cells", None)):  # another state was loaded
+            cell.unlock()
         owner._cells = _mapped(owner.__dict__.pop(attribute), upload)
         if not isinstance(owner, _Away):
             kind: Any = type(owner)

@@ -40,8 +40,10 @@ class State:
         self.owners += [(average, "_averages") for average in reached.averages.values()]  # type: ignore[misc]
         self.cells: list[Cell] = []
         self.version = 0  # of the list of cells
-        self._noted: tuple[list[Any], ...] | None = None
+        self._graded: list[Tensor] = []
+        self._noted: list[Any] = [None]  # which nothing is yet
         self._noted_grouping: list[Any] = []
+        self._has_hooks = False
 
     def key(self) -> tuple[Any, ...]:
         """All that a trace depends on, save the values."""
@@ -57,20 +59,25 @@ class State:
 
     def is_as_noted(self) -> bool:
         """Whether all that is bound is where :meth:`note` left it."""
-        if self._noted is None:
+        now = self._whereabouts()
+        if len(now) != len(self._noted) or not all(map(is_, now, self._noted)):
             return False
-        tensors, graded = self.tensors, self.graded_noted
-        now = (
-            [*map(array_of, tensors), *map(array_of, graded)],
-            [*map(_grad, tensors), *map(_requires_grad, tensors), *map(_hooks, tensors)],
-            [owner.__dict__.get("_cells") for owner, _ in self.owners],
-        )
-        return (
-            all(len(a) == len(b) and all(map(is_, a, b)) for a, b in zip(now, self._noted, strict=True))
-            and not any(attribute in owner.__dict__ for owner, attribute in self.owners)
-            and not any(now[1][2 * len(tensors) :])  # hooks, which may be more or fewer now
-            and self._grouping() == self._noted_grouping
-        )
+        for owner, attribute in self.owners:
+            if attribute in owner.__dict__:
+                return False
+        if self._has_hooks:  # of which there may be more or fewer now
+            return False
+        return self._grouping() == self._noted_grouping
+
+    def _whereabouts(self) -> list[Any]:
+        tensors = self.tensors
+        found = [*map(array_of, tensors), *map(array_of, self._graded)]
+        found += map(_grad, tensors)
+        found += map(_requires_grad, tensors)
+        found += map(_hooks, tensors)
+        for owner, _ in self.owners:
+            found.append(owner.__dict__.get("_cells"))
+        return found
 
     def note(self, upload: Callable[[Any], Any]) -> None:
         """Bring what is not on the device there, and note where everything is."""
@@ -85,18 +92,13 @@ class State:
                 move_out(tensor, cell)
             return cell
 
-        tensors, graded = self.tensors, self.graded()
-        cells = [*map(of_tensor, tensors), *map(of_tensor, graded)]
-        held: list[Any] = list(cells)
+        self._graded = self.graded()
+        cells = [*map(of_tensor, self.tensors), *map(of_tensor, self._graded)]
         for owner, attribute in self.owners:
             cells += leaves_in(move_out_of(owner, attribute, made))
-        self.graded_noted = graded
-        self._noted = (
-            held,
-            [*map(_grad, tensors), *map(_requires_grad, tensors), *map(_hooks, tensors)],
-            [owner.__dict__.get("_cells") for owner, _ in self.owners],
-        )
+        self._noted = self._whereabouts()
         self._noted_grouping = self._grouping()
+        self._has_hooks = any(map(_hooks, self.tensors))
         self.cells = cells
         self.version += 1
 
