@@ -6,7 +6,7 @@ WORKERS ?= 2
 # One instruction set (v2, v3 or v4) builds in half the time; without it, all of them.
 ISA ?=
 
-.PHONY: help train test soak browser-test check format bench parity peers sanitize clean
+.PHONY: help train test soak browser-test check format bench parity xla peers sanitize clean
 
 help:  ## Show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 15
@@ -44,7 +44,10 @@ bench: .venv/tools  ## Measure against the peers that are installed (see make pe
 parity: .venv/tools  ## Compare with PyTorch where it is installed (see make peers)
 	$(BIN)/pytest -o addopts= tests/parity
 
-peers: .venv/peers  ## Install PyTorch and JAX, for parity and benchmarks only
+xla: .venv/peers .venv/tools  ## Run steps by XLA on the CPU, against the same steps here
+	$(BIN)/pytest -o addopts= --doctest-modules -n $(WORKERS) tests/xla src/extensor/compiled
+
+peers: .venv/peers  ## Install PyTorch and JAX, for parity, XLA and benchmarks only
 
 clean:  ## Remove everything that was built or installed here
 	rm -rf .venv build
@@ -65,5 +68,5 @@ clean:  ## Remove everything that was built or installed here
 	touch $@
 
 .venv/peers: .venv/installed
-	$(BIN)/pip install --quiet torch==2.13.0 jax jaxlib
+	$(BIN)/pip install --quiet torch==2.13.0 jax jaxlib flatbuffers
 	touch $@

@@ -674,3 +674,18 @@ def test_tensors_that_share_memory_are_not_changed_apart() -> None:
         grow()
     assert weight.tolist() == [1, 2]
     assert float(ex.compile(lambda: (weight * same).sum())()) == 5.0
+
+
+def test_arrays_that_are_no_inputs_of_ops_are_read_again_too() -> None:
+    index, mask = np.array([0, 2]), np.array([True, False, True, False])
+    factor = np.array([1.0, 2.0, 3.0], "float32")
+
+    def chosen(x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        return x[index], x[mask], x * (factor * 2)
+
+    compiled = ex.compile(chosen)
+    for _ in range(2):
+        for found, expected in zip(compiled(X), chosen(ex.tensor(X)), strict=True):
+            np.testing.assert_array_equal(found.numpy(), expected.numpy())
+        index[:], mask[:], factor[:] = [3, 3], [False, True, False, False], 5.0
+    assert compiled.traces == 2

@@ -27,6 +27,11 @@ def jax() -> Any:
             "compile: backend 'xla' needs JAX, which is not installed; pip install extensor[xla] "
             "(for a GPU or TPU the variant of jaxlib that JAX's page names)"
         ) from error
+    if not hasattr(found, "enable_x64"):
+        raise ImportError(
+            f"compile: backend 'xla' needs JAX 0.8.1 or newer, got {found.__version__}; "
+            "pip install --upgrade extensor[xla]"
+        )
     from extensor.compiled.xla import KERNELS
 
     tracing.VALUES_MISSING.append(found.errors.JAXTypeError)

@@ -39,13 +39,17 @@ def export_stablehlo(
     op = "export_stablehlo"
     target = as_path(op, path)
     chosen = _checked(op, platforms)
+    jax()
+    from jax import export  # type: ignore[import-not-found, unused-ignore]
+
     if not isinstance(function, Compiled):
         function = compiled(function)
+    plan, inputs = _planned(op, function, example)
     with wide():
-        plan = _plan(op, function, example)
-        exported = _exported(plan, function.example, chosen)
+        made = export.export(jax().jit(plan.function), platforms=chosen)
+        exported = made(*plan.arguments_like(inputs))
         content = _serialized(op, exported)
-    description = _described(plan, function, exported)
+    description = _described(plan, inputs, function, exported)
     write_atomically(target.with_name(f"{target.name}.json"), description.encode())
     write_atomically(target, content)
     return target
@@ -61,27 +65,16 @@ def _checked(op: str, platforms: Any) -> list[str]:
     return names
 
 
-def _plan(op: str, function: Compiled, example: Any) -> Plan:
+def _planned(op: str, function: Compiled, example: Any) -> tuple[Plan, list[Any]]:
+    """The program, and what is like its inputs."""
     if example is not None:
         if not isinstance(example, list | tuple):
             raise type_error(op, "example must be a tuple of arguments", example=shown(example))
-        return function.planned(*example)
+        return function.planned(tuple(example))
     if function.last is None:
         requirement = "function must have been called once, or an example of its arguments be given"
         raise value_error(op, requirement, function=shown(function))
     return function.last
-
-
-def _exported(plan: Plan, inputs: list[Any], platforms: list[str]) -> Any:
-    from jax import export  # type: ignore[import-not-found, unused-ignore]
-
-    def like(x: Any) -> Any:
-        return jax().ShapeDtypeStruct(tuple(x.shape), x.dtype)
-
-    changed, kept, _, numbers, counters = jax().tree.map(like, plan.arguments(inputs))
-    inputs = [like(x) for x in inputs]
-    made = export.export(jax().jit(plan.function), platforms=platforms)
-    return made(changed, kept, inputs, numbers, counters)
 
 
 def _serialized(op: str, exported: Any) -> bytes:
@@ -91,20 +84,20 @@ def _serialized(op: str, exported: Any) -> bytes:
         raise ImportError(f"{op}: needs flatbuffers; pip install extensor[xla]") from error
 
 
-def _described(plan: Plan, function: Compiled, exported: Any) -> str:
+def _described(plan: Plan, inputs: list[Any], function: Compiled, exported: Any) -> str:
     """The inputs by groups, in the order in which the program takes them, and the outputs."""
     state = function.state
-    names = _names(state.reached.holders.values())
+    names = _names(state.reached.modules)
     known = [names.get(id(tensor), f"tensor {i}") for i, tensor in enumerate(state.tensors)]
     known += [f"gradient {i}" for i in range(len(state.graded()))]
     cells = state.like()
     known += [f"state {i}" for i in range(len(cells) - len(known))]
-    places = {"changed": plan.made.changed, "kept": plan.made.unchanged}
+    places = {"changed": plan.made.changed, "kept": plan.made.kept}
     described: dict[str, Any] = {
         group: [{"name": known[i], **_kind(cells[i])} for i in chosen]
         for group, chosen in places.items()
     }
-    described["inputs"] = [_kind(x) for x in function.example]
+    described["inputs"] = [_kind(x) for x in inputs]
     described["numbers"] = [float(read()) for read in plan.reads]
     generators = plan.trace.generators
     described["counters"] = [list(map(int, each.get_state())) for each, _ in generators]
@@ -119,9 +112,8 @@ def _kind(x: Any) -> dict[str, Any]:
     return {"shape": list(x.shape), "dtype": str(np.dtype(x.dtype))}
 
 
-def _names(holders: Any) -> dict[int, str]:
+def _names(modules: list[Module]) -> dict[int, str]:
     """The paths of tensors in the modules that no other module holds."""
-    modules = [x for x in holders if isinstance(x, Module)]
     below = {id(child) for module in modules for child in module.children()}
     found: dict[int, str] = {}
     for module in modules:

@@ -51,7 +51,7 @@ class Compiled:
         self.device = device
         self.keep_gradients = keep_gradients
         self.traces = 0
-        self.last: tuple[Plan, list[Any]] | None = None  # and what its inputs were like
+        self.last: tuple[Plan, list[Any]] | None = None  # and what is like its inputs
         self._plans: dict[Any, list[Plan]] = {}
         self._state: State | None = None
         self._given: list[Any] = []  # objects among the arguments, and what was met in a trace
@@ -114,7 +114,8 @@ class Compiled:
         if plan.version != state.version:
             plan.bind(state)
         inputs = inputs_of(given.tensors, state)
-        self.last = plan, [(x.shape, x.dtype) for x in inputs]
+        if self.last is None or self.last[0] is not plan:
+            self.last = plan, [np.broadcast_to(np.empty((), x.dtype), x.shape) for x in inputs]
         return plan, given, inputs
 
     def _upload(self, array: Any) -> Any:

@@ -20,6 +20,7 @@ from extensor.optim import EMA
 
 NUMBERS = 64  # of a run, before a longer vector is needed
 GENERATORS = 8
+SMALL = 2**16  # bytes of an array whose contents are looked at before each run, used or not
 # The ops whose results may show the memory of an input.
 VIEWS = frozenset(
     """
@@ -83,6 +84,9 @@ class Trace:
 
     def end(self) -> None:
         """Let go of all that was needed to trace only."""
+        for key, array in self.reached.arrays.items():
+            if key not in self._arrays and array.nbytes <= SMALL:
+                self.guard_contents(array)
         self._numbers = self._counters = self._condition = None
         for each in (self._existing, self._arrays, self._families, self._scratch, self._conditions):
             each.clear()
@@ -109,6 +113,8 @@ class Trace:
 
     def together(self, arrays: list[Any], attributes: Any) -> list[Any]:
         """See :class:`extensor.core.tracing.Trace`."""
+        for array in _arrays_in(attributes):  # an index, on which the shape may depend
+            self.guard_contents(array)
         if not any(map(_is_placeholder, (*arrays, *attributes))):
             return arrays
         return [_converted(x) for x in arrays]
@@ -129,6 +135,11 @@ class Trace:
     def guard(self, key: Any, read: Read, expected: Any) -> None:
         """See :class:`extensor.core.tracing.Trace`."""
         self.guards[key] = read, expected
+
+    def guard_contents(self, array: Any) -> None:
+        """Trace again when what an array of NumPy's from outside holds is something else."""
+        if id(array) in self.reached.arrays:
+            self.guard(("contents", id(array)), array.tobytes, array.tobytes())
 
     def note_views(self, op: str, inputs: list[Any], made: Any) -> None:
         """See :class:`extensor.core.tracing.Trace`."""
@@ -286,6 +297,12 @@ def _counting(history: Any, more: list[int]) -> Callable[[list[bool]], None]:
             history.set_step([index], step + added)
 
     return count
+
+
+def _arrays_in(x: Any) -> list[Any]:
+    if isinstance(x, list | tuple):
+        return [array for item in x for array in _arrays_in(item)]
+    return [x] if isinstance(x, np.ndarray) else []
 
 
 def _is_placeholder(x: Any) -> bool:

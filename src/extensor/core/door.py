@@ -93,7 +93,7 @@ def watch(watcher: Watcher) -> Iterator[None]:
 
 
 # By the name of a library's namespace: functions that compute what a kernel computes, on its arrays.
-_libraries: dict[str, dict[str, Compute]] = {}
+libraries: dict[str, dict[str, Compute]] = {}
 
 
 def library_kernels(library: str, kernels: dict[str, Compute]) -> None:
@@ -101,17 +101,15 @@ def library_kernels(library: str, kernels: dict[str, Compute]) -> None:
 
     They take what native kernels take, and answer NotImplemented for the formula.
     """
-    _libraries.setdefault(library, {}).update(kernels)
+    libraries.setdefault(library, {}).update(kernels)
 
 
 def library_kernel(name: str, arguments: Sequence[Any]) -> Compute | None:
     """The kernel called ``name`` of the library that the arrays among ``arguments`` are of, if any."""
-    if not _libraries:
-        return None
     foreign = next((x for x in _arrays_in(arguments) if not isinstance(x, np.ndarray)), None)
     if foreign is None:
         return None
-    return _libraries.get(namespace(foreign).__name__, {}).get(name)
+    return libraries.get(namespace(foreign).__name__, {}).get(name)
 
 
 def namespace(array: Any) -> Any:
@@ -173,7 +171,7 @@ def exact_formula(written: Compute) -> Compute:
 
 
 def _by_library(xp: Any, name: str, arguments: Sequence[Any]) -> Any:
-    kernel = _libraries.get(xp.__name__, {}).get(name)
+    kernel = libraries.get(xp.__name__, {}).get(name)
     return NotImplemented if kernel is None else kernel(*arguments)
 
 

@@ -95,7 +95,9 @@ class Rule:
         """Called by hand: a Tensor, or a named tuple where the op has several inputs."""
         trace = tracing.current()
         if trace is not None:
-            arguments = [trace.lifted(x) for x in arguments]
+            given = zip(arguments[1:], self.roles, strict=True)
+            others = [trace.lifted(x) if role in TENSOR_ROLES else x for x, (role, _) in given]
+            arguments = [trace.lifted(arguments[0]), *others]
         arguments = [self._as_gradient(arguments[0]), *arguments[1:]]
         for position, ((role, index), name) in enumerate(
             zip(self.roles, self.names, strict=True), start=1
@@ -153,9 +155,10 @@ class Rule:
             result = self.compute(*arrays, *(() if self.single else (needs,)))
             if result is not NotImplemented:
                 return self._wrapped(result, arguments, needs)
-        result = self._by_library(arguments, needs)
-        if result is not NotImplemented:
-            return self._wrapped(result, arguments, needs)
+        if door.libraries:
+            result = self._by_library(arguments, needs)
+            if result is not NotImplemented:
+                return self._wrapped(result, arguments, needs)
         return self.by_formula(arguments, needs)
 
     def _by_library(self, arguments: list[Any], needs: Needs) -> Any:

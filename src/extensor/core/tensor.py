@@ -131,8 +131,9 @@ class Tensor(Attached):
 
     def detach(self) -> Tensor:
         """The same memory without a place on the tape."""
-        made: Tensor = wrap(self._array)
-        if not isinstance(made._array, np.ndarray):
+        array = self._array
+        made: Tensor = wrap(array)
+        if type(array) is not np.ndarray:
             trace = tracing.current()
             if trace is not None:
                 trace.note_views("detach", [self], made)

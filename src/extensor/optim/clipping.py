@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import inf, isfinite
+from operator import is_not
 from typing import Any
 
 import numpy as np
@@ -59,8 +60,14 @@ def multiply_gradients_of(tensors: Sequence[Tensor], gradients: list[Any], facto
     """The same for ``gradients`` that tensors have, and may have to be given anew."""
     before = gradients.copy()
     multiply_gradients(gradients, factor)
-    rebind([x.grad for x in tensors if x.grad is not None], before, gradients)
+    _give_anew(tensors, before, gradients)
     changes.mark_all(gradients, modes.mode.anomaly)
+
+
+def _give_anew(tensors: Sequence[Tensor], before: list[Any], gradients: list[Any]) -> None:
+    """Let tensors have the arrays in which their gradients are now, where these could not be changed."""
+    if any(map(is_not, before, gradients)):
+        rebind([x.grad for x in tensors if x.grad is not None], before, gradients)
 
 
 def norm_of(gradients: list[Any], order: float) -> float:
@@ -131,7 +138,7 @@ def _clip_traced(
     before = gradients.copy()
     for index, gradient in enumerate(before):
         gradients[index] = gradient * xp.astype(factor, gradient.dtype)
-    rebind([x.grad for x in tensors if x.grad is not None], before, gradients)
+    _give_anew(tensors, before, gradients)
     wide = any(gradient.dtype == float64 for gradient in gradients)
     return wrap(xp.astype(norm, float64 if wide else get_default_dtype()))
 
@@ -155,5 +162,5 @@ def clip_grad_value(parameters: Parameters, clip_value: float) -> None:
     gradients = gradients_of("clip_grad_value", tensors)
     before = gradients.copy()
     _clip([gradients], (clip_value,))
-    rebind([x.grad for x in tensors if x.grad is not None], before, gradients)
+    _give_anew(tensors, before, gradients)
     changes.mark_all(gradients, modes.mode.anomaly)

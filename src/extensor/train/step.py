@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from functools import partial
-from math import inf, isfinite
+from math import isfinite
 from typing import Any, NamedTuple
 
 from extensor import random
 from extensor.amp import GradScaler, autocast
 from extensor.arrays.dtypes import DType, as_dtype, float16
-from extensor.core import entries, tracing
+from extensor.core import entries
 from extensor.core.tensor import Tensor
 from extensor.errors import arguments, type_error, value_error
 from extensor.io.tree import is_plain
@@ -34,12 +34,20 @@ class StepResult(NamedTuple):
     gradient_norm: float | None
 
 
+class Engine(NamedTuple):
+    """The parts of a step as programs; a loss and a norm are looked at between them."""
+
+    forward: Callable[..., Any]
+    backward: Callable[..., Any]
+    clip: Callable[..., Any]
+    update: Callable[..., Any]
+
+
 class TrainStep:
     """Changes ``model`` by the gradients of a group of batches, as if they were one.
 
     ``amp`` is the dtype of mixed precision; float16 brings a scaler of its own. ``ema`` is updated
-    after each step. With ``compile`` that engine computes, on ``device``: the gradients of a batch
-    in one run, all that follows in another, so that a loss is looked at in between.
+    after each step. With ``compile`` that engine computes, on ``device``.
     """
 
     def __init__(
@@ -68,7 +76,7 @@ class TrainStep:
         self.ema = ema
         self.parameters = [p for group in optimizer.param_groups for p in group["params"]]
         self._options: dict[str, Any] | None = None  # what the optimizer was made with
-        self._compiled = self._by_engine(compile, device)
+        self._engine = self._by_engine(compile, device)
 
     def precision(self) -> Any:
         """The context that models and losses compute in."""
@@ -87,7 +95,7 @@ class TrainStep:
         check_loss(value)
         return value
 
-    def _by_engine(self, compile: str | None, device: str | None) -> tuple[Any, Any] | None:
+    def _by_engine(self, compile: str | None, device: str | None) -> Engine | None:
         if compile is None:
             if device is not None:
                 requirement = "device is where a compiled step runs (compile='xla')"
@@ -98,26 +106,22 @@ class TrainStep:
             raise value_error("Trainer", requirement, amp=str(self.amp))
         from extensor.compiled import compile as compiled
 
-        return (
-            compiled(self._backward, backend=compile, device=device),
-            compiled(self._moved, backend=compile, device=device),
-        )
+        made = partial(compiled, backend=compile, device=device)
+        return Engine(made(self.forward), made(self._backward), made(self._clip), made(self._update))
 
     def _backward(self, batch: Batch, share: float, wants_output: bool) -> tuple[Any, Tensor]:
         output, loss = self.forward(batch)
         (loss if share == 1 else loss * share).backward()
         return output if wants_output else None, loss
 
-    def _moved(self) -> Tensor | None:
-        """All that follows the gradients, inside a compiled step; nothing if they are not finite."""
-        norm, trace = self._clip(), tracing.current()
-        if norm is None or trace is None:
-            self.optimizer.step()
-        else:
-            trace.moved_if(self.optimizer, norm._array < inf, self.optimizer.step)
+    def _update(self) -> None:
+        self.optimizer.step()
         if self.ema is not None:
             self.ema.update()
-        return norm
+
+    def evaluated(self, batch: Batch) -> tuple[Any, Tensor]:
+        """:meth:`forward` where the steps are taken."""
+        return self.forward(batch) if self._engine is None else self._engine.forward(list(batch))
 
     def __call__(
         self,
@@ -135,14 +139,14 @@ class TrainStep:
         state = random.get_state()
         sizes = [len(batch[0]) for batch in group]
         samples = sum(sizes)
-        total = 0.0
+        total, engine = 0.0, self._engine
         for batch, size in zip(group, sizes, strict=True):
             # A part of the samples has that part in the mean over all of them.
             share = size / samples
-            if self._compiled is None:
+            if engine is None:
                 output, loss = self.forward(batch)
             else:
-                output, loss = self._compiled[0](list(batch), share, on_output is not None)
+                output, loss = engine.backward(list(batch), share, on_output is not None)
             value = float(loss)
             if not isfinite(value):
                 raise self._not_finite(f"loss is {value}", state, batch)
@@ -150,22 +154,26 @@ class TrainStep:
                 on_output(output, batch[-1])
             del output  # what of it the tape does not keep is free before the backward pass
             total += share * value
-            if self._compiled is None:
+            if engine is None:
                 self.scaler.scale(loss if share == 1 else loss * share).backward()
         if self.scaler.enabled:
             self.scaler.unscale_(self.optimizer)
         if on_gradients is not None:
             on_gradients()
-        clipped = self._clip() if self._compiled is None else self._compiled[1]()
+        clipped = self._clip() if engine is None or not self._clips() else engine.clip()
         norm = None if clipped is None else float(clipped)
         if norm is not None and not isfinite(norm) and not self.scaler.enabled:
             raise self._not_finite(f"norm of the gradients is {norm}", state, *group)
-        if self._compiled is not None:
+        if engine is not None:
+            engine.update()
             return StepResult(total, samples, norm)
         if self.scaler.step(self.optimizer) and self.ema is not None:
             self.ema.update()
         self.scaler.update()
         return StepResult(total, samples, norm)
+
+    def _clips(self) -> bool:
+        return self.clip_norm is not None or self.clip_value is not None
 
     def _clip(self) -> Tensor | None:
         """Clip the gradients. Returns the norm they had, if that was needed."""

@@ -8,6 +8,7 @@ from typing import Any
 from extensor.compiled.xla import (
     attention,
     convolution,
+    integers,
     movement,
     products,
     random,
@@ -19,6 +20,7 @@ from extensor.compiled.xla import (
 KERNELS: dict[str, Callable[..., Any]] = {
     **attention.KERNELS,
     **convolution.KERNELS,
+    **integers.KERNELS,
     **movement.KERNELS,
     **products.KERNELS,
     **random.KERNELS,

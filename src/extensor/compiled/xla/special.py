@@ -60,9 +60,20 @@ def gelu_backward(grad_output: Any, x: Any, approximate: bool) -> Any:
     return jnp.where(grad_output == 0, grad_output, grad_output * slope)
 
 
+@_rounded_once
+def sqrt_backward(grad_output: Any, output: Any, eps: float) -> Any:
+    """``grad_output / (2 * output)``. XLA leaves out a sum with 0, by which the formula has no -0."""
+    below = jnp.where(output == 0, 0, 2 * output)
+    if eps == 0:
+        return grad_output / below
+    lifted = jnp.where(jnp.abs(below) < eps, jnp.asarray(eps, below.dtype), below)
+    return jnp.where(grad_output == 0, 0, grad_output / lifted)
+
+
 KERNELS: dict[str, Callable[..., Any]] = {
     "erf": erf,
     "normal_cdf": normal_cdf,
     "gelu": gelu,
     "gelu_backward": gelu_backward,
+    "sqrt_backward": sqrt_backward,
 }
