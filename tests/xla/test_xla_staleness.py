@@ -253,7 +253,7 @@ def test_parameters_that_never_get_a_gradient_cost_no_traces() -> None:
 def test_two_functions_share_parameters_and_optimizers() -> None:
     pair = Pair(_clearing)
     net, optimizer, first = pair.sides[0]
-    other, plain, theirs = pair.sides[1]
+    other, _, theirs = pair.sides[1]
     second = ex.compile(_clearing(net, optimizer))
     evaluate = ex.compile(lambda x: net(x).detach().sum())
     half = ex.tensor(X[:2])

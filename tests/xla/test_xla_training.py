@@ -63,7 +63,7 @@ MODELS: dict[str, tuple[Callable[[], nn.Module], Callable[..., Any], Any]] = {
     ),
     "resnet18": (
         lambda: ex.models.resnet18(num_classes=4),
-        lambda r: _images(r, 16, 3, 4),
+        lambda r: _images(r, 8, 3, 4),
         ex.cross_entropy,
     ),
     "gpt": (
@@ -77,15 +77,9 @@ MODELS: dict[str, tuple[Callable[[], nn.Module], Callable[..., Any], Any]] = {
 }
 
 
-def _adamw(parameters: Any) -> Any:
-    return ex.optim.AdamW(parameters, lr=2e-3)
-
-
-# The first steps of AdamW have the size of the rate even where a gradient is 1e-8 and its sign is
-# chance: in twenty layers of batch normalization that grows a hundredfold each step.
-OPTIMIZERS: dict[str, Any] = {
-    "resnet18": lambda parameters: ex.optim.SGD(parameters, lr=0.01, momentum=0.9)
-}
+# Twenty layers of batch normalization over few samples multiply the last digit: after twenty steps in
+# float32 the losses here are 5e-4 from those in float64, further than two engines may be apart.
+IN_FLOAT64 = ("resnet18",)
 
 
 def _step(net: nn.Module, optimizer: Any, loss: Any) -> Step:
@@ -104,12 +98,13 @@ def _step(net: nn.Module, optimizer: Any, loss: Any) -> Step:
 def test_twenty_steps_have_the_losses_they_have_here(name: str, rng: np.random.Generator) -> None:
     make, data, loss = MODELS[name]
     batches = [data(rng) for _ in range(4)]
-    batches = [(ex.tensor(x), ex.tensor(y)) for x, y in batches]
+    kind = "float64" if name in IN_FLOAT64 else None
+    batches = [(ex.tensor(x, kind), ex.tensor(y)) for x, y in batches]
     losses, states, counters = [], [], []
     for compiled in (False, True):
         ex.random.manual_seed(7)
-        net = make()
-        optimizer = OPTIMIZERS.get(name, _adamw)(net.parameters())
+        net = make() if kind is None else make().to(kind)
+        optimizer = ex.optim.AdamW(net.parameters(), lr=2e-3)
         step: Any = _step(net, optimizer, loss)
         if compiled:
             step = ex.compile(step)

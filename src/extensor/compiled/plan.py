@@ -78,10 +78,7 @@ class Plan:
     def holds(self, floats: list[float]) -> bool:
         """Whether the numbers it took for granted are still what they were."""
         self.trace.floats[:] = floats
-        for read, expected in self.guards:
-            if read() != expected:
-                return False
-        return True
+        return not self.guards or all(read() == expected for read, expected in self.guards)
 
     def bind(self, state: State) -> None:
         """Take the cells of ``state``, which has noted them."""

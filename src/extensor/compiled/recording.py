@@ -152,7 +152,9 @@ def _gradients(
     return gradients, dropped
 
 
-def _changed(swapped: Swapped, cells: list[Any], now: list[Any], dropped: list[Tensor]) -> list[int]:
+def _changed(
+    swapped: Swapped, cells: list[Any], now: list[Any], dropped: list[Tensor]
+) -> list[int]:
     """The places in the state that have another array now; gradients that are dropped do not count."""
     gone = {id(tensor) for tensor in dropped}
     first = len(swapped.tensors)

@@ -217,7 +217,9 @@ def _mapped(cells: Any, function: Callable[[Any], Any]) -> Any:
 
 def cells_in(owner: Any, attribute: str) -> Any:
     """Arrays in nested lists, an attribute of ``owner``: as cells where they are on a device."""
-    return owner.__dict__[attribute] if attribute in owner.__dict__ else owner._cells
+    if attribute in owner.__dict__:
+        return owner.__dict__[attribute]
+    return owner._cells
 
 
 def move_out_of(owner: Any, attribute: str, upload: Callable[[Any], Cell]) -> Any:

@@ -23,9 +23,10 @@ from extensor.compiled.residence import (
 from extensor.core.tensor import Tensor
 from extensor.optim.update import state_dtype
 
-_grad: Callable[[Any], Any] = _native.TensorBase.grad.__get__
-_requires_grad: Callable[[Any], Any] = _native.TensorBase._requires_grad.__get__
-_hooks: Callable[[Any], Any] = _native.TensorBase._hooks.__get__
+_native_tensor: Any = _native.TensorBase
+_grad: Callable[[Any], Any] = _native_tensor.grad.__get__
+_requires_grad: Callable[[Any], Any] = _native_tensor._requires_grad.__get__
+_hooks: Callable[[Any], Any] = _native_tensor._hooks.__get__
 
 
 class State:
@@ -127,9 +128,7 @@ def _first_places(values: list[Any]) -> tuple[int, ...]:
     return tuple([first.setdefault(value, place) for place, value in enumerate(values)])
 
 
-def fill_state(
-    optimizer: Any, missing: list[tuple[Any, list[int]]]
-) -> list[tuple[list[Any], int]]:
+def fill_state(optimizer: Any, missing: list[tuple[Any, list[int]]]) -> list[tuple[list[Any], int]]:
     """Give parameters the state that their first step needs: what it would have begun with.
 
     Returns the lists and places that were empty.

@@ -39,7 +39,8 @@ class Swapped:
         self.attributes = [(name, found, dict(found)) for name, found in reached.attributes]
         self.lists = [(found, list(found)) for found in reached.lists]
         for tensor, kind, *_ in self.tensors:
-            tensor.__class__ = _tracked(getattr(kind, "_at_home", kind))
+            at_home: Any = getattr(kind, "_at_home", kind)
+            tensor.__class__ = _tracked(at_home)
             _array.__set__(tensor, next(left))
         for tensor, _, _, grad, requires_grad, _ in self.tensors:
             if requires_grad and grad is not None:
@@ -147,7 +148,9 @@ def _is_traced(x: Any, depth: int = 0) -> bool:
     if isinstance(x, Number):
         return True
     if isinstance(x, list | tuple | dict) and depth < 4:
-        return any(_is_traced(item, depth + 1) for item in (x.values() if isinstance(x, dict) else x))
+        return any(
+            _is_traced(item, depth + 1) for item in (x.values() if isinstance(x, dict) else x)
+        )
     return hasattr(getattr(x, "_array", x), "aval")
 
 
@@ -167,7 +170,11 @@ def _forget(tensor: Any, value: Any) -> None:
 @cache
 def _tracked(kind: Any) -> Any:
     """The class of tensors from outside while a function is traced, which tells of cleared gradients."""
-    names = {"__slots__": (), "__module__": kind.__module__, "grad": property(_grad.__get__, _forget)}
+    names = {
+        "__slots__": (),
+        "__module__": kind.__module__,
+        "grad": property(_grad.__get__, _forget),
+    }
     return type(kind.__name__, (kind,), names)
 
 

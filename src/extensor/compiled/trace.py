@@ -12,7 +12,6 @@ import numpy as np
 from extensor.compiled.backend import jax
 from extensor.compiled.residence import Cell, array_of
 from extensor.compiled.state import State
-from extensor.core import tracing
 from extensor.core.tensor import Tensor, wrap
 from extensor.core.tracing import Number, Read
 from extensor.errors import marked, value_error

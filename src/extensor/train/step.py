@@ -107,7 +107,9 @@ class TrainStep:
         from extensor.compiled import compile as compiled
 
         made = partial(compiled, backend=compile, device=device)
-        return Engine(made(self.forward), made(self._backward), made(self._clip), made(self._update))
+        return Engine(
+            made(self.forward), made(self._backward), made(self._clip), made(self._update)
+        )
 
     def _backward(self, batch: Batch, share: float, wants_output: bool) -> tuple[Any, Tensor]:
         output, loss = self.forward(batch)

@@ -7,6 +7,7 @@ from typing import Any
 
 from extensor.compiled.xla import (
     attention,
+    averages,
     convolution,
     integers,
     movement,
@@ -19,6 +20,7 @@ from extensor.compiled.xla import (
 # By the name of the forward or of the rule; each takes and gives what a native kernel does.
 KERNELS: dict[str, Callable[..., Any]] = {
     **attention.KERNELS,
+    **averages.KERNELS,
     **convolution.KERNELS,
     **integers.KERNELS,
     **movement.KERNELS,

@@ -13,7 +13,7 @@ from extensor.ops import convolution, convolution_transposed, pooling
 from extensor.ops.windows import Sliding, ints, sizes
 
 
-def _after(axis: Sliding) -> int:
+def after(axis: Sliding) -> int:
     """The zeros behind the last element; fewer than none where windows do not reach it."""
     reach = (axis.windows - 1) * axis.stride + (axis.kernel - 1) * axis.dilation + 1
     return reach - axis.size - axis.before
@@ -25,7 +25,7 @@ def _convolved(along: Sequence[Sliding], groups: int, dtype: Any) -> Callable[[A
             x,
             weight,
             [axis.stride for axis in along],
-            [(axis.before, _after(axis)) for axis in along],
+            [(axis.before, after(axis)) for axis in along],
             rhs_dilation=[axis.dilation for axis in along],
             feature_group_count=groups,
             preferred_element_type=dtype,
@@ -128,14 +128,14 @@ def _largest(name: str, axes: int) -> Callable[..., Any]:
             jax.lax.max,
             (1, 1, *[axis.kernel for axis in along]),
             (1, 1, *[axis.stride for axis in along]),
-            ((0, 0), (0, 0), *[(axis.before, max(_after(axis), 0)) for axis in along]),
+            ((0, 0), (0, 0), *[(axis.before, max(after(axis), 0)) for axis in along]),
             window_dilation=(1, 1, *[axis.dilation for axis in along]),
-        )[_kept(along)]
+        )[windows_there_are(along)]
 
     return kernel
 
 
-def _kept(along: Sequence[Sliding]) -> tuple[slice, ...]:
+def windows_there_are(along: Sequence[Sliding]) -> tuple[slice, ...]:
     """Those of the windows that there are; where there is room left behind them XLA makes more."""
     return (slice(None), slice(None), *[slice(axis.windows) for axis in along])
 
@@ -151,7 +151,7 @@ def max_pool2d_backward(grad_output: Any, x: Any, *how: Any) -> Any:
     along = pooling.sliding("max_pool2d_backward", x.shape[2:], *how)
     # Above the padding, whatever they are; NaN counts as largest.
     sizes_of = jnp.where(jnp.isnan(x), inf, jnp.maximum(x, jnp.finfo(x.dtype).min)).astype(x.dtype)
-    room = [(0, 0, 0), (0, 0, 0), *[(axis.before, max(_after(axis), 0), 0) for axis in along]]
+    room = [(0, 0, 0), (0, 0, 0), *[(axis.before, max(after(axis), 0), 0) for axis in along]]
     padded = jax.lax.pad(sizes_of, jnp.array(-inf, x.dtype), room)
     best = jnp.full(grad_output.shape, -inf, x.dtype)
     first = jnp.full(grad_output.shape, -1, jnp.int32)
