@@ -104,6 +104,55 @@ def test_rates_of_a_schedule_are_read_at_each_call(automatic: bool) -> None:
     assert run.traces == 1
 
 
+SCHEDULES: dict[str, Any] = {
+    "StepLR": lambda o: ex.optim.StepLR(o, 2, 0.5),
+    "MultiStepLR": lambda o: ex.optim.MultiStepLR(o, [2, 4], 0.5),
+    "ExponentialLR": lambda o: ex.optim.ExponentialLR(o, 0.8),
+    "CosineAnnealingLR": lambda o: ex.optim.CosineAnnealingLR(o, 5),
+    "WarmupLR": lambda o: ex.optim.WarmupLR(o, 3),
+    "WarmupCosineLR": lambda o: ex.optim.WarmupCosineLR(o, 2, 6),
+    "OneCycleLR": lambda o: ex.optim.OneCycleLR(o, 0.3, 10),
+    "LambdaLR": lambda o: ex.optim.LambdaLR(o, lambda count: 0.7**count),
+}
+
+
+@pytest.mark.parametrize("name", SCHEDULES)
+def test_every_schedule_steps_as_here(name: str) -> None:
+    def surround(optimizer: Any, net: Any) -> dict[str, Any]:
+        schedule = SCHEDULES[name](optimizer)
+        return {"schedule": schedule, "after": schedule.step}
+
+    make = OPTIMIZERS["momentum"]
+    expected, _, plain, *_ = _losses(make, False, 6, surround=surround)
+    losses, _, optimizer, _, run = _losses(make, True, 6, surround=surround)
+    np.testing.assert_allclose(losses, expected, rtol=1e-5)
+    assert optimizer.state_dict()["groups.0.lr"] == plain.state_dict()["groups.0.lr"]
+    assert run.traces <= 2  # dampening does not act on the first step
+
+
+def test_a_schedule_that_waits_for_a_loss_is_stepped_outside() -> None:
+    net = _net()
+    optimizer = ex.optim.SGD(net.parameters(), lr=0.1)
+    schedule = ex.optim.ReduceLROnPlateau(optimizer, patience=0)
+    step = ex.compile(lambda x: schedule.step(net(x).sum()))
+    with pytest.raises(TypeError, match="only known when the function runs"):
+        step(X)
+    assert {*SCHEDULES, "ReduceLROnPlateau"} == {
+        name
+        for name in ex.optim.__all__
+        if isinstance(found := getattr(ex.optim, name), type)
+        and issubclass(found, ex.optim.Schedule)
+        and found is not ex.optim.Schedule
+    }
+    classes = {type(make(list(_net().parameters()))).__name__ for make in OPTIMIZERS.values()}
+    assert classes | {"Muon", "Optimizer"} == {
+        name
+        for name in ex.optim.__all__
+        if isinstance(found := getattr(ex.optim, name), type)
+        and issubclass(found, ex.optim.Optimizer)
+    }
+
+
 @pytest.mark.parametrize("order", [2.0, float("inf"), 1.0])
 def test_gradients_are_clipped(order: float) -> None:
     def surround(optimizer: Any, net: Any) -> dict[str, Any]:

@@ -52,6 +52,35 @@ def test_a_run_has_the_losses_and_weights_of_one_without() -> None:
     assert compiled.optimizer.param_groups[0]["lr"] == plain.optimizer.param_groups[0]["lr"]
 
 
+def test_metrics_early_stopping_and_predictions_are_those_of_a_run_without() -> None:
+    results = []
+    for compile in (None, "xla"):
+        stop = ex.train.EarlyStopping(patience=1)
+        trainer = _trainer(
+            compile, train_metrics=["accuracy"], metrics=["accuracy", "f1"], callbacks=[stop]
+        )
+        history = trainer.fit(_loader(), 4, _loader())
+        results.append((history, trainer.predict(np.ones((3, 5), "float32")).numpy()))
+    (expected, theirs), (found, ours) = results
+    assert len(found) == len(expected)
+    for one, other in zip(found, expected, strict=True):
+        assert one.keys() == other.keys()
+        for key in ("accuracy", "validation_accuracy", "validation_f1"):
+            assert one[key] == pytest.approx(other[key], rel=1e-4)
+    np.testing.assert_allclose(ours, theirs, rtol=1e-3, atol=1e-5)
+
+
+def test_programs_are_made_once_for_each_shape_and_mode() -> None:
+    trainer = _trainer("xla")
+    trainer.fit(_loader(), 3, _loader())
+    engine = trainer.take_step._engine
+    # Batches of 8 and of 4, without gradients and with those of the first half of a step.
+    assert engine.backward.traces <= 4
+    assert engine.forward.traces <= 2
+    assert engine.clip.traces == 1
+    assert engine.update.traces == 1
+
+
 def test_a_run_goes_on_from_a_checkpoint(tmp_path: Path) -> None:
     whole = _trainer("xla")
     whole.fit(_loader(), epochs=4)
@@ -106,7 +135,14 @@ def test_the_command_trains_on_a_device(tmp_path: Path, monkeypatch: pytest.Monk
             [line.split(",") for line in Path("runs", name, "log.csv").read_text().split()]
         )
     assert 'device = "cpu"' in Path("runs", "compiled", "config.toml").read_text()
-    assert len(losses[0]) == len(losses[1])
+    assert len(losses[0]) == len(losses[1]) > 1
+    columns = [i for i, name in enumerate(losses[0][0]) if name.endswith("loss")]
+    for one, other in zip(losses[0][1:], losses[1][1:], strict=True):
+        for i in columns:
+            assert float(other[i]) == pytest.approx(float(one[i]), rel=1e-4)
+    result = extensor("train", "--resume", "runs/compiled", "--set", "epochs=4")
+    assert result.code == 0, result.err
+    assert 'compile = "xla"' in Path("runs", "compiled", "config.toml").read_text()
     result = extensor("train", write_config(), "--device", "moon")
     assert result.code == 2
     assert "device must be one that JAX finds here, ['cpu'], got device='moon'" in result.err

@@ -185,7 +185,9 @@ class Reached:
 
     def _newly_named(self, thing: Any, variables: Any, done: set[str]) -> list[Any]:
         """What the code names of ``thing`` and was not looked up yet."""
-        names = {name for name in variables if name in self._names or _is_special(name)}
+        # A step of a trainer is not called by one of its parts.
+        special = not str(getattr(thing, "__module__", None)).startswith("extensor.train")
+        names = {x for x in variables if x in self._names or (special and _is_special(x))}
         names |= {name for name in _slots(thing) if name in self._names}
         found = [_attribute(thing, variables, name) for name in sorted(names - done)]
         done |= names
