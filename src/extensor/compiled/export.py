@@ -35,6 +35,15 @@ def export_stablehlo(
     taken; or any function with an ``example`` of its arguments. The file is JAX's serialized export
     (``jax.export.deserialize`` reads it), StableHLO with a promise of compatibility. Beside it,
     with ``.json`` added, stands what its inputs and outputs are.
+
+    >>> import extensor as ex
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "double.stablehlo"
+    ...     _ = ex.export_stablehlo(lambda x: 2 * x, path, ["cuda", "tpu"], example=(ex.ones(3),))
+    ...     sorted(file.name for file in Path(folder).iterdir())
+    ['double.stablehlo', 'double.stablehlo.json']
     """
     op = "export_stablehlo"
     target = as_path(op, path)

@@ -224,7 +224,23 @@ def compile(
     identity: they live on the ``device`` and come back when somebody looks at them. Rates, counts of
     steps, the counters of generators and the scale of a loss are read at each call. Other shapes,
     dtypes, modes or plain values are traced again. A value cannot be read inside. Gradients that an
-    optimizer has used inside are gone afterwards, unless ``keep_gradients``.
+    optimizer has used inside, and that the function clears, are gone afterwards, unless
+    ``keep_gradients``.
+
+    >>> import numpy as np, extensor as ex
+    >>> w = ex.tensor([1.0, 2.0], requires_grad=True)
+    >>> optimizer = ex.optim.SGD([w], lr=0.5)
+    >>> @ex.compile(backend="xla", device="cpu")
+    ... def step(x):
+    ...     optimizer.zero_grad()
+    ...     loss = (w * x).sum()
+    ...     loss.backward()
+    ...     optimizer.step()
+    ...     return loss
+    >>> [float(step(np.ones(2, np.float32))) for _ in range(2)]
+    [3.0, 2.0]
+    >>> w, step.traces
+    (tensor([0., 1.], requires_grad=True), 1)
     """
     backends.check_backend("compile", backend)
     flag("compile", "keep_gradients", keep_gradients)
