@@ -58,6 +58,8 @@ class Compiled:
         self._numbers: dict[Any, int] = {}
         self._alive: list[Any] = []  # what identities in keys belong to
         self._attributes = self._bound = -1
+        self._key: Any = None
+        self._found: list[Plan] = []
         self._said = False
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
@@ -100,7 +102,9 @@ class Compiled:
         casting = precision.current() if mode.casting else None
         modes = (mode.recording, casting, get_default_dtype(), mode.epsilon, mode.anomaly)
         key = described, self._attributes, modes, self._bound
-        for plan in self._plans.get(key, ()):
+        if key != self._key:  # nearly always it is that of the last call, and need not be hashed
+            self._key, self._found = key, self._plans.get(key, [])
+        for plan in self._found:
             if plan.holds(given.floats):
                 break
         else:
@@ -108,7 +112,8 @@ class Compiled:
             state, settled = self.state, False  # more may have been bound
             self._bound = self._numbered(state.key())
             key = described, self._attributes, modes, self._bound
-            self._plans.setdefault(key, []).append(plan)
+            self._key, self._found = key, self._plans.setdefault(key, [])
+            self._found.append(plan)
         if not settled:
             state.note(self._upload)
         if plan.version != state.version:
@@ -132,6 +137,7 @@ class Compiled:
             self._state = State(reached)
             self._plans.clear()
             self._alive.clear()
+            self._key = None
         else:
             self._state.reached = reached
         self._alive.append(reached)

@@ -161,7 +161,7 @@ def _filled(outputs: Any, results: Sequence[Any], given: Sequence[Any]) -> Any:
         if outputs.place >= 0:
             made = new_tensor(results[outputs.place])
             if outputs.recorded:
-                tape.attach(tape.Node(_NO_GRADIENT, (), (_OUTSIDE,)), [made])
+                made._node, made._requires_grad = _NO_GRADIENT, True
             return made
         if type(outputs.bound) is int:
             return asarray(given[outputs.bound])
@@ -191,9 +191,9 @@ class _NoGradient:
         )
 
 
-_NO_GRADIENT = _NoGradient()
-_OUTSIDE = wrap(np.zeros((), np.float32))
-_OUTSIDE._requires_grad = True
+_outside = wrap(np.zeros((), np.float32))
+_outside._requires_grad = True
+_NO_GRADIENT = tape.Node(_NoGradient(), (), (_outside,))  # of all results: nothing is kept in it
 
 
 def inputs_of(given: Sequence[Any], state: State) -> list[Any]:
@@ -205,10 +205,9 @@ def inputs_of(given: Sequence[Any], state: State) -> list[Any]:
     for x in given:
         held = array_of(x) if isinstance(x, Tensor) else x
         found.append(held.value if type(held) is Cell else device_copy(held))
-    for x in given:
-        if has_gradient(x):
-            held = array_of(x.grad)
-            found.append(held.value if type(held) is Cell else device_copy(held))
+    for x in filter(has_gradient, given):
+        held = array_of(x.grad)
+        found.append(held.value if type(held) is Cell else device_copy(held))
     if state.arrays:
         found += map(device_copy, state.arrays.values())
     return found

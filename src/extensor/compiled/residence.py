@@ -155,8 +155,8 @@ class Resident(Tensor):
         """The only element, as a Python number; the tensor stays where it is."""
         with LOCK:
             cell = array_of(self)
-            if type(cell) is Cell and cell.size == 1 and not is_bfloat16(cell.dtype):
-                return cell.value.item()
+            if type(cell) is Cell and cell.shape == () and not is_bfloat16(cell.dtype):
+                return np.asarray(cell.value).item()
         _bring_home(self)
         return self.item()
 
