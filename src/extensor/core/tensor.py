@@ -37,6 +37,9 @@ else:
     Attached = _native.TensorBase
 
 
+_ndarray = np.ndarray
+
+
 class Tensor(Attached):
     """A multi-dimensional array that can be differentiated.
 
@@ -108,12 +111,15 @@ class Tensor(Attached):
         The tape cannot see such a change, so of a tensor that requires grad it is a view that cannot
         be written to; ``x.detach().numpy()`` can.
         """
-        if not isinstance(self._array, np.ndarray):
+        array = self._array
+        if type(array) is _ndarray and not self._requires_grad:
+            return array
+        if not isinstance(array, np.ndarray):
             # While a function is traced there are no values, which NumPy's asking for them says.
-            return self._array if tracing.current() is None else np.asarray(self._array)
+            return array if tracing.current() is None else np.asarray(array)
         if not self._requires_grad:
-            return self._array
-        view = self._array.view()
+            return array
+        view = array.view()
         view.flags.writeable = False
         return view
 
@@ -133,7 +139,7 @@ class Tensor(Attached):
         """The same memory without a place on the tape."""
         array = self._array
         made: Tensor = wrap(array)
-        if type(array) is not np.ndarray:
+        if type(array) is not _ndarray:
             trace = tracing.current()
             if trace is not None:
                 trace.note_views("detach", [self], made)
