@@ -7,7 +7,7 @@ WORKERS ?= 2
 ISA ?=
 PURELIB := import sysconfig; print(sysconfig.get_path('purelib'))
 
-.PHONY: help train test soak workers-soak browser-test check format bench parity peers sanitize clean
+.PHONY: help train test soak workers-soak browser-test check format bench parity xla peers sanitize clean
 
 help:  ## Show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 15
@@ -51,7 +51,10 @@ bench: .venv/tools  ## Measure against the peers that are installed (see make pe
 parity: .venv/tools  ## Compare with PyTorch where it is installed (see make peers)
 	$(BIN)/pytest -o addopts= tests/parity
 
-peers: .venv/peers  ## Install PyTorch and JAX, for parity and benchmarks only
+xla: .venv/peers .venv/tools  ## Run steps by XLA on the CPU, against the same steps here
+	$(BIN)/pytest -o addopts= --doctest-modules -n $(WORKERS) tests/xla src/extensor/compiled
+
+peers: .venv/peers  ## Install PyTorch and JAX, for parity, XLA and benchmarks only
 
 clean:  ## Remove everything that was built or installed here
 	rm -rf .venv build
@@ -79,5 +82,5 @@ clean:  ## Remove everything that was built or installed here
 	  > "$$(.venv/mpich/bin/python -c "$(PURELIB)")/beside.pth"
 
 .venv/peers: .venv/installed
-	$(BIN)/pip install --quiet torch==2.13.0 jax jaxlib
+	$(BIN)/pip install --quiet torch==2.13.0 jax jaxlib flatbuffers
 	touch $@

@@ -35,9 +35,12 @@ LAYERS = {
     "amp": "errors arrays core optim",
     "models": "errors arrays core random ops nn",
     "io": "errors arrays core",
+    "compiled": "_native errors arrays core random ops nn optim io",
     "data": "errors arrays core random io",
     "distributed": "_native errors settings arrays core random differentiation nn optim",
-    "train": "errors settings arrays core random ops nn optim amp models io data distributed",
+    "train": (
+        "errors settings arrays core random ops nn optim amp models io compiled data distributed"
+    ),
     "estimators": "errors arrays core random ops nn optim models data train",
     "report": "errors random ops nn io data train",
     "cli": "errors settings io data distributed train report",
@@ -46,7 +49,7 @@ LAYERS = {
 }
 # The same inside the core: each knows of those above it here, or of fewer.
 CORE = (
-    "door kinds html handle binding changes modes tape propagation backward_pass tensor "
+    "door kinds tracing html handle binding changes modes tape propagation backward_pass tensor "
     "creation entries precision conversion roles formula_derivative rule op"
 ).split()
 UPWARDS = {

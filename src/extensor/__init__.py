@@ -50,8 +50,10 @@ if TYPE_CHECKING:
     from numpy import dtype as _dtype
 
     from extensor import amp, data, distributed, io, models, nn, optim, train
+    from extensor import compiled as compiled
     from extensor import gradcheck as gradcheck
     from extensor import typing as typing
+    from extensor.compiled import compile, export_stablehlo
     from extensor.differentiation.custom_function import Function
     from extensor.differentiation.derivatives import hessian, jacobian, jvp, vjp
     from extensor.differentiation.recomputation import checkpoint
@@ -110,12 +112,14 @@ __all__ = [
     "checkpoint",
     "clip_grad_norm",
     "clip_grad_value",
+    "compile",
     "data",
     "detect_anomaly",
     "distributed",
     "empty",
     "empty_like",
     "enable_grad",
+    "export_stablehlo",
     "eye",
     "float16",
     "float32",
@@ -173,6 +177,7 @@ __all__ = [
 # What a program that only computes gradients does not need is imported when it is first asked for.
 _LAZY = {
     "Function": "differentiation.custom_function",
+    **dict.fromkeys(("compile", "export_stablehlo"), "compiled"),
     "checkpoint": "differentiation.recomputation",
     **dict.fromkeys(("Classifier", "Regressor"), "estimators"),
     **dict.fromkeys(("hessian", "jacobian", "jvp", "vjp"), "differentiation.derivatives"),
@@ -186,7 +191,7 @@ _LAZY = {
     "set_memory_cache_limit": "settings",
 }
 _LAZY_MODULES = frozenset(
-    {"amp", "data", "distributed", "gradcheck", "io", "models", "nn", "optim", "train", "typing"}
+    "amp compiled data distributed gradcheck io models nn optim train typing".split()
 )
 
 

@@ -81,6 +81,9 @@ def parser() -> Parser:
         help="how often the launcher is to start them again if a worker is lost (default: 0)",
     )
     train.add_argument(
+        "--device", metavar="NAME", help="let XLA train on cpu, gpu or tpu (extra xla: JAX)"
+    )
+    train.add_argument(
         "--print-config", action="store_true", help="print the configuration and end"
     )
 

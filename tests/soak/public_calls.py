@@ -422,5 +422,6 @@ NOT_CALLED = set(
     "Optimizer Schedule Sampler default_generator DamagedFileError init EMA GradScaler GPT LeNet5 "
     "amp data distributed io models nn optim random train Workers WorkerLostError "
     "mnist fashion_mnist cifar10 "  # they download
+    "compile export_stablehlo "  # they need JAX: tests/xla
     "bool_ float16 float32 float64 int8 int16 int32 int64 uint8 uint16 uint32 uint64".split()
 )

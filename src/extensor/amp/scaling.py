@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import isfinite
+from math import inf, isfinite
 from typing import Any
 
-from extensor.core import changes, entries, modes
-from extensor.core.tensor import Tensor
+from extensor.core import entries, tracing
+from extensor.core.tensor import Tensor, wrap
 from extensor.errors import shown, type_error, value_error
 from extensor.errors.explanation import checked, explaining
-from extensor.optim.clipping import gradients_of, multiply_gradients, norm_of
+from extensor.optim.clipping import (
+    gradients_of,
+    multiply_gradients_of,
+    norm_of,
+    traced_norm,
+)
 from extensor.optim.optimizer import Optimizer
 
 
@@ -68,22 +73,26 @@ class GradScaler:
         """The loss times the present factor."""
         if not isinstance(loss, Tensor):
             raise type_error("scale", "loss must be a tensor", loss=shown(loss))
-        return loss * self._scale if self.enabled else loss
+        return loss * tracing.number(self, "_scale") if self.enabled else loss
 
     @explaining
     def unscale_(self, optimizer: Optimizer) -> None:
         """Divide the gradients by the factor, in place: to be called before clipping them."""
         if not self.enabled:
             return
-        if id(optimizer) in self._finite:
+        finite, _ = self._found()
+        if id(optimizer) in finite:
             raise RuntimeError("unscale_: gradients are already unscaled, call update() first")
         parameters = [p for group in optimizer.param_groups for p in group["params"]]
         gradients = gradients_of("unscale_", parameters)
         if not gradients:
             raise RuntimeError("unscale_: no parameter has a gradient, call backward() first")
-        self._finite[id(optimizer)] = isfinite(norm_of(gradients, float("inf")))
-        multiply_gradients(gradients, 1 / self._scale)
-        changes.mark_all(gradients, modes.mode.anomaly)
+        if tracing.current() is None:
+            finite[id(optimizer)] = isfinite(norm_of(gradients, inf))
+        else:
+            finite[id(optimizer)] = traced_norm(gradients, inf) < inf
+        scale = tracing.number(self, "_scale")
+        multiply_gradients_of(parameters, gradients, 1 / scale)
 
     def note_unscaled(self, optimizer: object, is_finite: bool) -> None:
         """Know that the gradients were divided by the factor already, and whether all were finite."""
@@ -91,14 +100,22 @@ class GradScaler:
 
     @explaining
     def step(self, optimizer: Optimizer) -> bool:
-        """``optimizer.step()`` with the gradients unscaled, unless one is not finite: then False."""
+        """``optimizer.step()`` with the gradients unscaled, unless one is not finite: then False.
+
+        In a compiled function the answer is a tensor, as it is only known when the function runs.
+        """
         if self.enabled:
-            if id(optimizer) in self._stepped:
+            finite, stepped = self._found()
+            if id(optimizer) in stepped:
                 raise RuntimeError("step: the optimizer was already stepped, call update() first")
-            if id(optimizer) not in self._finite:
+            if id(optimizer) not in finite:
                 self.unscale_(optimizer)
-            self._stepped.add(id(optimizer))
-            if not self._finite[id(optimizer)]:
+            stepped.add(id(optimizer))
+            trace = tracing.current()
+            if trace is not None:
+                trace.moved_if(optimizer, finite[id(optimizer)], optimizer.step)
+                return wrap(finite[id(optimizer)])  # type: ignore[return-value]
+            if not finite[id(optimizer)]:
                 return False
         optimizer.step()
         return True
@@ -107,9 +124,27 @@ class GradScaler:
         """Adapt the factor to what the steps since the last update found."""
         if not self.enabled:
             return
-        if not self._finite:
+        found, stepped = self._found()
+        if not found:
             raise RuntimeError("update: no step was taken, call step(optimizer) first")
-        if all(self._finite.values()):
+        trace = tracing.current()
+        if trace is None:
+            self._adapt(list(found.values()))
+        else:
+            trace.later(self._adapt, *found.values())
+        found.clear()
+        stepped.clear()
+
+    def _found(self) -> tuple[dict[int, Any], set[int]]:
+        """What the steps since the last update found, by optimizer, and which were taken."""
+        trace = tracing.current()
+        if trace is None:
+            return self._finite, self._stepped
+        kept: tuple[dict[int, Any], set[int]] = trace.scratch(self, lambda: ({}, set()))
+        return kept
+
+    def _adapt(self, finite: list[bool]) -> None:
+        if all(finite):
             self._good_steps += 1
             if self._good_steps == self.growth_interval:
                 self._good_steps = 0
@@ -118,8 +153,6 @@ class GradScaler:
         else:
             self._good_steps = 0
             self._scale *= self.backoff_factor
-        self._finite.clear()
-        self._stepped.clear()
 
     def state_dict(self) -> dict[str, Any]:
         """What is needed to go on as if nothing had happened."""

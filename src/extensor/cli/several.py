@@ -128,11 +128,11 @@ def restarted(options: argparse.Namespace) -> int:
     if options.resume is None:
         name = options.name or time.strftime("%Y-%m-%d_%H-%M-%S")
         file = [options.config] if options.config else []
-        begin = [*file, "--name", name, *_given(options, "set", *_OF_DATA)]
+        begin = [*file, "--name", name, *_given(options, "set", "device", *_OF_DATA)]
         go_on = ["--resume", f"runs/{name}"]
     else:
-        begin = ["--resume", options.resume, *_given(options, "set", "checkpoint")]
-        go_on = ["--resume", options.resume, *_given(options, "set")]
+        begin = ["--resume", options.resume, *_given(options, "set", "device", "checkpoint")]
+        go_on = ["--resume", options.resume, *_given(options, "set", "device")]
     command = [*start, *begin, *shown]
     for attempt in range(restarts + 1):
         launcher = options.launcher[min(attempt, len(options.launcher) - 1)]

@@ -55,6 +55,8 @@ def _run(options: argparse.Namespace) -> None:
         raise value_error("--checkpoint", requirement, checkpoint=options.checkpoint)
     if options.resume is not None and (options.config or options.name is not None):
         raise value_error("--resume", "the run has a configuration and a name", run=options.resume)
+    if options.device is not None:
+        options.set = [*options.set, "compile=xla", f"device={options.device}"]
     if options.resume is not None:
         check_no_data(options)
         config = read_config(found_run(options.resume).config, options.set)

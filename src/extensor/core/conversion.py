@@ -15,13 +15,13 @@ from extensor.arrays.dtypes import (
     is_numeric_scalar,
     promote,
 )
-from extensor.core import door
+from extensor.core import door, tracing
 from extensor.core.kinds import Array, Arrays, Indices, Target
 from extensor.core.tensor import Tensor, to_array, wrap
 from extensor.errors import type_error, value_error
 from extensor.errors.names import Size
 
-_SCALARS = (bool, int, float, Size)
+_SCALARS = (bool, int, float, Size, tracing.Number)
 
 
 def promoted(
@@ -106,6 +106,8 @@ def _with_weak_scalars(inputs: Sequence[Any]) -> Sequence[Any]:
 
 
 def _with_scalar(dtype: np.dtype[Any] | None, value: Any) -> np.dtype[Any]:
+    if isinstance(value, tracing.Number):
+        value = value.value
     if isinstance(value, bool):
         return bool_ if dtype is None else dtype
     if isinstance(value, int):
@@ -118,6 +120,8 @@ def _cast(op: str, name: str, value: Any, dtype: Any) -> Any:
         return None
     if isinstance(value, Tensor):
         return value if value.dtype == dtype else value.astype(dtype)
+    if isinstance(value, tracing.Number):
+        return wrap(value.trace.scalar(value, dtype))
     try:
         with np.errstate(
             over="ignore"

@@ -92,6 +92,26 @@ def watch(watcher: Watcher) -> Iterator[None]:
         _native.remove_watcher(watcher)
 
 
+# By the name of a library's namespace: functions that compute what a kernel computes, on its arrays.
+libraries: dict[str, dict[str, Compute]] = {}
+
+
+def library_kernels(library: str, kernels: dict[str, Compute]) -> None:
+    """Let ``kernels`` compute on the arrays of ``library``: forwards and rules, by their names.
+
+    They take what native kernels take, and answer NotImplemented for the formula.
+    """
+    libraries.setdefault(library, {}).update(kernels)
+
+
+def library_kernel(name: str, arguments: Sequence[Any]) -> Compute | None:
+    """The kernel called ``name`` of the library that the arrays among ``arguments`` are of, if any."""
+    foreign = next((x for x in _arrays_in(arguments) if not isinstance(x, np.ndarray)), None)
+    if foreign is None:
+        return None
+    return libraries.get(namespace(foreign).__name__, {}).get(name)
+
+
 def namespace(array: Any) -> Any:
     """The Array API namespace of ``array``: NumPy itself, or what array-api-compat finds."""
     if isinstance(array, np.ndarray | np.generic):
@@ -99,6 +119,14 @@ def namespace(array: Any) -> Any:
     from array_api_compat import array_namespace
 
     return array_namespace(array)
+
+
+def _common_namespace(arrays: Sequence[Any]) -> Any:
+    """That of the first array which is not NumPy's: constants beside it may be NumPy's."""
+    for array in arrays:
+        if not isinstance(array, np.ndarray | np.generic):
+            return namespace(array)
+    return np
 
 
 def formula(written: Compute, promoted: Sequence[int]) -> Compute:
@@ -110,7 +138,11 @@ def formula(written: Compute, promoted: Sequence[int]) -> Compute:
 
     def compute(*arguments: Any) -> Any:
         arrays = _arrays_in(arguments)
-        xp = namespace(arrays[0])
+        xp = _common_namespace(arrays)
+        if xp is not np:
+            result = _by_library(xp, written.__name__, arguments)
+            if result is not NotImplemented:
+                return result
         half = None
         if any(is_half(x.dtype) for x in arrays):
             common = _arrays_in([arguments[i] for i in promoted])
@@ -127,11 +159,20 @@ def exact_formula(written: Compute) -> Compute:
     """The same for a formula that only moves elements: nothing to widen, and views stay views."""
 
     def compute(*arguments: Any) -> Any:
-        xp = namespace(_arrays_in(arguments)[0])
+        xp = _common_namespace(_arrays_in(arguments))
+        if xp is not np:
+            result = _by_library(xp, written.__name__, arguments)
+            if result is not NotImplemented:
+                return result
         return _finished(xp, written(xp, *arguments), None)
 
     compute.__name__ = written.__name__
     return compute
+
+
+def _by_library(xp: Any, name: str, arguments: Sequence[Any]) -> Any:
+    kernel = libraries.get(xp.__name__, {}).get(name)
+    return NotImplemented if kernel is None else kernel(*arguments)
 
 
 def _is_array(x: Any) -> bool:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, TypeVar,
 from extensor import _native
 from extensor.arrays.dtypes import is_floating
 from extensor.arrays.shapes import check_possible
-from extensor.core import door, modes, precision
+from extensor.core import door, modes, precision, tracing
 from extensor.core.binding import Parameters, dressed, guarded, reordered
 from extensor.core.conversion import promoted, shape_of, unwrapped
 from extensor.core.kinds import Array, Arrays, Indices, Target, is_optional, kind_of
@@ -139,21 +139,32 @@ class Op:
         for name, value in zip(self.inputs, inputs, strict=True):
             if value is None and name not in self.optional:
                 raise type_error(self.name, f"{name} must be a tensor", **{name: None})
+        trace = tracing.current()
+        if trace is not None:
+            inputs = [trace.lifted(x) for x in inputs]
         if modes.mode.casting:
             inputs = precision.cast(self.name, inputs, self.kinds)
         tensors = promoted(self.name, inputs, self.inputs, self.kinds, self.floats)
         arrays = [unwrapped(x) for x in tensors]
+        if trace is not None:
+            arrays = trace.together(arrays, attributes)
         if self.shape is not None:
             shapes = {name: shape_of(x) for name, x in zip(self.inputs, arrays, strict=True)}
             check_possible(self.name, self.shape(self.name, shapes, *attributes))
         if self.check is not None:
-            self.check(self.name, *arrays, *attributes)
+            try:
+                self.check(self.name, *arrays, *attributes)
+            except tuple(tracing.VALUES_MISSING):
+                pass
 
         def finish(result: Any) -> Any:
             first = result[0] if type(result) is tuple else result
             return self.function.finish([*tensors, *attributes], result, is_floating(first.dtype))
 
-        return self.compute.finished(finish, *arrays, *attributes)
+        made = self.compute.finished(finish, *arrays, *attributes)
+        if trace is not None:
+            trace.note_views(self.name, tensors, made)
+        return made
 
     def _define_backward(
         self, kernel: str | None = None

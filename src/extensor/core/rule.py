@@ -15,7 +15,7 @@ import numpy as np
 from extensor import _native
 from extensor.arrays.dtypes import is_floating, is_half
 from extensor.arrays.shapes import target
-from extensor.core import door, modes, tape
+from extensor.core import door, modes, tape, tracing
 from extensor.core.binding import Parameters, dressed, guarded
 from extensor.core.conversion import as_tensor, shape_of, unwrapped
 from extensor.core.formula_derivative import FormulaDerivative, Needs, tensors_in
@@ -93,6 +93,11 @@ class Rule:
 
     def call(self, arguments: Sequence[Any]) -> Any:
         """Called by hand: a Tensor, or a named tuple where the op has several inputs."""
+        trace = tracing.current()
+        if trace is not None:
+            given = zip(arguments[1:], self.roles, strict=True)
+            others = [trace.lifted(x) if role in TENSOR_ROLES else x for x, (role, _) in given]
+            arguments = [trace.lifted(arguments[0]), *others]
         arguments = [self._as_gradient(arguments[0]), *arguments[1:]]
         for position, ((role, index), name) in enumerate(
             zip(self.roles, self.names, strict=True), start=1
@@ -149,13 +154,28 @@ class Rule:
                 arrays = [unwrapped(x) for x in arguments]
             result = self.compute(*arrays, *(() if self.single else (needs,)))
             if result is not NotImplemented:
-                outputs: list[Tensor | None] = (
-                    [wrap(result)] if self.single else [x if x is None else wrap(x) for x in result]
-                )
-                if modes.mode.recording:
-                    self._record_formula(arguments, outputs, needs)
-                return outputs
+                return self._wrapped(result, arguments, needs)
+        if door.libraries:
+            result = self._by_library(arguments, needs)
+            if result is not NotImplemented:
+                return self._wrapped(result, arguments, needs)
         return self.by_formula(arguments, needs)
+
+    def _by_library(self, arguments: list[Any], needs: Needs) -> Any:
+        arrays = [unwrapped(x) for x in arguments]
+        kernel = door.library_kernel(self.name, arrays)
+        if kernel is None:
+            return NotImplemented
+        self._check(arguments)
+        return kernel(*arrays, *(() if self.single else (needs,)))
+
+    def _wrapped(self, result: Any, arguments: list[Any], needs: Needs) -> Sequence[Tensor | None]:
+        outputs: list[Tensor | None] = (
+            [wrap(result)] if self.single else [x if x is None else wrap(x) for x in result]
+        )
+        if modes.mode.recording:
+            self._record_formula(arguments, outputs, needs)
+        return outputs
 
     def _record_formula(
         self, arguments: list[Any], outputs: Sequence[Tensor | None], needs: Needs

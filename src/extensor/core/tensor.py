@@ -24,7 +24,7 @@ from extensor.arrays.dtypes import (
     is_floating,
     supported,
 )
-from extensor.core import backward_pass, door, modes, tape
+from extensor.core import backward_pass, door, modes, tape, tracing
 from extensor.core.handle import HookHandle
 from extensor.errors import marked, shown, type_error, value_error
 from extensor.errors.explanation import explaining
@@ -35,6 +35,9 @@ if TYPE_CHECKING:
     from extensor.typing import TensorLike
 else:
     Attached = _native.TensorBase
+
+
+_ndarray = np.ndarray
 
 
 class Tensor(Attached):
@@ -108,9 +111,15 @@ class Tensor(Attached):
         The tape cannot see such a change, so of a tensor that requires grad it is a view that cannot
         be written to; ``x.detach().numpy()`` can.
         """
-        if not self._requires_grad or not isinstance(self._array, np.ndarray):
-            return self._array  # type: ignore[no-any-return]
-        view = self._array.view()
+        array = self._array
+        if type(array) is _ndarray and not self._requires_grad:
+            return array
+        if not isinstance(array, np.ndarray):
+            # While a function is traced there are no values, which NumPy's asking for them says.
+            return array if tracing.current() is None else np.asarray(array)
+        if not self._requires_grad:
+            return array
+        view = array.view()
         view.flags.writeable = False
         return view
 
@@ -128,7 +137,13 @@ class Tensor(Attached):
 
     def detach(self) -> Tensor:
         """The same memory without a place on the tape."""
-        return wrap(self._array)
+        array = self._array
+        made: Tensor = wrap(array)
+        if type(array) is not _ndarray:
+            trace = tracing.current()
+            if trace is not None:
+                trace.note_views("detach", [self], made)
+        return made
 
     def backward(
         self,

@@ -128,6 +128,8 @@ def _boundary(start: int, outputs: Sequence[Tensor]) -> list[Any]:
 
 def _described(x: Tensor) -> tuple[Any, ...]:
     """What must be the same when ``fn`` is run again; the sum, as text, finds other values."""
+    if not isinstance(x._array, np.ndarray):  # which may have no values yet
+        return x.shape, x.dtype, ""
     with np.errstate(all="ignore"):
         total = np.sum(np.asarray(x._array), dtype=np.float64)
     return x.shape, x.dtype, repr(float(total))

@@ -38,7 +38,6 @@ FUNCTIONS = {
     "clamp": "ex.clip(x, min_val, max_val)",
     "clamp_max": "ex.clip(x, None, max_val)",
     "clamp_min": "ex.clip(x, min_val, None)",
-    "compile": "the module itself: its kernels are compiled already",
     "concat": "ex.concatenate(tensors, axis)",
     "cosine_similarity": _COSINE,
     "cuda": CPU,

@@ -14,7 +14,8 @@ import numpy as np
 
 from extensor import _native
 from extensor.arrays.dtypes import is_exact, is_floating
-from extensor.core import changes, door, modes, tape
+from extensor.arrays.supplement import set_at
+from extensor.core import changes, door, modes, tape, tracing
 from extensor.core.tensor import Tensor, is_recorded_in, to_array, wrap
 from extensor.errors import type_error, value_error
 from extensor.ops.indexing import At
@@ -70,6 +71,9 @@ def _check_recordable(name: str, x: Tensor, value: Any, functional: str) -> None
             f"{name}: a leaf that requires grad cannot be changed in place while the tape records; "
             f"do it inside no_grad(), or compute a new tensor: {functional}"
         )
+    if hasattr(x._array, "at"):  # its library gives new memory to every change
+        _check_unseen(name, x)
+        return
     if _native.shares_memory(x, []) and _native.shares_memory(x, _saved_from(x, value)):
         raise RuntimeError(
             f"{name}: a view, another tensor, an array or the tape holds the memory of this tensor "
@@ -135,6 +139,11 @@ def _write(x: Tensor, index: Any, value: Any, name: str = "setitem") -> None:
     new = value._array if isinstance(value, Tensor) else value
     if getattr(new, "dtype", None) is not array.dtype:
         new = _in_dtype(name, new, array.dtype)
+    if hasattr(array, "at"):
+        _check_unseen(name, x)
+        x._array = _rewritten(array, items, new)
+        changes.mark(x._array, modes.mode.anomaly)
+        return
     try:
         door.setitem(array, items, new)
     except (IndexError, OverflowError, ValueError) as error:
@@ -150,6 +159,18 @@ def _write(x: Tensor, index: Any, value: Any, name: str = "setitem") -> None:
         library = type(array).__module__.partition(".")[0]
         raise type_error(name, "arrays must allow changes in place", library=library) from None
     changes.mark(array, modes.mode.anomaly)
+
+
+def _check_unseen(name: str, x: Tensor) -> None:
+    trace = tracing.current()
+    if trace is not None:
+        trace.check_unseen(name, x)
+
+
+@door.through_door
+def _rewritten(array: Any, index: Any, value: Any) -> Any:
+    """A copy of an array that cannot be changed, with ``value`` at ``index``."""
+    return set_at(array, index, value)
 
 
 def _in_dtype(name: str, value: Any, dtype: Any) -> Any:

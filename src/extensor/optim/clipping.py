@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import inf, isfinite
+from operator import is_not
 from typing import Any
 
 import numpy as np
 
 from extensor.arrays.dtypes import float64, get_default_dtype
-from extensor.core import changes, door, modes
+from extensor.core import changes, door, modes, tracing
 from extensor.core.tensor import Tensor, wrap
 from extensor.errors import value_error
 from extensor.errors.explanation import checked
-from extensor.optim.update import Parameters, Update, tensors_in
+from extensor.optim.update import Parameters, Update, rebind, tensors_in
 
 
 def gradient_norm(gradients: list[Any], order: float) -> Any:
@@ -49,7 +51,7 @@ _clip = Update(clip_update, roles=1)
 _norm = door.computation("gradient_norm", "gradient_norm", gradient_norm)
 
 
-def multiply_gradients(gradients: list[Any], factor: float) -> None:
+def multiply_gradients(gradients: list[Any], factor: Any) -> None:
     """Multiply the arrays by ``factor`` in place, all in one call."""
     _scale([gradients], (factor,))
 
@@ -57,6 +59,20 @@ def multiply_gradients(gradients: list[Any], factor: float) -> None:
 def clip_values(gradients: list[Any], bound: float) -> None:
     """Bring every element of the arrays into ``[-bound, bound]`` in place, all in one call."""
     _clip([gradients], (bound,))
+
+
+def multiply_gradients_of(tensors: Sequence[Tensor], gradients: list[Any], factor: Any) -> None:
+    """The same for ``gradients`` that tensors have, and may have to be given anew."""
+    before = gradients.copy()
+    multiply_gradients(gradients, factor)
+    _give_anew(tensors, before, gradients)
+    changes.mark_all(gradients, modes.mode.anomaly)
+
+
+def _give_anew(tensors: Sequence[Tensor], before: list[Any], gradients: list[Any]) -> None:
+    """Let tensors have the arrays in which their gradients are now, where these could not be changed."""
+    if any(map(is_not, before, gradients)):
+        rebind([x.grad for x in tensors if x.grad is not None], before, gradients)
 
 
 def norm_of(gradients: list[Any], order: float) -> float:
@@ -97,17 +113,39 @@ def clip_grad_norm(
         raise value_error("clip_grad_norm", "max_norm must be 0 or greater", max_norm=max_norm)
     if not float(norm_type) >= 0:
         raise value_error("clip_grad_norm", "norm_type must be 0 or greater", norm_type=norm_type)
-    gradients = gradients_of("clip_grad_norm", parameters)
+    tensors = tensors_in("clip_grad_norm", parameters)
+    gradients = gradients_of("clip_grad_norm", tensors)
+    if tracing.current() is not None and not error_if_nonfinite:
+        return _clip_traced(tensors, gradients, float(max_norm), float(norm_type))
     norm = norm_of(gradients, float(norm_type))
     if error_if_nonfinite and not isfinite(norm):
         raise RuntimeError(
             f"clip_grad_norm: the norm of the gradients must be finite, got norm={norm}"
         )
     if not norm <= float(max_norm):
-        multiply_gradients(gradients, float(max_norm) / norm)
-        changes.mark_all(gradients, modes.mode.anomaly)
+        multiply_gradients_of(tensors, gradients, float(max_norm) / norm)
     wide = any(gradient.dtype == float64 for gradient in gradients)
     return wrap(np.asarray(norm, float64 if wide else get_default_dtype()))
+
+
+def traced_norm(gradients: list[Any], order: float) -> Any:
+    """:func:`gradient_norm` of arrays that have no values yet, as such an array."""
+    norm: Any = door.library_kernel("gradient_norm", gradients)
+    return gradient_norm(gradients, order) if norm is None else norm(gradients, order)
+
+
+def _clip_traced(
+    tensors: list[Tensor], gradients: list[Any], max_norm: float, order: float
+) -> Tensor:
+    norm = traced_norm(gradients, order)
+    xp = door.namespace(norm)
+    factor = xp.where(norm <= max_norm, xp.ones_like(norm), max_norm / norm)
+    before = gradients.copy()
+    for index, gradient in enumerate(before):
+        gradients[index] = gradient * xp.astype(factor, gradient.dtype)
+    _give_anew(tensors, before, gradients)
+    wide = any(gradient.dtype == float64 for gradient in gradients)
+    return wrap(xp.astype(norm, float64 if wide else get_default_dtype()))
 
 
 @checked
@@ -125,6 +163,9 @@ def clip_grad_value(parameters: Parameters, clip_value: float) -> None:
         raise value_error(
             "clip_grad_value", "clip_value must be 0 or greater", clip_value=clip_value
         )
-    gradients = gradients_of("clip_grad_value", parameters)
+    tensors = tensors_in("clip_grad_value", parameters)
+    gradients = gradients_of("clip_grad_value", tensors)
+    before = gradients.copy()
     clip_values(gradients, clip_value)
+    _give_anew(tensors, before, gradients)
     changes.mark_all(gradients, modes.mode.anomaly)

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from extensor.core import changes, entries, modes
+from extensor.core import changes, entries, modes, tracing
 from extensor.core.tensor import Tensor, wrap
 from extensor.errors import value_error
 from extensor.errors.explanation import checked, explaining
-from extensor.optim.update import Parameters, Update, as_state, assign, tensors_in
+from extensor.optim.update import Parameters, Update, as_state, assign, rebind, tensors_in
 
 
 def average_update(xp: Any, average: Any, parameter: Any, decay: float) -> tuple[Any]:
@@ -61,9 +61,16 @@ class EMA:
         """Take the present parameters into the average; to be called after each step."""
         decay = self.decay
         if self.warmup:
-            decay = min(decay, (1 + self.count) / (10 + self.count))
+            count = tracing.number(self, "count")
+            decay = min(decay, (1 + count) / (10 + count))
+        trace = tracing.current()
+        if trace is not None:
+            trace.lifted(self)
         _update([self._averages, [x._array for x in self.parameters]], (decay,))
         changes.mark_all(self._averages)
+        self._count_one([True]) if trace is None else trace.later(self._count_one)
+
+    def _count_one(self, _: list[bool]) -> None:
         self.count += 1
 
     @explaining
@@ -76,21 +83,23 @@ class EMA:
                 f"parameters must have shapes {[array.shape for array in self._averages]}",
                 shapes=[x.shape for x in targets],
             )
-        self._write([x._array for x in targets], self._averages)
+        self._write(targets, self._averages)
 
     @contextmanager
     def applied(self) -> Iterator[None]:
         """The averages in place of the parameters inside the block, for evaluation."""
-        targets = [x._array for x in self.parameters]
-        kept = [array.copy() for array in targets]
-        self._write(targets, self._averages)
+        kept = [x._array.copy() for x in self.parameters]
+        self._write(self.parameters, self._averages)
         try:
             yield
         finally:
-            self._write(targets, kept)
+            self._write(self.parameters, kept)
 
-    def _write(self, targets: list[Any], sources: list[Any]) -> None:
+    def _write(self, tensors: list[Tensor], sources: list[Any]) -> None:
+        targets = [x._array for x in tensors]
+        before = targets.copy()
         assign(targets, sources)
+        rebind(tensors, before, targets)
         changes.mark_all(targets, modes.mode.anomaly)
 
     def state_dict(self) -> dict[str, Any]:
@@ -121,7 +130,8 @@ class EMA:
                 raise value_error(op, f"{key} must fit {average.dtype}", dtype=str(array.dtype))
 
         def commit() -> None:
-            self._write(self._averages, arrays)
+            assign(self._averages, arrays)
+            changes.mark_all(self._averages)
             self.count = count
 
         return commit

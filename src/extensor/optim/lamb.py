@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from math import sqrt
 from typing import Any
+
+import numpy as np
 
 from extensor.optim.optimizer import Group, Optimizer, Params
 from extensor.optim.update import Update, descent
@@ -30,14 +31,19 @@ def lamb_update(
     scale = 1 / (1 - beta2**step) ** 0.5
     direction = m * (1 / (1 - beta1**step)) / (xp.sqrt(v) * scale + eps)
     direction = direction + weight_decay * parameter
+    return parameter - lr * _ratio(xp, parameter, direction) * direction, m, v
+
+
+def _ratio(xp: Any, parameter: Any, direction: Any) -> Any:
     norm, length = _norm(xp, parameter), _norm(xp, direction)
-    ratio = norm / length if norm > 0 and length > 0 else 1.0
-    return parameter - lr * ratio * direction, m, v
+    usable = (norm > 0) & (length > 0)
+    ratio = xp.where(usable, norm / xp.where(usable, length, 1.0), 1.0)
+    return float(ratio) if xp is np else xp.astype(ratio, direction.dtype)
 
 
-def _norm(xp: Any, x: Any) -> float:
+def _norm(xp: Any, x: Any) -> Any:
     wide = xp.astype(x, xp.float64)
-    return sqrt(float(xp.sum(wide * wide)))
+    return xp.sqrt(xp.sum(wide * wide))
 
 
 class LAMB(Optimizer):

@@ -7,7 +7,7 @@ from math import sqrt
 from typing import Any
 
 from extensor.arrays.dtypes import float32, is_half
-from extensor.core import modes
+from extensor.core import modes, tracing
 from extensor.core.tensor import Tensor, wrap
 from extensor.errors import shown, type_error, value_error
 from extensor.errors.explanation import explaining
@@ -43,8 +43,11 @@ def orthogonalize(
     a, b, c = coefficients
     tall = matrix.shape[0] > matrix.shape[1]
     x: Tensor = matrix.T if tall else matrix
-    norm = float((x * x).sum()) ** 0.5
-    x = x * (1 / max(norm, eps))  # no singular value is above 1 now
+    if tracing.current() is None:
+        norm = float((x * x).sum()) ** 0.5
+        x = x * (1 / max(norm, eps))  # no singular value is above 1 now
+    else:
+        x = x * (1 / ((x * x).sum() ** 0.5).clip(eps, None))
     for _ in range(steps):
         gram = x @ x.T
         x = a * x + (b * gram + c * (gram @ gram)) @ x
@@ -62,7 +65,7 @@ class _Move:
     def __call__(self, lists: Sequence[list[Any]], attributes: Sequence[Any]) -> None:
         lr, weight_decay, momentum, nesterov, coefficients, eps, steps, adjust = attributes
         with modes.no_grad():
-            for parameter, gradient, velocity in zip(*lists, strict=True):
+            for index, (parameter, gradient, velocity) in enumerate(zip(*lists, strict=True)):
                 p, g, v = (_wide(x) for x in (parameter, gradient, velocity))
                 v = v + (1 - momentum) * (g - v)
                 move = orthogonalize(
@@ -70,7 +73,8 @@ class _Move:
                 )
                 rate = lr * _RATES[adjust](*parameter.shape)
                 moved = p * (1 - lr * weight_decay) - rate * move
-                assign([parameter, velocity], [moved._array, v._array])
+                changed = assign([parameter, velocity], [moved._array, v._array])
+                lists[0][index], lists[2][index] = changed
 
 
 def _wide(array: Any) -> Tensor:
@@ -133,9 +137,9 @@ class Muon(Optimizer):
     def _attributes(self, group: Group, step: int) -> tuple[Any, ...]:
         # Plain numbers, whatever kind of number was given: so are they when a state is loaded.
         return (
-            float(group["lr"]),
-            float(group["weight_decay"]),
-            float(group["momentum"]),
+            tracing.plain(group["lr"]),
+            tracing.plain(group["weight_decay"]),
+            tracing.plain(group["momentum"]),
             group["nesterov"],
             tuple(map(float, group["ns_coefficients"])),
             float(group["eps"]),

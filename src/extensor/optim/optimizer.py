@@ -9,14 +9,14 @@ from typing import Any, ClassVar, NamedTuple, TypeVar, overload
 import numpy as np
 
 from extensor.arrays.dtypes import is_floating
-from extensor.core import changes, door, modes
+from extensor.core import changes, door, modes, tracing
 from extensor.core.tensor import Tensor, forget_gradients
 from extensor.errors import shown, type_error, value_error
 from extensor.errors.expectations import wanted_by
 from extensor.errors.explanation import explaining, wrap_constructor
 from extensor.optim import states
 from extensor.optim.states import History
-from extensor.optim.update import state_like
+from extensor.optim.update import rebind, state_like
 
 Group = dict[str, Any]
 Params = Iterable[Tensor | Group]
@@ -156,7 +156,13 @@ class Optimizer:
         All that may fail for lack of memory comes before the first change.
         """
         moves = [move for history in self._histories for move in self._moves(history)]
-        attributes = [self._attributes(move.history.group, move.step) for move in moves]
+        trace = tracing.current()
+        if trace is not None:
+            trace.stepped(self, moves)
+        attributes = [
+            self._attributes(*(trace.read_anew(move) if trace else (move.history.group, move.step)))
+            for move in moves
+        ]
         calls: list[Any] = [None] * len(moves)
         if len(moves) > 1:
             calls = [
@@ -166,11 +172,17 @@ class Optimizer:
             move.keep_state()
         for move, numbers, call in zip(moves, attributes, calls, strict=True):
             if call is None:
-                self.update(move.lists, numbers)
+                self._update_one_by_one(move, numbers)
             else:
                 call.run()
             changes.mark_all(move.lists[0], modes.mode.anomaly)
             move.history.set_step(move.indices, move.step)
+
+    def _update_one_by_one(self, move: Move, numbers: tuple[Any, ...]) -> None:
+        before = move.lists[0].copy()
+        self.update(move.lists, numbers)
+        rebind(move.history.group["params"], before, move.lists[0])
+        move.keep_state()
 
     def _moves(self, history: History) -> list[Move]:
         """The updates of a group, one for all parameters that have taken as many steps."""

@@ -14,7 +14,7 @@ from functools import partial
 from math import cos, inf, pi
 from typing import Any
 
-from extensor.core import entries
+from extensor.core import entries, tracing
 from extensor.errors import value_error
 from extensor.errors.explanation import checked, explaining, wrap_constructor
 from extensor.optim.optimizer import Group, Optimizer
@@ -63,6 +63,11 @@ class Schedule:
 
     def step(self) -> None:
         """Count one more, and set the rates."""
+        trace = tracing.current()
+        if trace is not None:
+            trace.scratch(self.optimizer, list).append(self)
+            trace.later(lambda _: self.step())
+            return
         self.count += 1
         self._apply()
 

@@ -33,7 +33,7 @@ def sgd_update(
     """``v = momentum * v + (1 - dampening) * g``, ``p -= lr * v``; the first ``v`` is ``g``."""
     gradient = descent(parameter, gradient, weight_decay, maximize)
     if velocity is not None:
-        kept = 1 if step == 1 else 1 - dampening
+        kept = 1 if not dampening or step == 1 else 1 - dampening
         velocity = momentum * velocity + kept * gradient
         gradient = gradient + momentum * velocity if nesterov else velocity
     return parameter - lr * gradient, velocity

@@ -15,7 +15,7 @@ import numpy as np
 
 from extensor.arrays import storage
 from extensor.arrays.dtypes import float32, is_floating, is_half
-from extensor.core import door
+from extensor.core import door, tracing
 from extensor.core.tensor import Tensor, to_array, wrap
 from extensor.errors import marked, shown, type_error, value_error
 from extensor.errors.expectations import is_number
@@ -42,19 +42,22 @@ class Update:
         """The call with all the memory it needs, to be run; None if the kernel does not take it."""
         if self.kernel is None:
             return None
-        call = door.plan(self.kernel, *lists, *map(float, attributes))
+        call = door.plan(self.kernel, *lists, *map(tracing.plain, attributes))
         return None if call is NotImplemented else call
 
     def __call__(self, lists: Sequence[list[Any]], attributes: Sequence[Any]) -> None:
-        """Change the arrays of every list but the gradients."""
-        attributes = [float(number) for number in attributes]
+        """Change the arrays of every list but the gradients; what cannot be changed is replaced."""
+        attributes = [tracing.plain(number) for number in attributes]
         if self.kernel is not None:
             if self.compute(*lists, *attributes) is not NotImplemented:
                 return
             if len(lists[0]) > 1:
                 # A parameter that the kernel does not take must not cost the others theirs.
                 for index in range(len(lists[0])):
-                    self([arrays[index : index + 1] for arrays in lists], attributes)
+                    parts = [arrays[index : index + 1] for arrays in lists]
+                    self(parts, attributes)
+                    for arrays, part in zip(lists, parts, strict=True):
+                        arrays[index : index + 1] = part
                 return
         self.formula(*lists, *attributes)
 
@@ -124,14 +127,31 @@ def _in_place(formula: Callable[..., Any], roles: int) -> Callable[..., Any]:
                 results = formula(
                     door.namespace(target), *[door.widened(x) for x in arrays], *attributes
                 )
-                changed = [*arrays[:GRADIENT], *arrays[GRADIENT + 1 :]]
-                for array, result in zip(changed, results, strict=True):
-                    if array is not None:
-                        array[...] = result
+                changed = [*lists[:GRADIENT], *lists[GRADIENT + 1 :]]
+                for role, result in zip(changed, results, strict=True):
+                    if role:
+                        write(role, index, result)
         return lists[0]
 
     compute.__name__ = formula.__name__
     return compute
+
+
+def write(arrays: list[Any], index: int, value: Any) -> None:
+    """Write ``value`` into an array of a list; one of a library whose arrays do not change is replaced."""
+    array = arrays[index]
+    if hasattr(array, "at"):
+        arrays[index] = door.namespace(array).astype(value, array.dtype)
+    else:
+        array[...] = value
+
+
+def rebind(tensors: Iterable[Tensor], before: Sequence[Any], after: Sequence[Any]) -> None:
+    """Give tensors that hold an array of ``before`` the one of ``after`` that replaces it."""
+    replaced = {id(old): new for old, new in zip(before, after, strict=True) if old is not new}
+    for tensor in tensors if replaced else ():
+        if id(tensor._array) in replaced:
+            tensor._array = replaced[id(tensor._array)]
 
 
 def descent(parameter: Any, gradient: Any, weight_decay: float, maximize: float) -> Any:
@@ -142,9 +162,9 @@ def descent(parameter: Any, gradient: Any, weight_decay: float, maximize: float)
 
 @door.through_door
 def assign(targets: list[Any], sources: list[Any]) -> list[Any]:
-    """Copy each source into its target."""
-    for target, source in zip(targets, sources, strict=True):
-        target[...] = source
+    """Copy each source into its target; see :func:`write`."""
+    for index, source in enumerate(sources):
+        write(targets, index, source)
     return targets
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from extensor.arrays.dtypes import DType, float64, uint64
 from extensor.arrays.shapes import Shape, count, target
+from extensor.core import tracing
 from extensor.errors import type_error, value_error
 from extensor.errors.explanation import explaining
 from extensor.random.philox import LIMIT, random_integers
@@ -71,6 +72,11 @@ class Generator:
     @explaining
     def set_state(self, state: Sequence[int]) -> None:
         """Go on from a state that :meth:`get_state` gave."""
+        if tracing.current() is not None:
+            raise RuntimeError(
+                "set_state: a generator cannot be set inside a compiled function, which is run "
+                "without it; set it before the call"
+            )
         try:
             seed, counter = (index(word) for word in state)
         except (TypeError, ValueError):
@@ -140,8 +146,10 @@ def drawn(
         raise type_error(op, "generator must be a Generator", generator=type(generator).__name__)
     per_block = 2 if fill is random_integers or dtype == float64 else 4
     blocks = -(-count(shape) // per_block)
+    trace = tracing.current()
+    draw: tuple[Any, Any]
     if _draws.again is None:
-        draw = generator._take(blocks)
+        draw = generator._take(blocks) if trace is None else trace.drawn(generator, blocks)
     else:
         repeated = next(_draws.again, None)
         if repeated is None:
@@ -150,8 +158,8 @@ def drawn(
     try:
         array = fill(draw[0], 0, draw[1], shape, dtype, *attributes)
     except MemoryError:
-        if _draws.again is None:
-            generator._give_back(*draw, blocks)
+        if _draws.again is None and trace is None:
+            generator._give_back(draw[0], draw[1], blocks)
         raise
     for noted in _draws.noted:
         noted.append(draw)

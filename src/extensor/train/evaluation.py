@@ -32,7 +32,7 @@ def evaluated(
             check_batch("evaluate", "loader", batch)
             if not loss.count:
                 check_inputs("evaluate", model, batch[:-1])
-            output, value = take_step.forward(batch)
+            output, value = take_step.evaluated(batch)
             if not loss.count:
                 metrics = metrics_for(output)
                 for metric in metrics.values():

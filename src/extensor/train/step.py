@@ -34,11 +34,20 @@ class StepResult(NamedTuple):
     gradient_norm: float | None
 
 
+class Engine(NamedTuple):
+    """The parts of a step as programs; a loss and a norm are looked at between them."""
+
+    forward: Callable[..., Any]
+    backward: Callable[..., Any]
+    clip: Callable[..., Any]
+    update: Callable[..., Any]
+
+
 class TrainStep:
     """Changes ``model`` by the gradients of a group of batches, as if they were one.
 
     ``amp`` is the dtype of mixed precision; float16 brings a scaler of its own. ``ema`` is updated
-    after each step.
+    after each step. With ``compile`` that engine computes, on ``device``.
     """
 
     def __init__(
@@ -50,6 +59,8 @@ class TrainStep:
         clip_value: float | None = None,
         amp: DType = None,
         ema: EMA | None = None,
+        compile: str | None = None,
+        device: str | None = None,
     ) -> None:
         check_parts(model, loss, optimizer, ema)
         for name, bound in (("clip_norm", clip_norm), ("clip_value", clip_value)):
@@ -65,6 +76,7 @@ class TrainStep:
         self.ema = ema
         self.parameters = [p for group in optimizer.param_groups for p in group["params"]]
         self._options: dict[str, Any] | None = None  # what the optimizer was made with
+        self._engine = self._by_engine(compile, device)
 
     def precision(self) -> Any:
         """The context that models and losses compute in."""
@@ -83,6 +95,36 @@ class TrainStep:
         check_loss(value)
         return value
 
+    def _by_engine(self, compile: str | None, device: str | None) -> Engine | None:
+        if compile is None:
+            if device is not None:
+                requirement = "device is where a compiled step runs (compile='xla')"
+                raise value_error("Trainer", requirement, device=device)
+            return None
+        if self.scaler.enabled:
+            requirement = "amp must be bfloat16, which needs no scaling, where steps are compiled"
+            raise value_error("Trainer", requirement, amp=str(self.amp))
+        from extensor.compiled import compile as compiled
+
+        made = partial(compiled, backend=compile, device=device)
+        return Engine(
+            made(self.forward), made(self._backward), made(self._clip), made(self._update)
+        )
+
+    def _backward(self, batch: Batch, share: float, wants_output: bool) -> tuple[Any, Tensor]:
+        output, loss = self.forward(batch)
+        (loss if share == 1 else loss * share).backward()
+        return output if wants_output else None, loss
+
+    def _update(self) -> None:
+        self.optimizer.step()
+        if self.ema is not None:
+            self.ema.update()
+
+    def evaluated(self, batch: Batch) -> tuple[Any, Tensor]:
+        """:meth:`forward` where the steps are taken."""
+        return self.forward(batch) if self._engine is None else self._engine.forward(list(batch))
+
     def __call__(
         self,
         group: Sequence[Batch],
@@ -99,38 +141,49 @@ class TrainStep:
         state = random.get_state()
         sizes = [len(batch[0]) for batch in group]
         samples = sum(sizes)
-        total = 0.0
+        total, engine = 0.0, self._engine
         for batch, size in zip(group, sizes, strict=True):
-            output, loss = self.forward(batch)
+            # A part of the samples has that part in the mean over all of them.
+            share = size / samples
+            if engine is None:
+                output, loss = self.forward(batch)
+            else:
+                output, loss = engine.backward(list(batch), share, on_output is not None)
             value = float(loss)
             if not isfinite(value):
                 raise self._not_finite(f"loss is {value}", state, batch)
             if on_output is not None:
                 on_output(output, batch[-1])
             del output  # what of it the tape does not keep is free before the backward pass
-            # A part of the samples has that part in the mean over all of them.
-            share = size / samples
             total += share * value
-            self.scaler.scale(loss if share == 1 else loss * share).backward()
+            if engine is None:
+                self.scaler.scale(loss if share == 1 else loss * share).backward()
         if self.scaler.enabled:
             self.scaler.unscale_(self.optimizer)
         if on_gradients is not None:
             on_gradients()
-        norm = self._clipped()
+        clipped = self._clip() if engine is None or not self._clips() else engine.clip()
+        norm = None if clipped is None else float(clipped)
         if norm is not None and not isfinite(norm) and not self.scaler.enabled:
             raise self._not_finite(f"norm of the gradients is {norm}", state, *group)
+        if engine is not None:
+            engine.update()
+            return StepResult(total, samples, norm)
         if self.scaler.step(self.optimizer) and self.ema is not None:
             self.ema.update()
         self.scaler.update()
         return StepResult(total, samples, norm)
 
-    def _clipped(self) -> float | None:
+    def _clips(self) -> bool:
+        return self.clip_norm is not None or self.clip_value is not None
+
+    def _clip(self) -> Tensor | None:
         """Clip the gradients. Returns the norm they had, if that was needed."""
         if self.clip_value is not None:
             clip_grad_value(self.parameters, self.clip_value)
         if self.clip_norm is None:
             return None
-        return float(clip_grad_norm(self.parameters, self.clip_norm))
+        return clip_grad_norm(self.parameters, self.clip_norm)
 
     def _not_finite(self, what: str, state: Any, *group: Batch) -> NotFiniteError:
         """The error for this step, after its batches were repeated under observation."""

@@ -68,6 +68,7 @@ class Trainer(Working):
     Schedules are those of the optimizer: it steps the automatic ones itself, the others are stepped
     after each epoch, a :class:`~extensor.optim.ReduceLROnPlateau` by ``monitor``. ``amp`` is the dtype
     of mixed precision, ``ema`` an average of the parameters, which evaluation then uses.
+    ``compile="xla"`` lets XLA take the steps, on ``device``.
 
     ``metrics`` are computed in evaluation: names, as ``["accuracy", "f1"]``, which the loss gives
     their meaning, or a dict of objects. ``train_metrics`` are computed of the batches that are
@@ -107,6 +108,8 @@ class Trainer(Working):
         clip_value: float | None = None,
         amp: DType = None,
         ema: EMA | None = None,
+        compile: str | None = None,
+        device: str | None = None,
         monitor: str = "validation_loss",
         callbacks: Sequence[Callback] | None = None,
         folder: str | Path | None = None,
@@ -122,7 +125,13 @@ class Trainer(Working):
             raise value_error("Trainer", "checkpoints need a folder", folder=folder)
         cutting = checked_cutting(micro_batches, shard_optimizer, sync_batch_norm)
         parts = (model, loss, optimizer, clip_norm, clip_value, amp, ema)
-        take_step = TrainStep(*parts) if cutting is None else TreeStep(*parts, **cutting)
+        if cutting is None:
+            take_step = TrainStep(*parts, compile, device)
+        elif compile is None and device is None:
+            take_step = TreeStep(*parts, **cutting)
+        else:
+            requirement = "micro_batches must be None where steps are compiled"
+            raise value_error("Trainer", requirement, micro_batches=micro_batches)
         self.given_metrics = checked_metrics(metrics, loss)
         running = running_metrics(train_metrics, self.given_metrics, loss)
         self.monitor = arguments.text("Trainer", "monitor", monitor)

@@ -32,6 +32,8 @@ KEYS: dict[str, Any] = {
     "shard_optimizer": bool,
     "sync_batch_norm": bool,
     "amp": str,
+    "compile": str,
+    "device": str,
     "metrics": list,
     "data": {
         "name": str,

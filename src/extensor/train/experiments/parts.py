@@ -149,6 +149,8 @@ def built_trainer(
         clip_norm=clipping.get("norm"),
         clip_value=clipping.get("value"),
         amp=config.get("amp"),
+        compile=None if is_trained else config.get("compile"),
+        device=None if is_trained else config.get("device"),
         ema=optim.EMA(model, **config["ema"]) if "ema" in config and not is_trained else None,
         callbacks=[] if is_trained else [*writing, *choosing, *shown],
         folder=folder,

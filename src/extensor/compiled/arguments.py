@@ -1,0 +1,111 @@
+"""Arguments and results as lists of leaves and a description of how they were nested."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from copy import copy
+from typing import Any
+
+import numpy as np
+
+from extensor.arrays.dtypes import supported
+from extensor.compiled.residence import array_of
+from extensor.core.tensor import Tensor
+from extensor.errors import value_error
+
+_PLAIN = (bool, int, str, bytes, type(None), complex, range, type, type(...), np.dtype)
+
+
+class Given:
+    """What was given: tensors and arrays, floats, and other objects.
+
+    A tensor that is ``bound`` is no input: it is what the function finds under its own name.
+    """
+
+    def __init__(self, bound: Mapping[int, Tensor]) -> None:
+        self.tensors: list[Any] = []
+        self.floats: list[float] = []
+        self.others: list[Any] = []
+        self._bound = bound
+        self.places: dict[int, int] = {}  # among the tensors, by identity
+
+    def described(self, value: Any) -> Any:
+        """What ``value`` is, with everything on which the computation may depend; it has a hash."""
+        kind = type(value)
+        if kind is np.ndarray:
+            return self._array(value)
+        if isinstance(value, Tensor):
+            return self._tensor(value)
+        if kind is float:
+            self.floats.append(value)
+            return float
+        if kind in _PLAIN:
+            return kind, value
+        if isinstance(value, list | tuple):
+            return (kind, *[self.described(x) for x in value])
+        if isinstance(value, dict):
+            return (kind, *value, *[self.described(x) for x in value.values()])
+        if isinstance(value, np.generic):
+            return kind, value.tobytes()
+        if is_array(value):
+            return self._array(value)
+        if isinstance(value, slice):
+            return slice, self.described((value.start, value.stop, value.step))
+        self.others.append(value)
+        return "object", id(value)
+
+    def _array(self, value: Any) -> Any:
+        return self._placed(value, (value.shape, supported(value.dtype, "compile")))
+
+    def _tensor(self, value: Tensor) -> Any:
+        if id(value) in self._bound:
+            return "bound", id(value)
+        if value._node is not None:
+            raise value_error(
+                "compile",
+                "a tensor given must be a leaf, as no gradient leaves the function (detach() it)",
+                shape=value.shape,
+            )
+        held = array_of(value)
+        grad = value.grad if value._requires_grad else None
+        described = held.shape, held.dtype, value._requires_grad, grad is not None
+        return self._placed(value, described)
+
+    def _placed(self, value: Any, described: Any) -> Any:
+        """Whatever is given twice is one input."""
+        place = self.places.setdefault(id(value), len(self.tensors))
+        if place < len(self.tensors):
+            return "same", place
+        self.tensors.append(value)
+        return described
+
+
+def is_array(value: Any) -> bool:
+    """Whether a leaf is an input of its own: a tensor or an array, not a scalar of NumPy's."""
+    return isinstance(value, Tensor | np.ndarray) or (
+        hasattr(value, "__array_namespace__") and not isinstance(value, np.generic)
+    )
+
+
+def rebuilt(
+    value: Any, tensor: Callable[[Any], Any], number: Callable[[Any], Any] = lambda x: x
+) -> Any:
+    """``value`` with its tensors, arrays and floats replaced, in the order of their finding."""
+    if is_array(value):
+        return tensor(value)
+    if type(value) is float:
+        return number(value)
+    if isinstance(value, list | tuple):
+        items = [rebuilt(x, tensor, number) for x in value]
+        return type(value)(*items) if hasattr(value, "_fields") else type(value)(items)
+    if isinstance(value, dict):
+        items = [(key, rebuilt(x, tensor, number)) for key, x in value.items()]
+        if type(value) is dict:
+            return dict(items)
+        made = copy(value)  # a dict with a default, say
+        made.update(items)
+        return made
+    if isinstance(value, slice):
+        parts = (value.start, value.stop, value.step)
+        return slice(*[rebuilt(x, tensor, number) for x in parts])
+    return value

@@ -1,0 +1,259 @@
+"""``ex.compile``: a function of tensors, traced once and run by another engine."""
+
+from __future__ import annotations
+
+import functools
+import traceback
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from extensor.arrays.dtypes import get_default_dtype
+from extensor.compiled import backend as backends
+from extensor.compiled.arguments import Given
+from extensor.compiled.discovery import Reached
+from extensor.compiled.plan import Plan, inputs_of
+from extensor.compiled.recording import recorded
+from extensor.compiled.residence import LOCK
+from extensor.compiled.state import State, device_copy, fill_state
+from extensor.compiled.trace import NUMBERS, MissingState, TooManyNumbers, Unbound
+from extensor.core import precision, tracing
+from extensor.core.modes import mode
+from extensor.errors import marked, shown, type_error
+from extensor.errors.arguments import flag
+
+MANY_TRACES = 8
+_NOT_THE_USERS = (
+    "extensor",
+    "jax",
+    "jaxlib",
+    "numpy",
+    "array_api_compat",
+    "contextlib",
+    "functools",
+)
+
+
+class Compiled:
+    """A function that is traced at its first call and run by an engine at each.
+
+    ``traces`` is how often it was traced.
+    """
+
+    def __init__(
+        self, function: Callable[..., Any], backend: str, device: Any, keep_gradients: bool
+    ) -> None:
+        functools.update_wrapper(self, function, updated=())
+        self.function = function
+        self.backend = backend
+        self.device = device
+        self.keep_gradients = keep_gradients
+        self.traces = 0
+        self.last: tuple[Plan, list[Any]] | None = None  # and what is like its inputs
+        self._plans: dict[Any, list[Plan]] = {}
+        self._state: State | None = None
+        self._given: list[Any] = []  # objects among the arguments, and what was met in a trace
+        self._numbers: dict[Any, int] = {}
+        self._alive: list[Any] = []  # what identities in keys belong to
+        self._attributes = self._bound = -1
+        self._key: Any = None
+        self._found: list[Plan] = []
+        self._said = False
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        return self if instance is None else functools.partial(self, instance)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """What the function gives, its tensors on the device until they are looked at."""
+        if tracing.current() is not None:  # a part of a larger function that is being traced
+            return self.function(*args, **kwargs)
+        with LOCK, backends.wide():
+            plan, given, inputs = self._planned(args, kwargs)
+            return plan(given.tensors, inputs)
+
+    def planned(self, args: tuple[Any, ...]) -> tuple[Plan, list[Any]]:
+        """The program that a call with such arguments would run, and its inputs."""
+        with LOCK, backends.wide():
+            plan, _, inputs = self._planned(args, {})
+            return plan, inputs
+
+    @property
+    def state(self) -> State:
+        """What the function has bound."""
+        if self._state is None or not self._state.reached.is_unchanged():
+            self._bind()
+        assert self._state is not None
+        return self._state
+
+    def _planned(self, args: Any, kwargs: Any) -> tuple[Plan, Given, list[Any]]:
+        state = self.state
+        given = Given(state.reached.tensors)
+        described = given.described((args, kwargs))
+        new = [x for x in given.others if all(x is not known for known in self._given)]
+        if new:  # with which a tensor may be bound that was taken for an input
+            self._given += new
+            self._bind()
+            return self._planned(args, kwargs)
+        settled = state.is_as_noted()
+        if not settled:
+            self._bound = self._numbered(state.key())
+        casting = precision.current() if mode.casting else None
+        modes = (mode.recording, casting, get_default_dtype(), mode.epsilon, mode.anomaly)
+        key = described, self._attributes, modes, self._bound
+        if key != self._key:  # nearly always it is that of the last call, and need not be hashed
+            self._key, self._found = key, self._plans.get(key, [])
+        for plan in self._found:
+            if plan.holds(given.floats):
+                break
+        else:
+            plan = self._new_plan(given, args, kwargs)
+            state, settled = self.state, False  # more may have been bound
+            self._bound = self._numbered(state.key())
+            key = described, self._attributes, modes, self._bound
+            self._key, self._found = key, self._plans.setdefault(key, [])
+            self._found.append(plan)
+        if not settled:
+            state.note(self._upload)
+        if plan.version != state.version:
+            plan.bind(state)
+        inputs = inputs_of(given.tensors, state)
+        if self.last is None or self.last[0] is not plan:
+            self.last = plan, [np.broadcast_to(np.empty((), x.dtype), x.shape) for x in inputs]
+        return plan, given, inputs
+
+    def _upload(self, array: Any) -> Any:
+        return backends.jax().device_put(device_copy(array), self.device)
+
+    def _numbered(self, key: Any) -> int:
+        """A number that stands for ``key``, which takes longer to hash."""
+        return self._numbers.setdefault(key, len(self._numbers))
+
+    def _bind(self) -> None:
+        """Look for what the function works on, at the beginning and when something has changed."""
+        reached = Reached([self.function, *self._given])
+        if self._state is None or reached.bound() != self._state.reached.bound():
+            self._state = State(reached)
+            self._plans.clear()
+            self._alive.clear()
+            self._key = None
+        else:
+            self._state.reached = reached
+        self._alive.append(reached)
+        self._attributes = self._numbered(reached.fingerprint())
+
+    def _new_plan(self, given: Given, args: Any, kwargs: Any) -> Plan:
+        self.traces += 1
+        if self.traces > MANY_TRACES and not self._said:
+            self._said = True
+            name = getattr(self.function, "__name__", type(self.function).__name__)
+            warnings.warn(
+                f"compile: {name} was traced {self.traces} times: shapes, dtypes, "
+                "modes, ints and strings given, and attributes of modules are part of a trace; "
+                "give what changes as a tensor or a float",
+                stacklevel=4,
+            )
+        room, filled = NUMBERS, []
+        while True:
+            state = self.state
+            try:
+                trace, made = recorded(
+                    self.function, state, given, (args, kwargs), room, self.keep_gradients
+                )
+                return Plan(trace, made, self.device)
+            except Unbound as missed:
+                if isinstance(missed.thing, np.ndarray):
+                    state.arrays[id(missed.thing)] = missed.thing
+                else:
+                    self._given.append(missed.thing)
+                    self._bind()
+            except MissingState as missed:
+                filled += fill_state(missed.optimizer, missed.missing)
+            except TooManyNumbers:
+                room *= 4
+            except BaseException as error:
+                for arrays, place in filled:
+                    arrays[place] = None
+                if not isinstance(error, Exception):
+                    raise
+                raise _explained(error) from error
+
+    def __repr__(self) -> str:
+        name = getattr(self.function, "__name__", type(self.function).__name__)
+        return f"compile({name}, backend={self.backend!r}, device={str(self.device)!r})"
+
+
+def _explained(error: Exception) -> Exception:
+    """In our words where a value was asked for that only a run will have."""
+    cause: BaseException | None = error
+    while cause is not None and not isinstance(cause, tuple(tracing.VALUES_MISSING)):
+        cause = cause.__cause__
+    if cause is None:
+        return error
+    place = _users_line(error)
+    return marked(
+        TypeError(
+            f"compile: a value was asked for that is only known when the function runs, at {place}; "
+            "return the tensor and read it outside, or choose with ex.where instead of if"
+        )
+    )
+
+
+def _users_line(error: BaseException) -> str:
+    """``file:line`` of the innermost frame that is the user's."""
+    place = "an unknown line"
+    for frame, line in traceback.walk_tb(error.__traceback__):
+        module = str(frame.f_globals.get("__name__"))
+        if module.partition(".")[0] not in _NOT_THE_USERS:
+            place = f"{frame.f_code.co_filename}:{line} ({_text(frame.f_code.co_filename, line)})"
+    return place
+
+
+def _text(file: str, line: int) -> str:
+    import linecache
+
+    return linecache.getline(file, line).strip() or "source not found"
+
+
+def compile(
+    function: Callable[..., Any] | None = None,
+    *,
+    backend: str = "xla",
+    device: str | None = None,
+    keep_gradients: bool = False,
+) -> Any:
+    """``function``, traced at its first call and run by XLA from then on: on the CPU, a GPU or a TPU.
+
+    It may run modules, losses, ``backward``, optimizers, clipping and dropout. Tensors, arrays and
+    floats given are inputs. Parameters, buffers, gradients and the states of optimizers are bound by
+    identity: they live on the ``device`` and come back when somebody looks at them. Rates, counts of
+    steps, the counters of generators and the scale of a loss are read at each call. Other shapes,
+    dtypes, modes or plain values are traced again. A value cannot be read inside. Gradients that an
+    optimizer has used inside, and that the function clears, are gone afterwards, unless
+    ``keep_gradients``.
+
+    >>> import numpy as np, extensor as ex
+    >>> w = ex.tensor([1.0, 2.0], requires_grad=True)
+    >>> optimizer = ex.optim.SGD([w], lr=0.5)
+    >>> @ex.compile(backend="xla", device="cpu")
+    ... def step(x):
+    ...     optimizer.zero_grad()
+    ...     loss = (w * x).sum()
+    ...     loss.backward()
+    ...     optimizer.step()
+    ...     return loss
+    >>> [float(step(np.ones(2, np.float32))) for _ in range(2)]
+    [3.0, 2.0]
+    >>> w, step.traces
+    (tensor([0., 1.], requires_grad=True), 1)
+    """
+    backends.check_backend("compile", backend)
+    flag("compile", "keep_gradients", keep_gradients)
+    if function is None:
+        return functools.partial(
+            compile, backend=backend, device=device, keep_gradients=keep_gradients
+        )
+    if not callable(function):
+        raise type_error("compile", "function must be callable", function=shown(function))
+    return Compiled(function, backend, backends.device("compile", device), keep_gradients)

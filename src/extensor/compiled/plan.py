@@ -1,0 +1,218 @@
+"""One trace of a function as a program for a device, and how it is run."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from extensor import _native
+from extensor.compiled.backend import as_function, jax
+from extensor.compiled.residence import Cell, array_of, cell_of, new_tensor
+from extensor.compiled.state import State, device_copy
+from extensor.compiled.trace import GENERATORS, Trace
+from extensor.core import tape
+from extensor.core.changes import owner
+from extensor.core.creation import asarray
+from extensor.core.tensor import Tensor, wrap
+from extensor.core.tracing import Number
+from extensor.errors import marked, value_error
+
+
+class Output(NamedTuple):
+    """A tensor among the results: the place of its array, or what was there before."""
+
+    place: int = -1
+    bound: Any = None
+    recorded: bool = False  # a gradient could flow back from it
+
+
+class Made(NamedTuple):
+    """What tracing gave: the program, and what its inputs and outputs are."""
+
+    program: Any  # takes all of the state, inputs, numbers, counters
+    changed: list[int]  # places in the state whose new values are the first outputs
+    kept: list[int]  # those that are only read
+    outputs: Any  # the results, with an Output for each tensor
+    gradients: list[tuple[Any, int]]  # tensors, or places of those given, and where they are
+    dropped: list[Tensor]  # tensors that have no gradient afterwards
+    flags_at: int
+
+
+class Plan:
+    """A traced function: its program, and all that surrounds a run."""
+
+    def __init__(self, trace: Trace, made: Made, device: Any) -> None:
+        self.trace = trace
+        self.made = made
+        self.device = device
+        self.guards = list(trace.guards.values())
+        self.reads = trace.reads
+        self.version = -1  # of the state whose cells these are
+        self.changed: list[Cell] = []
+        self.kept: list[Cell] = []
+        self._values: list[float] = []
+        self._numbers: Any = None
+        program = as_function(made.program)
+        places = {place: i for i, place in enumerate((*made.changed, *made.kept))}
+        length = len(made.program.in_avals)
+        shapes = made.program.in_avals
+
+        def run(changed: Any, kept: Any, inputs: Any, numbers: Any, counters: Any) -> Any:
+            cells, zeros = [*changed, *kept], jax().numpy.zeros
+            first = length - len(inputs) - 2
+            state = [
+                cells[places[i]] if i in places else zeros(shapes[i].shape, shapes[i].dtype)
+                for i in range(first)
+            ]
+            numbers = zeros(trace.room) if numbers is None else numbers
+            counters = zeros(2 * GENERATORS, np.uint64) if counters is None else counters
+            results = program(*state, *inputs, numbers, counters)
+            return results[: len(changed)], results[len(changed) :]
+
+        self.function = run
+        self.run = jax().jit(run, donate_argnums=0)
+
+    def holds(self, floats: list[float]) -> bool:
+        """Whether the numbers it took for granted are still what they were."""
+        self.trace.floats[:] = floats
+        return not self.guards or all(read() == expected for read, expected in self.guards)
+
+    def bind(self, state: State) -> None:
+        """Take the cells of ``state``, which has noted them."""
+        self.changed = [state.cells[place] for place in self.made.changed]
+        self.kept = [state.cells[place] for place in self.made.kept]
+        _check_unshared(self.changed, state.cells)
+        self.version = state.version
+
+    def arguments(self, inputs: Sequence[Any]) -> tuple[Any, ...]:
+        """What the program takes now; what it does not need costs a transfer and is left out."""
+        numbers = counters = None
+        if self.reads:
+            values = [read() for read in self.reads]
+            if values != self._values:
+                vector = np.zeros(self.trace.room)
+                vector[: len(values)] = values
+                self._values, self._numbers = values, jax().device_put(vector, self.device)
+            numbers = self._numbers
+        if self.trace.generators:
+            counters = np.zeros(2 * GENERATORS, np.uint64)
+            for place, (generator, _) in enumerate(self.trace.generators):
+                counters[2 * place : 2 * place + 2] = generator.get_state()
+        if not (self.changed or self.kept or self.reads):
+            inputs = jax().device_put(inputs, self.device)  # nothing else says where to run
+        changed = [cell.value for cell in self.changed]
+        return changed, [cell.value for cell in self.kept], inputs, numbers, counters
+
+    def arguments_like(self, inputs: Sequence[Any]) -> tuple[Any, ...]:
+        """The shapes and dtypes of :meth:`arguments`, for inputs like these."""
+
+        def like(x: Any) -> Any:
+            return jax().ShapeDtypeStruct(tuple(x.shape), x.dtype)
+
+        numbers = like(np.zeros(self.trace.room)) if self.reads else None
+        counters = like(np.zeros(2 * GENERATORS, np.uint64)) if self.trace.generators else None
+        cells = [[like(cell) for cell in group] for group in (self.changed, self.kept)]
+        return *cells, [like(x) for x in inputs], numbers, counters
+
+    def __call__(self, given: Sequence[Any], inputs: Sequence[Any]) -> Any:
+        """Run the program on ``inputs``, which begin with the arrays of the tensors ``given``."""
+        changed, results = self.run(*self.arguments(inputs))
+        for cell, value in zip(self.changed, changed, strict=True):
+            cell.value, cell.is_changed = value, True
+        _native.advance_clock()
+        for generator, blocks in self.trace.generators:
+            generator._take(blocks)
+        made = self.made
+        for tensor, place in made.gradients:
+            _give_gradient(given[tensor] if isinstance(tensor, int) else tensor, results[place])
+        for tensor in made.dropped:
+            if tensor.grad is not None:
+                tensor.grad = None
+        if self.trace.callbacks:
+            flags = [bool(x) for x in results[made.flags_at :]]
+            for callback, places in self.trace.callbacks:
+                callback([flags[place] for place in places])
+        return _filled(made.outputs, results, given)
+
+
+def _check_unshared(changed: list[Cell], cells: list[Cell]) -> None:
+    """Two tensors that show one memory are two values on a device: none may be changed."""
+    count = Counter(id(owner(cell.home)) for cell in cells if cell.home is not None)
+    for cell in changed:
+        if cell.home is not None and count[id(owner(cell.home))] > 1:
+            requirement = "a tensor that the function changes must not share its memory with others"
+            raise value_error("compile", requirement, shape=tuple(cell.shape))
+
+
+def _give_gradient(tensor: Tensor, value: Any) -> None:
+    present = tensor.grad
+    cell = None if present is None else cell_of(present)
+    if cell is None:
+        tensor.grad = new_tensor(value)
+    else:
+        cell.value, cell.is_changed = value, True
+
+
+def _filled(outputs: Any, results: Sequence[Any], given: Sequence[Any]) -> Any:
+    if isinstance(outputs, Output):
+        if outputs.place >= 0:
+            made = new_tensor(results[outputs.place])
+            if outputs.recorded:
+                made._node, made._requires_grad = _NO_GRADIENT, True
+            return made
+        if type(outputs.bound) is int:
+            return asarray(given[outputs.bound])
+        return outputs.bound.copy() if isinstance(outputs.bound, np.ndarray) else outputs.bound
+    if isinstance(outputs, Number):
+        return outputs.read()
+    if isinstance(outputs, list | tuple):
+        items = [_filled(x, results, given) for x in outputs]
+        return type(outputs)(*items) if hasattr(outputs, "_fields") else type(outputs)(items)
+    if isinstance(outputs, dict):
+        return type(outputs)((k, _filled(x, results, given)) for k, x in outputs.items())
+    return outputs
+
+
+class _NoGradient:
+    """The rule of results: no gradient goes back into a program that has run."""
+
+    name = "compile_backward"
+    keeps_tensors = False
+
+    def gradients(self, *_: Any) -> Any:
+        raise marked(
+            RuntimeError(
+                "backward: the result of a compiled function has no gradient; "
+                "call backward() inside the function, or detach() the result"
+            )
+        )
+
+
+_outside = wrap(np.zeros((), np.float32))
+_outside._requires_grad = True
+_NO_GRADIENT = tape.Node(_NoGradient(), (), (_outside,))  # of all results: nothing is kept in it
+
+
+def inputs_of(given: Sequence[Any], state: State) -> list[Any]:
+    """The arrays of the tensors given, of the gradients they have, and of arrays that are bound.
+
+    Those in NumPy's memory are copied: a program may read them after the call is back.
+    """
+    found = []
+    for x in given:
+        held = array_of(x) if isinstance(x, Tensor) else x
+        found.append(held.value if type(held) is Cell else device_copy(held))
+    for x in filter(has_gradient, given):
+        held = array_of(x.grad)
+        found.append(held.value if type(held) is Cell else device_copy(held))
+    if state.arrays:
+        found += map(device_copy, state.arrays.values())
+    return found
+
+
+def has_gradient(x: Any) -> bool:
+    """Whether ``x`` is a tensor that brings a gradient along."""
+    return isinstance(x, Tensor) and x._requires_grad and x.grad is not None

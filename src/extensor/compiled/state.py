@@ -1,0 +1,157 @@
+"""What a function has bound: the arrays it may read and change besides its arguments."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from operator import is_
+from typing import Any
+
+import numpy as np
+
+from extensor import _native
+from extensor.arrays import storage
+from extensor.compiled.discovery import Reached
+from extensor.compiled.residence import (
+    Cell,
+    array_of,
+    cell_of,
+    cells_in,
+    leaves_in,
+    move_out,
+    move_out_of,
+)
+from extensor.core.tensor import Tensor
+from extensor.optim.update import state_dtype
+
+_native_tensor: Any = _native.TensorBase
+_grad: Callable[[Any], Any] = _native_tensor.grad.__get__
+_requires_grad: Callable[[Any], Any] = _native_tensor._requires_grad.__get__
+_hooks: Callable[[Any], Any] = _native_tensor._hooks.__get__
+
+
+class State:
+    """The tensors, gradients, states of optimizers and averages that were reached, in one order."""
+
+    def __init__(self, reached: Reached) -> None:
+        self.reached = reached
+        self.arrays: dict[int, Any] = {}  # NumPy's own, read at each run
+        self.tensors: list[Tensor] = list(reached.tensors.values())
+        # What holds arrays in lists, and in which attribute.
+        self.owners = [(history, "state") for history in reached.histories.values()]
+        self.owners += [(average, "_averages") for average in reached.averages.values()]  # type: ignore[misc]
+        self.cells: list[Cell] = []
+        self.version = 0  # of the list of cells
+        self._graded: list[Tensor] = []
+        self._noted: list[Any] = [None]  # which nothing is yet
+        self._noted_grouping: list[Any] = []
+        self._has_hooks = False
+
+    def key(self) -> tuple[Any, ...]:
+        """All that a trace depends on, save the values."""
+        tensors = []
+        for tensor in self.tensors:
+            held = array_of(tensor)
+            has_grad = tensor._requires_grad and tensor.grad is not None
+            hooks = tuple(map(id, tensor._hooks or ()))
+            tensors.append((held.shape, held.dtype, tensor._requires_grad, has_grad, hooks))
+        owned = [_described(cells_in(owner, attribute)) for owner, attribute in self.owners]
+        arrays = [(array.shape, array.dtype) for array in self.arrays.values()]
+        return tuple(tensors), tuple(owned), tuple(self._grouping()), tuple(arrays)
+
+    def is_as_noted(self) -> bool:
+        """Whether all that is bound is where :meth:`note` left it."""
+        now = self._whereabouts()
+        if len(now) != len(self._noted) or not all(map(is_, now, self._noted)):
+            return False
+        for owner, attribute in self.owners:
+            if attribute in owner.__dict__:
+                return False
+        if self._has_hooks:  # of which there may be more or fewer now
+            return False
+        return self._grouping() == self._noted_grouping
+
+    def _whereabouts(self) -> list[Any]:
+        tensors = self.tensors
+        found = [*map(array_of, tensors), *map(array_of, self._graded)]
+        found += map(_grad, tensors)
+        found += map(_requires_grad, tensors)
+        found += map(_hooks, tensors)
+        for owner, _ in self.owners:
+            found.append(owner.__dict__.get("_cells"))
+        return found
+
+    def note(self, upload: Callable[[Any], Any]) -> None:
+        """Bring what is not on the device there, and note where everything is."""
+
+        def made(array: Any) -> Cell:
+            return Cell(upload(array), array)
+
+        def of_tensor(tensor: Tensor) -> Cell:
+            cell = cell_of(tensor)
+            if cell is None:
+                cell = made(array_of(tensor))
+                move_out(tensor, cell)
+            return cell
+
+        self._graded = self.graded()
+        cells = [*map(of_tensor, self.tensors), *map(of_tensor, self._graded)]
+        for owner, attribute in self.owners:
+            cells += leaves_in(move_out_of(owner, attribute, made))
+        self._noted = self._whereabouts()
+        self._noted_grouping = self._grouping()
+        self._has_hooks = any(map(_hooks, self.tensors))
+        self.cells = cells
+        self.version += 1
+
+    def graded(self) -> list[Tensor]:
+        """The gradients that there are now."""
+        return [t.grad for t in self.tensors if t._requires_grad and t.grad is not None]
+
+    def like(self) -> list[Any]:
+        """The arrays in the order of the cells, as whatever has their shapes and dtypes."""
+        found = [*map(array_of, self.tensors), *map(array_of, self.graded())]
+        for owner, attribute in self.owners:
+            found += leaves_in(cells_in(owner, attribute))
+        return found
+
+    def _grouping(self) -> list[Any]:
+        """Which parameters of a group have taken equally many steps; they are updated together."""
+        return [
+            None if history.count >= 0 else _first_places(history.steps())
+            for history in self.reached.histories.values()
+        ]
+
+
+def _first_places(values: list[Any]) -> tuple[int, ...]:
+    """For each value the place where it stands first."""
+    first: dict[Any, int] = {}
+    return tuple([first.setdefault(value, place) for place, value in enumerate(values)])
+
+
+def fill_state(optimizer: Any, missing: list[tuple[Any, list[int]]]) -> list[tuple[list[Any], int]]:
+    """Give parameters the state that their first step needs: what it would have begun with.
+
+    Returns the lists and places that were empty.
+    """
+    filled = []
+    for history, indices in missing:
+        used = optimizer._used(history.group, history.state)
+        for name, arrays in zip(optimizer.state_names, used, strict=True):
+            for index in indices if arrays else ():
+                if arrays[index] is None:
+                    like = history.group["params"][index]
+                    value = optimizer._initial(name, history.group)
+                    arrays[index] = storage.full(like.shape, value, state_dtype(like))
+                    filled.append((arrays, index))
+    return filled
+
+
+def _described(cells: Any) -> Any:
+    if isinstance(cells, list | tuple):
+        return tuple(_described(item) for item in cells)
+    return None if cells is None else (cells.shape, cells.dtype)
+
+
+def device_copy(array: Any) -> Any:
+    """NumPy memory that nobody else will change, for a program that may read it later."""
+    return storage.copied(array) if isinstance(array, np.ndarray) else array

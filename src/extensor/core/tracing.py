@@ -1,0 +1,183 @@
+"""What stands in for values while a function is traced, to be run by another engine later.
+
+While a trace is active in this thread, arrays are placeholders of the engine's, and numbers that are
+read anew at each run (rates, counts of steps) are :class:`Number`. Nothing here knows the engine.
+"""
+
+from __future__ import annotations
+
+import operator
+import threading
+from collections.abc import Callable
+from typing import Any, Protocol
+
+Read = Callable[[], Any]
+
+
+class Trace(Protocol):
+    """What the library asks of the trace that is active."""
+
+    def lifted(self, value: Any) -> Any:
+        """An input of an op, with what existed before the trace made an input of the whole."""
+
+    def together(self, arrays: list[Any], attributes: Any) -> list[Any]:
+        """The arrays of an op, all of the engine's where one of them or of an index is."""
+
+    def scalar(self, number: Number, dtype: Any) -> Any:
+        """A number as an array without axes, which each run sets anew."""
+
+    def guard(self, key: Any, read: Read, expected: Any) -> None:
+        """The trace holds only while ``read()`` gives what it gave: otherwise trace again."""
+
+    def note_views(self, op: str, inputs: list[Any], made: Any) -> None:
+        """An op gave ``made``, which may show the memory of its inputs where arrays have any."""
+
+    def check_unseen(self, op: str, tensor: Any) -> None:
+        """Raise if another tensor would see a change of ``tensor`` in place, had it memory."""
+
+    def note_forgotten(self, tensor: Any) -> None:
+        """The gradient of a tensor from outside was cleared."""
+
+    def drawn(self, generator: Any, blocks: int) -> tuple[Any, Any]:
+        """The seed and the first of the blocks that a draw takes, as arrays."""
+
+    def stepped(self, optimizer: Any, moves: list[Any]) -> None:
+        """An optimizer is about to change parameters; the steps are counted after each run."""
+
+    def read_anew(self, move: Any) -> tuple[Any, Any]:
+        """The options of a move's group and the number of its step, as each run finds them."""
+
+    def moved_if(self, optimizer: Any, condition: Any, step: Callable[[], Any]) -> None:
+        """``step`` an optimizer, but keep what was where the array ``condition`` is false."""
+
+    def later(self, what: Callable[[list[bool]], None], *flags: Any) -> None:
+        """Call ``what`` after each run, outside of the trace, with the values of ``flags``."""
+
+    def scratch(self, owner: Any, make: Callable[[], Any]) -> Any:
+        """What ``owner`` would keep in attributes between calls, for this trace only."""
+
+
+class _OfThread(threading.local):
+    trace: Trace | None = None
+
+
+_state = _OfThread()
+
+
+def current() -> Trace | None:
+    """The trace that is active in this thread, or None."""
+    return _state.trace
+
+
+def switch(trace: Trace | None) -> Trace | None:
+    """Make ``trace`` the active one; returns the one before."""
+    before, _state.trace = _state.trace, trace
+    return before
+
+
+def number(owner: Any, name: str) -> Any:
+    """An attribute of ``owner``; while a function is traced a number that each run reads anew."""
+    trace = _state.trace
+    if trace is None:
+        return getattr(owner, name)
+    return Number(trace, lambda: getattr(owner, name), key=(id(owner), name))
+
+
+# The errors of engines for values that are not there yet: checks of values are left out then.
+VALUES_MISSING: list[type[Exception]] = []
+
+
+def _forward(apply: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    def method(self: Number, other: Any) -> Any:
+        return self._with(other, apply, apply.__name__)
+
+    return method
+
+
+def _backward(apply: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    def method(self: Number, other: Any) -> Any:
+        return self._with(other, lambda a, b: apply(b, a), f"r{apply.__name__}")
+
+    return method
+
+
+def _compared(apply: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    def method(self: Number, other: Any) -> Any:
+        result = self._with(other, apply, apply.__name__)
+        return bool(result) if isinstance(result, Number) else result
+
+    return method
+
+
+class Number:
+    """A number outside of the trace: what is computed of it alone is computed there too, at each run.
+
+    Where it meets an array it becomes an input of the trace. Where its value is asked for, in a
+    condition say, the trace holds for that value only. Numbers computed alike have the same ``key``.
+    """
+
+    __array_ufunc__ = None  # lets ``ndarray * number`` reach the reflected operators
+    __slots__ = ("key", "read", "trace", "value")
+
+    def __init__(self, trace: Trace, read: Read, value: Any = None, key: Any = None) -> None:
+        self.trace = trace
+        self.read = read
+        self.value = read() if value is None else value
+        self.key = object() if key is None else key
+
+    def _with(self, other: Any, apply: Callable[[Any, Any], Any], name: str) -> Any:
+        own = self.read
+        if isinstance(other, Number):
+            theirs, value = other.read, apply(self.value, other.value)
+            key: Any = (name, self.key, other.key)
+            return Number(self.trace, lambda: apply(own(), theirs()), value, key)
+        if isinstance(other, bool | int | float):
+            value, key = apply(self.value, other), (name, self.key, type(other), other)
+            return Number(self.trace, lambda: apply(own(), other), value, key)
+        if not hasattr(other, "dtype") or hasattr(other, "_array"):  # a tensor has operators
+            return NotImplemented
+        return apply(self.trace.scalar(self, other.dtype), other)
+
+    __add__, __radd__ = _forward(operator.add), _backward(operator.add)
+    __sub__, __rsub__ = _forward(operator.sub), _backward(operator.sub)
+    __mul__, __rmul__ = _forward(operator.mul), _backward(operator.mul)
+    __truediv__, __rtruediv__ = _forward(operator.truediv), _backward(operator.truediv)
+    __pow__, __rpow__ = _forward(operator.pow), _backward(operator.pow)
+    __mod__, __rmod__ = _forward(operator.mod), _backward(operator.mod)
+    __floordiv__ = _forward(operator.floordiv)
+    __lt__, __le__ = _compared(operator.lt), _compared(operator.le)
+    __gt__, __ge__ = _compared(operator.gt), _compared(operator.ge)
+    __eq__, __ne__ = _compared(operator.eq), _compared(operator.ne)
+
+    def __neg__(self) -> Number:
+        return Number(self.trace, lambda: -self.read(), -self.value, ("neg", self.key))
+
+    def __abs__(self) -> Number:
+        return Number(self.trace, lambda: abs(self.read()), abs(self.value), ("abs", self.key))
+
+    def _known(self, kind: Callable[[Any], Any]) -> Any:
+        expected = kind(self.value)
+        self.trace.guard((kind, self.key), lambda: kind(self.read()), expected)
+        return expected
+
+    def __bool__(self) -> bool:
+        return bool(self._known(bool))
+
+    def __float__(self) -> float:
+        return float(self._known(float))
+
+    def __int__(self) -> int:
+        return int(self._known(int))
+
+    __index__ = __int__
+
+    def __hash__(self) -> int:
+        return hash(self._known(float))
+
+    def __repr__(self) -> str:
+        return f"Number({self.value})"
+
+
+def plain(number: Any) -> Any:
+    """``number`` as a float, unless it is one that each run reads anew."""
+    return number if isinstance(number, Number) else float(number)
