@@ -176,7 +176,10 @@ def _by_library(xp: Any, name: str, arguments: Sequence[Any]) -> Any:
 
 
 def _is_array(x: Any) -> bool:
-    return isinstance(x, np.ndarray) or hasattr(x, "__array_namespace__")
+    # A class such as numpy.float64, a dtype to us, has the method of its instances.
+    return isinstance(x, np.ndarray) or (
+        hasattr(x, "__array_namespace__") and not isinstance(x, type)
+    )
 
 
 def _arrays_in(arguments: Sequence[Any]) -> list[Any]:

@@ -18,6 +18,7 @@ from extensor.data.streaming.members import PICTURE
 from extensor.data.streaming.opening import ENDINGS
 from extensor.data.streaming.shuffle import BlockShuffle, Run
 from extensor.errors import value_error
+from extensor.io.paths import is_there
 from extensor.train.experiments.config import Config
 from extensor.train.experiments.goal import Goal
 from extensor.train.experiments.targets import is_number, numbered
@@ -31,7 +32,7 @@ Batch = tuple[Any, ...]
 
 def sharded_kind(path: Path) -> str | None:
     """The kind of data in a folder of shards; None if it is no such folder."""
-    if not path.is_dir():
+    if not is_there(path) or not path.is_dir():
         return None
     if (path / INDEX).is_file():
         index = read_index(path)
