@@ -30,6 +30,7 @@ from extensor.random.philox import LIMIT
 Batch = tuple[Any, ...]
 Transform = Callable[[Batch, Generator], Batch]
 _STATE = ("seed", "counter", "position")
+_TOGETHER = 1024  # samples that are read at once where they lie in many places
 _ORDER = "order"  # of a sampler whose order depends on more than chance
 
 
@@ -149,17 +150,20 @@ class DataLoader:
 
     def _ahead(self, batches: _Batches, numbers: range) -> Iterator[Batch]:
         """The batches in their order, computed by threads before they are asked for."""
-        waiting: deque[Future[Batch]] = deque()
+        waiting: deque[Future[list[Batch]]] = deque()
         pool = ThreadPoolExecutor(self.workers, "extensor-loader")
+        count = min(batches.together, self.prefetch)
         try:
-            for number in numbers:
-                waiting.append(pool.submit(batches, number))
+            for begin in range(numbers.start, numbers.stop, count):
+                some = range(begin, min(begin + count, numbers.stop))
+                waiting.append(pool.submit(batches.several, some))
                 if batches.read_ahead is not None:
-                    pool.submit(batches.prepare, number)
-                if len(waiting) > self.workers * self.prefetch:
-                    yield waiting.popleft().result()
+                    for number in some:
+                        pool.submit(batches.prepare, number)
+                if len(waiting) * count > self.workers * self.prefetch:
+                    yield from waiting.popleft().result()
             while waiting:
-                yield waiting.popleft().result()
+                yield from waiting.popleft().result()
         finally:
             pool.shutdown(wait=True, cancel_futures=True)
 
@@ -260,18 +264,39 @@ class _Batches:
             requirement = f"indices must be in [0, {self.size - 1}]"
             raise value_error("DataLoader", requirement, index=int(worst))
 
+    @property
+    def together(self) -> int:
+        """How many batches are read at once: from many places, several cost little more than one."""
+        is_spread = self.read_ahead is not None and self.at_once and not self.in_order
+        return max(1, _TOGETHER // self.batch_size) if is_spread else 1
+
+    def several(self, numbers: range) -> list[Batch]:
+        """The batches of these numbers, neighbours all."""
+        if len(numbers) == 1:
+            return [self(numbers[0])]
+        parts = [self._part(number) for number in numbers]
+        read = self._read(slice(parts[0].start, parts[-1].stop))
+        first = parts[0].start
+        return [
+            self._changed(number, tuple([x[part.start - first : part.stop - first] for x in read]))
+            for number, part in zip(numbers, parts, strict=True)
+        ]
+
     def __call__(self, number: int) -> Batch:
-        part = self._part(number)
+        return self._changed(number, self._read(self._part(number)))
+
+    def _read(self, part: slice) -> Batch:
         if self.at_once and self.in_order:
-            batch: Batch = self.dataset.batch(part)
-        else:
-            indices = self.indices[part]
-            if self.is_lazy:
-                self._check(indices)
-            if self.at_once:
-                batch = self.dataset.batch(indices)
-            else:
-                batch = _stacked([self.dataset[i] for i in indices.tolist()])
+            return self.dataset.batch(part)  # type: ignore[no-any-return]
+        indices = self.indices[part]
+        if self.is_lazy:
+            self._check(indices)
+        if self.at_once:
+            return self.dataset.batch(indices)  # type: ignore[no-any-return]
+        return _stacked([self.dataset[i] for i in indices.tolist()])
+
+    def _changed(self, number: int, batch: Batch) -> Batch:
+        """What the transforms make of a batch."""
         if self.seeds is not None:
             generator = Generator(self.seeds[number])
             for transform in self.transforms:
@@ -293,6 +318,8 @@ class _Batches:
 
 class _Parts(_Batches):
     """Of each batch the samples that are wanted."""
+
+    together = 1
 
     def __init__(self, wanted: Callable[[int], range], loader: DataLoader) -> None:
         super().__init__(loader)
