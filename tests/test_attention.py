@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tracemalloc
+from typing import Any
 
 import numpy as np
 import pytest
@@ -57,3 +58,15 @@ def test_heads_of_one_projection_are_merged_without_a_copy(rng: np.random.Genera
     np.testing.assert_array_equal(output.numpy(), plain.numpy())
     if OPS["scaled_dot_product_attention"].kernel is not None:
         assert output.numpy().transpose(0, 2, 1, 3).flags.c_contiguous
+
+
+@pytest.mark.parametrize("scale", [1j, np.complex64(2)])
+def test_a_complex_scale_is_refused(scale: Any) -> None:
+    """NumPy would compute with it, and cut the result to its real part."""
+    q, k, v, g = (np.ones(shape, np.float32) for shape in ((4, 3), (5, 3), (5, 2), (4, 2)))
+    kind = type(scale).__name__
+    for name, given in (("", (q, k, v)), ("_backward", (g, q, k, v, None, g))):
+        op = f"scaled_dot_product_attention{name}"
+        with pytest.raises(TypeError) as caught:
+            getattr(ex, op)(*given, scale=scale)
+        assert str(caught.value) == f"{op}: scale must be a number, got scale={kind!r}"

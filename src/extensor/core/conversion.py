@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -92,6 +92,13 @@ def _of_one_dtype(op: str, inputs: Sequence[Any], names: Sequence[str], floats: 
     if floats and not is_floating(dtype):
         dtype = get_default_dtype()
     return [_cast(op, n, x, dtype) for n, x in zip(names, tensors, strict=True)]
+
+
+def check_real(op: str, names: Iterable[str], attributes: Iterable[Any]) -> None:
+    """Refuse complex attributes, which NumPy would compute with and then cut to their real parts."""
+    for name, value in zip(names, attributes, strict=False):
+        if isinstance(value, complex | np.complexfloating):
+            raise type_error(op, f"{name} must be a number", **{name: type(value).__name__})
 
 
 def _with_weak_scalars(inputs: Sequence[Any]) -> Sequence[Any]:

@@ -17,7 +17,7 @@ from extensor.arrays.dtypes import is_floating
 from extensor.arrays.shapes import check_possible
 from extensor.core import door, modes, precision, tracing
 from extensor.core.binding import Parameters, dressed, guarded, reordered
-from extensor.core.conversion import promoted, shape_of, unwrapped
+from extensor.core.conversion import check_real, promoted, shape_of, unwrapped
 from extensor.core.kinds import Array, Arrays, Indices, Target, is_optional, kind_of
 from extensor.core.rule import Rule
 from extensor.core.tensor import Tensor
@@ -136,6 +136,7 @@ class Op:
     def call(self, arguments: Sequence[Any]) -> Any:
         """The whole way: convert, promote, check, then kernel or formula."""
         inputs, attributes = arguments[: self.arity], arguments[self.arity :]
+        check_real(self.name, self.attributes, attributes)
         for name, value in zip(self.inputs, inputs, strict=True):
             if value is None and name not in self.optional:
                 raise type_error(self.name, f"{name} must be a tensor", **{name: None})

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import namedtuple
 from collections.abc import Callable, Sequence
 from functools import cached_property
+from itertools import compress
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from extensor.arrays.dtypes import is_floating, is_half
 from extensor.arrays.shapes import target
 from extensor.core import door, modes, tape, tracing
 from extensor.core.binding import Parameters, dressed, guarded
-from extensor.core.conversion import as_tensor, shape_of, unwrapped
+from extensor.core.conversion import as_tensor, check_real, shape_of, unwrapped
 from extensor.core.formula_derivative import FormulaDerivative, Needs, tensors_in
 from extensor.core.kinds import Array, Indices
 from extensor.core.roles import TENSOR_ROLES, kept_by, role_of
@@ -98,6 +99,8 @@ class Rule:
             given = zip(arguments[1:], self.roles, strict=True)
             others = [trace.lifted(x) if role in TENSOR_ROLES else x for x, (role, _) in given]
             arguments = [trace.lifted(arguments[0]), *others]
+        is_plain = [role not in TENSOR_ROLES for role, _ in self.roles]
+        check_real(self.name, compress(self.names, is_plain), compress(arguments[1:], is_plain))
         arguments = [self._as_gradient(arguments[0]), *arguments[1:]]
         for position, ((role, index), name) in enumerate(
             zip(self.roles, self.names, strict=True), start=1
