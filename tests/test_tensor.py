@@ -546,3 +546,9 @@ class TestWrongKinds:
     ) -> None:
         with pytest.raises(TypeError, match=rf"^{name}: "):
             getattr(ex, name)(*arguments)
+
+
+def test_an_index_of_arrays_and_tensors() -> None:
+    x = ex.arange(6).reshape(2, 3)
+    rows = [np.array([0, 1]), ex.tensor([1, 0])]
+    assert x[rows].tolist() == x.numpy()[[np.array([0, 1]), np.array([1, 0])]].tolist()

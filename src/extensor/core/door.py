@@ -188,7 +188,7 @@ def _arrays_in(arguments: Sequence[Any]) -> list[Any]:
         if _is_array(x):
             arrays.append(x)
         elif isinstance(x, list) and x and _is_array(x[0]):
-            arrays.extend(x)
+            arrays.extend(filter(_is_array, x))  # an index may have tensors among them
     return arrays
 
 
