@@ -8,6 +8,7 @@
 #include "../runtime/threads.h"
 #include "arrays.h"
 #include "computation.h"
+#include "contents.h"
 #include "dispatch.h"
 #include "kernel.h"
 #include "planned.h"
@@ -114,7 +115,7 @@ bool fill(PyObject* module) {
   if (!by_name || !add_mode(module) || !add_tensor_types(module) || !add_dispatcher_type(module) ||
       !add_replayer_type(module) || !register_kernel_type(module) ||
       !add_computation_type(module) || !add_planned_type(module) || !add_watching(module) ||
-      !add_recording(module) || !add_binding(module)) {
+      !add_recording(module) || !add_binding(module) || !add_contents(module)) {
     return false;
   }
   return add_kernels(by_name.get()) &&

@@ -11,12 +11,12 @@ import functools
 import sys
 import types
 from collections.abc import Callable, Iterable
-from itertools import chain
-from operator import attrgetter, is_
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
 
+from extensor import _native
 from extensor.core.tensor import Tensor
 from extensor.nn.module import Module
 from extensor.optim import EMA, Optimizer
@@ -44,15 +44,15 @@ class Reached:
         self._names: set[str] = set()  # of variables and attributes in the code that was reached
         self._open: list[tuple[Any, Any, set[str]]] = []  # things, attributes, names looked up
         self._variables: list[dict[str, Any]] = []  # of modules
-        self._containers: list[Iterable[Any]] = []
-        self._cells: list[Any] = []  # of closures
-        self._named: list[tuple[dict[str, Any], list[str]]] = []  # globals and options
-        self._others: list[Callable[[], Iterable[Any]]] = []
+        self._holders: list[Any] = []  # containers, cells of closures, names in dicts
+        self._others: list[Callable[[], Iterable[Any]]] = []  # what only Python can look at
         self._seen: dict[int, Any] = {}
         self._walk(list(roots))
         for thing, variables, names in self._open:
             self._others.append(functools.partial(_looked_up, thing, variables, sorted(names)))
-        self._found = self._read()
+        self._watched = [*self._variables, *self._holders]
+        self._found = _native.contents(self._watched)
+        self._found_otherwise = self._read_others()
 
     def _walk(self, waiting: list[Any]) -> None:
         while waiting and len(self._seen) < _LIMIT:
@@ -65,27 +65,19 @@ class Reached:
 
     def is_unchanged(self) -> bool:
         """Whether all names, attributes and containers still stand for the same things."""
-        try:
-            now = self._read()
-        except ValueError:  # a variable that has no value any more
+        if not _native.holds(self._watched, self._found):
             return False
-        return len(now) == len(self._found) and all(map(is_, now, self._found))
+        if not self._others:
+            return True
+        now, before = self._read_others(), self._found_otherwise
+        return len(now) == len(before) and all(map(_is_same, now, before))
 
-    def _read(self) -> list[Any]:
-        """What everything stands for now. It is asked before each run, so Python loops over little."""
-        found = list(chain.from_iterable(map(dict.values, self._variables)))
-        found += chain.from_iterable(self._containers)
-        found += map(_contents, self._cells)
-        for variables, names in self._named:
-            found += map(variables.get, names)
-        for read in self._others:
-            found += read()
-        return found
+    def _read_others(self) -> list[Any]:
+        return [x for read in self._others for x in read()]
 
     def fingerprint(self) -> tuple[Any, ...]:
         """What they stand for: plain values, and all else by identity."""
-        of_modules = sum(map(len, self._variables))
-        known = [_key(self._found[of_modules:])]
+        known = [_key(_native.contents(self._holders)), _key(self._found_otherwise)]
         for module in self.modules:
             # A module has its mode in its class until it is set for the first time.
             attributes = [x for name, x in vars(module).items() if name != "training"]
@@ -107,7 +99,8 @@ class Reached:
         if isinstance(thing, list | tuple | set | frozenset):
             return self._of_container(thing)
         if isinstance(thing, dict):
-            self._containers += [thing, thing.values()]  # a view, which follows the dict
+            # Of a dict itself both are looked at; another kind may have an order of its own.
+            self._holders += [thing] if type(thing) is dict else [thing, thing.values()]
             self.attributes.append(("a dict", thing))
             return list(thing.values())
         if isinstance(thing, types.FunctionType):
@@ -122,7 +115,7 @@ class Reached:
 
     def _of_container(self, thing: Any) -> list[Any]:
         if isinstance(thing, list | set):
-            self._containers.append(thing)
+            self._holders.append(thing)
         if isinstance(thing, list):
             self.lists.append(thing)
         return list(thing)
@@ -130,12 +123,12 @@ class Reached:
     def _of_function(self, function: types.FunctionType) -> list[Any]:
         self._names |= _names(function.__code__)
         cells = [cell for cell in function.__closure__ or () if _is_set(cell)]
-        self._cells += cells
+        self._holders += cells
         found: list[Any] = list(map(_contents, cells))
         if not _is_library(function.__module__):
             module = {k: function.__globals__.get(k, _MISSING) for k in _names(function.__code__)}
             names = [name for name, value in module.items() if value is not _MISSING]
-            self._named.append((function.__globals__, names))
+            self._holders.append((function.__globals__, *names))
             found += [module[name] for name in names]
         found += [*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()]
         return [*found, getattr(function, "__wrapped__", None)]
@@ -146,8 +139,8 @@ class Reached:
             return self._of_optimizer(thing)
         if isinstance(thing, EMA):
             self.averages[id(thing)] = thing
-            self._containers.append(thing.parameters)
-            self._others.append(lambda: (thing.warmup,))
+            self._holders.append(thing.parameters)
+            self._holders.append((vars(thing), "warmup"))
             return list(thing.parameters)
         if isinstance(thing, Module):
             self.modules.append(thing)
@@ -157,8 +150,9 @@ class Reached:
             waiting = [] if hooks is None else [hooks.before, hooks.after, hooks.backward]
             return [*vars(thing).values(), *waiting, *_followed(thing)]
         if kind.__module__.startswith(_READ_ANEW):
-            flags = [name for name, x in getattr(thing, "__dict__", {}).items() if type(x) is bool]
-            self._others.append(lambda: [getattr(thing, name, None) for name in flags])
+            variables = getattr(thing, "__dict__", {})
+            flags = [name for name, x in variables.items() if type(x) is bool]
+            self._holders.append((variables, *flags))
             return []
         if not _is_looked_through(thing):
             return []
@@ -170,16 +164,16 @@ class Reached:
         return _followed(thing)
 
     def _of_optimizer(self, optimizer: Optimizer) -> list[Any]:
-        self._containers.append(optimizer._histories)
+        self._holders.append(optimizer._histories)
         found = []
         for history in optimizer._histories:
             self.histories[id(history)] = history
             group = history.group
-            self._containers.append(group["params"])
+            self._holders.append(group["params"])
             # All but the numbers, which are read at each run.
             names = [k for k, v in group.items() if isinstance(v, bool | str | None | list)]
             names.remove("params")
-            self._named.append((group, names))
+            self._holders.append((group, *names))
             found += group["params"]
         return found
 
@@ -192,6 +186,10 @@ class Reached:
         found = [_attribute(thing, variables, name) for name in sorted(names - done)]
         done |= names
         return found
+
+
+def _is_same(x: Any, y: Any) -> bool:
+    return x is y or (type(x) is type(y) is int and x == y)  # counts are made anew
 
 
 def _key(values: Iterable[Any]) -> tuple[Any, ...]:

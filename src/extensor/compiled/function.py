@@ -44,6 +44,7 @@ class _Call(NamedTuple):
     modes: tuple[Any, ...]
     shapes: list[tuple[int, ...]]
     dtypes: list[Any]
+    has_alike: bool  # some that could be one array, given twice
 
     @classmethod
     def of(cls, plan: Plan, modes: Any, given: Given, args: Any, kwargs: Any) -> _Call | None:
@@ -51,7 +52,9 @@ class _Call(NamedTuple):
         are_arrays = all(type(x) is np.ndarray for x in args)
         if kwargs or not are_arrays or len(given.tensors) < len(args):
             return None
-        return cls(plan, modes, [x.shape for x in args], [x.dtype for x in args])
+        shapes, dtypes = [x.shape for x in args], [x.dtype for x in args]
+        has_alike = len(set(zip(shapes, dtypes, strict=True))) < len(args)
+        return cls(plan, modes, shapes, dtypes, has_alike)
 
 
 def _modes() -> tuple[Any, ...]:
@@ -113,13 +116,14 @@ class Compiled:
         for x, shape, dtype in zip(args, last.shapes, last.dtypes, strict=True):
             if type(x) is not np.ndarray or x.shape != shape or x.dtype is not dtype:
                 return None
-        if len(args) > 1 and len(set(map(id, args))) < len(args):
+        if last.has_alike and len(set(map(id, args))) < len(args):
             return None
         plan = last.plan
         if plan.version != state.version or state.arrays or _modes() != last.modes:
             return None
-        is_same = state.reached.is_unchanged() and state.is_as_noted() and plan.holds([])
-        return plan if is_same else None
+        if not state.reached.is_unchanged() or not state.is_as_noted():
+            return None
+        return plan if not plan.guards or plan.holds([]) else None
 
     def planned(self, args: tuple[Any, ...]) -> tuple[Plan, list[Any]]:
         """The program that a call with such arguments would run, and its inputs."""

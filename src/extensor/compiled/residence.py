@@ -40,17 +40,23 @@ class Cell:
     Until they are back that memory cannot be written to: such a change would be lost.
     """
 
-    __slots__ = ("_is_locked", "dtype", "home", "is_changed", "shape", "value")
+    __slots__ = ("_is_locked", "home", "is_changed", "value")
 
     def __init__(self, value: Any, home: Any = None) -> None:
         self.value = value
         self.home = home
-        self.shape = value.shape
-        self.dtype = value.dtype
         self.is_changed = False
-        self._is_locked = isinstance(home, np.ndarray) and home.flags.writeable
+        self._is_locked = home is not None and isinstance(home, np.ndarray) and home.flags.writeable
         if self._is_locked:
             home.flags.writeable = False
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.value.shape  # type: ignore[no-any-return]
+
+    @property
+    def dtype(self) -> Any:
+        return self.value.dtype
 
     @property
     def ndim(self) -> int:

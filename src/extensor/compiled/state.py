@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from operator import is_
 from typing import Any
 
 import numpy as np
@@ -23,11 +22,6 @@ from extensor.compiled.residence import (
 from extensor.core.tensor import Tensor
 from extensor.optim.update import state_dtype
 
-_native_tensor: Any = _native.TensorBase
-_grad: Callable[[Any], Any] = _native_tensor.grad.__get__
-_requires_grad: Callable[[Any], Any] = _native_tensor._requires_grad.__get__
-_hooks: Callable[[Any], Any] = _native_tensor._hooks.__get__
-
 
 class State:
     """The tensors, gradients, states of optimizers and averages that were reached, in one order."""
@@ -42,6 +36,7 @@ class State:
         self.cells: list[Cell] = []
         self.version = 0  # of the list of cells
         self._graded: list[Tensor] = []
+        self._watched: list[Any] = []
         self._noted: list[Any] = [None]  # which nothing is yet
         self._noted_grouping: list[Any] = []
         self._has_hooks = False
@@ -60,25 +55,11 @@ class State:
 
     def is_as_noted(self) -> bool:
         """Whether all that is bound is where :meth:`note` left it."""
-        now = self._whereabouts()
-        if len(now) != len(self._noted) or not all(map(is_, now, self._noted)):
-            return False
-        for owner, attribute in self.owners:
-            if attribute in owner.__dict__:
-                return False
         if self._has_hooks:  # of which there may be more or fewer now
             return False
+        if not _native.holds(self._watched, self._noted):
+            return False
         return self._grouping() == self._noted_grouping
-
-    def _whereabouts(self) -> list[Any]:
-        tensors = self.tensors
-        found = [*map(array_of, tensors), *map(array_of, self._graded)]
-        found += map(_grad, tensors)
-        found += map(_requires_grad, tensors)
-        found += map(_hooks, tensors)
-        for owner, _ in self.owners:
-            found.append(owner.__dict__.get("_cells"))
-        return found
 
     def note(self, upload: Callable[[Any], Any]) -> None:
         """Bring what is not on the device there, and note where everything is."""
@@ -97,9 +78,12 @@ class State:
         cells = [*map(of_tensor, self.tensors), *map(of_tensor, self._graded)]
         for owner, attribute in self.owners:
             cells += leaves_in(move_out_of(owner, attribute, made))
-        self._noted = self._whereabouts()
+        self._watched = [*self.tensors, *self._graded]
+        # An attribute is None where its arrays are in cells.
+        self._watched += [(owner.__dict__, "_cells", attribute) for owner, attribute in self.owners]
+        self._noted = _native.contents(self._watched)
         self._noted_grouping = self._grouping()
-        self._has_hooks = any(map(_hooks, self.tensors))
+        self._has_hooks = any(tensor._hooks for tensor in self.tensors)
         self.cells = cells
         self.version += 1
 
