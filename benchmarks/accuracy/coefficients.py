@@ -10,6 +10,7 @@ error of the final function.
 """
 
 import itertools
+import re
 import struct
 import sys
 from collections.abc import Callable
@@ -401,6 +402,67 @@ def moved(name: str, coefficients: list[float]) -> list[float]:
     return [float(c) for c in result]
 
 
+# gelu(-t) = -W(t) from a table: an entry for each multiple of GELU_STEP.
+GELU_STEP, GELU_ENTRIES, GELU_DEGREE = mp.mpf(3) / 16, 32, 4
+
+
+def gelu_left(t: mp.mpf) -> mp.mpf:
+    return t * mp.erfc(t / SQRT2) / 2
+
+
+def gelu_left_slope(t: mp.mpf) -> mp.mpf:
+    return mp.erfc(t / SQRT2) / 2 - t * mp.npdf(t)
+
+
+def gelu_node(near: mp.mpf) -> mp.mpf:
+    """A float beside ``near`` at which the slope is a float too, or nearly."""
+    spacing = 16 * np.spacing(np.float32(near))
+    nodes = [mp.mpf(float(np.float32(near) + np.float32(k * spacing))) for k in range(-400, 401)]
+
+    def misses(node: mp.mpf) -> mp.mpf:
+        slope = gelu_left_slope(node)
+        return abs(round_to(slope, "float") / slope - 1)
+
+    return min(nodes, key=misses)
+
+
+def gelu_entry(place: int) -> tuple[list[float], mp.mpf]:
+    """A column of the table, and its largest relative error."""
+    node = gelu_node(place * GELU_STEP) if place else mp.mpf(0)
+    low = (place - mp.mpf(1) / 2) * GELU_STEP - node if place else mp.mpf(0)
+    high = (place + mp.mpf(1) / 2) * GELU_STEP - node
+    value, slope = gelu_left(node), gelu_left_slope(node)
+    first = round_to(value, "float")
+    entry = [float(node), first, round_to(value - first, "float"), round_to(slope, "float")]
+    curve = remez(
+        lambda d: (gelu_left(node + d) - value - slope * d) / d**2,
+        lambda d: d**2 / gelu_left(node + d),
+        low,
+        high,
+        GELU_DEGREE,
+    )
+    entry += [round_to(c, "float") for c in curve]
+    polynomial = [mp.mpf(entry[1]) + mp.mpf(entry[2]), *map(mp.mpf, entry[3:])]
+    relative = lambda d: 1 / gelu_left(node + d)  # noqa: E731
+    return entry, worst(lambda d: gelu_left(node + d), relative, low, high, polynomial)
+
+
+def print_gelu_table() -> None:
+    entries, errors = zip(*[gelu_entry(place) for place in range(GELU_ENTRIES)], strict=True)
+    used = max(errors[: int(mp.ceil(mp.mpf(4.5) / GELU_STEP))])
+    print(
+        "\n// t Phi(-t) = c + (c_low + c1 d + d^2 P(d)), d = t - node: nodes near the multiples of "
+        "3/16,\n// then c, c_low, c1 and P, 32 entries each. Up to 4.5 "
+        f"the error is 2^{mp.nstr(mp.log(used, 2), 4)}."
+    )
+    print("// clang-format off\nalignas(64) inline constexpr float kGeluTable[] = {")
+    for row in zip(*entries, strict=True):
+        texts = [re.sub(r"\.?0*p", "p", c.hex()) + "f" for c in row]
+        for k in range(0, len(texts), 5):
+            print("    " + ", ".join(texts[k : k + 5]) + ",")
+    print("};\n// clang-format on")
+
+
 def main() -> None:
     only = sys.argv[1:]
     print(
@@ -419,6 +481,8 @@ def main() -> None:
         print(f"\n// {meaning} on {interval}, error 2^{mp.nstr(mp.log(bound, 2), 4)}.")
         print(f"inline constexpr {format} k{name}[] = {{")
         print(",\n".join(f"    {c.hex()}{suffix}" for c in rounded) + "};")
+    if not only or "GeluTable" in only:
+        print_gelu_table()
     print("\n}  // namespace extensor::EX_ISA")
 
 

@@ -290,6 +290,24 @@ EX_INLINE auto load_lanes(const T* source, M mask) {
   return result;
 }
 
+// Lanes from a table of 32, by the low five bits of each: where two registers can be one table,
+// that is one instruction.
+#if defined(__AVX512F__)
+inline constexpr bool kHasTables = kVectorBytes == 64;
+EX_INLINE Float64Bytes look_up(const float* table, Raw<int32_t, 64> places) {
+  return (Float64Bytes)_mm512_permutex2var_ps(_mm512_load_ps(table), (__m512i)places,
+                                              _mm512_load_ps(table + 16));
+}
+#else
+inline constexpr bool kHasTables = false;
+#endif
+template <typename R>
+EX_INLINE auto look_up(const float* table, R places) {
+  Raw<float, sizeof(R)> result;
+  for (size_t i = 0; i < kLanes<R>; ++i) result[i] = table[places[i] & 31];
+  return result;
+}
+
 // True if a lane of a mask is set. Taking the sign bits is cheaper than vptest.
 #if defined(__SSE4_1__)
 EX_INLINE bool any_bit(Raw<int64_t, 16> x) { return !_mm_testz_si128((__m128i)x, (__m128i)x); }
