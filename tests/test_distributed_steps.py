@@ -314,6 +314,10 @@ def test_workers_that_differ_are_refused() -> None:
         ({"OMPI_COMM_WORLD_SIZE": "1"}, 1),
         ({"OMPI_COMM_WORLD_SIZE": "4", "EXTENSOR_ALONE": "1"}, 1),
         ({"PMI_SIZE": "many"}, 1),
+        ({"PMIX_RANK": "0"}, 0),
+        ({"PMI_PORT": "host:1", "PMI_ID": "1"}, 0),
+        ({"PMIX_RANK": "0", "SLURM_STEP_NUM_TASKS": "1"}, 1),
+        ({"PMI_PORT": "host:1", "EXTENSOR_ALONE": "1"}, 1),
     ],
 )
 def test_launchers_say_how_many_they_started(environment: dict[str, str], count: int) -> None:

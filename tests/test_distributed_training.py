@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+import signal
+import subprocess
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from commands import extensor
+from commands import COMMAND, ENVIRONMENT, extensor
 from test_distributed_steps import Told
 
 import extensor as ex
@@ -156,3 +158,15 @@ def test_restarts_need_a_launcher() -> None:
     result = extensor("train", "--restarts", "2")
     assert result.code == 2
     assert re.search("--restarts: needs --launcher, which says how workers are started", result.err)
+
+
+def test_an_end_that_was_asked_for_is_no_reason_to_restart(tmp_path: Path) -> None:
+    """Whatever a launcher makes of a signal: srun gives the exit code of killed workers."""
+    launcher = tmp_path / "launcher"
+    launcher.write_text(
+        "echo started >> attempts\ntrap 'exit 137' TERM\nkill -TERM $PPID\nsleep 20 & wait\n"
+    )
+    words = ["train", "--name", "x", "--launcher", f"sh {launcher}", "--restarts", "2"]
+    done = subprocess.run([*COMMAND, *words], cwd=tmp_path, env=ENVIRONMENT, timeout=60)
+    assert done.returncode == 128 + signal.SIGTERM
+    assert (tmp_path / "attempts").read_text() == "started\n"

@@ -79,7 +79,7 @@ def _end_by(error: Exception) -> NoReturn:
 
 def check_alone(command: str) -> None:
     """Refuse a command that several processes would all do, one beside the other."""
-    count = started(os.environ)
+    count = started(os.environ) or found_workers().size
     if count > 1:
         requirement = (
             "must be run by one process (of the commands only train takes several workers)"
@@ -136,7 +136,9 @@ def restarted(options: argparse.Namespace) -> int:
     command = [*start, *begin, *shown]
     for attempt in range(restarts + 1):
         launcher = options.launcher[min(attempt, len(options.launcher) - 1)]
-        code = _launched([*shlex.split(launcher), *command])
+        code, came = _launched([*shlex.split(launcher), *command])
+        if came and code:  # an end that was asked for, whatever the launcher makes of it
+            return 128 + came
         if code in _FINAL or attempt == restarts:
             break
         _say(f"attempt {attempt + 1} of {restarts + 1} ended with exit code {code}")
@@ -145,18 +147,23 @@ def restarted(options: argparse.Namespace) -> int:
     return code if 0 <= code < 256 else TEMPORARY_FAILURE
 
 
-def _launched(command: list[str]) -> int:
-    """The exit code of a command that may save and end in order when a signal comes.
+def _launched(command: list[str]) -> tuple[int, int]:
+    """The exit code of a command that may save and end in order when a signal comes, and the signal.
 
     A terminal sends Ctrl-C to the command too; other signals are passed on.
     """
     process = subprocess.Popen(command)
-    before = {
-        number: signal.signal(number, lambda n, _: process.send_signal(n)) for number in ENDING
-    }
-    before[signal.SIGINT] = signal.signal(signal.SIGINT, lambda *_: None)
+    came = 0
+
+    def hear(number: int, _: object) -> None:
+        nonlocal came
+        came = number
+        if number != signal.SIGINT:
+            process.send_signal(number)
+
+    before = {number: signal.signal(number, hear) for number in (*ENDING, signal.SIGINT)}
     try:
-        return process.wait()
+        return process.wait(), came
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)

@@ -23,7 +23,9 @@ from extensor.settings import get_num_threads, set_num_threads
 
 # Where launchers say how many they have started: Open MPI, MPICH and its kin, Slurm.
 _SIZES = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS")
-_RANKS = ("OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID")
+_RANKS = ("OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "PMI_ID", "SLURM_PROCID")
+# What those leave that do not say it: PRRTE's prterun, MPICH's mpiexec -pmi-port.
+_SIGNS = ("PMIX_RANK", "PMI_PORT")
 _PAUSE = 1.0  # seconds
 _found: Workers | None = None
 
@@ -56,17 +58,17 @@ def part() -> None:
 
 
 def started(environment: Mapping[str, str]) -> int:
-    """How many workers a launcher says it has started; 1 if there was none.
+    """How many workers a launcher says it has started; 1 if there was none, 0 if it does not say.
 
     With ``EXTENSOR_ALONE=1`` each process trains by itself, whoever started it.
     """
     if environment.get("EXTENSOR_ALONE", "0") not in ("", "0"):
         return 1
-    for name in _SIZES:
-        text = environment.get(name, "")
-        if text.isdigit() and int(text) > 1:
-            return int(text)
-    return 1
+    texts = [environment.get(name, "") for name in _SIZES]
+    sizes = [int(text) for text in texts if text.isdigit()]
+    if not sizes and any(name in environment for name in _SIGNS):
+        return 0
+    return next((size for size in sizes if size > 1), 1)
 
 
 def _deadline() -> float:
@@ -94,7 +96,7 @@ def _joined(size: int) -> Workers:
             "mpi4py must be installed to train on several workers (pip install 'extensor[mpi]'; with "
             "EXTENSOR_ALONE=1 each trains by itself)"
         )
-        raise value_error("distributed", requirement, workers=size) from None
+        raise value_error("distributed", requirement, workers=size or "some") from None
     mpi4py.rc.initialize = False
     mpi4py.rc.finalize = False
     # Nobody knows yet who is missing; but whoever is there says so before all end.
@@ -108,14 +110,16 @@ def _joined(size: int) -> Workers:
         except (ImportError, RuntimeError) as error:
             text = " ".join(str(error).split())
             requirement = f"mpi4py must find an MPI library ({text})"
-            raise value_error("distributed", requirement, workers=size) from None
+            raise value_error("distributed", requirement, workers=size or "some") from None
     from extensor.distributed.mpi import MPIWorkers
 
     found = MPIWorkers(MPI.COMM_WORLD.Dup(), deadline)
-    if found.size != size:
+    least = size or int(_rank() or 0) + 1
+    if found.size < least or (size and found.size != size):
         requirement = (
-            f"MPI must have {size} workers, as its launcher says (is the launcher that of "
-            f"{MPI.Get_library_version().split(',')[0].split()[0]}, which mpi4py found?)"
+            f"MPI must have {'' if size else 'at least '}{least} workers, as its launcher says (is "
+            f"the launcher that of {MPI.get_vendor()[0]}, which mpi4py found? srun needs --mpi=pmix "
+            "for Open MPI, --mpi=pmi2 for MPICH; with EXTENSOR_ALONE=1 each trains by itself)"
         )
         raise value_error("distributed", requirement, workers=found.size)
     _be_one_of(found)
@@ -124,9 +128,14 @@ def _joined(size: int) -> Workers:
 
 def _name(size: int) -> str:
     """This worker as errors name it, before MPI says its number."""
-    ranks = (os.environ.get(name, "") for name in _RANKS)
-    rank = next((text for text in ranks if text.isdigit()), "?")
-    return f"worker {rank} of {size} ({socket.gethostname()}, process {os.getpid()})"
+    of = f" of {size}" if size else ""
+    return f"worker {_rank() or '?'}{of} ({socket.gethostname()}, process {os.getpid()})"
+
+
+def _rank() -> str:
+    """The number of this worker as its launcher says it; empty if it does not."""
+    texts = (os.environ.get(name, "") for name in _RANKS)
+    return next((text for text in texts if text.isdigit()), "")
 
 
 def _be_one_of(found: Workers) -> None:
