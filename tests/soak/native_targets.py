@@ -157,6 +157,8 @@ def _function(name: str) -> Target:
             "set_classes": [Tensor, tape.Node, tape.Slot],
             "attach": [tape.Node(OPS["add"].rule, (), ()), [ex.tensor(real(rng, 3))]],
             "bind": [("a", "b"), (..., 1), (2,), {"b": 3}],
+            "contents": [[ex.tensor(real(rng, 3)), {"a": 1}, ({"a": 1}, "a", "b")]],
+            "holds": [[[_anything(rng)], {"a": 1}], [1, "a", 1]],
             "set_num_threads": [2],
             "set_memory_cache_limit": [2**20],
             "register_bfloat16": [ex.bfloat16.num],
@@ -301,7 +303,7 @@ def _watcher(rng: Rng) -> Call:
 def native_targets() -> list[Target]:
     functions = (
         "wrap empty frozen shares_memory exchange_gradient next_number clock advance_clock set_classes "
-        "attach bind num_threads set_num_threads memory_stats reset_peak_memory trim_memory "
+        "attach bind contents holds num_threads set_num_threads memory_stats reset_peak_memory trim_memory "
         "set_memory_cache_limit register_bfloat16 TensorBase NodeBase"
     ).split()
     return [
