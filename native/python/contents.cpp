@@ -10,10 +10,11 @@
 namespace extensor {
 namespace {
 
-// Calls `visit` for what a thing holds, borrowed, until it returns false. Of a tensor that is its array,
-// whether it requires a gradient, its hooks and its gradient; of a tuple (dict, *keys) what the dict has
-// for these keys, or None; of a cell of a closure its value, if it has one; of a dict keys and values;
-// of all else what an iteration gives. Returns false if it was stopped, perhaps by a Python error.
+// Calls `visit` for what a thing holds, borrowed, until it returns false. Of a tensor that is its
+// array, whether it requires a gradient, its hooks and its gradient; of a tuple (dict, *keys) what
+// the dict has for these keys, or None; of a cell of a closure its value, if it has one; of a dict
+// keys and values; of all else what an iteration gives. Returns false if it was stopped, perhaps by
+// a Python error.
 template <typename Visit>
 bool visit_contents(PyObject* thing, const Visit& visit) {
   if (is_tensor(thing)) {

@@ -200,6 +200,40 @@ PyMemberDef node_members[] = {
     {},
 };
 
+// For each parent whether a gradient can go there; the same tuple for all nodes that have each of
+// so many parents.
+PyObject* needs_of(PyObject* self, void*) {
+  constexpr Py_ssize_t kFew = 8;
+  static PyObject* all_of[kFew] = {};
+  PyObject* const parents = as_node(self)->parents;
+  if (!PyTuple_Check(parents)) {
+    PyErr_SetString(PyExc_TypeError, "needs: a node must have a tuple of parents");
+    return nullptr;
+  }
+  const Py_ssize_t count = PyTuple_GET_SIZE(parents);
+  bool all = true;
+  for (Py_ssize_t i = 0; i < count; ++i) all = all && PyTuple_GET_ITEM(parents, i) != Py_None;
+  const bool is_kept = all && count < kFew;
+  if (is_kept && all_of[count] != nullptr) return Py_NewRef(all_of[count]);
+  PyObject* needs = PyTuple_New(count);
+  for (Py_ssize_t i = 0; needs != nullptr && i < count; ++i) {
+    PyTuple_SET_ITEM(needs, i, PyBool_FromLong(PyTuple_GET_ITEM(parents, i) != Py_None));
+  }
+  if (is_kept) all_of[count] = Py_XNewRef(needs);
+  return needs;
+}
+
+PyGetSetDef node_properties[] = {
+    {"needs", needs_of, nullptr, nullptr, nullptr},
+    {},
+};
+
+// `<` is the order of a backward pass: the youngest node first.
+PyObject* compare_nodes(PyObject* a, PyObject* b, int operation) {
+  if (operation != Py_LT || !is_node(b)) Py_RETURN_NOTIMPLEMENTED;
+  return PyBool_FromLong(as_node(a)->number > as_node(b)->number);
+}
+
 PyTypeObject node_base = [] {
   PyTypeObject type = {PyVarObject_HEAD_INIT(nullptr, 0)};
   type.tp_name = "extensor._native.NodeBase";
@@ -211,6 +245,9 @@ PyTypeObject node_base = [] {
   type.tp_traverse = traverse_node;
   type.tp_clear = clear_node;
   type.tp_members = node_members;
+  type.tp_getset = node_properties;
+  type.tp_richcompare = compare_nodes;
+  type.tp_hash = PyBaseObject_Type.tp_hash;  // which is not inherited beside an order
   return type;
 }();
 
@@ -229,6 +266,15 @@ PyObject* base_of(PyObject* array) {
 PyObject* owner_of(PyObject* array) {
   while (PyObject* base = base_of(array)) array = base;
   return array;
+}
+
+// The array whose memory another shows: itself, unless it is a view.
+PyObject* owner(PyObject*, PyObject* array) {
+  for (PyObject* base = base_of(array); base != nullptr && PyArray_Check(base);) {
+    array = base;
+    base = base_of(array);
+  }
+  return Py_NewRef(array);
 }
 
 Py_ssize_t count_in(PyObject* list, PyObject* object) {
@@ -314,6 +360,7 @@ PyMethodDef functions[] = {
     {"next_number", next_number, METH_NOARGS, nullptr},
     {"clock", clock, METH_NOARGS, nullptr},
     {"advance_clock", advance_clock, METH_NOARGS, nullptr},
+    {"owner", owner, METH_O, nullptr},
     {"set_classes", set_classes, METH_VARARGS, nullptr},
     {"shares_memory", shares_memory, METH_VARARGS, nullptr},
     {"exchange_gradient", reinterpret_cast<PyCFunction>(exchange_gradient), METH_FASTCALL, nullptr},

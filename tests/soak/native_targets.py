@@ -157,6 +157,7 @@ def _function(name: str) -> Target:
             "set_classes": [Tensor, tape.Node, tape.Slot],
             "attach": [tape.Node(OPS["add"].rule, (), ()), [ex.tensor(real(rng, 3))]],
             "bind": [("a", "b"), (..., 1), (2,), {"b": 3}],
+            "owner": [random_array(rng)],
             "contents": [[ex.tensor(real(rng, 3)), {"a": 1}, ({"a": 1}, "a", "b")]],
             "holds": [[[_anything(rng)], {"a": 1}], [1, "a", 1]],
             "set_num_threads": [2],
@@ -303,8 +304,8 @@ def _watcher(rng: Rng) -> Call:
 def native_targets() -> list[Target]:
     functions = (
         "wrap empty frozen shares_memory exchange_gradient next_number clock advance_clock set_classes "
-        "attach bind contents holds num_threads set_num_threads memory_stats reset_peak_memory trim_memory "
-        "set_memory_cache_limit register_bfloat16 TensorBase NodeBase"
+        "attach bind contents holds owner num_threads set_num_threads memory_stats reset_peak_memory "
+        "trim_memory set_memory_cache_limit register_bfloat16 TensorBase NodeBase"
     ).split()
     return [
         *(_kernel(name) for name in _native.kernels),

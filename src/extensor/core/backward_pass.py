@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from extensor.core.tensor import Tensor
     from extensor.typing import TensorLike
 
+_FLAGS = (bool, type(None))
 GradOutputs: TypeAlias = "TensorLike | Sequence[TensorLike | None] | None"
 
 
@@ -31,7 +32,7 @@ def backward(
     ``grad_outputs`` may be left out for tensors of one element (it is 1 then). With
     ``create_graph`` the gradients can be differentiated again. Nothing is added if any rule fails.
     """
-    if not (_is_flag(retain_graph) and _is_flag(create_graph)):
+    if type(retain_graph) not in _FLAGS or type(create_graph) not in _FLAGS:
         _check_flags("backward", retain_graph=retain_graph, create_graph=create_graph)
     tensors, grad_outputs = _as_sequences("backward", tensors, grad_outputs)
     roots = _roots("backward", tensors, grad_outputs)
@@ -115,7 +116,11 @@ def grad(
     One input gives a Tensor, a sequence gives a tuple. An input that ``outputs`` do not depend on
     is an error, or None with ``allow_unused``.
     """
-    if not (_is_flag(create_graph) and _is_flag(allow_unused) and _is_flag(retain_graph)):
+    if not (
+        type(create_graph) in _FLAGS
+        and type(allow_unused) in _FLAGS
+        and type(retain_graph) in _FLAGS
+    ):
         _check_flags(
             "grad", create_graph=create_graph, allow_unused=allow_unused, retain_graph=retain_graph
         )
@@ -142,10 +147,6 @@ def grad(
             index=unused[0],
         )
     return gradients[0] if single else gradients
-
-
-def _is_flag(value: Any) -> bool:
-    return value is True or value is False or value is None
 
 
 def _check_flags(op: str, **flags: Any) -> None:

@@ -10,23 +10,15 @@ import weakref
 from collections.abc import Callable, Iterable
 from typing import Any
 
-import numpy as np
-
 from extensor import _native
 from extensor.errors.places import user_place
 
 clock = _native.clock  # the number of in-place changes so far
+owner = _native.owner  # the array whose memory another shows: itself, unless it is a view
 # By the identity of the memory: a reference that forgets it when it dies, and when and where it was
 # changed last. Lists, so that what changes often keeps its entry.
 _changed: dict[int, list[Any]] = {}
 _NEVER: list[Any] = [None, (0, None)]
-
-
-def owner(array: Any) -> Any:
-    """The array whose memory ``array`` shows: itself, unless it is a view."""
-    while isinstance(array, np.ndarray) and isinstance(array.base, np.ndarray):
-        array = array.base
-    return array
 
 
 def mark(array: Any, remember_place: bool = False) -> None:
@@ -38,8 +30,7 @@ def mark_all(arrays: Iterable[Any], remember_place: bool = False) -> None:
     """The same for several arrays at once."""
     latest = (_native.advance_clock(), user_place() if remember_place else None)
     for array in arrays:
-        # The common case without a call: an optimizer marks all its parameters at every step.
-        memory = array if type(array) is np.ndarray and array.base is None else owner(array)
+        memory = owner(array)
         key = id(memory)
         entry = _changed.get(key)
         if entry is None:

@@ -10,7 +10,7 @@ import heapq
 from collections.abc import Callable, Sequence, Set
 from typing import TYPE_CHECKING, Any
 
-from extensor.core import changes
+from extensor.core.changes import check, clock
 from extensor.core.door import watchers
 from extensor.core.modes import mode
 from extensor.core.tape import FREED, Hook, Node, Slot
@@ -72,9 +72,8 @@ def propagate(
             if isinstance(node, Slot):
                 _fill_slot(node, gradient, gradients, queue)
                 continue
-            if useful is None:
-                needs = tuple([parent is not None for parent in node.parents])
-            else:
+            needs = node.needs
+            if useful is not None:
                 needs = tuple([parent in useful for parent in node.parents])
             if True in needs or (node.saved is FREED and node.number > oldest):
                 results = _replay(node, gradient, needs)
@@ -97,18 +96,19 @@ def propagate(
 
 
 def _replay(node: Node, gradient: Any, needs: tuple[bool, ...]) -> Sequence[Tensor | None]:
-    if node.saved is FREED:
+    saved = node.saved
+    if saved is FREED:
         op = node.rule.name.removesuffix("_backward")
         raise RuntimeError(
             f"{node.rule.name}: an earlier backward pass freed what {op} saved; compute {op} again "
             "before each pass (inside the loop), or give retain_graph=True to the earlier ones"
         )
-    if node.clock != changes.clock():
-        changes.check(node.rule.name, node.saved, node.clock, node.place)
+    if node.clock != clock():
+        check(node.rule.name, saved, node.clock, node.place)
     if watchers:
         results = _watched(node, gradient, needs)
     else:
-        results = node.rule.gradients(gradient, node.saved, needs, node)
+        results = node.rule.gradients(gradient, saved, needs, node)
     if mode.anomaly:
         _check_finite(node, results)
     return results

@@ -39,7 +39,10 @@ class Replayable(Protocol):
 
 
 class Node(_native.NodeBase):
-    """One recorded call. ``parents``: a leaf, a node or None for each differentiable input."""
+    """One recorded call. ``parents``: a leaf, a node or None for each differentiable input.
+
+    ``needs`` tells which of them there are, and ``<`` is the order of a backward pass.
+    """
 
     __slots__ = ()
 
@@ -47,9 +50,6 @@ class Node(_native.NodeBase):
         super().__init__(rule, saved, parents)
         if mode.anomaly:
             self.place = user_place()
-
-    def __lt__(self, other: Node) -> bool:
-        return self.number > other.number
 
 
 class Slot(Node):
