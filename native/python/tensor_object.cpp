@@ -206,7 +206,7 @@ PyObject* needs_of(PyObject* self, void*) {
   constexpr Py_ssize_t kFew = 8;
   static PyObject* all_of[kFew] = {};
   PyObject* const parents = as_node(self)->parents;
-  if (!PyTuple_Check(parents)) {
+  if (parents == nullptr || !PyTuple_Check(parents)) {  // they can be deleted and replaced
     PyErr_SetString(PyExc_TypeError, "needs: a node must have a tuple of parents");
     return nullptr;
   }
