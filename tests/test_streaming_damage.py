@@ -274,8 +274,12 @@ def test_columns_that_cannot_be_used(tmp_path: Path) -> None:
     text = "parts must say which arrays make a sample, as parts=('x', 'y')"
     with refused(f"{text}, {named}, arrays=['a', 'b']", ValueError):
         ShardedDataset(path)
-    with refused(f"shard must have 'c', {named}, arrays=['a', 'b']"):
+    hint = "(parts= chooses, in a configuration data.inputs and data.target)"
+    with refused(f"shard must have 'c' {hint}, {named}, arrays=['a', 'b']"):
         ShardedDataset(path, (["a", "c"], "b"))
+    pyarrow.parquet.write_table(pa.table([[1.0], [2.0], [1]], names=["a", "a", "y"]), path)
+    with refused(f"shard must have 'a' once, {named}, arrays=['a', 'a', 'y']", ValueError):
+        ShardedDataset(path, ("a", "y"))
     write(x=pa.array([], pa.float32()))
     with refused(f"shard must have samples, {named}, samples=0"):
         ShardedDataset(path)

@@ -15,6 +15,7 @@
 #include "plans/families.h"
 #include "record.h"
 #include "replay.h"
+#include "rows.h"
 #include "signature.h"
 #include "tensor_object.h"
 #include "watch.h"
@@ -115,7 +116,8 @@ bool fill(PyObject* module) {
   if (!by_name || !add_mode(module) || !add_tensor_types(module) || !add_dispatcher_type(module) ||
       !add_replayer_type(module) || !register_kernel_type(module) ||
       !add_computation_type(module) || !add_planned_type(module) || !add_watching(module) ||
-      !add_recording(module) || !add_binding(module) || !add_contents(module)) {
+      !add_recording(module) || !add_binding(module) || !add_contents(module) ||
+      !add_rows(module)) {
     return false;
   }
   return add_kernels(by_name.get()) &&

@@ -158,6 +158,7 @@ def _function(name: str) -> Target:
             "attach": [tape.Node(OPS["add"].rule, (), ()), [ex.tensor(real(rng, 3))]],
             "bind": [("a", "b"), (..., 1), (2,), {"b": 3}],
             "owner": [random_array(rng)],
+            "copy_rows": [np.zeros((4, 3)), np.array([3, 0]), np.ones((2, 3)), np.array([1, 1])],
             "contents": [[ex.tensor(real(rng, 3)), {"a": 1}, ({"a": 1}, "a", "b")]],
             "holds": [[[_anything(rng)], {"a": 1}], [1, "a", 1]],
             "set_num_threads": [2],
@@ -304,8 +305,8 @@ def _watcher(rng: Rng) -> Call:
 def native_targets() -> list[Target]:
     functions = (
         "wrap empty frozen shares_memory exchange_gradient next_number clock advance_clock set_classes "
-        "attach bind contents holds owner num_threads set_num_threads memory_stats reset_peak_memory "
-        "trim_memory set_memory_cache_limit register_bfloat16 TensorBase NodeBase"
+        "attach bind contents holds owner copy_rows num_threads set_num_threads memory_stats "
+        "reset_peak_memory trim_memory set_memory_cache_limit register_bfloat16 TensorBase NodeBase"
     ).split()
     return [
         *(_kernel(name) for name in _native.kernels),

@@ -112,7 +112,7 @@ class ColumnShard(PiecedShard):
             column = column.flatten()
         if column.null_count:
             raise damaged(f"{name} must have no missing values", self.path)
-        values = column.to_numpy(zero_copy_only=False)
+        values = np.ascontiguousarray(column.to_numpy(zero_copy_only=False), part.dtype)
         return values.reshape(rows, *part.shape)
 
     @contextmanager

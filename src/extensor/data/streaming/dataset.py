@@ -16,7 +16,6 @@ import numpy as np
 
 from extensor.arrays import storage
 from extensor.arrays.dtypes import int64
-from extensor.data.dataset import rows as rows_of
 from extensor.data.decoding import MODES
 from extensor.data.streaming.cache import Cache
 from extensor.data.streaming.indexed import Indexed
@@ -120,22 +119,17 @@ class ShardedDataset(Indexed):
 
     def batch(self, indices: Any) -> tuple[Any, ...]:
         wanted = self._wanted(indices)
-        rises = bool((wanted[1:] >= wanted[:-1]).all())
-        order = None if rises else np.argsort(wanted, kind="stable")
-        rows = wanted if order is None else wanted[order]
+        places = np.argsort(wanted, kind="stable")
+        rows = wanted[places]
         targets = [storage.empty((len(rows), *part.shape), part.dtype) for part in self.parts]
         shards = np.searchsorted(self._ends, rows, side="right")
         cuts = [0, *((shards[1:] != shards[:-1]).nonzero()[0] + 1).tolist(), len(rows)]
         for first, last in pairwise(cuts if len(rows) else ()):
             number = int(shards[first])
-            parts = [target[first:last] for target in targets]
             within = rows[first:last] - self._begin(number)
-            self._shards[number].fill(parts, within, self.piece, self._cache)
-        if order is None:
-            return tuple(targets)
-        places = np.empty_like(order)
-        places[order] = np.arange(len(order))
-        return tuple(rows_of(target, places) for target in targets)
+            shard = self._shards[number]
+            shard.fill(targets, places[first:last], within, self.piece, self._cache)
+        return tuple(targets)
 
     def split(
         self, fraction: float, generator: Generator | None = None

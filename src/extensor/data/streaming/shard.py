@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from extensor import _native
 from extensor.arrays.dtypes import as_dtype
 from extensor.data.streaming.cache import Cache, Loaded
 from extensor.errors import marked, value_error
@@ -111,7 +112,11 @@ def usual_names(
             raise value_error(OP, "parts of arrays must be names", path=str(path), part=name)
         for one in (name,) if isinstance(name, str) else name:
             if one not in names:
-                raise damaged(f"shard must have {one!r}", path, arrays=list(names))
+                hint = "parts= chooses, in a configuration data.inputs and data.target"
+                raise damaged(f"shard must have {one!r} ({hint})", path, arrays=list(names))
+            if list(names).count(one) > 1:
+                requirement = f"shard must have {one!r} once"
+                raise value_error(OP, requirement, path=str(path), arrays=list(names))
     return list(choice)
 
 
@@ -136,8 +141,10 @@ class Shard:
         """The bytes of a sample, as far as they tell how many should be read at once."""
         return max(1, sum(part.size for part in self.parts))
 
-    def fill(self, targets: Sequence[Any], rows: Any, piece: int, cache: Cache) -> None:
-        """Put the samples at ``rows``, which rise, into the targets, one for each part."""
+    def fill(
+        self, targets: Sequence[Any], places: Any, rows: Any, piece: int, cache: Cache
+    ) -> None:
+        """Put the samples at ``rows``, which rise, into places of the targets, one for each part."""
         raise NotImplementedError
 
     def read_ahead(self, begin: int, end: int, piece: int, cache: Cache) -> None:
@@ -151,7 +158,7 @@ class Shard:
         for begin in range(0, self.samples, piece):
             rows = np.arange(begin, min(begin + piece, self.samples))
             targets = [np.empty((len(rows), *part.shape), part.dtype) for part in self.parts]
-            self.fill(targets, rows, piece, cache)
+            self.fill(targets, np.arange(len(rows)), rows, piece, cache)
 
 
 class PiecedShard(Shard):
@@ -161,12 +168,13 @@ class PiecedShard(Shard):
         """The arrays of the samples from ``begin`` to ``end``; ``ahead`` if they are for later."""
         raise NotImplementedError
 
-    def put(self, target: Any, part: int, arrays: Any, rows: Any) -> None:
-        """Put rows of a piece, counted from its first, into a target."""
-        # Without the GIL, unlike an index; and with "raise" NumPy would fill a buffer first.
-        arrays[part].take(rows, 0, target, "clip")
+    def put(self, target: Any, places: Any, part: int, arrays: Any, rows: Any) -> None:
+        """Put rows of a piece, counted from its first, into places of a target."""
+        _native.copy_rows(target, places, arrays[part], rows)  # without the GIL, unlike an index
 
-    def fill(self, targets: Sequence[Any], rows: Any, piece: int, cache: Cache) -> None:
+    def fill(
+        self, targets: Sequence[Any], places: Any, rows: Any, piece: int, cache: Cache
+    ) -> None:
         """Piece by piece."""
         self.check_unchanged()
         numbers = self._pieces(rows, piece)
@@ -175,7 +183,7 @@ class PiecedShard(Shard):
             begin, arrays = self._piece(int(numbers[first]), piece, cache, ahead=False)
             within = rows[first:last] - begin
             for part, target in enumerate(targets):
-                self.put(target[first:last], part, arrays, within)
+                self.put(target, places[first:last], part, arrays, within)
 
     def read_ahead(self, begin: int, end: int, piece: int, cache: Cache) -> None:
         """The pieces in which these samples lie."""

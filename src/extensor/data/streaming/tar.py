@@ -61,12 +61,14 @@ class TarShard(Shard):
     def sample_size(self) -> int:
         return max(1, self.stamp.size // self.samples)
 
-    def fill(self, targets: Sequence[Any], rows: Any, piece: int, cache: Cache) -> None:
+    def fill(
+        self, targets: Sequence[Any], places: Any, rows: Any, piece: int, cache: Cache
+    ) -> None:
         """Read and decode them one by one."""
         table = self._offsets(cache)
         file = opened(self.path, self.stamp)
         try:
-            for place, row in enumerate(rows.tolist()):
+            for place, row in zip(places.tolist(), rows.tolist(), strict=True):
                 for i, (part, target) in enumerate(zip(self.parts, targets, strict=True)):
                     content = self._member(file, *table[row, i].tolist())
                     target[place] = self._array(part, content, row)

@@ -50,10 +50,10 @@ class TokenShard(PiecedShard):
         tokens, size = self.shard.rows_of(self.shard.arrays[0], int(starts[0]), last, ahead)
         return Loaded((tokens, starts - starts[0]), size + starts.nbytes)
 
-    def put(self, target: Any, part: int, arrays: Any, rows: Any) -> None:
+    def put(self, target: Any, places: Any, part: int, arrays: Any, rows: Any) -> None:
         """The windows, and for targets those one token further."""
         tokens, starts = arrays
-        target[:] = tokens.take(starts[rows][:, None] + np.arange(part, part + self.context))
+        target[places] = tokens.take(starts[rows][:, None] + np.arange(part, part + self.context))
 
     def _first(self, row: Any) -> Any:
         return np.minimum(row * self.context, self.shard.samples - 1 - self.context)

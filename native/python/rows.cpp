@@ -1,0 +1,78 @@
+// Rows of one array into places of another: how batches are put together from pieces of shards. The
+// interpreter's lock is free meanwhile, also while the system reads pages that are mapped.
+#include "rows.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "interpreter.h"
+
+namespace extensor {
+namespace {
+
+PyArrayObject* as_array(PyObject* object) {
+  return PyArray_Check(object) ? reinterpret_cast<PyArrayObject*>(object) : nullptr;
+}
+
+bool has_rows(PyArrayObject* array) {
+  return array != nullptr && PyArray_NDIM(array) > 0 && PyArray_IS_C_CONTIGUOUS(array) &&
+         !PyDataType_REFCHK(PyArray_DESCR(array));
+}
+
+bool have_same_rows(PyArrayObject* a, PyArrayObject* b) {
+  const int ndim = PyArray_NDIM(a);
+  return ndim == PyArray_NDIM(b) && PyArray_EquivTypes(PyArray_DESCR(a), PyArray_DESCR(b)) &&
+         std::equal(PyArray_DIMS(a) + 1, PyArray_DIMS(a) + ndim, PyArray_DIMS(b) + 1);
+}
+
+// Whether they are numbers of rows, all below `end`.
+bool are_rows(PyArrayObject* numbers, npy_intp end) {
+  if (numbers == nullptr || PyArray_NDIM(numbers) != 1 || PyArray_TYPE(numbers) != NPY_INTP ||
+      !PyArray_ISCARRAY_RO(numbers)) {
+    return false;
+  }
+  const npy_intp* const first = static_cast<const npy_intp*>(PyArray_DATA(numbers));
+  return std::all_of(first, first + PyArray_DIM(numbers, 0),
+                     [end](npy_intp number) { return number >= 0 && number < end; });
+}
+
+// target, places, source, rows: target[places[i]] = source[rows[i]] for each i in turn
+PyObject* copy_rows(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
+  PyArrayObject* arrays[4] = {};
+  for (int i = 0; count == 4 && i < 4; ++i) arrays[i] = as_array(arguments[i]);
+  const auto [target, places, source, rows] = arrays;
+  if (!has_rows(target) || !has_rows(source) || !PyArray_ISWRITEABLE(target) ||
+      !have_same_rows(target, source) || !are_rows(places, PyArray_DIM(target, 0)) ||
+      !are_rows(rows, PyArray_DIM(source, 0)) || PyArray_DIM(places, 0) != PyArray_DIM(rows, 0)) {
+    PyErr_SetString(PyExc_ValueError,
+                    "copy_rows: needs two arrays of like rows, and as many places as rows");
+    return nullptr;
+  }
+  const npy_intp number = PyArray_DIM(rows, 0);
+  const npy_intp size =
+      PyArray_DIM(target, 0) == 0 ? 0 : PyArray_NBYTES(target) / PyArray_DIM(target, 0);
+  const npy_intp* const to = static_cast<const npy_intp*>(PyArray_DATA(places));
+  const npy_intp* const from = static_cast<const npy_intp*>(PyArray_DATA(rows));
+  char* const written = PyArray_BYTES(target);
+  const char* const read = PyArray_BYTES(source);
+  constexpr npy_intp kBytesPerNanosecond = 8;
+  {
+    Unlocked unlocked(number * size / kBytesPerNanosecond);
+    for (npy_intp i = 0; i < number; ++i) {
+      std::memmove(written + to[i] * size, read + from[i] * size, static_cast<size_t>(size));
+    }
+  }
+  Py_RETURN_NONE;
+}
+
+PyMethodDef functions[] = {
+    {"copy_rows", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(copy_rows)), METH_FASTCALL,
+     nullptr},
+    {},
+};
+
+}  // namespace
+
+bool add_rows(PyObject* module) { return PyModule_AddFunctions(module, functions) == 0; }
+
+}  // namespace extensor
