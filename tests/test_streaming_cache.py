@@ -14,6 +14,8 @@ import pytest
 from test_streaming_formats import WRITERS
 
 from extensor.data import BlockShuffle, DataLoader, ShardedDataset
+from extensor.data.streaming import dataset as streaming_dataset
+from extensor.data.streaming import mapped
 from extensor.data.streaming.cache import Cache, Loaded
 from extensor.data.streaming.columns import ColumnShard
 from extensor.data.streaming.headers import CompressedShard
@@ -112,3 +114,28 @@ def test_each_piece_is_loaded_once_in_an_epoch(
     assert len(loads) >= 20
     assert dataset._cache.used <= memory
     assert len(dataset._cache._entries) < len(loads)
+
+
+def test_what_does_not_fit_into_memory_is_let_go_after_its_use(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else the system would keep it until it must make room, and never find it there again."""
+    rng = np.random.default_rng(0)
+    for number in range(4):
+        np.save(tmp_path / f"{number}.x.npy", rng.random((512, 4096), np.float32))
+        np.save(tmp_path / f"{number}.y.npy", np.arange(512 * number, 512 * number + 512))
+    let_go: list[tuple[int, int]] = []
+    monkeypatch.setattr(mapped, "will_not_need", lambda _, *part: let_go.append(part))
+
+    def epoch() -> list[bytes]:
+        dataset = ShardedDataset(tmp_path, memory=24 << 20)
+        loader = DataLoader(dataset, 64, shuffle=True, workers=1, generator=Generator(3))
+        return [part.numpy().tobytes() for batch in loader for part in batch]
+
+    expected = epoch()
+    assert let_go == []
+    monkeypatch.setattr(streaming_dataset, "_physical_memory", lambda: 32 << 20)
+    assert epoch() == expected
+    pieces = [size for _, size in let_go if size > 4096]
+    assert set(pieces) == {1 << 22}
+    assert len(pieces) in (5, 6, 7)  # of eight, those for which others had to be forgotten

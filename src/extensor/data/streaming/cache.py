@@ -10,10 +10,11 @@ from typing import Any, NamedTuple
 
 
 class Loaded(NamedTuple):
-    """Something in memory, or mapped, and how many bytes that is."""
+    """Something in memory, or mapped, how many bytes that is, and what to do when it is forgotten."""
 
     content: Any
     size: int
+    let_go: Callable[[], None] | None = None
 
 
 class Cache:
@@ -50,11 +51,18 @@ class Cache:
                 del self._coming[key]
             future.set_exception(error)
             raise
+        forgotten = []
         with self._lock:
             del self._coming[key]
             self._entries[key] = loaded
             self.used += loaded.size
             while self.used > self.room and len(self._entries) > 1:
-                self.used -= self._entries.popitem(last=False)[1].size
+                _, entry = self._entries.popitem(last=False)
+                self.used -= entry.size
+                forgotten.append(entry.let_go)
+                del entry  # and with it what was mapped
         future.set_result(loaded)
+        for let_go in forgotten:
+            if let_go is not None:
+                let_go()
         return loaded.content

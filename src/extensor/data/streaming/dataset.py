@@ -99,6 +99,9 @@ class ShardedDataset(Indexed):
         self._shards = self._alike([x for x in shards if x is not None], skip)
         self.parts = self._shards[0].parts
         total = sum(shard.sample_size * shard.samples for shard in self._shards)
+        if total > _physical_memory() / 2:
+            for shard in self._shards:
+                shard.is_passing = True
         self._lengths = np.array([shard.samples for shard in self._shards], int64)
         self._ends = np.cumsum(self._lengths)
         self._sample_size = max(1, total // len(self))
@@ -256,6 +259,14 @@ def _names(parts: Any) -> list[Any]:
         requirement = "parts must be names, as ('x', 'y')"
         raise type_error(OP, requirement, parts=arguments.briefly(parts))
     return given
+
+
+def _physical_memory() -> float:
+    """Bytes, as many as there may be if the system does not say it."""
+    try:
+        return float(os.sysconf("SC_PHYS_PAGES")) * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, ValueError, OSError):
+        return float("inf")
 
 
 def _said(parts: Sequence[Part]) -> str:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import mmap
 import os
 from collections.abc import Sequence
+from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -19,8 +21,10 @@ from extensor.data.streaming.shard import (
     damaged,
     opened,
     will_need,
+    will_not_need,
 )
 from extensor.io.paths import unreadable
+from extensor.io.state import DamagedFileError
 
 
 class Stored(NamedTuple):
@@ -54,7 +58,19 @@ class MappedShard(PiecedShard):
     def load(self, begin: int, end: int, ahead: bool) -> Loaded:
         """Map the rows, and with ``ahead`` let the system read them."""
         found = [self.rows_of(array, begin, end, ahead) for array in self.arrays]
-        return Loaded([x for x, _ in found], sum(size for _, size in found))
+        let_go = partial(self.let_go, begin, end) if self.is_passing else None
+        return Loaded([x for x, _ in found], sum(size for _, size in found), let_go)
+
+    def let_go(self, begin: int, end: int) -> None:
+        """Let the system use the memory of these rows for something else."""
+        for array in self.arrays:
+            row = Part(array.name, array.dtype, array.shape[1:]).size
+            with suppress(OSError, DamagedFileError):
+                file = opened(array.path, self.stamps[array.path])
+                try:
+                    will_not_need(file, array.offset + begin * row, (end - begin) * row)
+                finally:
+                    os.close(file)
 
     def rows_of(self, array: Stored, begin: int, end: int, ahead: bool) -> tuple[Any, int]:
         """Rows of one array, and the bytes they take."""

@@ -84,6 +84,12 @@ def will_need(file: int, begin: int, size: int) -> None:
         os.posix_fadvise(file, begin, size, os.POSIX_FADV_WILLNEED)
 
 
+def will_not_need(file: int, begin: int, size: int) -> None:
+    """Let the system forget a part of a file, whole pages of it."""
+    if hasattr(os, "posix_fadvise"):
+        os.posix_fadvise(file, begin, size, os.POSIX_FADV_DONTNEED)
+
+
 def usable_dtype(path: Path, name: str, dtype: Any) -> np.dtype[Any]:
     """``dtype`` in the order of bytes of this machine, if it is one of ours."""
     try:
@@ -132,6 +138,9 @@ class Shard:
     samples: int
     bounds: Any = None
     in_memory = True
+    is_passing = (
+        False  # the system need not keep what was used: it will be gone before it is used again
+    )
 
     def check_unchanged(self) -> None:
         """Raise if a file is not what it was, where its pages are used as they are."""

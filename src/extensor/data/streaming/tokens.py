@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -48,7 +49,8 @@ class TokenShard(PiecedShard):
         starts = self._first(np.arange(begin, end))
         last = int(starts[-1]) + self.context + 1
         tokens, size = self.shard.rows_of(self.shard.arrays[0], int(starts[0]), last, ahead)
-        return Loaded((tokens, starts - starts[0]), size + starts.nbytes)
+        let_go = partial(self.shard.let_go, int(starts[0]), last) if self.is_passing else None
+        return Loaded((tokens, starts - starts[0]), size + starts.nbytes, let_go)
 
     def put(self, target: Any, places: Any, part: int, arrays: Any, rows: Any) -> None:
         """The windows, and for targets those one token further."""
