@@ -136,6 +136,5 @@ def test_what_does_not_fit_into_memory_is_let_go_after_its_use(
     assert let_go == []
     monkeypatch.setattr(streaming_dataset, "_physical_memory", lambda: 32 << 20)
     assert epoch() == expected
-    pieces = [size for _, size in let_go if size > 4096]
-    assert set(pieces) == {1 << 22}
-    assert len(pieces) in (5, 6, 7)  # of eight, those for which others had to be forgotten
+    whole = sum(path.stat().st_size for path in tmp_path.iterdir())
+    assert whole - (24 << 20) <= sum(size for _, size in let_go) < whole
