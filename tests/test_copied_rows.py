@@ -34,6 +34,13 @@ def test_memory_that_is_not_aligned_or_read_only_can_be_read() -> None:
     assert target.tobytes() == source[[2, 6]].tobytes()
 
 
+def test_numbers_may_be_of_any_integer_of_that_size() -> None:
+    target = np.zeros((2, 1))
+    numbers = np.array([1, 0], np.longlong)
+    _native.copy_rows(target, numbers, np.array([[5.0], [6.0]]), np.array([0, 1], np.longlong))
+    assert target.tolist() == [[6.0], [5.0]]
+
+
 def _misfits() -> dict[str, list[Any]]:
     target, source, two = np.zeros((4, 3)), np.ones((2, 3)), np.array([0, 1])
     fixed = target.copy()

@@ -27,8 +27,8 @@ bool have_same_rows(PyArrayObject* a, PyArrayObject* b) {
 
 // Whether they are numbers of rows, all below `end`.
 bool are_rows(PyArrayObject* numbers, npy_intp end) {
-  if (numbers == nullptr || PyArray_NDIM(numbers) != 1 || PyArray_TYPE(numbers) != NPY_INTP ||
-      !PyArray_ISCARRAY_RO(numbers)) {
+  if (numbers == nullptr || PyArray_NDIM(numbers) != 1 || !PyArray_ISCARRAY_RO(numbers) ||
+      !PyArray_EquivTypenums(PyArray_TYPE(numbers), NPY_INTP)) {
     return false;
   }
   const npy_intp* const first = static_cast<const npy_intp*>(PyArray_DATA(numbers));

@@ -138,9 +138,7 @@ class Shard:
     samples: int
     bounds: Any = None
     in_memory = True
-    is_passing = (
-        False  # the system need not keep what was used: it will be gone before it is used again
-    )
+    is_passing = False  # what was used will be gone before it is used again: nobody need keep it
 
     def check_unchanged(self) -> None:
         """Raise if a file is not what it was, where its pages are used as they are."""
