@@ -12,6 +12,8 @@ import numpy as np
 from extensor import _native
 
 empty = _native.empty  # (shape, dtype): elements not set
+# (target, places, source, rows): target[places] = source[rows], both in C order, without the GIL
+copy_rows = _native.copy_rows
 
 
 def full(shape: tuple[int, ...], value: Any, dtype: Any) -> Any:

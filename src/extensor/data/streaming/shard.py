@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from extensor import _native
+from extensor.arrays import storage
 from extensor.arrays.dtypes import as_dtype
 from extensor.data.streaming.cache import Cache, Loaded
 from extensor.errors import marked, value_error
@@ -177,7 +177,7 @@ class PiecedShard(Shard):
 
     def put(self, target: Any, places: Any, part: int, arrays: Any, rows: Any) -> None:
         """Put rows of a piece, counted from its first, into places of a target."""
-        _native.copy_rows(target, places, arrays[part], rows)  # without the GIL, unlike an index
+        storage.copy_rows(target, places, arrays[part], rows)  # an index would keep the GIL
 
     def fill(
         self, targets: Sequence[Any], places: Any, rows: Any, piece: int, cache: Cache
