@@ -552,3 +552,9 @@ def test_an_index_of_arrays_and_tensors() -> None:
     x = ex.arange(6).reshape(2, 3)
     rows = [np.array([0, 1]), ex.tensor([1, 0])]
     assert x[rows].tolist() == x.numpy()[[np.array([0, 1]), np.array([1, 0])]].tolist()
+
+
+@pytest.mark.parametrize("value", ["inf", "-inf", "nan"])
+def test_no_integer_is_infinite(value: str) -> None:
+    with pytest.raises(ValueError, match=rf"^int: tensor must be finite, got value={value}$"):
+        int(ex.tensor(float(value)))

@@ -234,7 +234,11 @@ class Tensor(Attached):
         return float(self.item())
 
     def __int__(self) -> int:
-        return int(self.item())
+        value = self.item()
+        try:
+            return int(value)
+        except (OverflowError, ValueError):
+            raise value_error("int", "tensor must be finite", value=value) from None
 
     def __index__(self) -> int:
         if is_floating(self.dtype) or self.dtype == bool_ or self.size != 1:
