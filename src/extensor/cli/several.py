@@ -152,17 +152,21 @@ def _launched(command: list[str]) -> tuple[int, int]:
 
     A terminal sends Ctrl-C to the command too; other signals are passed on.
     """
-    process = subprocess.Popen(command)
+    process: subprocess.Popen[bytes] | None = None
     came = 0
 
     def hear(number: int, _: object) -> None:
         nonlocal came
         came = number
-        if number != signal.SIGINT:
+        if process is not None and number != signal.SIGINT:
             process.send_signal(number)
 
+    # Before the command is started: it could be told to end at once.
     before = {number: signal.signal(number, hear) for number in (*ENDING, signal.SIGINT)}
     try:
+        process = subprocess.Popen(command)
+        if came:
+            process.send_signal(came)
         return process.wait(), came
     finally:
         for number, handler in before.items():
