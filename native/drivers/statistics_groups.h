@@ -61,6 +61,7 @@ class SpreadGroups {
   // Calls work(part, first group, number of groups) for all groups and so many parts of them.
   template <typename Work>
   void for_each_batch(int64_t parts, Work work) const {
+    if (parts == 1 && axes_.groups() == 1) return work(0, 0, 1);
     const int64_t batches = axes_.groups() / span_ * batches_per_span_;
     const int64_t elements = std::min(part_, axes_.size()) * batch_;
     parallel_chunks(cut(batches * parts, Cost::light, elements), [&](int64_t begin, int64_t end) {

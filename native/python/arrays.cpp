@@ -5,6 +5,8 @@
 #include <dlfcn.h>
 #endif
 
+#include <iterator>
+
 #include "../runtime/memory.h"
 
 namespace extensor {
@@ -29,6 +31,20 @@ TrackMemory find_track_memory() {
 }
 
 int registered_bfloat16 = -1;
+// NumPy's descriptors of our dtypes, held for ever; null for one that is not registered yet.
+PyArray_Descr* descriptors[static_cast<int>(DType::other)] = {};
+
+bool find_descriptors() {
+  constexpr int kTypes[] = {NPY_BOOL,   NPY_INT8,   NPY_INT16,  NPY_INT32,   NPY_INT64,   NPY_UINT8,
+                            NPY_UINT16, NPY_UINT32, NPY_UINT64, NPY_FLOAT32, NPY_FLOAT64, NPY_HALF};
+  static_assert(std::size(kTypes) == static_cast<size_t>(DType::bfloat16));
+  for (size_t i = 0; i < std::size(kTypes); ++i) {
+    if (descriptors[i] == nullptr) descriptors[i] = PyArray_DescrFromType(kTypes[i]);
+    if (descriptors[i] == nullptr) return false;
+  }
+  return true;
+}
+
 PyObject* handler_capsule = nullptr;
 
 void* handler_allocate(void*, size_t bytes) { return allocate_block(bytes); }
@@ -103,14 +119,20 @@ bool import_numpy() {
   if (handler_capsule == nullptr) {
     handler_capsule = PyCapsule_New(&pool_handler, kHandlerCapsuleName, nullptr);
   }
-  return handler_capsule != nullptr;
+  return handler_capsule != nullptr && find_descriptors();
 }
 
-void set_bfloat16_typenum(int typenum) { registered_bfloat16 = typenum; }
-
-PyObject* new_array(int typenum, int ndim, const npy_intp* shape) {
+bool set_bfloat16_typenum(int typenum) {
   PyArray_Descr* descriptor = PyArray_DescrFromType(typenum);
-  return descriptor == nullptr ? nullptr : new_array_stealing(descriptor, ndim, shape);
+  if (descriptor == nullptr) return false;
+  registered_bfloat16 = typenum;
+  PyArray_Descr*& known = descriptors[static_cast<int>(DType::bfloat16)];
+  Py_XSETREF(known, descriptor);
+  return true;
+}
+
+PyObject* new_array(DType dtype, int ndim, const npy_intp* shape) {
+  return new_array(descriptors[static_cast<int>(dtype)], ndim, shape);
 }
 
 PyObject* new_array(PyArray_Descr* descriptor, int ndim, const npy_intp* shape) {
@@ -142,12 +164,6 @@ DType other_dtype_of(int typenum) {
     return PyTypeNum_ISUNSIGNED(typenum) ? kUnsigned[size] : kSigned[size];
   }
   return typenum >= 0 && typenum == registered_bfloat16 ? DType::bfloat16 : DType::other;
-}
-
-int typenum_of(DType dtype) {
-  constexpr int kTypes[] = {NPY_BOOL,   NPY_INT8,   NPY_INT16,  NPY_INT32,   NPY_INT64,   NPY_UINT8,
-                            NPY_UINT16, NPY_UINT32, NPY_UINT64, NPY_FLOAT32, NPY_FLOAT64, NPY_HALF};
-  return dtype == DType::bfloat16 ? registered_bfloat16 : kTypes[static_cast<int>(dtype)];
 }
 
 }  // namespace extensor

@@ -29,21 +29,21 @@ static_assert(kMaxDimensions == NPY_MAXDIMS);
 bool import_numpy();
 
 // Tells NumPy's number for ml_dtypes.bfloat16, which exists only once that package is imported.
-void set_bfloat16_typenum(int typenum);
+// Returns false with a Python error set if there is no such type.
+bool set_bfloat16_typenum(int typenum);
 
 // A C-contiguous, uninitialised array that owns a block of the pool and gives it back when it dies.
 // Returns null with a Python error set if there is no memory or the shape is impossible. The
 // descriptor is borrowed. Types that are not plain numbers get NumPy's own memory.
-PyObject* new_array(int typenum, int ndim, const npy_intp* shape);
+PyObject* new_array(DType dtype, int ndim, const npy_intp* shape);
 PyObject* new_array(PyArray_Descr* descriptor, int ndim, const npy_intp* shape);
 
-// NumPy's numbers of types and ours. Types that kernels do not know are DType::other.
+// Our dtype for NumPy's number of a type. Types that kernels do not know are DType::other.
 DType other_dtype_of(int typenum);
 inline DType dtype_of(int typenum) {
   if (typenum == NPY_FLOAT32) return DType::float32;
   return typenum == NPY_FLOAT64 ? DType::float64 : other_dtype_of(typenum);
 }
-int typenum_of(DType dtype);
 
 // What a plan knows of an array. Shape and strides are copies: while a kernel runs without the
 // interpreter's lock, another thread may assign to array.shape.

@@ -68,8 +68,7 @@ class Arrays {
       case Output::Kind::absent:
         return Py_NewRef(Py_None);
       case Output::Kind::fresh:
-        return new_array(typenum_of(output.dtype), output.shape.ndim,
-                         as_intp(output.shape.lengths));
+        return new_array(output.dtype, output.shape.ndim, as_intp(output.shape.lengths));
       case Output::Kind::same:
         return Py_NewRef(source_of(output, inputs));
       case Output::Kind::view:

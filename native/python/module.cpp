@@ -60,7 +60,7 @@ PyObject* set_cache_limit(PyObject*, PyObject* argument) {
 PyObject* register_bfloat16(PyObject*, PyObject* argument) {
   const long typenum = PyLong_AsLong(argument);
   if (typenum == -1 && PyErr_Occurred()) return nullptr;
-  set_bfloat16_typenum(static_cast<int>(typenum));
+  if (!set_bfloat16_typenum(static_cast<int>(typenum))) return nullptr;
   Py_RETURN_NONE;
 }
 

@@ -6,6 +6,7 @@
 #include <cstddef>
 
 #include "kernel.h"
+#include "recycling.h"
 
 namespace extensor {
 
@@ -19,8 +20,24 @@ PyTypeObject* slot_type = nullptr;
 std::atomic<long long> last_number{0};
 std::atomic<long long> change_clock{0};
 
+int clear_tensor(PyObject* self) {
+  TensorObject* tensor = as_tensor(self);
+  Py_CLEAR(tensor->array);
+  Py_CLEAR(tensor->requires_grad);
+  Py_CLEAR(tensor->node);
+  Py_CLEAR(tensor->hooks);
+  Py_CLEAR(tensor->grad);
+  return 0;
+}
+
+bool is_plain(const TensorObject& tensor) {
+  return tensor.node == Py_None && tensor.grad == Py_None && tensor.hooks == Py_None;
+}
+
+using Tensors = Recycling<TensorObject, clear_tensor, is_plain>;
+
 PyObject* allocate_tensor(PyTypeObject* type, PyObject* array) {
-  PyObject* self = type->tp_alloc(type, 0);
+  PyObject* self = Tensors::begin(type);
   if (self == nullptr) return nullptr;
   TensorObject* tensor = as_tensor(self);
   tensor->array = Py_NewRef(array);
@@ -42,27 +59,6 @@ int traverse_tensor(PyObject* self, visitproc visit, void* arg) {
   Py_VISIT(tensor->hooks);
   Py_VISIT(tensor->grad);
   return 0;
-}
-
-int clear_tensor(PyObject* self) {
-  TensorObject* tensor = as_tensor(self);
-  Py_CLEAR(tensor->array);
-  Py_CLEAR(tensor->requires_grad);
-  Py_CLEAR(tensor->node);
-  Py_CLEAR(tensor->hooks);
-  Py_CLEAR(tensor->grad);
-  return 0;
-}
-
-// Tensors and nodes hold each other in chains as long as the graph: the trashcan keeps the end of
-// such a chain from exhausting the stack.
-template <int (*kClear)(PyObject*)>
-void destroy(PyObject* self) {
-  PyObject_GC_UnTrack(self);
-  Py_TRASHCAN_BEGIN(self, destroy<kClear>);
-  kClear(self);
-  Py_TYPE(self)->tp_free(self);
-  Py_TRASHCAN_END;
 }
 
 PyMemberDef tensor_members[] = {
@@ -131,7 +127,8 @@ PyTypeObject tensor_base = [] {
   type.tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC;
   type.tp_new = create_tensor;
   type.tp_setattro = set_tensor_attribute;
-  type.tp_dealloc = destroy<clear_tensor>;
+  type.tp_dealloc = Tensors::end;
+  type.tp_weaklistoffset = offsetof(TensorObject, weak_references);
   type.tp_traverse = traverse_tensor;
   type.tp_clear = clear_tensor;
   type.tp_members = tensor_members;
@@ -142,8 +139,22 @@ namespace {
 
 NodeObject* as_node(PyObject* object) { return reinterpret_cast<NodeObject*>(object); }
 
+int clear_node(PyObject* self) {
+  NodeObject* node = as_node(self);
+  Py_CLEAR(node->rule);
+  Py_CLEAR(node->saved);
+  Py_CLEAR(node->parents);
+  Py_CLEAR(node->hooks);
+  Py_CLEAR(node->place);
+  return 0;
+}
+
+bool is_plain(const NodeObject&) { return false; }  // its parents are further nodes
+
+using Nodes = Recycling<NodeObject, clear_node, is_plain>;
+
 PyObject* allocate_node(PyTypeObject* type, PyObject* rule, PyObject* saved, PyObject* parents) {
-  PyObject* self = type->tp_alloc(type, 0);
+  PyObject* self = Nodes::begin(type);
   if (self == nullptr) return nullptr;
   NodeObject* node = as_node(self);
   node->rule = Py_NewRef(rule);
@@ -176,16 +187,6 @@ int traverse_node(PyObject* self, visitproc visit, void* arg) {
   Py_VISIT(node->saved);
   Py_VISIT(node->parents);
   Py_VISIT(node->hooks);
-  return 0;
-}
-
-int clear_node(PyObject* self) {
-  NodeObject* node = as_node(self);
-  Py_CLEAR(node->rule);
-  Py_CLEAR(node->saved);
-  Py_CLEAR(node->parents);
-  Py_CLEAR(node->hooks);
-  Py_CLEAR(node->place);
   return 0;
 }
 
@@ -241,7 +242,7 @@ PyTypeObject node_base = [] {
   type.tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC;
   type.tp_new = create_node;
   type.tp_init = initialise_node;
-  type.tp_dealloc = destroy<clear_node>;
+  type.tp_dealloc = Nodes::end;
   type.tp_traverse = traverse_node;
   type.tp_clear = clear_node;
   type.tp_members = node_members;
@@ -351,6 +352,8 @@ PyObject* set_classes(PyObject*, PyObject* arguments) {
   tensor_type = reinterpret_cast<PyTypeObject*>(Py_NewRef(tensor));
   node_type = reinterpret_cast<PyTypeObject*>(Py_NewRef(node));
   slot_type = reinterpret_cast<PyTypeObject*>(Py_NewRef(slot));
+  Tensors::take_over(tensor_type);
+  Nodes::take_over(node_type);
   Py_RETURN_NONE;
 }
 
@@ -363,7 +366,8 @@ PyMethodDef functions[] = {
     {"owner", owner, METH_O, nullptr},
     {"set_classes", set_classes, METH_VARARGS, nullptr},
     {"shares_memory", shares_memory, METH_VARARGS, nullptr},
-    {"exchange_gradient", reinterpret_cast<PyCFunction>(exchange_gradient), METH_FASTCALL, nullptr},
+    {"exchange_gradient", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(exchange_gradient)),
+     METH_FASTCALL, nullptr},
     {},
 };
 

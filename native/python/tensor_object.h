@@ -13,6 +13,7 @@ struct TensorObject {
   PyObject* node;
   PyObject* hooks;
   PyObject* grad;
+  PyObject* weak_references;
 };
 
 struct NodeObject {

@@ -362,10 +362,13 @@ Cut cut(int64_t items, Cost cost, int64_t elements_per_item) {
   constexpr int64_t kEnoughTasks = 64;
   const int shift = 2 * static_cast<int>(cost);
   const int64_t per_item = std::max<int64_t>(1, elements_per_item);
-  const int64_t shortest = std::max<int64_t>(1, (kLightElementsPerChunk >> shift) / per_item);
+  const int64_t nanoseconds = (items * per_item << shift) / kLightElementsPerNanosecond;
+  const int64_t whole = kLightElementsPerChunk >> shift;
+  const int64_t shortest = per_item == 1 ? whole : std::max<int64_t>(1, whole / per_item);
+  // The divisions below take as long as adding a few numbers.
+  if (items <= shortest) return {items, shortest, items > 0 ? 1 : 0, nanoseconds};
   const int64_t chunk = shortest * std::max<int64_t>(1, items / (shortest * kEnoughTasks));
-  const int64_t tasks = (items + chunk - 1) / chunk;
-  return {items, chunk, tasks, (items * per_item << shift) / kLightElementsPerNanosecond};
+  return {items, chunk, (items + chunk - 1) / chunk, nanoseconds};
 }
 
 }  // namespace extensor

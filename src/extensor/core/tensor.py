@@ -50,7 +50,7 @@ class Tensor(Attached):
     tensor([2., 4.])
     """
 
-    __slots__ = ("__weakref__",)
+    __slots__ = ()
     __array_ufunc__ = None  # lets ``ndarray + tensor`` reach our reflected operators
 
     def __init__(self, data: TensorLike, dtype: DType = None, requires_grad: bool = False) -> None:
