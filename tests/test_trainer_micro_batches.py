@@ -81,6 +81,54 @@ def test_accumulated_batches_are_added_by_the_tree() -> None:
     assert found[0] == found[1]
 
 
+def accumulating(micro_batches: int | None, adds_by_tree: bool = True) -> tuple[Trainer, Any]:
+    """Nothing of chance in it, and a parameter that not every batch has a gradient for."""
+    ex.random.manual_seed(4)
+    layers = ex.nn.Sequential(ex.nn.Linear(6, 8), ex.nn.Tanh(), ex.nn.Linear(8, 3))
+    model = ex.nn.ModuleDict({"layers": layers, "spare": ex.nn.Linear(3, 3)})
+    model.forward = lambda x: layers(x)  # type: ignore[method-assign]
+    optimizer = ex.optim.SGD(model.parameters(), lr=0.5, momentum=0.9)
+
+    def loss(output: Any, target: Any) -> Any:
+        is_changed = int(target[0]) == 1
+        return ex.cross_entropy(model["spare"](output) if is_changed else output, target)
+
+    options: dict[str, Any] = {"clip_norm": 0.5, "callbacks": [], "accumulate": 5}
+    trainer = Trainer(model, loss, optimizer, micro_batches=micro_batches, **options)
+    trainer.take_step.adds_by_tree = adds_by_tree
+    return trainer, DataLoader(ArrayDataset(X, Y), 3)
+
+
+def test_without_micro_batches_they_are_added_by_the_same_tree() -> None:
+    weights, losses = set(), set()
+    for parts in (None, 1):
+        trainer, loader = accumulating(parts)
+        history = trainer.fit(loader, 3)
+        weights.add(bits(trainer))
+        losses.add(tuple(record["loss"] for record in history))
+    assert len(weights) == len(losses) == 1
+
+
+def test_a_run_that_added_them_one_by_one_goes_on_so() -> None:
+    """Checkpoints of 0.1.0 do not say how they were added."""
+    whole, loader = accumulating(None, adds_by_tree=False)
+    whole.fit(loader, 4)
+    by_tree, loader = accumulating(None)
+    by_tree.fit(loader, 4)
+    assert bits(whole) != bits(by_tree)
+    first, loader = accumulating(None, adds_by_tree=False)
+    first.fit(loader, 2)
+    state = first.state_dict()
+    assert state.pop("adds_by_tree") is False
+    second, loader = accumulating(None)
+    second.load_state_dict(state)
+    second.fit(loader, 4)
+    assert bits(second) == bits(whole)
+    state["adds_by_tree"] = "yes"
+    with pytest.raises(TypeError, match="adds_by_tree must be True or False"):
+        second.load_state_dict(state)
+
+
 def test_without_micro_batches_nothing_is_cut() -> None:
     trainer, loader = made(micro_batches=None)
     assert type(trainer.take_step).__name__ == "TrainStep"

@@ -13,12 +13,14 @@ from extensor.amp import GradScaler, autocast
 from extensor.arrays.dtypes import DType, as_dtype, float16
 from extensor.core import entries
 from extensor.core.tensor import Tensor
+from extensor.distributed.tree import added
 from extensor.errors import arguments, type_error, value_error
 from extensor.io.tree import is_plain
 from extensor.nn.module import Module
 from extensor.optim import EMA, Optimizer, clip_grad_norm, clip_grad_value
 from extensor.optim.clipping import norm_of
 from extensor.optim.schedules import Schedule
+from extensor.train.accumulation import Accumulated
 from extensor.train.checks import check_batch, check_loss, check_parts
 from extensor.train.nonfinite import NotFiniteError, origin_of
 
@@ -75,6 +77,7 @@ class TrainStep:
         self.scaler = GradScaler(enabled=amp is not None and as_dtype(amp, "Trainer") == float16)
         self.ema = ema
         self.parameters = [p for group in optimizer.param_groups for p in group["params"]]
+        self.adds_by_tree = True  # accumulated gradients; a run of 0.1.0 adds them one by one
         self._options: dict[str, Any] | None = None  # what the optimizer was made with
         self._engine = self._by_engine(compile, device)
 
@@ -141,8 +144,12 @@ class TrainStep:
         state = random.get_state()
         sizes = [len(batch[0]) for batch in group]
         samples = sum(sizes)
-        total, engine = 0.0, self._engine
-        for batch, size in zip(group, sizes, strict=True):
+        losses, engine = [], self._engine
+        # An engine adds in its own way, and two are added in one way only.
+        accumulated = None
+        if len(group) > 2 and self.adds_by_tree and engine is None:
+            accumulated = Accumulated(self.parameters, len(group))
+        for number, (batch, size) in enumerate(zip(group, sizes, strict=True)):
             # A part of the samples has that part in the mean over all of them.
             share = size / samples
             if engine is None:
@@ -155,9 +162,14 @@ class TrainStep:
             if on_output is not None:
                 on_output(output, batch[-1])
             del output  # what of it the tape does not keep is free before the backward pass
-            total += share * value
+            losses.append(share * value)
             if engine is None:
                 self.scaler.scale(loss if share == 1 else loss * share).backward()
+            if accumulated is not None:
+                accumulated.take(number)
+        if accumulated is not None:
+            accumulated.give()
+        total = added(losses) if self.adds_by_tree else sum(losses)
         if self.scaler.enabled:
             self.scaler.unscale_(self.optimizer)
         if on_gradients is not None:
@@ -214,6 +226,7 @@ class TrainStep:
             "schedules": {str(i): schedule.state_dict() for i, schedule in schedules},
             "scaler": self.scaler.state_dict(),
             "ema": {} if self.ema is None else _state(self.ema, EMA, copied),
+            "adds_by_tree": self.adds_by_tree,
         }
 
     def prepared_state(self, op: str, state: Mapping[str, Any]) -> Callable[[], None]:
@@ -242,10 +255,13 @@ class TrainStep:
         if self.ema is not None:
             commits.append(_prepared(self.ema, EMA, given["ema"]))
 
+        adds_by_tree = entries.truth(op, "adds_by_tree", state.get("adds_by_tree", False))
+
         # What may still fail comes first: then nothing has changed yet.
         commits.sort(key=lambda each: not isinstance(each, partial))
 
         def commit() -> None:
+            self.adds_by_tree = adds_by_tree
             for each in commits:
                 each()
 

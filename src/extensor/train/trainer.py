@@ -59,9 +59,10 @@ Validation = Iterable[Any] | Dataset | tuple[Any, Any] | float | None
 class Trainer(Working):
     """Trains ``model``: ``loss(model(*inputs), target)`` for batches ``(*inputs, target)``.
 
-    ``accumulate`` batches make one step, as if they were one batch. With ``micro_batches`` each is
-    cut into that many parts, which several workers (``mpiexec -n 4``) take; the gradients of all are
-    added in one tree, so that any number of workers ends with the same bits. Each worker keeps the
+    ``accumulate`` batches make one step, as if they were one batch: their gradients are added in one
+    balanced tree. With ``micro_batches`` each is cut into that many parts, which several workers
+    (``mpiexec -n 4``) take; all are added in that tree, so that any number of workers ends with the
+    same bits. Each worker keeps the
     whole state of the optimizer, or with ``shard_optimizer`` its share of it. Batch norm takes the
     statistics of a part, or with ``sync_batch_norm`` those of all parts of a step.
 
