@@ -79,3 +79,36 @@ def test_what_is_no_list_or_cannot_be_looked_through_is_refused() -> None:
         _native.holds([1], [])
     with pytest.raises(TypeError, match="unhashable"):
         _native.contents([({}, [])])
+
+
+def _described(*arrays: Any) -> bytes | None:
+    return _native.description(arrays)
+
+
+def test_a_description_tells_dtypes_and_shapes_apart() -> None:
+    given = [
+        (),
+        (np.ones(3),),
+        (np.ones(3, np.float32),),
+        (np.ones(3, np.int64),),
+        (np.ones((3, 1)),),
+        (np.ones(()),),
+        (np.ones(3), np.ones(2)),
+        (np.ones(2), np.ones(3)),
+        (np.ones(3), np.ones(2), np.ones(0)),
+    ]
+    found = [_described(*arrays) for arrays in given]
+    assert None not in found
+    assert len(set(found)) == len(given)
+    assert found == [_described(*(x.copy() for x in arrays)) for arrays in given]
+
+
+def test_what_has_no_description() -> None:
+    x = np.ones(3)
+    odd = [x.astype(">f8"), np.array(["a"]), np.ones(2, "M8[s]"), np.ones(2, complex), [1.0], None]
+    assert [_described(given) for given in odd] == [None] * len(odd)
+    assert _described(x, x) is None
+    assert _described(*(np.ones(2) for _ in range(17))) is None
+    assert _described(*(np.ones((1,) * 60) for _ in range(5))) is None
+    with pytest.raises(TypeError, match="description: needs a tuple of arrays"):
+        _native.description([x])  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""Rows of one array into places of another, as batches of shards are put together."""
+"""Copies of arrays, and of rows of one into places of another, as batches of shards are put together."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from extensor import _native
+from extensor.arrays import storage
 from extensor.arrays.dtypes import as_dtype
 
 REFUSED = "copy_rows: needs two arrays of like rows, and as many places as rows"
@@ -71,3 +72,39 @@ def test_what_does_not_fit_is_refused_and_nothing_written(misfit: str) -> None:
     with pytest.raises(ValueError, match=f"^{REFUSED}$"):
         _native.copy_rows(*arguments)
     assert np.array_equal(arguments[0], before)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "int64", "bool", "bfloat16", "uint8"])
+@pytest.mark.parametrize("shape", [(), (3,), (2, 5), (0, 4), (300, 1000)])
+def test_a_copy_has_the_bytes_in_memory_of_its_own(dtype: str, shape: tuple[int, ...]) -> None:
+    source = np.random.default_rng(0).integers(0, 2, shape).astype(as_dtype(dtype))
+    source.flags.writeable = False
+    made = _native.copied(source)
+    assert made is not None
+    assert (made.shape, made.dtype, made.tobytes()) == (shape, source.dtype, source.tobytes())
+    assert made.flags.owndata
+    assert made.flags.writeable
+    assert not np.shares_memory(made, source)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        np.ones((4, 4))[:, ::2],
+        np.ones((2, 3)).T,
+        np.ones(3, ">f4"),
+        np.array(["a"]),
+        np.array([None]),
+        np.ones(2, complex),
+        np.ones(2).view(type("Own", (np.ndarray,), {})),
+        [1.0],
+        None,
+    ],
+    ids=str,
+)
+def test_what_is_not_plain_is_left_to_numpy(given: Any) -> None:
+    assert _native.copied(given) is None
+    if isinstance(given, np.ndarray):
+        made = storage.copied(given)
+        assert made.tolist() == given.tolist()
+        assert not np.shares_memory(made, given)

@@ -123,11 +123,15 @@ bool import_numpy() {
 }
 
 bool set_bfloat16_typenum(int typenum) {
-  PyArray_Descr* descriptor = PyArray_DescrFromType(typenum);
-  if (descriptor == nullptr) return false;
+  PyArray_Descr* descriptor =
+      PyTypeNum_ISUSERDEF(typenum) ? PyArray_DescrFromType(typenum) : nullptr;
+  if (descriptor == nullptr || PyDataType_ELSIZE(descriptor) != 2) {
+    Py_XDECREF(descriptor);
+    PyErr_SetString(PyExc_ValueError, "register_bfloat16: needs the number of a type of two bytes");
+    return false;
+  }
   registered_bfloat16 = typenum;
-  PyArray_Descr*& known = descriptors[static_cast<int>(DType::bfloat16)];
-  Py_XSETREF(known, descriptor);
+  Py_XSETREF(descriptors[static_cast<int>(DType::bfloat16)], descriptor);
   return true;
 }
 

@@ -29,7 +29,7 @@ static_assert(kMaxDimensions == NPY_MAXDIMS);
 bool import_numpy();
 
 // Tells NumPy's number for ml_dtypes.bfloat16, which exists only once that package is imported.
-// Returns false with a Python error set if there is no such type.
+// Returns false with a Python error set if it cannot be that.
 bool set_bfloat16_typenum(int typenum);
 
 // A C-contiguous, uninitialised array that owns a block of the pool and gives it back when it dies.

@@ -17,7 +17,8 @@ class Recycling {
  public:
   static void take_over(PyTypeObject* type) {
     while (count_ > 0) PyObject_GC_Del(dead_[--count_]);
-    const bool fits = type->tp_basicsize == sizeof(Object) && type->tp_itemsize == 0;
+    const bool fits =
+        type->tp_basicsize == sizeof(Object) && type->tp_itemsize == 0 && type->tp_dictoffset == 0;
     type_ = fits ? type : nullptr;
     if (fits) type->tp_dealloc = end;
   }

@@ -1,14 +1,18 @@
-// Rows of one array into places of another: how batches are put together from pieces of shards. The
-// interpreter's lock is free meanwhile, also while the system reads pages that are mapped.
+// Copies of arrays, and of rows of one into places of another: how batches are put together from
+// pieces of shards. The interpreter's lock is free meanwhile, also while the system reads pages
+// that are mapped.
 #include "rows.h"
 
 #include <algorithm>
 #include <cstring>
 
 #include "interpreter.h"
+#include "reference.h"
 
 namespace extensor {
 namespace {
+
+constexpr npy_intp kBytesPerNanosecond = 8;
 
 PyArrayObject* as_array(PyObject* object) {
   return PyArray_Check(object) ? reinterpret_cast<PyArrayObject*>(object) : nullptr;
@@ -55,7 +59,6 @@ PyObject* copy_rows(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
   const npy_intp* const from = static_cast<const npy_intp*>(PyArray_DATA(rows));
   char* const written = PyArray_BYTES(target);
   const char* const read = PyArray_BYTES(source);
-  constexpr npy_intp kBytesPerNanosecond = 8;
   {
     Unlocked unlocked(number * size / kBytesPerNanosecond);
     for (npy_intp i = 0; i < number; ++i) {
@@ -65,7 +68,23 @@ PyObject* copy_rows(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
   Py_RETURN_NONE;
 }
 
+// A copy in memory of the pool; None for an array that is not in C order, or not of plain numbers.
+PyObject* copied(PyObject*, PyObject* object) {
+  PyArrayObject* const source = as_array(object);
+  if (source == nullptr || !PyArray_CheckExact(object) || !PyArray_ISCARRAY_RO(source) ||
+      dtype_of(PyArray_TYPE(source)) == DType::other) {
+    Py_RETURN_NONE;
+  }
+  Reference made(new_array(PyArray_DESCR(source), PyArray_NDIM(source), PyArray_DIMS(source)));
+  if (!made) return nullptr;
+  const npy_intp bytes = PyArray_NBYTES(source);
+  Unlocked unlocked(bytes / kBytesPerNanosecond);
+  std::memcpy(made.data(), PyArray_BYTES(source), static_cast<size_t>(bytes));
+  return made.release();
+}
+
 PyMethodDef functions[] = {
+    {"copied", copied, METH_O, nullptr},
     {"copy_rows", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(copy_rows)), METH_FASTCALL,
      nullptr},
     {},

@@ -159,6 +159,8 @@ def _function(name: str) -> Target:
             "bind": [("a", "b"), (..., 1), (2,), {"b": 3}],
             "owner": [random_array(rng)],
             "copy_rows": [np.zeros((4, 3)), np.array([3, 0]), np.ones((2, 3)), np.array([1, 1])],
+            "copied": [random_array(rng)],
+            "description": [tuple(random_array(rng) for _ in range(rng.integers(0, 20)))],
             "contents": [[ex.tensor(real(rng, 3)), {"a": 1}, ({"a": 1}, "a", "b")]],
             "holds": [[[_anything(rng)], {"a": 1}], [1, "a", 1]],
             "set_num_threads": [2],
@@ -305,7 +307,7 @@ def _watcher(rng: Rng) -> Call:
 def native_targets() -> list[Target]:
     functions = (
         "wrap empty frozen shares_memory exchange_gradient next_number clock advance_clock set_classes "
-        "attach bind contents holds owner copy_rows num_threads set_num_threads memory_stats "
+        "attach bind contents holds description owner copied copy_rows num_threads set_num_threads memory_stats "
         "reset_peak_memory trim_memory set_memory_cache_limit register_bfloat16 TensorBase NodeBase"
     ).split()
     return [

@@ -25,6 +25,9 @@ def full(shape: tuple[int, ...], value: Any, dtype: Any) -> Any:
 
 def copied(array: Any, dtype: Any = None) -> Any:
     """A copy in C order; an array of another library is copied by that library."""
+    made = _native.copied(array) if dtype is None else None
+    if made is not None:
+        return made
     if not isinstance(array, np.ndarray):
         return array.copy() if dtype is None else array.astype(dtype)
     target = empty(array.shape, array.dtype if dtype is None else np.dtype(dtype))

@@ -65,8 +65,14 @@ class Reached:
 
     def is_unchanged(self) -> bool:
         """Whether all names, attributes and containers still stand for the same things."""
-        if not _native.holds(self._watched, self._found):
-            return False
+        return _native.holds(self._watched, self._found) and self.is_unchanged_otherwise()
+
+    def watched(self) -> tuple[list[Any], list[Any]]:
+        """What is looked at natively, and what it held."""
+        return self._watched, self._found
+
+    def is_unchanged_otherwise(self) -> bool:
+        """The same of what only Python can look at."""
         if not self._others:
             return True
         now, before = self._read_others(), self._found_otherwise

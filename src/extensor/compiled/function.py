@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from extensor import _native
 from extensor.arrays.dtypes import get_default_dtype
 from extensor.arrays.storage import copied
 from extensor.compiled import backend as backends
@@ -42,19 +43,19 @@ class _Call(NamedTuple):
 
     plan: Plan
     modes: tuple[Any, ...]
-    shapes: list[tuple[int, ...]]
-    dtypes: list[Any]
-    has_alike: bool  # some that could be one array, given twice
+    description: bytes  # of the arrays
+    watched: list[Any]
+    held: list[Any]  # by what is watched
 
     @classmethod
-    def of(cls, plan: Plan, modes: Any, given: Given, args: Any, kwargs: Any) -> _Call | None:
+    def of(cls, plan: Plan, state: State, given: Given, args: Any, kwargs: Any) -> _Call | None:
         """What to remember of a call, if it was of that kind."""
-        are_arrays = all(type(x) is np.ndarray for x in args)
-        if kwargs or not are_arrays or len(given.tensors) < len(args):
+        description = _native.description(args)
+        if kwargs or description is None or len(given.tensors) < len(args):
             return None
-        shapes, dtypes = [x.shape for x in args], [x.dtype for x in args]
-        has_alike = len(set(zip(shapes, dtypes, strict=True))) < len(args)
-        return cls(plan, modes, shapes, dtypes, has_alike)
+        pairs = (state.reached.watched(), state.watched())
+        (watched, held), (more_watched, more_held) = pairs
+        return cls(plan, _modes(), description, watched + more_watched, held + more_held)
 
 
 def _modes() -> tuple[Any, ...]:
@@ -102,7 +103,7 @@ class Compiled:
             if again is not None:
                 return again(args, list(map(copied, args)))
             plan, given, inputs = self._planned(args, kwargs)
-            self._last = _Call.of(plan, _modes(), given, args, kwargs)
+            self._last = _Call.of(plan, self.state, given, args, kwargs)
             return plan(given.tensors, inputs)
 
     def _again(self, args: tuple[Any, ...]) -> Plan | None:
@@ -111,17 +112,14 @@ class Compiled:
         Python needs longer to describe the arguments of a small step than XLA to take it.
         """
         last, state = self._last, self._state
-        if last is None or state is None or len(args) != len(last.shapes):
-            return None
-        for x, shape, dtype in zip(args, last.shapes, last.dtypes, strict=True):
-            if type(x) is not np.ndarray or x.shape != shape or x.dtype is not dtype:
-                return None
-        if last.has_alike and len(set(map(id, args))) < len(args):
+        if last is None or state is None or _native.description(args) != last.description:
             return None
         plan = last.plan
         if plan.version != state.version or state.arrays or _modes() != last.modes:
             return None
-        if not state.reached.is_unchanged() or not state.is_as_noted():
+        if not _native.holds(last.watched, last.held):
+            return None
+        if not state.reached.is_unchanged_otherwise() or not state.is_as_noted_otherwise():
             return None
         return plan if not plan.guards or plan.holds([]) else None
 

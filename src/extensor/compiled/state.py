@@ -55,11 +55,15 @@ class State:
 
     def is_as_noted(self) -> bool:
         """Whether all that is bound is where :meth:`note` left it."""
-        if self._has_hooks:  # of which there may be more or fewer now
-            return False
-        if not _native.holds(self._watched, self._noted):
-            return False
-        return self._grouping() == self._noted_grouping
+        return _native.holds(self._watched, self._noted) and self.is_as_noted_otherwise()
+
+    def watched(self) -> tuple[list[Any], list[Any]]:
+        """What is looked at natively, and what it held."""
+        return self._watched, self._noted
+
+    def is_as_noted_otherwise(self) -> bool:
+        """The same of what only Python can look at: of hooks there may be more or fewer now."""
+        return not self._has_hooks and self._grouping() == self._noted_grouping
 
     def note(self, upload: Callable[[Any], Any]) -> None:
         """Bring what is not on the device there, and note where everything is."""
