@@ -307,8 +307,9 @@ def _watcher(rng: Rng) -> Call:
 def native_targets() -> list[Target]:
     functions = (
         "wrap empty frozen shares_memory exchange_gradient next_number clock advance_clock set_classes "
-        "attach bind contents holds description owner copied copy_rows num_threads set_num_threads memory_stats "
-        "reset_peak_memory trim_memory set_memory_cache_limit register_bfloat16 TensorBase NodeBase"
+        "attach bind contents holds description owner copied copy_rows num_threads set_num_threads "
+        "memory_stats reset_peak_memory trim_memory set_memory_cache_limit register_bfloat16 "
+        "TensorBase NodeBase"
     ).split()
     return [
         *(_kernel(name) for name in _native.kernels),
