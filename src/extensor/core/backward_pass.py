@@ -138,7 +138,7 @@ def grad(
         places.append(place)
     keep = create_graph if retain_graph is None else retain_graph
     found, _ = propagate(_roots("grad", outputs, grad_outputs), keep, create_graph, set(places))
-    gradients = tuple(found.get(place) for place in places)
+    gradients = tuple([found.get(place) for place in places])
     unused = [index for index, gradient in enumerate(gradients) if gradient is None]
     if unused and not allow_unused:
         raise value_error(

@@ -140,7 +140,7 @@ def _leading_to(wanted: Set[Any], roots: Sequence[Any], boundary: Set[Any]) -> t
     Only nodes younger than the oldest wanted place can lead to one. A freed node no longer knows
     where it leads: it counts, so that the pass ends there with an error instead of missing a part.
     """
-    oldest = min((p.number if isinstance(p, Node) else 0 for p in wanted), default=0)
+    oldest = min([p.number if isinstance(p, Node) else 0 for p in wanted], default=0)
     seen: set[Node] = set()
     stack = list(roots)
     while stack:
@@ -155,7 +155,7 @@ def _leading_to(wanted: Set[Any], roots: Sequence[Any], boundary: Set[Any]) -> t
             stack.extend(place.parents)
     useful = set(wanted)
     for node in sorted(seen, reverse=True):
-        if node.saved is FREED or any(parent in useful for parent in node.parents):
+        if node.saved is FREED or not useful.isdisjoint(node.parents):
             useful.add(node)
     return oldest, useful
 
