@@ -43,7 +43,7 @@ def test_lstm() -> None:
 
 def test_gpt(capsys: pytest.CaptureFixture[str]) -> None:
     """Letters alone are worth 3.1 nats; what is below that was learned from their order."""
-    assert script("gpt")["main"](steps=100) < 2.9
+    assert script("gpt")["main"](steps=150) < 2.9
     assert "The gradient of " in capsys.readouterr().out
 
 

@@ -484,7 +484,16 @@ def test_only_inputs_that_require_grad_are_checked_in_float64() -> None:
     ("arguments", "options", "text"),
     [
         (([1.0],), {"order": 0}, "check_gradient: order must be 1 or more, got order=0"),
-        (([1.0],), {"eps": 0.0}, "check_gradient: eps must be greater than 0, got eps=0.0"),
+        (
+            ([1.0],),
+            {"eps": 0.0},
+            "check_gradient: eps must be greater than 0 and at most 1, got eps=0.0",
+        ),
+        (
+            ([1.0],),
+            {"eps": float("inf")},
+            "check_gradient: eps must be greater than 0 and at most 1, got eps=inf",
+        ),
         (
             ([ex.tensor([1])],),
             {},

@@ -53,6 +53,19 @@ _trainer(folder=sys.argv[2], callbacks=[Forks()]).fit(_loader(), 1)
 """
 
 
+def test_who_only_looks_is_in_nobodys_way(tmp_path: Path) -> None:
+    """All workers of a run that goes on look at once, each from a process of its own."""
+    with locked(tmp_path, "fit"):
+        pass
+    with (tmp_path / ".lock").open("r+") as looks:
+        fcntl.flock(looks, fcntl.LOCK_SH)
+        check_free(tmp_path, "--resume")
+        with pytest.raises(ValueError, match="folder must be free"), locked(tmp_path, "fit"):
+            pass
+    with locked(tmp_path, "fit"), pytest.raises(ValueError, match=f"process={os.getpid()}"):
+        check_free(tmp_path, "--resume")
+
+
 @contextmanager
 def waiting(*arguments: str) -> Iterator[subprocess.Popen[str]]:
     process = subprocess.Popen(

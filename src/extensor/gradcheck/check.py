@@ -69,8 +69,8 @@ def check_gradient(
             raise value_error(
                 "check_gradient", f"{name} must be 0 or more and finite", **{name: tolerance}
             )
-    if not eps > 0:
-        raise value_error("check_gradient", "eps must be greater than 0", eps=eps)
+    if not 0 < eps <= 1:
+        raise value_error("check_gradient", "eps must be greater than 0 and at most 1", eps=eps)
     settings = Settings(
         float(eps), float(rtol), float(atol), int(max_elements), int(directions), kinks
     )

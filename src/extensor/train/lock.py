@@ -35,7 +35,7 @@ def locked(folder: Path, op: str) -> Iterator[None]:
     owner = os.getpid()
     _held.add(file)
     try:
-        _take(file, folder, op, attempts=5)
+        _take(file, folder, op)
         since = time.strftime("%Y-%m-%d %H:%M:%S")
         with suppress(OSError):  # who it is matters less than that it is locked
             os.ftruncate(file, 0)
@@ -59,17 +59,20 @@ def check_free(folder: Path, op: str) -> None:
     except OSError:  # nobody was ever there, or nobody may write
         return
     try:
-        _take(file, folder, op)
+        _take(file, folder, op, attempts=1, only_looks=True)
     finally:
         os.close(file)
 
 
-def _take(file: int, folder: Path, op: str, attempts: int = 1) -> None:
-    """Lock ``file``; several attempts, as it may be somebody who only looks whether it is free."""
+def _take(file: int, folder: Path, op: str, attempts: int = 5, only_looks: bool = False) -> None:
+    """Lock ``file``; several attempts, as it may be somebody who only looks that has it.
+
+    All workers of a run look at once: they share the lock.
+    """
     if sys.platform == "win32":  # where a folder is not protected
         return
     try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(file, (fcntl.LOCK_SH if only_looks else fcntl.LOCK_EX) | fcntl.LOCK_NB)
     except OSError as error:
         if error.errno in _WITHOUT:
             text = f"{op}: {folder} cannot be locked ({error.strerror}); train there only once"
@@ -79,7 +82,7 @@ def _take(file: int, folder: Path, op: str, attempts: int = 1) -> None:
             raise
         if attempts > 1:
             time.sleep(_PAUSE)
-            _take(file, folder, op, attempts - 1)
+            _take(file, folder, op, attempts - 1, only_looks)
             return
         requirement = "folder must be free of other processes that train there"
         raise value_error(op, requirement, folder=str(folder), **_owner(file)) from None
