@@ -38,7 +38,9 @@ class Allowance:
     multiplying: bool
     by_element: bool
     narrow: bool
-    skipping: bool  # a NaN is not looked at where a query does not see it, or meets a weight of 0
+    # A NaN is not looked at where a query does not see it, or meets a weight of 0; nor is an infinity,
+    # which times 0 would be one.
+    skipping: bool
     largest: float  # of all arguments, infinite if one is
     smallest: float  # of all that are not 0
 
@@ -55,7 +57,7 @@ class Allowance:
             name in MULTIPLYING,
             by_element,
             any(x.dtype != np.float64 for x in arrays),
-            name.startswith("scaled_dot") and any(map(_has_nan, arrays)),
+            name.startswith("scaled_dot") and not all(map(_is_finite, arrays)),
             max([1.0, *(x.max(initial=0.0) for x in map(_magnitudes, arrays))]),
             min([1.0, *(x.min(initial=1.0) for x in map(_magnitudes, arrays))]),
         )
@@ -98,8 +100,8 @@ def _is_floating(x: np.ndarray) -> bool:
     return x.dtype.kind == "f" or x.dtype == ml_dtypes.bfloat16
 
 
-def _has_nan(x: np.ndarray) -> bool:
-    return _is_floating(x) and bool(np.isnan(x.astype(np.float64)).any())
+def _is_finite(x: np.ndarray) -> bool:
+    return not _is_floating(x) or bool(np.isfinite(x.astype(np.float64)).all())
 
 
 def _magnitudes(x: np.ndarray) -> np.ndarray:

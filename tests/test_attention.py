@@ -60,7 +60,7 @@ def test_heads_of_one_projection_are_merged_without_a_copy(rng: np.random.Genera
         assert output.numpy().transpose(0, 2, 1, 3).flags.c_contiguous
 
 
-@pytest.mark.parametrize("scale", [1j, np.complex64(2)])
+@pytest.mark.parametrize("scale", [1j, np.complex64(2), np.array(1j)])
 def test_a_complex_scale_is_refused(scale: Any) -> None:
     """NumPy would compute with it, and cut the result to its real part."""
     q, k, v, g = (np.ones(shape, np.float32) for shape in ((4, 3), (5, 3), (5, 2), (4, 2)))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import cos, pi
 from typing import Any
 
+import numpy as np
 import pytest
 
 import extensor as ex
@@ -30,6 +31,18 @@ CURVES = [
         lambda t: t / 4 if t < 4 else 0.1 + 0.9 * (1 + cos(pi * min(1.0, (t - 4) / 5))) / 2,
     ),
 ]
+
+
+@pytest.mark.parametrize("number", [np.float16(5), np.array(5, ">f2"), np.int8(5)], ids=repr)
+def test_numbers_of_numpys_are_as_good_as_pythons(number: Any) -> None:
+    """float16 would overflow, or round the rates to three digits."""
+    for make in (
+        lambda n: optim.CosineAnnealingLR(_optimizer(), n),
+        lambda n: optim.CosineAnnealingLR(_optimizer(), T_max=n, eta_min=n),
+        lambda n: optim.StepLR(_optimizer(), n, gamma=n),
+        lambda n: optim.WarmupLR(_optimizer(), n),
+    ):
+        assert make(number).rates_at(70_001) == make(5).rates_at(70_001)
 
 
 @pytest.mark.parametrize("row", range(len(CURVES)))

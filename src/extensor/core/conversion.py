@@ -97,7 +97,8 @@ def _of_one_dtype(op: str, inputs: Sequence[Any], names: Sequence[str], floats: 
 def check_real(op: str, names: Iterable[str], attributes: Iterable[Any]) -> None:
     """Refuse complex attributes, which NumPy would compute with and then cut to their real parts."""
     for name, value in zip(names, attributes, strict=False):
-        if isinstance(value, complex | np.complexfloating):
+        kind = value.dtype.kind if isinstance(value, np.ndarray | np.generic) else ""
+        if kind == "c" or isinstance(value, complex):
             raise type_error(op, f"{name} must be a number", **{name: type(value).__name__})
 
 

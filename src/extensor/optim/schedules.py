@@ -10,9 +10,11 @@ from __future__ import annotations
 import operator
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
-from functools import partial
+from functools import wraps
 from math import cos, inf, pi
 from typing import Any
+
+import numpy as np
 
 from extensor.core import entries, tracing
 from extensor.errors import value_error
@@ -23,6 +25,27 @@ from extensor.optim.optimizer import Group, Optimizer
 def _with_fractions(annotation: str) -> str:
     """A count may be half of another: any number will do."""
     return annotation.replace("int", "float") if "[" not in annotation else annotation
+
+
+def _checked(written: Callable[..., None]) -> Callable[..., None]:
+    """A constructor whose arguments are looked at; numbers of NumPy's become Python's.
+
+    What a rate is computed from would otherwise be rounded to as few digits as they have.
+    """
+
+    looked_at = checked(written, read=_with_fractions)
+
+    @wraps(written)
+    def function(*args: Any, **kwargs: Any) -> None:
+        named = {name: _plain(value) for name, value in kwargs.items()}
+        looked_at(*map(_plain, args), **named)
+
+    return function
+
+
+def _plain(value: Any) -> Any:
+    is_number = isinstance(value, np.ndarray | np.generic) and value.dtype.kind in "biuf"
+    return value.item() if is_number and value.ndim == 0 else value
 
 
 class Schedule:
@@ -45,7 +68,7 @@ class Schedule:
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
-        wrap_constructor(cls, partial(checked, read=_with_fractions))
+        wrap_constructor(cls, _checked)
 
     def rate(self, count: int, lr: float, index: int) -> float:
         """The rate of group ``index`` after ``count`` steps if it began with ``lr``."""
