@@ -184,6 +184,10 @@ ERRORS = [
         "OneCycleLR: base_momentum must have 2 values, got values=1",
     ),
     (
+        lambda: optim.orthogonalize(ex.ones((2, 2)), steps=np.array([np.nan], ex.bfloat16)),
+        "orthogonalize: steps must be an integer, got steps='ndarray'",
+    ),
+    (
         lambda: optim.orthogonalize(ex.ones((2, 2)), steps=2**40),
         "orthogonalize: steps must be from 0 to 99, got steps=1099511627776",
     ),

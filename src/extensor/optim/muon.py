@@ -9,7 +9,7 @@ from typing import Any
 from extensor.arrays.dtypes import float32, is_half
 from extensor.core import modes, tracing
 from extensor.core.tensor import Tensor, wrap
-from extensor.errors import shown, type_error, value_error
+from extensor.errors import arguments, shown, type_error, value_error
 from extensor.errors.explanation import explaining
 from extensor.optim.optimizer import Group, Optimizer, Params
 from extensor.optim.update import assign
@@ -37,6 +37,7 @@ def orthogonalize(
     if not isinstance(matrix, Tensor) or matrix.ndim != 2:
         requirement = "matrix must be a tensor with two axes"
         raise type_error("orthogonalize", requirement, matrix=shown(matrix))
+    steps = arguments.integer("orthogonalize", "steps", steps)
     if not 0 <= steps < _MOST_STEPS:
         requirement = f"steps must be from 0 to {_MOST_STEPS - 1}"
         raise value_error("orthogonalize", requirement, steps=steps)
