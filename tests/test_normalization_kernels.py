@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import tolerances
 
+import extensor as ex
 from extensor.core import door
 from extensor.core.op import OPS
 from extensor.core.tensor import wrap
@@ -173,3 +174,25 @@ def test_an_infinite_scale_is_that_of_the_formula(kind: str, rng: np.random.Gene
             wanted = _formula_rule(kind, arguments)
         for found, expected in zip(_kernel_rule(kind, arguments), wanted, strict=True):
             np.testing.assert_array_equal(np.isfinite(found), np.isfinite(expected))
+
+
+@every_float
+@pytest.mark.parametrize("odd", [np.inf, np.nan])
+@pytest.mark.parametrize("norm", ["group_norm", "batch_norm", "instance_norm"])
+def test_a_weight_of_zero_lets_nothing_through_to_what_is_not_finite(
+    norm: str, odd: float, dtype: str, rng: np.random.Generator
+) -> None:
+    g, x = (rng.standard_normal((3, 2, 5)).astype(dtype) for _ in range(2))
+    x[0, 1, 1] = odd
+    weight, mean, variance = (np.array(values, dtype) for values in ((1, 0), (0, 0), (1, 1)))
+    arguments: dict[str, tuple[Any, ...]] = {
+        "group_norm": (2, weight),
+        "batch_norm": (mean, variance, weight, True),
+        "instance_norm": (None, None, weight),
+    }
+    rule = getattr(ex, f"{norm}_backward")
+    found = rule(g, x, *arguments[norm])[0].numpy()
+    np.testing.assert_array_equal(found[:, 1], np.zeros((3, 5)))
+    with door.by_formulas():
+        expected = rule(g, x, *arguments[norm])[0].numpy()
+    _assert_near(found, expected, dtype, terms=5)

@@ -70,14 +70,15 @@ class GroupRule {
     if (gradients_[0] == nullptr) return;
     const Affine affine = memory_.affine_of(index);
     const double n = static_cast<double>(groups_.size());
-    const double shift = own ? weighted(affine, own_plain) / n : 0;
-    const double stretch = own ? weighted(affine, own_along) / n : 0;
+    const double shift = own ? weighted(affine, own_plain, own_plain) / n : 0;
+    const double stretch = own ? weighted(affine, own_along, own_plain) / n : 0;
     kernel.gradient[element](g, x, groups_.group, moments, affine, shift, stretch,
                              gradients_[0] + offset);
   }
 
-  // The sum over the segments of a group, each with the weight of its channel.
-  double weighted(const Affine& affine, const double* sums) const {
+  // The sum over the segments of a group, each with the weight of its channel. A weight of 0 leaves
+  // nothing of gradients that are finite, whatever x is.
+  double weighted(const Affine& affine, const double* sums, const double* gradients) const {
     double total = 0;
     for (int64_t k = 0; k < groups_.group.count; ++k) {
       const int64_t at = k * affine.step;
@@ -86,7 +87,8 @@ class GroupRule {
         weight = is_wide() ? static_cast<const double*>(affine.weight)[at]
                            : static_cast<const float*>(affine.weight)[at];
       }
-      if (sums[k] != 0) total += sums[k] * weight;
+      const bool nothing = sums[k] == 0 || (weight == 0 && std::isfinite(gradients[k]));
+      if (!nothing) total += sums[k] * weight;
     }
     return total;
   }
