@@ -37,7 +37,7 @@ def orthogonalize(
     if not isinstance(matrix, Tensor) or matrix.ndim != 2:
         requirement = "matrix must be a tensor with two axes"
         raise type_error("orthogonalize", requirement, matrix=shown(matrix))
-    if not isinstance(steps, tracing.Number):
+    if tracing.current() is None:  # else it may be a number that each run reads anew
         steps = arguments.integer("orthogonalize", "steps", steps)
     if not 0 <= steps < _MOST_STEPS:
         requirement = f"steps must be from 0 to {_MOST_STEPS - 1}"
