@@ -17,7 +17,7 @@ from extensor.core.backward_pass import announce_gradients
 from extensor.distributed.agreement import check_alike
 from extensor.distributed.chance import chance_of, seed_of
 from extensor.distributed.exchange import Exchange
-from extensor.distributed.joining import started
+from extensor.distributed.launchers import started
 from extensor.distributed.layout import Layout
 from extensor.distributed.tree import share
 from extensor.distributed.workers import Workers

@@ -98,4 +98,5 @@ def run(command: list[str], limit: float = 120.0, after: str = "", grace: float 
 
 def trained(start: list[str], python: str, folder: str, *words: str, **options: float) -> Outcome:
     """The program of these tests under a launcher; an empty one is none."""
-    return run([*start, python, PROGRAM, folder, *words], **options)  # type: ignore[arg-type]
+    program = [python, "-m", "extensor.distributed", PROGRAM]
+    return run([*start, *program, folder, *words], **options)  # type: ignore[arg-type]

@@ -26,6 +26,7 @@ pytestmark = [
     # Runs are compared with runs of the same engine, and both engines compute in one process.
     pytest.mark.skipif(ENGINE == "reference", reason="what is exchanged depends on no kernel"),
 ]
+PATIENCE = 60.0
 LIMIT = 90.0  # seconds until a run that does not end is ended
 
 
@@ -44,7 +45,7 @@ def alone(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 @pytest.fixture(autouse=True)
 def patience(monkeypatch: pytest.MonkeyPatch) -> None:
     """Enough for a machine on which starting Python takes its time."""
-    monkeypatch.setenv("EXTENSOR_DEADLINE", "60")
+    monkeypatch.setenv("EXTENSOR_DEADLINE", f"{PATIENCE}")
 
 
 def started(workers: int, folder: Path, *words: str, ulfm: bool = False) -> Outcome:
@@ -83,10 +84,33 @@ def test_a_worker_that_was_stopped_is_named_and_the_run_goes_on_with_others(
     assert outcome.code == 75, outcome.text
     late = r"worker 1 of 3 \(.*\) did not answer within 8 s \(step 3, (losses|gradients)\)"
     assert re.search(late, outcome.text), outcome.text
-    monkeypatch.setenv("EXTENSOR_DEADLINE", "60")
+    monkeypatch.setenv("EXTENSOR_DEADLINE", f"{PATIENCE}")
     outcome = started(2, tmp_path, "--shard")
     assert outcome.code == 0, outcome.text
     assert outcome.digest == alone["lenet"]
+
+
+@pytest.mark.parametrize(
+    ("fault", "words", "how"),
+    [
+        ("kill:3:1", ["--when", "step"], r"ended by signal 9, Killed \(step 3\)"),
+        ("exit:3:2", ["--when", "checkpoint"], r"it ended with exit code 3 \(step \d\)"),
+        ("raise:1:0", ["--when", "start"], r"it ended with exit code 1 \(start\)"),
+    ],
+)
+def test_a_worker_that_ends_is_named_before_its_launcher_ends_the_others(
+    tmp_path: Path, fault: str, words: list[str], how: str
+) -> None:
+    outcome = started(3, tmp_path, "--fault", fault, *words)
+    assert outcome.code != 0
+    gone = re.findall(
+        r"extensor: worker (\d) of 3 \(.*, process (\d+)\) is gone: (.*)", outcome.text
+    )
+    assert gone, outcome.text
+    rank, process, said = gone[0]
+    assert (rank, process) == (fault[-1], (tmp_path / "fault-done").read_text())
+    assert re.fullmatch(how, said), outcome.text
+    assert outcome.seconds < PATIENCE  # nobody had to wait for it
 
 
 def test_an_error_of_one_worker_ends_all(tmp_path: Path) -> None:
@@ -134,6 +158,32 @@ def written_table() -> None:
     lines = ["size,colour,weight"]
     lines += [f"{n % 7},{'red' if n % 2 else 'blue'},{n % 7 + n % 2}" for n in range(60)]
     Path("table.csv").write_text("\n".join(lines) + "\n")
+
+
+KILLING = """
+import os
+import extensor as ex
+
+class Killing(ex.nn.Linear):
+    def forward(self, x):
+        workers = ex.distributed.workers()
+        if workers.rank == 1 and workers.place == "step 2":
+            os.kill(os.getpid(), 9)
+        return super().forward(x)
+"""
+
+
+def test_a_worker_of_the_command_that_was_killed_is_named_with_how_to_go_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    written_table()
+    Path("killing.py").write_text(KILLING)
+    model = ["--set", "model={name='killing:Killing', in_features=4, out_features=1}"]
+    words = ["--task", "regression", "--set", "micro_batches=2", "--name", "run", *model]
+    outcome = command(2, "train", "table.csv", *words)
+    gone = r"worker 1 of 2 \(.*\) is gone: ended by signal 9, Killed \(step 2\); go on with --resume runs/run"
+    assert re.search(gone, outcome.text), outcome.text
 
 
 def test_the_command_trains_on_a_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

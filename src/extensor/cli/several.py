@@ -14,9 +14,10 @@ from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import NoReturn
 
-from extensor.distributed.joining import started
 from extensor.distributed.joining import workers as found_workers
-from extensor.distributed.workers import TEMPORARY_FAILURE, WorkerLostError
+from extensor.distributed.launchers import TEMPORARY_FAILURE, started
+from extensor.distributed.supervision import can_go_on, supervise
+from extensor.distributed.workers import WorkerLostError
 from extensor.errors import arguments, value_error
 from extensor.train.experiments.runs import found_run
 from extensor.train.signals import ENDING, Ended
@@ -42,6 +43,7 @@ def workers_said() -> str:
 @contextmanager
 def one_of_several(traceback: bool) -> Iterator[None]:
     """Let an error of one worker end all, and what all have be said once."""
+    supervise()
     workers = found_workers()
     if workers.size == 1:
         yield
@@ -96,10 +98,11 @@ def _say(text: str) -> None:
 @contextmanager
 def saying_how_to_go_on(folder: Path) -> Iterator[None]:
     """Add to the news of a lost worker what to do about it."""
+    advice = f"go on with --resume {shlex.quote(str(folder))}"
+    can_go_on(advice)
     try:
         yield
     except WorkerLostError as error:
-        advice = f"go on with --resume {shlex.quote(str(folder))}"
         raise WorkerLostError(f"{error}; {advice}", error.workers, error.is_gone) from None
 
 

@@ -1,7 +1,7 @@
 """Training on several workers, with the bits of one.
 
-A launcher of MPI starts the workers (``mpiexec -n 4 python train.py``); nothing here launches or
-listens. A step has the same micro-batches whatever the number of workers, and their gradients are added
+A launcher of MPI starts the workers (``mpiexec -n 4 python train.py``); nothing here launches workers
+or listens. A step has the same micro-batches whatever the number of workers, and their gradients are added
 in one tree. ``Trainer(micro_batches=8)`` does the rest by itself; a loop of one's own needs
 :func:`workers` and :class:`Gradients`.
 """

@@ -6,26 +6,15 @@ import atexit
 import os
 import socket
 import sys
-from collections.abc import Mapping
 from typing import Any
 
+from extensor.distributed import supervision
+from extensor.distributed.launchers import TEMPORARY_FAILURE, own_name, own_rank, started
 from extensor.distributed.unlocked import initialize
-from extensor.distributed.workers import (
-    DEADLINE,
-    TEMPORARY_FAILURE,
-    Alone,
-    WorkerLostError,
-    Workers,
-    ended_after,
-)
+from extensor.distributed.workers import DEADLINE, Alone, WorkerLostError, Workers, ended_after
 from extensor.errors import value_error
 from extensor.settings import get_num_threads, set_num_threads
 
-# Where launchers say how many they have started: Open MPI, MPICH and its kin, Slurm.
-_SIZES = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS")
-_RANKS = ("OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "PMI_ID", "SLURM_PROCID")
-# What those leave that do not say it: PRRTE's prterun, MPICH's mpiexec -pmi-port.
-_SIGNS = ("PMIX_RANK", "PMI_PORT")
 _PAUSE = 1.0  # seconds
 _found: Workers | None = None
 
@@ -57,20 +46,6 @@ def part() -> None:
     go_on_with(Alone())
 
 
-def started(environment: Mapping[str, str]) -> int:
-    """How many workers a launcher says it has started; 1 if there was none, 0 if it does not say.
-
-    With ``EXTENSOR_ALONE=1`` each process trains by itself, whoever started it.
-    """
-    if environment.get("EXTENSOR_ALONE", "0") not in ("", "0"):
-        return 1
-    texts = [environment.get(name, "") for name in _SIZES]
-    sizes = [int(text) for text in texts if text.isdigit()]
-    if not sizes and any(name in environment for name in _SIGNS):
-        return 0
-    return next((size for size in sizes if size > 1), 1)
-
-
 def _deadline() -> float:
     text = os.environ.get("EXTENSOR_DEADLINE", "")
     if not text:
@@ -100,7 +75,7 @@ def _joined(size: int) -> Workers:
     mpi4py.rc.initialize = False
     mpi4py.rc.finalize = False
     # Nobody knows yet who is missing; but whoever is there says so before all end.
-    text = f"{_name(size)} is there, but not all others came within {deadline:g} s (start)"
+    text = f"{own_name(size)} is there, but not all others came within {deadline:g} s (start)"
     with ended_after(deadline, f"distributed: {text}", pause=_PAUSE):
         try:
             from mpi4py import MPI  # type: ignore[import-not-found, unused-ignore]
@@ -114,7 +89,7 @@ def _joined(size: int) -> Workers:
     from extensor.distributed.mpi import MPIWorkers
 
     found = MPIWorkers(MPI.COMM_WORLD.Dup(), deadline)
-    least = size or int(_rank() or 0) + 1
+    least = size or int(own_rank() or 0) + 1
     if found.size < least or (size and found.size != size):
         requirement = (
             f"MPI must have {'' if size else 'at least '}{least} workers, as its launcher says (is "
@@ -126,18 +101,6 @@ def _joined(size: int) -> Workers:
     return found
 
 
-def _name(size: int) -> str:
-    """This worker as errors name it, before MPI says its number."""
-    of = f" of {size}" if size else ""
-    return f"worker {_rank() or '?'}{of} ({socket.gethostname()}, process {os.getpid()})"
-
-
-def _rank() -> str:
-    """The number of this worker as its launcher says it; empty if it does not."""
-    texts = (os.environ.get(name, "") for name in _RANKS)
-    return next((text for text in texts if text.isdigit()), "")
-
-
 def _be_one_of(found: Workers) -> None:
     host, process = socket.gethostname(), os.getpid()
     processors = sorted(getattr(os, "sched_getaffinity", lambda _: ())(0))
@@ -147,6 +110,7 @@ def _be_one_of(found: Workers) -> None:
         f"worker {number} of {found.size} ({host}, process {process})"
         for number, (host, process, _) in enumerate(lines)
     ]
+    supervision.is_called(found.names[found.rank])
     beside = sum(line[0] == host and line[2] == str(processors) for line in lines)
     if beside > 1 and "EXTENSOR_NUM_THREADS" not in os.environ:
         set_num_threads(max(1, get_num_threads() // beside))

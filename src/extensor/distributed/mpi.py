@@ -15,12 +15,12 @@ from typing import Any, ClassVar
 import numpy as np
 from mpi4py import MPI  # type: ignore[import-not-found, unused-ignore]
 
+from extensor.distributed import launchers, supervision
 from extensor.distributed.unlocked import finalize
 from extensor.distributed.workers import Transfer, WorkerLostError, Workers, ended_after
 
 _LENGTH, _CONTENT, _FINAL = 0, 1, 2  # tags of what is gathered; those of transfers are higher
 FIRST_TAG = 3
-_SURVIVABLE = "OMPI_MCA_mpi_ft_enable"  # as Open MPI spells it
 _PATIENT = 20  # questions before the first pause
 _SHORTEST, _LONGEST = 2e-5, 1e-3  # seconds
 _LAST = 5.0  # seconds in which MPI usually ends
@@ -29,7 +29,7 @@ _LAST = 5.0  # seconds in which MPI usually ends
 class MPIWorkers(Workers):
     """The processes of an MPI communicator."""
 
-    can_survive: ClassVar[bool] = os.environ.get(_SURVIVABLE) == "1"
+    can_survive: ClassVar[bool] = launchers.can_survive()
 
     def __init__(self, communicator: Any, deadline: float) -> None:
         super().__init__(communicator.Get_rank(), communicator.Get_size(), deadline)
@@ -124,6 +124,7 @@ class MPIWorkers(Workers):
             final.receive(peer, _FINAL - FIRST_TAG, tokens[peer : peer + 1])
             final.send(peer, _FINAL - FIRST_TAG, tokens[self.rank : self.rank + 1])
         final.wait("end")
+        supervision.has_ended()
         if self.has_lost:
             # Open MPI may wait for the dead here. All that is left to do is to end, with the code that
             # this process ends with, which nobody knows here: so it must not be ended from here.
@@ -136,6 +137,7 @@ class MPIWorkers(Workers):
             finalize(MPI)
 
     def abort(self, code: int) -> None:
+        supervision.has_ended()
         self.communicator.Abort(code)
 
     def survivors(self) -> Workers:

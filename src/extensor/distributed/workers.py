@@ -13,10 +13,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol
 
+from extensor.distributed import supervision
+from extensor.distributed.launchers import TEMPORARY_FAILURE
 from extensor.distributed.tree import share
 from extensor.errors import arguments
 
-TEMPORARY_FAILURE = 75  # what sysexits.h calls a failure after which to try again
 DEADLINE = 300.0  # seconds
 
 
@@ -72,6 +73,7 @@ def ended_after(seconds: float, text: str, pause: float = 0.0) -> Iterator[None]
 
     def end() -> None:
         os.write(2, f"extensor: {text}\n".encode())
+        supervision.has_ended()
         time.sleep(pause)
         os._exit(TEMPORARY_FAILURE)
 
@@ -85,10 +87,7 @@ def ended_after(seconds: float, text: str, pause: float = 0.0) -> Iterator[None]
 
 
 class Workers:
-    """This process as worker ``rank`` of ``size``; ``names`` has host and process of each.
-
-    ``place`` is what this worker is at, such as a step: errors say it.
-    """
+    """This process as worker ``rank`` of ``size``; ``names`` has host and process of each."""
 
     can_survive: ClassVar[bool] = False
 
@@ -98,8 +97,18 @@ class Workers:
         self.deadline = deadline
         self.traffic = Traffic()
         self.names = [f"worker {number}" for number in range(size)]
-        self.place = "start"
+        self._place = "start"
         self.last_tag = 2**15 - 1
+
+    @property
+    def place(self) -> str:
+        """What this worker is at, such as a step: errors say it."""
+        return self._place
+
+    @place.setter
+    def place(self, text: str) -> None:
+        self._place = text
+        supervision.is_at(text)
 
     @property
     def is_first(self) -> bool:

@@ -1,0 +1,36 @@
+"""Run a program as one of several workers, with a parent that says how it ended.
+
+mpiexec -n 4 python -m extensor.distributed program.py [arguments]
+mpiexec -n 4 python -m extensor.distributed -m module [arguments]
+"""
+
+from __future__ import annotations
+
+import os
+import runpy
+import sys
+
+from extensor.distributed.supervision import supervise
+
+_MODULE = "-m"
+
+
+def main() -> None:
+    """Run what the arguments name as Python itself would."""
+    words = sys.argv[1:]
+    if not words or words == [_MODULE] or (words[0].startswith("-") and words[0] != _MODULE):
+        is_help = words[:1] in (["-h"], ["--help"])
+        print((__doc__ or "").strip(), file=sys.stdout if is_help else sys.stderr)
+        raise SystemExit(0 if is_help else 2)
+    supervise()
+    if words[0] == _MODULE:
+        sys.argv = words[1:]
+        runpy.run_module(words[1], run_name="__main__", alter_sys=True)
+    else:
+        sys.argv = words
+        sys.path[0] = os.path.dirname(os.path.realpath(words[0]))
+        runpy.run_path(words[0], run_name="__main__")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,127 @@
+"""The parent of a worker, without MPI: it says how the worker ended, and ends as it did."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.skipif(
+    not sys.platform.startswith("linux"), reason="only Linux ends a child with its parent"
+)
+STARTED = {"PMI_SIZE": "4", "PMI_RANK": "2"}  # as MPICH says it
+WAITS = "import os, time; print(os.getpid(), os.getppid(), flush=True); time.sleep(60)"
+
+
+def started(text: str, folder: Path, **environment: str) -> subprocess.Popen[str]:
+    program = folder / "program.py"
+    program.write_text(text)
+    return subprocess.Popen(
+        [sys.executable, "-m", "extensor.distributed", str(program), "a", "b"],
+        env=os.environ | environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def ended(text: str, folder: Path, **environment: str) -> tuple[int, str, str]:
+    process = started(text, folder, **environment)
+    out, err = process.communicate(timeout=60)
+    return process.returncode, out, err
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "how"),
+    [
+        ("import os; os.kill(os.getpid(), 9)", 75, "ended by signal 9, Killed"),
+        ("import os; os.kill(os.getpid(), 11)", 75, "ended by signal 11, Segmentation fault"),
+        ("import os; os._exit(3)", 3, "it ended with exit code 3"),
+        ("raise SystemExit(4)", 4, "it ended with exit code 4"),
+        ("print('done')", 0, ""),
+    ],
+)
+def test_an_end_is_said(tmp_path: Path, text: str, code: int, how: str) -> None:
+    found, _, said = ended(text, tmp_path, **STARTED)
+    assert found == code
+    name = r"extensor: worker 2 of 4 \([^,]+, process \d+\) is gone: "
+    assert re.fullmatch(rf"{name}{how} \(start\)\n" if how else "", said), said
+
+
+def test_it_ends_by_the_same_signal_where_that_can_be_survived(tmp_path: Path) -> None:
+    text = "import os; os.kill(os.getpid(), 9)"
+    found, _, said = ended(text, tmp_path, **STARTED, OMPI_MCA_mpi_ft_enable="1")
+    assert found == -signal.SIGKILL
+    assert "worker 2 of 4" in said
+
+
+def test_what_a_worker_has_said_itself_is_not_said_again(tmp_path: Path) -> None:
+    text = """
+from extensor.distributed import supervision
+supervision.is_called("worker 2"), supervision.is_at("step 7"), supervision.can_go_on("try again")
+supervision.has_ended()
+raise SystemExit(5)
+"""
+    assert ended(text, tmp_path, **STARTED) == (5, "", "")
+    assert ended(text.replace("supervision.has_ended()", ""), tmp_path, **STARTED) == (
+        5,
+        "",
+        "extensor: worker 2 is gone: it ended with exit code 5 (step 7); try again\n",
+    )
+
+
+def test_nobody_watches_a_process_that_is_alone(tmp_path: Path) -> None:
+    process = started("import os; print(os.getpid())", tmp_path)
+    assert process.communicate(timeout=60)[0].strip() == str(process.pid)
+
+
+def test_signals_are_passed_on(tmp_path: Path) -> None:
+    process = started(WAITS, tmp_path, **STARTED)
+    assert process.stdout is not None
+    process.stdout.readline()
+    process.send_signal(signal.SIGTERM)
+    assert process.communicate(timeout=60)[1] == ""
+    assert process.returncode == -signal.SIGTERM
+
+
+def test_a_worker_ends_with_its_parent(tmp_path: Path) -> None:
+    """Also if it was stopped."""
+    process = started(WAITS, tmp_path, **STARTED)
+    assert process.stdout is not None
+    worker, parent = map(int, process.stdout.readline().split())
+    assert parent == process.pid
+    os.kill(worker, signal.SIGSTOP)
+    process.kill()
+    process.communicate(timeout=60)
+    until = time.monotonic() + 60
+    while _is_alive(worker) and time.monotonic() < until:
+        time.sleep(0.01)
+    assert not _is_alive(worker)
+
+
+def _is_alive(process: int) -> bool:
+    try:
+        state = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0]
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+    return state != "Z"  # of one whose exit code nobody has asked for yet
+
+
+def test_programs_and_modules_find_what_they_would_find_alone(tmp_path: Path) -> None:
+    (tmp_path / "beside.py").write_text("value = 3\n")
+    text = "import sys, beside; print(__name__, sys.argv[1:], beside.value)"
+    assert ended(text, tmp_path) == (0, "__main__ ['a', 'b'] 3\n", "")
+    words = [sys.executable, "-m", "extensor.distributed"]
+    run = subprocess.run(
+        [*words, "-m", "program", "c"], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert (run.returncode, run.stdout) == (0, "__main__ ['c'] 3\n")
+    run = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert run.returncode == 2
+    assert "mpiexec -n 4 python -m extensor.distributed program.py" in run.stderr
