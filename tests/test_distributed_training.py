@@ -33,7 +33,7 @@ def made(**options: Any) -> Trainer:
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16", "int64", "bool"])
 def test_outputs_arrive_as_they_were(dtype: str) -> None:
     arrays = [np.ones(shape, ex.zeros(1, dtype).dtype) for shape in ((2, 3), (), (0, 4), (5,))]
-    found = outputs._unpacked(outputs._packed(arrays))
+    found = outputs.unpacked(outputs.packed(arrays))
     for array, tensor in zip(arrays, found, strict=True):
         assert (tensor.shape, tensor.dtype) == (array.shape, array.dtype)
         assert np.asarray(tensor).tobytes() == array.tobytes()
@@ -44,7 +44,7 @@ def test_the_first_worker_uses_all_outputs_in_their_order() -> None:
         def to_first(self, data: bytes, what: str) -> list[bytes]:
             return [data, *self.told]
 
-    others = [outputs._packed([np.array([n]), np.array([-n])]) for n in (1, 2)]
+    others = [outputs.packed([np.array([n]), np.array([-n])]) for n in (1, 2)]
     used: list[tuple[float, float]] = []
     workers = Gathered(*others)
     every = outputs.Outputs(workers, lambda output, y: used.append((output.item(), y.item())))
@@ -56,7 +56,7 @@ def test_the_first_worker_uses_all_outputs_in_their_order() -> None:
 def test_outputs_must_be_tensors_to_be_sent() -> None:
     workers = Told(b"")
     workers.rank = 1
-    with pytest.raises(TypeError, match="train_metrics need one tensor as output and target"):
+    with pytest.raises(TypeError, match="metrics need one tensor as output and target"):
         outputs.Outputs(workers, lambda *_: None).put((1, 2), ex.zeros(1))
 
 

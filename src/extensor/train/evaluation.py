@@ -25,31 +25,52 @@ def evaluated(
     loader: Iterable[Any],
 ) -> dict[str, Any]:
     """The mean loss of the batches of ``loader``, and the metrics for such outputs."""
-    loss = Mean()
-    metrics: Mapping[str, Metric] = {}
-    with _evaluating(model, take_step.ema):
+    found = Measured(metrics_for)
+    with evaluating(model, take_step.ema):
         for batch in loader:
             check_batch("evaluate", "loader", batch)
-            if not loss.count:
+            if found.is_empty:
                 check_inputs("evaluate", model, batch[:-1])
-            output, value = take_step.evaluated(batch)
-            if not loss.count:
-                metrics = metrics_for(output)
-                for metric in metrics.values():
-                    metric.reset()
-            loss.add(float(value), len(batch[0]))
-            for metric in metrics.values():
-                metric.update(output, batch[-1])
-    if not loss.count:
+            output, loss = take_step.evaluated(batch)
+            found.add(float(loss), len(batch[0]), output, batch[-1])
+    if found.is_empty:
         raise value_error("evaluate", "loader must give at least one batch", samples=0)
-    values = {name: metric.compute() for name, metric in metrics.items()}
-    return {"loss": loss.compute(), **values}
+    return found.values()
+
+
+class Measured:
+    """The mean loss of batches, and the metrics for such outputs, made for the first of them."""
+
+    def __init__(self, metrics_for: Callable[[Any], Mapping[str, Metric]]) -> None:
+        self._metrics_for = metrics_for
+        self._metrics: Mapping[str, Metric] = {}
+        self._loss = Mean()
+
+    @property
+    def is_empty(self) -> bool:
+        """True before the first batch."""
+        return not self._loss.count
+
+    def add(self, loss: float, samples: int, output: Any, target: Any) -> None:
+        """Take a batch into account."""
+        if self.is_empty:
+            self._metrics = self._metrics_for(output)
+            for metric in self._metrics.values():
+                metric.reset()
+        self._loss.add(loss, samples)
+        for metric in self._metrics.values():
+            metric.update(output, target)
+
+    def values(self) -> dict[str, Any]:
+        """The loss and the metrics."""
+        values = {name: metric.compute() for name, metric in self._metrics.items()}
+        return {"loss": self._loss.compute(), **values}
 
 
 def predicted(model: Module, ema: EMA | None, inputs: Any, batch_size: int) -> Tensor:
     """The outputs of the model."""
     batches = prediction_batches(inputs, batch_size)
-    with _evaluating(model, ema):
+    with evaluating(model, ema):
         outputs: list[Any] = []
         for parts in batches:
             if not outputs:
@@ -61,7 +82,8 @@ def predicted(model: Module, ema: EMA | None, inputs: Any, batch_size: int) -> T
 
 
 @contextmanager
-def _evaluating(model: Module, ema: EMA | None) -> Iterator[None]:
+def evaluating(model: Module, ema: EMA | None) -> Iterator[None]:
+    """Within the block the model is not trained, its parameters are the averages if there are any."""
     training = [(module, module.training) for module in model.modules()]
     model.eval()
     try:

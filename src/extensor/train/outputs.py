@@ -1,4 +1,4 @@
-"""What all workers' micro-batches gave, brought together for metrics of what is trained on."""
+"""What all workers' batches gave, brought together for metrics."""
 
 from __future__ import annotations
 
@@ -28,29 +28,29 @@ class Outputs:
         if self._workers.is_first:  # whose micro-batches are the first
             self._use(output, target)
         else:
-            self._own += [_array(output), _array(target)]
+            self._own += [as_array(output), as_array(target)]
 
     def tell(self) -> None:
         """The step is over: let the first worker use what the others have."""
-        for told in self._workers.to_first(_packed(self._own), "outputs")[1:]:
-            arrays = _unpacked(told)
+        for told in self._workers.to_first(packed(self._own), "outputs")[1:]:
+            arrays = unpacked(told)
             for output, target in zip(arrays[::2], arrays[1::2], strict=True):
                 self._use(output, target)
 
 
-def _array(value: Any) -> Any:
+def as_array(value: Any) -> Any:
     if not isinstance(value, Tensor | np.ndarray):
-        requirement = "train_metrics need one tensor as output and target to be brought together"
+        requirement = "metrics need one tensor as output and target to be brought together"
         raise type_error("Trainer", requirement, output=type(value).__name__)
     return np.ascontiguousarray(np.asarray(value))
 
 
-def _packed(arrays: Sequence[Any]) -> bytes:
+def packed(arrays: Sequence[Any]) -> bytes:
     head = json.dumps([[array.dtype.name, array.shape] for array in arrays]).encode()
     return b"".join([len(head).to_bytes(8, "little"), head, *(x.tobytes() for x in arrays)])
 
 
-def _unpacked(data: bytes) -> list[Tensor]:
+def unpacked(data: bytes) -> list[Tensor]:
     at = 8 + int.from_bytes(data[:8], "little")
     arrays = []
     for name, shape in json.loads(data[8:at]):
@@ -62,11 +62,17 @@ def _unpacked(data: bytes) -> list[Tensor]:
     return arrays
 
 
+def plain(value: Any) -> Any:
+    """The value of a metric as logs and checkpoints hold it: an array as lists."""
+    return value if isinstance(value, str | int | float) else np.asarray(value).tolist()
+
+
 def told_to_all(values: Mapping[str, Any]) -> dict[str, Any]:
-    """The plain ``values`` that the first worker has, on every worker."""
+    """The ``values`` that the first worker has, plain, on every worker."""
     workers = found_workers()
+    known = {name: plain(value) for name, value in values.items()}
     if workers.size == 1:
-        return dict(values)
-    told = workers.broadcast(json.dumps(dict(values)).encode(), "metrics")
+        return known
+    told = workers.broadcast(json.dumps(known).encode(), "metrics")
     found: dict[str, Any] = json.loads(told)
     return found

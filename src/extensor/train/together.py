@@ -75,12 +75,13 @@ def check_workers(trainer: Trainer, train: Any, validation: Any, epochs: int) ->
     if workers.size == 1:
         return
     workers.place = "start"
-    if isinstance(getattr(train, "sampler", None), ShardSampler):
-        requirement = (
-            "train must have the samples of all workers, which are dealt out here: a loader without "
-            "a ShardSampler"
-        )
-        raise value_error("fit", requirement, sampler=repr(train.sampler))
+    for name, loader in (("train", train), ("validation", validation)):
+        if isinstance(getattr(loader, "sampler", None), ShardSampler):
+            requirement = (
+                f"{name} must have the samples of all workers, which are dealt out here: a loader "
+                "without a ShardSampler"
+            )
+            raise value_error("fit", requirement, sampler=repr(loader.sampler))
     from extensor import __version__
 
     step = trainer.take_step

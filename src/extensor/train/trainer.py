@@ -8,8 +8,6 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, overload
 
-import numpy as np
-
 from extensor import random
 from extensor.arrays.dtypes import DType
 from extensor.core import entries
@@ -34,7 +32,7 @@ from extensor.train.lock import locked
 from extensor.train.logs import Logging, Timing
 from extensor.train.metrics import Metric
 from extensor.train.nonfinite import NotFiniteError
-from extensor.train.outputs import told_to_all
+from extensor.train.outputs import plain, told_to_all
 from extensor.train.progress import Progress
 from extensor.train.readiness import check_ready, tried_in_training
 from extensor.train.running import running_metrics
@@ -278,10 +276,10 @@ class Trainer(Working):
         record: dict[str, Any] = {"event": "epoch", "epoch": self.epoch + 1, "step": self.step}
         record["loss"] = self.running_loss.compute()
         found = self.running_metrics.compute()
-        record |= told_to_all({name: plain(value) for name, value in found.items()})
+        record |= told_to_all(found)
         record["lr"] = self._rate()
         if validation is not None:
-            found = self.evaluate(validation)
+            found = self.evaluate_together(validation)
             record |= {f"validation_{name}": plain(value) for name, value in found.items()}
         for schedule in self.optimizer.schedules:
             if isinstance(schedule, ReduceLROnPlateau):
@@ -391,8 +389,3 @@ def default_callbacks(folder: bool) -> list[Callback]:
     given = arguments.flag("default_callbacks", "folder", folder)
     written = [Logging(), Timing(), GradientHealth()] if given else []
     return [*written, Progress()]
-
-
-def plain(value: Any) -> Any:
-    """The value of a metric as logs and checkpoints hold it: an array as lists."""
-    return value if isinstance(value, str | int | float) else np.asarray(value).tolist()

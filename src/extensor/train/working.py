@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from extensor.distributed.joining import workers as found_workers
 from extensor.train.dealing import dealt
+from extensor.train.joint_evaluation import can_share, evaluated_jointly
+from extensor.train.metrics import Metric
 from extensor.train.saving import Resumable
 from extensor.train.signals import Interruption
 from extensor.train.tree_step import TreeStep
@@ -16,6 +18,11 @@ class Working(Resumable):
     """What differs if steps are cut into micro-batches; without them nothing does."""
 
     accumulate: int
+    given_metrics: Mapping[str, Any]
+    is_evaluated_here: bool  # and not by a subclass
+    know: Callable[[Any], Mapping[str, Metric]]
+    evaluate: Callable[[Any], dict[str, Any]]
+    _shared: tuple[Any, bool] = (None, False)  # a loader, and whether its batches can be dealt out
     _interruption: Interruption
 
     def _dealt(self, train: Any) -> Iterator[Any]:
@@ -30,6 +37,19 @@ class Working(Resumable):
             found_workers().place = f"step {self.step + 1}"
             self.take_step.number = self.step
             self.take_step.note = self._interruption.noted or 0
+
+    def evaluate_together(self, loader: Any) -> dict[str, Any]:
+        """:meth:`Trainer.evaluate` by all workers, which must all call it: each computes some batches."""
+        workers = found_workers()
+        if workers.size == 1 or not self.is_evaluated_here:
+            return self.evaluate(loader)
+        workers.place = f"evaluation after step {self.step}"
+        if self._shared[0] is not loader:
+            self._shared = loader, can_share(self.take_step, loader)
+        if not self._shared[1]:
+            return self.evaluate(loader)
+        metrics_for = self.know if self.given_metrics else None
+        return evaluated_jointly(self.take_step, metrics_for, loader, workers)
 
     def _noted(self) -> int | None:
         """The signal that ends training: of several workers the one that all know of."""

@@ -39,8 +39,9 @@ from extensor.train.experiments.parts import (
 from extensor.train.experiments.recipes import completed
 from extensor.train.experiments.targets import check_chosen, check_labels, check_scores
 from extensor.train.experiments.writing import write_test
+from extensor.train.outputs import plain
 from extensor.train.run import as_toml
-from extensor.train.trainer import Trainer, plain
+from extensor.train.trainer import Trainer
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -86,7 +87,8 @@ class Experiment:
         if self.trainer.run is not None and self.validation_loader is not None:
             workers = found_workers()
             workers.barrier("best weights")  # which the first one has written by then
-            found = {key: plain(value) for key, value in self.evaluate().items()}
+            found = self._chosen().evaluate_together(self.test_loader)
+            found = {key: plain(value) for key, value in found.items()}
             if workers.is_first:
                 write_test(self.trainer.run, self.trainer.step, found)
         return history
@@ -146,6 +148,10 @@ class _Looking:
     def evaluate(self, loader: DataLoader) -> dict[str, Any]:
         with _lent(self.trainer, self.model):
             return self.trainer.evaluate(loader)
+
+    def evaluate_together(self, loader: DataLoader) -> dict[str, Any]:
+        with _lent(self.trainer, self.model):
+            return self.trainer.evaluate_together(loader)
 
     def predict(self, loader: DataLoader) -> Tensor:
         return predicted(self.model, None, loader, 1)

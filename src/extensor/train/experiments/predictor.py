@@ -22,7 +22,7 @@ from extensor.train.experiments.goal import Goal
 from extensor.train.experiments.runs import found_checkpoint, found_run
 from extensor.train.experiments.trained import TrainedModel
 from extensor.train.experiments.wording import PYTHON, Wording
-from extensor.train.trainer import plain
+from extensor.train.outputs import plain
 
 _MOST_CLASSES = 50  # whose probabilities are written each in a column of its own
 

@@ -1,0 +1,78 @@
+"""Evaluation by several workers: each computes some batches, and the first measures all in their order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from extensor import random
+from extensor.core.tensor import Tensor
+from extensor.data.loader import DataLoader
+from extensor.distributed.workers import Workers
+from extensor.errors import value_error
+from extensor.train.checks import check_batch, check_inputs
+from extensor.train.evaluation import Measured, evaluating
+from extensor.train.metrics import Metric
+from extensor.train.outputs import as_array, packed, told_to_all, unpacked
+from extensor.train.step import TrainStep
+
+
+def can_share(take_step: TrainStep, loader: Any) -> bool:
+    """Whether batches can be dealt out, which the first of them shows to all workers.
+
+    A model that draws random numbers would draw others, and what is not a tensor is not sent.
+    """
+    if getattr(type(loader), "__iter__", None) is not DataLoader.__iter__ or len(loader) < 2:
+        return False
+    batch = loader.first()
+    check_batch("evaluate", "loader", batch)
+    check_inputs("evaluate", take_step.model, batch[:-1])
+    state = random.get_state()
+    with evaluating(take_step.model, take_step.ema):
+        output, _ = take_step.evaluated(batch)
+    is_drawing = random.get_state() != state
+    random.set_state(state)
+    return isinstance(output, Tensor) and not is_drawing
+
+
+def evaluated_jointly(
+    take_step: TrainStep,
+    metrics_for: Callable[[Any], Mapping[str, Metric]] | None,
+    loader: DataLoader,
+    workers: Workers,
+) -> dict[str, Any]:
+    """What :func:`evaluated` gives, as plain values on every worker.
+
+    Outputs are sent only if there are metrics.
+    """
+    state = random.get_state()
+    found = Measured(metrics_for or (lambda _: {}))
+    own: list[Any] = []
+
+    def wanted(number: int) -> range:
+        is_own = number % workers.size == workers.rank
+        return range(loader.samples_in(number) if is_own else 0)
+
+    with evaluating(take_step.model, take_step.ema):
+        for number, batch in enumerate(loader.dealt(wanted)):
+            if wanted(number):
+                output, loss = take_step.evaluated(batch)
+                own = [np.float64(float(loss)), np.int64(len(batch[0]))]
+                own += [as_array(output), as_array(batch[-1])] if metrics_for else []
+            if number % workers.size == workers.size - 1 or number == len(loader) - 1:
+                for told in workers.to_first(packed(own), "validation"):
+                    _add(found, *unpacked(told))
+                own = []
+    if random.get_state() != state:
+        requirement = "a model that draws random numbers in evaluation must do so for every batch"
+        raise value_error("evaluate", requirement, workers=workers.size)
+    return told_to_all(found.values() if workers.is_first else {})
+
+
+def _add(found: Measured, *told: Any) -> None:
+    """Take what a worker told into account: nothing, or of a batch, with its output or without."""
+    if told:
+        loss, samples, *rest = told
+        found.add(loss.item(), samples.item(), *(rest or (None, None)))
