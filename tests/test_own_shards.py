@@ -172,9 +172,35 @@ def test_columns_of_parquet_are_named() -> None:
     assert made.evaluate()["accuracy"] > 0.7
     assert len(Predictor.load("run").predict("shards")) == 150
     before = files()
-    with pytest.raises(ValueError, match="parts must say which arrays make a sample"):
-        experiment({"data": {"train": "shards"}, "epochs": 1}, callbacks=[])
+    for target in ({}, {"target": "nobody"}):
+        with pytest.raises(
+            ValueError, match=r"data\.target must say which column is to be learned"
+        ):
+            experiment({"data": {"train": "shards", **target}, "epochs": 1}, callbacks=[])
     assert files() == before
+
+
+def test_columns_of_parquet_are_inputs_if_nothing_else_is_said() -> None:
+    pandas = pytest.importorskip("pandas")
+    rng = np.random.default_rng(0)
+    for folder, columns in (("shards", ["a", "kind", "b"]), ("one", ["kind", "a"])):
+        os.mkdir(folder)
+        for number in range(3):
+            frame = pandas.DataFrame(rng.normal(size=(50, len(columns))), columns=columns)
+            frame["kind"] = (frame["a"] > 0).astype(int)
+            frame.to_parquet(f"{folder}/{number}.parquet")
+        data = {"train": folder, "target": "kind"}
+        made = experiment({"data": data, "epochs": 8}, folder=f"run-{folder}", callbacks=[])
+        inputs = [name for name in columns if name != "kind"]
+        assert made.config["data"]["inputs"] == inputs
+        assert next(iter(made.train_loader))[0].shape[1:] == (len(inputs),)
+        made.fit()
+        assert made.evaluate()["accuracy"] > 0.7
+        assert len(Predictor.load(f"run-{folder}").predict(folder)) == 150
+    os.mkdir("words")
+    frame.assign(word="w").to_parquet("words/0.parquet")
+    with pytest.raises(ValueError, match=r"numbers, .*\(parts= chooses.*column='word'"):
+        experiment({"data": {"train": "words", "target": "kind"}}, callbacks=[])
 
 
 KINDS: dict[str, tuple[Callable[[], str], dict[str, Any]]] = {

@@ -261,7 +261,10 @@ def test_columns_that_cannot_be_used(tmp_path: Path) -> None:
     with refused(f"the lists in x must all have 2 numbers, {named}"):
         ShardedDataset(path).batch(slice(None))
     write(x=["a", "b"], y=[1, 2])
-    text = "columns of a part must be numbers, or lists of them of the same length"
+    text = (
+        "columns of a part must be numbers, or lists of them of the same length (parts= chooses, in a "
+        "configuration data.inputs)"
+    )
     with refused(f"{text}, {named}, column='x', type='string'", ValueError):
         ShardedDataset(path)
     write(x=pa.array([[[1.0], [2.0]]], pa.list_(pa.list_(pa.float64()), 2)), y=[1])

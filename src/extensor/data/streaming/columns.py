@@ -25,7 +25,7 @@ from extensor.io.paths import unreadable
 
 
 class ColumnShard(PiecedShard):
-    """Columns of numbers, or of lists of the same length; a part may be several columns."""
+    """Columns of numbers, or of lists of the same length; a list of columns is a part of rows."""
 
     def __init__(self, path: Path, choice: Choice) -> None:
         self.path = path
@@ -38,7 +38,10 @@ class ColumnShard(PiecedShard):
             if self.samples == 0:
                 raise damaged("shard must have samples", path, samples=0)
             self.bounds = np.cumsum(sizes)
-            self.parts = tuple(self._part(file, columns) for columns in self.columns)
+            self.parts = tuple(
+                self._part(file, columns, not isinstance(name, str))
+                for name, columns in zip(names, self.columns, strict=True)
+            )
 
     def load(self, begin: int, end: int, ahead: bool) -> Loaded:
         """A row group, or a record batch."""
@@ -54,10 +57,10 @@ class ColumnShard(PiecedShard):
             ]
         return Loaded(arrays, sum(array.nbytes for array in arrays))
 
-    def _part(self, file: Any, columns: list[str]) -> Part:
+    def _part(self, file: Any, columns: list[str], is_row: bool) -> Part:
         parts = [self._column(file, name) for name in columns]
         dtype = np.result_type(*(part.dtype for part in parts))
-        if len(columns) == 1:
+        if len(columns) == 1 and (parts[0].shape or not is_row):
             return parts[0]
         if any(part.shape for part in parts):
             requirement = "columns that make one part must have a number in each row"
@@ -84,7 +87,10 @@ class ColumnShard(PiecedShard):
                 raise damaged(f"{name} must have no missing values", self.path)
             shape, kind = [len(column[0])], kind.value_type
         if not (types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind)):
-            requirement = "columns of a part must be numbers, or lists of them of the same length"
+            requirement = (
+                "columns of a part must be numbers, or lists of them of the same length (parts= "
+                "chooses, in a configuration data.inputs)"
+            )
             raise value_error(OP, requirement, path=str(self.path), column=name, type=str(kind))
         return Part(name, usable_dtype(self.path, name, kind.to_pandas_dtype()), tuple(shape))
 
@@ -117,26 +123,37 @@ class ColumnShard(PiecedShard):
 
     @contextmanager
     def _opened(self) -> Iterator[Any]:
-        try:
-            import pyarrow
-        except ImportError:
-            raise ImportError(
-                f"{OP}: pyarrow must be installed to read {self.path.name}, "
-                "see pip install extensor[parquet]"
-            ) from None
         if Stamp.of(self.path) != self.stamp:
             raise damaged("a shard must not change while it is used", self.path)
-        kind = _Parquet if self.path.suffix.lower() == ".parquet" else _Arrow
-        try:
-            with kind(self.path) as file:
-                yield file
-        except (pyarrow.ArrowException, OSError, ValueError, IndexError, KeyError) as error:
-            if is_ours(error):
-                raise
-            if isinstance(error, OSError) and error.errno is not None:
-                raise unreadable(OP, self.path, error) from error
-            requirement = f"shard must be a whole {kind.name} file"
-            raise damaged(requirement, self.path) from error
+        with _opened(self.path) as file:
+            yield file
+
+
+def column_names(path: Path) -> list[str]:
+    """What the columns of a shard are called."""
+    with _opened(path) as file:
+        return list(file.schema.names)
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[Any]:
+    try:
+        import pyarrow
+    except ImportError:
+        raise ImportError(
+            f"{OP}: pyarrow must be installed to read {path.name}, "
+            "see pip install extensor[parquet]"
+        ) from None
+    kind = _Parquet if path.suffix.lower() == ".parquet" else _Arrow
+    try:
+        with kind(path) as file:
+            yield file
+    except (pyarrow.ArrowException, OSError, ValueError, IndexError, KeyError) as error:
+        if is_ours(error):
+            raise
+        if isinstance(error, OSError) and error.errno is not None:
+            raise unreadable(OP, path, error) from error
+        raise damaged(f"shard must be a whole {kind.name} file", path) from error
 
 
 class _Parquet:

@@ -25,8 +25,8 @@ from extensor.data.streaming.tokens import TokenShard
 from extensor.errors import arguments, type_error, value_error
 from extensor.io.paths import as_path, unreadable
 
-_COLUMNS = (".parquet", ".arrow", ".feather")
-ENDINGS = (".npy", ".npz", ".safetensors", ".tar", *_COLUMNS)
+COLUMNS = (".parquet", ".arrow", ".feather")
+ENDINGS = (".npy", ".npz", ".safetensors", ".tar", *COLUMNS)
 _LONE = "x"  # the name of the array in a file that has none
 
 

@@ -12,10 +12,11 @@ import numpy as np
 from extensor.arrays.dtypes import is_floating
 from extensor.data import ArrayDataset, ShardedDataset
 from extensor.data.streaming import ShardedSubset
+from extensor.data.streaming.columns import column_names
 from extensor.data.streaming.index import INDEX, read_index
 from extensor.data.streaming.indexed import Indexed
 from extensor.data.streaming.members import PICTURE
-from extensor.data.streaming.opening import ENDINGS
+from extensor.data.streaming.opening import COLUMNS, ENDINGS
 from extensor.data.streaming.shuffle import BlockShuffle, Run
 from extensor.errors import value_error
 from extensor.io.paths import is_there
@@ -55,6 +56,23 @@ def is_sharded(source: Any) -> bool:
     if not isinstance(source, str | os.PathLike):
         return False
     return sharded_kind(Path(source)) is not None
+
+
+def with_columns(table: Config) -> Config:
+    """``[data]`` with the columns that are inputs: of Parquet and its kin all but the target."""
+    source = Path(table["train"])
+    files = sorted(path for path in source.iterdir() if path.suffix.lower() in COLUMNS)
+    if "inputs" in table or not files or (source / INDEX).is_file():
+        return table
+    names = column_names(files[0])
+    target = table.get("target")
+    if "x" in names or len(names) == 1:
+        return table
+    if target not in names:
+        requirement = "data.target must say which column is to be learned (--target NAME)"
+        given = {} if target is None else {"target": target}
+        raise value_error("config", requirement, **given, path=str(files[0]), columns=names)
+    return {**table, "inputs": [name for name in names if name != target]}
 
 
 def chosen_parts(table: Config) -> list[Any] | None:

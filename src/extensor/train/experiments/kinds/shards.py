@@ -29,6 +29,7 @@ from extensor.train.experiments.kinds.sharded import (
     sharded_kind,
     surveyed,
     target_part,
+    with_columns,
 )
 from extensor.train.experiments.kinds.text import CONTEXT, TextPreparation
 from extensor.train.experiments.targets import counted_names
@@ -64,7 +65,8 @@ def prepare(config: Config, state: Any = None) -> Prepared:
 
 def _arrays(config: Config, state: Any) -> Prepared:
     """Rows of numbers, such as those of a table, or arrays of any shape."""
-    table = config["data"]
+    table = with_columns(config["data"])
+    config = {**config, "data": table}
     source = table["train"]
     target, inputs = table.get("target", "y"), table.get("inputs", "x")
     if target == inputs or (isinstance(inputs, list) and target in inputs):
