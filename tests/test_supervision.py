@@ -90,6 +90,16 @@ def test_signals_are_passed_on(tmp_path: Path) -> None:
     assert process.returncode == -signal.SIGTERM
 
 
+def test_a_signal_that_ended_nothing_before_hides_no_end(tmp_path: Path) -> None:
+    text = "import os, signal; signal.signal(signal.SIGUSR1, lambda *_: os._exit(3)); "
+    process = started(text + WAITS, tmp_path, **STARTED)
+    assert process.stdout is not None
+    process.stdout.readline()
+    process.send_signal(signal.SIGUSR1)
+    assert "is gone: it ended with exit code 3" in process.communicate(timeout=60)[1]
+    assert process.returncode == 3
+
+
 def test_a_worker_ends_with_its_parent(tmp_path: Path) -> None:
     """Also if it was stopped."""
     process = started(WAITS, tmp_path, **STARTED)

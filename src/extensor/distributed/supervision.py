@@ -13,7 +13,6 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Callable
 from contextlib import suppress
 
 from extensor.distributed.launchers import TEMPORARY_FAILURE, can_survive, own_name, started
@@ -21,7 +20,9 @@ from extensor.distributed.launchers import TEMPORARY_FAILURE, can_survive, own_n
 _SIZE = 2048  # bytes
 _DIE_WITH_PARENT = 1  # PR_SET_PDEATHSIG, of Linux
 _PAUSE = 0.1  # seconds in which what was said reaches the launcher, before it sees an end
-_PASSED_ON = ("SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT", "SIGUSR1", "SIGUSR2", "SIGTSTP", "SIGCONT")
+# By name, as Windows does not know all of them.
+_ENDING = ("SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT")
+_PASSED_ON = (*_ENDING, "SIGUSR1", "SIGUSR2", "SIGTSTP", "SIGCONT")
 
 
 class _Page:
@@ -101,11 +102,12 @@ def supervise() -> None:
 
 def _wait_for(child: int, page: _Page) -> None:
     """End as the child does, and say so before if it has not."""
-    has_passed_on = _passing_on(child)
+    came = _passing_on(child)
     _, status = os.waitpid(child, 0)
     code = os.waitstatus_to_exitcode(status)
     said = page.read()
-    if said and not has_passed_on() and (code or said[1] != "start"):
+    was_asked = -code in came or any(getattr(signal, name) in came for name in _ENDING)
+    if said and not was_asked and (code or said[1] != "start"):
         os.write(2, f"extensor: {_last_words(code, *said)}\n".encode())
         time.sleep(_PAUSE)
         if code == 0 or (code < 0 and not can_survive()):
@@ -125,9 +127,9 @@ def _last_words(code: int, name: str, place: str, advice: str) -> str:
     return f"{name} is gone: {how} ({place}){go_on}"
 
 
-def _passing_on(child: int) -> Callable[[], bool]:
-    """Pass signals on to the child; returns a function that tells whether one came that may end it."""
-    came = set()
+def _passing_on(child: int) -> set[int]:
+    """Pass signals on to the child; returns the set that they are noted in."""
+    came: set[int] = set()
 
     def hear(number: int, _: object) -> None:
         came.add(number)
@@ -136,4 +138,4 @@ def _passing_on(child: int) -> Callable[[], bool]:
 
     for name in _PASSED_ON:
         signal.signal(getattr(signal, name), hear)
-    return lambda: bool(came - {signal.SIGCONT, signal.SIGTSTP})
+    return came
