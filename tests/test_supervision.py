@@ -28,6 +28,7 @@ def started(text: str, folder: Path, **environment: str) -> subprocess.Popen[str
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        start_new_session=True,
     )
 
 
@@ -81,23 +82,99 @@ def test_nobody_watches_a_process_that_is_alone(tmp_path: Path) -> None:
     assert process.communicate(timeout=60)[0].strip() == str(process.pid)
 
 
-def test_signals_are_passed_on(tmp_path: Path) -> None:
+COUNTS = """
+import os, signal, time
+count = 0
+def hear(*_):
+    global count
+    count += 1
+signal.signal(signal.SIGTERM, hear)
+print(os.getpid(), os.getppid(), flush=True)
+until = time.monotonic() + 60
+while not count and time.monotonic() < until:
+    time.sleep(0.01)
+time.sleep(0.3)
+print(count)
+"""
+
+
+def test_signals_of_others_are_passed_on(tmp_path: Path) -> None:
+    process = started(COUNTS, tmp_path, **STARTED)
+    assert process.stdout is not None
+    process.stdout.readline()
+    subprocess.run(["kill", "-TERM", str(process.pid)], check=True)
+    assert process.communicate(timeout=60) == ("1\n", "")
+    assert process.returncode == 0
+
+
+def test_signals_to_the_group_come_once(tmp_path: Path) -> None:
+    """As launchers send them, whose part the process of the tests has here."""
+    process = started(COUNTS, tmp_path, **STARTED)
+    assert process.stdout is not None
+    process.stdout.readline()
+    os.killpg(process.pid, signal.SIGTERM)
+    assert process.communicate(timeout=60) == ("1\n", "")
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGXCPU, signal.SIGALRM])
+def test_an_end_that_was_asked_for_is_not_news(tmp_path: Path, number: signal.Signals) -> None:
     process = started(WAITS, tmp_path, **STARTED)
     assert process.stdout is not None
     process.stdout.readline()
-    process.send_signal(signal.SIGTERM)
+    os.killpg(process.pid, number)
     assert process.communicate(timeout=60)[1] == ""
-    assert process.returncode == -signal.SIGTERM
+    assert process.returncode == -number
 
 
-def test_a_signal_that_ended_nothing_before_hides_no_end(tmp_path: Path) -> None:
-    text = "import os, signal; signal.signal(signal.SIGUSR1, lambda *_: os._exit(3)); "
+def test_a_signal_that_ended_nothing_hides_no_end(tmp_path: Path) -> None:
+    text = "import os, signal; signal.signal(signal.SIGTERM, lambda *_: os._exit(3)); "
     process = started(text + WAITS, tmp_path, **STARTED)
     assert process.stdout is not None
     process.stdout.readline()
-    process.send_signal(signal.SIGUSR1)
+    os.killpg(process.pid, signal.SIGTERM)
     assert "is gone: it ended with exit code 3" in process.communicate(timeout=60)[1]
     assert process.returncode == 3
+
+
+def test_processes_that_a_worker_has_started_end_with_its_group(tmp_path: Path) -> None:
+    text = "import subprocess; p = subprocess.Popen(['sleep', '60']); print(p.pid, flush=True); "
+    process = started(text + "p.wait()", tmp_path, **STARTED)
+    assert process.stdout is not None
+    other = int(process.stdout.readline())
+    os.killpg(process.pid, signal.SIGKILL)
+    process.communicate(timeout=60)
+    _must_end(other)
+
+
+def test_a_worker_that_is_alone_after_all_ends_in_order(tmp_path: Path) -> None:
+    text = """
+import os
+import numpy as np
+import extensor as ex
+
+os.environ["EXTENSOR_ALONE"] = "1"
+x = np.ones((8, 1), np.float32)
+model = ex.nn.Linear(1, 1)
+optimizer = ex.optim.SGD(model.parameters(), lr=0.1)
+trainer = ex.train.Trainer(model, ex.mse_loss, optimizer, micro_batches=2, callbacks=[])
+trainer.fit(x, x, epochs=1)
+"""
+    assert ended(text, tmp_path, **STARTED) == (0, "", "")
+
+
+@pytest.mark.parametrize("closed", [">&-", "2>&-", "<&-"])
+def test_streams_may_be_closed(tmp_path: Path, closed: str) -> None:
+    (tmp_path / "program.py").write_text("import os; os._exit(7)")
+    command = f"exec {sys.executable} -m extensor.distributed {tmp_path}/program.py {closed}"
+    assert subprocess.run(["sh", "-c", command], env=os.environ | STARTED).returncode == 7
+
+
+def test_children_may_have_been_ignored_before(tmp_path: Path) -> None:
+    (tmp_path / "program.py").write_text("import os; os.kill(os.getpid(), 9)")
+    words = [sys.executable, "-m", "extensor.distributed", f"{tmp_path}/program.py"]
+    text = f"import os, signal; signal.signal(17, signal.SIG_IGN); os.execv({words[0]!r}, {words})"
+    run = subprocess.run([sys.executable, "-c", text], env=os.environ | STARTED, check=False)
+    assert run.returncode == 75
 
 
 def test_a_worker_ends_with_its_parent(tmp_path: Path) -> None:
@@ -109,10 +186,14 @@ def test_a_worker_ends_with_its_parent(tmp_path: Path) -> None:
     os.kill(worker, signal.SIGSTOP)
     process.kill()
     process.communicate(timeout=60)
+    _must_end(worker)
+
+
+def _must_end(process: int) -> None:
     until = time.monotonic() + 60
-    while _is_alive(worker) and time.monotonic() < until:
+    while _is_alive(process) and time.monotonic() < until:
         time.sleep(0.01)
-    assert not _is_alive(worker)
+    assert not _is_alive(process)
 
 
 def _is_alive(process: int) -> bool:
@@ -125,13 +206,24 @@ def _is_alive(process: int) -> bool:
 
 def test_programs_and_modules_find_what_they_would_find_alone(tmp_path: Path) -> None:
     (tmp_path / "beside.py").write_text("value = 3\n")
-    text = "import sys, beside; print(__name__, sys.argv[1:], beside.value)"
-    assert ended(text, tmp_path) == (0, "__main__ ['a', 'b'] 3\n", "")
+    text = """
+import atexit, pickle, sys, beside
+class Own:
+    pass
+atexit.register(lambda: print(pickle.loads(pickle.dumps(Own)) is Own))
+print(__name__, sys.argv[1:], beside.value)
+"""
+    assert ended(text + "print(__file__)", tmp_path) == (
+        0,
+        f"__main__ ['a', 'b'] 3\n{tmp_path}/program.py\nTrue\n",
+        "",
+    )
+    (tmp_path / "program.py").write_text(text.replace("atexit.register", "print"))
     words = [sys.executable, "-m", "extensor.distributed"]
     run = subprocess.run(
         [*words, "-m", "program", "c"], cwd=tmp_path, capture_output=True, text=True, check=False
     )
-    assert (run.returncode, run.stdout) == (0, "__main__ ['c'] 3\n")
+    assert (run.returncode, run.stdout.splitlines()[-1]) == (0, "__main__ ['c'] 3")
     run = subprocess.run(words, capture_output=True, text=True, check=False)
     assert run.returncode == 2
     assert "mpiexec -n 4 python -m extensor.distributed program.py" in run.stderr

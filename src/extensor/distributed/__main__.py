@@ -6,9 +6,13 @@ mpiexec -n 4 python -m extensor.distributed -m module [arguments]
 
 from __future__ import annotations
 
+import builtins
+import io
 import os
 import runpy
 import sys
+import types
+import zipfile
 
 from extensor.distributed.supervision import supervise
 
@@ -28,8 +32,20 @@ def main() -> None:
         runpy.run_module(words[1], run_name="__main__", alter_sys=True)
     else:
         sys.argv = words
-        sys.path[0] = os.path.dirname(os.path.realpath(words[0]))
-        runpy.run_path(words[0], run_name="__main__")
+        _run_file(os.path.abspath(words[0]))
+
+
+def _run_file(path: str) -> None:
+    if os.path.isdir(path) or zipfile.is_zipfile(path):
+        runpy.run_path(path, run_name="__main__")
+        return
+    sys.path[0] = os.path.dirname(os.path.realpath(path))
+    with io.open_code(path) as file:
+        code = compile(file.read(), path, "exec")
+    # Not by runpy, which takes the module away again before what runs at the exit needs it.
+    module = sys.modules["__main__"] = types.ModuleType("__main__")
+    vars(module).update(__file__=path, __builtins__=builtins)
+    exec(code, vars(module))
 
 
 if __name__ == "__main__":

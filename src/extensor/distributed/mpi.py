@@ -38,6 +38,9 @@ class MPIWorkers(Workers):
         self.has_lost = False  # whether there were more of them before
         self.last_tag = int(MPI.COMM_WORLD.Get_attr(MPI.TAG_UB) or self.last_tag) - FIRST_TAG
 
+    def _tell_place(self) -> None:
+        supervision.is_at(self.place)
+
     def transfer(self) -> Transfer:
         return MPITransfer(self)
 

