@@ -16,7 +16,7 @@ from test_distributed_steps import Told
 import extensor as ex
 from extensor.cli import several
 from extensor.data import ArrayDataset, DataLoader, SequentialSampler, ShardSampler
-from extensor.train import Callback, GradientHealth, Trainer, outputs, together
+from extensor.train import Callback, GradientHealth, Trainer, dealing, outputs, together
 from extensor_cli import parser
 
 X = np.random.default_rng(0).normal(size=(24, 6)).astype(np.float32)
@@ -170,3 +170,62 @@ def test_an_end_that_was_asked_for_is_no_reason_to_restart(tmp_path: Path) -> No
     done = subprocess.run([*COMMAND, *words], cwd=tmp_path, env=ENVIRONMENT, timeout=60)
     assert done.returncode == 128 + signal.SIGTERM
     assert (tmp_path / "attempts").read_text() == "started\n"
+
+
+class Half(Told):
+    """Worker 0 of 2; the other one says what it is told to say."""
+
+    def __init__(self, change: Any = lambda data: data) -> None:
+        super().__init__(b"")
+        self.size, self.change = 2, change
+
+    def gather(self, data: bytes, what: str) -> list[bytes]:
+        return [data, self.change(data)]
+
+
+def parts_of(loader: Any, workers: Any) -> list[Any]:
+    return list(dealing.dealt(loader, 0, 1, 2, workers))
+
+
+class Reversed:
+    """A sampler of one's own."""
+
+    def __len__(self) -> int:
+        return 24
+
+    def order(self, generator: Any) -> Any:
+        return np.arange(24)[::-1]
+
+
+def test_an_order_of_ones_own_must_be_that_of_all_workers() -> None:
+    loader = DataLoader(ArrayDataset(X, Y), 6, sampler=Reversed())
+    assert len(parts_of(loader, Half())) == 4
+    with pytest.raises(ValueError, match="all workers must have the same order of samples"):
+        parts_of(loader, Half(lambda data: b"{}"))
+
+
+def test_batches_of_ones_own_must_be_those_of_all_workers() -> None:
+    batches = [(X[:6], Y[:6]), (X[6:], Y[6:])]
+    assert len(parts_of(batches, Half())) == 2
+    with pytest.raises(ValueError, match="all workers must have the same first batch of an epoch"):
+        parts_of(batches, Half(lambda data: b"{}"))
+
+
+def test_data_that_draw_from_the_default_generator_are_refused() -> None:
+    class Noise(ArrayDataset):
+        def batch(self, indices: Any) -> Any:
+            x, y = super().batch(indices)
+            return x + ex.random.randn(*x.shape).numpy(), y
+
+    with pytest.raises(ValueError, match="data must not draw from the default generator"):
+        parts_of(DataLoader(Noise(X, Y), 6), Half())
+
+
+@pytest.mark.parametrize("accumulate", [1, 4])  # of four batches a worker has some as a whole
+def test_a_transform_that_changes_the_number_of_samples_is_refused(accumulate: int) -> None:
+    def doubled(batch: Any, generator: Any) -> Any:
+        return tuple(np.concatenate([part, part]) for part in batch)
+
+    loader = DataLoader(ArrayDataset(X, Y), 6, transform=doubled)
+    with pytest.raises(ValueError, match="a transform must keep the number of samples"):
+        list(dealing.dealt(loader, 0, accumulate, 2, Half()))

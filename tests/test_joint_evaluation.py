@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -76,8 +77,16 @@ def plain(values: dict[str, Any]) -> dict[str, Any]:
     return {name: outputs.plain(value) for name, value in values.items()}
 
 
+def flipped() -> DataLoader:
+    return loader(transform=RandomFlip(), generator=Generator(5))
+
+
 def by_all(
-    monkeypatch: pytest.MonkeyPatch, size: int, kind: type[Counted] = Counted, **options: Any
+    monkeypatch: pytest.MonkeyPatch,
+    size: int,
+    kind: type[Counted] = Counted,
+    batches: Callable[[], DataLoader] = flipped,
+    **options: Any,
 ) -> tuple[dict[str, Any], list[int]]:
     """What the first worker finds, and how many samples each has computed."""
     said: dict[int, list[bytes]] = {}
@@ -87,7 +96,7 @@ def by_all(
         one = One(rank, size, said)
         for module in (working, outputs):
             monkeypatch.setattr(module, "found_workers", lambda one=one: one)
-        found = trainer.evaluate_together(loader(transform=RandomFlip(), generator=Generator(5)))
+        found = trainer.evaluate_together(batches())
         seen.append(trainer.model.seen)
         assert one.place == "evaluation after step 0"
     return found, seen[::-1]
@@ -99,15 +108,56 @@ def test_the_values_are_those_of_one_process(
     monkeypatch: pytest.MonkeyPatch, size: int, options: dict[str, Any]
 ) -> None:
     trainer = made(**options)
-    wanted = trainer.evaluate(loader(transform=RandomFlip(), generator=Generator(5)))
+    wanted = trainer.evaluate(flipped())
     found, seen = by_all(monkeypatch, size, **options)
     assert found == plain(wanted)
-    # Each looks at the first batch, to see whether it can be dealt out.
-    assert sum(seen) == 23 + 4 * size
-    assert max(seen) <= 4 + 4 * -(-6 // size)
+    assert sum(seen) == 23  # what was looked at before was a copy
+    assert max(seen) <= 4 * -(-6 // size)
 
 
-@pytest.mark.parametrize("kind", [Drawing, Paired])
+class Carrying(Counted):
+    """What it gives depends on what it gave before."""
+
+    last = 0.0
+
+    def forward(self, x: Any) -> Any:
+        found = super().forward(x) + self.last
+        self.last = float(found.mean())
+        return found
+
+
+class OwnChance(Counted):
+    """Draws from a generator of its own."""
+
+    def __init__(self, *sizes: int) -> None:
+        super().__init__(*sizes)
+        self.chance = Generator(8)
+
+    def forward(self, x: Any) -> Any:
+        return super().forward(x + ex.random.randn(*x.shape, generator=self.chance))
+
+
+class Remembering(Counted):
+    """Counts in a buffer, which a checkpoint has."""
+
+    def __init__(self, *sizes: int) -> None:
+        super().__init__(*sizes)
+        self.register_buffer("count", ex.zeros(1))
+
+    def forward(self, x: Any) -> Any:
+        self.count += len(x)
+        return super().forward(x)
+
+
+class Watched(Counted):
+    """Somebody hears of its calls."""
+
+    def __init__(self, *sizes: int) -> None:
+        super().__init__(*sizes)
+        self.register_forward_hook(lambda *_: None)
+
+
+@pytest.mark.parametrize("kind", [Drawing, Paired, Carrying, OwnChance, Remembering, Watched])
 def test_what_cannot_be_dealt_out_is_computed_by_all(
     monkeypatch: pytest.MonkeyPatch, kind: type[Counted]
 ) -> None:
@@ -118,16 +168,78 @@ def test_what_cannot_be_dealt_out_is_computed_by_all(
         )
         options["metrics"] = {}
     trainer = made(kind, **options)
-    wanted = trainer.evaluate(loader(transform=RandomFlip(), generator=Generator(5)))
+    wanted = trainer.evaluate(flipped())
     found, seen = by_all(monkeypatch, 2, kind, **options)
     assert plain(found) == plain(wanted)
-    assert seen == [27, 27]
+    assert seen == [23, 23]
+
+
+class Turning:
+    """A sampler of one's own, whose order is another one each time."""
+
+    def __init__(self) -> None:
+        self.asked = 0
+
+    def __len__(self) -> int:
+        return 23
+
+    def order(self, generator: Any) -> Any:
+        self.asked += 1
+        return np.roll(np.arange(23), self.asked)
+
+
+class Noise(ArrayDataset):
+    """Samples that are drawn."""
+
+    def batch(self, indices: Any) -> Any:
+        x, y = super().batch(indices)
+        return x + ex.random.randn(*x.shape).numpy(), y
+
+
+def doubled(batch: Any, generator: Any) -> Any:
+    x, y = batch
+    return np.concatenate([x, 2 * x]), np.concatenate([y, y])
+
+
+def in_the_middle() -> DataLoader:
+    made = loader()
+    made.load_state_dict({**made.state_dict(), "position": 1})
+    return made
+
+
+@pytest.mark.parametrize(
+    "batches",
+    [
+        lambda: loader(sampler=Turning()),
+        lambda: DataLoader(Noise(X, Y), 4),
+        lambda: loader(transform=doubled),
+        in_the_middle,
+        lambda: loader(shuffle=True, generator=Generator(1), workers=2, drop_last=True),
+    ],
+)
+def test_loaders_of_all_kinds_give_the_values_of_one_process(
+    monkeypatch: pytest.MonkeyPatch, batches: Callable[[], DataLoader]
+) -> None:
+    wanted = made().evaluate(batches())
+    assert plain(by_all(monkeypatch, 3, batches=batches)[0]) == plain(wanted)
+
+
+def test_a_metric_may_write_to_what_it_is_given(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Writing(Accuracy):
+        def update(self, output: Any, target: Any) -> None:
+            array = output.numpy()
+            array -= array.mean()
+            super().update(output, target)
+
+    options = {"metrics": {"accuracy": Writing()}}
+    wanted = made(**options).evaluate(loader())
+    assert by_all(monkeypatch, 2, batches=loader, **options)[0] == plain(wanted)
 
 
 def test_numbers_drawn_for_some_batches_only_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     class Late(Counted):
         def forward(self, x: Any) -> Any:
-            return super().forward(x + ex.random.randn(*x.shape) if self.seen > 8 else x)
+            return super().forward(x + ex.random.randn(*x.shape) if self.seen > 4 else x)
 
     with pytest.raises(ValueError, match="draws random numbers in evaluation must do so for every"):
         by_all(monkeypatch, 2, Late)
@@ -143,6 +255,9 @@ def test_a_way_of_ones_own_to_evaluate_is_gone(monkeypatch: pytest.MonkeyPatch) 
     trainer = Own(model, ex.cross_entropy, optimizer, callbacks=[], micro_batches=2)
     monkeypatch.setattr(working, "found_workers", lambda: One(0, 2, {}))
     assert trainer.evaluate_together(loader()) == {"loss": 7.0}
+    trainer = made()
+    trainer.evaluate = lambda *_: {"loss": 8.0}  # type: ignore[method-assign]
+    assert trainer.evaluate_together(loader()) == {"loss": 8.0}
 
 
 def test_nothing_is_left_of_the_look() -> None:

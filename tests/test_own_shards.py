@@ -197,6 +197,11 @@ def test_columns_of_parquet_are_inputs_if_nothing_else_is_said() -> None:
         made.fit()
         assert made.evaluate()["accuracy"] > 0.7
         assert len(Predictor.load(f"run-{folder}").predict(folder)) == 150
+    os.mkdir("sorted")
+    frame.assign(x=1.0).sort_values("a").to_parquet("sorted/0.parquet")
+    Path("sorted/._0.parquet").write_bytes(b"what a Mac leaves beside files")
+    made = experiment({"data": {"train": "sorted", "target": "kind"}}, callbacks=[])
+    assert made.config["data"]["inputs"] == ["a", "x"]  # and no index of pandas
     os.mkdir("words")
     frame.assign(word="w").to_parquet("words/0.parquet")
     with pytest.raises(ValueError, match=r"numbers, .*\(parts= chooses.*column='word'"):

@@ -186,7 +186,7 @@ def test_a_loader_reads_only_what_is_wanted(threads: int) -> None:
     data = Counted()
     loader = DataLoader(data, 3, workers=threads)
     wanted = [range(0), range(1, 3), range(0), range(1)]
-    found = [x[0].tolist() if x else [] for x in loader.dealt(wanted.__getitem__)]
+    found = [x[0].tolist() if x else [] for _, x in loader.dealt(wanted.__getitem__)]
     assert found == [[], [4, 5], [], [9]]
     assert sorted(data.read) == [4, 5, 9]
 
@@ -196,7 +196,7 @@ def test_transforms_see_the_whole_batch() -> None:
         return tuple(part[::-1] for part in batch)
 
     loader = DataLoader(ArrayDataset(np.arange(10)), 4, transform=reversed_batch)
-    found = [x[0].tolist() if x else [] for x in loader.dealt(lambda number: range(1, 2))]
+    found = [x[0].tolist() if x else [] for _, x in loader.dealt(lambda number: range(1, 2))]
     assert found == [[2], [6], [8]]
 
 

@@ -115,13 +115,17 @@ class DataLoader:
     def __iter__(self) -> Iterator[tuple[Tensor, ...]]:
         return self._epoch(_Batches)
 
-    def dealt(self, wanted: Callable[[int], range]) -> Iterator[tuple[Tensor, ...]]:
-        """An epoch of batches with only those samples that ``wanted`` says of a batch's number.
+    def dealt(
+        self, wanted: Callable[[int], range], check: Callable[[Any], None] = lambda order: None
+    ) -> Iterator[tuple[int, tuple[Tensor, ...]]]:
+        """An epoch of batches by their numbers, each with those samples only that ``wanted`` says.
 
         Samples that nobody wants are not read; a batch without any is empty. Transforms see a batch as
-        a whole, so with them it is read as a whole. Order and chance are those of any epoch.
+        a whole, so with them it is read as a whole, and if all of it is wanted they may change how many
+        samples it has. Order and chance are those of any epoch; ``check`` is called with the order.
         """
-        return self._epoch(partial(_Parts, wanted))
+        begin = self._resume_at
+        return enumerate(self._epoch(partial(_Parts, wanted, check)), begin)
 
     def samples_in(self, number: int) -> int:
         """How many samples batch ``number`` of an epoch has."""
@@ -321,17 +325,25 @@ class _Parts(_Batches):
 
     together = 1
 
-    def __init__(self, wanted: Callable[[int], range], loader: DataLoader) -> None:
+    def __init__(
+        self, wanted: Callable[[int], range], check: Callable[[Any], None], loader: DataLoader
+    ) -> None:
         super().__init__(loader)
         self.wanted = wanted
+        check(self.indices)
 
     def __call__(self, number: int) -> Batch:
         wanted = self.wanted(number)
         if not wanted:
             return ()
         batch = super().__call__(number)
-        if not self.transforms:
+        whole = super()._part(number)
+        samples = whole.stop - whole.start
+        if not self.transforms or len(wanted) == samples:
             return batch
+        if len(batch[0]) != samples:
+            requirement = "a transform must keep the number of samples if workers share a batch"
+            raise value_error("DataLoader", requirement, before=samples, after=len(batch[0]))
         return tuple(part[wanted.start : wanted.stop] for part in batch)
 
     def _part(self, number: int) -> slice:

@@ -41,6 +41,11 @@ class LazySampler(Sampler, Protocol):
         ...
 
 
+def is_ours(sampler: Any) -> bool:
+    """True for one of the library's, whose order depends on nothing but the generator."""
+    return type(sampler).__module__.split(".")[0] == "extensor"
+
+
 def order_of(sampler: Sampler, generator: Generator) -> Any:
     """The indices of the next epoch, lazily if the sampler can give them so."""
     lazy = getattr(sampler, "lazy_order", None)

@@ -5,9 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
+
+from extensor import random
+from extensor.core.tensor import Tensor
 from extensor.data.loader import DataLoader
+from extensor.data.samplers import is_ours
+from extensor.distributed.agreement import check_alike, digest
 from extensor.distributed.tree import share
 from extensor.distributed.workers import Workers
+from extensor.errors import value_error
 
 
 class Part(NamedTuple):
@@ -82,10 +89,26 @@ def dealt(
 
     Of a loader that can deal out its batches only the samples that this worker takes are read.
     """
-    # A subclass with a way of its own to give batches goes that way.
-    if workers.size == 1 or getattr(type(loader), "__iter__", None) is not DataLoader.__iter__:
+    if workers.size == 1:
         return iter(loader)
+    if not deals(loader):
+        return _alike(loader, workers)
     return _own_parts(loader, begin, accumulate, micro_batches, workers)
+
+
+def deals(loader: Any) -> bool:
+    """True for a DataLoader; a subclass with a way of its own to give batches goes that way."""
+    return getattr(type(loader), "__iter__", None) is DataLoader.__iter__
+
+
+def _alike(loader: Any, workers: Workers) -> Iterator[Any]:
+    """All batches of a loader, which must give all workers the same: of each epoch the first is compared."""
+    for number, batch in enumerate(loader):
+        if number == 0:
+            given = batch if isinstance(batch, tuple | list) else ()
+            parts = [np.asarray(part) for part in given if isinstance(part, Tensor | np.ndarray)]
+            check_alike(workers, {"first batch of an epoch": digest(*parts)})
+        yield batch
 
 
 def _own_parts(
@@ -98,6 +121,24 @@ def _own_parts(
         sizes = [loader.samples_in(each) for each in group]
         return own_samples(sizes, micro_batches, workers)[place]
 
-    for number, batch in enumerate(loader.dealt(wanted), begin):
+    state = random.get_state()
+
+    def check(order: Any) -> None:
+        nonlocal state
+        if not is_ours(loader.sampler):
+            check_alike(workers, {"order of samples": digest(np.asarray(order[:]))})
+        state = random.get_state()
+
+    for number, batch in loader.dealt(wanted, check):
+        if random.get_state() != state and not loader.workers:
+            requirement = (
+                "data must not draw from the default generator on several workers, which each read "
+                "some samples only (a transform of the loader is given a generator)"
+            )
+            raise value_error("fit", requirement, workers=workers.size)
         own = wanted(number)
+        if own and len(batch[0]) != len(own):
+            requirement = "a transform must keep the number of samples on several workers"
+            raise value_error("fit", requirement, before=len(own), after=len(batch[0]))
         yield Dealt(loader.samples_in(number), own.start, batch)
+        state = random.get_state()

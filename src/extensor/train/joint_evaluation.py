@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -10,31 +10,48 @@ import numpy as np
 from extensor import random
 from extensor.core.tensor import Tensor
 from extensor.data.loader import DataLoader
+from extensor.data.samplers import is_ours
 from extensor.distributed.workers import Workers
 from extensor.errors import value_error
 from extensor.train.checks import check_batch, check_inputs
+from extensor.train.dealing import deals
 from extensor.train.evaluation import Measured, evaluating
 from extensor.train.metrics import Metric
 from extensor.train.outputs import as_array, packed, told_to_all, unpacked
 from extensor.train.step import TrainStep
+from extensor.train.trial import UncopiedError, copied_step, is_watched
 
 
 def can_share(take_step: TrainStep, loader: Any) -> bool:
     """Whether batches can be dealt out, which the first of them shows to all workers.
 
-    A model that draws random numbers would draw others, and what is not a tensor is not sent.
+    A model must give the same whenever it is asked, so a copy of it is asked twice. What is not a tensor
+    is not sent.
     """
-    if getattr(type(loader), "__iter__", None) is not DataLoader.__iter__ or len(loader) < 2:
+    if not deals(loader) or len(loader) < 2 or not is_ours(loader.sampler):
         return False
-    batch = loader.first()
-    check_batch("evaluate", "loader", batch)
-    check_inputs("evaluate", take_step.model, batch[:-1])
+    if is_watched(take_step.model):
+        return False
     state = random.get_state()
-    with evaluating(take_step.model, take_step.ema):
-        output, _ = take_step.evaluated(batch)
-    is_drawing = random.get_state() != state
-    random.set_state(state)
-    return isinstance(output, Tensor) and not is_drawing
+    try:
+        batch = loader.first()
+        check_batch("evaluate", "loader", batch)
+        check_inputs("evaluate", take_step.model, batch[:-1])
+        one = copied_step(take_step)
+        before = _bits(one.model.buffers())
+        with evaluating(one.model, one.ema):
+            output, again = one.forward(batch)[0], one.forward(batch)[0]
+        is_drawing = random.get_state() != state
+    except UncopiedError:
+        return False
+    finally:
+        random.set_state(state)
+    is_same = isinstance(output, Tensor) and _bits([output]) == _bits([again])
+    return is_same and not is_drawing and _bits(one.model.buffers()) == before
+
+
+def _bits(tensors: Iterable[Any]) -> list[bytes]:
+    return [np.asarray(tensor).tobytes() for tensor in tensors]
 
 
 def evaluated_jointly(
@@ -56,7 +73,7 @@ def evaluated_jointly(
         return range(loader.samples_in(number) if is_own else 0)
 
     with evaluating(take_step.model, take_step.ema):
-        for number, batch in enumerate(loader.dealt(wanted)):
+        for number, batch in loader.dealt(wanted):
             if wanted(number):
                 output, loss = take_step.evaluated(batch)
                 own = [np.float64(float(loss)), np.int64(len(batch[0]))]

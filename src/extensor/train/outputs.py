@@ -56,7 +56,7 @@ def unpacked(data: bytes) -> list[Tensor]:
     for name, shape in json.loads(data[8:at]):
         dtype = as_dtype(name, "Trainer")
         count = int(np.prod(shape, dtype=np.int64))
-        array = np.frombuffer(data, dtype, count, at).reshape(shape)
+        array = np.frombuffer(data, dtype, count, at).reshape(shape).copy()  # may be written to
         at += array.nbytes
         arrays.append(wrap(array))
     return arrays

@@ -147,7 +147,6 @@ class Trainer(Working):
         self.epochs = 0
         self.total_steps = 0
         self.last_step = StepResult(0.0, 0, None)
-        self.is_evaluated_here = type(self).evaluate is Trainer.evaluate
         self.columns: Sequence[str] | None = None  # of the table that was trained on last
         self._interruption = Interruption()
         self._batches = 0
@@ -352,6 +351,11 @@ class Trainer(Working):
         if y is not None:
             check_values("evaluate", self.take_step.loss, None, dataset.arrays[-1], "y")
         return evaluated(self.model, self.take_step, self.know, loader)
+
+    @property
+    def is_evaluated_here(self) -> bool:
+        """True if nobody has put something in the place of :meth:`evaluate`."""
+        return type(self).evaluate is Trainer.evaluate and "evaluate" not in vars(self)
 
     def predict(self, inputs: Any, batch_size: int = 256) -> Tensor:
         """The outputs for an array, tensor or table of inputs, or for the batches of a loader.

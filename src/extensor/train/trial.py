@@ -20,6 +20,7 @@ from extensor.data.dataset import ArrayDataset
 from extensor.data.folder import ImageFolder
 from extensor.data.loader import DataLoader
 from extensor.data.samplers import RandomSampler, SequentialSampler
+from extensor.nn.module import Module
 from extensor.train.checks import check_batch, check_inputs
 from extensor.train.metrics import Metric
 from extensor.train.step import TrainStep
@@ -48,14 +49,14 @@ def tried(take_step: TrainStep, batch: Any, name: str, loader: Any = None) -> An
     """
     check_batch("fit", name, batch)
     check_inputs("fit", take_step.model, batch[:-1])
-    if watchers or any(module._hooks for module in take_step.model.modules()):
+    if is_watched(take_step.model):
         return None
     targets = _known_targets(loader)
     state = random.get_state()
     try:
         try:
             return _output(take_step, batch, targets, False)
-        except _UncopiedError:
+        except UncopiedError:
             return None
         except Exception as error:
             if name != "train":
@@ -68,12 +69,17 @@ def tried(take_step: TrainStep, batch: Any, name: str, loader: Any = None) -> An
         random.set_state(state)
 
 
-class _UncopiedError(Exception):
+def is_watched(model: Module) -> bool:
+    """True if somebody would hear of a call of the model."""
+    return bool(watchers) or any(module._hooks for module in model.modules())
+
+
+class UncopiedError(Exception):
     """A model that cannot be copied cannot be tried."""
 
 
 def _output(take_step: TrainStep, batch: Any, targets: Any, training: bool) -> Any:
-    one = _copied(take_step)
+    one = copied_step(take_step)
     one.model.train(training)
     *inputs, target = batch
     with no_grad(), one.precision():
@@ -85,7 +91,7 @@ def _output(take_step: TrainStep, batch: Any, targets: Any, training: bool) -> A
     return output
 
 
-def _copied(take_step: TrainStep) -> TrainStep:
+def copied_step(take_step: TrainStep) -> TrainStep:
     """A step with a model and a loss of its own; what no call changes is shared."""
     one = copy(take_step)
     memo: dict[int, Any] = {id(x): x for x in take_step.model.parameters()}
@@ -94,7 +100,7 @@ def _copied(take_step: TrainStep) -> TrainStep:
     try:
         one.model, one.loss = deepcopy((take_step.model, take_step.loss), memo)
     except Exception:
-        raise _UncopiedError from None
+        raise UncopiedError from None
     return one
 
 

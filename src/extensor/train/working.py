@@ -19,11 +19,15 @@ class Working(Resumable):
 
     accumulate: int
     given_metrics: Mapping[str, Any]
-    is_evaluated_here: bool  # and not by a subclass
     know: Callable[[Any], Mapping[str, Metric]]
     evaluate: Callable[[Any], dict[str, Any]]
     _shared: tuple[Any, bool] = (None, False)  # a loader, and whether its batches can be dealt out
     _interruption: Interruption
+
+    @property
+    def is_evaluated_here(self) -> bool:
+        """True if nobody has put something in the place of :meth:`Trainer.evaluate`."""
+        raise NotImplementedError
 
     def _dealt(self, train: Any) -> Iterator[Any]:
         if not isinstance(self.take_step, TreeStep):

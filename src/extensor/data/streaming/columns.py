@@ -130,9 +130,11 @@ class ColumnShard(PiecedShard):
 
 
 def column_names(path: Path) -> list[str]:
-    """What the columns of a shard are called."""
+    """What the columns of a shard are called, save those that pandas keeps its index in."""
     with _opened(path) as file:
-        return list(file.schema.names)
+        known = file.schema.pandas_metadata or {}
+        index = [name for name in known.get("index_columns", ()) if isinstance(name, str)]
+        return [name for name in file.schema.names if name not in index]
 
 
 @contextmanager

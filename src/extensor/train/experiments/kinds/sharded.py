@@ -62,11 +62,12 @@ def with_columns(table: Config) -> Config:
     """``[data]`` with the columns that are inputs: of Parquet and its kin all but the target."""
     source = Path(table["train"])
     files = sorted(path for path in source.iterdir() if path.suffix.lower() in COLUMNS)
+    files = [path for path in files if path.name[0] != "."]
     if "inputs" in table or not files or (source / INDEX).is_file():
         return table
     names = column_names(files[0])
     target = table.get("target")
-    if "x" in names or len(names) == 1:
+    if len(names) == 1 or (target is None and {"x", "y"} <= set(names)):
         return table
     if target not in names:
         requirement = "data.target must say which column is to be learned (--target NAME)"
