@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -19,11 +20,15 @@ STARTED = {"PMI_SIZE": "4", "PMI_RANK": "2"}  # as MPICH says it
 WAITS = "import os, time; print(os.getpid(), os.getppid(), flush=True); time.sleep(60)"
 
 
-def started(text: str, folder: Path, **environment: str) -> subprocess.Popen[str]:
+def started(
+    text: str, folder: Path, shell: bool = False, **environment: str
+) -> subprocess.Popen[str]:
     program = folder / "program.py"
     program.write_text(text)
+    words = [sys.executable, "-m", "extensor.distributed", str(program), "a", "b"]
+    within = ["sh", "-c", "trap : TERM; " + shlex.join(words) + "; wait"]
     return subprocess.Popen(
-        [sys.executable, "-m", "extensor.distributed", str(program), "a", "b"],
+        within if shell else words,
         env=os.environ | environment,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -107,9 +112,10 @@ def test_signals_of_others_are_passed_on(tmp_path: Path) -> None:
     assert process.returncode == 0
 
 
-def test_signals_to_the_group_come_once(tmp_path: Path) -> None:
+@pytest.mark.parametrize("shell", [False, True])
+def test_signals_to_the_group_come_once(tmp_path: Path, shell: bool) -> None:
     """As launchers send them, whose part the process of the tests has here."""
-    process = started(COUNTS, tmp_path, **STARTED)
+    process = started(COUNTS, tmp_path, shell=shell, **STARTED)
     assert process.stdout is not None
     process.stdout.readline()
     os.killpg(process.pid, signal.SIGTERM)

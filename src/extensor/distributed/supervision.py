@@ -14,6 +14,7 @@ import signal
 import sys
 import time
 from contextlib import suppress
+from pathlib import Path
 from typing import NamedTuple, NoReturn
 
 from extensor.distributed.launchers import TEMPORARY_FAILURE, can_survive, own_name, started
@@ -23,16 +24,8 @@ _DIE_WITH_PARENT = 1  # PR_SET_PDEATHSIG, of Linux
 _PAUSE = 0.1  # seconds in which what was said reaches the launcher, before it sees an end
 # What is not waited for: it cannot be, or says that this very process is broken.
 _OWN = (
-    "SIGKILL",
-    "SIGSTOP",
-    "SIGSEGV",
-    "SIGBUS",
-    "SIGFPE",
-    "SIGILL",
-    "SIGABRT",
-    "SIGTRAP",
-    "SIGSYS",
-)
+    "SIGKILL", "SIGSTOP", "SIGSEGV", "SIGBUS", "SIGFPE", "SIGILL", "SIGABRT", "SIGTRAP", "SIGSYS"
+)  # fmt: skip
 
 
 class _Page:
@@ -101,13 +94,13 @@ def supervise() -> None:
     for stream in (sys.stdout, sys.stderr):
         with suppress(AttributeError, OSError, ValueError):  # it may be closed
             stream.flush()
-    this, launcher = os.getpid(), os.getppid()
+    this = os.getpid()
     waited_for = signal.valid_signals() - {getattr(signal, name) for name in _OWN}
     before = signal.pthread_sigmask(signal.SIG_BLOCK, waited_for)
     on_child = signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # ignored, nobody could wait for it
     child = os.fork()
     if child:
-        _end_as(_waited(child, launcher, waited_for), _page)
+        _end_as(_waited(child, waited_for), _page)
     ctypes.CDLL(None).prctl(_DIE_WITH_PARENT, signal.SIGKILL)
     if os.getppid() != this:  # it was killed before
         os._exit(TEMPORARY_FAILURE)
@@ -128,12 +121,13 @@ class _End(NamedTuple):
         return -self.code in self.came or self.code - 128 in self.came
 
 
-def _waited(child: int, launcher: int, waited_for: set[signal.Signals]) -> _End:
+def _waited(child: int, waited_for: set[signal.Signals]) -> _End:
     """Wait for the child, and pass on what somebody sends to this process alone.
 
     Launchers and terminals send their signals to the whole group of processes, so the child has them.
     """
     came: set[int] = set()
+    launcher = _launcher()
     while True:
         news = signal.sigwaitinfo(waited_for)
         if news.si_signo == signal.SIGCHLD:
@@ -145,6 +139,15 @@ def _waited(child: int, launcher: int, waited_for: set[signal.Signals]) -> _End:
         came.add(news.si_signo)
         if news.si_pid not in (0, launcher):
             os.kill(child, news.si_signo)
+
+
+def _launcher() -> int:
+    """The process that has made the group which this one is in, perhaps with a shell in between."""
+    try:
+        about = Path(f"/proc/{os.getpgrp()}/stat").read_text()
+    except OSError:
+        return os.getppid()
+    return int(about.rpartition(")")[2].split()[1])
 
 
 def _end_as(end: _End, page: _Page) -> NoReturn:
