@@ -241,7 +241,9 @@ def test_numbers_drawn_for_some_batches_only_are_refused(monkeypatch: pytest.Mon
         def forward(self, x: Any) -> Any:
             return super().forward(x + ex.random.randn(*x.shape) if self.seen > 4 else x)
 
-    with pytest.raises(ValueError, match="draws random numbers in evaluation must do so for every"):
+    with pytest.raises(
+        ValueError, match="models and data that draw in evaluation must do so for every"
+    ):
         by_all(monkeypatch, 2, Late)
 
 

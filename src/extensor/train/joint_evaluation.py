@@ -83,7 +83,7 @@ def evaluated_jointly(
                     _add(found, *unpacked(told))
                 own = []
     if random.get_state() != state:
-        requirement = "a model that draws random numbers in evaluation must do so for every batch"
+        requirement = "models and data that draw in evaluation must do so for every batch"
         raise value_error("evaluate", requirement, workers=workers.size)
     return told_to_all(found.values() if workers.is_first else {})
 
