@@ -21,9 +21,11 @@ Y = np.random.default_rng(1).integers(0, 3, 23)
 class One(Workers):
     """Worker ``rank``; the first hears what the others have said before."""
 
-    def __init__(self, rank: int, size: int, said: dict[int, list[bytes]]) -> None:
+    def __init__(
+        self, rank: int, size: int, said: dict[int, list[bytes]], other: bytes = b""
+    ) -> None:
         super().__init__(rank, size, 1.0)
-        self.said, self.round = said, 0
+        self.said, self.round, self.other = said, 0, other
 
     def to_first(self, data: bytes, what: str) -> list[bytes]:
         if self.rank:
@@ -31,6 +33,9 @@ class One(Workers):
             return []
         number, self.round = self.round, self.round + 1
         return [data, *(self.said[rank][number] for rank in range(1, self.size))]
+
+    def gather(self, data: bytes, what: str) -> list[bytes]:
+        return [data, self.other or data]
 
     def broadcast(self, data: bytes | None, what: str) -> bytes:
         return data or b"{}" if self.is_first else b"{}"
@@ -245,6 +250,26 @@ def test_numbers_drawn_for_some_batches_only_are_refused(monkeypatch: pytest.Mon
         ValueError, match="models and data that draw in evaluation must do so for every"
     ):
         by_all(monkeypatch, 2, Late)
+
+
+def test_nothing_is_dealt_out_if_one_worker_cannot(monkeypatch: pytest.MonkeyPatch) -> None:
+    trainer = made()
+    monkeypatch.setattr(working, "found_workers", lambda: One(0, 2, {}, b"0"))
+    assert plain(trainer.evaluate_together(loader())) == plain(made().evaluate(loader()))
+    assert trainer.model.seen == 23
+
+
+def test_a_loss_that_counts_is_computed_by_all() -> None:
+    class Counting:
+        calls = 0
+
+        def __call__(self, output: Any, target: Any) -> Any:
+            self.calls += 1
+            return ex.cross_entropy(output, target) * self.calls
+
+    trainer = made()
+    trainer.take_step.loss = Counting()
+    assert not joint_evaluation.can_share(trainer.take_step, loader())
 
 
 def test_a_way_of_ones_own_to_evaluate_is_gone(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -82,6 +82,29 @@ raise SystemExit(5)
     )
 
 
+@pytest.mark.parametrize(("number", "is_patient"), [(6, True), (9, False)])
+def test_one_that_mpi_has_ended_lets_others_be_named_first(
+    tmp_path: Path, number: int, is_patient: bool
+) -> None:
+    text = f"""
+import os, time
+from extensor.distributed import supervision
+supervision.is_at("step 7")
+supervision.calling_mpi.__enter__()
+print(time.monotonic(), flush=True)
+os.kill(os.getpid(), {number})
+"""
+    process = started(text, tmp_path, **STARTED)
+    assert process.stdout is not None
+    assert process.stderr is not None
+    begin = float(process.stdout.readline())
+    assert f"ended by signal {number}" in process.stderr.readline()
+    if is_patient:
+        assert time.monotonic() - begin >= 1.0
+    process.communicate(timeout=60)
+    assert process.returncode == 75
+
+
 def test_nobody_watches_a_process_that_is_alone(tmp_path: Path) -> None:
     process = started("import os; print(os.getpid())", tmp_path)
     assert process.communicate(timeout=60)[0].strip() == str(process.pid)

@@ -407,3 +407,36 @@ def test_a_loader_without_a_state(tmp_path: Path) -> None:
     text = "fit: checkpoints within an epoch need a loader with a state_dict, got train='list'"
     with pytest.raises(TypeError, match=f"^{re.escape(text)}$"):
         _trainer(folder=tmp_path / "c", checkpoint_every=1).fit(batches, 1)
+
+
+@pytest.mark.parametrize("step", [1, 3, 4, 6, 9])
+@pytest.mark.parametrize("shares_generator", [False, True])
+def test_chance_in_validation_goes_on(tmp_path: Path, step: int, shares_generator: bool) -> None:
+    """Its order, and noise that a transform makes: the values of later epochs depend on both."""
+
+    def noise(batch: Any, generator: Any) -> Any:
+        x, y = batch
+        return x + ex.random.randn(*x.shape, generator=generator).numpy(), y
+
+    def trained(folder: Path, stop: int) -> dict[str, bytes]:
+        ex.random.manual_seed(2)
+        x = np.random.default_rng(0).normal(size=(12, 3)).astype(np.float32)
+        samples = ex.data.ArrayDataset(x, x[:, :1])
+        chance = ex.random.Generator(5)
+        other = chance if shares_generator else ex.random.Generator(6)
+        train = ex.data.DataLoader(samples, 4, shuffle=True, generator=chance)
+        held = ex.data.DataLoader(samples, 5, shuffle=True, transform=noise, generator=other)
+        model = ex.nn.Linear(3, 1)
+        optimizer = ex.optim.SGD(model.parameters(), lr=0.01)
+        callbacks = [Stop(stop, _raise), ex.train.Logging(1)]
+        trainer = Trainer(
+            model, ex.mse_loss, optimizer, callbacks=callbacks, folder=folder, checkpoint_every=1
+        )
+        trainer.resume()
+        trainer.fit(train, 4, held)
+        return contents(folder)
+
+    expected = trained(tmp_path / "undisturbed", 0)
+    with pytest.raises(StopError):
+        trained(tmp_path / "run", step)
+    assert trained(tmp_path / "run", 0) == expected

@@ -130,6 +130,56 @@ def test_a_signal_to_one_worker_ends_all_between_two_steps(
     assert outcome.digest == alone["lenet"], outcome.text
 
 
+WATCHED = """
+import numpy as np
+import extensor as ex
+
+class Watching(ex.train.Callback):
+    only_first = True
+
+    def fit_began(self, trainer):
+        trainer.model.register_forward_hook(lambda *_: None)
+
+def loader(size):
+    return ex.data.DataLoader(ex.data.ArrayDataset(x, x[:, :1]), size)
+
+x = np.linspace(-1, 1, 240, dtype=np.float32).reshape(40, 6)
+ex.random.manual_seed(0)
+model = ex.nn.Linear(6, 1)
+optimizer = ex.optim.SGD(model.parameters(), lr=0.01)
+trainer = ex.train.Trainer(model, ex.mse_loss, optimizer, micro_batches=4, callbacks=[Watching()])
+print("loss", trainer.fit(loader(10), 2, loader(4))[-1]["validation_loss"], flush=True)
+"""
+INTERRUPTED = """
+import extensor as ex
+ex.distributed.workers().barrier("begin")
+raise KeyboardInterrupt
+"""
+
+
+def programs(workers: int, folder: Path, text: str) -> Outcome:
+    path = folder / "program.py"
+    path.write_text(text)
+    start = launcher(workers) if workers else []
+    return run([*start, sys.executable, "-m", "extensor.distributed", str(path)], LIMIT)
+
+
+def test_workers_agree_whether_batches_of_validation_are_dealt_out(tmp_path: Path) -> None:
+    """Here the first one has a hook, which is to hear of all batches."""
+    alone, several = programs(0, tmp_path, WATCHED), programs(2, tmp_path, WATCHED)
+    assert (alone.code, several.code) == (0, 0), several.text
+    losses = re.findall(r"loss (\S+)", alone.text + several.text)
+    assert len(losses) == 3
+    assert len(set(losses)) == 1
+
+
+def test_an_interruption_of_all_workers_is_no_fault(tmp_path: Path) -> None:
+    outcome = programs(2, tmp_path, INTERRUPTED)
+    assert outcome.code == 130, outcome.text
+    assert outcome.text.count("KeyboardInterrupt") == 2  # with the line that raised it
+    assert "that ended worker" not in outcome.text
+
+
 def test_other_data_are_refused(tmp_path: Path) -> None:
     outcome = started(2, tmp_path, "--other-data", "1")
     assert outcome.code != 0

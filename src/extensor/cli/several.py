@@ -14,6 +14,7 @@ from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import NoReturn
 
+from extensor.distributed.joining import GRACE
 from extensor.distributed.joining import workers as found_workers
 from extensor.distributed.launchers import TEMPORARY_FAILURE, started
 from extensor.distributed.supervision import can_go_on, supervise
@@ -23,7 +24,6 @@ from extensor.train.experiments.runs import found_run
 from extensor.train.signals import ENDING, Ended
 from extensor_cli import words
 
-_GRACE = 2.0  # seconds in which all workers meet an error if it is one that all have
 # Done, mistakes in what was asked for, and the signals that users send.
 _FINAL = (0, 1, 2, 129, 130, 141, 143)
 _OF_DATA = ("target", "task", "window", "horizon")  # what a run that goes on knows by itself
@@ -71,7 +71,7 @@ def _end_by(error: Exception) -> NoReturn:
     if workers.is_first:
         _say(text)
     try:
-        workers.leave(patience=_GRACE / workers.deadline)
+        workers.leave(patience=GRACE / workers.deadline)
     except WorkerLostError:
         if not workers.is_first:
             _say(f"{text} ({workers.names[workers.rank]})")
@@ -153,7 +153,7 @@ def restarted(options: argparse.Namespace) -> int:
 def _launched(command: list[str]) -> tuple[int, int]:
     """The exit code of a command that may save and end in order when a signal comes, and the signal.
 
-    A terminal sends Ctrl-C to the command too; other signals are passed on.
+    Signals are passed on, but for the Ctrl-C of a terminal, which sends it to the command too.
     """
     process: subprocess.Popen[bytes] | None = None
     came = 0
@@ -161,7 +161,7 @@ def _launched(command: list[str]) -> tuple[int, int]:
     def hear(number: int, _: object) -> None:
         nonlocal came
         came = number
-        if process is not None and number != signal.SIGINT:
+        if process is not None and not (number == signal.SIGINT and _is_in_front()):
             process.send_signal(number)
 
     # Before the command is started: it could be told to end at once.
@@ -174,6 +174,20 @@ def _launched(command: list[str]) -> tuple[int, int]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+def _is_in_front() -> bool:
+    """True if there is a terminal whose Ctrl-C this process gets."""
+    try:
+        terminal = os.open("/dev/tty", os.O_RDONLY)
+    except OSError:
+        return False
+    try:
+        return os.tcgetpgrp(terminal) == os.getpgrp()
+    except OSError:
+        return False
+    finally:
+        os.close(terminal)
 
 
 def _given(options: argparse.Namespace, *names: str) -> list[str]:

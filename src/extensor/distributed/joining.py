@@ -9,13 +9,20 @@ import sys
 from typing import Any
 
 from extensor.distributed import supervision
-from extensor.distributed.launchers import TEMPORARY_FAILURE, own_name, own_rank, started
+from extensor.distributed.launchers import (
+    INTERRUPTED,
+    TEMPORARY_FAILURE,
+    own_name,
+    own_rank,
+    started,
+)
 from extensor.distributed.unlocked import initialize
 from extensor.distributed.workers import DEADLINE, Alone, WorkerLostError, Workers, ended_after
 from extensor.errors import value_error
 from extensor.settings import get_num_threads, set_num_threads
 
 _PAUSE = 1.0  # seconds
+GRACE = 2.0  # seconds in which all workers meet an error if it is one that all have
 _found: Workers | None = None
 
 
@@ -121,12 +128,27 @@ def _be_one_of(found: Workers) -> None:
 def _ended_by(kind: type[BaseException], error: BaseException, trace: Any) -> None:
     """An error that ends one worker ends all: the others would wait for it until their deadline."""
     found = workers()
+    if isinstance(error, KeyboardInterrupt) and _has_left(found):
+        if found.is_first:
+            sys.__excepthook__(kind, error, trace)
+        return
     sys.__excepthook__(kind, error, trace)
     if not isinstance(error, WorkerLostError):
         sys.stderr.write(f"extensor: that ended {found.names[found.rank]} ({found.place})\n")
     sys.stderr.flush()
     sys.stdout.flush()
-    found.abort(TEMPORARY_FAILURE if isinstance(error, WorkerLostError) else 1)
+    codes = {WorkerLostError: TEMPORARY_FAILURE, KeyboardInterrupt: INTERRUPTED}
+    found.abort(next((code for kind, code in codes.items() if isinstance(error, kind)), 1))
+
+
+def _has_left(found: Workers) -> bool:
+    """Take leave of the others, if they end at the same time, as by a Ctrl-C that all have got."""
+    found.place = "end"
+    try:
+        found.leave(patience=GRACE / found.deadline)
+    except WorkerLostError:
+        return False
+    return True
 
 
 def _leave() -> None:

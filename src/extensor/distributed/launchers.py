@@ -7,6 +7,7 @@ import socket
 from collections.abc import Mapping
 
 TEMPORARY_FAILURE = 75  # what sysexits.h calls a failure after which to try again
+INTERRUPTED = 130  # what shells say after Ctrl-C
 # Where launchers say how many they have started: Open MPI, MPICH and its kin, Slurm.
 _SIZES = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS")
 _RANKS = ("OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "PMI_ID", "SLURM_PROCID")

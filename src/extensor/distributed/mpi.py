@@ -199,14 +199,16 @@ class MPITransfer:
     def _begin(self, call: Any, peer: int, tag: int, array: Any) -> None:
         try:
             message = [array.reshape(-1).view(np.uint8), MPI.BYTE]
-            self._requests.append(call(message, peer, tag + FIRST_TAG))
+            with supervision.calling_mpi:
+                self._requests.append(call(message, peer, tag + FIRST_TAG))
         except MPI.Exception as error:
             raise self._failed(error, [peer]) from None
         self._peers.append(peer)
 
     def is_over(self) -> bool:
         try:
-            return not self._requests or MPI.Request.Testall(self._requests)
+            with supervision.calling_mpi:
+                return not self._requests or MPI.Request.Testall(self._requests)
         except MPI.Exception as error:
             raise self._failed(error, self._broken()) from None
 

@@ -17,11 +17,20 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple, NoReturn
 
-from extensor.distributed.launchers import TEMPORARY_FAILURE, can_survive, own_name, started
+from extensor.distributed.launchers import (
+    INTERRUPTED,
+    TEMPORARY_FAILURE,
+    can_survive,
+    own_name,
+    started,
+)
 
-_SIZE = 2048  # bytes
+_SIZE = 2048  # bytes of a text
 _DIE_WITH_PARENT = 1  # PR_SET_PDEATHSIG, of Linux
 _PAUSE = 0.1  # seconds in which what was said reaches the launcher, before it sees an end
+_OTHERS_FIRST = (
+    1.0  # seconds in which a worker that another one has brought down lets that be named
+)
 # What is not waited for: it cannot be, or says that this very process is broken.
 _OWN = (
     "SIGKILL", "SIGSTOP", "SIGSEGV", "SIGBUS", "SIGFPE", "SIGILL", "SIGABRT", "SIGTRAP", "SIGSYS"
@@ -32,7 +41,7 @@ class _Page:
     """Who a worker is, where it is, and what to do if it is lost; empty when nothing is left to be said."""
 
     def __init__(self) -> None:
-        self._memory = mmap.mmap(-1, _SIZE)  # a child shares it
+        self._memory = mmap.mmap(-1, _SIZE + 1)  # a child shares it
         self._lines = ["", "start", ""]
 
     def write(self, line: int, text: str) -> None:
@@ -44,11 +53,20 @@ class _Page:
 
     def read(self) -> list[str]:
         """The three lines, or nothing."""
-        text = self._memory[:].rstrip(b"\0").decode(errors="replace")
+        text = self._memory[:_SIZE].rstrip(b"\0").decode(errors="replace")
         return f"{text}\n\n".split("\n", 2) if text else []
 
     def _put(self, text: str) -> None:
-        self._memory[:] = text.encode(errors="replace")[:_SIZE].ljust(_SIZE, b"\0")
+        self._memory[:_SIZE] = text.encode(errors="replace")[:_SIZE].ljust(_SIZE, b"\0")
+
+    @property
+    def is_in_mpi(self) -> bool:
+        """Whether the worker is in a call of MPI, which may end it when others are gone."""
+        return self._memory[_SIZE] != 0
+
+    @is_in_mpi.setter
+    def is_in_mpi(self, value: bool) -> None:
+        self._memory[_SIZE] = value
 
 
 _page: _Page | None = None  # of this worker, if it has such a parent
@@ -70,6 +88,21 @@ def can_go_on(advice: str) -> None:
     """Note what a user can do if this worker is lost."""
     if _page is not None:
         _page.write(2, advice)
+
+
+class _Calling:
+    """Within the block this worker is in a call of MPI."""
+
+    def __enter__(self) -> None:
+        if _page is not None:
+            _page.is_in_mpi = True
+
+    def __exit__(self, *_: object) -> None:
+        if _page is not None:
+            _page.is_in_mpi = False
+
+
+calling_mpi = _Calling()
 
 
 def has_ended() -> None:
@@ -154,11 +187,15 @@ def _end_as(end: _End, page: _Page) -> NoReturn:
     """End as the child has, and say so before if it has not."""
     code, said = end.code, page.read()
     if said and not end.was_asked_for and (code or said[1] != "start"):
+        if page.is_in_mpi and code != -signal.SIGKILL:
+            time.sleep(_OTHERS_FIRST)
         with suppress(OSError):  # nobody may hear it
             os.write(2, f"extensor: {_last_words(code, *said)}\n".encode())
         time.sleep(_PAUSE)
         if code == 0 or (code < 0 and not can_survive()):
             code = TEMPORARY_FAILURE
+    if code == -signal.SIGINT:  # as Python ends after Ctrl-C, for launchers no fault then
+        code = INTERRUPTED
     if code < 0:
         with suppress(OSError):  # of SIGKILL, whose handler cannot be set
             signal.signal(-code, signal.SIG_DFL)

@@ -40,13 +40,13 @@ def can_share(take_step: TrainStep, loader: Any) -> bool:
         one = copied_step(take_step)
         before = _bits(one.model.buffers())
         with evaluating(one.model, one.ema):
-            output, again = one.forward(batch)[0], one.forward(batch)[0]
+            first, again = one.forward(batch), one.forward(batch)
         is_drawing = random.get_state() != state
     except UncopiedError:
         return False
     finally:
         random.set_state(state)
-    is_same = isinstance(output, Tensor) and _bits([output]) == _bits([again])
+    is_same = isinstance(first[0], Tensor) and _bits(first) == _bits(again)
     return is_same and not is_drawing and _bits(one.model.buffers()) == before
 
 
@@ -79,7 +79,9 @@ def evaluated_jointly(
                 own = [np.float64(float(loss)), np.int64(len(batch[0]))]
                 own += [as_array(output), as_array(batch[-1])] if metrics_for else []
             if number % workers.size == workers.size - 1 or number == len(loader) - 1:
-                for told in workers.to_first(packed(own), "validation"):
+                every = workers.to_first(packed(own), "validation")
+                workers.broadcast(b"", "validation")  # so that nobody waits for more than a round
+                for told in every:
                     _add(found, *unpacked(told))
                 own = []
     if random.get_state() != state:

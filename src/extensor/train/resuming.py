@@ -60,6 +60,7 @@ def checked_progress(op: str, state: Any, callbacks: Sequence[str]) -> dict[str,
         "_restored": {
             "generators": _generators(op, state["generators"]),
             "loader": dict(entries.mapping(op, state["loader"], "loader")),
+            "validation": _validation(op, state.get("validation")),
         },
     }
 
@@ -89,6 +90,14 @@ def _words(op: str, name: str, words: Any) -> Any:
     if not is_state or not all(entries.is_integer(x) and 0 <= x < LIMIT for x in words):
         raise value_error(op, f"{name} must be two integers from 0 to 2**64 - 1")
     return words
+
+
+def _validation(op: str, state: Any) -> Any:
+    """The state of the generator of the validation data, if they need one."""
+    if state is None:
+        return None
+    given = entries.with_keys(op, state, ["generator"], "validation")
+    return _words(op, "validation.generator", given["generator"])
 
 
 def _split(op: str, state: Any) -> Split | None:

@@ -8,10 +8,13 @@ from typing import Any
 
 from extensor import random
 from extensor.core import entries
+from extensor.data.loader import DataLoader
+from extensor.data.samplers import SequentialSampler
 from extensor.distributed.joining import workers as found_workers
 from extensor.errors import arguments, value_error
 from extensor.io.paths import as_path, make_folder
 from extensor.io.state import DamagedFileError
+from extensor.random.generator import Generator
 from extensor.train.callback import Callback
 from extensor.train.checkpoints import Checkpoints
 from extensor.train.folders import NEW_ONES, TIME, claimed, move_aside, named_folder
@@ -64,6 +67,7 @@ class Resumable:
         self._resumed = False
         self.seen = self._stamp()  # the checkpoints in the folder when this trainer last looked
         self._loader: Any = None
+        self._validation: Any = None
         self._restored: dict[str, Any] = {}  # of the checkpoint, what waits for fit
 
     def _set_folder(self, path: Path) -> None:
@@ -169,12 +173,26 @@ class Resumable:
         self.checkpoints.tidy(self.step)
         self.seen = self._stamp()
 
-    def _go_on_with(self, train: Any) -> None:
-        """Bring the loader, and random numbers, to where the checkpoint or the last fit left off."""
+    def _chance_in_validation(self) -> Generator | None:
+        """What validation data are drawn with, if chance plays a part in their order or transforms."""
+        loader = self._validation
+        if not isinstance(loader, DataLoader):
+            return None
+        is_fixed = isinstance(loader.sampler, SequentialSampler) and not loader.transforms
+        return None if is_fixed else loader.generator
+
+    def _go_on_with(self, train: Any, validation: Any) -> None:
+        """Bring the loaders, and random numbers, to where the checkpoint or the last fit left off."""
+        self._validation = validation
         if self._restored:
             # Not earlier: whoever makes loaders and models after resume() draws random numbers.
             if self._restored["loader"]:
                 train.load_state_dict(self._restored["loader"])
+            chance, state = self._chance_in_validation(), self._restored["validation"]
+            # One generator may serve both: within an epoch the order to train in is drawn again first.
+            is_drawn_again = self.batch and chance is getattr(train, "generator", None)
+            if chance is not None and state is not None and not is_drawn_again:
+                chance.set_state(state)
             random.set_state(self._restored["generators"]["default"])
             self._restored = {}
         elif self.batch and train is self._loader and hasattr(train, "state_dict"):
@@ -195,6 +213,8 @@ class Resumable:
         # Only where they are in use: checkpoints of other runs stay as they were.
         if self.running_metrics.given:
             more["train_metrics"] = self.running_metrics.state_dict()
+        if (chance := self._chance_in_validation()) is not None:
+            more["validation"] = {"generator": list(chance.get_state())}
         if self.split is not None:
             more["split"] = self.split._asdict()
         if self.preparation is not None:

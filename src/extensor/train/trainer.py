@@ -222,7 +222,7 @@ class Trainer(Working):
             if self.run is not None and found_workers().is_first:
                 begun.enter_context(locked(self.run.path, "fit"))
             begun.push(self._release)
-            self._prepare(data.train, epochs)
+            self._prepare(data.train, data.validation, epochs)
             with self._interruption:
                 for callback in heard(self.callbacks):
                     callback.fit_began(self)
@@ -240,11 +240,11 @@ class Trainer(Working):
             requirement = "checkpoints within an epoch need a loader with a state_dict"
             raise type_error("fit", requirement, train=type(train).__name__)
 
-    def _prepare(self, train: Any, epochs: int) -> None:
+    def _prepare(self, train: Any, validation: Any, epochs: int) -> None:
         self._check_folder()
         self.take_step.note_options()
         restored = bool(self._restored)
-        self._go_on_with(train)
+        self._go_on_with(train, validation)
         if self._begun is None and found_workers().can_survive:
             self._begun = kept_state(self)
         self._open_folder(restored)

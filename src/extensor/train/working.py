@@ -49,7 +49,8 @@ class Working(Resumable):
             return self.evaluate(loader)
         workers.place = f"evaluation after step {self.step}"
         if self._shared[0] is not loader:
-            self._shared = loader, can_share(self.take_step, loader)
+            own = b"1" if can_share(self.take_step, loader) else b"0"
+            self._shared = loader, b"0" not in workers.gather(own, "whether to share")
         if not self._shared[1]:
             return self.evaluate(loader)
         metrics_for = self.know if self.given_metrics else None
