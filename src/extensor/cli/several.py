@@ -17,7 +17,7 @@ from typing import NoReturn
 from extensor.distributed.joining import GRACE
 from extensor.distributed.joining import workers as found_workers
 from extensor.distributed.launchers import TEMPORARY_FAILURE, started
-from extensor.distributed.supervision import can_go_on, supervise
+from extensor.distributed.supervision import can_go_on, has_ended, supervise
 from extensor.distributed.workers import WorkerLostError
 from extensor.errors import arguments, value_error
 from extensor.train.experiments.runs import found_run
@@ -44,7 +44,11 @@ def workers_said() -> str:
 def one_of_several(traceback: bool) -> Iterator[None]:
     """Let an error of one worker end all, and what all have be said once."""
     supervise()
-    workers = found_workers()
+    try:
+        workers = found_workers()
+    except Exception:
+        has_ended()  # by an error that the command says
+        raise
     if workers.size == 1:
         yield
         return
