@@ -76,7 +76,6 @@ def launcher(kind: str, python: str, count: int) -> list[str]:
         agent = ["-launcher", "rsh", "-launcher-exec", __file__]
         return [
             mpiexec,
-            "-print-all-exitcodes",
             "-iface",
             BRIDGE,
             *agent,

@@ -27,8 +27,7 @@ def is_mpich(python: str = sys.executable) -> bool:
 def launcher(workers: int, python: str = sys.executable, ulfm: bool = False) -> list[str]:
     """The mpiexec beside ``python``, and what it needs to be told."""
     mpiexec = str(Path(python).with_name("mpiexec"))
-    # MPICH's says who ended with which code only if it is asked to.
-    own = ["-print-all-exitcodes"] if is_mpich(python) else ["--oversubscribe"]
+    own = [] if is_mpich(python) else ["--oversubscribe"]
     return [mpiexec, *own, *(["--with-ft", "ulfm"] if ulfm else []), "-n", str(workers)]
 
 

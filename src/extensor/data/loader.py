@@ -18,6 +18,7 @@ from extensor.data.samplers import (
     RandomSampler,
     Sampler,
     SequentialSampler,
+    is_ours,
     is_sampler,
     order_of,
 )
@@ -102,13 +103,12 @@ class DataLoader:
         return samples // self.batch_size if self.drop_last else -(-samples // self.batch_size)
 
     def __repr__(self) -> str:
-        is_ours = type(self.dataset).__module__.split(".")[0] == "extensor"
         name = f"{type(self.dataset).__name__} of {len(self.dataset)} samples"
         order = "" if type(self.sampler) is SequentialSampler else f", {self.sampler!r}"
         order = ", shuffle" if order == f", {RandomSampler(len(self.dataset))!r}" else order
         transforms = f", transform={[*self.transforms]}" if self.transforms else ""
         return (
-            f"{type(self).__name__}({repr(self.dataset) if is_ours else name}, "
+            f"{type(self).__name__}({repr(self.dataset) if is_ours(self.dataset) else name}, "
             f"batch_size={self.batch_size}{order}{transforms}, {len(self)} batches)"
         )
 

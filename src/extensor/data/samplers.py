@@ -41,9 +41,9 @@ class LazySampler(Sampler, Protocol):
         ...
 
 
-def is_ours(sampler: Any) -> bool:
-    """True for one of the library's, whose order depends on nothing but the generator."""
-    return type(sampler).__module__.split(".")[0] == "extensor"
+def is_ours(part: Any) -> bool:
+    """True for a sampler, data set or transform of the library: by the same generator it does the same."""
+    return type(part).__module__.split(".")[0] == "extensor"
 
 
 def order_of(sampler: Sampler, generator: Generator) -> Any:

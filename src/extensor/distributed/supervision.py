@@ -28,11 +28,9 @@ from extensor.distributed.launchers import (
 _SIZE = 2048  # bytes of a text
 _DIE_WITH_PARENT = 1  # PR_SET_PDEATHSIG, of Linux
 _PAUSE = 0.1  # seconds in which what was said reaches the launcher, before it sees an end
-_OTHERS_FIRST = (
-    1.0  # seconds in which a worker that another one has brought down lets that be named
-)
-# What is not waited for: it cannot be, or says that this very process is broken.
-_OWN = (
+_OTHERS_FIRST = 1.0  # seconds, in which one is named that may have brought this worker down
+# They cannot be waited for, or say that this very process is broken.
+_NOT_WAITED_FOR = (
     "SIGKILL", "SIGSTOP", "SIGSEGV", "SIGBUS", "SIGFPE", "SIGILL", "SIGABRT", "SIGTRAP", "SIGSYS"
 )  # fmt: skip
 
@@ -128,7 +126,7 @@ def supervise() -> None:
         with suppress(AttributeError, OSError, ValueError):  # it may be closed
             stream.flush()
     this = os.getpid()
-    waited_for = signal.valid_signals() - {getattr(signal, name) for name in _OWN}
+    waited_for = signal.valid_signals() - {getattr(signal, name) for name in _NOT_WAITED_FOR}
     before = signal.pthread_sigmask(signal.SIG_BLOCK, waited_for)
     on_child = signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # ignored, nobody could wait for it
     child = os.fork()

@@ -19,14 +19,12 @@ from extensor.core.modes import no_grad
 from extensor.data.dataset import ArrayDataset
 from extensor.data.folder import ImageFolder
 from extensor.data.loader import DataLoader
-from extensor.data.samplers import RandomSampler, SequentialSampler
+from extensor.data.samplers import RandomSampler, SequentialSampler, is_ours
 from extensor.nn.module import Module
 from extensor.train.checks import check_batch, check_inputs
 from extensor.train.metrics import Metric
 from extensor.train.step import TrainStep
 from extensor.train.tasks import check_target, check_values, loss_name
-
-_OWN = "extensor"  # whose parts give the same whenever they are asked
 
 
 def first_batch(loader: Any) -> Any:
@@ -36,7 +34,7 @@ def first_batch(loader: Any) -> Any:
     if type(loader) is not DataLoader or not isinstance(loader.dataset, ArrayDataset | ImageFolder):
         return None
     parts = (loader.dataset, loader.sampler, *loader.transforms)
-    if not len(loader) or not all(type(x).__module__.split(".")[0] == _OWN for x in parts):
+    if not len(loader) or not all(map(is_ours, parts)):
         return None
     return loader.first()
 
