@@ -557,14 +557,14 @@ def test_what_would_be_changed_once_only_is_refused_and_undone(change: Any, what
         change(net, x)
         return net(x).detach()
 
-    with pytest.raises(ValueError, match="must not change what would be changed only once") as e:
+    with pytest.raises(ValueError, match="must not have side effects") as e:
         ex.compile(step)(X)
     assert str(e.value).endswith(f"got changed='{what}'")
     assert vars(net) == before
     assert net.training
     assert net.layer.weight.requires_grad
     losses: list[Tensor] = []
-    with pytest.raises(ValueError, match="got changed='a list'"):
+    with pytest.raises(ValueError, match="got changed='losses'"):
         ex.compile(lambda x: losses.append(net(x)))(X)
     assert losses == []
 

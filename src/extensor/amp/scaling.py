@@ -67,7 +67,7 @@ class GradScaler:
 
     def get_scale(self) -> float:
         """The present factor; 1 if the scaler is not enabled."""
-        return self._scale if self.enabled else 1.0
+        return tracing.number(self, "_scale") if self.enabled else 1.0
 
     def scale(self, loss: Tensor) -> Tensor:
         """The loss times the present factor."""

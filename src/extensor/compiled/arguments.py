@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from copy import copy
+from dataclasses import fields, is_dataclass
 from typing import Any
 
 import numpy as np
@@ -88,18 +89,24 @@ def is_array(value: Any) -> bool:
 
 
 def rebuilt(
-    value: Any, tensor: Callable[[Any], Any], number: Callable[[Any], Any] = lambda x: x
+    value: Any,
+    tensor: Callable[[Any], Any],
+    number: Callable[[Any], Any] = lambda x: x,
+    other: Callable[[Any], Any] = lambda x: x,
 ) -> Any:
-    """``value`` with its tensors, arrays and floats replaced, in the order of their finding."""
+    """``value`` with its tensors, arrays and floats replaced, in the order of their finding.
+
+    ``other`` replaces objects that are neither these nor containers.
+    """
     if is_array(value):
         return tensor(value)
     if type(value) is float:
         return number(value)
     if isinstance(value, list | tuple):
-        items = [rebuilt(x, tensor, number) for x in value]
+        items = [rebuilt(x, tensor, number, other) for x in value]
         return type(value)(*items) if hasattr(value, "_fields") else type(value)(items)
     if isinstance(value, dict):
-        items = [(key, rebuilt(x, tensor, number)) for key, x in value.items()]
+        items = [(key, rebuilt(x, tensor, number, other)) for key, x in value.items()]
         if type(value) is dict:
             return dict(items)
         made = copy(value)  # a dict with a default, say
@@ -107,5 +114,21 @@ def rebuilt(
         return made
     if isinstance(value, slice):
         parts = (value.start, value.stop, value.step)
-        return slice(*[rebuilt(x, tensor, number) for x in parts])
-    return value
+        return slice(*[rebuilt(x, tensor, number, other) for x in parts])
+    return other(value)
+
+
+def copied_with(value: Any, fields: dict[str, Any]) -> Any:
+    """A copy of a dataclass's instance with other values, its constructor not called."""
+    made = copy(value)
+    for name, x in fields.items():
+        object.__setattr__(made, name, x)  # frozen or not
+    return made
+
+
+def fields_of(value: Any) -> dict[str, Any]:
+    """The fields of a dataclass's instance that have a value; of anything else none."""
+    if not is_dataclass(value) or isinstance(value, type):
+        return {}
+    names = [field.name for field in fields(value)]
+    return {name: getattr(value, name) for name in names if hasattr(value, name)}

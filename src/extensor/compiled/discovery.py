@@ -1,67 +1,132 @@
-"""What a function can reach: modules, optimizers and tensors in its closure, globals and arguments.
+"""What a function can reach: modules, optimizers, tensors and plain values, and how they are watched.
 
-They are bound by identity. Of objects of the user's own only those attributes are looked at that the
-code names, so a count that somebody keeps beside a network is no part of a trace. Whether the same
-things are still there is asked before each run.
+The walk begins at the function and follows its closure, globals, defaults and what these hold. Of
+objects, classes and modules only the attributes that the code names are followed, so a counter that
+somebody keeps beside a network is no part of a trace; where code computes the names of attributes,
+all of them are. Code of installed packages is not read in advance: what a trace has seen running
+(:mod:`extensor.compiled.observation`) is added as further roots.
+
+Tensors and states are bound by identity. Everything else that was walked through is watched: before
+each run it is compared with what was there.
 """
 
 from __future__ import annotations
 
+import contextvars
 import functools
+import gc
+import importlib.util
 import sys
+import threading
 import types
+import weakref
+from collections import deque
 from collections.abc import Callable, Iterable
-from operator import attrgetter
-from typing import Any
+from operator import attrgetter, methodcaller
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from extensor import _native
+from extensor.compiled import opaque
+from extensor.compiled.code_names import CodeNames, codes_in, names_in
+from extensor.compiled.opaque import PLAIN, plain_key
+from extensor.compiled.origin import is_library, is_package, is_users, module_of
 from extensor.core.tensor import Tensor
+from extensor.errors import value_error
 from extensor.nn.module import Module
 from extensor.optim import EMA, Optimizer
 from extensor.optim.states import History
 
-PLAIN = frozenset((bool, int, float, complex, str, bytes, type(None)))
-_LIMIT = 100_000  # things; a function that reaches more is not looked through to the end
-_LIBRARIES = {"extensor", "numpy", "jax", "jaxlib", *sys.stdlib_module_names}
-# Their numbers change from step to step and are read at each run.
-_READ_ANEW = ("extensor.amp", "extensor.optim", "extensor.random", "extensor.compiled")
+_LIMIT = 1_000_000  # things; a function that reaches more is refused
 _MISSING = object()
+GLOBALS = " (globals)"  # how the variables of a module are held by the code that names them
+_CACHED: Any = type(functools.cache(len))
+
+Place = tuple[Any, str]  # the place of what holds a thing, and how it is held
+
+
+def name_of(place: Place | None) -> str:
+    """A place as the code would write it: ``step.args.beta``."""
+    parts: list[str] = []
+    while place is not None:
+        place, part = place
+        parts.append(part)
+    return "".join(reversed(parts)).lstrip(".")
+
+
+class Executed(NamedTuple):
+    """Code that ran while the function was traced, and the variables of its module."""
+
+    code: types.CodeType
+    variables: dict[str, Any]
+
+
+class Reader(NamedTuple):
+    """What only Python can look at: values that must stay the same."""
+
+    place: Place
+    read: Callable[[], list[Any]]
 
 
 class Reached:
     """The things a function works on, each once, and what is to be looked at before each run."""
 
-    def __init__(self, roots: Iterable[Any]) -> None:
+    def __init__(self, roots: Iterable[Any], executed: Iterable[Executed] = ()) -> None:
         self.tensors: dict[int, Tensor] = {}
-        self.arrays: dict[int, Any] = {}
+        self.arrays: dict[int, tuple[Any, Place]] = {}
         self.histories: dict[int, History] = {}
         self.averages: dict[int, EMA] = {}
         self.modules: list[Module] = []
-        self.attributes: list[tuple[str, dict[str, Any]]] = []  # whose they are, and where they are
-        self.lists: list[list[Any]] = []
-        self._names: set[str] = set()  # of variables and attributes in the code that was reached
-        self._open: list[tuple[Any, Any, set[str]]] = []  # things, attributes, names looked up
-        self._variables: list[dict[str, Any]] = []  # of modules
-        self._holders: list[Any] = []  # containers, cells of closures, names in dicts
-        self._others: list[Callable[[], Iterable[Any]]] = []  # what only Python can look at
+        self.tracked: list[
+            Any
+        ] = []  # objects of the library whose numbers change from step to step
+        self.dicts: list[tuple[Place, dict[Any, Any]]] = []  # attributes of objects, and dicts
+        self.lists: list[tuple[Place, list[Any]]] = []
+        self.holders: list[tuple[Place, Any]] = []  # cells, variables of modules, sets, deques
+        self.readers: list[Reader] = []
+        self.movable: list[tuple[Place, Any]] = []  # iterators, files, random generators
+        self.codes: set[types.CodeType] = set()
+        self._names: set[str] = set()  # of attributes in the user's code
+        self._package_names: set[str] = set()  # in that of packages, for their objects
+        self._reads_any_name = False
+        self._open: list[tuple[Place, Any, set[str]]] = []  # things whose attributes are followed
+        self._variables: list[dict[str, Any]] = []  # of networks
+        self._plain_dicts: list[Any] = []
         self._seen: dict[int, Any] = {}
-        self._walk(list(roots))
-        for thing, variables, names in self._open:
-            self._others.append(functools.partial(_looked_up, thing, variables, sorted(names)))
-        self._watched = [*self._variables, *self._holders]
-        self._found = _native.contents(self._watched)
-        self._found_otherwise = self._read_others()
+        first: list[tuple[Any, Place]] = [(root, _root_place(root)) for root in roots]
+        for code, variables in executed:
+            first += self._below_code(code, variables, (None, code.co_name))
+        self._walk(first[::-1])
+        self._watch()
 
-    def _walk(self, waiting: list[Any]) -> None:
-        while waiting and len(self._seen) < _LIMIT:
-            thing = waiting.pop()
+    def _walk(self, waiting: list[tuple[Any, Place]]) -> None:
+        while waiting:
+            thing, place = waiting.pop()
             if type(thing) not in PLAIN and id(thing) not in self._seen:
                 self._seen[id(thing)] = thing
-                waiting += reversed(self._below(thing))
+                if len(self._seen) > _LIMIT:
+                    raise value_error(
+                        "compile",
+                        f"a function must reach at most {_LIMIT} objects; pass what it needs of "
+                        f"{name_of(place)} as an argument",
+                    )
+                waiting += reversed(self._below(thing, place))
             if not waiting:
                 waiting = [x for each in self._open for x in self._newly_named(*each)]
+
+    def _watch(self) -> None:
+        for place, thing, names in self._open:
+            self._watch_attributes(place, thing, sorted(names))
+        self._lengths = [_variables_of(thing) for _, thing, _ in self._open]
+        self._watched = [
+            *self._variables,
+            *self._plain_dicts,
+            *[items for _, items in self.lists],
+            *[holder for _, holder in self.holders],
+        ]
+        self._found = _native.contents(self._watched)
+        self._found_otherwise = self._read_others()
 
     def is_unchanged(self) -> bool:
         """Whether all names, attributes and containers still stand for the same things."""
@@ -73,147 +138,333 @@ class Reached:
 
     def is_unchanged_otherwise(self) -> bool:
         """The same of what only Python can look at."""
-        if not self._others:
+        if not self.readers and not self._lengths:
             return True
         now, before = self._read_others(), self._found_otherwise
-        return len(now) == len(before) and all(map(_is_same, now, before))
+        return len(now) == len(before) and all(map(is_same, now, before))
 
     def _read_others(self) -> list[Any]:
-        return [x for read in self._others for x in read()]
+        # One attribute more may be one that the code asks for.
+        return [*map(len, self._lengths), *self._readings()]
+
+    def _readings(self) -> list[Any]:
+        return [x for reader in self.readers for x in reader.read()]
 
     def fingerprint(self) -> tuple[Any, ...]:
         """What they stand for: plain values, and all else by identity."""
-        known = [_key(_native.contents(self._holders)), _key(self._found_otherwise)]
+        watched = [*self._plain_dicts, *[x for _, x in self.lists], *[x for _, x in self.holders]]
+        known: list[Any] = [_keys(_native.contents(watched)), _keys(self._readings())]
         for module in self.modules:
             # A module has its mode in its class until it is set for the first time.
             attributes = [x for name, x in vars(module).items() if name != "training"]
-            known.append(_key([*attributes, module.training]))
+            known.append(_keys([*attributes, module.training]))
         return tuple(known)
 
     def bound(self) -> list[int]:
         """The identities of all whose arrays are bound."""
         return [*self.tensors, *self.histories, *self.averages]
 
-    def _below(self, thing: Any) -> list[Any]:
+    def existed(self, thing: Any) -> bool:
+        """Whether ``thing`` was there before the function was traced."""
+        return id(thing) in self._seen
+
+    def _below(self, thing: Any, place: Place) -> list[tuple[Any, Place]]:
+        """What ``thing`` holds; what is to be watched of it is noted."""
         if isinstance(thing, Tensor):
             if thing.is_leaf:
                 self.tensors[id(thing)] = thing
-            return list(thing._hooks or ())
+            return [(hook, (place, "._hooks")) for hook in thing._hooks or ()]
         if isinstance(thing, np.ndarray):
-            self.arrays[id(thing)] = thing
-            return []
-        if isinstance(thing, list | tuple | set | frozenset):
-            return self._of_container(thing)
+            self.arrays[id(thing)] = thing, place
+            items = thing.ravel().tolist() if thing.dtype.hasobject else []
+            return [(x, (place, "[...]")) for x in items]
+        if isinstance(thing, types.FunctionType):
+            return self._below_function(thing, place)
+        if isinstance(thing, types.ModuleType | type):
+            return self._below_definition(thing, place)
+        found = self._below_container(thing, place)
+        if found is None:
+            found = self._below_wrapper(thing, place)
+        if found is not None:
+            return found
+        return self._below_object(thing, place)
+
+    def _below_container(self, thing: Any, place: Place) -> list[tuple[Any, Place]] | None:
         if isinstance(thing, dict):
             # Of a dict itself both are looked at; another kind may have an order of its own.
-            self._holders += [thing] if type(thing) is dict else [thing, thing.values()]
-            self.attributes.append(("a dict", thing))
-            return list(thing.values())
-        if isinstance(thing, types.FunctionType):
-            return self._of_function(thing)
-        if isinstance(thing, types.MethodType):
-            return [thing.__self__, thing.__func__]
-        if isinstance(thing, functools.partial):
-            return [thing.func, thing.args, thing.keywords]
-        if isinstance(thing, property | staticmethod | classmethod):
-            return [getattr(thing, "fget", None), getattr(thing, "__func__", None)]
-        return self._of_object(thing)
-
-    def _of_container(self, thing: Any) -> list[Any]:
-        if isinstance(thing, list | set):
-            self._holders.append(thing)
+            self._plain_dicts += [thing] if type(thing) is dict else [thing, thing.values()]
+            self.dicts.append((place, thing))
+            return [(x, (place, f"[{key!r:.40}]")) for key, x in thing.items()]
         if isinstance(thing, list):
-            self.lists.append(thing)
-        return list(thing)
+            self.lists.append((place, thing))
+        elif isinstance(thing, set | deque):
+            self.holders.append((place, thing))
+        elif not isinstance(thing, tuple | frozenset):
+            return self._below_special_container(thing, place)
+        return [(x, (place, f"[{i}]")) for i, x in enumerate(thing)]
 
-    def _of_function(self, function: types.FunctionType) -> list[Any]:
-        self._names |= _names(function.__code__)
-        cells = [cell for cell in function.__closure__ or () if _is_set(cell)]
-        self._holders += cells
-        found: list[Any] = list(map(_contents, cells))
-        if not _is_library(function.__module__):
-            module = {k: function.__globals__.get(k, _MISSING) for k in _names(function.__code__)}
-            names = [name for name, value in module.items() if value is not _MISSING]
-            self._holders.append((function.__globals__, *names))
-            found += [module[name] for name in names]
-        found += [*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()]
-        return [*found, getattr(function, "__wrapped__", None)]
+    def _below_special_container(self, thing: Any, place: Place) -> list[tuple[Any, Place]] | None:
+        if isinstance(thing, types.MappingProxyType):
+            return [(x, place) for x in gc.get_referents(thing)]
+        if isinstance(thing, contextvars.ContextVar | weakref.ref):
+            read = functools.partial(thing.get, None) if hasattr(thing, "get") else thing
+            self.readers.append(Reader(place, lambda: [read()]))
+            return [(read(), (place, ".get()" if hasattr(thing, "get") else "()"))]
+        if isinstance(thing, opaque.POINTERS) or opaque.is_buffer(thing):
+            self._watch_contents(thing, place)
+            return []
+        return None
 
-    def _of_object(self, thing: Any) -> list[Any]:
+    def _below_wrapper(self, thing: Any, place: Place) -> list[tuple[Any, Place]] | None:
+        """Of methods and of all kinds of wrapped functions."""
+        if isinstance(thing, types.MethodType):
+            return [(thing.__self__, (place, ".__self__")), (thing.__func__, place)]
+        if isinstance(thing, types.BuiltinFunctionType | types.MethodWrapperType):
+            return [(getattr(thing, "__self__", None), (place, ".__self__"))]
+        if isinstance(thing, functools.partial):
+            return [(x, place) for x in (thing.func, thing.args, thing.keywords)]
+        if isinstance(thing, property | staticmethod | classmethod | functools.cached_property):
+            inner = [getattr(thing, name, None) for name in ("fget", "__func__", "func")]
+            return [(x, place) for x in inner]
+        if isinstance(thing, _CACHED):
+            return [(thing.__wrapped__, place)]
+        return None
+
+    def _below_function(
+        self, function: types.FunctionType, place: Place
+    ) -> list[tuple[Any, Place]]:
+        module, code = module_of(function), function.__code__
+        if is_library(module) or is_package(module):
+            # Of functions of packages those are followed that are seen running.
+            return [(getattr(function, "__wrapped__", None), place), *self._below_cells(function)]
+        found = self._below_code(code, function.__globals__, place)
+        found += self._below_cells(function)
+        defaults = (function.__defaults__, function.__kwdefaults__)
+        self.readers.append(
+            Reader(
+                place, lambda: [function.__defaults__, function.__kwdefaults__, function.__code__]
+            )
+        )
+        if vars(function):
+            self._open.append((place, function, set()))
+        found += [(x, (place, ".defaults")) for x in defaults]
+        return [*found, (getattr(function, "__wrapped__", None), place)]
+
+    def _below_cells(self, function: types.FunctionType) -> list[tuple[Any, Place]]:
+        cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
+        found: list[tuple[Any, Place]] = []
+        for name, cell in cells:
+            if _is_set(cell):
+                self.holders.append(((None, name), cell))
+                found.append((_contents(cell), (None, name)))
+        return found
+
+    def _below_code(
+        self, code: types.CodeType, variables: dict[str, Any], place: Place
+    ) -> list[tuple[Any, Place]]:
+        """The global variables that ``code`` names, and the modules that it imports."""
+        module = str(variables.get("__name__"))
+        self.codes |= codes_in(code)
+        names = names_in(code)
+        self._take_names(names, is_package(module))
+        found: list[tuple[Any, Place]] = []
+        for level, imported in names.imports:
+            found.append((_loaded(imported, level, variables), (None, imported)))
+        chosen = sorted(names.variables)
+        if chosen and not is_library(module):
+            self.holders.append(((place, GLOBALS), (variables, *chosen)))
+            found += [(variables.get(name), (None, name)) for name in chosen]
+        return found
+
+    def _take_names(self, names: CodeNames, of_package: bool) -> None:
+        # A name of a package's code says nothing about the user's objects.
+        (self._package_names if of_package else self._names).update(names.attributes)
+        if not of_package:
+            self._names |= names.variables
+            self._reads_any_name |= names.reads_any_name
+
+    def _below_definition(self, thing: Any, place: Place) -> list[tuple[Any, Place]]:
+        """Of modules and classes."""
+        if is_library(thing.__name__ if isinstance(thing, types.ModuleType) else module_of(thing)):
+            return []
+        self._open.append((place, thing, set()))
+        if isinstance(thing, types.ModuleType):
+            return []
+        return [*_followed(type(thing), place), *_followed(thing, place)]
+
+    def _below_object(self, thing: Any, place: Place) -> list[tuple[Any, Place]]:
         kind = type(thing)
-        if isinstance(thing, Optimizer):
-            return self._of_optimizer(thing)
-        if isinstance(thing, EMA):
-            self.averages[id(thing)] = thing
-            self._holders.append(thing.parameters)
-            self._holders.append((vars(thing), "warmup"))
-            return list(thing.parameters)
+        module = module_of(kind)
         if isinstance(thing, Module):
-            self.modules.append(thing)
-            self.attributes.append((kind.__name__, vars(thing)))
-            self._variables.append(vars(thing))
-            hooks = thing._hooks
-            waiting = [] if hooks is None else [hooks.before, hooks.after, hooks.backward]
-            return [*vars(thing).values(), *waiting, *_followed(thing)]
-        if kind.__module__.startswith(_READ_ANEW):
-            variables = getattr(thing, "__dict__", {})
-            flags = [name for name, x in variables.items() if type(x) is bool]
-            self._holders.append((variables, *flags))
+            return self._below_network(thing, place)
+        found: list[tuple[Any, Place]] = []
+        if isinstance(thing, Optimizer):
+            found = self._below_optimizer(thing, place)
+        elif isinstance(thing, EMA):
+            found = self._below_average(thing, place)
+        if is_library(module):
+            return found or self._below_library_object(thing, place)
+        if isinstance(thing, attrgetter | methodcaller):
+            self._names |= {part for name in thing.__reduce__()[1] for part in str(name).split(".")}
+        if opaque.is_fixed(thing):
             return []
-        if not _is_looked_through(thing):
+        if opaque.position(thing) is not None:
+            self.movable.append((place, thing))
+            if not hasattr(thing, "__dict__"):
+                return []
+        elif not hasattr(thing, "__dict__") and not slots_of(kind):
+            self._watch_contents(thing, place)
             return []
-        variables = getattr(thing, "__dict__", {})
-        self._open.append((thing, variables, set()))
-        if isinstance(thing, type | types.ModuleType):
-            return []
-        self.attributes.append((kind.__name__, variables))
-        return _followed(thing)
+        self._open.append((place, thing, set()))
+        if type(getattr(thing, "__dict__", None)) is dict and not isinstance(
+            thing, threading.local
+        ):
+            self.dicts.append((place, vars(thing)))
+        return found + _followed(kind, place)
 
-    def _of_optimizer(self, optimizer: Optimizer) -> list[Any]:
-        self._holders.append(optimizer._histories)
-        found = []
+    def _below_average(self, average: EMA, place: Place) -> list[tuple[Any, Place]]:
+        self.averages[id(average)] = average
+        self.tracked.append(average)
+        self.lists.append((place, average.parameters))
+        self.holders.append((place, (vars(average), "warmup")))
+        return [(x, place) for x in average.parameters]
+
+    def _below_network(self, module: Module, place: Place) -> list[tuple[Any, Place]]:
+        self.modules.append(module)
+        self.dicts.append(((None, type(module).__name__), vars(module)))
+        self._variables.append(vars(module))
+        hooks = module._hooks
+        waiting = [] if hooks is None else [hooks.before, hooks.after, hooks.backward]
+        found = [(x, (place, f".{name}")) for name, x in vars(module).items()]
+        found += [(x, (place, "._hooks")) for x in waiting]
+        return [*found, *_followed(type(module), place)]
+
+    def _below_library_object(self, thing: Any, place: Place) -> list[tuple[Any, Place]]:
+        module = module_of(type(thing))
+        variables = getattr(thing, "__dict__", {})
+        if opaque.position(thing) is not None:  # NumPy's random generators
+            self.movable.append((place, thing))
+        elif module.startswith(("extensor.amp", "extensor.optim")):
+            flags = [name for name, x in variables.items() if type(x) is bool]
+            self.holders.append((place, (variables, *flags)))
+            self.tracked.append(thing)
+            return [(x, place) for x in _optimizers_in(list(variables.values()))]
+        elif module == "extensor.compiled.function":  # which is a part of the one that calls it
+            return [(thing.function, place)]
+        elif module.startswith("numpy") and not opaque.is_fixed(thing):
+            self._watch_contents(thing, place)
+        elif module.startswith(("extensor.data", "extensor.nn", "extensor.estimators")):
+            self._open.append((place, thing, set()))
+            self.dicts += [(place, variables)] if variables else []
+        return []
+
+    def _below_optimizer(self, optimizer: Optimizer, place: Place) -> list[tuple[Any, Place]]:
+        self.lists.append((place, optimizer._histories))
+        self.tracked.append(optimizer)
+        found: list[tuple[Any, Place]] = []
         for history in optimizer._histories:
             self.histories[id(history)] = history
             group = history.group
-            self._holders.append(group["params"])
+            self.lists.append((place, group["params"]))
             # All but the numbers, which are read at each run.
             names = [k for k, v in group.items() if isinstance(v, bool | str | None | list)]
             names.remove("params")
-            self._holders.append((group, *names))
-            found += group["params"]
-        return found
+            self.holders.append((place, (group, *names)))
+            found += [(x, place) for x in group["params"]]
+        return [*found, *[(schedule, place) for schedule in optimizer.schedules]]
 
-    def _newly_named(self, thing: Any, variables: Any, done: set[str]) -> list[Any]:
+    def _watch_contents(self, thing: Any, place: Place) -> None:
+        opaque.check_size(name_of(place), thing)
+        self.readers.append(Reader(place, lambda: [opaque.digest(thing)]))
+
+    def _newly_named(self, place: Place, thing: Any, done: set[str]) -> list[tuple[Any, Place]]:
         """What the code names of ``thing`` and was not looked up yet."""
-        # A step of a trainer is not called by one of its parts.
-        special = not str(getattr(thing, "__module__", None)).startswith("extensor.train")
-        names = {x for x in variables if x in self._names or (special and _is_special(x))}
-        names |= {name for name in _slots(thing) if name in self._names}
-        found = [_attribute(thing, variables, name) for name in sorted(names - done)]
+        names = self._named_of(thing) - done
         done |= names
-        return found
+        variables = _variables_of(thing)
+        return [(_attribute(thing, variables, name), (place, f".{name}")) for name in sorted(names)]
+
+    def _named_of(self, thing: Any) -> set[str]:
+        is_definition = isinstance(thing, types.ModuleType | type)
+        owner = thing if is_definition else type(thing)
+        module = thing.__name__ if isinstance(thing, types.ModuleType) else module_of(owner)
+        of_package = is_package(module)
+        variables = _variables_of(thing)
+        known = self._names | self._package_names if of_package else self._names
+        names = {x for x in variables if x in known}
+        kind: Any = type(thing)
+        names |= {name for name in _described_attributes(kind) if name in known}
+        # A step of a trainer is not called by one of its parts.
+        if not of_package and not module.startswith("extensor.train"):
+            names |= {x for x in variables if _is_special(x)}
+        if self._reads_any_name and not (of_package and is_definition):
+            names |= {x for x in variables if not x.startswith("__")}
+            names |= set() if is_definition else set(slots_of(type(thing)))
+        return names
+
+    def _watch_attributes(self, place: Place, thing: Any, names: list[str]) -> None:
+        variables = getattr(thing, "__dict__", None)
+        if type(variables) is dict and not isinstance(thing, threading.local):
+            own = [name for name in names if name in variables]
+            self.holders.append((place, (variables, *own)))
+            names = [name for name in names if name not in variables]
+        if names:
+            self.readers.append(Reader(place, lambda: [_reading(thing, name) for name in names]))
 
 
-def _is_same(x: Any, y: Any) -> bool:
-    return x is y or (type(x) is type(y) is int and x == y)  # counts are made anew
+def functions_of(code: types.CodeType) -> list[Any]:
+    """The functions that run ``code`` and are not library's: their closures are to be followed."""
+    if not code.co_freevars:
+        return []
+    return [x for x in gc.get_referrers(code) if isinstance(x, types.FunctionType)]
 
 
-def _key(values: Iterable[Any]) -> tuple[Any, ...]:
-    return tuple([(type(x), x) if type(x) in PLAIN else id(x) for x in values])
+def is_same(x: Any, y: Any) -> bool:
+    """Whether two readings of a watched value are the same."""
+    return x is y or (type(x) is type(y) and type(x) in PLAIN and plain_key(x) == plain_key(y))
+
+
+def _keys(values: Iterable[Any]) -> tuple[Any, ...]:
+    return tuple(map(plain_key, values))
+
+
+def _root_place(root: Any) -> Place:
+    return None, str(getattr(root, "__name__", type(root).__name__))
 
 
 def _attribute(thing: Any, variables: Any, name: str) -> Any:
     return variables[name] if name in variables else getattr(thing, name, _MISSING)
 
 
-def _looked_up(thing: Any, variables: Any, names: list[str]) -> list[Any]:
-    # One more attribute may be one that the code asks for.
-    return [len(variables), *[_attribute(thing, variables, name) for name in names]]
+def _variables_of(thing: Any) -> Any:
+    """The attributes of ``thing`` by name; of a thread's local object those of this thread."""
+    variables = getattr(thing, "__dict__", None)
+    return {} if variables is None else variables
 
 
-def _slots(thing: Any) -> list[str]:
-    slots = [getattr(kind, "__slots__", ()) for kind in type(thing).__mro__]
-    return [name for each in slots for name in ([each] if isinstance(each, str) else each)]
+def slots_of(kind: type) -> list[str]:
+    """The names of the slots that instances of a class have."""
+    slots = [vars(base).get("__slots__", ()) for base in kind.__mro__]
+    names = [x for each in slots for x in ([each] if isinstance(each, str) else each)]
+    return [name for name in names if name not in ("__dict__", "__weakref__")]
+
+
+@functools.cache
+def _described_attributes(kind: type) -> list[str]:
+    """The attributes that slots or an extension's code hold, and no dict."""
+    if issubclass(kind, types.ModuleType | type):
+        return []
+    held = (types.MemberDescriptorType, types.GetSetDescriptorType)
+    names = [name for base in kind.__mro__ for name, x in vars(base).items() if isinstance(x, held)]
+    return [name for name in names if not name.startswith("__")]
+
+
+def _reading(thing: Any, name: str) -> Any:
+    """An attribute as it is compared: itself, or its contents where each reading makes it anew."""
+    value = _attribute(thing, _variables_of(thing), name)
+    if type(value) in PLAIN or value is _attribute(thing, _variables_of(thing), name):
+        return value
+    return opaque.digest(value)
 
 
 # Methods that Python calls without a name, save those that have no part in a computation.
@@ -232,9 +483,16 @@ def _is_special(name: str) -> bool:
     return name == "forward" or (name.startswith("__") and name.endswith("__"))
 
 
-def _followed(thing: Any) -> list[Any]:
-    """The classes of an object whose code is the user's, or a trainer's."""
-    return [kind for kind in type(thing).__mro__ if not _is_library(kind.__module__)]
+def _followed(kind: type, place: Place) -> list[tuple[Any, Place]]:
+    """The classes among the bases of ``kind`` whose code is the user's, or a trainer's."""
+    chosen = [base for base in kind.__mro__ if is_users(module_of(base))]
+    return [(base, (None, base.__name__)) for base in chosen]
+
+
+def _optimizers_in(values: list[Any]) -> list[Any]:
+    """What a schedule works on: optimizers, and schedules that it is made of."""
+    nested = [item for x in values if isinstance(x, list | tuple) for item in x]
+    return [x for x in (*values, *nested) if module_of(type(x)).startswith("extensor.optim")]
 
 
 _contents: Callable[[Any], Any] = attrgetter("cell_contents")
@@ -248,25 +506,11 @@ def _is_set(cell: Any) -> bool:
     return True
 
 
-@functools.cache
-def _names(code: types.CodeType) -> frozenset[str]:
-    """The variables and attributes that a function names, and those of functions written inside it."""
-    inner = [item for item in code.co_consts if isinstance(item, types.CodeType)]
-    texts = [item for item in code.co_consts if isinstance(item, str) and item.isidentifier()]
-    return frozenset((*code.co_names, *texts)).union(*map(_names, inner))
-
-
-def _is_library(module: str | None) -> bool:
-    if module is None or module.startswith("extensor.train"):  # whose objects hold the user's
-        return False
-    return module.partition(".")[0] in _LIBRARIES
-
-
-def _is_looked_through(thing: Any) -> bool:
-    """Objects and classes of the user's own, and modules that are not installed."""
-    if isinstance(thing, types.ModuleType):
-        file = getattr(thing, "__file__", None) or "site-packages"
-        return not _is_library(thing.__name__) and "-packages" not in file
-    if isinstance(thing, types.BuiltinFunctionType):
-        return False
-    return not _is_library((thing if isinstance(thing, type) else type(thing)).__module__)
+def _loaded(name: str, level: int, variables: dict[str, Any]) -> Any:
+    """The module that an import inside a function gives, if it was imported before."""
+    if level:
+        try:
+            name = importlib.util.resolve_name("." * level + name, variables.get("__package__"))
+        except ImportError:
+            return None
+    return sys.modules.get(name)

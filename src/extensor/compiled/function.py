@@ -15,12 +15,14 @@ from extensor.arrays.dtypes import get_default_dtype
 from extensor.arrays.storage import copied
 from extensor.compiled import backend as backends
 from extensor.compiled.arguments import Given
-from extensor.compiled.discovery import Reached
+from extensor.compiled.discovery import Executed, Reached, functions_of
+from extensor.compiled.observation import Observer
 from extensor.compiled.plan import Plan, inputs_of
 from extensor.compiled.recording import recorded
 from extensor.compiled.residence import LOCK
 from extensor.compiled.state import State, device_copy, fill_state
 from extensor.compiled.trace import NUMBERS, MissingState, TooManyNumbers, Unbound
+from extensor.compiled.verification import check_same, is_due
 from extensor.core import precision, tracing
 from extensor.core.modes import mode
 from extensor.errors import marked, shown, type_error
@@ -84,6 +86,7 @@ class Compiled:
         self._state: State | None = None
         self._given: list[Any] = []  # objects among the arguments, and what was met in a trace
         self._numbers: dict[Any, int] = {}
+        self._executed: dict[Any, Executed] = {}  # code that was seen running in a trace
         self._alive: list[Any] = []  # what identities in keys belong to
         self._attributes = self._bound = -1
         self._key: Any = None
@@ -103,6 +106,8 @@ class Compiled:
             if again is not None:
                 return again(args, list(map(copied, args)))
             plan, given, inputs = self._planned(args, kwargs)
+            if is_due(plan.runs + 1):
+                self._verify(plan, given, args, kwargs)
             self._last = _Call.of(plan, self.state, given, args, kwargs)
             return plan(given.tensors, inputs)
 
@@ -116,6 +121,8 @@ class Compiled:
             return None
         plan = last.plan
         if plan.version != state.version or state.arrays or _modes() != last.modes:
+            return None
+        if is_due(plan.runs + 1):
             return None
         if not _native.holds(last.watched, last.held):
             return None
@@ -182,7 +189,7 @@ class Compiled:
     def _bind(self) -> None:
         """Look for what the function works on, at the beginning and when something has changed."""
         self._last = None
-        reached = Reached([self.function, *self._given])
+        reached = Reached([self.function, *self._given], self._executed.values())
         if self._state is None or reached.bound() != self._state.reached.bound():
             self._state = State(reached)
             self._plans.clear()
@@ -197,21 +204,21 @@ class Compiled:
         self.traces += 1
         if self.traces > MANY_TRACES and not self._said:
             self._said = True
-            name = getattr(self.function, "__name__", type(self.function).__name__)
             warnings.warn(
-                f"compile: {name} was traced {self.traces} times: shapes, dtypes, "
+                f"compile: {self._name} was traced {self.traces} times: shapes, dtypes, "
                 "modes, ints and strings given, and attributes of modules are part of a trace; "
                 "give what changes as a tensor or a float",
                 stacklevel=4,
             )
         room, filled = NUMBERS, []
         while True:
-            state = self.state
+            state, observer = self.state, Observer()
             try:
                 trace, made = recorded(
-                    self.function, state, given, (args, kwargs), room, self.keep_gradients
+                    self.function, state, given, (args, kwargs), room, self.keep_gradients, observer
                 )
-                return Plan(trace, made, self.device)
+                if not self._takes_in(observer):
+                    return Plan(trace, made, self.device)
             except Unbound as missed:
                 if isinstance(missed.thing, np.ndarray):
                     state.arrays[id(missed.thing)] = missed.thing
@@ -229,9 +236,39 @@ class Compiled:
                     raise
                 raise _explained(error) from error
 
+    def _takes_in(self, observer: Observer) -> bool:
+        """Watch what code reads that was not known before; whether a new trace is needed for it."""
+        known = self.state.reached.codes
+        new = {code: seen for code, seen in observer.executed.items() if code not in known}
+        if not new:
+            return False
+        bound = self.state.reached.bound()
+        self._executed |= new
+        self._given += [f for code in new for f in functions_of(code)]
+        self._bind()
+        return self.state.reached.bound() != bound
+
+    def _verify(self, plan: Plan, given: Given, args: Any, kwargs: Any) -> None:
+        """Trace the function again, and raise if it would do something else now."""
+        observer = Observer()
+        again = (args, kwargs), plan.trace.room, self.keep_gradients, observer
+        try:
+            _, made = recorded(self.function, self.state, given, *again)
+        except (Unbound, MissingState, TooManyNumbers) as error:
+            raise marked(
+                RuntimeError(
+                    f"compile: call {plan.runs + 1} of {self._name} would work on other tensors "
+                    "than its program; pass what changes as an argument"
+                )
+            ) from error
+        check_same(self._name, plan.runs + 1, plan.made, made)
+
+    @property
+    def _name(self) -> str:
+        return str(getattr(self.function, "__name__", type(self.function).__name__))
+
     def __repr__(self) -> str:
-        name = getattr(self.function, "__name__", type(self.function).__name__)
-        return f"compile({name}, backend={self.backend!r}, device={str(self.device)!r})"
+        return f"compile({self._name}, backend={self.backend!r}, device={str(self.device)!r})"
 
 
 def _explained(error: Exception) -> Exception:

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from extensor import _native
+from extensor.compiled.arguments import copied_with, fields_of
 from extensor.compiled.backend import as_function, jax
 from extensor.compiled.residence import Cell, array_of, cell_of, new_tensor
 from extensor.compiled.state import State, device_copy
@@ -51,6 +52,7 @@ class Plan:
         self.guards = list(trace.guards.values())
         self.reads = trace.reads
         self.version = -1  # of the state whose cells these are
+        self.runs = 0
         self.changed: list[Cell] = []
         self.kept: list[Cell] = []
         self._values: list[float] = []
@@ -119,6 +121,7 @@ class Plan:
 
     def __call__(self, given: Sequence[Any], inputs: Sequence[Any]) -> Any:
         """Run the program on ``inputs``, which begin with the arrays of the tensors ``given``."""
+        self.runs += 1
         changed, results = self.run(*self.arguments(inputs))
         for cell, value in zip(self.changed, changed, strict=True):
             cell.value, cell.is_changed = value, True
@@ -173,7 +176,19 @@ def _filled(outputs: Any, results: Sequence[Any], given: Sequence[Any]) -> Any:
         return type(outputs)(*items) if hasattr(outputs, "_fields") else type(outputs)(items)
     if isinstance(outputs, dict):
         return type(outputs)((k, _filled(x, results, given)) for k, x in outputs.items())
+    inner = fields_of(outputs)
+    if any(map(holds_outputs, inner.values())):
+        filled = {name: _filled(x, results, given) for name, x in inner.items()}
+        return copied_with(outputs, filled)
     return outputs
+
+
+def holds_outputs(x: Any) -> bool:
+    """Whether a result has an :class:`Output` in it."""
+    if isinstance(x, Output | Number):
+        return True
+    inner = x.values() if isinstance(x, dict) else x if isinstance(x, list | tuple) else ()
+    return any(map(holds_outputs, (*inner, *fields_of(x).values())))
 
 
 class _NoGradient:

@@ -8,16 +8,19 @@ from typing import Any
 
 import numpy as np
 
-from extensor.compiled.arguments import Given, rebuilt
+from extensor.compiled.arguments import Given, copied_with, fields_of, rebuilt
 from extensor.compiled.backend import jax
+from extensor.compiled.observation import Observer
 from extensor.compiled.plan import Made, Output, has_gradient
 from extensor.compiled.residence import array_of
+from extensor.compiled.side_effects import holds_traced
 from extensor.compiled.state import State
 from extensor.compiled.swapping import Swapped
 from extensor.compiled.trace import GENERATORS, Trace
 from extensor.core import door, tracing
 from extensor.core.tensor import Tensor, wrap
-from extensor.errors import value_error
+from extensor.core.tracing import Number
+from extensor.errors import type_error, value_error
 
 
 def recorded(
@@ -27,6 +30,7 @@ def recorded(
     call: tuple[Any, Any],
     room: int,
     keep_gradients: bool,
+    observer: Observer,
 ) -> tuple[Trace, Made]:
     """The program of ``function``, called with ``(args, kwargs)``; everything is then as before."""
     trace = Trace(state, room, given.floats)
@@ -36,8 +40,9 @@ def recorded(
         bound = inputs[len(inputs) - len(state.arrays) :]
         trace.begin(numbers, counters, dict(zip(state.arrays, bound, strict=True)))
         tensors = _placeholders(given.tensors, inputs)
-        with Swapped(state, cells) as swapped, _active(trace), door.by_formulas():
-            results = function_of(tensors)
+        with Swapped(state, cells, trace) as swapped, _active(trace), door.by_formulas():
+            with observer.watching():
+                results = function_of(tensors)
             swapped.take_over_replaced()
             trace.count_steps()
             swapped.check_unchanged()
@@ -126,7 +131,20 @@ def _described(results: Any, state: State, given: list[Tensor], arrays: list[Any
         is_recorded = isinstance(x, Tensor) and x._requires_grad and x._node is not None
         return Output(place=len(arrays) - 1, recorded=is_recorded)
 
-    return rebuilt(results, output)
+    def other(x: Any) -> Any:
+        if isinstance(x, Number) or state.reached.existed(x) or not holds_traced(x):
+            return x
+        inner = fields_of(x)
+        if not inner:
+            requirement = (
+                "results must be tensors, numbers, or lists, tuples, dicts or dataclasses of them, "
+                "as other objects would keep placeholders"
+            )
+            raise type_error("compile", requirement, result=type(x).__name__)
+        described = {name: rebuilt(value, output, other=other) for name, value in inner.items()}
+        return copied_with(x, described)
+
+    return rebuilt(results, output, other=other)
 
 
 def _gradients(

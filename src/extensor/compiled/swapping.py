@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import sys
 from functools import cache
 from typing import Any
 
 from extensor import _native
-from extensor.compiled.discovery import PLAIN
+from extensor.compiled.origin import is_users
 from extensor.compiled.residence import array_of, cells_in, leaves_in
+from extensor.compiled.side_effects import SideEffects, refuse, restore_dict
 from extensor.compiled.state import State
+from extensor.compiled.trace import Trace
 from extensor.core import tracing
 from extensor.core.tensor import Tensor, wrap
-from extensor.core.tracing import Number
 from extensor.errors import value_error
 
 _array: Any = _native.TensorBase._array
@@ -22,9 +24,10 @@ _MISSING = object()
 class Swapped:
     """Enters with placeholders for the state; leaves everything as it was, whatever happened."""
 
-    def __init__(self, state: State, placeholders: list[Any]) -> None:
+    def __init__(self, state: State, placeholders: list[Any], trace: Trace) -> None:
         self.state = state
         self.placeholders = placeholders
+        self.trace = trace
 
     def __enter__(self) -> Swapped:
         state, left = self.state, iter(self.placeholders)
@@ -36,8 +39,8 @@ class Swapped:
         self.graded: dict[int, Tensor] = {}  # the gradients, by the identity of their tensors
         self.owners = [(owner, dict(vars(owner))) for owner, _ in state.owners]
         self.groups = [(x.group, dict(x.group)) for x in reached.histories.values()]
-        self.attributes = [(name, found, dict(found)) for name, found in reached.attributes]
-        self.lists = [(found, list(found)) for found in reached.lists]
+        self.side_effects = SideEffects(reached)
+        self.tracked: list[tuple[Any, Any]] = [(x, type(x)) for x in reached.tracked]
         for tensor, kind, *_ in self.tensors:
             at_home: Any = getattr(kind, "_at_home", kind)
             tensor.__class__ = _tracked(at_home)
@@ -50,6 +53,11 @@ class Swapped:
             vars(owner)[attribute] = _replaced(cells_in(owner, attribute), left)
             if "_steps" in vars(owner):
                 vars(owner)["_steps"] = list(owner._steps)
+        for group, options in self.groups:
+            group.update(self.trace.lifted_options(group))
+            options.update(lifted=dict(group))
+        for thing, known in self.tracked:
+            thing.__class__ = _reporting(known)
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -60,21 +68,19 @@ class Swapped:
             tensor._requires_grad = requires_grad
             if tensor._hooks is not None:
                 tensor._hooks[:] = hooks
+        for thing, known in self.tracked:
+            thing.__class__ = known
         for owner, attributes in self.owners:
-            _restore(vars(owner), attributes)
+            restore_dict(vars(owner), attributes)
         for group, options in self.groups:
-            _restore(group, options)
-        for _name, now, before in self.attributes:
-            kept = {key: x for key, x in now.items() if _is_kept(before.get(key), x)}
-            _restore(now, {**before, **kept})
-        for items, then in self.lists:
-            items[:] = then
+            options.pop("lifted", None)
+            restore_dict(group, options)
+        self.side_effects.undo()
 
     def take_over_replaced(self) -> None:
         """Tensors that modules were given in the place of others: those others get their values."""
-        for module, (_, now, before) in zip(
-            self.state.reached.modules, self._of_modules(), strict=True
-        ):
+        for module in self.state.reached.modules:
+            before, now = self.side_effects.variables_before(module), vars(module)
             for name, tensor in before.items():
                 replaced = now.get(name)
                 if isinstance(tensor, Tensor) and replaced is not tensor:
@@ -85,30 +91,18 @@ class Swapped:
                     tensor._array = replaced._array
                     now[name] = tensor
 
-    def _of_modules(self) -> list[Any]:
-        modules = {id(vars(module)) for module in self.state.reached.modules}
-        return [each for each in self.attributes if id(each[1]) in modules]
-
     def check_unchanged(self) -> None:
         """Raise if the function changed what only happens once, when it is traced."""
-        for name, now, before in self.attributes:
-            for key in {**before, **now}:
-                then, new = before.get(key, _MISSING), now.get(key, _MISSING)
-                if new is then or _is_same(then, new) or _is_kept(before.get(key), new):
-                    continue
-                _refuse(f"{name}.{key}" if str(key).isidentifier() else f"{name}[{key!r}]")
-        for items, then in self.lists:
-            if len(items) != len(then) or any(a is not b for a, b in zip(items, then, strict=True)):
-                _refuse("a list")
+        self.side_effects.check()
         for group, options in self.groups:
-            for key, value in options.items():
+            for key, value in options["lifted"].items():
                 if group.get(key, _MISSING) is not value:
-                    _refuse(f"param_groups[...][{key!r}]", "; do it outside, or by a schedule")
+                    refuse(f"param_groups[...][{key!r}]", "do it outside, or by a schedule")
         for tensor, _, held, _, requires_grad, hooks in self.tensors:
             if tensor._requires_grad != requires_grad:
-                _refuse("requires_grad of a tensor from outside")
+                refuse("requires_grad of a tensor from outside")
             if list(tensor._hooks or ()) != hooks:
-                _refuse("the hooks of a tensor from outside")
+                refuse("the hooks of a tensor from outside")
             shape, dtype = tuple(tensor._array.shape), tensor._array.dtype
             if shape != tuple(held.shape) or dtype != held.dtype:
                 raise value_error(
@@ -127,39 +121,6 @@ class Swapped:
         return found
 
 
-def _refuse(what: str, hint: str = "; return it, or do it outside") -> None:
-    raise value_error(
-        "compile",
-        f"a function must not change what would be changed only once, when it is traced{hint}",
-        changed=what,
-    )
-
-
-def _is_same(then: Any, new: Any) -> bool:
-    return type(new) in PLAIN and type(new) is type(then) and bool(new == then)
-
-
-def _is_kept(then: Any, new: Any) -> bool:
-    """Whether ``new`` was made of nothing that a run brings, where nothing was: a table, say."""
-    return then is None and type(new) not in PLAIN and new is not _MISSING and not _is_traced(new)
-
-
-def _is_traced(x: Any, depth: int = 0) -> bool:
-    if isinstance(x, Number):
-        return True
-    if isinstance(x, list | tuple | dict) and depth < 4:
-        return any(
-            _is_traced(item, depth + 1) for item in (x.values() if isinstance(x, dict) else x)
-        )
-    return hasattr(getattr(x, "_array", x), "aval")
-
-
-def _restore(now: dict[Any, Any], before: dict[Any, Any]) -> None:
-    if now.keys() != before.keys() or any(now[key] is not before[key] for key in before):
-        now.clear()
-        now.update(before)
-
-
 def _forget(tensor: Any, value: Any) -> None:
     trace = tracing.current()
     if value is None and trace is not None:
@@ -175,6 +136,24 @@ def _tracked(kind: Any) -> Any:
         "__module__": kind.__module__,
         "grad": property(_grad.__get__, _forget),
     }
+    return type(kind.__name__, (kind,), names)
+
+
+@cache
+def _reporting(kind: Any) -> Any:
+    """The class of optimizers, schedules and scalers while a function is traced.
+
+    A number that the user's code reads of them changes from step to step: the trace is asked for it.
+    """
+
+    def getattribute(self: Any, name: str) -> Any:
+        value = kind.__getattribute__(self, name)
+        trace = tracing.current()
+        if trace is None or not is_users(str(sys._getframe(1).f_globals.get("__name__"))):
+            return value
+        return trace.read_by_user(self, name, value)
+
+    names = {"__module__": kind.__module__, "__getattribute__": getattribute}
     return type(kind.__name__, (kind,), names)
 
 

@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 
 from extensor.compiled.backend import jax
+from extensor.compiled.discovery import name_of
+from extensor.compiled.opaque import check_size, is_read_only, nested_key
 from extensor.compiled.residence import Cell, array_of
 from extensor.compiled.state import State
 from extensor.core.tensor import Tensor, wrap
@@ -19,7 +21,6 @@ from extensor.optim import EMA
 
 NUMBERS = 64  # of a run, before a longer vector is needed
 GENERATORS = 8
-SMALL = 2**16  # bytes of an array whose contents are looked at before each run, used or not
 # The ops whose results may show the memory of an input.
 VIEWS = frozenset(
     """
@@ -83,8 +84,10 @@ class Trace:
 
     def end(self) -> None:
         """Let go of all that was needed to trace only."""
-        for key, array in self.reached.arrays.items():
-            if key not in self._arrays and array.nbytes <= SMALL:
+        for key, (array, place) in self.reached.arrays.items():
+            # The function may compute with it by NumPy itself, which nobody sees.
+            if key not in self._arrays and not is_read_only(array):
+                check_size(name_of(place), array)
                 self.guard_contents(array)
         self._numbers = self._counters = self._condition = None
         for each in (self._existing, self._arrays, self._families, self._scratch, self._conditions):
@@ -98,17 +101,23 @@ class Trace:
             held = array_of(value)
             if isinstance(held, np.ndarray | Cell) and id(value) in self._existing:
                 raise Unbound(value)
-            return value
+            # A tensor that was made around an array from outside.
+            return value if value._requires_grad else self._lifted_array(held, value)
         if isinstance(value, np.ndarray):
-            if id(value) in self._arrays:
-                return wrap(self._arrays[id(value)])
-            if id(value) in self.reached.arrays:
-                raise Unbound(value)
+            return self._lifted_array(value, value)
         if isinstance(value, list | tuple) and any(isinstance(x, Tensor) for x in value):
             return [self.lifted(x) for x in value]
         if isinstance(value, EMA) and id(value) not in self.reached.averages:
             raise Unbound(value)
         return value
+
+    def _lifted_array(self, array: Any, otherwise: Any) -> Any:
+        """The input that an array of NumPy's from outside is, ``otherwise`` if it is none."""
+        if id(array) in self._arrays:
+            return wrap(self._arrays[id(array)])
+        if id(array) in self.reached.arrays:
+            raise Unbound(array)
+        return otherwise
 
     def together(self, arrays: list[Any], attributes: Any) -> list[Any]:
         """See :class:`extensor.core.tracing.Trace`."""
@@ -211,23 +220,37 @@ class Trace:
         """See :class:`extensor.core.tracing.Trace`."""
         history, index = move.history, move.indices[0]
         more = move.step - self._steps[id(history)][1][index]
-        options = {key: self._option(history.group, key) for key in history.group}
+        options = self.lifted_options(history.group)
         key = id(history), index, more
         return options, Number(self, lambda: history.steps()[index] + more, move.step, key)
 
+    def lifted_options(self, group: dict[str, Any]) -> dict[str, Any]:
+        """The options of a group of parameters, its numbers as each run finds them."""
+        return {key: self._option(group, key) for key in group}
+
+    def read_by_user(self, owner: Any, name: str, value: Any) -> Any:
+        """An attribute of an optimizer, a schedule or a scaler that the user's code has read."""
+        if type(value) in (int, float):
+            return Number(self, lambda: getattr(owner, name), value, (id(owner), name))
+        if name != "param_groups" and isinstance(value, bool | str | None | list | tuple | dict):
+            self.guard(
+                (id(owner), name), lambda: nested_key(getattr(owner, name)), nested_key(value)
+            )
+        return value
+
     def _option(self, group: dict[str, Any], key: str) -> Any:
         value = group[key]
-        if key == "params" or isinstance(value, bool | str | list | type(None)):
+        if key == "params" or isinstance(value, bool | str | list | type(None) | Number):
             return value
         if isinstance(value, tuple):
             return tuple(
-                self._part(group, key, i) if isinstance(x, float) else x
+                self._part(group, key, i, x) if isinstance(x, float) else x
                 for i, x in enumerate(value)
             )
-        return Number(self, lambda: group[key], key=(id(group), key))
+        return Number(self, lambda: group[key], value, (id(group), key))
 
-    def _part(self, group: dict[str, Any], key: str, place: int) -> Number:
-        return Number(self, lambda: group[key][place], key=(id(group), key, place))
+    def _part(self, group: dict[str, Any], key: str, place: int, value: float) -> Number:
+        return Number(self, lambda: group[key][place], value, (id(group), key, place))
 
     def moved_if(self, optimizer: Any, condition: Any, step: Callable[[], Any]) -> None:
         """See :class:`extensor.core.tracing.Trace`."""

@@ -47,6 +47,9 @@ class Trace(Protocol):
     def read_anew(self, move: Any) -> tuple[Any, Any]:
         """The options of a move's group and the number of its step, as each run finds them."""
 
+    def read_by_user(self, owner: Any, name: str, value: Any) -> Any:
+        """What the user's code gets that reads an attribute of an optimizer, schedule or scaler."""
+
     def moved_if(self, optimizer: Any, condition: Any, step: Callable[[], Any]) -> None:
         """``step`` an optimizer, but keep what was where the array ``condition`` is false."""
 

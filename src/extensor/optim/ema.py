@@ -59,7 +59,7 @@ class EMA:
 
     def update(self) -> None:
         """Take the present parameters into the average; to be called after each step."""
-        decay = self.decay
+        decay = tracing.number(self, "decay")
         if self.warmup:
             count = tracing.number(self, "count")
             decay = min(decay, (1 + count) / (10 + count))

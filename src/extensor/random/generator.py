@@ -52,12 +52,12 @@ class Generator:
     @property
     def seed(self) -> int:
         """The seed, from 0 to 2**64 - 1."""
-        return self._seed
+        return self.get_state()[0]
 
     @property
     def counter(self) -> int:
         """The number of blocks taken so far."""
-        return self._counter
+        return self.get_state()[1]
 
     def manual_seed(self, seed: int) -> Generator:
         """Begin again with ``seed``, an int from 0 to 2**64 - 1."""
@@ -66,6 +66,11 @@ class Generator:
 
     def get_state(self) -> tuple[int, int]:
         """``(seed, counter)``, from which :meth:`set_state` goes on: two ints, ready for JSON."""
+        if tracing.current() is not None:
+            raise RuntimeError(
+                "get_state: a generator cannot be read inside a compiled function, where its state "
+                "is that of the first call; read it before the call"
+            )
         with _lock:
             return self._seed, self._counter
 

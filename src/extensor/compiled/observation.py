@@ -1,0 +1,127 @@
+"""What ran while a function was traced, and what it read that nobody can watch.
+
+A profiler in Python's sense sees every call. Calls of the library and its engines do not count; of
+installed packages those do that the user's code has called.
+"""
+
+from __future__ import annotations
+
+import builtins
+import datetime
+import io
+import os
+import random
+import sys
+import time
+import types
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from extensor.compiled.discovery import Executed
+from extensor.compiled.origin import is_library, is_users
+from extensor.errors import marked
+
+_CLOCKS = tuple(
+    getattr(time, name)
+    for name in """
+    time time_ns monotonic monotonic_ns perf_counter perf_counter_ns process_time process_time_ns
+    thread_time thread_time_ns localtime gmtime ctime
+    """.split()
+    if hasattr(time, name)
+)
+_FILES = (
+    *(builtins.open, builtins.input, io.open, os.open, os.read, os.stat, os.listdir, os.scandir),
+    np.fromfile,
+)
+_CHANCE = (os.urandom, *([os.getrandom] if hasattr(os, "getrandom") else []))
+_READS: dict[int, str] = {
+    **{id(function): "a clock" for function in _CLOCKS},
+    **{id(function): "a file" for function in _FILES},
+    **{id(function): "random numbers of the system" for function in _CHANCE},
+}
+# Parts of Python that read clocks and files for their own use: to import, to warn, to log.
+_PYTHONS_OWN = frozenset(
+    "importlib _frozen_importlib linecache tokenize warnings traceback logging inspect".split()
+)
+
+
+class Observer:
+    """Notes the code that runs in its block, and raises where it reads a clock or a file."""
+
+    def __init__(self) -> None:
+        self.executed: dict[types.CodeType, Executed] = {}
+        self._ignored: set[types.CodeType] = set()  # code of the library and its engines
+
+    @contextmanager
+    def watching(self) -> Iterator[None]:
+        """Observe the calls of this thread inside the block."""
+        before = sys.getprofile()
+        sys.setprofile(self._event)
+        try:
+            yield
+        finally:
+            sys.setprofile(before)
+
+    def _event(self, frame: types.FrameType, event: str, function: Any) -> None:
+        if event == "call":
+            code = frame.f_code
+            if code in self._ignored or code in self.executed:
+                return
+            if is_library(str(frame.f_globals.get("__name__"))):
+                self._ignored.add(code)
+            elif _is_called_by_user(frame):
+                self.executed[code] = Executed(code, frame.f_globals)
+        elif event == "c_call":
+            source = _READS.get(id(function)) or _read_of_method(function)
+            if source is not None and _is_called_by_user(frame, through_numpy=True):
+                name = getattr(function, "__qualname__", str(function))
+                raise marked(
+                    TypeError(
+                        f"compile: a compiled function must not read {source} ({name}), which it "
+                        "would do only once, when it is traced; read it outside and pass the value "
+                        f"as an argument; at {frame.f_code.co_filename}:{frame.f_lineno}"
+                    )
+                )
+
+
+def _read_of_method(function: Any) -> str | None:
+    owner = getattr(function, "__self__", None)
+    if isinstance(owner, type) and issubclass(owner, datetime.date):
+        return "a clock" if function.__name__ in ("now", "utcnow", "today") else None
+    return None
+
+
+def _is_called_by_user(frame: types.FrameType | None, through_numpy: bool = False) -> bool:
+    """Whether the code of ``frame`` is the user's, or a package's that the user's code has called."""
+    while frame is not None:
+        module = str(frame.f_globals.get("__name__"))
+        top = module.partition(".")[0]
+        if is_users(module):
+            return True
+        if top in _PYTHONS_OWN or (is_library(module) and not (through_numpy and top == "numpy")):
+            return False
+        frame = frame.f_back
+    return False
+
+
+class DefaultGenerators:
+    """The states of Python's and NumPy's default generators, which a function must not draw from."""
+
+    def __init__(self) -> None:
+        self._python = random.getstate()
+        self._numpy = np.random.get_state(legacy=False)  # noqa: NPY002
+
+    def name_of_moved(self) -> str | None:
+        """The module whose default generator was drawn from since."""
+        if random.getstate() != self._python:
+            return "random"
+        now = np.random.get_state(legacy=False)  # noqa: NPY002
+        return "numpy.random" if repr(now) != repr(self._numpy) else None
+
+    def restore(self) -> None:
+        """Put the states back."""
+        random.setstate(self._python)
+        np.random.set_state(self._numpy)  # noqa: NPY002
