@@ -312,7 +312,7 @@ class Reached:
             self.movable.append((place, thing))
             if not hasattr(thing, "__dict__"):
                 return []
-        elif not hasattr(thing, "__dict__") and not slots_of(kind):
+        elif not hasattr(thing, "__dict__") and not slots_of(kind) and not is_users(module):
             self._watch_contents(thing, place)
             return []
         self._open.append((place, thing, set()))

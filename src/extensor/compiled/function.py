@@ -217,7 +217,7 @@ class Compiled:
                 trace, made = recorded(
                     self.function, state, given, (args, kwargs), room, self.keep_gradients, observer
                 )
-                if not self._takes_in(observer):
+                if self._is_still_bound(state, observer):
                     return Plan(trace, made, self.device)
             except Unbound as missed:
                 if isinstance(missed.thing, np.ndarray):
@@ -236,17 +236,18 @@ class Compiled:
                     raise
                 raise _explained(error) from error
 
-    def _takes_in(self, observer: Observer) -> bool:
-        """Watch what code reads that was not known before; whether a new trace is needed for it."""
-        known = self.state.reached.codes
+    def _is_still_bound(self, state: State, observer: Observer) -> bool:
+        """Watch what code reads that was seen running; whether ``state`` is all that is bound then.
+
+        A module may also have made a table for itself, which is bound from now on.
+        """
+        known = state.reached.codes
         new = {code: seen for code, seen in observer.executed.items() if code not in known}
-        if not new:
-            return False
-        bound = self.state.reached.bound()
-        self._executed |= new
-        self._given += [f for code in new for f in functions_of(code)]
-        self._bind()
-        return self.state.reached.bound() != bound
+        if new:
+            self._executed |= new
+            self._given += [function for code in new for function in functions_of(code)]
+            self._bind()
+        return self.state is state
 
     def _verify(self, plan: Plan, given: Given, args: Any, kwargs: Any) -> None:
         """Trace the function again, and raise if it would do something else now."""
