@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
@@ -17,7 +18,13 @@ from commands import COMMAND, ENVIRONMENT, extensor, without_plots, write_data
 from extensor.cli import report
 from extensor.cli.searched import read_settings
 from extensor.cli.settings import as_changes
-from extensor.train import Predictor, RunFolder, TrainedModel, experiment, load_trained
+from extensor.train import (
+    Predictor,
+    RunFolder,
+    TrainedModel,
+    experiment,
+    load_trained,
+)
 from extensor.train.experiments.config import read_config
 from extensor.train.experiments.runs import found_checkpoint
 from extensor.train.sweeps.space import Space
@@ -354,3 +361,31 @@ def test_commands_import_no_library_from_the_working_folder() -> None:
     assert result.returncode == 0, result.stderr
     assert MARKER.exists()
     assert list(Path().glob("*.imported")) == []
+
+
+def test_the_launcher_starts_python_without_the_working_folder() -> None:
+    Path("numpy.py").write_text("open('marker', 'w')\n")
+    Path("-odd.toml").write_text("epochs = 'none'\n")
+    Path("launcher.py").write_text(
+        "import sys, json\njson.dump(sys.argv[1:], open('words', 'w'))\n"
+    )
+    launcher = f"{sys.executable} launcher.py"
+    with pytest.raises(SystemExit):
+        extensor("train", f"--launcher={launcher}", "--name=-a", "--trust", "--", "-odd.toml")
+    words = json.loads(Path("words").read_text())
+    assert words[1:5] == ["-P", "-m", "extensor_cli", "train"]
+    assert words[-2:] == ["--", "-odd.toml"]
+    assert {"--name=-a", "--trust"} <= set(words)
+    result = subprocess.run(words, env=ENVIRONMENT, capture_output=True, text=True, check=False)
+    assert "epochs must be an integer" in result.stderr
+    assert not MARKER.exists()
+
+
+def test_a_program_that_is_supervised_keeps_the_path_that_p_gives() -> None:
+    Path("program.py").write_text("import sys\nprint(sys.path)\n")
+    Path("plain.py").write_text("import sys\nprint(sys.path)\n")
+    words = [sys.executable, "-P", "-m", "extensor.distributed", "program.py"]
+    found = subprocess.run(words, env=ENVIRONMENT, capture_output=True, text=True, check=True)
+    plain = [sys.executable, "-P", "plain.py"]
+    usual = subprocess.run(plain, env=ENVIRONMENT, capture_output=True, text=True, check=True)
+    assert found.stdout == usual.stdout

@@ -12,6 +12,7 @@ from typing import Any
 from extensor.errors import type_error, value_error
 from extensor.io.atomic import write_atomically
 from extensor.io.paths import unreadable
+from extensor.io.regular_files import check_own_folder, file_text
 from extensor.train.callback import monitored
 from extensor.train.experiments import Experiment, experiment
 from extensor.train.experiments.config import Config, nearest, set_entry, stored_config
@@ -102,6 +103,7 @@ class Sweep:
         """The experiment of a trial, new or where it was left."""
         self.check_trust(trust, wording)
         folder = self.trial(number)
+        check_own_folder(folder.path)
         if folder.is_run():
             return experiment(resume=folder.path, trust=trust)
         return experiment(self.asked.config, self.changes(number), folder=folder.path)
@@ -128,7 +130,7 @@ class Sweep:
         best = self.results.best()
         if best is None:
             return None
-        config = tomllib.loads(self.trial(best.trial).config.read_text(encoding="utf-8"))
+        config = tomllib.loads(file_text(self.trial(best.trial).config))
         path = self.path / "best.toml"
         write_atomically(path, as_toml(config).encode())
         return path
@@ -152,7 +154,7 @@ def read_asked(path: Path) -> Asked:
     """What was asked of the sweep in the folder ``path``."""
     place = description_of(path)
     try:
-        table = tomllib.loads(place.read_text(encoding="utf-8"))
+        table = tomllib.loads(file_text(place))
     except OSError as error:
         raise unreadable("sweep", place, error) from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
