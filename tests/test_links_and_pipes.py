@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import signal
+import socket
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -209,6 +210,16 @@ def test_the_folder_of_a_run_may_itself_be_a_link() -> None:
     assert Path("run").is_symlink()
 
 
+def test_the_configuration_of_a_run_says_which_data_are_read() -> None:
+    Path("elsewhere").mkdir()
+    shutil.move("data.npz", "elsewhere/other.npz")
+    Path("linked.npz").symlink_to("elsewhere/other.npz")
+    path = Path("run/config.toml")
+    path.write_text(path.read_text().replace("data.npz", "linked.npz"))
+    for command in ("evaluate", "report"):
+        assert extensor(command, "run").code == 0
+
+
 def test_the_command_names_the_link() -> None:
     Path("run/.lock").unlink()
     Path("run/.lock").symlink_to(_victim("victim").absolute())
@@ -249,13 +260,16 @@ READERS: dict[str, tuple[str, Callable[[str], Any]]] = {
 }
 
 
-@pytest.mark.parametrize("kind", ["pipe", "device"])
+@pytest.mark.parametrize("kind", ["pipe", "device", "socket"])
 @pytest.mark.parametrize("reader", READERS)
 @pytest.mark.usefixtures("alarm")
 def test_readers_refuse_pipes_and_devices_at_once(reader: str, kind: str) -> None:
     name, read = READERS[reader]
     if kind == "pipe":
         os.mkfifo(name)
+    elif kind == "socket":
+        with socket.socket(socket.AF_UNIX) as made:
+            made.bind(name)
     else:
         Path(name).symlink_to(os.devnull)
     with pytest.raises(

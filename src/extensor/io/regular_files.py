@@ -30,7 +30,12 @@ class LinkedFileError(OSError):
 
 def open_regular(path: str | Path, flags: int) -> int:
     """Open a file; a pipe, a socket or a device is refused at once."""
-    file = os.open(path, flags | _AT_ONCE, _MODE)
+    try:
+        file = os.open(path, flags | _AT_ONCE, _MODE)
+    except OSError as error:
+        if error.errno != errno.ENXIO:  # which a socket says, or a pipe that nobody reads
+            raise
+        raise OSError(errno.EINVAL, IRREGULAR, str(path)) from None
     try:
         mode = os.fstat(file).st_mode
         if S_ISDIR(mode):
