@@ -16,7 +16,8 @@ from extensor_cli import main
 
 # Where this process found the library: the others are to find the same, with the same extension.
 SOURCE = Path(extensor_cli.__file__).parents[1]
-_PATHS = [str(SOURCE), *filter(None, [os.environ.get("PYTHONPATH")])]
+_STANDINS = "standins"  # a folder in that of the test, whose modules hide installed ones
+_PATHS = [str(SOURCE), _STANDINS, *filter(None, [os.environ.get("PYTHONPATH")])]
 ENVIRONMENT = {**os.environ, "PYTHONPATH": os.pathsep.join(_PATHS)}
 COMMAND = [sys.executable, "-m", "extensor_cli"]
 
@@ -62,7 +63,8 @@ def write_config(text: str = CONFIG) -> Path:
 
 def without_plots() -> None:
     """Let processes that start in this folder find no Matplotlib, as that takes long."""
-    Path("matplotlib.py").write_text("raise ImportError\n")
+    Path(_STANDINS).mkdir()
+    Path(_STANDINS, "matplotlib.py").write_text("raise ImportError\n")
 
 
 def files() -> dict[str, bytes]:

@@ -139,7 +139,7 @@ def test_each_schedule_can_be_chosen(name: str) -> None:
         assert history[-1]["lr"] < 1e-4
 
 
-def test_model_loss_and_data_of_the_user(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_model_loss_and_data_of_the_user() -> None:
     Path("mine_for_test.py").write_text(
         "import numpy as np, extensor as ex\n"
         "def model(width): return ex.models.mlp([4, width, 1])\n"
@@ -148,7 +148,6 @@ def test_model_loss_and_data_of_the_user(monkeypatch: pytest.MonkeyPatch) -> Non
         "    x = np.linspace(-1, 1, 160, dtype=np.float32).reshape(40, 4)\n"
         "    return ex.data.ArrayDataset(x, x[:, :1]), ex.data.ArrayDataset(x, x[:, :1])\n"
     )
-    monkeypatch.syspath_prepend("")
     write_config(
         '[data]\nname = "mine_for_test:data"\n'
         '[model]\nname = "mine_for_test:model"\nwidth = 5\n[loss]\nname = "mine_for_test:loss"\n'
@@ -157,7 +156,8 @@ def test_model_loss_and_data_of_the_user(monkeypatch: pytest.MonkeyPatch) -> Non
     assert result.code == 0, result.err
     assert "test root mean squared error" in result.out
     np.save("new.npy", np.zeros((3, 4), np.float32))
-    lines = extensor("predict", "a", "new.npy").out.splitlines()
+    assert "extensor predict runs/a --trust FILE.npy" in result.out
+    lines = extensor("predict", "a", "new.npy", "--trust").out.splitlines()
     assert lines[0] == "sample,output0"
     assert len(lines) == 4
 

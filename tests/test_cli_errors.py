@@ -139,8 +139,14 @@ CHANGES = {
     "optimizer.lr=fast": "config: optimizer must have values that fit (",
     "model.name=lenet6": "config: model: unknown name (did you mean 'lenet5'?), got name='lenet6'",
     "model.name=nowhere:model": "config: model: module must be there (No module named 'nowhere')",
-    "model.name=math:pi": "config: model: math must have the function, got name='math:pi'",
-    "model.name=math:floor": "config: unknown key",
+    "model.name=numpy:nowhere": (
+        "config: model: numpy must have the function, got name='numpy:nowhere'"
+    ),
+    "model.name=numpy:zeros": "config: unknown key",
+    "model.name=math:floor": (
+        "config: model must be a function of yours or of an installed package, not of Python's "
+        "standard library, got name='math:floor'"
+    ),
     "model.name=3": "config: model.name must be a string, got name=3",
     "model.sizes=[4]": "mlp: sizes must have at least two numbers, got sizes=[4]",
     'metrics=["acuracy"]': "unknown name (did you mean 'accuracy'?)",

@@ -33,6 +33,7 @@ _FILE = (
     "a configuration (.toml), or data: .csv, .tsv, .parquet, .npz, .npy, .txt, a folder with a "
     "folder of pictures for each class, or a folder of shards (default: LeNet-5 on the digits)"
 )
+_TRUST = "run the functions (module:function) that the configuration of a stored run names"
 _TARGET = "the column to be learned, of a file of data (may be repeated; default: looked up)"
 _TASKS = ("regression", "binary", "multiclass", "multilabel", "sequence")
 _INPUTS = "a file as the run was trained with, a picture, a folder of them, or a text to go on with"
@@ -173,6 +174,8 @@ def parser() -> Parser:
         "--verify", action="store_true", help="compare the shards in SOURCE with their digests"
     )
 
+    for one in (train, sweep, tune_lr, evaluate, predict, report):
+        one.add_argument("--trust", action="store_true", help=_TRUST)
     for one in (train, evaluate, tune_lr):
         one.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help=_SET)
     train.add_argument("--checkpoint", default="latest", metavar="NAME", help=_CHECKPOINT)

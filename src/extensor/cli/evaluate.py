@@ -6,7 +6,7 @@ import argparse
 import os
 import sys
 
-from extensor.cli.settings import read_config
+from extensor.cli.settings import as_changes, read_config
 from extensor.cli.wording import COMMAND
 from extensor.report.curves import shown
 from extensor.train import TrainedModel
@@ -18,7 +18,9 @@ def run(options: argparse.Namespace) -> None:
     """Measure and print; nothing is written."""
     folder = found_run(options.run)
     checkpoint = found_checkpoint(folder, options.checkpoint, COMMAND)
-    trained = TrainedModel(folder, read_config(folder.config, options.set), checkpoint, COMMAND)
+    config = read_config(folder.config, options.set)
+    keys = [key for key, _ in as_changes(options.set)]
+    trained = TrainedModel(folder, config, checkpoint, COMMAND, trust=options.trust, changes=keys)
     if options.data is None:
         print(f"{checkpoint}, {len(trained.experiment.test_data):,} samples")
         found = trained.evaluate()

@@ -13,6 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
+from extensor.io.regular_files import check_own_folder, file_text, open_own
 from extensor.train.signals import Ended
 
 _PAUSE = 0.03  # seconds between two looks at who is done
@@ -63,8 +64,9 @@ def run_side_by_side(
 
 
 def _started(job: Job, environment: Mapping[str, str]) -> subprocess.Popen[bytes]:
+    check_own_folder(job.output.parent)
     job.output.parent.mkdir(parents=True, exist_ok=True)
-    with job.output.open("ab") as output:
+    with open(job.output, "ab", opener=open_own) as output:
         return subprocess.Popen(
             job.command,
             stdin=subprocess.PIPE,  # never written to: its end is the end of this process
@@ -125,5 +127,5 @@ def exit_words(code: int, output: Path) -> str:
             return f"ended by {signal.Signals(-code).name}"
         except ValueError:
             return f"ended by signal {-code}"
-    lines = output.read_text(encoding="utf-8", errors="replace").strip().splitlines()
+    lines = file_text(output, errors="replace").strip().splitlines()
     return lines[-1].removeprefix(_SPEAKER) if lines else f"ended with code {code}"

@@ -26,7 +26,7 @@ _MOST_ROWS, _MOST_COLUMNS = 200, 8  # of a table on the screen
 
 def run(options: argparse.Namespace) -> None:
     """Predict, and print a table or write a new file."""
-    predictor = Predictor.load(options.run, options.checkpoint, COMMAND)
+    predictor = Predictor.load(options.run, options.checkpoint, COMMAND, trust=options.trust)
     endings = _TEXTS if predictor.task == "sequence" else _ENDINGS
     output = None if options.output is None else new_file(options.output, endings)
     if predictor.task == "sequence":

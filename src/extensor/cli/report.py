@@ -15,7 +15,8 @@ def run(options: argparse.Namespace) -> None:
     """Examine the model of a checkpoint, and write what is known of the run."""
     folder = found_run(options.run)
     checkpoint = found_checkpoint(folder, options.checkpoint, COMMAND)
-    trained = TrainedModel(folder, read_config(folder.config), checkpoint, COMMAND)
+    config = read_config(folder.config)
+    trained = TrainedModel(folder, config, checkpoint, COMMAND, trust=options.trust)
     print("\n".join(written(trained.experiment, folder)))
 
 

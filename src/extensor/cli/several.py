@@ -14,6 +14,7 @@ from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import NoReturn
 
+from extensor.cli.wording import COMMAND
 from extensor.distributed.joining import GRACE
 from extensor.distributed.joining import workers as found_workers
 from extensor.distributed.launchers import TEMPORARY_FAILURE, started
@@ -100,9 +101,9 @@ def _say(text: str) -> None:
 
 
 @contextmanager
-def saying_how_to_go_on(folder: Path) -> Iterator[None]:
-    """Add to the news of a lost worker what to do about it."""
-    advice = f"go on with --resume {shlex.quote(str(folder))}"
+def saying_how_to_go_on(run: str) -> Iterator[None]:
+    """Add to the news of a lost worker what to do about it; ``run`` is written for a shell."""
+    advice = f"go on with --resume {run}"
     can_go_on(advice)
     try:
         yield
@@ -130,17 +131,21 @@ def restarted(options: argparse.Namespace) -> int:
         requirement = "needs --launcher, which says how workers are started ('mpiexec -n 4')"
         raise value_error("--restarts", requirement, restarts=options.restarts)
     restarts = arguments.integer("--restarts", "restarts", options.restarts or 0, 0)
-    start = [sys.executable, "-m", "extensor_cli", *_given(options, "traceback"), "train"]
-    shown = _given(options, "live", "print_config")
+    # Without -P a file numpy.py in the working folder would be imported instead of NumPy.
+    start = [sys.executable, "-P", "-m", "extensor_cli", *_given(options, "traceback"), "train"]
+    start += _given(options, "live", "print_config", "trust")
     if options.resume is None:
         name = options.name or time.strftime("%Y-%m-%d_%H-%M-%S")
-        file = [options.config] if options.config else []
-        begin = [*file, "--name", name, *_given(options, "set", "device", *_OF_DATA)]
-        go_on = ["--resume", f"runs/{name}"]
+        run = f"runs/{name}"
+        file = ["--", options.config] if options.config else []
+        begin = [f"--name={name}", *_given(options, "set", "device", *_OF_DATA), *file]
+        # The run is the one that this command began: what it names was named here.
+        go_on = [f"--resume={run}", *([] if options.trust else [COMMAND.trust])]
     else:
-        begin = ["--resume", options.resume, *_given(options, "set", "device", "checkpoint")]
-        go_on = ["--resume", options.resume, *_given(options, "set", "device")]
-    command = [*start, *begin, *shown]
+        run = options.resume
+        begin = [f"--resume={run}", *_given(options, "set", "device", "checkpoint")]
+        go_on = [f"--resume={run}", *_given(options, "set", "device")]
+    command = [*start, *begin]
     for attempt in range(restarts + 1):
         launcher = options.launcher[min(attempt, len(options.launcher) - 1)]
         code, came = _launched([*shlex.split(launcher), *command])
@@ -149,8 +154,8 @@ def restarted(options: argparse.Namespace) -> int:
         if code in _FINAL or attempt == restarts:
             break
         _say(f"attempt {attempt + 1} of {restarts + 1} ended with exit code {code}")
-        if _has_begun(go_on[1]):
-            command = [*start, *go_on, *shown]
+        if _has_begun(run):
+            command = [*start, *go_on]
     return code if 0 <= code < 256 else TEMPORARY_FAILURE
 
 

@@ -12,12 +12,13 @@ from pathlib import Path
 from shlex import quote
 from typing import Any, NamedTuple
 
-from extensor.cli.described import as_words, described, is_data
+from extensor.cli.described import as_words, is_data
 from extensor.cli.jobs import Job, exit_words, run_side_by_side
 from extensor.cli.runs import new_run
 from extensor.cli.searched import as_setting, read_settings
-from extensor.cli.settings import as_changes, read_config
+from extensor.cli.settings import as_changes, command_config, trust_option
 from extensor.cli.trial import run_trial
+from extensor.cli.wording import COMMAND
 from extensor.errors import value_error
 from extensor.report.curves import shown
 from extensor.report.sweep_page import (
@@ -30,8 +31,8 @@ from extensor.report.sweep_page import (
 from extensor.report.writing import title_of
 from extensor.settings import get_num_threads
 from extensor.train import experiment
-from extensor.train.experiments.config import Config
-from extensor.train.experiments.runs import RUNS
+from extensor.train.experiments.config import Config, stored_config
+from extensor.train.experiments.runs import RUNS, is_stored
 from extensor.train.lock import check_free, locked
 from extensor.train.signals import Ended, ending_in_order
 from extensor.train.sweeps.halving import Rung
@@ -52,7 +53,7 @@ def run(options: argparse.Namespace) -> None:
     """Search, or go on with a search; the processes of the trials come here too."""
     with ending_in_order():
         if options.trial is not None:
-            run_trial(_opened(options.resume), options.trial, options.until)
+            run_trial(_opened(options.resume), options.trial, options.until, options.trust)
         elif options.resume is not None:
             _go_on(options)
         else:
@@ -71,7 +72,7 @@ def _begin(options: argparse.Namespace) -> None:
     if not 0 <= seed < 2**64:
         raise value_error("--seed", "must be from 0 to 2**64 - 1", seed=seed)
     jobs = _checked_jobs(options)
-    config = read_config(described(options), settings)
+    config = command_config(options, settings)
     space, fixed = Space(dimensions), dict(as_changes(settings))
     trials = min(trials, space.combinations or trials)
     if options.name and description_of(RUNS / options.name).exists():
@@ -89,7 +90,8 @@ def _begin(options: argparse.Namespace) -> None:
             sweep.write()
             if is_data(options.config):
                 print("\n".join(proof.lines))
-            _search(sweep, jobs)
+            # What the trials run was named on this command line.
+            _search(sweep, jobs, trust=True)
 
 
 class _Proof(NamedTuple):
@@ -138,9 +140,10 @@ def _go_on(options: argparse.Namespace) -> None:
         raise value_error("--resume", requirement, sweep=options.resume)
     jobs = _checked_jobs(options)
     sweep = _opened(options.resume)
+    sweep.check_trust(options.trust, COMMAND)
     with locked(sweep.path, "--resume"), _telling(sweep.path):
         _wait_for_trials(sweep)
-        _search(sweep, jobs)
+        _search(sweep, jobs, options.trust)
 
 
 def _opened(name: str) -> Sweep:
@@ -194,7 +197,7 @@ def _telling(folder: Path) -> Iterator[None]:
         raise Ended(end.signal, f"ended by {end.signal.name} {words()}") from None
 
 
-def _search(sweep: Sweep, jobs: int) -> None:
+def _search(sweep: Sweep, jobs: int, trust: bool) -> None:
     """Train the trials that are left, rung by rung, and show what came of it."""
     print(
         f"{rungs_text(sweep)}; {', '.join(sweep.space.dimensions)}; by "
@@ -205,7 +208,7 @@ def _search(sweep: Sweep, jobs: int) -> None:
         flush=True,
     )
     while left := sweep.results.waiting():
-        _train(sweep, *left, jobs)
+        _train(sweep, *left, jobs, trust)
     best = sweep.write_best()
     if best is None:
         write_sweep_page(sweep)
@@ -214,10 +217,11 @@ def _search(sweep: Sweep, jobs: int) -> None:
     command = _command(sweep)
     page = write_sweep_page(sweep, command)
     lines = [*_table(sweep), "", f"best        {best}", f"page        {page}", "", "next"]
-    print("\n".join([*lines, f"  {command}", f"  extensor train {quote(str(best))}"]))
+    again = f"extensor train {quote(str(best))}{trust_option(stored_config(best))}"
+    print("\n".join([*lines, f"  {command}", f"  {again}"]))
 
 
-def _train(sweep: Sweep, rung: Rung, numbers: list[int], jobs: int) -> None:
+def _train(sweep: Sweep, rung: Rung, numbers: list[int], jobs: int, trust: bool) -> None:
     over = rung.trials - len(numbers)
     drawn = time.monotonic()
 
@@ -236,7 +240,8 @@ def _train(sweep: Sweep, rung: Rung, numbers: list[int], jobs: int) -> None:
 
     threads = max(1, get_num_threads() // min(jobs, len(numbers)))
     # The path of the present folder must not come before that of the library.
-    python = [sys.executable, "-P", "-m", "extensor_cli", "sweep", "--resume", str(sweep.path)]
+    python = [sys.executable, "-P", "-m", "extensor_cli", "sweep", f"--resume={sweep.path}"]
+    python += [COMMAND.trust] if trust else []
     run_side_by_side(
         [
             Job(
@@ -273,7 +278,10 @@ def _command(sweep: Sweep) -> str:
     parts = ["extensor", "train", *words]
     for key, value in sweep.changes(best.trial).items():
         parts += ["--set", as_setting(key, value)]
-    return " ".join(map(quote, parts))
+    file = sweep.asked.file
+    needs_trust = file is not None and not is_data(file) and is_stored(file)
+    option = trust_option(sweep.asked.config) if needs_trust else ""
+    return " ".join(map(quote, parts)) + option
 
 
 def _table(sweep: Sweep) -> list[str]:

@@ -10,11 +10,11 @@ from pathlib import Path
 from shlex import quote
 from typing import Any
 
-from extensor.cli.described import check_no_data, described
+from extensor.cli.described import check_no_data
 from extensor.cli.live import live_page, sort_out
 from extensor.cli.report import written
 from extensor.cli.runs import new_run
-from extensor.cli.settings import as_changes, read_config
+from extensor.cli.settings import as_changes, command_config, read_config, trust_option
 from extensor.cli.several import (
     is_first,
     one_of_several,
@@ -66,7 +66,7 @@ def _run(options: argparse.Namespace) -> None:
         with ending_in_order():
             _go_on(found_run(options.resume), options)
         return
-    config = read_config(described(options), options.set)
+    config = command_config(options, options.set)
     if options.print_config:
         shown = as_toml(config if has_model(config) else experiment(config).config)
         print(shown if is_first() else "", end="")
@@ -87,7 +87,8 @@ def _begin(config: Config, options: argparse.Namespace) -> None:
 
 def _go_on(run: RunFolder, options: argparse.Namespace) -> None:
     with _saying(lambda: "before training went on"):
-        made = resumed_experiment(run, options.checkpoint, as_changes(options.set), COMMAND)
+        changes = as_changes(options.set)
+        made = resumed_experiment(run, options.checkpoint, changes, COMMAND, trust=options.trust)
     with live_page(options.live if is_first() else None, run.path):
         _train(made, run.path)
 
@@ -95,13 +96,14 @@ def _go_on(run: RunFolder, options: argparse.Namespace) -> None:
 def _train(made: Experiment, folder: Path) -> None:
     if is_first():
         print("\n".join([_opening(made), *_changed(made)]), flush=True)
-    with _saying(lambda: _saved(made, folder)), saying_how_to_go_on(folder):
+    shell = _shell(made, folder)
+    with _saying(lambda: _saved(made, folder)), saying_how_to_go_on(shell):
         made.fit()
         is_reporting = is_first()
         part()  # nobody has to wait for the report
     if not is_reporting:
         return
-    with _saying(lambda: f"during the report; write it with: extensor report {quote(str(folder))}"):
+    with _saying(lambda: f"during the report; write it with: extensor report {shell}"):
         print(_ending(made, folder))
 
 
@@ -125,7 +127,12 @@ def _saved(made: Experiment, folder: Path) -> str:
         saved = f"and saved in {latest}"
     else:
         saved = f"after step {made.trainer.step:,}; the last checkpoint is {latest}"
-    return f"{saved}; go on with: extensor train --resume {quote(str(folder))}"
+    return f"{saved}; go on with: extensor train --resume {_shell(made, folder)}"
+
+
+def _shell(made: Experiment, folder: Path) -> str:
+    """A run as the commands take it, with consent if it needs that."""
+    return quote(str(folder)) + trust_option(made.config)
 
 
 def _opening(made: Experiment) -> str:
@@ -174,7 +181,7 @@ def _changed(made: Experiment) -> list[str]:
 def _ending(made: Experiment, folder: Path) -> str:
     run = RunFolder(folder)
     results = _results(made)
-    shell = quote(str(folder))
+    place, shell = quote(str(folder)), _shell(made, folder)
     example = {"table": "FILE.csv", "series": "FILE.csv", "pictures": "FOLDER", "text": "'Once'"}
     return "\n".join(
         [
@@ -189,7 +196,7 @@ def _ending(made: Experiment, folder: Path) -> str:
             f"  extensor evaluate {shell}",
             f"  extensor predict {shell} {example.get(made.preparation.kind, 'FILE.npy')}",
             *_going_on(made, shell),
-            f"  cp {shell}/config.toml my.toml, change it, then extensor train my.toml",
+            f"  cp {place}/config.toml my.toml, change it, then extensor train my.toml",
         ]
     )
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from extensor.cli.jobs import end_with_parent
+from extensor.cli.wording import COMMAND
 from extensor.report import write_report
 from extensor.train.signals import Ended
 from extensor.train.sweeps.sweep import Sweep
 
 
-def run_trial(sweep: Sweep, number: int, epochs: int) -> None:
+def run_trial(sweep: Sweep, number: int, epochs: int, trust: bool) -> None:
     """Train a trial until ``epochs`` epochs are over, from where it was left.
 
     Its configuration has all the epochs, so that the schedule is that of the whole run, and a trial
@@ -17,7 +18,7 @@ def run_trial(sweep: Sweep, number: int, epochs: int) -> None:
     """
     try:
         end_with_parent()
-        made = sweep.opened(number)
+        made = sweep.opened(number, trust, COMMAND)
         made.train_until(epochs)
         write_report(sweep.trial(number))
     except Ended as end:

@@ -8,9 +8,9 @@ from math import log10
 from pathlib import Path
 from shlex import quote
 
-from extensor.cli.described import as_words, described, is_data
+from extensor.cli.described import as_words, is_data
 from extensor.cli.outputs import new_file
-from extensor.cli.settings import read_config
+from extensor.cli.settings import command_config, trust_option
 from extensor.errors import value_error
 from extensor.report import Series, terminal_plot
 from extensor.report.rate_plot import can_write, write_rate_plot
@@ -24,7 +24,7 @@ _ENDINGS = (".html", ".png")
 def run(options: argparse.Namespace) -> None:
     """Try the rates, and print what was found; only ``--output`` is written."""
     output = None if options.output is None else _new_plot(options.output)
-    config = read_config(described(options), options.set)
+    config = command_config(options, options.set)
     made = experiment(config, {"checkpoints": None}, callbacks=[])
     if is_data(options.config):
         print("\n".join(made.lines), flush=True)
@@ -74,5 +74,6 @@ def _advice(config: Config, table: str, rate: float, options: argparse.Namespace
     parts = ["extensor", "train", *as_words(options.config, config, keys)]
     for setting in (*settings, f"{table}.{key}={rate}"):
         parts += ["--set", setting]
-    command = " ".join(map(quote, parts))
+    trust = trust_option(config) if options.trust else ""
+    command = " ".join(map(quote, parts)) + trust
     return ["", f"[{table}]", f"{key} = {rate}", "", "next", f"  {command}"]

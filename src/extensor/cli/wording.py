@@ -7,4 +7,5 @@ COMMAND = Wording(
     checkpoint="--checkpoint",
     begin="extensor train {folder}/config.toml --set {key}=...",
     choose="--checkpoint {name}",
+    trust="--trust",
 )

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from extensor.errors import value_error
 from extensor.io.paths import as_path, unreadable
+from extensor.io.regular_files import file_bytes
 
 _GZIP = b"\x1f\x8b"
 
@@ -15,7 +16,7 @@ _GZIP = b"\x1f\x8b"
 def read_content(op: str, path: str | Path) -> bytes:
     """The bytes of a file, plain or compressed by gzip."""
     try:
-        content = as_path(op, path).read_bytes()
+        content = file_bytes(as_path(op, path))
     except OSError as error:
         raise unreadable(op, path, error) from error
     if not content.startswith(_GZIP):

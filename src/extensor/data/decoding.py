@@ -6,12 +6,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from io import BytesIO
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 
 from extensor.errors import is_ours, value_error
 from extensor.io.paths import unreadable
+from extensor.io.regular_files import open_regular
 
 ENDINGS = frozenset(".png .jpg .jpeg .jfif .bmp .gif .webp .tif .tiff .ppm .pgm .pbm .pnm".split())
 MODES = ("L", "LA", "RGB", "RGBA", "CMYK", "YCbCr", "LAB", "HSV")
@@ -73,7 +74,8 @@ def _opened(op: str, path: Path, content: bytes | None = None) -> Iterator[Any]:
             f"{op}: Pillow must be installed, see pip install extensor[images]"
         ) from None
     try:
-        with Image.open(path if content is None else BytesIO(content)) as picture:
+        stream = _stream(path) if content is None else BytesIO(content)
+        with stream, Image.open(stream) as picture:
             yield picture
     except MemoryError:
         raise
@@ -93,6 +95,10 @@ def _opened(op: str, path: Path, content: bytes | None = None) -> Iterator[Any]:
         else:
             reason = "it is damaged or cut off"
         raise value_error(op, f"file must be a picture ({reason})", path=str(path)) from None
+
+
+def _stream(path: Path) -> BinaryIO:
+    return open(path, "rb", opener=open_regular)
 
 
 def _bits(op: str, path: Path, picture: Any) -> int:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from extensor.io.atomic import write_atomically
+from extensor.io.regular_files import open_own
 
 # Debian's packages dataset-fashion-mnist and the like, and what other systems do.
 SYSTEM_FOLDERS = (Path("/usr/share/datasets"), Path("/usr/local/share/datasets"))
@@ -88,7 +89,7 @@ def unpack(archive: Path, names: Sequence[str]) -> list[Path]:
             stream = tar.extractfile(members[name])
             assert stream is not None
             partial = path.with_name(path.name + ".partial")
-            with partial.open("wb") as file:
+            with open(partial, "wb", opener=open_own) as file:
                 shutil.copyfileobj(stream, file)
             partial.replace(path)
     return paths

@@ -13,6 +13,7 @@ import numpy as np
 from extensor.data.content import read_content
 from extensor.errors import value_error
 from extensor.io.paths import as_path, unreadable
+from extensor.io.regular_files import check_regular
 
 _IDX_DTYPES = {0x08: ">u1", 0x09: ">i1", 0x0B: ">i2", 0x0C: ">i4", 0x0D: ">f4", 0x0E: ">f8"}
 _CIFAR_IMAGE = (3, 32, 32)
@@ -66,6 +67,7 @@ def read_arrays(path: str | Path) -> Any:
     """
     path = as_path("read_arrays", path)
     try:
+        check_regular(path)
         if not zipfile.is_zipfile(path):
             return np.lib.format.open_memmap(path, mode="r")
         with zipfile.ZipFile(path) as archive:

@@ -17,6 +17,7 @@ from extensor.data.table.lexing import DELIMITERS, LongCellError, as_lines, reco
 from extensor.errors import type_error, value_error
 from extensor.errors.arguments import briefly
 from extensor.io.paths import as_path, unreadable
+from extensor.io.regular_files import file_text
 
 _OP = "read_csv"
 _HOW = "header=True or False says which"
@@ -113,7 +114,7 @@ def _lines(path: str | Path, delimiter: str) -> list[list[str]]:
     place = as_path(_OP, path)
     try:
         # As Excel writes it: a mark at the beginning would make a word of the first number.
-        text = place.read_text(encoding="utf-8-sig")
+        text = file_text(place, "utf-8-sig")
         lines = [[x.strip() for x in row] for row in _rows(as_lines(text), delimiter)]
     except OSError as error:
         raise unreadable(_OP, path, error) from error

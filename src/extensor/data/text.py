@@ -16,6 +16,7 @@ from extensor.data.dataset import rows
 from extensor.data.windows import WindowDataset
 from extensor.errors import Shown, arguments, type_error, value_error
 from extensor.io.paths import as_path, unreadable
+from extensor.io.regular_files import file_bytes
 
 _KINDS = ("character", "byte")
 _BYTES = 256
@@ -171,7 +172,7 @@ def read_text(path: str | Path) -> str:
     op = "read_text"
     place = as_path(op, path)
     try:
-        content = place.read_bytes()
+        content = file_bytes(place)
     except OSError as error:
         raise unreadable(op, path, error) from error
     begin = len(_MARK) if content.startswith(_MARK) else 0

@@ -39,7 +39,8 @@ def _run_file(path: str) -> None:
     if os.path.isdir(path) or zipfile.is_zipfile(path):
         runpy.run_path(path, run_name="__main__")
         return
-    sys.path[0] = os.path.dirname(os.path.realpath(path))
+    if not sys.flags.safe_path:  # by which Python leaves out the program's folder
+        sys.path[0] = os.path.dirname(os.path.realpath(path))
     with io.open_code(path) as file:
         code = compile(file.read(), path, "exec")
     # Not by runpy, which takes the module away again before what runs at the exit needs it.

@@ -34,6 +34,9 @@ def existing(source: Any, op: str = "data") -> Path:
     path = as_path(op, source)
     if not is_there(path):
         raise FileNotFoundError(f"{op}: no such file or folder, got path={_brief(path)!r}")
+    if not (path.is_file() or path.is_dir()):
+        requirement = "path must be a file or a folder, not a pipe or a device"
+        raise value_error(op, requirement, path=_brief(path))
     return path
 
 

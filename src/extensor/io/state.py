@@ -33,6 +33,7 @@ from extensor.io.layout import (
     read_header,
 )
 from extensor.io.paths import as_path, unreadable
+from extensor.io.regular_files import open_regular
 from extensor.io.tree import TreeError, folded, unfolded
 
 FORMAT = 1
@@ -113,9 +114,7 @@ def load(path: str | Path, foreign: bool = True) -> dict[str, Any]:
     place = as_path("load", path)
     foreign = arguments.flag("load", "foreign", foreign)
     try:
-        if place.exists() and not (place.is_file() or place.is_dir()):
-            raise value_error("load", "path must be that of a file", path=str(path))  # no pipe
-        with place.open("rb", buffering=0) as file:
+        with open(place, "rb", buffering=0, opener=open_regular) as file:
             size = os.fstat(file.fileno()).st_size
             return _read(file.readinto, size, str(path), foreign)
     except OSError as error:

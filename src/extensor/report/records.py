@@ -8,6 +8,7 @@ from typing import Any
 
 from extensor.errors import value_error
 from extensor.io.paths import unreadable
+from extensor.io.regular_files import file_text
 from extensor.report.curves import (
     LOSS,
     Best,
@@ -25,7 +26,7 @@ def read_records(op: str, run: RunFolder) -> list[dict[str, Any]]:
     """The records of the log; only its last line may be cut short, as a crash leaves it."""
     records = read_log(run.log)
     try:
-        lines = len(run.log.read_text(encoding="utf-8").splitlines())
+        lines = len(file_text(run.log).splitlines())
     except OSError as error:
         raise unreadable(op, run.log, error) from error
     whole = [isinstance(record, dict) for record in records]
@@ -39,7 +40,7 @@ def read_records(op: str, run: RunFolder) -> list[dict[str, Any]]:
 def read_machine(op: str, run: RunFolder) -> Mapping[str, Any]:
     """What is known of the machine."""
     try:
-        machine = json.loads(run.machine.read_text(encoding="utf-8"))
+        machine = json.loads(file_text(run.machine))
     except OSError as error:
         raise unreadable(op, run.machine, error) from error
     except ValueError:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from extensor.io.atomic import write_atomically
+from extensor.io.regular_files import file_text
 from extensor.report.curves import shown
 from extensor.report.scatter import CURVES, STYLE, Curve, Dot, curve_chart, scatter
 from extensor.train import read_log
@@ -99,7 +100,7 @@ def _page(sweep: Sweep, command: str | None) -> str:
     if curves:
         heading = f"{name.capitalize()} of the best {len(curves)}"
         sections.append(_section(heading, curve_chart(curves, "epoch", name)))
-    asked = description_of(sweep.path).read_text(encoding="utf-8")
+    asked = file_text(description_of(sweep.path))
     sections.append(_section("What was asked", f"<pre>{escape(asked)}</pre>", wide=True))
     title = f"Sweep of {sweep.asked.title}"
     style = (files("extensor.report") / "style.css").read_text(encoding="utf-8") + STYLE

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from extensor.io.atomic import write_atomically
+from extensor.io.regular_files import file_text
 from extensor.nn.summary import Summary
 from extensor.report.chart import Chart
 from extensor.report.curves import LOSS, VALIDATION, charts, metric_names, of_event, said, shown
@@ -42,7 +43,7 @@ def write_report(
         _charts(config, records, examination),
         examination,
         summary,
-        run.config.read_text(encoding="utf-8"),
+        file_text(run.config),
         read_machine("write_report", run),
         data_lines(records),
         of_event(records, "sample"),

@@ -12,6 +12,7 @@ from typing import Any
 from extensor.errors import arguments, value_error
 from extensor.io.atomic import remove_partial
 from extensor.io.paths import as_path, make_folder
+from extensor.io.regular_files import check_own_folder
 from extensor.io.state import DamagedFileError, load, save
 
 _ENDING = ".safetensors"
@@ -21,7 +22,8 @@ _PREFIX = "step-"
 class Checkpoints:
     """Files ``step-<number>.safetensors`` in ``folder``, the last ``keep`` of them, and named ones.
 
-    An old one is deleted only when the new one is on the disk.
+    An old one is deleted only when the new one is on the disk. A folder that is a link is only read:
+    nothing is written or deleted where it leads to.
     """
 
     def __init__(self, folder: str | Path, keep: int = 3) -> None:
@@ -43,6 +45,7 @@ class Checkpoints:
         """Write a checkpoint that no other replaces but one of the same name."""
         if Path(arguments.text("Checkpoints", "name", name)).name != name:
             raise value_error("Checkpoints", "name must be that of a file, no path", name=name)
+        check_own_folder(self.folder)
         make_folder("save", self.folder)
         path = self.folder / f"{name}{_ENDING}"
         save(path, state)
@@ -53,6 +56,7 @@ class Checkpoints:
 
         Checkpoints of later steps are left alone.
         """
+        check_own_folder(self.folder)
         remove_partial(self.folder)
         past = [path for number, path in self._numbered() if number <= step]
         for path in past[: -self.keep]:
@@ -83,6 +87,7 @@ class Checkpoints:
 
         They are kept as ``left-step-<number>``, so that the latest is one of what was done since.
         """
+        check_own_folder(self.folder)
         for number, path in self._numbered():
             if number > step:
                 target = path.with_name(f"left-{path.name}")

@@ -13,6 +13,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from extensor.errors import value_error
+from extensor.io.regular_files import LinkedFileError, open_own
 
 if sys.platform != "win32":
     import fcntl
@@ -31,7 +32,7 @@ def locked(folder: Path, op: str) -> Iterator[None]:
     The file stays, empty, as one that is deleted could be locked by two. NFS passes such locks on
     to the server, so other machines are kept out too.
     """
-    file = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT, 0o666)
+    file = open_own(folder / LOCK, os.O_RDWR | os.O_CREAT)
     owner = os.getpid()
     _held.add(file)
     try:
@@ -55,7 +56,9 @@ def locked(folder: Path, op: str) -> Iterator[None]:
 def check_free(folder: Path, op: str) -> None:
     """Refuse a folder that somebody trains in just now; nothing is written."""
     try:
-        file = os.open(folder / LOCK, os.O_RDWR)
+        file = open_own(folder / LOCK, os.O_RDWR)
+    except LinkedFileError:
+        raise
     except OSError:  # nobody was ever there, or nobody may write
         return
     try:

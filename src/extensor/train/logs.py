@@ -21,6 +21,7 @@ from extensor.core import entries
 from extensor.errors import arguments, value_error
 from extensor.io.atomic import write_atomically
 from extensor.io.paths import as_path, unreadable
+from extensor.io.regular_files import file_text, open_own
 from extensor.train.callback import Callback
 from extensor.train.run import RunFolder
 
@@ -42,8 +43,8 @@ class Logging(Callback):
     def fit_began(self, trainer: Trainer) -> None:
         path = run_of(trainer, "Logging").log
         # What was logged after the checkpoint that training goes on from, is logged again.
-        self._file = path.open("r+b" if path.exists() else "w+b")
-        self._file.truncate(min(self._length, path.stat().st_size))
+        self._file = open(path, "r+b", opener=_open_or_make)  # noqa: SIM115
+        self._file.truncate(min(self._length, self._file.seek(0, os.SEEK_END)))
         self._file.seek(0, os.SEEK_END)
         self._write_table(trainer)
 
@@ -126,9 +127,13 @@ class Timing(Callback):
         }
         if trainer.figures.by_worker:
             line["workers"] = trainer.figures.by_worker
-        with self._path.open("a", encoding="utf-8") as file:
+        with open(self._path, "a", encoding="utf-8", opener=open_own) as file:
             file.write(json.dumps(line) + "\n")
         self._restart()
+
+
+def _open_or_make(path: str, flags: int) -> int:
+    return open_own(path, flags | os.O_CREAT)
 
 
 def run_of(trainer: Trainer, name: str) -> RunFolder:
@@ -142,7 +147,7 @@ def read_log(path: str | Path) -> list[dict[str, Any]]:
     """The records of a log; a last line that was cut short by a crash is left out."""
     records = []
     try:
-        lines = as_path("read_log", path).read_text(encoding="utf-8").splitlines()
+        lines = file_text(as_path("read_log", path)).splitlines()
     except UnicodeDecodeError as error:
         raise value_error("read_log", f"file must be text ({error})", path=str(path)) from None
     except OSError as error:

@@ -15,6 +15,7 @@ import numpy as np
 from extensor.errors import type_error
 from extensor.io.atomic import remove_partial, write_atomically
 from extensor.io.paths import as_path, make_folder
+from extensor.io.regular_files import LinkedFileError
 from extensor.settings import get_num_threads
 
 
@@ -42,6 +43,16 @@ class RunFolder:
     def is_run(self) -> bool:
         """True if a run began here; a configuration alone may be one to begin a run with."""
         return self.config.is_file() and (self.machine.is_file() or self.checkpoints.is_dir())
+
+    def check_links(self) -> None:
+        """Refuse links where a run writes into what is there: they would lead it to other files.
+
+        Other files of a run are replaced whole, and a link with them. The folder itself may be a
+        link: that is a choice of who names it.
+        """
+        for path in (self.checkpoints, self.log, self.timing):
+            if path.is_symlink():
+                raise LinkedFileError(path)
 
     def write_descriptions(self, config: Mapping[str, Any]) -> None:
         """Write the configuration and what is known of the machine."""

@@ -145,6 +145,7 @@ class Resumable:
         except ValueError:
             check_free(self.run.path, "fit")  # whoever is there now says more
             raise
+        self.run.check_links()
         make_folder("fit", self.run.path)
 
     def _check_folder(self) -> None:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from extensor.errors import arguments
+from extensor.io.regular_files import open_own
 from extensor.train.callback import Callback
 from extensor.train.logs import run_of
 
@@ -41,7 +40,8 @@ class TensorBoard(Callback):
             ) from None
         folder = run_of(trainer, "TensorBoard").path
         for path in sorted(folder.glob(f"events.*{_SUFFIX}")):
-            os.truncate(path, _length(path, trainer.step))
+            with open(path, "r+b", opener=open_own) as file:
+                file.truncate(_length(file.read(), trainer.step))
         # Named by the second alone, a file of the same second would be written over.
         suffix = f".{trainer.step}{_SUFFIX}"
         self._writer = SummaryWriter(str(folder), filename_suffix=suffix)
@@ -70,11 +70,10 @@ class TensorBoard(Callback):
             self._writer = None
 
 
-def _length(path: Path, step: int) -> int:
+def _length(content: bytes, step: int) -> int:
     """How much of a file is of steps up to ``step``, and whole."""
     from tensorboardX.proto.event_pb2 import Event  # type: ignore[import-untyped, unused-ignore]
 
-    content = path.read_bytes()
     place = 0
     while place + _HEAD <= len(content):
         end = place + _HEAD + int.from_bytes(content[place : place + 8], "little") + _TAIL

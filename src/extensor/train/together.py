@@ -21,6 +21,7 @@ from extensor.distributed.joining import go_on_with
 from extensor.distributed.joining import workers as found_workers
 from extensor.distributed.workers import WorkerLostError
 from extensor.errors import arguments, value_error
+from extensor.io.regular_files import file_bytes
 from extensor.io.state import load
 from extensor.train.callback import Callback
 from extensor.train.tree_step import TreeStep
@@ -136,7 +137,7 @@ def shared_state(path: Path | None) -> dict[str, Any] | None:
     workers = found_workers()
     if workers.size == 1:
         return None if path is None else load(path, foreign=False)
-    content = b"" if path is None or not workers.is_first else path.read_bytes()
+    content = b"" if path is None or not workers.is_first else file_bytes(path)
     content = workers.broadcast(content if workers.is_first else None, "checkpoint")
     if not content:
         return None

@@ -20,6 +20,7 @@ from extensor.data.streaming.index import Index
 from extensor.data.streaming.members import PICTURE
 from extensor.errors import value_error
 from extensor.io.paths import check_unicode, unreadable
+from extensor.io.regular_files import file_bytes
 from extensor.random.generator import Generator
 
 _ROWS = 32  # pictures that are written together
@@ -115,7 +116,7 @@ def _decoded(pictures: ImageFolder, path: Path) -> Any:
 
 def _content(path: Path) -> bytes:
     try:
-        return path.read_bytes()
+        return file_bytes(path)
     except OSError as error:
         raise unreadable(OP, path, error) from error
 

@@ -15,6 +15,7 @@ from extensor.data.packing.writing import OP, ArrayShards, NewFolder
 from extensor.data.streaming.index import Index
 from extensor.errors import value_error
 from extensor.io.paths import unreadable
+from extensor.io.regular_files import open_regular
 
 _ROWS = 4096  # that are converted together
 _HOW = "header=True or False says which"
@@ -76,7 +77,7 @@ def pack_table(
 def _lines(source: Path, delimiter: str, skip_first: bool) -> Iterator[tuple[int, list[str]]]:
     """The number of each line that is not empty, and its cells."""
     try:
-        with source.open(newline="", encoding="utf-8-sig") as file:
+        with open(source, newline="", encoding="utf-8-sig", opener=open_regular) as file:
             reader = csv.reader(file, delimiter=delimiter)
             begin, passed_over = 1, not skip_first
             for row in reader:

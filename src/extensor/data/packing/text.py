@@ -10,6 +10,7 @@ from extensor.data.streaming.index import Index
 from extensor.data.text import Vocabulary
 from extensor.errors import value_error
 from extensor.io.paths import unreadable
+from extensor.io.regular_files import open_regular
 
 _CHARACTERS = 1 << 20  # that are read together
 _WIDE_MARKS = (b"\xff\xfe", b"\xfe\xff")  # at the beginning of UTF-16
@@ -54,11 +55,11 @@ def _surveyed(source: Path, kind: str) -> tuple[Vocabulary, int]:
 def _chunks(source: Path) -> Iterator[str]:
     """The text of a file in UTF-8, a part at a time, its lines ended by ``\\n`` alone."""
     try:
-        with source.open("rb") as file:
+        with open(source, "rb", opener=open_regular) as file:
             if file.read(2) in _WIDE_MARKS:
                 requirement = "file must be text in UTF-8, not in UTF-16"
                 raise value_error(OP, requirement, path=str(source))
-        with source.open(encoding="utf-8-sig") as text:
+        with open(source, encoding="utf-8-sig", opener=open_regular) as text:
             while chunk := text.read(_CHARACTERS):
                 if "\0" in chunk:
                     requirement = "file must be text, without bytes of 0"

@@ -27,6 +27,7 @@ from extensor.data.streaming.subset import ShardedSubset
 from extensor.errors import arguments, type_error, value_error
 from extensor.errors.explanation import explaining
 from extensor.io.paths import unreadable
+from extensor.io.regular_files import open_regular
 from extensor.io.state import DamagedFileError
 from extensor.random.generator import Generator
 
@@ -239,7 +240,7 @@ class ShardedDataset(Indexed):
 def _look_through(path: Path, blocks: int, found: Any) -> None:
     """Add the content of a file to a digest, or so many blocks of it."""
     try:
-        with path.open("rb", buffering=0) as file:
+        with open(path, "rb", buffering=0, opener=open_regular) as file:
             size = os.fstat(file.fileno()).st_size
             all_blocks = -(-size // _BLOCK)
             for number in np.unique(

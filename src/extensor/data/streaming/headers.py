@@ -27,6 +27,7 @@ from extensor.data.streaming.shard import (
 )
 from extensor.io.layout import LONGEST, LayoutError, UnknownDTypeError, read_header
 from extensor.io.paths import unreadable
+from extensor.io.regular_files import open_regular
 
 _NPY = "shard must be a whole .npy file of numbers"
 _NPZ = "shard must be a whole .npz file of arrays"
@@ -43,7 +44,7 @@ def npy_shard(path: Path, files: dict[str, Path], choice: Choice) -> Shard:
     for name in names:
         place = files[name]
         try:
-            with place.open("rb") as file:
+            with open(place, "rb", opener=open_regular) as file:
                 stored = _npy(file, name, place)
         except OSError as error:
             raise unreadable(OP, place, error) from error
@@ -56,7 +57,7 @@ def npz_shard(path: Path, choice: Choice) -> Shard:
     """A shard that is an ``.npz`` file: mapped, or decompressed as a whole."""
     stamp = Stamp.of(path)
     try:
-        with zipfile.ZipFile(path) as archive, path.open("rb") as file:
+        with open(path, "rb", opener=open_regular) as file, zipfile.ZipFile(path) as archive:
             members = {
                 info.filename.removesuffix(".npy"): info
                 for info in archive.infolist()
@@ -100,7 +101,7 @@ def safetensors_shard(path: Path, choice: Choice) -> Shard:
     """A shard that is a safetensors file."""
     stamp = Stamp.of(path)
     try:
-        with path.open("rb") as file:
+        with open(path, "rb", opener=open_regular) as file:
             length = int.from_bytes(file.read(8), "little")
             if stamp.size < 8 or length > min(stamp.size - 8, LONGEST):
                 raise LayoutError

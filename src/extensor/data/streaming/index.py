@@ -18,6 +18,7 @@ from extensor.errors import value_error
 from extensor.io.atomic import write_atomically
 from extensor.io.layout import LayoutError, unique
 from extensor.io.paths import unreadable
+from extensor.io.regular_files import file_bytes, open_regular
 
 INDEX = "index.json"
 FORMAT = 1
@@ -80,7 +81,7 @@ def read_index(folder: Path) -> Index | None:
     """The index in a folder, checked; None if there is none."""
     path = folder / INDEX
     try:
-        content = path.read_bytes()
+        content = file_bytes(path)
     except FileNotFoundError:
         return None
     except OSError as error:
@@ -191,7 +192,7 @@ def check_digests(folder: Path, shard: PackedShard) -> None:
         path = folder / file.name
         found = hashlib.sha256()
         try:
-            with path.open("rb", buffering=0) as stream:
+            with open(path, "rb", buffering=0, opener=open_regular) as stream:
                 while chunk := stream.read(_CHUNK):
                     found.update(chunk)
         except OSError as error:

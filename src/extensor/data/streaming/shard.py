@@ -17,6 +17,7 @@ from extensor.arrays.dtypes import as_dtype
 from extensor.data.streaming.cache import Cache, Loaded
 from extensor.errors import marked, value_error
 from extensor.io.paths import unreadable
+from extensor.io.regular_files import open_regular
 from extensor.io.state import DamagedFileError
 
 OP = "ShardedDataset"
@@ -68,7 +69,7 @@ def damaged(requirement: str, path: Path, **got: object) -> DamagedFileError:
 def opened(path: Path, stamp: Stamp) -> int:
     """The number of an open file, which must be as it was."""
     try:
-        file = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
+        file = open_regular(path, os.O_RDONLY)
     except OSError as error:
         raise unreadable(OP, path, error) from error
     now = Stamp.from_status(os.fstat(file))

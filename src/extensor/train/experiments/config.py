@@ -15,6 +15,7 @@ import numpy as np
 from extensor.errors import arguments, type_error, value_error
 from extensor.errors.suggestions import nearest as nearest
 from extensor.io.paths import as_path, unreadable
+from extensor.io.regular_files import file_text
 
 Config = dict[str, Any]
 Source = str | Path | Mapping[str, Any] | None
@@ -104,13 +105,20 @@ def stored_config(source: Source) -> Config:
     if source is not None:
         place = as_path("config", "." if is_empty else source, ", or a dict")
     try:
-        return tomllib.loads(place.read_text(encoding="utf-8"))
+        return tomllib.loads(_text_of(place))
     except OSError as error:
         raise unreadable("config", source, error) from error
     except UnicodeDecodeError:
         raise value_error("config", "file must be TOML, in UTF-8", path=str(source)) from None
     except tomllib.TOMLDecodeError as error:
         raise value_error("config", f"file must be TOML ({error})", path=str(source)) from None
+
+
+def _text_of(place: Any) -> str:
+    """The text of a file, of the user's or one that comes with the library."""
+    if isinstance(place, Path):
+        return file_text(place)
+    return str(place.read_text(encoding="utf-8"))
 
 
 def plain_table(table: Mapping[str, Any], path: str) -> Config:

@@ -11,6 +11,7 @@ from extensor.train.callbacks import EarlyStopping
 from extensor.train.checkpoints import Checkpoints
 from extensor.train.experiments.config import Config, read_config
 from extensor.train.experiments.runs import found_checkpoint, read_checkpoint
+from extensor.train.experiments.user_functions import check_trust
 from extensor.train.experiments.wording import Wording
 from extensor.train.run import RunFolder
 from extensor.train.trainer import Trainer
@@ -45,7 +46,11 @@ class Continued(NamedTuple):
 
 
 def continued(
-    run: RunFolder, checkpoint: str | Path, changes: Iterable[tuple[str, Any]], wording: Wording
+    run: RunFolder,
+    checkpoint: str | Path,
+    changes: Iterable[tuple[str, Any]],
+    wording: Wording,
+    trust: bool,
 ) -> Continued:
     """The configuration and the checkpoint to go on with, or an error if they do not fit.
 
@@ -53,24 +58,26 @@ def continued(
     not matter whether it was changed by the caller or in the file.
     """
     seen = Checkpoints(run.checkpoints).stamp()
-    config = read_config(run.config, changes)
+    made = list(changes)
+    config = read_config(run.config, made)
+    check_trust(config, run.config, trust, wording, [key for key, _ in made])
     if checkpoint == "latest" and seen is None:
         config.pop("resumed", None)
         return Continued(config, None, {}, seen)
     state = read_checkpoint(run, found_checkpoint(run, checkpoint, wording), wording)
     stored = state["config"]
-    made = differences(stored, config)
-    _check(made, stored, config, run.path, wording)
-    check_effect(made, config)
+    changed = differences(stored, config)
+    _check(changed, stored, config, run.path, wording)
+    check_effect(changed, config)
     _check_epochs(config["epochs"], state["progress"], wording)
     config["resumed"] = dict(stored.get("resumed", {}))
-    if made:
+    if changed:
         config["resumed"][f"step {state['progress']['step']}"] = {
-            key: {"before": before, "after": after} for key, (before, after) in made.items()
+            key: {"before": before, "after": after} for key, (before, after) in changed.items()
         }
     if not config["resumed"]:
         del config["resumed"]
-    return Continued(config, state, made, seen)
+    return Continued(config, state, changed, seen)
 
 
 def differences(before: Mapping[str, Any], after: Mapping[str, Any]) -> Changes:

@@ -15,13 +15,14 @@ from extensor.errors import value_error
 from extensor.io.paths import existing
 from extensor.random.generator import Generator
 from extensor.train.experiments.config import Config, nearest
-from extensor.train.experiments.named import built, imported
+from extensor.train.experiments.named import built, named
 from extensor.train.experiments.targets import (
     check_targets,
     class_names,
     class_numbers,
     table_options,
 )
+from extensor.train.experiments.user_functions import is_function_name, working_folder_last
 
 SETS: dict[str, Callable[..., Any]] = {
     "digits": data.digits,
@@ -45,8 +46,9 @@ def read_data(config: Config) -> tuple[Dataset, Dataset | None, Dataset]:
     name = table.get("name")
     if name is None:
         train, test = _own(config)
-    elif ":" in name:
-        train, test = imported("data", name)()
+    elif is_function_name(name):
+        with working_folder_last():
+            train, test = named("data", table, SETS)()
     elif name in SETS:
         options = {"root": table["root"]} if "root" in table else {}
         train, test = SETS[name](**options)

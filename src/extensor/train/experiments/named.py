@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import inspect
-import sys
 from collections.abc import Callable, Mapping
-from importlib import import_module
+from contextlib import nullcontext
 from typing import Any
 
 from extensor.errors import value_error
 from extensor.train.experiments.config import check_keys, nearest
+from extensor.train.experiments.user_functions import (
+    import_function,
+    is_function_name,
+    working_folder_last,
+)
 
 Choices = Mapping[str, Callable[..., Any]]
 
@@ -31,8 +35,11 @@ def built(path: str, table: Mapping[str, Any], choices: Choices, *given: Any, **
         signature.bind(*given, **options)
     except TypeError as error:
         raise value_error("config", f"{path}: {error}", name=table["name"]) from None
+    # The function may import its own modules only now.
+    importing = working_folder_last() if is_function_name(table["name"]) else nullcontext()
     try:
-        return function(*given, **options)
+        with importing:
+            return function(*given, **options)
     except TypeError as error:
         raise value_error(
             "config", f"{path} must have values that fit ({error})", **options
@@ -44,22 +51,8 @@ def named(path: str, table: Mapping[str, Any], choices: Choices) -> Callable[...
     name = table.get("name")
     if not isinstance(name, str):
         raise value_error("config", f"{path}.name must be a string", name=name)
-    if ":" in name:
-        return imported(path, name)
+    if is_function_name(name):
+        return import_function(path, name)
     if name not in choices:
         raise value_error("config", f"{path}: unknown name{nearest(name, choices)}", name=name)
     return choices[name]
-
-
-def imported(path: str, name: str) -> Callable[..., Any]:
-    """``module:function``, where modules are looked for in the present folder too."""
-    module, _, attribute = name.partition(":")
-    if "" not in sys.path:
-        sys.path.insert(0, "")
-    try:
-        function = getattr(import_module(module), attribute, None)
-    except (ImportError, ValueError) as error:
-        raise value_error("config", f"{path}: module must be there ({error})", name=name) from None
-    if not callable(function):
-        raise value_error("config", f"{path}: {module} must have the function", name=name)
-    return function  # type: ignore[no-any-return]

@@ -14,8 +14,9 @@ from extensor.train.experiments.assembly import Experiment, assembled
 from extensor.train.experiments.config import read_config
 from extensor.train.experiments.continuation import check_effect, continued, load_into
 from extensor.train.experiments.kinds import with_kind
-from extensor.train.experiments.runs import found_checkpoint, found_run
+from extensor.train.experiments.runs import found_checkpoint, found_run, is_stored
 from extensor.train.experiments.trained import TrainedModel
+from extensor.train.experiments.user_functions import check_trust
 from extensor.train.experiments.wording import PYTHON, Wording
 from extensor.train.folders import NEW_ONES, TIME, check_replaceable, named_folder
 from extensor.train.lock import check_free
@@ -33,6 +34,7 @@ def experiment(
     resume: str | Path | None = None,
     checkpoint: str | Path = LATEST,
     callbacks: Sequence[Callback] | None = None,
+    trust: bool = False,
 ) -> Experiment:
     """Build what ``config`` describes, ready to :meth:`~Experiment.fit`: what ``extensor train`` does.
 
@@ -46,6 +48,9 @@ def experiment(
     ``resume`` is the folder of a run, or its name in ``runs/``, to go on with from ``checkpoint``: the
     latest, the name of one, or a file. What ``changes`` sets takes effect from there on, or is
     refused if with it it would be another run.
+
+    A configuration may name functions as ``module:function``, and they run: it is a program. Those in
+    the folder of a run, which may come from somebody else, run only with ``trust``.
 
     Everything is checked, and one sample passed through model and loss, before anything is written.
     Random numbers begin with the seed of the configuration.
@@ -68,17 +73,21 @@ def experiment(
     """
     made = _checked_changes("experiment", changes)
     overwrite = arguments.flag("experiment", "overwrite", overwrite)
+    trust = arguments.flag("experiment", "trust", trust)
     if callbacks is not None:
         callbacks = checked_callbacks(callbacks, "experiment")
     if resume is not None:
         if config is not None or folder is not None or overwrite:
             requirement = "resume is of a run that has a configuration and a folder"
             raise value_error("experiment", requirement, resume=str(resume))
-        return resumed_experiment(found_run(resume), checkpoint, made, PYTHON, callbacks)
+        return resumed_experiment(found_run(resume), checkpoint, made, PYTHON, callbacks, trust)
     if not isinstance(checkpoint, str) or checkpoint != LATEST:
         requirement = "checkpoint is for resume, which says of which run"
         raise value_error("experiment", requirement, checkpoint=arguments.briefly(checkpoint))
-    whole = with_kind(read_config(config, made))
+    whole = read_config(config, made)
+    if not isinstance(config, Mapping) and is_stored(config):
+        check_trust(whole, str(config), trust, PYTHON, [key for key, _ in made])
+    whole = with_kind(whole)
     whole.pop("resumed", None)  # of the run whose configuration this was
     check_effect({key: (None, value) for key, value in made}, whole)
     if folder is None and "checkpoints" in whole:
@@ -125,10 +134,11 @@ def resumed_experiment(
     changes: Iterable[tuple[str, Any]],
     wording: Wording,
     callbacks: Sequence[Callback] | None = None,
+    trust: bool = False,
 ) -> Experiment:
     """An experiment that goes on with ``run``, for those who speak as ``wording`` does."""
     check_free(run.path, wording.resume)
-    found = continued(run, checkpoint, changes, wording)
+    found = continued(run, checkpoint, changes, wording, trust)
     learnt = None if found.state is None else found.state.get("preparation")
     made = assembled(found.config, run.path, callbacks, learnt=learnt, is_new=False)
     load_into(made.trainer, found)
@@ -139,15 +149,20 @@ def load_trained(
     run: str | Path,
     checkpoint: str | Path | None = None,
     changes: Mapping[str, Any] | None = None,
+    *,
+    trust: bool = False,
 ) -> TrainedModel:
     """The model that a run has trained, for predictions and to be measured; nothing is written.
 
     ``run`` is a folder, or its name in ``runs/``; ``checkpoint`` "latest", the name of one, or a
     file; without it the best, if the run stops early, otherwise the latest. ``changes`` sets entries
     of the configuration, ``{"data.test": "other.npz"}``. Averages of the parameters, if the run has
-    them, are what is loaded. Random numbers stay as they are.
+    them, are what is loaded. Random numbers stay as they are. With ``trust`` functions that the run's
+    configuration names as ``module:function`` may run.
     """
     made = _checked_changes("load_trained", changes)
+    trust = arguments.flag("load_trained", "trust", trust)
     folder = found_run(run)
     path = found_checkpoint(folder, checkpoint)
-    return TrainedModel(folder, read_config(folder.config, made), path)
+    config = read_config(folder.config, made)
+    return TrainedModel(folder, config, path, trust=trust, changes=[key for key, _ in made])

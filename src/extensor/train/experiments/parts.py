@@ -19,6 +19,7 @@ from extensor.train.experiments.config import Config
 from extensor.train.experiments.goal import Goal, in_units
 from extensor.train.experiments.kinds import Prepared
 from extensor.train.experiments.named import built, named
+from extensor.train.experiments.user_functions import is_function_name
 from extensor.train.experiments.writing import Findings, TextSamples
 from extensor.train.logs import Logging, Timing
 from extensor.train.metrics import ConfusionMatrix, Metric, is_falling, named_metric
@@ -54,7 +55,7 @@ def built_model(config: Config, known: Mapping[str, Any]) -> tuple[Module, Confi
         ):  # which may have more classes than seen
             _check_sizes(table["sizes"], known)
         known = {}
-    if config["data"].get("kind", "arrays") != "arrays" and ":" not in str(table.get("name")):
+    if config["data"].get("kind", "arrays") != "arrays" and not is_function_name(table.get("name")):
         _check_known(table, known)
     parameters = inspect.signature(named("model", table, MODELS)).parameters
     filled = {key: value for key, value in known.items() if key in parameters}
@@ -89,7 +90,7 @@ def _check_sizes(sizes: Any, known: Mapping[str, Any]) -> None:
 
 def built_loss(table: Config, goal: Goal) -> Any:
     """A loss of the library is made; a function of the user's is one already."""
-    if ":" in str(table["name"]):
+    if is_function_name(table["name"]):
         return named("loss", table, LOSSES)
     loss = built("loss", table, LOSSES)
     return OverPositions(loss) if goal.task == "sequence" else loss
@@ -176,7 +177,7 @@ def _of_training(config: Config, metrics: Mapping[str, Metric]) -> dict[str, Met
     none; nor in a run of the first release, whose log has none so far.
     """
     changed = set(config["data"].get("augment", {})) - _KEEP_TARGETS
-    if changed or ":" in str(config["loss"]["name"]) or "kind" not in config["data"]:
+    if changed or is_function_name(config["loss"]["name"]) or "kind" not in config["data"]:
         return {}
     able = {
         name: deepcopy(x)

@@ -82,14 +82,19 @@ class Predictor:
         run: str | Path,
         checkpoint: str | Path | None = None,
         wording: Wording = PYTHON,
+        *,
+        trust: bool = False,
     ) -> Predictor:
         """The model of a run, a folder or its name in ``runs/``; its data need not be there.
 
-        Without a ``checkpoint`` it is the best, if the run keeps one, otherwise the latest.
+        Without a ``checkpoint`` it is the best, if the run keeps one, otherwise the latest. With
+        ``trust`` functions that the run's configuration names as ``module:function`` may run.
         """
+        trust = arguments.flag("load", "trust", trust)
         folder = found_run(run)
         path = found_checkpoint(folder, checkpoint, wording)
-        return cls(TrainedModel(folder, read_config(folder.config), path, wording))
+        config = read_config(folder.config)
+        return cls(TrainedModel(folder, config, path, wording, trust=trust))
 
     def __repr__(self) -> str:
         classes = f", {len(self.classes)} classes" if self.classes else ""

@@ -15,6 +15,7 @@ from extensor.train.experiments.wording import PYTHON, Wording
 from extensor.train.run import RunFolder
 
 RUNS = Path("runs")
+SWEEP = "sweep.toml"  # in the folder of a sweep, what was asked of it
 LONGEST = 255  # bytes in the name of a folder, on all usual file systems
 _PARTS = {"model", "optimizer", "schedules", "ema", "progress", "callbacks", "config"}
 
@@ -22,6 +23,15 @@ _PARTS = {"model", "optimizer", "schedules", "ema", "progress", "callbacks", "co
 def is_too_long(name: str) -> bool:
     """Whether a part of ``name`` has more bytes than a folder's may have."""
     return any(len(os.fsencode(part)) > LONGEST for part in name.split("/"))
+
+
+def is_stored(source: str | Path | None) -> bool:
+    """Whether a configuration lies in the folder of a run or of a sweep, as they write it."""
+    if source is None:
+        return False
+    path = as_path("config", source)
+    folders = {path.parent, Path(os.path.realpath(path)).parent}
+    return any(RunFolder(each).is_run() or (each / SWEEP).is_file() for each in folders)
 
 
 def found_run(name: str | Path) -> RunFolder:

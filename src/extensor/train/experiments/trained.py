@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
@@ -23,6 +23,7 @@ from extensor.train.experiments.config import Config
 from extensor.train.experiments.kinds import Samples, restored
 from extensor.train.experiments.parts import built_model
 from extensor.train.experiments.runs import read_checkpoint
+from extensor.train.experiments.user_functions import check_trust
 from extensor.train.experiments.wording import PYTHON, Wording
 from extensor.train.run import RunFolder
 
@@ -31,12 +32,21 @@ class TrainedModel:
     """What :func:`load_trained` gives: ``model`` with the weights of ``checkpoint``, and its use.
 
     ``run`` is the folder and ``config`` the configuration that it was trained with. The data are
-    read only if :meth:`evaluate` or ``experiment`` is asked for.
+    read only if :meth:`evaluate` or ``experiment`` is asked for. Functions that ``config`` names run
+    with ``trust`` only, except in entries that the caller has set, which ``changes`` lists.
     """
 
     def __init__(
-        self, run: RunFolder, config: Config, checkpoint: Path, wording: Wording = PYTHON
+        self,
+        run: RunFolder,
+        config: Config,
+        checkpoint: Path,
+        wording: Wording = PYTHON,
+        *,
+        trust: bool = False,
+        changes: Iterable[str] = (),
     ) -> None:
+        check_trust(config, run.config, trust, wording, changes)
         self.run = run
         self.config = config
         self.checkpoint = checkpoint

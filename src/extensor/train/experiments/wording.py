@@ -12,6 +12,7 @@ class Wording(NamedTuple):
     checkpoint: str
     begin: str  # a new run with another value of an entry
     choose: str  # another checkpoint
+    trust: str  # consent to run the functions that a stored run names
 
 
 PYTHON = Wording(
@@ -19,4 +20,5 @@ PYTHON = Wording(
     checkpoint="checkpoint",
     begin="experiment('{folder}/config.toml', {{'{key}': ...}})",
     choose="checkpoint='{name}'",
+    trust="trust=True",
 )

@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from extensor.io.regular_files import open_own
 from extensor.random.generator import Generator
 from extensor.train.callback import Callback
 from extensor.train.run import RunFolder
@@ -60,5 +61,5 @@ class TextSamples(Callback):
 def write_test(run: RunFolder, step: int, found: Mapping[str, Any]) -> None:
     """Add what the test gave to the log of a run that is over."""
     line = json.dumps({"event": "test", "step": step, **found}) + "\n"
-    with run.log.open("a", encoding="utf-8") as file:
+    with open(run.log, "a", encoding="utf-8", opener=open_own) as file:
         file.write(line)

@@ -12,9 +12,13 @@ from typing import Any
 from extensor.errors import type_error, value_error
 from extensor.io.atomic import write_atomically
 from extensor.io.paths import unreadable
+from extensor.io.regular_files import check_own_folder, file_text
 from extensor.train.callback import monitored
 from extensor.train.experiments import Experiment, experiment
-from extensor.train.experiments.config import Config, nearest, stored_config
+from extensor.train.experiments.config import Config, nearest, set_entry, stored_config
+from extensor.train.experiments.runs import SWEEP
+from extensor.train.experiments.user_functions import check_trust
+from extensor.train.experiments.wording import PYTHON, Wording
 from extensor.train.history import History
 from extensor.train.logs import read_log
 from extensor.train.metrics import is_falling
@@ -85,11 +89,23 @@ class Sweep:
         epochs = {} if "epochs" in self.asked.config else {"epochs": self.asked.epochs}
         return {**epochs, **self.fixed, **self.values(number)}
 
-    def opened(self, number: int) -> Experiment:
+    def check_trust(self, trust: bool, wording: Wording = PYTHON) -> None:
+        """Refuse functions that the sweep names in its file, unless the caller trusts it."""
+        source = description_of(self.path)
+        check_trust(self.asked.config, source, trust, wording)
+        searched = [(key, x) for key, d in self.space.dimensions.items() for x in d.ends()]
+        for key, value in (*self.fixed.items(), *searched):
+            config: Config = {}
+            set_entry(config, key, value)
+            check_trust(config, source, trust, wording)
+
+    def opened(self, number: int, trust: bool = False, wording: Wording = PYTHON) -> Experiment:
         """The experiment of a trial, new or where it was left."""
+        self.check_trust(trust, wording)
         folder = self.trial(number)
+        check_own_folder(folder.path)
         if folder.is_run():
-            return experiment(resume=folder.path)
+            return experiment(resume=folder.path, trust=trust)
         return experiment(self.asked.config, self.changes(number), folder=folder.path)
 
     def measured(self, number: int, epochs: int) -> Result:
@@ -114,7 +130,7 @@ class Sweep:
         best = self.results.best()
         if best is None:
             return None
-        config = tomllib.loads(self.trial(best.trial).config.read_text(encoding="utf-8"))
+        config = tomllib.loads(file_text(self.trial(best.trial).config))
         path = self.path / "best.toml"
         write_atomically(path, as_toml(config).encode())
         return path
@@ -131,14 +147,14 @@ def _kept(records: list[dict[str, Any]], stopping: Mapping[str, Any]) -> dict[st
 
 def description_of(path: Path) -> Path:
     """Where a sweep says what was asked of it."""
-    return path / "sweep.toml"
+    return path / SWEEP
 
 
 def read_asked(path: Path) -> Asked:
     """What was asked of the sweep in the folder ``path``."""
     place = description_of(path)
     try:
-        table = tomllib.loads(place.read_text(encoding="utf-8"))
+        table = tomllib.loads(file_text(place))
     except OSError as error:
         raise unreadable("sweep", place, error) from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
