@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import runpy
 import subprocess
 import sys
 from pathlib import Path
@@ -41,3 +42,13 @@ def test_the_page_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert said is not None
     losses = [float(word) for word in said[1].split(", ")]
     assert losses == pytest.approx(variables["losses"], rel=1e-4)
+
+
+def test_the_table_of_times_has_the_rows_that_its_benchmark_prints() -> None:
+    benchmark = runpy.run_path(str(PAGE.parents[1] / "benchmarks" / "xla_cpu.py"))
+    table = PAGE.read_text("utf-8").partition(benchmark["HEADER"] + "\n")[2].partition("\n\n")[0]
+    cases = benchmark["cases"]()
+    titles = [line.split(" | ")[0].removeprefix("| ") for line in table.splitlines()[1:]]
+    assert titles == [case.title for case in cases.values()]
+    row = benchmark["row"](cases["mlp"], 0.0)  # which compares the results as well
+    assert re.fullmatch(r"\| MLP 64-32-10, .* \| \S+ ms \| \S+ ms \| \S+ \| \S+ s \|", row)

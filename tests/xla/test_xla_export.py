@@ -340,6 +340,16 @@ def test_what_is_written_are_the_present_values(tmp_path: Path) -> None:
     assert double.traces == 1
 
 
+def test_inputs_of_the_last_call_are_those_by_keyword_too(tmp_path: Path) -> None:
+    function = ex.compile(lambda x, *more, scale, y: x * scale + y["b"] - more[0])
+    x = np.ones(2, "float32")
+    function(x, ex.ones(2), y={"b": x * 3}, scale=2.0)
+    loaded = Loaded(ex.export_stablehlo(function, tmp_path / "a", "cpu"))
+    names = [each["name"] for each in loaded.description["inputs"]]
+    assert names == ["x", "more[0]", "y['b']", "scale"]
+    assert loaded(x, x * 10, x * 7, 5.0)[0].tolist() == [2.0, 2.0]
+
+
 def test_the_modes_of_the_last_call_are_needed(tmp_path: Path) -> None:
     product = ex.compile(lambda x: x @ x)
     with ex.amp.autocast("bfloat16"):
