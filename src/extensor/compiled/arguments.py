@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from copy import copy
 from dataclasses import fields, is_dataclass
 from typing import Any
@@ -11,7 +11,7 @@ import numpy as np
 
 from extensor.arrays.dtypes import supported
 from extensor.compiled.residence import array_of
-from extensor.core.tensor import Tensor
+from extensor.core.tensor import Tensor, wrap
 from extensor.errors import value_error
 
 _PLAIN = (bool, int, str, bytes, type(None), complex, range, type, type(...), np.dtype)
@@ -132,3 +132,48 @@ def fields_of(value: Any) -> dict[str, Any]:
         return {}
     names = [field.name for field in fields(value)]
     return {name: getattr(value, name) for name in names if hasattr(value, name)}
+
+
+def without_values(call: Any, bound: Mapping[int, Tensor]) -> Any:
+    """``call`` with arrays of the same kind that take no memory; tensors that are ``bound`` stay."""
+    replaced: dict[int, Any] = {}
+
+    def replace(x: Any) -> Any:
+        if id(x) in bound:
+            return x
+        if id(x) not in replaced:
+            replaced[id(x)] = _without_values(x)
+        return replaced[id(x)]
+
+    return rebuilt(call, replace)
+
+
+def _without_values(x: Any) -> Any:
+    held = array_of(x) if isinstance(x, Tensor) else x
+    empty = np.broadcast_to(np.empty((), held.dtype), held.shape)
+    if not isinstance(x, Tensor):
+        return empty
+    tensor: Tensor = wrap(empty)
+    tensor._requires_grad = x._requires_grad
+    if x._requires_grad and x.grad is not None:
+        tensor.grad = _without_values(x.grad)
+    return tensor
+
+
+def named_leaves(
+    name: str, value: Any, is_leaf: Callable[[Any], bool]
+) -> Iterator[tuple[str, Any]]:
+    """The leaves inside ``value`` with how they are written, ``x[0]['a']``, as :func:`rebuilt` goes."""
+    parts: list[tuple[str, Any]] = []
+    if is_leaf(value):
+        yield name, value
+    elif isinstance(value, list | tuple):
+        parts = [(f"{name}[{i}]", x) for i, x in enumerate(value)]
+    elif isinstance(value, dict):
+        parts = [(f"{name}[{key!r}]", x) for key, x in value.items()]
+    elif isinstance(value, slice):
+        parts = [(f"{name}.{part}", getattr(value, part)) for part in ("start", "stop", "step")]
+    else:
+        parts = [(f"{name}.{part}", x) for part, x in fields_of(value).items()]
+    for inner, part in parts:
+        yield from named_leaves(inner, part, is_leaf)

@@ -1,26 +1,30 @@
-"""A compiled function as a StableHLO file, for machines and platforms that are not this one."""
+"""A compiled function in files that JAX runs alone, for machines and platforms that are not this one."""
 
 from __future__ import annotations
 
+import io
 import json
 import os
 from collections.abc import Sequence
+from contextlib import ExitStack
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from extensor.compiled.backend import jax, wide
-from extensor.compiled.function import Compiled
+from extensor.compiled.exported_program import ExportedProgram, Planned
+from extensor.compiled.function import Compiled, modes_now
 from extensor.compiled.function import compile as compiled
-from extensor.compiled.plan import Plan
-from extensor.core.tensor import Tensor
+from extensor.compiled.residence import LOCK
 from extensor.errors import shown, type_error, value_error
-from extensor.io.atomic import write_atomically
+from extensor.io.atomic import written_atomically
 from extensor.io.paths import as_path
-from extensor.nn.module import Module
 
+FORMAT = 2
 PLATFORMS = ("cpu", "cuda", "rocm", "tpu")
+CALL = "changes, outputs = program.call(state, *inputs); state.update(changes)"
 
 
 def export_stablehlo(
@@ -29,12 +33,17 @@ def export_stablehlo(
     platforms: Sequence[str] = PLATFORMS,
     example: Sequence[Any] | None = None,
 ) -> Path:
-    """Write the program of ``function`` to ``path``, to be run on any of ``platforms``.
+    """Write ``function`` as a program that JAX runs without ExTensor, on any of ``platforms``.
 
-    ``function`` is one that :func:`extensor.compile` made and that was called, whose last trace is
-    taken; or any function with an ``example`` of its arguments. The file is JAX's serialized export
-    (``jax.export.deserialize`` reads it), StableHLO with a promise of compatibility. Beside it,
-    with ``.json`` added, stands what its inputs and outputs are.
+    ``function`` is one that :func:`extensor.compile` made and that was called: what such a call
+    would run now is written. Or it is any function, with an ``example`` of its arguments. Shapes and
+    dtypes are those of the arguments.
+
+    Three files are written, all or none: ``path``, which ``jax.export.deserialize`` reads (StableHLO
+    with JAX's promise of compatibility); ``path.npz`` with the state, parameters and all else that
+    the function has bound or reads at each call, which ``numpy.load`` reads; and ``path.json``, which
+    describes state, inputs and outputs. The call is ``changes, outputs = program.call(state,
+    *inputs)``, with ``state`` a dict of arrays by name.
 
     >>> import extensor as ex
     >>> from pathlib import Path
@@ -43,28 +52,28 @@ def export_stablehlo(
     ...     path = Path(folder) / "double.stablehlo"
     ...     _ = ex.export_stablehlo(lambda x: 2 * x, path, ["cuda", "tpu"], example=(ex.ones(3),))
     ...     sorted(file.name for file in Path(folder).iterdir())
-    ['double.stablehlo', 'double.stablehlo.json']
+    ['double.stablehlo', 'double.stablehlo.json', 'double.stablehlo.npz']
     """
     op = "export_stablehlo"
     target = as_path(op, path)
-    chosen = _checked(op, platforms)
+    chosen = _platform_names(op, platforms)
     jax()
     from jax import export  # type: ignore[import-not-found, unused-ignore]
 
     if not isinstance(function, Compiled):
         function = compiled(function)
-    plan, inputs = _planned(op, function, example)
-    with wide():
-        made = export.export(jax().jit(plan.function), platforms=chosen)
-        exported = made(*plan.arguments_like(inputs))
+    with LOCK, wide():
+        program = ExportedProgram(op, function.function, _planned(op, function, example))
+        like = jax().ShapeDtypeStruct
+        state = {name: like(x.value.shape, x.value.dtype) for name, x in program.entries.items()}
+        inputs = [like(x.shape, x.dtype) for x in program.inputs]
+        exported = export.export(jax().jit(program), platforms=chosen)(state, *inputs)
         content = _serialized(op, exported)
-    description = _described(plan, inputs, function, exported)
-    write_atomically(target.with_name(f"{target.name}.json"), description.encode())
-    write_atomically(target, content)
+    _write(target, content, program, exported)
     return target
 
 
-def _checked(op: str, platforms: Any) -> list[str]:
+def _platform_names(op: str, platforms: Any) -> list[str]:
     names = [platforms] if isinstance(platforms, str) else list(platforms)
     for name in names:
         if name not in PLATFORMS:
@@ -74,16 +83,25 @@ def _checked(op: str, platforms: Any) -> list[str]:
     return names
 
 
-def _planned(op: str, function: Compiled, example: Any) -> tuple[Plan, list[Any]]:
-    """The program, and what is like its inputs."""
+def _planned(op: str, function: Compiled, example: Any) -> Planned:
+    """What a call with the ``example``, or else one like the last call, would run."""
     if example is not None:
         if not isinstance(example, list | tuple):
             raise type_error(op, "example must be a tuple of arguments", example=shown(example))
-        return function.planned(tuple(example))
-    if function.last is None:
+        arguments: tuple[Any, Any] = tuple(example), {}
+    elif function.last is None:
         requirement = "function must have been called once, or an example of its arguments be given"
         raise value_error(op, requirement, function=shown(function))
-    return function.last
+    else:
+        _, arguments, modes = function.last
+        if modes != modes_now():
+            requirement = (
+                "the modes (autocast, no_grad, the default dtype) must be those of the last call; "
+                "export inside the same blocks, or give an example"
+            )
+            raise value_error(op, requirement)
+    plan, given, arrays = function.planned(*arguments)
+    return Planned(plan, function.state, given, arrays, arguments)
 
 
 def _serialized(op: str, exported: Any) -> bytes:
@@ -93,40 +111,50 @@ def _serialized(op: str, exported: Any) -> bytes:
         raise ImportError(f"{op}: needs flatbuffers; pip install extensor[xla]") from error
 
 
-def _described(plan: Plan, inputs: list[Any], function: Compiled, exported: Any) -> str:
-    """The inputs by groups, in the order in which the program takes them, and the outputs."""
-    state = function.state
-    names = _names(state.reached.modules)
-    known = [names.get(id(tensor), f"tensor {i}") for i, tensor in enumerate(state.tensors)]
-    known += [f"gradient {i}" for i in range(len(state.graded()))]
-    cells = state.like()
-    known += [f"state {i}" for i in range(len(cells) - len(known))]
-    places = {"changed": plan.made.changed, "kept": plan.made.kept}
-    described: dict[str, Any] = {
-        group: [{"name": known[i], **_kind(cells[i])} for i in chosen]
-        for group, chosen in places.items()
+def _write(target: Path, content: bytes, program: ExportedProgram, exported: Any) -> None:
+    """Write the three files; the program, without which the others are nothing, comes last."""
+    buffer = io.BytesIO()
+    np.savez(buffer, **{name: x.value for name, x in program.entries.items()})
+    files: dict[Path, Any] = {target: content}
+    files[target.with_name(f"{target.name}.npz")] = buffer.getbuffer()
+    description = _description(program, exported)
+    description["sha256"] = {path.name: sha256(x).hexdigest() for path, x in files.items()}
+    text = json.dumps(description, indent=1, ensure_ascii=False)
+    files[target.with_name(f"{target.name}.json")] = text.encode()
+    for path in files:
+        if path.is_dir():
+            raise value_error("export_stablehlo", "path must not be a folder", path=str(path))
+    with ExitStack() as stack:  # the files take their names from the last to the first
+        sinks = [stack.enter_context(written_atomically(path)) for path in files]
+        for sink, part in zip(sinks, files.values(), strict=True):
+            sink.write(part)
+        for sink in sinks:
+            sink.sync()  # a full disk shows here at the latest, before any file has its name
+
+
+def _description(program: ExportedProgram, exported: Any) -> dict[str, Any]:
+    avals = (*exported.in_avals, *exported.out_avals)
+    changes, outputs = exported.out_tree.unflatten(exported.out_avals)
+    return {
+        "format": FORMAT,
+        "call": CALL,
+        "needs_x64": any(np.dtype(x.dtype).itemsize == 8 for x in avals),
+        "platforms": list(exported.platforms),
+        "inputs": [_kind(x, name=x.name) for x in program.inputs],
+        "outputs": [_kind(x, name=y.name) for x, y in zip(outputs, program.outputs, strict=True)],
+        "state": {
+            name: _kind(
+                entry.value,
+                kind=entry.kind,
+                changes=name in changes,
+                **({} if entry.dtype == entry.value.dtype else {"bits_of": str(entry.dtype)}),
+                **({} if entry.schedule is None else {"schedule": entry.schedule}),
+            )
+            for name, entry in program.entries.items()
+        },
+        "fixed": program.fixed,
     }
-    described["inputs"] = [_kind(x) for x in inputs]
-    described["numbers"] = [float(read()) for read in plan.reads]
-    generators = plan.trace.generators
-    described["counters"] = [list(map(int, each.get_state())) for each, _ in generators]
-    described["outputs"] = [
-        {"shape": list(x.shape), "dtype": str(x.dtype)} for x in exported.out_avals
-    ]
-    described["platforms"] = list(exported.platforms)
-    return json.dumps(described, indent=1)
 
 
-def _kind(x: Any) -> dict[str, Any]:
-    return {"shape": list(x.shape), "dtype": str(np.dtype(x.dtype))}
-
-
-def _names(modules: list[Module]) -> dict[int, str]:
-    """The paths of tensors in the modules that no other module holds."""
-    below = {id(child) for module in modules for child in module.children()}
-    found: dict[int, str] = {}
-    for module in modules:
-        if id(module) not in below:
-            pairs: list[tuple[str, Tensor]] = [*module.named_parameters(), *module.named_buffers()]
-            found.update({id(tensor): name for name, tensor in pairs})
-    return found
+def _kind(x: Any, **more: Any) -> dict[str, Any]:
+    return {**more, "shape": list(x.shape), "dtype": str(np.dtype(x.dtype))}

@@ -14,7 +14,7 @@ from extensor import _native
 from extensor.arrays.dtypes import get_default_dtype
 from extensor.arrays.storage import copied
 from extensor.compiled import backend as backends
-from extensor.compiled.arguments import Given
+from extensor.compiled.arguments import Given, without_values
 from extensor.compiled.discovery import Executed, Reached, functions_of
 from extensor.compiled.observation import Observer
 from extensor.compiled.plan import Plan, inputs_of
@@ -57,10 +57,10 @@ class _Call(NamedTuple):
             return None
         pairs = (state.reached.watched(), state.watched())
         (watched, held), (more_watched, more_held) = pairs
-        return cls(plan, _modes(), description, watched + more_watched, held + more_held)
+        return cls(plan, modes_now(), description, watched + more_watched, held + more_held)
 
 
-def _modes() -> tuple[Any, ...]:
+def modes_now() -> tuple[Any, ...]:
     """What of the modes of this thread is part of a trace."""
     casting = precision.current() if mode.casting else None
     return mode.recording, casting, get_default_dtype(), mode.epsilon, mode.anomaly
@@ -81,7 +81,8 @@ class Compiled:
         self.device = device
         self.keep_gradients = keep_gradients
         self.traces = 0
-        self.last: tuple[Plan, list[Any]] | None = None  # and what is like its inputs
+        # The plan of the last call, its arguments without their values, and its modes.
+        self.last: tuple[Plan, tuple[Any, Any], tuple[Any, ...]] | None = None
         self._plans: dict[Any, list[Plan]] = {}
         self._state: State | None = None
         self._given: list[Any] = []  # objects among the arguments, and what was met in a trace
@@ -120,7 +121,7 @@ class Compiled:
         if last is None or state is None or _native.description(args) != last.description:
             return None
         plan = last.plan
-        if plan.version != state.version or state.arrays or _modes() != last.modes:
+        if plan.version != state.version or state.arrays or modes_now() != last.modes:
             return None
         if is_due(plan.runs + 1):
             return None
@@ -130,11 +131,10 @@ class Compiled:
             return None
         return plan if not plan.guards or plan.holds([]) else None
 
-    def planned(self, args: tuple[Any, ...]) -> tuple[Plan, list[Any]]:
+    def planned(self, args: Any, kwargs: Any) -> tuple[Plan, Given, list[Any]]:
         """The program that a call with such arguments would run, and its inputs."""
         with LOCK, backends.wide():
-            plan, _, inputs = self._planned(args, {})
-            return plan, inputs
+            return self._planned(args, kwargs)
 
     @property
     def state(self) -> State:
@@ -156,7 +156,7 @@ class Compiled:
         settled = state.is_as_noted()
         if not settled:
             self._bound = self._numbered(state.key())
-        modes = _modes()
+        modes = modes_now()
         key = described, self._attributes, modes, self._bound
         if key != self._key:  # nearly always it is that of the last call, and need not be hashed
             self._key, self._found = key, self._plans.get(key, [])
@@ -176,7 +176,7 @@ class Compiled:
             plan.bind(state)
         inputs = inputs_of(given.tensors, state)
         if self.last is None or self.last[0] is not plan:
-            self.last = plan, [np.broadcast_to(np.empty((), x.dtype), x.shape) for x in inputs]
+            self.last = plan, without_values((args, kwargs), state.reached.tensors), modes
         return plan, given, inputs
 
     def _upload(self, array: Any) -> Any:

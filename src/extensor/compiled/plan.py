@@ -108,17 +108,6 @@ class Plan:
         changed = [cell.value for cell in self.changed]
         return changed, [cell.value for cell in self.kept], inputs, numbers, counters
 
-    def arguments_like(self, inputs: Sequence[Any]) -> tuple[Any, ...]:
-        """The shapes and dtypes of :meth:`arguments`, for inputs like these."""
-
-        def like(x: Any) -> Any:
-            return jax().ShapeDtypeStruct(tuple(x.shape), x.dtype)
-
-        numbers = like(np.zeros(self.trace.room)) if self.reads else None
-        counters = like(np.zeros(2 * GENERATORS, np.uint64)) if self.trace.generators else None
-        cells = [[like(cell) for cell in group] for group in (self.changed, self.kept)]
-        return *cells, [like(x) for x in inputs], numbers, counters
-
     def __call__(self, given: Sequence[Any], inputs: Sequence[Any]) -> Any:
         """Run the program on ``inputs``, which begin with the arrays of the tensors ``given``."""
         self.runs += 1

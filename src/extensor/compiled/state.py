@@ -20,6 +20,7 @@ from extensor.compiled.residence import (
     move_out_of,
 )
 from extensor.core.tensor import Tensor
+from extensor.optim.states import History
 from extensor.optim.update import state_dtype
 
 
@@ -108,6 +109,25 @@ class State:
             None if history.count >= 0 else _first_places(history.steps())
             for history in self.reached.histories.values()
         ]
+
+
+class StepCount:
+    """Counts the steps that a run has taken: ``more`` of each parameter of a history."""
+
+    def __init__(self, history: History, more: list[int]) -> None:
+        self.history = history
+        self.more = more
+        self._alike = len(set(more)) == 1
+
+    def __call__(self, flags: list[bool]) -> None:
+        history = self.history
+        if not all(flags):
+            return
+        if self._alike and history.count >= 0:
+            history.count += self.more[0]
+            return
+        for index, (step, more) in enumerate(zip(list(history.steps()), self.more, strict=True)):
+            history.set_step([index], step + more)
 
 
 def _first_places(values: list[Any]) -> tuple[int, ...]:

@@ -13,7 +13,7 @@ from extensor.compiled.backend import jax
 from extensor.compiled.discovery import name_of
 from extensor.compiled.opaque import check_size, is_read_only, nested_key
 from extensor.compiled.residence import Cell, array_of
-from extensor.compiled.state import State
+from extensor.compiled.state import State, StepCount
 from extensor.core.tensor import Tensor, wrap
 from extensor.core.tracing import Number, Read
 from extensor.errors import marked, value_error
@@ -299,26 +299,11 @@ class Trace:
         for history, before in self._steps.values():
             more = [now - then for now, then in zip(history.steps(), before, strict=True)]
             flags = [self._conditions[id(history)]] if id(history) in self._conditions else []
-            self.later(_counting(history, more), *flags)
+            self.later(StepCount(history, more), *flags)
 
 
 def _lacks_state(move: Any) -> bool:
     return any(arrays and any(arrays[i] is None for i in move.indices) for arrays in move.used)
-
-
-def _counting(history: Any, more: list[int]) -> Callable[[list[bool]], None]:
-    alike = len(set(more)) == 1
-
-    def count(flags: list[bool]) -> None:
-        if not all(flags):
-            return
-        if alike and history.count >= 0:
-            history.count += more[0]
-            return
-        for index, (step, added) in enumerate(zip(list(history.steps()), more, strict=True)):
-            history.set_step([index], step + added)
-
-    return count
 
 
 def _arrays_in(x: Any) -> list[Any]:

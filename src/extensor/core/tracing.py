@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import operator
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
 Read = Callable[[], Any]
@@ -116,7 +116,8 @@ class Number:
     """A number outside of the trace: what is computed of it alone is computed there too, at each run.
 
     Where it meets an array it becomes an input of the trace. Where its value is asked for, in a
-    condition say, the trace holds for that value only. Numbers computed alike have the same ``key``.
+    condition say, the trace holds for that value only. Numbers computed alike have the same ``key``:
+    it spells out the computation, which :func:`evaluate` repeats.
     """
 
     __array_ufunc__ = None  # lets ``ndarray * number`` reach the reflected operators
@@ -179,6 +180,48 @@ class Number:
 
     def __repr__(self) -> str:
         return f"Number({self.value})"
+
+
+_UNARY: dict[str, Callable[[Any], Any]] = {"neg": operator.neg, "abs": abs}
+_ARITHMETIC = (
+    operator.add, operator.sub, operator.mul, operator.truediv, operator.pow, operator.mod,
+    operator.floordiv,
+)  # fmt: skip
+_COMPARISONS = (operator.lt, operator.le, operator.gt, operator.ge, operator.eq, operator.ne)
+_BINARY: dict[str, Callable[[Any, Any], Any]] = {
+    apply.__name__: apply for apply in (*_ARITHMETIC, *_COMPARISONS)
+}
+_REFLECTED = {f"r{apply.__name__}": apply for apply in _ARITHMETIC}
+
+
+def _is_leaf(key: Any) -> bool:
+    known = isinstance(key, tuple) and isinstance(key[0], str)
+    return not known or not (key[0] in _UNARY or key[0] in _BINARY or key[0] in _REFLECTED)
+
+
+def leaf_keys(key: Any) -> list[Any]:
+    """The keys of the numbers from which the number with this ``key`` is computed, each once."""
+    if _is_leaf(key):
+        return [key]
+    _, first, *rest = key
+    # With a constant on the other side the rest is its type and its value.
+    found = leaf_keys(first) + (leaf_keys(rest[0]) if len(rest) == 1 else [])
+    return list(dict.fromkeys(found))
+
+
+def evaluate(key: Any, leaves: Mapping[Any, Any]) -> Any:
+    """The number with this ``key``, computed from the values of its ``leaves`` by their keys.
+
+    The values may be of any kind that has the operators, such as arrays of an engine.
+    """
+    if _is_leaf(key):
+        return leaves[key]
+    name, first, *rest = key
+    x = evaluate(first, leaves)
+    if not rest:
+        return _UNARY[name](x)
+    y = evaluate(rest[0], leaves) if len(rest) == 1 else rest[1]
+    return _BINARY[name](x, y) if name in _BINARY else _REFLECTED[name](y, x)
 
 
 def plain(number: Any) -> Any:

@@ -31,6 +31,10 @@ class Sink:
             done = os.pwrite(self._file, rest, place)
             place, rest = place + done, rest[done:]
 
+    def sync(self) -> None:
+        """Wait until all of it is on the disk."""
+        os.fsync(self._file)
+
 
 def write_atomically(path: str | Path, content: bytes | bytearray | memoryview) -> None:
     """Put ``content`` into the file ``path``; until all of it is on the disk, nothing changes there."""
@@ -51,8 +55,9 @@ def written_atomically(path: str | Path) -> Iterator[Sink]:
         try:
             file = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
             try:
-                yield Sink(file)
-                os.fsync(file)
+                sink = Sink(file)
+                yield sink
+                sink.sync()
             finally:
                 os.close(file)
             os.replace(partial, path)

@@ -252,7 +252,7 @@ class Optimizer:
         _check_ranges(self._name, made, type(self).__init__.__annotations__)
         self._check_options(made)
         self.param_groups.append(made)
-        self._histories.append(History(made, len(self.state_names)))
+        self._histories.append(History(made, self.state_names))
 
     def _check_parameters(self, parameters: list[Any]) -> None:
         for index, parameter in enumerate(parameters):

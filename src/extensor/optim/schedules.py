@@ -89,10 +89,13 @@ class Schedule:
         trace = tracing.current()
         if trace is not None:
             trace.scratch(self.optimizer, list).append(self)
-            trace.later(lambda _: self.step())
+            trace.later(self._step_after_run)
             return
         self.count += 1
         self._apply()
+
+    def _step_after_run(self, _: list[bool]) -> None:
+        self.step()
 
     def _apply(self) -> None:
         for index, group in enumerate(self.optimizer.param_groups):

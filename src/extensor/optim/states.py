@@ -25,10 +25,11 @@ class History:
     is -1 and a list holds them all.
     """
 
-    def __init__(self, group: Group, names: int) -> None:
+    def __init__(self, group: Group, names: Sequence[str]) -> None:
         parameters = len(group["params"])
         self.group = group
-        self.state: tuple[list[Any], ...] = tuple([None] * parameters for _ in range(names))
+        self.names = tuple(names)  # of the state arrays
+        self.state: tuple[list[Any], ...] = tuple([None] * parameters for _ in names)
         self.count = 0
         self._steps = [0] * parameters
 
@@ -100,7 +101,7 @@ def prepared(
         group = history.group
         options.append(_options(op, rest, f"groups.{number}.", group))
         check({**group, **options[-1]})
-        made = History(group, len(names))
+        made = History(group, names)
         for i, parameter in enumerate(group["params"]):
             key = f"state.{index}."
             for arrays, name in zip(made.state, names, strict=True):
