@@ -15,8 +15,6 @@ from __future__ import annotations
 import contextvars
 import functools
 import gc
-import importlib.util
-import sys
 import threading
 import types
 import weakref
@@ -29,6 +27,18 @@ import numpy as np
 
 from extensor import _native
 from extensor.compiled import opaque
+from extensor.compiled.attributes import (
+    attribute_of,
+    comparable_attribute,
+    contents_of,
+    described_attributes,
+    is_same,
+    is_set,
+    is_special,
+    loaded_module,
+    slots_of,
+    variables_of,
+)
 from extensor.compiled.code_names import CodeNames, codes_in, names_in
 from extensor.compiled.opaque import PLAIN, plain_key
 from extensor.compiled.origin import is_library, is_package, is_users, module_of
@@ -39,7 +49,6 @@ from extensor.optim import EMA, Optimizer
 from extensor.optim.states import History
 
 _LIMIT = 1_000_000  # things; a function that reaches more is refused
-_MISSING = object()
 GLOBALS = " (globals)"  # how the variables of a module are held by the code that names them
 _CACHED: Any = type(functools.cache(len))
 
@@ -118,7 +127,7 @@ class Reached:
     def _watch(self) -> None:
         for place, thing, names in self._open:
             self._watch_attributes(place, thing, sorted(names))
-        self._lengths = [_variables_of(thing) for _, thing, _ in self._open]
+        self._lengths = [variables_of(thing) for _, thing, _ in self._open]
         self._watched = [
             *self._variables,
             *self._plain_dicts,
@@ -254,9 +263,9 @@ class Reached:
         cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
         found: list[tuple[Any, Place]] = []
         for name, cell in cells:
-            if _is_set(cell):
+            if is_set(cell):
                 self.holders.append(((None, name), cell))
-                found.append((_contents(cell), (None, name)))
+                found.append((contents_of(cell), (None, name)))
         return found
 
     def _below_code(
@@ -269,7 +278,7 @@ class Reached:
         self._take_names(names, is_package(module))
         found: list[tuple[Any, Place]] = []
         for level, imported in names.imports:
-            found.append((_loaded(imported, level, variables), (None, imported)))
+            found.append((loaded_module(imported, level, variables), (None, imported)))
         chosen = sorted(names.variables)
         if chosen and not is_library(module):
             self.holders.append(((place, GLOBALS), (variables, *chosen)))
@@ -290,7 +299,7 @@ class Reached:
         self._open.append((place, thing, set()))
         if isinstance(thing, types.ModuleType):
             return []
-        return [*_followed(type(thing), place), *_followed(thing, place)]
+        return [*_followed(type(thing)), *_followed(thing)]
 
     def _below_object(self, thing: Any, place: Place) -> list[tuple[Any, Place]]:
         kind = type(thing)
@@ -320,7 +329,7 @@ class Reached:
             thing, threading.local
         ):
             self.dicts.append((place, vars(thing)))
-        return found + _followed(kind, place)
+        return found + _followed(kind)
 
     def _below_average(self, average: EMA, place: Place) -> list[tuple[Any, Place]]:
         self.averages[id(average)] = average
@@ -337,7 +346,7 @@ class Reached:
         waiting = [] if hooks is None else [hooks.before, hooks.after, hooks.backward]
         found = [(x, (place, f".{name}")) for name, x in vars(module).items()]
         found += [(x, (place, "._hooks")) for x in waiting]
-        return [*found, *_followed(type(module), place)]
+        return [*found, *_followed(type(module))]
 
     def _below_library_object(self, thing: Any, place: Place) -> list[tuple[Any, Place]]:
         module = module_of(type(thing))
@@ -381,22 +390,24 @@ class Reached:
         """What the code names of ``thing`` and was not looked up yet."""
         names = self._named_of(thing) - done
         done |= names
-        variables = _variables_of(thing)
-        return [(_attribute(thing, variables, name), (place, f".{name}")) for name in sorted(names)]
+        variables = variables_of(thing)
+        return [
+            (attribute_of(thing, variables, name), (place, f".{name}")) for name in sorted(names)
+        ]
 
     def _named_of(self, thing: Any) -> set[str]:
         is_definition = isinstance(thing, types.ModuleType | type)
         owner = thing if is_definition else type(thing)
         module = thing.__name__ if isinstance(thing, types.ModuleType) else module_of(owner)
         of_package = is_package(module)
-        variables = _variables_of(thing)
+        variables = variables_of(thing)
         known = self._names | self._package_names if of_package else self._names
         names = {x for x in variables if x in known}
         kind: Any = type(thing)
-        names |= {name for name in _described_attributes(kind) if name in known}
+        names |= {name for name in described_attributes(kind) if name in known}
         # A step of a trainer is not called by one of its parts.
         if not of_package and not module.startswith("extensor.train"):
-            names |= {x for x in variables if _is_special(x)}
+            names |= {x for x in variables if is_special(x)}
         if self._reads_any_name and not (of_package and is_definition):
             names |= {x for x in variables if not x.startswith("__")}
             names |= set() if is_definition else set(slots_of(type(thing)))
@@ -409,19 +420,9 @@ class Reached:
             self.holders.append((place, (variables, *own)))
             names = [name for name in names if name not in variables]
         if names:
-            self.readers.append(Reader(place, lambda: [_reading(thing, name) for name in names]))
-
-
-def functions_of(code: types.CodeType) -> list[Any]:
-    """The functions that run ``code`` and are not library's: their closures are to be followed."""
-    if not code.co_freevars:
-        return []
-    return [x for x in gc.get_referrers(code) if isinstance(x, types.FunctionType)]
-
-
-def is_same(x: Any, y: Any) -> bool:
-    """Whether two readings of a watched value are the same."""
-    return x is y or (type(x) is type(y) and type(x) in PLAIN and plain_key(x) == plain_key(y))
+            self.readers.append(
+                Reader(place, lambda: [comparable_attribute(thing, name) for name in names])
+            )
 
 
 def _keys(values: Iterable[Any]) -> tuple[Any, ...]:
@@ -432,58 +433,7 @@ def _root_place(root: Any) -> Place:
     return None, str(getattr(root, "__name__", type(root).__name__))
 
 
-def _attribute(thing: Any, variables: Any, name: str) -> Any:
-    return variables[name] if name in variables else getattr(thing, name, _MISSING)
-
-
-def _variables_of(thing: Any) -> Any:
-    """The attributes of ``thing`` by name; of a thread's local object those of this thread."""
-    variables = getattr(thing, "__dict__", None)
-    return {} if variables is None else variables
-
-
-def slots_of(kind: type) -> list[str]:
-    """The names of the slots that instances of a class have."""
-    slots = [vars(base).get("__slots__", ()) for base in kind.__mro__]
-    names = [x for each in slots for x in ([each] if isinstance(each, str) else each)]
-    return [name for name in names if name not in ("__dict__", "__weakref__")]
-
-
-@functools.cache
-def _described_attributes(kind: type) -> list[str]:
-    """The attributes that slots or an extension's code hold, and no dict."""
-    if issubclass(kind, types.ModuleType | type):
-        return []
-    held = (types.MemberDescriptorType, types.GetSetDescriptorType)
-    names = [name for base in kind.__mro__ for name, x in vars(base).items() if isinstance(x, held)]
-    return [name for name in names if not name.startswith("__")]
-
-
-def _reading(thing: Any, name: str) -> Any:
-    """An attribute as it is compared: itself, or its contents where each reading makes it anew."""
-    value = _attribute(thing, _variables_of(thing), name)
-    if type(value) in PLAIN or value is _attribute(thing, _variables_of(thing), name):
-        return value
-    return opaque.digest(value)
-
-
-# Methods that Python calls without a name, save those that have no part in a computation.
-_NOT_CALLED = frozenset(
-    """
-    __init__ __new__ __del__ __repr__ __str__ __init_subclass__ __set_name__ __getstate__
-    __setstate__ __reduce__ __reduce_ex__ __copy__ __deepcopy__ __dict__ __weakref__ __doc__
-    __module__ __annotations__ __qualname__ __slots__
-    """.split()
-)
-
-
-def _is_special(name: str) -> bool:
-    if name in _NOT_CALLED:
-        return False
-    return name == "forward" or (name.startswith("__") and name.endswith("__"))
-
-
-def _followed(kind: type, place: Place) -> list[tuple[Any, Place]]:
+def _followed(kind: type) -> list[tuple[Any, Place]]:
     """The classes among the bases of ``kind`` whose code is the user's, or a trainer's."""
     chosen = [base for base in kind.__mro__ if is_users(module_of(base))]
     return [(base, (None, base.__name__)) for base in chosen]
@@ -493,24 +443,3 @@ def _optimizers_in(values: list[Any]) -> list[Any]:
     """What a schedule works on: optimizers, and schedules that it is made of."""
     nested = [item for x in values if isinstance(x, list | tuple) for item in x]
     return [x for x in (*values, *nested) if module_of(type(x)).startswith("extensor.optim")]
-
-
-_contents: Callable[[Any], Any] = attrgetter("cell_contents")
-
-
-def _is_set(cell: Any) -> bool:
-    try:
-        _contents(cell)
-    except ValueError:
-        return False
-    return True
-
-
-def _loaded(name: str, level: int, variables: dict[str, Any]) -> Any:
-    """The module that an import inside a function gives, if it was imported before."""
-    if level:
-        try:
-            name = importlib.util.resolve_name("." * level + name, variables.get("__package__"))
-        except ImportError:
-            return None
-    return sys.modules.get(name)

@@ -15,7 +15,8 @@ from extensor.arrays.dtypes import get_default_dtype
 from extensor.arrays.storage import copied
 from extensor.compiled import backend as backends
 from extensor.compiled.arguments import Given, without_values
-from extensor.compiled.discovery import Executed, Reached, functions_of
+from extensor.compiled.attributes import functions_of
+from extensor.compiled.discovery import Executed, Reached
 from extensor.compiled.observation import Observer
 from extensor.compiled.plan import Plan, inputs_of
 from extensor.compiled.recording import recorded

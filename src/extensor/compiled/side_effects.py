@@ -11,7 +11,8 @@ from gc import get_referents
 from types import CellType, FunctionType, GeneratorType, MethodType, ModuleType
 from typing import Any
 
-from extensor.compiled.discovery import GLOBALS, Place, Reached, is_same, name_of, slots_of
+from extensor.compiled.attributes import is_same, slots_of
+from extensor.compiled.discovery import GLOBALS, Place, Reached, name_of
 from extensor.compiled.observation import DefaultGenerators
 from extensor.compiled.opaque import PLAIN, position
 from extensor.compiled.origin import is_library, module_of
