@@ -76,10 +76,14 @@ class TrainStep:
         self.amp = amp
         self.scaler = GradScaler(enabled=amp is not None and as_dtype(amp, "Trainer") == float16)
         self.ema = ema
-        self.parameters = [p for group in optimizer.param_groups for p in group["params"]]
         self.adds_by_tree = True  # accumulated gradients; a run of 0.1.0 adds them one by one
         self._options: dict[str, Any] | None = None  # what the optimizer was made with
         self._engine = self._by_engine(compile, device)
+
+    @property
+    def parameters(self) -> list[Tensor]:
+        """The optimizer's, which may be given more of them while it trains."""
+        return [x for group in self.optimizer.param_groups for x in group["params"]]
 
     def precision(self) -> Any:
         """The context that models and losses compute in."""
