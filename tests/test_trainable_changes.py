@@ -156,3 +156,40 @@ def test_the_norm_to_clip_by_is_of_a_group_that_was_added_too() -> None:
         gradients = [x.grad.numpy() for x in trainer.model.parameters()]
         norm = float(np.sqrt(sum((x.astype("f8") ** 2).sum() for x in gradients)))
         assert norm == pytest.approx(1e-3, rel=1e-5)
+
+
+@pytest.mark.parametrize("options", [{}, {"micro_batches": 2, "shard_optimizer": True}], ids=str)
+def test_a_run_is_resumed_after_a_group_was_added(tmp_path: Any, options: dict[str, Any]) -> None:
+    """The optimizer is made with both groups then; rates are those of the checkpoint."""
+
+    def made(folder: str, groups: int, actions: dict[int, Any]) -> Trainer:
+        ex.random.manual_seed(3)
+        model = ex.nn.Sequential(ex.nn.Linear(5, 4), ex.nn.Linear(4, 3))
+        given = [{"params": list(layer.parameters()), "lr": 0.01} for layer in model]
+        optimizer = ex.optim.Adam(given[:groups], lr=0.01)
+        return Trainer(
+            model,
+            ex.cross_entropy,
+            optimizer,
+            callbacks=[Schedule(actions)],
+            folder=tmp_path / folder,
+            **options,
+        )
+
+    def add_and_slow(model: Any, optimizer: Any) -> None:
+        optimizer.add_param_group({"params": list(model[1].parameters()), "lr": 0.01})
+        optimizer.param_groups[1]["lr"] = 0.002
+
+    loader = DataLoader(ArrayDataset(X, Y), 6)
+    whole = made("whole", 1, {2: add_and_slow})
+    whole.fit(loader, 2)
+    first = made("parts", 1, {2: add_and_slow})
+    first.fit(loader, 1)
+    second = made("parts", 2, {})
+    second.resume()
+    second.fit(loader, 2)
+    assert second.optimizer.param_groups[1]["lr"] == 0.002
+    wanted, got = arrays(whole), arrays(second)
+    assert {key: x.tobytes() for key, x in wanted.items()} == {
+        key: x.tobytes() for key, x in got.items()
+    }

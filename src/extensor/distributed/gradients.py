@@ -213,6 +213,7 @@ class Gradients:
             "seed of random numbers": seed,
             "stream of random numbers": self._noise.number,
             "use of gradients": gathers,
+            "reduction of the loss": own_masses is not None,
             "order of samples": int(digest(_plain(order)), 16),
         }
         self._rollcall = Rollcall(self.workers, facts, is_outdated, count, own_masses)

@@ -16,6 +16,7 @@ from extensor.distributed.sharding import Sharded
 from extensor.distributed.tree import share
 from extensor.train.checks import check_batch
 from extensor.train.dealing import Dealt, Part, as_dealt, cut, samples_here, samples_of
+from extensor.train.loss_weighting import LossReduction
 from extensor.train.nonfinite import NotFiniteError, origin_of
 from extensor.train.outputs import Outputs
 from extensor.train.step import Batch, StepResult, TrainStep
@@ -29,9 +30,14 @@ class TreeStep(TrainStep):
     """
 
     def __init__(
-        self, *parts: Any, micro_batches: int, shards: bool = False, synchronises: bool = False
+        self,
+        *parts: Any,
+        micro_batches: int,
+        shards: bool = False,
+        synchronises: bool = False,
+        loss_reduction: LossReduction = None,
     ) -> None:
-        super().__init__(*parts)
+        super().__init__(*parts, loss_reduction=loss_reduction)
         self.micro_batches = micro_batches
         self.shards = shards
         self.synchronises = synchronises
@@ -117,7 +123,12 @@ class TreeStep(TrainStep):
         gradients.follow(self.parameters)
         gradients.note = self.note
         scale = self.scaler.get_scale()
-        losses = gradients.added(self.number, shares, compute, scale, gathers)
+        weights = [1.0] * len(parts) if self.weighting.is_sum else None
+        masses = None
+        if self.weighting.has_masses and len(parts) > 1:
+            own = (samples_of(batches[parts[number].batch], parts[number]) for number in mine)
+            masses = [self.weighting.mass(batch[-1]) for batch in own]
+        losses = gradients.added(self.number, shares, compute, scale, gathers, weights, masses)
         self.note = gradients.note
         for number, loss in enumerate(losses):
             if not isfinite(loss):
