@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from math import isfinite
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from extensor.distributed.tree import added
 from extensor.errors import arguments, type_error, value_error
 from extensor.train.tasks import CLASS_LOSSES, IGNORED, loss_name, loss_option
 
-LossReduction = Literal["mean", "sum"] | Callable[[Any], Any] | None
+LossReduction = str | Callable[[Any], Any] | None  # "mean", "sum" or masses of targets
 
 
 class OverPositions:
