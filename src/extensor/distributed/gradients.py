@@ -22,6 +22,7 @@ from extensor.distributed.replication import replicate
 from extensor.distributed.rollcall import Rollcall
 from extensor.distributed.side_by_side import SideBySide
 from extensor.distributed.statistics import Statistics
+from extensor.distributed.trained_parameters import TrainedParameters
 from extensor.distributed.tree import added, owner, share
 from extensor.distributed.workers import Workers
 from extensor.errors import arguments, type_error, value_error
@@ -88,7 +89,6 @@ class Gradients:
         if stream is not None:
             stream = arguments.integer("Gradients", "stream", stream, 0)
         self.workers = found_workers() if workers is None else workers
-        self.model = model
         chosen = None if parameters is None else list(parameters)
         for parameter in chosen or ():
             arguments.instance("Gradients", "parameters", parameter, Tensor, "a list of tensors")
@@ -98,59 +98,35 @@ class Gradients:
         # Called before and after gradients are laid out anew, on all workers at once.
         self.on_layout: tuple[Callable[[], None], Callable[[], None]] | None = None
         self.weights: list[float] = []  # of the last step's micro-batches
-        self._noise = NoiseStream(stream)
         self._seeds = (random.get_state()[0],) * 2  # of this worker, and what stands for it
-        self.follow(chosen)
+        self._trained = TrainedParameters(model, chosen)
         self._lay_out()
         if not self.parameters:
             raise value_error("Gradients", "model must have parameters to train", parameters=0)
+        self._noise = NoiseStream(stream)
         if arguments.flag("Gradients", "broadcast", broadcast):
             replicate(self.workers, model, chosen or ())
             first = self.workers.broadcast(f"{self._seeds[0]}".encode(), "seed")
             self._seeds = self._seeds[0], int(first)
 
+    @property
+    def parameters(self) -> list[Tensor]:
+        """Those that gradients are laid out for."""
+        return self._trained.tensors
+
     def follow(self, parameters: Sequence[Tensor] | None) -> None:
         """Train those of ``parameters`` that require gradients; None stands for the model's."""
-        self._chosen = parameters
-
-    def _trainable(self) -> tuple[list[Tensor], list[int]]:
-        """The parameters to train now, and their places among all that were chosen."""
-        chosen = self.model.parameters() if self._chosen is None else self._chosen
-        pairs = [(x, place) for place, x in enumerate(chosen) if x.requires_grad]
-        # The last layer's gradients are known first.
-        return [x for x, _ in pairs][::-1], [place for _, place in pairs][::-1]
-
-    def _is_outdated(self) -> bool:
-        """True if other parameters are to be trained than before, or their arrays were replaced."""
-        parameters, _ = self._trainable()
-        if len(parameters) != len(self.parameters):
-            return True
-        pairs = zip(parameters, self.parameters, self._arrays, strict=True)
-        return any(new is not old or new._array is not array for new, old, array in pairs)
-
-    def _set_digest(self) -> int:
-        parameters, places = self._trainable()
-        kinds = [
-            (x.shape, str(x.dtype), place) for x, place in zip(parameters, places, strict=True)
-        ]
-        return int(digest(kinds), 16)
+        self._trained.chosen = parameters
 
     def _lay_out(self) -> None:
         """Make room for the gradients of the parameters that are to be trained now."""
-        self.parameters, _ = self._trainable()
-        self._arrays = [parameter._array for parameter in self.parameters]
-        for parameter in self.parameters:
-            if not isinstance(parameter._array, np.ndarray):
-                kind = type(parameter._array).__name__
-                requirement = "parameters must be stored in NumPy's arrays"
-                raise type_error("Gradients", requirement, parameter=kind)
+        self._trained.update()
         shapes = [parameter.shape for parameter in self.parameters]
         dtypes = [parameter.dtype for parameter in self.parameters]
         self.layout = Layout(shapes, dtypes, self.bucket_bytes, self.workers.size)
         self.exchange = Exchange(self.workers, self.layout)
         self._index = {id(parameter): i for i, parameter in enumerate(self.parameters)}
         self.has_gradient: Any = np.zeros(len(self.parameters), np.uint8)
-        self._digest = self._set_digest()
 
     @explaining
     def __call__(
@@ -204,12 +180,12 @@ class Gradients:
         seed = random.get_state()[0]
         seed = agreed if seed == own else seed
         self.weights = list(shares if weights is None else weights)
-        is_outdated = self._is_outdated()
+        is_outdated = self._trained.is_outdated()
         facts = {
             "step": step,
             "number of parts": count,
             "weights of the parts": int(digest([*self.weights, scale]), 16),
-            "trainable parameters": self._set_digest() if is_outdated else self._digest,
+            "trainable parameters": self._trained.digest(),
             "seed of random numbers": seed,
             "stream of random numbers": self._noise.number,
             "use of gradients": gathers,

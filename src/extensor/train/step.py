@@ -79,15 +79,19 @@ class TrainStep:
         self.amp = amp
         self.scaler = GradScaler(enabled=amp is not None and as_dtype(amp, "Trainer") == float16)
         self.ema = ema
+        self.parameters: list[Tensor] = []
+        self._follow_optimizer()
         self.weighting = LossWeighting(loss, loss_reduction)
         self.adds_by_tree = True  # accumulated gradients; a run of 0.1.0 adds them one by one
         self._options: dict[str, Any] | None = None  # what the optimizer was made with
         self._engine = self._by_engine(compile, device)
 
-    @property
-    def parameters(self) -> list[Tensor]:
-        """The optimizer's, which may be given more of them while it trains."""
-        return [x for group in self.optimizer.param_groups for x in group["params"]]
+    def _follow_optimizer(self) -> None:
+        """Know the parameters of groups that were added since the last step."""
+        found = [x for group in self.optimizer.param_groups for x in group["params"]]
+        # A new list would let a compiled step be traced again.
+        if [id(x) for x in found] != [id(x) for x in self.parameters]:
+            self.parameters = found
 
     def precision(self) -> Any:
         """The context that models and losses compute in."""
@@ -148,6 +152,7 @@ class TrainStep:
         """
         for batch in group:
             check_batch("fit", "train", batch)
+        self._follow_optimizer()
         self.optimizer.zero_grad()
         state = random.get_state()
         sizes = [len(batch[0]) for batch in group]
@@ -217,6 +222,7 @@ class TrainStep:
 
     def is_finite(self) -> bool:
         """True if every parameter is: what a checkpoint must be to be worth keeping."""
+        self._follow_optimizer()
         arrays = [parameter._array for parameter in self.parameters]
         return isfinite(norm_of(arrays, float("inf")))
 

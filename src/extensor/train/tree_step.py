@@ -51,6 +51,7 @@ class TreeStep(TrainStep):
     def prepare(self) -> None:
         """Find out who the workers are, and lay out the gradients, which may have changed since."""
         self.release()
+        self._follow_optimizer()
         # Workers have compared their models. The stream is one for all runs: resuming changes no noise.
         self.gradients = Gradients(
             self.model,
@@ -119,6 +120,7 @@ class TreeStep(TrainStep):
                 outputs.put(output, batch[-1])
             return loss
 
+        self._follow_optimizer()
         self.optimizer.zero_grad()
         gradients.follow(self.parameters)
         gradients.note = self.note
