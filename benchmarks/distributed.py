@@ -85,6 +85,7 @@ def ours(options: argparse.Namespace) -> None:
             if step == WARM:
                 cpu, sent = time.process_time(), workers.traffic.sent
             begin, before = time.perf_counter(), workers.traffic.waited
+            optimizer.zero_grad()
             gradients(step, weights, compute)
             optimizer.step()
             seconds.append(time.perf_counter() - begin)

@@ -52,6 +52,27 @@ def test_a_run_has_the_losses_and_weights_of_one_without() -> None:
     assert compiled.optimizer.param_groups[0]["lr"] == plain.optimizer.param_groups[0]["lr"]
 
 
+@pytest.mark.parametrize("reduction", ["mean", "sum"])
+def test_accumulated_batches_weigh_what_they_weigh_without(reduction: Any) -> None:
+    """By class weights and targets that are not ignored; the third batch has none."""
+    rng = np.random.default_rng(0)
+    x, y = rng.standard_normal((28, 5)).astype("float32"), rng.integers(0, 3, 28)
+    y[[1, 4, 9]] = y[16:24] = -100
+    weights = []
+    for compile, size, accumulate in ((None, 28, 1), (None, 8, 4), ("xla", 8, 4)):
+        ex.random.manual_seed(4)
+        net = ex.models.mlp([5, 8, 3])
+        optimizer = ex.optim.SGD(net.parameters(), lr=0.02)
+        loss = ex.nn.CrossEntropyLoss([0.5, 4.0, 1.0], reduction=reduction)
+        trainer = Trainer(
+            net, loss, optimizer, compile=compile, accumulate=accumulate, callbacks=[]
+        )
+        trainer.fit(DataLoader(ArrayDataset(x, y), size), 3)
+        weights.append(np.concatenate([p.numpy().reshape(-1) for p in net.parameters()]))
+    np.testing.assert_allclose(weights[1], weights[0], rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(weights[2], weights[0], rtol=1e-4, atol=1e-5)
+
+
 def test_metrics_early_stopping_and_predictions_are_those_of_a_run_without() -> None:
     results = []
     for compile in (None, "xla"):

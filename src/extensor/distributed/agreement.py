@@ -31,8 +31,12 @@ def check_alike(workers: Workers, facts: Mapping[str, str]) -> None:
 
 def machine_facts(version: str) -> dict[str, str]:
     """What decides on the bits of a computation, whatever is computed."""
+    return {"version of extensor": version} | arithmetic_facts()
+
+
+def arithmetic_facts() -> dict[str, str]:
+    """What computes, and with which instructions."""
     return {
-        "version of extensor": version,
         "version of numpy": np.__version__,
         "instruction set": str(_native.instruction_set),
         "instruction set of numpy": digest(sorted(_numpy_features())),

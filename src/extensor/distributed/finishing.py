@@ -63,10 +63,10 @@ class Finishing:
         """The norm of all sums."""
         squares = [block_squares(array) for array in self.arrays]
         if not self.is_shared:
-            return norm_of_blocks(np.concatenate(squares))
+            return norm_of_blocks(np.concatenate([np.zeros(0), *squares]))
         counts = [sum((end - begin) // BLOCK for _, begin, end in spans) for spans in self.spans]
         rows = [np.empty(count) for count in counts]
-        rows[self.workers.rank] = np.concatenate(squares)
+        rows[self.workers.rank] = np.concatenate([np.zeros(0), *squares])
         whole = np.empty(self._first[-1])
         for spans, found in zip(self.spans, self._gathered(rows), strict=True):
             at = 0

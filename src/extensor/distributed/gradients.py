@@ -4,20 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from math import isfinite
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from extensor import random
 from extensor.core.backward_pass import announce_gradients
-from extensor.core.tensor import Tensor, forget_gradients, wrap
+from extensor.core.modes import no_grad
+from extensor.core.tensor import Tensor, wrap
+from extensor.distributed.agreement import digest
 from extensor.distributed.chance import chance_of
 from extensor.distributed.exchange import Exchange
 from extensor.distributed.joining import workers as found_workers
 from extensor.distributed.layout import Layout
+from extensor.distributed.noise_streams import NoiseStream
+from extensor.distributed.replication import replicate
+from extensor.distributed.rollcall import Rollcall
 from extensor.distributed.side_by_side import SideBySide
 from extensor.distributed.statistics import Statistics
-from extensor.distributed.tree import added, share
+from extensor.distributed.trained_parameters import TrainedParameters
+from extensor.distributed.tree import added, owner, share
 from extensor.distributed.workers import Workers
 from extensor.errors import arguments, type_error, value_error
 from extensor.errors.explanation import explaining
@@ -26,16 +32,32 @@ from extensor.nn.synchronised import Adding, adding_by
 
 BUCKET_BYTES = 1 << 20
 _FACTS = 1  # tag
+_ROUNDING = 1e-6  # by which weights may miss 1
+
+
+class _Step(NamedTuple):
+    """A step to be computed: the seed of its noise, its number, the shares of its micro-batches."""
+
+    seed: int
+    number: int
+    shares: Sequence[float]
+    compute: Callable[[int], Tensor]
+    scale: float
+    gathers: bool
 
 
 class Gradients:
     """Adds the gradients of micro-batches by one tree: the same bits for any number of workers.
 
     ``compute`` of :meth:`__call__` is given the number of a micro-batch and gives its loss. Afterwards
-    ``.grad`` of every parameter has the sum over all of them, on every worker. Random numbers that
-    ``compute`` draws depend on the seed, the step and the number; running statistics are averaged.
-    With ``overlap`` gradients are sent while others are still computed. With ``sync_batch_norm`` batch
-    norm takes mean and variance of all micro-batches; those of a worker are then in memory together.
+    the sum over all of them was added to ``.grad`` of every parameter, on every worker, as ``backward``
+    adds: ``zero_grad`` comes before. Parameters that become trainable later are followed. Random
+    numbers that ``compute`` draws depend on the seed, the step, the number and the ``stream``, which
+    is the number of this object since ``manual_seed``; running statistics are averaged.
+
+    With ``broadcast`` all workers begin with the parameters and buffers of the first one. With
+    ``overlap`` gradients are sent while others are still computed. With ``sync_batch_norm`` batch norm
+    takes mean and variance of all micro-batches; those of a worker are then in memory together.
 
     >>> import extensor as ex
     >>> model = ex.nn.Linear(1, 1, bias=False)
@@ -55,35 +77,56 @@ class Gradients:
         overlap: bool = True,
         sync_batch_norm: bool = False,
         bucket_bytes: int = BUCKET_BYTES,
+        broadcast: bool = True,
+        stream: int | None = None,
     ) -> None:
         arguments.instance("Gradients", "model", model, Module, "a Module")
-        bucket_bytes = arguments.integer("Gradients", "bucket_bytes", bucket_bytes, 1)
+        self.bucket_bytes = arguments.integer("Gradients", "bucket_bytes", bucket_bytes, 1)
         self.overlap = arguments.flag("Gradients", "overlap", overlap)
         self.synchronises = arguments.flag("Gradients", "sync_batch_norm", sync_batch_norm)
         if workers is not None:
             arguments.instance("Gradients", "workers", workers, Workers, "ex.distributed.workers()")
+        if stream is not None:
+            stream = arguments.integer("Gradients", "stream", stream, 0)
         self.workers = found_workers() if workers is None else workers
-        chosen = list(model.parameters() if parameters is None else parameters)
-        for parameter in chosen:
+        chosen = None if parameters is None else list(parameters)
+        for parameter in chosen or ():
             arguments.instance("Gradients", "parameters", parameter, Tensor, "a list of tensors")
-        # The last layer's gradients are known first.
-        self.parameters = [parameter for parameter in chosen if parameter.requires_grad][::-1]
-        if not self.parameters:
-            raise value_error("Gradients", "model must have parameters to train", parameters=0)
-        for parameter in self.parameters:
-            if not isinstance(parameter._array, np.ndarray):
-                given = type(parameter._array).__name__
-                requirement = "parameters must be stored in NumPy's arrays"
-                raise type_error("Gradients", requirement, parameter=given)
-        shapes = [parameter.shape for parameter in self.parameters]
-        dtypes = [parameter.dtype for parameter in self.parameters]
-        self.layout = Layout(shapes, dtypes, bucket_bytes, self.workers.size)
-        self.exchange = Exchange(self.workers, self.layout)
         self.statistics = Statistics(model, self.workers)
-        self._index = {id(parameter): i for i, parameter in enumerate(self.parameters)}
-        self.has_gradient: Any = np.zeros(len(self.parameters), np.uint8)
         # A number up to 255 that is told to all with a step; the highest is what all get.
         self.note = 0
+        # Called before and after gradients are laid out anew, on all workers at once.
+        self.on_layout: tuple[Callable[[], None], Callable[[], None]] | None = None
+        self.weights: list[float] = []  # of the last step's micro-batches
+        self._seeds = (random.get_state()[0],) * 2  # of this worker, and what stands for it
+        self._trained = TrainedParameters(model, chosen)
+        self._lay_out()
+        if not self.parameters:
+            raise value_error("Gradients", "model must have parameters to train", parameters=0)
+        self._noise = NoiseStream(stream)
+        if arguments.flag("Gradients", "broadcast", broadcast):
+            replicate(self.workers, model, chosen or ())
+            first = self.workers.broadcast(f"{self._seeds[0]}".encode(), "seed")
+            self._seeds = self._seeds[0], int(first)
+
+    @property
+    def parameters(self) -> list[Tensor]:
+        """Those that gradients are laid out for."""
+        return self._trained.tensors
+
+    def follow(self, parameters: Sequence[Tensor] | None) -> None:
+        """Train those of ``parameters`` that require gradients; None stands for the model's."""
+        self._trained.chosen = parameters
+
+    def _lay_out(self) -> None:
+        """Make room for the gradients of the parameters that are to be trained now."""
+        self._trained.update()
+        shapes = [parameter.shape for parameter in self.parameters]
+        dtypes = [parameter.dtype for parameter in self.parameters]
+        self.layout = Layout(shapes, dtypes, self.bucket_bytes, self.workers.size)
+        self.exchange = Exchange(self.workers, self.layout)
+        self._index = {id(parameter): i for i, parameter in enumerate(self.parameters)}
+        self.has_gradient: Any = np.zeros(len(self.parameters), np.uint8)
 
     @explaining
     def __call__(
@@ -92,80 +135,131 @@ class Gradients:
         weights: Sequence[float],
         compute: Callable[[int], Tensor],
         scale: float = 1.0,
+        order: Any = None,
     ) -> list[float]:
-        """Take the micro-batches of a step, each with its weight; returns their losses."""
+        """Take the micro-batches of a step, each with its weight; returns their losses.
+
+        ``order`` says which samples they have, such as an array of their numbers; it is only compared
+        between workers, as step and weights are. Raises FloatingPointError on every worker if a loss
+        is not finite; no ``.grad`` has changed then.
+        """
         step = arguments.integer("Gradients", "step", step, 0)
         weights = [arguments.number("Gradients", "weights", weight) for weight in weights]
         scale = arguments.number("Gradients", "scale", scale)
         arguments.takes("Gradients", "compute", compute, "number")
-        losses = self.added(step, weights, compute, scale)
-        self.give()
+        losses = self.added(step, _as_shares(weights), compute, scale, weights=weights, order=order)
+        for number, loss in enumerate(losses):
+            if not isfinite(loss):
+                worker = self.workers.names[owner(number, len(losses), self.workers.size)]
+                text = f"Gradients: the loss of part {number} must be finite, got loss={loss}"
+                raise FloatingPointError(f"{text} (step {step}, {worker})")
+        self._add()
         return losses
 
     def added(
         self,
         step: int,
-        weights: Sequence[float],
+        shares: Sequence[float],
         compute: Callable[[int], Tensor],
         scale: float = 1.0,
         gathers: bool = True,
+        weights: Sequence[float] | None = None,
+        own_masses: Sequence[float] | None = None,
+        order: Any = None,
     ) -> list[float]:
-        """The same, but the sums stay in the rows of the exchange: whole, or the own chunks."""
-        count = len(weights)
+        """The same, but the sums stay in the rows of the exchange: whole, or the own chunks.
+
+        ``shares`` are those of the samples, by which running statistics are averaged. They are the
+        ``weights`` too if there are none. With ``own_masses``, those of this worker's micro-batches, the
+        weights are the shares of the sum of all masses. A part of weight 0 adds nothing.
+        """
+        count = len(shares)
         if count == 0:
             raise value_error("Gradients", "a step must have a micro-batch", weights=[])
-        forget_gradients(self.parameters, True)
-        self.exchange.begin(count, gathers)
+        own, agreed = self._seeds
+        seed = random.get_state()[0]
+        seed = agreed if seed == own else seed
+        self.weights = list(shares if weights is None else weights)
+        is_outdated = self._trained.is_outdated()
+        facts = {
+            "step": step,
+            "number of parts": count,
+            "weights of the parts": int(digest([*self.weights, scale]), 16),
+            "trainable parameters": self._trained.digest(),
+            "seed of random numbers": seed,
+            "stream of random numbers": self._noise.number,
+            "use of gradients": gathers,
+            "reduction of the loss": own_masses is not None,
+            "order of samples": int(digest(_plain(order)), 16),
+        }
+        self._rollcall = Rollcall(self.workers, facts, is_outdated, count, own_masses)
         self.statistics.begin(count)
         losses = np.zeros(count)
-        self.has_gradient[:] = 0
+        noise = self._noise.seed(seed, step)
         compute_all = self._side_by_side if self.synchronises else self._in_turn
-        compute_all(step, weights, compute, scale, losses)
+        compute_all(_Step(noise, step, shares, compute, scale, gathers), losses)
         self._agree(losses)
         self.exchange.finish()
         return [float(loss) for loss in losses]
 
-    def _in_turn(
-        self, step: int, weights: Sequence[float], compute: Any, scale: float, losses: Any
-    ) -> None:
-        seed = random.get_state()[0]
-        for number in share(len(weights), self.workers.size, self.workers.rank):
-            self.exchange.start(number)
-            with chance_of(seed, step, number):
-                loss = _checked(compute(number))
-                losses[number] = float(loss)
+    def _begin_exchange(self, step: _Step) -> None:
+        """Wait until all workers are known to take the same step; lay out anew if one has to."""
+        is_outdated, masses = self._rollcall.finish()
+        total = added(masses or [])
+        if masses is not None:
+            self.weights = [mass / total for mass in masses] if total else list(step.shares)
+        if is_outdated:
+            before, after = self.on_layout or (_nothing, _nothing)
+            before()
+            self._lay_out()
+            after()
+        self.exchange.begin(len(step.shares), step.gathers)
+        self.has_gradient[:] = 0
+
+    def _in_turn(self, step: _Step, losses: Any) -> None:
+        has_begun = False
+        for number in share(len(step.shares), self.workers.size, self.workers.rank):
+            with chance_of(step.seed, step.number, number):
+                loss = _checked(step.compute(number))
+                if not has_begun:
+                    self._begin_exchange(step)
+                    has_begun = True
+                self.exchange.start(number)
+                weight = self.weights[number]
+                losses[number] = float(loss) if weight else 0.0
                 # What is not finite is told to all before anybody raises.
-                if isfinite(losses[number]):
-                    self._differentiate(loss * (weights[number] * scale))
+                if weight and isfinite(losses[number]):
+                    self._differentiate(loss * (weight * step.scale))
                 del loss
             self.exchange.end()
-            self.statistics.take(number, weights[number])
+            self.statistics.take(number, step.shares[number])
+        if not has_begun:
+            self._begin_exchange(step)
 
-    def _side_by_side(
-        self, step: int, weights: Sequence[float], compute: Any, scale: float, losses: Any
-    ) -> None:
+    def _side_by_side(self, step: _Step, losses: Any) -> None:
         """The same, but batch norm takes the statistics of all micro-batches, which wait for each other."""
-        seed = random.get_state()[0]
+        self._begin_exchange(step)
         found: dict[int, list[tuple[Tensor, Tensor]]] = {}
 
         def body(number: int, added: Adding, added_up: Callable[[Any], Any]) -> None:
-            with chance_of(seed, step, number), adding_by(added):
-                loss = _checked(compute(number))
-                losses[number] = float(loss)
+            with chance_of(step.seed, step.number, number), adding_by(added):
+                loss = _checked(step.compute(number))
+                weight = self.weights[number]
+                losses[number] = float(loss) if weight else 0.0
                 found[number] = gradients = []
                 if added_up(np.array([not isfinite(losses[number])], np.uint32))[0] == 0:
-                    scaled = loss * (weights[number] * scale)
+                    scaled = loss * (weight * step.scale)
                     announce_gradients(scaled, lambda *pair: gradients.append(pair))
 
         statistics = self.statistics
-        together = SideBySide(self.workers, len(weights), statistics.kept, statistics.bring)
+        together = SideBySide(self.workers, len(step.shares), statistics.kept, statistics.bring)
         for number, buffers in together.run(body).items():
             self.exchange.start(number)
             for leaf, gradient in found.pop(number):
                 self._arrived(leaf, gradient)
             self.exchange.end()
             statistics.bring(buffers)
-            statistics.take(number, weights[number])
+            statistics.take(number, step.shares[number])
 
     def _differentiate(self, loss: Tensor) -> None:
         if self.overlap:
@@ -206,13 +300,26 @@ class Gradients:
         self.note = max(notes)
         known = len(self.has_gradient)
         self.has_gradient[:] = flags[:known]
-        self.statistics.finish(flags[known:])
+        if np.isfinite(losses).all():
+            self.statistics.finish(flags[known:])
 
     def give(self) -> None:
-        """Let each parameter that has a gradient have it as ``.grad``, a view of the rows."""
+        """Let each parameter that has a gradient have it as ``.grad``, a view of the rows.
+
+        The next step changes it: this is for those who are done with it by then.
+        """
         for index, parameter in enumerate(self.parameters):
-            has = self.has_gradient[index]
-            parameter.grad = wrap(self.layout.view(self.exchange.rows, index)) if has else None
+            if self.has_gradient[index]:
+                parameter.grad = wrap(self.layout.view(self.exchange.rows, index))
+
+    @no_grad()
+    def _add(self) -> None:
+        """Add the sums to ``.grad``, in memory of its own."""
+        for index, parameter in enumerate(self.parameters):
+            if self.has_gradient[index]:
+                found = wrap(self.layout.view(self.exchange.rows, index))
+                before = parameter.grad
+                parameter.grad = wrap(found._array.copy()) if before is None else before + found
 
 
 def _checked(loss: Any) -> Tensor:
@@ -221,6 +328,24 @@ def _checked(loss: Any) -> Tensor:
         requirement = "compute must give a loss: a tensor of one number that requires grad"
         raise type_error("Gradients", requirement, loss=given)
     return loss
+
+
+def _nothing() -> None:
+    """There is nothing to do."""
+
+
+def _plain(order: Any) -> Any:
+    return np.asarray(order) if isinstance(order, Tensor) else order
+
+
+def _as_shares(weights: Sequence[float]) -> list[float]:
+    """Shares for averages: ``weights`` that add up to 1 as they are, others divided by their sum."""
+    total = added(weights)
+    if abs(total - 1) < _ROUNDING:
+        return list(weights)
+    if total > 0 and min(weights) >= 0:
+        return [weight / total for weight in weights]
+    return [1 / len(weights) for _ in weights]
 
 
 def mean_loss(losses: Sequence[float], weights: Sequence[float]) -> float:

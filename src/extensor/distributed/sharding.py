@@ -44,6 +44,9 @@ class Sharded:
         self.optimizer = optimizer
         self.gradients = gradients
         self.workers = gradients.workers
+        self._histories = list(
+            optimizer._histories
+        )  # a group that is added later is not shared out
         self._owned = self._pieces(self.workers.rank)
         self._state: list[list[list[Any]]] = []  # by group, name and piece
         # By group and name the parameters that have such state, whoever has it.
@@ -56,7 +59,7 @@ class Sharded:
         places = {id(p): layout.places[i] for i, p in enumerate(self.gradients.parameters)}
         chunks = [(bucket.row, *bucket.chunk(self.workers.size, rank)) for bucket in layout.buckets]
         found: list[list[_Piece]] = []
-        for history in self.optimizer._histories:
+        for history in self._histories:
             found.append([])
             for index, parameter in enumerate(history.group["params"]):
                 place = places.get(id(parameter))
@@ -70,14 +73,20 @@ class Sharded:
                         found[-1].append(_Piece(index, part.start, part.stop, flat[part], gradient))
         return found
 
+    def _shared(self, history: History) -> list[int]:
+        """The parameters of a group whose state is shared out: the others, frozen ones, keep theirs."""
+        trained = {id(parameter) for parameter in self.gradients.parameters}
+        return [i for i, x in enumerate(history.group["params"]) if id(x) in trained]
+
     def share_out(self) -> None:
         """Take the own part of the state that the optimizer has, and let it forget the whole."""
         self._state, self._kept = [], []
-        for history, pieces in zip(self.optimizer._histories, self._owned, strict=True):
+        for history, pieces in zip(self._histories, self._owned, strict=True):
+            shared = self._shared(history)
             self._state.append([])
             self._kept.append([])
             for arrays in history.state:
-                kept = {index for index, array in enumerate(arrays) if array is not None}
+                kept = {index for index in shared if arrays[index] is not None}
                 self._kept[-1].append(kept)
                 self._state[-1].append(
                     [
@@ -87,7 +96,12 @@ class Sharded:
                         for piece in pieces
                     ]
                 )
-                arrays[:] = [None] * len(arrays)
+            self._forget(history)
+
+    def _forget(self, history: History) -> None:
+        for arrays in history.state:
+            for index in self._shared(history):
+                arrays[index] = None
 
     def step(self) -> None:
         """Update the own chunks, give them to all, and move the schedules on."""
@@ -98,7 +112,7 @@ class Sharded:
             )
             if flag
         }
-        for number, history in enumerate(self.optimizer._histories):
+        for number, history in enumerate(self._histories):
             self._step_group(number, history, has)
         self._give()
         for schedule in self.optimizer.schedules:
@@ -155,16 +169,19 @@ class Sharded:
 
     def whole(self) -> Callable[[], None]:
         """Let the optimizer have its whole state, on every worker, until what is returned is called."""
-        histories = self.optimizer._histories
+        layout = self.gradients.layout
+        for parameter, place in zip(self.gradients.parameters, layout.places, strict=True):
+            if parameter.dtype != layout.dtypes[place.row]:
+                requirement = "parameters must keep their dtype while the optimizer is shared out"
+                raise value_error("Trainer", requirement, dtype=str(parameter.dtype))
         for rank in range(self.workers.size):
             pieces = self._owned if rank == self.workers.rank else self._pieces(rank)
-            for number, history in enumerate(histories):
+            for number, history in enumerate(self._histories):
                 self._collect(rank, number, history, pieces[number])
 
         def forget() -> None:
-            for history in histories:
-                for arrays in history.state:
-                    arrays[:] = [None] * len(arrays)
+            for history in self._histories:
+                self._forget(history)
 
         return forget
 

@@ -26,6 +26,16 @@ def share(count: int, workers: int, rank: int) -> range:
     return range(count * rank // workers, count * (rank + 1) // workers)
 
 
+def owner(number: int, count: int, workers: int) -> int:
+    """The worker that takes micro-batch ``number`` of ``count``.
+
+    >>> from extensor.distributed.tree import owner
+    >>> [owner(number, 4, 3) for number in range(4)]
+    [0, 1, 2, 2]
+    """
+    return next(rank for rank in range(workers) if number in share(count, workers, rank))
+
+
 class Sums(Generic[T]):
     """The nodes that are complete so far; each that is added joins those it completes a node with.
 

@@ -43,6 +43,8 @@ class Generator:
     (7, 2)
     """
 
+    seedings = 0  # how often manual_seed was called
+
     def __init__(self, seed: int | None = None) -> None:
         self._counter = 0
         self._seed = (
@@ -62,6 +64,7 @@ class Generator:
     def manual_seed(self, seed: int) -> Generator:
         """Begin again with ``seed``, an int from 0 to 2**64 - 1."""
         self.set_state((_seed("manual_seed", seed), 0))
+        self.seedings += 1
         return self
 
     def get_state(self) -> tuple[int, int]:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from extensor.train.logs import run_of
 from extensor.train.monitors import ALWAYS, check_monitors
+from extensor.train.part_checks import check_parts_fit
 from extensor.train.trial import first_batch, tried, tried_metrics
 
 if TYPE_CHECKING:
@@ -36,6 +37,7 @@ def tried_in_training(trainer: Trainer, batch: Any, train: Any = None) -> dict[s
     output = tried(trainer.take_step, batch, "train", train)
     if output is None:
         return None
+    check_parts_fit(trainer.take_step, batch, train, trainer.accumulate)
     trainer.know(output)
     return tried_metrics(trainer.running_metrics.metrics, output, batch[-1])
 

@@ -22,6 +22,7 @@ from extensor.optim.clipping import norm_of
 from extensor.optim.schedules import Schedule
 from extensor.train.accumulation import Accumulated
 from extensor.train.checks import check_batch, check_loss, check_parts
+from extensor.train.loss_weighting import LossReduction, LossWeighting
 from extensor.train.nonfinite import NotFiniteError, origin_of
 
 Batch = Sequence[Any]
@@ -63,6 +64,8 @@ class TrainStep:
         ema: EMA | None = None,
         compile: str | None = None,
         device: str | None = None,
+        *,
+        loss_reduction: LossReduction = None,
     ) -> None:
         check_parts(model, loss, optimizer, ema)
         for name, bound in (("clip_norm", clip_norm), ("clip_value", clip_value)):
@@ -76,10 +79,19 @@ class TrainStep:
         self.amp = amp
         self.scaler = GradScaler(enabled=amp is not None and as_dtype(amp, "Trainer") == float16)
         self.ema = ema
-        self.parameters = [p for group in optimizer.param_groups for p in group["params"]]
+        self.parameters: list[Tensor] = []
+        self._follow_optimizer()
+        self.weighting = LossWeighting(loss, loss_reduction)
         self.adds_by_tree = True  # accumulated gradients; a run of 0.1.0 adds them one by one
         self._options: dict[str, Any] | None = None  # what the optimizer was made with
         self._engine = self._by_engine(compile, device)
+
+    def _follow_optimizer(self) -> None:
+        """Know the parameters of groups that were added since the last step."""
+        found = [x for group in self.optimizer.param_groups for x in group["params"]]
+        # A new list would let a compiled step be traced again.
+        if [id(x) for x in found] != [id(x) for x in self.parameters]:
+            self.parameters = found
 
     def precision(self) -> Any:
         """The context that models and losses compute in."""
@@ -114,9 +126,9 @@ class TrainStep:
             made(self.forward), made(self._backward), made(self._clip), made(self._update)
         )
 
-    def _backward(self, batch: Batch, share: float, wants_output: bool) -> tuple[Any, Tensor]:
+    def _backward(self, batch: Batch, weight: float, wants_output: bool) -> tuple[Any, Tensor]:
         output, loss = self.forward(batch)
-        (loss if share == 1 else loss * share).backward()
+        (loss if weight == 1 else loss * weight).backward()
         return output if wants_output else None, loss
 
     def _update(self) -> None:
@@ -140,31 +152,31 @@ class TrainStep:
         """
         for batch in group:
             check_batch("fit", "train", batch)
+        self._follow_optimizer()
         self.optimizer.zero_grad()
         state = random.get_state()
         sizes = [len(batch[0]) for batch in group]
         samples = sum(sizes)
+        weights = self.weighting.weights([batch[-1] for batch in group], sizes)
         losses, engine = [], self._engine
         # An engine adds in its own way, and two are added in one way only.
         accumulated = None
         if len(group) > 2 and self.adds_by_tree and engine is None:
             accumulated = Accumulated(self.parameters, len(group))
-        for number, (batch, size) in enumerate(zip(group, sizes, strict=True)):
-            # A part of the samples has that part in the mean over all of them.
-            share = size / samples
+        for number, (batch, weight) in enumerate(zip(group, weights, strict=True)):
             if engine is None:
                 output, loss = self.forward(batch)
             else:
-                output, loss = engine.backward(list(batch), share, on_output is not None)
-            value = float(loss)
+                output, loss = engine.backward(list(batch), weight, on_output is not None)
+            value = float(loss) if weight else 0.0
             if not isfinite(value):
                 raise self._not_finite(f"loss is {value}", state, batch)
             if on_output is not None:
                 on_output(output, batch[-1])
             del output  # what of it the tape does not keep is free before the backward pass
-            losses.append(share * value)
-            if engine is None:
-                self.scaler.scale(loss if share == 1 else loss * share).backward()
+            losses.append(weight * value)
+            if engine is None and weight:
+                self.scaler.scale(loss if weight == 1 else loss * weight).backward()
             if accumulated is not None:
                 accumulated.take(number)
         if accumulated is not None:
@@ -210,6 +222,7 @@ class TrainStep:
 
     def is_finite(self) -> bool:
         """True if every parameter is: what a checkpoint must be to be worth keeping."""
+        self._follow_optimizer()
         arrays = [parameter._array for parameter in self.parameters]
         return isfinite(norm_of(arrays, float("inf")))
 
@@ -283,7 +296,9 @@ class TrainStep:
                 kind = type(value).__name__
                 raise type_error(op, f"options.{key} must be a plain value", type=kind)
         kept = {key: value for key, value in saved.items() if key not in then or key in now}
-        return kept | {key: value for key, value in now.items() if then.get(key) != value}
+        # A group that was added since has its options in the checkpoint alone.
+        changed = {key: x for key, x in now.items() if key in then or key not in saved}
+        return kept | {key: value for key, value in changed.items() if then.get(key) != value}
 
 
 def _options(state: Mapping[str, Any]) -> dict[str, Any]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -24,11 +23,12 @@ _MODULES: dict[str, type[nn.Module]] = {
     "binary_cross_entropy_with_logits": nn.BCEWithLogitsLoss,
     "focal_loss": nn.FocalLoss,
     "hinge_loss": nn.HingeLoss,
+    "kl_div": nn.KLDivLoss,
 }
-_CLASSES = ("cross_entropy", "nll_loss")
+CLASS_LOSSES = ("cross_entropy", "nll_loss")
 _NUMBERS = ("mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss")
 _TRUTH = ("binary_cross_entropy", "binary_cross_entropy_with_logits", "focal_loss")
-_IGNORED = -100
+IGNORED = -100
 
 
 def loss_name(loss: Any) -> str | None:
@@ -50,7 +50,7 @@ def loss_name(loss: Any) -> str | None:
 def possible_tasks(loss: Any) -> tuple[str, ...]:
     """The tasks that ``loss`` may be of; which of them it is, an output says."""
     name = loss_name(loss)
-    if name in _CLASSES:
+    if name in CLASS_LOSSES:
         return ("multiclass",)
     if name in _NUMBERS:
         return ("regression",)
@@ -76,7 +76,7 @@ def check_target(op: str, loss: Any, output: Any, target: Any, name: str = "targ
         return
     array = np.asarray(to_array(target, op=op))
     shapes = {"output_shape": output.shape, f"{name}_shape": tuple(array.shape)}
-    if known in _CLASSES:
+    if known in CLASS_LOSSES:
         _check_classes(op, known, output, array, name, shapes)
         return
     if output.shape != array.shape:
@@ -93,8 +93,10 @@ def check_values(op: str, loss: Any, output: Any, target: Any, name: str = "targ
     array = np.asarray(to_array(target, op=op))
     classes = output.shape[1] if getattr(output, "ndim", 0) > 1 else None
     wrong: Any = None
-    if known in _CLASSES and classes is not None and not is_floating(array.dtype):
-        wrong = ((array < 0) | (array >= classes)) & (array != _ignored(loss))
+    if known in CLASS_LOSSES and classes is not None and not is_floating(array.dtype):
+        wrong = ((array < 0) | (array >= classes)) & (
+            array != loss_option(loss, "ignore_index", IGNORED)
+        )
         requirement = f"{name} must be in [0, {classes - 1}], the classes of the model's output"
     elif known in _TRUTH:
         wrong = ~((array >= 0) & (array <= 1))
@@ -136,10 +138,8 @@ def _reshaped(wanted: tuple[int, ...], given: tuple[int, ...]) -> str:
     return " (y[:, 0])" if given == (*wanted, 1) else ""
 
 
-def _ignored(loss: Any) -> int:
-    given = loss.keywords if isinstance(loss, partial) else vars(loss) if _is_module(loss) else {}
-    return int(given.get("ignore_index", _IGNORED))
-
-
-def _is_module(loss: Callable[..., Any]) -> bool:
-    return isinstance(loss, nn.Module)
+def loss_option(loss: Any, name: str, default: Any) -> Any:
+    """What a loss of the library was given as ``name``: a function, a partial of it, or a module."""
+    if isinstance(loss, partial):
+        return loss.keywords.get(name, default)
+    return getattr(loss, name, default) if isinstance(loss, nn.Module) else default

@@ -30,6 +30,7 @@ from extensor.train.given import check_columns, found_dataset
 from extensor.train.history import History
 from extensor.train.lock import locked
 from extensor.train.logs import Logging, Timing
+from extensor.train.loss_weighting import LossReduction
 from extensor.train.metrics import Metric
 from extensor.train.nonfinite import NotFiniteError
 from extensor.train.outputs import plain, told_to_all
@@ -63,6 +64,12 @@ class Trainer(Working):
     same bits. Each worker keeps the
     whole state of the optimizer, or with ``shard_optimizer`` its share of it. Batch norm takes the
     statistics of a part, or with ``sync_batch_norm`` those of all parts of a step.
+
+    Losses of the library have the same value and gradients in parts as in one piece, whatever their
+    reduction, weights and ignored targets. A loss of your own must be a mean over the samples; one
+    batch is tried in parts first. ``loss_reduction="sum"`` says that it is a sum, a function of a
+    part's target gives the number that the mean divides by, and ``"mean"`` takes the mean of the
+    parts' losses even if that differs from the loss of the batch, as for contrastive losses.
 
     Schedules are those of the optimizer: it steps the automatic ones itself, the others are stepped
     after each epoch, a :class:`~extensor.optim.ReduceLROnPlateau` by ``monitor``. ``amp`` is the dtype
@@ -103,6 +110,7 @@ class Trainer(Working):
         micro_batches: int | None = None,
         shard_optimizer: bool = False,
         sync_batch_norm: bool = False,
+        loss_reduction: LossReduction = None,
         clip_norm: float | None = None,
         clip_value: float | None = None,
         amp: DType = None,
@@ -125,9 +133,9 @@ class Trainer(Working):
         cutting = checked_cutting(micro_batches, shard_optimizer, sync_batch_norm)
         parts = (model, loss, optimizer, clip_norm, clip_value, amp, ema)
         if cutting is None:
-            take_step = TrainStep(*parts, compile, device)
+            take_step = TrainStep(*parts, compile, device, loss_reduction=loss_reduction)
         elif compile is None and device is None:
-            take_step = TreeStep(*parts, **cutting)
+            take_step = TreeStep(*parts, **cutting, loss_reduction=loss_reduction)
         else:
             requirement = "micro_batches must be None where steps are compiled"
             raise value_error("Trainer", requirement, micro_batches=micro_batches)
@@ -267,7 +275,7 @@ class Trainer(Working):
                 )
             if not self._is_tried and samples_here(group[0]) != ():
                 self._is_tried = True
-                tried_in_training(self, samples_here(group[0]))
+                tried_in_training(self, samples_here(group[0]), train)
             self.batch += len(group)
             self._fit_step(group)
         next(batches, None)

@@ -16,6 +16,7 @@ from extensor.distributed.sharding import Sharded
 from extensor.distributed.tree import share
 from extensor.train.checks import check_batch
 from extensor.train.dealing import Dealt, Part, as_dealt, cut, samples_here, samples_of
+from extensor.train.loss_weighting import LossReduction
 from extensor.train.nonfinite import NotFiniteError, origin_of
 from extensor.train.outputs import Outputs
 from extensor.train.step import Batch, StepResult, TrainStep
@@ -29,9 +30,14 @@ class TreeStep(TrainStep):
     """
 
     def __init__(
-        self, *parts: Any, micro_batches: int, shards: bool = False, synchronises: bool = False
+        self,
+        *parts: Any,
+        micro_batches: int,
+        shards: bool = False,
+        synchronises: bool = False,
+        loss_reduction: LossReduction = None,
     ) -> None:
-        super().__init__(*parts)
+        super().__init__(*parts, loss_reduction=loss_reduction)
         self.micro_batches = micro_batches
         self.shards = shards
         self.synchronises = synchronises
@@ -45,17 +51,35 @@ class TreeStep(TrainStep):
     def prepare(self) -> None:
         """Find out who the workers are, and lay out the gradients, which may have changed since."""
         self.release()
+        self._follow_optimizer()
+        # Workers have compared their models. The stream is one for all runs: resuming changes no noise.
         self.gradients = Gradients(
-            self.model, self.parameters, found_workers(), self.overlap, self.synchronises
+            self.model,
+            self.parameters,
+            found_workers(),
+            self.overlap,
+            self.synchronises,
+            broadcast=False,
+            stream=0,
         )
-        self.sharded = Sharded(self.optimizer, self.gradients) if self.shards else None
-        self._whole = Finishing(self.gradients.exchange, own=False)
-        self._own = Finishing(self.gradients.exchange, own=True)
+        self.gradients.on_layout = self._collect_state, self._lay_out
+        self._lay_out()
+
+    def _lay_out(self) -> None:
+        """Follow the gradients, which have places of their own for each set of parameters."""
+        gradients = self.gradients
+        assert gradients is not None
+        self.sharded = Sharded(self.optimizer, gradients) if self.shards else None
+        self._whole = Finishing(gradients.exchange, own=False)
+        self._own = Finishing(gradients.exchange, own=True)
+
+    def _collect_state(self) -> None:
+        if self.sharded is not None:
+            self.sharded.whole()
 
     def release(self) -> None:
         """Let the optimizer have its whole state again."""
-        if self.sharded is not None:
-            self.sharded.whole()
+        self._collect_state()
         self.forget_workers()
 
     def forget_workers(self) -> None:
@@ -82,7 +106,7 @@ class TreeStep(TrainStep):
         batches = [as_dealt(batch) for batch in group]
         sizes = [batch.size for batch in batches]
         parts, samples = cut(sizes, self.micro_batches), sum(sizes)
-        weights = [(part.end - part.begin) / samples for part in parts]
+        shares = [(part.end - part.begin) / samples for part in parts]
         gathers = self.sharded is None or on_gradients is not None
         mine = share(len(parts), gradients.workers.size, gradients.workers.rank)
         self.own_samples = sum(parts[number].end - parts[number].begin for number in mine)
@@ -96,9 +120,17 @@ class TreeStep(TrainStep):
                 outputs.put(output, batch[-1])
             return loss
 
+        self._follow_optimizer()
+        self.optimizer.zero_grad()
+        gradients.follow(self.parameters)
         gradients.note = self.note
         scale = self.scaler.get_scale()
-        losses = gradients.added(self.number, weights, compute, scale, gathers)
+        weights = [1.0] * len(parts) if self.weighting.is_sum else None
+        masses = None
+        if self.weighting.has_masses and len(parts) > 1:
+            own = (samples_of(batches[parts[number].batch], parts[number]) for number in mine)
+            masses = [self.weighting.mass(batch[-1]) for batch in own]
+        losses = gradients.added(self.number, shares, compute, scale, gathers, weights, masses)
         self.note = gradients.note
         for number, loss in enumerate(losses):
             if not isfinite(loss):
@@ -123,7 +155,7 @@ class TreeStep(TrainStep):
         if self.scaler.step(target) and self.ema is not None:
             self.ema.update()
         self.scaler.update()
-        return StepResult(mean_loss(losses, weights), samples, norm)
+        return StepResult(mean_loss(losses, gradients.weights), samples, norm)
 
     def _clipped_rows(self, rows: Finishing) -> float | None:
         if self.clip_value is not None:

@@ -32,6 +32,7 @@ KEYS: dict[str, Any] = {
     "micro_batches": int,
     "shard_optimizer": bool,
     "sync_batch_norm": bool,
+    "loss_reduction": str,
     "amp": str,
     "compile": str,
     "device": str,

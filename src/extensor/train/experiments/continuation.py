@@ -19,6 +19,7 @@ from extensor.train.trainer import Trainer
 # Keys and tables that a run keeps: with others it would be another run, or its state would not fit.
 _KEPT = (
     *("seed", "micro_batches", "sync_batch_norm", "data", "model", "loss"),
+    "loss_reduction",
     *("optimizer.name", "schedule.name", "schedule.every"),
 )
 # These are only read when the first step is taken.

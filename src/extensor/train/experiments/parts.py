@@ -22,6 +22,7 @@ from extensor.train.experiments.named import built, named
 from extensor.train.experiments.user_functions import is_function_name
 from extensor.train.experiments.writing import Findings, TextSamples
 from extensor.train.logs import Logging, Timing
+from extensor.train.loss_weighting import OverPositions
 from extensor.train.metrics import ConfusionMatrix, Metric, is_falling, named_metric
 from extensor.train.metrics.base import Stateful
 from extensor.train.progress import Progress
@@ -96,16 +97,6 @@ def built_loss(table: Config, goal: Goal) -> Any:
     return OverPositions(loss) if goal.task == "sequence" else loss
 
 
-class OverPositions:
-    """A loss of classes for each position of a text: the last axis has the scores."""
-
-    def __init__(self, loss: Any) -> None:
-        self.loss = loss
-
-    def __call__(self, output: Any, target: Any) -> Any:
-        return self.loss(output.reshape((-1, output.shape[-1])), target.reshape((-1,)))
-
-
 def built_trainer(
     config: Config,
     model: Module,
@@ -147,6 +138,7 @@ def built_trainer(
         micro_batches=config.get("micro_batches"),
         shard_optimizer=config.get("shard_optimizer", False),
         sync_batch_norm=config.get("sync_batch_norm", False),
+        loss_reduction=config.get("loss_reduction"),
         clip_norm=clipping.get("norm"),
         clip_value=clipping.get("value"),
         amp=config.get("amp"),

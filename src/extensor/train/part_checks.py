@@ -1,0 +1,198 @@
+"""Whether the parts of a step can be computed one by one, found out before the first step."""
+
+from __future__ import annotations
+
+import random as python_random
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from math import sqrt
+from typing import Any
+
+import numpy as np
+from ml_dtypes import finfo
+
+from extensor import random
+from extensor.arrays.dtypes import as_dtype, is_floating
+from extensor.core.modes import no_grad
+from extensor.core.tensor import Tensor
+from extensor.data.loader import DataLoader
+from extensor.distributed.joining import workers as found_workers
+from extensor.distributed.statistics import Statistics
+from extensor.errors import value_error
+from extensor.nn.module import Module
+from extensor.train.dealing import Part, cut, deals
+from extensor.train.step import Batch, TrainStep
+from extensor.train.tree_step import TreeStep
+from extensor.train.trial import UncopiedError, copied_step, is_watched
+
+Losses = tuple[float, list[float]]  # of a batch, and of each of its parts
+
+
+def check_parts_fit(take_step: TrainStep, batch: Batch, loader: Any, accumulate: int) -> None:
+    """Refuse a loss whose parts do not make up the whole, and parts that are too small.
+
+    What cannot be tried without a trace is not tried.
+    """
+    if is_watched(take_step.model) or len(batch[0]) < 2:
+        return
+    with untouched(take_step.model):
+        try:
+            _check_loss(take_step, batch, accumulate)
+            _check_smallest(take_step, batch, loader, accumulate)
+        except UncopiedError:
+            return
+
+
+@contextmanager
+def untouched(model: Module) -> Iterator[None]:
+    """Whatever the block computes, buffers and global generators are afterwards as they were."""
+    buffers = Statistics(model, found_workers())
+    kept = buffers.kept()
+    # Losses may draw from NumPy's and Python's generators too.
+    states = random.get_state(), np.random.get_state(), python_random.getstate()  # noqa: NPY002
+    try:
+        yield
+    finally:
+        buffers.bring(kept)
+        random.set_state(states[0])
+        np.random.set_state(states[1])  # noqa: NPY002
+        python_random.setstate(states[2])
+
+
+def _check_loss(take_step: TrainStep, batch: Batch, accumulate: int) -> None:
+    """Refuse a loss of the user's own that is not the mean of the losses of parts."""
+    count = take_step.micro_batches if isinstance(take_step, TreeStep) else 1
+    count = max(count, min(accumulate, 2))
+    if count < 2 or not take_step.weighting.is_assumed:
+        return
+    size = len(batch[0])
+    parts = cut([size], min(count, size))
+    shares = [(part.end - part.begin) / size for part in parts]
+    found: Losses | None = None
+    for by_slices in (True, False):
+        found = _rehearsed(take_step, batch, parts, by_slices) or found
+        if found is not None and _is_close(take_step, found[0], found[1], shares):
+            return
+    if found is None:
+        return
+    whole, losses = found
+    if _is_close(take_step, whole, losses, [1.0] * len(losses)):
+        advice = "it is a sum over them: say loss_reduction='sum'"
+    else:
+        advice = (
+            "it depends on the samples together, on class weights or on ignored targets; "
+            "ex.nn.CrossEntropyLoss weighs its parts by itself, loss_reduction= takes a function "
+            "of a part's target that gives what the mean divides by, and loss_reduction='mean' "
+            "takes the mean over the parts as it is"
+        )
+    mean = sum(share * loss for share, loss in zip(shares, losses, strict=True))
+    requirement = (
+        f"loss must be a mean over the samples to be computed in {len(parts)} parts ({advice})"
+    )
+    raise value_error("fit", requirement, of_the_batch=whole, of_its_parts=mean)
+
+
+def _rehearsed(
+    take_step: TrainStep, batch: Batch, parts: Sequence[Part], by_slices: bool
+) -> Losses | None:
+    """The loss of a batch and of its parts; None if they cannot be compared.
+
+    With ``by_slices`` the outputs are computed once and cut, so that only the loss is compared.
+    """
+    one = copied_step(take_step)
+    for training in (False, True):
+        one.model.train(training)
+        try:
+            with no_grad(), one.precision():
+                return _losses(one, batch, parts, by_slices)
+        except Exception:  # the step itself says what is wrong
+            continue
+    return None
+
+
+def _losses(one: TrainStep, batch: Batch, parts: Sequence[Part], by_slices: bool) -> Losses | None:
+    *inputs, target = batch
+    output = one.model(*inputs)
+    state = random.get_state()
+    whole, again = (float(one.value(output, target)) for _ in range(2))
+    if random.get_state() != state or whole != again:
+        return None  # a loss that draws, counts its calls or is NaN
+    losses = []
+    for part in parts:
+        *own, wanted = (x[part.begin : part.end] for x in batch)
+        cut_output = _cut(output, part, len(inputs[0])) if by_slices else one.model(*own)
+        losses.append(float(one.value(cut_output, wanted)))
+    return whole, losses
+
+
+def _cut(output: Any, part: Part, size: int) -> Any:
+    """The samples of a part in an output: a tensor, or a tuple, list or dict of such."""
+    if isinstance(output, Tensor | np.ndarray):
+        if not output.ndim or output.shape[0] != size:
+            raise ValueError("the first axis is not that of samples")
+        return output[part.begin : part.end]
+    if isinstance(output, Mapping):
+        return {key: _cut(value, part, size) for key, value in output.items()}
+    if not isinstance(output, tuple | list):
+        raise TypeError("this is no tensor")
+    found = [_cut(value, part, size) for value in output]
+    kind: Any = type(output)
+    return kind(*found) if hasattr(output, "_fields") else kind(found)
+
+
+def _is_close(
+    take_step: TrainStep, whole: float, losses: Sequence[float], weights: Sequence[float]
+) -> bool:
+    """Whether the difference is rounding, of the dtype that losses are computed in."""
+    dtypes = [x.dtype for x in take_step.model.parameters() if is_floating(x.dtype)]
+    if take_step.amp is not None:
+        dtypes.append(as_dtype(take_step.amp, "Trainer"))
+    precisions = [float(finfo(dtype).eps) for dtype in dtypes]  # type: ignore[no-untyped-call]
+    precision = max(precisions, default=float(np.finfo(np.float32).eps))
+    terms = [weight * loss for weight, loss in zip(weights, losses, strict=True)]
+    return abs(sum(terms) - whole) <= sqrt(precision) * max(abs(whole), sum(map(abs, terms)))
+
+
+def _check_smallest(take_step: TrainStep, batch: Batch, loader: Any, accumulate: int) -> None:
+    """Refuse data whose last part has one sample, if the model cannot be trained on one alone."""
+    sizes = _part_sizes(take_step, loader, accumulate)
+    if sizes is None or min(sizes) > 1:
+        return
+    error = _error_for(take_step, batch, 1)
+    if error is None or _error_for(take_step, batch, 2) is not None:
+        return
+    cutting = isinstance(take_step, TreeStep)
+    fewer = ", fewer micro_batches or sync_batch_norm=True" if cutting else ""
+    requirement = (
+        f"no {'part of a ' if cutting else ''}batch may have 1 sample, which the model cannot be "
+        f"trained on alone ({error}): use another batch_size, DataLoader(drop_last=True){fewer}"
+    )
+    raise value_error("fit", requirement, sizes=sorted(set(sizes)))
+
+
+def _part_sizes(take_step: TrainStep, loader: Any, accumulate: int) -> list[int] | None:
+    """The samples of what is computed at once, in all batches; None if the loader does not say."""
+    if isinstance(loader, DataLoader) and deals(loader):
+        sizes = [loader.samples_in(number) for number in range(len(loader))]
+    elif isinstance(loader, tuple | list):
+        sizes = [len(batch[0]) for batch in loader]
+    else:
+        return None
+    if not isinstance(take_step, TreeStep):
+        return sizes
+    if take_step.synchronises:
+        groups = range(0, len(sizes), accumulate)
+        return [sum(sizes[begin : begin + accumulate]) for begin in groups]
+    return [end - begin for _, begin, end in cut(sizes, take_step.micro_batches)]
+
+
+def _error_for(take_step: TrainStep, batch: Batch, samples: int) -> str | None:
+    """What training on so many samples fails with."""
+    one = copied_step(take_step)
+    one.model.train()
+    try:
+        with no_grad(), one.precision():
+            one.model(*(x[:samples] for x in batch[:-1]))
+    except Exception as error:
+        return str(error)
+    return None
