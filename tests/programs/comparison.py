@@ -12,7 +12,15 @@ import numpy as np
 from programs.draft import Draft
 from programs.outcomes import Outcome
 
-FINDINGS = ("differs", "failed", "unequal refusal", "parts differ", "resume differs", "invalid")
+FINDINGS = (
+    "differs",
+    "failed",
+    "unequal refusal",
+    "parts differ",
+    "accumulate differs",
+    "resume differs",
+    "invalid",
+)
 
 
 @dataclass(frozen=True)

@@ -38,7 +38,7 @@ def draw_data(draft: Draft, random: Random) -> None:
 
 
 def _loader(draft: Draft, *options: str, dataset: str = "ArrayDataset(inputs, targets)") -> None:
-    words = ", ".join([dataset, str(draft.batch_size), *options])
+    words = ", ".join([dataset, "BATCH_SIZE", *options])
     draft.data.append(f"loader = DataLoader({words})")
 
 
@@ -94,11 +94,10 @@ def _own_sampler(draft: Draft, random: Random) -> None:
 
 def _batches(draft: Draft, random: Random) -> None:
     draft.note("list of batches")
-    size = draft.batch_size
     draft.data += [
         "loader = [",
-        f"    (inputs[i : i + {size}], targets[i : i + {size}])",
-        f"    for i in range(0, {draft.samples}, {size})",
+        "    (inputs[i : i + BATCH_SIZE], targets[i : i + BATCH_SIZE])",
+        f"    for i in range(0, {draft.samples}, BATCH_SIZE)",
         "]",
     ]
 

@@ -44,6 +44,7 @@ class Draft:
     has_flat_directions: bool = False  # gradients that are zero but for rounding
     has_own_buffer: bool = False
     has_foreign_state: bool = False  # counters, and random numbers that are not the library's
+    is_in_batch: bool = False  # a loss that compares the samples of a batch
     is_random: bool = False
     is_synchronised: bool = False
 
@@ -53,7 +54,16 @@ class Draft:
 
     @property
     def accumulates(self) -> bool:
+        """True if two batches make one step."""
         return "accumulate=2" in self.options
+
+    @property
+    def batches_can_be_joined(self) -> bool:
+        """True if a step of two batches must be that of one batch of twice the size."""
+        text = "\n".join(self.data)
+        depends_on_size = "drop_last" in text or "transform=" in text or self.is_in_batch
+        is_plain = self.parts_equal_batch and not self.has_batch_norm
+        return self.accumulates and is_plain and not depends_on_size
 
     @property
     def parts_equal_batch(self) -> bool:

@@ -13,7 +13,8 @@ from programs.models import draw_model
 from programs.optimization import draw_optimizer, draw_options
 from programs.text import written
 
-MODES = ("whole", "parts", "xla", "step", "compiled step")
+# "joined" has one batch where the others accumulate two.
+MODES = ("whole", "joined", "parts", "xla", "step", "compiled step")
 
 
 @dataclass(frozen=True)

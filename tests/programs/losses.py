@@ -86,6 +86,7 @@ def draw_loss(draft: Draft, random: Random) -> None:
         return
     factor = f"{draft.factor} * " if draft.factor else ""
     terms = " + ".join([f"{factor}{formula}", *draft.penalties])
+    draft.is_in_batch = "contrast(" in formula
     own = CONTRAST if "contrast(" in formula else IS_CLASS if "is_class(" in formula else []
     draft.loss = [*own, "def loss(output, target):", f"    return {terms}"]
 

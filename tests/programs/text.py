@@ -26,7 +26,9 @@ CALLBACK = [
 
 def written(draft: Draft, title: str, mode: str, epochs: int, disagreement: str) -> str:
     """The text of a program that trains by ``mode``."""
-    body = _sections(draft, disagreement, mode == "whole" or mode == "parts")
+    body = _sections(draft, disagreement if mode in ("whole", "parts") else "")
+    size = draft.batch_size * (2 if mode == "joined" else 1)
+    body.insert(0, f"BATCH_SIZE = {size}")
     if mode in ("step", "compiled step"):
         loop = _own_loop(draft, epochs, mode == "compiled step")
     elif mode == "parts" and draft.by_gradients:
@@ -60,8 +62,7 @@ def written(draft: Draft, title: str, mode: str, epochs: int, disagreement: str)
     return "\n".join(head) + "\n" + whole + "\n"
 
 
-def _sections(draft: Draft, disagreement: str, may_disagree: bool) -> list[str]:
-    disagreement = disagreement if may_disagree else ""
+def _sections(draft: Draft, disagreement: str) -> list[str]:
     rank = "ex.distributed.workers().rank"
     seed = f"7 + {rank}" if disagreement == "seed" else "7"
     lines = [
@@ -78,14 +79,16 @@ def _sections(draft: Draft, disagreement: str, may_disagree: bool) -> list[str]:
     changes = list(draft.changes)
     if disagreement == "rate":
         changes += [f"if {rank} == 0 and step == 2:", '    optimizer.param_groups[0]["lr"] *= 2']
-    lines += ["", "", "def change(step):", *(f"    {line}" for line in changes or ["pass"]), ""]
-    return lines
+    lines += ["", "", "def change(step):", *(f"    {line}" for line in changes or ["pass"])]
+    return [*lines, "", "", "change(0)"]
 
 
 def _trainer(draft: Draft, epochs: int, mode: str) -> list[str]:
     options = ["callbacks=[Changes()]", *draft.options]
     if mode == "parts":
         options += [f"micro_batches={draft.micro_batches}", *draft.parts_options]
+    if mode == "joined":
+        options.remove("accumulate=2")
     if mode == "xla":
         options.append('compile="xla"')
     if draft.resumes:
@@ -93,7 +96,7 @@ def _trainer(draft: Draft, epochs: int, mode: str) -> list[str]:
     held = "ArrayDataset(inputs[:5], targets[:5])"
     validation = f"DataLoader({held}, 3)" if draft.validates else "None"
     if draft.fit_data == "arrays":
-        given = f"inputs, targets, {epochs}, {validation}, {draft.batch_size}"
+        given = f"inputs, targets, {epochs}, {validation}, BATCH_SIZE"
     else:
         given = f"loader, {epochs}, {validation}"
     if draft.resumes and draft.fit_data not in ("arrays",) and "loader = [" in draft.data:
@@ -153,9 +156,8 @@ def _gradients_loop(draft: Draft, epochs: int) -> list[str]:
         "optimizer.step()",
         *(["ema.update()"] if draft.has_ema else []),
     ]
-    begin, *rest = _epochs(draft, epochs, taken)
     made = f"gradients = ex.distributed.Gradients(model{synchronises})"
-    return [begin, made, *rest]
+    return [made, *_epochs(draft, epochs, taken)]
 
 
 def _epochs(draft: Draft, epochs: int, taken: list[str]) -> list[str]:
@@ -166,7 +168,6 @@ def _epochs(draft: Draft, epochs: int, taken: list[str]) -> list[str]:
     elif draft.schedule == "StepLR":
         after = ["schedule.step()"]
     return [
-        "change(0)",
         "count = 0",
         f"for epoch in range({epochs}):",
         "    model.train()",

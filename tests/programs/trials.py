@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -46,7 +47,8 @@ def try_workers(
     found = {size: run_jobs(folder, jobs, size) for size in sizes}
     by_job = {job: {size: summarise(found[size][job]) for size in sizes} for job in jobs}
     plain = [write_job(folder, program, _plain_mode(program)) for program in programs]
-    alone = run_jobs(folder, plain, 1) if 1 in sizes else {}
+    joined = [write_job(folder, p, "joined") for p in programs if p.draft.batches_can_be_joined]
+    alone = run_jobs(folder, plain + joined, 1) if 1 in sizes else {}
     return {
         program.number: _verdict(folder, program, by_job, alone.get(name))
         for program, name in zip(programs, plain, strict=True)
@@ -77,6 +79,12 @@ def _verdict(
     whole, alone = summarise(plain), by_job[job][1]
     if whole.kind != "finished":
         return Verdict("invalid", f"the plain program: {whole.text}")
+    if program.draft.batches_can_be_joined:
+        names = [_name(program, mode) for mode in ("joined", "whole")]
+        arrays = [load(folder, name) for name in names]
+        difference = describe_difference(*arrays, tolerance_of(program.draft))
+        if difference:
+            return Verdict("accumulate differs", f"from one batch: {difference}")
     if alone.kind != "finished" or any("micro_batches" in text for text in alone.warnings):
         return verdict
     if program.draft.amp == "float16":  # steps are left out where the scale is too large
@@ -114,7 +122,19 @@ def _compare_resumed(
 
 
 def try_compiled(folder: Path, programs: Sequence[Program]) -> dict[tuple[int, str], Verdict]:
-    """A verdict for each program and each way to compile it."""
+    """A verdict for each program and each way to compile it; two processes share the programs."""
+    halves = [programs[::2], programs[1::2]]
+    folders = [folder / f"compiled-{number}" for number in range(2)]
+    for half in folders:
+        half.mkdir()
+    with ThreadPoolExecutor(2) as pool:
+        found: dict[tuple[int, str], Verdict] = {}
+        for verdicts in pool.map(_try_compiled, folders, halves):
+            found |= verdicts
+    return dict(sorted(found.items()))
+
+
+def _try_compiled(folder: Path, programs: Sequence[Program]) -> dict[tuple[int, str], Verdict]:
     jobs = [write_job(folder, p, mode) for p in programs for pair in COMPILED for mode in pair]
     found = run_jobs(folder, jobs, 1)
     verdicts = {}
