@@ -41,10 +41,17 @@ def draw_holder(draft: Draft, random: Random) -> list[str]:
 
 def draw_changes(draft: Draft, random: Random) -> None:
     """Write the lines of ``change(step)``."""
-    known = [_freeze, _unfreeze, _unfreeze, _rate, _option, _mode, _activation]
+    # At most one part is frozen at a time: something must be left to train.
+    known = [random.choice([_freeze, _unfreeze, _unfreeze])] * 2 + [
+        _rate,
+        _option,
+        _mode,
+        _activation,
+    ]
     known += [_dropout] * 2 if "dropout" in draft.layers else []
     known += [_decay] * 2 if draft.has_ema else []
-    for change in random.sample(known, random.choice([0, 1, 1, 2])):
+    chosen = random.sample(known, random.choice([0, 1, 1, 2]))
+    for change in dict.fromkeys(chosen):
         draft.changes += change(draft, random)
     if draft.has_extra and not draft.resumes:
         draft.note("add_param_group")
@@ -81,6 +88,8 @@ def _option(draft: Draft, random: Random) -> list[str]:
         draft.note("momentum by a callback")
         first = 0.5 if "nesterov" in made else 0.0
         return [f'optimizer.param_groups[0]["momentum"] = {first} if step < 2 else 0.9']
+    if draft.has_flat_directions and "AdamW" not in made:
+        return []  # its pull would be divided by the size of a gradient of rounding errors
     if "optim.Ada" in made or "optim.Lion" in made or "optim.LAMB" in made:
         draft.note("weight decay by a callback")
         return ['optimizer.param_groups[0]["weight_decay"] = 0.1 * (step % 3)']

@@ -77,7 +77,7 @@ def draw_loss(draft: Draft, random: Random) -> None:
     if name == "ignored targets":
         # Few, so that some parts have no other targets, but no batch.
         draft.data.insert(3, "targets[::6] = 9")
-    if random.random() < 0.15:
+    if not draft.has_flat_directions and random.random() < 0.15:
         draft.penalties.append("0.01 * sum((p * p).sum() for p in model.parameters())")
         draft.note("penalty of parameters")
     if ready and not draft.factor and not draft.penalties and random.random() < 0.7:

@@ -39,6 +39,8 @@ UNSHARED = ("LAMB",)  # each element of its update depends on others
 def draw_optimizer(draft: Draft, random: Random) -> None:
     """Write ``optimizer``, and perhaps ``schedule`` and ``ema``."""
     known = OPTIMIZERS if draft.has_flat_directions else OPTIMIZERS + SIGNED
+    if draft.has_flat_directions and draft.dtype == "float32":
+        known = OPTIMIZERS[:3]
     name, options = random.choice(known)
     draft.note(name)
     chosen = "model.parameters()"

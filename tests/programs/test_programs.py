@@ -34,7 +34,7 @@ def test_programs_have_the_same_bits_on_any_number_of_workers_or_are_refused(
 
 
 def test_a_program_is_the_same_each_time_and_is_valid_python() -> None:
-    for number in range(100):
+    for number in range(30):
         program = draw(3, number)
         modes = [m for m in MODES if m != "joined" or program.draft.batches_can_be_joined]
         for mode in modes:
