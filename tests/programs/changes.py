@@ -26,7 +26,9 @@ def draw_holder(draft: Draft, random: Random) -> list[str]:
         draft.factor = holder.read
     draft.has_foreign_state |= holder.counts_reads
     if holder.write:
-        draft.changes.append("value = [1.0, 0.5, 2.0, 0.25][step % 4]")
+        # One that rarely changes lets a compiled step be called again as it is.
+        values = random.choice(["[1.0, 0.5, 2.0, 0.25][step % 4]", "1.0 if step < 3 else 0.5"])
+        draft.changes.append(f"value = {values}")
         draft.changes += holder.write.split("\n")
     if draft.changes and draft.changes[1].startswith("global "):
         draft.changes[0], draft.changes[1] = draft.changes[1], draft.changes[0]
@@ -104,7 +106,12 @@ def _mode(draft: Draft, random: Random) -> list[str]:
 
 def _activation(draft: Draft, random: Random) -> list[str]:
     draft.note("other activation")
-    return ["model.activation = nn.Sigmoid() if step % 2 else nn.Tanh()"]
+    if random.random() < 0.5:
+        return ["model.activation = nn.Sigmoid() if step % 2 else nn.Tanh()"]
+    return [
+        "if step >= 2 and not isinstance(model.activation, nn.Sigmoid):",
+        "    model.activation = nn.Sigmoid()",
+    ]
 
 
 def _dropout(draft: Draft, random: Random) -> list[str]:

@@ -88,6 +88,7 @@ def draw_options(draft: Draft, random: Random) -> None:
     if random.random() < 0.25:
         draft.note("accumulate")
         draft.options.append("accumulate=2")
+        draft.epochs = 3
     if draft.has_batch_norm and random.random() < 0.5:
         draft.note("sync_batch_norm")
         draft.is_synchronised = True
