@@ -39,8 +39,8 @@ UNSHARED = ("LAMB",)  # each element of its update depends on others
 def draw_optimizer(draft: Draft, random: Random) -> None:
     """Write ``optimizer``, and perhaps ``schedule`` and ``ema``."""
     known = OPTIMIZERS if draft.has_flat_directions else OPTIMIZERS + SIGNED
-    if draft.has_flat_directions and draft.dtype == "float32":
-        known = OPTIMIZERS[:3]
+    if draft.amp or (draft.has_flat_directions and draft.dtype == "float32"):
+        known = [each for each in OPTIMIZERS if each[0] == "SGD"]  # rounding may turn a sign
     name, options = random.choice(known)
     draft.note(name)
     chosen = "model.parameters()"
