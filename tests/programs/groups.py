@@ -68,7 +68,11 @@ def _run_group(folder: Path, size: int, first: int) -> str:
             stderr=subprocess.STDOUT,
             start_new_session=True,
         )
-        is_late = _wait(process, outcome_path(folder, size, 0, first))
+        try:
+            is_late = _wait(process, outcome_path(folder, size, 0, first))
+        finally:
+            if process.poll() is None:  # as after Ctrl-C
+                os.killpg(process.pid, signal.SIGKILL)
     if is_late:
         return f"did not end within {LIMIT:g} s"
     if process.returncode == 0:
