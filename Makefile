@@ -22,8 +22,9 @@ soak: .venv/tools  ## Run the long forms of the fuzzers, at most an hour (ARGS: 
 	PYTHONPATH=tests $(BIN)/python -m soak $(ARGS)
 
 # Not among the families of the soak: two kinds of MPI need two environments, and namespaces need root.
-workers-soak: .venv/tools .venv/mpich  ## Try workers on MPI at length, an hour: bits, then faults (root: over TCP too)
+workers-soak: .venv/tools .venv/mpich .venv/peers  ## Try workers and compiled steps at length, an hour: bits, drawn programs, faults (root: over TCP too)
 	$(BIN)/python tests/mpi/matrix.py --mpi .venv .venv/mpich
+	$(BIN)/python tests/programs/run.py 60 $(if $(SEED),--seed $(SEED))
 	$(BIN)/python tests/mpi/faults.py 100 --mpi .venv .venv/mpich $(if $(filter 0,$(shell id -u)),--hosts) $(ARGS)
 	$(if $(filter 0,$(shell id -u)),$(BIN)/python tests/mpi/matrix.py --mpi .venv .venv/mpich --hosts)
 

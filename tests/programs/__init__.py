@@ -1,0 +1,1 @@
+"""Random training programs: the same bits for any number of workers, the same tensors compiled."""
