@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from contextvars import ContextVar
 from typing import Any
 
 import numpy as np
@@ -56,6 +57,20 @@ def test_parts_have_the_gradients_and_statistics_of_the_whole(momentum: float | 
     halves = [slice(0, 12), slice(12, 24)]
     apart = result(network(momentum=momentum), halves)
     assert not np.allclose(apart[0][0], whole[0][0], rtol=1e-3)
+
+
+def test_parts_see_the_context_variables_of_the_caller() -> None:
+    factor: ContextVar[float] = ContextVar("factor", default=1.0)
+    factor.set(0.0)
+    model = network()
+    gradients = Gradients(model, sync_batch_norm=True)
+    x, y = ex.asarray(X.astype("float64")), ex.asarray(Y)
+
+    def compute(number: int) -> Any:
+        part = slice(12 * number, 12 * number + 12)
+        return factor.get() * ex.cross_entropy(model(x[part]), y[part])
+
+    assert gradients(0, [0.5, 0.5], compute) == [0.0, 0.0]
 
 
 def test_second_derivatives_pass_through_the_sums() -> None:

@@ -352,6 +352,18 @@ def test_many_traces_are_warned_of_once() -> None:
     compiled(X, 9)  # warnings are errors here
 
 
+def test_the_import_of_jax_draws_nothing() -> None:
+    program = """
+import random, numpy as np
+import extensor as ex
+np.random.seed(0); random.seed(0)
+before = repr(np.random.get_state()), random.getstate()
+ex.compile(lambda x: 2 * x, device="cpu")(np.ones(2))
+assert (repr(np.random.get_state()), random.getstate()) == before
+"""
+    subprocess.run([sys.executable, "-c", program], check=True)
+
+
 def test_jax_is_left_as_it_was() -> None:
     import jax
     import jax.numpy as jnp

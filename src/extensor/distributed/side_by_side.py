@@ -8,6 +8,7 @@ order of things, whatever the number of workers, and only one thread ever speaks
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextvars import copy_context
 from threading import Semaphore, Thread
 from typing import Any
 
@@ -40,6 +41,7 @@ class _Turn(Thread):
         self.asks: Any = None  # an array that is to be added up
         self._body = body
         self._modes = {name: getattr(modes.mode, name) for name in _MODES}
+        self._context = copy_context()  # so that the caller's context variables are seen
         self._go, self._pause = Semaphore(0), Semaphore(0)
 
     def run(self) -> None:
@@ -48,7 +50,7 @@ class _Turn(Thread):
         self._go.acquire()
         try:
             if not self.is_abandoned:
-                self._body(self)
+                self._context.run(self._body, self)
         except BaseException as error:  # the thread that waits for it raises it
             self.error = error
         self.is_over = True
