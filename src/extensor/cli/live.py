@@ -20,6 +20,7 @@ from typing import Any
 
 from extensor.cli.live_server import ADDRESS, POLL, Snapshot, open_server
 from extensor.errors import is_ours, value_error
+from extensor.errors.screen import screen_line
 from extensor.report import write_report
 from extensor.report.document import content_policy, document, pointer_script, policy_element
 from extensor.train import RunFolder
@@ -127,7 +128,7 @@ class LivePage:
             self._has_complained = True
             with suppress(Exception):
                 text = f"--live: the page could not be given ({error}); training goes on"
-                print(text, file=sys.stderr)
+                print(screen_line(text), file=sys.stderr)
 
     def close(self, finished: bool) -> None:
         """End; if the report is ``finished``, a browser that shows the page gets it first."""

@@ -15,6 +15,7 @@ from typing import Any
 
 from extensor.report.chart import Card, Table
 from extensor.report.svg import drawn
+from extensor.train.redaction import without_home
 
 _NARROW_TABLE = (5, 50)  # columns and letters above them; more need the whole width of the page
 
@@ -32,6 +33,8 @@ def document(
     ``style`` is added to the style sheet that all pages share. An interactive page shows values
     under the pointer; another one has no script at all.
     """
+    title, subtitle = without_home(title), without_home(subtitle)
+    content = without_home("".join(sections))
     scripts = [pointer_script()] if interactive else []
     shared = (files("extensor.report") / "style.css").read_text(encoding="utf-8")
     tiles = "".join(
@@ -45,8 +48,8 @@ def document(
         f'<title>{escape(title)}</title><link rel="icon" href="data:,">\n'
         f"<style>\n{shared}{style}</style></head>\n<body>\n"
         f"<h1>{escape(title)}</h1>{f'<p>{escape(subtitle)}</p>' if subtitle else ''}\n"
-        f'<div class="facts">{tiles}</div>\n'
-        f'<div class="cards">\n{"".join(sections)}</div>\n'
+        f'<div class="facts">{without_home(tiles)}</div>\n'
+        f'<div class="cards">\n{content}</div>\n'
         f"{''.join(f'<script>{script}</script>' for script in scripts)}\n</body></html>\n"
     )
 

@@ -14,6 +14,7 @@ from extensor.report.curves import shown
 from extensor.report.document import document, section
 from extensor.report.scatter import CURVES, STYLE, Curve, Dot, curve_chart, scatter
 from extensor.train import read_log
+from extensor.train.redaction import redact_lines
 from extensor.train.sweeps.results import Result
 from extensor.train.sweeps.space import Choices, Dimension, Range
 from extensor.train.sweeps.sweep import Sweep, description_of
@@ -99,7 +100,7 @@ def _page(sweep: Sweep, command: str | None) -> str:
     if curves:
         heading = f"{name.capitalize()} of the best {len(curves)}"
         sections.append(section(heading, curve_chart(curves, "epoch", name)))
-    asked = description_of(sweep.path).read_text(encoding="utf-8")
+    asked = redact_lines(description_of(sweep.path).read_text(encoding="utf-8"))
     sections.append(section("What was asked", f"<pre>{escape(asked)}</pre>", wide=True))
     title = f"Sweep of {sweep.asked.title}"
     facts = _facts(sweep, name, good, len(results))

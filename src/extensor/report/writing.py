@@ -27,6 +27,7 @@ from extensor.report.records import (
 )
 from extensor.train import RunFolder
 from extensor.train.progress import duration
+from extensor.train.redaction import redact_lines
 
 
 def write_report(
@@ -42,7 +43,7 @@ def write_report(
         _charts(config, records, examination),
         examination,
         summary,
-        run.config.read_text(encoding="utf-8"),
+        redact_lines(run.config.read_text(encoding="utf-8")),
         read_machine("write_report", run),
         data_lines(records),
         of_event(records, "sample"),

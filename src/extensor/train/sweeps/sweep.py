@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from math import isfinite
@@ -12,6 +11,7 @@ from typing import Any
 from extensor.errors import type_error, value_error
 from extensor.io.atomic import write_atomically
 from extensor.io.paths import unreadable
+from extensor.io.toml import parse_toml
 from extensor.train.callback import monitored
 from extensor.train.experiments import Experiment, experiment
 from extensor.train.experiments.config import Config, nearest, stored_config
@@ -114,7 +114,8 @@ class Sweep:
         best = self.results.best()
         if best is None:
             return None
-        config = tomllib.loads(self.trial(best.trial).config.read_text(encoding="utf-8"))
+        place = self.trial(best.trial).config
+        config = parse_toml("sweep", place.read_text(encoding="utf-8"), place)
         path = self.path / "best.toml"
         write_atomically(path, as_toml(config).encode())
         return path
@@ -138,11 +139,12 @@ def read_asked(path: Path) -> Asked:
     """What was asked of the sweep in the folder ``path``."""
     place = description_of(path)
     try:
-        table = tomllib.loads(place.read_text(encoding="utf-8"))
+        text = place.read_text(encoding="utf-8")
     except OSError as error:
         raise unreadable("sweep", place, error) from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except UnicodeDecodeError as error:
         raise value_error("sweep", f"file must be TOML ({error})", path=str(place)) from None
+    table = parse_toml("sweep", text, place)
     kinds = {
         "settings": list, "trials": int, "seed": int, "halving": bool, "monitor": str,
         "epochs": int, "title": str, "keeps_best": bool, "has_validation": bool,
