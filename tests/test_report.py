@@ -175,7 +175,10 @@ def test_only_the_script_of_the_page_may_run(tmp_path: Path) -> None:
     script = text.split("<script>")[1].split("</script>")[0]
     assert script == (files("extensor.report") / "pointer.js").read_text()
     digest = b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    policy = f"default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'sha256-{digest}'"
+    policy = (
+        f"default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'sha256-{digest}'; "
+        "connect-src 'none'; base-uri 'none'; form-action 'none'"
+    )
     assert {"http-equiv": "Content-Security-Policy", "content": policy} in Page(text).all("meta")
 
 

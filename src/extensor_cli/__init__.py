@@ -44,6 +44,19 @@ _CODES = (
     "workers: 75, one was lost, and the run can go on with --resume."
 )
 
+# What a user can cause: shown as a line, without where in the code it came from.
+ERRORS = (
+    ValueError,
+    TypeError,
+    LookupError,
+    OSError,
+    ImportError,
+    ArithmeticError,
+    RecursionError,
+    MemoryError,
+)
+_LONGEST = 4000  # characters of a message
+
 
 def parser() -> Parser:
     """All commands and their arguments."""
@@ -125,6 +138,11 @@ def parser() -> Parser:
         help="a new .csv, .json or .npy file, .txt for a text (default: the screen)",
     )
     predict.add_argument("--format", choices=("table", "csv", "json"), help=_FORMAT)
+    predict.add_argument(
+        "--safe-csv",
+        action="store_true",
+        help="write an apostrophe before words that a spreadsheet would take for formulas",
+    )
     predict.add_argument("--length", type=int, help="characters of a text to write (default: 200)")
     predict.add_argument("--temperature", type=float, help="0 is the surest text (default: 0.8)")
     predict.add_argument("--seed", type=int, help="of the text (default: 0)")
@@ -213,8 +231,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _run(options: argparse.Namespace) -> int:
     def said(text: object) -> None:
-        shown = "".join(x if x.isprintable() or x == "\n" else repr(x)[1:-1] for x in str(text))
-        print(f"extensor {options.command}: {shown}", file=sys.stderr)
+        words = str(text)
+        more = f"... ({len(words):,} characters)" if len(words) > _LONGEST else ""
+        print(f"extensor {options.command}: {words[:_LONGEST]}{more}", file=sys.stderr)
 
     try:
         if options.command not in ("train", "info"):
@@ -234,17 +253,23 @@ def _run(options: argparse.Namespace) -> int:
         # Whoever read the output has gone, as head does; at exit nothing more may be written to it.
         Lasting(sys.stdout).silence()
         return 141
-    except (ValueError, TypeError, LookupError, OSError, ImportError, ArithmeticError) as error:
+    except ERRORS as error:
         if options.traceback:
             raise
-        said(words(error))
+        said(error_text(error))
         Lasting(sys.stdout).flush()  # what is left in its buffer must not fail once more at exit
         return 2
     return 0
 
 
-def words(error: Exception) -> str:
+def error_text(error: Exception) -> str:
     """What an error says, without the number that the system has for it."""
+    if isinstance(error, RecursionError):
+        return "the input is nested too deeply"
+    if isinstance(error, MemoryError):
+        return (
+            f"there is not enough memory ({error})" if str(error) else "there is not enough memory"
+        )
     if not isinstance(error, OSError) or error.strerror is None:
         return str(error)
     if error.filename is None:

@@ -8,6 +8,8 @@ import sys
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
+from extensor_cli.streams import safe_text
+
 # What argparse says, and how it is said here.
 _WORDS = (
     (r"argument (\S+): invalid choice: (.+) \(choose from (.+)\)", r"\1 must be one of \3, got \2"),
@@ -17,6 +19,7 @@ _WORDS = (
     (r"argument (\S+): expected at least one argument", r"\1 must have a value"),
     (r"the following arguments are required: (.+)", r"\1 must be given"),
 )
+_LONGEST = 4000  # characters of a message
 
 
 class Parser(argparse.ArgumentParser):
@@ -52,7 +55,8 @@ class Parser(argparse.ArgumentParser):
         wrong = re.fullmatch(r"command must be one of (.+), got '(.*)'", message, re.DOTALL)
         if wrong:
             message += _nearest(wrong[2], re.findall(r"'?([\w-]+)'?", wrong[1]))
-        print(f"{self.prog}: {message} (see {self.prog} --help)", file=sys.stderr)
+        text = safe_text(message[:_LONGEST])
+        print(f"{self.prog}: {text} (see {self.prog} --help)", file=sys.stderr)
         raise SystemExit(2)
 
 

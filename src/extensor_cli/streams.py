@@ -25,16 +25,35 @@ def reopen_closed() -> None:
             setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
 
 
-class Lasting:
-    """A stream for display: it falls silent when it fails, and whoever writes to it goes on."""
+def safe_text(text: str) -> str:
+    """``text`` for a terminal: what would be a command to it is shown instead."""
+    if text.isascii() and text.replace("\n", "").isprintable():
+        return text
+    # Importing the library takes long, which an ordinary message is not worth.
+    from extensor.errors.screen import screen_text
 
-    def __init__(self, stream: Any) -> None:
+    return screen_text(text)
+
+
+class Lasting:
+    """A stream for display: it falls silent when it fails, and whoever writes to it goes on.
+
+    Texts are made safe for a terminal, unless they ``are_exact``.
+    """
+
+    def __init__(self, stream: Any, are_exact: bool = False) -> None:
         self._stream = stream
+        self._are_exact = are_exact
+
+    @property
+    def exact(self) -> Lasting:
+        """The same stream, for what is to arrive as it is."""
+        return Lasting(self._stream, are_exact=True)
 
     def write(self, text: str) -> int:
         """Write, or fall silent."""
         try:
-            self._stream.write(text)
+            self._stream.write(text if self._are_exact else safe_text(text))
         except UnicodeEncodeError:
             code = self._stream.encoding
             self.write(text.encode(code, "replace").decode(code))
@@ -61,15 +80,24 @@ class Lasting:
 
 
 class Needed:
-    """A stream that a command is for: when it fails, the error says that it was the output."""
+    """A stream that a command is for: when it fails, the error says that it was the output.
 
-    def __init__(self, stream: Any) -> None:
+    Texts are made safe for a terminal, unless they ``are_exact``.
+    """
+
+    def __init__(self, stream: Any, are_exact: bool = False) -> None:
         self._stream = stream
+        self._are_exact = are_exact
+
+    @property
+    def exact(self) -> Needed:
+        """The same stream, for what is to arrive as it is."""
+        return Needed(self._stream, are_exact=True)
 
     def write(self, text: str) -> int:
         """Write, or say what failed."""
         with _failing():
-            return int(self._stream.write(text))
+            return int(self._stream.write(text if self._are_exact else safe_text(text)))
 
     def flush(self) -> None:
         """Flush, or say what failed."""

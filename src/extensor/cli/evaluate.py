@@ -8,6 +8,7 @@ import sys
 
 from extensor.cli.settings import as_changes, read_config
 from extensor.cli.wording import COMMAND
+from extensor.errors.screen import screen_line
 from extensor.report.curves import shown
 from extensor.train import TrainedModel
 from extensor.train.experiments.config import Config
@@ -28,7 +29,7 @@ def run(options: argparse.Namespace) -> None:
         samples = trained.labelled(options.data)
         print(f"{checkpoint}, {options.data}, {len(samples.dataset):,} samples")
         for line in (*samples.lines, *_known(options.data, trained.config["data"])):
-            print(f"extensor evaluate: {options.data}: {line}", file=sys.stderr)
+            print(f"extensor evaluate: {options.data}: {screen_line(line)}", file=sys.stderr)
         found = trained.evaluate_on(samples)
     for name, value in found.items():
         print(f"test {name.replace('_', ' ')} {shown(name, value)}")

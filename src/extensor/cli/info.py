@@ -6,6 +6,7 @@ import argparse
 from collections.abc import Mapping
 from typing import Any
 
+from extensor.errors.screen import screen_line
 from extensor.report.writing import title_of
 from extensor.train import RunFolder, read_log
 from extensor.train.experiments.config import read_config
@@ -18,10 +19,11 @@ from extensor.train.run import machine
 
 def run(options: argparse.Namespace) -> None:
     """Print what is known."""
-    facts = _of_everything() if options.run is None else _of_run(found_run(options.run))
+    known = _of_everything() if options.run is None else _of_run(found_run(options.run))
+    facts = {screen_line(name): value for name, value in known.items()}
     width = max(map(len, facts))
     for name, value in facts.items():
-        print(f"{name:{width}}  {value}")
+        print(f"{name:{width}}  {screen_line(value)}")
 
 
 def _of_everything() -> Mapping[str, Any]:

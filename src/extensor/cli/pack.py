@@ -8,9 +8,7 @@ import re
 from extensor.data.packing import pack
 from extensor.data.streaming.verifying import verify
 from extensor.errors import value_error
-
-_UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
-_SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([KMG]?)B?", re.IGNORECASE)
+from extensor.io.limits import parse_size, size_text
 
 
 def run(options: argparse.Namespace) -> None:
@@ -19,7 +17,7 @@ def run(options: argparse.Namespace) -> None:
         if options.folder is not None:
             raise value_error("--verify", "one folder must be given", folder=options.folder)
         shards, size = verify(options.source)
-        print(f"{_shards(shards)}, {_shown(size)}: as packed")
+        print(f"{_shards(shards)}, {size_text(size)}: as packed")
         return
     if options.folder is None:
         raise value_error("pack", "a folder for the shards must be given", folder=None)
@@ -37,16 +35,16 @@ def run(options: argparse.Namespace) -> None:
         tokens=options.tokens,
     )
     things = {"pictures": "pictures", "table": "rows", "text": "tokens"}[packed.kind]
-    where = f"{_shards(packed.shards)}, {_shown(packed.size)}, in {options.folder}"
+    where = f"{_shards(packed.shards)}, {size_text(packed.size)}, in {options.folder}"
     print(f"{packed.samples} {things} in {where}")
 
 
 def _bytes(text: str) -> int:
-    found = _SIZE.fullmatch(text.strip())
-    if found is None or float(found[1]) <= 0:
+    size = parse_size(text)
+    if not size:
         requirement = "size must be a number of bytes, as 64M or 1G"
         raise value_error("--shard-size", requirement, size=text)
-    return max(1, int(float(found[1]) * _UNITS[found[2].upper()]))
+    return size
 
 
 def _pair(text: str | None) -> tuple[int, int] | None:
@@ -64,11 +62,3 @@ def _column(text: str) -> str | int:
 
 def _shards(number: int) -> str:
     return f"{number} shard{'' if number == 1 else 's'}"
-
-
-def _shown(size: float) -> str:
-    for unit in ("bytes", "KB", "MB"):
-        if size < 1024:
-            return f"{size:.4g} {unit}"
-        size /= 1024
-    return f"{size:.4g} GB"

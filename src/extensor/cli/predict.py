@@ -15,6 +15,7 @@ from extensor.cli.outputs import new_file
 from extensor.cli.wording import COMMAND
 from extensor.data.text import read_text
 from extensor.errors import value_error
+from extensor.errors.screen import exact_stream, screen_line
 from extensor.io.atomic import write_atomically
 from extensor.train import Predictions, Predictor
 
@@ -36,6 +37,8 @@ def run(options: argparse.Namespace) -> None:
     for name in _OF_TEXTS:
         if getattr(options, name) is not None:
             raise value_error(f"--{name}", "is for models of texts", task=predictor.task)
+    if options.safe_csv and form != "csv":
+        raise value_error("--safe-csv", "is for tables in CSV", format=form)
     if form == "npy":
         content = io.BytesIO()
         np.save(content, predictor.outputs(options.inputs).numpy())
@@ -46,7 +49,7 @@ def run(options: argparse.Namespace) -> None:
     if form == "table":
         _show(predictions)
         return
-    text = predictions.json() if form == "json" else predictions.csv()
+    text = predictions.json() if form == "json" else predictions.csv(options.safe_csv)
     if output is None:
         _print(text)
     else:
@@ -67,12 +70,14 @@ def _form(chosen: str | None, output: Path | None) -> str:
 def _say(lines: Iterable[str]) -> None:
     """What is to be known of the inputs, beside what is written."""
     for line in lines:
-        print(f"extensor predict: {line}", file=sys.stderr)
+        print(f"extensor predict: {screen_line(line)}", file=sys.stderr)
 
 
 def _print(text: str) -> None:
+    """Print data: safe on a terminal, exact for a file or another program."""
+    stream = sys.stdout if sys.stdout.isatty() else exact_stream(sys.stdout)
     try:
-        sys.stdout.write(text)
+        stream.write(text)
     except UnicodeEncodeError as error:
         requirement = "the screen must have all characters (--output writes a file)"
         where = {"encoding": error.encoding, "character": error.object[error.start]}
@@ -89,6 +94,8 @@ def _write_on(predictor: Predictor, options: argparse.Namespace, output: Path | 
     """Go on with a text: that of a file, or the argument itself."""
     if options.format is not None:
         raise value_error("--format", "is for tables, not for texts", format=options.format)
+    if options.safe_csv:
+        raise value_error("--safe-csv", "is for tables, not for texts", task=predictor.task)
     given = str(options.inputs)
     is_file = _is_file(given)
     prompt = read_text(given) if is_file else given
@@ -131,18 +138,15 @@ def _show(predictions: Predictions) -> None:
     for name in names[:_MOST_COLUMNS]:
         is_number = isinstance(predictions.columns[name][0], int | float)
         justify: Any = "right" if is_number else "left"
-        table.add_column(Text(_plain(name)), justify=justify, overflow="fold")
+        table.add_column(Text(screen_line(name)), justify=justify, overflow="fold")
     for row in predictions.rows()[:_MOST_ROWS]:
-        table.add_row(*(Text(_plain(_said(name, row[name]))) for name in names[:_MOST_COLUMNS]))
-    console = Console()
+        table.add_row(
+            *(Text(screen_line(_said(name, row[name]))) for name in names[:_MOST_COLUMNS])
+        )
+    console = Console(file=exact_stream(sys.stdout))
     console.print(table)
     if len(predictions) > _MOST_ROWS or len(names) > _MOST_COLUMNS:
         console.print(f"{len(predictions):,} rows, {len(names)} columns; all of them: --format csv")
-
-
-def _plain(text: str) -> str:
-    """``text`` without what would move the cursor or change colours."""
-    return "".join(x if x.isprintable() else repr(x)[1:-1] for x in text)
 
 
 def _said(name: str, value: object) -> str:

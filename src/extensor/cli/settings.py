@@ -61,7 +61,7 @@ def _value(text: str) -> Any:
     """What TOML says, and a word without quotes as a string: the shell has eaten them."""
     try:
         return tomllib.loads(f"value = {text}")["value"]
-    except tomllib.TOMLDecodeError:
+    except (ValueError, RecursionError):
         if _WORD.fullmatch(text):
             return text
         raise value_error("--set", "a value must be one of TOML", value=text) from None

@@ -23,7 +23,7 @@ from extensor.distributed.workers import WorkerLostError
 from extensor.errors import arguments, value_error
 from extensor.train.experiments.runs import found_run
 from extensor.train.signals import ENDING, Ended
-from extensor_cli import words
+from extensor_cli import ERRORS, error_text
 
 # Done, mistakes in what was asked for, and the signals that users send.
 _FINAL = (0, 1, 2, 129, 130, 141, 143)
@@ -59,7 +59,7 @@ def one_of_several(traceback: bool) -> Iterator[None]:
         if workers.is_first:
             raise
         raise SystemExit(end.code if isinstance(end, Ended) else 130) from None
-    except (ValueError, TypeError, LookupError, OSError, ImportError, ArithmeticError) as error:
+    except ERRORS as error:
         if traceback:
             raise
         _end_by(error)
@@ -72,7 +72,7 @@ def _end_by(error: Exception) -> NoReturn:
     """End by an error: in order if all workers have one, which the first of them says."""
     workers = found_workers()
     workers.place = "end"
-    text = words(error)
+    text = error_text(error)
     if workers.is_first:
         _say(text)
     try:

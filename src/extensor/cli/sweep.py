@@ -20,6 +20,7 @@ from extensor.cli.settings import as_changes, command_config, trust_option
 from extensor.cli.trial import run_trial
 from extensor.cli.wording import COMMAND
 from extensor.errors import value_error
+from extensor.errors.screen import screen_line
 from extensor.report.curves import shown
 from extensor.report.sweep_page import (
     ON_TEST,
@@ -236,7 +237,10 @@ def _train(sweep: Sweep, rung: Rung, numbers: list[int], jobs: int, trust: bool)
         if time.monotonic() - drawn > _DRAW or over == rung.trials:
             drawn = time.monotonic()
             write_sweep_page(sweep)
-        print(f"epoch {rung.epochs}  {over}/{rung.trials}  {_said(sweep, result)}", file=sys.stderr)
+        print(
+            f"epoch {rung.epochs}  {over}/{rung.trials}  {screen_line(_said(sweep, result))}",
+            file=sys.stderr,
+        )
 
     threads = max(1, get_num_threads() // min(jobs, len(numbers)))
     # The path of the present folder must not come before that of the library.
@@ -288,8 +292,8 @@ def _table(sweep: Sweep) -> list[str]:
     """The first rows in columns, and why trials failed."""
     rows = sweep_rows(sweep)
     good = [row for row in rows if row.failed is None]
-    heads = ["", "trial", *sweep_heads(sweep)]
-    cells = [[row.mark, str(row.trial), *row.cells] for row in good[:_SHOWN]]
+    heads = ["", "trial", *map(screen_line, sweep_heads(sweep))]
+    cells = [[row.mark, str(row.trial), *map(screen_line, row.cells)] for row in good[:_SHOWN]]
     widths = [max(map(len, column)) for column in zip(heads, *cells, strict=True)]
     lines = [
         "  ".join(
@@ -301,4 +305,4 @@ def _table(sweep: Sweep) -> list[str]:
     if len(good) > _SHOWN:
         lines.append(f"and {len(good) - _SHOWN} more in {sweep.path / 'sweep.html'}")
     failed = [f"trial {row.trial} failed: {row.failed}" for row in rows if row.failed is not None]
-    return ["", *lines, *failed]
+    return ["", *lines, *map(screen_line, failed)]

@@ -26,6 +26,7 @@ from extensor.cli.several import (
 from extensor.cli.wording import COMMAND
 from extensor.distributed.joining import part
 from extensor.errors import value_error
+from extensor.errors.screen import screen_line
 from extensor.report import Series, terminal_plot
 from extensor.report.curves import best_epoch, metric_names, points, shown
 from extensor.settings import get_num_threads
@@ -138,7 +139,7 @@ def _shell(made: Experiment, folder: Path) -> str:
 def _opening(made: Experiment) -> str:
     trainer = made.trainer
     begun = f", from step {trainer.step:,}" if trainer.step else ""
-    model = made.config["model"]["name"]
+    model = screen_line(made.config["model"]["name"])
     return "\n".join(
         [
             *([] if begun else _shortened(made.lines)),
@@ -170,8 +171,8 @@ def _limit(made: Experiment) -> str:
 def _changed(made: Experiment) -> list[str]:
     """What is other than before, and the rate that comes of it."""
     lines = [
-        f"{key} is now {'unset' if after is None else after}, "
-        f"it was {'unset' if before is None else before}"
+        f"{screen_line(key)} is now {'unset' if after is None else screen_line(after)}, "
+        f"it was {'unset' if before is None else screen_line(before)}"
         for key, (before, after) in made.changes.items()
     ]
     rate = made.trainer.optimizer.param_groups[0]["lr"]

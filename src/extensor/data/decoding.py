@@ -11,6 +11,7 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from extensor.errors import is_ours, value_error
+from extensor.io.limits import check_decoded
 from extensor.io.paths import unreadable
 from extensor.io.regular_files import open_regular
 
@@ -18,6 +19,9 @@ ENDINGS = frozenset(".png .jpg .jpeg .jfif .bmp .gif .webp .tif .tiff .ppm .pgm 
 MODES = ("L", "LA", "RGB", "RGBA", "CMYK", "YCbCr", "LAB", "HSV")
 STORED_MODES = ("1", "I", "F", "P")  # numbers as a file has them: none is scaled to a byte
 _TRANSPARENT = ("LA", "La", "PA", "RGBA", "RGBa")
+# Pillow knows more, of which some start other programs (EPS does).
+_FORMATS = ("PNG", "JPEG", "BMP", "DIB", "GIF", "WEBP", "TIFF", "PPM", "JPEG2000")
+_COST = 10  # bytes of memory for a pixel: Pillow's own four, and the array in two orders
 _ORIENTATION, _WIDTH, _HEIGHT = 274, 256, 257  # tags of EXIF and TIFF
 _BITS, _PHOTOMETRIC = 258, 262
 _LYING = (5, 6, 7, 8)  # orientations that exchange height and width
@@ -35,8 +39,9 @@ def decoded(
         from PIL import Image, ImageOps
 
         bits = 0 if mode in STORED_MODES else _bits(op, path, picture)
-        picture.load()
-        upright: Any = ImageOps.exif_transpose(picture)
+        # In place, as a copy of a large picture is large too.
+        ImageOps.exif_transpose(picture, in_place=True)
+        upright = picture
         if mode not in STORED_MODES:
             upright = _of_bytes(op, path, upright, bits)
             if mode not in _TRANSPARENT and _is_transparent(upright):
@@ -44,7 +49,7 @@ def decoded(
             if upright.mode == "LAB" != mode:
                 upright = upright.convert("RGB")  # the only mode into which Pillow converts it
         try:
-            converted = upright.convert(mode)
+            converted = upright if upright.mode == mode else upright.convert(mode)
         except ValueError:
             requirement = f"file must be a picture that Pillow converts to {mode!r}"
             raise value_error(op, requirement, path=str(path), mode=picture.mode) from None
@@ -75,7 +80,10 @@ def _opened(op: str, path: Path, content: bytes | None = None) -> Iterator[Any]:
         ) from None
     try:
         stream = _stream(path) if content is None else BytesIO(content)
-        with stream, Image.open(stream) as picture:
+        with stream, Image.open(stream, formats=_FORMATS) as picture:
+            stored = path.stat().st_size if content is None else len(content)
+            pixels = picture.width * picture.height
+            check_decoded(op, path, _COST * pixels, stored)
             yield picture
     except MemoryError:
         raise

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import lzma
 import zipfile
 import zlib
 from math import prod
@@ -11,11 +12,14 @@ from typing import Any
 import numpy as np
 
 from extensor.data.content import read_content
-from extensor.errors import value_error
+from extensor.data.npy import NpyError, NpyHeader, read_npy, read_npy_header
+from extensor.errors import is_ours, value_error
+from extensor.io.limits import check_decoded
 from extensor.io.paths import as_path, unreadable
 from extensor.io.regular_files import check_regular
 
 _IDX_DTYPES = {0x08: ">u1", 0x09: ">i1", 0x0B: ">i2", 0x0C: ">i4", 0x0D: ">f4", 0x0E: ">f8"}
+_DAMAGE = (zipfile.BadZipFile, zlib.error, lzma.LZMAError)
 _CIFAR_IMAGE = (3, 32, 32)
 
 
@@ -65,43 +69,53 @@ def read_arrays(path: str | Path) -> Any:
     What is used is read when it is used, so the file may be larger than the memory. The arrays of a
     compressed ``.npz`` cannot be mapped and are read whole.
     """
-    path = as_path("read_arrays", path)
+    op = "read_arrays"
+    path = as_path(op, path)
     try:
         check_regular(path)
         if not zipfile.is_zipfile(path):
-            return np.lib.format.open_memmap(path, mode="r")
+            return _plain(path)
         with zipfile.ZipFile(path) as archive:
             members = [info for info in archive.infolist() if info.filename.endswith(".npy")]
+            packed = [x.file_size for x in members if x.compress_type != zipfile.ZIP_STORED]
+            check_decoded(op, path, sum(packed), path.stat().st_size)
             return {
                 info.filename.removesuffix(".npy"): _member(path, archive, info) for info in members
             }
-    except OSError as error:
-        raise unreadable("read_arrays", path, error) from error
-    except (ValueError, EOFError, zipfile.BadZipFile, zlib.error) as error:
+    except (OSError, RuntimeError, ValueError, EOFError, *_DAMAGE) as error:
+        if is_ours(error):
+            raise
+        if isinstance(error, OSError) and error.errno is not None:
+            raise unreadable(op, path, error) from error
         requirement = "file must hold arrays of numbers, as a whole .npy or .npz"
-        raise value_error("read_arrays", requirement, path=str(path)) from error
+        raise value_error(op, requirement, path=str(path)) from error
+
+
+def _plain(path: Path) -> Any:
+    with path.open("rb") as file:
+        header = read_npy_header(file)
+    return _mapped(path, header.length, header, path.stat().st_size)
 
 
 def _member(path: Path, archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Any:
     with archive.open(info) as stream:
         if info.compress_type != zipfile.ZIP_STORED:
-            return np.lib.format.read_array(stream, allow_pickle=False)
-        version = np.lib.format.read_magic(stream)
-        read_header = (
-            np.lib.format.read_array_header_1_0
-            if version == (1, 0)
-            else np.lib.format.read_array_header_2_0
-        )
-        shape, fortran, dtype = read_header(stream)
-        header = stream.tell()
-    if dtype.hasobject:
-        raise ValueError("object arrays are not read")
-    if prod(shape) == 0:
-        return np.empty(shape, dtype)
+            return read_npy(stream, info.file_size)
+        header = read_npy_header(stream)
     with path.open("rb") as file:
         # The data of a member follow its local header, which repeats the name and may have more
         # extra fields than the directory of the archive knows of.
         file.seek(info.header_offset + 26)
         names = int.from_bytes(file.read(2), "little") + int.from_bytes(file.read(2), "little")
-    offset = info.header_offset + 30 + names + header
-    return np.memmap(path, dtype, "r", offset, shape, "F" if fortran else "C")
+    begin = info.header_offset + 30 + names
+    return _mapped(path, begin + header.length, header, begin + info.file_size)
+
+
+def _mapped(path: Path, offset: int, header: NpyHeader, end: int) -> Any:
+    """The array whose bytes begin at ``offset`` and lie before ``end``."""
+    if header.dtype.hasobject or offset + header.data_size > end:
+        raise NpyError("the file does not have the array that its header describes")
+    if header.data_size == 0:
+        return np.empty(header.shape, header.dtype)
+    order: Any = "F" if header.fortran else "C"
+    return np.memmap(path, header.dtype, "r", offset, header.shape, order)

@@ -5,13 +5,25 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, TypeVar
 
+from extensor.errors.screen import screen_line, shortened
+
 _LONGEST = 60
+_LONGEST_VALUE, _LONGEST_REQUIREMENT = 1000, 2000  # characters of a message
 Error = TypeVar("Error", bound=Exception)
 
 
 def _message(op: str, requirement: str, got: Mapping[str, object]) -> str:
-    values = ", ".join(f"{name}={value!r}" for name, value in got.items())
-    return f"{op}: {requirement}, got {values}" if values else f"{op}: {requirement}"
+    values = ", ".join(f"{name}={_value(value)}" for name, value in got.items())
+    text = f"{op}: {shortened(screen_line(requirement), _LONGEST_REQUIREMENT)}"
+    return f"{text}, got {values}" if values else text
+
+
+def _value(value: object) -> str:
+    try:
+        text = repr(value)
+    except RecursionError:
+        return f"a {type(value).__name__} too deep to be shown"
+    return shortened(text, _LONGEST_VALUE)
 
 
 def value_error(op: str, requirement: str, **got: object) -> ValueError:

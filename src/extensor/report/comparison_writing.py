@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from html import escape
 from textwrap import wrap
 
+from extensor.errors.screen import screen_line
 from extensor.report.chart import UNKNOWN, Card, Chart, Series
 from extensor.report.comparison import Column, Comparison
 from extensor.report.curves import VALIDATION, direction, points, shown, title_of_metric
@@ -23,7 +24,7 @@ def comparison_table(found: Comparison) -> str:
         lines += ["", "* the best of its column"]
     if found.same:
         words = ", ".join(f"{column.name} {column.values[0]}" for column in found.same)
-        lines += ["", f"the same for all: {words}"]
+        lines += ["", f"the same for all: {screen_line(words)}"]
     if found.settings:
         keys = Column("configuration", [column.name for column in found.settings])
         values = [
@@ -31,7 +32,7 @@ def comparison_table(found: Comparison) -> str:
             for number, run in enumerate(found.runs)
         ]
         lines += ["", *_lines([keys, *values])]
-    return "\n".join([*lines, *([""] if found.notes else []), *found.notes])
+    return "\n".join([*lines, *([""] if found.notes else []), *map(screen_line, found.notes)])
 
 
 def _lines(columns: Sequence[Column]) -> list[str]:
@@ -39,11 +40,11 @@ def _lines(columns: Sequence[Column]) -> list[str]:
     shown_columns = []
     for number, column in enumerate(columns):
         cells = [
-            f"{'-' if value is None else value}{'*' if i in column.best else ' '}"
+            f"{'-' if value is None else screen_line(value)}{'*' if i in column.best else ' '}"
             for i, value in enumerate(column.values)
         ]
         size = max(_HEAD, *map(len, cells))
-        head = wrap(column.name, size, break_on_hyphens=False) or [""]
+        head = wrap(screen_line(column.name), size, break_on_hyphens=False) or [""]
         width = max(map(len, [*cells, *(f"{line} " for line in head)]))
         shown_columns.append((head, cells, width, number == 0))
     height = max(len(head) for head, _, _, _ in shown_columns)

@@ -1,6 +1,6 @@
 """What all pages share: one HTML file that holds everything it shows, and asks for nothing.
 
-The only script shows values under the pointer; its hash is in the page, so that nothing else runs.
+A page has one script at most. Its hash is in the page's content policy, so that nothing else runs.
 Whatever comes from users, names and values alike, is escaped.
 """
 
@@ -15,33 +15,67 @@ from typing import Any
 
 from extensor.report.chart import Card, Table
 from extensor.report.svg import drawn
+from extensor.train.redaction import without_home
 
 _NARROW_TABLE = (5, 50)  # columns and letters above them; more need the whole width of the page
 
 
-def document(title: str, subtitle: str, facts: Mapping[str, str], sections: Sequence[str]) -> str:
-    """The whole page."""
-    place = files("extensor.report")
-    style, script = (
-        (place / name).read_text(encoding="utf-8") for name in ("style.css", "pointer.js")
-    )
-    digest = b64encode(sha256(script.encode()).digest()).decode()
-    policy = f"default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'sha256-{digest}'"
+def document(
+    title: str,
+    subtitle: str,
+    facts: Mapping[str, str],
+    sections: Sequence[str],
+    style: str = "",
+    interactive: bool = True,
+) -> str:
+    """The whole page: every page of the library is made here, and has a content policy.
+
+    ``style`` is added to the style sheet that all pages share. An interactive page shows values
+    under the pointer; another one has no script at all.
+    """
+    title, subtitle = without_home(title), without_home(subtitle)
+    content = without_home("".join(sections))
+    scripts = [pointer_script()] if interactive else []
+    shared = (files("extensor.report") / "style.css").read_text(encoding="utf-8")
     tiles = "".join(
         f"<div><b>{escape(value)}</b>{escape(name)}</div>" for name, value in facts.items()
     )
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
+        f"{policy_element(content_policy(*scripts))}\n"
         # Without an icon in the page, browsers ask the server for one.
         f'<title>{escape(title)}</title><link rel="icon" href="data:,">\n'
-        f"<style>\n{style}</style></head>\n<body>\n"
-        f"<h1>{escape(title)}</h1><p>{escape(subtitle)}</p>\n"
-        f'<div class="facts">{tiles}</div>\n'
-        f'<div class="cards">\n{"".join(sections)}</div>\n'
-        f"<script>{script}</script>\n</body></html>\n"
+        f"<style>\n{shared}{style}</style></head>\n<body>\n"
+        f"<h1>{escape(title)}</h1>{f'<p>{escape(subtitle)}</p>' if subtitle else ''}\n"
+        f'<div class="facts">{without_home(tiles)}</div>\n'
+        f'<div class="cards">\n{content}</div>\n'
+        f"{''.join(f'<script>{script}</script>' for script in scripts)}\n</body></html>\n"
     )
+
+
+def content_policy(*scripts: str, connect: str = "'none'") -> str:
+    """The Content-Security-Policy of a page on which only ``scripts`` run.
+
+    Charts and tables set custom properties in ``style`` attributes, which have no hash: so styles,
+    and nothing else, may be inline.
+    """
+    digests = (b64encode(sha256(script.encode()).digest()).decode() for script in scripts)
+    hashes = " ".join(f"'sha256-{digest}'" for digest in digests) or "'none'"
+    return (
+        "default-src 'none'; img-src data:; style-src 'unsafe-inline'; "
+        f"script-src {hashes}; connect-src {connect}; base-uri 'none'; form-action 'none'"
+    )
+
+
+def policy_element(policy: str) -> str:
+    """The element that states a policy in the page itself."""
+    return f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
+
+
+def pointer_script() -> str:
+    """The script that shows values under the pointer."""
+    return (files("extensor.report") / "pointer.js").read_text(encoding="utf-8")
 
 
 def section(title: str, content: str, wide: bool = False) -> str:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import io
-from html import escape
-from importlib.resources import files
 from importlib.util import find_spec
 from pathlib import Path
 
 from extensor.io.atomic import write_atomically
+from extensor.report.document import document, section
 from extensor.report.scatter import STYLE, rate_chart
 from extensor.train import RateTest
 
@@ -25,7 +24,6 @@ def write_rate_plot(path: Path, found: RateTest, title: str) -> None:
 
 
 def _page(found: RateTest, title: str) -> str:
-    style = (files("extensor.report") / "style.css").read_text(encoding="utf-8") + STYLE
     chart = rate_chart(
         found.rates.tolist(), found.losses.tolist(), found.smooth.tolist(), found.suggestion
     )
@@ -34,20 +32,13 @@ def _page(found: RateTest, title: str) -> str:
         "lowest loss": found.minimum,
         "steepest fall": found.steepest,
     }
-    tiles = "".join(
-        f"<div><b>{rate:.2g}</b>{name}</div>" for name, rate in rates.items() if rate is not None
-    )
-    return (
-        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f'<title>{escape(title)}</title><link rel="icon" href="data:,">\n'
-        f"<style>\n{style}</style></head>\n<body>\n<h1>{escape(title)}</h1>\n"
-        f'<div class="facts">{tiles}</div>\n<div class="cards"><section>'
-        f"<h2>Loss over the learning rate</h2>{chart}"
+    facts = {name: f"{rate:.2g}" for name, rate in rates.items() if rate is not None}
+    note = (
         "<p>The pale curve is the loss of each batch, the other its running mean. The suggestion is "
         "where that falls most steeply, or a tenth of where it is lowest if that is less.</p>"
-        "</section></div>\n</body></html>\n"
     )
+    sections = [section("Loss over the learning rate", chart + note)]
+    return document(title, "", facts, sections, style=STYLE, interactive=False)
 
 
 def _picture(found: RateTest, title: str) -> bytes:

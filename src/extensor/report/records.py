@@ -20,6 +20,7 @@ from extensor.report.curves import (
 )
 from extensor.train import RunFolder, read_log
 from extensor.train.experiments.config import stored_config
+from extensor.train.redaction import redact_command
 
 
 def read_records(op: str, run: RunFolder) -> list[dict[str, Any]]:
@@ -43,10 +44,13 @@ def read_machine(op: str, run: RunFolder) -> Mapping[str, Any]:
         machine = json.loads(file_text(run.machine))
     except OSError as error:
         raise unreadable(op, run.machine, error) from error
-    except ValueError:
+    except (ValueError, RecursionError):
         machine = None
     if not isinstance(machine, dict):
         raise value_error(op, "file must be a table in JSON", path=str(run.machine))
+    command = machine.get("command")
+    if isinstance(command, list):  # of an earlier version, or written by others
+        machine["command"] = redact_command(list(map(str, command)))
     return machine
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from html import escape
-from importlib.resources import files
 from math import isfinite
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -13,8 +12,10 @@ from typing import Any, NamedTuple
 from extensor.io.atomic import write_atomically
 from extensor.io.regular_files import file_text
 from extensor.report.curves import shown
+from extensor.report.document import document, section
 from extensor.report.scatter import CURVES, STYLE, Curve, Dot, curve_chart, scatter
 from extensor.train import read_log
+from extensor.train.redaction import redact_lines
 from extensor.train.sweeps.results import Result
 from extensor.train.sweeps.space import Choices, Dimension, Range
 from extensor.train.sweeps.sweep import Sweep, description_of
@@ -85,43 +86,27 @@ def _page(sweep: Sweep, command: str | None) -> str:
     name = sweep.asked.monitor.replace("_", " ")
     results = sweep.results.standing()
     good = [result for result in results if result.value is not None]
-    sections = [_section("Trials", _table(sweep), wide=True)]
+    sections = [section("Trials", _table(sweep), wide=True)]
     if command is not None:
         sections.append(
-            _section(
+            section(
                 "Train the best one", f'<pre class="command">{escape(command)}</pre>', wide=True
             )
         )
     if good:
         for key, dimension in sweep.space.dimensions.items():
             heading = f"{name.capitalize()} over {key}"
-            sections.append(_section(heading, _scatter(sweep, key, dimension, good)))
+            sections.append(section(heading, _scatter(sweep, key, dimension, good)))
     curves = _curves(sweep, good)
     if curves:
         heading = f"{name.capitalize()} of the best {len(curves)}"
-        sections.append(_section(heading, curve_chart(curves, "epoch", name)))
-    asked = file_text(description_of(sweep.path))
-    sections.append(_section("What was asked", f"<pre>{escape(asked)}</pre>", wide=True))
+        sections.append(section(heading, curve_chart(curves, "epoch", name)))
+    asked = redact_lines(file_text(description_of(sweep.path)))
+    sections.append(section("What was asked", f"<pre>{escape(asked)}</pre>", wide=True))
     title = f"Sweep of {sweep.asked.title}"
-    style = (files("extensor.report") / "style.css").read_text(encoding="utf-8") + STYLE
-    tiles = "".join(
-        f"<div><b>{escape(value)}</b>{escape(fact)}</div>"
-        for fact, value in _facts(sweep, name, good, len(results)).items()
-    )
-    return (
-        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f'<title>{escape(title)}</title><link rel="icon" href="data:,">\n'
-        f"<style>\n{style}</style></head>\n<body>\n"
-        f"<h1>{escape(title)}</h1><p>{escape(sweep.path.name)}: {escape(rungs_text(sweep))}</p>\n"
-        f'<div class="facts">{tiles}</div>\n'
-        f'<div class="cards">\n{"".join(sections)}</div>\n</body></html>\n'
-    )
-
-
-def _section(title: str, content: str, wide: bool = False) -> str:
-    kind = ' class="wide"' if wide else ""
-    return f"<section{kind}><h2>{escape(title)}</h2>{content}</section>\n"
+    facts = _facts(sweep, name, good, len(results))
+    subtitle = f"{sweep.path.name}: {rungs_text(sweep)}"
+    return document(title, subtitle, facts, sections, style=STYLE, interactive=False)
 
 
 def _facts(sweep: Sweep, name: str, good: Sequence[Result], trained: int) -> dict[str, str]:

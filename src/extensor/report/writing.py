@@ -28,6 +28,7 @@ from extensor.report.records import (
 )
 from extensor.train import RunFolder
 from extensor.train.progress import duration
+from extensor.train.redaction import redact_lines
 
 
 def write_report(
@@ -43,7 +44,7 @@ def write_report(
         _charts(config, records, examination),
         examination,
         summary,
-        file_text(run.config),
+        redact_lines(file_text(run.config)),
         read_machine("write_report", run),
         data_lines(records),
         of_event(records, "sample"),

@@ -155,7 +155,7 @@ def read_log(path: str | Path) -> list[dict[str, Any]]:
     for line in lines:
         try:
             records.append(json.loads(line))
-        except json.JSONDecodeError:
+        except (ValueError, RecursionError):  # nested too deeply, or a number of too many digits
             break
     return records
 

@@ -9,6 +9,7 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, TextIO
 
 from extensor.errors import type_error
+from extensor.errors.screen import exact_stream, screen_text
 from extensor.train.callback import Callback
 from extensor.train.notebook import Page, opened_page
 
@@ -73,10 +74,10 @@ class Progress(Callback):
         from rich.progress import Progress as RichProgress
 
         return RichProgress(
-            TextColumn("{task.description}"),
+            TextColumn("{task.description}", markup=False),
             BarColumn(),
             TextColumn("{task.percentage:>3.0f}%"),
-            console=Console(file=self.stream),
+            console=Console(file=exact_stream(self.stream)),
             auto_refresh=False,  # a thread of its own would take time from training
             transient=True,
         )
@@ -133,6 +134,7 @@ class Progress(Callback):
 
     def say(self, line: str) -> None:
         """Show a line of its own; in a notebook it is printed above the bar."""
+        line = screen_text(line)  # names of metrics, and texts that a model writes
         with self._showing():
             if self._page is not None:
                 print(line)

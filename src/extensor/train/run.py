@@ -17,6 +17,7 @@ from extensor.io.atomic import remove_partial, write_atomically
 from extensor.io.paths import as_path, make_folder
 from extensor.io.regular_files import LinkedFileError
 from extensor.settings import get_num_threads
+from extensor.train.redaction import redact_command
 
 
 class RunFolder:
@@ -74,7 +75,7 @@ def machine() -> dict[str, Any]:
         "processor": platform.processor() or platform.machine(),
         "cores": os.cpu_count(),
         "threads": get_num_threads(),
-        "command": sys.argv,
+        "command": redact_command(sys.argv),
     }
 
 
@@ -110,8 +111,14 @@ def _key(key: str) -> str:
 
 
 def _text(text: str) -> str:
-    """As JSON has it, which TOML reads too, save for one character that it wants escaped."""
-    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
+    """As JSON has it, which TOML reads too; control characters beyond ASCII are escaped as well."""
+    quoted = json.dumps(text, ensure_ascii=False)
+    return "".join(x if x.isprintable() else _escaped(x) for x in quoted)
+
+
+def _escaped(character: str) -> str:
+    number = ord(character)
+    return f"\\u{number:04x}" if number < 0x10000 else f"\\U{number:08x}"
 
 
 def _value(value: Any, path: tuple[str, ...]) -> str:

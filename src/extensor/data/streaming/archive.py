@@ -18,6 +18,7 @@ _ZEROS = bytes(BLOCK)
 _FILES = (b"0", b"\0", b"7")
 _PASSED_OVER = (b"5", b"g", b"K")  # folders, what is said of all members, long names of links
 _LONG_NAME, _EXTENDED = b"L", b"x"
+_DIGITS = 20  # more than a size has; Python refuses to read thousands
 _LONGEST = 1 << 20  # bytes of a header that gives a name
 
 
@@ -59,7 +60,8 @@ def members(file: int, path: Path) -> Iterator[Member]:
             else:
                 told = _records(content, path, place)
                 name = told.get("path", name)
-                size = int(told["size"]) if told.get("size", "").isdecimal() else size
+                text = told.get("size", "")
+                size = int(text) if text.isdecimal() and len(text) < _DIGITS else size
         else:
             if kind in _FILES:
                 yield Member(name or _name(header), place, length)

@@ -20,7 +20,9 @@ from extensor.data.streaming.shard import (
     usable_dtype,
     usual_names,
 )
+from extensor.data.table.arrow import parquet_cost
 from extensor.errors import is_ours, value_error
+from extensor.io.limits import check_decoded
 from extensor.io.paths import unreadable
 
 
@@ -166,6 +168,7 @@ class _Parquet:
     def __init__(self, path: Path) -> None:
         from pyarrow.parquet import ParquetFile
 
+        self.path = path
         self.file = ParquetFile(path, memory_map=True)
         self.schema = self.file.schema_arrow
 
@@ -182,6 +185,8 @@ class _Parquet:
 
     def group(self, number: int, columns: list[str]) -> Any:
         """The columns of a group."""
+        needed = parquet_cost(self.file.metadata, [number], columns)
+        check_decoded(OP, self.path, needed, self.path.stat().st_size)
         return self.file.read_row_group(number, columns, use_threads=False)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tokenize
 import zipfile
 import zlib
 from collections.abc import Sequence
@@ -12,6 +11,7 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
+from extensor.data.npy import NpyError, read_npy, read_npy_header
 from extensor.data.streaming.cache import Loaded
 from extensor.data.streaming.mapped import MappedShard, Stored
 from extensor.data.streaming.shard import (
@@ -26,13 +26,13 @@ from extensor.data.streaming.shard import (
     usual_names,
 )
 from extensor.io.layout import LONGEST, LayoutError, UnknownDTypeError, read_header
+from extensor.io.limits import check_decoded
 from extensor.io.paths import unreadable
 from extensor.io.regular_files import open_regular
 
 _NPY = "shard must be a whole .npy file of numbers"
 _NPZ = "shard must be a whole .npz file of arrays"
 _SAFE = "shard must be a whole safetensors file"
-_HEADERS = (ValueError, EOFError, SyntaxError, TypeError, OverflowError, tokenize.TokenError)
 _ZIP = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError)
 
 
@@ -71,6 +71,7 @@ def npz_shard(path: Path, choice: Choice) -> Shard:
                     for name, info in zip(names, chosen, strict=True)
                 ]
                 return MappedShard(path, checked(path, arrays), {path: stamp})
+            check_decoded(OP, path, sum(info.file_size for info in chosen), stamp.size)
             arrays = []
             for name, info in zip(names, chosen, strict=True):
                 with archive.open(info) as stream:
@@ -135,25 +136,16 @@ def checked(path: Path, arrays: Sequence[Stored]) -> list[Stored]:
 
 def _npy(stream: Any, name: str, path: Path) -> Stored:
     """The header of an ``.npy`` file; the offset counts from where the stream began."""
-    begin = stream.tell()
     try:
-        version = np.lib.format.read_magic(stream)
-        read = (
-            np.lib.format.read_array_header_1_0
-            if version == (1, 0)
-            else np.lib.format.read_array_header_2_0
-        )
-        shape, fortran, dtype = read(stream)
-    except _HEADERS as error:
+        header = read_npy_header(stream)
+    except NpyError as error:
         raise damaged(_NPY, path) from error
-    if dtype.hasobject:
+    if header.dtype.hasobject:
         raise damaged("shard must have numbers, not objects, which would be unpickled", path)
-    if not all(isinstance(size, int) and 0 <= size < 2**63 for size in shape):
-        raise damaged(_NPY, path, shape=shape)
-    if fortran and len(shape) > 1:
+    if header.fortran and len(header.shape) > 1:
         requirement = "the samples of a shard must lie one after the other (np.ascontiguousarray)"
         raise damaged(requirement, path, order="F")
-    return Stored(name, path, stream.tell() - begin, dtype, shape)
+    return Stored(name, path, header.length, header.dtype, header.shape)
 
 
 def _stored_member(file: BinaryIO, info: zipfile.ZipInfo, name: str, path: Path) -> Stored:
@@ -201,7 +193,7 @@ class CompressedShard(PiecedShard):
             with zipfile.ZipFile(self.path) as archive:
                 for part in self.parts:
                     with archive.open(f"{part.name}.npy") as stream:
-                        array = np.lib.format.read_array(stream, allow_pickle=False)
+                        array = read_npy(stream, archive.getinfo(stream.name).file_size)
                         stream.read(1)  # the end, where its checksum is compared
                     arrays.append(np.ascontiguousarray(array, part.dtype))
         except MemoryError:

@@ -11,6 +11,7 @@ import numpy as np
 
 from extensor.arrays.dtypes import float32, int64, uint8
 from extensor.data.decoding import ENDINGS, decoded
+from extensor.data.npy import read_npy
 from extensor.data.streaming.shard import OP, Part, damaged, usable_dtype
 from extensor.errors import is_ours, marked, value_error
 from extensor.io.state import DamagedFileError
@@ -95,7 +96,7 @@ class Decoding:
 
 def _npy(content: bytes, where: Path) -> Any:
     try:
-        array = np.lib.format.read_array(io.BytesIO(content), allow_pickle=False)
+        array = read_npy(io.BytesIO(content), len(content))
     except MemoryError:
         raise
     except Exception as error:

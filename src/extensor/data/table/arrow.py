@@ -8,12 +8,15 @@ from typing import Any
 from extensor.data.table.names import check_names
 from extensor.data.table.table import Table
 from extensor.data.table.values import column_of_values, origin_of
-from extensor.errors import value_error
+from extensor.errors import is_ours, value_error
+from extensor.io.limits import check_decoded
 
 SUFFIXES = (".parquet", ".pq", ".feather", ".arrow", ".arrows", ".ipc")
 _PARQUET, _FILE, _FEATHER = b"PAR1", b"ARROW1", b"FEA1"
 _STREAM = b"\xff\xff\xff\xff"
 _INDEX = re.compile(r"__index_level_\d+__")  # what pandas writes beside the columns
+_NUMBERS = ("INT32", "INT64", "FLOAT", "DOUBLE")  # that stay numbers in an array
+_NUMBER, _OBJECT = 8, 64  # bytes of memory for a number, and for a value that becomes an object
 _OPTIONS = ("delimiter", "decimal", "encoding", "header")
 
 
@@ -37,7 +40,7 @@ def read_arrow(op: str, content: bytes, source: str) -> Table:
     stream = pyarrow.BufferReader(content)
     try:
         if content.startswith(_PARQUET):
-            table = pyarrow.parquet.read_table(stream)
+            table = _read_parquet(op, stream, len(content), source)
         elif content.startswith(_FILE):
             table = pyarrow.ipc.open_file(stream).read_all()
         elif content.startswith(_FEATHER):
@@ -46,11 +49,70 @@ def read_arrow(op: str, content: bytes, source: str) -> Table:
             table = pyarrow.ipc.open_stream(stream).read_all()
         table.validate(full=True)
     except (pyarrow.ArrowException, OSError, ValueError, TypeError, LookupError) as error:
+        if is_ours(error):
+            raise
         kind = "Arrow" if is_arrow(content) and not content.startswith(_PARQUET) else "Parquet"
         raise value_error(op, f"file must be whole, as {kind} is", source=source) from error
     if table.num_rows == 0:
         raise value_error(op, "file must have at least one row", source=source)
+    check_dictionaries(op, table, len(content), source)
     return table_of_arrow(op, table, source)
+
+
+def _read_parquet(op: str, stream: Any, stored: int, source: str) -> Any:
+    """The table in a Parquet file, whose words are first read as they are stored, each once."""
+    from pyarrow import types
+    from pyarrow.parquet import ParquetFile
+
+    file = ParquetFile(stream)
+    check_decoded(op, source, parquet_cost(file.metadata), stored)
+    schema = file.schema_arrow
+    words = [x.name for x in schema if types.is_string(x.type) or types.is_binary(x.type)]
+    stream.seek(0)
+    table = ParquetFile(stream, read_dictionary=words).read()
+    check_dictionaries(op, table, stored, source)
+    for place, field in enumerate(schema):
+        if table.column(place).type != field.type:
+            table = table.set_column(place, field, table.column(place).cast(field.type))
+    return table
+
+
+def parquet_cost(metadata: Any, groups: Any = None, columns: Any = None) -> int:
+    """An estimate of the bytes that row groups take in memory; without ``groups`` all of them do.
+
+    The sizes in the file do not tell: a value that is repeated is stored once.
+    """
+    cost = 0
+    for number in range(metadata.num_row_groups) if groups is None else groups:
+        group = metadata.row_group(number)
+        for place in range(group.num_columns):
+            chunk = group.column(place)
+            if columns is None or chunk.path_in_schema.split(".")[0] in columns:
+                size = _NUMBER if chunk.physical_type in _NUMBERS else _OBJECT
+                cost += max(chunk.num_values * size, chunk.total_uncompressed_size)
+    return cost
+
+
+def check_dictionaries(op: str, table: Any, stored: int, source: str) -> None:
+    """Refuse words that take too much memory where each is written out in every row."""
+    import pyarrow.compute as compute
+    from pyarrow import types
+
+    needed = 0
+    for column in table.columns:
+        kind = column.type
+        if types.is_dictionary(kind) and _are_bytes(kind.value_type):
+            for chunk in column.chunks:
+                lengths = compute.binary_length(chunk.dictionary).cast("int64")
+                needed += compute.sum(lengths.take(chunk.indices)).as_py() or 0
+    check_decoded(op, source, needed, stored)
+
+
+def _are_bytes(kind: Any) -> bool:
+    from pyarrow import types
+
+    of_text = types.is_string(kind) or types.is_large_string(kind)
+    return bool(of_text or types.is_binary(kind) or types.is_large_binary(kind))
 
 
 def table_of_arrow(op: str, data: Any, source: str) -> Table:

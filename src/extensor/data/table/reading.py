@@ -39,6 +39,7 @@ FOREIGN = {
     **dict.fromkeys((".npy", ".npz"), "read_arrays reads it"),
 }
 _LONGEST = 131_072  # characters of a cell that Python's csv reads
+_COST = 8  # bytes of memory for a byte of text, most of them for cells as strings
 _EXCEL_SEPARATOR = re.compile(r"sep=(.)", re.IGNORECASE)
 
 
@@ -92,7 +93,7 @@ def read_table(
     if suffix in FOREIGN:
         requirement = f"file must be CSV, Parquet or Arrow ({FOREIGN[suffix]})"
         raise value_error(_OP, requirement, path=str(path))
-    content = read_content(_OP, place)
+    content = read_content(_OP, place, cost=_COST)
     if arrow.is_arrow(content) or suffix in arrow.SUFFIXES:
         return arrow.read_arrow(_OP, content, str(path))
     return _from_text(content, str(path), suffix, given)
@@ -193,9 +194,13 @@ def _rectangular(rows: _Rows, source: str, said: list[str]) -> _Rows:
         lines.pop()
     if len(cells) < len(rows.cells):
         said.append(f"lines from {rows.lines[len(cells)]} on have no cells and are left out")
-    while trimmed := _without_ends(cells):
-        cells = trimmed
+    widest = max(map(len, cells))
+    cells = _without_ends(cells)
+    empty = widest - max(map(len, cells))
+    if empty == 1:
         said.append("the last column has neither a name nor cells and is left out")
+    elif empty:
+        said.append(f"the last {empty} columns have neither names nor cells and are left out")
     for row, line in zip(cells, lines, strict=True):
         if len(row) != len(cells[0]):
             requirement = f"a line must have as many cells as the first, {len(cells[0])}"
@@ -203,16 +208,28 @@ def _rectangular(rows: _Rows, source: str, said: list[str]) -> _Rows:
     return _Rows(cells, lines)
 
 
-def _without_ends(cells: list[list[str]]) -> list[list[str]] | None:
-    """Rows without a last cell that is empty in all, all but the first, or the first alone."""
+def _without_ends(cells: list[list[str]]) -> list[list[str]]:
+    """Rows without the last columns that are empty in all of them.
+
+    The first line may have one delimiter more or less at its end than all others, which then agree.
+    """
     first, below = len(cells[0]), {len(row) for row in cells[1:]}
-    width = min(first, *below) if below else first - 1
+    if len(below) > 1:
+        return cells
+    width = min(first, *below) if below else first
     longer = [row for row in cells if len(row) > width]
-    if below == {first}:
-        width, longer = first - 1, cells
-    if len(below) > 1 or width < 1 or any(row[-1] or len(row) > width + 1 for row in longer):
-        return None
-    return [row[:width] for row in cells] if longer else None
+    if any(row[-1] or len(row) > width + 1 for row in longer):
+        return cells
+    # A single pass over the empty ends: one column at a time would be quadratic in the width.
+    used = max(_used_width(row, width) for row in cells)
+    return [row[:used] for row in cells]
+
+
+def _used_width(row: list[str], width: int) -> int:
+    """How many of the first ``width`` cells there are up to the last that is not empty; 1 at least."""
+    while width > 1 and not row[width - 1]:
+        width -= 1
+    return width
 
 
 def _decimal(rows: _Rows, delimiter: str, is_split: bool, header: bool | None) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tomllib
 from collections.abc import Iterable, Mapping
 from datetime import date, time
 from importlib.resources import files
@@ -16,6 +15,7 @@ from extensor.errors import arguments, type_error, value_error
 from extensor.errors.suggestions import nearest as nearest
 from extensor.io.paths import as_path, unreadable
 from extensor.io.regular_files import file_text
+from extensor.io.toml import check_depth, parse_toml
 
 Config = dict[str, Any]
 Source = str | Path | Mapping[str, Any] | None
@@ -100,19 +100,19 @@ def read_config(source: Source = None, changes: Iterable[tuple[str, Any]] = ()) 
 def stored_config(source: Source) -> Config:
     """What stands in ``source``: a TOML file, a dict, or without either the one for the digits."""
     if isinstance(source, Mapping):
+        check_depth("config", source, "a dict")
         return plain_table(source, "")
     is_empty = isinstance(source, str) and not source  # which the system takes for this folder
     place = files("extensor.train.experiments") / "digits.toml"
     if source is not None:
         place = as_path("config", "." if is_empty else source, ", or a dict")
     try:
-        return tomllib.loads(_text_of(place))
+        text = _text_of(place)
     except OSError as error:
         raise unreadable("config", source, error) from error
     except UnicodeDecodeError:
         raise value_error("config", "file must be TOML, in UTF-8", path=str(source)) from None
-    except tomllib.TOMLDecodeError as error:
-        raise value_error("config", f"file must be TOML ({error})", path=str(source)) from None
+    return parse_toml("config", text, source)
 
 
 def _text_of(place: Any) -> str:
@@ -183,6 +183,7 @@ def checked_config(config: Config) -> Config:
     ``[resumed]`` is what a run says of its past: what was changed in it, and from which step on.
     """
     config = {**DEFAULTS, **config}
+    check_depth("config", config, "changes")
     _check(config, KEYS, "")
     for key, words in _WORDS.items():
         if config["data"].get(key, words[0]) not in words if "data" in config else False:

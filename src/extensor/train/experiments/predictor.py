@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ import numpy as np
 
 from extensor.core.tensor import Tensor
 from extensor.data import DataLoader
+from extensor.data.table.cells import as_number
 from extensor.errors import arguments, value_error
 from extensor.random.generator import Generator
 from extensor.train.evaluation import predicted
@@ -24,7 +25,22 @@ from extensor.train.experiments.trained import TrainedModel
 from extensor.train.experiments.wording import PYTHON, Wording
 from extensor.train.outputs import plain
 
+_FORMULAS = ("=", "+", "-", "@", "\t", "\r")  # what begins one in a spreadsheet
 _MOST_CLASSES = 50  # whose probabilities are written each in a column of its own
+
+
+def _csv_line(cells: Iterable[Any]) -> str:
+    text = io.StringIO()
+    # The writer quotes a cell with a character of the line's end, and \r needs quotes too.
+    csv.writer(text, lineterminator="\r\n").writerow(cells)
+    return text.getvalue().removesuffix("\r\n") + "\n"
+
+
+def _without_formula(cell: Any) -> Any:
+    """A cell of which a spreadsheet computes nothing."""
+    if not isinstance(cell, str) or as_number(cell) is not None:
+        return cell
+    return f"'{cell}" if cell.lstrip(" ").startswith(_FORMULAS) else cell
 
 
 class Predictions:
@@ -51,14 +67,17 @@ class Predictions:
             for row in zip(*self.columns.values(), strict=True)
         ]
 
-    def csv(self) -> str:
-        """A table as text, its numbers to their last digit."""
-        text = io.StringIO()
-        writer = csv.writer(text, lineterminator="\n")
-        writer.writerow(self.columns)
-        for row in zip(*self.columns.values(), strict=True):
-            writer.writerow([";".join(x) if isinstance(x, list) else x for x in row])
-        return text.getvalue()
+    def csv(self, safe: bool = False) -> str:
+        """A table as text, its numbers to their last digit.
+
+        With ``safe`` a word that a spreadsheet would take for a formula begins with an apostrophe;
+        numbers stay as they are. Without it other programs read the same words.
+        """
+        lines = []
+        for row in (list(self.columns), *zip(*self.columns.values(), strict=True)):
+            cells = [";".join(x) if isinstance(x, list) else x for x in row]
+            lines.append(_csv_line(map(_without_formula, cells) if safe else cells))
+        return "".join(lines)
 
     def json(self) -> str:
         """A list of objects."""

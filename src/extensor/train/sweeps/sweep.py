@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from math import isfinite
@@ -13,6 +12,7 @@ from extensor.errors import type_error, value_error
 from extensor.io.atomic import write_atomically
 from extensor.io.paths import unreadable
 from extensor.io.regular_files import check_own_folder, file_text
+from extensor.io.toml import parse_toml
 from extensor.train.callback import monitored
 from extensor.train.experiments import Experiment, experiment
 from extensor.train.experiments.config import Config, nearest, set_entry, stored_config
@@ -130,7 +130,8 @@ class Sweep:
         best = self.results.best()
         if best is None:
             return None
-        config = tomllib.loads(file_text(self.trial(best.trial).config))
+        place = self.trial(best.trial).config
+        config = parse_toml("sweep", file_text(place), place)
         path = self.path / "best.toml"
         write_atomically(path, as_toml(config).encode())
         return path
@@ -154,11 +155,12 @@ def read_asked(path: Path) -> Asked:
     """What was asked of the sweep in the folder ``path``."""
     place = description_of(path)
     try:
-        table = tomllib.loads(file_text(place))
+        text = file_text(place)
     except OSError as error:
         raise unreadable("sweep", place, error) from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except UnicodeDecodeError as error:
         raise value_error("sweep", f"file must be TOML ({error})", path=str(place)) from None
+    table = parse_toml("sweep", text, place)
     kinds = {
         "settings": list, "trials": int, "seed": int, "halving": bool, "monitor": str,
         "epochs": int, "title": str, "keeps_best": bool, "has_validation": bool,

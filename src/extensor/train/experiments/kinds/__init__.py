@@ -9,6 +9,7 @@ from extensor.core import entries
 from extensor.data.pictures import is_picture
 from extensor.data.table.reading import FOREIGN
 from extensor.errors import type_error, value_error
+from extensor.errors.screen import screen_line
 from extensor.io.paths import as_path, check_unicode, existing, is_there
 from extensor.train.experiments.config import Config, has_model
 from extensor.train.experiments.kinds import arrays, pictures, series, shards, table, text
@@ -27,7 +28,6 @@ __all__ = [
     "Samples",
     "prepared",
     "restored",
-    "shown_on_a_line",
     "stored",
     "with_kind",
 ]
@@ -156,12 +156,7 @@ def prepared(config: Config, state: Any = None) -> Prepared:
         existing(config["data"]["train"])
     module = shards if is_sharded(config["data"].get("train")) else KINDS[kind]
     made: Prepared = module.prepare(config, None if state is None else _inside(state, kind))
-    return made._replace(lines=[shown_on_a_line(line) for line in made.lines])
-
-
-def shown_on_a_line(text: str) -> str:
-    """``text`` with what would break or hide a line written as Python writes it."""
-    return "".join(x if x.isprintable() else repr(x)[1:-1] for x in text)
+    return made._replace(lines=[screen_line(line) for line in made.lines])
 
 
 def restored(config: Config, state: Any, op: str = "load") -> Preparation:

@@ -1,0 +1,55 @@
+"""Texts of users on a terminal: what would move its cursor or turn text around is shown instead.
+
+Names of classes, columns and files come from data that somebody else may have written. A terminal
+takes some of their characters for commands.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+# Controls of ASCII and Latin-1, marks and overrides of direction, ends of lines and paragraphs,
+# characters without a width, tags, and halves of surrogate pairs. Joiners stay: scripts need them.
+_CONTROLS = (
+    "\\x00-\\x08\\x0b-\\x1f\\x7f-\\x9f\\xad\\u061c\\u180e\\u200b\\u200e\\u200f\\u2028-\\u202e"
+    "\\u2060-\\u206f\\ufeff\\ufff9-\\ufffb\\ud800-\\udfff\\U000e0000-\\U000e007f"
+)
+_IN_TEXT = re.compile(f"[{_CONTROLS}]")
+_IN_LINE = re.compile(f"[{_CONTROLS}\\t\\n]")
+
+
+def screen_text(text: str) -> str:
+    r"""``text`` with control characters as Python writes them; lines and tabs stay.
+
+    >>> from extensor.errors.screen import screen_text
+    >>> print(screen_text("a\x1b[31mb"))
+    a\x1b[31mb
+    """
+    return _IN_TEXT.sub(_escaped, text)
+
+
+def screen_line(text: object) -> str:
+    r"""The same for what has to stay on one line.
+
+    >>> from extensor.errors.screen import screen_line
+    >>> print(screen_line("a\nb"))
+    a\nb
+    """
+    return _IN_LINE.sub(_escaped, str(text))
+
+
+def _escaped(found: re.Match[str]) -> str:
+    return repr(found[0])[1:-1]
+
+
+def shortened(text: str, most: int) -> str:
+    """The beginning of a long text, and how long it is."""
+    if len(text) <= most:
+        return text
+    return f"{text[:most]}... ({len(text):,} characters)"
+
+
+def exact_stream(stream: Any) -> Any:
+    """What writes to ``stream`` as it is, where the commands make their output safe."""
+    return getattr(stream, "exact", stream)
