@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from extensor.nn.preservation import preserve_state
 from extensor.random.generator import Generator
 from extensor.train.callback import Callback
 from extensor.train.logs import read_log
@@ -65,7 +66,8 @@ class TextSamples(Callback):
         model: Any = trainer.model
         begin = self.vocabulary.encode(self.prompt, replace=True)
         generator = Generator((self.seed << 20) + record["epoch"])
-        tokens = model.generate(begin, self.length, self.temperature, generator=generator)
+        with preserve_state(model):  # which only the first of several workers asks to write
+            tokens = model.generate(begin, self.length, self.temperature, generator=generator)
         text = self.vocabulary.decode(tokens)
         trainer.log(
             {"event": "sample", "epoch": record["epoch"], "step": record["step"], "text": text}
