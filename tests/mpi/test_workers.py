@@ -173,6 +173,39 @@ def test_workers_agree_whether_batches_of_validation_are_dealt_out(tmp_path: Pat
     assert len(set(losses)) == 1
 
 
+DRIFTING = """
+import numpy as np
+import extensor as ex
+
+class Changing(ex.train.Callback):
+    def step_ended(self, trainer, record):
+        if ex.distributed.workers().rank == 1 and trainer.step == 2:
+            trainer.optimizer.param_groups[0]["lr"] = 0.05
+
+x = np.linspace(-1, 1, 240, dtype=np.float32).reshape(40, 6)
+ex.random.manual_seed(0)
+model = ex.nn.Linear(6, 1)
+optimizer = ex.optim.Adam(model.parameters(), lr=0.01)
+trainer = ex.train.Trainer(
+    model, ex.mse_loss, optimizer, micro_batches=4, shard_optimizer=SHARDS, callbacks=[Changing()]
+)
+trainer.fit(x, x[:, :1], epochs=2, batch_size=8)
+"""
+
+
+@pytest.mark.parametrize(("workers", "shards"), [(3, False), (2, True)])
+def test_a_worker_that_drifts_from_the_others_is_named(
+    tmp_path: Path, workers: int, shards: bool
+) -> None:
+    outcome = programs(workers, tmp_path, DRIFTING.replace("SHARDS", str(shards)))
+    assert outcome.code != 0
+    drift = (
+        rf"all workers must stay alike, but worker 1 of {workers} \(.*\) has other rates and options "
+        r"after step 5: groups.0.lr, .*, got worker_0='0.01', worker_1='0.05'"
+    )
+    assert re.search(drift, outcome.text), outcome.text
+
+
 def test_an_interruption_of_all_workers_is_no_fault(tmp_path: Path) -> None:
     outcome = programs(2, tmp_path, INTERRUPTED)
     assert outcome.code == 130, outcome.text

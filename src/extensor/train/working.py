@@ -7,6 +7,7 @@ from typing import Any
 
 from extensor.distributed.joining import workers as found_workers
 from extensor.train.dealing import dealt
+from extensor.train.drift import CHECK_EVERY, Agreement
 from extensor.train.joint_evaluation import can_share, evaluated_jointly
 from extensor.train.metrics import Metric
 from extensor.train.saving import Resumable
@@ -23,6 +24,7 @@ class Working(Resumable):
     evaluate: Callable[[Any], dict[str, Any]]
     _shared: tuple[Any, bool] = (None, False)  # a loader, and whether its batches can be dealt out
     _interruption: Interruption
+    _agreement: Agreement
 
     @property
     def is_evaluated_here(self) -> bool:
@@ -39,8 +41,14 @@ class Working(Resumable):
         """Let a step of micro-batches know its number, and all workers of a signal that came."""
         if isinstance(self.take_step, TreeStep):
             found_workers().place = f"step {self.step + 1}"
+            self._agreement.note_options()
             self.take_step.number = self.step
             self.take_step.note = self._interruption.noted or 0
+
+    def _compare_workers(self, is_due: bool = True) -> None:
+        """Raise if the workers have drifted apart; every so many steps also if it is not due."""
+        if isinstance(self.take_step, TreeStep) and (is_due or self.step % CHECK_EVERY == 0):
+            self._agreement.check()
 
     def evaluate_together(self, loader: Any) -> dict[str, Any]:
         """:meth:`Trainer.evaluate` by all workers, which must all call it: each computes some batches."""
