@@ -16,11 +16,13 @@ from test_distributed_steps import Told
 import extensor as ex
 from extensor.cli import several
 from extensor.data import ArrayDataset, DataLoader, SequentialSampler, ShardSampler
+from extensor.data.reading import ReadingChance
 from extensor.train import Callback, GradientHealth, Trainer, dealing, outputs, together
 from extensor_cli import parser
 
 X = np.random.default_rng(0).normal(size=(24, 6)).astype(np.float32)
 Y = np.random.default_rng(1).integers(0, 3, 24)
+CHANCE = ReadingChance(0, 0)
 
 
 def made(**options: Any) -> Trainer:
@@ -184,7 +186,7 @@ class Half(Told):
 
 
 def parts_of(loader: Any, workers: Any) -> list[Any]:
-    return list(dealing.dealt(loader, 0, 1, 2, workers))
+    return list(dealing.dealt(loader, 0, 1, 2, workers, CHANCE))
 
 
 class Reversed:
@@ -228,4 +230,4 @@ def test_a_transform_that_changes_the_number_of_samples_is_refused(accumulate: i
 
     loader = DataLoader(ArrayDataset(X, Y), 6, transform=doubled)
     with pytest.raises(ValueError, match="a transform must keep the number of samples"):
-        list(dealing.dealt(loader, 0, accumulate, 2, Half()))
+        list(dealing.dealt(loader, 0, accumulate, 2, Half(), CHANCE))

@@ -203,7 +203,12 @@ def _set(**values: Any) -> Callable[[dict[str, Any]], None]:
         ),
         (
             "logging",
-            _set(length=-3),
+            _set(lines=-3),
+            "Logging: lines must be from 0 to 2**63 - 1, got lines=-3",
+        ),
+        (
+            "logging",
+            _set(lines=..., length=-3),
             "Logging: length must be from 0 to 2**63 - 1, got length=-3",
         ),
         (

@@ -48,7 +48,12 @@ def ended(text: str, folder: Path, **environment: str) -> tuple[int, str, str]:
     [
         ("import os; os.kill(os.getpid(), 9)", 75, "ended by signal 9, Killed"),
         ("import os; os.kill(os.getpid(), 11)", 75, "ended by signal 11, Segmentation fault"),
-        ("import os; os._exit(3)", 3, "it ended with exit code 3"),
+        ("import os; os._exit(3)", 75, "it ended with exit code 3"),
+        (
+            "import os, sys; os.fork() or sys.exit(); os.wait(); os._exit(3)",
+            75,
+            "it ended with exit code 3",
+        ),
         ("raise SystemExit(4)", 4, "it ended with exit code 4"),
         ("print('done')", 0, ""),
     ],
@@ -162,7 +167,7 @@ def test_a_signal_that_ended_nothing_hides_no_end(tmp_path: Path) -> None:
     process.stdout.readline()
     os.killpg(process.pid, signal.SIGTERM)
     assert "is gone: it ended with exit code 3" in process.communicate(timeout=60)[1]
-    assert process.returncode == 3
+    assert process.returncode == 75
 
 
 def test_processes_that_a_worker_has_started_end_with_its_group(tmp_path: Path) -> None:
@@ -195,7 +200,7 @@ trainer.fit(x, x, epochs=1)
 def test_streams_may_be_closed(tmp_path: Path, closed: str) -> None:
     (tmp_path / "program.py").write_text("import os; os._exit(7)")
     command = f"exec {sys.executable} -m extensor.distributed {tmp_path}/program.py {closed}"
-    assert subprocess.run(["sh", "-c", command], env=os.environ | STARTED).returncode == 7
+    assert subprocess.run(["sh", "-c", command], env=os.environ | STARTED).returncode == 75
 
 
 def test_children_may_have_been_ignored_before(tmp_path: Path) -> None:
@@ -211,11 +216,29 @@ def test_a_worker_ends_with_its_parent(tmp_path: Path) -> None:
     process = started(WAITS, tmp_path, **STARTED)
     assert process.stdout is not None
     worker, parent = map(int, process.stdout.readline().split())
-    assert parent == process.pid
     os.kill(worker, signal.SIGSTOP)
     process.kill()
     process.communicate(timeout=60)
     _must_end(worker)
+    _must_end(parent)
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSEGV])
+def test_a_worker_that_ends_with_its_parent_is_named(
+    tmp_path: Path, number: signal.Signals
+) -> None:
+    process = started(WAITS, tmp_path, **STARTED)
+    assert process.stdout is not None
+    worker, parent = map(int, process.stdout.readline().split())
+    os.kill(parent, signal.SIGSTOP)  # so that it cannot say anything itself
+    os.kill(worker, number)
+    os.kill(parent, number)
+    os.kill(parent, signal.SIGCONT)
+    said = process.communicate(timeout=60)[1]
+    how = f"ended by signal {number.value}, {signal.strsignal(number)}"
+    name = rf"extensor: worker 2 of 4 \([^,]+, process {worker}\) is gone: "
+    assert re.fullmatch(rf"{name}{how} \(start\)\n", said), said
+    assert process.returncode == 75
 
 
 def _must_end(process: int) -> None:

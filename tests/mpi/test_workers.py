@@ -173,6 +173,94 @@ def test_workers_agree_whether_batches_of_validation_are_dealt_out(tmp_path: Pat
     assert len(set(losses)) == 1
 
 
+NOISY = """
+import hashlib
+import random
+import numpy as np
+import extensor as ex
+
+class Data:
+    calls = 0
+
+    def __len__(self):
+        return 24
+
+    def __getitem__(self, index):
+        self.calls += 1
+        noise = np.random.normal() + random.random() + COUNTED * self.calls
+        return x[index] + np.float32(noise), x[index, :1]
+
+class Net(ex.nn.Module):
+    def __init__(self):
+        self.linear, self.bn = ex.nn.Linear(6, 1), ex.nn.BatchNorm1d(1)
+        self.block = lambda x: self.bn(self.linear(x))
+
+    def forward(self, x):
+        return self.block(x) * float(np.random.normal()) + random.random()
+
+x = np.linspace(-1, 1, 144, dtype=np.float32).reshape(24, 6)
+ex.random.manual_seed(0)
+model = Net()
+optimizer = ex.optim.SGD(model.parameters(), lr=0.01)
+trainer = ex.train.Trainer(model, ex.mse_loss, optimizer, micro_batches=4, callbacks=[])
+loader = ex.data.DataLoader(Data(), 8, shuffle=True)
+history = trainer.fit(loader, 2, ex.data.DataLoader(Data(), 4))
+tensors = [np.asarray(tensor).tobytes() for tensor in model.state_dict().values()]
+told = hashlib.sha256(b"".join(tensors) + str(history[-1]).encode()).hexdigest()
+print("digest", told, "batches", int(model.bn.num_batches_tracked), flush=True)
+"""
+
+
+def test_noise_of_users_does_not_depend_on_the_number_of_workers(tmp_path: Path) -> None:
+    """Their global generators are not seeded, so each process draws from another place."""
+    text = NOISY.replace("COUNTED", "0")
+    outcomes = [programs(workers, tmp_path, text) for workers in (0, 2, 3)]
+    assert [outcome.code for outcome in outcomes] == [0, 0, 0], outcomes[-1].text
+    said = re.findall(r"digest (\w+) batches (\d+)", "".join(x.text for x in outcomes))
+    assert len(said) == 6
+    assert len(set(said)) == 1
+    assert said[0][1] == "6"
+
+
+def test_data_with_hidden_state_are_refused(tmp_path: Path) -> None:
+    outcome = programs(2, tmp_path, NOISY.replace("COUNTED", "1"))
+    assert outcome.code != 0
+    assert "a data set must give the same sample whenever it is asked" in outcome.text
+
+
+DRIFTING = """
+import numpy as np
+import extensor as ex
+
+class Changing(ex.train.Callback):
+    def step_ended(self, trainer, record):
+        if ex.distributed.workers().rank == 1 and trainer.step == 2:
+            trainer.optimizer.param_groups[0]["lr"] = 0.05
+
+x = np.linspace(-1, 1, 240, dtype=np.float32).reshape(40, 6)
+ex.random.manual_seed(0)
+model = ex.nn.Linear(6, 1)
+optimizer = ex.optim.Adam(model.parameters(), lr=0.01)
+trainer = ex.train.Trainer(
+    model, ex.mse_loss, optimizer, micro_batches=4, shard_optimizer=SHARDS, callbacks=[Changing()]
+)
+trainer.fit(x, x[:, :1], epochs=2, batch_size=8)
+"""
+
+
+@pytest.mark.parametrize(("workers", "shards"), [(3, False), (2, True)])
+def test_a_worker_that_drifts_from_the_others_is_named(
+    tmp_path: Path, workers: int, shards: bool
+) -> None:
+    outcome = programs(workers, tmp_path, DRIFTING.replace("SHARDS", str(shards)))
+    assert outcome.code != 0
+    drift = (
+        rf"all workers must stay alike, but worker 1 of {workers} \(.*\) has other rates and options "
+        r"after step 5: groups.0.lr, .*, got worker_0='0.01', worker_1='0.05'"
+    )
+    assert re.search(drift, outcome.text), outcome.text
+
+
 def test_an_interruption_of_all_workers_is_no_fault(tmp_path: Path) -> None:
     outcome = programs(2, tmp_path, INTERRUPTED)
     assert outcome.code == 130, outcome.text

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from functools import partial
 from typing import Any
 
@@ -14,6 +14,7 @@ import numpy as np
 from extensor.core import entries
 from extensor.core.tensor import Tensor, to_array, wrap
 from extensor.data.dataset import BatchDataset, Dataset
+from extensor.data.reading import ReadingChance, check_threads
 from extensor.data.samplers import (
     RandomSampler,
     Sampler,
@@ -26,6 +27,10 @@ from extensor.errors import arguments, type_error, value_error
 from extensor.errors.explanation import explaining
 from extensor.random import randint
 from extensor.random.generator import Generator, default_generator
+from extensor.random.global_generators import (
+    preserve_global_generators,
+    reseed_global_generators,
+)
 from extensor.random.philox import LIMIT
 
 Batch = tuple[Any, ...]
@@ -96,6 +101,7 @@ class DataLoader:
         self._epoch_state = self.generator.get_state()
         self._position = 0
         self._resume_at = 0
+        self._is_quiet = False  # whether its threads are known not to draw
 
     def __len__(self) -> int:
         """The number of batches of an epoch."""
@@ -115,17 +121,25 @@ class DataLoader:
     def __iter__(self) -> Iterator[tuple[Tensor, ...]]:
         return self._epoch(_Batches)
 
+    def seeded(self, chance: ReadingChance) -> Iterator[tuple[Tensor, ...]]:
+        """An epoch in which ``chance`` seeds Python's and NumPy's global generators for each sample."""
+        return self._epoch(partial(_Batches, chance=chance))
+
     def dealt(
-        self, wanted: Callable[[int], range], check: Callable[[Any], None] = lambda order: None
+        self,
+        wanted: Callable[[int], range],
+        check: Callable[[Any], None] = lambda order: None,
+        chance: ReadingChance | None = None,
     ) -> Iterator[tuple[int, tuple[Tensor, ...]]]:
         """An epoch of batches by their numbers, each with those samples only that ``wanted`` says.
 
         Samples that nobody wants are not read; a batch without any is empty. Transforms see a batch as
         a whole, so with them it is read as a whole, and if all of it is wanted they may change how many
         samples it has. Order and chance are those of any epoch; ``check`` is called with the order.
+        ``chance`` is as in :meth:`seeded`.
         """
         begin = self._resume_at
-        return enumerate(self._epoch(partial(_Parts, wanted, check)), begin)
+        return enumerate(self._epoch(partial(_Parts, wanted, check, chance=chance)), begin)
 
     def samples_in(self, number: int) -> int:
         """How many samples batch ``number`` of an epoch has."""
@@ -136,6 +150,9 @@ class DataLoader:
         self._position, self._resume_at = self._resume_at, 0
         batches = made(self)
         numbers = range(self._position, len(self))
+        if self.workers and batches.chance is not None:
+            batches.chance = None
+            self._check_threads(partial(batches, numbers.start) if numbers else self.first)
         for batch in (self._ahead if self.workers else _in_turn)(batches, numbers):
             # A batch counts as done when it is given: its user saves the state after using it.
             self._position += 1
@@ -151,6 +168,19 @@ class DataLoader:
         finally:
             self.generator.set_state(state)
         return tuple([wrap(x) for x in batch])
+
+    def check_threads(self) -> None:
+        """Refuse data that draw from Python's or NumPy's global generators in several threads.
+
+        The first batch shows it, which is read for that.
+        """
+        if self.workers and _has_own_code(self) and len(self):
+            self._check_threads(self.first)
+
+    def _check_threads(self, read: Callable[[], Any]) -> None:
+        if not self._is_quiet:
+            check_threads(read)
+            self._is_quiet = True
 
     def _ahead(self, batches: _Batches, numbers: range) -> Iterator[Batch]:
         """The batches in their order, computed by threads before they are asked for."""
@@ -241,10 +271,16 @@ def checked_state(op: str, state_dict: Any) -> tuple[int, int, int]:
     return int(given["seed"]), int(given["counter"]), position
 
 
+def _has_own_code(loader: DataLoader) -> bool:
+    """Whether code of users reads or changes samples, which may draw from any generator."""
+    return not all(map(is_ours, (loader.dataset, *loader.transforms)))
+
+
 class _Batches:
     """The batches of one epoch by their number, in any order and from any thread."""
 
-    def __init__(self, loader: DataLoader) -> None:
+    def __init__(self, loader: DataLoader, chance: ReadingChance | None = None) -> None:
+        self.chance = chance if _has_own_code(loader) else None
         self.dataset: Any = loader.dataset
         # Asked only once in an epoch: to check a protocol takes Python as long as a batch.
         self.at_once = isinstance(self.dataset, BatchDataset)
@@ -252,7 +288,10 @@ class _Batches:
         self.transforms = loader.transforms
         self.in_order = isinstance(loader.sampler, SequentialSampler)
         self.size = len(self.dataset)
-        self.indices = order_of(loader.sampler, loader.generator)
+        is_seeded = chance is not None and not is_ours(loader.sampler)
+        seed = chance.of_batch(0) if chance is not None and is_seeded else None
+        with nullcontext() if seed is None else preserve_global_generators(seed):
+            self.indices = order_of(loader.sampler, loader.generator)
         self.is_lazy = not isinstance(self.indices, np.ndarray)
         if not self.is_lazy:
             self._check(self.indices)
@@ -287,7 +326,19 @@ class _Batches:
         ]
 
     def __call__(self, number: int) -> Batch:
-        return self._changed(number, self._read(self._part(number)))
+        part = self._part(number)
+        if self.chance is None:
+            return self._changed(number, self._read(part))
+        one = None if self.at_once else self._read_one
+        with preserve_global_generators(0):
+            places = range(part.start, part.stop)
+            batch = self.chance.read(places, lambda: self._read(part), one)
+            batch = _stacked(batch) if isinstance(batch, list) else batch
+            reseed_global_generators(self.chance.of_batch(number + 1))
+            return self._changed(number, batch)
+
+    def _read_one(self, place: int) -> Any:
+        return self.dataset[int(self.indices[place : place + 1][0])]
 
     def _read(self, part: slice) -> Batch:
         if self.at_once and self.in_order:
@@ -326,9 +377,13 @@ class _Parts(_Batches):
     together = 1
 
     def __init__(
-        self, wanted: Callable[[int], range], check: Callable[[Any], None], loader: DataLoader
+        self,
+        wanted: Callable[[int], range],
+        check: Callable[[Any], None],
+        loader: DataLoader,
+        chance: ReadingChance | None = None,
     ) -> None:
-        super().__init__(loader)
+        super().__init__(loader, chance)
         self.wanted = wanted
         check(self.indices)
 

@@ -20,6 +20,7 @@ from extensor.differentiation.custom_function import Context, Function
 from extensor.distributed.tree import Node, share, total
 from extensor.distributed.workers import Workers
 from extensor.errors import value_error
+from extensor.random.global_generators import GlobalState, preserve_global_generators
 
 _TAG = 4
 _MODES = ("recording", "anomaly", "casting", "epsilon")
@@ -105,18 +106,26 @@ class SideBySide:
 
         It is given a number, what adds up a tensor over all micro-batches, and the same for arrays.
         """
+        with preserve_global_generators(0):
+            return self._run(body)
+
+    def _run(self, body: Callable[..., None]) -> dict[int, Any]:
         begun = self._keep()
         own = self._shares[self._workers.rank]
         turns = [_Turn(number, lambda turn: body(*_arguments(turn))) for number in own]
         left = {turn.number: begun for turn in turns}
+        # These are of the process, so each micro-batch gets its own back when it is its turn.
+        chance = {turn.number: GlobalState.now() for turn in turns}
         for turn in turns:
             turn.start()
         try:
             while not all(turn.is_over for turn in turns):
                 for turn in turns:
                     self._bring(left[turn.number])
+                    chance[turn.number].bring_back()
                     turn.go_on()
                     left[turn.number] = self._keep()
+                    chance[turn.number] = GlobalState.now()
                     if turn.error is not None:
                         raise turn.error
                 self._add(turns)

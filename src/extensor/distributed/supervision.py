@@ -2,11 +2,13 @@
 
 When one worker is killed, a launcher may end all others within milliseconds and name none of them, or
 another one: MPICH's does. With this parent the launcher has nothing to see until it was said who is gone.
-The worker is its child and writes down where it is in a page that both have.
+The worker is its child and writes down where it is in a page that both have. The parent has a parent of
+the same kind, which speaks if worker and parent are killed together.
 """
 
 from __future__ import annotations
 
+import atexit
 import ctypes
 import mmap
 import os
@@ -26,6 +28,8 @@ from extensor.distributed.launchers import (
 )
 
 _SIZE = 2048  # bytes of a text
+_IN_MPI, _IN_ORDER = _SIZE, _SIZE + 1  # places of flags behind the text
+_PARENTS = 2  # above each worker
 _DIE_WITH_PARENT = 1  # PR_SET_PDEATHSIG, of Linux
 _PAUSE = 0.1  # seconds in which what was said reaches the launcher, before it sees an end
 _OTHERS_FIRST = 1.0  # seconds, in which one is named that may have brought this worker down
@@ -39,7 +43,7 @@ class _Page:
     """Who a worker is, where it is, and what to do if it is lost; empty when nothing is left to be said."""
 
     def __init__(self) -> None:
-        self._memory = mmap.mmap(-1, _SIZE + 1)  # a child shares it
+        self._memory = mmap.mmap(-1, _SIZE + 2)  # a child shares it
         self._lines = ["", "start", ""]
 
     def write(self, line: int, text: str) -> None:
@@ -60,11 +64,24 @@ class _Page:
     @property
     def is_in_mpi(self) -> bool:
         """Whether the worker is in a call of MPI, which may end it when others are gone."""
-        return self._memory[_SIZE] != 0
+        return self._memory[_IN_MPI] != 0
 
     @is_in_mpi.setter
     def is_in_mpi(self, value: bool) -> None:
-        self._memory[_SIZE] = value
+        self._memory[_IN_MPI] = value
+
+    @property
+    def is_in_order(self) -> bool:
+        """Whether Python ended the worker, by its last line, an error or ``sys.exit``.
+
+        ``os._exit`` and the ``exit`` of C skip that, and with it all that tells the others.
+        """
+        return self._memory[_IN_ORDER] != 0
+
+    def note_exit(self, worker: int) -> None:
+        """Note that Python ends process ``worker``; its forked children may end as they like."""
+        if os.getpid() == worker:
+            self._memory[_IN_ORDER] = True
 
 
 _page: _Page | None = None  # of this worker, if it has such a parent
@@ -125,19 +142,27 @@ def supervise() -> None:
     for stream in (sys.stdout, sys.stderr):
         with suppress(AttributeError, OSError, ValueError):  # it may be closed
             stream.flush()
-    this = os.getpid()
     waited_for = signal.valid_signals() - {getattr(signal, name) for name in _NOT_WAITED_FOR}
     before = signal.pthread_sigmask(signal.SIG_BLOCK, waited_for)
     on_child = signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # ignored, nobody could wait for it
+    for _ in range(_PARENTS):
+        _go_on_in_child(_page, waited_for)
+    signal.signal(signal.SIGCHLD, on_child)
+    signal.pthread_sigmask(signal.SIG_SETMASK, before)
+    # Registered first, it runs last: whoever takes leave of the others has done so by then.
+    atexit.register(_page.note_exit, os.getpid())
+
+
+def _go_on_in_child(page: _Page, waited_for: set[signal.Signals]) -> None:
+    """Fork: this process waits for the child and ends as it does, the child returns."""
+    this = os.getpid()
     child = os.fork()
     if child:
-        _end_as(_waited(child, waited_for), _page)
+        _end_as(_waited(child, waited_for), page)
     ctypes.CDLL(None).prctl(_DIE_WITH_PARENT, signal.SIGKILL)
     if os.getppid() != this:  # it was killed before
         os._exit(TEMPORARY_FAILURE)
-    signal.signal(signal.SIGCHLD, on_child)
-    signal.pthread_sigmask(signal.SIG_SETMASK, before)
-    is_called(own_name(size))
+    page.write(0, own_name(started(os.environ)))
 
 
 class _End(NamedTuple):
@@ -189,8 +214,10 @@ def _end_as(end: _End, page: _Page) -> NoReturn:
             time.sleep(_OTHERS_FIRST)
         with suppress(OSError):  # nobody may hear it
             os.write(2, f"extensor: {_last_words(code, *said)}\n".encode())
+        page.clear()  # for the parent of this process
         time.sleep(_PAUSE)
-        if code == 0 or (code < 0 and not can_survive()):
+        was_lost = code <= 0 or not page.is_in_order
+        if was_lost and not (code < 0 and can_survive()):
             code = TEMPORARY_FAILURE
     if code == -signal.SIGINT:  # as Python ends after Ctrl-C, for launchers no fault then
         code = INTERRUPTED

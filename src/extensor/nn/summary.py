@@ -15,6 +15,7 @@ from extensor.core.modes import no_grad
 from extensor.core.tensor import Tensor
 from extensor.errors import type_error
 from extensor.nn.evaluating import evaluating
+from extensor.nn.preservation import preserve_state
 
 if TYPE_CHECKING:
     from extensor.nn.module import Module
@@ -136,7 +137,13 @@ def summarize(module: Module, example: Any) -> Summary:
     def leave(inner: Module, args: Any, output: Any) -> None:
         running.pop().output_shape = _shapes(output)
 
-    with _watched(rows, enter, leave), evaluating(module), no_grad(), door.watch(count):
+    with (
+        preserve_state(module),
+        _watched(rows, enter, leave),
+        evaluating(module),
+        no_grad(),
+        door.watch(count),
+    ):
         module(*_inputs(module, example))
     return Summary(list(rows.values()), module.num_parameters(trainable_only=True))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import count
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,11 +11,16 @@ import numpy as np
 from extensor import random
 from extensor.core.tensor import Tensor
 from extensor.data.loader import DataLoader
+from extensor.data.reading import ReadingChance
 from extensor.data.samplers import is_ours
 from extensor.distributed.agreement import check_alike, digest
 from extensor.distributed.tree import share
 from extensor.distributed.workers import Workers
 from extensor.errors import value_error
+from extensor.random.global_generators import preserve_global_generators
+
+_OVER = object()
+_COMPARED = 64  # batches of a user's loader between two comparisons
 
 
 class Part(NamedTuple):
@@ -83,17 +89,27 @@ def own_samples(sizes: Sequence[int], micro_batches: int, workers: Workers) -> l
 
 
 def dealt(
-    loader: Any, begin: int, accumulate: int, micro_batches: int, workers: Workers
+    loader: Any,
+    begin: int,
+    accumulate: int,
+    micro_batches: int,
+    workers: Workers,
+    chance: ReadingChance | None = None,
 ) -> Iterator[Any]:
     """The batches of an epoch from number ``begin`` on.
 
     Of a loader that can deal out its batches only the samples that this worker takes are read.
+    ``chance`` seeds what code of users draws meanwhile.
     """
-    if workers.size == 1:
-        return iter(loader)
     if not deals(loader):
-        return _alike(loader, workers)
-    return _own_parts(loader, begin, accumulate, micro_batches, workers)
+        if chance is None or isinstance(loader, list | tuple):
+            batches = iter(loader)
+        else:
+            batches = _seeded(loader, begin, chance)
+        return batches if workers.size == 1 else _alike(batches, workers)
+    if workers.size == 1:
+        return iter(loader) if chance is None else loader.seeded(chance)
+    return _own_parts(loader, begin, accumulate, micro_batches, workers, chance)
 
 
 def deals(loader: Any) -> bool:
@@ -101,18 +117,43 @@ def deals(loader: Any) -> bool:
     return getattr(type(loader), "__iter__", None) is DataLoader.__iter__
 
 
-def _alike(loader: Any, workers: Workers) -> Iterator[Any]:
-    """All batches of a loader, which must give all workers the same: of each epoch the first is compared."""
-    for number, batch in enumerate(loader):
-        if number == 0:
-            given = batch if isinstance(batch, tuple | list) else ()
-            parts = [np.asarray(part) for part in given if isinstance(part, Tensor | np.ndarray)]
-            check_alike(workers, {"first batch of an epoch": digest(*parts)})
+def _seeded(loader: Any, begin: int, chance: ReadingChance) -> Iterator[Any]:
+    """The batches of a loader of a user, which may draw from Python's and NumPy's generators."""
+    with preserve_global_generators(chance.of_batch(0)):
+        batches = iter(loader)
+    for number in count(begin + 1):
+        with preserve_global_generators(chance.of_batch(number)):
+            batch = next(batches, _OVER)
+        if batch is _OVER:
+            return
         yield batch
 
 
+def _alike(batches: Iterator[Any], workers: Workers) -> Iterator[Any]:
+    """All batches of a loader, which must give all workers the same.
+
+    The first of an epoch is compared at once, all others with some that follow or at the end.
+    """
+    seen = ""
+    for number, batch in enumerate(batches):
+        given = batch if isinstance(batch, tuple | list) else ()
+        parts = [np.asarray(part) for part in given if isinstance(part, Tensor | np.ndarray)]
+        seen = digest(seen, *parts)
+        if number == 0:
+            check_alike(workers, {"first batch of an epoch": seen})
+        elif number % _COMPARED == 0:
+            check_alike(workers, {"batches of an epoch": seen})
+        yield batch
+    check_alike(workers, {"batches of an epoch": seen})
+
+
 def _own_parts(
-    loader: DataLoader, begin: int, accumulate: int, micro_batches: int, workers: Workers
+    loader: DataLoader,
+    begin: int,
+    accumulate: int,
+    micro_batches: int,
+    workers: Workers,
+    chance: ReadingChance | None,
 ) -> Iterator[Dealt]:
     def wanted(number: int) -> range:
         place = (number - begin) % accumulate
@@ -129,7 +170,7 @@ def _own_parts(
             check_alike(workers, {"order of samples": digest(np.asarray(order[:]))})
         state = random.get_state()
 
-    for number, batch in loader.dealt(wanted, check):
+    for number, batch in loader.dealt(wanted, check, chance):
         if random.get_state() != state and not loader.workers:
             requirement = (
                 "data must not draw from the default generator on several workers, which each read "

@@ -13,6 +13,8 @@ from extensor.data.loader import DataLoader
 from extensor.data.samplers import is_ours
 from extensor.distributed.workers import Workers
 from extensor.errors import value_error
+from extensor.nn.preservation import preserve_state
+from extensor.random.global_generators import watch_global_generators, were_drawn_from
 from extensor.train.checks import check_batch, check_inputs
 from extensor.train.dealing import deals
 from extensor.train.evaluation import Measured, evaluating
@@ -33,21 +35,23 @@ def can_share(take_step: TrainStep, loader: Any) -> bool:
     if is_watched(take_step.model):
         return False
     state = random.get_state()
-    try:
+    with preserve_state(take_step.model):
+        watch_global_generators()
         batch = loader.first()
         check_batch("evaluate", "loader", batch)
         check_inputs("evaluate", take_step.model, batch[:-1])
-        one = copied_step(take_step)
-        before = _bits(one.model.buffers())
-        with evaluating(one.model, one.ema):
+        try:
+            one = copied_step(take_step)
+        except UncopiedError:
+            return False
+        models = (one.model, take_step.model)  # a helper in the copy may run the model itself
+        before = [_bits(model.buffers()) for model in models]
+        with evaluating(one.model, one.ema), evaluating(take_step.model, None):
             first, again = one.forward(batch), one.forward(batch)
-        is_drawing = random.get_state() != state
-    except UncopiedError:
-        return False
-    finally:
-        random.set_state(state)
+        is_drawing = random.get_state() != state or were_drawn_from()
+        is_unchanged = [_bits(model.buffers()) for model in models] == before
     is_same = isinstance(first[0], Tensor) and _bits(first) == _bits(again)
-    return is_same and not is_drawing and _bits(one.model.buffers()) == before
+    return is_same and is_unchanged and not is_drawing
 
 
 def _bits(tensors: Iterable[Any]) -> list[bytes]:
@@ -72,6 +76,7 @@ def evaluated_jointly(
         is_own = number % workers.size == workers.rank
         return range(loader.samples_in(number) if is_own else 0)
 
+    watch_global_generators()
     with evaluating(take_step.model, take_step.ema):
         for number, batch in loader.dealt(wanted):
             if wanted(number):
@@ -84,7 +89,7 @@ def evaluated_jointly(
                 for told in every:
                     _add(found, *unpacked(told))
                 own = []
-    if random.get_state() != state:
+    if random.get_state() != state or were_drawn_from():
         requirement = "models and data that draw in evaluation must do so for every batch"
         raise value_error("evaluate", requirement, workers=workers.size)
     return told_to_all(found.values() if workers.is_first else {})

@@ -38,20 +38,34 @@ class Logging(Callback):
     def __init__(self, every: int = 50) -> None:
         self.every = arguments.integer("Logging", "every", every, 1)
         self._file: io.BufferedRandom | None = None
-        self._length = 0
+        self._lines = 0
+        self._length: int | None = None  # in bytes, which older checkpoints have instead of lines
 
     def fit_began(self, trainer: Trainer) -> None:
         path = run_of(trainer, "Logging").log
         # What was logged after the checkpoint that training goes on from, is logged again.
         self._file = open(path, "r+b", opener=_open_or_make)  # noqa: SIM115
-        self._file.truncate(min(self._length, self._file.seek(0, os.SEEK_END)))
+        self._file.truncate(self._end(path.stat().st_size))
+        self._file.seek(0)
+        self._lines, self._length = sum(1 for _ in self._file), None
         self._file.seek(0, os.SEEK_END)
         self._write_table(trainer)
 
+    def _end(self, size: int) -> int:
+        """Where the log that belongs to the checkpoint ends; the file may be shorter."""
+        assert self._file is not None
+        if self._length is not None:
+            return min(self._length, size)
+        for _ in range(self._lines):
+            self._file.readline()
+        return self._file.tell()
+
     def write(self, record: Mapping[str, Any]) -> None:
-        """Add a line to the log."""
+        """Add a line to the log, which the file has even if this process is killed next."""
         if self._file is not None:
             self._file.write((json.dumps(record, default=_as_list) + "\n").encode())
+            self._file.flush()
+            self._lines += 1
 
     def step_ended(self, trainer: Trainer, record: Mapping[str, Any]) -> None:
         if record["step"] % self.every == 0:
@@ -74,17 +88,21 @@ class Logging(Callback):
         write_atomically(run_of(trainer, "Logging").table, text.getvalue().encode())
 
     def state_dict(self) -> dict[str, Any]:
-        """How long the log is. It is on the disk when this is said."""
+        """How many lines the log has. They are on the disk when this is said.
+
+        Not bytes: two runs may word a line differently, and have the same checkpoints.
+        """
         if self._file is not None:
             self._file.flush()
             os.fsync(self._file.fileno())
-            self._length = self._file.tell()
-        return {"length": self._length}
+        return {"lines": self._lines} if self._length is None else {"length": self._length}
 
     def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
         op = "Logging.load_state_dict"
-        given = entries.with_keys(op, state_dict, ["length"])
-        self._length = entries.count(op, "length", given["length"])
+        key = "length" if "length" in entries.mapping(op, state_dict) else "lines"
+        given = entries.with_keys(op, state_dict, [key])
+        count = entries.count(op, key, given[key])
+        self._lines, self._length = (0, count) if key == "length" else (count, None)
 
     def fit_ended(self, trainer: Trainer) -> None:
         if self._file is not None:

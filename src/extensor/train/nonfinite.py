@@ -11,6 +11,7 @@ import numpy as np
 from extensor.arrays.dtypes import is_floating
 from extensor.core import door
 from extensor.nn.module import Module
+from extensor.nn.preservation import preserve_state
 
 
 class NotFiniteError(FloatingPointError):
@@ -34,7 +35,7 @@ def origin_of(model: Module, batch: Sequence[Any], compute: Callable[[], Any]) -
         if _kind(np.asarray(tensor)):
             return f"{name} is not finite since the step before"
     try:
-        with door.watch(_stop_at_first):
+        with preserve_state(model), door.watch(_stop_at_first):
             compute()
     except _Found as found:
         return str(found)

@@ -236,7 +236,7 @@ class Resumable:
                 f"{i}-{type(callback).__name__}": callback.state_dict()
                 for i, callback in enumerate(self.callbacks)
             },
-            "config": self.config,
+            "config": _in_order(self.config),
             **more,
         }
 
@@ -256,3 +256,11 @@ class Resumable:
         for commit in commits:
             commit()
         self.__dict__.update(progress)
+
+
+def _in_order(config: Mapping[str, Any]) -> dict[str, Any]:
+    """``config`` with sorted keys: equal configurations are equal bytes in a checkpoint."""
+    return {
+        key: _in_order(value) if isinstance(value, Mapping) else value
+        for key, value in sorted(config.items(), key=lambda entry: str(entry[0]))
+    }

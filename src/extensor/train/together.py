@@ -24,6 +24,7 @@ from extensor.errors import arguments, value_error
 from extensor.io.regular_files import file_bytes
 from extensor.io.state import load
 from extensor.train.callback import Callback
+from extensor.train.repeatability import repeatable_sample
 from extensor.train.tree_step import TreeStep
 
 if TYPE_CHECKING:
@@ -127,9 +128,7 @@ def _data_digest(loader: Any) -> str:
     if dataset is None or not hasattr(dataset, "__getitem__"):
         return digest(*known)
     chosen = np.unique(np.linspace(0, len(dataset) - 1, _LOOKED_AT).astype(int)).tolist()
-    samples = [dataset[index] for index in chosen]
-    rows = [sample if isinstance(sample, tuple | list) else (sample,) for sample in samples]
-    return digest(*known, len(dataset), *(np.asarray(x) for row in rows for x in row))
+    return digest(*known, len(dataset), *(repeatable_sample(dataset, index) for index in chosen))
 
 
 def shared_state(path: Path | None) -> dict[str, Any] | None:

@@ -24,6 +24,7 @@ from extensor.train.callback import Callback, monitored
 from extensor.train.callbacks import GradientHealth
 from extensor.train.checks import checked_callbacks, checked_metrics, made_metrics
 from extensor.train.dealing import samples_here
+from extensor.train.drift import Agreement
 from extensor.train.evaluation import evaluated, predicted
 from extensor.train.fitdata import EPOCHS, FitData, fit_arguments, fit_data
 from extensor.train.given import check_columns, found_dataset
@@ -238,6 +239,7 @@ class Trainer(Working):
                 while self.epoch < epochs and not self.stopped:
                     self._fit_epoch(data.train, data.validation)
                 self._raise_if_noted()
+        self._compare_workers()  # callbacks may have changed something at the end
 
     def _check_loader(self, train: Any) -> None:
         if not hasattr(train, "__len__") or len(train) == 0:
@@ -260,6 +262,7 @@ class Trainer(Working):
         self._batches = len(train)
         if isinstance(self.take_step, TreeStep):
             self.take_step.prepare()
+            self._agreement = Agreement(self)
         self.figures = Figures()
         self.total_steps = epochs * -(-self._batches // self.accumulate)
 
@@ -301,6 +304,7 @@ class Trainer(Working):
         for callback in heard(self.callbacks):
             callback.epoch_ended(self, record)
         self.stopped = agreed(self.stopped)
+        self._compare_workers()
         if self.run is not None:
             self.save()
         self._raise_if_noted()
@@ -325,10 +329,13 @@ class Trainer(Working):
         self.figures.samples += getattr(self.take_step, "own_samples", 0)
         for callback in heard(self.callbacks):
             callback.step_ended(self, record)
-        if self.checkpoint_every is not None and self.step % self.checkpoint_every == 0:
+        is_due = self.checkpoint_every is not None and self.step % self.checkpoint_every == 0
+        self._compare_workers(is_due)
+        if is_due:
             self.save()
         if self._noted() is not None and hasattr(self._loader, "state_dict"):
             if self.run is not None:
+                self._compare_workers()
                 self.save()
             self._raise_if_noted()
 

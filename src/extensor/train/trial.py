@@ -1,7 +1,8 @@
 """One batch tried before training: what does not fit is found before anything is changed.
 
 A run must end with the same bits as if nothing had been tried. So it is a copy of the model that is
-tried, and what cannot be tried without a trace is not: code of users may count its calls.
+tried, the model itself is put back afterwards in case a helper runs it, and what cannot be tried
+without a trace is not: code of users may count its calls.
 """
 
 from __future__ import annotations
@@ -13,7 +14,6 @@ from functools import partial
 from types import FunctionType
 from typing import Any
 
-from extensor import random
 from extensor.core.door import watchers
 from extensor.core.modes import no_grad
 from extensor.data.dataset import ArrayDataset
@@ -21,6 +21,7 @@ from extensor.data.folder import ImageFolder
 from extensor.data.loader import DataLoader
 from extensor.data.samplers import RandomSampler, SequentialSampler, is_ours
 from extensor.nn.module import Module
+from extensor.nn.preservation import preserve_state
 from extensor.train.checks import check_batch, check_inputs
 from extensor.train.metrics import Metric
 from extensor.train.step import TrainStep
@@ -50,21 +51,17 @@ def tried(take_step: TrainStep, batch: Any, name: str, loader: Any = None) -> An
     if is_watched(take_step.model):
         return None
     targets = _known_targets(loader)
-    state = random.get_state()
     try:
+        return _output(take_step, batch, targets, False)
+    except UncopiedError:
+        return None
+    except Exception as error:
+        if name != "train":
+            raise
         try:
-            return _output(take_step, batch, targets, False)
-        except UncopiedError:
-            return None
-        except Exception as error:
-            if name != "train":
-                raise
-            try:
-                return _output(take_step, batch, targets, True)
-            except Exception:
-                raise error from None
-    finally:
-        random.set_state(state)
+            return _output(take_step, batch, targets, True)
+        except Exception:
+            raise error from None
 
 
 def is_watched(model: Module) -> bool:
@@ -78,9 +75,10 @@ class UncopiedError(Exception):
 
 def _output(take_step: TrainStep, batch: Any, targets: Any, training: bool) -> Any:
     one = copied_step(take_step)
-    one.model.train(training)
     *inputs, target = batch
-    with no_grad(), one.precision():
+    with preserve_state(take_step.model), no_grad(), one.precision():
+        for model in (one.model, take_step.model):  # which a helper in the copy may run
+            model.train(training)
         output = one.model(*inputs)
         check_target("fit", one.loss, output, target)
         check_values("fit", one.loss, output, target if targets is None else targets)

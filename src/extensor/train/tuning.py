@@ -6,17 +6,15 @@ from collections.abc import Generator, Iterable, Iterator
 from contextlib import ExitStack, closing, contextmanager
 from copy import copy, deepcopy
 from dataclasses import dataclass
-from itertools import chain
 from typing import Any
 
 import numpy as np
 
 from extensor import random
-from extensor.core.modes import no_grad
 from extensor.core.tensor import Tensor
 from extensor.data import DataLoader
 from extensor.errors import arguments, type_error, value_error
-from extensor.nn.module import Module
+from extensor.nn.preservation import preserve_state
 from extensor.optim import Optimizer
 from extensor.train.checks import check_loader
 from extensor.train.experiments import Experiment
@@ -96,13 +94,15 @@ def tune_lr(
     check_loader("tune_lr", "loader", loader)
     rates = low * (high / low) ** (np.arange(steps) / (steps - 1))
     with ExitStack() as kept:
-        kept.enter_context(_chance_kept())
+        kept.enter_context(preserve_state(trainer.model, *_trained(trainer.optimizer)))
         if isinstance(experiment, Experiment) and trainer.step == 0:
             random.set_state(experiment.generator_state)
         twin = kept.enter_context(_loader_kept(loader))
         batches = kept.enter_context(closing(_groups(twin, trainer.accumulate)))
-        kept.enter_context(_model_kept(trainer.model, trainer.optimizer))
         kept.enter_context(_optimizer_kept(trainer.optimizer))
+        trainer.optimizer.zero_grad()  # gradients that are there would be added to
+        trainer.model.zero_grad()
+        trainer.model.train()
         take_step = copy(trainer.take_step)
         take_step.ema, take_step.scaler = None, deepcopy(take_step.scaler)
         return _tested(take_step, batches, rates, smoothing)
@@ -170,15 +170,6 @@ def _groups(loader: Iterable[Any], accumulate: int) -> Generator[tuple[Batch, ..
 
 
 @contextmanager
-def _chance_kept() -> Iterator[None]:
-    state = random.get_state()
-    try:
-        yield
-    finally:
-        random.set_state(state)
-
-
-@contextmanager
 def _loader_kept(loader: Any) -> Iterator[Any]:
     """A loader of the same batches; what is done with it does not show in the other."""
     if isinstance(loader, DataLoader):
@@ -198,27 +189,8 @@ def _loader_kept(loader: Any) -> Iterator[Any]:
             loader.load_state_dict(state)
 
 
-@contextmanager
-def _model_kept(model: Module, optimizer: Optimizer) -> Iterator[None]:
-    """The tensors, gradients, modes and plain attributes of all modules, put back at the end."""
-    attributes = [(module, dict(vars(module))) for module in model.modules()]
-    held = chain.from_iterable(found.values() for _, found in attributes)
-    trained = chain.from_iterable(group["params"] for group in optimizer.param_groups)
-    tensors = {id(x): x for x in (*held, *trained) if isinstance(x, Tensor)}.values()
-    copies = [(tensor, tensor.grad, tensor.numpy().copy()) for tensor in tensors]
-    for tensor, _, _ in copies:
-        tensor.grad = None  # one that is there would be added to
-    model.train()
-    try:
-        yield
-    finally:
-        for module, found in attributes:
-            vars(module).clear()
-            vars(module).update(found)
-        with no_grad():
-            for tensor, gradient, array in copies:
-                tensor[...] = array
-                tensor.grad = gradient
+def _trained(optimizer: Optimizer) -> list[Tensor]:
+    return [tensor for group in optimizer.param_groups for tensor in group["params"]]
 
 
 @contextmanager

@@ -20,6 +20,7 @@ from extensor.distributed.joining import workers as found_workers
 from extensor.errors import arguments, value_error
 from extensor.io.state import load
 from extensor.nn.module import Module
+from extensor.nn.preservation import preserve_state
 from extensor.optim import SGD
 from extensor.train.callback import Callback
 from extensor.train.evaluation import predicted
@@ -184,7 +185,7 @@ def measured(
     loader = DataLoader(samples.dataset, config["data"].get("batch_size", 32), transform=transforms)
     loss = built_loss(config["loss"], preparation.goal)
     first = next(iter(loader))
-    with no_grad():
+    with preserve_state(model), no_grad():
         output = model(*first[:-1])
     axis = -1 if preparation.goal.task == "sequence" else 1
     classes = output.shape[axis] if output.ndim > 1 else None
@@ -234,12 +235,14 @@ def assembled(
     # As it is read when the run goes on: checkpoints have its entries in the same order.
     config = tomllib.loads(as_toml(config))
     loss = built_loss(config["loss"], goal)
-    sample, classes = _tried(model, loss, made, test_loader, chosen, config)
+    with preserve_state(model):
+        sample, classes = _tried(model, loss, made, test_loader, chosen, config)
     trainer = built_trainer(
         config, model, loss, len(train_loader), classes, made, folder, trained is not None,
         callbacks,
     )  # fmt: skip
-    trainer.evaluate([sample])  # what the metrics do not take is found now too
+    with preserve_state(model):
+        trainer.evaluate([sample])  # what the metrics do not take is found now too
     trainer.preparation = stored(
         made.preparation, digest_of(made.train, made.validation, made.test)
     )
@@ -296,7 +299,6 @@ def _tried(
         check_scores(name, config["model"]["name"])
         _check_outputs(output, made)
         loss(output, target)
-    model.train()
     return first, classes
 
 

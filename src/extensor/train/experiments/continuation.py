@@ -13,6 +13,7 @@ from extensor.train.experiments.config import Config, read_config
 from extensor.train.experiments.runs import found_checkpoint, read_checkpoint
 from extensor.train.experiments.user_functions import check_trust
 from extensor.train.experiments.wording import Wording
+from extensor.train.experiments.writing import keep_findings
 from extensor.train.run import RunFolder
 from extensor.train.trainer import Trainer
 
@@ -155,6 +156,7 @@ def load_into(trainer: Trainer, found: Continued) -> None:
     state = found.state
     if state is None:
         trainer.resume()
+        keep_findings(trainer)
         return
     saved = {name.partition("-")[2]: value for name, value in state["callbacks"].items()}
     callbacks = {

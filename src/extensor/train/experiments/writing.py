@@ -7,12 +7,16 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from extensor.io.regular_files import open_own
+from extensor.nn.preservation import preserve_state
 from extensor.random.generator import Generator
 from extensor.train.callback import Callback
+from extensor.train.logs import read_log
 from extensor.train.run import RunFolder
 
 if TYPE_CHECKING:
     from extensor.train.trainer import Trainer
+
+_DATA = "data"  # the event of a log that says what was found in the data
 
 
 class Findings(Callback):
@@ -25,7 +29,20 @@ class Findings(Callback):
 
     def fit_began(self, trainer: Trainer) -> None:
         if trainer.step == 0:
-            trainer.log({"event": "data", "lines": self.lines})
+            trainer.log({"event": _DATA, "lines": self.lines})
+
+
+def keep_findings(trainer: Trainer) -> None:
+    """Let a run that starts over say of its data what it said when it began.
+
+    Its configuration has been filled in since, so what was inferred then is now read from it.
+    """
+    if trainer.run is None or not trainer.run.log.is_file():
+        return
+    first = next(iter(read_log(trainer.run.log)), {})
+    for callback in trainer.callbacks:
+        if isinstance(callback, Findings) and first.get("event") == _DATA:
+            callback.lines = list(first.get("lines", callback.lines))
 
 
 class TextSamples(Callback):
@@ -50,7 +67,8 @@ class TextSamples(Callback):
         model: Any = trainer.model
         begin = self.vocabulary.encode(self.prompt, replace=True)
         generator = Generator((self.seed << 20) + record["epoch"])
-        tokens = model.generate(begin, self.length, self.temperature, generator=generator)
+        with preserve_state(model):  # which only the first of several workers asks to write
+            tokens = model.generate(begin, self.length, self.temperature, generator=generator)
         text = self.vocabulary.decode(tokens)
         trainer.log(
             {"event": "sample", "epoch": record["epoch"], "step": record["step"], "text": text}

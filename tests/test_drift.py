@@ -1,0 +1,131 @@
+"""Workers that drift apart while they train are found and named."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+from test_distributed_steps import Told
+
+import extensor as ex
+from extensor.train import Trainer, drift
+
+X = np.random.default_rng(0).normal(size=(24, 6)).astype(np.float32)
+
+
+def made(**options: Any) -> Trainer:
+    ex.random.manual_seed(4)
+    model = ex.nn.Sequential(ex.nn.Linear(6, 3), ex.nn.BatchNorm1d(3))
+    optimizer = ex.optim.Adam(model.parameters(), lr=0.1)
+    trainer = Trainer(model, ex.mse_loss, optimizer, callbacks=[], micro_batches=2, **options)
+    trainer.fit(X, X[:, :3], epochs=1, batch_size=8)
+    return trainer
+
+
+class Others(Told):
+    """This worker is the second of three; ``others`` are asked what they would tell."""
+
+    def __init__(self, *others: Trainer) -> None:
+        super().__init__(b"", b"")
+        self.rank, self.others_ = 1, [drift.Agreement(x)._facts() for x in others]
+
+    def gather(self, data: bytes, what: str) -> list[bytes]:
+        if what == "comparison":
+            told = [drift._summary(facts) for facts in self.others_]
+        else:
+            kind = next(
+                kind
+                for kind, facts in self.others_[0].items()
+                if facts.keys() == {*json.loads(data)}
+            )
+            told = [facts[kind] for facts in self.others_]
+        first, second = (json.dumps(x).encode() for x in told)
+        return [first, data, second]
+
+
+def lower_rate(trainer: Trainer) -> None:
+    trainer.optimizer.param_groups[0]["lr"] = 0.05
+
+
+def move_weight(trainer: Trainer) -> None:
+    with ex.no_grad():
+        next(trainer.model.parameters())[0, 0] += 1
+
+
+def move_buffer(trainer: Trainer) -> None:
+    with ex.no_grad():
+        next(trainer.model.buffers())[0] += 1
+
+
+def move_state(trainer: Trainer) -> None:
+    state = trainer.optimizer.state_dict()
+    name = next(name for name in state if "exp_avg" in name or "mean" in name or "state" in name)
+    state[name] = state[name] + 1
+    trainer.optimizer.load_state_dict(state)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lower_rate, "rates and options after step 3: groups.0.lr"),
+        (move_weight, "parameters after step 3: 0.weight"),
+        (move_buffer, "buffers after step 3: 1.running_mean"),
+        (move_state, "optimizer states after step 3"),
+        (lambda trainer: trainer.model.eval(), "modes after step 3: , 0, 1"),
+        (lambda _: ex.random.manual_seed(9), "seeds and order of data after step 3: seed"),
+    ],
+)
+def test_who_differs_in_what_is_named(
+    change: Any, words: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    others = Others(made(), made())
+    own = made()
+    monkeypatch.setattr(drift, "found_workers", lambda: others)
+    drift.Agreement(own).check()
+    change(own)
+    with pytest.raises(ValueError, match=re.escape(f"worker 1 has other {words}")):
+        drift.Agreement(own).check()
+
+
+def test_a_rate_that_was_changed_back_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With a state that is shared out it has changed the parameters of all workers alike."""
+    trainers = [made() for _ in range(3)]
+    for trainer in trainers:
+        trainer._agreement = drift.Agreement(trainer)
+        trainer._agreement.note_options()
+    lower_rate(trainers[1])
+    trainers[1]._agreement.note_options()
+    trainers[1].optimizer.param_groups[0]["lr"] = 0.1
+    first = trainers[0]._agreement
+    first.note_options()
+    assert first._facts() != trainers[1]._agreement._facts()
+    trainers[2]._agreement.note_options()
+    assert first._facts() == trainers[2]._agreement._facts()
+
+
+def test_what_is_shared_out_is_not_compared() -> None:
+    trainer = made(shard_optimizer=True)
+    assert drift.Agreement(trainer)._facts()["optimizer states"]
+    trainer.take_step.prepare()  # type: ignore[attr-defined]
+    shared = drift.Agreement(trainer)._facts()
+    assert not [name for name in shared["optimizer states"] if "exp_avg" in name]
+    assert shared["rates and options"]["groups.0.lr"] == "0.1"
+
+
+@pytest.mark.parametrize("shape", [(0,), (3,), (509,), (510, 1018), (7, 509, 4)])
+@pytest.mark.parametrize("dtype", ["float32", "int64", "bool", "float16"])
+def test_a_changed_bit_changes_the_checksum(shape: tuple[int, ...], dtype: str) -> None:
+    array = np.random.default_rng(0).integers(0, 2, shape).astype(dtype)
+    assert drift.checksum(array) == drift.checksum(array.copy())
+    assert drift.checksum(array) != drift.checksum(array.reshape(-1, 1))
+    flat = array.reshape(-1).view(np.uint8)
+    for place in {0, flat.size // 2, flat.size - 1} if flat.size else ():
+        other = array.copy()
+        other.reshape(-1).view(np.uint8)[place] ^= 1
+        assert drift.checksum(other) != drift.checksum(array)
+    if array.ndim == 2:
+        rows = np.random.default_rng(1).normal(size=shape)
+        assert drift.checksum(rows[::-1]) != drift.checksum(rows)

@@ -1,0 +1,169 @@
+# ruff: noqa: NPY002
+"""Trying a model leaves no trace in it, whatever the model holds."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import extensor as ex
+from extensor.data import ArrayDataset, DataLoader
+from extensor.nn.preservation import preserve_state
+from extensor.train import Trainer
+from extensor.train.joint_evaluation import can_share
+from extensor.train.trial import tried
+
+X = np.random.default_rng(0).normal(size=(24, 3)).astype(np.float32)
+SHARED = ex.nn.BatchNorm1d(4)
+
+
+class Holder:
+    def __init__(self, norm: ex.nn.Module) -> None:
+        self.norm = norm
+
+
+class Net(ex.nn.Module):
+    """Its helpers run this very module, also in a copy, as functions are not copied."""
+
+    def __init__(self) -> None:
+        self.linear = ex.nn.Linear(3, 4)
+        self.norm = ex.nn.BatchNorm1d(4)
+        self.noise = ex.random.Generator(3)
+        self.calls = {"count": 0, "seen": [0]}
+        held, unknown, count = Holder(ex.nn.BatchNorm1d(4)), ex.nn.BatchNorm1d(4), 0
+        self.others = (held.norm, unknown)
+
+        def block(x: Any) -> Any:
+            nonlocal count
+            count += 1
+            self.calls["count"] += count
+            self.calls["seen"].append(count)
+            x = SHARED(unknown(held.norm(self.norm(self.linear(x)))))
+            ex.random.rand(2)
+            noise = ex.random.rand(4, generator=self.noise)
+            return x + noise * float(np.random.normal()) * random.random() + count
+
+        self.block = block
+
+    def forward(self, x: Any) -> Any:
+        with ex.no_grad():
+            self.linear.weight *= 0.5
+        return self.block(x)
+
+
+def traces(net: Net) -> list[Any]:
+    """All that a call of the model changes."""
+    modules = [net, *net.others, SHARED]
+    tensors = [x for module in modules for x in (*module.parameters(), *module.buffers())]
+    bits = [np.asarray(x.detach()).tobytes() for x in tensors]
+    cells = [repr(cell.cell_contents) for cell in net.block.__closure__ or ()]
+    globals_ = [str(random.getstate()), str(np.random.get_state())]
+    counts = [dict(net.calls), list(net.calls["seen"]), cells[0]]
+    chance = [net.noise.get_state(), ex.random.get_state(), *globals_]
+    return [bits, counts, chance, [module.training for module in net.modules()]]
+
+
+def step_of(net: Net) -> Any:
+    optimizer = ex.optim.SGD(net.parameters(), lr=0.1)
+    return Trainer(net, ex.mse_loss, optimizer, callbacks=[], micro_batches=2).take_step
+
+
+BATCH = (ex.tensor(X[:8]), ex.zeros((8, 4)))
+LOADER = DataLoader(ArrayDataset(X, np.zeros((24, 4), np.float32)), 8)
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda net: tried(step_of(net), BATCH, "train"),
+        lambda net: can_share(step_of(net), LOADER),
+        lambda net: net.summary(BATCH[0]),
+        lambda net: ex.train.tune_lr(
+            Trainer(net, ex.mse_loss, ex.optim.SGD(net.parameters(), lr=0.1), callbacks=[]),
+            LOADER,
+            steps=10,
+        ),
+    ],
+    ids=["readiness", "joint evaluation", "summary", "tune_lr"],
+)
+def test_rehearsals_leave_no_trace(use: Callable[[Net], Any]) -> None:
+    net = Net()
+    np.random.normal()  # so that NumPy holds another one in reserve
+    before = traces(net)
+    use(net)
+    assert traces(net) == before
+
+
+def test_calling_the_model_does_leave_traces() -> None:
+    net = Net()
+    before = traces(net)
+    net(BATCH[0])
+    for now, then in zip(traces(net)[:3], before[:3], strict=True):
+        assert all(x != y for x, y in zip(now, then, strict=True) if not isinstance(x, bytes))
+        assert now != then
+
+
+def test_identities_and_gradients_are_put_back() -> None:
+    net = ex.nn.Sequential(ex.nn.Linear(3, 2), ex.nn.BatchNorm1d(2))
+    linear, norm = net.children()
+    weight, mean = linear.weight, norm.running_mean
+    net(BATCH[0]).sum().backward()
+    gradient, bits = weight.grad, np.asarray(weight.grad).tobytes()
+    memory = weight._array
+    with preserve_state(net):
+        net.to("float64").eval()
+        linear.weight = ex.nn.Parameter(ex.zeros((2, 3)))
+        norm.running_mean = ex.ones(2)
+        gradient += 1
+        weight.requires_grad = False
+        linear.extra = 1
+    assert linear.weight is weight
+    assert weight._array is memory
+    assert weight.requires_grad
+    assert weight.grad is gradient
+    assert np.asarray(gradient).tobytes() == bits
+    assert norm.running_mean is mean
+    assert not hasattr(linear, "extra")
+    assert net.training
+
+
+def test_a_graph_that_is_recorded_stays_valid() -> None:
+    net = ex.nn.Sequential(ex.nn.Linear(3, 2), ex.nn.ReLU())
+    loss = net(BATCH[0]).sum()
+    net.summary(BATCH[0])
+    loss.backward()
+
+
+@pytest.mark.parametrize("micro_batches", [None, 2])
+def test_batch_norm_in_a_helper_counts_the_steps_alone(micro_batches: int | None) -> None:
+    class Helped(ex.nn.Module):
+        def __init__(self) -> None:
+            self.lin, self.bn = ex.nn.Linear(3, 4), ex.nn.BatchNorm1d(4)
+            self.block = lambda x: ex.relu(self.bn(self.lin(x)))
+
+        def forward(self, x: Any) -> Any:
+            return self.block(x)
+
+    net = Helped()
+    optimizer = ex.optim.SGD(net.parameters(), lr=0.1)
+    trainer = Trainer(net, ex.mse_loss, optimizer, callbacks=[], micro_batches=micro_batches)
+    trainer.fit(LOADER, 2, LOADER)
+    assert trainer.step == 6
+    assert int(net.bn.num_batches_tracked) == 6
+
+
+def test_a_step_that_is_repeated_to_find_its_nan_changes_nothing_more() -> None:
+    net = ex.nn.Sequential(ex.nn.Linear(3, 4), ex.nn.BatchNorm1d(4))
+    norm = list(net.children())[1]
+    optimizer = ex.optim.SGD(net.parameters(), lr=0.1)
+
+    def loss(output: Any, target: Any) -> Any:
+        return ex.log(output - output).sum()
+
+    with pytest.raises(ex.train.NotFiniteError, match="log gave infinity"):
+        Trainer(net, loss, optimizer, callbacks=[]).fit(LOADER, 1)
+    assert int(norm.num_batches_tracked) == 1
