@@ -7,6 +7,7 @@ from typing import Any
 
 from extensor.core import door, tracing
 from extensor.errors import shown, type_error, value_error
+from extensor.random.global_generators import preserve_global_generators
 
 BACKENDS = ("xla",)
 
@@ -21,7 +22,8 @@ def check_backend(op: str, backend: Any) -> None:
 def jax() -> Any:
     """The module, with the kernels for its arrays defined."""
     try:
-        import jax as found  # type: ignore[import-not-found, unused-ignore]
+        with preserve_global_generators():  # JAX draws from NumPy's while it is imported
+            import jax as found  # type: ignore[import-not-found, unused-ignore]
     except ImportError as error:
         raise ImportError(
             "compile: backend 'xla' needs JAX, which is not installed; pip install extensor[xla] "

@@ -10,7 +10,6 @@ import builtins
 import datetime
 import io
 import os
-import random
 import sys
 import time
 import types
@@ -105,23 +104,3 @@ def _is_called_by_user(frame: types.FrameType | None, through_numpy: bool = Fals
             return False
         frame = frame.f_back
     return False
-
-
-class DefaultGenerators:
-    """The states of Python's and NumPy's default generators, which a function must not draw from."""
-
-    def __init__(self) -> None:
-        self._python = random.getstate()
-        self._numpy = np.random.get_state(legacy=False)  # noqa: NPY002
-
-    def name_of_moved(self) -> str | None:
-        """The module whose default generator was drawn from since."""
-        if random.getstate() != self._python:
-            return "random"
-        now = np.random.get_state(legacy=False)  # noqa: NPY002
-        return "numpy.random" if repr(now) != repr(self._numpy) else None
-
-    def restore(self) -> None:
-        """Put the states back."""
-        random.setstate(self._python)
-        np.random.set_state(self._numpy)  # noqa: NPY002

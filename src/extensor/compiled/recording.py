@@ -21,6 +21,7 @@ from extensor.core import door, tracing
 from extensor.core.tensor import Tensor, wrap
 from extensor.core.tracing import Number
 from extensor.errors import type_error, value_error
+from extensor.random.global_generators import preserve_global_generators
 
 
 def recorded(
@@ -40,7 +41,12 @@ def recorded(
         bound = inputs[len(inputs) - len(state.arrays) :]
         trace.begin(numbers, counters, dict(zip(state.arrays, bound, strict=True)))
         tensors = _placeholders(given.tensors, inputs)
-        with Swapped(state, cells, trace) as swapped, _active(trace), door.by_formulas():
+        with (
+            preserve_global_generators(),
+            Swapped(state, cells, trace) as swapped,
+            _active(trace),
+            door.by_formulas(),
+        ):
             with observer.watching():
                 results = function_of(tensors)
             swapped.take_over_replaced()

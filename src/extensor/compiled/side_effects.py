@@ -13,11 +13,11 @@ from typing import Any
 
 from extensor.compiled.attributes import is_same, slots_of
 from extensor.compiled.discovery import GLOBALS, Place, Reached, name_of
-from extensor.compiled.observation import DefaultGenerators
 from extensor.compiled.opaque import PLAIN, position
 from extensor.compiled.origin import is_library, module_of
 from extensor.core.tracing import Number
 from extensor.errors import value_error
+from extensor.random.global_generators import GlobalSnapshot
 
 _MISSING = object()
 _MOST_LOOKED_AT = 10_000  # objects, in search of a placeholder
@@ -42,7 +42,7 @@ class SideEffects:
         self._holders = [(place, holder, _held(holder)) for place, holder in reached.holders]
         self._readings = [(reader, reader.read()) for reader in reached.readers]
         self._positions = [(place, thing, position(thing)) for place, thing in reached.movable]
-        self._generators = DefaultGenerators()
+        self._generators = GlobalSnapshot()
         self._by_dict = {id(now): before for _, now, before in self._dicts}
 
     def variables_before(self, thing: Any) -> dict[str, Any]:
@@ -63,7 +63,7 @@ class SideEffects:
         self._check_others()
 
     def _check_others(self) -> None:
-        name = self._generators.name_of_moved()
+        name = self._generators.moved()
         if name is not None:
             refuse(f"the state of {name}", "draw outside and pass the numbers, or use ex.random")
         for place, holder, before in self._holders:
@@ -86,7 +86,6 @@ class SideEffects:
             items[:] = then
         for _, holder, contents in self._holders:
             _put_back(holder, contents)
-        self._generators.restore()
 
 
 def restore_dict(now: dict[Any, Any], before: dict[Any, Any]) -> None:

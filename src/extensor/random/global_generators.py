@@ -42,6 +42,22 @@ class GlobalState(NamedTuple):
         _numpy().set_bit_generator(self.numpy)
 
 
+class GlobalSnapshot:
+    """A copy of the states, to find out later which generator was drawn from or seeded."""
+
+    def __init__(self) -> None:
+        self._python = random.getstate()
+        self._numpy = _numpy().get_state(legacy=False)
+
+    def moved(self) -> str | None:
+        """The module whose global generator is not where it was."""
+        if random.getstate() != self._python:
+            return "random"
+        return (
+            "numpy.random" if repr(_numpy().get_state(legacy=False)) != repr(self._numpy) else None
+        )
+
+
 @contextmanager
 def preserve_global_generators(seed: int | None = None) -> Iterator[None]:
     """Whatever is drawn or seeded inside the block, afterwards both are as they were.

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import random as python_random
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from math import sqrt
 from typing import Any
 
@@ -16,10 +14,8 @@ from extensor.arrays.dtypes import as_dtype, is_floating
 from extensor.core.modes import no_grad
 from extensor.core.tensor import Tensor
 from extensor.data.loader import DataLoader
-from extensor.distributed.joining import workers as found_workers
-from extensor.distributed.statistics import Statistics
 from extensor.errors import value_error
-from extensor.nn.module import Module
+from extensor.nn.preservation import preserve_state
 from extensor.train.dealing import Part, cut, deals
 from extensor.train.step import Batch, TrainStep
 from extensor.train.tree_step import TreeStep
@@ -35,28 +31,12 @@ def check_parts_fit(take_step: TrainStep, batch: Batch, loader: Any, accumulate:
     """
     if is_watched(take_step.model) or len(batch[0]) < 2:
         return
-    with untouched(take_step.model):
+    with preserve_state(take_step.model):
         try:
             _check_loss(take_step, batch, accumulate)
             _check_smallest(take_step, batch, loader, accumulate)
         except UncopiedError:
             return
-
-
-@contextmanager
-def untouched(model: Module) -> Iterator[None]:
-    """Whatever the block computes, buffers and global generators are afterwards as they were."""
-    buffers = Statistics(model, found_workers())
-    kept = buffers.kept()
-    # Losses may draw from NumPy's and Python's generators too.
-    states = random.get_state(), np.random.get_state(), python_random.getstate()  # noqa: NPY002
-    try:
-        yield
-    finally:
-        buffers.bring(kept)
-        random.set_state(states[0])
-        np.random.set_state(states[1])  # noqa: NPY002
-        python_random.setstate(states[2])
 
 
 def _check_loss(take_step: TrainStep, batch: Batch, accumulate: int) -> None:
