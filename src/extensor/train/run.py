@@ -79,6 +79,19 @@ def machine() -> dict[str, Any]:
     }
 
 
+def in_order(config: Mapping[str, Any]) -> dict[str, Any]:
+    """``config`` with sorted keys: equal configurations are equal bytes in a checkpoint.
+
+    >>> from extensor.train.run import in_order
+    >>> in_order({"seed": 1, "optimizer": {"name": "Adam", "lr": 0.001}})
+    {'optimizer': {'lr': 0.001, 'name': 'Adam'}, 'seed': 1}
+    """
+    return {
+        key: in_order(value) if isinstance(value, Mapping) else value
+        for key, value in sorted(config.items(), key=lambda entry: str(entry[0]))
+    }
+
+
 def as_toml(config: Mapping[str, Any]) -> str:
     """``config`` in TOML: dicts are tables; strings, numbers, booleans and lists of them are values.
 

@@ -23,7 +23,7 @@ from extensor.train.lock import check_free
 from extensor.train.metrics import Mean
 from extensor.train.nonfinite import NotFiniteError
 from extensor.train.resuming import Split, checked_progress, load_callbacks
-from extensor.train.run import RunFolder
+from extensor.train.run import RunFolder, in_order
 from extensor.train.running import RunningMetrics
 from extensor.train.step import TrainStep
 from extensor.train.together import shared_state
@@ -236,7 +236,7 @@ class Resumable:
                 f"{i}-{type(callback).__name__}": callback.state_dict()
                 for i, callback in enumerate(self.callbacks)
             },
-            "config": _in_order(self.config),
+            "config": in_order(self.config),
             **more,
         }
 
@@ -256,11 +256,3 @@ class Resumable:
         for commit in commits:
             commit()
         self.__dict__.update(progress)
-
-
-def _in_order(config: Mapping[str, Any]) -> dict[str, Any]:
-    """``config`` with sorted keys: equal configurations are equal bytes in a checkpoint."""
-    return {
-        key: _in_order(value) if isinstance(value, Mapping) else value
-        for key, value in sorted(config.items(), key=lambda entry: str(entry[0]))
-    }

@@ -14,7 +14,7 @@ from extensor.train.experiments.runs import found_checkpoint, read_checkpoint
 from extensor.train.experiments.user_functions import check_trust
 from extensor.train.experiments.wording import Wording
 from extensor.train.experiments.writing import keep_findings
-from extensor.train.run import RunFolder
+from extensor.train.run import RunFolder, in_order
 from extensor.train.trainer import Trainer
 
 # Keys and tables that a run keeps: with others it would be another run, or its state would not fit.
@@ -77,6 +77,7 @@ def continued(
         config["resumed"][f"step {state['progress']['step']}"] = {
             key: {"before": before, "after": after} for key, (before, after) in changed.items()
         }
+    config["resumed"] = in_order(config["resumed"])  # as the next checkpoint has it
     if not config["resumed"]:
         del config["resumed"]
     return Continued(config, state, changed, seen)
