@@ -152,6 +152,16 @@ def unwrapped(x: Any) -> Any:
     return x
 
 
+def own_indices(x: Any, kind: Any) -> Any:
+    """A copy of integers that are used as indices; anything else as it is.
+
+    They are checked and then read again: whoever shares their memory (another thread, or a process
+    that maps the same file) could change them in between.
+    """
+    is_index = kind in (Indices, Target) and isinstance(x, np.ndarray) and x.dtype.kind in "iu"
+    return x.copy() if is_index else x
+
+
 def shape_of(x: Any) -> Any:
     """The shape of a tensor or array, the shapes of a sequence of them; None for None."""
     if x is None:
