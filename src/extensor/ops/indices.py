@@ -11,6 +11,7 @@ import numpy as np
 from extensor.arrays.dtypes import bool_
 from extensor.arrays.shapes import Shape, count
 from extensor.errors import index_error, type_error, value_error
+from extensor.errors.array_likes import as_numpy, is_nested
 
 Index = Any  # to users: extensor.typing.Index
 Items = tuple[Any, ...]
@@ -77,10 +78,10 @@ def _plain_item(op: str, item: Any) -> Any:
 
 def _as_array(op: str, item: Any) -> Any:
     try:
-        array = np.asarray(item)
+        array = as_numpy(item)
     except ValueError:
         raise _wrong_kind(op, item) from None
-    return array.astype(np.int64) if isinstance(item, list | tuple) and array.size == 0 else array
+    return array.astype(np.int64) if is_nested(item) and array.size == 0 else array
 
 
 def _wrong_kind(op: str, item: Any) -> IndexError:
