@@ -1,17 +1,21 @@
-"""A program that calls ops while another thread changes the indices they read.
+"""A program that calls ops while another process changes the indices they read.
 
     python changing_indices.py SECONDS [NAME ...]
 
 Between two changes the indices are all valid or all far outside. A call must give the right result
 or raise. The program prints the name of each op before it calls it for so many seconds, and
 ``wrong`` if a result was wrong; an op that reads or writes beyond an array ends it by a signal.
+
+The other process maps the same files. A thread would do as well, but the thread sanitizer would
+report it: the race is the one between the user's own reads and writes.
 """
 
 from __future__ import annotations
 
+import os
+import subprocess
 import sys
 import tempfile
-import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -19,31 +23,55 @@ from typing import Any
 
 import numpy as np
 
-import extensor as ex
-from extensor import _native
-
 ROWS, CLASSES = 2048, 48
 OUTSIDE = 1 << 40
+FOLDER = "EXTENSOR_CHANGED_FOLDER"  # for the process that changes the files: where they are
+
+
+def change(folder: Path) -> None:
+    """Change the files until the process that reads them is gone."""
+    names = ("indices", "mask", "scores")
+    indices, mask, scores = (np.load(folder / f"{name}.npy", mmap_mode="r+") for name in names)
+    valid, reader = indices.copy(), os.getppid()
+    outside = valid + OUTSIDE  # one byte differs, so that half a write is the one or the other
+    while os.getppid() == reader:
+        indices[:] = outside
+        mask[:] = True
+        scores[:] = 1
+        time.sleep(0)
+        indices[:] = valid
+        mask[:] = False
+        scores[:] = 0
+        time.sleep(0)
+
+
+if FOLDER in os.environ:
+    change(Path(os.environ[FOLDER]))
+    sys.exit()
+
+import extensor as ex  # noqa: E402
+from extensor import _native  # noqa: E402
 
 rng = np.random.default_rng(0)
-valid = rng.integers(0, CLASSES, ROWS)
-indices = valid.copy()
-mask = np.zeros(ROWS, bool)
 folder = tempfile.TemporaryDirectory()
-mapped = np.lib.format.open_memmap(
-    Path(folder.name) / "labels.npy", mode="w+", dtype=np.int64, shape=(ROWS,)
-)
-mapped[:] = valid
-mapped.flush()
-scores = np.zeros((ROWS, CLASSES), np.float32)
-labels = ex.data.read_arrays(Path(folder.name) / "labels.npy")
+
+
+def _mapped(name: str, array: Any) -> Any:
+    np.save(Path(folder.name) / f"{name}.npy", array)
+    return np.asarray(np.load(Path(folder.name) / f"{name}.npy", mmap_mode="r+"))
+
+
+indices = _mapped("indices", rng.integers(0, CLASSES, ROWS))
+mask = _mapped("mask", np.zeros(ROWS, bool))
+scores = _mapped("scores", np.zeros((ROWS, CLASSES), np.float32))
+labels = ex.data.read_arrays(Path(folder.name) / "indices.npy")
 shared = ex.Tensor(indices)
+column = ex.Tensor(indices.reshape(ROWS, 1))
 logits = ex.tensor(rng.standard_normal((ROWS, CLASSES)), "float32")
 table = ex.tensor(rng.standard_normal((CLASSES, 64)), "float32")
 rows = ex.tensor(rng.standard_normal((ROWS, 64)), "float32")
 vector = ex.tensor(rng.standard_normal(ROWS), "float32")
 weight = ex.tensor(rng.uniform(1, 2, CLASSES), "float32")
-column = ex.Tensor(indices.reshape(ROWS, 1))
 
 
 def _set(x: Any, index: Any, value: Any) -> Any:
@@ -121,43 +149,32 @@ def _right_results(call: Callable[[], Any]) -> list[bytes]:
     return results
 
 
-def _change(stop: threading.Event) -> None:
-    while not stop.is_set():
-        indices.fill(OUTSIDE)
-        mapped[:] = OUTSIDE
-        mask.fill(True)
-        scores.fill(1)
-        time.sleep(0)
-        indices[:] = mapped[:] = valid
-        mask.fill(False)
-        scores.fill(0)
-        time.sleep(0)
-
-
-def _is_right(name: str, seconds: float) -> bool:
-    call, end = CALLS[name], time.monotonic() + seconds
-    results = _right_results(call)
-    stop = threading.Event()
-    changer = threading.Thread(target=_change, args=(stop,))
-    changer.start()
+def _is_right(name: str, results: list[bytes], seconds: float) -> bool:
+    end = time.monotonic() + seconds
     right = True
     while time.monotonic() < end:
         try:
-            found = call().numpy().tobytes()
+            found = CALLS[name]().numpy().tobytes()
         except (ValueError, IndexError):
             continue
         # A mask may be seen half changed, as all of its values are valid.
         right = right and (found in results or "mask" in name)
-    stop.set()
-    changer.join()
     return right
 
 
 def main(seconds: float, names: list[str]) -> None:
-    for name in names or CALLS:
-        print(name, flush=True)
-        if not _is_right(name, seconds):
-            print("wrong", flush=True)
+    results = {name: _right_results(CALLS[name]) for name in names or CALLS}
+    changer = subprocess.Popen([sys.executable, __file__], env={**os.environ, FOLDER: folder.name})
+    try:
+        while indices[0] < OUTSIDE:  # it has not begun
+            time.sleep(0.001)
+        for name, expected in results.items():
+            print(name, flush=True)
+            if not _is_right(name, expected, seconds):
+                print("wrong", flush=True)
+    finally:
+        changer.kill()
+        changer.wait()
 
 
 if __name__ == "__main__":
