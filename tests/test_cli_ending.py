@@ -339,3 +339,59 @@ def test_signals_before_and_after_training(number: str, code: int) -> None:
 def test_codes_are_told_in_the_help() -> None:
     text = " ".join(_shell("extensor train --help").stdout.split())
     assert "0 done, 2 an error, 130 Ctrl-C, 143 SIGTERM, 129 SIGHUP" in text
+
+
+# Sends SIGINT when a module is looked up, and then runs a program.
+INTERRUPTED_IMPORT = """
+import os, signal, sys
+
+class Interrupting:
+    def find_spec(self, name, path=None, target=None):
+        if name == sys.argv[1]:
+            sys.meta_path.remove(self)
+            os.kill(os.getpid(), signal.SIGINT)
+
+sys.meta_path.insert(0, Interrupting())
+sys.modules.pop("datetime", None)
+"""
+
+
+def _interrupted_import(module: str, program: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-c", INTERRUPTED_IMPORT + program, module]
+    return subprocess.run(command, env=ENVIRONMENT, capture_output=True, text=True, timeout=60)
+
+
+@pytest.mark.parametrize("arguments", [["info"], ["--version"], ["evaluate", "a"]])
+@pytest.mark.parametrize("module", ["numpy", "datetime", "numpy._core.multiarray"])
+def test_ctrl_c_during_imports_is_silent(module: str, arguments: list[str]) -> None:
+    result = _interrupted_import(
+        module, f"from extensor_cli import main; sys.exit(main({arguments}))"
+    )
+    assert (result.returncode, result.stdout, result.stderr) == (130, "", "")
+
+
+def test_an_import_error_after_ctrl_c_is_silent() -> None:
+    # As NumPy's own: the interrupt is gone, and its error does not know of it.
+    program = """
+class Failing:
+    def find_spec(self, name, path=None, target=None):
+        if name == "extensor":
+            try:
+                os.kill(os.getpid(), signal.SIGINT)
+            except KeyboardInterrupt:
+                pass
+            raise ImportError("cannot be imported")
+
+sys.meta_path.insert(0, Failing())
+from extensor_cli import main
+
+sys.exit(main(["info"]))
+"""
+    result = _interrupted_import("", program)
+    assert (result.returncode, result.stdout, result.stderr) == (130, "", "")
+
+
+def test_ctrl_c_during_import_extensor_is_an_interrupt() -> None:
+    result = _interrupted_import("datetime", "import extensor")
+    assert result.returncode == -signal.SIGINT
+    assert result.stderr.endswith("KeyboardInterrupt\n")

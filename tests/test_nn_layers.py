@@ -279,3 +279,16 @@ def test_keywords_at_their_defaults() -> None:
     assert ex.relu(ex.ones(2), inplace=False).tolist() == [1.0, 1.0]
     assert ex.mse_loss(ex.ones(2), ex.zeros(2), reduce=None, size_average=None).item() == 1
     assert ex.dropout(ex.ones(2), 0.0, inplace=False).tolist() == [1.0, 1.0]
+
+
+def test_softplus_is_the_identity_above_its_threshold() -> None:
+    x = np.array([-200.0, -3.0, -1.0, 0.5, 1.0, 3.0, 30.0])
+    smooth = np.logaddexp(2 * x, 0) / 2
+    for threshold in (-100.0, 0.0, 2.0, 7.5):
+        found = ex.nn.Softplus(2.0, threshold)(x).numpy()
+        np.testing.assert_allclose(found, np.where(2 * x > threshold, x, smooth), rtol=1e-12)
+    for threshold in (20.0, 50.0, np.inf):
+        found = ex.nn.Softplus(2.0, threshold)(x).numpy()
+        assert found.tobytes() == ex.softplus(x, 2.0).numpy().tobytes()
+    with pytest.raises(TypeError, match="Softplus: threshold must be a number, got threshold='x'"):
+        ex.nn.Softplus(2.0, "x")

@@ -28,6 +28,13 @@ void convert(DType from, DType to, const char* source, char* target, int64_t n);
 // The same for a whole array, by all threads.
 void convert_all(DType from, DType to, const char* source, char* target, int64_t n);
 
+// A number of an input, read once. Others may change the memory of an input while a call runs, so
+// a number that is checked and then used must be the same one: a plain load may be repeated.
+template <typename T>
+T read_once(const void* data) {
+  return *static_cast<const volatile T*>(data);
+}
+
 // About how long it takes to copy or convert an array.
 inline int64_t nanoseconds_of_copy(const Layout& layout) {
   return cut(layout.size, layout.c_contiguous ? Cost::light : Cost::medium).nanoseconds;

@@ -6,26 +6,32 @@
 namespace extensor {
 namespace {
 
-// The targets of one run, all of which are classes or ignored.
+// The targets of one run, all of which are classes or ignored. They are copied as they are checked:
+// another thread, or another process that maps the same file, may change the input during the run.
 class CheckedTargets {
  public:
   CheckedTargets(const ClassTargets& targets, const char* data)
-      : contiguous_(targets.layout, data), data_(contiguous_.as<int64_t>()) {
+      : block_(targets.rows * sizeof(int64_t)) {
+    const int64_t stride = targets.layout.strides[0];
+    int64_t* const copy = reinterpret_cast<int64_t*>(block_.data());
     int64_t kept = 0;
     for (int64_t row = 0; row < targets.rows; ++row) {
-      if (data_[row] == targets.ignored) continue;
-      if (data_[row] < 0 || data_[row] >= targets.classes) throw Declined();
+      const int64_t target = read_once<int64_t>(data + row * stride);
+      copy[row] = target;
+      if (target == targets.ignored) continue;
+      if (target < 0 || target >= targets.classes) throw Declined();
       ++kept;
     }
     if (kept == 0) throw Declined();
     divisor_ = targets.mean ? kept : 1;
   }
-  const int64_t* at(int64_t row) const { return data_ + row; }
+  const int64_t* at(int64_t row) const {
+    return reinterpret_cast<const int64_t*>(block_.data()) + row;
+  }
   int64_t divisor() const { return divisor_; }
 
  private:
-  Contiguous contiguous_;
-  const int64_t* data_;
+  TemporaryBlock block_;
   int64_t divisor_;
 };
 

@@ -18,7 +18,7 @@ template <typename Index>
 bool resolve(const void* source, int64_t begin, int64_t end, int64_t size, int64_t* target) {
   bool inside = true;
   for (int64_t i = begin; i < end; ++i) {
-    const Index given = static_cast<const Index*>(source)[i];
+    const Index given = read_once<Index>(static_cast<const Index*>(source) + i);
     // An unsigned number too large for int64 becomes negative, and stays outside.
     int64_t position = static_cast<int64_t>(given);
     if constexpr (Index(-1) < Index(0)) position += position < 0 ? size : 0;
@@ -37,7 +37,7 @@ Resolve resolver(DType dtype) {
   return kResolvers[static_cast<int>(dtype) - static_cast<int>(DType::int8)];
 }
 
-// Indices from -size to size - 1 as positions from 0 on.
+// Indices from -size to size - 1 as positions from 0 on, copied as they are checked.
 class Positions {
  public:
   Positions(const Layout& indices, const char* data, int64_t size)

@@ -8,6 +8,12 @@
 namespace extensor {
 namespace {
 
+// The first place of `best`, which was found in this row. If the row was changed since, there may
+// be none: the answer is a place in the row all the same.
+int64_t first_in_row(Element element, const char* x, int64_t n, double best) {
+  return std::min(kernels().search.first[static_cast<int>(element)](x, n, best), n - 1);
+}
+
 // In a long row the first piece with the best is the only one looked at again.
 int64_t place_in_long_row(const Reduction& reduction, Element element, const char* x, int64_t n) {
   const LongRow row(reduction, element, x, n);
@@ -15,8 +21,8 @@ int64_t place_in_long_row(const Reduction& reduction, Element element, const cha
     return best == row.best || std::isnan(best);
   });
   const int64_t from = (piece - row.bests.begin()) * kRowPiece;
-  return from + kernels().search.first[static_cast<int>(element)](
-                    x + from * row.itemsize, std::min(kRowPiece, n - from), row.best);
+  return from +
+         first_in_row(element, x + from * row.itemsize, std::min(kRowPiece, n - from), row.best);
 }
 
 }  // namespace
@@ -34,11 +40,10 @@ void run_positions(const PositionProblem& problem, const Buffers& buffers) {
     }
     return;
   }
-  const auto search = kernels().search.first[static_cast<int>(element)];
   parallel_chunks(cut(rows, Cost::light, n + 16), [&](int64_t begin, int64_t end) {
     for (int64_t row = begin; row < end; ++row) {
       const char* own = x.data() + row * row_bytes;
-      out[row] = search(own, n, best_of(reduction, element, own, n));
+      out[row] = first_in_row(element, own, n, best_of(reduction, element, own, n));
     }
   });
 }

@@ -33,6 +33,7 @@ PyObject* by_formula(const ComputationObject& self, PyObject* const* arguments, 
   const int64_t end = told ? ticks() : 0;
   if (!result || result.get() == Py_NotImplemented) return result.release();
   PyObject* node = mode().node;
+  const Reference around(Py_NewRef(node));  // `finish` may run code that changes the mode
   Reference finished(finish(result.get(), node));
   if (finished && told &&
       !tell(self.name, Py_None, self.backward, node, arguments, count, result.get(), begin, end)) {
@@ -45,7 +46,7 @@ template <typename Finish>
 PyObject* computed(const ComputationObject& self, PyObject* const* arguments, Py_ssize_t count,
                    const Finish& finish) {
   if (const Kernel* kernel = kernel_of(self.kernel)) {
-    PyObject* result = execute(*kernel, self.name, self.backward, arguments, count, finish);
+    PyObject* result = execute(*kernel, self.name, self.backward, arguments, count, 0, finish);
     if (result != Py_NotImplemented || self.formula == Py_None) return result;
     Py_DECREF(result);
   }

@@ -105,7 +105,8 @@ PyObject* short_way(const DispatcherObject& self, PyObject* const* given, Py_ssi
                           : result;
     return finished(op, bound, result, is_floating(first), node);
   };
-  return execute(*kernel_of(self.kernel), self.name, false, arguments, self.count, finish);
+  return execute(*kernel_of(self.kernel), self.name, false, arguments, self.count, op.arity,
+                 finish);
 }
 
 PyObject* call_dispatcher(PyObject* object, PyObject* const* given, size_t flagged_count,
@@ -122,11 +123,14 @@ PyObject* call_dispatcher(PyObject* object, PyObject* const* given, size_t flagg
 PyObject* finish(PyObject* object, PyObject* const* arguments, Py_ssize_t count) {
   const DispatcherObject& self = *as_dispatcher(object);
   const Recorded& op = self.recorded;
-  bool fits = count == 3 && PyList_CheckExact(arguments[0]) &&
-              PyList_GET_SIZE(arguments[0]) == self.count && self.count <= kMaxArguments;
+  // A tuple, as what follows may run code that changes the list.
+  const Reference held(count == 3 && PyList_CheckExact(arguments[0]) ? PyList_AsTuple(arguments[0])
+                                                                     : nullptr);
+  if (PyErr_Occurred()) return nullptr;
+  bool fits = held && PyTuple_GET_SIZE(held.get()) == self.count && self.count <= kMaxArguments;
   PyObject* bound[kMaxArguments];
   for (int i = 0; fits && i < self.count; ++i) {
-    bound[i] = PyList_GET_ITEM(arguments[0], i);
+    bound[i] = PyTuple_GET_ITEM(held.get(), i);
     if (i >= op.arity) continue;
     fits = i == 0 && op.variadic ? PyList_CheckExact(bound[i]) && are_tensors(bound[i])
                                  : bound[i] == Py_None || is_tensor(bound[i]);

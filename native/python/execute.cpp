@@ -103,8 +103,6 @@ PyObject* run_call(const Call& call, PyObject* const* inputs, int input_count,
   }
   Arrays arrays;
   if (!arrays.make(call, inputs)) return nullptr;
-  // A tensor may be given another array meanwhile, and no longer hold the one that is read.
-  const Held held(inputs, Unlocked::is_for(call.nanoseconds) ? input_count : 0);
   try {
     Unlocked unlocked(call.nanoseconds);
     call.run({data, arrays.data(), numbers, words});

@@ -21,9 +21,15 @@ PyObject* number_tensor(PyObject* number, PyObject* result) {
 
 // The shape of an array of any library as a tuple.
 PyObject* shape_of_array(PyObject* array) {
+  const Reference held(Py_NewRef(array));  // only a tensor may hold it, and another library answers
   Reference shape(PyObject_GetAttr(array, shape_name));
   if (!shape || PyTuple_CheckExact(shape.get())) return shape.release();
   return PySequence_Tuple(shape.get());
+}
+
+PyObject* dtype_of_array(PyObject* array) {
+  const Reference held(Py_NewRef(array));
+  return PyObject_GetAttr(array, dtype_name);
 }
 
 // Of a tensor, of a number, None, or the shapes of a list of tensors.
@@ -82,8 +88,7 @@ PyObject* kept(Keeper keeper, const Recorded& op, PyObject* const* bound, PyObje
       return shape_of_input(input);
     case Keep::dtype:
       // A number has the dtype of what it was computed with.
-      return PyObject_GetAttr(is_tensor(input) ? as_tensor(input)->array : output_at(result, 0),
-                              dtype_name);
+      return dtype_of_array(is_tensor(input) ? as_tensor(input)->array : output_at(result, 0));
     case Keep::output:
       // The array, not the tensor: a node that held its own output would be a cycle.
       return Py_NewRef(output_at(result, 0));

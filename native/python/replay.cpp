@@ -108,7 +108,7 @@ PyObject* call_replayer(PyObject* object, PyObject* const* given, size_t flagged
   const auto finish = [&](PyObject* result, PyObject*&) -> PyObject* {
     return self.single || PyTuple_Check(result) ? wrapped(result, self.single) : not_implemented();
   };
-  return execute(*kernel_of(self.kernel), self.name, true, arguments, count, finish);
+  return execute(*kernel_of(self.kernel), self.name, true, arguments, count, count, finish);
 }
 
 // name of the rule, kernel, place of eps or -1, whether there is a single gradient, whether there

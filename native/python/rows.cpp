@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <cstring>
+#include <vector>
 
+#include "../drivers/copying.h"
 #include "interpreter.h"
 #include "reference.h"
 
@@ -29,43 +31,49 @@ bool have_same_rows(PyArrayObject* a, PyArrayObject* b) {
          std::equal(PyArray_DIMS(a) + 1, PyArray_DIMS(a) + ndim, PyArray_DIMS(b) + 1);
 }
 
-// Whether they are numbers of rows, all below `end`.
-bool are_rows(PyArrayObject* numbers, npy_intp end) {
+// Copies numbers of rows as it checks that all are below `end`: another thread may change the array
+// afterwards.
+bool read_rows(PyArrayObject* numbers, npy_intp end, std::vector<npy_intp>& rows) {
   if (numbers == nullptr || PyArray_NDIM(numbers) != 1 || !PyArray_ISCARRAY_RO(numbers) ||
       !PyArray_EquivTypenums(PyArray_TYPE(numbers), NPY_INTP)) {
     return false;
   }
   const npy_intp* const first = static_cast<const npy_intp*>(PyArray_DATA(numbers));
-  return std::all_of(first, first + PyArray_DIM(numbers, 0),
-                     [end](npy_intp number) { return number >= 0 && number < end; });
+  rows.resize(static_cast<size_t>(PyArray_DIM(numbers, 0)));
+  bool inside = true;
+  for (size_t i = 0; i < rows.size(); ++i) {
+    rows[i] = read_once<npy_intp>(first + i);
+    inside &= rows[i] >= 0 && rows[i] < end;
+  }
+  return inside;
 }
 
 // target, places, source, rows: target[places[i]] = source[rows[i]] for each i in turn
 PyObject* copy_rows(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
-  PyArrayObject* arrays[4] = {};
-  for (int i = 0; count == 4 && i < 4; ++i) arrays[i] = as_array(arguments[i]);
-  const auto [target, places, source, rows] = arrays;
-  if (!has_rows(target) || !has_rows(source) || !PyArray_ISWRITEABLE(target) ||
-      !have_same_rows(target, source) || !are_rows(places, PyArray_DIM(target, 0)) ||
-      !are_rows(rows, PyArray_DIM(source, 0)) || PyArray_DIM(places, 0) != PyArray_DIM(rows, 0)) {
-    PyErr_SetString(PyExc_ValueError,
-                    "copy_rows: needs two arrays of like rows, and as many places as rows");
-    return nullptr;
-  }
-  const npy_intp number = PyArray_DIM(rows, 0);
-  const npy_intp size =
-      PyArray_DIM(target, 0) == 0 ? 0 : PyArray_NBYTES(target) / PyArray_DIM(target, 0);
-  const npy_intp* const to = static_cast<const npy_intp*>(PyArray_DATA(places));
-  const npy_intp* const from = static_cast<const npy_intp*>(PyArray_DATA(rows));
-  char* const written = PyArray_BYTES(target);
-  const char* const read = PyArray_BYTES(source);
-  {
-    Unlocked unlocked(number * size / kBytesPerNanosecond);
-    for (npy_intp i = 0; i < number; ++i) {
-      std::memmove(written + to[i] * size, read + from[i] * size, static_cast<size_t>(size));
+  return guarded([&]() -> PyObject* {
+    PyArrayObject* arrays[4] = {};
+    for (int i = 0; count == 4 && i < 4; ++i) arrays[i] = as_array(arguments[i]);
+    const auto [target, places, source, rows] = arrays;
+    std::vector<npy_intp> to, from;
+    if (!has_rows(target) || !has_rows(source) || !PyArray_ISWRITEABLE(target) ||
+        !have_same_rows(target, source) || !read_rows(places, PyArray_DIM(target, 0), to) ||
+        !read_rows(rows, PyArray_DIM(source, 0), from) || to.size() != from.size()) {
+      PyErr_SetString(PyExc_ValueError,
+                      "copy_rows: needs two arrays of like rows, and as many places as rows");
+      return nullptr;
     }
-  }
-  Py_RETURN_NONE;
+    const npy_intp size =
+        PyArray_DIM(target, 0) == 0 ? 0 : PyArray_NBYTES(target) / PyArray_DIM(target, 0);
+    char* const written = PyArray_BYTES(target);
+    const char* const read = PyArray_BYTES(source);
+    {
+      Unlocked unlocked(static_cast<npy_intp>(from.size()) * size / kBytesPerNanosecond);
+      for (size_t i = 0; i < from.size(); ++i) {
+        std::memmove(written + to[i] * size, read + from[i] * size, static_cast<size_t>(size));
+      }
+    }
+    Py_RETURN_NONE;
+  });
 }
 
 // A copy in memory of the pool; None for an array that is not in C order, or not of plain numbers.

@@ -37,10 +37,11 @@ bool is_plain(const TensorObject& tensor) {
 using Tensors = Recycling<TensorObject, clear_tensor, is_plain>;
 
 PyObject* allocate_tensor(PyTypeObject* type, PyObject* array) {
+  Reference held(Py_NewRef(array));  // an allocation may collect garbage, which runs finalizers
   PyObject* self = Tensors::begin(type);
   if (self == nullptr) return nullptr;
   TensorObject* tensor = as_tensor(self);
-  tensor->array = Py_NewRef(array);
+  tensor->array = held.release();
   tensor->requires_grad = Py_NewRef(Py_False);
   tensor->node = Py_NewRef(Py_None);
   tensor->hooks = Py_NewRef(Py_None);
@@ -84,6 +85,8 @@ bool is_gradient(PyObject* self, PyObject* value) {
   if (!PyArray_Check(own) || !PyArray_Check(other)) return true;
   PyArrayObject *x = reinterpret_cast<PyArrayObject*>(own),
                 *gradient = reinterpret_cast<PyArrayObject*>(other);
+  PyObject* const compared[] = {own, other};
+  const Held held(compared, 2);  // comparing dtypes and writing the message run Python
   if (PyArray_SAMESHAPE(x, gradient) &&
       PyArray_EquivTypes(PyArray_DESCR(x), PyArray_DESCR(gradient))) {
     return true;
@@ -206,8 +209,9 @@ PyMemberDef node_members[] = {
 PyObject* needs_of(PyObject* self, void*) {
   constexpr Py_ssize_t kFew = 8;
   static PyObject* all_of[kFew] = {};
-  PyObject* const parents = as_node(self)->parents;
-  if (parents == nullptr || !PyTuple_Check(parents)) {  // they can be deleted and replaced
+  const Reference held(Py_XNewRef(as_node(self)->parents));  // they can be deleted and replaced
+  PyObject* const parents = held.get();
+  if (parents == nullptr || !PyTuple_Check(parents)) {
     PyErr_SetString(PyExc_TypeError, "needs: a node must have a tuple of parents");
     return nullptr;
   }
@@ -393,20 +397,15 @@ PyObject* frozen(PyObject* attribute) {
     return Py_NewRef(attribute);
   }
   if (Py_EnterRecursiveCall(" while an attribute is kept")) return nullptr;
-  const Py_ssize_t count = PySequence_Fast_GET_SIZE(attribute);
-  PyObject* copy = is_list ? PyList_New(count) : PyTuple_New(count);
-  for (Py_ssize_t i = 0; copy != nullptr && i < count; ++i) {
-    PyObject* item = frozen(PySequence_Fast_GET_ITEM(attribute, i));
-    if (item == nullptr) {
-      Py_CLEAR(copy);
-    } else if (is_list) {
-      PyList_SET_ITEM(copy, i, item);
-    } else {
-      PyTuple_SET_ITEM(copy, i, item);
-    }
+  // An allocation may collect garbage, whose finalizers may change a list: its length is read anew.
+  Reference copy(PyList_New(0));
+  for (Py_ssize_t i = 0; copy && i < PySequence_Fast_GET_SIZE(attribute); ++i) {
+    const Reference item(Py_NewRef(PySequence_Fast_GET_ITEM(attribute, i)));
+    const Reference kept(frozen(item.get()));
+    if (!kept || PyList_Append(copy.get(), kept.get()) < 0) copy.reset(nullptr);
   }
   Py_LeaveRecursiveCall();
-  return copy;
+  return is_list || !copy ? copy.release() : PyList_AsTuple(copy.get());
 }
 
 PyObject* new_tensor(PyObject* array) { return allocate_tensor(tensor_type, array); }
@@ -416,8 +415,9 @@ PyObject* node_of(PyObject* made) {
   PyObject* node = is_tensor(made) ? as_tensor(made)->node : Py_None;
   if (Py_TYPE(node) != slot_type) return node;
   PyObject* parents = as_node(node)->parents;
-  return PyTuple_Check(parents) && PyTuple_GET_SIZE(parents) == 1 ? PyTuple_GET_ITEM(parents, 0)
-                                                                  : Py_None;
+  const bool has_one =
+      parents != nullptr && PyTuple_Check(parents) && PyTuple_GET_SIZE(parents) == 1;
+  return has_one ? PyTuple_GET_ITEM(parents, 0) : Py_None;
 }
 
 bool is_node(PyObject* object) { return PyObject_TypeCheck(object, &node_base); }

@@ -1,5 +1,6 @@
 """ExTensor: neural-network training in which every gradient is a public, verified function."""
 
+import datetime as _datetime  # noqa: F401  NumPy imports it from C, where Ctrl-C is an ImportError
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
-from importlib import import_module
 
+from extensor_cli.loading import InterruptedImportError, load
 from extensor_cli.parsing import Parser
 from extensor_cli.streams import Lasting, lasting_streams, reopen_closed
 
@@ -219,14 +219,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
     root = parser()
     options = root.parse_args(arguments)
     if options.version:
-        print(f"extensor {import_module('extensor').__version__}")
-        return 0
+        return _print_version()
     if options.command is None:
         root.print_help()
         return 2
     # What the others print is what they are for, so that must fail when it cannot be written.
     with lasting_streams(with_output=options.command in ("train", "sweep")):
         return _run(options)
+
+
+def _print_version() -> int:
+    try:
+        library = load("extensor")
+    except InterruptedImportError:
+        return 130
+    print(f"extensor {library.__version__}")
+    return 0
 
 
 def _run(options: argparse.Namespace) -> int:
@@ -237,9 +245,11 @@ def _run(options: argparse.Namespace) -> int:
 
     try:
         if options.command not in ("train", "info"):
-            import_module("extensor.cli.several").check_alone(options.command)
-        import_module(f"extensor.cli.{options.command.replace('-', '_')}").run(options)
+            load("extensor.cli.several").check_alone(options.command)
+        load(f"extensor.cli.{options.command.replace('-', '_')}").run(options)
         sys.stdout.flush()
+    except InterruptedImportError:
+        return 130
     except KeyboardInterrupt as interrupt:
         print(file=sys.stderr)  # the terminal has written ^C
         said(str(interrupt) or "interrupted")

@@ -467,6 +467,16 @@ ERRORS = [
     ),
     Error(
         "nll_loss_backward",
+        (1.0, (2, 3), [-1, 0]),
+        "nll_loss_backward: target must be in [0, 2] or ignore_index=-100, got target=-1",
+    ),
+    Error(
+        "cross_entropy_backward",
+        (1.0, [[1.0, 2.0]], [-1]),
+        "cross_entropy_backward: target must be in [0, 1] or ignore_index=-100, got target=-1",
+    ),
+    Error(
+        "nll_loss_backward",
         (1.0, (2, 3), [0, 1, 2]),
         "nll_loss_backward: target must have shape (2,), got x_shape=(2, 3), target_shape=(3,)",
     ),

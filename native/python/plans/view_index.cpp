@@ -3,8 +3,18 @@
 namespace extensor {
 namespace {
 
+// None or a number of Python's or NumPy's own classes: reading it runs no code of the user's, which
+// could change the array that is indexed.
+bool is_plain_part(PyObject* part) {
+  return part == Py_None || PyLong_CheckExact(part) || PyArray_CheckAnyScalarExact(part);
+}
+
 bool is_view_item(PyObject* item) {
-  return PyLong_CheckExact(item) || item == Py_None || item == Py_Ellipsis || PySlice_Check(item);
+  if (PySlice_Check(item)) {
+    const PySliceObject* slice = reinterpret_cast<PySliceObject*>(item);
+    return is_plain_part(slice->start) && is_plain_part(slice->stop) && is_plain_part(slice->step);
+  }
+  return PyLong_CheckExact(item) || item == Py_None || item == Py_Ellipsis;
 }
 
 // A view as it comes to be, one item of the index after another.

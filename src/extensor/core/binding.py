@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import operator
 from collections.abc import Callable, Sequence
 from numbers import Real
 from typing import Any
@@ -11,6 +12,7 @@ import numpy as np
 
 from extensor import _native
 from extensor.arrays.dtypes import is_numeric_scalar
+from extensor.core import tracing
 from extensor.core.kinds import kind_of
 from extensor.errors import is_ours, marked, type_error
 from extensor.errors.explanation import FAILURES, explained
@@ -20,6 +22,7 @@ from extensor.errors.names import unknown_keyword
 _MISSING = ...  # what the dispatcher takes for a required parameter
 # Attributes that a scalar of NumPy's reaches as it is, and inputs in another order.
 _OTHERS = ("Any", "Index", "DType")
+_SIMPLE = frozenset({int, float, bool, str, type(None), type(...)})
 
 
 class Parameters:
@@ -65,7 +68,7 @@ class Parameters:
         if values is None:
             values = self._bound_or_refused(args, kwargs)
         for position in self.attributes:
-            if isinstance(values[position], np.generic):
+            if type(values[position]) not in _SIMPLE:
                 values[position] = _plain(values[position])
         for position, name in self.numbers:
             if not isinstance(values[position], Real):
@@ -99,12 +102,25 @@ def _is_attribute(annotation: Any) -> bool:
     return kind_of(str(annotation)) is None
 
 
-def _plain(scalar: Any) -> Any:
-    """A scalar of NumPy's as the Python number that it stands for.
+def _plain(value: Any) -> Any:
+    """A scalar of NumPy's, or the user's own kind of int, as the Python number that it stands for.
 
-    In a formula it would bring its own dtype: ``scale=1 / np.sqrt(64)`` would make float64 of float32.
+    In a formula, a scalar would bring its own dtype: ``scale=1 / np.sqrt(64)`` would make float64 of
+    float32. An object with ``__index__`` runs the user's code: once, before an op looks at its inputs.
     """
-    return scalar.item() if is_numeric_scalar(scalar) else scalar
+    if isinstance(value, np.generic):
+        return value.item() if is_numeric_scalar(value) else value
+    if type(value) in (tuple, list):
+        if all(type(item) in _SIMPLE for item in value):
+            return value
+        return type(value)(item if type(item) in _SIMPLE else _own_int(item) for item in value)
+    return _own_int(value)
+
+
+def _own_int(value: Any) -> Any:
+    if isinstance(value, int | np.generic | np.ndarray | _native.TensorBase | tracing.Number):
+        return value
+    return operator.index(value) if hasattr(type(value), "__index__") else value
 
 
 def reordered(public: Parameters) -> Callable[..., Any]:

@@ -19,6 +19,7 @@ from extensor.core import door, tracing
 from extensor.core.kinds import Array, Arrays, Indices, Target
 from extensor.core.tensor import Tensor, to_array, wrap
 from extensor.errors import type_error, value_error
+from extensor.errors.array_likes import is_nested
 from extensor.errors.names import Size
 
 _SCALARS = (bool, int, float, Size, tracing.Number)
@@ -34,7 +35,7 @@ def promoted(
     """
     if Arrays in kinds:
         sequence = inputs[kinds.index(Arrays)]
-        if isinstance(sequence, Tensor) or not isinstance(sequence, list | tuple) or not sequence:
+        if not is_nested(sequence) or not sequence:
             raise type_error(
                 op, "needs a sequence of at least one tensor", **{names[0]: type(sequence).__name__}
             )
@@ -63,9 +64,7 @@ def as_tensor(op: str, name: str, value: Any, kind: Any) -> Any:
     """One argument as a tensor, a sequence of arrays as a list of tensors; None stays None."""
     if value is None or isinstance(value, Tensor):
         return value
-    if isinstance(value, list | tuple) and (
-        kind is Arrays or any(isinstance(x, Tensor) for x in value)
-    ):
+    if is_nested(value) and (kind is Arrays or any(isinstance(x, Tensor) for x in value)):
         member = Array if kind is Arrays else kind
         return [as_tensor(op, f"{name}[{i}]", x, member) for i, x in enumerate(value)]
     return wrap(to_array(value, op=op))
@@ -150,6 +149,16 @@ def unwrapped(x: Any) -> Any:
     if isinstance(x, list) and x and all(isinstance(item, Tensor) for item in x):
         return [item._array for item in x]
     return x
+
+
+def own_indices(x: Any, kind: Any) -> Any:
+    """A copy of integers that are used as indices; anything else as it is.
+
+    They are checked and then read again: whoever shares their memory (another thread, or a process
+    that maps the same file) could change them in between.
+    """
+    is_index = kind in (Indices, Target) and isinstance(x, np.ndarray) and x.dtype.kind in "iu"
+    return x.copy() if is_index else x
 
 
 def shape_of(x: Any) -> Any:

@@ -17,7 +17,7 @@ from extensor.arrays.dtypes import is_floating
 from extensor.arrays.shapes import check_possible
 from extensor.core import door, modes, precision, tracing
 from extensor.core.binding import Parameters, dressed, guarded, reordered
-from extensor.core.conversion import check_real, promoted, shape_of, unwrapped
+from extensor.core.conversion import check_real, own_indices, promoted, shape_of, unwrapped
 from extensor.core.kinds import Array, Arrays, Indices, Target, is_optional, kind_of
 from extensor.core.rule import Rule
 from extensor.core.tensor import Tensor
@@ -149,6 +149,8 @@ class Op:
         arrays = [unwrapped(x) for x in tensors]
         if trace is not None:
             arrays = trace.together(arrays, attributes)
+        else:
+            arrays = [own_indices(x, k) for x, k in zip(arrays, self.kinds, strict=True)]
         if self.shape is not None:
             shapes = {name: shape_of(x) for name, x in zip(self.inputs, arrays, strict=True)}
             check_possible(self.name, self.shape(self.name, shapes, *attributes))

@@ -24,6 +24,7 @@ from extensor.core.kinds import Array, Indices
 from extensor.core.roles import TENSOR_ROLES, kept_by, role_of
 from extensor.core.tensor import Tensor, wrap
 from extensor.errors import shown, type_error, value_error
+from extensor.errors.array_likes import is_nested
 
 if TYPE_CHECKING:
     from extensor.core.op import Op
@@ -132,7 +133,7 @@ class Rule:
 
     def _as_gradient(self, value: Any) -> Any:
         if self.several:
-            if not isinstance(value, list | tuple) or not value:
+            if not is_nested(value) or not value:
                 requirement = "grad_outputs must be a sequence of at least one tensor"
                 raise type_error(self.name, requirement, grad_outputs=shown(value))
             return [self._floating("grad_outputs", x) for x in value]

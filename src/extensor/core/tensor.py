@@ -27,6 +27,7 @@ from extensor.arrays.dtypes import (
 from extensor.core import backward_pass, door, modes, tape, tracing
 from extensor.core.handle import HookHandle
 from extensor.errors import marked, shown, type_error, value_error
+from extensor.errors.array_likes import as_numpy, is_array_like, is_nested
 from extensor.errors.explanation import explaining
 from extensor.errors.names import Size
 
@@ -249,7 +250,7 @@ class Tensor(Attached):
 
     def __contains__(self, value: Any) -> bool:
         try:
-            other = np.asarray(getattr(value, "_array", value))
+            other = as_numpy(getattr(value, "_array", value))
             return bool((np.asarray(self._array) == other).any())
         except (TypeError, ValueError):
             requirement = f"value must be a number, or broadcast to {self.shape}"
@@ -365,15 +366,15 @@ def _to_numpy(data: Any, dtype: Any, op: str) -> Any:
                 op, "tensors that require grad must be joined (ex.stack) or detached before"
             )
         try:
-            array = np.asarray(_plain(data))
-        except (ValueError, TypeError, OverflowError) as error:
+            array = as_numpy(_plain(data))
+        except (ValueError, TypeError, OverflowError, BufferError) as error:
             raise type_error(
                 op,
                 "data must be numbers, nested lists of equal lengths or an array",
                 data=type(data).__name__,
-                **({"reason": str(error)} if hasattr(data, "__array__") else {}),
+                **({"reason": str(error)} if is_array_like(data) else {}),
             ) from error
-        if dtype is None and array.dtype == np.float64 and not hasattr(data, "__array__"):
+        if dtype is None and array.dtype == np.float64 and not is_array_like(data):
             dtype = _dtype_of_tensors_in(data) or get_default_dtype()
     if dtype is None:
         supported(array.dtype, op)
@@ -381,7 +382,7 @@ def _to_numpy(data: Any, dtype: Any, op: str) -> Any:
     if array.dtype.kind not in "biuf" and not is_bfloat16(array.dtype):
         raise type_error(op, "data must be numbers", data=type(data).__name__)
     if not is_floating(dtype) and array.dtype != dtype:
-        plain = not hasattr(data, "__array__") and _dtype_of_tensors_in(data) is None
+        plain = not is_array_like(data) and _dtype_of_tensors_in(data) is None
         misfit = first_misfit(array, dtype, plain)
         if misfit is not None:
             raise value_error(op, f"data must fit dtype {dtype}", data=misfit)
@@ -392,19 +393,19 @@ def _plain(data: Any) -> Any:
     """Nested lists with the tensors inside them turned into arrays."""
     if isinstance(data, Tensor):
         return data._array
-    if isinstance(data, list | tuple) and any(isinstance(x, Tensor | list | tuple) for x in data):
+    if is_nested(data) and any(isinstance(x, Tensor | list | tuple) for x in data):
         return [_plain(x) for x in data]
     return data
 
 
 def _dtype_of_tensors_in(data: Any) -> DType:
-    while isinstance(data, list | tuple) and data:
+    while is_nested(data) and data:
         data = data[0]
     return getattr(data, "dtype", None)
 
 
 def is_recorded_in(data: Any) -> bool:
     """True if ``data`` is, or a list that holds, a tensor that requires grad."""
-    if isinstance(data, list | tuple):
+    if is_nested(data):
         return any(is_recorded_in(item) for item in data)
     return isinstance(data, Tensor) and data._requires_grad

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, TypeVar
 
+from extensor.errors.array_likes import is_nested
 from extensor.errors.screen import screen_line, shortened
 
 _LONGEST = 60
@@ -66,7 +67,7 @@ def shown(value: Any) -> Shown:
     """``value`` for a message."""
     if hasattr(value, "shape") and hasattr(value, "dtype"):
         return Shown(f"{type(value).__name__}({value.dtype}, shape={value.shape})")
-    if isinstance(value, list | tuple) and any(hasattr(x, "shape") for x in value):
+    if is_nested(value) and any(hasattr(x, "shape") for x in value):
         return Shown(f"a {type(value).__name__} of {len(value)}")
     try:
         text = repr(value)

@@ -11,7 +11,9 @@ from typing import Any
 
 import numpy as np
 
-_ARRAYS = ("__array__", "__array_namespace__", "__array_interface__", "__buffer__", "_array")
+from extensor.errors.array_likes import ARRAY_PROTOCOLS, is_nested
+
+_ARRAYS = (*ARRAY_PROTOCOLS, "__array_namespace__", "__buffer__", "_array")
 
 Kind = tuple[str, Callable[[Any], bool]]
 
@@ -67,14 +69,14 @@ def _is_flag(value: Any) -> bool:
 
 def _is_sequence_of(fits: Callable[[Any], bool]) -> Callable[[Any], bool]:
     def check(value: Any) -> bool:
-        return isinstance(value, list | tuple) and all(fits(x) for x in value)
+        return is_nested(value) and all(fits(x) for x in value)
 
     return check
 
 
 def _is_array(value: Any) -> bool:
     """True for what becomes a tensor: not None, nor a list of tensors, which must be joined first."""
-    if isinstance(value, list | tuple):
+    if is_nested(value):
         return not any(hasattr(x, "_array") for x in value)
     return isinstance(value, Real | np.ndarray) or any(hasattr(value, name) for name in _ARRAYS)
 

@@ -14,6 +14,7 @@ from types import TracebackType
 from typing import Any, TypeVar
 
 from extensor.errors import index_error, is_ours, marked, shown, type_error, value_error
+from extensor.errors.array_likes import is_nested
 from extensor.errors.expectations import takes_function, wanted_by
 from extensor.errors.names import unknown_keyword
 
@@ -180,6 +181,6 @@ def _blamed(
 
 
 def _is_beyond_64_bits(value: Any) -> bool:
-    if isinstance(value, list | tuple):
+    if is_nested(value):
         return any(_is_beyond_64_bits(x) for x in value)
     return isinstance(value, int) and not -(2**63) <= value < 2**63

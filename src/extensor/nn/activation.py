@@ -11,7 +11,7 @@ from extensor import ops
 from extensor.arrays.dtypes import DType, get_default_dtype
 from extensor.core.creation import full
 from extensor.core.tensor import Tensor
-from extensor.errors import value_error
+from extensor.errors import arguments, value_error
 from extensor.errors.keywords import DEVICE, NOTHING, also_takes
 from extensor.nn.inputs import in_dtype_of
 from extensor.nn.module import Module
@@ -112,18 +112,25 @@ class GELU(Module):
         return ops.gelu(x, self.approximate == "tanh")
 
 
-class Softplus(Module):
-    """``log(1 + exp(beta * x)) / beta``.
+_EXACT_SOFTPLUS = 20.0  # from here on a threshold of PyTorch's hides an overflow, and nothing else
 
-    ``threshold`` is not needed: where PyTorch gives ``x`` instead, this is within a rounding of it.
+
+class Softplus(Module):
+    """``log(1 + exp(beta * x)) / beta``, and ``x`` itself where ``beta * x`` is above ``threshold``.
+
+    A threshold of 20 or more has no effect: the two are closer than ``3e-9 / beta`` there, and the
+    formula does not overflow.
     """
 
     def __init__(self, beta: float = 1.0, threshold: float = 20.0) -> None:
         self.beta = beta
-        self.threshold = threshold
+        self.threshold = arguments.number("Softplus", "threshold", threshold)
 
     def forward(self, x: TensorLike) -> Tensor:
-        return ops.softplus(x, self.beta)
+        smooth = ops.softplus(x, self.beta)
+        if self.threshold >= _EXACT_SOFTPLUS:
+            return smooth
+        return ops.where(ops.greater(ops.multiply(x, self.beta), self.threshold), x, smooth)
 
 
 class Softsign(Module):

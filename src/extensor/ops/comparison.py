@@ -11,6 +11,7 @@ from extensor.arrays.dtypes import bool_, int64, is_floating
 from extensor.arrays.shapes import broadcast, same
 from extensor.core.op import Array, op
 from extensor.core.tensor import to_array, wrap
+from extensor.errors.array_likes import is_nested
 
 
 def _comparable(a: Array, b: Array) -> Sequence[Any]:
@@ -24,7 +25,7 @@ def _comparable(a: Array, b: Array) -> Sequence[Any]:
 def _within(value: Any, other: Any) -> Any:
     if isinstance(value, bool) or not isinstance(value, int | np.integer):
         return value
-    if isinstance(other, list | tuple):
+    if is_nested(other):
         other = to_array(other)
     dtype = getattr(other, "dtype", None)
     if isinstance(other, np.generic) or not isinstance(dtype, np.dtype) or dtype.kind not in "biu":

@@ -19,14 +19,23 @@ from extensor.core import changes, door, modes, tape, tracing
 from extensor.core.tensor import Tensor, is_recorded_in, to_array, wrap
 from extensor.errors import type_error, value_error
 from extensor.ops.indexing import At
-from extensor.ops.indices import check_updates, explained, plain, selected
+from extensor.ops.indices import (
+    check_updates,
+    explained,
+    plain,
+    read_index,
+    selected,
+    with_own_arrays,
+)
 
-_PLAIN_INDICES = (int, slice, type(...))
+_PLAIN_INDICES = (int, type(...))
 _LARGE = 2.0**127  # below it, every number is finite as a float32
 
 
 def set_item(x: Tensor, index: Any, value: Any) -> None:
     """``x[index] = value``, recorded if ``x`` or ``value`` is."""
+    if type(index) not in _PLAIN_INDICES:
+        index = read_index("setitem", index)
     if _is_recorded(x, value):
         _check_recordable("setitem", x, value, "x.at[i].set(v)")
         if not is_floating(x.dtype):
@@ -35,6 +44,8 @@ def set_item(x: Tensor, index: Any, value: Any) -> None:
                 "a tensor that takes what requires grad must be floating",
                 dtype=str(x.dtype),
             )
+        if hasattr(value, "__array__") and not isinstance(value, Tensor):
+            value = to_array(value, op="setitem")  # before the tensor is looked at
         _replace(x, At(_before(x), index).set(value))
     else:
         _write(x, index, value)
@@ -135,10 +146,13 @@ def _check_result(name: str, symbol: str, x: Tensor, result: Tensor) -> None:
 
 def _write(x: Tensor, index: Any, value: Any, name: str = "setitem") -> None:
     array = x._array
-    items = index if type(index) in _PLAIN_INDICES else plain(name, index)
+    items = index if type(index) in _PLAIN_INDICES else with_own_arrays(plain(name, index))
     new = value._array if isinstance(value, Tensor) else value
     if getattr(new, "dtype", None) is not array.dtype:
         new = _in_dtype(name, new, array.dtype)
+        if x._array is not array:  # reading the value has run code that gave the tensor another
+            _write(x, index, new, name)
+            return
     if hasattr(array, "at"):
         _check_unseen(name, x)
         x._array = _rewritten(array, items, new)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -21,16 +22,23 @@ from extensor.ops.indices import (
     in_order,
     last_written,
     plain,
+    read_index,
     selected,
+    with_own_arrays,
 )
 from extensor.ops.selection import where
 
 
-def _getitem(name: str, shapes: Shapes, index: Any) -> Shape:
+def _getitem(x: Array, index: Index) -> Sequence[Any]:
+    index = read_index("getitem", index)
+    return x, index
+
+
+def _getitem_shape(name: str, shapes: Shapes, index: Any) -> Shape:
     return selected(name, shapes["x"], index)
 
 
-@op(kernel="getitem", shape=_getitem, widen=False)
+@op(kernel="getitem", shape=_getitem_shape, widen=False, arguments=_getitem)
 def getitem(xp: Any, x: Array, index: Index) -> Any:
     """``x[index]`` with all of NumPy's indices: slices, ints, None, ..., arrays of ints or bools.
 
@@ -43,7 +51,7 @@ def getitem(xp: Any, x: Array, index: Index) -> Any:
     >>> x.grad
     tensor([2., 0., 1.])
     """
-    items = plain("getitem", index)
+    items = with_own_arrays(plain("getitem", index))
     if xp is np and all(type(item) is int for item in items):
         items = (*items, ...)  # without it, a single element would be a copy
     try:
@@ -58,7 +66,12 @@ def getitem_backward(grad_output: Tensor, input_shape: Shape, index: Index) -> T
     return place(grad_output, input_shape, index)
 
 
-def _place(name: str, shapes: Shapes, shape: Any, index: Any) -> Shape:
+def _place(x: Array, shape: int | Shape, index: Index) -> Sequence[Any]:
+    index = read_index("place", index)
+    return x, shape, index
+
+
+def _place_shape(name: str, shapes: Shapes, shape: Any, index: Any) -> Shape:
     whole = target(name, shape)
     expected = selected(name, whole, index)
     if tuple(shapes["x"]) != expected:
@@ -66,7 +79,7 @@ def _place(name: str, shapes: Shapes, shape: Any, index: Any) -> Shape:
     return whole
 
 
-@op(kernel="place", shape=_place)
+@op(kernel="place", shape=_place_shape, arguments=_place)
 def place(xp: Any, x: Array, shape: int | Shape, index: Index) -> Any:
     """Zeros of ``shape`` with ``x`` added at ``index``. Derivative: ``grad_output[index]``.
 
@@ -74,7 +87,7 @@ def place(xp: Any, x: Array, shape: int | Shape, index: Index) -> Any:
     >>> ex.place([1.0, 2.0, 3.0], (4,), [0, 2, 2])
     tensor([1., 0., 5., 0.])
     """
-    items = plain("place", index)
+    items = with_own_arrays(plain("place", index))
     whole = xp.zeros(target("place", shape), dtype=x.dtype)
     try:
         return add_at(xp, whole, items, x) if has_integer_array(items) else set_at(whole, items, x)
@@ -90,13 +103,23 @@ def place_backward(
     return getitem(grad_output, index)
 
 
+def _index_set(x: Array, updates: Array, index: Index) -> Sequence[Any]:
+    index = read_index("index_set", index)
+    return x, updates, index
+
+
+def _index_add(x: Array, updates: Array, index: Index) -> Sequence[Any]:
+    index = read_index("index_add", index)
+    return x, updates, index
+
+
 def _updated(name: str, shapes: Shapes, index: Any) -> Shape:
     x, updates = tuple(shapes["x"]), tuple(shapes["updates"])
     check_updates(name, updates, selected(name, x, index))
     return x
 
 
-@op(shape=_updated, widen=False)
+@op(shape=_updated, widen=False, arguments=_index_set)
 def index_set(xp: Any, x: Array, updates: Array, index: Index) -> Any:
     """A copy of ``x`` with ``updates`` written at ``index``: ``x.at[index].set(updates)``.
 
@@ -107,10 +130,10 @@ def index_set(xp: Any, x: Array, updates: Array, index: Index) -> Any:
     >>> ex.index_set([1.0, 2.0, 3.0], 9.0, 1)
     tensor([1., 9., 3.])
     """
-    items = plain("index_set", index)
+    items = with_own_arrays(plain("index_set", index))
     if has_integer_array(items):
         updates = xp.asarray(
-            xp.broadcast_to(updates, selected("index_set", x.shape, index)), copy=True
+            xp.broadcast_to(updates, selected("index_set", x.shape, items)), copy=True
         )
         items = in_order(items)
     try:
@@ -135,7 +158,7 @@ def index_set_backward(
     return lambda: index_set(grad_output, 0.0, index), to_updates
 
 
-@op(shape=_updated)
+@op(shape=_updated, arguments=_index_add)
 def index_add(xp: Any, x: Array, updates: Array, index: Index) -> Any:
     """A copy of ``x`` with ``updates`` added at ``index``: ``x.at[index].add(updates)``.
 
@@ -146,7 +169,7 @@ def index_add(xp: Any, x: Array, updates: Array, index: Index) -> Any:
     >>> ex.index_add([1.0, 2.0, 3.0], 10.0, [0, 0, 1])
     tensor([21., 12.,  3.])
     """
-    items = plain("index_add", index)
+    items = with_own_arrays(plain("index_add", index))
     try:
         return add_at(xp, xp.asarray(x, copy=True), items, updates)
     except IndexError:
@@ -179,7 +202,7 @@ class At:
         self._index = index
 
     def __getitem__(self, index: Any) -> At:
-        return At(self._x, index)
+        return At(self._x, read_index("at", index))
 
     def set(self, updates: Any) -> Tensor:
         """``x`` with ``updates`` written here, in the dtype of ``x`` where both are floats."""

@@ -11,9 +11,47 @@ import numpy as np
 from extensor.arrays.dtypes import bool_
 from extensor.arrays.shapes import Shape, count
 from extensor.errors import index_error, type_error, value_error
+from extensor.errors.array_likes import as_numpy, is_nested
 
 Index = Any  # to users: extensor.typing.Index
 Items = tuple[Any, ...]
+
+
+def read_index(op: str, index: Any) -> Any:
+    """``index`` with ints, slices of ints and arrays in place of the user's own objects.
+
+    Reading such an object runs its code, which may change the tensor that is indexed or answer
+    differently the next time. So an op reads each once, before it looks at the tensor.
+    """
+    if isinstance(index, tuple):
+        return tuple(_read_item(op, item) for item in index)
+    return _read_item(op, index)
+
+
+def _read_item(op: str, item: Any) -> Any:
+    if isinstance(item, slice):
+        return slice(*(_read_part(op, item, x) for x in (item.start, item.stop, item.step)))
+    if item is None or hasattr(item, "_array") or hasattr(item, "__array_namespace__"):
+        return item
+    return _plain_item(op, item)
+
+
+def _read_part(op: str, item: slice, part: Any) -> int | None:
+    if part is None:
+        return None
+    try:
+        return operator.index(part)
+    except TypeError:
+        raise type_error(op, "the parts of a slice must be ints or None", slice=item) from None
+
+
+def with_own_arrays(items: Items) -> Items:
+    """The same index with copies of its NumPy arrays.
+
+    NumPy checks an index first and reads it again afterwards: whoever shares its memory (another
+    thread, or a process that maps the same file) could send it out of bounds in between.
+    """
+    return tuple(item.copy() if isinstance(item, np.ndarray) else item for item in items)
 
 
 def plain(op: str, index: Any) -> Items:
@@ -40,10 +78,10 @@ def _plain_item(op: str, item: Any) -> Any:
 
 def _as_array(op: str, item: Any) -> Any:
     try:
-        array = np.asarray(item)
+        array = as_numpy(item)
     except ValueError:
         raise _wrong_kind(op, item) from None
-    return array.astype(np.int64) if isinstance(item, list | tuple) and array.size == 0 else array
+    return array.astype(np.int64) if is_nested(item) and array.size == 0 else array
 
 
 def _wrong_kind(op: str, item: Any) -> IndexError:

@@ -9,6 +9,7 @@ import numpy as np
 from extensor.arrays.dtypes import bool_, int64, is_floating
 from extensor.arrays.shapes import Shape, Shapes, with_axes
 from extensor.arrays.supplement import gated, in_c_order
+from extensor.core import tracing
 from extensor.core.creation import zeros
 from extensor.core.op import Array, Indices, Target, op
 from extensor.core.tensor import Tensor
@@ -100,7 +101,19 @@ def _weighted_mean(xp: Any, losses: Any, weights: Any, reduction: str) -> Any:
     return reduce(xp, losses, reduction)
 
 
+def _own_classes(name: str, target: Tensor, classes: int, ignore_index: int) -> Tensor:
+    """A checked copy of the classes, which may have changed since the forward pass."""
+    own = target.detach().clone()
+    try:
+        _check_classes(name, own._array, classes, ignore_index)
+    except tuple(tracing.VALUES_MISSING):
+        pass
+    return own.astype(int64)
+
+
 def _shares(
+    name: str,
+    shape: Shape,
     grad_output: Tensor,
     target: Tensor,
     reduction: str,
@@ -108,7 +121,7 @@ def _shares(
     ignore_index: int,
 ) -> tuple[Tensor, Tensor, Tensor]:
     """For each sample: its class, the gradient of its loss, and that gradient times its weight."""
-    classes = target.astype(int64)
+    classes = _own_classes(name, target, shape[_class_axis(shape)], ignore_index)
     kept = classes != ignore_index
     index = where(kept, classes, 0)
     counted = kept.astype(grad_output.dtype)
@@ -187,7 +200,8 @@ def nll_loss_backward(
     ignore_index: int = -100,
 ) -> Tensor:
     """``-grad_output * weight[target]`` at the target, 0 elsewhere."""
-    index, _, own = _shares(grad_output, target, reduction, weight, ignore_index)
+    name = "nll_loss_backward"
+    index, _, own = _shares(name, x_shape, grad_output, target, reduction, weight, ignore_index)
     return _placed(0.0 - own, index, x_shape)
 
 
@@ -314,7 +328,10 @@ def cross_entropy_backward(
         by_class = weight.astype(grad_output.dtype).reshape(_only_classes(shape))
 
     def from_classes() -> Tensor:
-        index, plain, own = _shares(grad_output, target, reduction, weight, ignore_index)
+        name = "cross_entropy_backward"
+        index, plain, own = _shares(
+            name, shape, grad_output, target, reduction, weight, ignore_index
+        )
         own = (1 - label_smoothing) * own
         gradient = -_placed(own, index, shape)
         total = own.reshape(_one_class(shape))
