@@ -98,6 +98,7 @@ def _flip(path: Path, place: int) -> None:
     path.write_bytes(content)
 
 
+@pytest.mark.filterwarnings("ignore:ShardedDataset. verify has nothing to compare")
 @pytest.mark.parametrize("name", ALL)
 def test_no_byte_that_is_wrong_escapes_in_other_words(
     name: str, rng: np.random.Generator, tmp_path: Path
@@ -336,6 +337,7 @@ def test_tar_shards_that_cannot_be_used(name: str, tmp_path: Path) -> None:
         ShardedDataset(path)
 
 
+@pytest.mark.filterwarnings("ignore:ShardedDataset. verify has nothing to compare")
 def test_members_that_are_not_as_the_others(tmp_path: Path) -> None:
     path = tmp_path / "a.tar"
     write_tar(path, [*_pair(0), ("1.png", png(np.zeros((3, 2, 3), np.uint8))), ("1.cls", b"1")])

@@ -391,6 +391,15 @@ def test_wrong_commands(arguments: tuple[str, ...], text: str) -> None:
 
 
 def test_control_c_leaves_nothing(folder: Path) -> None:
+    process = _begun(folder)
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate()
+    assert (process.returncode, said.strip()) == (130, "extensor pack: interrupted")
+    assert [path.name for path in folder.iterdir()] == ["table.csv"]
+
+
+def _begun(folder: Path) -> subprocess.Popen[str]:
+    """A command that has begun to write shards."""
     Path("table.csv").write_text("4,5,6\n" * 400_000)
     process = subprocess.Popen(
         [*COMMAND, "pack", "table.csv", "packed", "--shard-size", "10K"],
@@ -401,10 +410,40 @@ def test_control_c_leaves_nothing(folder: Path) -> None:
     while not list(folder.glob(".packed.*/*.npy")):
         assert process.poll() is None
         time.sleep(0.01)
-    process.send_signal(signal.SIGINT)
-    _, said = process.communicate()
-    assert (process.returncode, said.strip()) == (130, "extensor pack: interrupted")
+    return process
+
+
+def test_sigterm_leaves_nothing(folder: Path) -> None:
+    process = _begun(folder)
+    process.terminate()
+    process.communicate()
+    assert process.returncode == 143
     assert [path.name for path in folder.iterdir()] == ["table.csv"]
+
+
+def test_the_next_pack_removes_what_a_killed_one_left(folder: Path) -> None:
+    process = _begun(folder)
+    process.kill()
+    process.communicate()
+    (left,) = folder.glob(".packed.*.partial")
+    Path(".other.1.partial").mkdir()  # of somebody else
+    Path("t.txt").write_text(TEXT)
+    pack("t.txt", "text")
+    assert not left.exists()
+    assert Path(".other.1.partial").exists()
+    assert sorted(path.name for path in Path("text").iterdir()) == [
+        "index.json",
+        "shard-00000.tokens.npy",
+    ]
+
+
+def test_what_a_living_process_writes_stays(folder: Path) -> None:
+    Path("t.txt").write_text(TEXT)
+    with writing.new_folder(folder / "slow") as slow:
+        pack("t.txt", "text")
+        assert slow.path.is_dir()
+    assert sorted(path.name for path in folder.iterdir()) == ["slow", "t.txt", "text"]
+    assert not list(Path("slow").iterdir())
 
 
 def test_help() -> None:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import argparse
 import re
 
-from extensor.data.packing import pack
+from extensor.data.packing import Packed, pack
 from extensor.data.streaming.verifying import verify
 from extensor.errors import value_error
+from extensor.train.signals import ending_in_order
 
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([KMG]?)B?", re.IGNORECASE)
@@ -23,7 +24,15 @@ def run(options: argparse.Namespace) -> None:
         return
     if options.folder is None:
         raise value_error("pack", "a folder for the shards must be given", folder=None)
-    packed = pack(
+    with ending_in_order():
+        packed = _packed(options)
+    things = {"pictures": "pictures", "table": "rows", "text": "tokens"}[packed.kind]
+    where = f"{_shards(packed.shards)}, {_shown(packed.size)}, in {options.folder}"
+    print(f"{packed.samples} {things} in {where}")
+
+
+def _packed(options: argparse.Namespace) -> Packed:
+    return pack(
         options.source,
         options.folder,
         shard_size=_bytes(options.shard_size),
@@ -36,9 +45,6 @@ def run(options: argparse.Namespace) -> None:
         header=None if options.header == "auto" else options.header == "yes",
         tokens=options.tokens,
     )
-    things = {"pictures": "pictures", "table": "rows", "text": "tokens"}[packed.kind]
-    where = f"{_shards(packed.shards)}, {_shown(packed.size)}, in {options.folder}"
-    print(f"{packed.samples} {things} in {where}")
 
 
 def _bytes(text: str) -> int:

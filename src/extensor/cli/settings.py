@@ -16,7 +16,7 @@ from extensor.train.experiments.config import (
     stored_config,
 )
 
-_WORD = re.compile(r"[^\W\d][\w.:/~-]*")
+_WORD = re.compile(r"[^\W\d][\w.:/~*?-]*")
 
 
 def read_config(source: Source, settings: Iterable[str] = ()) -> Config:

@@ -78,11 +78,11 @@ class ArrayPreparation(Preparation):
         return [] if self.train is None else target_transforms(self.config, self.goal, self.train)
 
     def labelled(self, source: Any) -> Samples:
-        path = os.fspath(existing(source))
-        if is_sharded(path):
-            samples = self._in_shards(path)
+        if is_sharded(source):
+            samples = self._in_shards(os.fspath(source))
             self.train = samples if self.train is None else self.train
             return Samples(samples)
+        path = os.fspath(existing(source))
         dataset = self._of_csv(path, True) or read_file(path, self.config["data"])
         check_samples("inputs", dataset)
         self._check(dataset)

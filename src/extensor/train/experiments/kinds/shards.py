@@ -66,6 +66,7 @@ def prepare(config: Config, state: Any = None) -> Prepared:
 def _arrays(config: Config, state: Any) -> Prepared:
     """Rows of numbers, such as those of a table, or arrays of any shape."""
     table = with_columns(config["data"])
+    are_all_columns = "inputs" not in config["data"]
     config = {**config, "data": table}
     source = table["train"]
     target, inputs = table.get("target", "y"), table.get("inputs", "x")
@@ -73,6 +74,8 @@ def _arrays(config: Config, state: Any) -> Prepared:
         requirement = "data.target must be none of data.inputs"
         raise value_error("config", requirement, target=target)
     dataset = ShardedDataset(source, chosen_parts(table))
+    if are_all_columns:
+        dataset.check_columns()
     check_two_parts(dataset, source)
     if not dataset.parts[0].shape:
         requirement = "inputs must have columns, as x[:, None] has one"
