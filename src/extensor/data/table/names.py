@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from extensor.data.table.cells import as_whole
+from extensor.data.table.distinct_numbers import DistinctNumbers
 from extensor.errors import value_error
 
 _UNNAMED = re.compile(r"Unnamed: \d+")  # what pandas calls a column without a name, and writes
@@ -15,11 +16,35 @@ _UNNAMED = re.compile(r"Unnamed: \d+")  # what pandas calls a column without a n
 
 def index_column(first: Sequence[str], columns: Sequence[Sequence[str]]) -> int | None:
     """The place of a column that pandas or R wrote beside the data, to number the rows."""
-    if len(first) < 2 or (first[0] and not _UNNAMED.fullmatch(first[0])):
-        return None
-    numbers = [as_whole(cell) for cell in columns[0]]
-    is_numbering = None not in numbers and len(set(numbers)) == len(numbers)
-    return 0 if is_numbering else None
+    numbers = RowNumbers(first)
+    numbers.add(columns[0])
+    return numbers.column
+
+
+class RowNumbers:
+    """Whether the first column has no name and numbers the rows, found chunk by chunk."""
+
+    def __init__(self, first: Sequence[str]) -> None:
+        self._is_numbering = len(first) > 1 and bool(not first[0] or _UNNAMED.fullmatch(first[0]))
+        self._distinct = DistinctNumbers()
+
+    def add(self, cells: Sequence[str]) -> None:
+        """Look at some more cells of the first column."""
+        if not self._is_numbering:
+            return
+        numbers = [as_whole(cell) for cell in cells]
+        self._is_numbering = None not in numbers
+        if self._is_numbering:
+            self._distinct.add(np.array(numbers, np.int64))
+            self._is_numbering = self._distinct.are_distinct
+
+    @property
+    def column(self) -> int | None:
+        """The place of the column, if it numbers the rows."""
+        if self._is_numbering and self._distinct.is_unknown:
+            requirement = "a column without a name must have fewer numbers, or be given a name"
+            raise value_error("read_table", requirement, column=0)
+        return 0 if self._is_numbering else None
 
 
 def named(
