@@ -27,6 +27,8 @@ def run(options: argparse.Namespace) -> None:
     with ending_in_order():
         packed = _packed(options)
     things = {"pictures": "pictures", "table": "rows", "text": "tokens"}[packed.kind]
+    for line in packed.lines:
+        print(_shell_words(line))
     where = f"{_shards(packed.shards)}, {_shown(packed.size)}, in {options.folder}"
     print(f"{packed.samples} {things} in {where}")
 
@@ -40,8 +42,13 @@ def _packed(options: argparse.Namespace) -> Packed:
         size=_pair(options.size),
         mode=options.mode,
         seed=options.seed,
-        target=None if options.no_target else _column(options.target),
+        target=_target(options.target),
+        with_target=not options.no_target,
+        kinds=_kinds(options),
+        like=options.like,
         delimiter=options.delimiter,
+        decimal=options.decimal,
+        encoding=options.encoding,
         header=None if options.header == "auto" else options.header == "yes",
         tokens=options.tokens,
     )
@@ -64,8 +71,28 @@ def _pair(text: str | None) -> tuple[int, int] | None:
     return int(numbers[0]), int(numbers[-1])
 
 
-def _column(text: str) -> str | int:
-    return int(text) if re.fullmatch(r"-?\d{1,9}", text) else text
+def _target(texts: list[str] | None) -> list[str | int] | None:
+    if texts is None:
+        return None
+    return [int(text) if re.fullmatch(r"-?\d{1,9}", text) else text for text in texts]
+
+
+def _kinds(options: argparse.Namespace) -> dict[str, str]:
+    """What ``--column NAME=KIND`` and ``--drop NAME`` say of columns."""
+    kinds = dict.fromkeys(options.drop or [], "drop")
+    for text in options.column or []:
+        name, sign, kind = text.rpartition("=")
+        if not sign or not name:
+            raise value_error("--column", "a column must be given as NAME=KIND", column=text)
+        kinds[name] = kind
+    return kinds
+
+
+def _shell_words(line: str) -> str:
+    """A sentence on a table with its advice as options of the command."""
+    line = re.sub(r"kinds=\{'(.+)': '(\w+)'\}", r"--column '\1=\2'", line)
+    shown = re.sub(r"\b(encoding|delimiter|decimal)=", r"--\1 ", line)
+    return "".join(x if x.isprintable() else repr(x)[1:-1] for x in shown)
 
 
 def _shards(number: int) -> str:

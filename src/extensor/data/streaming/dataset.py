@@ -129,6 +129,7 @@ class ShardedDataset(Indexed):
             self.classes = None if index.classes is None else list(index.classes)
         self.columns = None if index is None or index.columns is None else list(index.columns)
         self.vocabulary = None if index is None else index.vocabulary
+        self.encoding = None if index is None else index.encoding
         self._files = {one.path: tuple(one.files.values()) for one in found}
 
     def __len__(self) -> int:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from extensor.data.table import arrow
+from extensor.data.table import arrow, text_chunks
 from extensor.data.table.cell_facts import CellFacts, Meaning, build_column
 from extensor.data.table.cells import as_numbers, missing_among
 from extensor.data.table.column import Column, Origin
@@ -52,21 +53,24 @@ def read_chunks(
 ) -> ChunkedTable:
     """The table that :func:`read_table` reads, in chunks of some megabytes of text.
 
-    The file is read several times: what is found out depends on all of it, as there. Parquet and
-    Arrow files are one chunk.
+    The file is read several times: what is found out depends on all of it, as there. Small files
+    and those of Parquet and Arrow are one chunk.
     """
     place = as_path(OP, path)
     given = checked_options(Options(delimiter, decimal, encoding, header))
     suffix = table_suffix(place)
-    if suffix in arrow.SUFFIXES or arrow.is_arrow(_first_bytes(place)):
-        return ChunkedTable(read_table(place))
+    first, size = _looked_at(place)
+    is_small = size <= text_chunks.SIZE and place.suffix != ".gz"
+    if is_small or suffix in arrow.SUFFIXES or arrow.is_arrow(first):
+        return ChunkedTable(read_table(place, *given))
     return _TextTable(place, suffix, given)
 
 
-def _first_bytes(path: Path) -> bytes:
+def _looked_at(path: Path) -> tuple[bytes, int]:
+    """The first bytes of a file, and how many there are."""
     try:
         with path.open("rb") as file:
-            return file.read(_MAGIC)
+            return file.read(_MAGIC), os.fstat(file.fileno()).st_size
     except OSError as error:
         raise unreadable(OP, path, error) from error
 

@@ -35,7 +35,6 @@ from extensor.train.experiments.targets import is_number, numbered
 _ROWS = 1 << 16  # targets that are looked at together
 _MOST_DISTINCT = 10**6  # values of targets that are kept; of more they are numbers
 _SPLITS = ("train", "validation", "test")
-_KINDS = {"table": "arrays", "pictures": "pictures", "text": "text"}  # by what was packed
 
 Batch = tuple[Any, ...]
 
@@ -48,7 +47,7 @@ def sharded_kind(path: Path) -> str | None:
         return None
     if (path / INDEX).is_file():
         index = read_index(path)
-        return None if index is None else _KINDS[index.kind]
+        return None if index is None else index.kind
     try:
         inside = [entry for entry in path.iterdir() if entry.name[0] != "."]
         files = [entry for entry in inside if not entry.is_dir()]
