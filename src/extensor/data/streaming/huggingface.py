@@ -9,7 +9,7 @@ from typing import Any
 
 from extensor.data.streaming.shard import OP, damaged
 from extensor.errors import value_error
-from extensor.io.paths import unreadable
+from extensor.io.paths import is_there, unreadable
 
 STATE, SPLITS = "state.json", "dataset_dict.json"
 _INFO = "dataset_info.json"
@@ -19,7 +19,7 @@ _METADATA = b"huggingface"  # the key of the features in an Arrow schema
 
 def is_dataset_dict(folder: Path) -> bool:
     """Whether a folder has one folder for each split."""
-    return (folder / SPLITS).is_file()
+    return is_there(folder / SPLITS)
 
 
 def split_folders(folder: Path) -> dict[str, Path]:
@@ -33,7 +33,7 @@ def split_folders(folder: Path) -> dict[str, Path]:
 
 def saved_files(folder: Path, shards: Sequence[Path]) -> list[Path]:
     """The files of a saved ``Dataset``, in order; none if the folder is not one."""
-    if not ((folder / STATE).is_file() and (folder / _INFO).is_file()):
+    if not (is_there(folder / STATE) and is_there(folder / _INFO)):
         return []
     listed = _read(folder / STATE).get("_data_files")
     entries = listed if isinstance(listed, list) else []
