@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import re
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from test_table_drawn import _frame
 from extensor.data.table import TableEncoder, read_table
 from extensor.data.table.chunked import read_chunks
 from extensor.data.table.column_summary import ColumnSummary
+from extensor.data.table.scale import Moments
 
 TEXTS: dict[str, str] = {
     "numbers": "a,b\n1,2.5\n3,4\n5,6\n",
@@ -181,3 +183,29 @@ def test_words_beyond_those_that_are_counted(monkeypatch: pytest.MonkeyPatch) ->
     summary.add(few, "fit")
     with pytest.raises(ValueError, match=r"at most 30 different words .*kinds=\{'w': 'drop'\}"):
         TableEncoder.from_summaries([summary], "t.csv")
+
+
+def test_lines_without_an_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("extensor.data.table.text_chunks._LONGEST", 50)
+    path = tmp_path / "t.csv.gz"
+    path.write_bytes(gzip.compress(b"a,b\n" + b"1" * 100 + b",2\n"))
+    with pytest.raises(ValueError, match="a line must have less than 50 characters"):
+        read_chunks(path)
+
+
+@pytest.mark.parametrize("scale", [1e-310, 1.0, 1e300])
+def test_moments_are_exact(scale: float) -> None:
+    """Against fractions; in any order, and in any chunks."""
+    rng = np.random.default_rng(0)
+    values = np.concatenate([rng.normal(size=40), [0.0, 1e5, -7.0, 1e-5]]) * scale
+    exact = [Fraction(x) for x in values.tolist()]
+    mean = sum(exact) / len(exact)
+    variance = sum((x - mean) ** 2 for x in exact) / len(exact)
+    for _ in range(5):
+        moments = Moments()
+        for chunk in np.split(rng.permutation(values), [3, 4, 20]):
+            moments.add(chunk)
+        assert moments.mean == float(mean)
+        root = Fraction(moments.deviation)
+        assert abs(root * root - variance) <= variance * Fraction(1, 2**50) + Fraction(5e-324)
+        assert (moments.low, moments.high) == (values.min(), values.max())

@@ -21,6 +21,7 @@ _GZIP = b"\x1f\x8b"
 _BLOCK = 1 << 20  # bytes
 _HEAD = 1100  # lines, more than are looked at to find out how a table is written
 SIZE = 1 << 23  # characters of a chunk, or more
+_LONGEST = 1 << 26  # characters of a line: a compressed file could have any number
 
 
 class TextChunks:
@@ -113,7 +114,10 @@ class TextChunks:
             text = io.TextIOWrapper(file, self.encoding)
             before: str | None = None
             try:
-                for line in text:
+                for line in iter(lambda: text.readline(_LONGEST), ""):
+                    if len(line) == _LONGEST:
+                        requirement = f"a line must have less than {_LONGEST} characters"
+                        raise value_error(self.op, requirement, source=self.source)
                     if before is not None:
                         yield before
                     else:
