@@ -357,14 +357,15 @@ ROWS: dict[str, Row] = {
         data.pack,
         {
             "source": "pictures", "folder": "packed", "shard_size": 1000, "form": "tar", "size": 4,
-            "mode": "L", "seed": 0, "target": -1, "delimiter": ",", "header": None,
-            "tokens": "byte",
+            "mode": "L", "seed": 0, "target": -1, "with_target": True, "kinds": None, "like": None,
+            "delimiter": ",", "decimal": None, "encoding": None, "header": None, "tokens": "byte",
         },
     ),
     "pack a table": Row(
         data.pack,
         {
-            "source": "a.csv", "folder": "packed", "target": "y", "delimiter": ",", "header": True,
+            "source": "a.csv", "folder": "packed", "target": "y", "with_target": True, "kinds": {},
+            "like": None, "delimiter": ",", "decimal": ".", "encoding": "utf-8", "header": True,
         },
     ),
     "Normalize": Row(data.Normalize, {"mean": 0.5, "std": 0.5, "scale": 1.0}, applied),

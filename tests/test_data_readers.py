@@ -225,7 +225,11 @@ HOW = "(header=True or False says which), got "
             "target must be the number of a column where there are no names, got target='b'",
         ),
         ("1,2\n", {"header": "yes"}, "header must be True, False or 'auto', got header='yes'"),
-        ("1,2\n", {"delimiter": ", "}, "delimiter must be one character, got delimiter=', '"),
+        (
+            "1,2\n",
+            {"delimiter": ", "},
+            "delimiter must be one character, or None, got delimiter=', '",
+        ),
         (
             "5,6,b\n5,6,a\n5,6,a\n",
             {},
@@ -301,13 +305,24 @@ HOW = "(header=True or False says which), got "
         ),
         (
             "a;b;y\n1.5;2;0\n",
-            {},
+            {"delimiter": ","},
             "delimiter must be that of the file (\";\" splits every line into 3), got delimiter=','",
         ),
         (
             "a\tb\n1\t2\n",
-            {},
+            {"delimiter": ","},
             'delimiter must be that of the file ("\\t" splits every line into 2), got delimiter=\',\'',
+        ),
+        (
+            "a;b;y\n1,5;2;0\n",
+            {},
+            "cells must be numbers with a decimal point (read_table reads commas), got line=2, "
+            "column='a', cell='1,5'",
+        ),
+        (
+            "a,b;c,d\n1,2;3,x\n5,6;7,y\n",
+            {},
+            'what stands between cells must be clear, not "," or ";" (delimiter= says it), got source=',
         ),
         (
             "a,b,y\n1,2,0\n",
@@ -334,6 +349,12 @@ HOW = "(header=True or False says which), got "
 def test_csv_errors(text: str, options: dict[str, Any], message: str, tmp_path: Path) -> None:
     with pytest.raises((ValueError, TypeError), match=f"^read_csv: {re.escape(message)}"):
         _csv(tmp_path, text, **options)
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
+def test_delimiters_are_found(delimiter: str, tmp_path: Path) -> None:
+    x, y = _csv(tmp_path, "a,b,y\n1,2,0\n3,4,1\n".replace(",", delimiter))
+    assert (x.tolist(), y.tolist()) == ([[1, 2], [3, 4]], [0, 1])
 
 
 @pytest.mark.parametrize("content", [b"a,b\n\xff,1\n", b"a,b\n" + b"1" * 200_000 + b",1\n"])

@@ -31,14 +31,20 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def _table(folder: str = "shards", rows: int = 120, words: bool = True, name: str = "t.csv") -> str:
+def _table(
+    folder: str = "shards",
+    rows: int = 120,
+    words: bool = True,
+    name: str = "t.csv",
+    like: str | None = None,
+) -> str:
     rng = np.random.default_rng(0)
     kinds = np.arange(rows) % 3
     x = (rng.normal(size=(rows, 4)) + 3 * np.eye(3, 4)[kinds]).round(3)
     last = np.array(["ash", "birch", "cedar"])[kinds] if words else kinds
     lines = [",".join(map(str, [*row, y])) for row, y in zip(x.tolist(), last, strict=True)]
     Path(name).write_text("a,b,c,d,plant\n" + "\n".join(lines) + "\n")
-    pack(name, folder, shard_size=600)
+    pack(name, folder, shard_size=600, like=like)
     return folder
 
 
@@ -71,20 +77,30 @@ def test_a_table_is_packed_and_trained_on() -> None:
     assert "84 to train on, 12 for validation, 24 for the test" in out
     assert "test accuracy" in out
     assert "test accuracy" in extensor("evaluate", "a").out
-    _table("others", 30, name="others.csv")
+    _table("others", 30, name="others.csv", like="shards")
     assert "test accuracy" in extensor("evaluate", "a", "others").out
     rows = _rows(extensor("predict", "a", "others").out)
     assert len(rows) == 30
     assert {row["class"] for row in rows} <= {"ash", "birch", "cedar"}
-    np.save("new.npy", ShardedDataset("others").batch(slice(0, 30))[0])
     shutil.move("runs/a", "model")
     shutil.rmtree("shards")
-    assert [row["class"] for row in rows] == Predictor.load("model").predict("new.npy").tolist()
+    predictor = Predictor.load("model")
+    assert [row["class"] for row in rows] == predictor.predict("others.csv").tolist()
+    _table("fitted", 30, name="others.csv")
+    for ask in (predictor.evaluate, predictor.predict):
+        with pytest.raises(
+            ValueError, match=r"shards must be encoded as those trained with .*like"
+        ):
+            ask("fitted")
 
 
 def test_what_is_learned_is_what_is_learned_in_memory() -> None:
     """The same samples as arrays, in the same order: the means are those of the rows to train on."""
-    made = experiment({"data": {"train": _table()}, "epochs": 1}, callbacks=[])
+    rng = np.random.default_rng(0)
+    os.mkdir("shards")
+    x = rng.normal(3, 2, (120, 4)).astype(np.float32)
+    np.savez("shards/a.npz", x=x, y=np.arange(120) % 3)
+    made = experiment({"data": {"train": "shards"}, "epochs": 1}, callbacks=[])
     samples: Any = made.train_data
     x, y = samples.batch(slice(0, len(samples)))
     learned = made.config["data"]["normalize"]
@@ -246,7 +262,7 @@ def test_a_run_goes_on_only_with_its_shards() -> None:
 
 
 def test_other_folders_for_validation_and_test() -> None:
-    _table("first"), _table("second", 30), _table("third", 60)
+    _table("first"), _table("second", 30, like="first"), _table("third", 60, like="first")
     data = {"train": "first", "validation": "second", "test": "third"}
     made = experiment({"data": data, "epochs": 1}, callbacks=[])
     assert [len(x) for x in (made.train_data, made.validation_data, made.test_data)] == [
@@ -274,7 +290,7 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "another kind": (
         {"kind": "text"},
-        "config: data.kind must be 'arrays' for these shards, got kind='text'",
+        "config: data.kind must be 'table' for these shards, got kind='text'",
     ),
     "a task that does not fit": (
         {"task": "regression"},

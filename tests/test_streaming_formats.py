@@ -65,6 +65,15 @@ def write_arrow(path: Path, arrays: Arrays, compression: str | None = None) -> N
         file.write_table(table, max_chunksize=5)
 
 
+def write_stream(path: Path, arrays: Arrays) -> None:
+    """As Hugging Face's datasets save them."""
+    import pyarrow as pa
+
+    table = _columns(arrays)
+    with pa.OSFile(f"{path}.arrow", "wb") as file, pa.ipc.new_stream(file, table.schema) as stream:
+        stream.write_table(table, max_chunksize=5)
+
+
 def write_feather(path: Path, arrays: Arrays) -> None:
     import pyarrow.feather
 
@@ -79,6 +88,7 @@ WRITERS: dict[str, Callable[[Path, Arrays], None]] = {
     "state": write_state,
     "parquet": write_parquet,
     "arrow": write_arrow,
+    "arrow stream": write_stream,
     "arrow compressed": lambda path, arrays: write_arrow(path, arrays, "lz4"),
     "feather": write_feather,
 }

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tarfile
 import time
+import tracemalloc
 from pathlib import Path
 from typing import Any
 
@@ -22,10 +23,11 @@ from extensor.data import (
     DataLoader,
     ImageFolder,
     ShardedDataset,
+    TableEncoder,
     TextWindows,
     Vocabulary,
     pack,
-    read_csv,
+    read_table,
 )
 from extensor.data.packing import writing
 from extensor.random import Generator
@@ -119,100 +121,219 @@ def test_the_order_of_pictures_is_the_seed() -> None:
 
 @pytest.mark.parametrize(
     ("target", "cell"),
-    [(-1, "{:.0f}"), (-1, "{}.5"), (0, "{:.0f}"), ("b", "{}"), (-1, "w{}"), (None, "{}")],
+    [
+        (None, "{:.0f}"),
+        (None, "{}.5"),
+        (0, "{:.0f}"),
+        ("b", "{}"),
+        (None, "w{}"),
+        (["b", "c"], "{}"),
+    ],
 )
 def test_tables(target: Any, cell: str) -> None:
-    """As read_csv reads them, in the order of the file."""
+    """As training reads and encodes them, in the order of the file."""
     rng = np.random.default_rng(1)
     lines = ["a,b,c"]
     for number in range(50):
         a, b = rng.normal(size=2).round(4)
-        lines.append(f"{number if target == 0 else a},{b}, {cell.format(number % 4)}")
+        lines.append(f"{number % 7 if target == 0 else a},{b}, {cell.format(number % 4)}")
     Path("table.csv").write_text("\n".join(["", *lines, ""]))
     packed = pack("table.csv", "packed", shard_size=160, target=target)
     assert packed.shards > 3
     dataset = ShardedDataset("packed", verify=True)
-    found = dataset.batch(slice(None))
-    expected = read_csv("table.csv", target)
-    for array, wanted in zip(found, expected if target is not None else (expected,), strict=True):
-        assert array.dtype == wanted.dtype
-        np.testing.assert_array_equal(array, wanted)
+    x, y = dataset.batch(slice(None))
     names = ["a", "b", "c"]
-    if target is not None:
-        names.append(names.pop(target if isinstance(target, int) else names.index(target)))
-    assert dataset.columns == names
-    assert dataset.classes == (["w0", "w1", "w2", "w3"] if cell == "w{}" else None)
+    targets = [names[target]] if isinstance(target, int) else target or ["c"]
+    targets = [targets] if isinstance(targets, str) else targets
+    table = read_table("table.csv")
+    encoder = TableEncoder.fit(table.without(*targets))
+    np.testing.assert_array_equal(x, encoder.encode(table.without(*targets)))
+    assert dataset.encoding is not None
+    assert dataset.encoding.encoder.state_dict() == encoder.state_dict()
+    assert dataset.columns == [*encoder.features, *targets]
+    if cell == "w{}":
+        assert dataset.classes == ["w0", "w1", "w2", "w3"]
+        assert (y.dtype, y[:5].tolist()) == (np.int64, [0, 1, 2, 3, 0])
+    else:
+        expected = np.stack([table[name].numbers() for name in targets], axis=1)
+        np.testing.assert_array_equal(y.reshape(50, -1), expected)
+        whole = all(table[name].is_whole for name in targets)
+        assert (y.dtype, dataset.classes) == (np.int64 if whole else np.float64, None)
 
 
 def test_tables_without_names() -> None:
-    Path("table.tsv").write_text("1\t2\tx\n3\t4\tx\n5\t6\ty\n7\t8\ty\n")
-    pack("table.tsv", "packed")
+    Path("table.tsv").write_text("1\t2\tx\n3\t4\tx\n5\t6\ty\n7\t9\ty\n")
+    packed = pack("table.tsv", "packed", kinds={"column 0": "drop"})
     x, y = ShardedDataset("packed").batch(slice(None))
-    np.testing.assert_array_equal(x, [[1, 2], [3, 4], [5, 6], [7, 8]])
-    assert y.tolist() == [0, 0, 1, 1]
-    assert ShardedDataset("packed").columns is None
+    np.testing.assert_allclose(x.mean(), 0, atol=1e-6)
+    assert (x.shape, y.tolist()) == ((4, 1), [0, 0, 1, 1])
+    assert "  column 0: left out, as asked" in packed.lines
 
 
-CELL = "cells must be finite numbers, got path='t.csv', line={}, column='b', cell={!r}"
-BOTH = (
-    "the first line must be names or numbers, not what could be both "
-    "(header=True or False says which), got line={}"
-)
-AGAIN = (
-    "the first line must be names, or have a target that occurs again "
-    "(header=True or False says which), got target='y'"
-)
+def test_tables_as_training_takes_them() -> None:
+    """Words, dates, gaps, row numbers and semicolons: nothing is packed that training leaves out."""
+    rows = ";size;city;day;plant\n" + "".join(
+        f"{i};{'' if i % 5 == 0 else f'{i % 9},5'};{'NA' if i % 7 == 0 else 'Ulm' if i % 2 else 'Bonn'};"
+        f"{1 + i % 28:02d}.{1 + i % 12:02d}.2024;{'' if i == 4 else 'ash' if i % 3 else 'birch'}\n"
+        for i in range(60)
+    )
+    Path("t.csv").write_text(rows)
+    packed = pack("t.csv", "packed", shard_size=300)
+    assert packed.samples == 59
+    assert packed.lines[:5] == (
+        "encoding utf-8, delimiter ';', decimal comma, names in the first line",
+        "the first column has no name and numbers the rows: it is left out",
+        "cells that are 'NA' are missing",
+        "target 'plant', the last column",
+        "1 row without a target is left out, the first in line 6",
+    )
+    dataset = ShardedDataset("packed")
+    table = read_table("t.csv").rows(np.delete(np.arange(60), 4))
+    encoder = TableEncoder.fit(table.without("plant"))
+    x, y = dataset.batch(slice(None))
+    np.testing.assert_array_equal(x, encoder.encode(table))
+    assert dataset.classes == ["ash", "birch"]
+    assert [dataset.classes[i] for i in y] == table["plant"].words().tolist()
+
+
+@pytest.mark.parametrize("name", ["t.parquet", "t.csv.gz"])
+def test_tables_of_other_kinds(name: str) -> None:
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(
+        {"a": np.arange(9) % 4, "w": list("xyzxyzxyz"), "y": list("pqpqpqpqp")}
+    )
+    frame.to_parquet(name) if name == "t.parquet" else frame.to_csv(name, index=False)
+    pack(name, "packed")
+    x, y = ShardedDataset("packed").batch(slice(None))
+    assert (x.shape, y.tolist()) == ((9, 5), [0, 1, 0, 1, 0, 1, 0, 1, 0])
+
+
+def test_chunks_are_packed_as_the_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(0)
+    lines = [f"{rng.normal():.6f},{rng.choice(['u', 'v', 'w'])},{i % 3}" for i in range(300)]
+    Path("t.csv").write_text("a,w,y\n" + "\n".join(lines))
+    pack("t.csv", "whole", shard_size=900)
+    monkeypatch.setattr("extensor.data.table.text_chunks.SIZE", 100)
+    pack("t.csv", "chunked", shard_size=900)
+    for path in Path("whole").iterdir():
+        assert path.read_bytes() == (Path("chunked") / path.name).read_bytes()
+
+
+def test_a_table_need_not_fit_into_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    def peak(size: int) -> int:
+        monkeypatch.setattr("extensor.data.table.text_chunks.SIZE", size)
+        monkeypatch.setattr("extensor.data.table.text_chunks._BLOCK", 4096)
+        tracemalloc.start()
+        pack("t.csv", f"packed-{size}")
+        found = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        return found
+
+    words = ["ash", "birch", "cedar"]
+    lines = [f"{i * 7919 % 9973}.5,{words[i % 3]},{i % 5}" for i in range(10_000)]
+    Path("t.csv").write_text("a,w,y\n" + "\n".join(lines))
+    whole = peak(10**9)  # first, so that what is imported does not count for the other
+    assert peak(4000) < whole / 4
+
+
+def test_a_table_is_packed_like_another() -> None:
+    Path("a.csv").write_text("a;w;y\n1;u;p\n2;v;q\n4;u;p\n,5;v;q\n")
+    Path("b.csv").write_text("y;w;a\nq;new;1,5\n")
+    pack("a.csv", "first")
+    pack("b.csv", "second", like="first")
+    pack("b.csv", "bare", like="first", with_target=False)
+    first, second = ShardedDataset("first"), ShardedDataset("second")
+    assert first.encoding is not None
+    expected = first.encoding.encoder.encode(read_table("b.csv", decimal=","))
+    np.testing.assert_array_equal(second.batch(slice(None))[0], expected)
+    np.testing.assert_array_equal(ShardedDataset("bare").batch(slice(None))[0], expected)
+    assert second.classes == ["q"]
+    text = "pack: table must have the column (known: a, w), got source='c.csv', column='y'"
+    Path("c.csv").write_text("a;w\n1;u\n2;u\n")
+    with pytest.raises(ValueError, match=f"^{re.escape(text)}$"):
+        pack("c.csv", "third", like="first")
+    for options, words in (
+        ({"target": "a"}, "like says what columns and targets are"),
+        ({"kinds": {"a": "drop"}}, "like says what columns and targets are"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            pack("b.csv", "third", like="first", **options)
+    with pytest.raises(
+        ValueError, match=r"like must be a folder of shards of a table, got like='\.'"
+    ):
+        pack("b.csv", "third", like=".")
+
+
 TABLES: dict[str, tuple[str, dict[str, Any], str]] = {
-    "no number": ("a,b,y\n1,2,3\n1,x,4\n", {}, CELL.format(3, "x")),
-    "missing": ("a,b,y\n1,,3\n", {}, CELL.format(2, "")),
-    "nan": ("a,b,y\n1,nan,3\n", {}, CELL.format(2, "nan")),
-    "too large": ("a,b,y\n1,1e300,3\n", {}, CELL.format(2, "1e300")),
-    "underscore": ("a,b,y\n1,1_0,3\n", {}, CELL.format(2, "1_0")),
     "short line": (
-        "a,b,y\n1,2\n",
+        "a,b,y\n1,2\n3,4,5\n6,7,8\n",
         {},
-        "a line must have 3 columns, got path='t.csv', line=2, columns=2",
+        "read_table: a line must have as many cells as the first, 3, got source='t.csv', line=2, "
+        "cells=2",
     ),
-    "target missing": (
-        "a,b,y\n1,2,\n",
+    "no targets": (
+        "a,b,y\n1,2,\n3,4,\n",
+        {"header": True},
+        "pack: file must have rows with targets, got source='t.csv'",
+    ),
+    "target beyond floats": (
+        "a,b,y\n1,2,3.5\n2,2,1e999\n",
         {},
-        "targets must not be missing, got path='t.csv', line=2",
+        "pack: targets must be finite numbers, got source='t.csv', line=3, target='y', cell='inf'",
     ),
-    "both kinds": (
-        "a,b,y\n1,2,x\n1,2,3\n",
+    "target of dates": (
+        "a,b\n1,2024-01-01\n2,2024-01-02\n",
         {},
-        "targets must all be numbers, or all be words, got path='t.csv', cell='x'",
+        "pack: the target must be a column of numbers or words, not of dates, got source='t.csv', "
+        "target='b'",
     ),
-    "names only": ("a,b,y\n", {}, "file must have lines below its names, got path='t.csv'"),
-    "empty": ("", {}, "file must have at least one line, got path='t.csv'"),
-    "unclear": ("a,2,y\n1,2,x\n", {}, BOTH.format(["a", "2", "y"])),
-    "counted": ("0,1,2\n5,6,7\n", {}, BOTH.format(["0", "1", "2"])),
-    "unclear target": ("1,2,y\n1,2,x\n1,2,x\n", {}, AGAIN),
+    "several of words": (
+        "a,b,c\n1,x,2\n2,y,3\n3,x,4\n",
+        {"target": ["b", "c"]},
+        "pack: several targets must be columns of numbers, or of True and False, got "
+        "source='t.csv', line=2, target='b', cell='x'",
+    ),
+    "nothing to learn from": (
+        "a,b,y\n1,2,3\n1,2,4\n",
+        {},
+        "fit: table must have a column to learn from, got source='t.csv', dropped="
+        "{'a': \"constant: '1' in every row\", 'b': \"constant: '2' in every row\"}",
+    ),
     "no such column": (
-        "a,b\n1,2\n",
-        {"target": "c"},
-        "target must be one of ['a', 'b'], got target='c'",
+        "ab,b\n1,2\n",
+        {"target": "abc"},
+        "pack: table must have the column (did you mean 'ab'?), got source='t.csv', column='abc'",
     ),
     "no such number": (
         "a,b\n1,2\n",
         {"target": 2},
-        "target must be one of 2 columns, got target=2",
+        "pack: the number of a column must be one of 2, got source='t.csv', column=2",
+    ),
+    "no kind": (
+        "a,b\n1,2\n3,4\n",
+        {"kinds": {"c": "drop"}},
+        "fit: kinds must be of columns of the table (known: a), got name='c'",
+    ),
+    "no target and one": (
+        "a,b\n1,2\n",
+        {"target": "a", "with_target": False},
+        "pack: target must be None if there is none, got target='a'",
     ),
     "open quote": (
         'a,b\n1,"2\n3,4\n',
         {},
-        "a quoted cell must end in the line where it begins, got path='t.csv', line=2",
+        "read_table: a quoted cell must be closed, got source='t.csv', line=2",
     ),
-    "not text": ("a,b\n1,\udcff\n", {}, "file must be a table in UTF-8, got path='t.csv'"),
 }
 
 
 @pytest.mark.parametrize("name", TABLES)
 def test_tables_that_are_refused(name: str, folder: Path) -> None:
     content, options, text = TABLES[name]
-    Path("t.csv").write_bytes(content.encode("utf-8", "surrogateescape"))
-    with pytest.raises(ValueError, match=f"^{re.escape(f'pack: {text}')}$"):
+    Path("t.csv").write_text(content)
+    with pytest.raises((ValueError, TypeError)) as caught:
         pack("t.csv", "packed", **options)
+    assert str(caught.value) == text
     assert [path.name for path in folder.iterdir()] == ["t.csv"]
 
 
@@ -288,6 +409,11 @@ def test_a_folder_that_is_there_is_refused(folder: Path) -> None:
         pack("nothing", "new")
     assert {path.name for path in folder.iterdir()} == {"t.txt", "packed"}
     assert not list(Path("packed").iterdir())
+    os.mkfifo("pipe.csv")
+    with pytest.raises(
+        ValueError, match=r"^pack: source must be a file or a folder, got source='pipe"
+    ):
+        pack("pipe.csv", "new")
 
 
 def test_what_fails_leaves_nothing(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
@@ -333,10 +459,20 @@ def test_the_command() -> None:
     assert re.fullmatch(
         r"\d+ shards, [\d.]+ KB: as packed\n", extensor("pack", "--verify", "packed").out
     )
-    Path("t.csv").write_text("a;y;b\n1;x;2\n3;x;4\n")
-    result = extensor("pack", "t.csv", "table", "--target", "y", "--delimiter", ";")
-    assert result.out == "2 rows in 1 shard, 288 bytes, in table\n"
-    np.testing.assert_array_equal(ShardedDataset("table")[1][0], [3, 4])
+    Path("t.csv").write_text("a;y;b;c\n1;x;2;u\n3;x;4;v\n")
+    result = extensor(
+        "pack", "t.csv", "table", "--target", "y", "--column", "b=category", "--drop", "c"
+    )
+    assert result.out == (
+        "encoding utf-8, delimiter ';', decimal point, names in the first line\n"
+        "  a: number, 1 to 3; standardized\n"
+        "  b: category, 2 values (2, 4); one-hot\n"
+        "  c: left out, as asked\n"
+        "2 rows in 1 shard, 304 bytes, in table\n"
+    )
+    np.testing.assert_array_equal(ShardedDataset("table")[1][0], [1, 0, 1, 0])
+    result = extensor("pack", "t.csv", "more", "--like", "table")
+    assert result.code == 0, result.err
     Path("t.txt").write_text(TEXT)
     assert extensor("pack", "t.txt", "text", "--tokens", "byte").code == 0
     loader = DataLoader(ShardedDataset("text", context=8), 16, shuffle=True, generator=Generator(0))
@@ -391,9 +527,18 @@ def test_wrong_commands(arguments: tuple[str, ...], text: str) -> None:
 
 
 def test_control_c_leaves_nothing(folder: Path) -> None:
-    Path("table.csv").write_text("4,5,6\n" * 400_000)
+    process = _begun(folder)
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate()
+    assert (process.returncode, said.strip()) == (130, "extensor pack: interrupted")
+    assert [path.name for path in folder.iterdir()] == ["book.txt"]
+
+
+def _begun(folder: Path) -> subprocess.Popen[str]:
+    """A command that has begun to write shards."""
+    Path("book.txt").write_text(TEXT * 100)
     process = subprocess.Popen(
-        [*COMMAND, "pack", "table.csv", "packed", "--shard-size", "10K"],
+        [*COMMAND, "pack", "book.txt", "packed", "--shard-size", "100"],
         env=ENVIRONMENT,
         stderr=subprocess.PIPE,
         text=True,
@@ -401,10 +546,40 @@ def test_control_c_leaves_nothing(folder: Path) -> None:
     while not list(folder.glob(".packed.*/*.npy")):
         assert process.poll() is None
         time.sleep(0.01)
-    process.send_signal(signal.SIGINT)
-    _, said = process.communicate()
-    assert (process.returncode, said.strip()) == (130, "extensor pack: interrupted")
-    assert [path.name for path in folder.iterdir()] == ["table.csv"]
+    return process
+
+
+def test_sigterm_leaves_nothing(folder: Path) -> None:
+    process = _begun(folder)
+    process.terminate()
+    process.communicate()
+    assert process.returncode == 143
+    assert [path.name for path in folder.iterdir()] == ["book.txt"]
+
+
+def test_the_next_pack_removes_what_a_killed_one_left(folder: Path) -> None:
+    process = _begun(folder)
+    process.kill()
+    process.communicate()
+    (left,) = folder.glob(".packed.*.partial")
+    Path(".other.1.partial").mkdir()  # of somebody else
+    Path("t.txt").write_text(TEXT)
+    pack("t.txt", "text")
+    assert not left.exists()
+    assert Path(".other.1.partial").exists()
+    assert sorted(path.name for path in Path("text").iterdir()) == [
+        "index.json",
+        "shard-00000.tokens.npy",
+    ]
+
+
+def test_what_a_living_process_writes_stays(folder: Path) -> None:
+    Path("t.txt").write_text(TEXT)
+    with writing.new_folder(folder / "slow") as slow:
+        pack("t.txt", "text")
+        assert slow.path.is_dir()
+    assert sorted(path.name for path in folder.iterdir()) == ["slow", "t.txt", "text"]
+    assert not list(Path("slow").iterdir())
 
 
 def test_help() -> None:

@@ -157,8 +157,8 @@ def parser() -> Parser:
     info = command("info", "say what is known of this machine, or of a run")
     info.add_argument("run", nargs="?", help=_RUN)
 
-    pack = command("pack", "make shards for streaming from pictures, a CSV file or a text")
-    pack.add_argument("source", help="folder of class folders, .csv file, or file of text")
+    pack = command("pack", "make shards for streaming from pictures, a table or a text")
+    pack.add_argument("source", help="folder of class folders, table as for train, or text")
     pack.add_argument("folder", nargs="?", help="a new folder, for the shards")
     pack.add_argument(
         "--shard-size", default="256M", metavar="BYTES", help="about so many each (default: 256M)"
@@ -170,17 +170,24 @@ def parser() -> Parser:
     pack.add_argument("--mode", default="RGB", help="of pictures, as Pillow's (default: RGB)")
     pack.add_argument("--seed", default=0, type=int, help="of the order of pictures (default: 0)")
     pack.add_argument(
-        "--target", default="-1", metavar="COLUMN", help="of a CSV file (default: the last)"
+        "--target", action="append", metavar="COLUMN", help="of a table (default: as for train)"
     )
+    pack.add_argument("--no-target", action="store_true", help="all columns of a table are inputs")
     pack.add_argument(
-        "--no-target", action="store_true", help="all columns of a CSV file are inputs"
+        "--column", action="append", metavar="NAME=KIND", help="number, category, date or text"
     )
-    pack.add_argument("--delimiter", metavar="CHARACTER", help="of a CSV file (default: a comma)")
+    pack.add_argument("--drop", action="append", metavar="NAME", help="leave a column out")
+    pack.add_argument(
+        "--like", metavar="SHARDS", help="encode a table as that of these shards was encoded"
+    )
+    pack.add_argument("--delimiter", metavar="CHARACTER", help="of a table (default: found)")
+    pack.add_argument("--decimal", choices=(".", ","), help="of a table (default: found)")
+    pack.add_argument("--encoding", metavar="NAME", help="of a table (default: found)")
     pack.add_argument(
         "--header",
         default="auto",
         choices=("auto", "yes", "no"),
-        help="whether a CSV file begins with names",
+        help="whether a table begins with names",
     )
     pack.add_argument(
         "--tokens",

@@ -5,10 +5,11 @@ from __future__ import annotations
 import argparse
 import re
 
-from extensor.data.packing import pack
+from extensor.data.packing import Packed, pack
 from extensor.data.streaming.verifying import verify
 from extensor.errors import value_error
 from extensor.io.limits import parse_size, size_text
+from extensor.train.signals import ending_in_order
 
 
 def run(options: argparse.Namespace) -> None:
@@ -21,7 +22,17 @@ def run(options: argparse.Namespace) -> None:
         return
     if options.folder is None:
         raise value_error("pack", "a folder for the shards must be given", folder=None)
-    packed = pack(
+    with ending_in_order():
+        packed = _packed(options)
+    things = {"pictures": "pictures", "table": "rows", "text": "tokens"}[packed.kind]
+    for line in packed.lines:
+        print(_shell_words(line))
+    where = f"{_shards(packed.shards)}, {size_text(packed.size)}, in {options.folder}"
+    print(f"{packed.samples} {things} in {where}")
+
+
+def _packed(options: argparse.Namespace) -> Packed:
+    return pack(
         options.source,
         options.folder,
         shard_size=_bytes(options.shard_size),
@@ -29,14 +40,16 @@ def run(options: argparse.Namespace) -> None:
         size=_pair(options.size),
         mode=options.mode,
         seed=options.seed,
-        target=None if options.no_target else _column(options.target),
+        target=_target(options.target),
+        with_target=not options.no_target,
+        kinds=_kinds(options),
+        like=options.like,
         delimiter=options.delimiter,
+        decimal=options.decimal,
+        encoding=options.encoding,
         header=None if options.header == "auto" else options.header == "yes",
         tokens=options.tokens,
     )
-    things = {"pictures": "pictures", "table": "rows", "text": "tokens"}[packed.kind]
-    where = f"{_shards(packed.shards)}, {size_text(packed.size)}, in {options.folder}"
-    print(f"{packed.samples} {things} in {where}")
 
 
 def _bytes(text: str) -> int:
@@ -56,8 +69,28 @@ def _pair(text: str | None) -> tuple[int, int] | None:
     return int(numbers[0]), int(numbers[-1])
 
 
-def _column(text: str) -> str | int:
-    return int(text) if re.fullmatch(r"-?\d{1,9}", text) else text
+def _target(texts: list[str] | None) -> list[str | int] | None:
+    if texts is None:
+        return None
+    return [int(text) if re.fullmatch(r"-?\d{1,9}", text) else text for text in texts]
+
+
+def _kinds(options: argparse.Namespace) -> dict[str, str]:
+    """What ``--column NAME=KIND`` and ``--drop NAME`` say of columns."""
+    kinds = dict.fromkeys(options.drop or [], "drop")
+    for text in options.column or []:
+        name, sign, kind = text.rpartition("=")
+        if not sign or not name:
+            raise value_error("--column", "a column must be given as NAME=KIND", column=text)
+        kinds[name] = kind
+    return kinds
+
+
+def _shell_words(line: str) -> str:
+    """A sentence on a table with its advice as options of the command."""
+    line = re.sub(r"kinds=\{'(.+)': '(\w+)'\}", r"--column '\1=\2'", line)
+    shown = re.sub(r"\b(encoding|delimiter|decimal)=", r"--\1 ", line)
+    return "".join(x if x.isprintable() else repr(x)[1:-1] for x in shown)
 
 
 def _shards(number: int) -> str:

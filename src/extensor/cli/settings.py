@@ -21,7 +21,7 @@ from extensor.train.experiments.config import (
 from extensor.train.experiments.runs import is_stored
 from extensor.train.experiments.user_functions import check_trust, function_names
 
-_WORD = re.compile(r"[^\W\d][\w.:/~-]*")
+_WORD = re.compile(r"[^\W\d][\w.:/~*?-]*")
 
 
 def read_config(source: Source, settings: Iterable[str] = ()) -> Config:

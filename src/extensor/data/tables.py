@@ -12,8 +12,10 @@ import numpy as np
 
 from extensor.arrays.dtypes import get_default_dtype
 from extensor.core.entries import is_integer
-from extensor.data.table.cells import as_number, as_whole, counts, is_missing
+from extensor.data.table.cells import as_number, as_numbers, as_whole, counts, is_missing
 from extensor.data.table.lexing import DELIMITERS, LongCellError, as_lines, records
+from extensor.data.table.reading import USUAL
+from extensor.data.table.sniffing import find_delimiter
 from extensor.errors import type_error, value_error
 from extensor.errors.arguments import briefly
 from extensor.io.paths import as_path, unreadable
@@ -41,12 +43,13 @@ class _Table(NamedTuple):
 def read_csv(
     path: str | Path,
     target: str | int | None = -1,
-    delimiter: str = ",",
+    delimiter: str | None = None,
     header: bool | str = "auto",
 ) -> tuple[Any, Any] | Any:
     """The columns of a CSV file as a matrix, and apart from it the column ``target``.
 
     ``target`` is a name from the first line, or a number; None leaves all columns together.
+    ``delimiter`` is found as :func:`read_table` does, unless it is given; numbers have a decimal point.
     ``header`` says whether the first line has names; "auto" looks at it, and refuses what could be
     both. A target of whole numbers becomes integers, other numbers floats; one of words becomes the
     numbers of the words in alphabetical order.
@@ -61,7 +64,7 @@ def read_csv(
 def csv_classes(
     path: str | Path,
     target: str | int = -1,
-    delimiter: str = ",",
+    delimiter: str | None = None,
     header: bool | str = "auto",
 ) -> list[str] | None:
     """The words that :func:`read_csv` numbers, in their order; None if the targets are numbers."""
@@ -72,20 +75,14 @@ def csv_classes(
     return None if all(as_number(word) is not None for word in words) else words
 
 
-def csv_names(
-    path: str | Path, delimiter: str = ",", header: bool | str = "auto"
-) -> list[str] | None:
-    """The names in the first line of a table; None if it has none."""
-    return _table(path, -1, delimiter, header).names
-
-
 def _table(
-    path: str | Path, target: str | int | None, delimiter: str, header: bool | str
+    path: str | Path, target: str | int | None, delimiter: str | None, header: bool | str
 ) -> _Table:
     if not (isinstance(header, bool) or (isinstance(header, str) and header == "auto")):
         raise value_error(_OP, "header must be True, False or 'auto'", header=briefly(header))
-    if not isinstance(delimiter, str) or len(delimiter) != 1:
-        raise value_error(_OP, "delimiter must be one character", delimiter=briefly(delimiter))
+    if delimiter is not None and (not isinstance(delimiter, str) or len(delimiter) != 1):
+        requirement = "delimiter must be one character, or None"
+        raise value_error(_OP, requirement, delimiter=briefly(delimiter))
     lines = _lines(path, delimiter)
     first = lines[0]
     column = _column(first, target, header)
@@ -110,11 +107,14 @@ def _table(
     return _Table(rows, names, column)
 
 
-def _lines(path: str | Path, delimiter: str) -> list[list[str]]:
+def _lines(path: str | Path, delimiter: str | None) -> list[list[str]]:
     place = as_path(_OP, path)
     try:
         # As Excel writes it: a mark at the beginning would make a word of the first number.
         text = file_text(place, "utf-8-sig")
+        if delimiter is None:
+            usual = USUAL.get(place.suffix.lower())
+            delimiter = find_delimiter(_OP, as_lines(text), str(path), usual) or ","
         lines = [[x.strip() for x in row] for row in _rows(as_lines(text), delimiter)]
     except OSError as error:
         raise unreadable(_OP, path, error) from error
@@ -218,9 +218,11 @@ def _matrix(table: _Table, columns: Sequence[int]) -> Any:
         for place, column in enumerate(columns):
             number = as_number(row[column])
             if number is None:
+                is_fraction = as_numbers(np.array([row[column]], object), ",") is not None
+                hint = " with a decimal point (read_table reads commas)" if is_fraction else ""
                 raise value_error(
                     _OP,
-                    "cells must be numbers",
+                    f"cells must be numbers{hint}",
                     line=table.line(line),
                     column=table.name(column),
                     cell=row[column],

@@ -2,31 +2,37 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from extensor.data.decoding import MODES
 from extensor.data.packing.pictures import pack_pictures
-from extensor.data.packing.table import pack_table
+from extensor.data.packing.table import TableRequest, pack_table
 from extensor.data.packing.text import pack_text
 from extensor.data.packing.writing import OP, checked_folder, new_folder
-from extensor.data.streaming.index import write_index
-from extensor.errors import arguments, type_error, value_error
+from extensor.data.streaming.index import read_index, write_index
+from extensor.data.table.reading import ENDINGS
+from extensor.data.table.table_encoding import TableEncoding
+from extensor.errors import arguments, value_error
 from extensor.io.paths import as_path
 
 __all__ = ["Packed", "pack"]
 
 _SHARD = 1 << 28  # bytes
-_TABLES = (".csv", ".tsv", ".tab")
 
 
 class Packed(NamedTuple):
-    """What was packed: pictures, a table or a text, how many samples, shards and bytes."""
+    """What was packed: pictures, a table or a text, how many samples, shards and bytes.
+
+    ``lines`` say how a table was read, and what became of its columns.
+    """
 
     kind: str
     samples: int
     shards: int
     size: int
+    lines: tuple[str, ...] = ()
 
 
 def pack(
@@ -38,18 +44,31 @@ def pack(
     size: int | tuple[int, int] | None = None,
     mode: str = "RGB",
     seed: int = 0,
-    target: str | int | None = -1,
+    target: str | int | Sequence[str | int] | None = None,
+    with_target: bool = True,
+    kinds: Mapping[str, str] | None = None,
+    like: str | Path | None = None,
     delimiter: str | None = None,
+    decimal: str | None = None,
+    encoding: str | None = None,
     header: bool | None = None,
     tokens: str = "character",
 ) -> Packed:
     """Make a folder of shards for :class:`ShardedDataset`, with an index of their digests.
 
     Of a folder of class folders come pictures, in a random order that ``seed`` decides: in ``form``
-    "tar" as they are, or with ``size`` as PNG, and in "npy" as arrays. Of a ``.csv`` come the columns
-    as floats and the column ``target``, as :func:`read_csv` takes them, in the order of the file. Of
-    any other file comes text, its "character" or "byte" as ``tokens``. Shards have about
-    ``shard_size`` bytes. Neither a file nor a text has to fit into memory.
+    "tar" as they are, or with ``size`` as PNG, and in "npy" as arrays. Of any file that is no table
+    comes text, its "character" or "byte" as ``tokens``. Shards have about ``shard_size`` bytes.
+    Neither a table in text nor a text has to fit into memory.
+
+    A table (``.csv`` and what else ``extensor train`` takes for one) is read by :func:`read_table`,
+    whose options ``delimiter``, ``decimal``, ``encoding`` and ``header`` are, and encoded by
+    :class:`TableEncoder`, to which ``kinds`` go. Its features are the part "x", and ``target`` the
+    part "y": the names or numbers of columns, by default the one that training would take. Words
+    are numbered in alphabetical order; rows without a target are left out; ``with_target=False``
+    is for tables without one. The encoder is fitted to all rows of the file and goes with the
+    shards. With ``like``, a folder of shards, the rows are encoded as those there were: so the rows
+    to test on have the same columns, and nothing is learnt from them.
 
     The folder must be new. It has its name when all is in it, and until then there is none.
     """
@@ -63,37 +82,38 @@ def pack(
     pair = None if size is None else arguments.pair(OP, "size", size, 1)
     if not place.exists():
         raise value_error(OP, "source must be there", source=str(source))
-    is_table = place.suffix.lower() in _TABLES and not place.is_dir()
-    column = _column(target)
-    between = _delimiter(delimiter, place)
-    if header is not None:
-        header = arguments.flag(OP, "header", header)
+    if not (place.is_dir() or place.is_file()):
+        raise value_error(OP, "source must be a file or a folder", source=str(source))
+    with_target = arguments.flag(OP, "with_target", with_target)
+    if not with_target and target is not None:
+        requirement = "target must be None if there is none"
+        raise value_error(OP, requirement, target=arguments.briefly(target))
+    options = {"delimiter": delimiter, "decimal": decimal, "encoding": encoding, "header": header}
+    request = TableRequest(
+        options, target, with_target, kinds or {}, _encoding(like, target, kinds)
+    )
+    lines: list[str] = []
     with new_folder(to) as partial:
         if place.is_dir():
             index = pack_pictures(place, partial, shard_size, form, pair, mode, seed)
-        elif is_table:
-            index = pack_table(place, partial, shard_size, column, between, header)
+        elif place.name.lower().endswith(ENDINGS):
+            index, lines = pack_table(place, partial, shard_size, request)
         else:
             index = pack_text(place, partial, shard_size, tokens)
         write_index(partial.path, index)
     samples = sum(shard.samples for shard in index.shards)
     bytes_in_all = sum(file.size for shard in index.shards for file in shard.files)
-    return Packed(index.kind, samples, len(index.shards), bytes_in_all)
+    return Packed(index.kind, samples, len(index.shards), bytes_in_all, tuple(lines))
 
 
-def _column(target: Any) -> str | int | None:
-    if target is None or isinstance(target, str):
-        return target
-    if isinstance(target, bool) or not isinstance(target, int):
-        requirement = "target must be the name or number of a column, or None"
-        raise type_error(OP, requirement, target=arguments.briefly(target))
-    return target
-
-
-def _delimiter(delimiter: Any, source: Path) -> str:
-    if delimiter is None:
-        return "," if source.suffix.lower() == ".csv" else "\t"
-    if not isinstance(delimiter, str) or len(delimiter) != 1 or delimiter in '\r\n"':
-        requirement = "delimiter must be one character"
-        raise value_error(OP, requirement, delimiter=arguments.briefly(delimiter))
-    return delimiter
+def _encoding(like: Any, target: Any, kinds: Any) -> TableEncoding | None:
+    """The encoding of shards that others should be like."""
+    if like is None:
+        return None
+    if target is not None or kinds:
+        requirement = "like says what columns and targets are: target and kinds must be left out"
+        raise value_error(OP, requirement, like=str(like))
+    index = read_index(as_path(OP, like, name="like"))
+    if index is None or index.encoding is None:
+        raise value_error(OP, "like must be a folder of shards of a table", like=str(like))
+    return index.encoding

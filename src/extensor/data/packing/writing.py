@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from extensor.data.packing.abandoned import held, remove_abandoned, remove_mark
 from extensor.data.streaming.archive import padded
 from extensor.data.streaming.index import PackedFile, PackedShard
 from extensor.errors import value_error
@@ -52,16 +53,19 @@ class NewFolder:
 @contextmanager
 def new_folder(place: Path) -> Iterator[NewFolder]:
     """A folder to write into, which has the name ``place`` only when the block has come to its end."""
+    remove_abandoned(place.parent)
     partial = place.with_name(f".{place.name}.{os.getpid()}{PARTIAL}")
     with _said(place):
         partial.mkdir()
     folder = NewFolder(partial)
     try:
-        yield folder
-        with _said(place):
-            sync_folder(partial)
-            os.rename(partial, place)
-            sync_folder(place.parent)
+        with held(partial):
+            yield folder
+            with _said(place):
+                sync_folder(partial)
+                os.rename(partial, place)
+                remove_mark(place)
+                sync_folder(place.parent)
     except BaseException:
         for file in folder.files:
             file.abandon()

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from functools import lru_cache
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from extensor.data.streaming.cache import Loaded
+from extensor.data.streaming.huggingface import class_names
 from extensor.data.streaming.shard import (
     OP,
     Choice,
@@ -17,6 +20,7 @@ from extensor.data.streaming.shard import (
     PiecedShard,
     Stamp,
     damaged,
+    missing_pyarrow,
     usable_dtype,
     usual_names,
 )
@@ -25,14 +29,20 @@ from extensor.errors import is_ours, value_error
 from extensor.io.limits import check_decoded
 from extensor.io.paths import unreadable
 
+_MAGIC = b"ARROW1"  # with which Arrow files begin, and streams do not
+
 
 class ColumnShard(PiecedShard):
     """Columns of numbers, or of lists of the same length; a list of columns is a part of rows."""
 
-    def __init__(self, path: Path, choice: Choice) -> None:
+    def __init__(
+        self, path: Path, choice: Choice, partition: Mapping[str, Any] | None = None
+    ) -> None:
         self.path = path
+        self.partition = {} if partition is None else dict(partition)
         self.stamp = Stamp.of(path)
         with self._opened() as file:
+            self.column_types = _types(file.schema)
             names = usual_names(path, file.schema.names, choice, several=True)
             self.columns = [[n] if isinstance(n, str) else list(n) for n in names]
             sizes = file.sizes()
@@ -44,6 +54,8 @@ class ColumnShard(PiecedShard):
                 self._part(file, columns, not isinstance(name, str))
                 for name, columns in zip(names, self.columns, strict=True)
             )
+            known = {part.name: class_names(file.schema, part.name) for part in self.parts}
+            self.class_names = {name: words for name, words in known.items() if words is not None}
 
     def load(self, begin: int, end: int, ahead: bool) -> Loaded:
         """A row group, or a record batch."""
@@ -127,37 +139,82 @@ class ColumnShard(PiecedShard):
     def _opened(self) -> Iterator[Any]:
         if Stamp.of(self.path) != self.stamp:
             raise damaged("a shard must not change while it is used", self.path)
-        with _opened(self.path) as file:
+        with _opened(self.path, self.partition) as file:
             yield file
 
 
-def column_names(path: Path) -> list[str]:
+def column_names(path: Path, partition: Mapping[str, Any]) -> list[str]:
     """What the columns of a shard are called, save those that pandas keeps its index in."""
-    with _opened(path) as file:
-        known = file.schema.pandas_metadata or {}
-        index = [name for name in known.get("index_columns", ()) if isinstance(name, str)]
-        return [name for name in file.schema.names if name not in index]
+    with _opened(path, partition) as file:
+        return list(_types(file.schema))
+
+
+def _types(schema: Any) -> dict[str, str]:
+    """The type of each column, save those that pandas keeps its index in."""
+    known = schema.pandas_metadata or {}
+    index = [name for name in known.get("index_columns", ()) if isinstance(name, str)]
+    return {field.name: str(field.type) for field in schema if field.name not in index}
 
 
 @contextmanager
-def _opened(path: Path) -> Iterator[Any]:
+def _opened(path: Path, partition: Mapping[str, Any]) -> Iterator[Any]:
     try:
         import pyarrow
     except ImportError:
-        raise ImportError(
-            f"{OP}: pyarrow must be installed to read {path.name}, "
-            "see pip install extensor[parquet]"
-        ) from None
-    kind = _Parquet if path.suffix.lower() == ".parquet" else _Arrow
+        raise missing_pyarrow(path) from None
+    kind: Any = _Parquet
     try:
+        if path.suffix.lower() != ".parquet":
+            kind = _Arrow if _begins_as_file(path) else _Stream
         with kind(path) as file:
-            yield file
+            yield _Partitioned(file, partition, path) if partition else file
     except (pyarrow.ArrowException, OSError, ValueError, IndexError, KeyError) as error:
         if is_ours(error):
             raise
         if isinstance(error, OSError) and error.errno is not None:
             raise unreadable(OP, path, error) from error
         raise damaged(f"shard must be a whole {kind.name} file", path) from error
+
+
+def _begins_as_file(path: Path) -> bool:
+    """Whether an Arrow file is one for random access, and not a stream."""
+    with path.open("rb") as file:
+        return file.read(len(_MAGIC)) == _MAGIC
+
+
+class _Partitioned:
+    """A file with columns that its folders name, the same in every row."""
+
+    def __init__(self, file: Any, partition: Mapping[str, Any], path: Path) -> None:
+        self.file = file
+        self.partition = partition
+        self.schema = file.schema
+        for name, value in partition.items():
+            if name in file.schema.names:
+                requirement = f"column {name!r} must be in the files or in the names of folders"
+                raise value_error(OP, f"{requirement}, not in both", path=str(path))
+            import pyarrow
+
+            self.schema = self.schema.append(pyarrow.field(name, value.type))
+
+    def sizes(self) -> list[int]:
+        """The rows of each group."""
+        sizes: list[int] = self.file.sizes()
+        return sizes
+
+    def group(self, number: int, columns: list[str]) -> Any:
+        """The columns of a group."""
+        import pyarrow
+
+        table = self.file.group(number, [name for name in columns if name not in self.partition])
+        rows = self.sizes()[number]
+        found = {
+            name: pyarrow.repeat(self.partition[name], rows)
+            if name in self.partition
+            else table.column(name)
+            for name in columns
+        }
+        return pyarrow.table(found)
 
 
 class _Parquet:
@@ -222,3 +279,57 @@ class _Arrow:
 
         table = pyarrow.Table.from_batches([self.file.get_batch(number)])
         return table.select(columns)
+
+
+class _Stream:
+    """An Arrow stream, as Hugging Face's datasets save them, by record batches."""
+
+    name = "Arrow"
+
+    def __init__(self, path: Path) -> None:
+        import pyarrow
+
+        self.path = path
+        self.source = pyarrow.memory_map(str(path))
+        self.schema = pyarrow.ipc.open_stream(self.source).schema
+
+    def __enter__(self) -> _Stream:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.source.close()
+
+    def sizes(self) -> list[int]:
+        """The rows of each batch."""
+        return [rows for _, rows in _batches(self.path, Stamp.of(self.path))]
+
+    def group(self, number: int, columns: list[str]) -> Any:
+        """The columns of a batch."""
+        import pyarrow
+
+        if any(pyarrow.types.is_dictionary(field.type) for field in self.schema):
+            # The words of a batch may stand before any batch earlier on.
+            self.source.seek(0)
+            batch = next(islice(pyarrow.ipc.open_stream(self.source), number, None))
+        else:
+            self.source.seek(_batches(self.path, Stamp.of(self.path))[number][0])
+            message = pyarrow.ipc.read_message(self.source)
+            batch = pyarrow.ipc.read_record_batch(message, self.schema)
+        return pyarrow.Table.from_batches([batch]).select(columns)
+
+
+@lru_cache(maxsize=1024)
+def _batches(path: Path, stamp: Stamp) -> list[tuple[int, int]]:
+    """Where each batch of a stream begins, and its rows: a stream has no table of them."""
+    import pyarrow
+
+    options = pyarrow.ipc.IpcReadOptions(included_fields=[0])
+    found = []
+    with pyarrow.memory_map(str(path)) as source:
+        reader = pyarrow.ipc.open_stream(source, options=options)
+        while True:
+            begin = source.tell()
+            try:
+                found.append((begin, reader.read_next_batch().num_rows))
+            except StopIteration:
+                return found

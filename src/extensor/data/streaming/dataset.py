@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import warnings
 from collections import Counter
 from collections.abc import Sequence
 from functools import cached_property
@@ -18,10 +19,13 @@ from extensor.arrays import storage
 from extensor.arrays.dtypes import int64
 from extensor.data.decoding import MODES
 from extensor.data.streaming.cache import Cache
+from extensor.data.streaming.column_agreement import disagreements
+from extensor.data.streaming.index import INDEX
 from extensor.data.streaming.indexed import Indexed
 from extensor.data.streaming.members import Decoding
-from extensor.data.streaming.opening import Found, Opener, found_shards
-from extensor.data.streaming.shard import OP, PIECE, Part, Shard, damaged
+from extensor.data.streaming.opening import Opener, has_checksums
+from extensor.data.streaming.shard import OP, PIECE, Choice, Part, Shard, damaged
+from extensor.data.streaming.shard_files import Found, find_shards
 from extensor.data.streaming.shuffle import BlockShuffle, Plan, Run
 from extensor.data.streaming.subset import ShardedSubset
 from extensor.errors import arguments, type_error, value_error
@@ -32,22 +36,33 @@ from extensor.io.state import DamagedFileError
 from extensor.random.generator import Generator
 
 _MEMORY = 1 << 28
+_NOTHING_TO_COMPARE = (
+    f"{OP}: verify has nothing to compare the shards with, as there is no {INDEX} (extensor pack "
+    "writes one); all samples are read, but bytes that have changed are not found"
+)
 _LOOKED_AT, _BLOCK = 1 << 26, 1 << 12  # bytes of a fingerprint, in blocks
 
 
 class ShardedDataset(Indexed):
     """The samples of shards: files of arrays, of columns, or archives of pictures.
 
-    ``source`` is a folder or a list of files. Shards may be ``name.x.npy`` with ``name.y.npy``, or
-    one ``.npy``; ``.npz`` and ``.safetensors``; ``.parquet`` and ``.arrow``, which need pyarrow; and
-    ``.tar`` as webdataset has it, ``key.jpg`` beside ``key.cls``. ``parts`` names the arrays, columns
-    or endings that make a sample, as ``("x", "y")``, which are the usual ones; for columns a list of
-    names makes one part of several. Pictures are of ``mode``, resized to ``size``. With ``context``
-    the shards are rows of tokens, and samples are windows of so many and what follows them.
+    ``source`` is a folder, a list of files, or a pattern such as ``data/*.parquet``, in which ``**``
+    stands for any folders. A folder may be one that Hugging Face's ``save_to_disk`` wrote, or one of
+    Hive's with Parquet files in ``year=2020``, which is a column then.
+
+    Shards may be ``name.x.npy`` with ``name.y.npy``, or one ``.npy``; ``.npz`` and ``.safetensors``;
+    ``.parquet`` and ``.arrow``, which need pyarrow; and ``.tar`` as webdataset has it, ``key.jpg``
+    beside ``key.cls``. ``parts`` names the arrays, columns or members (by what follows the first dot,
+    such as ``x.npy`` in ``key.x.npy``) that make a sample. The usual ones are ``("x", "y")``. For
+    columns a list of names makes one part of several. Pictures are of ``mode``, resized to ``size``.
+    With ``context`` the shards are rows of tokens, and samples are windows of so many and what
+    follows them.
 
     A shard that is missing, empty, cut short, or not as most others is an error that names it. With
-    ``skip_damaged`` it is left out, and ``skipped`` says why. ``verify`` reads all of them once: by
-    the digests of their index, which ``extensor pack`` writes, or sample by sample.
+    ``skip_damaged`` it is left out, and ``skipped`` says why. So is a shard of other columns, if
+    ``parts`` does not choose among them. ``verify`` reads all shards once and compares them with the
+    digests of their index, which ``extensor pack`` writes, or ``.npz`` with their checksums. For other
+    shards without an index it warns that there is nothing to compare with, and reads all samples.
 
     Nothing is read before it is asked for. At most ``memory`` bytes of shards are kept or mapped,
     and a piece for each thread that reads; a loader adds the batches that it has read ahead.
@@ -89,7 +104,9 @@ class ShardedDataset(Indexed):
         self.memory = arguments.integer(OP, "memory", memory, 1)
         skip = arguments.flag(OP, "skip_damaged", skip_damaged)
         verify = arguments.flag(OP, "verify", verify)
-        found, index = found_shards(source)
+        found, index = find_shards(source)
+        if verify and index is None and any(not has_checksums(one) for one in found):
+            warnings.warn(_NOTHING_TO_COMPARE, stacklevel=3)
         if index is not None and index.kind == "text" and context is None:
             requirement = "context must be given for shards of tokens, the length of a sample"
             raise value_error(OP, requirement, context=None)
@@ -97,7 +114,7 @@ class ShardedDataset(Indexed):
         self._cache = Cache(self.memory)
         opener = Opener(choice, context, decoding, index, verify)
         shards = [self._opened(opener, one, skip) for one in found]
-        self._shards = self._alike([x for x in shards if x is not None], skip)
+        self._shards = self._alike([x for x in shards if x is not None], skip, choice)
         self.parts = self._shards[0].parts
         total = sum(shard.sample_size * shard.samples for shard in self._shards)
         if total > _physical_memory() / 2:
@@ -108,9 +125,12 @@ class ShardedDataset(Indexed):
         self._sample_size = max(1, total // len(self))
         self.piece = max(1, PIECE // self._sample_size)
         self._check_memory()
-        self.classes = None if index is None or index.classes is None else list(index.classes)
+        self.classes = self._class_names()
+        if index is not None:
+            self.classes = None if index.classes is None else list(index.classes)
         self.columns = None if index is None or index.columns is None else list(index.columns)
         self.vocabulary = None if index is None else index.vocabulary
+        self.encoding = None if index is None else index.encoding
         self._files = {one.path: tuple(one.files.values()) for one in found}
 
     def __len__(self) -> int:
@@ -150,8 +170,10 @@ class ShardedDataset(Indexed):
         found = hashlib.sha256()
         files = [path for shard in self._shards for path in self._files[shard.path]]
         room = max(1, _LOOKED_AT // (_BLOCK * len(files)))
+        base = os.path.commonpath([shard.path.absolute().parent for shard in self._shards])
         for shard in self._shards:
-            found.update(f"{shard.path.name} {shard.samples} {_said(shard.parts)}".encode())
+            name = shard.path.absolute().relative_to(base)
+            found.update(f"{name} {shard.samples} {_said(shard.parts)}".encode())
         for path in files:
             _look_through(path, room, found)
         return found.hexdigest()[:32]
@@ -209,8 +231,22 @@ class ShardedDataset(Indexed):
         text = str(error.strerror if isinstance(error, OSError) else error)
         self.skipped.append((path, text))
 
-    def _alike(self, shards: list[Shard], skip: bool) -> list[Shard]:
-        """The shards that have the parts that most have."""
+    def check_columns(self) -> None:
+        """Raise if a shard has other columns than most, or of other types, whether used or not."""
+        for error in disagreements(self._shards, None).values():
+            raise error
+
+    def _class_names(self) -> list[str] | None:
+        """What all shards call the classes that the last part numbers."""
+        names = [shard.class_names.get(self.parts[-1].name) for shard in self._shards]
+        return names[0] if len(self.parts) > 1 and all(x == names[0] for x in names) else None
+
+    def _alike(self, shards: list[Shard], skip: bool, choice: Choice) -> list[Shard]:
+        """The shards that have the columns and parts that most have."""
+        wrong = disagreements(shards, choice)
+        for number, error in wrong.items():
+            self._skip(shards[number].path, error, skip)
+        shards = [shard for number, shard in enumerate(shards) if number not in wrong]
         if not shards:
             reasons = [text for _, text in self.skipped]
             raise value_error(OP, "at least one shard must be whole", skipped=reasons)

@@ -13,6 +13,7 @@ import numpy as np
 from extensor.core import entries
 from extensor.data.streaming.members import PICTURE
 from extensor.data.streaming.shard import OP, Shard, damaged
+from extensor.data.table.table_encoding import TableEncoding
 from extensor.data.text import Vocabulary
 from extensor.errors import value_error
 from extensor.io.atomic import write_atomically
@@ -21,9 +22,9 @@ from extensor.io.paths import unreadable
 from extensor.io.regular_files import file_bytes, open_regular
 
 INDEX = "index.json"
-FORMAT = 1
+FORMAT = 2
 KINDS = ("pictures", "table", "text")
-_KEYS = ("extensor", "kind", "parts", "shards", "classes", "columns", "vocabulary")
+_KEYS = ("extensor", "kind", "parts", "shards", "classes", "columns", "vocabulary", "encoding")
 _CHUNK = 1 << 20
 
 
@@ -54,6 +55,7 @@ class Index(NamedTuple):
     classes: tuple[str, ...] | None = None
     columns: tuple[str, ...] | None = None
     vocabulary: Vocabulary | None = None
+    encoding: TableEncoding | None = None
 
 
 def write_index(folder: Path, index: Index) -> None:
@@ -72,6 +74,7 @@ def write_index(folder: Path, index: Index) -> None:
         "classes": index.classes,
         "columns": index.columns,
         "vocabulary": None if index.vocabulary is None else index.vocabulary.state_dict(),
+        "encoding": None if index.encoding is None else index.encoding.state_dict(),
     }
     text = json.dumps(state, ensure_ascii=False, indent=1) + "\n"
     write_atomically(folder / INDEX, text.encode("utf-8", "surrogateescape"))
@@ -91,7 +94,7 @@ def read_index(folder: Path) -> Index | None:
         state = json.loads(text, object_pairs_hook=unique)
         return _understood(state)
     except (LayoutError, RecursionError, ValueError, TypeError) as error:
-        requirement = "index must be one that extensor pack wrote"
+        requirement = "index must be one that extensor pack wrote (earlier versions: pack again)"
         raise value_error(OP, requirement, path=str(path)) from error
 
 
@@ -108,6 +111,13 @@ def _understood(state: Any) -> Index:
     classes = _words(given["classes"])
     if classes is not None and (len(set(classes)) < len(classes) or not _is_text(classes)):
         raise LayoutError
+    encoding = None
+    if given["kind"] == "table":
+        encoding = TableEncoding.from_state(given["encoding"], OP)
+        if parts[0][2] != (len(encoding.encoder.features),):
+            raise LayoutError
+    elif given["encoding"] is not None:
+        raise LayoutError
     return Index(
         given["kind"],
         parts,
@@ -115,6 +125,7 @@ def _understood(state: Any) -> Index:
         classes,
         _words(given["columns"]),
         None if vocabulary is None else Vocabulary.from_state(vocabulary),
+        encoding,
     )
 
 

@@ -23,21 +23,48 @@ _CHANNELS = {"L": 1, "LA": 2, "RGB": 3, "RGBA": 4, "CMYK": 4, "YCbCr": 3, "LAB":
 
 
 def usual_parts(endings: list[str], path: Path) -> list[str]:
-    """The parts of a sample with these endings: a picture or array, and what is to be learned."""
-    pictures = [PICTURE for ending in endings if ending in _PICTURES]
-    inputs = pictures or ["npy"] * ("npy" in endings)
+    """The parts of a sample with these endings: a picture or array, and what is to be learned.
+
+    Names without a dot come first; else ``x.npy`` and ``y.cls`` are taken by their last ending.
+    """
+    plain = [PICTURE for ending in endings if ending in _PICTURES] or ["npy"] * ("npy" in endings)
     targets = [ending for ending in _TARGETS if ending in endings]
+    pair = [_only(endings, f"{name}.") for name in "xy"]
+    if not plain and not targets and None not in pair:
+        return [str(name) for name in pair]
+    inputs = plain or [x for x in endings if _format(x) == "npy" or _format(x) in _PICTURES]
+    if not targets:
+        others = [x for x in endings if _format(x) in _TARGETS and x not in inputs]
+        targets = others if len(others) == 1 else []
     if len(inputs) != 1:
         requirement = "parts must say which members make a sample, as parts=('jpg', 'cls')"
         raise value_error(OP, requirement, path=str(path), members=endings)
     return [*inputs, *targets[:1]]
 
 
+def _only(endings: list[str], beginning: str) -> str | None:
+    """The one ending that begins so, if there is exactly one."""
+    found = [ending for ending in endings if ending.startswith(beginning)]
+    return found[0] if len(found) == 1 else None
+
+
+def _format(name: str) -> str:
+    """How a member is written, by the last of its endings: ``npy`` for ``x.npy``."""
+    return name.rpartition(".")[2]
+
+
+def _json_member(part: str) -> tuple[str, str] | None:
+    """The ending of the member and the key in it, of a part such as ``meta.json.label``."""
+    before, dot, key = f".{part}".partition(".json.")
+    return (f"{before}.json"[1:], key) if dot else None
+
+
 def matches(part: str, ending: str) -> bool:
     """Whether a member with this ending is that part: ``json.label`` is a key in a ``.json``."""
     if part == PICTURE:
         return ending in _PICTURES
-    return ending == part or (part.startswith("json.") and ending == "json")
+    entry = _json_member(part)
+    return ending == part or (entry is not None and ending == entry[0])
 
 
 class Decoding:
@@ -61,10 +88,10 @@ class Decoding:
                 return decoded(OP, where, self.size, self.mode, content)
             except ValueError as error:
                 raise marked(DamagedFileError(str(error))) from None
-        if name == "npy":
+        if (entry := _json_member(name)) or _format(name) == "json":
+            return _numbers(_entry(content, entry[1] if entry else "", name, where), name, where)
+        if _format(name) == "npy":
             return _npy(content, where)
-        if name == "json" or name.startswith("json."):
-            return _numbers(_entry(content, name, where), name, where)
         try:
             text = content.decode().strip()
             if "_" in text:
@@ -84,14 +111,16 @@ class Decoding:
             hint = " (size= resizes pictures)" if pictures else ""
             requirement = f"{part.name} must have shape {part.shape} in every sample{hint}"
             raise damaged(requirement, where, shape=array.shape)
-        whole_number = array.dtype == int64 and part.dtype == float32 and part.name != "npy"
+        whole_number = (
+            array.dtype == int64 and part.dtype == float32 and _format(part.name) != "npy"
+        )
         if array.dtype != part.dtype and not whole_number:
             requirement = f"{part.name} must be {part.dtype} in every sample"
             raise damaged(requirement, where, dtype=str(array.dtype))
         return array
 
     def _is_picture(self, name: str) -> bool:
-        return name == PICTURE or name in _PICTURES
+        return name == PICTURE or (_json_member(name) is None and _format(name) in _PICTURES)
 
 
 def _npy(content: bytes, where: Path) -> Any:
@@ -108,15 +137,14 @@ def _is_whole(text: str) -> bool:
     return text.lstrip("+-").isdecimal() and text.isascii()
 
 
-def _entry(content: bytes, name: str, where: Path) -> Any:
+def _entry(content: bytes, key: str, name: str, where: Path) -> Any:
     """The value in a member ``.json``, or that of a key in it."""
     try:
         value = json.loads(content)
     except (ValueError, RecursionError):
         raise damaged("a member .json must be JSON", where) from None
-    key = name.partition(".")[2]
     if not key and isinstance(value, dict):
-        requirement = "parts must name a key of .json, as 'json.label'"
+        requirement = f"parts must name a key of .json, as '{name}.label'"
         raise value_error(OP, requirement, path=str(where), keys=list(value)[:10])
     if key and not (isinstance(value, dict) and key in value):
         raise damaged(f"a member .json must have the key {key!r}", where)

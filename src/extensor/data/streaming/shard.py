@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from itertools import pairwise
 from math import prod
 from pathlib import Path
@@ -64,6 +64,13 @@ class Stamp(NamedTuple):
 def damaged(requirement: str, path: Path, **got: object) -> DamagedFileError:
     """The error for a shard that is not whole."""
     return marked(DamagedFileError(str(value_error(OP, requirement, path=str(path), **got))))
+
+
+def missing_pyarrow(path: Path) -> ImportError:
+    """The error where pyarrow is needed and not installed."""
+    return ImportError(
+        f"{OP}: pyarrow must be installed to read {path.name}, see pip install extensor[parquet]"
+    )
 
 
 def opened(path: Path, stamp: Stamp) -> int:
@@ -139,6 +146,8 @@ class Shard:
     samples: int
     bounds: Any = None
     in_memory = True
+    column_types: Mapping[str, str] = {}  # of all columns, where a shard has such
+    class_names: Mapping[str, list[str]] = {}  # of parts that are numbers of classes
     is_passing = False  # what was used will be gone before it is used again: nobody need keep it
 
     def check_unchanged(self) -> None:

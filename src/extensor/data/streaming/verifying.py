@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from extensor.data.streaming.index import INDEX, check_digests, check_files
-from extensor.data.streaming.opening import found_shards
+from extensor.data.streaming.shard_files import find_shards
 from extensor.errors import value_error
 from extensor.io.paths import as_path
 from extensor.io.state import DamagedFileError
@@ -20,7 +20,7 @@ def verify(folder: str | Path) -> tuple[int, int]:
     place = as_path(op, folder, name="folder")
     if not place.is_dir():
         raise value_error(op, "folder must be one of shards", folder=str(folder))
-    found, index = found_shards(place)
+    found, index = find_shards(place)
     if index is None:
         requirement = f"folder must have the {INDEX} that extensor pack writes"
         raise value_error(op, requirement, folder=str(folder))

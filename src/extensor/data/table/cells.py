@@ -56,10 +56,13 @@ def counts(cells: Sequence[str]) -> bool:
     return len(cells) > 1 and list(cells) == [str(i + begin) for i in range(len(cells))]
 
 
-def as_numbers(cells: Any, decimal: str) -> Any:
-    """The numbers that all ``cells`` are, an array of strings none of which is missing; or None."""
+def as_numbers(cells: Any, decimal: str, has_comma: bool | None = None) -> Any:
+    """The numbers that all ``cells`` are, an array of strings none of which is missing; or None.
+
+    ``has_comma`` says whether a comma occurs in the column, if ``cells`` are only a part of it.
+    """
     if decimal == ",":
-        cells = _with_points(cells)
+        cells = _with_points(cells, has_comma)
         if cells is None:
             return None
     try:
@@ -71,12 +74,12 @@ def as_numbers(cells: Any, decimal: str) -> Any:
     return None if odd else values
 
 
-def _with_points(cells: Any) -> Any:
+def _with_points(cells: Any, has_comma: bool | None) -> Any:
     """Cells with a decimal comma as Python reads them; None if a point cannot be of thousands."""
     if "." in "".join(cells):
         pointed = [cell for cell in cells if "." in cell]
         # Without a single comma in the column, the points could be decimal ones.
-        is_certain = any("," in cell for cell in cells)
+        is_certain = any("," in cell for cell in cells) if has_comma is None else has_comma
         if not is_certain or not all(_WITH_THOUSANDS.fullmatch(cell) for cell in pointed):
             return None
     replaced = [cell.replace(".", "").replace(",", ".") for cell in cells]

@@ -10,12 +10,12 @@ import numpy as np
 
 from extensor.core import entries
 from extensor.data.table.column import Column
+from extensor.data.table.column_summary import CYCLES, ColumnSummary
 from extensor.data.table.dates import ORDERS
 from extensor.data.table.features import scale_and_range, unexpected, words
 from extensor.data.table.scale import Scale
 from extensor.errors import value_error
 
-CYCLES = ("year", "week", "day")
 _DAY = 86_400  # seconds
 _KEYS = ("mean", "deviation", "low", "high", "missing", "cycles", "order")
 _LIMIT = 2**40  # seconds from 1970, some 30,000 years
@@ -35,17 +35,15 @@ class DateFeatures:
     order: str | None  # of day, month and year, as it was written
 
     @staticmethod
-    def of(column: Column, op: str) -> DateFeatures | None:
+    def of(summary: ColumnSummary) -> DateFeatures | None:
         """From the rows to learn from; None if they do not differ."""
-        dates = column.dates(op=op)[~column.missing]
-        seconds = dates.astype(np.float64)
-        scale = Scale.of(seconds)
-        missing = int(column.missing.sum())
-        if scale.deviation == 0 and not missing:
+        scale, moments = Scale.of(summary.moments), summary.moments
+        if scale.deviation == 0 and not summary.missing:
             return None
-        cycles = tuple(cycle for cycle in CYCLES if _varies(dates, cycle))
-        low, high = float(seconds.min()), float(seconds.max())
-        return DateFeatures(column.name, scale, low, high, missing, cycles, column.order)
+        cycles = tuple(x for x in CYCLES if summary.cycles[x][0] < summary.cycles[x][1])
+        return DateFeatures(
+            summary.name, scale, moments.low, moments.high, summary.missing, cycles, summary.order
+        )
 
     @property
     def features(self) -> list[str]:
@@ -102,19 +100,6 @@ class DateFeatures:
             requirement = f"{where}.order must be one of {list(ORDERS)} or None"
             raise value_error(op, requirement, order=type(order).__name__)
         return DateFeatures(name, scale, low, high, missing, tuple(cycles), order)
-
-
-def _varies(dates: Any, cycle: str) -> bool:
-    """Whether the day of the year, the day of the week or the time of the day differ."""
-    days = dates.astype("datetime64[D]")
-    if cycle == "year":
-        months = dates.astype("datetime64[M]")
-        place = months.astype(np.int64) % 12 * 31 + (days - months).astype(np.int64)
-    elif cycle == "week":
-        place = days.astype(np.int64) % 7
-    else:
-        place = (dates - days).astype(np.int64)
-    return bool((place != place[0]).any())
 
 
 def _phase(dates: Any, cycle: str) -> Any:

@@ -23,16 +23,63 @@ class AmbiguousDatesError(Exception):
 
 def find_order(cells: Sequence[str]) -> str | None:
     """The order in which all ``cells`` are dates; None if they are none, of any order."""
-    if not (_YEAR_FIRST.fullmatch(cells[0]) or _YEAR_LAST.fullmatch(cells[0])):
-        return None
-    if parsed(cells, "ymd") is not None:
-        return "ymd"
-    day_first, month_first = parsed(cells, "dmy"), parsed(cells, "mdy")
-    if day_first is None or month_first is None:
-        return "dmy" if day_first is not None else "mdy" if month_first is not None else None
-    if (day_first != month_first).any():
-        raise AmbiguousDatesError
-    return "dmy"
+    facts = DateFacts()
+    facts.add(cells)
+    return facts.order()
+
+
+class DateFacts:
+    """In which orders all cells of a column are dates, so far: the same for any chunks of them."""
+
+    def __init__(self) -> None:
+        self._count = 0
+        self._dates: dict[str, Any] = dict.fromkeys(ORDERS)  # in the cells that were added last
+        self._orders_differ = False
+        self._offsets: set[bool] = set()
+
+    def add(self, cells: Sequence[str]) -> None:
+        """Look at some more cells, none of them missing."""
+        if not len(cells) or not self._dates:
+            return
+        if not looks_like_date(cells[0]):
+            self._dates = {}
+            return
+        self._count += len(cells)
+        self._offsets.add(has_offset(cells[0]))  # within a chunk they are alike, or none is parsed
+        found = {order: parsed(cells, order) for order in self._dates}
+        self._dates = {order: dates for order, dates in found.items() if dates is not None}
+        if len(self._offsets) > 1:
+            self._dates = {}
+        if {"dmy", "mdy"} <= self._dates.keys():
+            self._orders_differ |= bool((self._dates["dmy"] != self._dates["mdy"]).any())
+
+    @property
+    def are_dates(self) -> bool:
+        """Whether all cells so far are dates."""
+        return bool(self._dates)
+
+    def order(self) -> str | None:
+        """The order that all are dates in; an error if it could be two that mean other days."""
+        if not self._count or not self._dates:
+            return None
+        if {"dmy", "mdy"} <= self._dates.keys() and self._orders_differ:
+            raise AmbiguousDatesError
+        return next(order for order in ORDERS if order in self._dates)
+
+    def latest(self, order: str) -> Any:
+        """The dates in the cells that were added last."""
+        return self._dates[order]
+
+
+def looks_like_date(cell: str) -> bool:
+    """Whether a cell is written as dates are."""
+    return bool(_YEAR_FIRST.fullmatch(cell) or _YEAR_LAST.fullmatch(cell))
+
+
+def has_offset(cell: str) -> bool:
+    """Whether a date has an offset from UTC."""
+    match = _YEAR_FIRST.fullmatch(cell) or _YEAR_LAST.fullmatch(cell)
+    return match is not None and match.groups()[-1] is not None
 
 
 def parsed(cells: Sequence[str], order: str) -> Any:

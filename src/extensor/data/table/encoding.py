@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from extensor.core import entries
-from extensor.data.table.column import KINDS, Column
+from extensor.data.table.column import KINDS
+from extensor.data.table.column_summary import ColumnSummary
 from extensor.data.table.date_features import DateFeatures
 from extensor.data.table.features import CategoryFeatures, NumberFeatures, words
 from extensor.data.table.frames import as_table
@@ -61,19 +62,28 @@ class TableEncoder:
         A kind is "number", "category", "date", "text" (which is not encoded) or "drop".
         """
         table = as_table(table)
-        chosen = _checked_kinds(table, {} if kinds is None else kinds)
+        chosen = checked_kinds(table.names, {} if kinds is None else kinds)
         if len(table) == 0:
             raise value_error("fit", "table must have at least one row", source=table.source)
-        columns, dropped = [], {}
+        summaries = []
         for name in table.names:
-            found, reason = _fitted(table[name], chosen.get(name))
+            summaries.append(ColumnSummary(name, chosen.get(name)))
+            summaries[-1].add(table[name], "fit")
+        return cls.from_summaries(summaries, table.source)
+
+    @classmethod
+    def from_summaries(cls, summaries: Sequence[ColumnSummary], source: str) -> TableEncoder:
+        """The encoder that :meth:`fit` makes, from what was summed up of each column."""
+        columns, dropped = [], {}
+        for summary in summaries:
+            found, reason = _fitted(summary)
             if found is None:
-                dropped[name] = reason
+                dropped[summary.name] = reason
             else:
                 columns.append(found)
         if not columns:
             requirement = "table must have a column to learn from"
-            raise value_error("fit", requirement, source=table.source, dropped=dropped)
+            raise value_error("fit", requirement, source=source, dropped=dropped)
         return cls(columns, dropped)
 
     @property
@@ -164,13 +174,14 @@ def _distinct(names: Iterable[str]) -> list[str]:
     return result
 
 
-def _checked_kinds(table: Table, kinds: Any) -> dict[str, str]:
+def checked_kinds(names: Sequence[str], kinds: Any) -> dict[str, str]:
+    """The kinds that somebody gives columns, checked."""
     if not isinstance(kinds, Mapping):
         given = arguments.briefly(kinds)
         raise type_error("fit", "kinds must be a dict from names of columns to kinds", kinds=given)
     for name, kind in kinds.items():
-        if not isinstance(name, str) or name not in table:
-            hint = nearest(name, table.names) if isinstance(name, str) else ""
+        if not isinstance(name, str) or name not in names:
+            hint = nearest(name, names) if isinstance(name, str) else ""
             raise value_error(
                 "fit", f"kinds must be of columns of the table{hint}", name=arguments.briefly(name)
             )
@@ -178,37 +189,34 @@ def _checked_kinds(table: Table, kinds: Any) -> dict[str, str]:
     return dict(kinds)
 
 
-def _fitted(column: Column, chosen: str | None) -> tuple[Features | None, str]:
+def _fitted(summary: ColumnSummary) -> tuple[Features | None, str]:
     """What encodes a column, or None and the reason why nothing does."""
-    kind = chosen or column.kind
+    chosen = summary.chosen
     if chosen == "drop":
         return None, "as asked"
-    if column.missing.all():
+    if summary.missing == summary.rows:
         return None, "all cells are missing"
+    kind = summary.kind
     if kind == "text":
         asked = "as asked" if chosen else "different in most rows: an id or text"
         return None, asked
-    if chosen is None and kind == "number" and _is_id(column):
-        hint = f"kinds={{{column.name!r}: 'number'}} keeps it"
+    if chosen is None and kind == "number" and _is_id(summary):
+        hint = f"kinds={{{summary.name!r}: 'number'}} keeps it"
         return None, f"whole numbers, different in every row: an id ({hint})"
-    found = _ENCODERS[kind].of(column, "fit")
+    found = _ENCODERS[kind].of(summary)
     if found is None:
-        words = column.words()
-        if column.is_as_written and len(set(words)) > 1:
-            hint = f"kinds={{{column.name!r}: 'category'}} takes them as words"
+        if summary.words_differ:
+            hint = f"kinds={{{summary.name!r}: 'category'}} takes them as words"
             return None, f"numbers that differ in digits that no float has: an id ({hint})"
-        return None, f"constant: {words[0]!r} in every row"
+        return None, f"constant: {summary.first!r} in every row"
     return found, ""
 
 
-def _is_id(column: Column) -> bool:
+def _is_id(summary: ColumnSummary) -> bool:
     """Whole numbers that all differ, and are called so or number the rows, some of which are gone."""
-    rows = len(column)
-    if not column.is_whole or rows <= _FEW or column.missing.any():
+    rows = summary.rows
+    if not summary.is_whole or rows <= _FEW or summary.missing:
         return False
-    values = column.numbers()
-    low, high = values.min(), values.max()
-    if len(np.unique(values)) < rows:
-        return False
+    low, high = summary.moments.low, summary.moments.high
     numbers_rows = 0 <= low <= rows and high - low < 2 * rows
-    return bool(numbers_rows or _CALLED_ID.search(column.name))
+    return bool((numbers_rows or _CALLED_ID.search(summary.name)) and summary.are_distinct)

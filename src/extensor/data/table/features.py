@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from math import isfinite
@@ -11,8 +10,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from extensor.core import entries
-from extensor.data.table.cells import brief, number_text
+from extensor.data.table.cells import number_text
 from extensor.data.table.column import Column
+from extensor.data.table.column_summary import ColumnSummary, finite_numbers
 from extensor.data.table.scale import Scale
 from extensor.errors import type_error, value_error
 
@@ -32,16 +32,12 @@ class NumberFeatures:
     missing: int
 
     @staticmethod
-    def of(column: Column, op: str) -> NumberFeatures | None:
+    def of(summary: ColumnSummary) -> NumberFeatures | None:
         """From the rows to learn from; None if they do not differ."""
-        values = finite_numbers(column, op)
-        present = values[~column.missing]
-        scale = Scale.of(present)
-        missing = int(column.missing.sum())
-        if scale.deviation == 0 and not missing:
+        scale, moments = Scale.of(summary.moments), summary.moments
+        if scale.deviation == 0 and not summary.missing:
             return None
-        low, high = float(present.min()), float(present.max())
-        return NumberFeatures(column.name, scale, low, high, missing)
+        return NumberFeatures(summary.name, scale, moments.low, moments.high, summary.missing)
 
     @property
     def features(self) -> list[str]:
@@ -85,16 +81,15 @@ class CategoryFeatures:
     is_plain: bool  # numbers, which may be written in other ways
 
     @staticmethod
-    def of(column: Column, op: str) -> CategoryFeatures | None:
+    def of(summary: ColumnSummary) -> CategoryFeatures | None:
         """From the rows to learn from; None if they do not differ."""
-        counted = Counter(column.words()[~column.missing].tolist())
-        missing = int(column.missing.sum())
+        counted, missing = summary.counted_words, summary.missing
         if len(counted) < 2 and not missing:
             return None
         common = sorted(counted, key=lambda word: (-counted[word], word))
         levels = tuple(sorted(common[:LEVELS]))
-        is_plain = not column.is_as_written and column.kind != "date"
-        return CategoryFeatures(column.name, levels, len(counted) - len(levels), missing, is_plain)
+        rest = len(counted) - len(levels)
+        return CategoryFeatures(summary.name, levels, rest, missing, summary.is_plain)
 
     @property
     def features(self) -> list[str]:
@@ -158,18 +153,6 @@ def unexpected(name: str, column: Column, missing: int, instead: str) -> list[st
     if missing or not number:
         return []
     return [f"{name}: {number} missing, as none was in training; taken as {instead}"]
-
-
-def finite_numbers(column: Column, op: str) -> Any:
-    """The numbers of a column, refused where one is infinite."""
-    values = column.numbers(op)
-    wrong = np.isinf(values)
-    if wrong.any():
-        row = int(wrong.argmax())
-        where = column.origin.place(row)
-        cell = brief(column.words()[row])
-        raise value_error(op, "numbers must be finite", **where, column=column.name, cell=cell)
-    return values
 
 
 def words(op: str, name: str, value: Any) -> list[str]:

@@ -110,35 +110,81 @@ def _refuse_spaces(op: str, lines: Sequence[str], source: str) -> None:
 
 
 def find_decimal(columns: Sequence[Any]) -> str:
-    """A point or a comma: what numbers have in ``columns``, whose cells are arrays, none missing.
+    """A point or a comma: what numbers have in ``columns``, whose cells are arrays, none missing."""
+    signs = DecimalSigns()
+    signs.add(columns)
+    return signs.decimal()
+
+
+class DecimalSigns:
+    """What begins the fractions in a table, found chunk by chunk.
 
     A comma needs a column of numbers in which one of them can be nothing else (1,5 but not 1,234),
     and no column of numbers with a point.
     """
-    if not any(_is_written_with(cells, ",", ".") for cells in columns):
-        return "."
-    return "." if any(_is_written_with(cells, ".", ",") for cells in columns) else ","
+
+    def __init__(self) -> None:
+        self._columns: list[dict[str, _Sign]] = []
+
+    def add(self, columns: Sequence[Any]) -> None:
+        """Look at some more rows: for each column an array of its cells, none missing."""
+        while len(self._columns) < len(columns):
+            self._columns.append({",": _Sign(",", "."), ".": _Sign(".", ",")})
+        for signs, cells in zip(self._columns, columns, strict=False):
+            for sign in signs.values():
+                sign.add(cells)
+
+    def decimal(self) -> str:
+        """A point or a comma."""
+        if not any(signs[","].is_used for signs in self._columns):
+            return "."
+        return "." if any(signs["."].is_used for signs in self._columns) else ","
 
 
-def _is_written_with(cells: Any, decimal: str, other: str) -> bool:
-    if decimal not in "".join(cells):
-        return False
-    certain = (
-        decimal in cell
-        and not _COULD_BE_THOUSANDS.fullmatch(cell)
-        and cell.rfind(decimal) > cell.rfind(other)
-        for cell in cells
-    )
-    return any(certain) and _are_numbers(cells, decimal)
+class _Sign:
+    """Whether the numbers of a column have ``decimal`` before their fractions."""
 
+    def __init__(self, decimal: str, other: str) -> None:
+        self.decimal, self.other = decimal, other
+        self._is_certain = False  # some cell can be nothing else
+        self._are_numbers = True
+        self._has_comma = self._has_point = False
+        self._sample: list[str] = []
 
-def _are_numbers(cells: Any, decimal: str) -> bool:
-    """Whether they are numbers, or nearly all of the first: one that is wrong must not hide it."""
-    if as_numbers(cells, decimal) is not None:
-        return True
-    sample = cells[:_SAMPLE]
-    right = sum(as_numbers(sample[i : i + 1], decimal) is not None for i in range(len(sample)))
-    return right >= _MOST * len(sample)
+    def add(self, cells: Any) -> None:
+        text = "".join(cells)
+        self._has_comma, self._has_point = (
+            self._has_comma or "," in text,
+            self._has_point or "." in text,
+        )
+        self._sample += cells[: max(0, _SAMPLE - len(self._sample))].tolist()
+        if self._are_numbers and len(cells):
+            self._are_numbers = as_numbers(cells, self.decimal, True) is not None
+        if not self._is_certain and self.decimal in text:
+            self._is_certain = any(
+                self.decimal in cell
+                and not _COULD_BE_THOUSANDS.fullmatch(cell)
+                and cell.rfind(self.decimal) > cell.rfind(self.other)
+                for cell in cells
+            )
+
+    @property
+    def is_used(self) -> bool:
+        return self._is_certain and (self._all_are_numbers or self._most_are_numbers)
+
+    @property
+    def _all_are_numbers(self) -> bool:
+        are_thousands = self.decimal == "," and self._has_point and not self._has_comma
+        return self._are_numbers and not are_thousands
+
+    @property
+    def _most_are_numbers(self) -> bool:
+        """Whether nearly all of the first are: one that is wrong must not hide it."""
+        sample = np.array(self._sample, object)
+        right = [
+            as_numbers(sample[i : i + 1], self.decimal) is not None for i in range(len(sample))
+        ]
+        return sum(right) >= _MOST * len(sample)
 
 
 def could_be_thousands(cells: Any) -> str | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import re
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from extensor.errors import value_error
@@ -17,7 +18,9 @@ _MARKS = {
     codecs.BOM_UTF16_BE: "utf-16",
 }
 _CONTROL = re.compile(r"[\x00-\x08\x0e-\x1f\x7f]")
+_CP1252 = bytes(x for x in range(256) if x not in (0x81, 0x8D, 0x8F, 0x90, 0x9D))
 _WAY_OUT = "encoding= says another"
+END = "\x1a"  # with which DOS marked the end of a text
 
 
 class Decoded(NamedTuple):
@@ -33,16 +36,32 @@ def decoded(op: str, content: bytes, source: str, encoding: str | None, delimite
 
     A control character is no text, unless it is the delimiter.
     """
-    found = _found(op, content, source) if encoding is None else None
-    if found is None:
-        found = _as_said(op, content, source, str(encoding))
-    text = found.text.removeprefix("\ufeff").removesuffix("\x1a")  # DOS marked the end
+    if encoding is None:
+        name, said = find_encoding(op, [content], source)
+        try:
+            found = Decoded(content.decode(name), name, said)
+        except UnicodeError:
+            raise wrong_encoding(op, source, name) from None
+    else:
+        found = _as_said(op, content, source, encoding)
+    text = found.text.removeprefix("\ufeff").removesuffix(END)
+    check_controls(op, text, source, delimiter)
+    return found._replace(text=text)
+
+
+def check_controls(op: str, text: str, source: str, delimiter: str, first: int = 1) -> None:
+    """Refuse control characters but the delimiter; ``first`` is the number of the first line."""
     for control in _CONTROL.finditer(text):
         if control[0] != delimiter:
-            line = text.count("\n", 0, control.start()) + 1
+            line = text.count("\n", 0, control.start()) + first
             requirement = "file must be text"
             raise value_error(op, requirement, source=source, line=line, character=control[0])
-    return found._replace(text=text)
+
+
+def wrong_encoding(op: str, source: str, name: str) -> ValueError:
+    """The error for a file that is not in the encoding that its mark says."""
+    requirement = f"file must be text in {name}, as its first bytes say"
+    return value_error(op, requirement, source=source)
 
 
 def _as_said(op: str, content: bytes, source: str, encoding: str) -> Decoded:
@@ -58,34 +77,40 @@ def _as_said(op: str, content: bytes, source: str, encoding: str) -> Decoded:
     return Decoded(text, encoding, encoding)
 
 
-def _found(op: str, content: bytes, source: str) -> Decoded:
-    for mark, name in _MARKS.items():
-        if content.startswith(mark):
-            try:
-                return Decoded(content.decode(name), name, f"{name} with a mark")
-            except UnicodeError:
-                requirement = f"file must be text in {name}, as its first bytes say"
-                raise value_error(op, requirement, source=source) from None
-    if b"\0" in content:
-        requirement = "file must be text (encoding='utf-16-le' says that of one without a mark)"
-        raise value_error(op, requirement, source=source, byte=content.index(b"\0"))
-    try:
-        return Decoded(content.decode("utf-8"), "utf-8", "utf-8")
-    except UnicodeDecodeError as error:
-        _refuse_damaged(op, content, source, error.start)
-    try:
-        return Decoded(content.decode("cp1252"), "cp1252", f"cp1252 (it is not utf-8; {_WAY_OUT})")
-    except UnicodeDecodeError:
-        text = content.decode("latin-1")
-        return Decoded(text, "latin-1", f"latin-1 (it is not utf-8 or cp1252; {_WAY_OUT})")
-
-
-def _refuse_damaged(op: str, content: bytes, source: str, first: int) -> None:
-    """UTF-8 in which a few bytes are wrong must not become another encoding as a whole."""
-    text = content.decode("utf-8", "surrogateescape")
-    wrong = sum("\udc80" <= x <= "\udcff" for x in text)
-    right = sum(x >= "\x80" for x in text) - wrong
+def find_encoding(op: str, blocks: Iterable[bytes], source: str) -> tuple[str, str]:
+    """The encoding of a file that comes in blocks, none of them empty, and words for it."""
+    utf8 = codecs.getincrementaldecoder("utf-8")("surrogateescape")
+    wrong = right = line = place = 0
+    first: tuple[int, int] | None = None  # the line and the byte that is not UTF-8
+    is_cp1252 = True
+    for block in blocks:
+        if place == 0:
+            for mark, name in _MARKS.items():
+                if block.startswith(mark):
+                    return name, f"{name} with a mark"
+        if b"\0" in block:
+            requirement = "file must be text (encoding='utf-16-le' says that of one without a mark)"
+            raise value_error(op, requirement, source=source, byte=place + block.index(b"\0"))
+        place += len(block)
+        text = utf8.decode(block)
+        if not text.isascii():
+            escaped = [i for i, x in enumerate(text) if "\udc80" <= x <= "\udcff"]
+            if escaped and first is None:
+                at = escaped[0]
+                first = (line + text.count("\n", 0, at) + 1, ord(text[at]) - 0xDC00)
+            wrong += len(escaped)
+            right += sum(x >= "\x80" for x in text) - len(escaped)
+        is_cp1252 = is_cp1252 and not block.translate(None, _CP1252)
+        line += text.count("\n")
+    for x in utf8.decode(b"", True):  # what a character was begun with at the very end
+        wrong += 1
+        first = first or (line + 1, ord(x) - 0xDC00)
+    if first is None:
+        return "utf-8", "utf-8"
     if right > wrong:
-        line = content.count(b"\n", 0, first) + 1
+        # UTF-8 in which a few bytes are wrong must not become another encoding as a whole.
         requirement = f"file must be UTF-8 throughout, as most of it is ({_WAY_OUT})"
-        raise value_error(op, requirement, source=source, line=line, byte=content[first])
+        raise value_error(op, requirement, source=source, line=first[0], byte=first[1])
+    if is_cp1252:
+        return "cp1252", f"cp1252 (it is not utf-8; {_WAY_OUT})"
+    return "latin-1", f"latin-1 (it is not utf-8 or cp1252; {_WAY_OUT})"

@@ -8,19 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from extensor.data.table.cells import (
-    as_numbers,
-    has_thousands,
-    is_plain,
-    is_written_whole,
-    missing_among,
-    number_text,
-)
-from extensor.data.table.column import Column, Content, Origin
-from extensor.data.table.dates import ORDERS, AmbiguousDatesError, find_order, is_date, parsed
+from extensor.data.table.cell_facts import CellFacts, Meaning, build_column
+from extensor.data.table.cells import as_numbers, has_thousands, missing_among, number_text
+from extensor.data.table.column import Column, Origin
+from extensor.data.table.dates import ORDERS, is_date
 from extensor.data.table.sniffing import could_be_thousands
 
-_FEW = 20  # rows of which nobody can say that their words mostly differ
 _MOST = 0.9
 _LOOKED_AT = 1000  # cells that are looked at one by one
 _MEASURED = re.compile(
@@ -28,7 +21,6 @@ _MEASURED = re.compile(
 )
 _WITH_UNIT = re.compile(r"[+-]?\d+(?:[.,]\d+)* ?([^\W\d_][^\d\s]{0,7})")
 _MOST_UNITS = 3
-_TRUTH = {"true": "True", "false": "False"}
 
 
 def column_of_cells(
@@ -51,60 +43,38 @@ def column_of_cells(
     missing_words = missing_among(cells)
     if gone is not None:
         gone |= missing_words
-    missing = _missing(cells, missing_words)
+    missing = missing_cells(cells, missing_words)
     array[missing] = None
     present = array[~missing]
-    if len(present) == 0:
-        content = Content(numbers=np.full(len(array), np.nan))
-        return Column(name, "number", missing, content, origin)
-    values = None if is_typed else as_numbers(present, decimal)
-    if values is not None:
-        said += _said_of_numbers(name, present, decimal)
-        content = _numbers(array, present, values, missing, decimal)
-        return Column(name, "number", missing, content, origin)
-    if present[0].lower() in _TRUTH and {x.lower() for x in {*present}} <= {*_TRUTH}:
-        # TRUE and true are the same, as pandas reads them too.
-        present = np.array([_TRUTH[x.lower()] for x in present], object)
-        array[~missing] = present
-    found = Content(cells=array, decimal=decimal)
-    try:
-        order = find_order(present)
-    except AmbiguousDatesError:
-        said.append(
+    facts = CellFacts(decimal, is_typed)
+    facts.add(present)
+    meaning = facts.meaning()
+    said += said_of_meaning(name, meaning, present, missing, origin)
+    return build_column(name, array, missing, meaning, origin, facts.latest(meaning))
+
+
+def said_of_meaning(
+    name: str, meaning: Meaning, present: Any, missing: Any, origin: Origin
+) -> list[str]:
+    """Sentences on what could be taken wrongly."""
+    if len(present) == 0 or meaning.kind == "date":
+        return []
+    if meaning.kind == "number":
+        return _said_of_numbers(name, present, meaning.decimal)
+    if meaning.is_ambiguous:
+        return [
             f"column {name!r} is taken as words: whether day or month comes first in "
             f"{present[0]!r} cannot be told"
-        )
-        order = None
-    else:
-        if order is None:
-            said += _said_of_words(name, present, missing, origin, decimal)
-    if order is not None:
-        dates = np.full(len(array), np.datetime64("NaT", "s"))
-        dates[~missing] = parsed(present, order)
-        return Column(name, "date", missing, found._replace(dates=dates, order=order), origin)
-    return Column(name, kind_of_words(present), missing, found, origin)
+        ]
+    return _said_of_words(name, present, missing, origin, meaning.decimal)
 
 
-def kind_of_words(present: Sequence[str]) -> str:
-    """Text if most rows have words of their own, else a category."""
-    mostly_differ = len(present) > _FEW and 2 * len(set(present)) > len(present)
-    return "text" if mostly_differ else "category"
-
-
-def _missing(cells: Sequence[str | None], words: set[str]) -> Any:
+def missing_cells(cells: Sequence[str | None], words: set[str]) -> Any:
+    """Which cells are missing: None, or one of ``words``."""
     gone = {None, *words}
     if not words and None not in cells:
         return np.zeros(len(cells), bool)
     return np.fromiter((cell in gone for cell in cells), bool, len(cells))
-
-
-def _numbers(array: Any, present: Any, values: Any, missing: Any, decimal: str) -> Content:
-    numbers = np.full(len(array), np.nan)
-    numbers[~missing] = values
-    is_whole = is_written_whole(present, values)
-    # 007 and numbers of 16 digits are often names of something: what is written may be asked for.
-    cells = array if is_whole and not is_plain(present) else None
-    return Content(cells, numbers, None, is_whole, decimal)
 
 
 def _said_of_numbers(name: str, present: Any, decimal: str) -> list[str]:

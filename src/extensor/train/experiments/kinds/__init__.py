@@ -7,6 +7,7 @@ from typing import Any
 
 from extensor.core import entries
 from extensor.data.pictures import is_picture
+from extensor.data.streaming.shard_files import is_glob
 from extensor.data.table.reading import FOREIGN
 from extensor.errors import type_error, value_error
 from extensor.errors.screen import screen_line
@@ -19,7 +20,12 @@ from extensor.train.experiments.kinds.preparation import (
     Prepared,
     Samples,
 )
-from extensor.train.experiments.kinds.sharded import is_sharded, sharded_kind
+from extensor.train.experiments.kinds.sharded import (
+    is_sharded,
+    shard_paths,
+    sharded_kind,
+    with_splits,
+)
 
 __all__ = [
     "KINDS",
@@ -63,6 +69,8 @@ def with_kind(config: Config) -> Config:
         if key in data:
             as_path("config", data[key], name=f"data.{key}")
             check_unicode("config", f"data.{key}", data[key])
+    if "train" in data:
+        data = with_splits(data)
     if kind is None:
         kind = kind_of_file(data["train"]) if "train" in data else "arrays"
         if kind == "table" and ("horizon" in data or "window" in data):
@@ -85,9 +93,13 @@ def with_kind(config: Config) -> Config:
 
 def _check_apart(data: Config) -> None:
     """Refuse to choose by, or to test on, what was learned: it would seem better than it is."""
-    there = {key: os.path.realpath(data[key]) for key in ("train", *_HELD) if key in data}
+    there = {
+        key: shard_paths(data[key]) | {os.path.realpath(data[key])}
+        for key in ("train", *_HELD)
+        if key in data
+    }
     for key in _HELD:
-        same = [other for other in there if other != key and there[other] == there.get(key)]
+        same = [x for x in there if x != key and key in there and there[x] & there[key]]
         if same:
             requirement = f"data.{key} must be another file than data.{same[0]}"
             raise value_error("config", requirement, **{key: data[key]})
@@ -130,7 +142,7 @@ def kind_of_file(path: str) -> str:
     """The kind of data that lie in a file or folder, by its name."""
     place = as_path("data", path)
     name = place.name.lower()
-    if is_there(place) and place.is_dir():
+    if is_glob(place) or (is_there(place) and place.is_dir()):
         return sharded_kind(place) or "pictures"
     if name.endswith(table.ENDINGS):
         return "table"
@@ -152,7 +164,7 @@ def kind_of_file(path: str) -> str:
 def prepared(config: Config, state: Any = None) -> Prepared:
     """The data of ``config``; what was learnt about them is ``state``, if it was learnt already."""
     kind = config["data"].get("kind", "arrays")
-    if "train" in config["data"]:
+    if "train" in config["data"] and not is_glob(config["data"]["train"]):
         existing(config["data"]["train"])
     module = shards if is_sharded(config["data"].get("train")) else KINDS[kind]
     made: Prepared = module.prepare(config, None if state is None else _inside(state, kind))

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from extensor import data
 from extensor.core import entries
 from extensor.core.tensor import to_array
 from extensor.data import ArrayDataset, Dataset, ShardedDataset
@@ -26,7 +25,6 @@ from extensor.train.experiments.data import (
     standardized,
 )
 from extensor.train.experiments.goal import Goal, counted
-from extensor.train.experiments.kinds.by_name import Columns, read_by_name
 from extensor.train.experiments.kinds.preparation import Preparation, Prepared, Samples
 from extensor.train.experiments.kinds.sharded import (
     ShardSamples,
@@ -42,7 +40,6 @@ from extensor.train.experiments.targets import (
     class_names,
     goal_of,
     numbered,
-    table_options,
     target_transforms,
     targets_of,
     task_of,
@@ -54,13 +51,10 @@ class ArrayPreparation(Preparation):
 
     kind = "arrays"
 
-    def __init__(
-        self, config: Config, goal: Goal, sample: Any, columns: Columns | None = None
-    ) -> None:
+    def __init__(self, config: Config, goal: Goal, sample: Any) -> None:
         self.config = config
         self.goal = goal
         self.sample = sample  # the shape and dtype of one input
-        self.columns = columns  # of a table that was packed with names
         self.train: Dataset | None = None  # whose targets decide what is done with them
 
     def arguments(self) -> dict[str, Any]:
@@ -78,12 +72,12 @@ class ArrayPreparation(Preparation):
         return [] if self.train is None else target_transforms(self.config, self.goal, self.train)
 
     def labelled(self, source: Any) -> Samples:
-        path = os.fspath(existing(source))
-        if is_sharded(path):
-            samples = self._in_shards(path)
+        if is_sharded(source):
+            samples = self._in_shards(os.fspath(source))
             self.train = samples if self.train is None else self.train
             return Samples(samples)
-        dataset = self._of_csv(path, True) or read_file(path, self.config["data"])
+        path = os.fspath(existing(source))
+        dataset = read_file(path, self.config["data"])
         check_samples("inputs", dataset)
         self._check(dataset)
         dataset = numbered(dataset, self.goal, path)
@@ -95,9 +89,9 @@ class ArrayPreparation(Preparation):
             shards = ShardedDataset(
                 source, [self.config["data"].get("inputs") or input_part(source)]
             )
-            places = self._places(shards, str(source))
-            return Samples(ShardSamples(shards, lambda batch: (_taken(batch[0], places),)))
-        dataset = self._of_csv(source, False) or _dataset(self.config, source)
+            self._check_shape(shards, str(source))
+            return Samples(ShardSamples(shards, lambda batch: (as_inputs(batch[0]),)))
+        dataset = _dataset(self.config, source)
         check_samples("inputs", dataset)
         self._check(dataset)
         return Samples(dataset)
@@ -112,69 +106,48 @@ class ArrayPreparation(Preparation):
                 requirement = f"inputs must have the shape of those trained with, ({axes})"
                 raise value_error("data", requirement, shape=dataset.arrays[0].shape)
 
-    def _of_csv(self, source: Any, with_target: bool) -> ArrayDataset | None:
-        """A CSV file by the names of its columns and classes, where those of the model are known."""
-        if self.columns is None or not str(source).endswith(".csv"):
-            return None
-        path = os.fspath(existing(source))
-        inputs, *target = read_by_name(path, self.config["data"], self.columns, with_target)
-        if not with_target:
-            return ArrayDataset(as_inputs(inputs))
-        words = data.csv_classes(path, self.columns.target, **table_options(self.config["data"]))
-        numbers = numbering(words, self.goal, path)
-        return ArrayDataset(as_inputs(inputs), numbers(as_targets(target[0])))
-
-    def _places(self, dataset: ShardedDataset, path: str) -> list[int] | None:
-        """Where the columns of the model stand in shards, which must have its shape otherwise."""
-        names, shape = dataset.columns, dataset.parts[0].shape
-        if self.columns is not None and names is not None and len(shape) == 1:
-            places = self.columns.places(names[: shape[0]], path)
-            return None if places == list(range(shape[0])) else places
+    def _check_shape(self, dataset: ShardedDataset, path: str) -> None:
+        """Refuse shards of other inputs than those that the model was trained with."""
+        shape = dataset.parts[0].shape
         if shape != self.sample[0]:
             requirement = f"inputs must have the shape of those trained with, {self.sample[0]}"
             raise value_error("data", requirement, path=path, shape=shape)
-        return None
 
     def _in_shards(self, path: str) -> ShardSamples:
-        """Samples that have the columns and the classes of those to train on."""
+        """Samples that have the shape and the classes of those to train on."""
         table = self.config["data"]
         dataset = ShardedDataset(path, chosen_parts(table))
         check_two_parts(dataset, path)
-        places = self._places(dataset, path)
+        self._check_shape(dataset, path)
         numbers = numbering(dataset.classes, self.goal, path)
         numbers(as_targets(surveyed(path, target_part(dataset, table)).distinct))
-        return self.of_shards(dataset, dataset.classes, places, path)
+        return self.of_shards(dataset, dataset.classes, path)
 
     def of_shards(
         self,
         dataset: ShardedDataset | ShardedSubset,
         names: list[str] | None = None,
-        places: list[int] | None = None,
         source: str = "",
     ) -> ShardSamples:
         """Inputs and targets as the model and its loss take them; ``names`` are those of classes."""
         numbers = numbering(names, self.goal, source)
         return ShardSamples(
-            dataset, lambda batch: (_taken(batch[0], places), numbers(as_targets(batch[1]))), source
+            dataset, lambda batch: (as_inputs(batch[0]), numbers(as_targets(batch[1]))), source
         )
 
     def state_dict(self) -> dict[str, Any]:
         shape, dtype = self.sample
-        plain = {"goal": self.goal.state_dict(), "shape": list(shape), "dtype": dtype}
-        return plain if self.columns is None else {**plain, "columns": self.columns.state_dict()}
+        return {"goal": self.goal.state_dict(), "shape": list(shape), "dtype": dtype}
 
     @classmethod
     def from_state(cls, state: Any, config: Config, op: str = "load") -> ArrayPreparation:
         """What :meth:`state_dict` gave, checked."""
-        has_columns = isinstance(state, Mapping) and "columns" in state
-        keys = ("goal", "shape", "dtype", *(("columns",) if has_columns else ()))
-        given = entries.with_keys(op, state, keys, "preparation")
+        given = entries.with_keys(op, state, ("goal", "shape", "dtype"), "preparation")
         shape = given["shape"]
         if not isinstance(shape, list) or not all(entries.is_integer(x) and x >= 0 for x in shape):
             raise value_error(op, "preparation.shape must be a list of integers from 0 on")
         dtype = arguments.text(op, "preparation.dtype", given["dtype"])
-        columns = Columns.from_state(op, given["columns"]) if has_columns else None
-        return cls(config, Goal.from_state(given["goal"], op), (tuple(shape), dtype), columns)
+        return cls(config, Goal.from_state(given["goal"], op), (tuple(shape), dtype))
 
 
 def prepare(config: Config, state: Any = None) -> Prepared:
@@ -281,11 +254,6 @@ def _dataset(config: Config, inputs: Any) -> Dataset:
         requirement = "inputs must be an array, a tensor, a data set or a file"
         raise type_error("predict", requirement, inputs=arguments.briefly(inputs))
     return inputs  # type: ignore[no-any-return]
-
-
-def _taken(inputs: Any, places: list[int] | None) -> Any:
-    """Inputs as a model takes them, their columns in its order."""
-    return as_inputs(inputs if places is None else inputs[:, places])
 
 
 def _check_columns(config: Config, inputs: Any) -> None:

@@ -131,10 +131,14 @@ def check_classes(column: Column, said: Sequence[str]) -> None:
         return
     reasons = [x.partition(": ")[2] for x in said if x.startswith(f"column {column.name!r} is")]
     why = f": {worded(reasons[0])}" if reasons else ""
+    raise words_differ(column.name, column.source, len(_distinct(column)), len(column), why)
+
+
+def words_differ(target: str, source: str, classes: int, rows: int, why: str = "") -> ValueError:
+    """The error for targets that are words which mostly differ."""
     requirement = f"classes must be words that occur again, or the target numbers{why}"
-    classes = len(_distinct(column))
-    given = {"target": column.name, "classes": classes, "rows": len(column)}
-    raise value_error("data", requirement, path=column.source, **given)
+    given = {"target": target, "classes": classes, "rows": rows}
+    return value_error("data", requirement, path=source, **given)
 
 
 def class_words(column: Column) -> list[str]:

@@ -96,8 +96,9 @@ class PicturePreparation(Preparation):
         if not isinstance(source, str | os.PathLike):
             return Samples(self._of_arrays(source))
         if is_sharded(source):
-            place = existing(source)
-            dataset = ShardedDataset(place, [input_part(place)], size=self.size, mode=self.mode)
+            dataset = ShardedDataset(
+                Path(source), [input_part(source)], size=self.size, mode=self.mode
+            )
             self._check_shape(dataset, str(source))
             return Samples(ShardSamples(dataset, lambda batch: batch))
         paths = find_pictures(existing(source))

@@ -11,12 +11,20 @@ import numpy as np
 
 from extensor.arrays.dtypes import is_floating
 from extensor.data import ArrayDataset, ShardedDataset
+from extensor.data.pictures import is_picture
 from extensor.data.streaming import ShardedSubset
 from extensor.data.streaming.columns import column_names
+from extensor.data.streaming.huggingface import is_dataset_dict, split_folders
 from extensor.data.streaming.index import INDEX, read_index
 from extensor.data.streaming.indexed import Indexed
 from extensor.data.streaming.members import PICTURE
-from extensor.data.streaming.opening import COLUMNS, ENDINGS
+from extensor.data.streaming.shard_files import (
+    COLUMNS,
+    ENDINGS,
+    find_shards,
+    is_glob,
+    shards_below,
+)
 from extensor.data.streaming.shuffle import BlockShuffle, Run
 from extensor.errors import value_error
 from extensor.io.paths import is_there
@@ -26,53 +34,89 @@ from extensor.train.experiments.targets import is_number, numbered
 
 _ROWS = 1 << 16  # targets that are looked at together
 _MOST_DISTINCT = 10**6  # values of targets that are kept; of more they are numbers
-_KINDS = {"table": "arrays", "pictures": "pictures", "text": "text"}  # by what was packed
+_SPLITS = ("train", "validation", "test")
 
 Batch = tuple[Any, ...]
 
 
 def sharded_kind(path: Path) -> str | None:
-    """The kind of data in a folder of shards; None if it is no such folder."""
+    """The kind of data in a folder of shards, or that a pattern matches; None if it is neither."""
+    if is_glob(path):
+        return _kind_of_shards(path, [one.path for one in find_shards(path)[0]])
     if not is_there(path) or not path.is_dir():
         return None
     if (path / INDEX).is_file():
         index = read_index(path)
-        return None if index is None else _KINDS[index.kind]
+        return None if index is None else index.kind
     try:
         inside = [entry for entry in path.iterdir() if entry.name[0] != "."]
+        files = [entry for entry in inside if not entry.is_dir()]
+        shards = [entry for entry in files if entry.suffix.lower() in ENDINGS]
+        if any(entry.is_dir() for entry in inside):
+            # Folders are those of classes if they have pictures, whatever lies beside them.
+            if any(is_picture(entry) for entry in path.rglob("*")):
+                return None
+            shards += shards_below(path)
     except OSError:
         return None  # which is said when it is read
-    endings = {entry.suffix.lower() for entry in inside if not entry.is_dir()}
-    # Folders are those of classes, whatever lies beside them.
-    if not endings & {*ENDINGS} or any(entry.is_dir() for entry in inside):
-        return None
-    if ".tar" not in endings:
+    return _kind_of_shards(path, shards) if shards else None
+
+
+def _kind_of_shards(source: Path, shards: Sequence[Path]) -> str:
+    if not any(path.suffix.lower() == ".tar" for path in shards):
         return "arrays"
-    return "pictures" if input_part(path) == PICTURE else "arrays"
+    try:
+        return "pictures" if input_part(source) == PICTURE else "arrays"
+    except ValueError:
+        return "arrays"  # of which data.inputs and data.target say which members they are
 
 
 def is_sharded(source: Any) -> bool:
-    """Whether ``source`` is a folder of shards."""
+    """Whether ``source`` is a folder of shards, or a pattern for some."""
     if not isinstance(source, str | os.PathLike):
         return False
     return sharded_kind(Path(source)) is not None
 
 
+def shard_paths(source: Any) -> set[str]:
+    """The real paths of the shards in a folder or that a pattern matches; none if it is neither."""
+    if not is_sharded(source):
+        return set()
+    files = [file for one in find_shards(source)[0] for file in one.files.values()]
+    return {os.path.realpath(file) for file in files}
+
+
+def with_splits(data: Config) -> Config:
+    """``[data]`` with the splits of a Hugging Face ``DatasetDict`` in the place of its folder."""
+    folder = Path(data["train"])
+    if not is_dataset_dict(folder):
+        return data
+    splits = split_folders(folder)
+    others = [name for name in splits if name not in _SPLITS]
+    if "train" not in splits or others:
+        requirement = f"splits must be called {', '.join(_SPLITS)} ({folder}/NAME takes one alone)"
+        raise value_error("data", requirement, path=str(folder), splits=list(splits))
+    return {
+        **{name: str(path) for name, path in splits.items()},
+        **data,
+        "train": str(splits["train"]),
+    }
+
+
 def with_columns(table: Config) -> Config:
     """``[data]`` with the columns that are inputs: of Parquet and its kin all but the target."""
-    source = Path(table["train"])
-    files = sorted(path for path in source.iterdir() if path.suffix.lower() in COLUMNS)
-    files = [path for path in files if path.name[0] != "."]
-    if "inputs" in table or not files or (source / INDEX).is_file():
+    found, index = find_shards(table["train"])
+    first = next((one for one in found if one.path.suffix.lower() in COLUMNS), None)
+    if "inputs" in table or first is None or index is not None:
         return table
-    names = column_names(files[0])
+    names = column_names(first.path, first.partition)
     target = table.get("target")
     if len(names) == 1 or (target is None and {"x", "y"} <= set(names)):
         return table
     if target not in names:
         requirement = "data.target must say which column is to be learned (--target NAME)"
         given = {} if target is None else {"target": target}
-        raise value_error("config", requirement, **given, path=str(files[0]), columns=names)
+        raise value_error("config", requirement, **given, path=str(first.path), columns=names)
     return {**table, "inputs": [name for name in names if name != target]}
 
 
@@ -98,10 +142,10 @@ def check_two_parts(dataset: ShardedDataset, source: str) -> None:
 
 def input_part(source: Any) -> str:
     """The name of the part that a model takes, if the configuration does not say it."""
-    index = read_index(Path(source))
+    found, index = find_shards(source)
     if index is not None:
         return index.parts[0][0]
-    archives = sorted(entry for entry in Path(source).iterdir() if entry.suffix.lower() == ".tar")
+    archives = [one.path for one in found if one.path.suffix.lower() == ".tar"]
     return ShardedDataset(archives[:1], size=1).parts[0].name if archives else "x"
 
 

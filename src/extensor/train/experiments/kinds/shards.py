@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ from extensor.train.experiments.config import Config, has_model
 from extensor.train.experiments.data import as_targets
 from extensor.train.experiments.goal import Goal
 from extensor.train.experiments.kinds.arrays import ArrayPreparation
-from extensor.train.experiments.kinds.by_name import Columns
+from extensor.train.experiments.kinds.columns import number_word, words_differ
 from extensor.train.experiments.kinds.parts import TEST, VALIDATION, fractions
 from extensor.train.experiments.kinds.pictures import PicturePreparation, chosen_size, learned_scale
 from extensor.train.experiments.kinds.preparation import Prepared, Samples
@@ -31,12 +32,14 @@ from extensor.train.experiments.kinds.sharded import (
     target_part,
     with_columns,
 )
+from extensor.train.experiments.kinds.table import TablePreparation
 from extensor.train.experiments.kinds.text import CONTEXT, TextPreparation
 from extensor.train.experiments.targets import counted_names
 from extensor.train.experiments.task import Seen, decided, is_of_any_scale, loss_name
 
 _WORKERS = 2  # threads that read, unless it is said
 _REFUSED = ("class_weight", "sampling", "stratify", "group", "in_order", "header", "delimiter")
+_OF_PACKING = ("columns", "drop", "decimal", "encoding")
 _OF_PICTURES = ("size", "mode")
 _LOOKED_AT = 1 << 14  # samples at most, for means and deviations
 _STRETCHES = 64  # from so many places
@@ -55,7 +58,11 @@ def prepare(config: Config, state: Any = None) -> Prepared:
         if key in table:
             requirement = f"data.{key} is for pictures, not for these shards"
             raise value_error("config", requirement, **{key: table[key]})
-    kinds = {"arrays": _arrays, "pictures": _pictures, "text": _text}
+    for key in _OF_PACKING:
+        if key in table:
+            requirement = f"data.{key} must be said when the table is packed (extensor pack --help)"
+            raise value_error("config", requirement, **{key: table[key]})
+    kinds = {"arrays": _arrays, "table": _table, "pictures": _pictures, "text": _text}
     if table["kind"] != (right := sharded_kind(Path(table["train"]))):
         requirement = f"data.kind must be {right!r} for these shards"
         raise value_error("config", requirement, kind=table["kind"])
@@ -66,6 +73,7 @@ def prepare(config: Config, state: Any = None) -> Prepared:
 def _arrays(config: Config, state: Any) -> Prepared:
     """Rows of numbers, such as those of a table, or arrays of any shape."""
     table = with_columns(config["data"])
+    are_all_columns = "inputs" not in config["data"]
     config = {**config, "data": table}
     source = table["train"]
     target, inputs = table.get("target", "y"), table.get("inputs", "x")
@@ -73,6 +81,8 @@ def _arrays(config: Config, state: Any) -> Prepared:
         requirement = "data.target must be none of data.inputs"
         raise value_error("config", requirement, target=target)
     dataset = ShardedDataset(source, chosen_parts(table))
+    if are_all_columns:
+        dataset.check_columns()
     check_two_parts(dataset, source)
     if not dataset.parts[0].shape:
         requirement = "inputs must have columns, as x[:, None] has one"
@@ -89,11 +99,53 @@ def _arrays(config: Config, state: Any) -> Prepared:
     if goal.mean and state is None:
         config = {**config, "data": {**config["data"], "standardize_target": True}}
     shape, dtype = dataset.parts[0].shape, str(dataset.parts[0].dtype)
-    columns = Columns.of(dataset.columns, shape[0]) if len(shape) == 1 else None
-    made = ArrayPreparation(config, goal, (shape, dtype), columns)
+    made = ArrayPreparation(config, goal, (shape, dtype))
     numbering(dataset.classes, goal, source)(as_targets(survey.distinct))  # before anything begins
     made.train = made.of_shards(train, dataset.classes)
     return _prepared(config, made, dataset, (train, validation, test), task)
+
+
+def _table(config: Config, state: Any) -> Prepared:
+    """Rows of a table that was packed, encoded as their index says."""
+    table = config["data"]
+    source = table["train"]
+    dataset = ShardedDataset(source)
+    check_two_parts(dataset, source)
+    encoding = dataset.encoding
+    assert encoding is not None  # as an index of a table has one
+    names = list(encoding.targets)
+    if table.get("target", names) not in (names, names[0] if len(names) == 1 else names):
+        requirement = f"data.target must be that of the packed table, {names}"
+        raise value_error("config", requirement, target=table["target"])
+    survey = surveyed(source, dataset.parts[1].name)
+    task = decided(_seen(survey, dataset, source), config)
+    if "task" not in table and encoding.kinds[0] == "text":
+        raise words_differ(names[0], source, len(dataset.classes or ()), len(dataset))
+    parts = _divided(config, ShardedSubset.whole(dataset))
+    if state is not None:
+        made = TablePreparation.from_state(state)
+    else:
+        goal = _table_goal(config, task.name, survey, dataset, tuple(names))
+        made = TablePreparation(encoding.encoder, goal, {}, dict(encoding.options))
+    if made.goal.task in ("binary", "multiclass"):
+        numbering(dataset.classes, made.goal, source)(survey.distinct)  # before anything begins
+    changed = {"target": names[0] if len(names) == 1 else names, "task": task.name}
+    config = {**config, "data": {**table, **changed}}
+    described = [f"  {line}" for line in encoding.encoder.describe()]
+    return _prepared(config, made, dataset, parts, task, described)
+
+
+def _table_goal(
+    config: Config, task: str, survey: Survey, dataset: ShardedDataset, names: tuple[str, ...]
+) -> Goal:
+    """What is learned of a packed table, as of its file."""
+    scores = "probabilities" if loss_name(config) == "BCELoss" else "logits"
+    if task == "regression":
+        return _scaled(Goal(task, names), survey) if is_of_any_scale(config) else Goal(task, names)
+    if task == "multilabel":
+        return Goal(task, names, names, scores=scores)
+    classes = dataset.classes or [number_word(value) for value in survey.distinct.tolist()]
+    return Goal(task, names, tuple(classes), scores=scores)
 
 
 def _seen(survey: Survey, dataset: ShardedDataset, source: str) -> Seen:
@@ -119,12 +171,15 @@ def _goal(config: Config, task: str, survey: Survey, dataset: ShardedDataset) ->
             requirement = "data.standardize_target is for MSELoss or L1Loss"
             raise value_error("config", requirement, loss=loss_name(config))
         asked = False
-    if not asked:
-        return Goal(task)
+    return _scaled(Goal(task), survey) if asked else Goal(task)
+
+
+def _scaled(goal: Goal, survey: Survey) -> Goal:
+    """A goal with the scale of the numbers that are learned."""
     varies = survey.std > 1e-12 * np.abs(survey.mean)  # all that rounding leaves is no scale
     std = np.where(varies, survey.std, 1.0)
     mean = np.reshape(survey.mean, -1).tolist()
-    return replace(Goal(task), mean=tuple(mean), std=tuple(np.reshape(std, -1).tolist()))
+    return replace(goal, mean=tuple(mean), std=tuple(np.reshape(std, -1).tolist()))
 
 
 def _standardized(config: Config, train: ShardedSubset, dataset: ShardedDataset) -> Config:
@@ -274,7 +329,12 @@ def _divided(
 
 
 def _prepared(
-    config: Config, made: Any, dataset: ShardedDataset, parts: tuple[Any, Any, Any], task: Any
+    config: Config,
+    made: Any,
+    dataset: ShardedDataset,
+    parts: tuple[Any, Any, Any],
+    task: Any,
+    described: Sequence[str] = (),
 ) -> Prepared:
     """The parts as samples for the model, and what a person should know of them."""
     table = config["data"]
@@ -292,6 +352,7 @@ def _prepared(
     lines = [
         f"{table['train']}: {len(dataset):,} samples in {len(dataset.paths):,} shards ({shapes})"
     ]
+    lines += described
     if task is not None:
         lines.append(f"task {task.name}: {task.reason}")
     if made.goal.classes:

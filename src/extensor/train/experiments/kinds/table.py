@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from extensor.arrays.dtypes import get_default_dtype
 from extensor.core import entries
-from extensor.data import ArrayDataset
+from extensor.data import ArrayDataset, ShardedDataset
+from extensor.data.streaming import ShardedSubset
 from extensor.data.table import Column, Table, TableEncoder, as_table, read_table
+from extensor.data.table.names import usual_target
+from extensor.data.table.reading import ENDINGS as ENDINGS
 from extensor.errors import type_error, value_error
 from extensor.train.experiments.config import Config, nearest
 from extensor.train.experiments.goal import Goal, counted
@@ -31,13 +35,18 @@ from extensor.train.experiments.kinds.columns import (
 )
 from extensor.train.experiments.kinds.parts import divided
 from extensor.train.experiments.kinds.preparation import Preparation, Prepared, Samples
+from extensor.train.experiments.kinds.sharded import (
+    ShardSamples,
+    check_two_parts,
+    is_sharded,
+    numbering,
+    surveyed,
+)
+from extensor.train.experiments.targets import is_number
 from extensor.train.experiments.task import Task, decided, is_of_any_scale, loss_name
 
-ENDINGS = (".csv", ".tsv", ".tab", ".csv.gz", ".tsv.gz", ".parquet", ".feather", ".arrow", ".ipc")
 _OWN = ("validation", "test")  # parts that may have a file of their own
 _READ = ("delimiter", "decimal", "encoding", "header")
-# What people call what they want to predict; otherwise it is the last column.
-_USUAL = ("target", "label", "class", "y", "outcome", "species")
 
 
 class TablePreparation(Preparation):
@@ -57,6 +66,8 @@ class TablePreparation(Preparation):
         return {"inputs": len(self.encoder.features), "outputs": self.goal.outputs}
 
     def labelled(self, source: Any) -> Samples:
+        if is_sharded(source):
+            return self._in_shards(str(source))
         table, lines = self._read(source), list[str]()
         missing = [name for name in self.goal.names if name not in table]
         if missing:
@@ -69,6 +80,10 @@ class TablePreparation(Preparation):
         return Samples(dataset, _names(rows), lines)
 
     def unlabelled(self, source: Any) -> Samples:
+        if is_sharded(source):
+            shards = ShardedDataset(Path(source), ["x"])
+            self._check_encoding(shards, str(source))
+            return Samples(ShardSamples(shards, lambda batch: batch, str(source)))
         table = self._read(source)
         if len(table) == 0:
             raise value_error("data", f"{table.source} must have at least one row", rows=0)
@@ -76,6 +91,49 @@ class TablePreparation(Preparation):
         lines = [*filter(_is_of_lines, table.said), *self.encoder.remarks(table)]
         rows = np.arange(len(table))
         return Samples(ArrayDataset(self.encoder.encode(table)), _names(rows), lines)
+
+    def _check_encoding(self, dataset: ShardedDataset, source: str) -> None:
+        """Refuse shards whose numbers mean something else than those that the model was trained with."""
+        encoding = dataset.encoding
+        if encoding is None or encoding.encoder.state_dict() != self.encoder.state_dict():
+            requirement = (
+                "shards must be encoded as those trained with (extensor pack FILE FOLDER --like "
+                "SHARDS, or pack(like=), makes such)"
+            )
+            raise value_error("data", requirement, path=source)
+
+    def _in_shards(self, path: str) -> Samples:
+        dataset = ShardedDataset(path)
+        self._check_encoding(dataset, path)
+        check_two_parts(dataset, path)
+        if self.goal.task in ("binary", "multiclass"):
+            are_numbers = all(map(is_number, self.goal.classes))
+            if dataset.classes is None and not are_numbers:
+                shown = list(self.goal.classes[:10])
+                requirement = f"targets must be classes of the training data, {shown}"
+                raise value_error("data", requirement, path=path)
+            distinct = surveyed(path, dataset.parts[1].name).distinct
+            numbering(dataset.classes, self.goal, path)(distinct)
+        return Samples(self.of_shards(dataset, dataset.classes, path))
+
+    def of_shards(
+        self,
+        dataset: ShardedDataset | ShardedSubset,
+        names: list[str] | None = None,
+        source: str = "",
+    ) -> ShardSamples:
+        """Packed rows as the model and its loss take them; ``names`` are those of the classes there."""
+        numbers = numbering(names, self.goal, source)
+        return ShardSamples(
+            dataset, lambda batch: (batch[0], self._packed_targets(numbers(batch[1]))), source
+        )
+
+    def _packed_targets(self, targets: Any) -> Any:
+        if self.goal.task == "regression":
+            return self.goal.scaled(targets.reshape(len(targets), -1))
+        if self.goal.task == "multilabel":
+            return targets.astype(get_default_dtype())
+        return targets if self.goal.task == "multiclass" else _column(targets)
 
     def _read(self, source: Any) -> Table:
         if not isinstance(source, str | os.PathLike):
@@ -209,10 +267,7 @@ def target_names(table: Table, given: Any, are_inputs_too: bool = False) -> tupl
         requirement = f"{table.source} must have a column of targets beside the inputs"
         raise value_error("data", requirement, columns=table.names)
     if given is None:
-        lower = {name.lower(): name for name in table.names}
-        usual = [lower[name] for name in _USUAL if name in lower]
-        chosen = usual[0] if usual else table.names[-1]
-        place = "by its name" if usual else "the last column"
+        chosen, place = usual_target(table.names)
         return [chosen], f"target {chosen!r}, {place} (another: --target or data.target)"
     several = given if isinstance(given, list) else [given]
     found = [column_named(table, one, "target") for one in several]

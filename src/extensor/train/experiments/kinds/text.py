@@ -37,9 +37,9 @@ class TextPreparation(Preparation):
         return {"vocabulary": len(self.vocabulary), "context": self.context}
 
     def labelled(self, source: Any) -> Samples:
+        if is_sharded(source):
+            return Samples(self._windows(Path(source)))
         path = existing(source)
-        if is_sharded(path):
-            return Samples(self._windows(path))
         tokens = self.vocabulary.encode(read_text(path), replace=True)
         if len(tokens) <= self.context:
             requirement = f"{path} must have at least {self.context + 1} {self.unit}"
