@@ -28,6 +28,7 @@ from extensor.data.table.arrow import parquet_cost
 from extensor.errors import is_ours, value_error
 from extensor.io.limits import check_decoded
 from extensor.io.paths import unreadable
+from extensor.io.regular_files import open_regular
 
 _MAGIC = b"ARROW1"  # with which Arrow files begin, and streams do not
 
@@ -178,7 +179,7 @@ def _opened(path: Path, partition: Mapping[str, Any]) -> Iterator[Any]:
 
 def _begins_as_file(path: Path) -> bool:
     """Whether an Arrow file is one for random access, and not a stream."""
-    with path.open("rb") as file:
+    with open(path, "rb", opener=open_regular) as file:
         return file.read(len(_MAGIC)) == _MAGIC
 
 

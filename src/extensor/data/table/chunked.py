@@ -37,6 +37,7 @@ from extensor.data.table.text_chunks import TextChunks
 from extensor.data.table.understanding import missing_cells, said_of_meaning
 from extensor.errors import value_error
 from extensor.io.paths import as_path, unreadable
+from extensor.io.regular_files import open_regular
 
 _NO_DELIMITER = "\x1f"  # of a file with one column: a character that no text has
 _SAMPLE = 1000  # cells of a column that sentences look at
@@ -69,7 +70,7 @@ def read_chunks(
 def _looked_at(path: Path) -> tuple[bytes, int]:
     """The first bytes of a file, and how many there are."""
     try:
-        with path.open("rb") as file:
+        with open(path, "rb", opener=open_regular) as file:
             return file.read(_MAGIC), os.fstat(file.fileno()).st_size
     except OSError as error:
         raise unreadable(OP, path, error) from error

@@ -16,6 +16,7 @@ from extensor.data.table.lexing import LongCellError, records
 from extensor.data.table.text import END, check_controls, find_encoding, wrong_encoding
 from extensor.errors import value_error
 from extensor.io.paths import unreadable
+from extensor.io.regular_files import open_regular
 
 _GZIP = b"\x1f\x8b"
 _BLOCK = 1 << 20  # bytes
@@ -142,7 +143,7 @@ class TextChunks:
     @contextmanager
     def _opened(self) -> Iterator[IO[bytes]]:
         try:
-            with self.path.open("rb") as plain:
+            with open(self.path, "rb", opener=open_regular) as plain:
                 is_packed = plain.read(len(_GZIP)) == _GZIP
                 plain.seek(0)
                 if not is_packed:
