@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from extensor.arrays.dtypes import is_bfloat16
-from extensor.errors import arguments, type_error, value_error
+from extensor.errors import arguments, marked, type_error, value_error
+from extensor.errors.screen import screen_line
 from extensor.estimators.scikit_learn import warn
 
 NUMBERS = (int, float, np.number, np.bool_)
@@ -155,13 +156,13 @@ def check_names(op: str, estimator: str, expected: Any, names: Any) -> None:
     text += _listed("Feature names seen at fit time, yet now missing:", missing)
     if not unseen and not missing:
         text += "Feature names must be in the same order as they were in fit.\n"
-    raise value_error(op, text)
+    raise marked(ValueError(f"{op}: {text}"))  # of several lines, which scikit-learn's tests want
 
 
 def _listed(head: str, names: list[str]) -> str:
     if not names:
         return ""
-    shown = [f"- {name}\n" for name in names[:_SHOWN]]
+    shown = [f"- {screen_line(name)}\n" for name in names[:_SHOWN]]
     return "".join([f"{head}\n", *shown, "- ...\n" if len(names) > _SHOWN else ""])
 
 
