@@ -273,7 +273,7 @@ def test_readers_refuse_pipes_and_devices_at_once(reader: str, kind: str) -> Non
     else:
         Path(name).symlink_to(os.devnull)
     with pytest.raises(
-        (OSError, ValueError), match=r"pipe or a device|shard must be a file|must be latest"
+        (OSError, ValueError), match=r"pipe or a device|must be a file|must be latest"
     ):
         read(name)
 

@@ -6,6 +6,7 @@ import argparse
 import array
 import collections
 import contextvars
+import cProfile
 import ctypes
 import dataclasses
 import datetime
@@ -559,6 +560,183 @@ def size_of_batches() -> Case:
     return Case(lambda x: x * loader.batch_size, _set(loader, "batch_size", 4))
 
 
+def array_that_numpy_reads_too() -> Case:
+    weights = np.array([1.0, 2.0, 3.0, 1.0, 2.0, 3.0])
+    return Case(lambda x: x * weights / weights.sum(), _put(weights, 0, 9.0))
+
+
+def condition_on_an_array_that_is_an_input() -> Case:
+    weights = np.ones(6)
+    return Case(lambda x: x * weights if weights.max() < 2 else -x, _put(weights, 0))
+
+
+def cached_settings() -> Case:
+    @functools.lru_cache
+    def settings() -> Any:
+        return types.SimpleNamespace(beta=1.0)
+
+    return Case(lambda x: x * settings().beta, lambda: setattr(settings(), "beta", 5.0))
+
+
+def subclass_of_a_user_dict() -> Case:
+    class Options(collections.UserDict[str, float]): ...
+
+    holder = Options(beta=1.0)
+    return Case(lambda x: x * holder["beta"], _put(holder, "beta"))
+
+
+def enum_of_dictionaries() -> Case:
+    class Preset(enum.Enum):
+        SMALL: Any = {"beta": 1.0}  # noqa: RUF012
+
+    return Case(lambda x: x * Preset.SMALL.value["beta"], _put(Preset.SMALL.value, "beta"))
+
+
+def attribute_of_a_dictionary() -> Case:
+    class Options(dict[str, float]):
+        beta: float
+
+    holder = Options()
+    holder.beta = 1.0
+    return Case(lambda x: x * holder.beta, _set(holder, "beta", 5.0))
+
+
+def attribute_of_an_array() -> Case:
+    class Weights(np.ndarray[Any, Any]):
+        beta: float
+
+    holder = np.ones(6).view(Weights)
+    holder.beta = 1.0
+    return Case(lambda x: x * holder.beta, _set(holder, "beta", 5.0))
+
+
+def attribute_of_a_partial() -> Case:
+    holder: Any = functools.partial(print)
+    holder.beta = 1.0
+    return Case(lambda x: x * holder.beta, _set(holder, "beta", 5.0))
+
+
+def attribute_of_the_compiled_function() -> Case:
+    step: Any = ex.compile(lambda x: x * step.beta)
+    step.beta = 1.0
+    return Case(lambda x: step(x), _set(step, "beta", 5.0))
+
+
+def attribute_that_a_function_gets_later() -> Case:
+    def function(x: Any) -> Any:
+        return x * getattr(function, "beta", 1.0)
+
+    return Case(function, _set(function, "beta", 5.0))
+
+
+def name_from_a_method() -> Case:
+    holder, key = types.SimpleNamespace(loss_weight=1.0), "loss-weight"
+    return Case(
+        lambda x: x * getattr(holder, key.replace("-", "_")), _set(holder, "loss_weight", 5.0)
+    )
+
+
+def getattr_by_another_name() -> Case:
+    holder, get, name = types.SimpleNamespace(beta=1.0), getattr, "".join(["be", "ta"])
+    return Case(lambda x: x * get(holder, name), _set(holder, "beta", 5.0))
+
+
+def class_in_a_match() -> Case:
+    class Options:
+        def __init__(self) -> None:
+            self.beta = 1.0
+
+    holder = Options()
+
+    def function(x: Any) -> Any:
+        match holder:
+            case Options(beta=value):
+                return x * value
+
+    return Case(function, _set(holder, "beta", 5.0))
+
+
+def dictionary_of_globals() -> Case:
+    def change() -> None:
+        global GLOBAL
+        GLOBAL = 5.0 if GLOBAL != 5.0 else 1.0
+
+    name = "".join(["GLO", "BAL"])
+    return Case(lambda x: x * globals()[name], change)
+
+
+def module_that_is_replaced() -> Case:
+    modules = [types.ModuleType("replaced_of_test") for _ in range(2)]
+    for module, beta in zip(modules, (1.0, 5.0), strict=True):
+        module.BETA = beta  # type: ignore[attr-defined]
+    sys.modules["replaced_of_test"] = modules[0]
+
+    def function(x: Any) -> Any:
+        import replaced_of_test  # type: ignore[import-not-found]
+
+        return x * replaced_of_test.BETA
+
+    return Case(function, _put(sys.modules, "replaced_of_test", modules[1]))
+
+
+def name_of_builtins() -> Case:
+    import builtins
+
+    builtins.beta_of_test = 1.0  # type: ignore[attr-defined]
+    return Case(
+        lambda x: x * beta_of_test,  # type: ignore[name-defined] # noqa: F821
+        _set(builtins, "beta_of_test", 5.0),
+    )
+
+
+def array_of_a_data_set() -> Case:
+    array_ = np.ones((2, 6))
+    data = ex.data.ArrayDataset(array_)
+    return Case(lambda x: x * ex.asarray(data[0]), lambda: array_.fill(5.0))
+
+
+def integer_in_the_betas() -> Case:
+    optimizer = ex.optim.Adam([ex.ones(1, requires_grad=True)], betas=(0, 0.9))
+    group = optimizer.param_groups[0]
+    return Case(lambda x: x * (1 + group["betas"][0]), _put(group, "betas", (0.5, 0.9)))
+
+
+def new_option_of_a_group() -> Case:
+    group = ex.optim.SGD([ex.ones(1, requires_grad=True)], lr=1.0).param_groups[0]
+    return Case(lambda x: x * group.get("beta", 1.0), _put(group, "beta"))
+
+
+def object_of_an_optimizer() -> Case:
+    optimizer: Any = ex.optim.SGD([ex.ones(1, requires_grad=True)], lr=1.0)
+    optimizer.cfg = types.SimpleNamespace(beta=1.0)
+    return Case(lambda x: x * optimizer.cfg.beta, _set(optimizer.cfg, "beta", 5.0))
+
+
+def text_in_memory() -> Case:
+    holder = io.StringIO("1")
+    holder.seek(0, io.SEEK_END)
+    return Case(lambda x: x * len(holder.getvalue()), lambda: holder.write("2"))
+
+
+def attributes_as_a_whole() -> Case:
+    class Options: ...
+
+    holder = Options()
+    holder.__dict__ = {"beta": 1.0}
+    return Case(lambda x: x * holder.beta, _set(holder, "__dict__", {"beta": 5.0}))  # type: ignore[attr-defined]
+
+
+def another_class() -> Case:
+    class One:
+        beta = 1.0
+
+    class Two:
+        beta = 5.0
+
+    holder = One()
+    return Case(lambda x: x * holder.beta, _set(holder, "__class__", Two))
+
+
 SEEN = [
     global_variable, closure, negative_zero, default_argument, mutable_default, keyword_default,
     function_attribute, attribute_of_another_function, argparse_namespace, simple_namespace,
@@ -575,7 +753,13 @@ SEEN = [
     environment, environment_by_getenv, variable_of_an_installed_package,
     variable_of_an_imported_module, behind_many_objects, arrow_table,
     rate_of_an_optimizer, default_of_an_optimizer, count_of_a_schedule, rate_of_a_schedule,
-    decay_of_an_average, scale_of_a_scaler, size_of_batches,
+    decay_of_an_average, scale_of_a_scaler, size_of_batches, array_that_numpy_reads_too,
+    condition_on_an_array_that_is_an_input, cached_settings, subclass_of_a_user_dict,
+    enum_of_dictionaries, attribute_of_a_dictionary, attribute_of_an_array, attribute_of_a_partial,
+    attribute_of_the_compiled_function, attribute_that_a_function_gets_later, name_from_a_method,
+    getattr_by_another_name, class_in_a_match, dictionary_of_globals, module_that_is_replaced,
+    name_of_builtins, array_of_a_data_set, integer_in_the_betas, new_option_of_a_group,
+    object_of_an_optimizer, text_in_memory, attributes_as_a_whole, another_class,
 ]  # fmt: skip
 
 
@@ -702,6 +886,16 @@ def count_of_a_namespace() -> Callable[[Any], Any]:
     return function
 
 
+def array_that_is_written() -> Callable[[Any], Any]:
+    counts = np.zeros(2)
+
+    def function(x: Any) -> Any:
+        counts[0] += 1
+        return x
+
+    return function
+
+
 def slot_that_is_set() -> Callable[[Any], Any]:
     class Options:
         __slots__ = ("n",)
@@ -741,7 +935,7 @@ SIDE_EFFECTS = [
     (own_random_of_python, "values"), (random_of_numpy, "the state of numpy.random"),
     (generator_of_numpy, "values"), (nonlocal_counter, "n"), (global_counter, "COUNT"),
     (appended_to_a_deque, "losses"), (added_to_a_set, "names"), (count_of_a_namespace, "holder.n"),
-    (slot_that_is_set, "holder"), (environment_that_is_set, "environ"),
+    (array_that_is_written, "counts"), (slot_that_is_set, "holder"), (environment_that_is_set, "environ"),
     (context_that_is_set, "holder"),
 ]  # fmt: skip
 
@@ -756,13 +950,14 @@ def test_a_side_effect_is_refused_by_name(make: Callable[[], Any], name: str) ->
 
 def test_what_a_refused_function_has_changed_is_put_back() -> None:
     n, losses, names = 0, collections.deque([1.0]), {"a"}
-    holder = types.SimpleNamespace(n=0)
+    holder, counts = types.SimpleNamespace(n=0), np.zeros(2)
     state = np.random.get_state(legacy=False)  # noqa: NPY002
 
     def function(x: Any) -> Any:
         nonlocal n
         n += 1
         holder.n += 1
+        counts[0] += 1
         losses.append(x)
         names.clear()
         return x * np.random.rand()  # noqa: NPY002
@@ -770,6 +965,7 @@ def test_what_a_refused_function_has_changed_is_put_back() -> None:
     with pytest.raises(ValueError, match="must not have side effects"):
         ex.compile(function)(X)
     assert (n, holder.n, list(losses), names) == (0, 0, [1.0], {"a"})
+    assert counts.tolist() == [0, 0]
     assert repr(np.random.get_state(legacy=False)) == repr(state)  # noqa: NPY002
 
 
@@ -817,6 +1013,60 @@ def test_a_large_array_that_is_an_input_of_ops_is_read_at_each_call() -> None:
     for factor in (1.0, 3.0):
         large[:] = factor
         np.testing.assert_allclose(float(compiled(X)), factor * 2**18 * X.sum())
+
+
+def test_a_result_from_outside_is_refused() -> None:
+    doubled = ex.tensor(X, requires_grad=True) * 2
+    with pytest.raises(ValueError, match=r"must be a leaf.*detach\(\) it"):
+        ex.compile(lambda x: x * doubled)(X)
+
+
+def test_a_hook_of_another_closure_is_followed() -> None:
+    def scaling(table: Any) -> Any:
+        return lambda grad: grad * table["s"]
+
+    weight, tables = ex.tensor(X, requires_grad=True), [{"s": 2.0}, {"s": 3.0}]
+
+    @ex.compile
+    def gradient(x: Any) -> None:
+        weight.grad = None
+        (weight * x).sum().backward()
+
+    for table in tables:
+        handle = weight.register_hook(scaling(table))
+        for factor in (table["s"], table["s"], 20.0):
+            table["s"] = factor
+            gradient(X)
+            np.testing.assert_array_equal(weight.grad.numpy(), factor * X)
+        handle.remove()
+
+
+def test_a_profiler_goes_on() -> None:
+    profile = cProfile.Profile()
+    profile.enable()
+    try:
+        np.testing.assert_array_equal(ex.compile(lambda x: 2 * x)(X).numpy(), 2 * X)
+        sorted([3, 1])
+    finally:
+        profile.disable()
+    assert any("sorted" in str(entry.code) for entry in profile.getstats())
+
+
+@pytest.mark.parametrize("zero", [0.0, -0.0])
+def test_zeros_are_told_apart(zero: float) -> None:
+    compiled = ex.compile(lambda x, a: 1 / (x * a))
+    compiled(X, -zero)
+    assert float(compiled(X, zero).numpy()[0]) == np.copysign(np.inf, zero)
+
+
+def test_equal_values_that_are_set_again_take_no_memory() -> None:
+    holder = types.SimpleNamespace(beta=1.0)
+    compiled = ex.compile(lambda x: x * holder.beta)
+    for _ in range(20):
+        holder.beta = float("1.0")
+        compiled(X)
+    assert compiled.traces == 1
+    assert len(compiled._alive) <= 3
 
 
 def test_reading_a_generator_is_refused() -> None:

@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 
 from extensor.arrays.dtypes import supported
+from extensor.compiled.opaque import plain_key
 from extensor.compiled.residence import array_of
 from extensor.core.tensor import Tensor, wrap
 from extensor.errors import value_error
 
-_PLAIN = (bool, int, str, bytes, type(None), complex, range, type, type(...), np.dtype)
+_PLAIN = (bool, int, str, bytes, type(None), type(...), np.dtype)
 
 
 class Given:
@@ -42,10 +43,17 @@ class Given:
             return float
         if kind in _PLAIN:
             return kind, value
+        if kind is range:
+            return kind, value.start, value.stop, value.step
+        if kind is complex:
+            return plain_key(value)
+        if isinstance(value, list | tuple | dict) and hasattr(value, "__dict__"):
+            self.others.append(value)  # a subclass, whose attributes are watched
         if isinstance(value, list | tuple):
             return (kind, *[self.described(x) for x in value])
         if isinstance(value, dict):
-            return (kind, *value, *[self.described(x) for x in value.values()])
+            keys = map(plain_key, value)
+            return (kind, *keys, *[self.described(x) for x in value.values()])
         if isinstance(value, np.generic):
             return kind, value.tobytes()
         if is_array(value):

@@ -24,6 +24,24 @@ def functions_of(code: types.CodeType) -> list[Any]:
     return [x for x in gc.get_referrers(code) if isinstance(x, types.FunctionType)]
 
 
+def cached_values(wrapper: Any) -> list[Any]:
+    """The function that a ``functools.cache`` wraps, and the results that it keeps."""
+    waiting, found = gc.get_referents(wrapper), []
+    seen = {id(wrapper), id(type(wrapper))}
+    while waiting:
+        thing = waiting.pop()
+        if id(thing) in seen:
+            continue
+        seen.add(id(thing))
+        if (
+            type(thing) is dict or type(thing).__name__ == "_lru_list_elem"
+        ):  # the links of the cache
+            waiting += gc.get_referents(thing)
+        else:
+            found.append(thing)
+    return [x for x in found if not isinstance(x, type)]
+
+
 def is_same(x: Any, y: Any) -> bool:
     """Whether two readings of a watched value are the same."""
     return x is y or (type(x) is type(y) and type(x) in PLAIN and plain_key(x) == plain_key(y))

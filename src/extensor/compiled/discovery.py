@@ -12,9 +12,11 @@ each run it is compared with what was there.
 
 from __future__ import annotations
 
+import builtins
 import contextvars
 import functools
 import gc
+import sys
 import threading
 import types
 import weakref
@@ -29,6 +31,7 @@ from extensor import _native
 from extensor.compiled import opaque
 from extensor.compiled.attributes import (
     attribute_of,
+    cached_values,
     comparable_attribute,
     contents_of,
     described_attributes,
@@ -50,6 +53,13 @@ from extensor.optim.states import History
 
 _LIMIT = 1_000_000  # things; a function that reaches more is refused
 GLOBALS = " (globals)"  # how the variables of a module are held by the code that names them
+# Modules of Python whose functions read the attributes of what they are given.
+_READERS_OF_ATTRIBUTES = frozenset("dataclasses copy inspect pprint string operator".split())
+_READING_FUNCTIONS = (getattr, vars, eval, exec, globals, locals, dir)
+# Of a compiled function itself: whatever else it has, the user has set.
+OWN_ATTRIBUTES = frozenset(
+    "function backend device keep_gradients traces last state planned".split()
+)
 _CACHED: Any = type(functools.cache(len))
 
 Place = tuple[Any, str]  # the place of what holds a thing, and how it is held
@@ -76,6 +86,7 @@ class Reader(NamedTuple):
 
     place: Place
     read: Callable[[], list[Any]]
+    restore: Callable[[list[Any]], None] | None = None
 
 
 class Reached:
@@ -96,8 +107,7 @@ class Reached:
         self.readers: list[Reader] = []
         self.movable: list[tuple[Place, Any]] = []  # iterators, files, random generators
         self.codes: set[types.CodeType] = set()
-        self._names: set[str] = set()  # of attributes in the user's code
-        self._package_names: set[str] = set()  # in that of packages, for their objects
+        self._names: set[str] = set()  # of attributes, in all code that was reached or seen running
         self._reads_any_name = False
         self._open: list[tuple[Place, Any, set[str]]] = []  # things whose attributes are followed
         self._variables: list[dict[str, Any]] = []  # of networks
@@ -127,7 +137,7 @@ class Reached:
     def _watch(self) -> None:
         for place, thing, names in self._open:
             self._watch_attributes(place, thing, sorted(names))
-        self._lengths = [variables_of(thing) for _, thing, _ in self._open]
+        self._identified = [*[thing for _, thing, _ in self._open], *self.modules]
         self._watched = [
             *self._variables,
             *self._plain_dicts,
@@ -147,14 +157,19 @@ class Reached:
 
     def is_unchanged_otherwise(self) -> bool:
         """The same of what only Python can look at."""
-        if not self.readers and not self._lengths:
+        if not self.readers and not self._identified:
             return True
         now, before = self._read_others(), self._found_otherwise
         return len(now) == len(before) and all(map(is_same, now, before))
 
     def _read_others(self) -> list[Any]:
-        # One attribute more may be one that the code asks for.
-        return [*map(len, self._lengths), *self._readings()]
+        # An object may get other attributes as a whole, or another class.
+        identities: list[Any] = []
+        for thing in self._identified:
+            variables = variables_of(thing)
+            held = None if isinstance(thing, type) else variables  # a class gives it anew each time
+            identities += (thing.__class__, held, len(variables))
+        return [*identities, *self._readings()]
 
     def _readings(self) -> list[Any]:
         return [x for reader in self.readers for x in reader.read()]
@@ -186,7 +201,9 @@ class Reached:
         if isinstance(thing, np.ndarray):
             self.arrays[id(thing)] = thing, place
             items = thing.ravel().tolist() if thing.dtype.hasobject else []
-            return [(x, (place, "[...]")) for x in items]
+            found = [(x, (place, "[...]")) for x in items]
+            is_more = hasattr(thing, "__dict__")
+            return [*found, *self._below_attributes(thing, place)] if is_more else found
         if isinstance(thing, types.FunctionType):
             return self._below_function(thing, place)
         if isinstance(thing, types.ModuleType | type):
@@ -194,9 +211,11 @@ class Reached:
         found = self._below_container(thing, place)
         if found is None:
             found = self._below_wrapper(thing, place)
-        if found is not None:
-            return found
-        return self._below_object(thing, place)
+        if found is None:
+            return self._below_object(thing, place)
+        # A subclass of a container, or a wrapper, may have attributes too.
+        is_more = hasattr(thing, "__dict__") or is_users(module_of(type(thing)))
+        return [*found, *self._below_attributes(thing, place)] if is_more else found
 
     def _below_container(self, thing: Any, place: Place) -> list[tuple[Any, Place]] | None:
         if isinstance(thing, dict):
@@ -229,14 +248,15 @@ class Reached:
         if isinstance(thing, types.MethodType):
             return [(thing.__self__, (place, ".__self__")), (thing.__func__, place)]
         if isinstance(thing, types.BuiltinFunctionType | types.MethodWrapperType):
+            self._reads_any_name |= thing in _READING_FUNCTIONS  # by another name
             return [(getattr(thing, "__self__", None), (place, ".__self__"))]
         if isinstance(thing, functools.partial):
             return [(x, place) for x in (thing.func, thing.args, thing.keywords)]
         if isinstance(thing, property | staticmethod | classmethod | functools.cached_property):
             inner = [getattr(thing, name, None) for name in ("fget", "__func__", "func")]
             return [(x, place) for x in inner]
-        if isinstance(thing, _CACHED):
-            return [(thing.__wrapped__, place)]
+        if isinstance(thing, _CACHED):  # with what it keeps
+            return [(x, place) for x in cached_values(thing)]
         return None
 
     def _below_function(
@@ -254,8 +274,7 @@ class Reached:
                 place, lambda: [function.__defaults__, function.__kwdefaults__, function.__code__]
             )
         )
-        if vars(function):
-            self._open.append((place, function, set()))
+        self._open.append((place, function, set()))
         found += [(x, (place, ".defaults")) for x in defaults]
         return [*found, (getattr(function, "__wrapped__", None), place)]
 
@@ -275,21 +294,30 @@ class Reached:
         module = str(variables.get("__name__"))
         self.codes |= codes_in(code)
         names = names_in(code)
-        self._take_names(names, is_package(module))
+        self._take_names(names, module)
         found: list[tuple[Any, Place]] = []
         for level, imported in names.imports:
-            found.append((loaded_module(imported, level, variables), (None, imported)))
+            find = functools.partial(loaded_module, imported, level, variables)
+            self.readers.append(Reader((None, imported), lambda find=find: [find()]))
+            found.append((find(), (None, imported)))
         chosen = sorted(names.variables)
+        if is_users(module) and names.reads_any_variable:
+            chosen = sorted({*chosen, *[x for x in variables if not x.startswith("__")]})
+            others = [
+                x for x in list(sys.modules.values()) if is_users(str(vars(x).get("__name__")))
+            ]
+            found += [(x, (None, x.__name__)) for x in others]
         if chosen and not is_library(module):
             self.holders.append(((place, GLOBALS), (variables, *chosen)))
+            builtin = [name for name in chosen if name not in variables]
+            self.holders.append(((place, GLOBALS), (vars(builtins), *builtin)))
             found += [(variables.get(name), (None, name)) for name in chosen]
         return found
 
-    def _take_names(self, names: CodeNames, of_package: bool) -> None:
-        # A name of a package's code says nothing about the user's objects.
-        (self._package_names if of_package else self._names).update(names.attributes)
-        if not of_package:
-            self._names |= names.variables
+    def _take_names(self, names: CodeNames, module: str) -> None:
+        self._names |= names.attributes | names.variables
+        # Much of Python's own code computes names, but few of its modules do so for the user.
+        if not is_package(module) or module in _READERS_OF_ATTRIBUTES:
             self._reads_any_name |= names.reads_any_name
 
     def _below_definition(self, thing: Any, place: Place) -> list[tuple[Any, Place]]:
@@ -319,17 +347,22 @@ class Reached:
             return []
         if opaque.position(thing) is not None:
             self.movable.append((place, thing))
-            if not hasattr(thing, "__dict__"):
+            if hasattr(thing, "getvalue"):  # a file in memory
+                self._watch_contents(thing, place)
+            if not hasattr(thing, "__dict__") or hasattr(thing, "getvalue"):
                 return []
         elif not hasattr(thing, "__dict__") and not slots_of(kind) and not is_users(module):
             self._watch_contents(thing, place)
             return []
+        return [*found, *self._below_attributes(thing, place)]
+
+    def _below_attributes(self, thing: Any, place: Place) -> list[tuple[Any, Place]]:
         self._open.append((place, thing, set()))
         if type(getattr(thing, "__dict__", None)) is dict and not isinstance(
             thing, threading.local
         ):
             self.dicts.append((place, vars(thing)))
-        return found + _followed(kind)
+        return _followed(type(thing))
 
     def _below_average(self, average: EMA, place: Place) -> list[tuple[Any, Place]]:
         self.averages[id(average)] = average
@@ -357,14 +390,16 @@ class Reached:
             flags = [name for name, x in variables.items() if type(x) is bool]
             self.holders.append((place, (variables, *flags)))
             self.tracked.append(thing)
-            return [(x, place) for x in _optimizers_in(list(variables.values()))]
+            return [*_optimizers_in(variables, place), *_set_by_user(variables, place)]
         elif module == "extensor.compiled.function":  # which is a part of the one that calls it
+            self._open.append((place, thing, set()))
             return [(thing.function, place)]
         elif module.startswith("numpy") and not opaque.is_fixed(thing):
             self._watch_contents(thing, place)
         elif module.startswith(("extensor.data", "extensor.nn", "extensor.estimators")):
-            self._open.append((place, thing, set()))
             self.dicts += [(place, variables)] if variables else []
+            self._plain_dicts += [variables] if variables else []  # the library's code reads it all
+            return [(x, (place, f".{name}")) for name, x in variables.items()]
         return []
 
     def _below_optimizer(self, optimizer: Optimizer, place: Place) -> list[tuple[Any, Place]]:
@@ -376,11 +411,15 @@ class Reached:
             group = history.group
             self.lists.append((place, group["params"]))
             # All but the numbers, which are read at each run.
-            names = [k for k, v in group.items() if isinstance(v, bool | str | None | list)]
+            names = [k for k, v in group.items() if not isinstance(v, int | float | tuple)]
+            names += [k for k, v in group.items() if isinstance(v, bool)]
             names.remove("params")
             self.holders.append((place, (group, *names)))
+            self.readers.append(Reader(place, functools.partial(_count_entries, group)))
             found += [(x, place) for x in group["params"]]
-        return [*found, *[(schedule, place) for schedule in optimizer.schedules]]
+            found += [(group[name], place) for name in names]
+        found += [(schedule, place) for schedule in optimizer.schedules]
+        return [*found, *_set_by_user(vars(optimizer), place)]
 
     def _watch_contents(self, thing: Any, place: Place) -> None:
         opaque.check_size(name_of(place), thing)
@@ -401,10 +440,11 @@ class Reached:
         module = thing.__name__ if isinstance(thing, types.ModuleType) else module_of(owner)
         of_package = is_package(module)
         variables = variables_of(thing)
-        known = self._names | self._package_names if of_package else self._names
-        names = {x for x in variables if x in known}
+        names = {x for x in variables if x in self._names}
         kind: Any = type(thing)
-        names |= {name for name in described_attributes(kind) if name in known}
+        names |= {x for x in described_attributes(kind) if x in self._names}
+        if module == "extensor.compiled.function":
+            return {x for x in names if x not in OWN_ATTRIBUTES}
         # A step of a trainer is not called by one of its parts.
         if not of_package and not module.startswith("extensor.train"):
             names |= {x for x in variables if is_special(x)}
@@ -420,9 +460,20 @@ class Reached:
             self.holders.append((place, (variables, *own)))
             names = [name for name in names if name not in variables]
         if names:
+            read = lambda: [comparable_attribute(thing, name) for name in names]  # noqa: E731
             self.readers.append(
-                Reader(place, lambda: [comparable_attribute(thing, name) for name in names])
+                Reader(place, read, functools.partial(_set_attributes, thing, names))
             )
+
+
+def _set_attributes(thing: Any, names: list[str], values: list[Any]) -> None:
+    for name, value in zip(names, values, strict=True):
+        if not is_same(comparable_attribute(thing, name), value):
+            setattr(thing, name, value)
+
+
+def _count_entries(group: dict[str, Any]) -> list[Any]:
+    return [len(group)]
 
 
 def _keys(values: Iterable[Any]) -> tuple[Any, ...]:
@@ -434,12 +485,23 @@ def _root_place(root: Any) -> Place:
 
 
 def _followed(kind: type) -> list[tuple[Any, Place]]:
-    """The classes among the bases of ``kind`` whose code is the user's, or a trainer's."""
-    chosen = [base for base in kind.__mro__ if is_users(module_of(base))]
+    """The classes among the bases of ``kind`` that are not the library's; a trainer's are."""
+    chosen = [x for x in kind.__mro__ if x is not object and not is_library(module_of(x))]
     return [(base, (None, base.__name__)) for base in chosen]
 
 
-def _optimizers_in(values: list[Any]) -> list[Any]:
+def _optimizers_in(variables: dict[str, Any], place: Place) -> list[tuple[Any, Place]]:
     """What a schedule works on: optimizers, and schedules that it is made of."""
+    values = list(variables.values())
     nested = [item for x in values if isinstance(x, list | tuple) for item in x]
-    return [x for x in (*values, *nested) if module_of(type(x)).startswith("extensor.optim")]
+    return [(x, place) for x in (*values, *nested) if _is_of_optim(x)]
+
+
+def _is_of_optim(thing: Any) -> bool:
+    return module_of(type(thing)).startswith("extensor.optim")
+
+
+def _set_by_user(variables: dict[str, Any], place: Place) -> list[tuple[Any, Place]]:
+    """Objects that somebody has set as attributes of an optimizer or a schedule."""
+    found = [(x, (place, f".{name}")) for name, x in variables.items()]
+    return [x for x in found if module_of(type(x[0])) != "builtins" and not _is_of_optim(x[0])]

@@ -156,6 +156,9 @@ class Compiled:
             return self._planned(args, kwargs)
         settled = state.is_as_noted()
         if not settled:
+            self._bind()  # a hook, say, may reach something else now
+            if self._state is not state:
+                return self._planned(args, kwargs)
             self._bound = self._numbered(state.key())
         modes = modes_now()
         key = described, self._attributes, modes, self._bound
@@ -198,8 +201,10 @@ class Compiled:
             self._key = None
         else:
             self._state.reached = reached
-        self._alive.append(reached)
+        known = len(self._numbers)
         self._attributes = self._numbered(reached.fingerprint())
+        if self._attributes == known:  # of equal ones the first is kept
+            self._alive.append(reached)
 
     def _new_plan(self, given: Given, args: Any, kwargs: Any) -> Plan:
         self.traces += 1
@@ -244,10 +249,9 @@ class Compiled:
         """
         known = state.reached.codes
         new = {code: seen for code, seen in observer.executed.items() if code not in known}
-        if new:
-            self._executed |= new
-            self._given += [function for code in new for function in functions_of(code)]
-            self._bind()
+        self._executed |= new
+        self._given += [function for code in new for function in functions_of(code)]
+        self._bind()  # also for what the trace itself has put into a cache
         return self.state is state
 
     def _verify(self, plan: Plan, given: Given, args: Any, kwargs: Any) -> None:

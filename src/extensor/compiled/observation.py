@@ -27,13 +27,14 @@ _CLOCKS = tuple(
     getattr(time, name)
     for name in """
     time time_ns monotonic monotonic_ns perf_counter perf_counter_ns process_time process_time_ns
-    thread_time thread_time_ns localtime gmtime ctime
+    thread_time thread_time_ns localtime gmtime ctime asctime strftime clock_gettime
+    clock_gettime_ns
     """.split()
     if hasattr(time, name)
 )
 _FILES = (
-    *(builtins.open, builtins.input, io.open, os.open, os.read, os.stat, os.listdir, os.scandir),
-    np.fromfile,
+    *(builtins.open, builtins.input, io.open, os.open, os.read, os.stat, os.lstat, os.listdir),
+    *(os.scandir, os.access, os.readlink, os.getcwd, np.fromfile),
 )
 _CHANCE = (os.urandom, *([os.getrandom] if hasattr(os, "getrandom") else []))
 _READS: dict[int, str] = {
@@ -41,6 +42,7 @@ _READS: dict[int, str] = {
     **{id(function): "a file" for function in _FILES},
     **{id(function): "random numbers of the system" for function in _CHANCE},
 }
+_THROUGH_TO_FILES = ("numpy", "extensor.io", "extensor.data")
 # Parts of Python that read clocks and files for their own use: to import, to warn, to log.
 _PYTHONS_OWN = frozenset(
     "importlib _frozen_importlib linecache tokenize warnings traceback logging inspect".split()
@@ -62,7 +64,11 @@ class Observer:
         try:
             yield
         finally:
-            sys.setprofile(before)
+            if hasattr(before, "enable"):  # the profiler of cProfile, which is no function
+                sys.setprofile(None)
+                before.enable()
+            else:
+                sys.setprofile(before)
 
     def _event(self, frame: types.FrameType, event: str, function: Any) -> None:
         if event == "call":
@@ -71,11 +77,11 @@ class Observer:
                 return
             if is_library(str(frame.f_globals.get("__name__"))):
                 self._ignored.add(code)
-            elif _is_called_by_user(frame):
+            elif _is_called_by_user(frame, _through_to_code(frame)):
                 self.executed[code] = Executed(code, frame.f_globals)
         elif event == "c_call":
             source = _READS.get(id(function)) or _read_of_method(function)
-            if source is not None and _is_called_by_user(frame, through_numpy=True):
+            if source is not None and _is_called_by_user(frame, _THROUGH_TO_FILES):
                 name = getattr(function, "__qualname__", str(function))
                 raise marked(
                     TypeError(
@@ -93,14 +99,24 @@ def _read_of_method(function: Any) -> str | None:
     return None
 
 
-def _is_called_by_user(frame: types.FrameType | None, through_numpy: bool = False) -> bool:
-    """Whether the code of ``frame`` is the user's, or a package's that the user's code has called."""
+def _through_to_code(frame: types.FrameType) -> tuple[str, ...]:
+    """Modules that may stand between the user's code and a package's: networks of packages are
+    called by ours, and Python's functions mostly by ours for ours."""
+    top = str(frame.f_globals.get("__name__")).partition(".")[0]
+    return () if top in sys.stdlib_module_names else ("extensor",)
+
+
+def _is_called_by_user(frame: types.FrameType | None, through: tuple[str, ...]) -> bool:
+    """Whether the code of ``frame`` is the user's, or a package's that the user's code has called.
+
+    Modules whose names begin with one of ``through`` may stand between them.
+    """
     while frame is not None:
         module = str(frame.f_globals.get("__name__"))
-        top = module.partition(".")[0]
         if is_users(module):
             return True
-        if top in _PYTHONS_OWN or (is_library(module) and not (through_numpy and top == "numpy")):
+        is_passed = module.startswith(through) if through else False
+        if module.partition(".")[0] in _PYTHONS_OWN or (is_library(module) and not is_passed):
             return False
         frame = frame.f_back
     return False

@@ -10,6 +10,7 @@ import operator
 import pickle
 import random
 import re
+import struct
 import threading
 import types
 import typing
@@ -34,7 +35,7 @@ _FIXED: tuple[Any, ...] = (
     types.GetSetDescriptorType, types.MemberDescriptorType, types.WrapperDescriptorType,
     types.MethodDescriptorType, types.ClassMethodDescriptorType, types.GenericAlias,
     types.UnionType, typing.TypeVar, operator.itemgetter, operator.attrgetter,
-    operator.methodcaller, type(threading.Lock()), type(threading.RLock()),
+    operator.methodcaller, struct.Struct, type(threading.Lock()), type(threading.RLock()),
 )  # fmt: skip
 
 
@@ -44,7 +45,7 @@ def is_fixed(thing: Any) -> bool:
         return not hasattr(thing, "__dict__")  # a subclass may hold more
     if hasattr(type(thing), "__get__") and not hasattr(thing, "__dict__"):
         return True  # a descriptor that an extension defines
-    return module_of(type(thing)).partition(".")[0] in ("jax", "jaxlib")
+    return module_of(type(thing)).partition(".")[0] in ("jax", "jaxlib", "_abc")
 
 
 def plain_key(value: Any) -> Any:
@@ -68,6 +69,8 @@ def nested_key(value: Any) -> Any:
         return type(value), *map(nested_key, value)
     if isinstance(value, Number):  # as the value is while a function is traced
         value = value.value
+    if isinstance(value, np.generic):
+        return type(value), value.tobytes()
     return plain_key(value) if type(value) in PLAIN else None
 
 

@@ -30,7 +30,7 @@ def is_package(module: str) -> bool:
     if top in sys.stdlib_module_names or top in sys.builtin_module_names:
         return True
     loaded = sys.modules.get(module) or sys.modules.get(top)
-    file = getattr(loaded, "__file__", None)
+    file = vars(loaded).get("__file__") if loaded is not None else None
     return isinstance(file, str) and "-packages" in file
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from extensor import _native
 from extensor.compiled.arguments import copied_with, fields_of
 from extensor.compiled.backend import as_function, jax
+from extensor.compiled.opaque import plain_key
 from extensor.compiled.residence import Cell, array_of, cell_of, new_tensor
 from extensor.compiled.state import State, device_copy
 from extensor.compiled.trace import GENERATORS, Trace
@@ -55,7 +56,7 @@ class Plan:
         self.runs = 0
         self.changed: list[Cell] = []
         self.kept: list[Cell] = []
-        self._values: list[float] = []
+        self._values = b""
         self._numbers: Any = None
         program = as_function(made.program)
         places = {place: i for i, place in enumerate((*made.changed, *made.kept))}
@@ -80,7 +81,7 @@ class Plan:
     def holds(self, floats: list[float]) -> bool:
         """Whether the numbers it took for granted are still what they were."""
         self.trace.floats[:] = floats
-        return not self.guards or all(read() == expected for read, expected in self.guards)
+        return not self.guards or all(is_equal(read(), expected) for read, expected in self.guards)
 
     def bind(self, state: State) -> None:
         """Take the cells of ``state``, which has noted them."""
@@ -93,10 +94,10 @@ class Plan:
         """What the program takes now; what it does not need costs a transfer and is left out."""
         numbers = counters = None
         if self.reads:
-            values = [read() for read in self.reads]
+            vector = np.zeros(self.trace.room)
+            vector[: len(self.reads)] = [read() for read in self.reads]
+            values = vector.tobytes()  # by their bits: 0.0 equals -0.0
             if values != self._values:
-                vector = np.zeros(self.trace.room)
-                vector[: len(values)] = values
                 self._values, self._numbers = values, jax().device_put(vector, self.device)
             numbers = self._numbers
         if self.trace.generators:
@@ -128,6 +129,13 @@ class Plan:
             for callback, places in self.trace.callbacks:
                 callback([flags[place] for place in places])
         return _filled(made.outputs, results, given)
+
+
+def is_equal(now: Any, expected: Any) -> bool:
+    """Whether a number that was taken for granted is still the same, told by its bits."""
+    return (
+        bool(now == expected) if type(now) is not float else plain_key(now) == plain_key(expected)
+    )
 
 
 def _check_unshared(changed: list[Cell], cells: list[Cell]) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 
 from extensor.compiled.attributes import is_same, slots_of
 from extensor.compiled.discovery import GLOBALS, Place, Reached, name_of
-from extensor.compiled.opaque import PLAIN, position
+from extensor.compiled.opaque import LARGEST, PLAIN, is_read_only, position
 from extensor.compiled.origin import is_library, module_of
 from extensor.core.tracing import Number
 from extensor.errors import value_error
@@ -37,7 +37,16 @@ class SideEffects:
     """What everything that a function can reach held at first."""
 
     def __init__(self, reached: Reached) -> None:
-        self._dicts = [(place, found, dict(found)) for place, found in reached.dicts]
+        groups = {
+            id(history.group) for history in reached.histories.values()
+        }  # looked at elsewhere
+        dicts = [(place, found) for place, found in reached.dicts if id(found) not in groups]
+        self._dicts = [(place, found, dict(found)) for place, found in dicts]
+        self._arrays = [
+            (place, array, array.copy())
+            for array, place in reached.arrays.values()
+            if array.nbytes <= LARGEST and not is_read_only(array)
+        ]
         self._lists = [(place, items, list(items)) for place, items in reached.lists]
         self._holders = [(place, holder, _held(holder)) for place, holder in reached.holders]
         self._readings = [(reader, reader.read()) for reader in reached.readers]
@@ -70,6 +79,9 @@ class SideEffects:
             now = _held(holder)
             if len(now) != len(before) or not all(map(is_same, now, before)):
                 refuse(_name_of_change(place, holder, before, now))
+        for place, array, held in self._arrays:
+            if array.shape != held.shape or array.tobytes() != held.tobytes():
+                refuse(name_of(place))
         for reader, values in self._readings:
             if not all(map(is_same, reader.read(), values)):
                 refuse(name_of(reader.place))
@@ -86,6 +98,12 @@ class SideEffects:
             items[:] = then
         for _, holder, contents in self._holders:
             _put_back(holder, contents)
+        for _, array, held in self._arrays:
+            if array.shape == held.shape and array.tobytes() != held.tobytes():
+                array[...] = held
+        for reader, values in self._readings:
+            if reader.restore is not None and not all(map(is_same, reader.read(), values)):
+                reader.restore(values)
 
 
 def restore_dict(now: dict[Any, Any], before: dict[Any, Any]) -> None:

@@ -85,9 +85,11 @@ class Trace:
     def end(self) -> None:
         """Let go of all that was needed to trace only."""
         for key, (array, place) in self.reached.arrays.items():
-            # The function may compute with it by NumPy itself, which nobody sees.
-            if key not in self._arrays and not is_read_only(array):
-                check_size(name_of(place), array)
+            # The function may compute with it by NumPy itself, which nobody sees: also with one
+            # that is an input of ops.
+            if not is_read_only(array):
+                if key not in self._arrays:
+                    check_size(name_of(place), array)
                 self.guard_contents(array)
         self._numbers = self._counters = self._condition = None
         for each in (self._existing, self._arrays, self._families, self._scratch, self._conditions):
@@ -100,6 +102,12 @@ class Trace:
         if isinstance(value, Tensor):
             held = array_of(value)
             if isinstance(held, np.ndarray | Cell) and id(value) in self._existing:
+                if not value.is_leaf:
+                    requirement = (
+                        "a tensor from outside must be a leaf, as no gradient leaves the function "
+                        "(detach() it, or compute it inside)"
+                    )
+                    raise value_error("compile", requirement, shape=value.shape)
                 raise Unbound(value)
             # A tensor that was made around an array from outside.
             return value if value._requires_grad else self._lifted_array(held, value)
@@ -232,19 +240,21 @@ class Trace:
         """An attribute of an optimizer, a schedule or a scaler that the user's code has read."""
         if type(value) in (int, float):
             return Number(self, lambda: getattr(owner, name), value, (id(owner), name))
-        if name != "param_groups" and isinstance(value, bool | str | None | list | tuple | dict):
-            self.guard(
-                (id(owner), name), lambda: nested_key(getattr(owner, name)), nested_key(value)
-            )
+        if name == "param_groups" or callable(value) or isinstance(value, Tensor):
+            return value
+        is_nested = isinstance(value, bool | str | None | list | tuple | dict | np.generic)
+        describe = nested_key if is_nested else id
+        self.guard((id(owner), name), lambda: describe(getattr(owner, name)), describe(value))
         return value
 
     def _option(self, group: dict[str, Any], key: str) -> Any:
         value = group[key]
-        if key == "params" or isinstance(value, bool | str | list | type(None) | Number):
+        is_number = isinstance(value, int | float | tuple) and not isinstance(value, bool)
+        if key == "params" or not is_number:
             return value
         if isinstance(value, tuple):
             return tuple(
-                self._part(group, key, i, x) if isinstance(x, float) else x
+                self._part(group, key, i, x) if type(x) in (int, float) else x
                 for i, x in enumerate(value)
             )
         return Number(self, lambda: group[key], value, (id(group), key))
