@@ -77,6 +77,8 @@ def _verdict(
     if verdict.is_finding or plain is None:
         return verdict
     whole, alone = summarise(plain), by_job[job][1]
+    if whole.kind == "refused":
+        return Verdict("refused", f"the plain program too: {whole.text}")
     if whole.kind != "finished":
         return Verdict("invalid", f"the plain program: {whole.text}")
     if program.draft.batches_can_be_joined:
