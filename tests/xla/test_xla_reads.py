@@ -1021,6 +1021,24 @@ def test_a_result_from_outside_is_refused() -> None:
         ex.compile(lambda x: x * doubled)(X)
 
 
+def test_a_property_that_is_computed_once_is_kept() -> None:
+    class Options:
+        def __init__(self) -> None:
+            self.half = 1.0
+
+        @functools.cached_property
+        def whole(self) -> float:
+            return 2 * self.half
+
+    options = Options()
+    compiled = ex.compile(lambda x: x * options.whole)
+    for _ in range(3):
+        np.testing.assert_array_equal(compiled(X).numpy(), 2 * X)
+    del options.whole
+    options.half = 3.0
+    np.testing.assert_array_equal(compiled(X).numpy(), 6 * X)
+
+
 def test_a_hook_of_another_closure_is_followed() -> None:
     def scaling(table: Any) -> Any:
         return lambda grad: grad * table["s"]

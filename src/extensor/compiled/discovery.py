@@ -102,6 +102,7 @@ class Reached:
             Any
         ] = []  # objects of the library whose numbers change from step to step
         self.dicts: list[tuple[Place, dict[Any, Any]]] = []  # attributes of objects, and dicts
+        self.owners: dict[int, type] = {}  # classes of the objects whose attributes these are
         self.lists: list[tuple[Place, list[Any]]] = []
         self.holders: list[tuple[Place, Any]] = []  # cells, variables of modules, sets, deques
         self.readers: list[Reader] = []
@@ -201,9 +202,9 @@ class Reached:
         if isinstance(thing, np.ndarray):
             self.arrays[id(thing)] = thing, place
             items = thing.ravel().tolist() if thing.dtype.hasobject else []
-            found = [(x, (place, "[...]")) for x in items]
+            inside: list[tuple[Any, Place]] = [(x, (place, "[...]")) for x in items]
             is_more = hasattr(thing, "__dict__")
-            return [*found, *self._below_attributes(thing, place)] if is_more else found
+            return [*inside, *self._below_attributes(thing, place)] if is_more else inside
         if isinstance(thing, types.FunctionType):
             return self._below_function(thing, place)
         if isinstance(thing, types.ModuleType | type):
@@ -298,7 +299,7 @@ class Reached:
         found: list[tuple[Any, Place]] = []
         for level, imported in names.imports:
             find = functools.partial(loaded_module, imported, level, variables)
-            self.readers.append(Reader((None, imported), lambda find=find: [find()]))
+            self.readers.append(Reader((None, imported), functools.partial(_listed, find)))
             found.append((find(), (None, imported)))
         chosen = sorted(names.variables)
         if is_users(module) and names.reads_any_variable:
@@ -362,6 +363,7 @@ class Reached:
             thing, threading.local
         ):
             self.dicts.append((place, vars(thing)))
+            self.owners[id(vars(thing))] = type(thing)
         return _followed(type(thing))
 
     def _below_average(self, average: EMA, place: Place) -> list[tuple[Any, Place]]:
@@ -374,6 +376,7 @@ class Reached:
     def _below_network(self, module: Module, place: Place) -> list[tuple[Any, Place]]:
         self.modules.append(module)
         self.dicts.append(((None, type(module).__name__), vars(module)))
+        self.owners[id(vars(module))] = type(module)
         self._variables.append(vars(module))
         hooks = module._hooks
         waiting = [] if hooks is None else [hooks.before, hooks.after, hooks.backward]
@@ -470,6 +473,10 @@ def _set_attributes(thing: Any, names: list[str], values: list[Any]) -> None:
     for name, value in zip(names, values, strict=True):
         if not is_same(comparable_attribute(thing, name), value):
             setattr(thing, name, value)
+
+
+def _listed(read: Callable[[], Any]) -> list[Any]:
+    return [read()]
 
 
 def _count_entries(group: dict[str, Any]) -> list[Any]:

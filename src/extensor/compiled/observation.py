@@ -59,7 +59,7 @@ class Observer:
     @contextmanager
     def watching(self) -> Iterator[None]:
         """Observe the calls of this thread inside the block."""
-        before = sys.getprofile()
+        before: Any = sys.getprofile()
         sys.setprofile(self._event)
         try:
             yield

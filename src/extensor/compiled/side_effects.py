@@ -6,8 +6,9 @@ Python runs a compiled function only when it is traced, so such a change would h
 from __future__ import annotations
 
 from collections import deque
-from functools import partial
+from functools import cached_property, partial
 from gc import get_referents
+from inspect import getattr_static
 from types import CellType, FunctionType, GeneratorType, MethodType, ModuleType
 from typing import Any
 
@@ -52,6 +53,7 @@ class SideEffects:
         self._readings = [(reader, reader.read()) for reader in reached.readers]
         self._positions = [(place, thing, position(thing)) for place, thing in reached.movable]
         self._generators = GlobalSnapshot()
+        self._owners = reached.owners
         self._by_dict = {id(now): before for _, now, before in self._dicts}
 
     def variables_before(self, thing: Any) -> dict[str, Any]:
@@ -63,7 +65,7 @@ class SideEffects:
         for place, now, before in self._dicts:
             for key in {**before, **now}:
                 then, new = before.get(key, _MISSING), now.get(key, _MISSING)
-                if not is_same(then, new) and not _is_kept(before.get(key), new):
+                if not is_same(then, new) and not self._is_kept(now, key, before.get(key), new):
                     part = f".{key}" if str(key).isidentifier() else f"[{key!r}]"
                     refuse(f"{name_of(place)}{part}")
         for place, items, then in self._lists:
@@ -89,10 +91,20 @@ class SideEffects:
             if position(thing) != before:
                 refuse(name_of(place), "draw from it outside and pass the value as an argument")
 
+    def _is_kept(self, variables: Any, name: Any, then: Any, new: Any) -> bool:
+        """Whether ``new`` was made of nothing that a run brings, where nothing was: a table, say."""
+        if then is not None or new is _MISSING or holds_traced(new):
+            return False
+        owner = self._owners.get(id(variables))
+        is_cached = owner is not None and isinstance(
+            getattr_static(owner, str(name), None), cached_property
+        )
+        return type(new) not in PLAIN or is_cached
+
     def undo(self) -> None:
         """Let everything hold what it held, save what objects made for themselves, such as tables."""
         for _, now, before in self._dicts:
-            kept = {key: x for key, x in now.items() if _is_kept(before.get(key), x)}
+            kept = {k: x for k, x in now.items() if self._is_kept(now, k, before.get(k), x)}
             restore_dict(now, {**before, **kept})
         for _, items, then in self._lists:
             items[:] = then
@@ -148,11 +160,6 @@ def _name_of_change(place: Place, holder: Any, before: list[Any], now: list[Any]
             if not is_same(a, b):
                 return str(name) if place[1] == GLOBALS else f"{name_of(place)}.{name}"
     return name_of(place)
-
-
-def _is_kept(then: Any, new: Any) -> bool:
-    """Whether ``new`` was made of nothing that a run brings, where nothing was: a table, say."""
-    return then is None and type(new) not in PLAIN and new is not _MISSING and not holds_traced(new)
 
 
 def is_traced(x: Any) -> bool:
