@@ -17,6 +17,7 @@ import pytest
 from commands import extensor
 
 from extensor.data import PictureFiles, ShardedDataset, read_arrays, read_idx, read_table
+from extensor.data.files import unpack
 from extensor.data.table import reading
 from extensor.io.limits import SETTING, decoded_limit, parse_size
 
@@ -272,6 +273,38 @@ def write_tar(path: str, members: dict[str, bytes], form: int = tarfile.USTAR_FO
             info = tarfile.TarInfo(name)
             info.size = len(content)
             archive.addfile(info, io.BytesIO(content))
+
+
+def test_archives_of_data_sets(monkeypatch: pytest.MonkeyPatch) -> None:
+    write_tar("a.tar", {"b/x.bin": bytes(3 * MB)})
+    Path("a.tar.gz").write_bytes(gzip.compress(Path("a.tar").read_bytes()))
+    monkeypatch.setenv(SETTING, "2M")
+    with pytest.raises(ValueError, match=refusal("2 MB")):
+        unpack(Path("a.tar.gz"), ["x.bin"])
+    assert sorted(path.name for path in Path().iterdir()) == ["a.tar", "a.tar.gz"]
+    monkeypatch.setenv(SETTING, "4M")
+    assert unpack(Path("a.tar.gz"), ["x.bin"]) == [Path("x.bin")]
+    assert Path("x.bin").read_bytes() == bytes(3 * MB)
+    with pytest.raises(ValueError, match=r"unpack: archive must have the files y\.bin"):
+        unpack(Path("a.tar.gz"), ["x.bin", "y.bin"])
+    Path("b.tar.gz").write_bytes(gzip.compress(b"none"))
+    with pytest.raises(ValueError, match="unpack: archive must be whole"):
+        unpack(Path("b.tar.gz"), ["x.bin"])
+
+
+def test_a_file_of_holes_in_an_archive() -> None:
+    info = tarfile.TarInfo("x.bin")
+    info.pax_headers = {
+        "GNU.sparse.major": "0", "GNU.sparse.minor": "1", "GNU.sparse.name": "x.bin",
+        "GNU.sparse.size": str(1 << 50), "GNU.sparse.numblocks": "1", "GNU.sparse.map": "0,0",
+    }  # fmt: skip
+    Path("a.tar").write_bytes(info.tobuf(tarfile.PAX_FORMAT) + bytes(1024))
+    with pytest.raises(ValueError, match=refusal("1 GB")):
+        unpack(Path("a.tar"), ["x.bin"])
+    Path("a.tar").write_bytes(Path("a.tar").read_bytes().replace(b"map=0,0", b"map=0,a"))
+    with pytest.raises(ValueError, match="unpack: archive must be whole"):
+        unpack(Path("a.tar"), ["x.bin"])
+    assert not Path("x.bin.partial").exists()
 
 
 @pytest.mark.parametrize("shape", ABSURD[:4], ids=range(4))
