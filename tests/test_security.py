@@ -70,6 +70,10 @@ SHOWN = {
         "test_costly_files.py::test_archives_of_data_sets",
         "test_costly_files.py::test_a_file_of_holes_in_an_archive",
         "test_costly_files.py::test_rows_that_are_stored_once",
+        "test_costly_files.py::test_compressed_arrow_files",
+        "test_costly_files.py::test_a_batch_that_is_listed_often",
+        "test_costly_files.py::test_rows_of_nothing",
+        "test_costly_files.py::test_views_of_the_same_words",
         "test_costly_files.py::test_the_command_says_how_to_raise_the_limit",
     ],
     "Names, texts and configurations": [
