@@ -253,8 +253,9 @@ def test_every_entry_that_names_a_function_needs_consent(entry: str) -> None:
     }
     tables = {**base, entry: ENTRIES[entry]}
     Path("run/config.toml").write_text("epochs = 1\n" + "".join(tables.values()))
-    with pytest.raises(ValueError, match=f"consent.*got name='{_function(entry)}'"):
-        experiment("run/config.toml", callbacks=[])
+    for call in CALLS.values():
+        with pytest.raises(ValueError, match=f"consent.*got name='{_function(entry)}'"):
+            call(False)
     assert not MARKER.exists()
     experiment("run/config.toml", callbacks=[], trust=True)
     assert MARKER.exists()
