@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import gzip
 import io
 import struct
@@ -17,7 +18,9 @@ import pytest
 from commands import extensor
 
 from extensor.data import PictureFiles, ShardedDataset, read_arrays, read_idx, read_table
+from extensor.data.files import unpack
 from extensor.data.table import reading
+from extensor.data.table.arrow_batches import arrow_batches, batches_cost
 from extensor.io.limits import SETTING, decoded_limit, parse_size
 
 MB = 1 << 20
@@ -274,6 +277,38 @@ def write_tar(path: str, members: dict[str, bytes], form: int = tarfile.USTAR_FO
             archive.addfile(info, io.BytesIO(content))
 
 
+def test_archives_of_data_sets(monkeypatch: pytest.MonkeyPatch) -> None:
+    write_tar("a.tar", {"b/x.bin": bytes(3 * MB)})
+    Path("a.tar.gz").write_bytes(gzip.compress(Path("a.tar").read_bytes()))
+    monkeypatch.setenv(SETTING, "2M")
+    with pytest.raises(ValueError, match=refusal("2 MB")):
+        unpack(Path("a.tar.gz"), ["x.bin"])
+    assert sorted(path.name for path in Path().iterdir()) == ["a.tar", "a.tar.gz"]
+    monkeypatch.setenv(SETTING, "4M")
+    assert unpack(Path("a.tar.gz"), ["x.bin"]) == [Path("x.bin")]
+    assert Path("x.bin").read_bytes() == bytes(3 * MB)
+    with pytest.raises(ValueError, match=r"unpack: archive must have the files y\.bin"):
+        unpack(Path("a.tar.gz"), ["x.bin", "y.bin"])
+    Path("b.tar.gz").write_bytes(gzip.compress(b"none"))
+    with pytest.raises(ValueError, match="unpack: archive must be whole"):
+        unpack(Path("b.tar.gz"), ["x.bin"])
+
+
+def test_a_file_of_holes_in_an_archive() -> None:
+    info = tarfile.TarInfo("x.bin")
+    info.pax_headers = {
+        "GNU.sparse.major": "0", "GNU.sparse.minor": "1", "GNU.sparse.name": "x.bin",
+        "GNU.sparse.size": str(1 << 50), "GNU.sparse.numblocks": "1", "GNU.sparse.map": "0,0",
+    }  # fmt: skip
+    Path("a.tar").write_bytes(info.tobuf(tarfile.PAX_FORMAT) + bytes(1024))
+    with pytest.raises(ValueError, match=refusal("1 GB")):
+        unpack(Path("a.tar"), ["x.bin"])
+    Path("a.tar").write_bytes(Path("a.tar").read_bytes().replace(b"map=0,0", b"map=0,a"))
+    with pytest.raises(ValueError, match="unpack: archive must be whole"):
+        unpack(Path("a.tar"), ["x.bin"])
+    assert not Path("x.bin.partial").exists()
+
+
 @pytest.mark.parametrize("shape", ABSURD[:4], ids=range(4))
 def test_arrays_in_a_tar_shard(shape: str) -> None:
     write_tar("a.tar", {"0.npy": npy(shape, bytes(64)), "0.cls": b"1"})
@@ -352,3 +387,89 @@ def test_words_of_an_arrow_file_that_are_stored_once(
     monkeypatch.setenv(SETTING, "9M")
     with pytest.raises(ValueError, match=refusal("9 MB")):
         read_table("a.feather")
+
+
+def write_arrow(path: str, table: Any, kind: str, compression: str | None) -> None:
+    import pyarrow
+
+    new = pyarrow.ipc.new_stream if kind == "stream" else pyarrow.ipc.new_file
+    options = pyarrow.ipc.IpcWriteOptions(compression=compression)
+    with new(path, table.schema, options=options) as writer:
+        writer.write_table(table, max_chunksize=200_000)
+
+
+@pytest.mark.parametrize("kind", ["file", "stream"])
+@pytest.mark.parametrize("compression", ["zstd", "lz4"])
+def test_compressed_arrow_files(
+    parquet: Any, kind: str, compression: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import pyarrow
+
+    rows = 500_000
+    table = pyarrow.table({"x": np.zeros(rows), "y": np.zeros(rows)})
+    write_arrow("a.arrow", table, kind, compression)
+    assert Path("a.arrow").stat().st_size < 100_000
+    monkeypatch.setenv(SETTING, "3M")
+    before = pyarrow.total_allocated_bytes()
+    with pytest.raises(ValueError, match=refusal("3 MB")) as raised:
+        read_table("a.arrow")
+    assert "path='a.arrow', needed='7.6" in str(raised.value)
+    with pytest.raises(ValueError, match=refusal("3 MB")):
+        ShardedDataset(["a.arrow"])[0]
+    assert pyarrow.total_allocated_bytes() - before < MB
+    monkeypatch.setenv(SETTING, "4M")  # for each batch of a shard
+    assert ShardedDataset(["a.arrow"])[rows - 1] is not None
+    monkeypatch.setenv(SETTING, "8M")
+    assert len(read_table("a.arrow")) == rows
+
+
+@pytest.mark.parametrize("kind", ["file", "stream"])
+def test_a_batch_that_is_listed_often(parquet: Any, kind: str) -> None:
+    """What is repeated counts each time; plain files are as large as they are."""
+    import pyarrow
+
+    words = pyarrow.array(["a" * 100_000, "b"] * 3).dictionary_encode()
+    table = pyarrow.table({"x": words, "n": np.arange(6)})
+    write_arrow("a.arrow", table, kind, None)
+    batches = arrow_batches(Path("a.arrow").read_bytes())
+    assert [(x.rows, x.is_dictionary, x.is_compressed) for x in batches] == [
+        (2, True, False),
+        (6, False, False),
+    ]
+    assert batches_cost(batches, table.schema) == 0
+    write_arrow("a.arrow", table, kind, "zstd")
+    batches = arrow_batches(Path("a.arrow").read_bytes())
+    assert [x.is_compressed for x in batches] == [True, True]
+    assert batches[0].decoded >= 100_001
+    assert batches_cost(2 * batches, table.schema) == 2 * batches_cost(batches, table.schema)
+    for end in range(0, len(Path("a.arrow").read_bytes()), 7):
+        with contextlib.suppress(ValueError):
+            arrow_batches(Path("a.arrow").read_bytes()[:end])
+
+
+def test_rows_of_nothing(parquet: Any) -> None:
+    """A column of nulls has no bytes, however many rows it says to have."""
+    import pyarrow
+
+    rows = 50_000_000
+    table = pyarrow.table({"x": pyarrow.nulls(rows)})
+    with pyarrow.ipc.new_file("a.arrow", table.schema) as writer:
+        writer.write_table(table)
+    with pytest.raises(ValueError, match=refusal("1 GB")):
+        read_table("a.arrow")
+
+
+def test_views_of_the_same_words(parquet: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    import pyarrow
+
+    view = np.frombuffer(struct.pack("<i4sii", 100_000, b"aaaa", 0, 0), np.int32)
+    buffers = [None, pyarrow.py_buffer(np.tile(view, 100)), pyarrow.py_buffer(100_000 * b"a")]
+    column = pyarrow.Array.from_buffers(pyarrow.string_view(), 100, buffers)
+    with pyarrow.ipc.new_file("a.arrow", pyarrow.schema({"x": pyarrow.string_view()})) as writer:
+        writer.write_table(pyarrow.table({"x": column}))
+    assert Path("a.arrow").stat().st_size < 200_000
+    monkeypatch.setenv(SETTING, "9M")
+    with pytest.raises(ValueError, match=refusal("9 MB")):
+        read_table("a.arrow")
+    monkeypatch.setenv(SETTING, "10M")
+    assert len(read_table("a.arrow")) == 100

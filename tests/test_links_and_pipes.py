@@ -289,6 +289,17 @@ def test_a_run_whose_files_are_pipes_is_refused_at_once() -> None:
         Path("run", name).touch()
 
 
+@pytest.mark.parametrize("target", ["/dev/zero", "pipe"])
+@pytest.mark.usefixtures("alarm")
+def test_a_run_whose_configuration_is_a_pipe_or_a_device_is_named(target: str) -> None:
+    os.mkfifo("pipe")
+    Path("run/config.toml").unlink()
+    Path("run/config.toml").symlink_to(Path(target).absolute())
+    result = extensor("info", "run")
+    assert result.code == 2
+    assert "could not read run/config.toml (it must be a regular file, not a pipe" in result.err
+
+
 @pytest.mark.usefixtures("alarm")
 def test_an_index_that_is_a_pipe_is_refused_at_once() -> None:
     Path("shards").mkdir()

@@ -27,6 +27,26 @@ from extensor.train.redaction import redact, redact_command, redact_lines, witho
         ("https://host/a?x=1&token=abc&y=2", "https://host/a?x=1&token=***&y=2"),
         ("ghp_0123456789abcdefghij", "***"),
         ("--header=Bearer eyJhbGciOiJIUzI1NiJ9.e30.abc", "--header=Bearer ***"),
+        ('model={name="m:f", api_key="SEC, RET"}', 'model={name="m:f", api_key=***}'),
+        ('model.options={password="x", n=1}', "model.options={password=***, n=1}"),
+        ('data.headers={Authorization="Bearer x"}', "data.headers={Authorization=***}"),
+        ("a={'api_keys' = ['x', 'y}'], b=1}", "a={'api_keys' = ***, b=1}"),
+        ('{"password": "x\\"y", "n": 1}', '{"password": ***, "n": 1}'),
+        ("mpiexec -x WANDB_API_KEY=abc -n 2", "mpiexec -x WANDB_API_KEY=*** -n 2"),
+        ("mpiexec -x 'WANDB_API_KEY=a b' -n 2", "mpiexec -x 'WANDB_API_KEY=***' -n 2"),
+        ("srun --token abc -n 2", "srun --token *** -n 2"),
+        ("curl -H Authorization: Bearer x", "curl -H Authorization: ***"),
+        ("api_keys=x", "api_keys=***"),
+        ("data.tokens=x", "data.tokens=***"),
+        ("tokens.wandb=x", "tokens.wandb=***"),
+        ("passwords=x", "passwords=***"),
+        ("pass=x", "pass=***"),
+        ("apiKey=x", "apiKey=***"),
+        ("signature=x", "signature=***"),
+        ("password=12345", "password=***"),
+        ("data={pin_key=123456}", "data={pin_key=***}"),
+        ("https://h/a?X-Amz-Signature=ab&b=1", "https://h/a?X-Amz-Signature=***&b=1"),
+        ("train=https://h/a?sig=ab%3D", "train=https://h/a?sig=***"),
     ],
 )
 def test_what_looks_like_a_secret(word: str, shown: str) -> None:
@@ -37,7 +57,9 @@ def test_what_looks_like_a_secret(word: str, shown: str) -> None:
 @pytest.mark.parametrize(
     "word",
     ["tokens=byte", "--tokens", "optimizer.lr=0.1", "keyboard=a", "pad_token=0", "a.csv", "key",
-     "https://host/a?x=1", "monitor=loss", "ask-me-for-something-long", "author=me"],
+     "https://host/a?x=1", "monitor=loss", "--set=tokens=byte", 'data={tokens="byte", n=1}',
+     "bypass=a", "tokenizer=a", "sort_keys=true", "model.name=my.auth:build",
+     "ask-me-for-something-long", "author=me"],
 )  # fmt: skip
 def test_what_is_none(word: str) -> None:
     assert redact(word) == word
@@ -79,6 +101,24 @@ def test_a_home_that_is_the_root(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_lines() -> None:
     text = "[data]\ntoken = 'a'\ntrain = 'b'\n"
     assert redact_lines(text) == "[data]\ntoken = ***\ntrain = 'b'\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ('secret = """\nab\ncd\n"""\nn = 1', "secret = ***\nn = 1"),
+        ("secret = '''\nab\ncd'''\nn = 1", "secret = ***\nn = 1"),
+        ('secret = """\nab', "secret = ***"),
+        ('keys = [\n  "ab",\n  "cd",\n]\nn = 1', "keys = ***\nn = 1"),
+        ('a = { n = 1, password = "ab" }\nn = 1', "a = { n = 1, password = *** }\nn = 1"),
+        ('[data.tokens]\nab = "cd"\n[data]\nn = "1"', '[data.tokens]\nab = ***\n[data]\nn = "1"'),
+        (r'settings = ["m={key=\"ab cd\", n=1}"]', 'settings = ["m={key=***, n=1}"]'),
+        ('settings = ["data.token=ab cd", "n=1"]', 'settings = ["data.token=***", "n=1"]'),
+    ],
+)
+def test_values_of_several_lines(text: str, shown: str) -> None:
+    assert redact_lines(text) == shown
+    assert redact_lines(shown) == shown
 
 
 def test_files_and_pages_of_a_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -257,20 +257,23 @@ def test_a_value_that_is_deep_on_the_command_line() -> None:
     assert len(result.err) < 5000
 
 
-@pytest.mark.parametrize("line", ["[" * 100_000, f'{{"a": {"9" * 5000}}}'])
-def test_a_deep_log(line: str) -> None:
+@pytest.mark.parametrize("line", ["[" * 100_000, f'{{"a": {"9" * 5000}}}', "[1]", "1"])
+def test_a_damaged_log(line: str) -> None:
     write_data()
     write_config()
     assert extensor("train", "config.toml", "--name", "a").code == 0
     run = RunFolder("runs/a")
     records = run.log.read_text()
     run.log.write_text(f"{line}\n{records}")
-    assert extensor("info", "a").code == 0
-    result = extensor("report", "a")
-    assert result.code == 2
-    assert (
-        "each line of the log must be a record in JSON, got path='runs/a/log.jsonl'" in result.err
-    )
+    for command in ("info", "report"):
+        result = extensor(command, "a")
+        assert result.code == 2
+        assert (
+            "each line of the log must be a record in JSON, got path='runs/a/log.jsonl', line=1"
+            in result.err
+        )
+    run.log.write_text('{"a": 1}\n')
+    assert "0 of 2" in extensor("info", "a").out
     run.log.write_text(records)
     run.machine.write_text("[" * 100_000)
     result = extensor("report", "a")

@@ -50,6 +50,7 @@ SHOWN = {
     "Pipes, sockets and devices": [
         "test_links_and_pipes.py::test_readers_refuse_pipes_and_devices_at_once",
         "test_links_and_pipes.py::test_a_run_whose_files_are_pipes_is_refused_at_once",
+        "test_links_and_pipes.py::test_a_run_whose_configuration_is_a_pipe_or_a_device_is_named",
         "test_links_and_pipes.py::test_an_index_that_is_a_pipe_is_refused_at_once",
     ],
     "A name of a run": ["test_cli_errors.py::test_names_do_not_leave_the_folder_of_runs"],
@@ -66,7 +67,13 @@ SHOWN = {
         "test_costly_files.py::test_a_picture_is_measured_before_it_is_decoded",
         "test_costly_files.py::test_compressed_arrays",
         "test_costly_files.py::test_absurd_headers_of_arrays",
+        "test_costly_files.py::test_archives_of_data_sets",
+        "test_costly_files.py::test_a_file_of_holes_in_an_archive",
         "test_costly_files.py::test_rows_that_are_stored_once",
+        "test_costly_files.py::test_compressed_arrow_files",
+        "test_costly_files.py::test_a_batch_that_is_listed_often",
+        "test_costly_files.py::test_rows_of_nothing",
+        "test_costly_files.py::test_views_of_the_same_words",
         "test_costly_files.py::test_the_command_says_how_to_raise_the_limit",
     ],
     "Names, texts and configurations": [
@@ -88,6 +95,7 @@ SHOWN = {
     ],
     "A report leaves out": [
         "test_redaction.py::test_what_looks_like_a_secret",
+        "test_redaction.py::test_values_of_several_lines",
         "test_redaction.py::test_the_home_folder",
         "test_redaction.py::test_files_and_pages_of_a_run",
     ],
@@ -111,6 +119,8 @@ SHOWN = {
     "A `.toml` file": [
         "test_trust.py::test_commands_ask_before_a_stored_run_runs_a_function",
         "test_trust.py::test_a_configuration_beside_a_sweep_asks_too",
+        "test_trust.py::test_a_configuration_below_the_folder_of_a_run_asks_too",
+        "test_trust.py::test_a_second_name_outside_of_the_run_is_a_copy",
         "test_trust.py::test_a_configuration_of_yours_is_a_program",
     ],
     "What you set yourself": [

@@ -18,6 +18,7 @@ from commands import COMMAND, ENVIRONMENT, extensor, without_plots, write_data
 from extensor.cli import report
 from extensor.cli.searched import read_settings
 from extensor.cli.settings import as_changes
+from extensor.cli.wording import COMMAND as COMMAND_WORDING
 from extensor.train import (
     Predictor,
     RunFolder,
@@ -214,8 +215,23 @@ def test_a_trial_asks_although_its_sweep_names_nothing() -> None:
     Path("swept").mkdir()
     Path("swept/sweep.toml").write_text(SWEEP)
     shutil.copytree("run", "swept/trial-001")
-    with pytest.raises(ValueError, match=r"trial-001/config\.toml names one"):
+    with pytest.raises(ValueError, match=r"trial-001/config\.toml names one.*: trust=True\)"):
         _swept().opened(1)
+    with pytest.raises(ValueError, match=r"trial-001/config\.toml names one.*: --trust\)"):
+        _swept().opened(1, wording=COMMAND_WORDING)
+    assert not MARKER.exists()
+
+
+@pytest.mark.parametrize("folder", ["run", "swept"])
+def test_a_configuration_below_the_folder_of_a_run_asks_too(folder: str) -> None:
+    _named_sweep("config")
+    below = Path(folder, "sub/deeper")
+    below.mkdir(parents=True)
+    shutil.copy("run/config.toml", below / "x.toml")
+    Path("linked.toml").symlink_to((below / "x.toml").absolute())
+    Path(folder, "other.toml").hardlink_to(below / "x.toml")
+    for path in (below / "x.toml", "linked.toml", f"{folder}/other.toml"):
+        assert f"{path} names one" in extensor("train", str(path)).err
     assert not MARKER.exists()
 
 
@@ -237,8 +253,9 @@ def test_every_entry_that_names_a_function_needs_consent(entry: str) -> None:
     }
     tables = {**base, entry: ENTRIES[entry]}
     Path("run/config.toml").write_text("epochs = 1\n" + "".join(tables.values()))
-    with pytest.raises(ValueError, match=f"consent.*got name='{_function(entry)}'"):
-        experiment("run/config.toml", callbacks=[])
+    for call in CALLS.values():
+        with pytest.raises(ValueError, match=f"consent.*got name='{_function(entry)}'"):
+            call(False)
     assert not MARKER.exists()
     experiment("run/config.toml", callbacks=[], trust=True)
     assert MARKER.exists()
@@ -250,6 +267,12 @@ def _function(entry: str) -> str:
 
 def test_a_configuration_of_yours_is_a_program() -> None:
     shutil.copy("run/config.toml", "mine.toml")
+    experiment("run/../mine.toml", {"checkpoints": None}, callbacks=[])
+    assert MARKER.exists()
+
+
+def test_a_second_name_outside_of_the_run_is_a_copy() -> None:
+    Path("mine.toml").hardlink_to("run/config.toml")
     experiment("mine.toml", {"checkpoints": None}, callbacks=[])
     assert MARKER.exists()
 

@@ -7,8 +7,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from extensor.errors.screen import screen_line
+from extensor.report.records import read_records
 from extensor.report.writing import title_of
-from extensor.train import RunFolder, read_log
+from extensor.train import RunFolder
 from extensor.train.experiments.config import read_config
 from extensor.train.experiments.data import SETS
 from extensor.train.experiments.parts import LOSSES, MODELS, OPTIMIZERS, SCHEDULES
@@ -43,8 +44,8 @@ def _of_everything() -> Mapping[str, Any]:
 
 def _of_run(folder: RunFolder) -> Mapping[str, Any]:
     config = read_config(folder.config)
-    records = read_log(folder.log) if folder.log.is_file() else []
-    epochs = [record for record in records if record["event"] == "epoch"]
+    records = read_records("info", folder) if folder.log.exists() else []
+    epochs = [record for record in records if record.get("event") == "epoch"]
     facts = {"run": folder.path, "trains": title_of(config)}
     facts["epochs"] = f"{len(epochs)} of {config['epochs']}"
     if epochs:

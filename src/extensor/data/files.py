@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import hashlib
+import io
 import os
 import shutil
 import urllib.request
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
+from extensor.data.content import read_content
+from extensor.errors import is_ours, value_error
 from extensor.io.atomic import write_atomically
+from extensor.io.limits import check_decoded
 from extensor.io.regular_files import open_own
+
+if TYPE_CHECKING:
+    import tarfile
 
 # Debian's packages dataset-fashion-mnist and the like, and what other systems do.
 SYSTEM_FOLDERS = (Path("/usr/share/datasets"), Path("/usr/local/share/datasets"))
@@ -82,14 +89,30 @@ def unpack(archive: Path, names: Sequence[str]) -> list[Path]:
     """The files called ``names`` in a tar archive, written beside it."""
     import tarfile
 
-    paths = [archive.parent / name for name in names]
-    with tarfile.open(archive) as tar:
-        members = {Path(member.name).name: member for member in tar if member.isfile()}
-        for path, name in zip(paths, names, strict=True):
-            stream = tar.extractfile(members[name])
-            assert stream is not None
-            partial = path.with_name(path.name + ".partial")
-            with open(partial, "wb", opener=open_own) as file:
-                shutil.copyfileobj(stream, file)
-            partial.replace(path)
-    return paths
+    op = "unpack"
+    content = read_content(op, archive, cost=1)
+    try:
+        with tarfile.open(fileobj=io.BytesIO(content), mode="r:") as tar:
+            members = {Path(member.name).name: member for member in tar if member.isfile()}
+            absent = [name for name in names if name not in members]
+            if absent:
+                requirement = f"archive must have the files {', '.join(absent)}"
+                raise value_error(op, requirement, path=str(archive))
+            # A sparse file may be larger than the archive.
+            needed = sum(members[name].size for name in names)
+            check_decoded(op, archive, needed, archive.stat().st_size)
+            return [_extract(tar, members[name], archive.parent / name) for name in names]
+    except (tarfile.TarError, ValueError) as error:
+        if is_ours(error):
+            raise
+        raise value_error(op, f"archive must be whole ({error})", path=str(archive)) from None
+
+
+def _extract(tar: tarfile.TarFile, member: tarfile.TarInfo, path: Path) -> Path:
+    """Write a file of an archive to ``path``."""
+    stream = tar.extractfile(member)
+    assert stream is not None
+    partial = path.with_name(path.name + ".partial")
+    with open(partial, "wb", opener=open_own) as file:
+        shutil.copyfileobj(stream, file)
+    return partial.replace(path)

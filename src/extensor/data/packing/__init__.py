@@ -83,7 +83,8 @@ def pack(
     if not place.exists():
         raise value_error(OP, "source must be there", source=str(source))
     if not (place.is_dir() or place.is_file()):
-        raise value_error(OP, "source must be a file or a folder", source=str(source))
+        requirement = "source must be a file or a folder, not a pipe or a device"
+        raise value_error(OP, requirement, source=str(source))
     with_target = arguments.flag(OP, "with_target", with_target)
     if not with_target and target is not None:
         requirement = "target must be None if there is none"

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import lru_cache
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -25,12 +25,11 @@ from extensor.data.streaming.shard import (
     usual_names,
 )
 from extensor.data.table.arrow import parquet_cost
+from extensor.data.table.arrow_batches import MAGIC, Batch, arrow_batches, batches_cost
 from extensor.errors import is_ours, value_error
 from extensor.io.limits import check_decoded
 from extensor.io.paths import unreadable
 from extensor.io.regular_files import open_regular
-
-_MAGIC = b"ARROW1"  # with which Arrow files begin, and streams do not
 
 
 class ColumnShard(PiecedShard):
@@ -180,7 +179,7 @@ def _opened(path: Path, partition: Mapping[str, Any]) -> Iterator[Any]:
 def _begins_as_file(path: Path) -> bool:
     """Whether an Arrow file is one for random access, and not a stream."""
     with open(path, "rb", opener=open_regular) as file:
-        return file.read(len(_MAGIC)) == _MAGIC
+        return file.read(len(MAGIC)) == MAGIC
 
 
 class _Partitioned:
@@ -256,6 +255,7 @@ class _Arrow:
     def __init__(self, path: Path) -> None:
         import pyarrow
 
+        self.path = path
         self.source = pyarrow.memory_map(str(path))
         self.file = pyarrow.ipc.open_file(self.source)
         self.schema = self.file.schema
@@ -267,17 +267,14 @@ class _Arrow:
         self.source.close()
 
     def sizes(self) -> list[int]:
-        """The rows of each batch, for which one column must be looked at."""
-        import pyarrow
-
-        options = pyarrow.ipc.IpcReadOptions(included_fields=[0])
-        file = pyarrow.ipc.open_file(self.source, options=options)
-        return [file.get_batch(i).num_rows for i in range(file.num_record_batches)]
+        """The rows of each batch."""
+        return [batch.rows for batch in _batches(self.path, Stamp.of(self.path)).rows]
 
     def group(self, number: int, columns: list[str]) -> Any:
         """The columns of a batch."""
         import pyarrow
 
+        _batches(self.path, Stamp.of(self.path)).check(self.path, [number], self.schema)
         table = pyarrow.Table.from_batches([self.file.get_batch(number)])
         return table.select(columns)
 
@@ -302,35 +299,45 @@ class _Stream:
 
     def sizes(self) -> list[int]:
         """The rows of each batch."""
-        return [rows for _, rows in _batches(self.path, Stamp.of(self.path))]
+        return [batch.rows for batch in _batches(self.path, Stamp.of(self.path)).rows]
 
     def group(self, number: int, columns: list[str]) -> Any:
         """The columns of a batch."""
         import pyarrow
 
+        batches = _batches(self.path, Stamp.of(self.path))
         if any(pyarrow.types.is_dictionary(field.type) for field in self.schema):
             # The words of a batch may stand before any batch earlier on.
+            batches.check(self.path, range(number + 1), self.schema)
             self.source.seek(0)
             batch = next(islice(pyarrow.ipc.open_stream(self.source), number, None))
         else:
-            self.source.seek(_batches(self.path, Stamp.of(self.path))[number][0])
+            batches.check(self.path, [number], self.schema)
+            self.source.seek(batches.rows[number].offset)
             message = pyarrow.ipc.read_message(self.source)
             batch = pyarrow.ipc.read_record_batch(message, self.schema)
         return pyarrow.Table.from_batches([batch]).select(columns)
 
 
+class _Batches(NamedTuple):
+    """What an Arrow file has: batches of rows, and the words of its categories."""
+
+    rows: list[Batch]
+    words: list[Batch]
+
+    def check(self, path: Path, numbers: Iterable[int], schema: Any) -> None:
+        """Refuse batches that take too much memory when they are decoded one at a time."""
+        words = batches_cost(self.words, schema)
+        needed = max(batches_cost([self.rows[number]], schema) for number in numbers)
+        check_decoded(OP, path, words + needed, path.stat().st_size)
+
+
 @lru_cache(maxsize=1024)
-def _batches(path: Path, stamp: Stamp) -> list[tuple[int, int]]:
-    """Where each batch of a stream begins, and its rows: a stream has no table of them."""
+def _batches(path: Path, stamp: Stamp) -> _Batches:
+    """The batches of a file or a stream, which has no table of them."""
     import pyarrow
 
-    options = pyarrow.ipc.IpcReadOptions(included_fields=[0])
-    found = []
     with pyarrow.memory_map(str(path)) as source:
-        reader = pyarrow.ipc.open_stream(source, options=options)
-        while True:
-            begin = source.tell()
-            try:
-                found.append((begin, reader.read_next_batch().num_rows))
-            except StopIteration:
-                return found
+        batches = arrow_batches(source.read_buffer())
+    rows = [batch for batch in batches if not batch.is_dictionary]
+    return _Batches(rows, [batch for batch in batches if batch.is_dictionary])

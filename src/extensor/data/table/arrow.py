@@ -5,6 +5,15 @@ from __future__ import annotations
 import re
 from typing import Any
 
+import numpy as np
+
+from extensor.data.table.arrow_batches import (
+    MAGIC,
+    NUMBER_COST,
+    OBJECT_COST,
+    arrow_batches,
+    batches_cost,
+)
 from extensor.data.table.names import check_names
 from extensor.data.table.table import Table
 from extensor.data.table.values import column_of_values, origin_of
@@ -12,17 +21,16 @@ from extensor.errors import is_ours, value_error
 from extensor.io.limits import check_decoded
 
 SUFFIXES = (".parquet", ".pq", ".feather", ".arrow", ".arrows", ".ipc")
-_PARQUET, _FILE, _FEATHER = b"PAR1", b"ARROW1", b"FEA1"
+_PARQUET, _FEATHER = b"PAR1", b"FEA1"
 _STREAM = b"\xff\xff\xff\xff"
 _INDEX = re.compile(r"__index_level_\d+__")  # what pandas writes beside the columns
 _NUMBERS = ("INT32", "INT64", "FLOAT", "DOUBLE")  # that stay numbers in an array
-_NUMBER, _OBJECT = 8, 64  # bytes of memory for a number, and for a value that becomes an object
 _OPTIONS = ("delimiter", "decimal", "encoding", "header")
 
 
 def is_arrow(content: bytes) -> bool:
     """Whether a file begins as those of Parquet and Arrow do."""
-    return content.startswith((_PARQUET, _FILE, _FEATHER, _STREAM))
+    return content.startswith((_PARQUET, MAGIC, _FEATHER, _STREAM))
 
 
 def read_arrow(op: str, content: bytes, source: str) -> Table:
@@ -41,12 +49,14 @@ def read_arrow(op: str, content: bytes, source: str) -> Table:
     try:
         if content.startswith(_PARQUET):
             table = _read_parquet(op, stream, len(content), source)
-        elif content.startswith(_FILE):
-            table = pyarrow.ipc.open_file(stream).read_all()
         elif content.startswith(_FEATHER):
             table = pyarrow.feather.read_table(stream)
         else:
-            table = pyarrow.ipc.open_stream(stream).read_all()
+            is_file = content.startswith(MAGIC)
+            reader = (pyarrow.ipc.open_file if is_file else pyarrow.ipc.open_stream)(stream)
+            needed = batches_cost(arrow_batches(content), reader.schema)
+            check_decoded(op, source, needed, len(content))
+            table = reader.read_all()
         table.validate(full=True)
     except (pyarrow.ArrowException, OSError, ValueError, TypeError, LookupError) as error:
         if is_ours(error):
@@ -88,7 +98,7 @@ def parquet_cost(metadata: Any, groups: Any = None, columns: Any = None) -> int:
         for place in range(group.num_columns):
             chunk = group.column(place)
             if columns is None or chunk.path_in_schema.split(".")[0] in columns:
-                size = _NUMBER if chunk.physical_type in _NUMBERS else _OBJECT
+                size = NUMBER_COST if chunk.physical_type in _NUMBERS else OBJECT_COST
                 cost += max(chunk.num_values * size, chunk.total_uncompressed_size)
     return cost
 
@@ -105,6 +115,12 @@ def check_dictionaries(op: str, table: Any, stored: int, source: str) -> None:
             for chunk in column.chunks:
                 lengths = compute.binary_length(chunk.dictionary).cast("int64")
                 needed += compute.sum(lengths.take(chunk.indices)).as_py() or 0
+        elif str(kind) == "string_view":
+            # Each row is a length and a place, and many rows may name the same place.
+            for chunk in filter(len, column.chunks):
+                views = np.frombuffer(chunk.buffers()[1], np.int32).reshape(-1, 4)
+                rows = views[chunk.offset : chunk.offset + len(chunk), 0]
+                needed += int(rows.sum(dtype=np.int64))
     check_decoded(op, source, needed, stored)
 
 

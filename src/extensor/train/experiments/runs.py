@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from extensor.errors import value_error
-from extensor.io.paths import as_path
+from extensor.io.paths import as_path, is_there, unreadable
+from extensor.io.regular_files import check_regular
 from extensor.io.state import DamagedFileError, load
 from extensor.train.checkpoints import Checkpoints
 from extensor.train.experiments.config import stored_config
@@ -26,11 +27,15 @@ def is_too_long(name: str) -> bool:
 
 
 def is_stored(source: str | Path | None) -> bool:
-    """Whether a configuration lies in the folder of a run or of a sweep, as they write it."""
+    """Whether a configuration lies in the folder of a run or of a sweep, at any depth.
+
+    Where a link lies counts, and where it leads to.
+    """
     if source is None:
         return False
     path = as_path("config", source)
-    folders = {path.parent, Path(os.path.realpath(path)).parent}
+    places = (Path(os.path.abspath(path)), Path(os.path.realpath(path)))
+    folders = {folder for place in places for folder in place.parents}
     return any(RunFolder(each).is_run() or (each / SWEEP).is_file() for each in folders)
 
 
@@ -44,12 +49,22 @@ def found_run(name: str | Path) -> RunFolder:
         if run.is_run():
             return run
     for run in places:
+        if is_there(run.config) and (run.machine.is_file() or run.checkpoints.is_dir()):
+            _check_config(run.config)
         if run.checkpoints.is_dir() and not run.config.exists():
             requirement = f"the folder must have the run's {run.config.name}, which is gone"
             raise value_error("run", requirement, run=str(run.path))
     known = sorted(path.parent.name for path in RUNS.glob("*/config.toml"))[-3:]
     hint = f" (there are: {', '.join(known)})" if known else ""
     raise value_error("run", f"the folder of a run must be there{hint}", run=name)
+
+
+def _check_config(path: Path) -> None:
+    """Refuse what is no regular file in the place of a run's configuration."""
+    try:
+        check_regular(path)
+    except OSError as error:
+        raise unreadable("run", path, error) from error
 
 
 def found_checkpoint(

@@ -16,6 +16,7 @@ from extensor.io.toml import parse_toml
 from extensor.train.callback import monitored
 from extensor.train.experiments import Experiment, experiment
 from extensor.train.experiments.config import Config, nearest, set_entry, stored_config
+from extensor.train.experiments.opening import LATEST, resumed_experiment
 from extensor.train.experiments.runs import SWEEP
 from extensor.train.experiments.user_functions import check_trust
 from extensor.train.experiments.wording import PYTHON, Wording
@@ -105,7 +106,7 @@ class Sweep:
         folder = self.trial(number)
         check_own_folder(folder.path)
         if folder.is_run():
-            return experiment(resume=folder.path, trust=trust)
+            return resumed_experiment(folder, LATEST, (), wording, trust=trust)
         return experiment(self.asked.config, self.changes(number), folder=folder.path)
 
     def measured(self, number: int, epochs: int) -> Result:
