@@ -31,7 +31,7 @@ def check_parts_fit(take_step: TrainStep, batch: Batch, loader: Any, accumulate:
     """
     if is_watched(take_step.model) or len(batch[0]) < 2:
         return
-    with preserve_state(take_step.model):
+    with preserve_state(take_step.model, take_step.loss):
         try:
             _check_loss(take_step, batch, accumulate)
             _check_smallest(take_step, batch, loader, accumulate)
