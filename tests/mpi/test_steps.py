@@ -269,3 +269,39 @@ def test_a_worker_whose_parameters_drift_is_named(tmp_path: Path) -> None:
     assert len(found) == 3
     text = r"63 distributed: all workers must have the same parameters, but worker 1 of 3 \(.*\)"
     assert all(re.match(text, line) for line in found), found
+
+
+OWN_SUM = """
+import numpy as np
+import extensor as ex
+
+class Data:
+    def __len__(self):
+        return 12
+
+    def __getitem__(self, index):
+        return np.full(3, index, np.float32), np.full(1, index % 3, np.float32)
+
+for accumulate in (1, 2):
+    ex.random.manual_seed(0)
+    model = ex.nn.Linear(3, 1)
+    trainer = ex.train.Trainer(
+        model,
+        lambda output, target: ((output - target) ** 2).sum(),
+        ex.optim.SGD(model.parameters(), lr=0.001),
+        micro_batches=4,
+        accumulate=accumulate,
+        callbacks=[],
+    )
+    try:
+        trainer.fit(Data(), epochs=1, batch_size=4, shuffle=False)
+    except ValueError as error:
+        print("error", trainer.step, error, flush=True)
+"""
+
+
+def test_the_verdict_on_a_loss_does_not_depend_on_the_workers(tmp_path: Path) -> None:
+    text = "0 fit: loss must be a mean over the samples to be computed in 4 parts (it is a sum"
+    errors = lines(programs(0, tmp_path, OWN_SUM), "error")
+    assert [error.startswith(text) for error in errors] == [True, True]
+    assert sorted(lines(programs(4, tmp_path, OWN_SUM), "error")) == sorted(errors * 4)
