@@ -243,3 +243,14 @@ def test_a_later_part_that_changes_parameters_is_refused() -> None:
     model.train()
     with pytest.raises(ValueError, match="must not change parameters"):
         gradients(1, [1 / 3] * 3, losses_of(model))
+
+
+def test_a_buffer_in_the_memory_of_a_parameter_may_change() -> None:
+    memory = np.zeros(16, np.float32)
+    model = network()
+    model[2].bias._array = memory[:2]
+    model[1].running_mean._array = memory[8:14]
+    gradients = Gradients(model)
+    for step in range(2):
+        gradients(step, [1 / 3] * 3, losses_of(model))
+    assert model[1].running_mean.numpy().any()

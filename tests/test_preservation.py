@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import random
+import tracemalloc
 from collections.abc import Callable
 from typing import Any
 
@@ -272,3 +273,16 @@ def test_a_change_anywhere_in_a_large_array_is_undone(place: int) -> None:
     with preserve_state(model):
         model.table[place] = -0.0
     assert not np.signbit(model.table).any()
+
+
+def test_a_large_array_is_copied_once() -> None:
+    model = ex.nn.Linear(3, 4)
+    model.table = np.zeros(32 << 20, np.uint8)
+    tracemalloc.start()
+    try:
+        with preserve_state(model):
+            pass
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 48 << 20

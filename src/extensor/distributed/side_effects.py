@@ -6,6 +6,7 @@ nobody averages, is different on each worker.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -51,9 +52,20 @@ class SideEffects:
                 raise _changed_parameter(name)
         self._is_first = False
         if changes.clock() != time:
-            for name, x in self._named_parameters():
+            for name, x in self._alone_in_memory():
                 if changes.changed_since(x._array, time):
                     raise _changed_parameter(name)
+
+    def _alone_in_memory(self) -> list[tuple[str, Tensor]]:
+        """The parameters that share no memory with others or with buffers.
+
+        The clock counts changes of whole memories, of which tensors may be views.
+        """
+        named = {id(x): (name, x) for name, x in self._named_parameters()}
+        others = {id(x): x for model in self._models for x in model.buffers()}
+        tensors = [x for _, x in named.values()] + list(others.values())
+        counts = Counter(id(changes.owner(x._array)) for x in tensors)
+        return [pair for pair in named.values() if counts[id(changes.owner(pair[1]._array))] == 1]
 
     def _refuse_unknown(self, moved: Sequence[Any]) -> None:
         if not moved:
