@@ -170,3 +170,87 @@ def test_a_worker_that_differs_is_named(name: str) -> None:
     )
     with pytest.raises(ValueError, match=text):
         Rollcall(Heard(facts | {name: 6}), facts, False, 5).finish()
+
+
+@pytest.mark.parametrize("sync", [False, True])
+def test_batch_norm_that_the_object_does_not_know_is_refused(sync: bool) -> None:
+    encoder, head = network(), ex.nn.Linear(2, 1)
+
+    def compute(number: int) -> Any:
+        return (head(encoder(parts[number])) ** 2).mean()
+
+    parts = [ex.asarray(X[4 * i : 4 * i + 4]) for i in range(3)]
+    text = r"pass the module that has them, as Gradients\(model, modules=.*got module='BatchNorm1d'"
+    with pytest.raises(ValueError, match=text):
+        Gradients(head, sync_batch_norm=sync)(0, [1 / 3] * 3, compute)
+    before = encoder[1].running_mean.numpy().copy()
+    known = Gradients(head, sync_batch_norm=sync, modules=[encoder, encoder[1]])
+    known(0, [1 / 3] * 3, compute)
+    assert not np.array_equal(encoder[1].running_mean.numpy(), before)
+    assert int(encoder[1].num_batches_tracked) == 2  # the refused call counts as one
+    encoder.eval()
+    Gradients(head, sync_batch_norm=sync)(0, [1 / 3] * 3, compute)
+    with pytest.raises(TypeError, match="modules must be a list of Modules"):
+        Gradients(head, modules=[1])  # type: ignore[list-item]
+
+
+def test_instance_norm_that_the_object_does_not_know_is_refused() -> None:
+    norm, head = ex.nn.InstanceNorm2d(1, track_running_stats=True), ex.nn.Linear(4, 1)
+    x = ex.asarray(X[:4].reshape(4, 1, 2, 2))
+    with pytest.raises(ValueError, match="got module='InstanceNorm2d'"):
+        Gradients(head)(0, [1.0], lambda _: head(norm(x).reshape((4, 4))).mean())
+
+
+class Momentum(ex.nn.Module):
+    """Its second layer follows the first whenever it is called in training mode."""
+
+    def __init__(self, by_numpy: bool) -> None:
+        self.by_numpy = by_numpy
+        self.query, self.key = ex.nn.Linear(4, 2), ex.nn.Linear(4, 2)
+        for parameter in self.key.parameters():
+            parameter.requires_grad = False
+
+    def forward(self, x: Any) -> Any:
+        if self.training:
+            with ex.no_grad():
+                if self.by_numpy:
+                    self.key.weight.numpy()[...] += 0.5
+                else:
+                    self.key.weight[...] = 0.9 * self.key.weight + 0.1 * self.query.weight
+        return self.query(x) + self.key(x)
+
+
+@pytest.mark.parametrize("by_numpy", [False, True])
+def test_a_forward_pass_that_changes_parameters_is_refused(by_numpy: bool) -> None:
+    text = r"must not change parameters.*as in a callback.*got parameter='key.weight'"
+    model = Momentum(by_numpy)
+    with pytest.raises(ValueError, match=text):
+        Gradients(model)(0, [1 / 3] * 3, losses_of(model))
+    optimizer = ex.optim.SGD(model.query.parameters(), lr=0.1)
+    trainer = ex.train.Trainer(model, ex.mse_loss, optimizer, micro_batches=2, callbacks=[])
+    with pytest.raises(ValueError, match=text):
+        trainer.fit(X, X[:, :2], epochs=1, batch_size=6)
+    assert trainer.step == 0
+    plain = ex.train.Trainer(model, ex.mse_loss, optimizer, callbacks=[])
+    plain.fit(X, X[:, :2], epochs=1, batch_size=6)
+
+
+def test_a_later_part_that_changes_parameters_is_refused() -> None:
+    model = Momentum(False)
+    model.eval()
+    gradients = Gradients(model)
+    gradients(0, [1 / 3] * 3, losses_of(model))
+    model.train()
+    with pytest.raises(ValueError, match="must not change parameters"):
+        gradients(1, [1 / 3] * 3, losses_of(model))
+
+
+def test_a_buffer_in_the_memory_of_a_parameter_may_change() -> None:
+    memory = np.zeros(16, np.float32)
+    model = network()
+    model[2].bias._array = memory[:2]
+    model[1].running_mean._array = memory[8:14]
+    gradients = Gradients(model)
+    for step in range(2):
+        gradients(step, [1 / 3] * 3, losses_of(model))
+    assert model[1].running_mean.numpy().any()

@@ -11,6 +11,7 @@ import pytest
 from test_distributed_steps import Told
 
 import extensor as ex
+from extensor.distributed.agreement import checksum
 from extensor.train import Trainer, drift
 
 X = np.random.default_rng(0).normal(size=(24, 6)).astype(np.float32)
@@ -119,13 +120,13 @@ def test_what_is_shared_out_is_not_compared() -> None:
 @pytest.mark.parametrize("dtype", ["float32", "int64", "bool", "float16"])
 def test_a_changed_bit_changes_the_checksum(shape: tuple[int, ...], dtype: str) -> None:
     array = np.random.default_rng(0).integers(0, 2, shape).astype(dtype)
-    assert drift.checksum(array) == drift.checksum(array.copy())
-    assert drift.checksum(array) != drift.checksum(array.reshape(-1, 1))
+    assert checksum(array) == checksum(array.copy())
+    assert checksum(array) != checksum(array.reshape(-1, 1))
     flat = array.reshape(-1).view(np.uint8)
     for place in {0, flat.size // 2, flat.size - 1} if flat.size else ():
         other = array.copy()
         other.reshape(-1).view(np.uint8)[place] ^= 1
-        assert drift.checksum(other) != drift.checksum(array)
+        assert checksum(other) != checksum(array)
     if array.ndim == 2:
         rows = np.random.default_rng(1).normal(size=shape)
-        assert drift.checksum(rows[::-1]) != drift.checksum(rows)
+        assert checksum(rows[::-1]) != checksum(rows)

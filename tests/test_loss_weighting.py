@@ -13,6 +13,7 @@ import extensor as ex
 from extensor.data import ArrayDataset, DataLoader
 from extensor.train import Trainer
 from extensor.train.loss_weighting import LossWeighting
+from extensor.train.tasks import loss_name
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(20, 5)).astype(np.float32)
@@ -147,14 +148,70 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize("options", [{"micro_batches": 4}, {"accumulate": 2}], ids=str)
+@pytest.mark.parametrize("amp", [None, "bfloat16"])
 @pytest.mark.parametrize("name", REFUSED)
 def test_losses_that_are_no_means_are_refused_before_the_first_step(
-    name: str, options: dict[str, Any]
+    name: str, amp: str | None
 ) -> None:
     loss, target, text = REFUSED[name]
     with pytest.raises(ValueError, match=f"fit: loss must be a mean over the samples.*{text}"):
-        trained(loss, target, 10, **options)
+        trained(loss, target, 10, micro_batches=4, amp=amp)
+
+
+def test_mixed_precision_hides_no_small_difference() -> None:
+    """Class weights that are nearly equal change the loss by less than bfloat16 rounds."""
+
+    def loss(output: Any, target: Any) -> Any:
+        return ex.cross_entropy(output, target, weight=[1.0, 1.05, 1.0])
+
+    with pytest.raises(ValueError, match="fit: loss must be a mean over the samples"):
+        trained(loss, CLASSES, micro_batches=4, amp="bfloat16")
+
+
+def root_mean_square(output: Any, target: Any) -> Any:
+    return ex.sqrt(((output - target) ** 2).mean())
+
+
+@pytest.mark.parametrize(
+    ("loss", "target"),
+    [(contrastive, CLASSES), (weighted, CLASSES), (root_mean_square, NUMBERS)],
+)
+def test_accumulated_batches_are_averaged_whatever_their_loss_is(loss: Any, target: Any) -> None:
+    got = trained(loss, target, 10, accumulate=2)
+    wanted = trained(loss, target, 10, accumulate=2, loss_reduction="mean")
+    assert got[0].tobytes() == wanted[0].tobytes()
+
+
+@pytest.mark.parametrize("options", [{}, {"micro_batches": 1}], ids=str)
+def test_a_sum_is_refused_for_accumulated_batches(options: dict[str, Any]) -> None:
+    text = "where accumulate is greater than 1.*it is a sum: say loss_reduction='sum'"
+    with pytest.raises(ValueError, match=text):
+        trained(*OWN["own sum"][:2], 10, accumulate=2, **options)
+
+
+class ByCall(nn.CrossEntropyLoss):
+    def __call__(self, output: Any, target: Any) -> Any:
+        return super().__call__(output, target) * len(target)
+
+
+def with_forward() -> Any:
+    loss = nn.CrossEntropyLoss()
+    loss.forward = lambda output, target: ex.cross_entropy(output, target, reduction="sum")
+    return loss
+
+
+def with_hook() -> Any:
+    loss = nn.CrossEntropyLoss()
+    loss.register_forward_hook(lambda module, inputs, output: output * len(inputs[0]))
+    return loss
+
+
+@pytest.mark.parametrize("make", [ByCall, with_forward, with_hook])
+def test_a_changed_loss_of_the_library_is_one_of_the_users_own(make: Any) -> None:
+    assert loss_name(nn.CrossEntropyLoss()) == "cross_entropy"
+    assert loss_name(make()) is None
+    with pytest.raises(ValueError, match="it is a sum over them"):
+        trained(make(), CLASSES, micro_batches=4)
 
 
 def test_they_are_taken_where_that_is_said() -> None:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import random
+import tracemalloc
 from collections.abc import Callable
 from typing import Any
 
@@ -15,6 +16,7 @@ from extensor.data import ArrayDataset, DataLoader
 from extensor.nn.preservation import preserve_state
 from extensor.train import Trainer
 from extensor.train.joint_evaluation import can_share
+from extensor.train.readiness import check_ready
 from extensor.train.trial import tried
 
 X = np.random.default_rng(0).normal(size=(24, 3)).astype(np.float32)
@@ -167,3 +169,120 @@ def test_a_step_that_is_repeated_to_find_its_nan_changes_nothing_more() -> None:
     with pytest.raises(ex.train.NotFiniteError, match="log gave infinity"):
         Trainer(net, loss, optimizer, callbacks=[]).fit(LOADER, 1)
     assert int(norm.num_batches_tracked) == 1
+
+
+CALLS = 0
+SEEN: list[int] = [1]
+TABLE: dict[str, Any] = {"weights": [1.0]}
+RUNNING = np.zeros(2)
+
+
+def count_globally(output: Any, target: Any) -> Any:
+    global CALLS, MADE
+    CALLS += 1
+    MADE = CALLS  # type: ignore[name-defined]
+    SEEN.append(CALLS)
+    TABLE["weights"][0] += 1
+    TABLE[f"{CALLS}"] = CALLS
+    RUNNING[...] += 1
+    return annealed(output, target, CALLS)
+
+
+def annealed(output: Any, target: Any, calls: int) -> Any:
+    return ex.mse_loss(output, target) + min(1.0, calls / 8) * (output**2).mean()
+
+
+def count_in_attribute(output: Any, target: Any) -> Any:
+    vars(count_in_attribute)["calls"] = vars(count_in_attribute).get("calls", 0) + 1
+    return annealed(output, target, vars(count_in_attribute)["calls"])
+
+
+class Annealed:
+    def __init__(self) -> None:
+        self.calls, self.history = 0, [0.0]
+
+    def __call__(self, output: Any, target: Any) -> Any:
+        self.calls += 1
+        self.history.append(self.calls)
+        return annealed(output, target, self.calls)
+
+    def by_method(self, output: Any, target: Any) -> Any:
+        return self(output, target)
+
+
+def count_in_closure() -> tuple[Any, Callable[[], Any]]:
+    calls, history = 0, {"calls": [0]}
+
+    def loss(output: Any, target: Any) -> Any:
+        nonlocal calls
+        calls += 1
+        history["calls"].append(calls)
+        return annealed(output, target, calls)
+
+    return loss, lambda: (calls, repr(history))
+
+
+def global_state() -> Any:
+    return CALLS, list(SEEN), repr(TABLE), RUNNING.tolist(), "MADE" in globals()
+
+
+@pytest.mark.parametrize("options", [{"accumulate": 2}, {"micro_batches": 2}, {}], ids=str)
+@pytest.mark.parametrize("kind", ["global", "attribute", "closure", "object", "method"])
+def test_rehearsals_leave_no_trace_in_the_loss(kind: str, options: dict[str, Any]) -> None:
+    one = Annealed()
+    loss, state = {
+        "global": (count_globally, global_state),
+        "attribute": (count_in_attribute, lambda: dict(vars(count_in_attribute))),
+        "closure": count_in_closure(),
+        "object": (one, lambda: (one.calls, list(one.history))),
+        "method": (one.by_method, lambda: (one.calls, list(one.history))),
+    }[kind]
+    before = state()
+    model = ex.nn.Linear(3, 4)
+    trainer = Trainer(
+        model, loss, ex.optim.SGD(model.parameters(), lr=0.1), callbacks=[], **options
+    )
+    check_ready(trainer, LOADER, LOADER)
+    can_share(trainer.take_step, LOADER)
+    assert state() == before
+    with preserve_state(model, loss):
+        loss(model(BATCH[0]), BATCH[1])
+        assert state() != before
+    assert state() == before
+
+
+def test_only_arrays_that_changed_are_written_to() -> None:
+    strided = np.arange(12.0).reshape(3, 4).T
+    kept = [np.arange(4 << 20, dtype=np.float32), np.array(1.0), np.zeros(0), strided]
+    model = ex.nn.Linear(3, 4)
+    model.arrays = [x.copy(order="K") for x in kept]
+    with preserve_state(model):
+        for array in model.arrays:
+            array[...] += 1
+    for array, wanted in zip(model.arrays, kept, strict=True):
+        assert array.tobytes() == wanted.tobytes()
+    locked = model.arrays[0]
+    with preserve_state(model):
+        locked.flags.writeable = False  # writing would raise
+
+
+@pytest.mark.parametrize("place", [0, 3 << 20, -1])
+def test_a_change_anywhere_in_a_large_array_is_undone(place: int) -> None:
+    model = ex.nn.Linear(3, 4)
+    model.table = np.zeros(3_500_000, np.float32)
+    with preserve_state(model):
+        model.table[place] = -0.0
+    assert not np.signbit(model.table).any()
+
+
+def test_a_large_array_is_copied_once() -> None:
+    model = ex.nn.Linear(3, 4)
+    model.table = np.zeros(32 << 20, np.uint8)
+    tracemalloc.start()
+    try:
+        with preserve_state(model):
+            pass
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 48 << 20

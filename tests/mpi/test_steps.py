@@ -204,3 +204,104 @@ def test_another_model_is_refused(tmp_path: Path) -> None:
     found = lines(programs(2, tmp_path, OTHER_MODEL), "error")
     text = "distributed: all workers must have the same tensors in the model, got worker_0="
     assert [line.startswith(text) for line in found] == [True, True]
+
+
+ADVERSARIES = """
+import hashlib
+import numpy as np
+import extensor as ex
+
+nn = ex.nn
+ex.random.manual_seed(0)
+maker = nn.Sequential(nn.Linear(2, 8), nn.BatchNorm1d(8), nn.Linear(8, 4))
+critic = nn.Sequential(nn.Linear(4, 8), nn.BatchNorm1d(8), nn.Linear(8, 1))
+of_maker = ex.distributed.Gradients(maker, modules=[critic])
+of_critic = ex.distributed.Gradients(critic, modules=[maker])
+optimizers = [ex.optim.Adam(model.parameters()) for model in (maker, critic)]
+x = np.random.default_rng(0).normal(size=(24, 4)).astype(np.float32)
+
+def criticise(number):
+    fake = maker(ex.random.randn(6, 2)).detach()
+    return (critic(ex.asarray(x[6 * number : 6 * number + 6])) - critic(fake)).mean()
+
+for step in range(3):
+    for optimizer in optimizers:
+        optimizer.zero_grad()
+    of_critic(step, [0.25] * 4, criticise)
+    optimizers[1].step()
+    of_maker(step, [0.25] * 4, lambda number: critic(maker(ex.random.randn(6, 2))).mean())
+    optimizers[0].step()
+tensors = [x for model in (maker, critic) for x in (*model.parameters(), *model.buffers())]
+print("bits", hashlib.sha256(b"".join(x.numpy().tobytes() for x in tensors)).hexdigest(), flush=True)
+"""
+
+
+def test_batch_norm_of_modules_beside_the_model_is_averaged(tmp_path: Path) -> None:
+    (bits,) = lines(programs(0, tmp_path, ADVERSARIES), "bits")
+    for workers in (2, 3):
+        assert lines(programs(workers, tmp_path, ADVERSARIES), "bits") == [bits] * workers
+
+
+DRIFTING = """
+import numpy as np
+import extensor as ex
+
+ex.random.manual_seed(0)
+workers = ex.distributed.workers()
+model = ex.nn.Linear(4, 1)
+gradients = ex.distributed.Gradients(model)
+optimizer = ex.optim.SGD(model.parameters(), lr=0.05)
+x = ex.asarray(np.random.default_rng(0).normal(size=(8, 4)).astype(np.float32))
+try:
+    for step in range(100):
+        if step == 40 and workers.rank == 1:
+            optimizer.param_groups[0]["lr"] = 0.01
+        optimizer.zero_grad()
+        gradients(step, [0.25] * 4, lambda i: (model(x[2 * i : 2 * i + 2]) ** 2).mean())
+        optimizer.step()
+except ValueError as error:
+    print("error", step, error, flush=True)
+"""
+
+
+def test_a_worker_whose_parameters_drift_is_named(tmp_path: Path) -> None:
+    found = lines(programs(3, tmp_path, DRIFTING), "error")
+    assert len(found) == 3
+    text = r"63 distributed: all workers must have the same parameters, but worker 1 of 3 \(.*\)"
+    assert all(re.match(text, line) for line in found), found
+
+
+OWN_SUM = """
+import numpy as np
+import extensor as ex
+
+class Data:
+    def __len__(self):
+        return 12
+
+    def __getitem__(self, index):
+        return np.full(3, index, np.float32), np.full(1, index % 3, np.float32)
+
+for accumulate in (1, 2):
+    ex.random.manual_seed(0)
+    model = ex.nn.Linear(3, 1)
+    trainer = ex.train.Trainer(
+        model,
+        lambda output, target: ((output - target) ** 2).sum(),
+        ex.optim.SGD(model.parameters(), lr=0.001),
+        micro_batches=4,
+        accumulate=accumulate,
+        callbacks=[],
+    )
+    try:
+        trainer.fit(Data(), epochs=1, batch_size=4, shuffle=False)
+    except ValueError as error:
+        print("error", trainer.step, error, flush=True)
+"""
+
+
+def test_the_verdict_on_a_loss_does_not_depend_on_the_workers(tmp_path: Path) -> None:
+    text = "0 fit: loss must be a mean over the samples to be computed in 4 parts (it is a sum"
+    errors = lines(programs(0, tmp_path, OWN_SUM), "error")
+    assert [error.startswith(text) for error in errors] == [True, True]
+    assert sorted(lines(programs(4, tmp_path, OWN_SUM), "error")) == sorted(errors * 4)

@@ -63,3 +63,8 @@ def check(rule: str, saved: Iterable[Any], since: int, place: str | None) -> Non
                 f"{rule}: a tensor of shape {tuple(array.shape)} that {op} saved was changed in "
                 f"place before the backward pass{lines}; change a clone, or use x.at[i].set(v)"
             )
+
+
+def changed_since(array: Any, time: int) -> bool:
+    """Whether the memory of ``array`` was changed after ``time`` of the clock."""
+    return bool(_changed.get(id(owner(array)), _NEVER)[1][0] > time)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from math import isfinite
 from typing import Any, NamedTuple
 
@@ -12,7 +12,7 @@ from extensor import random
 from extensor.core.backward_pass import announce_gradients
 from extensor.core.modes import no_grad
 from extensor.core.tensor import Tensor, wrap
-from extensor.distributed.agreement import digest
+from extensor.distributed.agreement import checksum, digest
 from extensor.distributed.chance import chance_of
 from extensor.distributed.exchange import Exchange
 from extensor.distributed.joining import workers as found_workers
@@ -21,6 +21,7 @@ from extensor.distributed.noise_streams import NoiseStream
 from extensor.distributed.replication import replicate
 from extensor.distributed.rollcall import Rollcall
 from extensor.distributed.side_by_side import SideBySide
+from extensor.distributed.side_effects import SideEffects
 from extensor.distributed.statistics import Statistics
 from extensor.distributed.trained_parameters import TrainedParameters
 from extensor.distributed.tree import added, owner, share
@@ -32,6 +33,9 @@ from extensor.nn.synchronised import Adding, adding_by
 
 BUCKET_BYTES = 1 << 20
 _FACTS = 1  # tag
+# Reading all parameters takes about as long as a small step. Workers that differ from the beginning on are
+# found early, as calls 1, 2, 4, ... compare too.
+_COMPARE_EVERY = 64
 _ROUNDING = 1e-6  # by which weights may miss 1
 
 
@@ -53,7 +57,10 @@ class Gradients:
     the sum over all of them was added to ``.grad`` of every parameter, on every worker, as ``backward``
     adds: ``zero_grad`` comes before. Parameters that become trainable later are followed. Random
     numbers that ``compute`` draws depend on the seed, the step, the number and the ``stream``, which
-    is the number of this object since ``manual_seed``; running statistics are averaged.
+    is the number of this object since ``manual_seed``. Running statistics are averaged, those of
+    ``model`` and of ``modules``, further modules that ``compute`` runs in training mode, such as the
+    generator that a critic is trained with; those of other modules are refused. So are changes of
+    parameters by ``compute``.
 
     With ``broadcast`` all workers begin with the parameters and buffers of the first one. With
     ``overlap`` gradients are sent while others are still computed. With ``sync_batch_norm`` batch norm
@@ -79,8 +86,9 @@ class Gradients:
         bucket_bytes: int = BUCKET_BYTES,
         broadcast: bool = True,
         stream: int | None = None,
+        modules: Sequence[Module] = (),
     ) -> None:
-        arguments.instance("Gradients", "model", model, Module, "a Module")
+        models = _checked_models(model, modules)
         self.bucket_bytes = arguments.integer("Gradients", "bucket_bytes", bucket_bytes, 1)
         self.overlap = arguments.flag("Gradients", "overlap", overlap)
         self.synchronises = arguments.flag("Gradients", "sync_batch_norm", sync_batch_norm)
@@ -92,7 +100,8 @@ class Gradients:
         chosen = None if parameters is None else list(parameters)
         for parameter in chosen or ():
             arguments.instance("Gradients", "parameters", parameter, Tensor, "a list of tensors")
-        self.statistics = Statistics(model, self.workers)
+        self.statistics = Statistics(models, self.workers)
+        self._effects = SideEffects(models, chosen or ())
         # A number up to 255 that is told to all with a step; the highest is what all get.
         self.note = 0
         # Called before and after gradients are laid out anew, on all workers at once.
@@ -100,12 +109,14 @@ class Gradients:
         self.weights: list[float] = []  # of the last step's micro-batches
         self._seeds = (random.get_state()[0],) * 2  # of this worker, and what stands for it
         self._trained = TrainedParameters(model, chosen)
+        self._models = models
+        self._calls = 0
         self._lay_out()
         if not self.parameters:
             raise value_error("Gradients", "model must have parameters to train", parameters=0)
         self._noise = NoiseStream(stream)
         if arguments.flag("Gradients", "broadcast", broadcast):
-            replicate(self.workers, model, chosen or ())
+            replicate(self.workers, models, chosen or ())
             first = self.workers.broadcast(f"{self._seeds[0]}".encode(), "seed")
             self._seeds = self._seeds[0], int(first)
 
@@ -147,7 +158,8 @@ class Gradients:
         weights = [arguments.number("Gradients", "weights", weight) for weight in weights]
         scale = arguments.number("Gradients", "scale", scale)
         arguments.takes("Gradients", "compute", compute, "number")
-        losses = self.added(step, _as_shares(weights), compute, scale, weights=weights, order=order)
+        facts = {"order of samples": int(digest(_plain(order)), 16), **self._state_facts()}
+        losses = self.added(step, _as_shares(weights), compute, scale, weights=weights, facts=facts)
         for number, loss in enumerate(losses):
             if not isfinite(loss):
                 worker = self.workers.names[owner(number, len(losses), self.workers.size)]
@@ -155,6 +167,19 @@ class Gradients:
                 raise FloatingPointError(f"{text} (step {step}, {worker})")
         self._add()
         return losses
+
+    def _state_facts(self) -> dict[str, int]:
+        """A checksum of the parameters and one of the buffers, at some calls."""
+        self._calls += 1
+        is_early = self._calls < _COMPARE_EVERY and self._calls.bit_count() == 1
+        if self.workers.size == 1 or not (is_early or self._calls % _COMPARE_EVERY == 0):
+            return {"parameters": 0, "buffers": 0}  # messages always have one size
+        parameters = [x for model in self._models for x in model.parameters()]
+        buffers = [x for model in self._models for x in model.buffers()]
+        return {
+            "parameters": _checksum([*parameters, *(self._trained.chosen or ())]),
+            "buffers": _checksum(buffers),
+        }
 
     def added(
         self,
@@ -165,13 +190,14 @@ class Gradients:
         gathers: bool = True,
         weights: Sequence[float] | None = None,
         own_masses: Sequence[float] | None = None,
-        order: Any = None,
+        facts: Mapping[str, int] | None = None,
     ) -> list[float]:
         """The same, but the sums stay in the rows of the exchange: whole, or the own chunks.
 
         ``shares`` are those of the samples, by which running statistics are averaged. They are the
         ``weights`` too if there are none. With ``own_masses``, those of this worker's micro-batches, the
-        weights are the shares of the sum of all masses. A part of weight 0 adds nothing.
+        weights are the shares of the sum of all masses. A part of weight 0 adds nothing. Further
+        ``facts`` are compared between workers.
         """
         count = len(shares)
         if count == 0:
@@ -181,7 +207,7 @@ class Gradients:
         seed = agreed if seed == own else seed
         self.weights = list(shares if weights is None else weights)
         is_outdated = self._trained.is_outdated()
-        facts = {
+        compared = {
             "step": step,
             "number of parts": count,
             "weights of the parts": int(digest([*self.weights, scale]), 16),
@@ -190,9 +216,9 @@ class Gradients:
             "stream of random numbers": self._noise.number,
             "use of gradients": gathers,
             "reduction of the loss": own_masses is not None,
-            "order of samples": int(digest(_plain(order)), 16),
+            **(facts or {}),
         }
-        self._rollcall = Rollcall(self.workers, facts, is_outdated, count, own_masses)
+        self._rollcall = Rollcall(self.workers, compared, is_outdated, count, own_masses)
         self.statistics.begin(count)
         losses = np.zeros(count)
         noise = self._noise.seed(seed, step)
@@ -220,7 +246,8 @@ class Gradients:
         has_begun = False
         for number in share(len(step.shares), self.workers.size, self.workers.rank):
             with chance_of(step.seed, step.number, number):
-                loss = _checked(step.compute(number))
+                with self._effects.refused():
+                    loss = _checked(step.compute(number))
                 if not has_begun:
                     self._begin_exchange(step)
                     has_begun = True
@@ -243,7 +270,8 @@ class Gradients:
 
         def body(number: int, added: Adding, added_up: Callable[[Any], Any]) -> None:
             with chance_of(step.seed, step.number, number), adding_by(added):
-                loss = _checked(step.compute(number))
+                with self._effects.refused():
+                    loss = _checked(step.compute(number))
                 weight = self.weights[number]
                 losses[number] = float(loss) if weight else 0.0
                 found[number] = gradients = []
@@ -322,12 +350,26 @@ class Gradients:
                 parameter.grad = wrap(found._array.copy()) if before is None else before + found
 
 
+def _checked_models(model: Any, modules: Any) -> list[Module]:
+    """The model, and the other modules that are computed with it."""
+    arguments.instance("Gradients", "model", model, Module, "a Module")
+    if isinstance(modules, Module):
+        modules = (modules,)
+    for module in modules:
+        arguments.instance("Gradients", "modules", module, Module, "a list of Modules")
+    return [model, *modules]
+
+
 def _checked(loss: Any) -> Tensor:
     if not isinstance(loss, Tensor) or loss.size != 1 or not loss.requires_grad:
         given = f"a tensor {loss.shape}" if isinstance(loss, Tensor) else type(loss).__name__
         requirement = "compute must give a loss: a tensor of one number that requires grad"
         raise type_error("Gradients", requirement, loss=given)
     return loss
+
+
+def _checksum(tensors: Sequence[Tensor]) -> int:
+    return int(digest([checksum(np.asarray(x._array)) for x in tensors]), 16)
 
 
 def _nothing() -> None:

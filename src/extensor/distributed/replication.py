@@ -13,14 +13,18 @@ from extensor.distributed.workers import Workers
 from extensor.nn.module import Module
 
 
-def replicate(workers: Workers, model: Module, parameters: Sequence[Tensor]) -> None:
-    """Give all workers the parameters and buffers of ``model``, and ``parameters``, of the first one.
+def replicate(workers: Workers, models: Sequence[Module], parameters: Sequence[Tensor]) -> None:
+    """Give all workers the parameters and buffers of ``models``, and ``parameters``, of the first one.
 
     A worker whose model has other tensors is refused, and so is one whose arithmetic may differ.
     """
     if workers.size == 1:
         return
-    named = {**dict(model.named_parameters()), **dict(model.named_buffers())}
+    named: dict[str, Tensor] = {}
+    for index, model in enumerate(models):
+        place = f"modules[{index - 1}]." if index else ""
+        tensors = {**dict(model.named_parameters()), **dict(model.named_buffers())}
+        named |= {f"{place}{name}": x for name, x in tensors.items()}
     known = {id(tensor) for tensor in named.values()}
     named |= {f"parameters[{i}]": x for i, x in enumerate(parameters) if id(x) not in known}
     kinds = [(name, tensor.shape, str(tensor.dtype)) for name, tensor in named.items()]

@@ -6,13 +6,14 @@ micro-batch with its share of the samples. A count moves by the most that a micr
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
 from extensor.arrays.dtypes import is_floating
 from extensor.core import changes, door
+from extensor.core.tensor import Tensor
 from extensor.distributed.tree import Node, Sums, parts, share, total
 from extensor.distributed.workers import Workers
 from extensor.nn.module import Module
@@ -21,10 +22,10 @@ TAG = 0
 
 
 class Statistics:
-    """The buffers of ``model`` in the course of a step."""
+    """The buffers of ``models`` in the course of a step."""
 
-    def __init__(self, model: Module, workers: Workers) -> None:
-        self.model = model
+    def __init__(self, models: Sequence[Module], workers: Workers) -> None:
+        self.models = models
         self.workers = workers
         self.changed: Any = None  # 1 for each buffer that a micro-batch of this worker changed
         self._before: dict[str, Any] = {}
@@ -46,7 +47,7 @@ class Statistics:
             return
         assert self._sums is not None
         moved: dict[str, Any] = {}
-        for index, (name, buffer) in enumerate(self.model.named_buffers()):
+        for index, (name, buffer) in enumerate(self._named_buffers()):
             before, after = self._before[name], np.asarray(buffer._array)
             same = before.tobytes() == after.tobytes()
             if same:
@@ -56,13 +57,22 @@ class Statistics:
             _write(buffer, before)
         self._sums.put(Node(0, number), moved)
 
+    def _named_buffers(self) -> Iterator[tuple[str, Tensor]]:
+        """The buffers of all models, each once: a model may be a part of another."""
+        seen: set[int] = set()
+        for index, model in enumerate(self.models):
+            for name, buffer in model.named_buffers():
+                if id(buffer) not in seen:
+                    seen.add(id(buffer))
+                    yield f"{index}.{name}", buffer
+
     def kept(self) -> dict[str, Any]:
         """The buffers as they are now, copied."""
-        return {name: _copied(x._array) for name, x in self.model.named_buffers()}
+        return {name: _copied(x._array) for name, x in self._named_buffers()}
 
     def bring(self, kept: dict[str, Any]) -> None:
         """Let the buffers be as they were."""
-        for name, buffer in self.model.named_buffers():
+        for name, buffer in self._named_buffers():
             _write(buffer, kept[name])
 
     def finish(self, changed: Any) -> None:
@@ -98,7 +108,7 @@ class Statistics:
             for node, row in rows
         ]
         moved = total(self._count, split, self._joined)
-        buffers = dict(self.model.named_buffers())
+        buffers = dict(self._named_buffers())
         for name in names:
             before = self._before[name]
             step = moved[name].reshape(before.shape)

@@ -14,7 +14,7 @@ from extensor.errors.keywords import DEVICE, also_takes
 from extensor.nn.inputs import in_dtype_of
 from extensor.nn.module import Module
 from extensor.nn.parameter import Parameter
-from extensor.nn.synchronised import Adding, adding, synchronised_batch_norm
+from extensor.nn.synchronised import Adding, adding, note_moved, synchronised_batch_norm
 from extensor.ops import (
     batch_norm,
     group_norm,
@@ -68,6 +68,10 @@ class _ByChannel(Module):
             raise value_error(type(self).__name__, wanted, x_shape=x.shape)
         return x
 
+    def _note_moved(self) -> None:
+        if self.training and self.running_mean is not None:
+            note_moved(self)
+
 
 @also_takes(**DEVICE)
 class _BatchNorm(_ByChannel):
@@ -102,6 +106,7 @@ class _BatchNorm(_ByChannel):
             self.eps,
         )
         self.num_batches_tracked = counted  # only now: a batch that failed does not count
+        self._note_moved()
         return output
 
     def _synchronised(self, x: TensorLike, counted: Tensor | None, added: Adding) -> Tensor:
@@ -111,6 +116,7 @@ class _BatchNorm(_ByChannel):
             self._checked(x), running, self.weight, self.bias, share, self.eps, added
         )
         self.num_batches_tracked = counted
+        self._note_moved()
         return output
 
     def _share(self, counted: Tensor | None) -> float:
@@ -167,7 +173,7 @@ class InstanceNorm2d(_ByChannel):
         return self._normalized(self._checked(x))
 
     def _normalized(self, x: Tensor) -> Tensor:
-        return instance_norm(
+        output = instance_norm(
             x,
             self.running_mean,
             self.running_var,
@@ -177,6 +183,8 @@ class InstanceNorm2d(_ByChannel):
             self.momentum,
             self.eps,
         )
+        self._note_moved()
+        return output
 
 
 @also_takes(**DEVICE)

@@ -1,20 +1,23 @@
-"""A model that is run to see whether it fits, and must be as it was before.
+"""A model and its loss that are run to see whether they fit, and must be as they were before.
 
 A copy alone is not enough: functions are not copied, so a helper such as
 ``self.block = lambda x: relu(self.norm(x))`` runs the original. So the original is put back too, with
-all that it can reach. What stays changed is state that no module, container or closure holds: the
-attributes of other objects, global variables, files, and what hooks do.
+all that it can reach, and so is the loss. What stays changed is state that no module, container,
+closure or named global variable holds: the attributes of other objects and of classes, files, and
+what hooks do.
 """
 
 from __future__ import annotations
 
 import random as python_random
+import sys
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache, partial
-from types import CellType, FunctionType, MethodType, ModuleType
-from typing import TYPE_CHECKING, Any
+from operator import is_
+from types import CellType, CodeType, FunctionType, MethodType, ModuleType
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -27,15 +30,29 @@ from extensor.random.global_generators import preserve_global_generators
 if TYPE_CHECKING:
     from extensor.nn.module import Module
 
-_PLAIN = (bool, int, float, complex, str, bytes, type(None), type, ModuleType)
+_VALUES = (bool, int, float, complex, str, bytes, type(None))
+_PLAIN = (*_VALUES, type, ModuleType)
+_PLAIN_TYPES = frozenset(_PLAIN)
+_CONTAINERS = (list, dict, set, deque)
+_LARGE = 1 << 26  # bytes of a global array that is taken for data, which a call only reads
+_CHUNK = 1 << 22  # bytes that are compared at once
+_MISSING = object()
+
+
+class _Variable(NamedTuple):
+    """A global variable that a function names."""
+
+    namespace: dict[str, Any]
+    name: str
 
 
 @contextmanager
-def preserve_state(*models: Module | Tensor) -> Iterator[None]:
-    """Afterwards models and tensors are as they were: the same bits in the same memory.
+def preserve_state(*models: Module | Tensor | Callable[..., Any]) -> Iterator[None]:
+    """Afterwards models, tensors and losses are as they were: the same bits in the same memory.
 
     So are their gradients, modes and plain attributes, containers and variables of closures that they
-    reach, and all generators: those of the models, the default one, Python's and NumPy's.
+    reach, global variables that their functions name, and all generators: those of the models, the
+    default one, Python's and NumPy's.
     """
     state = random.get_state()
     restores = [_restore(thing) for thing in _reachable(models)]
@@ -53,16 +70,46 @@ def _reachable(roots: tuple[Any, ...]) -> list[Any]:
     seen: dict[int, Any] = {}  # the things are kept, so that no other gets the same id
     found = []
     waiting = [(root, True) for root in roots]
+    objects = {id(x) for x in map(_object_of, roots) if hasattr(x, "__dict__")}
     while waiting:
         thing, is_own = waiting.pop()
         if isinstance(thing, _PLAIN) or id(thing) in seen:
             continue
         seen[id(thing)] = thing
-        if _is_restored(thing, is_own):
+        if type(thing) in (list, dict):  # there may be very many, as in a vocabulary
+            if is_own:
+                found.append(thing)
+            values = thing if type(thing) is list else thing.values()
+            waiting += [(x, is_own) for x in values if type(x) not in _PLAIN_TYPES]
+            continue
+        is_object = id(thing) in objects
+        if is_object or _is_restored(thing, is_own):
             found.append(thing)
         inside, are_own = _inside(thing)
-        waiting += [(each, is_own and are_own) for each in inside]
+        if is_object:
+            inside += [*vars(thing).values(), *_methods(type(thing))]
+        are_own = is_own and (are_own or is_object)
+        waiting += [(x, are_own) for x in inside if type(x) not in _PLAIN_TYPES]
     return found
+
+
+def _object_of(root: Any) -> Any:
+    """The object whose method a root is, or the root itself."""
+    while isinstance(root, partial | MethodType):
+        root = root.func if isinstance(root, partial) else root.__self__
+    return root
+
+
+def _methods(kind: type) -> list[Any]:
+    """The functions that a user's class and its bases define."""
+    kinds = [x for x in kind.__mro__ if _is_of_user(x.__module__)]
+    return [x for each in kinds for x in vars(each).values() if isinstance(x, FunctionType)]
+
+
+def _is_of_user(module: Any) -> bool:
+    package = str(module).partition(".")[0]
+    is_library = package in ("extensor", "numpy", "builtins") or package in sys.stdlib_module_names
+    return package == "__main__" or not is_library
 
 
 def _is_restored(thing: Any, is_own: bool) -> bool:
@@ -74,13 +121,15 @@ def _is_restored(thing: Any, is_own: bool) -> bool:
         return True
     if isinstance(thing, np.ndarray):
         return is_own and type(thing) is np.ndarray and thing.flags.writeable
-    return is_own and type(thing) in (list, dict, set, deque, CellType)
+    return is_own and type(thing) in (*_CONTAINERS, CellType, _Variable)
 
 
 def _inside(thing: Any) -> tuple[list[Any], bool]:
     """What a thing holds, and whether that belongs to the model."""
     if isinstance(thing, Tensor):
         return [], True  # with its gradient
+    if isinstance(thing, _Variable):
+        return [thing.namespace.get(thing.name)], True
     if isinstance(thing, list | tuple | set | frozenset | deque):
         return list(thing), True
     if isinstance(thing, dict):
@@ -103,12 +152,29 @@ def _is_module(thing: Any) -> bool:
 
 
 def _held_by_function(function: Any) -> list[Any]:
-    """Its closure and defaults, and modules, tensors and functions among the globals it names."""
-    named = (function.__globals__.get(name) for name in function.__code__.co_names)
+    """Its closure, defaults and attributes, and of the globals it names those that a call may change."""
+    namespace = function.__globals__
+    names = _names_in(function.__code__)
     kinds = (Tensor, FunctionType, *_generators())
-    known = [x for x in named if isinstance(x, kinds) or _is_module(x)]
+    known = [x for x in map(namespace.get, names) if isinstance(x, kinds) or _is_module(x)]
     defaults = [*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()]
+    if _is_of_user(namespace.get("__name__")):
+        known += [_Variable(namespace, name) for name in names if _may_change(namespace, name)]
+        known.append(function.__dict__)
     return [*(function.__closure__ or ()), *defaults, *known]
+
+
+def _names_in(code: CodeType) -> set[str]:
+    """The names of globals and attributes in a function and in those that it defines."""
+    inner = (_names_in(x) for x in code.co_consts if isinstance(x, CodeType))
+    return set(code.co_names).union(*inner)
+
+
+def _may_change(namespace: dict[str, Any], name: str) -> bool:
+    value = namespace.get(name, _MISSING)
+    if isinstance(value, np.ndarray):
+        return value.nbytes <= _LARGE
+    return value is _MISSING or type(value) in (*_VALUES, *_CONTAINERS)
 
 
 def _contents(cell: CellType) -> Any:
@@ -126,12 +192,16 @@ def _generators() -> tuple[Any, ...]:
 
 def _restore(thing: Any) -> Callable[[], None]:
     """What puts a thing back to where it is now."""
+    if type(thing) in _CONTAINERS:
+        return _restore_container(thing)
     if isinstance(thing, Tensor):
         return _restore_tensor(thing)
     if isinstance(thing, np.ndarray):
         return partial(_write, thing, thing.copy())
     if isinstance(thing, CellType):
         return partial(_set_contents, thing, _contents(thing))
+    if isinstance(thing, _Variable):
+        return partial(_rebind, *thing, thing.namespace.get(thing.name, _MISSING))
     if isinstance(thing, Generator):
         return partial(thing.set_state, thing.get_state())
     if isinstance(thing, python_random.Random):
@@ -140,22 +210,31 @@ def _restore(thing: Any) -> Callable[[], None]:
         return partial(setattr, thing.bit_generator, "state", thing.bit_generator.state)
     if isinstance(thing, np.random.RandomState):
         return partial(thing.set_state, thing.get_state(legacy=False))
-    holder = thing if type(thing) in (list, dict, set, deque) else vars(thing)
-    return partial(_refill, holder, list(holder.items() if isinstance(holder, dict) else holder))
+    return _restore_container(vars(thing))
 
 
-def _refill(holder: Any, content: list[Any]) -> None:
-    now = list(holder.items() if isinstance(holder, dict) else holder)
-    if len(now) == len(content) and all(map(_is_same, now, content)):
+def _restore_container(holder: Any) -> Callable[[], None]:
+    values = list(holder.values()) if isinstance(holder, dict) else None
+    return partial(_refill, holder, list(holder), values)
+
+
+def _refill(holder: Any, items: list[Any], values: list[Any] | None) -> None:
+    """Give a container its items, a dict its keys and ``values``, if it has others now."""
+    is_same = len(holder) == len(items) and all(map(is_, holder, items))
+    if is_same and (values is None or all(map(is_, holder.values(), values))):
         return
     holder.clear()
-    holder.update(content) if isinstance(holder, dict | set) else holder.extend(content)
+    if values is not None:
+        holder.update(zip(items, values, strict=True))
+    else:
+        holder.update(items) if isinstance(holder, set) else holder.extend(items)
 
 
-def _is_same(one: Any, other: Any) -> bool:
-    if isinstance(one, tuple) and isinstance(other, tuple) and len(one) == len(other) == 2:
-        return one[0] is other[0] and one[1] is other[1]
-    return one is other
+def _rebind(namespace: dict[str, Any], name: str, value: Any) -> None:
+    if value is _MISSING:
+        namespace.pop(name, None)
+    elif namespace.get(name, _MISSING) is not value:
+        namespace[name] = value
 
 
 def _restore_tensor(tensor: Tensor) -> Callable[[], None]:
@@ -181,9 +260,18 @@ def _restore_tensor(tensor: Tensor) -> Callable[[], None]:
 
 def _write(array: Any, kept: Any) -> None:
     """Only if it differs: the tape refuses what was changed since it was recorded."""
-    if array.tobytes() != kept.tobytes():
+    if not _has_bytes(array, kept):
         door.setitem(array, ..., kept)
         changes.mark(array)
+
+
+def _has_bytes(array: Any, kept: Any) -> bool:
+    """Whether an array has the bytes of its copy; in chunks, as it may fill most of the memory."""
+    if array.dtype.hasobject or not (array.flags.c_contiguous and kept.flags.c_contiguous):
+        return bool(array.tobytes() == kept.tobytes())
+    now, then = (x.reshape(-1).view(np.uint8) for x in (array, kept))
+    places = range(0, now.size, _CHUNK)
+    return all(np.array_equal(now[i : i + _CHUNK], then[i : i + _CHUNK]) for i in places)
 
 
 def _set_contents(cell: CellType, value: Any) -> None:

@@ -22,9 +22,13 @@ _THOUSANDS = 4096  # in which elements are counted, as float32 has no odd number
 
 
 class _Place(local):
-    """Of this thread: what adds up a tensor over all micro-batches of the step, if anything does."""
+    """Of this thread: what adds up a tensor over all micro-batches of the step, if anything does.
+
+    Modules that move their running statistics are noted in ``moved``, if somebody asks for them.
+    """
 
     adding: Adding | None = None
+    moved: list[Any] | None = None
 
 
 _place = _Place()
@@ -44,6 +48,23 @@ def adding_by(added: Adding) -> Iterator[None]:
         yield
     finally:
         _place.adding = before
+
+
+def note_moved(module: Any) -> None:
+    """Note that ``module`` has just moved its running statistics."""
+    if _place.moved is not None:
+        _place.moved.append(module)
+
+
+@contextmanager
+def noting_moved(moved: list[Any]) -> Iterator[None]:
+    """Collect the modules that move their running statistics in this thread inside the block."""
+    before = _place.moved
+    _place.moved = moved
+    try:
+        yield
+    finally:
+        _place.moved = before
 
 
 def synchronised_batch_norm(

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from extensor import random
-from extensor.core.tensor import Tensor
+from extensor.core.tensor import Tensor, wrap
 from extensor.data.loader import DataLoader
 from extensor.data.reading import ReadingChance
 from extensor.data.samplers import is_ours
@@ -18,6 +18,7 @@ from extensor.distributed.tree import share
 from extensor.distributed.workers import Workers
 from extensor.errors import value_error
 from extensor.random.global_generators import preserve_global_generators
+from extensor.train.outputs import as_array, packed, unpacked
 
 _OVER = object()
 _COMPARED = 64  # batches of a user's loader between two comparisons
@@ -70,6 +71,25 @@ def samples_of(batch: Dealt, part: Part) -> Any:
     if part.begin == 0 and part.end == batch.size:
         return batch.parts
     return tuple(x[part.begin - batch.begin : part.end - batch.begin] for x in batch.parts)
+
+
+def gathered(batch: Any, workers: Workers) -> Any:
+    """The whole of a batch that is dealt out, on every worker; all workers must ask for it.
+
+    Where the shares do not fit together, as texts that were padded to other lengths, it is the largest.
+    """
+    if not isinstance(batch, Dealt) or workers.size == 1:
+        return samples_here(batch)
+    own = [as_array(x) for x in batch.parts]
+    shares: list[Any] = [x for x in map(unpacked, workers.gather(packed(own), "first batch")) if x]
+    try:
+        columns = [
+            np.concatenate([np.asarray(x) for x in column]) for column in zip(*shares, strict=True)
+        ]
+    except ValueError:
+        sizes = [len(first) for first, *_ in shares]
+        return tuple(shares[int(np.argmax(sizes))])
+    return tuple(map(wrap, columns))
 
 
 def own_samples(sizes: Sequence[int], micro_batches: int, workers: Workers) -> list[range]:

@@ -18,6 +18,7 @@ import numpy as np
 from extensor import random
 from extensor.core.tensor import Tensor
 from extensor.data.loader import DataLoader
+from extensor.distributed.agreement import checksum
 from extensor.distributed.joining import workers as found_workers
 from extensor.distributed.workers import Workers
 from extensor.errors import value_error
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
 # Reading all parameters and states takes about as long as a small step, so this many steps make it
 # less than two hundredths of the time; and no more than so many steps are lost.
 CHECK_EVERY = 64
-_COLUMNS = (503, 509)  # primes, so that rows which change places do not fall on each other
 _SHOWN = 3  # names in an error
 
 Facts = dict[str, dict[str, str]]
@@ -120,26 +120,6 @@ def _summary(facts: Facts) -> dict[str, str]:
     return {
         kind: sha256(json.dumps(values).encode()).hexdigest()[:16] for kind, values in facts.items()
     }
-
-
-def checksum(array: Any) -> str:
-    """A short text for an array: a changed bit changes it always, other changes nearly always.
-
-    The words are added up in columns, in a fifth of the time of a cryptographic digest.
-
-    >>> import numpy as np
-    >>> from extensor.train.drift import checksum
-    >>> checksum(np.zeros(9)) == checksum(np.zeros(9)) != checksum(-np.zeros(9))
-    True
-    """
-    found = sha256(f"{array.dtype} {array.shape} ".encode())
-    flat = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
-    for columns in _COLUMNS:
-        whole = flat.size // (8 * columns) * (8 * columns)
-        words = flat[:whole].view(np.uint64).reshape(-1, columns)
-        found.update(np.add.reduce(words, axis=0).tobytes())
-        found.update(flat[whole:].tobytes())
-    return found.hexdigest()[:16]
 
 
 def _error(

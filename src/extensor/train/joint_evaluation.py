@@ -35,7 +35,7 @@ def can_share(take_step: TrainStep, loader: Any) -> bool:
     if is_watched(take_step.model):
         return False
     state = random.get_state()
-    with preserve_state(take_step.model):
+    with preserve_state(take_step.model, take_step.loss):
         watch_global_generators()
         batch = loader.first()
         check_batch("evaluate", "loader", batch)

@@ -22,7 +22,9 @@ class _Found(Exception):
     """Raised at the op, so that the modules it passes add their path to it."""
 
 
-def origin_of(model: Module, batch: Sequence[Any], compute: Callable[[], Any]) -> str | None:
+def origin_of(
+    model: Module, loss: Callable[..., Any], batch: Sequence[Any], compute: Callable[[], Any]
+) -> str | None:
     """The part of ``batch``, the tensor of ``model``, or the op of ``compute`` that gave the first.
 
     ``compute`` must repeat what was done with the batch. None if all is well then.
@@ -35,7 +37,7 @@ def origin_of(model: Module, batch: Sequence[Any], compute: Callable[[], Any]) -
         if _kind(np.asarray(tensor)):
             return f"{name} is not finite since the step before"
     try:
-        with preserve_state(model), door.watch(_stop_at_first):
+        with preserve_state(model, loss), door.watch(_stop_at_first):
             compute()
     except _Found as found:
         return str(found)

@@ -56,7 +56,7 @@ def check_repeatable(take_step: Any, batch: Any) -> None:
     if not parts or is_watched(take_step.model):
         return
     samples = samples_of(whole, parts[0])
-    with preserve_state(take_step.model):
+    with preserve_state(take_step.model, take_step.loss):
         try:
             one = copied_step(take_step)
         except UncopiedError:

@@ -212,7 +212,10 @@ class TrainStep:
     def _not_finite(self, what: str, state: Any, *group: Batch) -> NotFiniteError:
         """The error for this step, after its batches were repeated under observation."""
         random.set_state(state)
-        origins = (origin_of(self.model, batch, partial(self._repeated, batch)) for batch in group)
+        origins = (
+            origin_of(self.model, self.loss, batch, partial(self._repeated, batch))
+            for batch in group
+        )
         origin = next(filter(None, origins), "no op gave that when the batch was repeated")
         return NotFiniteError(f"{what}: {origin}")
 

@@ -41,10 +41,17 @@ def loss_name(loss: Any) -> str | None:
     """
     function: Any = loss.func if isinstance(loss, partial) and not loss.args else loss
     for name, module in _MODULES.items():
-        is_module = isinstance(loss, module) and type(loss).forward is module.forward
+        is_module = isinstance(loss, module) and _is_called_as(loss, module)
         if is_module or function is getattr(ops, name):
             return name
     return None
+
+
+def _is_called_as(loss: nn.Module, module: type[nn.Module]) -> bool:
+    """Whether a call of ``loss`` computes what one of ``module`` does, and nothing else."""
+    kind, own = type(loss), vars(loss)
+    is_overridden = kind.__call__ is not module.__call__ or kind.forward is not module.forward
+    return not (is_overridden or "forward" in own or loss._hooks)
 
 
 def possible_tasks(loss: Any) -> tuple[str, ...]:

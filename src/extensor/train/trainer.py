@@ -23,7 +23,7 @@ from extensor.optim import EMA, Optimizer, ReduceLROnPlateau
 from extensor.train.callback import Callback, monitored
 from extensor.train.callbacks import GradientHealth
 from extensor.train.checks import checked_callbacks, checked_metrics, made_metrics
-from extensor.train.dealing import samples_here
+from extensor.train.dealing import gathered
 from extensor.train.drift import Agreement
 from extensor.train.evaluation import evaluated, predicted
 from extensor.train.fitdata import EPOCHS, FitData, fit_arguments, fit_data
@@ -276,9 +276,9 @@ class Trainer(Working):
                 raise value_error(
                     "fit", f"train must give {self._batches} batches", batches=self.batch
                 )
-            if not self._is_tried and samples_here(group[0]) != ():
+            if not self._is_tried:
                 self._is_tried = True
-                tried_in_training(self, samples_here(group[0]), train)
+                tried_in_training(self, gathered(group[0], found_workers()), train)
             self.batch += len(group)
             self._fit_step(group)
         next(batches, None)

@@ -184,7 +184,7 @@ class TreeStep(TrainStep):
 
     def _origin(self, batch: Batch, number: int) -> str:
         with chance_of(random.get_state()[0], self.number, number):
-            return origin_of(self.model, batch, lambda: self._repeated(batch)) or ""
+            return origin_of(self.model, self.loss, batch, lambda: self._repeated(batch)) or ""
 
     def state_dict(self, copied: bool = True) -> dict[str, Any]:
         forget = None if self.sharded is None else self.sharded.whole()

@@ -76,7 +76,7 @@ class UncopiedError(Exception):
 def _output(take_step: TrainStep, batch: Any, targets: Any, training: bool) -> Any:
     one = copied_step(take_step)
     *inputs, target = batch
-    with preserve_state(take_step.model), no_grad(), one.precision():
+    with preserve_state(take_step.model, take_step.loss), no_grad(), one.precision():
         for model in (one.model, take_step.model):  # which a helper in the copy may run
             model.train(training)
         output = one.model(*inputs)

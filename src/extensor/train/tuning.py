@@ -94,7 +94,9 @@ def tune_lr(
     check_loader("tune_lr", "loader", loader)
     rates = low * (high / low) ** (np.arange(steps) / (steps - 1))
     with ExitStack() as kept:
-        kept.enter_context(preserve_state(trainer.model, *_trained(trainer.optimizer)))
+        kept.enter_context(
+            preserve_state(trainer.model, trainer.take_step.loss, *_trained(trainer.optimizer))
+        )
         if isinstance(experiment, Experiment) and trainer.step == 0:
             random.set_state(experiment.generator_state)
         twin = kept.enter_context(_loader_kept(loader))
