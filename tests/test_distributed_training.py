@@ -16,7 +16,7 @@ from test_distributed_steps import Told
 import extensor as ex
 from extensor.cli import several
 from extensor.data import ArrayDataset, DataLoader, SequentialSampler, ShardSampler
-from extensor.data.reading import ReadingChance
+from extensor.data.sample_noise import ReadingChance
 from extensor.train import Callback, GradientHealth, Trainer, dealing, outputs, together
 from extensor_cli import parser
 

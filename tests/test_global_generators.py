@@ -12,7 +12,7 @@ import pytest
 
 import extensor as ex
 from extensor.data import ArrayDataset, DataLoader
-from extensor.data.reading import ReadingChance
+from extensor.data.sample_noise import ReadingChance
 from extensor.distributed import Gradients
 from extensor.distributed.chance import chance_of
 from extensor.random.global_generators import preserve_global_generators

@@ -14,7 +14,7 @@ import numpy as np
 from extensor.core import entries
 from extensor.core.tensor import Tensor, to_array, wrap
 from extensor.data.dataset import BatchDataset, Dataset
-from extensor.data.reading import ReadingChance, check_threads
+from extensor.data.sample_noise import ReadingChance, check_threads
 from extensor.data.samplers import (
     RandomSampler,
     Sampler,

@@ -18,10 +18,10 @@ from extensor.distributed.exchange import Exchange
 from extensor.distributed.joining import workers as found_workers
 from extensor.distributed.layout import Layout
 from extensor.distributed.noise_streams import NoiseStream
+from extensor.distributed.part_effects import SideEffects
 from extensor.distributed.replication import replicate
 from extensor.distributed.rollcall import Rollcall
 from extensor.distributed.side_by_side import SideBySide
-from extensor.distributed.side_effects import SideEffects
 from extensor.distributed.statistics import Statistics
 from extensor.distributed.trained_parameters import TrainedParameters
 from extensor.distributed.tree import added, owner, share

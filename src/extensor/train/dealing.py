@@ -11,7 +11,7 @@ import numpy as np
 from extensor import random
 from extensor.core.tensor import Tensor, wrap
 from extensor.data.loader import DataLoader
-from extensor.data.reading import ReadingChance
+from extensor.data.sample_noise import ReadingChance
 from extensor.data.samplers import is_ours
 from extensor.distributed.agreement import check_alike, digest
 from extensor.distributed.tree import share

@@ -7,7 +7,7 @@ from typing import Any
 
 from extensor import random
 from extensor.data.loader import DataLoader
-from extensor.data.reading import ReadingChance
+from extensor.data.sample_noise import ReadingChance
 from extensor.distributed.joining import workers as found_workers
 from extensor.random.global_generators import preserve_global_generators
 from extensor.random.seeds import EVALUATION, derived_seeds

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from extensor.data.packing.targets import TargetSummary, target_columns
+from extensor.data.packing.packed_targets import TargetSummary, target_columns
 from extensor.data.packing.writing import OP, ArrayShards, NewFolder
 from extensor.data.streaming.index import Index
 from extensor.data.table import Table, TableEncoder
