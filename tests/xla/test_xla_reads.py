@@ -656,6 +656,9 @@ def class_in_a_match() -> Case:
     return Case(function, _set(holder, "beta", 5.0))
 
 
+SYSTEM = random.SystemRandom()  # which has no state
+
+
 def dictionary_of_globals() -> Case:
     def change() -> None:
         global GLOBAL

@@ -142,7 +142,7 @@ def position(thing: Any) -> Any:
     """
     if isinstance(thing, types.GeneratorType):
         return "generator", thing.gi_frame is None or thing.gi_frame.f_lasti
-    if isinstance(thing, random.Random):
+    if isinstance(thing, random.Random) and not isinstance(thing, random.SystemRandom):
         return thing.getstate()
     if isinstance(thing, np.random.Generator):
         return repr(thing.bit_generator.state)
