@@ -88,7 +88,8 @@ _NOT_CALLED = frozenset(
     """
     __init__ __new__ __del__ __repr__ __str__ __init_subclass__ __set_name__ __getstate__
     __setstate__ __reduce__ __reduce_ex__ __copy__ __deepcopy__ __dict__ __weakref__ __doc__
-    __module__ __annotations__ __qualname__ __slots__
+    __module__ __annotations__ __qualname__ __slots__ __name__ __loader__ __spec__ __file__
+    __cached__ __builtins__ __package__ __path__
     """.split()
 )
 
