@@ -1,4 +1,4 @@
-"""What a function can reach: modules, optimizers, tensors and plain values, and how they are watched.
+"""The walk through all that a function can reach, and how it is watched for changes.
 
 The walk begins at the function and follows its closure, globals, defaults and what these hold. Of
 objects, classes and modules only the attributes that the code names are followed, so a counter that
@@ -498,7 +498,7 @@ def _followed(kind: type) -> list[tuple[Any, Place]]:
 
 
 def _optimizers_in(variables: dict[str, Any], place: Place) -> list[tuple[Any, Place]]:
-    """What a schedule works on: optimizers, and schedules that it is made of."""
+    """The optimizers that a schedule works on, and the schedules that it is made of."""
     values = list(variables.values())
     nested = [item for x in values if isinstance(x, list | tuple) for item in x]
     return [(x, place) for x in (*values, *nested) if _is_of_optim(x)]

@@ -1,4 +1,4 @@
-"""What ran while a function was traced, and what it read that nobody can watch.
+"""Observation of a trace: the code that runs in it, and reads that nobody can watch.
 
 A profiler in Python's sense sees every call. Calls of the library and its engines do not count; of
 installed packages those do that the user's code has called.

@@ -1,4 +1,4 @@
-"""What a function has changed besides tensors while it was traced: found, undone and refused.
+"""Side effects of a function that is traced: they are found, undone and refused.
 
 Python runs a compiled function only when it is traced, so such a change would happen once.
 """
