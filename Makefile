@@ -3,11 +3,15 @@ PYTHON ?= python3
 BIN := .venv/bin
 NATIVE := $(shell find native -name '*.cpp' -o -name '*.h' -o -name 'CMakeLists.txt')
 WORKERS ?= 2
-# One instruction set (v2, v3 or v4) builds in half the time; without it, all of them.
+# Instruction sets to compile for: without it the baseline and the best of this machine; v2, v3 or v4
+# alone compiles faster; all is for wheels.
 ISA ?=
+VENV_MISSING := extensor: $(PYTHON) cannot make a virtual environment; install Python 3.11 or later with venv \
+  (Debian, Ubuntu: apt install python3-venv; Fedora: dnf install python3)
 PURELIB := import sysconfig; print(sysconfig.get_path('purelib'))
 
-.PHONY: help train test soak workers-soak browser-test check format bench parity xla peers sanitize clean
+.PHONY: help train test soak workers-soak browser-test check format bench parity xla peers sanitize docs \
+  wheel test-wheel release clean
 
 help:  ## Show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 15
@@ -31,10 +35,16 @@ workers-soak: .venv/tools .venv/mpich .venv/peers  ## Try workers and compiled s
 browser-test: .venv/tools  ## Look at a report with Chromium, which must be installed
 	$(BIN)/pytest -o addopts= tests/browser
 
-check: .venv/tools  ## Lint, format and type checks
+docs: .venv/docs  ## Build the documentation site into build/docs; any warning is an error
+	$(BIN)/python -m sphinx -b html -W --keep-going -q -j $(WORKERS) docs build/docs
+	@echo "open build/docs/index.html"
+
+check: .venv/tools  ## Lint, format, type and spelling checks
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/mypy --config-file tests/mypy.ini
+	$(BIN)/codespell *.md docs src tools benchmarks examples native
 	find native benchmarks tests -name '*.cpp' -o -name '*.h' | xargs $(BIN)/clang-format --dry-run -Werror
 
 format: .venv/tools  ## Format all sources
@@ -57,22 +67,43 @@ xla: .venv/peers .venv/tools  ## Run steps by XLA on the CPU, against the same s
 
 peers: .venv/peers  ## Install PyTorch and JAX, for parity, XLA and benchmarks only
 
+wheel: .venv/pip  ## Build the sdist and a wheel for each Python from 3.11 to 3.13 that is found, into dist (ARGS: --python)
+	$(BIN)/python tools/wheels.py build $(if $(ISA),--isa $(ISA)) $(ARGS)
+
+test-wheel: .venv/pip  ## Install the wheels of dist in new environments and run the tests there (ARGS: --python, --floor)
+	$(BIN)/python tools/wheels.py test --workers $(WORKERS) $(ARGS)
+
+release:  ## Run every check, and leave tested wheels and the sdist in dist
+	$(MAKE) check
+	$(MAKE) test
+	EXTENSOR_ENGINE=reference $(MAKE) test
+	$(MAKE) docs
+	$(MAKE) wheel ISA= ARGS=
+	$(MAKE) test-wheel ARGS=
+	$(MAKE) test-wheel ARGS="--python 3.11 --floor"
+
 clean:  ## Remove everything that was built or installed here
-	rm -rf .venv build
+	rm -rf .venv build dist
 
 .venv/pip:
-	$(PYTHON) -m venv .venv
-	$(BIN)/pip install --quiet --upgrade 'pip>=25.1'
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' && $(PYTHON) -m venv .venv \
+	  || { rm -rf .venv; echo "$(VENV_MISSING)" >&2; exit 1; }
+	@echo "installing into .venv"
+	@$(BIN)/pip install --quiet --upgrade 'pip>=25.1'
 	touch $@
 
 .venv/installed: .venv/pip pyproject.toml $(NATIVE)
-	$(BIN)/pip install --quiet --group build
-	$(BIN)/pip install --quiet --no-build-isolation --editable '.[plot]' \
+	@$(BIN)/python tools/progress.py $(BIN)/pip install --quiet --group build
+	@$(BIN)/python tools/progress.py $(BIN)/pip install --verbose --no-build-isolation --editable '.[plot]' \
 	  $(if $(ISA),--config-settings=cmake.define.EXTENSOR_INSTRUCTION_SETS=$(ISA))
 	touch $@
 
 .venv/tools: .venv/installed
 	$(BIN)/pip install --quiet --group test --group check
+	touch $@
+
+.venv/docs: .venv/installed
+	$(BIN)/pip install --quiet --group docs
 	touch $@
 
 # MPICH beside Open MPI: an environment of its own, which finds all else in the first.

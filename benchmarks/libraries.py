@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.measure import OURS, PEERS, Missing, library_of
+from benchmarks.measure import OURS, PEERS, MissingError, library_of
 
 # jax.nn and jax.scipy.special are not reachable by `import jax` alone.
 _SUBMODULES = {"jax": ("jax.numpy", "jax.nn", "jax.scipy.special")}
@@ -81,7 +81,7 @@ class Libraries:
             except AttributeError:
                 continue
             return found
-        raise Missing(f"{library} has no {path}")
+        raise MissingError(f"{library} has no {path}")
 
 
 def as_numpy(value: Any) -> list[np.ndarray]:

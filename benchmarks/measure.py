@@ -14,7 +14,7 @@ Call = Callable[[], Any]
 Setup = Callable[[], Call]
 
 
-class Missing(Exception):
+class MissingError(Exception):
     """A library lacks what a measure needs; the text says what."""
 
 

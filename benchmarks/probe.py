@@ -44,7 +44,7 @@ def _step(library: str, model: str, batch: int, optimizer: str) -> dict[str, flo
     from importlib import import_module
 
     from benchmarks.libraries import Libraries
-    from benchmarks.measure import Missing
+    from benchmarks.measure import MissingError
 
     libraries = Libraries(threads=1, only=library)
     setup = import_module(f"benchmarks.models.{model}").contestants(libraries, batch, optimizer)
@@ -54,7 +54,7 @@ def _step(library: str, model: str, batch: int, optimizer: str) -> dict[str, flo
     before = _memory("VmRSS")
     try:
         step = setup[library]()
-    except Missing as reason:
+    except MissingError as reason:
         return {"missing": str(reason)}
     for _ in range(10):
         step()

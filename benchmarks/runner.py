@@ -14,7 +14,7 @@ import numpy as np
 
 from benchmarks.libraries import Libraries, as_numpy
 from benchmarks.machine import Limits
-from benchmarks.measure import OURS, Call, Measure, Missing, Notes, Row
+from benchmarks.measure import OURS, Call, Measure, MissingError, Notes, Row
 
 
 @dataclass(frozen=True)
@@ -96,7 +96,7 @@ def _set_up(measure: Measure, libraries: Libraries, notes: Notes) -> dict[str, C
             call = setup()
             with libraries.mode(label, measure.recorded):
                 first = as_numpy(call())
-        except Missing as reason:
+        except MissingError as reason:
             notes.skip(f"{what}: {reason}")
             if label == OURS:
                 return {}

@@ -12,7 +12,6 @@ far the losses of the first step are apart.
 from __future__ import annotations
 
 import sys
-import time
 from collections.abc import Callable
 from functools import partial
 from statistics import median
@@ -22,6 +21,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
+from xla_steps import by_xla, gpt, next_token_loss, times_in_turns, training_step
 
 import extensor as ex
 from extensor import nn
@@ -118,29 +118,18 @@ def case(name: str) -> tuple[nn.Module, Any, Any, Callable[..., Any], Callable[.
         x, y = rng.random((32, 32, 32, 32), "float32"), rng.integers(0, 10, 32)
         net = nn.Sequential(Block(32), Block(32), nn.Flatten(), nn.Linear(32**3, 10))
         return net, x, y, ex.cross_entropy, blocks_by_hand
-    gpt = ex.models.gpt(vocabulary=256, context=64, width=128, layers=2, heads=4)
+    net = gpt()
     x, y = rng.integers(0, 256, (16, 64)), rng.integers(0, 256, (16, 64))
-    names = [name for name, _ in gpt.named_parameters()]
-
-    def loss(output: Any, target: Any) -> Any:
-        return ex.cross_entropy(output.reshape((-1, 256)), target.reshape((-1,)))
-
-    return gpt, x, y, loss, gpt_by_hand(names, 4)
+    names = [name for name, _ in net.named_parameters()]
+    return net, x, y, next_token_loss, gpt_by_hand(names, 4)
 
 
 def steps(name: str) -> tuple[Callable[[], float], Callable[[], float]]:
     """One step by ``ex.compile`` and one by hand, from the same weights; each gives its loss."""
     net, x, y, loss, by_hand = case(name)
-    optimizer = ex.optim.SGD(net.parameters(), lr=RATE)
     kept = {"parameters": {key: jnp.array(p.numpy()) for key, p in net.named_parameters()}}
 
-    @ex.compile(backend="xla", device="cpu")
-    def step(x: Any, y: Any) -> Any:
-        optimizer.zero_grad()
-        value = loss(net(x), y)
-        value.backward()
-        optimizer.step()
-        return value
+    step = by_xla(training_step(net, loss, RATE))
 
     @partial(jax.jit, donate_argnums=0)
     def hand(parameters: Any, x: Any, y: Any) -> Any:
@@ -162,12 +151,7 @@ def main() -> None:
     for name in sys.argv[1:] or ["mlp", "blocks", "gpt"]:
         both = steps(name)
         ours, theirs = (run() for run in both)
-        times: tuple[list[float], list[float]] = ([], [])
-        for _ in range(TURNS * (200 if name == "mlp" else 3)):
-            for run, taken in zip(both, times, strict=True):
-                begin = time.perf_counter()
-                run()
-                taken.append(1e3 * (time.perf_counter() - begin))
+        times = times_in_turns(both, TURNS * (200 if name == "mlp" else 3))
         cells = []
         for chosen in (median, min):
             here, there = map(chosen, times)

@@ -19,6 +19,7 @@ from statistics import median
 from typing import Any, NamedTuple
 
 import numpy as np
+from xla_steps import by_xla, gpt, next_token_loss, times_in_turns, training_step
 
 import extensor as ex
 from extensor import nn
@@ -83,14 +84,6 @@ def classes(*shape: int, below: int = 10) -> Any:
     return RNG.integers(0, below, shape)
 
 
-def next_token_loss(output: Any, target: Any) -> Any:
-    return ex.cross_entropy(output.reshape((-1, 256)), target.reshape((-1,)))
-
-
-def gpt() -> nn.Module:
-    return ex.models.gpt(vocabulary=256, context=64, width=128, layers=2, heads=4)
-
-
 def cases() -> dict[str, Case]:
     entropy = ex.cross_entropy
     return {
@@ -134,31 +127,18 @@ def contestant(case: Case, compiled: bool) -> Callable[[], Any]:
     """A call that ends when its result, the outputs or the loss, is in NumPy's memory."""
     ex.random.manual_seed(0)
     net = case.network()
-    loss = case.loss
 
-    def wrapped(function: Callable[..., Any]) -> Callable[..., Any]:
-        return ex.compile(function, backend="xla", device="cpu") if compiled else function
+    def infer(x: Any) -> Any:
+        with ex.no_grad():
+            return net(x)
 
-    if loss is None:
+    if case.loss is None:
         net.eval()
-
-        @wrapped
-        def infer(x: Any) -> Any:
-            with ex.no_grad():
-                return net(x)
-
-        return lambda: infer(case.x).numpy()
-    optimizer = ex.optim.SGD(net.parameters(), lr=0.01)
-
-    @wrapped
-    def step(x: Any, y: Any) -> Any:
-        optimizer.zero_grad()
-        value = loss(net(x), y)
-        value.backward()
-        optimizer.step()
-        return value
-
-    return lambda: step(case.x, case.y).numpy()
+        function, batch = infer, (case.x,)
+    else:
+        function, batch = training_step(net, case.loss, 0.01), (case.x, case.y)
+    chosen = by_xla(function) if compiled else function
+    return lambda: chosen(*batch).numpy()
 
 
 def row(case: Case, seconds: float) -> str:
@@ -167,17 +147,7 @@ def row(case: Case, seconds: float) -> str:
     result = compiled()
     first = time.perf_counter() - begin
     np.testing.assert_allclose(result, plain(), rtol=1e-3, atol=1e-4, err_msg=case.title)
-    times: tuple[list[float], list[float]] = ([], [])
-    for _ in range(TURNS):
-        for run, taken in zip((plain, compiled), times, strict=True):
-            run()  # the other's threads may still spin
-            end = time.perf_counter() + seconds / TURNS
-            while True:
-                begin = time.perf_counter()
-                run()
-                taken.append(1e3 * (time.perf_counter() - begin))
-                if time.perf_counter() >= end:
-                    break
+    times = times_in_turns((plain, compiled), TURNS, seconds / TURNS, warmup=True)
     here, there = map(median, times)
     cells = [
         case.title,

@@ -525,7 +525,7 @@ WRONG: dict[str, Any] = {
     "a folder": Path("pictures"),
     "a table": Table(),
     "an object": Anything(),
-    "a generator": (i for i in ()),
+    "a generator": (i for i in ()),  # type: ignore[var-annotated]
     "a slice": slice(2),
     "an optimizer class": ex.optim.SGD,
     "an optimizer of others": ex.optim.SGD(ex.nn.Linear(3, 1).parameters(), 0.1),

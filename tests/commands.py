@@ -18,7 +18,13 @@ from extensor_cli import main
 SOURCE = Path(extensor_cli.__file__).parents[1]
 _STANDINS = "standins"  # a folder in that of the test, whose modules hide installed ones
 _PATHS = [str(SOURCE), _STANDINS, *filter(None, [os.environ.get("PYTHONPATH")])]
-ENVIRONMENT = {**os.environ, "PYTHONPATH": os.pathsep.join(_PATHS)}
+# With the program on PATH, printed commands begin with its bare name.
+_PROGRAMS = [str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)]
+ENVIRONMENT = {
+    **os.environ,
+    "PYTHONPATH": os.pathsep.join(_PATHS),
+    "PATH": os.pathsep.join(_PROGRAMS),
+}
 COMMAND = [sys.executable, "-m", "extensor_cli"]
 
 CONFIG = """

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import signal
 import zlib
 from collections.abc import Callable, Iterator
 
@@ -7,6 +8,14 @@ import numpy as np
 import pytest
 
 import extensor as ex
+
+# Shells start background jobs with these signals ignored, and the processes of tests would inherit that.
+for number, handler in (
+    (signal.SIGINT, signal.default_int_handler),
+    (getattr(signal, "SIGHUP", None), signal.SIG_DFL),
+):
+    if number is not None and signal.getsignal(number) is signal.SIG_IGN:
+        signal.signal(number, handler)
 
 
 @pytest.fixture

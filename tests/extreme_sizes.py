@@ -95,7 +95,7 @@ def creations(values: Sequence[int]) -> Iterator[Call]:
             yield f"full({shape})", ex.full, [shape, 1.0], {}
             yield f"randint({shape})", random.randint, [0, 9, shape], {}
             yield f"bernoulli({shape})", random.bernoulli, [0.5, shape], {}
-        for make in (
+        for make in (  # type: ignore[assignment]
             ex.arange,
             ex.eye,
             random.permutation,

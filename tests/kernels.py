@@ -28,7 +28,7 @@ ATTRIBUTES: dict[str, tuple[Any, ...]] = {
 # Which arrays are booleans; of a rule the first array is grad_output.
 BOOLEAN = {"where": 0, "where_backward": 1, "masked_fill": 1, "masked_fill_backward": 1}
 # The shape rules of ops that work element by element.
-ELEMENTWISE = {"same", "broadcast", "_gelu", "_softplus", "_bounded"}
+ELEMENTWISE = {"same", "broadcast", "_gelu", "_softplus", "_hardtanh_shape"}
 
 
 @dataclass(frozen=True)
@@ -126,7 +126,9 @@ def special_values(dtype: np.dtype) -> np.ndarray:
     return np.array([*positive, *(-x for x in positive), np.nan]).astype(dtype)
 
 
-def operands_of(target: Elementwise, rng: np.random.Generator, dtype: np.dtype, size: int) -> list:
+def operands_of(
+    target: Elementwise, rng: np.random.Generator, dtype: np.dtype, size: int
+) -> list[Any]:
     """Numbers of all magnitudes, every twentieth of them special."""
     result = []
     for position in range(target.count):

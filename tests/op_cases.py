@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+from typing import Any
 
 import cases
 from cases.case import Case, Error, Singular
@@ -15,7 +16,7 @@ _families = [
 ]
 
 
-def _joined(name: str) -> list:
+def _joined(name: str) -> list[Any]:
     return [row for family in _families for row in getattr(family, name, [])]
 
 

@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 import nbformat
-from jupyter_client import AsyncKernelManager
+from jupyter_client import AsyncKernelManager  # type: ignore[attr-defined]
 from jupyter_client.kernelspec import KernelSpecManager
 from nbclient import NotebookClient
 

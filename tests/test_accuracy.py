@@ -148,10 +148,10 @@ EXACT: dict[str, Callable[[Any], Any]] = {
 }
 # Where a function changes its face: overflow and underflow, saturation, zeros, cancellation.
 LANDMARKS = (88.72284, 87.33655, 103.97208, 103.27893, 16.635532, 9.010913, 3.9192059, 1.0, 0.5)
-LANDMARKS += (0.34657359, 0.69314718, 13.0, 14.17, 5.5, 0.84375, 1.25, 2.3025851, 0.41421356)
+LANDMARKS += (0.34657359, 0.69314718, 13.0, 14.17, 5.5, 0.84375, 1.25, 2.3025851, 0.41421356)  # type: ignore[assignment]
 # And where a kernel was once found furthest off.
-LANDMARKS += (0.90663499, 0.92360342, 0.91164923, 1.0998577, 1.4019558, 0.99273479, 4.9080772)
-LANDMARKS += (0.33754191, 1.3574748, 4.2457814, 5.7244835, 12.957625, 0.44140472, 4.5040865)
+LANDMARKS += (0.90663499, 0.92360342, 0.91164923, 1.0998577, 1.4019558, 0.99273479, 4.9080772)  # type: ignore[assignment]
+LANDMARKS += (0.33754191, 1.3574748, 4.2457814, 5.7244835, 12.957625, 0.44140472, 4.5040865)  # type: ignore[assignment]
 
 
 def _next_to_zeros() -> np.ndarray:

@@ -105,7 +105,7 @@ def test_backward_inside_the_block_is_the_same(dtype: Any, rng: np.random.Genera
                 loss.backward()
         if not inside:
             loss.backward()
-        results.append([x.grad.numpy(), w.grad.numpy()])
+        results.append([x.grad.numpy(), w.grad.numpy()])  # type: ignore[attr-defined]
     for first, second in zip(*results, strict=True):
         np.testing.assert_array_equal(first, second)
 
@@ -129,7 +129,7 @@ def test_checkpoint_computes_again_in_the_same_precision(
                 assert (x @ x.T).dtype == ex.float16
         if not inside:
             loss.backward()
-        found = [x.grad.numpy(), w.grad.numpy()]
+        found = [x.grad.numpy(), w.grad.numpy()]  # type: ignore[attr-defined]
         expected = expected or found
         for first, second in zip(expected, found, strict=True):
             np.testing.assert_array_equal(first, second)

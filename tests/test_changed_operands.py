@@ -101,7 +101,7 @@ def test_an_op_reads_one_array(name: str, recording: bool, owner: Any) -> None:
     arguments: list[Replacing] = []
 
     def made(kind: type[Replacing]) -> Callable[[Any], Any]:
-        return lambda value: arguments.append(kind(owner, value)) or arguments[-1]
+        return lambda value: arguments.append(kind(owner, value)) or arguments[-1]  # type: ignore[func-returns-value]
 
     if not recording:
         owner.x.requires_grad = False

@@ -10,6 +10,7 @@ import pytest
 
 import extensor as ex
 from extensor.train import Logging, Trainer
+from extensor.train.fit_loop import FitLoop
 
 
 def files(folder: Path) -> dict[str, bytes]:
@@ -26,15 +27,15 @@ def test_a_run_that_was_interrupted_has_the_files_of_one_that_was_not(
     table.write_text("\n".join(["size,colour,weight", *rows]) + "\n")
     config = {"data": {"train": str(table), "batch_size": 16}, "epochs": 2}
     ex.train.experiment(config, folder=tmp_path / "one").fit()
-    fit_step = Trainer._fit_step
+    fit_step = FitLoop._fit_step
 
-    def interrupted(trainer: Trainer, group: Any) -> None:
-        if trainer.step == step:
+    def interrupted(loop: FitLoop, group: Any) -> None:
+        if loop._trainer.step == step:
             raise RuntimeError("enough")
-        fit_step(trainer, group)
+        fit_step(loop, group)
 
     with monkeypatch.context() as patched:
-        patched.setattr(Trainer, "_fit_step", interrupted)
+        patched.setattr(FitLoop, "_fit_step", interrupted)
         with pytest.raises(RuntimeError, match="enough"):
             ex.train.experiment(config, folder=tmp_path / "two").fit()
     ex.train.experiment(resume=tmp_path / "two").fit()

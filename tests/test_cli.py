@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import csv
+import itertools
 import json
+import platform
+import re
+import shlex
 import signal
 import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
@@ -14,9 +19,13 @@ import pytest
 from commands import COMMAND, ENVIRONMENT, extensor, files, write_config, write_data
 
 import extensor as ex
-from extensor.cli.settings import read_config
+from extensor import _native
+from extensor.cli.command_options import read_config
+from extensor.core.door import ENGINE
+from extensor.experiments.factories import MODELS, SCHEDULES
 from extensor.train import Checkpoints, experiment, read_log
-from extensor.train.experiments.parts import MODELS, SCHEDULES
+from extensor_cli import command_name, parser
+from extensor_cli.command_arguments import COMMANDS
 
 
 @pytest.fixture(autouse=True)
@@ -65,13 +74,86 @@ def test_help_loads_neither_numpy_nor_the_library(argument: str) -> None:
     assert imported.isdisjoint({"numpy", "extensor"})
 
 
-def test_no_command_shows_help() -> None:
+def test_no_command_shows_each_command_with_an_example() -> None:
     result = extensor()
-    assert (result.code, "evaluate" in result.out) == (2, True)
+    assert result.code == 2
+    lines = result.out.splitlines()
+    assert max(map(len, lines)) <= 80
+    for name, command in COMMANDS.items():
+        place = next(i for i, line in enumerate(lines) if line.split()[:1] == [name])
+        assert lines[place].endswith(command.summary)
+        assert lines[place + 1].strip() == command.example
+
+
+@pytest.mark.parametrize("name", ["", *COMMANDS])
+def test_help_fits_a_terminal(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    root = parser()
+    text = (root.commands.choices[name] if name else root).format_help()
+    assert max(map(len, text.splitlines())) <= 80
+    if name:
+        assert text.rstrip().endswith(f"Example:\n  {COMMANDS[name].example}")
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_examples_are_valid(name: str) -> None:
+    words = shlex.split(COMMANDS[name].example.removeprefix('eval "$(').removesuffix(')"'))
+    assert words[:2] == ["extensor", name]
+    assert parser().parse_args(words[1:]).command == name
+
+
+def test_defaults_in_the_help_are_those_of_the_options() -> None:
+    for command in COMMANDS.values():
+        for _, details in itertools.chain(*command.options.values()):
+            shown = re.findall(r"default: (\S+)\)", details["help"])
+            if details.get("default") not in (None, [], "latest"):
+                (value,) = shown
+                assert details.get("type", str)(value) == details["default"]
 
 
 def test_version() -> None:
-    assert extensor("--version").out == f"extensor {ex.__version__}\n"
+    lines = extensor("--version").out.splitlines()
+    assert lines[:3] == [
+        f"extensor {ex.__version__}", f"Python {platform.python_version()}", f"NumPy {np.__version__}",
+    ]  # fmt: skip
+    assert lines[3:] == [f"engine {ENGINE}", f"instruction set {_native.instruction_set}"]
+
+
+def test_printed_commands_name_the_program_that_runs(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for place in ("bin", "own program"):
+        Path(place).mkdir()
+        Path(place, "extensor").write_text("#!/bin/sh\n")
+        Path(place, "extensor").chmod(0o755)
+    monkeypatch.setenv("PATH", "bin")
+    monkeypatch.setattr("sys.argv", ["bin/extensor"])
+    assert command_name() == "extensor"
+    monkeypatch.setattr("sys.argv", ["own program/extensor"])
+    assert command_name() == "'own program/extensor'"
+    monkeypatch.setenv("PATH", "nowhere")
+    monkeypatch.setattr("sys.argv", ["bin/extensor"])
+    assert command_name() == "bin/extensor"
+    monkeypatch.setattr("sys.argv", ["pytest"])
+    assert command_name() == "extensor"
+    monkeypatch.setattr("sys.argv", ["/library/extensor_cli/__main__.py"])
+    monkeypatch.setattr("sys.executable", "own program/python")
+    assert command_name() == "'own program/extensor'"
+    monkeypatch.setattr("sys.executable", "empty/python")
+    assert command_name() == "empty/python -m extensor_cli"
+
+
+def test_commands_are_printed_with_the_path_of_the_program() -> None:
+    write_data()
+    config = write_config()
+    program = "import sys; from extensor_cli import main; sys.argv[0] = 'own/extensor'; main()"
+    command = [sys.executable, "-c", program, "train", str(config), "--name", "a"]
+    shown = subprocess.run(
+        command, env={**ENVIRONMENT, "PATH": "nowhere"}, check=True, capture_output=True, text=True
+    )
+    advice = shown.stdout.partition("\nnext\n")[2].splitlines()
+    assert len(advice) == 4
+    assert all("own/extensor" in line for line in advice)
 
 
 def test_changes_are_typed_as_in_toml() -> None:
@@ -132,7 +214,7 @@ def test_each_schedule_can_be_chosen(name: str) -> None:
         "WarmupLR": {"warmup_steps": 2},
     }
     write_data()
-    schedule = {"name": name, **needed.get(name, {})}
+    schedule = {"name": name, **needed.get(name, {})}  # type: ignore[dict-item]
     history = experiment(write_config(), {"schedule": schedule}).fit()
     assert len(history) == 2
     if name in ("OneCycleLR", "WarmupCosineLR"):  # these come down over all steps

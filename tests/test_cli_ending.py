@@ -16,7 +16,7 @@ from commands import COMMAND, ENVIRONMENT, extensor, without_plots, write_config
 from test_trainer import _loader, _trainer
 
 from extensor.train import Callback, Checkpoints, Progress, Trainer, read_log
-from extensor.train.signals import Ended
+from extensor.train.fit_loop import Ended
 
 
 @pytest.fixture(autouse=True)
@@ -130,7 +130,7 @@ class Failing(io.StringIO):
 def test_progress_stops_showing_when_its_stream_fails(
     error: Exception, terminal: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("extensor.train.progress._REFRESH", 0.0)
+    monkeypatch.setattr("extensor.train.callbacks._REFRESH", 0.0)
     streams = (sys.stdout, sys.stderr)
     stream = Failing(error, terminal)
     history = _trainer(callbacks=[Progress(stream)]).fit(_loader(), 5)
@@ -200,13 +200,13 @@ def test_a_handler_of_the_user_stays() -> None:
 
 def test_a_signal_in_the_last_moment_is_not_lost() -> None:
     trainer = _trainer()
-    noted = trainer._interruption
+    noted = trainer.interruption
 
     class Late(Callback):
         def epoch_ended(self, trainer: Trainer, record: Any) -> None:
             # As if it came after the last epoch has looked for signals.
-            noted.raise_if_noted = lambda: (  # type: ignore[method-assign]
-                os.kill(os.getpid(), signal.SIGINT),
+            noted.raise_if_noted = lambda: (  # type: ignore[assignment, method-assign]
+                os.kill(os.getpid(), signal.SIGINT),  # type: ignore[func-returns-value]
                 vars(noted).pop("raise_if_noted"),
             )
 
@@ -286,7 +286,7 @@ Progress.step_ended = several
 )
 def test_a_second_signal_ends_at_once(numbers: str, grace: float, code: int, word: str) -> None:
     result = _python(
-        f"import extensor.train.signals\nextensor.train.signals._GRACE = {grace}\n"
+        f"import extensor.train.fit_loop\nextensor.train.fit_loop._GRACE = {grace}\n"
         + SENDING.replace("NUMBERS", f"[signal.{numbers}]")
     )
     assert result.returncode == code
@@ -300,7 +300,7 @@ def test_a_second_signal_ends_at_once(numbers: str, grace: float, code: int, wor
 def test_several_signals_in_a_row_are_one() -> None:
     """A terminal that is closed sends SIGHUP, and so does the shell in it."""
     numbers = "[signal.SIGHUP, signal.SIGHUP, signal.SIGTERM]"
-    grace = "import extensor.train.signals\nextensor.train.signals._GRACE = 60\n"
+    grace = "import extensor.train.fit_loop\nextensor.train.fit_loop._GRACE = 60\n"
     result = _python(grace + SENDING.replace("NUMBERS", numbers))
     assert result.returncode == 129
     assert "ended by SIGHUP and saved in runs/a/checkpoints/step-000000008" in result.stderr
@@ -314,7 +314,7 @@ def test_signals_while_a_signal_is_acted_on_are_not() -> None:
                 send(signal.SIGTERM)
             finally:
                 send(signal.SIGTERM)
-        extensor.cli.train.written = sent
+        extensor.cli.train.write_pages = sent
         """
     )
     assert result.returncode == 143
@@ -328,7 +328,7 @@ def test_signals_before_and_after_training(number: str, code: int) -> None:
     last = result.stderr.splitlines()[-1]
     assert (result.returncode, last) == (code, f"extensor train: {word} before training began")
     assert not Path("runs").exists()
-    result = _python(f"extensor.cli.train.written = lambda *_: send(signal.{number})")
+    result = _python(f"extensor.cli.train.write_pages = lambda *_: send(signal.{number})")
     assert result.returncode == code
     assert result.stderr.splitlines()[-1] == (
         f"extensor train: {word} during the report; write it with: extensor report runs/a"

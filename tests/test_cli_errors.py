@@ -10,6 +10,15 @@ import numpy as np
 import pytest
 from commands import CONFIG, extensor, files, write_config, write_data
 
+from extensor.errors.messages import (
+    KEY_UNKNOWN,
+    METRIC_UNKNOWN,
+    NAME_UNKNOWN,
+    PATH_NOT_FOUND,
+    RUN_NOT_FOUND,
+    meant,
+)
+
 X = np.ones((6, 4), np.float32)
 NAN = np.where(np.arange(60)[:, None] == 17, np.nan, np.ones((60, 4)))
 
@@ -92,21 +101,27 @@ def test_data_that_changed_after_training(command: str, case: str) -> None:
 
 
 CONFIGS = {
-    "unknown table": ("[optimzer]\nlr = 1.0", "unknown key (did you mean 'optimizer'?)"),
+    "unknown table": ("[optimzer]\nlr = 1.0", KEY_UNKNOWN.text(meant("optimizer"), key="optimzer")),
     "unknown key": (
         "[checkpoints]\nevry = 1",
-        "config: unknown key (did you mean 'checkpoints.every'?), got key='checkpoints.evry'",
+        KEY_UNKNOWN.text(meant("checkpoints.every"), key="checkpoints.evry"),
     ),
     "unknown argument": (
         '[optimizer]\nname = "SGD"\nmomentun = 0.9',
-        "config: unknown key (did you mean 'optimizer.momentum'?), got key='optimizer.momentun'",
+        KEY_UNKNOWN.text(meant("optimizer.momentum"), key="optimizer.momentun"),
     ),
     "unknown optimizer": (
         '[optimizer]\nname = "AdmW"',
-        "config: optimizer: unknown name (did you mean 'AdamW'?), got name='AdmW'",
+        NAME_UNKNOWN.text(meant("AdamW"), name="AdmW", entry="optimizer"),
     ),
-    "unknown loss": ('[loss]\nname = "cross_entropy"', "loss: unknown name (did you mean"),
-    "unknown schedule": ('[schedule]\nname = "Cosine"', "schedule: unknown name"),
+    "unknown loss": (
+        '[loss]\nname = "cross_entropy"',
+        NAME_UNKNOWN.text(name="cross_entropy", entry="loss"),
+    ),
+    "unknown schedule": (
+        '[schedule]\nname = "Cosine"',
+        NAME_UNKNOWN.text(name="Cosine", entry="schedule"),
+    ),
     "missing argument": (
         '[schedule]\nname = "StepLR"',
         "config: schedule: missing a required argument: 'step_size', got name='StepLR'",
@@ -118,7 +133,10 @@ CONFIGS = {
     "bad range": ("[ema]\ndecay = 2.0", "EMA: decay must be in [0, 1], got decay=2.0"),
     "bad keep": ("[checkpoints]\nkeep = 0", "Checkpoints: keep must be 1 or more, got keep=0"),
     "bad clipping": ("[clipping]\nnorm = 0", "Trainer: clip_norm must be greater than 0"),
-    "bad augmentation": ("[data.augment.Flip]", "data.augment.Flip: unknown name"),
+    "bad augmentation": (
+        "[data.augment.Flip]",
+        NAME_UNKNOWN.text(name="Flip", entry="data.augment.Flip"),
+    ),
 }
 
 
@@ -135,25 +153,25 @@ CHANGES = {
     "epochs": "--set: a change must be KEY=VALUE, got change='epochs'",
     "epochs=1 2": "--set: a value must be one of TOML, got value='1 2'",
     "epochs.more=1": "--set: epochs must be a table",
-    "epohcs=2": "config: unknown key (did you mean 'epochs'?), got key='epohcs'",
+    "epohcs=2": KEY_UNKNOWN.text(meant("epochs"), key="epohcs"),
     "optimizer.lr=fast": "config: optimizer must have values that fit (",
-    "model.name=lenet6": "config: model: unknown name (did you mean 'lenet5'?), got name='lenet6'",
+    "model.name=lenet6": NAME_UNKNOWN.text(meant("lenet5"), name="lenet6", entry="model"),
     "model.name=nowhere:model": "config: model: module must be there (No module named 'nowhere')",
     "model.name=numpy:nowhere": (
         "config: model: numpy must have the function, got name='numpy:nowhere'"
     ),
-    "model.name=numpy:zeros": "config: unknown key",
+    "model.name=numpy:zeros": KEY_UNKNOWN.text(key="model.sizes"),
     "model.name=math:floor": (
         "config: model must be a function of yours or of an installed package, not of Python's "
         "standard library, got name='math:floor'"
     ),
     "model.name=3": "config: model.name must be a string, got name=3",
     "model.sizes=[4]": "mlp: sizes must have at least two numbers, got sizes=[4]",
-    'metrics=["acuracy"]': "unknown name (did you mean 'accuracy'?)",
+    'metrics=["acuracy"]': METRIC_UNKNOWN.text(meant("accuracy"), name="acuracy"),
     "amp=float23": "float23",
     "data.name=digits": "config: data must have a name or a file to train on",
-    "data.train=nothing.npz": "data: no such file or folder, got path='nothing.npz'",
-    "data.test=nothing.npz": "data: no such file or folder, got path='nothing.npz'",
+    "data.train=nothing.npz": PATH_NOT_FOUND.text(path="nothing.npz"),
+    "data.test=nothing.npz": PATH_NOT_FOUND.text(path="nothing.npz"),
     "data.train=config.toml": "data: file must end with one of .csv, .tsv, ",
     "data.inputs=z": "data: file must have the array 'z', got path='data.npz'",
     "data.test_fraction=0": "data: test must have at least one sample",
@@ -206,15 +224,15 @@ def test_neither_name_nor_file() -> None:
     write_config('[model]\nname = "mlp"\n')
     refused("config: [data] must be there", "train", "config.toml")
     write_config('[model]\nname = "mlp"\n[data]\nname = "digit"\n')
-    refused("data: unknown name (did you mean 'digits'?)", "train", "config.toml")
+    refused(NAME_UNKNOWN.text(meant("digits"), name="digit", entry="data"), "train", "config.toml")
 
 
 def test_missing_files() -> None:
     refused("nothing.toml", "train", "nothing.toml")
     for command in ("evaluate", "report", "info"):
-        refused("run: the folder of a run must be there", command, "nothing")
-    refused("run: the folder of a run must be there", "train", "--resume", "nothing")
-    refused("run: the folder of a run must be there", "predict", "nothing", "data.npz")
+        refused(RUN_NOT_FOUND.text(run="nothing"), command, "nothing")
+    refused(RUN_NOT_FOUND.text(run="nothing"), "train", "--resume", "nothing")
+    refused(RUN_NOT_FOUND.text(run="nothing"), "predict", "nothing", "data.npz")
 
 
 def test_resume_and_a_configuration_exclude_each_other() -> None:
@@ -291,7 +309,7 @@ def test_runs_do_not_lie_in_each_other() -> None:
 def test_what_is_no_run_is_not_resumed(name: str) -> None:
     """A folder with a configuration, as here, is none: nobody has trained in it."""
     for command in (["train", "--resume"], ["evaluate"], ["report"], ["info"]):
-        expected = f"run: the folder of a run must be there, got run={name!r}"
+        expected = RUN_NOT_FOUND.text(run=name)
         refused(expected, *command, name)
 
 
@@ -312,7 +330,7 @@ def test_predictions_never_overwrite() -> None:
     refused("--output: file must be new, got output='out.csv'", *predict, "out.csv")
     refused("--output: file must end with .csv or .json or .npy", *predict, "out.txt")
     refused("--output: the folder must be there", *predict, "no/out.csv")
-    refused("data: no such file or folder", "predict", "run", "nothing.npy")
+    refused(PATH_NOT_FOUND.text(path="nothing.npy"), "predict", "run", "nothing.npy")
 
 
 def test_loss_that_turns_nan_is_told_in_short() -> None:
@@ -325,7 +343,9 @@ def test_loss_that_turns_nan_is_told_in_short() -> None:
 
 
 def test_tracebacks_can_be_asked_for() -> None:
-    with pytest.raises(ValueError, match="unknown key"):
+    with pytest.raises(
+        ValueError, match=KEY_UNKNOWN.text(meant("epochs"), key="epohcs").rstrip("?")
+    ):
         extensor("--traceback", "train", "--set", "epohcs=1")
 
 
@@ -333,7 +353,7 @@ def test_tracebacks_can_be_asked_for() -> None:
     ("path", "text"),
     [
         ("nosuch.toml", "config: could not read nosuch.toml (No such file or directory)"),
-        ("nosuch.csv", "data: no such file or folder, got path='nosuch.csv'"),
+        ("nosuch.csv", PATH_NOT_FOUND.text(path="nosuch.csv")),
         (
             "/",
             "data: folder must have a folder of pictures for each class, and no whole system, "
@@ -351,8 +371,8 @@ def test_names_that_are_too_long() -> None:
     own = ("train", "config.toml", "--set")
     expected = "--name: must have at most 255 bytes, got bytes=300"
     refused(expected, "train", "config.toml", "--name", name)
-    refused("run: the folder of a run must be there", "evaluate", name)
-    refused(f"data: no such file or folder, got path={name!r}", *own, f"data.train={name}")
+    refused(RUN_NOT_FOUND.text(run=name), "evaluate", name)
+    refused(PATH_NOT_FOUND.text(path=name), *own, f"data.train={name}")
 
 
 @pytest.mark.parametrize("columns", [3, 5, 6])

@@ -20,7 +20,9 @@ STEPS = 6  # of an epoch
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("extensor.cli.report.write_plots", lambda _: None)  # most of the time
+    monkeypatch.setattr(
+        "extensor.cli.report_command.write_plots", lambda _: None
+    )  # most of the time
     write_data()
     write_config()
     return tmp_path

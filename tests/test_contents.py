@@ -100,7 +100,7 @@ def test_a_description_tells_dtypes_and_shapes_apart() -> None:
     found = [_described(*arrays) for arrays in given]
     assert None not in found
     assert len(set(found)) == len(given)
-    assert found == [_described(*(x.copy() for x in arrays)) for arrays in given]
+    assert found == [_described(*(x.copy() for x in arrays)) for arrays in given]  # type: ignore[attr-defined]
 
 
 def test_what_has_no_description() -> None:

@@ -18,9 +18,9 @@ import pytest
 from commands import extensor
 
 from extensor.data import PictureFiles, ShardedDataset, read_arrays, read_idx, read_table
-from extensor.data.files import unpack
-from extensor.data.table import reading
-from extensor.data.table.arrow_batches import arrow_batches, batches_cost
+from extensor.data.standard import unpack
+from extensor.data.table import text_file
+from extensor.data.table.arrow import arrow_batches, batches_cost
 from extensor.io.limits import SETTING, decoded_limit, parse_size
 
 MB = 1 << 20
@@ -52,7 +52,7 @@ def test_trailing_delimiters_cost_one_pass(monkeypatch: pytest.MonkeyPatch) -> N
 
     empty = [""] * 2000
     rows = [Row(["a", "b", *empty]), Row(["1", "2", *empty]), Row(["3", "4", *empty])]
-    assert reading._without_ends(rows) == [["a", "b"], ["1", "2"], ["3", "4"]]  # type: ignore[arg-type]
+    assert text_file._without_ends(rows) == [["a", "b"], ["1", "2"], ["3", "4"]]  # type: ignore[arg-type]
     assert cut == 3
 
 

@@ -22,7 +22,6 @@ from extensor.data import (
     csv_classes,
     digits,
     fashion_mnist,
-    files,
     mnist,
     read_arrays,
     read_cifar10,
@@ -43,7 +42,7 @@ def _idx(array: np.ndarray) -> bytes:
 @pytest.fixture
 def nowhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A system without data sets, whose cache is the folder that is returned."""
-    monkeypatch.setattr(files, "SYSTEM_FOLDERS", (tmp_path / "system",))
+    monkeypatch.setattr(standard, "SYSTEM_FOLDERS", (tmp_path / "system",))
     monkeypatch.setenv("EXTENSOR_DATA", str(tmp_path / "cache"))
     return tmp_path
 
@@ -187,7 +186,12 @@ def test_csv_without_names(tmp_path: Path) -> None:
         ("5,6,b\n5,6,a\n", {"header": True}, True, [0]),
         ("0,1,2\n3,4,5\n", {"header": False}, False, [2, 5]),
         ("0,1,2\n3,4,5\n", {"header": True}, True, [5]),
-        ("0,1\n1,0\n", {}, False, [1, 0]),
+        ("0,1\n1,0\n", {"header": False}, False, [1, 0]),
+        ("5,,7\n5,6,1\n", {}, False, [7, 1]),
+        (",a,y\n0,5,1\n1,6,0\n", {}, True, [1, 0]),
+        ("Unnamed: 0,a,y\n0,5,1\n1,6,0\n", {}, True, [1, 0]),
+        ('"","a","y"\n"1",5,1\n"2",6,0\n', {}, True, [1, 0]),
+        ("a;b;y\n1,5;2;0\n", {}, True, [0]),
         ("country,2019,2020,y\n1,2,3,4\n", {}, True, [4]),
         ("\ufeff1,2,0\n3,4,1\n", {}, False, [0, 1]),
         ("1,2,9007199254740993\n", {}, False, [9007199254740993]),
@@ -205,17 +209,37 @@ def test_whether_the_first_line_is_names(
     assert words is None or words == sorted({word for word in "ab" if word in "".join(below)})
 
 
-HOW = "(header=True or False says which), got "
+UNCLEAR = (
+    "whether the first line is names or data must be clear (header=True or False says it), "
+    "got source='a.csv', line=1, cells="
+)
+MIXED = "targets must all be numbers, or all be words, none missing, got source='a.csv', "
 
 
 @pytest.mark.parametrize(
     ("text", "options", "message"),
     [
-        ("", {}, "file must have at least one line, got path="),
-        ("a,b\n1,2\n1\n", {}, "a line must have 2 columns, got line=3, columns=1"),
-        ("a,b\nx,2\n", {}, "cells must be numbers, got line=2, column='a', cell='x'"),
-        ("5,b\nx,2\n", {"header": False}, "cells must be numbers, got line=2, column=0, cell='x'"),
-        ("a,b\n1_0,2\n", {}, "cells must be numbers, got line=2, column='a', cell='1_0'"),
+        ("", {}, "file must have at least one line, got source='a.csv'"),
+        (
+            "a,b\n1,2\n1\n",
+            {},
+            "a line must have as many cells as the first, 2, got source='a.csv', line=3, cells=1",
+        ),
+        (
+            "a,b\nx,2\n",
+            {},
+            "cells must be numbers, got source='a.csv', line=2, column='a', cell='x'",
+        ),
+        (
+            "5,b\nx,2\n",
+            {"header": False},
+            "cells must be numbers, got source='a.csv', line=2, column='column 0', cell='x'",
+        ),
+        (
+            "a,b\n1_0,2\n",
+            {},
+            "cells must be numbers, got source='a.csv', line=2, column='a', cell='1_0'",
+        ),
         ("a,b\n1,2\n", {"target": "c"}, "target must be one of ['a', 'b'], got target='c'"),
         ("1,2\n", {"target": 2}, "target must be one of 2 columns, got target=2"),
         ("1,2\n", {"target": 0.5}, "target must be the name or number of a column, got target=0.5"),
@@ -230,94 +254,48 @@ HOW = "(header=True or False says which), got "
             {"delimiter": ", "},
             "delimiter must be one character, or None, got delimiter=', '",
         ),
-        (
-            "5,6,b\n5,6,a\n5,6,a\n",
-            {},
-            f"the first line must be names, or have a target that occurs again {HOW}target='b'",
-        ),
-        (
-            "5,,7\n5,6,1\n",
-            {},
-            f"the first line must be names or numbers, not some of both {HOW}line=['5', '', '7']",
-        ),
-        (
-            "0,1,2\n5,6,1\n",
-            {},
-            f"the first line must not count the columns, as names or data {HOW}line=['0', '1', '2']",
-        ),
-        (
-            "0,1\n5.5,6\n",
-            {"target": None},
-            f"the first line must not count the columns, as names or data {HOW}line=['0', '1']",
-        ),
-        (
-            ",a,y\n0,5,1\n1,6,0\n",
-            {},
-            "the column without a name must not be the number of the row, which tells nothing "
-            "(pandas: to_csv(path, index=False)), got column=0",
-        ),
-        (
-            "1,2,3\n0.5,2.5,0\n1.5,3.5,1\n",
-            {},
-            f"the first line must not count the columns, as names or data {HOW}line=['1', '2', '3']",
-        ),
-        (
-            '"1","2","3"\n0.5,2.5,0\n',
-            {},
-            f"the first line must not count the columns, as names or data {HOW}line=['1', '2', '3']",
-        ),
-        (
-            "Unnamed: 0,a,y\n0,5,1\n1,6,0\n",
-            {},
-            "the column without a name must not be the number of the row, which tells nothing "
-            "(pandas: to_csv(path, index=False)), got column=0",
-        ),
-        (
-            '"","a","y"\n"1",5,1\n"2",6,0\n',
-            {},
-            "the column without a name must not be the number of the row, which tells nothing "
-            "(pandas: to_csv(path, index=False)), got column=0",
-        ),
+        ("5,6,b\n5,6,a\n5,6,a\n", {}, f"""{UNCLEAR}'["5", "6", "b"]'"""),
+        ("0,1,2\n5,6,1\n", {}, f"""{UNCLEAR}'["0", "1", "2"]'"""),
+        ("0,1\n1,0\n", {}, f"""{UNCLEAR}'["0", "1"]'"""),
+        ("0,1\n5.5,6\n", {"target": None}, f"""{UNCLEAR}'["0", "1"]'"""),
+        ("1,2,3\n0.5,2.5,0\n1.5,3.5,1\n", {}, f"""{UNCLEAR}'["1", "2", "3"]'"""),
+        ('"1","2","3"\n0.5,2.5,0\n', {}, f"""{UNCLEAR}'["1", "2", "3"]'"""),
         (
             'a,b,y\n1,2,"0\n3,4,1\n',
             {},
-            "a quoted cell must end in the line where it begins, got line=2",
+            "a quoted cell must be closed, got source='a.csv', line=2",
         ),
         (
             'a,b,y\n1,2,0\n3,4,"1',
             {},
-            "a quoted cell must end in the line where it begins, got line=3",
+            "a quoted cell must be closed, got source='a.csv', line=3",
         ),
         (
             'a,b,y\n1,2,"0\n3,4,1",5\n',
             {},
-            "a quoted cell must end in the line where it begins, got line=2",
+            "a line must have as many cells as the first, 3, got source='a.csv', line=2, cells=4",
         ),
         (
             'a,b,y\n\n1,2,"0\n' + "3,4,1\n" * 30_000,
             {},
-            "a quoted cell must end in the line where it begins, got line=3",
+            "a quoted cell must be closed, got source='a.csv', line=3",
         ),
         (
             "a,y,y\n1,0,1\n2,1,0\n",
             {"target": "y"},
-            "target must be the name of one column, or its number, got target='y', columns=[1, 2]",
+            "names of columns must differ, got source='a.csv', line=1, name='y', columns=[1, 2]",
         ),
         (
             "a;b;y\n1.5;2;0\n",
             {"delimiter": ","},
-            "delimiter must be that of the file (\";\" splits every line into 3), got delimiter=','",
+            'delimiter must be that of the file (";" splits every line into 3), '
+            "got source='a.csv', delimiter=','",
         ),
         (
             "a\tb\n1\t2\n",
             {"delimiter": ","},
-            'delimiter must be that of the file ("\\t" splits every line into 2), got delimiter=\',\'',
-        ),
-        (
-            "a;b;y\n1,5;2;0\n",
-            {},
-            "cells must be numbers with a decimal point (read_table reads commas), got line=2, "
-            "column='a', cell='1,5'",
+            'delimiter must be that of the file ("\\t" splits every line into 2), '
+            "got source='a.csv', delimiter=','",
         ),
         (
             "a,b;c,d\n1,2;3,x\n5,6;7,y\n",
@@ -327,41 +305,30 @@ HOW = "(header=True or False says which), got "
         (
             "a,b,y\n1,2,0\n",
             {"delimiter": ";"},
-            "delimiter must be that of the file (\",\" splits every line into 3), got delimiter=';'",
+            'delimiter must be that of the file ("," splits every line into 3), '
+            "got source='a.csv', delimiter=';'",
         ),
+        ("a,y\n1,2.5\n1,\n", {}, f"{MIXED}line=3, column='y'"),
+        ("a,y\n1,2\n1,n/a\n", {}, f"{MIXED}line=3, column='y'"),
+        ("a,y\n1,2\n1,cat\n", {}, f"{MIXED}line=3, column='y', cell='cat'"),
+        ("a,y\n1,cat\n1,\n", {}, f"{MIXED}line=3, column='y'"),
         (
-            "a,y\n1,2.5\n1,\n",
+            "a,y\n" + "1" * 200_000 + ",1\n",
             {},
-            "targets must all be numbers, or all be words, got line=3, column='y', cell=''",
-        ),
-        (
-            "a,y\n1,2\n1,n/a\n",
-            {},
-            "targets must all be numbers, or all be words, got line=3, column='y', cell='n/a'",
-        ),
-        (
-            "a,y\n1,cat\n1,\n",
-            {},
-            "targets must all be numbers, or all be words, got line=3, column='y', cell=''",
+            "a cell must have at most 131072 characters, got source='a.csv', line=2",
         ),
     ],
 )  # fmt: skip
 def test_csv_errors(text: str, options: dict[str, Any], message: str, tmp_path: Path) -> None:
-    with pytest.raises((ValueError, TypeError), match=f"^read_csv: {re.escape(message)}"):
+    with pytest.raises((ValueError, TypeError)) as raised:
         _csv(tmp_path, text, **options)
+    assert str(raised.value).replace(f"{tmp_path}/", "").startswith(f"read_csv: {message}")
 
 
 @pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
 def test_delimiters_are_found(delimiter: str, tmp_path: Path) -> None:
     x, y = _csv(tmp_path, "a,b,y\n1,2,0\n3,4,1\n".replace(",", delimiter))
     assert (x.tolist(), y.tolist()) == ([[1, 2], [3, 4]], [0, 1])
-
-
-@pytest.mark.parametrize("content", [b"a,b\n\xff,1\n", b"a,b\n" + b"1" * 200_000 + b",1\n"])
-def test_tables_that_are_no_text(content: bytes, tmp_path: Path) -> None:
-    (tmp_path / "a.csv").write_bytes(content)
-    with pytest.raises(ValueError, match=r"^read_csv: file must be a table .*[(].*, got path="):
-        read_csv(tmp_path / "a.csv")
 
 
 def test_image_folder(tmp_path: Path, rng: np.random.Generator) -> None:

@@ -127,7 +127,7 @@ def test_share_of_mixup_is_beta_distributed() -> None:
     zero_one[1] = 1
     generator = Generator(0)
     mixup = Mixup(0.3, 2)
-    shares = []
+    shares: list[Any] = []
     while len(shares) < 2000:
         x, _ = mixup((zero_one, np.array([0, 1])), generator)
         if x[0] != 0:  # mixed with the other one, not with itself

@@ -103,7 +103,7 @@ def test_dropout_and_buffers_belong_to_their_micro_batch() -> None:
             self.register_buffer("seen", ex.zeros(4))
 
         def forward(self, x: Any) -> Any:
-            self.seen = self.seen * 0.5 + x.detach().mean(axis=(0, 2, 3))[0]
+            self.seen = self.seen * 0.5 + x.detach().mean(axis=(0, 2, 3))[0]  # type: ignore[has-type]
             return x
 
     def model() -> Any:

@@ -10,7 +10,7 @@ import pytest
 
 import extensor as ex
 from extensor.distributed import Gradients
-from extensor.distributed.rollcall import Rollcall
+from extensor.distributed.consistency import StepHandshake
 from extensor.distributed.workers import Workers
 
 X = np.random.default_rng(0).normal(size=(12, 4)).astype(np.float32)
@@ -164,12 +164,12 @@ class Heard(Workers):
 @pytest.mark.parametrize("name", ["step", "number of parts", "trainable parameters"])
 def test_a_worker_that_differs_is_named(name: str) -> None:
     facts = {"step": 5, "number of parts": 5, "trainable parameters": 5}
-    Rollcall(Heard(facts), facts, False, 5).finish()
+    StepHandshake(Heard(facts), facts, False, 5).finish()
     text = (
         f"all workers must have the same {name}, but worker 2 differs, got worker_0=5, worker_2=6"
     )
     with pytest.raises(ValueError, match=text):
-        Rollcall(Heard(facts | {name: 6}), facts, False, 5).finish()
+        StepHandshake(Heard(facts | {name: 6}), facts, False, 5).finish()
 
 
 @pytest.mark.parametrize("sync", [False, True])
@@ -254,3 +254,9 @@ def test_a_buffer_in_the_memory_of_a_parameter_may_change() -> None:
     for step in range(2):
         gradients(step, [1 / 3] * 3, losses_of(model))
     assert model[1].running_mean.numpy().any()
+
+
+def test_a_step_that_no_message_can_hold_is_refused() -> None:
+    model = network()
+    with pytest.raises(ValueError, match=r"Gradients: step must be \d+ or less, got step=1000"):
+        Gradients(model)(10**30, [1.0], losses_of(model, 1))

@@ -14,13 +14,10 @@ from hypothesis import strategies as st
 
 import extensor as ex
 from extensor.core.backward_pass import announce_gradients
-from extensor.distributed.agreement import check_alike
-from extensor.distributed.chance import chance_of, seed_of
-from extensor.distributed.exchange import Exchange
-from extensor.distributed.launchers import started
-from extensor.distributed.layout import Layout
-from extensor.distributed.tree import share
-from extensor.distributed.workers import Workers
+from extensor.distributed.consistency import check_alike
+from extensor.distributed.exchange import Exchange, Layout
+from extensor.distributed.micro_batches import part_noise, part_seed, share
+from extensor.distributed.workers import Workers, started
 
 
 def test_a_leaf_is_announced_when_its_last_use_is_replayed() -> None:
@@ -102,7 +99,7 @@ def test_gradients_and_statistics_are_those_of_a_plain_loop(count: int, overlap:
         for name, x in model.named_buffers():
             x._array[...] = before[name]
         ex.random.manual_seed(5)
-        ex.random.set_state((seed_of(5, 7, number), 0))
+        ex.random.set_state((part_seed(5, 7, number), 0))
         loss = part_of(model, 24 // count)(number)
         values.append(float(loss))
         scaled = loss * (1 / count)
@@ -150,7 +147,7 @@ def test_buffers_that_do_not_change_keep_their_bits() -> None:
 
 def test_chance_depends_on_seed_step_and_number_alone() -> None:
     def drawn(step: int, number: int) -> list[float]:
-        with chance_of(ex.random.get_state()[0], step, number):
+        with part_noise(ex.random.get_state()[0], step, number):
             return ex.random.rand(3).tolist()  # type: ignore[no-any-return]
 
     ex.random.manual_seed(1)

@@ -14,10 +14,10 @@ from commands import COMMAND, ENVIRONMENT, extensor
 from test_distributed_steps import Told
 
 import extensor as ex
-from extensor.cli import several
+from extensor.cli import train_workers
 from extensor.data import ArrayDataset, DataLoader, SequentialSampler, ShardSampler
-from extensor.data.sample_noise import ReadingChance
-from extensor.train import Callback, GradientHealth, Trainer, dealing, outputs, together
+from extensor.data.epoch_batches import ReadingChance
+from extensor.train import Callback, GradientHealth, Trainer, batch_sharding
 from extensor_cli import parser
 
 X = np.random.default_rng(0).normal(size=(24, 6)).astype(np.float32)
@@ -35,7 +35,7 @@ def made(**options: Any) -> Trainer:
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16", "int64", "bool"])
 def test_outputs_arrive_as_they_were(dtype: str) -> None:
     arrays = [np.ones(shape, ex.zeros(1, dtype).dtype) for shape in ((2, 3), (), (0, 4), (5,))]
-    found = outputs.unpacked(outputs.packed(arrays))
+    found = batch_sharding.unpack_arrays(batch_sharding.pack_arrays(arrays))
     for array, tensor in zip(arrays, found, strict=True):
         assert (tensor.shape, tensor.dtype) == (array.shape, array.dtype)
         assert np.asarray(tensor).tobytes() == array.tobytes()
@@ -46,10 +46,12 @@ def test_the_first_worker_uses_all_outputs_in_their_order() -> None:
         def to_first(self, data: bytes, what: str) -> list[bytes]:
             return [data, *self.told]
 
-    others = [outputs.packed([np.array([n]), np.array([-n])]) for n in (1, 2)]
+    others = [batch_sharding.pack_arrays([np.array([n]), np.array([-n])]) for n in (1, 2)]
     used: list[tuple[float, float]] = []
     workers = Gathered(*others)
-    every = outputs.Outputs(workers, lambda output, y: used.append((output.item(), y.item())))
+    every = batch_sharding.OutputGathering(
+        workers, lambda output, y: used.append((output.item(), y.item()))
+    )
     every.put(ex.tensor([0]), ex.tensor([0]))
     every.tell()
     assert used == [(0, 0), (1, -1), (2, -2)]
@@ -59,17 +61,22 @@ def test_outputs_must_be_tensors_to_be_sent() -> None:
     workers = Told(b"")
     workers.rank = 1
     with pytest.raises(TypeError, match="metrics need one tensor as output and target"):
-        outputs.Outputs(workers, lambda *_: None).put((1, 2), ex.zeros(1))
+        batch_sharding.OutputGathering(workers, lambda *_: None).put((1, 2), ex.zeros(1))
 
 
-def test_a_loader_that_is_cut_already_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(together, "found_workers", lambda: Told(b"{}"))
+def check_start(trainer: Trainer, workers: Told, train: Any, validation: Any) -> None:
+    trainer.workers = workers
+    loaders = {"train": train, "validation": validation}
+    trainer.take_step.check_start(loaders, [], trainer.step)
+
+
+def test_a_loader_that_is_cut_already_is_refused() -> None:
     loader = DataLoader(ArrayDataset(X, Y), 6, sampler=ShardSampler(SequentialSampler(24), 0, 2))
     with pytest.raises(ValueError, match="fit: train must have the samples of all workers"):
-        together.check_workers(made(micro_batches=2), loader, None, 1)
+        check_start(made(micro_batches=2), Told(b"{}"), loader, None)
 
 
-def test_other_data_for_validation_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_other_data_for_validation_are_refused() -> None:
     trainer = made(micro_batches=2)
     train, validation = (DataLoader(ArrayDataset(x, Y), 6) for x in (X, X + 1))
     said: list[bytes] = []
@@ -79,34 +86,36 @@ def test_other_data_for_validation_are_refused(monkeypatch: pytest.MonkeyPatch) 
             said.append(data)
             return [data, *self.told]
 
-    monkeypatch.setattr(together, "found_workers", lambda: Listening(b"{}"))
     with pytest.raises(ValueError, match="all workers must have the same version of extensor"):
-        together.check_workers(trainer, train, validation, 1)
-    monkeypatch.setattr(together, "found_workers", lambda: Listening(said[0]))
-    together.check_workers(trainer, train, validation, 1)
+        check_start(trainer, Listening(b"{}"), train, validation)
+    check_start(trainer, Listening(said[0]), train, validation)
     with pytest.raises(ValueError, match="all workers must have the same data for validation"):
-        together.check_workers(trainer, train, train, 1)
+        check_start(trainer, Listening(said[0]), train, train)
 
 
-def test_all_stop_if_one_does(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert together.agreed(True)
-    assert not together.agreed(False)
-    monkeypatch.setattr(together, "found_workers", lambda: Told(b"0", b"1"))
-    assert together.agreed(False)
-    monkeypatch.setattr(together, "found_workers", lambda: Told(b"0", b"0"))
-    assert not together.agreed(False)
+def test_all_stop_if_one_does() -> None:
+    trainer = made(micro_batches=2)
+    step = trainer.take_step
+    assert step.is_any(True, "whether to stop")
+    assert not step.is_any(False, "whether to stop")
+    trainer.workers = Told(b"0", b"1")
+    assert step.is_any(False, "whether to stop")
+    trainer.workers = Told(b"0", b"0")
+    assert not step.is_any(False, "whether to stop")
 
 
-def test_only_the_first_worker_writes_and_shows(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_the_first_worker_writes_and_shows() -> None:
     class Showing(Callback):
         only_first = True
 
     callbacks = [Showing(), GradientHealth()]
-    assert together.heard(callbacks) == callbacks
+    trainer = made(micro_batches=2)
+    trainer.callbacks = callbacks
+    assert trainer.active_callbacks() == callbacks
     other = Told(b"")
     other.rank = 1
-    monkeypatch.setattr(together, "found_workers", lambda: other)
-    assert together.heard(callbacks) == callbacks[1:]
+    trainer.workers = other
+    assert trainer.active_callbacks() == callbacks[1:]
 
 
 def test_gradients_are_given_to_callbacks_that_want_them() -> None:
@@ -151,7 +160,7 @@ def test_a_launcher_is_given_the_same_command() -> None:
     words = ["train", "a.csv", "--target", "x", "--target=-y", "--set", "seed=1", "--live"]
     options = parser().parse_args([*words, "--horizon", "3"])
     names = ("set", "target", "task", "window", "horizon", "live", "traceback", "print_config")
-    given = several._given(options, *names)
+    given = train_workers._as_arguments(options, *names)
     again = parser().parse_args(["train", "a.csv", *given])
     assert again == options
 
@@ -186,7 +195,7 @@ class Half(Told):
 
 
 def parts_of(loader: Any, workers: Any) -> list[Any]:
-    return list(dealing.dealt(loader, 0, 1, 2, workers, CHANCE))
+    return list(batch_sharding.sharded_batches(loader, 0, 1, 2, workers, CHANCE))
 
 
 class Reversed:
@@ -230,4 +239,4 @@ def test_a_transform_that_changes_the_number_of_samples_is_refused(accumulate: i
 
     loader = DataLoader(ArrayDataset(X, Y), 6, transform=doubled)
     with pytest.raises(ValueError, match="a transform must keep the number of samples"):
-        list(dealing.dealt(loader, 0, accumulate, 2, Half(), CHANCE))
+        list(batch_sharding.sharded_batches(loader, 0, accumulate, 2, Half(), CHANCE))

@@ -8,9 +8,9 @@ from math import fsum, sqrt
 import numpy as np
 import pytest
 
-from extensor.distributed.layout import BLOCK, Layout
-from extensor.distributed.norms import block_squares, norm_of_blocks
-from extensor.distributed.tree import Node, Sums, added, parts, share, total
+from extensor.distributed.exchange import BLOCK, Layout
+from extensor.distributed.micro_batches import PartialSums, TreeNode, parts, share, total, tree_sum
+from extensor.distributed.optimizer_sharding import block_squares, norm_of_blocks
 
 
 def recursion(begin: int, end: int) -> str:
@@ -29,12 +29,12 @@ def written(left: str, right: str) -> str:
 @pytest.mark.parametrize("workers", range(1, 9))
 @pytest.mark.parametrize("count", range(1, 18))
 def test_any_number_of_workers_adds_as_the_recursion_does(count: int, workers: int) -> None:
-    nodes: list[tuple[Node, str]] = []
+    nodes: list[tuple[TreeNode, str]] = []
     for rank in range(workers):
         mine = share(count, workers, rank)
-        sums = Sums(count, written)
+        sums = PartialSums(count, written)
         for number in mine:
-            sums.put(Node(0, number), str(number))
+            sums.put(TreeNode(0, number), str(number))
         assert [node for node, _ in sums.nodes] == parts(count, mine)
         nodes += sums.nodes
     assert total(count, nodes, written) == recursion(0, count)
@@ -55,8 +55,8 @@ def test_a_worker_with_a_whole_subtree_sends_one_part() -> None:
 
 def test_numbers_are_added_by_the_tree() -> None:
     numbers = [1e16, 1.0, -1e16, 1.0, 1.0]
-    assert added(numbers) == ((1e16 + 1.0) + (-1e16 + 1.0)) + 1.0
-    assert added([]) == 0.0
+    assert tree_sum(numbers) == ((1e16 + 1.0) + (-1e16 + 1.0)) + 1.0
+    assert tree_sum([]) == 0.0
 
 
 SHAPES = [(3, 5), (1000,), (), (2048, 2), (7,)]

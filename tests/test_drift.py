@@ -11,8 +11,9 @@ import pytest
 from test_distributed_steps import Told
 
 import extensor as ex
-from extensor.distributed.agreement import checksum
-from extensor.train import Trainer, drift
+from extensor.distributed.consistency import checksum
+from extensor.train import Trainer
+from extensor.train.worker_checks import DriftCheck, _summary
 
 X = np.random.default_rng(0).normal(size=(24, 6)).astype(np.float32)
 
@@ -26,16 +27,20 @@ def made(**options: Any) -> Trainer:
     return trainer
 
 
+def facts_of(trainer: Trainer) -> Any:
+    return DriftCheck(trainer.take_step).facts(trainer.state.loader)
+
+
 class Others(Told):
     """This worker is the second of three; ``others`` are asked what they would tell."""
 
     def __init__(self, *others: Trainer) -> None:
         super().__init__(b"", b"")
-        self.rank, self.others_ = 1, [drift.Agreement(x)._facts() for x in others]
+        self.rank, self.others_ = 1, [facts_of(x) for x in others]
 
     def gather(self, data: bytes, what: str) -> list[bytes]:
         if what == "comparison":
-            told = [drift._summary(facts) for facts in self.others_]
+            told = [_summary(facts) for facts in self.others_]
         else:
             kind = next(
                 kind
@@ -79,39 +84,38 @@ def move_state(trainer: Trainer) -> None:
         (lambda _: ex.random.manual_seed(9), "seeds and order of data after step 3: seed"),
     ],
 )
-def test_who_differs_in_what_is_named(
-    change: Any, words: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_who_differs_in_what_is_named(change: Any, words: str) -> None:
     others = Others(made(), made())
     own = made()
-    monkeypatch.setattr(drift, "found_workers", lambda: others)
-    drift.Agreement(own).check()
+    own.workers = others
+    check = DriftCheck(own.take_step)
+    check.check(own.step, own.state.loader)
     change(own)
     with pytest.raises(ValueError, match=re.escape(f"worker 1 has other {words}")):
-        drift.Agreement(own).check()
+        check.check(own.step, own.state.loader)
 
 
-def test_a_rate_that_was_changed_back_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_rate_that_was_changed_back_is_found() -> None:
     """With a state that is shared out it has changed the parameters of all workers alike."""
     trainers = [made() for _ in range(3)]
-    for trainer in trainers:
-        trainer._agreement = drift.Agreement(trainer)
-        trainer._agreement.note_options()
+    first, second, third = checks = [DriftCheck(trainer.take_step) for trainer in trainers]
+    for check in checks:
+        check.note_options()
     lower_rate(trainers[1])
-    trainers[1]._agreement.note_options()
+    second.note_options()
     trainers[1].optimizer.param_groups[0]["lr"] = 0.1
-    first = trainers[0]._agreement
     first.note_options()
-    assert first._facts() != trainers[1]._agreement._facts()
-    trainers[2]._agreement.note_options()
-    assert first._facts() == trainers[2]._agreement._facts()
+    loaders = [trainer.state.loader for trainer in trainers]
+    assert first.facts(loaders[0]) != second.facts(loaders[1])
+    third.note_options()
+    assert first.facts(loaders[0]) == third.facts(loaders[2])
 
 
 def test_what_is_shared_out_is_not_compared() -> None:
     trainer = made(shard_optimizer=True)
-    assert drift.Agreement(trainer)._facts()["optimizer states"]
+    assert facts_of(trainer)["optimizer states"]
     trainer.take_step.prepare()  # type: ignore[attr-defined]
-    shared = drift.Agreement(trainer)._facts()
+    shared = facts_of(trainer)
     assert not [name for name in shared["optimizer states"] if "exp_avg" in name]
     assert shared["rates and options"]["groups.0.lr"] == "0.1"
 

@@ -27,7 +27,7 @@ def test_a_difference_is_found(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Every formula of exp one off: the run says so, and what to run again."""
-    op = ex.exp.op
+    op = ex.exp.op  # type: ignore[attr-defined]
     wrong = door.computation("exp", "exp", lambda x: np.exp(np.asarray(x)) + 1)
     monkeypatch.setattr(op, "compute", wrong)
     assert main(["400", "--seed", "5"]) == 1

@@ -14,7 +14,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.class_weight import compute_sample_weight
 
 import extensor as ex
-from extensor.estimators.training import held_out
+from extensor.data.splitting import held_out
 
 
 def descended(

@@ -10,6 +10,7 @@ import pytest
 from commands import files, write_data
 
 import extensor as ex
+from extensor.errors.messages import KEY_UNKNOWN, RUN_NOT_FOUND, meant
 from extensor.train import Checkpoints, EarlyStopping, experiment, load_trained
 
 CONFIG: dict[str, Any] = {
@@ -39,7 +40,7 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "unknown entry": (
         {"changes": {"optimizer.lrr": 0.1}},
-        "config: unknown key (did you mean 'optimizer.lr'?), got key='optimizer.lrr'",
+        KEY_UNKNOWN.text(meant("optimizer.lr"), key="optimizer.lrr"),
     ),
     "wrong kind": (
         {"changes": {"data.batch_size": "many"}},
@@ -96,7 +97,7 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "no run": (
         {"config": None, "resume": "walk"},
-        "run: the folder of a run must be there, got run='walk'",
+        RUN_NOT_FOUND.text(run="walk"),
     ),
     "no checkpoint": (
         {"config": None, "resume": "run", "checkpoint": "best"},

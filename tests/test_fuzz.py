@@ -20,7 +20,7 @@ from drawn_calls import HUGE, HUGE_MASK, Rng, bytes_of, rows, shown
 from op_calls import RULES, anything_for, op_from_row, rule_from_row
 
 import extensor as ex
-from extensor.core.binding import guarded
+from extensor.core.binding import PublicFunction
 from extensor.core.door import ENGINE
 from extensor.core.op import OPS
 
@@ -76,7 +76,7 @@ def _check_op(name: str, args: list[Any], kwargs: dict[str, Any]) -> bool:
         name,
         op,
         lambda: function(*args, **kwargs),
-        lambda: guarded(op.public, op.bound, op.call)(*args, **kwargs),
+        lambda: PublicFunction(op.public, op.bound, op.call)(*args, **kwargs),
         [*args, *kwargs.values()],
     )
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 from collections.abc import Iterator
 from typing import Any
@@ -12,13 +13,14 @@ import pytest
 
 import extensor as ex
 from extensor.data import ArrayDataset, DataLoader
-from extensor.data.sample_noise import ReadingChance
+from extensor.data.epoch_batches import ReadingChance
 from extensor.distributed import Gradients
-from extensor.distributed.chance import chance_of
+from extensor.distributed.micro_batches import part_noise
+from extensor.distributed.part_effects import check_repeatable as check_repeatable_part
 from extensor.random.global_generators import preserve_global_generators
 from extensor.train import Trainer
-from extensor.train.dealing import dealt
-from extensor.train.repeatability import check_repeatable, repeatable_sample
+from extensor.train.batch_sharding import sharded_batches
+from extensor.train.worker_checks import check_repeatable, repeatable_sample
 
 X = np.random.default_rng(0).normal(size=(12, 3)).astype(np.float32)
 
@@ -75,7 +77,7 @@ def unequal_processes() -> Iterator[None]:
 
 def test_a_micro_batch_has_its_own_numbers() -> None:
     def drawn(step: int, number: int) -> tuple[Any, ...]:
-        with chance_of(1, step, number):
+        with part_noise(1, step, number):
             return np.random.normal(), np.random.rand(), random.random(), random.gauss(0, 1)
 
     assert drawn(2, 3) == drawn(2, 3)
@@ -113,7 +115,7 @@ def test_micro_batches_that_wait_for_each_other_keep_their_numbers() -> None:
 
     Gradients(model, sync_batch_norm=True)(5, [1 / 3] * 3, compute)
     for number, found in drawn.items():
-        with chance_of(ex.random.get_state()[0], 5, number):
+        with part_noise(ex.random.get_state()[0], 5, number):
             expected = [random.random(), np.random.rand(), random.random(), np.random.rand()]
         assert found == expected
 
@@ -170,9 +172,11 @@ def test_a_loader_of_a_user_draws_the_same_in_each_process() -> None:
             return ((ex.tensor(np.random.rand(2)), ex.tensor([random.random()])) for _ in range(3))
 
     workers = ex.distributed.workers()
-    first, second = (bits(dealt(Own(), 0, 1, 2, workers, ReadingChance(1, 2))) for _ in range(2))
+    first, second = (
+        bits(sharded_batches(Own(), 0, 1, 2, workers, ReadingChance(1, 2))) for _ in range(2)
+    )
     assert first == second
-    assert bits(dealt(Own(), 1, 1, 2, workers, ReadingChance(1, 2)))[:4] == first[2:]
+    assert bits(sharded_batches(Own(), 1, 1, 2, workers, ReadingChance(1, 2)))[:4] == first[2:]
 
 
 class Net(ex.nn.Module):
@@ -247,6 +251,48 @@ def test_a_model_with_hidden_state_is_found(kind: str) -> None:
     with pytest.raises(ValueError, match="a model must give the same for the same micro-batch"):
         check_repeatable(step, batch)
     assert step.model.calls == 0  # type: ignore[attr-defined]
+
+
+def test_hidden_state_is_found_where_the_loss_reads_the_model() -> None:
+    model, factors = Net("global"), itertools.count(1)
+
+    def loss(output: Any, target: Any) -> Any:
+        return next(factors) * ex.mse_loss(output, target) + model.penalty  # type: ignore[attr-defined]
+
+    def forward(x: Any) -> Any:
+        model.penalty = ex.zeros(())
+        return Net.forward(model, x)
+
+    model.forward = forward  # type: ignore[method-assign]
+    optimizer = ex.optim.SGD(model.parameters(), lr=0.1)
+    trainer = Trainer(model, loss, optimizer, callbacks=[], micro_batches=2)
+    with pytest.raises(ValueError, match="a model must give the same for the same micro-batch"):
+        check_repeatable(trainer.take_step, (ex.tensor(X[:8]), ex.tensor(X[:8, :1])))
+
+
+@pytest.mark.parametrize("kind", ["global", "count", "closure", "numpy", "extensor"])
+def test_parts_with_hidden_state_are_found(kind: str) -> None:
+    model = Net(kind)
+
+    def compute(number: int) -> Any:
+        return (model(ex.asarray(X[:4])) ** 2).mean()
+
+    if kind == "global":
+        check_repeatable_part([model], compute, 0, 0, 1)
+        return
+    with pytest.raises(ValueError, match=r"the same loss whenever it is computed.*got part=1"):
+        check_repeatable_part([model], compute, 0, 0, 1)
+    assert model.calls == 0
+
+
+def test_parts_that_read_an_iterator_are_not_tried() -> None:
+    model, batches = Net("global"), iter([X[:4], X[4:8]])
+
+    def compute(number: int) -> Any:
+        return (model(ex.asarray(next(batches))) ** 2).mean()
+
+    check_repeatable_part([model], compute, 0, 0, 0)
+    assert len(list(batches)) == 2
 
 
 def test_a_data_set_with_hidden_state_is_found() -> None:

@@ -20,7 +20,7 @@ from soak.files import content_of, is_refused, run, same, small_state, swapped, 
 import extensor as ex
 from extensor.data import ArrayDataset, DataLoader
 from extensor.io import DamagedFileError
-from extensor.io.state import unpacked
+from extensor.io.state_file import unpacked
 from extensor.train import Trainer
 
 OLD = Path(__file__).parent / "files" / "state-0.1.0.safetensors"
@@ -259,7 +259,7 @@ def test_a_checkpoint_is_written_without_a_copy(
     trainer.fit(DataLoader(ArrayDataset(np.ones((4, 3), "float32"), np.ones((4, 2)))), 1)
     saved: list[dict[str, Any]] = []
     monkeypatch.setattr(
-        "extensor.train.checkpoints.save", lambda path, state: saved.append(dict(state))
+        "extensor.train.checkpointing.save", lambda path, state: saved.append(dict(state))
     )
     trainer.save()
     m = optimizer.state[model.weight]["m"]

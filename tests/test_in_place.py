@@ -331,7 +331,7 @@ class TestTensorObject:
         del x.grad
         assert x.grad is None
         x.sum().backward()
-        assert x.grad.tolist() == [1, 1]
+        assert x.grad.tolist() == [1, 1]  # type: ignore[attr-defined]
 
 
 def test_gradients_of_several_threads_add_up() -> None:

@@ -12,7 +12,7 @@ import extensor as ex
 from extensor.data import ArrayDataset, DataLoader, RandomFlip
 from extensor.distributed.workers import Workers
 from extensor.random import Generator
-from extensor.train import Accuracy, ConfusionMatrix, Trainer, joint_evaluation, outputs, working
+from extensor.train import Accuracy, ConfusionMatrix, Trainer, batch_sharding, evaluation
 
 X = np.random.default_rng(0).normal(size=(23, 1, 4, 4)).astype(np.float32)
 Y = np.random.default_rng(1).integers(0, 3, 23)
@@ -79,7 +79,7 @@ def loader(**options: Any) -> DataLoader:
 
 
 def plain(values: dict[str, Any]) -> dict[str, Any]:
-    return {name: outputs.plain(value) for name, value in values.items()}
+    return {name: evaluation.plain(value) for name, value in values.items()}
 
 
 def flipped() -> DataLoader:
@@ -87,7 +87,6 @@ def flipped() -> DataLoader:
 
 
 def by_all(
-    monkeypatch: pytest.MonkeyPatch,
     size: int,
     kind: type[Counted] = Counted,
     batches: Callable[[], DataLoader] = flipped,
@@ -99,22 +98,19 @@ def by_all(
     for rank in reversed(range(size)):
         trainer = made(kind, **options)
         one = One(rank, size, said)
-        for module in (working, outputs):
-            monkeypatch.setattr(module, "found_workers", lambda one=one: one)
+        trainer.workers = one
         found = trainer.evaluate_together(batches())
-        seen.append(trainer.model.seen)
+        seen.append(trainer.model.seen)  # type: ignore[attr-defined]
         assert one.place == "evaluation after step 0"
     return found, seen[::-1]
 
 
 @pytest.mark.parametrize("size", [2, 3, 8])
 @pytest.mark.parametrize("options", [{}, {"metrics": {}}])
-def test_the_values_are_those_of_one_process(
-    monkeypatch: pytest.MonkeyPatch, size: int, options: dict[str, Any]
-) -> None:
+def test_the_values_are_those_of_one_process(size: int, options: dict[str, Any]) -> None:
     trainer = made(**options)
     wanted = trainer.evaluate(flipped())
-    found, seen = by_all(monkeypatch, size, **options)
+    found, seen = by_all(size, **options)
     assert found == plain(wanted)
     assert sum(seen) == 23  # what was looked at before was a copy
     assert max(seen) <= 4 * -(-6 // size)
@@ -150,7 +146,7 @@ class Remembering(Counted):
         self.register_buffer("count", ex.zeros(1))
 
     def forward(self, x: Any) -> Any:
-        self.count += len(x)
+        self.count += len(x)  # type: ignore[attr-defined]
         return super().forward(x)
 
 
@@ -174,7 +170,7 @@ def test_what_cannot_be_dealt_out_is_computed_by_all(
         options["metrics"] = {}
     trainer = made(kind, **options)
     wanted = trainer.evaluate(flipped())
-    found, seen = by_all(monkeypatch, 2, kind, **options)
+    found, seen = by_all(2, kind, **options)
     assert plain(found) == plain(wanted)
     assert seen == [23, 23]
 
@@ -223,13 +219,13 @@ def in_the_middle() -> DataLoader:
     ],
 )
 def test_loaders_of_all_kinds_give_the_values_of_one_process(
-    monkeypatch: pytest.MonkeyPatch, batches: Callable[[], DataLoader]
+    batches: Callable[[], DataLoader],
 ) -> None:
     wanted = made().evaluate(batches())
-    assert plain(by_all(monkeypatch, 3, batches=batches)[0]) == plain(wanted)
+    assert plain(by_all(3, batches=batches)[0]) == plain(wanted)
 
 
-def test_a_metric_may_write_to_what_it_is_given(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_metric_may_write_to_what_it_is_given() -> None:
     class Writing(Accuracy):
         def update(self, output: Any, target: Any) -> None:
             array = output.numpy()
@@ -238,10 +234,10 @@ def test_a_metric_may_write_to_what_it_is_given(monkeypatch: pytest.MonkeyPatch)
 
     options = {"metrics": {"accuracy": Writing()}}
     wanted = made(**options).evaluate(loader())
-    assert by_all(monkeypatch, 2, batches=loader, **options)[0] == plain(wanted)
+    assert by_all(2, batches=loader, **options)[0] == plain(wanted)
 
 
-def test_numbers_drawn_for_some_batches_only_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_numbers_drawn_for_some_batches_only_are_refused() -> None:
     class Late(Counted):
         def forward(self, x: Any) -> Any:
             return super().forward(x + ex.random.randn(*x.shape) if self.seen > 4 else x)
@@ -249,14 +245,14 @@ def test_numbers_drawn_for_some_batches_only_are_refused(monkeypatch: pytest.Mon
     with pytest.raises(
         ValueError, match="models and data that draw in evaluation must do so for every"
     ):
-        by_all(monkeypatch, 2, Late)
+        by_all(2, Late)
 
 
-def test_nothing_is_dealt_out_if_one_worker_cannot(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nothing_is_dealt_out_if_one_worker_cannot() -> None:
     trainer = made()
-    monkeypatch.setattr(working, "found_workers", lambda: One(0, 2, {}, b"0"))
+    trainer.workers = One(0, 2, {}, b"0")
     assert plain(trainer.evaluate_together(loader())) == plain(made().evaluate(loader()))
-    assert trainer.model.seen == 23
+    assert trainer.model.seen == 23  # type: ignore[attr-defined]
 
 
 def test_a_loss_that_counts_is_computed_by_all() -> None:
@@ -269,10 +265,10 @@ def test_a_loss_that_counts_is_computed_by_all() -> None:
 
     trainer = made()
     trainer.take_step.loss = Counting()
-    assert not joint_evaluation.can_share(trainer.take_step, loader())
+    assert not batch_sharding.can_share(trainer.take_step, loader())
 
 
-def test_a_way_of_ones_own_to_evaluate_is_gone(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_way_of_ones_own_to_evaluate_is_gone() -> None:
     class Own(Trainer):
         def evaluate(self, *_: Any, **__: Any) -> dict[str, Any]:
             return {"loss": 7.0}
@@ -280,9 +276,9 @@ def test_a_way_of_ones_own_to_evaluate_is_gone(monkeypatch: pytest.MonkeyPatch) 
     model = ex.nn.Linear(16, 3)
     optimizer = ex.optim.SGD(model.parameters(), lr=0.1)
     trainer = Own(model, ex.cross_entropy, optimizer, callbacks=[], micro_batches=2)
-    monkeypatch.setattr(working, "found_workers", lambda: One(0, 2, {}))
+    trainer.workers = One(0, 2, {})
     assert trainer.evaluate_together(loader()) == {"loss": 7.0}
-    trainer = made()
+    trainer = made()  # type: ignore[assignment]
     trainer.evaluate = lambda *_: {"loss": 8.0}  # type: ignore[method-assign]
     assert trainer.evaluate_together(loader()) == {"loss": 8.0}
 
@@ -290,7 +286,7 @@ def test_a_way_of_ones_own_to_evaluate_is_gone(monkeypatch: pytest.MonkeyPatch) 
 def test_nothing_is_left_of_the_look() -> None:
     trainer = made(Drawing)
     before = ex.random.get_state()
-    assert not joint_evaluation.can_share(trainer.take_step, loader())
+    assert not batch_sharding.can_share(trainer.take_step, loader())
     assert ex.random.get_state() == before
     assert trainer.model.training
-    assert not joint_evaluation.can_share(trainer.take_step, [(X, Y), (X, Y)])
+    assert not batch_sharding.can_share(trainer.take_step, [(X, Y), (X, Y)])

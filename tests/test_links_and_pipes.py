@@ -17,10 +17,12 @@ from commands import CONFIG, extensor, write_data
 
 import extensor as ex
 from extensor import data
-from extensor.cli import report
-from extensor.cli.jobs import Job, run_side_by_side
+from extensor.cli import report_command as report
+from extensor.cli.trial_processes import Job, run_side_by_side
 from extensor.data import ShardedDataset
 from extensor.data.streaming.index import read_index
+from extensor.experiments.factories import write_test
+from extensor.experiments.sweeps import Asked, Space, Sweep
 from extensor.report import write_report
 from extensor.train import (
     Checkpoints,
@@ -31,9 +33,6 @@ from extensor.train import (
     load_trained,
     read_log,
 )
-from extensor.train.experiments.writing import write_test
-from extensor.train.sweeps.space import Space
-from extensor.train.sweeps.sweep import Asked, Sweep
 
 MARKER = Path("marker")
 

@@ -28,7 +28,9 @@ from extensor.train import Checkpoints, Progress, RunFolder, read_log
 def pages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[LivePage]:
     """The pages that were opened."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("extensor.cli.report.write_plots", lambda _: None)  # most of the time
+    monkeypatch.setattr(
+        "extensor.cli.report_command.write_plots", lambda _: None
+    )  # most of the time
     monkeypatch.setattr(live, "POLL", 0.01)  # how long the last page is kept for a browser
     opened: list[LivePage] = []
     original = LivePage.__init__

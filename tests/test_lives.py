@@ -61,7 +61,7 @@ class Named(ex.Tensor):
     ended: list[str] = []  # noqa: RUF012 (of the class, on purpose)
 
     def __del__(self) -> None:
-        self.ended.append(self.label)
+        self.ended.append(self.label)  # type: ignore[attr-defined]
 
 
 def test_subclasses_end_as_python_ends_them() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from functools import partial
 from itertools import pairwise
 from typing import Any
@@ -12,7 +13,7 @@ import pytest
 import extensor as ex
 from extensor.data import ArrayDataset, DataLoader
 from extensor.train import Trainer
-from extensor.train.loss_weighting import LossWeighting
+from extensor.train.loss_parts import LossWeighting
 from extensor.train.tasks import loss_name
 
 RNG = np.random.default_rng(0)
@@ -196,7 +197,7 @@ class ByCall(nn.CrossEntropyLoss):
 
 def with_forward() -> Any:
     loss = nn.CrossEntropyLoss()
-    loss.forward = lambda output, target: ex.cross_entropy(output, target, reduction="sum")
+    loss.forward = lambda output, target: ex.cross_entropy(output, target, reduction="sum")  # type: ignore[assignment, method-assign]
     return loss
 
 
@@ -271,7 +272,7 @@ def test_the_rehearsal_leaves_no_trace() -> None:
         ex.random.manual_seed(0)
         norm.load_state_dict(nn.BatchNorm1d(3).state_dict())
         model = nn.ModuleList([nn.Linear(5, 3), norm])
-        model.forward = lambda x, layers=model: layers[0](x)
+        model.forward = lambda x, layers=model: layers[0](x)  # type: ignore[method-assign]
         optimizer = ex.optim.SGD(model.parameters(), lr=0.05)
         trainer = Trainer(
             model, loss, optimizer, micro_batches=4, loss_reduction=reduction, callbacks=[]
@@ -280,6 +281,41 @@ def test_the_rehearsal_leaves_no_trace() -> None:
         tensors = [*model.parameters(), *model.buffers()]
         found.append(b"".join(x.numpy().tobytes() for x in tensors))
     assert found[0] == found[1]
+
+
+class Penalized(nn.Module):
+    """Keeps a term of the loss, which the loss reads from the model itself."""
+
+    def __init__(self) -> None:
+        self.linear = nn.Linear(5, 3)
+
+    def forward(self, x: Any) -> Any:
+        output = self.linear(x)
+        self.penalty = (output * output).mean()
+        return output
+
+
+def test_a_loss_that_reads_the_model_is_rehearsed_with_it() -> None:
+    model = Penalized()
+
+    def loss(output: Any, target: Any) -> Any:
+        return contrastive(output, target) + model.penalty
+
+    optimizer = ex.optim.SGD(model.parameters(), lr=0.05)
+    trainer = Trainer(model, loss, optimizer, micro_batches=4, callbacks=[])
+    with pytest.raises(ValueError, match="depends on the samples together"):
+        trainer.fit(X, CLASSES, epochs=1, batch_size=10)
+    assert not hasattr(model, "penalty")
+
+
+def test_iterators_are_not_moved_by_the_rehearsal() -> None:
+    factors = itertools.count(1)
+
+    def loss(output: Any, target: Any) -> Any:
+        return next(factors) * ex.cross_entropy(output, target)
+
+    trained(loss, CLASSES, micro_batches=4)
+    assert next(factors) == 13  # three steps of four parts
 
 
 def test_wrong_reductions_are_refused() -> None:

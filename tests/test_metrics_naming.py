@@ -11,6 +11,7 @@ import pytest
 from metric_draws import CLASSES, drawn_classes, drawn_labels, drawn_pairs
 
 from extensor import train
+from extensor.errors.messages import METRIC_OPTION_UNKNOWN, METRIC_UNKNOWN, known, meant
 from extensor.train.metrics import (
     METRICS,
     default_metrics,
@@ -101,20 +102,20 @@ def test_options_are_passed_on() -> None:
     [
         (
             lambda: named_metric("acuracy"),
-            "named_metric: unknown name (did you mean 'accuracy'?), got name='acuracy'",
+            METRIC_UNKNOWN.text(meant("accuracy"), name="acuracy"),
         ),
         (
             lambda: named_metric("zzz"),
-            f"named_metric: unknown name (known: {', '.join(METRICS)}), got name='zzz'",
+            METRIC_UNKNOWN.text(known(*METRICS), name="zzz"),
         ),
         (lambda: named_metric(3), "named_metric: name must be a string, got name=3"),  # type: ignore[arg-type]
         (
             lambda: named_metric("f1", "multiclass", 3, averge="macro"),
-            "named_metric: unknown option of f1 (did you mean 'average'?), got option='averge'",
+            METRIC_OPTION_UNKNOWN.text(meant("average"), option="averge", name="f1"),
         ),
         (
             lambda: named_metric("r2", "regression", bins=3),
-            "named_metric: unknown option of r2 (known: none), got option='bins'",
+            METRIC_OPTION_UNKNOWN.text(known(), option="bins", name="r2"),
         ),
         (
             lambda: named_metric("f1"),

@@ -188,7 +188,7 @@ def test_labels_that_do_not_occur() -> None:
         value = function(nothing, found, average="weighted", zero_division=0)
         made = partial(kind, None, "weighted", task="multilabel")
         assert_equal(made, output, nothing, value)
-    for kind in (train.ROCAUC, train.AveragePrecision):
+    for kind in (train.ROCAUC, train.AveragePrecision):  # type: ignore[assignment]
         assert_equal(partial(kind, task="multilabel"), output, target, np.nan)
 
 

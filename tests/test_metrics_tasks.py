@@ -237,7 +237,7 @@ STATES: list[tuple[Any, str]] = [
     (train.RootMeanSquaredError, "regression"),
     (train.R2, "regression"),
 ]
-DRAWS = {
+DRAWS: dict[str, Any] = {
     "binary": lambda: drawn_pairs(0, "logits", "float32")[:2],
     "multilabel": lambda: drawn_labels(0, "logits", "float32")[:2],
     "multiclass": lambda: drawn_classes(0, "logits", "float32")[:2],

@@ -12,7 +12,7 @@ import pytest
 
 import extensor as ex
 from extensor.core.tensor import Tensor
-from extensor.errors import names
+from extensor.errors import torch_names as names
 
 TABLES = {
     "ex": (ex, names.FUNCTIONS),

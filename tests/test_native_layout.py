@@ -45,7 +45,7 @@ def test_includes_point_downwards(path: Path) -> None:
             assert not name.startswith("numpy/") or _room(path) == "python", name
 
 
-WALK = (ROOT / "docs" / "walk.md").read_text("utf-8")
+WALK = (ROOT / "docs" / "explanation" / "walk.md").read_text("utf-8")
 
 
 def test_the_files_of_the_walk_exist() -> None:

@@ -28,7 +28,7 @@ def test_parts_are_found_by_path() -> None:
         *[f"blocks.{i}{part}" for i in (0, 1) for part in ("", ".conv1", ".conv2")],
     ]
     assert len(list(net.parameters())) == len(NAMES)
-    assert list(net.buffers()) == [net.seen, net.scratch]
+    assert list(net.buffers()) == [net.seen, net.scratch]  # type: ignore[attr-defined]
     assert list(net.children()) == [net.blocks]
     assert next(net.modules()) is net
     assert net.num_parameters() == 3 + 2 * (9 + 3 + 9)
@@ -94,7 +94,7 @@ def test_assignment() -> None:
     layer.bias = None
     assert list(layer.state_dict()) == ["weight"]
     with pytest.raises(TypeError) as caught:
-        layer.weight = ex.ones((2, 2))
+        layer.weight = ex.ones((2, 2))  # type: ignore[assignment]
     assert str(caught.value) == "Linear: weight must be a Parameter or None, got weight='Tensor'"
     net = nn.Sequential(layer)
     with pytest.raises(TypeError) as caught:
@@ -120,10 +120,10 @@ def test_registering_is_setting() -> None:
     module.register_parameter("p", nn.Parameter([1.0]))
     module.add_module("m", nn.ReLU())
     module.register_buffer("b", ex.ones(1))
-    module.b = module.b + 1
+    module.b = module.b + 1  # type: ignore[attr-defined]
     assert list(module.state_dict()) == ["p", "b"]
     assert module.state_dict()["b"].item() == 2.0
-    assert list(module.children()) == [module.m]
+    assert list(module.children()) == [module.m]  # type: ignore[attr-defined]
 
 
 def test_forward_must_be_written() -> None:
@@ -183,7 +183,7 @@ def test_casting() -> None:
         assert getattr(net, method)() is net
         assert {x.dtype for x in (*net.parameters(), net.seen, net.scratch)} == {dtype}
         assert {x.grad.dtype for x in net.parameters()} == {dtype}
-    assert net.count.dtype == ex.int64
+    assert net.count.dtype == ex.int64  # type: ignore[attr-defined]
     assert all(x is y for x, y in zip(before, net.parameters(), strict=True))
     assert all(x.requires_grad and x.is_leaf for x in before)
     with pytest.raises(TypeError, match=r"^to: dtype must be floating, got dtype='int32'$"):

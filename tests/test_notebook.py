@@ -14,8 +14,8 @@ import pytest
 from test_history import Cells
 from test_trainer import Watch, _loader, _trainer
 
-from extensor.train import Progress, progress
-from extensor.train.notebook import Page, opened_page
+from extensor.train import Progress, callbacks
+from extensor.train.callbacks import Page, open_page
 
 nbformat = pytest.importorskip("nbformat", reason="an optional library that is not installed")
 for name in ("nbclient", "ipykernel"):
@@ -135,24 +135,24 @@ def test_only_a_kernel_has_a_page(monkeypatch: pytest.MonkeyPatch) -> None:
     module = SimpleNamespace(get_ipython=lambda: shells[0], display=display)
     monkeypatch.setitem(sys.modules, "IPython", module)
     for has_one in (False, False, True):
-        assert (opened_page() is not None) == has_one
+        assert (open_page() is not None) == has_one
         shells.pop(0)
     monkeypatch.delitem(sys.modules, "IPython")
-    assert opened_page() is None
+    assert open_page() is None
 
 
 def test_a_notebook_that_is_gone_gets_lines(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(progress, "opened_page", lambda: Page(Gone()))
+    monkeypatch.setattr(callbacks, "open_page", lambda: Page(Gone()))
     _trainer(callbacks=[Progress()]).fit(_loader(), 2)
     assert [line[:9] for line in capsys.readouterr().err.splitlines()] == ["epoch 1/2", "epoch 2/2"]
 
 
 def test_what_is_shown_on_the_way(monkeypatch: pytest.MonkeyPatch) -> None:
     place = Noting()
-    monkeypatch.setattr(progress, "opened_page", lambda: Page(place))
-    monkeypatch.setattr(progress, "_REFRESH", 0.0)
+    monkeypatch.setattr(callbacks, "open_page", lambda: Page(place))
+    monkeypatch.setattr(callbacks, "_REFRESH", 0.0)
     _trainer(callbacks=[Progress()]).fit(_loader(), 2)
     pages = [Cells(one._repr_html_()) for one in place.shown]
     assert [page.tags.count("progress") for page in pages] == [1] * 7 + [0]
@@ -165,8 +165,8 @@ def test_what_is_shown_on_the_way(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_it_is_shown_now_and_then(monkeypatch: pytest.MonkeyPatch) -> None:
     place = Noting()
-    monkeypatch.setattr(progress, "opened_page", lambda: Page(place))
-    monkeypatch.setattr(progress, "_REFRESH", 1000.0)
+    monkeypatch.setattr(callbacks, "open_page", lambda: Page(place))
+    monkeypatch.setattr(callbacks, "_REFRESH", 1000.0)
     _trainer(callbacks=[Progress()]).fit(_loader(), 2)
     assert len(place.shown) == 2  # as it begins, and in the end
 
@@ -177,7 +177,7 @@ def test_an_end_that_was_not_planned(monkeypatch: pytest.MonkeyPatch) -> None:
             raise InterruptedError
 
     place = Noting()
-    monkeypatch.setattr(progress, "opened_page", lambda: Page(place))
+    monkeypatch.setattr(callbacks, "open_page", lambda: Page(place))
     with pytest.raises(InterruptedError):
         _trainer(callbacks=[Progress(), Watch(stop)]).fit(_loader(), 2)
     assert repr(place.shown[-1]).splitlines()[-1].startswith("ended in epoch 2/2, step 4, ")

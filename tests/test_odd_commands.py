@@ -17,9 +17,9 @@ from odd.trained import write_runs
 
 import extensor as ex
 from extensor.errors import is_ours
+from extensor.experiments.sources import restore_preparation
+from extensor.experiments.spec import ExperimentSpec, read_config
 from extensor.train import Predictor
-from extensor.train.experiments.config import read_config
-from extensor.train.experiments.kinds import restored
 
 
 @pytest.fixture(scope="module")
@@ -28,7 +28,7 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
     place = tmp_path_factory.mktemp("trained")
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(tmp_path_factory.mktemp("training"))
-        patch.setattr("extensor.cli.report.write_plots", lambda _: None)
+        patch.setattr("extensor.cli.report_command.write_plots", lambda _: None)
         write_runs(place)
     return place
 
@@ -37,7 +37,7 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def here(trained: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     shutil.copytree(trained, tmp_path, dirs_exist_ok=True)
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("extensor.cli.report.write_plots", lambda _: None)
+    monkeypatch.setattr("extensor.cli.report_command.write_plots", lambda _: None)
     return tmp_path
 
 
@@ -91,10 +91,10 @@ def test_a_target_called_as_the_rows_are() -> None:
 
 
 def test_what_lies_on_the_screen_moves_no_cursor(capsys: pytest.CaptureFixture[str]) -> None:
-    from extensor.cli.predict import _show
+    from extensor.cli.predict import _print_table
     from extensor.train import Predictions
 
-    _show(Predictions({"file": ["a\x1b[2J.png"], "class": ["[red]x"], "p(\n)": [0.123456]}))
+    _print_table(Predictions({"file": ["a\x1b[2J.png"], "class": ["[red]x"], "p(\n)": [0.123456]}))
     shown = capsys.readouterr().out
     assert r"a\x1b[2J.png" in shown
     assert "[red]x" in shown
@@ -171,7 +171,9 @@ def test_states_changed_by_hand_are_refused_in_our_words(run: str) -> None:
     refusals = 0
 
     def used(changed: Any) -> None:
-        predictor.preparation = predictor.trained.preparation = restored(config, changed)
+        predictor.preparation = predictor.trained.preparation = restore_preparation(
+            ExperimentSpec.from_dict(config), changed
+        )
         if run == "story":
             predictor.generate("the", 2)
         else:

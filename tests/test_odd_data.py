@@ -19,7 +19,7 @@ REFUSED = targets.ROWS | tables.ROWS | sequences.ROWS | of_arrays.ROWS
 @pytest.fixture(autouse=True)
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("extensor.cli.report.write_plots", lambda _: None)
+    monkeypatch.setattr("extensor.cli.report_command.write_plots", lambda _: None)
     return tmp_path
 
 

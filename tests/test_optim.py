@@ -62,12 +62,12 @@ PAPERS = [
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 def test_as_the_paper_says(row: int, dtype: str, rng: np.random.Generator) -> None:
     name, paper, shapes, options = PAPERS[row]
-    values = [rng.normal(size=shape) for shape in shapes]
+    values = [rng.normal(size=shape) for shape in shapes]  # type: ignore[attr-defined]
     parameters = [ex.tensor(np.asarray(x, dtype), requires_grad=True) for x in values]
     optimizer = getattr(optim, name)(parameters, **options)
-    states: list[dict[str, Any]] = [{} for _ in shapes]
+    states: list[dict[str, Any]] = [{} for _ in shapes]  # type: ignore[attr-defined]
     for step in range(1, STEPS + 1):
-        gradients = [rng.normal(size=shape) for shape in shapes]
+        gradients = [rng.normal(size=shape) for shape in shapes]  # type: ignore[attr-defined]
         for i, parameter in enumerate(parameters):
             parameter.grad = ex.tensor(np.asarray(gradients[i], dtype))
             values[i] = paper(values[i], gradients[i], states[i], step, optimizer.param_groups[0])
@@ -131,7 +131,7 @@ def _train(optimizer: Any, parameters: list[ex.Tensor], steps: int) -> list[floa
 @each
 @pytest.mark.parametrize("dtype", ["float32", "float64", "float16", "bfloat16"])
 def test_loss_falls(make: Any, options: Any, dtype: str, rng: np.random.Generator) -> None:
-    dtype = ex.bfloat16 if dtype == "bfloat16" else np.dtype(dtype)
+    dtype = ex.bfloat16 if dtype == "bfloat16" else np.dtype(dtype)  # type: ignore[assignment]
     parameters = _parameters(rng, dtype)
     options = {**options, "lr": options["lr"] / 10} if make is optim.SGD else options
     losses = _train(make(parameters, **options), parameters, 60)
@@ -310,7 +310,7 @@ ERRORS = [
         lambda: optim.SGD(_one()),
         "SGD: params must be an iterable of tensors or dicts, got params='Tensor'",
     ),
-    (lambda: optim.SGD([1.0]), "SGD: a parameter must be a tensor, got index=0, type='float'"),
+    (lambda: optim.SGD([1.0]), "SGD: a parameter must be a tensor, got index=0, type='float'"),  # type: ignore[list-item]
     (
         lambda: optim.SGD([_one() * 2]),
         "SGD: a parameter must be a floating leaf tensor, not a result, "
@@ -408,7 +408,7 @@ ERRORS = [
         "clip_grad_value: clip_value must be 0 or greater, got clip_value=-1",
     ),
     (
-        lambda: optim.clip_grad_value([1.0], 1),
+        lambda: optim.clip_grad_value([1.0], 1),  # type: ignore[list-item]
         "clip_grad_value: parameters must be tensors, got float at index 0",
     ),
     (lambda: optim.EMA([_one()], decay=1.5), "EMA: decay must be in [0, 1], got decay=1.5"),

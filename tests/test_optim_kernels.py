@@ -64,7 +64,7 @@ def _flat(lists: list[list[np.ndarray]]) -> list[np.ndarray]:
 def test_kernel_has_the_bits_of_the_formula(row: int, dtype: str, rng: np.random.Generator) -> None:
     update, used, attributes = UPDATES[row]
     if dtype == "bfloat16":
-        dtype = ex.bfloat16
+        dtype = ex.bfloat16  # type: ignore[assignment]
     lists = _lists(rng, update, used, dtype)
     expected = _copies(lists)
     update.formula(*expected, *attributes)

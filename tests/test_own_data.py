@@ -25,6 +25,7 @@ from own_files import (
 )
 
 import extensor as ex
+from extensor.experiments.spec import read_config
 from extensor.train import Callback, Predictor, Trainer, experiment, read_log
 
 SHORT = ("--set", "epochs=3", "--set", "data.batch_size=8")
@@ -33,7 +34,9 @@ SHORT = ("--set", "epochs=3", "--set", "data.batch_size=8")
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("extensor.cli.report.write_plots", lambda _: None)  # most of the time
+    monkeypatch.setattr(
+        "extensor.cli.report_command.write_plots", lambda _: None
+    )  # most of the time
     return tmp_path
 
 
@@ -179,7 +182,7 @@ def test_two_classes_have_one_output() -> None:
 
 def test_several_labels() -> None:
     _trained(write_labels(), "--target", "warm", "--target", "wet")
-    config = ex.train.experiments.config.read_config("runs/a/config.toml")
+    config = read_config("runs/a/config.toml")
     assert config["data"]["task"] == "multilabel"
     rows = _rows(extensor("predict", "a", "labels.csv").out)
     assert list(rows[0]) == ["row", "labels", "p(warm)", "p(wet)"]

@@ -27,7 +27,9 @@ SHORT = ("--set", "epochs=3", "--set", "data.batch_size=8")
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("extensor.cli.report.write_plots", lambda _: None)  # most of the time
+    monkeypatch.setattr(
+        "extensor.cli.report_command.write_plots", lambda _: None
+    )  # most of the time
     return tmp_path
 
 

@@ -73,7 +73,7 @@ def check_page(text: str) -> None:
 
 def test_all_pages_of_the_commands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("extensor.cli.report.write_plots", lambda _: None)
+    monkeypatch.setattr("extensor.cli.report_command.write_plots", lambda _: None)
     write_data()
     write_config()
     for command in (
@@ -99,7 +99,6 @@ def test_there_is_no_other_way_to_write_a_page() -> None:
     assert [path.relative_to(SOURCES).as_posix() for path in found] == ["report/document.py"]
 
 
-def test_a_page_without_a_script_allows_none() -> None:
-    text = document.document("a", "", {}, [], interactive=False)
-    check_page(text)
-    assert "script-src 'none'" in text
+def test_a_policy_without_scripts_allows_none() -> None:
+    assert "script-src 'none'" in document.content_policy()
+    check_page(document.document("a", "", {}, []))

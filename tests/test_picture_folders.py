@@ -137,7 +137,7 @@ def test_folders_that_are_refused(tmp_path: Path) -> None:
         ),
         (lambda: PictureFiles([], 8), "PictureFiles: paths must have at least one file, got paths=[]"),
         (
-            lambda: PictureFiles(["a.png", 3], 8),
+            lambda: PictureFiles(["a.png", 3], 8),  # type: ignore[list-item]
             "PictureFiles: paths[1] must be a string or a Path, got paths[1]='int'",
         ),
         (lambda: PictureFiles(["a.png"], 0), "PictureFiles: size must be 1 or more, got size=0"),

@@ -3,9 +3,10 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 import tracemalloc
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -13,11 +14,10 @@ import pytest
 
 import extensor as ex
 from extensor.data import ArrayDataset, DataLoader
-from extensor.nn.preservation import preserve_state
+from extensor.nn.preservation import iterator_positions, preserve_state
 from extensor.train import Trainer
-from extensor.train.joint_evaluation import can_share
-from extensor.train.readiness import check_ready
-from extensor.train.trial import tried
+from extensor.train.batch_sharding import can_share
+from extensor.train.rehearsal import check_ready, rehearse
 
 X = np.random.default_rng(0).normal(size=(24, 3)).astype(np.float32)
 SHARED = ex.nn.BatchNorm1d(4)
@@ -43,7 +43,7 @@ class Net(ex.nn.Module):
             nonlocal count
             count += 1
             self.calls["count"] += count
-            self.calls["seen"].append(count)
+            self.calls["seen"].append(count)  # type: ignore[attr-defined]
             x = SHARED(unknown(held.norm(self.norm(self.linear(x)))))
             ex.random.rand(2)
             noise = ex.random.rand(4, generator=self.noise)
@@ -81,7 +81,7 @@ LOADER = DataLoader(ArrayDataset(X, np.zeros((24, 4), np.float32)), 8)
 @pytest.mark.parametrize(
     "use",
     [
-        lambda net: tried(step_of(net), BATCH, "train"),
+        lambda net: rehearse(step_of(net), BATCH, "train"),
         lambda net: can_share(step_of(net), LOADER),
         lambda net: net.summary(BATCH[0]),
         lambda net: ex.train.tune_lr(
@@ -112,7 +112,7 @@ def test_calling_the_model_does_leave_traces() -> None:
 def test_identities_and_gradients_are_put_back() -> None:
     net = ex.nn.Sequential(ex.nn.Linear(3, 2), ex.nn.BatchNorm1d(2))
     linear, norm = net.children()
-    weight, mean = linear.weight, norm.running_mean
+    weight, mean = linear.weight, norm.running_mean  # type: ignore[attr-defined]
     net(BATCH[0]).sum().backward()
     gradient, bits = weight.grad, np.asarray(weight.grad).tobytes()
     memory = weight._array
@@ -123,12 +123,12 @@ def test_identities_and_gradients_are_put_back() -> None:
         gradient += 1
         weight.requires_grad = False
         linear.extra = 1
-    assert linear.weight is weight
+    assert linear.weight is weight  # type: ignore[attr-defined]
     assert weight._array is memory
     assert weight.requires_grad
     assert weight.grad is gradient
     assert np.asarray(gradient).tobytes() == bits
-    assert norm.running_mean is mean
+    assert norm.running_mean is mean  # type: ignore[attr-defined]
     assert not hasattr(linear, "extra")
     assert net.training
 
@@ -168,7 +168,7 @@ def test_a_step_that_is_repeated_to_find_its_nan_changes_nothing_more() -> None:
 
     with pytest.raises(ex.train.NotFiniteError, match="log gave infinity"):
         Trainer(net, loss, optimizer, callbacks=[]).fit(LOADER, 1)
-    assert int(norm.num_batches_tracked) == 1
+    assert int(norm.num_batches_tracked) == 1  # type: ignore[attr-defined]
 
 
 CALLS = 0
@@ -257,11 +257,11 @@ def test_only_arrays_that_changed_are_written_to() -> None:
     model = ex.nn.Linear(3, 4)
     model.arrays = [x.copy(order="K") for x in kept]
     with preserve_state(model):
-        for array in model.arrays:
+        for array in model.arrays:  # type: ignore[attr-defined]
             array[...] += 1
-    for array, wanted in zip(model.arrays, kept, strict=True):
+    for array, wanted in zip(model.arrays, kept, strict=True):  # type: ignore[attr-defined]
         assert array.tobytes() == wanted.tobytes()
-    locked = model.arrays[0]
+    locked = model.arrays[0]  # type: ignore[attr-defined]
     with preserve_state(model):
         locked.flags.writeable = False  # writing would raise
 
@@ -271,8 +271,8 @@ def test_a_change_anywhere_in_a_large_array_is_undone(place: int) -> None:
     model = ex.nn.Linear(3, 4)
     model.table = np.zeros(3_500_000, np.float32)
     with preserve_state(model):
-        model.table[place] = -0.0
-    assert not np.signbit(model.table).any()
+        model.table[place] = -0.0  # type: ignore[attr-defined]
+    assert not np.signbit(model.table).any()  # type: ignore[attr-defined]
 
 
 def test_a_large_array_is_copied_once() -> None:
@@ -286,3 +286,57 @@ def test_a_large_array_is_copied_once() -> None:
     finally:
         tracemalloc.stop()
     assert peak < 48 << 20
+
+
+class _Countdown:
+    """An iterator of the user's, which holds itself too."""
+
+    def __init__(self) -> None:
+        self.left = 3
+        self.own = self
+
+    def __iter__(self) -> _Countdown:
+        return self
+
+    def __next__(self) -> int:
+        self.left -= 1
+        return self.left
+
+
+def _count_up() -> Iterator[int]:
+    yield from range(9)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: itertools.cycle([1.0, 0.5, 2.0]),
+        lambda: itertools.chain([1], [2]),
+        lambda: iter([1, 2]),
+        lambda: iter({1: 2, 3: 4}),
+        lambda: enumerate("ab"),
+        lambda: zip([1, 2], [3, 4], strict=True),
+        _count_up,
+        _Countdown,
+    ],
+)
+def test_the_position_of_an_iterator_tells_whether_it_was_read(make: Any) -> None:
+    iterator = make()
+    before = iterator_positions(lambda: next(iterator))
+    assert len(before) == 1
+    assert iterator_positions(lambda: next(iterator)) == before
+    next(iterator)
+    assert iterator_positions(lambda: next(iterator)) != before
+
+
+class _Restless(_Countdown):
+    descriptions = 0
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        self.descriptions += 1
+        return _Restless, (self.descriptions,)
+
+
+def test_an_iterator_that_describes_one_position_in_two_ways_is_left_out() -> None:
+    iterator = _Restless()
+    assert iterator_positions(lambda: next(iterator)) == []

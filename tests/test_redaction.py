@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from commands import CONFIG, extensor, write_config, write_data
 
+from extensor.io.redaction import redact, redact_command, redact_lines, without_home
 from extensor.report import write_report
 from extensor.train import RunFolder
-from extensor.train.redaction import redact, redact_command, redact_lines, without_home
 
 
 @pytest.mark.parametrize(
@@ -124,7 +124,7 @@ def test_values_of_several_lines(text: str, shown: str) -> None:
 def test_files_and_pages_of_a_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("HOME", str(tmp_path))
-    monkeypatch.setattr("extensor.cli.report.write_plots", lambda _: None)
+    monkeypatch.setattr("extensor.cli.report_command.write_plots", lambda _: None)
     argv = [
         f"{tmp_path}/bin/extensor",
         "train",

@@ -29,9 +29,9 @@ from extensor.report import (
     write_report,
 )
 from extensor.report.axis import round_steps
-from extensor.report.page import page
+from extensor.report.chart import draw_chart
 from extensor.report.png import picture
-from extensor.report.svg import drawn
+from extensor.report.run_page import run_page
 from extensor.train import RunFolder
 
 LOG = [
@@ -106,7 +106,7 @@ def test_curves_are_those_of_the_log() -> None:
 def test_polylines_lie_inside_and_in_order() -> None:
     points = [(float(step), 2.0**-step) for step in range(7)]
     for logarithmic in (False, True):
-        text = drawn(Chart("t", [Series("s", points)], logarithmic))
+        text = draw_chart(Chart("t", [Series("s", points)], logarithmic))
         found = re.search(r'<polyline[^>]* points="([^"]*)" data-points="7"', text)
         assert found is not None
         xy = np.array([pair.split(",") for pair in found[1].split()], float)
@@ -122,7 +122,7 @@ def test_polylines_lie_inside_and_in_order() -> None:
 @pytest.mark.parametrize("points", [[(5, 0.0)], [(1, 2.0), (2, 2.0)], [(1, 0.0), (2, 0.0)]])
 @pytest.mark.parametrize("logarithmic", [False, True])
 def test_flat_and_short_curves(points: Any, logarithmic: bool) -> None:
-    text = drawn(Chart("t", [Series("s", points)], logarithmic))
+    text = draw_chart(Chart("t", [Series("s", points)], logarithmic))
     assert f'data-points="{len(points)}"' in text
     assert "nan" not in text
     assert "inf" not in text
@@ -130,7 +130,7 @@ def test_flat_and_short_curves(points: Any, logarithmic: bool) -> None:
 
 def test_many_curves_have_many_colours() -> None:
     series = [Series(f"layer{i}", [(1, float(i)), (2, 1.0)]) for i in range(30)]
-    colours = re.findall(r"<polyline[^>]*hsl\((\d+)", drawn(Chart("t", series)))
+    colours = re.findall(r"<polyline[^>]*hsl\((\d+)", draw_chart(Chart("t", series)))
     assert len(set(colours)) == 30
 
 
@@ -185,13 +185,13 @@ def test_only_the_script_of_the_page_may_run(tmp_path: Path) -> None:
 def test_everything_is_escaped(tmp_path: Path) -> None:
     images = np.zeros((3, 1, 4, 4))
     dataset = ArrayDataset(images, [0, 1, 0])
-    dataset.classes = [HOSTILE, "b"]
+    dataset.classes = [HOSTILE, "b"]  # type: ignore[attr-defined]
     found = examine(dataset, np.eye(3, 2), np.array([0, 1, 0]), sample_names=[HOSTILE] * 3)
     rows = [Series(HOSTILE, [(1, 1.0), (2, 2.0)])]
     facts = {HOSTILE: HOSTILE}
     charts = [Chart(HOSTILE, rows, across=HOSTILE, up=HOSTILE, marks=[Mark(1, HOSTILE)])]
     texts = [{"event": "sample", "epoch": 1, "text": HOSTILE}]
-    text = page(HOSTILE, HOSTILE, facts, charts, found, None, HOSTILE, facts, [HOSTILE], texts)
+    text = run_page(HOSTILE, HOSTILE, facts, charts, found, None, HOSTILE, facts, [HOSTILE], texts)
     assert text.count("<script") == 1
     assert text.count("alert") > 5
     assert Page(text).all("script") == [{}]
@@ -222,7 +222,7 @@ def test_confusion_of_few_and_many_classes(classes: int) -> None:
     labels = np.arange(2 * classes) % classes
     scores = np.eye(classes)[(labels + (np.arange(2 * classes) < 5)) % classes]
     found = examine(ArrayDataset(np.zeros((2 * classes, 2)), labels), scores, labels)
-    text = page("t", "s", {}, [], found, None, "", {})
+    text = run_page("t", "s", {}, [], found, None, "", {})
     assert Page(text).all("table")
     assert ("taken for" in text) == (classes > 40)
 

@@ -13,8 +13,10 @@ from commands import extensor, files
 from test_report import HOSTILE, Page
 
 import extensor as ex
+from extensor.errors.messages import RUN_NOT_FOUND, known
+from extensor.io.toml import as_toml
 from extensor.report import compare, comparison_page
-from extensor.train.run import RunFolder, as_toml
+from extensor.train.run_folder import RunFolder
 
 
 @pytest.fixture(autouse=True)
@@ -224,7 +226,7 @@ def damaged(change: Callable[[RunFolder], None]) -> str:
         ),
         (
             lambda run: run.config.unlink(),
-            "run: the folder of a run must be there (there are: a), got run='b'",
+            RUN_NOT_FOUND.text(known("a"), run="b"),
         ),
     ],
 )
@@ -239,7 +241,7 @@ def test_damaged_runs_are_refused_by_name(change: Any, message: str) -> None:
         (("a", "runs/a"), "compare: runs must differ, got twice='runs/a'"),
         (
             ("a", "nobody"),
-            "run: the folder of a run must be there (there are: a, b), got run='nobody'",
+            RUN_NOT_FOUND.text(known("a", "b"), run="nobody"),
         ),
         (
             ("a", "b", "--output", "page.txt"),

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from extensor.report.chart import corners
 from extensor.report.classification_curves import (
     area,
     as_steps,
@@ -17,7 +18,6 @@ from extensor.report.classification_curves import (
     rates,
     roc_curve,
 )
-from extensor.report.thinning import corners
 
 metrics = pytest.importorskip("sklearn.metrics")
 

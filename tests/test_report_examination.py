@@ -13,7 +13,7 @@ from test_report import Page
 import extensor as ex
 from extensor.data import ArrayDataset
 from extensor.report import Card, Chart, Examination, Table, examine
-from extensor.report.page import page
+from extensor.report.run_page import run_page
 
 RNG = np.random.default_rng(0)
 
@@ -29,7 +29,7 @@ def tables(found: Examination | None) -> dict[str, list[list[str]]]:
 
 
 def shown(found: Examination | None) -> str:
-    text = page("t", "s", {}, [], found, None, "", {})
+    text = run_page("t", "s", {}, [], found, None, "", {})
     Page(text)
     return text
 
@@ -298,11 +298,11 @@ def test_many_classes_are_drawn_in_part_and_it_is_said() -> None:
 
 def test_names_come_from_the_data_if_none_are_given() -> None:
     dataset = ArrayDataset(np.zeros((2, 1)), np.array([0, 1]))
-    dataset.classes = ["cat", "dog"]
+    dataset.classes = ["cat", "dog"]  # type: ignore[attr-defined]
     found = examine(dataset, np.eye(2), np.array([0, 1]))
     assert found is not None
     assert found.class_names == ["cat", "dog"]
-    dataset.classes = ["cat"]  # not those of the model
+    dataset.classes = ["cat"]  # type: ignore[attr-defined]  # not those of the model
     found = examine(dataset, np.eye(2), np.array([0, 1]))
     assert found is not None
     assert found.class_names == ["0", "1"]

@@ -26,7 +26,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     place = tmp_path_factory.mktemp("report")
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(place)
-        patch.setattr("extensor.cli.report.write_plots", lambda _: None)  # most of the time
+        patch.setattr("extensor.cli.report_command.write_plots", lambda _: None)  # most of the time
         assert extensor("train", write_table(), "--name", "a", *WORSE).code == 0
     return place / "runs" / "a"
 
@@ -34,7 +34,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(autouse=True)
 def _there(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(run.parents[1])
-    monkeypatch.setattr("extensor.cli.report.write_plots", lambda _: None)
+    monkeypatch.setattr("extensor.cli.report_command.write_plots", lambda _: None)
 
 
 def _facts() -> dict[str, str]:

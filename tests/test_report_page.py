@@ -14,8 +14,8 @@ from test_report import HOSTILE, LOG, Page, run_folder, series_of
 
 from extensor.report import Chart, Mark, Series, charts, examine, write_report
 from extensor.report.axis import short, text_width, tick_labels
-from extensor.report.curves import best_epoch, direction
-from extensor.report.svg import WIDTH, drawn, fitted
+from extensor.report.chart import WIDTH, draw_chart, fit_text
+from extensor.report.run_records import best_epoch, direction
 from extensor.train import RunFolder
 
 
@@ -217,11 +217,13 @@ def texts_of(svg: str) -> list[tuple[float, float, str]]:
 def test_no_label_is_cut_and_none_is_double(xs: list[int], ys: list[float]) -> None:
     marks = [Mark(xs[0], "best root mean squared error: epoch 1000"), Mark(xs[1], "m" * 90)]
     chart = Chart("t", [Series("s", list(zip(xs, ys, strict=True)))], up="u" * 90, marks=marks)
-    places = texts_of(drawn(chart._replace(across="a" * 90)))
+    places = texts_of(draw_chart(chart._replace(across="a" * 90)))
     for begin, end, text in places:
         assert begin >= 0, text
         assert end <= WIDTH, text
-    left = re.findall(r'<text class="left"[^>]*>([^<]*)</text>', drawn(chart._replace(marks=())))
+    left = re.findall(
+        r'<text class="left"[^>]*>([^<]*)</text>', draw_chart(chart._replace(marks=()))
+    )
     assert len(left) >= 2
     assert len(set(left)) == len(left)
 
@@ -229,7 +231,8 @@ def test_no_label_is_cut_and_none_is_double(xs: list[int], ys: list[float]) -> N
 def test_labels_below_do_not_touch() -> None:
     points = [(x, 1.0) for x in (0, 12_345_678)]
     found = re.findall(
-        r'<text class="below" x="([^"]*)"[^>]*>(\d+)<', drawn(Chart("t", [Series("s", points)]))
+        r'<text class="below" x="([^"]*)"[^>]*>(\d+)<',
+        draw_chart(Chart("t", [Series("s", points)])),
     )
     places = [(float(x) - text_width(t) / 2, float(x) + text_width(t) / 2) for x, t in found]
     assert len(places) >= 2
@@ -237,7 +240,7 @@ def test_labels_below_do_not_touch() -> None:
 
 
 def test_steps_are_whole() -> None:
-    text = drawn(Chart("t", [Series("s", [(1, 1.0), (3, 2.0)])]))
+    text = draw_chart(Chart("t", [Series("s", [(1, 1.0), (3, 2.0)])]))
     below = re.findall(r'<text class="below"[^>]*>([\d.]+)<', text)
     assert below == ["1", "2", "3"]
 
@@ -262,7 +265,7 @@ def test_tick_labels(values: list[float], labels: list[str]) -> None:
 
 def test_small_gradients_are_where_they_belong() -> None:
     series = [Series(f"layer{i}", [(1, 10.0**-i), (2, 10.0**-i)]) for i in (0, 5, 10, 15)]
-    text = drawn(Chart("t", [*series, Series("zero", [(1, 0.0), (2, 0.0)])], logarithmic=True))
+    text = draw_chart(Chart("t", [*series, Series("zero", [(1, 0.0), (2, 0.0)])], logarithmic=True))
     heights = [float(x) for x in re.findall(r'<polyline[^>]* points="[^,]*,([^ ]*) ', text)]
     steps = np.diff(heights)
     np.testing.assert_allclose(steps[:3], steps[0], atol=0.11)
@@ -273,17 +276,17 @@ def test_short_numbers_do_not_pretend() -> None:
     assert short(1234567.0) == "1.235e6"
     assert short(20000.0) == "20000"
     assert short(float("nan")) == "nan"
-    assert fitted("abc") == "abc"
-    assert fitted("m" * 90).endswith("…")
+    assert fit_text("abc") == "abc"
+    assert fit_text("m" * 90).endswith("…")
 
 
 def test_curves_of_many_points_say_so() -> None:
     rng = np.random.default_rng(0)
     points = list(zip(range(5000), rng.normal(size=5000).tolist(), strict=True))
-    text = drawn(Chart("t", [Series("s", points)]))
+    text = draw_chart(Chart("t", [Series("s", points)]))
     (line,) = Page(text).all("polyline")
     assert (line["data-points"], len((line["points"] or "").split())) == ("5000", 400)
     assert len((line["data-y"] or "").split()) == 400
     assert "(400 of 5,000 points drawn)" in text
-    straight = drawn(Chart("t", [Series("s", [(i, 2.0 * i) for i in range(5000)])]))
+    straight = draw_chart(Chart("t", [Series("s", [(i, 2.0 * i) for i in range(5000)])]))
     assert "points drawn" not in straight

@@ -20,7 +20,7 @@ from safetensors.numpy import load_file, save_file
 import extensor as ex
 from extensor.io import DamagedFileError
 from extensor.io.atomic import remove_partial, write_atomically
-from extensor.io.state import unpacked
+from extensor.io.state_file import unpacked
 
 DTYPES = "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64".split()
 
@@ -126,7 +126,7 @@ def test_what_cannot_be_saved(
 
 
 def test_a_newer_format_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("extensor.io.state.FORMAT", 2)
+    monkeypatch.setattr("extensor.io.state_file.FORMAT", 2)
     ex.save(tmp_path / "a", {})
     monkeypatch.undo()
     with pytest.raises(ValueError, match=r"^load: format must be 1, got format=2, path="):

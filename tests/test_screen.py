@@ -16,9 +16,9 @@ from commands import CONFIG, extensor, write_config, write_data
 import extensor_cli
 from extensor.errors import value_error
 from extensor.errors.screen import screen_line, screen_text, shortened
+from extensor.experiments.spec import read_config
+from extensor.io.toml import as_toml
 from extensor.train import Progress, RunFolder
-from extensor.train.experiments.config import read_config
-from extensor.train.run import as_toml
 from extensor_cli.streams import Lasting, Needed
 
 ESCAPES = [
@@ -40,7 +40,7 @@ UNSAFE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b\u200e\u200f\u2028-\u202
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("extensor.cli.report.write_plots", lambda _: None)
+    monkeypatch.setattr("extensor.cli.report_command.write_plots", lambda _: None)
 
 
 class Terminal(io.StringIO):

@@ -69,7 +69,7 @@ def test_no_samples() -> None:
 
 def test_without_targets_the_last_window_ends_the_series() -> None:
     windows = SeriesWindows(np.arange(5), None, 3)
-    assert [x.ravel().tolist() for (x,) in windows] == [[0, 1, 2], [1, 2, 3], [2, 3, 4]]
+    assert [x.ravel().tolist() for (x,) in windows] == [[0, 1, 2], [1, 2, 3], [2, 3, 4]]  # type: ignore[attr-defined]
     assert [x.shape for (x,) in DataLoader(windows, 2)] == [(2, 3, 1), (1, 3, 1)]
 
 

@@ -16,7 +16,8 @@ from commands import extensor, files
 from own_files import write_pictures
 
 from extensor.data import BlockShuffle, DataLoader, ShardedDataset, pack
-from extensor.io.state import DamagedFileError
+from extensor.errors.messages import COLUMN_NOT_FOUND
+from extensor.io.state_file import DamagedFileError
 from extensor.random import Generator
 from extensor.train import Predictor, experiment
 
@@ -24,7 +25,9 @@ from extensor.train import Predictor, experiment
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("extensor.cli.report.write_plots", lambda _: None)  # most of the time
+    monkeypatch.setattr(
+        "extensor.cli.report_command.write_plots", lambda _: None
+    )  # most of the time
     return tmp_path
 
 
@@ -81,7 +84,7 @@ def test_packed_rows_are_what_training_makes_of_the_file(
     target: str, size: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The same inputs to the last bit, also where the file is packed in chunks."""
-    monkeypatch.setattr("extensor.data.table.text_chunks.SIZE", size)
+    monkeypatch.setattr("extensor.data.table.text_file.SIZE", size)
     for place, (part, rows) in enumerate((("train", 200), ("validation", 40), ("test", 60))):
         _messy(f"{part}.csv", 1000 * place, rows, target)
         pack(f"{part}.csv", part, shard_size=900, like=None if part == "train" else "train")
@@ -185,9 +188,9 @@ def test_columns_are_found_by_their_names() -> None:
     assert predictor.predict("swapped.csv").tolist() == expected
     assert predictor.evaluate("swapped.csv") == pytest.approx(predictor.evaluate("words.csv"))
     _write("less.csv", {name: words[name] for name in ("p", "q", "s")})
-    with pytest.raises(ValueError, match="table must have the column 'r'"):
+    with pytest.raises(ValueError, match=COLUMN_NOT_FOUND.text(column="r", source="less.csv")):
         predictor.predict("less.csv")
-    with pytest.raises(ValueError, match="table must have the column 'r'"):
+    with pytest.raises(ValueError, match=COLUMN_NOT_FOUND.text(column="r", source="less.csv")):
         pack("less.csv", "less", like="shards", with_target=False)
 
 

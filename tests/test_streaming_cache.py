@@ -14,12 +14,11 @@ import pytest
 from test_streaming_formats import WRITERS
 
 from extensor.data import BlockShuffle, DataLoader, ShardedDataset
-from extensor.data.streaming import dataset as streaming_dataset
-from extensor.data.streaming import mapped
-from extensor.data.streaming.cache import Cache, Loaded
-from extensor.data.streaming.columns import ColumnShard
-from extensor.data.streaming.headers import CompressedShard
-from extensor.data.streaming.mapped import MappedShard
+from extensor.data.streaming import array_shards
+from extensor.data.streaming import sharded_dataset as streaming_dataset
+from extensor.data.streaming.array_shards import CompressedShard, MappedShard
+from extensor.data.streaming.column_shards import ColumnShard
+from extensor.data.streaming.shard import Cache, Loaded
 from extensor.random import Generator
 
 
@@ -91,7 +90,7 @@ def test_each_piece_is_loaded_once_in_an_epoch(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Of data larger than the memory, that holds two windows: none is forgotten while it is used."""
-    monkeypatch.setattr("extensor.data.streaming.dataset.PIECE", 2640)  # ten samples
+    monkeypatch.setattr("extensor.data.streaming.sharded_dataset.PIECE", 2640)  # ten samples
     for number in range(20):
         x = rng.normal(size=(35, 2, 32)).astype(np.float32)
         WRITERS[name](tmp_path / f"{number:02d}", {"x": x, "y": np.arange(35)})
@@ -125,7 +124,7 @@ def test_what_does_not_fit_into_memory_is_let_go_after_its_use(
         np.save(tmp_path / f"{number}.x.npy", rng.random((512, 4096), np.float32))
         np.save(tmp_path / f"{number}.y.npy", np.arange(512 * number, 512 * number + 512))
     let_go: list[tuple[int, int]] = []
-    monkeypatch.setattr(mapped, "will_not_need", lambda _, *part: let_go.append(part))
+    monkeypatch.setattr(array_shards, "will_not_need", lambda _, *part: let_go.append(part))
 
     def epoch() -> list[bytes]:
         dataset = ShardedDataset(tmp_path, memory=24 << 20)

@@ -15,8 +15,8 @@ import safetensors.numpy
 
 import extensor as ex
 from extensor.data import DataLoader, ImageFolder, ShardedDataset, TextWindows
-from extensor.data.streaming import archive
 from extensor.data.streaming import shard as shard_module
+from extensor.data.streaming import tar_shards
 from extensor.random import Generator
 
 Arrays = dict[str, Any]
@@ -110,7 +110,7 @@ def test_every_format(
     name: str, rng: np.random.Generator, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(shard_module, "PIECE", 96)  # pieces of three samples
-    monkeypatch.setattr("extensor.data.streaming.dataset.PIECE", 96)
+    monkeypatch.setattr("extensor.data.streaming.sharded_dataset.PIECE", 96)
     expected = shards(tmp_path, WRITERS[name], rng, [20, 1, 13])
     dataset = ShardedDataset(tmp_path)
     assert (len(dataset), len(dataset.paths), dataset.skipped) == (34, 3, [])
@@ -330,5 +330,5 @@ def test_large_members(tmp_path: Path) -> None:
         file.write(header)
         file.truncate(512 + info.size + 1024)
     with path.open("rb") as file:
-        (member,) = archive.members(file.fileno(), path)
+        (member,) = tar_shards.members(file.fileno(), path)
     assert member == ("a.npy", 512, 9 * 2**30)

@@ -23,8 +23,8 @@ from extensor.data import (
     ShardedDataset,
     ShardSampler,
 )
-from extensor.data.streaming import permuting
-from extensor.data.streaming.permuting import Permutation
+from extensor.data.streaming import shuffle
+from extensor.data.streaming.shuffle import Permutation
 from extensor.random import Generator, randint
 
 LENGTHS = [
@@ -155,7 +155,7 @@ def test_an_epoch_of_any_length_begins_anywhere_at_once() -> None:
 @pytest.mark.parametrize("size", [1, 2, 3, 5, 16, 17, 64, 100, 1000, 4097])
 def test_computed_permutations(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Those of more numbers than are kept, tried on few."""
-    monkeypatch.setattr(permuting, "_KEPT", 0)
+    monkeypatch.setattr(shuffle, "_DRAWN", 0)
     permutation = Permutation(size, 12345)
     whole = permutation[:]
     np.testing.assert_array_equal(np.sort(whole), np.arange(size))
@@ -164,7 +164,7 @@ def test_computed_permutations(size: int, monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_computed_permutations_are_random(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(permuting, "_KEPT", 0)
+    monkeypatch.setattr(shuffle, "_DRAWN", 0)
     found = Counter(tuple(Permutation(4, key)[:].tolist()) for key in range(480))
     assert len(found) == 24
     chi_square = sum((count - 20) ** 2 / 20 for count in found.values())
@@ -279,7 +279,7 @@ def test_the_rest_of_an_epoch_from_every_position(stop: int, workers: int) -> No
     batches = iter(loader)
     begun = [next(batches)[0].tolist() for _ in range(stop)]
     state = loader.state_dict()
-    batches.close()
+    batches.close()  # type: ignore[attr-defined]
     resumed = _loader(99, workers)
     resumed.load_state_dict(state)
     rest = [batch.tolist() for (batch,) in resumed]
@@ -300,7 +300,7 @@ def test_a_loader_reads_ahead_and_knows_no_whole_order() -> None:
     in_order = DataLoader(Row(10**15), 7)
     in_order.load_state_dict({"seed": 1, "counter": 0, "position": 10**13})
     batch = in_order.dataset.batch  # type: ignore[attr-defined]
-    in_order.dataset.batch = lambda part: batch(np.arange(part.start, part.stop))  # type: ignore[attr-defined]
+    in_order.dataset.batch = lambda part: batch(np.arange(part.start, part.stop))  # type: ignore[attr-defined, method-assign]
     assert next(iter(in_order))[0].tolist() == list(range(7 * 10**13, 7 * 10**13 + 7))
 
 
@@ -335,7 +335,7 @@ def test_transforms_resume_too(tmp_path: Path) -> None:
     batches = iter(loader)
     begun = [next(batches)[0].tolist() for _ in range(3)]
     state = loader.state_dict()
-    batches.close()
+    batches.close()  # type: ignore[attr-defined]
     resumed = made(5)
     resumed.load_state_dict(state)
     assert begun + [x.tolist() for (x,) in resumed] == expected

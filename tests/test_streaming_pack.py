@@ -29,7 +29,8 @@ from extensor.data import (
     pack,
     read_table,
 )
-from extensor.data.packing import writing
+from extensor.data.packing import shard_writer
+from extensor.errors.messages import COLUMN_NOT_FOUND, known, meant
 from extensor.random import Generator
 
 TEXT = "Call me Ishmael.\r\nSome years ago — never mind how long precisely —\n" * 40
@@ -213,7 +214,7 @@ def test_chunks_are_packed_as_the_whole(monkeypatch: pytest.MonkeyPatch) -> None
     lines = [f"{rng.normal():.6f},{rng.choice(['u', 'v', 'w'])},{i % 3}" for i in range(300)]
     Path("t.csv").write_text("a,w,y\n" + "\n".join(lines))
     pack("t.csv", "whole", shard_size=900)
-    monkeypatch.setattr("extensor.data.table.text_chunks.SIZE", 100)
+    monkeypatch.setattr("extensor.data.table.text_file.SIZE", 100)
     pack("t.csv", "chunked", shard_size=900)
     for path in Path("whole").iterdir():
         assert path.read_bytes() == (Path("chunked") / path.name).read_bytes()
@@ -221,8 +222,8 @@ def test_chunks_are_packed_as_the_whole(monkeypatch: pytest.MonkeyPatch) -> None
 
 def test_a_table_need_not_fit_into_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     def peak(size: int) -> int:
-        monkeypatch.setattr("extensor.data.table.text_chunks.SIZE", size)
-        monkeypatch.setattr("extensor.data.table.text_chunks._BLOCK", 4096)
+        monkeypatch.setattr("extensor.data.table.text_file.SIZE", size)
+        monkeypatch.setattr("extensor.data.table.text_file._BLOCK", 4096)
         tracemalloc.start()
         pack("t.csv", f"packed-{size}")
         found = tracemalloc.get_traced_memory()[1]
@@ -248,7 +249,7 @@ def test_a_table_is_packed_like_another() -> None:
     np.testing.assert_array_equal(second.batch(slice(None))[0], expected)
     np.testing.assert_array_equal(ShardedDataset("bare").batch(slice(None))[0], expected)
     assert second.classes == ["q"]
-    text = "pack: table must have the column (known: a, w), got source='c.csv', column='y'"
+    text = COLUMN_NOT_FOUND.text(known("a", "w"), column="y", source="c.csv")
     Path("c.csv").write_text("a;w\n1;u\n2;u\n")
     with pytest.raises(ValueError, match=f"^{re.escape(text)}$"):
         pack("c.csv", "third", like="first")
@@ -302,7 +303,7 @@ TABLES: dict[str, tuple[str, dict[str, Any], str]] = {
     "no such column": (
         "ab,b\n1,2\n",
         {"target": "abc"},
-        "pack: table must have the column (did you mean 'ab'?), got source='t.csv', column='abc'",
+        COLUMN_NOT_FOUND.text(meant("ab"), column="abc", source="t.csv"),
     ),
     "no such number": (
         "a,b\n1,2\n",
@@ -339,7 +340,7 @@ def test_tables_that_are_refused(name: str, folder: Path) -> None:
 
 @pytest.mark.parametrize("tokens", ["character", "byte"])
 def test_texts(tokens: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("extensor.data.packing.text._CHARACTERS", 17)
+    monkeypatch.setattr("extensor.data.packing._CHARACTERS", 17)
     Path("text.txt").write_bytes(b"\xef\xbb\xbf" + TEXT.encode())
     packed = pack("text.txt", "packed", shard_size=1000, tokens=tokens)
     plain = TEXT.replace("\r\n", "\n")
@@ -429,7 +430,7 @@ def test_what_fails_leaves_nothing(monkeypatch: pytest.MonkeyPatch, folder: Path
     assert [path.name for path in folder.iterdir()] == ["t.txt"]
     monkeypatch.undo()
     monkeypatch.chdir(folder)
-    monkeypatch.setattr(writing.NewFile, "close", _interrupted)
+    monkeypatch.setattr(shard_writer.NewFile, "close", _interrupted)
     with pytest.raises(KeyboardInterrupt):
         pack("t.txt", "packed")
     assert [path.name for path in folder.iterdir()] == ["t.txt"]
@@ -574,7 +575,7 @@ def test_the_next_pack_removes_what_a_killed_one_left(folder: Path) -> None:
 
 def test_what_a_living_process_writes_stays(folder: Path) -> None:
     Path("t.txt").write_text(TEXT)
-    with writing.new_folder(folder / "slow") as slow:
+    with shard_writer.new_folder(folder / "slow") as slow:
         pack("t.txt", "text")
         assert slow.path.is_dir()
     assert sorted(path.name for path in folder.iterdir()) == ["slow", "t.txt", "text"]

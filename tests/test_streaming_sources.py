@@ -13,7 +13,7 @@ from commands import extensor
 from test_streaming_formats import write_tar
 
 from extensor.data import ShardedDataset
-from extensor.io.state import DamagedFileError
+from extensor.io.state_file import DamagedFileError
 from extensor.train import Predictor, experiment
 
 pa = pytest.importorskip("pyarrow")
@@ -24,7 +24,9 @@ import pyarrow.parquet as pq  # noqa: E402
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("extensor.cli.report.write_plots", lambda _: None)  # most of the time
+    monkeypatch.setattr(
+        "extensor.cli.report_command.write_plots", lambda _: None
+    )  # most of the time
     return tmp_path
 
 
@@ -154,7 +156,7 @@ def test_folders_of_hive_are_columns() -> None:
     ],
 )
 def test_partitions_are_typed_as_pyarrow_does(values: list[str]) -> None:
-    from extensor.data.streaming.hive import partition_values
+    from extensor.data.streaming.shard_files import partition_values
 
     for value in values:
         _write(f"data/k={value}/p.parquet", {"a": [1.0]})

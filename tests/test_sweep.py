@@ -19,9 +19,10 @@ from typing import Any
 import pytest
 from commands import COMMAND, ENVIRONMENT, Result, extensor, files, write_config, write_data
 
-from extensor.cli.jobs import Job, exit_words, run_side_by_side
+from extensor.cli.trial_processes import Job, failure_text, run_side_by_side
+from extensor.errors.messages import KEY_UNKNOWN, MONITOR_NOT_MEASURED, SWEEP_NOT_FOUND, meant
 from extensor.train import Checkpoints
-from extensor.train.signals import Ended
+from extensor.train.fit_loop import Ended
 
 # Four trials, of which one fails; two of them are trained to the end.
 SWEEP = (
@@ -39,7 +40,9 @@ def _prepare() -> None:
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PYTHONPATH", ENVIRONMENT["PYTHONPATH"])
-    monkeypatch.setattr("extensor.cli.report.write_plots", lambda _: None)  # most of the time
+    monkeypatch.setattr(
+        "extensor.cli.report_command.write_plots", lambda _: None
+    )  # most of the time
     _prepare()
     return tmp_path
 
@@ -111,18 +114,18 @@ REFUSED = {
     "--jobs: must be 1 or more, got jobs=0": [*LR, "--jobs", "0"],
     "--seed: must be from 0 to 2**64 - 1, got seed=-1": [*LR, "--seed", "-1"],
     "config: epochs must be 1 or more, got epochs=0": [*LR, "--set", "epochs=0"],
-    "config: unknown key (did you mean 'optimizer.lr'?), got key='optimizer.lrr'": [
+    KEY_UNKNOWN.text(meant("optimizer.lr"), key="optimizer.lrr"): [
         "--set", "optimizer.lrr=0.1..0.2",
     ],
     "SGD: lr must be 0 or greater, got lr=-1": [
         "--set", "optimizer.lr=-1..1", "--set", "optimizer.name=SGD",
     ],
-    "--monitor: must be a number of the validation (did you mean 'validation_accuracy'?), "
-    "got monitor='acuracy'": [*LR, "--monitor", "acuracy"],
-    "--monitor: must be a number of the validation (did you mean 'validation_accuracy'?), "
-    "got monitor='test_accuracy'": [*LR, "--monitor", "test_accuracy"],
+    MONITOR_NOT_MEASURED.text(meant("validation_accuracy"), monitor="acuracy"): [*LR, "--monitor", "acuracy"],
+    MONITOR_NOT_MEASURED.text(meant("validation_accuracy"), monitor="test_accuracy"): [
+        *LR, "--monitor", "test_accuracy",
+    ],
     "--name: must be that of a folder inside runs/, got name='../a'": [*LR, "--name", "../a"],
-    "--resume: the folder of a sweep must be there, got sweep='b'": ["--resume", "b"],
+    SWEEP_NOT_FOUND.text(sweep="b"): ["--resume", "b"],
     "--resume: the sweep has all of that already; only --jobs may be other than it was, "
     "got sweep='b'": ["--resume", "b", *LR],
 }  # fmt: skip
@@ -202,10 +205,11 @@ def test_a_sweep_finds_the_best_and_records_what_failed(whole: tuple[Path, Resul
     assert config == tomllib.loads((sweep / f"trial-00{best}/config.toml").read_text())
     page = (sweep / "sweep.html").read_text()
     assert page.count("<tr") == 5
-    assert page.count('<circle class="dot') == 3
-    assert page.count('class="dot best"') == 1
+    dots = re.findall(r'<path class="dots[^>]* data-points="(\d+)" data-name="([^"]*)"', page)
+    assert sum(int(count) for count, _ in dots) == 3
+    assert dots[-1] == ("1", "best")
     assert f'<td>best</td><td><a href="trial-00{best}/report.html">{best}</a>' in page
-    assert "<script" not in page
+    assert page.count("<script") == 1  # values under the pointer
 
 
 def test_a_trial_that_went_on_is_a_run_that_was_never_stopped(whole: tuple[Path, Result]) -> None:
@@ -301,7 +305,7 @@ def test_ctrl_c_ends_the_trials_in_order() -> None:
 
 def test_two_cannot_go_on_with_one_sweep(whole: tuple[Path, Result]) -> None:
     shutil.copytree(whole[0] / "runs" / "a", "runs/a")
-    from extensor.train.lock import locked
+    from extensor.train.run_folder import locked
 
     with locked(Path("runs/a"), "sweep"):
         result = extensor("sweep", "--resume", "a")
@@ -317,8 +321,8 @@ def test_if_all_fail_there_is_no_best(monkeypatch: pytest.MonkeyPatch) -> None:
             job.output.write_text("epoch 1\nextensor sweep: it is too hot\n")
             done(job.number, 2)
 
-    monkeypatch.setattr("extensor.cli.sweep.run_side_by_side", fail)
-    monkeypatch.setattr("extensor.cli.sweep.get_num_threads", lambda: 7)
+    monkeypatch.setattr("extensor.cli.sweep_command.run_side_by_side", fail)
+    monkeypatch.setattr("extensor.cli.sweep_command.get_num_threads", lambda: 7)
     result = extensor("sweep", "config.toml", *LR, *NAME, "--jobs", "64", "--monitor", "loss")
     assert result.code == 2
     expected = "extensor sweep: trials: one at least must succeed, got failed=2"
@@ -342,10 +346,10 @@ def test_a_crash_is_one_failed_job() -> None:
     run_side_by_side(_jobs(*programs), 2, os.environ, codes.__setitem__)
     assert codes == {0: 0, 1: -signal.SIGABRT, 2: 1}
     assert Path("out-0").read_text() == "fine\n"
-    assert exit_words(codes[1], Path("out-1")) == "ended by SIGABRT"
-    assert exit_words(codes[2], Path("out-2")) == "no memory"
+    assert failure_text(codes[1], Path("out-1")) == "ended by SIGABRT"
+    assert failure_text(codes[2], Path("out-2")) == "no memory"
     Path("empty").touch()
-    assert exit_words(3, Path("empty")) == "ended with code 3"
+    assert failure_text(3, Path("empty")) == "ended with code 3"
 
 
 def test_a_job_that_somebody_ends_ends_all() -> None:
@@ -360,7 +364,7 @@ def test_a_job_that_somebody_ends_ends_all() -> None:
 def test_jobs_see_that_their_parent_is_gone() -> None:
     """The standard input of a job ends with the process that started it."""
     program = (
-        "import sys, time\nfrom extensor.cli.jobs import end_with_parent\n"
+        "import sys, time\nfrom extensor.cli.trial_processes import end_with_parent\n"
         "end_with_parent()\nprint('watching', flush=True)\ntime.sleep(60)\n"
     )
     process = subprocess.Popen(

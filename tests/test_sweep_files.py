@@ -16,11 +16,11 @@ from commands import ENVIRONMENT, extensor, write_config, write_data
 from own_files import write_series, write_table, write_text
 
 from extensor import load
-from extensor.cli import sweep as command
+from extensor.cli import sweep_command as command
+from extensor.errors.messages import COLUMN_NOT_FOUND, PATH_NOT_FOUND, meant
+from extensor.experiments.sweeps import Asked, Choices, Space, Sweep
+from extensor.io.toml import as_toml
 from extensor.train import Checkpoints, experiment, read_log
-from extensor.train.run import as_toml
-from extensor.train.sweeps.space import Choices, Space
-from extensor.train.sweeps.sweep import Asked, Sweep
 
 ON_TEST = "validation is the test data here; set data.validation_fraction"
 
@@ -29,7 +29,9 @@ ON_TEST = "validation is the test data here; set data.validation_fraction"
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PYTHONPATH", ENVIRONMENT["PYTHONPATH"])
-    monkeypatch.setattr("extensor.cli.report.write_plots", lambda _: None)  # most of the time
+    monkeypatch.setattr(
+        "extensor.cli.report_command.write_plots", lambda _: None
+    )  # most of the time
 
 
 @pytest.fixture
@@ -169,10 +171,10 @@ REFUSED = {
     "--horizon: is for a file of data; here it is --set data.horizon=..., got horizon=3": [
         "config.toml", "--horizon", "3",
     ],
-    "data: table.csv must have the column (did you mean 'plant'?), got target='plants'": [
+    COLUMN_NOT_FOUND.text(meant("plant"), column="plants", source="table.csv"): [
         "table.csv", "--target", "plants",
     ],
-    "data: no such file or folder, got path='nothing.csv'": ["nothing.csv"],
+    PATH_NOT_FOUND.text(path="nothing.csv"): ["nothing.csv"],
 }  # fmt: skip
 
 
@@ -264,8 +266,7 @@ def test_trials_leave_the_test_data_alone(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_equals_are_ranked_by_their_loss(tmp_path: Path) -> None:
-    from extensor.train.sweeps.halving import rungs
-    from extensor.train.sweeps.results import Result, Results
+    from extensor.experiments.sweeps import Result, Results, rungs
 
     found = Results(tmp_path / "trials.jsonl", rungs(3, 5), False)
     for trial, (value, loss) in enumerate(

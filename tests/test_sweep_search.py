@@ -12,13 +12,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from extensor.cli.searched import as_setting, read_settings
-from extensor.cli.settings import as_changes
+from extensor.cli.command_options import as_changes
+from extensor.cli.sweep_settings import as_setting, read_sweep_settings
+from extensor.experiments.sweeps import Choices, Range, Result, Results, Rung, Space, rungs
 from extensor.random.generator import Generator
-from extensor.train.sweeps import results
-from extensor.train.sweeps.halving import Rung, rungs
-from extensor.train.sweeps.results import Results
-from extensor.train.sweeps.space import Choices, Range, Space
 
 
 def test_values_depend_on_the_seed_and_the_number_alone() -> None:
@@ -111,7 +108,7 @@ def test_rungs(epochs: int, trials: int, expected: list[tuple[int, int]]) -> Non
     ],
 )
 def test_what_a_setting_means(text: str, expected: Any) -> None:
-    fixed, searched = read_settings([f"model.key={text}"])
+    fixed, searched = read_sweep_settings([f"model.key={text}"])
     assert searched == ({} if expected is None else {"model.key": expected})
     assert fixed == ([f"model.key={text}"] if expected is None else [])
     if isinstance(expected, Range):
@@ -134,19 +131,19 @@ def test_the_best_third_goes_on(tmp_path: Path, falling: bool) -> None:
     values = {1: 0.5, 2: 0.9, 3: None, 4: 0.7, 5: 0.9}
     for trial in (4, 2, 5, 3):
         value = values[trial]
-        found.add(results.Result(trial, 1, value, "burnt" if value is None else None))
+        found.add(Result(trial, 1, value, "burnt" if value is None else None))
     assert found.waiting() == (Rung(1, 5), [1])
-    found.add(results.Result(1, 1, values[1]))
+    found.add(Result(1, 1, values[1]))
     # Rounded up, a third of five is two; of equals the first.
     assert found.waiting() == (Rung(3, 2), [1, 4] if falling else [2, 5])
     again = _found(tmp_path, falling)
     assert again.waiting() == found.waiting()
     best = [1, 4, 2, 5] if falling else [2, 5, 4, 1]
     assert [result.trial for result in again.standing()] == [*best, 3]
-    again.add(results.Result(best[1], 3, 0.0, None))
+    again.add(Result(best[1], 3, 0.0, None))
     # Whoever came further stands before those who did not.
     assert again.standing()[0].trial == best[1]
-    again.add(results.Result(best[0], 3, None, "lost"))
+    again.add(Result(best[0], 3, None, "lost"))
     assert again.waiting() is None
     assert [result.trial for result in again.standing()][-2:] == sorted([3, best[0]])
     lines = [json.loads(line) for line in (tmp_path / "trials.jsonl").read_text().splitlines()]
@@ -157,9 +154,9 @@ def test_the_best_third_goes_on(tmp_path: Path, falling: bool) -> None:
 def test_fewer_go_on_if_more_failed(tmp_path: Path) -> None:
     found = _found(tmp_path)
     for trial in range(1, 6):
-        found.add(results.Result(trial, 1, None if trial < 5 else 0.1, "x" if trial < 5 else None))
+        found.add(Result(trial, 1, None if trial < 5 else 0.1, "x" if trial < 5 else None))
     assert found.waiting() == (Rung(3, 1), [5])
-    found.add(results.Result(5, 3, None, "x"))
+    found.add(Result(5, 3, None, "x"))
     assert (found.waiting(), found.best()) == (None, None)
 
 

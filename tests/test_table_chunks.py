@@ -13,9 +13,8 @@ import pytest
 from test_table_drawn import _frame
 
 from extensor.data.table import TableEncoder, read_table
-from extensor.data.table.chunked import read_chunks
-from extensor.data.table.column_summary import ColumnSummary
-from extensor.data.table.scale import Moments
+from extensor.data.table.column_statistics import ColumnSummary, Moments
+from extensor.data.table.reading import read_chunks
 
 TEXTS: dict[str, str] = {
     "numbers": "a,b\n1,2.5\n3,4\n5,6\n",
@@ -106,7 +105,7 @@ def _check(path: Path, **options: Any) -> None:
 def test_chunks_are_the_table(
     name: str, size: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("extensor.data.table.text_chunks.SIZE", size)
+    monkeypatch.setattr("extensor.data.table.text_file.SIZE", size)
     path = tmp_path / "t.csv"
     path.write_bytes(TEXTS[name].encode())
     _check(path)
@@ -117,7 +116,7 @@ def test_chunks_are_the_table(
 def test_chunks_are_refused_as_the_table_is(
     name: str, size: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("extensor.data.table.text_chunks.SIZE", size)
+    monkeypatch.setattr("extensor.data.table.text_file.SIZE", size)
     path = tmp_path / "t.csv"
     path.write_bytes(REFUSED[name].encode())
     with pytest.raises(ValueError) as expected:  # noqa: PT011 compared below
@@ -129,7 +128,7 @@ def test_chunks_are_refused_as_the_table_is(
 
 @pytest.mark.parametrize("seed", range(12))
 def test_drawn_tables(seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("extensor.data.table.text_chunks.SIZE", 100)
+    monkeypatch.setattr("extensor.data.table.text_file.SIZE", 100)
     rng = np.random.default_rng(seed)
     path = tmp_path / "t.csv"
     _frame(rng).to_csv(path, index=seed % 2 == 0, sep=",;\t"[seed % 3])
@@ -141,8 +140,8 @@ def test_drawn_tables(seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 def test_encodings(
     encoding: str, is_packed: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("extensor.data.table.text_chunks.SIZE", 10)
-    monkeypatch.setattr("extensor.data.table.text_chunks._BLOCK", 7)
+    monkeypatch.setattr("extensor.data.table.text_file.SIZE", 10)
+    monkeypatch.setattr("extensor.data.table.text_file._BLOCK", 7)
     content = "name;größe\nÄrger;1,5\nSüß;2\nfad;3\n".encode(encoding)
     path = tmp_path / ("t.csv.gz" if is_packed else "t.csv")
     path.write_bytes(gzip.compress(content) if is_packed else content)
@@ -153,8 +152,8 @@ def test_encodings(
     "content", [b"a,b\nx,\xc3\xa4\ny,\xc3\xa4\nz,\xff\n", b"a,b\n\x00,2\n", b"a,b\n1,\xc3\xa4\xc3\xa4\xc3"]
 )  # fmt: skip
 def test_damaged_encodings(content: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("extensor.data.table.text_chunks._BLOCK", 6)
-    monkeypatch.setattr("extensor.data.table.text_chunks.SIZE", 4)
+    monkeypatch.setattr("extensor.data.table.text_file._BLOCK", 6)
+    monkeypatch.setattr("extensor.data.table.text_file.SIZE", 4)
     path = tmp_path / "t.csv"
     path.write_bytes(content)
     with pytest.raises(ValueError) as expected:  # noqa: PT011 compared below
@@ -165,7 +164,7 @@ def test_damaged_encodings(content: bytes, tmp_path: Path, monkeypatch: pytest.M
 
 
 def test_files_that_change(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("extensor.data.table.text_chunks.SIZE", 4)
+    monkeypatch.setattr("extensor.data.table.text_file.SIZE", 4)
     path = tmp_path / "t.csv"
     path.write_text("a,b\n1,2\n")
     table = read_chunks(path)
@@ -175,7 +174,7 @@ def test_files_that_change(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_words_beyond_those_that_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("extensor.data.table.column_summary.MOST_WORDS", 30)
+    monkeypatch.setattr("extensor.data.table.column_statistics.MOST_WORDS", 30)
     from extensor.data.table import as_table
 
     few = as_table({"w": [f"w{i % 40}" for i in range(200)]})["w"]
@@ -186,7 +185,7 @@ def test_words_beyond_those_that_are_counted(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_lines_without_an_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("extensor.data.table.text_chunks._LONGEST", 50)
+    monkeypatch.setattr("extensor.data.table.text_file._LONGEST", 50)
     path = tmp_path / "t.csv.gz"
     path.write_bytes(gzip.compress(b"a,b\n" + b"1" * 100 + b",2\n"))
     with pytest.raises(ValueError, match="a line must have less than 50 characters"):

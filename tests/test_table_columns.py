@@ -13,7 +13,8 @@ import pytest
 
 import extensor as ex
 from extensor.data.table import Column, Table, as_table, read_table
-from extensor.data.table.dates import ORDERS, parsed
+from extensor.data.table.cells import ORDERS, parse_dates
+from extensor.errors.messages import COLUMN_NOT_FOUND, meant
 
 
 def _read(folder: Path, text: str, **options: Any) -> Table:
@@ -87,11 +88,10 @@ def test_choosing_columns(tmp_path: Path) -> None:
     assert table.without().names == table.names
     assert table.select(["a"]).source == table.source
     assert table.select(["a"]).said == table.said
-    source = f"got source={table.source!r}"
-    hint = "table must have the column 'sizes' (did you mean 'size'?)"
-    assert _refused(lambda: table["sizes"]) == f"table: {hint}, {source}"
-    assert _refused(lambda: table.select(["sizes"])) == f"select: {hint}, {source}"
-    assert _refused(lambda: table.without("sizes")) == f"without: {hint}, {source}"
+    text = COLUMN_NOT_FOUND.text(meant("size"), column="sizes", source=table.source)
+    assert _refused(lambda: table["sizes"]) == text
+    assert _refused(lambda: table.select(["sizes"])) == text
+    assert _refused(lambda: table.without("sizes")) == text
     assert _refused(lambda: table.without(*table.names)) == (
         "without: a column must be left, got names=['a', 'b', 'size']"
     )
@@ -167,7 +167,7 @@ def test_numbers_where_a_column_is_of_words(tmp_path: Path) -> None:
     ],
 )
 def test_dates_with_the_year_first(cell: str, expected: str | None) -> None:
-    found = parsed([cell], "ymd")
+    found = parse_dates([cell], "ymd")
     assert (None if found is None else str(found[0])) == expected
     if expected is not None and "T" in cell and len(cell) > 20 and "." not in cell:
         right = datetime.datetime.fromisoformat(cell).astimezone(datetime.UTC)
@@ -179,7 +179,7 @@ def test_dates_with_the_year_last(order: str, rng: np.random.Generator) -> None:
     days = np.datetime64("1999-01-01") + rng.integers(0, 20_000, 200)
     layout = "%d/%m/%Y" if order == "dmy" else "%m/%d/%Y"
     cells = [day.strftime(layout) for day in days.tolist()]
-    np.testing.assert_array_equal(parsed(cells, order), days.astype("datetime64[s]"))
+    np.testing.assert_array_equal(parse_dates(cells, order), days.astype("datetime64[s]"))
     column = as_table({"a": cells})["a"]
     assert (column.kind, column.order) == ("date", order)
     np.testing.assert_array_equal(column.dates(), days.astype("datetime64[s]"))

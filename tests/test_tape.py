@@ -266,7 +266,7 @@ def test_a_hook_must_keep_the_shape() -> None:
 
 def test_what_a_hook_keeps_is_not_the_memory_of_a_gradient() -> None:
     x = leaf(1, 2)
-    kept = []
+    kept: list[Any] = []
     middle = x + 0.0
     middle.register_hook(kept.append)
     x.register_hook(kept.append)

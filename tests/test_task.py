@@ -7,18 +7,21 @@ from typing import Any
 import numpy as np
 import pytest
 
-from extensor.train.experiments.goal import Goal, balance
-from extensor.train.experiments.task import Seen, decided, seen_in
+from extensor.experiments.goal import Goal, TargetFacts, balance, choose_task, summary_of_array
+from extensor.experiments.spec import ExperimentSpec
+from extensor.train import tasks
+from extensor.train.metrics import metrics_for
+from extensor_cli import main
 
 
-def _seen(*values: Any, columns: int = 1, samples: int = 100) -> Seen:
+def _seen(*values: Any, columns: int = 1, samples: int = 100) -> TargetFacts:
     words = any(isinstance(value, str) for value in values)
     whole = not words and all(isinstance(value, int) for value in values)
-    return Seen(columns, samples, words, whole, list(values))
+    return TargetFacts(columns, samples, words, whole, list(values))
 
 
-def _task(seen: Seen, **config: Any) -> str:
-    return decided(seen, {"data": {}, **config}).name
+def _task(seen: TargetFacts, **config: Any) -> str:
+    return choose_task(seen, ExperimentSpec.from_dict({"data": {}, **config})).name
 
 
 @pytest.mark.parametrize(
@@ -39,7 +42,7 @@ def _task(seen: Seen, **config: Any) -> str:
         (_seen(0, 1, 2, columns=2), "regression"),
     ],
 )
-def test_by_the_targets_alone(seen: Seen, expected: str) -> None:
+def test_by_the_targets_alone(seen: TargetFacts, expected: str) -> None:
     assert _task(seen) == expected
 
 
@@ -54,7 +57,7 @@ def test_by_the_targets_alone(seen: Seen, expected: str) -> None:
         ("FocalLoss", _seen("a", "b"), "binary"),
     ],
 )
-def test_by_the_loss(loss: str, seen: Seen, expected: str) -> None:
+def test_by_the_loss(loss: str, seen: TargetFacts, expected: str) -> None:
     assert _task(seen, loss={"name": loss}) == expected
 
 
@@ -70,7 +73,7 @@ def test_a_model_of_two_outputs_learns_two_classes_as_two() -> None:
 
 
 TASKS = "['regression', 'binary', 'multiclass', 'multilabel', 'sequence']"
-REFUSED: list[tuple[Seen, dict[str, Any], str]] = [
+REFUSED: list[tuple[TargetFacts, dict[str, Any], str]] = [
     (
         _seen(0, 1),
         {"data": {"task": "binery"}},
@@ -141,16 +144,16 @@ REFUSED: list[tuple[Seen, dict[str, Any], str]] = [
 
 
 @pytest.mark.parametrize(("seen", "config", "text"), REFUSED, ids=[x[2][:40] for x in REFUSED])
-def test_what_cannot_be(seen: Seen, config: dict[str, Any], text: str) -> None:
+def test_what_cannot_be(seen: TargetFacts, config: dict[str, Any], text: str) -> None:
     with pytest.raises(ValueError, match=r".") as caught:
-        decided(seen, {"data": {}, **config})
+        choose_task(seen, ExperimentSpec.from_dict({"data": {}, **config}))
     assert str(caught.value) == text
 
 
 def test_arrays_are_seen() -> None:
-    seen = seen_in(np.array([[0.0, 1.0], [1.0, 1.0]]))
+    seen = summary_of_array(np.array([[0.0, 1.0], [1.0, 1.0]]))
     assert (seen.columns, seen.samples, seen.are_whole, seen.is_truth) == (2, 2, False, True)
-    assert seen_in(np.array([3, 3, 4])).distinct == [3, 4]
+    assert summary_of_array(np.array([3, 3, 4])).distinct == [3, 4]
 
 
 def test_numbers_are_scaled_and_come_back() -> None:
@@ -196,3 +199,16 @@ def test_classes_are_balanced_as_scikit_learn_does() -> None:
 def test_states_that_are_none(changed: dict[str, Any]) -> None:
     with pytest.raises((ValueError, TypeError), match="load:"):
         Goal.from_state({**Goal("binary").state_dict(), **changed})
+
+
+def test_every_task_is_a_choice_of_the_command_line(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["train", "--help"])
+    choices = "{" + ",".join(tasks.TASKS) + "}"
+    assert choices in "".join(capsys.readouterr().out.split())
+
+
+def test_the_table_of_tasks_fits_losses_and_metrics() -> None:
+    for task in tasks.TASKS.values():
+        assert tasks.LOSSES[task.loss].op == task.op
+        assert {*task.metrics} <= {*metrics_for(task.name)}

@@ -118,9 +118,9 @@ class TestAttributes:
     def test_names(self) -> None:
         assert ex.ExTensor is ex.Tensor
         with pytest.raises(AttributeError):
-            ex.tensor([1.0]).nonsense  # noqa: B018
+            ex.tensor([1.0]).nonsense  # type: ignore[attr-defined]  # noqa: B018
         with pytest.raises(AttributeError, match="module 'extensor' has no attribute 'nonsense'"):
-            ex.nonsense  # noqa: B018
+            ex.nonsense  # type: ignore[attr-defined]  # noqa: B018
 
 
 class TestMethods:

@@ -224,7 +224,7 @@ def test_windows_are_those_of_a_loop(length: int, stride: int | None) -> None:
     assert isinstance(windows, BatchDataset)
     assert windows.starts.tolist() == begins
     assert len(windows) == len(expected)
-    assert [tuple(part.tolist() for part in sample) for sample in windows] == expected
+    assert [tuple(part.tolist() for part in sample) for sample in windows] == expected  # type: ignore[attr-defined]
     x, y = windows.batch(slice(None))
     assert x.dtype == y.dtype == np.int64
     assert (x.tolist(), y.tolist()) == tuple(map(list, zip(*expected, strict=True)))
@@ -253,7 +253,7 @@ def test_windows_in_a_loader() -> None:
 def test_some_of_the_windows() -> None:
     windows = TextWindows(np.arange(20), 4, 2)
     some = windows.take([5, 0])
-    assert [sample[0].tolist() for sample in some] == [[10, 11, 12, 13], [0, 1, 2, 3]]
+    assert [sample[0].tolist() for sample in some] == [[10, 11, 12, 13], [0, 1, 2, 3]]  # type: ignore[attr-defined]
     assert len(windows.take([])) == 0
     assert len(windows) == 8
 

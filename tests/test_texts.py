@@ -103,7 +103,7 @@ ERRORS = [
         lambda: ex.grad(3, _leaf()),
         "grad: outputs must be tensors, got outputs[0]=3",
     ),
-    (lambda: ex.backward([3.0]), "backward: tensors must be tensors, got tensors[0]=3.0"),
+    (lambda: ex.backward([3.0]), "backward: tensors must be tensors, got tensors[0]=3.0"),  # type: ignore[list-item]
     (
         lambda: ex.sum(_leaf()).backward(retain_graph=np.ones(2)),
         "backward: retain_graph must be a bool or None, got retain_graph=ndarray(float64, shape=(2,))",
@@ -134,7 +134,7 @@ ERRORS = [
     ),
     (lambda: nn.ModuleList(3), "ModuleList: modules must be iterable or None, got modules=3"),
     (
-        lambda: nn.ModuleDict([1]),
+        lambda: nn.ModuleDict([1]),  # type: ignore[list-item]
         "ModuleDict: items must be a mapping, or pairs of a name and an item, got item=1",
     ),
     (lambda: nn.Sequential(nn.ReLU())["a"], "Sequential: index must be an int, got index='a'"),

@@ -16,6 +16,7 @@ import pytest
 from test_trainer import _loader, _model, _trainer
 
 import extensor as ex
+from extensor.io.toml import as_toml
 from extensor.train import (
     Accuracy,
     BestCheckpoint,
@@ -27,7 +28,6 @@ from extensor.train import (
     default_callbacks,
     read_log,
 )
-from extensor.train.run import as_toml
 
 
 def test_a_run_folder_has_what_a_report_needs(tmp_path: Path) -> None:
@@ -138,7 +138,7 @@ class Terminal(io.StringIO):
 
 
 def test_progress_in_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("extensor.train.progress._REFRESH", 0.0)
+    monkeypatch.setattr("extensor.train.callbacks._REFRESH", 0.0)
     monkeypatch.setenv("COLUMNS", "200")
     stream = Terminal()
     trainer = _trainer(callbacks=[Progress(stream)])

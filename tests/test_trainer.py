@@ -220,7 +220,7 @@ def test_early_stopping(mode: str) -> None:
         values = iter([-v for v in values])
 
     class Given(Trainer):
-        def evaluate(self, loader: Any) -> dict[str, Any]:
+        def evaluate(self, loader: Any) -> dict[str, Any]:  # type: ignore[override]
             return {"loss": next(values)}
 
     model = _model()

@@ -13,6 +13,7 @@ from test_trainer import _bytes, _data, _model, _trainer
 import extensor as ex
 from extensor import nn, optim
 from extensor.data import ArrayDataset, DataLoader
+from extensor.errors.messages import MONITOR_NOT_LOGGED, meant
 from extensor.train import (
     Accuracy,
     BestCheckpoint,
@@ -60,14 +61,16 @@ NAMES = "['epoch', 'step', 'loss', 'lr']"
         (
             lambda: _plateau("val_loss"),
             (X, Y),
-            "ReduceLROnPlateau: monitor must be a number of the log (did you mean "
-            "'validation_loss'?), got monitor='val_loss'",
+            MONITOR_NOT_LOGGED.text(
+                meant("validation_loss"), monitor="val_loss", who="ReduceLROnPlateau"
+            ),
         ),
         (
             lambda: _trainer(callbacks=[EarlyStopping("val_acc")], metrics=["accuracy"]),
             (X, Y),
-            "EarlyStopping: monitor must be a number of the log (did you mean "
-            "'validation_accuracy'?), got monitor='val_acc'",
+            MONITOR_NOT_LOGGED.text(
+                meant("validation_accuracy"), monitor="val_acc", who="EarlyStopping"
+            ),
         ),
         (
             lambda: _trainer(
@@ -75,14 +78,16 @@ NAMES = "['epoch', 'step', 'loss', 'lr']"
                 metrics={"confusion": ConfusionMatrix(2)},
             ),
             (X, Y),
-            "EarlyStopping: monitor must be a number of the log (did you mean 'validation_loss'?), "
-            "got monitor='validation_confusion'",
+            MONITOR_NOT_LOGGED.text(
+                meant("validation_loss"), monitor="validation_confusion", who="EarlyStopping"
+            ),
         ),
         (
             lambda: _trainer(callbacks=[EarlyStopping("accuracy")], metrics=["accuracy"]),
             (X, Y),
-            "EarlyStopping: monitor must be a number of the log (did you mean "
-            "'validation_accuracy'?), got monitor='accuracy'",
+            MONITOR_NOT_LOGGED.text(
+                meant("validation_accuracy"), monitor="accuracy", who="EarlyStopping"
+            ),
         ),
     ],
 )
@@ -112,7 +117,9 @@ def test_a_number_that_a_callback_adds() -> None:
             record["score"] = 1.0
 
     _trainer(callbacks=[Adds(), EarlyStopping("score")]).fit(_loader(), 2)
-    with pytest.raises(ValueError, match=r"^EarlyStopping: monitor must be a number of the log"):
+    with pytest.raises(
+        ValueError, match=MONITOR_NOT_LOGGED.text(monitor="score", who="EarlyStopping")
+    ):
         _trainer(callbacks=[EarlyStopping("score"), Adds()]).fit(_loader(), 2)
 
     class Own(Trainer):
@@ -182,7 +189,7 @@ class Odd(nn.Module):
     def forward(self, x: Any) -> Any:
         self.calls += 1
         self.seen.append(len(self.seen))
-        self.total[...] = self.total + 1.0
+        self.total[...] = self.total + 1.0  # type: ignore[attr-defined]
         noise = self.rng.normal() + float(ex.random.randn())
         return self.linear(self.norm(x)) * (1 + 0.1 * self.calls + 0.1 * noise)
 
@@ -192,8 +199,8 @@ def test_a_trial_leaves_no_trace(monkeypatch: pytest.MonkeyPatch) -> None:
     results = []
     for is_tried in (True, False):
         if not is_tried:
-            monkeypatch.setattr("extensor.train.readiness.first_batch", lambda loader: None)
-            monkeypatch.setattr("extensor.train.trainer.tried_in_training", lambda *_: None)
+            monkeypatch.setattr("extensor.train.rehearsal.first_batch", lambda loader: None)
+            monkeypatch.setattr("extensor.train.fit_loop.rehearse_training", lambda *_: None)
         ex.random.manual_seed(1)
         model = Odd()
         trainer = _trainer(model, metrics={"accuracy": Accuracy()})

@@ -293,7 +293,7 @@ class TestFraction:
         class Stop(Callback):
             def step_ended(self, trainer: Trainer, record: Any) -> None:
                 if trainer.step == 6:
-                    trainer._interruption.noted = 2
+                    trainer.interruption.noted = 2
 
         given = {"epochs": 2, "validation": 0.25, "batch_size": 8}
         whole, _ = _fitted(X, Y, **given)

@@ -126,7 +126,7 @@ def test_a_folder_that_others_train_in_is_not_moved() -> None:
     _fitted(folder="run")
     before = contents(Path("run"))
     program = (
-        "import sys\nfrom pathlib import Path\nfrom extensor.train.lock import locked\n"
+        "import sys\nfrom pathlib import Path\nfrom extensor.train.run_folder import locked\n"
         "with locked(Path('run'), 'fit'):\n    print('there', flush=True)\n    sys.stdin.read()"
     )
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}

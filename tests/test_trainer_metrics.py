@@ -16,6 +16,7 @@ from test_trainer import _bytes, _data, _model, _trainer
 import extensor as ex
 from extensor import nn, optim
 from extensor.data import ArrayDataset, DataLoader
+from extensor.errors.messages import METRIC_UNKNOWN, MONITOR_NOT_LOGGED, meant
 from extensor.random import Generator
 from extensor.train import Accuracy, Callback, Mean, Metric, TopKAccuracy, Trainer
 
@@ -79,7 +80,8 @@ def test_losses_of_numbers(loss: Any) -> None:
 
 @pytest.mark.parametrize("argument", ["metrics", "train_metrics"])
 def test_names_that_are_not_known(argument: str) -> None:
-    with pytest.raises(ValueError, match=r"[(]did you mean 'accuracy'[?][)], got \w+='acuracy'$"):
+    text = METRIC_UNKNOWN.text(meant("accuracy"), name="acuracy")
+    with pytest.raises(ValueError, match=re.escape(text)):
         _trainer(**{argument: ["acuracy"]})
     with pytest.raises(ValueError, match=r"multiclass.*got \w+='mean_absolute_error'$"):
         _trainer(**{argument: {"error": "mean_absolute_error"}})
@@ -227,7 +229,7 @@ class TestTraining:
         watched.resume(first)
         watched.callbacks.append(stopping)
         with pytest.raises(
-            ValueError, match=r"^EarlyStopping: monitor must be a number of the log"
+            ValueError, match=MONITOR_NOT_LOGGED.text(monitor="accuracy", who="EarlyStopping")
         ):
             watched.fit(DataLoader(ArrayDataset(X, Y), 8), 2)
 

@@ -14,7 +14,7 @@ import extensor as ex
 from extensor.data import ArrayDataset, DataLoader, RandomFlip
 from extensor.random import Generator
 from extensor.train import Logging, NotFiniteError, Trainer
-from extensor.train.dealing import as_dealt, dealt
+from extensor.train.batch_sharding import as_shard, sharded_batches
 
 X = np.random.default_rng(0).normal(size=(24, 6)).astype(np.float32)
 Y = np.random.default_rng(1).integers(0, 3, 24)
@@ -131,7 +131,7 @@ def test_a_run_that_added_them_one_by_one_goes_on_so() -> None:
 
 def test_without_micro_batches_nothing_is_cut() -> None:
     trainer, loader = made(micro_batches=None)
-    assert type(trainer.take_step).__name__ == "TrainStep"
+    assert type(trainer.take_step).__name__ == "LocalStep"
     trainer.fit(loader, 1)
 
 
@@ -215,12 +215,12 @@ def test_workers_have_all_samples_between_them(
         made.load_state_dict({"seed": 3, "counter": 0, "position": 2})
         return made
 
-    whole = [as_dealt(batch) for batch in loader()]
+    whole = [as_shard(batch) for batch in loader()]
     found = [np.zeros_like(batch.parts[0].numpy()) for batch in whole]
     for rank in range(workers):
         dealer = loader()
         of_worker = MailWorkers(Mail(), rank, workers)
-        for number, batch in enumerate(dealt(dealer, 2, accumulate, 4, of_worker)):
+        for number, batch in enumerate(sharded_batches(dealer, 2, accumulate, 4, of_worker)):
             assert batch.size == whole[number].size
             if batch.parts:
                 count = len(batch.parts[0])

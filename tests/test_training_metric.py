@@ -12,8 +12,8 @@ from commands import write_data
 from own_files import write_labels, write_numbers, write_series, write_table, write_text
 from sklearn.metrics import f1_score, r2_score
 
+from extensor.experiments.goal import Goal, metrics_in_units
 from extensor.train import experiment, read_log
-from extensor.train.experiments.goal import Goal, in_units
 from extensor.train.metrics import named_metric
 
 # A model that does not change, and says in training what it says otherwise.
@@ -106,10 +106,10 @@ def test_a_run_resumed_within_an_epoch_has_the_same_log(step: int) -> None:
 def test_states_of_numbers_in_their_own_units_are_passed_on() -> None:
     goal = Goal("regression", mean=(1000.0,), std=(20.0,))
     both = {name: named_metric(name, "regression") for name in ("r2", "median_absolute_error")}
-    wrapped: dict[str, Any] = in_units(both, goal)
+    wrapped: dict[str, Any] = metrics_in_units(both, goal)
     x, y = np.linspace(-1, 1, 6)[:, None], np.arange(6.0)[:, None]
     wrapped["r2"].update(x[:4], y[:4])
-    other: Any = in_units({"r2": named_metric("r2", "regression")}, goal)["r2"]
+    other: Any = metrics_in_units({"r2": named_metric("r2", "regression")}, goal)["r2"]
     other.load_state_dict(wrapped["r2"].state_dict())
     other.update(x[4:], y[4:])
     assert other.compute() == pytest.approx(r2_score(20 * y + 1000, 20 * x + 1000))

@@ -15,10 +15,13 @@ import numpy as np
 import pytest
 from commands import COMMAND, ENVIRONMENT, extensor, without_plots, write_data
 
-from extensor.cli import report
-from extensor.cli.searched import read_settings
-from extensor.cli.settings import as_changes
-from extensor.cli.wording import COMMAND as COMMAND_WORDING
+from extensor.cli import report_command as report
+from extensor.cli.command_options import COMMAND as COMMAND_WORDING
+from extensor.cli.command_options import as_changes
+from extensor.cli.sweep_settings import read_sweep_settings
+from extensor.experiments.spec import read_config
+from extensor.experiments.stored_runs import find_checkpoint
+from extensor.experiments.sweeps import Space, Sweep, read_asked
 from extensor.train import (
     Predictor,
     RunFolder,
@@ -26,10 +29,6 @@ from extensor.train import (
     experiment,
     load_trained,
 )
-from extensor.train.experiments.config import read_config
-from extensor.train.experiments.runs import found_checkpoint
-from extensor.train.sweeps.space import Space
-from extensor.train.sweeps.sweep import Sweep, read_asked
 
 OWN = """
 from pathlib import Path
@@ -128,7 +127,7 @@ def _named_sweep(place: str) -> None:
 
 def _swept() -> Sweep:
     asked = read_asked(Path("swept"))
-    settings, dimensions = read_settings(asked.settings)
+    settings, dimensions = read_sweep_settings(asked.settings)
     return Sweep(Path("swept"), asked, dict(as_changes(settings)), Space(dimensions))
 
 
@@ -152,7 +151,7 @@ QUICK = [name for name in COMMANDS if name != "sweep"]
 
 def _trained_model(trust: bool) -> TrainedModel:
     run = RunFolder("run")
-    return TrainedModel(run, read_config(run.config), found_checkpoint(run), trust=trust)
+    return TrainedModel(run, read_config(run.config), find_checkpoint(run), trust=trust)
 
 
 CALLS: dict[str, Callable[[bool], Any]] = {

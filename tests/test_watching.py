@@ -119,13 +119,13 @@ def test_numbers_seeds_and_writes_pass_the_door() -> None:
 
 
 def test_an_error_of_a_watcher_is_the_callers() -> None:
-    class Stop(Exception):
+    class StopError(Exception):
         pass
 
     def stop(computed: Any) -> None:
-        raise Stop("here")
+        raise StopError("here")
 
-    with door.watch(stop), pytest.raises(Stop, match="here"):
+    with door.watch(stop), pytest.raises(StopError, match="here"):
         ex.exp(ex.ones(2))
     assert ex.exp(ex.zeros(1)).tolist() == [1.0]
 

@@ -19,6 +19,12 @@ if [ ! -x "$build/python" ]; then
     --group "$root/pyproject.toml:test" \
     $("$python" -c 'import sys, tomllib
 print(*tomllib.load(open(sys.argv[1], "rb"))["project"]["dependencies"])' "$root/pyproject.toml")
+  # The sources are found by their path: what an installation would say of them is only this.
+  mkdir "$build/packages/extensor-0.dist-info"
+  "$python" -c 'import sys, tomllib
+project = tomllib.load(open(sys.argv[1], "rb"))["project"]
+print("Metadata-Version: 2.1", *(f"{x.title()}: {project[x]}" for x in ("name", "version")), sep="\n")
+' "$root/pyproject.toml" > "$build/packages/extensor-0.dist-info/METADATA"
   # Tests start Pythons of their own: sys.executable must be what the system here can run.
   cat > "$build/new" <<END
 #!/bin/sh

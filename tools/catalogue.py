@@ -1,4 +1,4 @@
-"""Write docs/gradients.md, the catalogue of every backward pass, from the registry.
+"""Write docs/reference/gradients.md, the catalogue of every backward pass, from the registry.
 
 Run it after adding an op, a kernel or a sentence about a derivative.
 """
@@ -14,10 +14,11 @@ from typing import Any
 
 import extensor
 from extensor import _native
+from extensor.core.documentation import prose
 from extensor.core.op import OPS, Op
 from extensor.core.rule import Rule
 
-TARGET = Path(__file__).parent.parent / "docs" / "gradients.md"
+TARGET = Path(__file__).parent.parent / "docs" / "reference" / "gradients.md"
 
 HEADER = """\
 # Every backward pass
@@ -32,7 +33,7 @@ Every row below is made from the two functions themselves.
 - **at special points**: kinks, ties, singular points. Where `grad_output` is 0 an elementwise rule
   gives 0, even if the derivative is infinite there. A denominator whose magnitude is below `eps` is
   lifted to it, no other is touched; `eps=0` gives plain IEEE results. See
-  [ADR 5](adr/0005-zero-in-zero-out.md).
+  [ADR 5](../adr/0005-zero-in-zero-out.md).
 - **the tape keeps**: what a recorded call holds until its backward pass, besides its attributes.
 - **kernel**: whether a native kernel computes the forward, the backward, or both. Without one, and
   for what a kernel declines, the formula does.
@@ -87,7 +88,7 @@ def derivative(op: Op) -> tuple[str, str]:
     points = POINTS if op.kinks is None else POINTS_OF_KINKS
     general: list[str] = []
     special: list[str] = []
-    for paragraph in (op.function.__doc__ or "").split(">>>")[0].split("\n\n"):
+    for paragraph in prose(op.parameters.written).split("\n\n"):
         within = False
         for sentence in sentences(paragraph):
             if sentence.startswith("Derivative"):

@@ -11,13 +11,13 @@ import inspect
 import re
 import textwrap
 from collections.abc import Iterable
-from importlib import import_module
 from itertools import chain
 from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin
 
-from exports import OTHERS, exports
+from exports import exports
 
+from extensor import ops
 from extensor.core import kinds
 from extensor.core.op import OPS, Op
 from extensor.core.rule import Rule
@@ -160,9 +160,18 @@ def gradients(rule: Rule) -> list[str]:
 
 
 def documentation(function: Any, indent: str) -> list[str]:
-    """What a docstring says before its example."""
-    prose = inspect.cleandoc(function.__doc__).partition("\n>>>")[0].rstrip()
-    lines = textwrap.indent(prose, indent).splitlines()
+    """A docstring without its examples; of a rule without notes, of a method without the tensor."""
+    text = inspect.cleandoc(function.__doc__).partition("\nExamples\n")[0].rstrip()
+    if function is not function.op.function:
+        text = text.partition("\n\nRaises\n")[0]
+    if indent != "    ":
+        first = next(iter(inspect.signature(function).parameters))
+        text = re.sub(
+            rf"^{first} : .*\n(    .*\n|\n(?=    ))*", "", text, count=1, flags=re.MULTILINE
+        )
+        text = re.sub(r"^Parameters\n-+\n\n", "", text, flags=re.MULTILINE)
+        text = re.sub(r"\n\nSee Also\n(.*\n)*", "", text + "\n").rstrip()
+    lines = textwrap.indent(text, indent).splitlines()
     lines[0] = f'{indent}"""{lines[0].lstrip()}'
     if len(lines) == 1:
         return [f'{lines[0]}"""']
@@ -225,13 +234,13 @@ def functions() -> str:
             lines += function(op.rule.name, op.rule.function)
             if not (op.rule.single or op.variadic):
                 tuples += gradients(op.rule)
-    for family, others in OTHERS.items():
+    for family, others in ops.OTHERS.items():
         for name in others:
-            other = getattr(import_module(f"extensor.ops.{family}"), name)
+            other = getattr(family, name)
             if hasattr(other, "op"):
                 lines += function(name, other)
             else:
-                utilities.append(f"from extensor.ops.{family} import {name} as {name}")
+                utilities.append(f"from {family.__name__} import {name} as {name}")
     names = sorted(chain.from_iterable(exports().values()))
     listed = ["__all__ = [", *(f'    "{name}",' for name in names), "]", ""]
     body = "\n".join([*tuples, *lines])
@@ -284,7 +293,7 @@ def attached() -> str:
         lines += loose(name, OPS[name])
     lines += operators()
     body = "\n".join(lines)
-    head = [HEADER.format("What the ops attach to Tensor."), "", *imports(body), ""]
+    head = [HEADER.format("The methods that ops attach to Tensor."), "", *imports(body), ""]
     return "\n".join([*head, body]) + "\n"
 
 

@@ -372,7 +372,7 @@ TABLE = [
     ),
     (
         "GeluFarFloat",
-        (gelu_far, lambda w: mp.mpf(1)),
+        (gelu_far, lambda _: mp.mpf(1)),
         (mp.mpf(2) / 170, mp.mpf(2) / 20),
         5,
         "float",

@@ -14,7 +14,7 @@ from benchmarks.measure import OURS, Call, Measure, Notes
 _VALUES = np.linspace(0.5, 2.0, 16, dtype=np.float32)
 
 
-def measures(libraries: Libraries, quick: bool, notes: Notes) -> Iterator[Measure]:
+def measures(libraries: Libraries, _quick: bool, _notes: Notes) -> Iterator[Measure]:
     yield Measure(
         "call",
         "add",

@@ -177,7 +177,7 @@ FURTHER = (
     Case("l1_loss", _TWO, (2, 4), jax=lambda jax: lambda a, b: jax.numpy.abs(a - b).mean()),
     Case("smooth_l1_loss", _TWO, (2, 4), jax=_jax_huber),
     Case("huber_loss", _TWO, (2, 4), jax=_jax_huber),
-    Case("hinge_loss", _TWO, (2, 4), torch=lambda torch: lambda a, b: (1 - a * b).relu().mean(),
+    Case("hinge_loss", _TWO, (2, 4), torch=lambda _torch: lambda a, b: (1 - a * b).relu().mean(),
          jax=lambda jax: lambda a, b: jax.nn.relu(1 - a * b).mean()),
     # Of a vector the batchmean is the mean, of which PyTorch would warn.
     Case("kl_div", ("normal", "positive"), (2, 4), jax=_jax_kl_div,

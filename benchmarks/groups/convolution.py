@@ -57,7 +57,7 @@ LAYERS = (
 )
 
 
-def measures(libraries: Libraries, quick: bool, notes: Notes) -> Iterator[Measure]:
+def measures(libraries: Libraries, quick: bool, _notes: Notes) -> Iterator[Measure]:
     for layer in LAYERS[:2] if quick else LAYERS:
         for way in WAYS:
             yield Measure(

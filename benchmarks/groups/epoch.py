@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.libraries import Libraries
-from benchmarks.measure import OURS, Call, Measure, Missing, Notes
+from benchmarks.measure import OURS, Call, Measure, MissingError, Notes
 from benchmarks.models import lenet
 
 # Where Debian's package dataset-fashion-mnist has it; a benchmark downloads nothing.
@@ -40,7 +40,7 @@ def _torch(libraries: Libraries, learns: bool) -> Call:
     """The quickest that torch can do here: a permutation, and slices of tensors."""
     torch = libraries["torch"]
     if OURS not in libraries:
-        raise Missing("the reader of the files is ours")
+        raise MissingError("the reader of the files is ours")
     training, _ = libraries[OURS].data.fashion_mnist(FOLDER)
     images, labels = (torch.from_numpy(array.copy()) for array in training.arrays)
 

@@ -27,7 +27,7 @@ LAYOUTS = ("NN", "NT", "TN")
 SHORT_SHAPES = ((64, 784, 128), (512, 512, 512), (1024, 512, 128))
 
 
-def measures(libraries: Libraries, quick: bool, notes: Notes) -> Iterator[Measure]:
+def measures(libraries: Libraries, quick: bool, _notes: Notes) -> Iterator[Measure]:
     for m, k, n in SHAPES[2:4] if quick else SHAPES:
         a, b = sample("normal", (m, k), 0), sample("normal", (k, n), 1)
         for layout in LAYOUTS:

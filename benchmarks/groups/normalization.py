@@ -63,7 +63,7 @@ LAYERS = (
 )
 
 
-def measures(libraries: Libraries, quick: bool, notes: Notes) -> Iterator[Measure]:
+def measures(libraries: Libraries, quick: bool, _notes: Notes) -> Iterator[Measure]:
     for layer in LAYERS[:1] if quick else LAYERS:
         for way, moved in (("forward", 2), ("backward", 3)):
             yield Measure(

@@ -11,7 +11,7 @@ import numpy as np
 
 from benchmarks.groups.cases import FURTHER, HEADLINE, QUICK, Case, sample
 from benchmarks.libraries import Libraries
-from benchmarks.measure import OURS, PEERS, Call, Measure, Missing, Notes
+from benchmarks.measure import OURS, PEERS, Call, Measure, MissingError, Notes
 
 SIZES = {"16": 16, "4096": 4096, "2^16": 2**16, "2^20": 2**20}
 
@@ -31,7 +31,7 @@ def _pair(libraries: Libraries, case: Case, size: str) -> Iterator[Measure]:
         ("forward", "backward"), (_forward, _backward), case.moved, strict=True
     ):
         # NumPy has no gradients, and not every function.
-        peers = [peer for peer in PEERS if peer != "numpy" or _numpy_can(libraries, case, setup)]
+        peers = [peer for peer in PEERS if peer != "numpy" or _numpy_can(case, setup)]
         yield Measure(
             "ops",
             f"{case.name} {direction}",
@@ -42,7 +42,7 @@ def _pair(libraries: Libraries, case: Case, size: str) -> Iterator[Measure]:
         )
 
 
-def _numpy_can(libraries: Libraries, case: Case, setup: Callable[..., Call]) -> bool:
+def _numpy_can(case: Case, setup: Callable[..., Call]) -> bool:
     return setup is _forward and (case.numpy is not None or hasattr(np, case.name))
 
 
@@ -53,7 +53,7 @@ def _function(libraries: Libraries, label: str, case: Case) -> Callable[..., Any
     try:
         return named(libraries[label])
     except AttributeError as error:
-        raise Missing(f"{label} has no {error.name or case.name}") from error
+        raise MissingError(f"{label} has no {error.name or case.name}") from error
 
 
 def _inputs(libraries: Libraries, label: str, case: Case, arrays: list[Any], grad: bool) -> Any:

@@ -8,7 +8,7 @@ from typing import Any
 
 from benchmarks.groups.cases import sample
 from benchmarks.libraries import Libraries
-from benchmarks.measure import OURS, Call, Measure, Missing, Notes
+from benchmarks.measure import OURS, Call, Measure, MissingError, Notes
 
 # The parameters of the MLP 784-128-10, and ten square layers.
 MODELS = {
@@ -19,7 +19,7 @@ TORCH = {"torch": {}, "torch foreach": {"foreach": True}, "torch fused": {"fused
 _RATE = 1e-4
 
 
-def measures(libraries: Libraries, quick: bool, notes: Notes) -> Iterator[Measure]:
+def measures(libraries: Libraries, quick: bool, _notes: Notes) -> Iterator[Measure]:
     for size in ("100k",) if quick else MODELS:
         shapes = MODELS[size]
         values = [sample("normal", shape, seed) for seed, shape in enumerate(shapes)]
@@ -40,7 +40,7 @@ def measures(libraries: Libraries, quick: bool, notes: Notes) -> Iterator[Measur
 def _ours(libraries: Libraries, values: list[Any], gradients: list[Any]) -> Call:
     ex = libraries[OURS]
     if not hasattr(getattr(ex, "optim", None), "Adam"):
-        raise Missing("extensor has no optim.Adam")
+        raise MissingError("extensor has no optim.Adam")
     parameters = [libraries.array(OURS, value, requires_grad=True) for value in values]
     for parameter, gradient in zip(parameters, gradients, strict=True):
         parameter.grad = libraries.array(OURS, gradient)

@@ -32,7 +32,7 @@ WORKLOADS = (
 )
 
 
-def measures(libraries: Libraries, quick: bool, notes: Notes) -> Iterator[Measure]:
+def measures(libraries: Libraries, quick: bool, _notes: Notes) -> Iterator[Measure]:
     for workload in WORKLOADS[:2] if quick else WORKLOADS:
         model = import_module(f"benchmarks.models.{workload.model}")
         flops, moved = model.work(workload.batch)

@@ -25,7 +25,7 @@ def contestants(libraries: Libraries, batch: int, optimizer: str) -> dict[str, S
         "jax": partial(_jax, libraries, data, optimizer),
     }
     if optimizer == "SGD":
-        setups["numpy"] = partial(_numpy, libraries, data)
+        setups["numpy"] = partial(_numpy, data)
     return setups
 
 
@@ -124,7 +124,7 @@ def _jax(libraries: Libraries, data: dict[str, np.ndarray], optimizer: str) -> C
     return step
 
 
-def _numpy(libraries: Libraries, data: dict[str, np.ndarray]) -> Call:
+def _numpy(data: dict[str, np.ndarray]) -> Call:
     """The step as one would write it by hand, gradients and all."""
     w1, b1, w2, b2 = (data[k].copy() for k in _PARAMETERS)
     x, target = data["x"], data["target"]

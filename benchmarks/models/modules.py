@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.libraries import Libraries
-from benchmarks.measure import OURS, Call, Missing, Setup
+from benchmarks.measure import OURS, Call, MissingError, Setup
 
 # Small, so that many steps on one batch stay where the first one was.
 RATES = {"SGD": 1e-4, "AdamW": 1e-6}
@@ -43,7 +43,7 @@ def classes(count: int, *shape: int) -> np.ndarray:
     return np.random.default_rng(1).integers(0, count, shape)
 
 
-def mean_square(library: Any, module: Any, inputs: Any) -> Any:
+def mean_square(_library: Any, module: Any, inputs: Any) -> Any:
     """A loss that costs next to nothing: the mean square of the output."""
     output = module(inputs[0])
     output = output[0] if isinstance(output, tuple) else output
@@ -74,7 +74,7 @@ def _ours(
     try:
         module = build(ex)
     except AttributeError as error:
-        raise Missing(f"{OURS} has no {error.name}") from error
+        raise MissingError(f"{OURS} has no {error.name}") from error
     if "torch" in libraries:
         weights = _torch_module(libraries, torchs).state_dict()
         keys = module.state_dict().keys()

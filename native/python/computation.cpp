@@ -1,5 +1,6 @@
 // "By the kernel, or where there is none or it declines, by the formula", for whatever is computed:
-// forwards, rules, updates, random numbers. Either way it passes the door.
+// forwards, rules, updates, random numbers. Either way it passes the door. What stands for the
+// formula here tries the kernel of another array library first: see core/door.py.
 #include "computation.h"
 
 #include <structmember.h>
@@ -27,19 +28,10 @@ ComputationObject* as_computation(PyObject* object) {
 template <typename Finish>
 PyObject* by_formula(const ComputationObject& self, PyObject* const* arguments, Py_ssize_t count,
                      const Finish& finish) {
-  const bool told = anybody_watches;
-  const int64_t begin = told ? ticks() : 0;
-  Reference result(PyObject_Vectorcall(self.formula, arguments, count, nullptr));
-  const int64_t end = told ? ticks() : 0;
-  if (!result || result.get() == Py_NotImplemented) return result.release();
-  PyObject* node = mode().node;
-  const Reference around(Py_NewRef(node));  // `finish` may run code that changes the mode
-  Reference finished(finish(result.get(), node));
-  if (finished && told &&
-      !tell(self.name, Py_None, self.backward, node, arguments, count, result.get(), begin, end)) {
-    return nullptr;
-  }
-  return finished.release();
+  const auto calculate = [&] {
+    return PyObject_Vectorcall(self.formula, arguments, count, nullptr);
+  };
+  return watched({self.name, Py_None, self.backward != 0}, arguments, count, calculate, finish);
 }
 
 template <typename Finish>
@@ -60,7 +52,7 @@ PyObject* call_computation(PyObject* object, PyObject* const* arguments, size_t 
     return nullptr;
   }
   return computed(*as_computation(object), arguments, PyVectorcall_NARGS(flagged_count),
-                  [](PyObject* result, PyObject*&) { return Py_NewRef(result); });
+                  as_computed);
 }
 
 // finished(finish, *arguments): what finish(result) makes of what is computed, before the watchers

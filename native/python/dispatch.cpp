@@ -296,10 +296,15 @@ void destroy(PyObject* object) {
   Py_TYPE(object)->tp_free(object);
 }
 
-// Made when asked for: most programs never look at a signature, and making all of them is slow.
+// Made when asked for: most programs never look at a signature or a text, and making all is slow.
 PyObject* signature(PyObject* self, void*) {
   Reference op(PyObject_GetAttrString(self, "op"));
   return op ? PyObject_CallMethod(op.get(), "signature", nullptr) : nullptr;
+}
+
+PyObject* documentation(PyObject* self, void*) {
+  Reference op(PyObject_GetAttrString(self, "op"));
+  return op ? PyObject_CallMethod(op.get(), "documentation", nullptr) : nullptr;
 }
 
 PyMethodDef methods[] = {{"set_rule", set_rule, METH_VARARGS, nullptr},
@@ -308,6 +313,7 @@ PyMethodDef methods[] = {{"set_rule", set_rule, METH_VARARGS, nullptr},
                          {}};
 PyGetSetDef properties[] = {
     {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, nullptr, nullptr},
+    {"__doc__", documentation, nullptr, nullptr, nullptr},
     {"__signature__", signature, nullptr, nullptr, nullptr},
     {}};
 

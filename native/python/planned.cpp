@@ -86,20 +86,15 @@ class Running {
   const bool first_;
 };
 
-// Watchers are told the arguments of the plan, or the arrays and numbers that stood for them.
-bool tell_run(const PlannedObject& self, PyObject* inputs, PyObject* numbers, PyObject* result,
-              int64_t begin, int64_t end) {
-  Reference arguments(Py_NewRef(self.arguments));
-  if (inputs != Py_None || numbers != Py_None) {
-    Reference arrays(inputs == Py_None ? inputs_of(*self.plan) : Py_NewRef(inputs));
-    if (!arrays) return false;
-    arguments.reset(numbers == Py_None ? arrays.release()
-                                       : PySequence_Concat(arrays.get(), numbers));
-    if (!arguments) return false;
+// What watchers see as the arguments of a run, a tuple: those of the plan, or the arrays and
+// numbers that stand for them.
+PyObject* arguments_of_run(const PlannedObject& self, PyObject* inputs, PyObject* numbers) {
+  if (!anybody_watches || (inputs == Py_None && numbers == Py_None)) {
+    return Py_NewRef(self.arguments);
   }
-  PyObject* name = kernel_of(self.kernel)->name;
-  return tell(name, name, false, mode().node, &PyTuple_GET_ITEM(arguments.get(), 0),
-              PyTuple_GET_SIZE(arguments.get()), result, begin, end);
+  Reference arrays(inputs == Py_None ? inputs_of(*self.plan) : Py_NewRef(inputs));
+  if (!arrays || numbers == Py_None) return arrays.release();
+  return PySequence_Concat(arrays.get(), numbers);
 }
 
 // run(inputs=None, numbers=None): with the arrays it was planned for, or others like them
@@ -131,17 +126,22 @@ PyObject* run(PyObject* object, PyObject* arguments, PyObject* keywords) {
     PyErr_SetString(PyExc_TypeError, "run: inputs must be arrays like those of the plan");
     return nullptr;
   }
-  const bool told = anybody_watches;
-  const int64_t begin = told ? ticks() : 0;
-  Reference result(guarded([&] {
-    const Running running(*self);
-    return run_call(plan.call, inputs, plan.input_count(), values, plan.call.words, running.room());
-  }));
-  const int64_t end = told ? ticks() : 0;
-  if (!result || result.get() == Py_NotImplemented) return result.release();
-  if (plan.returned != nullptr && given == Py_None) result.reset(Py_NewRef(plan.returned));
-  if (told && !tell_run(*self, given, numbers, result.get(), begin, end)) return nullptr;
-  return result.release();
+  const Reference shown(arguments_of_run(*self, given, numbers));
+  if (!shown) return nullptr;
+  const auto calculate = [&] {
+    PyObject* result = guarded([&] {
+      const Running running(*self);
+      return run_call(plan.call, inputs, plan.input_count(), values, plan.call.words,
+                      running.room());
+    });
+    const bool replaced = plan.returned != nullptr && given == Py_None && result != nullptr &&
+                          result != Py_NotImplemented;
+    if (replaced) Py_SETREF(result, Py_NewRef(plan.returned));
+    return result;
+  };
+  PyObject* name = kernel_of(self->kernel)->name;
+  return watched({name, name, false}, &PyTuple_GET_ITEM(shown.get(), 0),
+                 PyTuple_GET_SIZE(shown.get()), calculate, as_computed);
 }
 
 PyObject* get_inputs(PyObject* object, void*) { return inputs_of(*as_planned(object)->plan); }

@@ -12,9 +12,9 @@ inline bool anybody_watches = false;
 using Ticks = int64_t (*)();
 extern Ticks ticks;
 
-// Tells all watchers. `kernel` is the name of the one that computed, or None; `node` is the one
-// that was recorded or is being replayed, or None. False with a Python error set if one of them
-// raised.
+// Tells all watchers; only `watched` of execute.h calls it. `kernel` is the name of the one that
+// computed, or None; `node` is the one that was recorded or is being replayed, or None. False with
+// a Python error set if one of them raised.
 bool tell(PyObject* op, PyObject* kernel, bool backward, PyObject* node, PyObject* const* arguments,
           Py_ssize_t count, PyObject* result, int64_t begin, int64_t end);
 

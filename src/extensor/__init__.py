@@ -4,6 +4,8 @@ import datetime as _datetime  # noqa: F401  NumPy imports it from C, where Ctrl-
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+import numpy as _numpy  # noqa: F401  before the native module, which would print an interrupt itself
+
 from extensor import ops as ops
 from extensor import random
 from extensor.arrays import dtypes
@@ -43,7 +45,7 @@ from extensor.core.creation import (
 from extensor.core.modes import detect_anomaly, enable_grad, gradient_eps, is_grad_enabled, no_grad
 from extensor.core.op import OPS
 from extensor.core.tensor import Tensor, tensor
-from extensor.errors import names
+from extensor.errors import torch_names
 from extensor.ops import *  # noqa: F403
 from extensor.ops import __all__ as _op_names
 
@@ -81,8 +83,7 @@ if TYPE_CHECKING:
     )
 
     bfloat16: _dtype[Any]
-
-__version__ = "0.1.0"
+    __version__: str
 
 ExTensor = Tensor
 NONDIFFERENTIABLE = frozenset(name for name, op in OPS.items() if not op.differentiable)
@@ -202,13 +203,16 @@ if not TYPE_CHECKING:
     def __getattr__(name: str) -> Any:
         if name == "bfloat16":
             return dtypes.bfloat16()
+        if name == "__version__":
+            globals()[name] = value = import_module("importlib.metadata").version("extensor")
+            return value
         if name in _LAZY_MODULES:
             return import_module(f"extensor.{name}")
         if name in _LAZY:
             globals()[name] = value = getattr(import_module(f"extensor.{_LAZY[name]}"), name)
             return value
-        raise names.missing(name, names.FUNCTIONS, __name__)
+        raise torch_names.missing(name, torch_names.FUNCTIONS, __name__)
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted(__all__)

@@ -62,3 +62,7 @@ DTypeLike: TypeAlias = str | np.dtype[Any] | type[np.generic] | type[float] | ty
 Selecting: TypeAlias = SupportsIndex | SupportsArray | Nested[SupportsIndex | SupportsArray]
 IndexItem: TypeAlias = Selecting | slice | EllipsisType | None
 Index: TypeAlias = IndexItem | tuple[IndexItem, ...]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 
 from extensor_cli.streams import safe_text
 
-# What argparse says, and how it is said here.
+# Messages of argparse, and ours instead.
 _WORDS = (
     (r"argument (\S+): invalid choice: (.+) \(choose from (.+)\)", r"\1 must be one of \3, got \2"),
     (r"argument (\S+): invalid int value: (.+)", r"\1 must be an integer, got \2"),
@@ -23,14 +23,14 @@ _LONGEST = 4000  # characters of a message
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser that says what is wrong without repeating all that there is."""
+    """A parser whose errors name the mistake without repeating the usage."""
 
     commands: Any = None
 
     def parse_args(  # type: ignore[override]
         self, args: Sequence[str] | None = None, namespace: Any = None
     ) -> Any:
-        """All arguments; what is left over is refused by the command it was given to."""
+        """All arguments; unknown ones are refused by the command they belong to."""
         options, rest = self.parse_known_args(args, namespace)
         if rest:
             parsers = self.commands.choices if self.commands is not None else {}
@@ -63,5 +63,5 @@ class Parser(argparse.ArgumentParser):
 def _nearest(name: str, known: Sequence[str]) -> str:
     from difflib import get_close_matches  # which only a mistake needs
 
-    found = get_close_matches(name, known, 1, 0.65)
-    return f" (did you mean {found[0]}?)" if found else ""
+    matches = get_close_matches(name, known, 1, 0.65)
+    return f" (did you mean {matches[0]}?)" if matches else ""

@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
-from typing import Any
+from typing import Any, Self
 
 
 def reopen_closed() -> None:
@@ -26,34 +26,41 @@ def reopen_closed() -> None:
 
 
 def safe_text(text: str) -> str:
-    """``text`` for a terminal: what would be a command to it is shown instead."""
+    """``text`` for a terminal: control sequences are shown instead of obeyed."""
     if text.isascii() and text.replace("\n", "").isprintable():
         return text
-    # Importing the library takes long, which an ordinary message is not worth.
+    # Imported only here: the library takes long to import, and most messages do not need it.
     from extensor.errors.screen import screen_text
 
     return screen_text(text)
 
 
-class Lasting:
-    """A stream for display: it falls silent when it fails, and whoever writes to it goes on.
-
-    Texts are made safe for a terminal, unless they ``are_exact``.
-    """
+class _SafeStream:
+    """A standard stream whose texts are made safe for a terminal, unless they ``are_exact``."""
 
     def __init__(self, stream: Any, are_exact: bool = False) -> None:
         self._stream = stream
         self._are_exact = are_exact
 
     @property
-    def exact(self) -> Lasting:
-        """The same stream, for what is to arrive as it is."""
-        return Lasting(self._stream, are_exact=True)
+    def exact(self) -> Self:
+        """The same stream, for texts that must arrive unchanged."""
+        return type(self)(self._stream, are_exact=True)
+
+    def _write(self, text: str) -> int:
+        return int(self._stream.write(text if self._are_exact else safe_text(text)))
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+
+class Lasting(_SafeStream):
+    """A stream for display: when it fails it falls silent, and the program continues."""
 
     def write(self, text: str) -> int:
         """Write, or fall silent."""
         try:
-            self._stream.write(text if self._are_exact else safe_text(text))
+            self._write(text)
         except UnicodeEncodeError:
             code = self._stream.encoding
             self.write(text.encode(code, "replace").decode(code))
@@ -75,37 +82,19 @@ class Lasting:
             os.dup2(nowhere, self._stream.fileno())
         os.close(nowhere)
 
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._stream, name)
 
-
-class Needed:
-    """A stream that a command is for: when it fails, the error says that it was the output.
-
-    Texts are made safe for a terminal, unless they ``are_exact``.
-    """
-
-    def __init__(self, stream: Any, are_exact: bool = False) -> None:
-        self._stream = stream
-        self._are_exact = are_exact
-
-    @property
-    def exact(self) -> Needed:
-        """The same stream, for what is to arrive as it is."""
-        return Needed(self._stream, are_exact=True)
+class Needed(_SafeStream):
+    """A stream whose content is the purpose of a command: an error names the output."""
 
     def write(self, text: str) -> int:
-        """Write, or say what failed."""
+        """Write, or raise an error that names the output."""
         with _failing():
-            return int(self._stream.write(text if self._are_exact else safe_text(text)))
+            return self._write(text)
 
     def flush(self) -> None:
-        """Flush, or say what failed."""
+        """Flush, or raise an error that names the output."""
         with _failing():
             self._stream.flush()
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._stream, name)
 
 
 @contextmanager

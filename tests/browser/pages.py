@@ -10,8 +10,9 @@ import numpy as np
 
 import extensor as ex
 from extensor.data import ArrayDataset
+from extensor.io.toml import as_toml
 from extensor.report import Examination, compare, comparison_page, examine, write_report
-from extensor.train.run import RunFolder, as_toml
+from extensor.train.run_folder import RunFolder
 
 LONG = "African bush elephant (Loxodonta africana) seen from rather far away"
 STRIDE = 4111  # between steps, so that their numbers are long

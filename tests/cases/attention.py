@@ -17,7 +17,7 @@ def attention(
     if mask is not None:
         scores = np.where(mask, scores, -np.inf) if mask.dtype == bool else scores + mask
     if causal:
-        scores = np.where(np.tri(*scores.shape[-2:], dtype=bool), scores, -np.inf)
+        scores = np.where(np.tri(*scores.shape[-2:], dtype=bool), scores, -np.inf)  # type: ignore[type-var]
     if scores.shape[-1] == 0:
         return np.zeros((*scores.shape[:-1], v.shape[-1]))
     seen = (scores > -np.inf).any(-1, keepdims=True)
@@ -62,7 +62,7 @@ CASES = [
 ERRORS = [
     Error(
         NAME,
-        tuple(np.ones(shape, "f4") for shape in shapes),
+        tuple(np.ones(shape, "f4") for shape in shapes),  # type: ignore[attr-defined]
         f"{NAME}: {text}",
     )
     for shapes, text in [

@@ -224,7 +224,7 @@ ERRORS = (
     + [
         Error(
             f"{name}_backward",
-            (_ones(7), *(_ones(*shape) for shape in shapes)),
+            (_ones(7), *(_ones(*shape) for shape in shapes)),  # type: ignore[attr-defined]
             f"{name}_backward: grad_output must have shape {expected}, got grad_output_shape=(7,)",
         )
         for name, shapes, expected in [

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .case import Case, Error, booleans, distinct, integers, real
+from .case import Case, Error, Singular, booleans, distinct, integers, real
 
 AXES: tuple[dict[str, object], ...] = (
     {},
@@ -37,7 +37,7 @@ CASES = (
     ]
 )
 
-SINGULAR = []
+SINGULAR: list[Singular] = []
 
 ERRORS = (
     [

@@ -24,7 +24,7 @@ from mpi.running import is_mpich, launcher, trained
 
 MODELS = ("lenet", "resnet", "gpt", "lstm")
 WORKERS = (1, 2, 3, 4, 8)
-OPTIONS = ([], ["--shard"], ["--no-overlap"], ["--shard", "--no-overlap"])
+OPTIONS: tuple[list[str], ...] = ([], ["--shard"], ["--no-overlap"], ["--shard", "--no-overlap"])
 MORE = {  # what only some models are tried with
     "resnet": (["--sync"], ["--sync", "--shard"]),
     "lenet": (["--stream"], ["--stream", "--threads", "2", "--shard"]),

@@ -32,7 +32,7 @@ def launcher(workers: int, python: str = sys.executable, ulfm: bool = False) -> 
 
 
 def environment() -> dict[str, str]:
-    found = os.environ | {"PYTHONPATH": str(HERE.parents[1] / "src"), "EXTENSOR_NUM_THREADS": "1"}
+    found = os.environ | {"EXTENSOR_NUM_THREADS": "1"}
     found |= {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
     return {"EXTENSOR_DEADLINE": str(DEADLINE), **found, "PYTHONWARNINGS": "ignore"}
 

@@ -189,6 +189,27 @@ def test_a_loop_begins_with_one_model_and_its_steps_are_compared(tmp_path: Path)
             assert sum(bool(re.match(text, line)) for line in found) == workers, (text, found)
 
 
+READS_AN_ITERATOR = """
+import itertools
+import extensor as ex
+
+factors = itertools.cycle([1.0, 0.5, 2.0])
+model = ex.nn.Linear(2, 1)
+gradients = ex.distributed.Gradients(model)
+try:
+    gradients(0, [0.25] * 4, lambda number: next(factors) * model(ex.ones((3, 2))).mean())
+except ValueError as error:
+    print("error", error, flush=True)
+"""
+
+
+def test_parts_that_read_an_iterator_are_refused(tmp_path: Path) -> None:
+    assert lines(programs(0, tmp_path, READS_AN_ITERATOR), "error") == []
+    errors = lines(programs(2, tmp_path, READS_AN_ITERATOR), "error")
+    text = "Gradients: on several workers a part must not read an iterator"
+    assert [error.startswith(text) for error in errors] == [True, True]
+
+
 OTHER_MODEL = """
 import extensor as ex
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from extensor.errors.messages import KEY_UNKNOWN, RUN_NOT_FOUND, meant
 from odd.running import Files
 
 INSIDE = "--name: must be that of a folder inside runs/"
@@ -129,7 +130,7 @@ ROWS: dict[str, tuple[Files, str, str]] = {
     "a run that is not there": (
         {},
         "train --resume nope",
-        "run: the folder of a run must be there (there are: ",
+        RUN_NOT_FOUND.text(run="nope"),
     ),
     "a checkpoint of no run": (
         {},
@@ -184,7 +185,7 @@ ROWS: dict[str, tuple[Files, str, str]] = {
     "an entry that is none": (
         {},
         "train classes.csv --set data.taks=binary",
-        "config: unknown key (did you mean 'data.task'?), got key='data.taks'",
+        KEY_UNKNOWN.text(meant("data.task"), key="data.taks"),
     ),
     "a batch of 0": (
         {},

@@ -7,16 +7,15 @@ from pathlib import Path
 
 import numpy as np
 
+from extensor.errors.messages import COLUMN_NOT_FOUND, PATH_NOT_FOUND, RUN_NOT_FOUND, known, meant
 from odd.predicting import FINE, hours
 from odd.running import Content, Files, array, arrays, pictures
-
-TARGETS = "data: n.csv must have the column of the targets"
 
 ROWS: dict[str, tuple[Files, str, str]] = {
     "no targets": (
         {"n.csv": FINE},
         "classes n.csv",
-        f"{TARGETS} (did you mean 'day'?), got column='y'",
+        COLUMN_NOT_FOUND.text(meant("day"), column="y", source="n.csv"),
     ),
     "a class that is new": (
         {"n.csv": "a,b,word,day,y\n1,2,p,2024-01-01,\n1,2,p,2024-01-01,u\n1,2,p,2024-01-02,z\n"},
@@ -47,7 +46,7 @@ ROWS: dict[str, tuple[Files, str, str]] = {
     "a label less": (
         {"n.csv": "a,b,warm\n1,2,1\n"},
         "labels n.csv",
-        f"{TARGETS} (known: a, b, warm), got column='wet'",
+        COLUMN_NOT_FOUND.text(known("a", "b", "warm"), column="wet", source="n.csv"),
     ),
     "pictures without classes": (
         {"new": pictures(2, with_classes=False)},
@@ -87,7 +86,7 @@ ROWS: dict[str, tuple[Files, str, str]] = {
     "a series without its column": (
         {"n.csv": hours().replace("load", "lod")},
         "series n.csv",
-        f"{TARGETS} (did you mean 'lod'?), got column='load'",
+        COLUMN_NOT_FOUND.text(meant("lod"), column="load", source="n.csv"),
     ),
     "labels of another class": (
         {"o.npz": arrays(y=np.arange(40) % 3)},
@@ -122,12 +121,12 @@ ROWS: dict[str, tuple[Files, str, str]] = {
     "data that are gone": (
         {"classes.csv": lambda path: Path(path).unlink()},
         "classes",
-        "data: no such file or folder, got path='classes.csv'",
+        PATH_NOT_FOUND.text(path="classes.csv"),
     ),
     "data that have changed": (
         {"classes.csv": "a,b\n1,2\n"},
         "classes",
-        "data: classes.csv must have the column (known: a, b), got target='y'",
+        COLUMN_NOT_FOUND.text(known("a", "b"), column="y", source="classes.csv"),
     ),
 }
 
@@ -154,9 +153,9 @@ def _remove(path: str) -> None:
 
 
 RUNS: dict[str, tuple[Files, str, str]] = {
-    "no such run": ({}, "nothing", "run: the folder of a run must be there (there are: "),
-    "no name": ({}, "''", "run: the folder of a run must be there (there are: "),
-    "a file for a run": ({}, "classes.csv", "run: the folder of a run must be there (there are: "),
+    "no such run": ({}, "nothing", RUN_NOT_FOUND.text(run="nothing")),
+    "no name": ({}, "''", RUN_NOT_FOUND.text(run="")),
+    "a file for a run": ({}, "classes.csv", RUN_NOT_FOUND.text(run="classes.csv")),
     "no checkpoints": (
         {"runs/classes/checkpoints": _remove},
         "classes",

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
+from extensor.errors.messages import COLUMN_NOT_FOUND, PATH_NOT_FOUND, known, meant
 from odd.running import Files, array, folder
 
 FINE = "a,b,word,day\n1,2,p,2024-01-01\n"
@@ -34,12 +35,12 @@ ROWS: dict[str, tuple[Files, str, str]] = {
     "missing column": (
         {"n.csv": "a,word,day\n1,p,2024-01-01\n"},
         "classes n.csv",
-        "encode: table must have the column 'b' (known: a, word, day), got source='n.csv'",
+        COLUMN_NOT_FOUND.text(known("a", "word", "day"), column="b", source="n.csv"),
     ),
     "misspelt column": (
         {"n.csv": FINE.replace("word", "wrd")},
         "classes n.csv",
-        "encode: table must have the column 'word' (did you mean 'wrd'?), got source='n.csv'",
+        COLUMN_NOT_FOUND.text(meant("wrd"), column="word", source="n.csv"),
     ),
     "words in a column of numbers": (
         {"n.csv": f"{FINE}x,2,p,2024-01-01\n"},
@@ -66,7 +67,9 @@ ROWS: dict[str, tuple[Files, str, str]] = {
     "no header": (
         {"n.csv": "1,2,p,2024-01-01\n"},
         "classes n.csv",
-        "encode: table must have the column 'a' (known: column 0, column 1, column 2, column 3), got",
+        COLUMN_NOT_FOUND.text(
+            known(*(f"column {i}" for i in range(4))), column="a", source="n.csv"
+        ),
     ),
     "columns twice": (
         {"n.csv": FINE.replace("b,", "a,")},
@@ -82,7 +85,7 @@ ROWS: dict[str, tuple[Files, str, str]] = {
     "a configuration for a table": (
         {},
         "classes runs/classes/config.toml",
-        "encode: table must have the column 'a' (known: seed = 0), got source='runs/classes/config",
+        COLUMN_NOT_FOUND.text(known("seed = 0"), column="a", source="runs/classes/config.toml"),
     ),
     "a picture for a table": (
         {},
@@ -127,7 +130,7 @@ ROWS: dict[str, tuple[Files, str, str]] = {
         "pictures d",
         "find_pictures: folder must have pictures (.bm",
     ),
-    "no such picture": ({}, "pictures d.png", "data: no such file or folder, got path='d.png'"),
+    "no such picture": ({}, "pictures d.png", PATH_NOT_FOUND.text(path="d.png")),
     "nothing for pictures": (
         {},
         "pictures ''",
@@ -194,7 +197,7 @@ ROWS: dict[str, tuple[Files, str, str]] = {
     "a series without its column": (
         {"n.csv": hours().replace("load", "lod")},
         "series n.csv",
-        "encode: table must have the column 'load' (did you mean 'lod'?), got source='n.csv'",
+        COLUMN_NOT_FOUND.text(meant("lod"), column="load", source="n.csv"),
     ),
     "a series from the end": (
         {"n.csv": hours(time="{back:02d}")},

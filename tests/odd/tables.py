@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import os
 
+from extensor.errors.messages import COLUMN_NOT_FOUND, PATH_NOT_FOUND, known, meant
 from odd.running import GOOD, LOSS, REAL, Files, rows, table
 
 TWO_VALUES = "data: the target must have at least two different values, got path='t.csv', target="
-KNOWN = "data: t.csv must have the column"
 DIVIDED = "data: t.csv must have samples for each part ("
 
 ROWS: dict[str, tuple[Files, str, str]] = {
-    "no such file": ({}, "t.csv", "data: no such file or folder, got path='t.csv'"),
+    "no such file": ({}, "t.csv", PATH_NOT_FOUND.text(path="t.csv")),
     "a link to itself": (
         {"t.csv": lambda path: os.symlink(path, path)},
         "t.csv",
-        "data: no such file or folder, got path='t.csv'",
+        PATH_NOT_FOUND.text(path="t.csv"),
     ),
     "a name of bytes": (
         {"\udcff.csv": GOOD["t.csv"]},
@@ -104,7 +104,7 @@ ROWS: dict[str, tuple[Files, str, str]] = {
     "drop of no column": (
         table(head="age,size,y"),
         "t.csv --set \"data.drop=['siz']\"",
-        f"{KNOWN} (did you mean 'size'?), got drop='siz'",
+        COLUMN_NOT_FOUND.text(meant("size"), column="siz", source="t.csv (data.drop)"),
     ),
     "drop of the target": (
         GOOD,
@@ -125,7 +125,7 @@ ROWS: dict[str, tuple[Files, str, str]] = {
     "kind of no column": (
         table(head="age,size,y"),
         "t.csv --set data.columns.siz=category",
-        f"{KNOWN} (did you mean 'size'?), got columns='siz'",
+        COLUMN_NOT_FOUND.text(meant("size"), column="siz", source="t.csv (data.columns)"),
     ),
     "no such kind": (
         GOOD,
@@ -150,7 +150,7 @@ ROWS: dict[str, tuple[Files, str, str]] = {
     "group of no column": (
         table(head="age,size,y"),
         "t.csv --set data.group=siz",
-        f"{KNOWN} (did you mean 'size'?), got group='siz'",
+        COLUMN_NOT_FOUND.text(meant("size"), column="siz", source="t.csv (data.group)"),
     ),
     "the target as a group": (
         GOOD,
@@ -234,7 +234,7 @@ ROWS: dict[str, tuple[Files, str, str]] = {
     "test file of other columns": (
         {**GOOD, "o.csv": "a,c,y\n1,2,u\n"},
         "t.csv --set data.test=o.csv",
-        "encode: table must have the column 'b' (known: a, c, y), got source='o.csv'",
+        COLUMN_NOT_FOUND.text(known("a", "c", "y"), column="b", source="o.csv"),
     ),
     "test file of other classes": (
         {**GOOD, "o.csv": "a,b,y\n1,2,u\n1,2,w\n"},
@@ -245,7 +245,7 @@ ROWS: dict[str, tuple[Files, str, str]] = {
     "test file without targets": (
         {**GOOD, "o.csv": "a,b\n1,2\n"},
         "t.csv --set data.test=o.csv",
-        "data: o.csv must have the column of the targets (known: a, b), got column='y'",
+        COLUMN_NOT_FOUND.text(known("a", "b"), column="y", source="o.csv"),
     ),
     "test on what is learned": (
         GOOD,

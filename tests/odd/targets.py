@@ -2,27 +2,35 @@
 
 from __future__ import annotations
 
+from extensor.errors.messages import COLUMN_NOT_FOUND, NAME_UNKNOWN, known, meant
 from odd.running import GOOD, LOSS, REAL, Files, rows, table
 
 THREE = table(lambda i: "uvw"[i % 3])
 TWO_TARGETS = {"t.csv": rows("a,y,z", lambda i: f"{i % 7},{'uv'[i % 2]},{'no yes'.split()[i % 2]}")}
 TWO_VALUES = "data: the target must have at least two different values, got path='t.csv', target="
-KNOWN = "data: t.csv must have the column"
 FINITE = "data: numbers to be learned must be finite, and below 3.4e38, got source='t.csv', line="
 
 ROWS: dict[str, tuple[Files, str, str]] = {
-    "no such target": (GOOD, "t.csv --target z", f"{KNOWN} (known: a, b, y), got target='z'"),
+    "no such target": (
+        GOOD,
+        "t.csv --target z",
+        COLUMN_NOT_FOUND.text(known("a", "b", "y"), column="z", source="t.csv"),
+    ),
     "misspelt target": (
         table(head="age,size,colour"),
         "t.csv --target color",
-        f"{KNOWN} (did you mean 'colour'?), got target='color'",
+        COLUMN_NOT_FOUND.text(meant("colour"), column="color", source="t.csv"),
     ),
     "target in capitals": (
         GOOD,
         "t.csv --target Y",
-        f"{KNOWN} (did you mean 'y'?), got target='Y'",
+        COLUMN_NOT_FOUND.text(meant("y"), column="Y", source="t.csv"),
     ),
-    "empty target": (GOOD, "t.csv --target ''", f"{KNOWN} (known: a, b, y), got target=''"),
+    "empty target": (
+        GOOD,
+        "t.csv --target ''",
+        COLUMN_NOT_FOUND.text(known("a", "b", "y"), column="", source="t.csv"),
+    ),
     "target twice": (
         GOOD,
         "t.csv --target y --target y",
@@ -197,6 +205,6 @@ ROWS: dict[str, tuple[Files, str, str]] = {
     "no such loss": (
         GOOD,
         f"t.csv {LOSS}MSE",
-        "config: loss: unknown name (did you mean 'MSELoss'?), got name=",
+        NAME_UNKNOWN.text(meant("MSELoss"), name="MSE", entry="loss"),
     ),
 }

@@ -62,8 +62,8 @@ def _gemm(
     *,
     alpha: float = 1.0,
     beta: float = 1.0,
-    transA: int = 0,
-    transB: int = 0,
+    transA: int = 0,  # noqa: N803
+    transB: int = 0,  # noqa: N803
 ) -> Tensor:
     product = alpha * ex.matmul(a.T if transA else a, b.T if transB else b)
     return product if c is None else product + beta * c

@@ -49,7 +49,7 @@ def _attention(
     flat = q.ndim == 3
     q, k, v = (_heads(q, q_num_heads), _heads(k, kv_num_heads), _heads(v, kv_num_heads))
     if past_key is not None:
-        k, v = ex.concatenate([past_key, k], 2), ex.concatenate([past_value, v], 2)
+        k, v = ex.concatenate([past_key, k], 2), ex.concatenate([past_value, v], 2)  # type: ignore[list-item]
     queries, keys = q.shape[2], k.shape[2]
     offset = 0 if past_key is None else past_key.shape[2]
     if mask is not None and mask.shape[-1] < keys:
@@ -58,7 +58,7 @@ def _attention(
         mask = ex.pad(mask, [(0, 0)] * (mask.ndim - 1) + [added], value=hidden)
     if lengths is not None:
         lengths = lengths.reshape(-1, 1, 1, 1)
-        offset = lengths - queries
+        offset = lengths - queries  # type: ignore[assignment]
         mask = _restricted(mask, ex.arange(keys) < lengths)
     ahead = ex.arange(keys) - (ex.arange(queries)[:, None] + offset)
     causal = bool(is_causal) and past_key is None and lengths is None
@@ -105,7 +105,7 @@ def _recurrence(run: Any, order: tuple[int, ...]) -> Any:
         layout: int = 0,
     ) -> tuple[Tensor, ...]:
         if layout:
-            x, h0, c0 = (None if a is None else ex.swapaxes(a, 0, 1) for a in (x, h0, c0))
+            x, h0, c0 = (None if a is None else ex.swapaxes(a, 0, 1) for a in (x, h0, c0))  # type: ignore[assignment]
         if lengths is not None and min(lengths.tolist()) < x.shape[0]:
             raise NotImplementedError("sequences of different lengths")
         results = []

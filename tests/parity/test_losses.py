@@ -11,7 +11,7 @@ import pytest
 import extensor as ex
 
 torch = pytest.importorskip("torch")
-from torch.nn import functional as F  # noqa: E402
+from torch.nn import functional as F  # noqa: E402, N812
 
 REDUCTIONS = ("mean", "sum", "none")
 DRAWS = range(12)

@@ -148,7 +148,7 @@ def test_defaults(name: str, ours: Any, theirs: Any) -> None:
 def test_names_of_what_comes_in(name: str, ours: Any, theirs: Any) -> None:
     """Each argument of a layer can be given by the name that PyTorch has for it."""
 
-    class Bound(Exception):
+    class BoundError(Exception):
         pass
 
     expected = [p for n, p in inspect.signature(theirs.forward).parameters.items() if n != "self"]
@@ -158,13 +158,13 @@ def test_names_of_what_comes_in(name: str, ours: Any, theirs: Any) -> None:
 
     def forward(self: Any, *args: Any, **kwargs: Any) -> None:
         seen.update(inspect.signature(written).bind(self, *args, **kwargs).arguments)
-        raise Bound
+        raise BoundError
 
     forward.__module__ = written.__module__
     kind = type(ours.__name__, (ours,), {"forward": forward})
     module.__class__ = kind
     given = {p.name: object() for p in expected}
-    with pytest.raises(Bound):
+    with pytest.raises(BoundError):
         module(**given)
     seen.pop("self")
     assert list(seen.values()) == list(given.values())

@@ -61,7 +61,7 @@ class Draft:
     def batches_can_be_joined(self) -> bool:
         """True if a step of two batches must be that of one batch of twice the size."""
         text = "\n".join(self.data)
-        depends_on_size = "drop_last" in text or "transform=" in text or self.is_in_batch
+        depends_on_size = "drop_last" in text or "transform=" in text
         is_plain = self.parts_equal_batch and not self.has_batch_norm
         return self.accumulates and is_plain and not depends_on_size
 
@@ -71,7 +71,8 @@ class Draft:
 
         A loop around ``Gradients`` chooses the weights of the parts itself.
         """
-        if self.is_random or self.has_own_buffer or self.has_foreign_state or self.amp:
+        depends_on_parts = self.has_own_buffer or self.has_foreign_state or self.is_in_batch
+        if self.is_random or depends_on_parts or self.amp:
             return False
         sees_all = self.is_synchronised and not self.accumulates
         return not self.by_gradients and (sees_all or not self.has_batch_norm)

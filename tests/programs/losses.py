@@ -60,6 +60,14 @@ ATTRIBUTES = {
     "delta": "0.7 + 0.5 * (step % 2)",
     "reduction": '"mean" if step % 2 else "sum"',
 }
+# What the trainer has to be told of a function with such a loss.
+REDUCTIONS = {
+    "sum of cross entropies": '"sum"',
+    "sum of squared errors": '"sum"',
+    "weighted classes": "lambda y: np.array([1.0, 5.0, 0.2, 2.0])[np.asarray(y)].sum()",
+    "ignored targets": "lambda y: (np.asarray(y) != 9).sum()",
+    "in-batch contrast": '"mean"',
+}
 CONTRAST = [
     "def contrast(output, target):",
     "    unit = output / ((output * output).sum(axis=1, keepdims=True) + 1e-6) ** 0.5",
@@ -89,6 +97,11 @@ def draw_loss(draft: Draft, random: Random) -> None:
     draft.is_in_batch = "contrast(" in formula
     own = CONTRAST if "contrast(" in formula else IS_CLASS if "is_class(" in formula else []
     draft.loss = [*own, "def loss(output, target):", f"    return {terms}"]
+    # A penalty that is no sum is left for the trainer to refuse.
+    is_told = name in REDUCTIONS and not (draft.penalties and REDUCTIONS[name] == '"sum"')
+    if is_told and random.random() < 0.85:
+        draft.note("loss_reduction")
+        draft.options.append(f"loss_reduction={REDUCTIONS[name]}")
 
 
 def _draw_attribute(draft: Draft, random: Random) -> None:

@@ -42,6 +42,8 @@ def draw_optimizer(draft: Draft, random: Random) -> None:
     if draft.amp or (draft.has_flat_directions and draft.dtype == "float32"):
         known = [each for each in OPTIMIZERS if each[0] == "SGD"]  # rounding may turn a sign
     name, options = random.choice(known)
+    if draft.has_flat_directions and name != "SGD":
+        options += ", eps=0.001"  # what is zero but for rounding is divided by it
     draft.note(name)
     chosen = "model.parameters()"
     if draft.has_extra:

@@ -152,6 +152,7 @@ def _gradients_loop(draft: Draft, epochs: int) -> list[str]:
         "cuts = [slice(a, b) for a, b in zip(edges, edges[1:]) if a < b]",
         "weights = [(cut.stop - cut.start) / len(target) for cut in cuts]",
         "compute = lambda i: loss(model(*(x[cuts[i]] for x in given)), target[cuts[i]])",
+        "optimizer.zero_grad()",
         "losses = gradients(count, weights, compute)",
         "value = sum(w * v for w, v in zip(weights, losses))",
         *clip,

@@ -91,7 +91,7 @@ def _verdict(
         return verdict
     if program.draft.amp == "float16":  # steps are left out where the scale is too large
         return verdict
-    names = (_name(program, _plain_mode(program)), job)
+    names = (_name(program, _plain_mode(program)), job)  # type: ignore[assignment]
     expected, actual = (_without_generator(load(folder, name)) for name in names)
     if not program.draft.parts_equal_batch:
         expected, actual = counts_in(expected), counts_in(actual)

@@ -29,8 +29,8 @@ import numpy as np
 import extensor as ex
 from extensor.data import ArrayDataset, DataLoader, RandomFlip
 from extensor.io import DamagedFileError
-from extensor.io.layout import unique
-from extensor.io.state import unpacked
+from extensor.io.safetensors_layout import unique
+from extensor.io.state_file import unpacked
 from extensor.random import Generator
 from extensor.train import BestCheckpoint, EarlyStopping, Trainer
 
@@ -147,8 +147,7 @@ def _changed(chance: random.Random, tree: Any) -> Any:
         del owner[key]
     elif kind == "exchange":
         other, name = chance.choice(places)
-        if key in owner and (not isinstance(other, list) or name < len(other)):
-            owner[key] = copy.deepcopy(other[name])
+        owner[key] = copy.deepcopy(other[name])
     elif isinstance(owner, dict):
         name = chance.choice(("", "x", "weight", "0", "\ud800", "__metadata__"))
         owner[name] = owner.pop(key) if kind == "rename" else copy.deepcopy(chance.choice(HOSTILE))

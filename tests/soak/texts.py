@@ -12,6 +12,8 @@ from functools import cache
 from pathlib import Path
 from types import TracebackType
 
+from message_texts import is_in_catalogue
+
 import extensor
 from extensor.errors.explanation import UNEXPLAINED
 
@@ -52,7 +54,7 @@ def raw(error: BaseException) -> str | None:
         return "raised by an expression"
     if UNEXPLAINED in str(error):
         return "not explained"
-    if not NAMED.match(str(error)):
+    if not NAMED.match(str(error)) and not is_in_catalogue(str(error)):
         return "without a name in front"
     quoted = error.__cause__ or error.__context__
     if quoted is not None and str(quoted) and str(quoted) in str(error) and raw(quoted):

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import copy
+import gc
 import pickle
 import re
 import subprocess
 import sys
+import warnings
+import weakref
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +18,8 @@ import pytest
 
 import extensor as ex
 from extensor import nn
-from extensor.compiled.residence import Resident, cell_of
-from extensor.compiled.trace import VIEWS
+from extensor.compiled.device_arrays import Resident, cell_of
+from extensor.compiled.program_trace import VIEWS
 from extensor.core.tensor import Tensor
 
 
@@ -381,3 +384,42 @@ def test_a_compiled_function_inside_another_is_a_part_of_it() -> None:
     outer = ex.compile(lambda x: inner(x) * 2)
     np.testing.assert_array_equal(outer(X).numpy(), (X + 1) * 2)
     assert inner.traces == 0
+
+
+def test_objects_given_are_not_kept_for_ever() -> None:
+    class Options:
+        def __init__(self, beta: float) -> None:
+            self.beta = beta
+
+    compiled = ex.compile(lambda x, options: x * options.beta)
+    given = []
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for i in range(40):
+            options = Options(float(i))
+            given.append(weakref.ref(options))
+            np.testing.assert_array_equal(compiled(np.ones(2), options).numpy(), [i, i])
+    del options
+    gc.collect()
+    assert sum(x() is not None for x in given) <= 32
+
+
+def test_a_subclass_of_parameter_is_bound() -> None:
+    class Scaled(ex.nn.Parameter):
+        """A parameter with attributes."""
+
+    weight = Scaled(np.ones(3))
+    optimizer = ex.optim.SGD([weight], lr=0.5)
+
+    @ex.compile
+    def step(x: Any) -> None:
+        optimizer.zero_grad()
+        (weight * x).sum().backward()
+        optimizer.step()
+
+    step(np.ones(3))
+    assert isinstance(weight, Resident)
+    assert isinstance(weight, Scaled)
+    step(np.ones(3))
+    np.testing.assert_array_equal(weight.detach().numpy(), np.zeros(3))
+    assert type(weight) is Scaled

@@ -52,6 +52,7 @@ namespace extensor::EX_ISA {
 inline constexpr int kVectorBytes = EX_VECTOR_BYTES;
 
 template <typename T, int kBytes>
+  requires(!__is_enum(T))  // Clang has no vectors of them
 struct RawVector {
   typedef T type __attribute__((vector_size(kBytes)));
 };

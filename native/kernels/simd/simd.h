@@ -302,11 +302,11 @@ EX_INLINE T horizontal_product(Vec<T> x) {
 // NaN if any lane is NaN.
 template <typename T>
 EX_INLINE T horizontal_max(Vec<T> x) {
-  return fold_lanes(x.raw, [](auto a, auto b) { return (a > b) | (a != a) ? a : b; });
+  return fold_lanes(x.raw, [](auto a, auto b) { return ((a > b) | (a != a)) ? a : b; });
 }
 template <typename T>
 EX_INLINE T horizontal_min(Vec<T> x) {
-  return fold_lanes(x.raw, [](auto a, auto b) { return (a < b) | (a != a) ? a : b; });
+  return fold_lanes(x.raw, [](auto a, auto b) { return ((a < b) | (a != a)) ? a : b; });
 }
 
 // A float vector widened to double: the lower lanes, then the upper ones.

@@ -10,6 +10,8 @@ template <typename V>
 struct Two {
   V first, second;
 };
+template <typename V>
+Two(V, V) -> Two<V>;  // Clang before 17 deduces no aggregates
 
 template <typename T>
 EX_INLINE Vec<T> chain(Vec<T> gradient, Vec<T> derivative) {

@@ -11,7 +11,7 @@ from extensor.errors import type_error
 from extensor.errors.explanation import explaining
 
 
-class autocast(ContextDecorator):
+class autocast(ContextDecorator):  # noqa: N801  as PyTorch has it
     """Inside the block (or the decorated function) matrix products and convolutions take ``dtype``.
 
     Parameters stay float32: each product rounds its inputs to 16 bits, sums in float32 and gives 16
@@ -19,6 +19,15 @@ class autocast(ContextDecorator):
     The backward pass needs no block around it. bfloat16 has the range of float32 and needs nothing
     else; with float16 small gradients vanish unless a :class:`GradScaler` is used.
 
+    Parameters
+    ----------
+    dtype : dtype_like, optional
+        bfloat16, the default, or float16.
+    enabled : bool, default True
+        Whether the block changes anything.
+
+    Examples
+    --------
     >>> import extensor as ex
     >>> w = ex.ones((2, 2), requires_grad=True)
     >>> with ex.amp.autocast("float16"):

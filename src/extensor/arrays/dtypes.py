@@ -113,16 +113,44 @@ def _unsupported(op: str, dtype: DType) -> TypeError:
 
 
 def get_default_dtype() -> np.dtype[Any]:
-    """The dtype of Python floats and of integer inputs to a float-only op."""
+    """The dtype of Python floats and of integer inputs to an op that needs floats.
+
+    Returns
+    -------
+    dtype
+        float32 unless set.
+
+    Examples
+    --------
+    >>> import extensor as ex
+    >>> ex.get_default_dtype()
+    dtype('float32')
+    """
     return _default
 
 
 def set_default_dtype(dtype: DType) -> None:
-    """Make ``dtype``, a floating dtype, the default.
+    """Make a floating dtype the default.
 
+    Parameters
+    ----------
+    dtype : dtype_like
+        The dtype of Python floats and of integer inputs to an op that needs floats.
+
+    Raises
+    ------
+    TypeError
+        If ``dtype`` is not floating.
+
+    Examples
+    --------
     >>> import extensor as ex
     >>> ex.tensor([1.0]).dtype
     dtype('float32')
+    >>> ex.set_default_dtype(ex.float64)
+    >>> ex.tensor([1.0]).dtype
+    dtype('float64')
+    >>> ex.set_default_dtype(ex.float32)
     """
     global _default
     resolved = as_dtype(dtype, "set_default_dtype")

@@ -1,12 +1,11 @@
 """``extensor train --live``: the page of a run in the browser while it is trained.
 
-Only who knows the address can read it: the server listens on the loopback address, and the address
+Only a client that knows the address can read it: the server listens on the loopback address, and the address
 has a random token. Training never ends because of its page.
 """
 
 from __future__ import annotations
 
-import argparse
 import secrets
 import sys
 import threading
@@ -50,10 +49,10 @@ _SCRIPT = """
 
 
 class LivePage:
-    """Serves the page of ``run`` from threads of its own, until it is closed.
+    """Serves the page of ``run`` from its own threads, until it is closed.
 
-    The page is made when somebody asks for it and the log is longer than before, and never in the
-    folder of the run: so training does not notice.
+    The page is written when a browser asks for it and the log has grown, and never into the folder
+    of the run: training does not notice.
     """
 
     def __init__(self, run: RunFolder, port: int | None = None) -> None:
@@ -104,18 +103,18 @@ class LivePage:
     def _renew(self) -> None:
         seen = self._stamp()
         if seen is not None and seen != self._seen:
-            self._page = write_report(self._elsewhere()).read_text(encoding="utf-8")
+            self._page = write_report(self._view_of_run()).read_text(encoding="utf-8")
             self._seen = seen
 
     def _stamp(self) -> tuple[int, int] | None:
-        """Another when the log is longer; None before there is one."""
+        """A value that changes with the log; None before there is one."""
         if not self._run.machine.exists() or not self._run.log.exists():
             return None
         status = self._run.log.stat()
         return status.st_size, status.st_mtime_ns
 
-    def _elsewhere(self) -> RunFolder:
-        """The same run, for a report that is not to lie in its folder."""
+    def _view_of_run(self) -> RunFolder:
+        """The same run, with a temporary folder for its report."""
         place = Path(self._place.name) / self._run.path.name
         place.mkdir(exist_ok=True)
         view = RunFolder(place)
@@ -151,9 +150,9 @@ def _mark(text: str) -> str:
 
 
 @contextmanager
-def live_page(live: str | None, folder: Path) -> Iterator[None]:
+def live_page(live: str, folder: Path) -> Iterator[None]:
     """The page of the run in ``folder``, as ``--live`` asks for it, within the block."""
-    page = None if live is None else _open_page(RunFolder(folder), _port(live))
+    page = _open_page(RunFolder(folder), _port(live))
     if page is None:
         yield
         return
@@ -187,9 +186,3 @@ def _port(text: str) -> int | None:
     if not 0 <= number < 2**16:
         raise value_error("--live", "the port must be from 0 to 65535", port=text)
     return number
-
-
-def sort_out(options: argparse.Namespace) -> None:
-    """Take what follows ``--live`` for the configuration if it is no port: its place is there too."""
-    if options.live and not options.live.lstrip("+-").isdigit() and options.config is None:
-        options.config, options.live = options.live, ""

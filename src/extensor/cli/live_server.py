@@ -43,7 +43,7 @@ class Snapshot(NamedTuple):
 
 
 class PageServer(ThreadingHTTPServer):
-    """Serves one page under ``/token/`` from threads of its own.
+    """Serves one page under ``/token/`` from its own threads.
 
     ``render`` makes the page, and ``complain`` is called with what failed. ``policy`` is the content
     policy of every answer.

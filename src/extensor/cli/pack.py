@@ -1,4 +1,4 @@
-"""``extensor pack``: shards of pictures, a table or a text, and whether they are still whole."""
+"""``extensor pack``: write shards of pictures, a table or a text, or verify them."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ import argparse
 import re
 
 from extensor.data.packing import Packed, pack
-from extensor.data.streaming.verifying import verify
+from extensor.data.streaming.shard_files import verify
 from extensor.errors import value_error
 from extensor.io.limits import parse_size, size_text
-from extensor.train.signals import ending_in_order
+from extensor.train.fit_loop import ending_in_order
 
 
 def run(options: argparse.Namespace) -> None:
@@ -23,7 +23,7 @@ def run(options: argparse.Namespace) -> None:
     if options.folder is None:
         raise value_error("pack", "a folder for the shards must be given", folder=None)
     with ending_in_order():
-        packed = _packed(options)
+        packed = _pack(options)
     things = {"pictures": "pictures", "table": "rows", "text": "tokens"}[packed.kind]
     for line in packed.lines:
         print(_shell_words(line))
@@ -31,7 +31,7 @@ def run(options: argparse.Namespace) -> None:
     print(f"{packed.samples} {things} in {where}")
 
 
-def _packed(options: argparse.Namespace) -> Packed:
+def _pack(options: argparse.Namespace) -> Packed:
     return pack(
         options.source,
         options.folder,
@@ -76,7 +76,7 @@ def _target(texts: list[str] | None) -> list[str | int] | None:
 
 
 def _kinds(options: argparse.Namespace) -> dict[str, str]:
-    """What ``--column NAME=KIND`` and ``--drop NAME`` say of columns."""
+    """The kinds of columns from ``--column NAME=KIND`` and ``--drop NAME``."""
     kinds = dict.fromkeys(options.drop or [], "drop")
     for text in options.column or []:
         name, sign, kind = text.rpartition("=")

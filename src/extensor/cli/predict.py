@@ -1,4 +1,4 @@
-"""``extensor predict``: what a trained model says of new inputs."""
+"""``extensor predict``: the predictions of a trained model for new inputs, or a text it writes."""
 
 from __future__ import annotations
 
@@ -11,9 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from extensor.cli.outputs import new_file
-from extensor.cli.wording import COMMAND
-from extensor.data.text import read_text
+from extensor.cli.command_options import COMMAND, new_file
+from extensor.data.window_datasets import read_text
 from extensor.errors import value_error
 from extensor.errors.screen import exact_stream, screen_line
 from extensor.io.atomic import write_atomically
@@ -21,7 +20,7 @@ from extensor.train import Predictions, Predictor
 
 _ENDINGS = (".csv", ".json", ".npy")
 _TEXTS = (".txt",)
-_OF_TEXTS = {"length": 200, "temperature": 0.8, "seed": 0}
+_TEXT_DEFAULTS = {"length": 200, "temperature": 0.8, "seed": 0}
 _MOST_ROWS, _MOST_COLUMNS = 200, 8  # of a table on the screen
 
 
@@ -31,10 +30,10 @@ def run(options: argparse.Namespace) -> None:
     endings = _TEXTS if predictor.task == "sequence" else _ENDINGS
     output = None if options.output is None else new_file(options.output, endings)
     if predictor.task == "sequence":
-        _write_on(predictor, options, output)
+        _continue_text(predictor, options, output)
         return
-    form = _form(options.format, output)
-    for name in _OF_TEXTS:
+    form = _output_format(options.format, output)
+    for name in _TEXT_DEFAULTS:
         if getattr(options, name) is not None:
             raise value_error(f"--{name}", "is for models of texts", task=predictor.task)
     if options.safe_csv and form != "csv":
@@ -45,9 +44,9 @@ def run(options: argparse.Namespace) -> None:
         _write(output, content.getvalue())
         return
     predictions = predictor.table(options.inputs)
-    _say(predictions.lines)
+    _print_notes(predictions.lines)
     if form == "table":
-        _show(predictions)
+        _print_table(predictions)
         return
     text = predictions.json() if form == "json" else predictions.csv(options.safe_csv)
     if output is None:
@@ -56,8 +55,8 @@ def run(options: argparse.Namespace) -> None:
         _write(output, text.encode("utf-8", "surrogateescape"))
 
 
-def _form(chosen: str | None, output: Path | None) -> str:
-    """What is written: as it is said, by the ending of a file, or what suits the screen."""
+def _output_format(chosen: str | None, output: Path | None) -> str:
+    """The format: as chosen, by the ending of a file, or what suits the screen."""
     ending = None if output is None else output.suffix.lower()
     if ending is not None and chosen not in (None, ending[1:]):
         requirement = f"must be what the ending of --output says, {ending[1:]}, or be left out"
@@ -67,8 +66,8 @@ def _form(chosen: str | None, output: Path | None) -> str:
     return chosen
 
 
-def _say(lines: Iterable[str]) -> None:
-    """What is to be known of the inputs, beside what is written."""
+def _print_notes(lines: Iterable[str]) -> None:
+    """Notes on the inputs, apart from the predictions."""
     for line in lines:
         print(f"extensor predict: {screen_line(line)}", file=sys.stderr)
 
@@ -90,23 +89,25 @@ def _write(output: Path | None, content: bytes) -> None:
     print(f"written to {output}", file=sys.stderr)
 
 
-def _write_on(predictor: Predictor, options: argparse.Namespace, output: Path | None) -> None:
-    """Go on with a text: that of a file, or the argument itself."""
+def _continue_text(predictor: Predictor, options: argparse.Namespace, output: Path | None) -> None:
+    """Continue a text: that of a file, or the argument itself."""
     if options.format is not None:
         raise value_error("--format", "is for tables, not for texts", format=options.format)
     if options.safe_csv:
         raise value_error("--safe-csv", "is for tables, not for texts", task=predictor.task)
-    given = str(options.inputs)
-    is_file = _is_file(given)
-    prompt = read_text(given) if is_file else given
+    source = str(options.inputs)
+    is_file = _is_file(source)
+    prompt = read_text(source) if is_file else source
     if not prompt.encode("utf-8", "replace").decode() == prompt:
         raise value_error("predict", "the text must be Unicode", text=prompt[:80])
     unknown = predictor.unknown(prompt) if prompt else []
     if unknown:
-        _say([f"the model does not know {', '.join(map(repr, unknown))}, which training had not"])
+        _print_notes(
+            [f"the model does not know {', '.join(map(repr, unknown))}, which training had not"]
+        )
     chosen: dict[str, Any] = {
         name: usual if getattr(options, name) is None else getattr(options, name)
-        for name, usual in _OF_TEXTS.items()
+        for name, usual in _TEXT_DEFAULTS.items()
     }
     text = predictor.generate(prompt, chosen["length"], chosen["temperature"], chosen["seed"])
     if output is None:
@@ -115,20 +116,20 @@ def _write_on(predictor: Predictor, options: argparse.Namespace, output: Path | 
         _write(output, text.encode())
 
 
-def _is_file(given: str) -> bool:
-    """Whether a text is the name of a file; one that ends so must be there."""
+def _is_file(text: str) -> bool:
+    """Whether a text is the name of a file; a name with the ending of texts must exist."""
     try:
-        is_file = Path(given).is_file()
+        is_file = Path(text).is_file()
     except (OSError, ValueError):  # no name that a file can have
         return False
-    is_name = given.lower().endswith((".txt", ".text", ".md")) and not set(given) & set(" \n")
+    is_name = text.lower().endswith((".txt", ".text", ".md")) and not set(text) & set(" \n")
     if is_name and not is_file:
-        raise FileNotFoundError(f"predict: no such file, got path={given!r}")
+        raise FileNotFoundError(f"predict: no such file, got path={text!r}")
     return is_file
 
 
-def _show(predictions: Predictions) -> None:
-    """As a table on the screen; what does not fit is said to be left out."""
+def _print_table(predictions: Predictions) -> None:
+    """Print a table on the screen, and how to get the rows and columns that do not fit."""
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
@@ -141,7 +142,7 @@ def _show(predictions: Predictions) -> None:
         table.add_column(Text(screen_line(name)), justify=justify, overflow="fold")
     for row in predictions.rows()[:_MOST_ROWS]:
         table.add_row(
-            *(Text(screen_line(_said(name, row[name]))) for name in names[:_MOST_COLUMNS])
+            *(Text(screen_line(_cell_text(name, row[name]))) for name in names[:_MOST_COLUMNS])
         )
     console = Console(file=exact_stream(sys.stdout))
     console.print(table)
@@ -149,7 +150,7 @@ def _show(predictions: Predictions) -> None:
         console.print(f"{len(predictions):,} rows, {len(names)} columns; all of them: --format csv")
 
 
-def _said(name: str, value: object) -> str:
+def _cell_text(name: str, value: object) -> str:
     if isinstance(value, float):
         is_chance = name == "probability" or name.startswith("p(")
         return f"{value:.4f}" if is_chance else f"{value:.5g}"

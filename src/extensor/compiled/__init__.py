@@ -1,6 +1,10 @@
 """Whole functions, a step of training say, as programs of another engine."""
 
+from extensor.compiled.compiled_function import Compiled, compile
 from extensor.compiled.export import export_stablehlo
-from extensor.compiled.function import Compiled, compile
 
 __all__ = ["Compiled", "compile", "export_stablehlo"]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

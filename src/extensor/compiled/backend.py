@@ -13,7 +13,7 @@ BACKENDS = ("xla",)
 
 
 def check_backend(op: str, backend: Any) -> None:
-    """There is one so far."""
+    """Raise if the backend is unknown."""
     if backend not in BACKENDS:
         raise value_error(op, f"backend must be one of {BACKENDS}", backend=shown(backend))
 
@@ -42,7 +42,7 @@ def jax() -> Any:
 
 
 def as_function(program: Any) -> Any:
-    """What a traced program computes, as a function that can be compiled."""
+    """A traced program as a function that can be compiled."""
     jax()
     from jax.extend.core import (  # type: ignore[import-not-found, unused-ignore]
         jaxpr_as_fun,
@@ -57,7 +57,7 @@ def wide() -> Any:
 
 
 def device(op: str, name: Any) -> Any:
-    """The first device of this kind; of the best there is if ``name`` is None."""
+    """The device of this name; JAX's default device if ``name`` is None."""
     if name is not None and not isinstance(name, str):
         raise type_error(
             op, "device must be a string such as 'cpu', 'gpu' or 'tpu'", device=shown(name)

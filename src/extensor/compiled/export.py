@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 
 from extensor.compiled.backend import jax, wide
-from extensor.compiled.exported_program import ExportedProgram, Planned
-from extensor.compiled.function import Compiled, modes_now
-from extensor.compiled.function import compile as compiled
-from extensor.compiled.residence import LOCK
+from extensor.compiled.compiled_function import Compiled, modes_now
+from extensor.compiled.compiled_function import compile as compiled
+from extensor.compiled.device_arrays import LOCK
+from extensor.compiled.exported_program import ExportedProgram, PlannedCall
 from extensor.errors import shown, type_error, value_error
 from extensor.io.atomic import written_atomically
 from extensor.io.paths import as_path
@@ -33,18 +33,48 @@ def export_stablehlo(
     platforms: Sequence[str] = PLATFORMS,
     example: Sequence[Any] | None = None,
 ) -> Path:
-    """Write ``function`` as a program that JAX runs without ExTensor, on any of ``platforms``.
+    """Write a function as a program that JAX runs without ExTensor.
 
-    ``function`` is one that :func:`extensor.compile` made and that was called: what such a call
-    would run now is written. Or it is any function, with an ``example`` of its arguments. Shapes and
-    dtypes are those of the arguments.
+    Parameters
+    ----------
+    function : Compiled or callable
+        A compiled function that was called: the program of its last call is written. Any other function
+        needs an ``example``.
+    path : path-like
+        The file of the program. Two more files are written beside it, ``path.npz`` and ``path.json``.
+    platforms : sequence of {"cpu", "cuda", "rocm", "tpu"}, default all
+        The platforms that the program runs on.
+    example : sequence, optional
+        Arguments of the function. Shapes and dtypes of the program are those of the example, or else of
+        the last call.
 
-    Three files are written, all or none: ``path``, which ``jax.export.deserialize`` reads (StableHLO
-    with JAX's promise of compatibility); ``path.npz`` with the state, parameters and all else that
-    the function has bound or reads at each call, which ``numpy.load`` reads; and ``path.json``, which
-    describes state, inputs and outputs. The call is ``changes, outputs = program.call(state,
-    *inputs)``, with ``state`` a dict of arrays by name.
+    Returns
+    -------
+    pathlib.Path
+        The path of the program.
 
+    Raises
+    ------
+    ValueError
+        If a platform is unknown, the function was never called and there is no example, the modes
+        differ from those of the last call, or the function cannot be exported (a ``GradScaler``, a
+        later call that would compute something else, a condition on a float argument, a number as a
+        result).
+    TypeError
+        If ``example`` is not a tuple or list.
+    ImportError
+        If JAX or flatbuffers is not installed.
+
+    Notes
+    -----
+    All three files are written, or none. ``path`` is JAX's serialized export: ``jax.export.deserialize``
+    reads it. ``path.npz`` holds the state, that is parameters and all other values that the function
+    has bound or reads at each call: ``numpy.load`` reads it. ``path.json`` describes state, inputs and
+    outputs. The call is ``changes, outputs = program.call(state, *inputs)``, where ``state`` is a dict
+    of arrays by name.
+
+    Examples
+    --------
     >>> import extensor as ex
     >>> from pathlib import Path
     >>> from tempfile import TemporaryDirectory
@@ -63,12 +93,12 @@ def export_stablehlo(
     if not isinstance(function, Compiled):
         function = compiled(function)
     with LOCK, wide():
-        program = ExportedProgram(op, function.function, _planned(op, function, example))
+        program = ExportedProgram(op, function.function, _plan_call(op, function, example))
         like = jax().ShapeDtypeStruct
         state = {name: like(x.value.shape, x.value.dtype) for name, x in program.entries.items()}
         inputs = [like(x.shape, x.dtype) for x in program.inputs]
         exported = export.export(jax().jit(program), platforms=chosen)(state, *inputs)
-        content = _serialized(op, exported)
+        content = _serialize(op, exported)
     _write(target, content, program, exported)
     return target
 
@@ -83,8 +113,8 @@ def _platform_names(op: str, platforms: Any) -> list[str]:
     return names
 
 
-def _planned(op: str, function: Compiled, example: Any) -> Planned:
-    """What a call with the ``example``, or else one like the last call, would run."""
+def _plan_call(op: str, function: Compiled, example: Any) -> PlannedCall:
+    """The call with the ``example``, or else one like the last call."""
     if example is not None:
         if not isinstance(example, list | tuple):
             raise type_error(op, "example must be a tuple of arguments", example=shown(example))
@@ -101,10 +131,10 @@ def _planned(op: str, function: Compiled, example: Any) -> Planned:
             )
             raise value_error(op, requirement)
     plan, given, arrays = function.planned(*arguments)
-    return Planned(plan, function.state, given, arrays, arguments)
+    return PlannedCall(plan, function.state, given, arrays, arguments)
 
 
-def _serialized(op: str, exported: Any) -> bytes:
+def _serialize(op: str, exported: Any) -> bytes:
     try:
         return bytes(exported.serialize())
     except ImportError as error:

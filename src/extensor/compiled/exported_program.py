@@ -14,29 +14,29 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from extensor.arrays.dtypes import is_bfloat16
-from extensor.compiled.arguments import Given, is_array, named_leaves
 from extensor.compiled.backend import jax
-from extensor.compiled.cell_names import name_arrays, name_cells, numbered
-from extensor.compiled.exported_numbers import ExportedNumbers
-from extensor.compiled.plan import Output, Plan, has_gradient
-from extensor.compiled.state import State
-from extensor.compiled.trace import GENERATORS
+from extensor.compiled.bound_state import BoundState
+from extensor.compiled.call_arguments import CallArguments, is_array, named_leaves
+from extensor.compiled.device_arrays import has_gradient
+from extensor.compiled.exported_state import ExportedNumbers, name_arrays, name_cells, number_names
+from extensor.compiled.program import OutputSlot, Program
+from extensor.compiled.program_trace import GENERATORS
 from extensor.core.tensor import Tensor
 from extensor.core.tracing import Number
 from extensor.errors import value_error
 
 
-class Planned(NamedTuple):
-    """A call of a compiled function: its plan, what is bound, its arguments and their arrays."""
+class PlannedCall(NamedTuple):
+    """A call of a compiled function: its program, the bound state, its arguments and their arrays."""
 
-    plan: Plan
-    state: State
-    given: Given
+    plan: Program
+    state: BoundState
+    given: CallArguments
     arrays: list[Any]
     arguments: tuple[Any, Any]
 
 
-class Entry(NamedTuple):
+class StateEntry(NamedTuple):
     """An entry of the state: its first value, its dtype in the program, and its kind."""
 
     value: Any
@@ -56,7 +56,7 @@ class ExportedInput(NamedTuple):
 
 
 class ExportedOutput(NamedTuple):
-    """An output, and where it is found: among results, inputs, constants or entries of the state."""
+    """An output, and its source: the results, inputs, constants or entries of the state."""
 
     name: str
     group: str
@@ -66,9 +66,9 @@ class ExportedOutput(NamedTuple):
 class ExportedProgram:
     """The program of one call of ``function``; ``entries`` is the state that it starts from."""
 
-    def __init__(self, op: str, function: Any, planned: Planned) -> None:
+    def __init__(self, op: str, function: Any, planned: PlannedCall) -> None:
         self._op = op
-        self._plan, self._made = planned.plan, planned.plan.made
+        self._plan, self._recording = planned.plan, planned.plan.recording
         state = planned.state
         self.inputs = _inputs(function, planned)
         floats = [x.name for x in self.inputs if x.is_float]
@@ -78,8 +78,8 @@ class ExportedProgram:
         self._names = [name for name, _ in cells]
         self._tensors = dict(zip(map(id, state.tensors), self._names, strict=False))
         self._arrays = name_arrays(function, state)
-        self._generators = numbered("generator", len(self._plan.trace.generators))
-        self._used = {self._names[i] for i in (*self._made.changed, *self._made.kept)}
+        self._generators = number_names("generator", len(self._plan.trace.generators))
+        self._used = {self._names[i] for i in (*self._recording.changed, *self._recording.kept)}
         self._constants: list[Any] = []
         self.outputs = [*self._results(), *self._gradients()]
         self._check_complete()
@@ -88,19 +88,19 @@ class ExportedProgram:
 
     def __call__(self, state: Mapping[str, Any], *inputs: Any) -> tuple[dict[str, Any], list[Any]]:
         """The entries of the state that a call changes, and its outputs."""
-        made = self._made
-        values = {name: _decoded(x, self.entries[name].dtype) for name, x in state.items()}
+        recording = self._recording
+        values = {name: _decode(x, self.entries[name].dtype) for name, x in state.items()}
         pairs = list(zip(self.inputs, inputs, strict=True))
         arrays = {x.place: value for x, value in pairs if not x.is_float}
         floats = [value for x, value in pairs if x.is_float]
         changed, results = self._plan.function(
-            [values[self._names[i]] for i in made.changed],
-            [values[self._names[i]] for i in made.kept],
+            [values[self._names[i]] for i in recording.changed],
+            [values[self._names[i]] for i in recording.kept],
             [*[arrays[i] for i in sorted(arrays)], *[values[name] for name in self._arrays]],
             self._numbers.vector(jax().numpy, values, floats),
             self._counters(values),
         )
-        changes = dict(zip([self._names[i] for i in made.changed], changed, strict=True))
+        changes = dict(zip([self._names[i] for i in recording.changed], changed, strict=True))
         changes |= {name: results[place] for name, place in self._new_gradients(True)}
         changes |= self._moved_on(values)
         sources: dict[str, Any] = {
@@ -110,7 +110,7 @@ class ExportedProgram:
             "state": {**values, **changes},
         }
         outputs = [jax().numpy.asarray(sources[x.group][x.key]) for x in self.outputs]
-        return {name: _encoded(x) for name, x in changes.items()}, outputs
+        return {name: _encode(x) for name, x in changes.items()}, outputs
 
     def _counters(self, values: Mapping[str, Any]) -> Any:
         """The seeds and counters of generators as the plan takes them."""
@@ -131,7 +131,7 @@ class ExportedProgram:
 
     def _results(self) -> Iterator[ExportedOutput]:
         """The tensors among the results; plain values in them are left out."""
-        for name, x in named_leaves("result", self._made.outputs, _is_result):
+        for name, x in named_leaves("result", self._recording.outputs, _is_result):
             if isinstance(x, Number):
                 requirement = "results must be tensors or constants, not numbers read at each call"
                 raise value_error(self._op, requirement, result=name)
@@ -150,12 +150,12 @@ class ExportedProgram:
         given = {x.place: x.name for x in self.inputs if not x.is_float}
         for name, place in self._new_gradients(False):
             yield ExportedOutput(name, "results", place)
-        for owner, place in self._made.gradients:
+        for owner, place in self._recording.gradients:
             if isinstance(owner, int):
                 yield ExportedOutput(f"gradient.{given[owner]}", "results", place)
 
     def _new_gradients(self, in_state: bool) -> Iterator[tuple[str, int]]:
-        for owner, place in self._made.gradients:
+        for owner, place in self._recording.gradients:
             name = f"gradient.{self._tensors.get(id(owner))}"
             if isinstance(owner, Tensor) and (name in self._used) is in_state:
                 yield name, place
@@ -164,7 +164,7 @@ class ExportedProgram:
         """Every array that the plan gives must be an output or an entry of the state."""
         places = {x.key for x in self.outputs if x.group == "results"}
         places |= {place for _, place in self._new_gradients(True)}
-        if places != set(range(self._made.flags_at)):
+        if places != set(range(self._recording.flags_at)):
             requirement = "results must be tensors in lists, tuples and dicts"
             raise value_error(self._op, requirement)
 
@@ -172,7 +172,7 @@ class ExportedProgram:
         """Refuse a program whose next call would have to begin with other gradients."""
         trace = self._plan.trace
         hint = "call zero_grad() at the beginning of the function"
-        for tensor in self._made.dropped:
+        for tensor in self._recording.dropped:
             name = self._tensors.get(id(tensor))
             if f"gradient.{name}" in self._used:
                 requirement = (
@@ -180,7 +180,7 @@ class ExportedProgram:
                     f"call zero_grad() before you export, or {hint}"
                 )
                 raise value_error(self._op, requirement, tensor=name)
-        for owner, _ in self._made.gradients:
+        for owner, _ in self._recording.gradients:
             key = id(owner)
             if key in trace.consumed and key not in trace.forgotten:
                 name = self._tensors[key]
@@ -188,7 +188,7 @@ class ExportedProgram:
                     requirement = "gradients that an optimizer uses must be cleared; " + hint
                     raise value_error(self._op, requirement, tensor=name)
 
-    def _first_state(self, state: State, kinds: list[str]) -> dict[str, Entry]:
+    def _first_state(self, state: BoundState, kinds: list[str]) -> dict[str, StateEntry]:
         returned = {x.key for x in self.outputs if x.group == "state"}
         entries = {}
         for name, kind, cell in zip(self._names, kinds, state.cells, strict=True):
@@ -205,29 +205,29 @@ class ExportedProgram:
         return entries
 
 
-def _entry(value: Any, kind: str, schedule: str | None = None) -> Entry:
+def _entry(value: Any, kind: str, schedule: str | None = None) -> StateEntry:
     """Files of NumPy's know no bfloat16: its bits are stored, and taken by the program."""
     stored = value.view(np.uint16) if is_bfloat16(value.dtype) else value
-    return Entry(stored, value.dtype, kind, schedule)
+    return StateEntry(stored, value.dtype, kind, schedule)
 
 
-def _decoded(x: Any, dtype: Any) -> Any:
+def _decode(x: Any, dtype: Any) -> Any:
     return jax().lax.bitcast_convert_type(x, dtype) if is_bfloat16(dtype) else x
 
 
-def _encoded(x: Any) -> Any:
+def _encode(x: Any) -> Any:
     return jax().lax.bitcast_convert_type(x, np.uint16) if is_bfloat16(x.dtype) else x
 
 
 def _is_result(x: Any) -> bool:
-    return isinstance(x, Output | Number)
+    return isinstance(x, OutputSlot | Number)
 
 
 def _is_input(x: Any) -> bool:
     return is_array(x) or type(x) is float
 
 
-def _inputs(function: Any, planned: Planned) -> list[ExportedInput]:
+def _inputs(function: Any, planned: PlannedCall) -> list[ExportedInput]:
     """The arrays and floats given, in the order of the arguments; then gradients they bring along."""
     given, floats = planned.given, 0
     args, kwargs = planned.arguments

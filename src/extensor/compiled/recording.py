@@ -2,40 +2,41 @@
 
 from __future__ import annotations
 
+import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
-from extensor.compiled.arguments import Given, copied_with, fields_of, rebuilt
 from extensor.compiled.backend import jax
-from extensor.compiled.observation import Observer
-from extensor.compiled.plan import Made, Output, has_gradient
-from extensor.compiled.residence import array_of
+from extensor.compiled.bound_state import BoundState
+from extensor.compiled.call_arguments import CallArguments, copy_with, fields_of, map_structure
+from extensor.compiled.code_analysis import Observer, is_users_file, source_line
+from extensor.compiled.device_arrays import has_gradient
+from extensor.compiled.placeholders import PlaceholderSwap
+from extensor.compiled.program import OutputSlot, Recording, arrays_of
+from extensor.compiled.program_trace import GENERATORS, ProgramTrace
 from extensor.compiled.side_effects import holds_traced
-from extensor.compiled.state import State
-from extensor.compiled.swapping import Swapped
-from extensor.compiled.trace import GENERATORS, Trace
 from extensor.core import door, tracing
 from extensor.core.tensor import Tensor, wrap
 from extensor.core.tracing import Number
-from extensor.errors import type_error, value_error
+from extensor.errors import marked, type_error, value_error
 from extensor.random.global_generators import preserve_global_generators
 
 
-def recorded(
+def record_program(
     function: Callable[..., Any],
-    state: State,
-    given: Given,
+    state: BoundState,
+    given: CallArguments,
     call: tuple[Any, Any],
     room: int,
     keep_gradients: bool,
     observer: Observer,
-) -> tuple[Trace, Made]:
+) -> tuple[ProgramTrace, Recording]:
     """The program of ``function``, called with ``(args, kwargs)``; everything is then as before."""
-    trace = Trace(state, room, given.floats)
-    found: dict[str, Any] = {}
+    trace = ProgramTrace(state, room, given.floats)
+    parts: dict[str, Any] = {}
 
     def pure(cells: list[Any], inputs: list[Any], numbers: Any, counters: Any) -> list[Any]:
         bound = inputs[len(inputs) - len(state.arrays) :]
@@ -43,7 +44,7 @@ def recorded(
         tensors = _placeholders(given.tensors, inputs)
         with (
             preserve_global_generators(),
-            Swapped(state, cells, trace) as swapped,
+            PlaceholderSwap(state, cells, trace) as swapped,
             _active(trace),
             door.by_formulas(),
         ):
@@ -52,19 +53,19 @@ def recorded(
             swapped.take_over_replaced()
             trace.count_steps()
             swapped.check_unchanged()
-            _check_given(tensors, inputs)
+            _check_arguments_kept(tensors, inputs)
             arrays: list[Any] = []
-            found["outputs"] = _described(results, state, tensors, arrays)
-            gradients, dropped = _gradients(swapped, trace, tensors, arrays, keep_gradients)
+            parts["outputs"] = _describe_results(results, state, tensors, arrays)
+            gradients, dropped = _place_gradients(swapped, trace, tensors, arrays, keep_gradients)
             now = swapped.now()
-            found["changed"] = _changed(swapped, cells, now, dropped)
-            found.update(gradients=gradients, dropped=dropped, flags_at=len(arrays))
-        new = [now[place] for place in found["changed"]]
-        return _separate([*new, *arrays, *trace.flags], [*cells, *inputs])
+            parts["changed"] = _changed_places(swapped, cells, now, dropped)
+            parts.update(gradients=gradients, dropped=dropped, flags_at=len(arrays))
+        new = [now[place] for place in parts["changed"]]
+        return _copy_shared([*new, *arrays, *trace.flags], [*cells, *inputs])
 
     def function_of(tensors: list[Tensor]) -> Any:
         reals = iter(range(len(given.floats)))
-        args, kwargs = rebuilt(
+        args, kwargs = map_structure(
             call,
             lambda x: tensors[given.places[id(x)]] if id(x) in given.places else x,
             lambda _: trace.float_argument(next(reals)),
@@ -73,19 +74,19 @@ def recorded(
 
     program = jax().make_jaxpr(pure)(
         [_like(x) for x in state.like()],
-        [_like(x) for x in _arrays_of(given.tensors, state)],
+        [_like(x) for x in arrays_of(given.tensors, state)],
         np.zeros(room),
         np.zeros(2 * GENERATORS, np.uint64),
     )
     trace.end()
-    used = _used(program)
-    changed = set(found["changed"])
+    used = _used_inputs(program)
+    changed = set(parts["changed"])
     kept = [i for i in range(len(state.like())) if i in used and i not in changed]
-    return trace, Made(program=program, kept=kept, **found)
+    return trace, Recording(program=program, kept=kept, **parts)
 
 
 @contextmanager
-def _active(trace: Trace) -> Iterator[None]:
+def _active(trace: ProgramTrace) -> Iterator[None]:
     before = tracing.switch(trace)
     try:
         yield
@@ -95,13 +96,6 @@ def _active(trace: Trace) -> Iterator[None]:
 
 def _like(x: Any) -> Any:
     return jax().ShapeDtypeStruct(tuple(x.shape), x.dtype)
-
-
-def _arrays_of(given: list[Any], state: State) -> list[Any]:
-    """In the order of :func:`extensor.compiled.plan.inputs_of`."""
-    arrays = [array_of(x) if isinstance(x, Tensor) else x for x in given]
-    arrays += [array_of(x.grad) for x in given if has_gradient(x)]
-    return [*arrays, *state.arrays.values()]
 
 
 def _placeholders(given: list[Any], inputs: list[Any]) -> list[Tensor]:
@@ -117,25 +111,27 @@ def _placeholders(given: list[Any], inputs: list[Any]) -> list[Tensor]:
     return tensors
 
 
-def _check_given(tensors: list[Tensor], inputs: list[Any]) -> None:
+def _check_arguments_kept(tensors: list[Tensor], inputs: list[Any]) -> None:
     for tensor, placeholder in zip(tensors, inputs, strict=False):
         if tensor._array is not placeholder:
             requirement = "a tensor given must not be changed in place inside the function"
             raise value_error("compile", requirement, shape=tensor.shape)
 
 
-def _described(results: Any, state: State, given: list[Tensor], arrays: list[Any]) -> Any:
-    """The results with an Output for each tensor, whose array is appended to ``arrays``."""
+def _describe_results(
+    results: Any, state: BoundState, given: list[Tensor], arrays: list[Any]
+) -> Any:
+    """The results with an OutputSlot for each tensor, whose array is appended to ``arrays``."""
     places = {id(tensor): place for place, tensor in enumerate(given)}
 
-    def output(x: Any) -> Output:
+    def output(x: Any) -> OutputSlot:
         if id(x) in state.reached.tensors or isinstance(x, np.ndarray):
-            return Output(bound=x)
+            return OutputSlot(bound=x)
         if id(x) in places:
-            return Output(bound=places[id(x)])
+            return OutputSlot(bound=places[id(x)])
         arrays.append(getattr(x, "_array", x))
         is_recorded = isinstance(x, Tensor) and x._requires_grad and x._node is not None
-        return Output(place=len(arrays) - 1, recorded=is_recorded)
+        return OutputSlot(place=len(arrays) - 1, recorded=is_recorded)
 
     def other(x: Any) -> Any:
         if isinstance(x, Number) or state.reached.existed(x) or not holds_traced(x):
@@ -147,14 +143,20 @@ def _described(results: Any, state: State, given: list[Tensor], arrays: list[Any
                 "as other objects would keep placeholders"
             )
             raise type_error("compile", requirement, result=type(x).__name__)
-        described = {name: rebuilt(value, output, other=other) for name, value in inner.items()}
-        return copied_with(x, described)
+        described = {
+            name: map_structure(value, output, other=other) for name, value in inner.items()
+        }
+        return copy_with(x, described)
 
-    return rebuilt(results, output, other=other)
+    return map_structure(results, output, other=other)
 
 
-def _gradients(
-    swapped: Swapped, trace: Trace, given: list[Tensor], arrays: list[Any], keep: bool
+def _place_gradients(
+    swapped: PlaceholderSwap,
+    trace: ProgramTrace,
+    given: list[Tensor],
+    arrays: list[Any],
+    keep: bool,
 ) -> tuple[list[tuple[Any, int]], list[Tensor]]:
     """Where new gradients stand among ``arrays``, and which tensors have none afterwards.
 
@@ -176,8 +178,8 @@ def _gradients(
     return gradients, dropped
 
 
-def _changed(
-    swapped: Swapped, cells: list[Any], now: list[Any], dropped: list[Tensor]
+def _changed_places(
+    swapped: PlaceholderSwap, cells: list[Any], now: list[Any], dropped: list[Tensor]
 ) -> list[int]:
     """The places in the state that have another array now; gradients that are dropped do not count."""
     gone = {id(tensor) for tensor in dropped}
@@ -187,8 +189,8 @@ def _changed(
     return [i for i, (a, b) in pairs if a is not b and i not in unwanted]
 
 
-def _separate(outputs: list[Any], inputs: list[Any]) -> list[Any]:
-    """Each in memory of its own: what one run destroys no other value may stand in."""
+def _copy_shared(outputs: list[Any], inputs: list[Any]) -> list[Any]:
+    """A copy of each output that stands in the memory of another value, which a run may destroy."""
     numpy, seen = jax().numpy, {id(x) for x in inputs}
     result = []
     for x in outputs:
@@ -197,9 +199,42 @@ def _separate(outputs: list[Any], inputs: list[Any]) -> list[Any]:
     return result
 
 
-def _used(program: Any) -> set[int]:
+def _used_inputs(program: Any) -> set[int]:
     """The places of the inputs that the program needs."""
     inner = program.jaxpr
     needed = {id(x) for equation in inner.eqns for x in equation.invars}
     needed |= {id(x) for x in inner.outvars}
     return {place for place, x in enumerate(inner.invars) if id(x) in needed}
+
+
+def explain_error(error: Exception) -> Exception:
+    """``error`` in our words where a value was asked for that only a run will have."""
+    if isinstance(error, TypeError) and "operand 'Number' does not support ufuncs" in str(error):
+        return marked(
+            TypeError(
+                "compile: a function of NumPy was called with a float that each run reads anew, at "
+                f"{_users_line(error)}; use operators (a ** 0.5), give an array to ops, or take "
+                "math.sqrt(a), for which the function is traced again with each value"
+            )
+        )
+    cause: BaseException | None = error
+    while cause is not None and not isinstance(cause, tuple(tracing.VALUES_MISSING)):
+        cause = cause.__cause__
+    if cause is None:
+        return error
+    return marked(
+        TypeError(
+            "compile: a value was asked for that is only known when the function runs, at "
+            f"{_users_line(error)}; return the tensor and read it outside, or choose with ex.where "
+            "instead of if"
+        )
+    )
+
+
+def _users_line(error: BaseException) -> str:
+    """``file:line (text)`` of the innermost frame that is the user's."""
+    place = "an unknown line"
+    for frame, line in traceback.walk_tb(error.__traceback__):
+        if is_users_file(frame.f_code.co_filename):
+            place = source_line(frame.f_code.co_filename, line)
+    return place

@@ -1,4 +1,4 @@
-"""Side effects of a function that is traced: they are found, undone and refused.
+"""Detect, undo and refuse the side effects of a traced function.
 
 Python runs a compiled function only when it is traced, so such a change would happen once.
 """
@@ -6,21 +6,30 @@ Python runs a compiled function only when it is traced, so such a change would h
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable
 from functools import cached_property, partial
 from gc import get_referents
 from inspect import getattr_static
 from types import CellType, FunctionType, GeneratorType, MethodType, ModuleType
 from typing import Any
 
-from extensor.compiled.attributes import is_same, slots_of
-from extensor.compiled.discovery import GLOBALS, Place, Reached, name_of
-from extensor.compiled.opaque import LARGEST, PLAIN, is_read_only, position
-from extensor.compiled.origin import is_library, module_of
+from extensor.compiled.code_analysis import is_library, module_of
+from extensor.compiled.guards import GLOBALS, MISSING, Place, cell_values, name_of
+from extensor.compiled.object_attributes import cached_values, slots_of
+from extensor.compiled.reachable_values import ReachableValues
+from extensor.compiled.value_contents import (
+    LARGEST,
+    PLAIN,
+    are_same,
+    has_variables,
+    is_read_only,
+    is_same,
+    position,
+)
 from extensor.core.tracing import Number
 from extensor.errors import value_error
 from extensor.random.global_generators import GlobalSnapshot
 
-_MISSING = object()
 _MOST_LOOKED_AT = 10_000  # objects, in search of a placeholder
 _RETURN_IT = "return the value, or change it outside"
 
@@ -34,24 +43,22 @@ def refuse(changed: str, advice: str = _RETURN_IT) -> None:
     raise value_error("compile", requirement, changed=changed)
 
 
-class SideEffects:
-    """What everything that a function can reach held at first."""
+class ReachableSnapshot:
+    """The contents of everything that a function can reach, before it is traced."""
 
-    def __init__(self, reached: Reached) -> None:
-        groups = {
-            id(history.group) for history in reached.histories.values()
-        }  # looked at elsewhere
-        dicts = [(place, found) for place, found in reached.dicts if id(found) not in groups]
-        self._dicts = [(place, found, dict(found)) for place, found in dicts]
+    def __init__(self, reached: ReachableValues) -> None:
+        groups = {id(x.group) for x in reached.histories.values()}  # compared elsewhere
+        self._dicts = [(place, x, dict(x)) for place, x in reached.dicts if id(x) not in groups]
         self._arrays = [
             (place, array, array.copy())
             for array, place in reached.arrays.values()
             if array.nbytes <= LARGEST and not is_read_only(array)
         ]
-        self._lists = [(place, items, list(items)) for place, items in reached.lists]
-        self._holders = [(place, holder, _held(holder)) for place, holder in reached.holders]
-        self._readings = [(reader, reader.read()) for reader in reached.readers]
+        self._holders = [(place, holder, _contents(holder)) for place, holder in reached.holders]
+        self._readings = [(reader, reader.read()) for reader in reached.guards.readers]
         self._positions = [(place, thing, position(thing)) for place, thing in reached.movable]
+        self._caches = reached.caches
+        self._existed = reached.existed
         self._generators = GlobalSnapshot()
         self._owners = reached.owners
         self._by_dict = {id(now): before for _, now, before in self._dicts}
@@ -61,39 +68,46 @@ class SideEffects:
         return self._by_dict[id(vars(thing))]
 
     def check(self) -> None:
-        """Raise for the first change that is found."""
+        """Raise for the first change."""
         for place, now, before in self._dicts:
             for key in {**before, **now}:
-                then, new = before.get(key, _MISSING), now.get(key, _MISSING)
+                then, new = before.get(key, MISSING), now.get(key, MISSING)
                 if not is_same(then, new) and not self._is_kept(now, key, before.get(key), new):
                     part = f".{key}" if str(key).isidentifier() else f"[{key!r}]"
                     refuse(f"{name_of(place)}{part}")
-        for place, items, then in self._lists:
-            if len(items) != len(then) or any(a is not b for a, b in zip(items, then, strict=True)):
-                refuse(name_of(place))
-        self._check_others()
-
-    def _check_others(self) -> None:
+        for place, holder, contents in self._holders:
+            if not are_same(_contents(holder), contents):
+                refuse(_name_of_change(place, holder, contents))
         name = self._generators.moved()
         if name is not None:
             refuse(f"the state of {name}", "draw outside and pass the numbers, or use ex.random")
-        for place, holder, before in self._holders:
-            now = _held(holder)
-            if len(now) != len(before) or not all(map(is_same, now, before)):
-                refuse(_name_of_change(place, holder, before, now))
-        for place, array, held in self._arrays:
-            if array.shape != held.shape or array.tobytes() != held.tobytes():
+        self._check_others()
+
+    def _check_others(self) -> None:
+        for place, cache in self._caches:
+            if self._keeps_traced(cache):
+                advice = (
+                    "a cache would keep tensors that exist only in the trace: compute them outside, "
+                    "or in the function without a cache"
+                )
+                refuse(f"the cache of {name_of(place)}", advice)
+        for place, array, contents in self._arrays:
+            if _is_other_array(array, contents):
                 refuse(name_of(place))
         for reader, values in self._readings:
-            if not all(map(is_same, reader.read(), values)):
+            if not are_same(reader.read(), values):
                 refuse(name_of(reader.place))
         for place, thing, before in self._positions:
             if position(thing) != before:
                 refuse(name_of(place), "draw from it outside and pass the value as an argument")
 
+    def _keeps_traced(self, cache: Any) -> bool:
+        # Everything bound is traced as well for now, so the values of before do not count.
+        return any(holds_traced(x, self._existed) for x in cached_values(cache))
+
     def _is_kept(self, variables: Any, name: Any, then: Any, new: Any) -> bool:
         """Whether ``new`` was made of nothing that a run brings, where nothing was: a table, say."""
-        if then is not None or new is _MISSING or holds_traced(new):
+        if then is not None or new is MISSING or holds_traced(new):
             return False
         owner = self._owners.get(id(variables))
         is_cached = owner is not None and isinstance(
@@ -102,19 +116,21 @@ class SideEffects:
         return type(new) not in PLAIN or is_cached
 
     def undo(self) -> None:
-        """Let everything hold what it held, save what objects made for themselves, such as tables."""
+        """Restore all contents, but keep new attributes such as tables that objects computed once."""
         for _, now, before in self._dicts:
             kept = {k: x for k, x in now.items() if self._is_kept(now, k, before.get(k), x)}
             restore_dict(now, {**before, **kept})
-        for _, items, then in self._lists:
-            items[:] = then
         for _, holder, contents in self._holders:
-            _put_back(holder, contents)
-        for _, array, held in self._arrays:
-            if array.shape == held.shape and array.tobytes() != held.tobytes():
-                array[...] = held
+            if not are_same(_contents(holder), contents):
+                _restore(holder, contents)
+        for _, cache in self._caches:
+            if self._keeps_traced(cache):
+                cache.cache_clear()
+        for _, array, contents in self._arrays:
+            if array.shape == contents.shape and _is_other_array(array, contents):
+                array[...] = contents
         for reader, values in self._readings:
-            if reader.restore is not None and not all(map(is_same, reader.read(), values)):
+            if reader.restore is not None and not are_same(reader.read(), values):
                 reader.restore(values)
 
 
@@ -125,38 +141,36 @@ def restore_dict(now: dict[Any, Any], before: dict[Any, Any]) -> None:
         now.update(before)
 
 
-def _held(holder: Any) -> list[Any]:
-    """What a cell, a set, a deque or some variables in a dict hold."""
+def _is_other_array(array: Any, contents: Any) -> bool:
+    return bool(array.shape != contents.shape or array.tobytes() != contents.tobytes())
+
+
+def _contents(holder: Any) -> list[Any]:
+    """The contents of a cell, a list, a set, a deque or some variables in a dict."""
     if isinstance(holder, CellType):
-        try:
-            return [holder.cell_contents]
-        except ValueError:
-            return []
+        return cell_values(holder)
     if isinstance(holder, tuple):
-        return [holder[0].get(name, _MISSING) for name in holder[1:]]
+        return [holder[0].get(name, MISSING) for name in holder[1:]]
     return list(holder)
 
 
-def _put_back(holder: Any, before: list[Any]) -> None:
-    now = _held(holder)
-    if len(now) == len(before) and all(a is b for a, b in zip(now, before, strict=True)):
-        return
+def _restore(holder: Any, before: list[Any]) -> None:
     if isinstance(holder, CellType):
         holder.cell_contents = before[0]
     elif isinstance(holder, tuple):
         for name, value in zip(holder[1:], before, strict=True):
-            if value is _MISSING:
+            if value is MISSING:
                 holder[0].pop(name, None)
             else:
                 holder[0][name] = value
-    elif isinstance(holder, set | deque):
+    else:
         holder.clear()
         holder.update(before) if isinstance(holder, set) else holder.extend(before)
 
 
-def _name_of_change(place: Place, holder: Any, before: list[Any], now: list[Any]) -> str:
+def _name_of_change(place: Place, holder: Any, before: list[Any]) -> str:
     if isinstance(holder, tuple):
-        for name, a, b in zip(holder[1:], before, now, strict=True):
+        for name, a, b in zip(holder[1:], before, _contents(holder), strict=True):
             if not is_same(a, b):
                 return str(name) if place[1] == GLOBALS else f"{name_of(place)}.{name}"
     return name_of(place)
@@ -167,7 +181,7 @@ def is_traced(x: Any) -> bool:
     return isinstance(x, Number) or hasattr(getattr(x, "_array", x), "aval")
 
 
-def holds_traced(x: Any) -> bool:
+def holds_traced(x: Any, is_left_out: Callable[[Any], bool] = lambda _: False) -> bool:
     """Whether a value that only a run brings can be reached from ``x``: it must not outlive the trace."""
     waiting = [x]
     seen: set[int] = set()
@@ -176,6 +190,8 @@ def holds_traced(x: Any) -> bool:
         if id(thing) in seen or isinstance(thing, type | ModuleType) or type(thing) in PLAIN:
             continue
         seen.add(id(thing))
+        if is_left_out(thing):
+            continue
         if is_traced(thing):
             return True
         waiting += _inside(thing)
@@ -186,7 +202,8 @@ def _inside(thing: Any) -> list[Any]:
     if isinstance(thing, dict):
         return [*thing, *thing.values()]
     if isinstance(thing, FunctionType):
-        return [*_held_by_cells(thing), *(thing.__defaults__ or ())]
+        cells = [x for cell in thing.__closure__ or () for x in cell_values(cell)]
+        return [*cells, *(thing.__defaults__ or ())]
     if isinstance(thing, MethodType | partial):
         return [*get_referents(thing)]
     if isinstance(thing, GeneratorType):
@@ -195,10 +212,6 @@ def _inside(thing: Any) -> list[Any]:
         return list(thing)
     if is_library(module_of(type(thing))):
         return []
-    if not hasattr(thing, "__dict__"):
+    if not has_variables(thing):
         return [*get_referents(thing), *[getattr(thing, x, None) for x in slots_of(type(thing))]]
     return list(vars(thing).values())
-
-
-def _held_by_cells(function: FunctionType) -> list[Any]:
-    return [x for cell in function.__closure__ or () for x in _held(cell)]

@@ -29,24 +29,48 @@ def backward(
 ) -> None:
     """Add the gradient of ``tensors`` to ``.grad`` of every leaf they were computed from.
 
-    ``grad_outputs`` may be left out for tensors of one element (it is 1 then). With
-    ``create_graph`` the gradients can be differentiated again. Nothing is added if any rule fails.
+    Nothing is added if any rule fails.
+
+    Parameters
+    ----------
+    tensors : Tensor or sequence of Tensor
+        What to differentiate.
+    grad_outputs : tensor_like or sequence, optional
+        Gradients of the tensors. A tensor of one element needs none: it is 1.
+    retain_graph : bool, default False
+        Whether to keep the tape, so that it can be used again.
+    create_graph : bool, default False
+        Whether to record the backward pass, so that gradients can be differentiated again.
+
+    Raises
+    ------
+    RuntimeError
+        If a tensor does not require grad, or the tape was used before.
+
+    Examples
+    --------
+    >>> import extensor as ex
+    >>> x = ex.tensor([1.0, 2.0], requires_grad=True)
+    >>> ex.backward((x * x).sum())
+    >>> x.grad
+    tensor([2., 4.])
     """
     if type(retain_graph) not in _FLAGS or type(create_graph) not in _FLAGS:
         _check_flags("backward", retain_graph=retain_graph, create_graph=create_graph)
     tensors, grad_outputs = _as_sequences("backward", tensors, grad_outputs)
     roots = _roots("backward", tensors, grad_outputs)
     _, leaves = propagate(roots, retain_graph or create_graph, create_graph)
+    # The seeds belong to the caller: a rule may hand one through, and no leaf may own it then.
     seen = {id(changes.owner(gradient._array)) for _, gradient in roots}
     sums = []  # all before the first is written: one that fails leaves nothing half done
     for leaf, total in leaves.items():
         present = leaf.grad
-        sums.append((leaf, present, _added(present, total, seen, create_graph)))
+        sums.append((leaf, present, _add_gradient(present, total, seen, create_graph)))
     for leaf, present, new in sums:
         # Another thread may have added to the same leaf since its gradient was read.
         while not _native.exchange_gradient(leaf, present, new):
             present = leaf.grad
-            new = _added(present, leaves[leaf], seen, create_graph)
+            new = _add_gradient(present, leaves[leaf], seen, create_graph)
 
 
 def announce_gradients(tensor: Tensor, arrived: Callable[[Tensor, Tensor], None]) -> None:
@@ -115,6 +139,40 @@ def grad(
 
     One input gives a Tensor, a sequence gives a tuple. An input that ``outputs`` do not depend on
     is an error, or None with ``allow_unused``.
+
+    Parameters
+    ----------
+    outputs : Tensor or sequence of Tensor
+        What to differentiate.
+    inputs : Tensor or sequence of Tensor
+        With respect to what. They must require grad.
+    grad_outputs : tensor_like or sequence, optional
+        Gradients of the outputs. A tensor of one element needs none: it is 1.
+    create_graph : bool, default False
+        Whether to record the backward pass, so that gradients can be differentiated again.
+    allow_unused : bool, default False
+        Whether an input that no output depends on gives None, instead of an error.
+    retain_graph : bool, optional
+        Whether to keep the tape, by default as ``create_graph``.
+
+    Returns
+    -------
+    Tensor or tuple of Tensor
+        The gradient of each input, of its shape and dtype.
+
+    Raises
+    ------
+    ValueError
+        If an input does not require grad, or no output depends on it.
+    RuntimeError
+        If an output does not require grad, or the tape was used before.
+
+    Examples
+    --------
+    >>> import extensor as ex
+    >>> x = ex.tensor([1.0, 2.0], requires_grad=True)
+    >>> ex.grad((x * x).sum(), x)
+    tensor([2., 4.])
     """
     if not (
         type(create_graph) in _FLAGS
@@ -136,6 +194,7 @@ def grad(
         if place is None:
             raise value_error("grad", "inputs must require grad", index=index)
         places.append(place)
+    # What is differentiated again needs what its nodes saved; a caller may still say otherwise.
     keep = create_graph if retain_graph is None else retain_graph
     found, _ = propagate(_roots("grad", outputs, grad_outputs), keep, create_graph, set(places))
     gradients = tuple([found.get(place) for place in places])
@@ -202,21 +261,22 @@ def _roots(
     return roots
 
 
-def _added(present: Tensor | None, total: Tensor, seen: set[int], recorded: bool) -> Tensor:
+def _add_gradient(present: Tensor | None, total: Tensor, seen: set[int], recorded: bool) -> Tensor:
     """The gradient of a leaf that had ``present``, with ``total`` added to it."""
     if present is None:
-        return _unshared(total, seen, recorded)
+        return _own_gradient(total, seen, recorded)
     with recording(recorded):
         return present + total
 
 
-def _unshared(gradient: Tensor, seen: set[int], recorded: bool) -> Tensor:
+def _own_gradient(gradient: Tensor, seen: set[int], recorded: bool) -> Tensor:
     """A gradient a leaf can own: two leaves never share memory, and none is a view.
 
     What requires grad although nothing is recorded was there before: a tensor the rule had saved.
     """
     owner = changes.owner(gradient._array)
     old = gradient._requires_grad and not recorded
+    # Owned gradients are added to and clipped in place, which a second holder would notice.
     if owner is not gradient._array or id(owner) in seen or old:
         with recording(recorded):
             gradient = gradient.clone()

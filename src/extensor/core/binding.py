@@ -6,6 +6,7 @@ import inspect
 import operator
 from collections.abc import Callable, Sequence
 from numbers import Real
+from types import MethodType
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from extensor.core.kinds import kind_of
 from extensor.errors import is_ours, marked, type_error
 from extensor.errors.explanation import FAILURES, explained
 from extensor.errors.keywords import FUNCTIONS, without_defaults
-from extensor.errors.names import unknown_keyword
+from extensor.errors.torch_names import unknown_keyword
 
 _MISSING = ...  # what the dispatcher takes for a required parameter
 # Attributes that a scalar of NumPy's reaches as it is, and inputs in another order.
@@ -64,6 +65,7 @@ class Parameters:
         """The arguments in the order of the signature, defaults filled in."""
         if kwargs:
             kwargs = self.known(kwargs)
+        # None without a reason: messages are made by inspect, on the way that fails anyhow.
         values = _native.bind(self.names, self.defaults, args, kwargs)
         if values is None:
             values = self._bound_or_refused(args, kwargs)
@@ -133,32 +135,53 @@ def reordered(public: Parameters) -> Callable[..., Any]:
     return bound
 
 
-def guarded(
-    parameters: Parameters,
-    bound: Callable[..., Sequence[Any]],
-    call: Callable[[Sequence[Any]], Any],
-) -> Callable[..., Any]:
-    """A public function: it binds and calls, and every error begins with its name and is in our words.
+class PublicFunction:
+    """A function that binds its arguments and calls; every error begins with its name and is in our words.
 
-    ``parameters`` are those of the signature that users see.
+    ``parameters`` are those of the signature that users see. The documentation is made when somebody
+    asks for it.
     """
-    name = parameters.name
 
-    def function(*args: Any, **kwargs: Any) -> Any:
+    __name__: str
+    __qualname__: str
+    op: Any
+
+    def __init__(
+        self,
+        parameters: Parameters,
+        bound: Callable[..., Sequence[Any]],
+        call: Callable[[Sequence[Any]], Any],
+        documentation: Callable[[], str] = str,
+    ) -> None:
+        self._parameters, self._bound, self._call = parameters, bound, call
+        self._documentation = documentation
+
+    __doc__ = property(lambda self: self._documentation())
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
         try:
-            return call(bound(args, kwargs))
+            return self._call(self._bound(args, kwargs))
         except FAILURES as error:
+            name = self._parameters.name
             if not is_ours(error):
-                raise _explained(parameters, args, kwargs, error) from error
+                raise _explain(self._parameters, args, kwargs, error) from error
             if str(error).startswith(f"{name}:"):
                 raise
             # An op that this one is made of: its requirement, and where it came from.
             raise marked(type(error)(f"{name}: {error}")) from error
 
-    return function
+    def __get__(self, instance: Any, owner: type | None = None) -> Any:
+        """As functions do: by this help() knows that it is one, and shows its signature."""
+        return self if instance is None else MethodType(self, instance)
+
+    def __reduce__(self) -> str:
+        return self.__qualname__
+
+    def __repr__(self) -> str:
+        return f"<function {self.__qualname__}>"
 
 
-def _explained(
+def _explain(
     parameters: Parameters, args: tuple[Any, ...], kwargs: dict[str, Any], error: Exception
 ) -> Exception:
     given = {**dict(zip(parameters.names, args, strict=False)), **kwargs}
@@ -168,8 +191,7 @@ def _explained(
 
 
 def dressed(function: Any, written: Callable[..., Any]) -> Any:
-    """``function`` with the name and documentation of what was written."""
+    """``function`` with the name of what was written."""
     function.__name__ = function.__qualname__ = written.__name__
     function.__module__ = written.__module__
-    function.__doc__ = written.__doc__
     return function

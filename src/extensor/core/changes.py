@@ -13,6 +13,7 @@ from typing import Any
 from extensor import _native
 from extensor.errors.places import user_place
 
+# Time only moves by advance_clock: equal readings mean that nothing at all was changed in between.
 clock = _native.clock  # the number of in-place changes so far
 owner = _native.owner  # the array whose memory another shows: itself, unless it is a view
 # By the identity of the memory: a reference that forgets it when it dies, and when and where it was
@@ -28,8 +29,11 @@ def mark(array: Any, remember_place: bool = False) -> None:
 
 def mark_all(arrays: Iterable[Any], remember_place: bool = False) -> None:
     """The same for several arrays at once."""
+    # After the change itself: who records in between saves the new values with the old time, which is
+    # a false alarm at worst, never a change that is missed.
     latest = (_native.advance_clock(), user_place() if remember_place else None)
     for array in arrays:
+        # By the owner, so that a change through one view is a change of all views of that memory.
         memory = owner(array)
         key = id(memory)
         entry = _changed.get(key)
@@ -40,6 +44,7 @@ def mark_all(arrays: Iterable[Any], remember_place: bool = False) -> None:
 
 
 def _forget(key: int) -> Callable[[Any], None]:
+    # Only the key, not the memory: a closure over it would keep alive what is to be forgotten.
     def forget(_: Any) -> None:
         _changed.pop(key, None)
 

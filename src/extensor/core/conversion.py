@@ -1,4 +1,4 @@
-"""What an op makes of its arguments when they are not already tensors of one dtype."""
+"""Conversion of arguments that are not already tensors of one dtype."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from extensor.core.kinds import Array, Arrays, Indices, Target
 from extensor.core.tensor import Tensor, to_array, wrap
 from extensor.errors import type_error, value_error
 from extensor.errors.array_likes import is_nested
-from extensor.errors.names import Size
+from extensor.errors.torch_names import Size
 
 _SCALARS = (bool, int, float, Size, tracing.Number)
 
@@ -34,21 +34,9 @@ def promoted(
     input's dtype. Python numbers are weak: they take the dtype of the arrays they meet.
     """
     if Arrays in kinds:
-        sequence = inputs[kinds.index(Arrays)]
-        if not is_nested(sequence) or not sequence:
-            raise type_error(
-                op, "needs a sequence of at least one tensor", **{names[0]: type(sequence).__name__}
-            )
-        members = [f"{names[0]}[{index}]" for index in range(len(sequence))]
-        for index, value in enumerate(sequence):
-            if value is None:
-                raise type_error(op, f"{members[index]} must be a tensor", **{members[index]: None})
-        return [_of_one_dtype(op, sequence, members, floats)]
+        return [_promote_sequence(op, inputs[kinds.index(Arrays)], names[0], floats)]
     if Target in kinds and inputs[kinds.index(Target)] is not None:
-        i = kinds.index(Target)
-        target = inputs[i] if isinstance(inputs[i], Tensor) else wrap(to_array(inputs[i], op=op))
-        inputs = [*inputs[:i], target, *inputs[i + 1 :]]
-        kinds = [*kinds[:i], Array if is_floating(target.dtype) else Indices, *kinds[i + 1 :]]
+        inputs, kinds = _decide_target(op, inputs, kinds)
     arrays = [i for i, kind in enumerate(kinds) if kind is not Indices]
     same = _of_one_dtype(op, [inputs[i] for i in arrays], [names[i] for i in arrays], floats)
     tensors: list[Any] = [None] * len(kinds)
@@ -58,6 +46,28 @@ def promoted(
         if kind is Indices and inputs[i] is not None:
             tensors[i] = as_tensor(op, names[i], inputs[i], kind)
     return tensors
+
+
+def _promote_sequence(op: str, sequence: Any, name: str, floats: bool) -> list[Any]:
+    if not is_nested(sequence) or not sequence:
+        raise type_error(
+            op, "needs a sequence of at least one tensor", **{name: type(sequence).__name__}
+        )
+    members = [f"{name}[{index}]" for index in range(len(sequence))]
+    for member, value in zip(members, sequence, strict=True):
+        if value is None:
+            raise type_error(op, f"{member} must be a tensor", **{member: None})
+    return _of_one_dtype(op, sequence, members, floats)
+
+
+def _decide_target(
+    op: str, inputs: Sequence[Any], kinds: Sequence[Any]
+) -> tuple[Sequence[Any], Sequence[Any]]:
+    """Inputs and kinds with the target as a tensor: differentiable if floating, else indices."""
+    i = kinds.index(Target)
+    target = inputs[i] if isinstance(inputs[i], Tensor) else wrap(to_array(inputs[i], op=op))
+    kind = Array if is_floating(target.dtype) else Indices
+    return [*inputs[:i], target, *inputs[i + 1 :]], [*kinds[:i], kind, *kinds[i + 1 :]]
 
 
 def as_tensor(op: str, name: str, value: Any, kind: Any) -> Any:
@@ -85,6 +95,7 @@ def _of_one_dtype(op: str, inputs: Sequence[Any], names: Sequence[str], floats: 
         tensors.append(tensor)
         if not weak and tensor is not None:
             dtype = tensor.dtype if dtype is None else promote(dtype, tensor.dtype)
+    # Numbers come last: they are weak, and may only decide where no array has.
     for value in inputs:
         if type(value) in _SCALARS:
             dtype = _with_scalar(dtype, value)

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from extensor.typing import TensorLike
 
 
-def _made(array: Any, requires_grad: bool) -> Tensor:
+def _leaf(array: Any, requires_grad: bool) -> Tensor:
     made = wrap(array)
     if requires_grad is not False:
         made.requires_grad = requires_grad
@@ -75,20 +75,62 @@ def _one(op: str, array: Any) -> Any:
 def zeros(shape: int | Sequence[int], dtype: DType = None, requires_grad: bool = False) -> Tensor:
     """A tensor of zeros.
 
+    Parameters
+    ----------
+    shape : int or sequence of ints
+        The shape.
+    dtype : dtype_like, optional
+        The dtype, by default the default dtype, float32 unless set.
+    requires_grad : bool, default False
+        Whether to record what is computed from the tensor.
+
+    Returns
+    -------
+    Tensor
+        Zeros in ``shape``.
+
+    Raises
+    ------
+    ValueError
+        If a size is negative.
+
+    Examples
+    --------
     >>> import extensor as ex
     >>> ex.zeros((2, 2))
     tensor([[0., 0.],
             [0., 0.]])
     """
     sizes = _shape("zeros", shape, dtype, requires_grad)
-    return _made(storage.full(sizes, 0, _dtype("zeros", dtype)), requires_grad)
+    return _leaf(storage.full(sizes, 0, _dtype("zeros", dtype)), requires_grad)
 
 
 @explaining
 def ones(shape: int | Sequence[int], dtype: DType = None, requires_grad: bool = False) -> Tensor:
-    """A tensor of ones."""
+    """A tensor of ones.
+
+    Parameters
+    ----------
+    shape : int or sequence of ints
+        The shape.
+    dtype : dtype_like, optional
+        The dtype, by default the default dtype, float32 unless set.
+    requires_grad : bool, default False
+        Whether to record what is computed from the tensor.
+
+    Returns
+    -------
+    Tensor
+        Ones in ``shape``.
+
+    Examples
+    --------
+    >>> import extensor as ex
+    >>> ex.ones(3, dtype=ex.int64)
+    tensor([1, 1, 1])
+    """
     sizes = _shape("ones", shape, dtype, requires_grad)
-    return _made(storage.full(sizes, 1, _dtype("ones", dtype)), requires_grad)
+    return _leaf(storage.full(sizes, 1, _dtype("ones", dtype)), requires_grad)
 
 
 @explaining
@@ -98,27 +140,119 @@ def full(
     dtype: DType = None,
     requires_grad: bool = False,
 ) -> Tensor:
-    """A tensor with every element ``fill_value``; without ``dtype`` it is the value's own."""
+    """A tensor with one value in every element.
+
+    Parameters
+    ----------
+    shape : int or sequence of ints
+        The shape.
+    fill_value : tensor_like
+        The value: a number or a tensor of one element without axes.
+    dtype : dtype_like, optional
+        The dtype, by default that of ``fill_value``.
+    requires_grad : bool, default False
+        Whether to record what is computed from the tensor.
+
+    Returns
+    -------
+    Tensor
+        The value in ``shape``.
+
+    Raises
+    ------
+    ValueError
+        If ``fill_value`` has axes or does not fit an integer ``dtype``.
+
+    Examples
+    --------
+    >>> import extensor as ex
+    >>> ex.full((2, 2), 0.5)
+    tensor([[0.5, 0.5],
+            [0.5, 0.5]])
+    """
     value = _number("full", fill_value, dtype)
-    return _made(storage.full(target("full", shape), value, value.dtype), requires_grad)
+    return _leaf(storage.full(target("full", shape), value, value.dtype), requires_grad)
 
 
 @explaining
 def empty(shape: int | Sequence[int], dtype: DType = None, requires_grad: bool = False) -> Tensor:
-    """A tensor whose elements are not set; write to them before reading."""
+    """A tensor whose elements are not set; write to them before reading.
+
+    Parameters
+    ----------
+    shape : int or sequence of ints
+        The shape.
+    dtype : dtype_like, optional
+        The dtype, by default the default dtype, float32 unless set.
+    requires_grad : bool, default False
+        Whether to record what is computed from the tensor.
+
+    Returns
+    -------
+    Tensor
+        Memory in ``shape``.
+
+    Examples
+    --------
+    >>> import extensor as ex
+    >>> ex.empty((2, 3)).shape
+    (2, 3)
+    """
     sizes = _shape("empty", shape, dtype, requires_grad)
-    return _made(storage.empty(sizes, _dtype("empty", dtype)), requires_grad)
+    return _leaf(storage.empty(sizes, _dtype("empty", dtype)), requires_grad)
 
 
 @explaining
 def zeros_like(x: TensorLike, dtype: DType = None, requires_grad: bool = False) -> Tensor:
-    """Zeros of the shape and dtype of ``x``."""
+    """Zeros in the shape and dtype of another tensor.
+
+    Parameters
+    ----------
+    x : tensor_like
+        The tensor whose shape and dtype to take.
+    dtype : dtype_like, optional
+        Another dtype.
+    requires_grad : bool, default False
+        Whether to record what is computed from the tensor.
+
+    Returns
+    -------
+    Tensor
+        Zeros in the shape of ``x``.
+
+    Examples
+    --------
+    >>> import extensor as ex
+    >>> ex.zeros_like([1.0, 2.0])
+    tensor([0., 0.])
+    """
     return full_like(x, 0, dtype, requires_grad)
 
 
 @explaining
 def ones_like(x: TensorLike, dtype: DType = None, requires_grad: bool = False) -> Tensor:
-    """Ones of the shape and dtype of ``x``."""
+    """Ones in the shape and dtype of another tensor.
+
+    Parameters
+    ----------
+    x : tensor_like
+        The tensor whose shape and dtype to take.
+    dtype : dtype_like, optional
+        Another dtype.
+    requires_grad : bool, default False
+        Whether to record what is computed from the tensor.
+
+    Returns
+    -------
+    Tensor
+        Ones in the shape of ``x``.
+
+    Examples
+    --------
+    >>> import extensor as ex
+    >>> ex.ones_like([1.0, 2.0])
+    tensor([1., 1.])
+    """
     return full_like(x, 1, dtype, requires_grad)
 
 
@@ -126,7 +260,30 @@ def ones_like(x: TensorLike, dtype: DType = None, requires_grad: bool = False) -
 def full_like(
     x: TensorLike, fill_value: TensorLike, dtype: DType = None, requires_grad: bool = False
 ) -> Tensor:
-    """``fill_value`` in the shape and dtype of ``x``."""
+    """One value in the shape and dtype of another tensor.
+
+    Parameters
+    ----------
+    x : tensor_like
+        The tensor whose shape and dtype to take.
+    fill_value : tensor_like
+        The value: a number or a tensor of one element without axes.
+    dtype : dtype_like, optional
+        Another dtype.
+    requires_grad : bool, default False
+        Whether to record what is computed from the tensor.
+
+    Returns
+    -------
+    Tensor
+        The value in the shape of ``x``.
+
+    Examples
+    --------
+    >>> import extensor as ex
+    >>> ex.full_like([1.0, 2.0], 7)
+    tensor([7., 7.])
+    """
     like = to_array(x, op="full_like")
     dtype = like.dtype if dtype is None else as_dtype(dtype, "full_like")
     if not is_floating(dtype):
@@ -134,14 +291,35 @@ def full_like(
     elif type(fill_value) is not int and type(fill_value) is not float:
         fill_value = _number("full_like", fill_value, None)
     if isinstance(like, np.ndarray):
-        return _made(storage.full(like.shape, fill_value, dtype), requires_grad)
+        return _leaf(storage.full(like.shape, fill_value, dtype), requires_grad)
     filled = namespace(like).full_like(like, fill_value, dtype=dtype)
-    return _made(filled, requires_grad)
+    return _leaf(filled, requires_grad)
 
 
 @explaining
 def empty_like(x: TensorLike, dtype: DType = None, requires_grad: bool = False) -> Tensor:
-    """Unset elements in the shape and dtype of ``x``."""
+    """Unset elements in the shape and dtype of another tensor.
+
+    Parameters
+    ----------
+    x : tensor_like
+        The tensor whose shape and dtype to take.
+    dtype : dtype_like, optional
+        Another dtype.
+    requires_grad : bool, default False
+        Whether to record what is computed from the tensor.
+
+    Returns
+    -------
+    Tensor
+        Memory in the shape of ``x``.
+
+    Examples
+    --------
+    >>> import extensor as ex
+    >>> ex.empty_like([1.0, 2.0]).shape
+    (2,)
+    """
     like = to_array(x, op="empty_like")
     return empty(like.shape, like.dtype if dtype is None else dtype, requires_grad)
 
@@ -156,9 +334,36 @@ def arange(
 ) -> Tensor:
     """Numbers from ``start`` up to, not including, ``stop``; ``arange(n)`` counts from 0.
 
+    Parameters
+    ----------
+    start : float
+        The first number, or the end if ``stop`` is not given.
+    stop : float, optional
+        The end, which is not included.
+    step : float, default 1
+        The distance between neighbours. It may be negative.
+    dtype : dtype_like, optional
+        The dtype, by default int64 for ints and the default dtype for floats.
+    requires_grad : bool, default False
+        Whether to record what is computed from the tensor.
+
+    Returns
+    -------
+    Tensor
+        The numbers, along one axis.
+
+    Raises
+    ------
+    ValueError
+        If ``step`` is 0 or a number is not finite.
+
+    Examples
+    --------
     >>> import extensor as ex
     >>> ex.arange(3)
     tensor([0, 1, 2])
+    >>> ex.arange(1, 2, 0.25)
+    tensor([1.  , 1.25, 1.5 , 1.75])
     """
     # NumPy's integers of few bits would overflow in what is computed of them here.
     start, step = _as_number(start), _as_number(step)
@@ -175,8 +380,8 @@ def arange(
         raise value_error("arange", requirement, start=start, stop=stop, step=step)
     array = np.arange(start, stop, step)
     if dtype is not None or is_floating(array.dtype):
-        array = _counted("arange", array, _dtype("arange", dtype))
-    return _made(array, requires_grad)
+        array = _as_range_dtype("arange", array, _dtype("arange", dtype))
+    return _leaf(array, requires_grad)
 
 
 def _as_number(value: Any) -> Any:
@@ -192,8 +397,33 @@ def linspace(
     dtype: DType = None,
     requires_grad: bool = False,
 ) -> Tensor:
-    """``num`` numbers evenly spaced from ``start`` to ``stop``.
+    """Numbers evenly spaced from ``start`` to ``stop``.
 
+    Parameters
+    ----------
+    start, stop : float
+        The first and the last number.
+    num : int, default 50
+        How many numbers.
+    endpoint : bool, default True
+        Whether ``stop`` is the last number, or the one after it.
+    dtype : dtype_like, optional
+        The dtype, by default the default dtype.
+    requires_grad : bool, default False
+        Whether to record what is computed from the tensor.
+
+    Returns
+    -------
+    Tensor
+        The numbers, along one axis.
+
+    Raises
+    ------
+    ValueError
+        If ``num`` is negative.
+
+    Examples
+    --------
     >>> import extensor as ex
     >>> ex.linspace(0, 1, 3)
     tensor([0. , 0.5, 1. ])
@@ -203,10 +433,10 @@ def linspace(
     target("linspace", num, "num")
     with np.errstate(all="ignore"):
         array = np.linspace(start, stop, num, endpoint=endpoint, dtype=float64)
-    return _made(_counted("linspace", array, _dtype("linspace", dtype)), requires_grad)
+    return _leaf(_as_range_dtype("linspace", array, _dtype("linspace", dtype)), requires_grad)
 
 
-def _counted(op: str, array: Any, dtype: DType) -> Any:
+def _as_range_dtype(op: str, array: Any, dtype: DType) -> Any:
     """Evenly spaced numbers in the dtype asked for, which must have them."""
     if dtype == bool_:
         raise type_error(op, "dtype must be one of numbers", dtype=str(dtype))
@@ -223,8 +453,28 @@ def _counted(op: str, array: Any, dtype: DType) -> Any:
 def eye(
     n: int, m: int | None = None, k: int = 0, dtype: DType = None, requires_grad: bool = False
 ) -> Tensor:
-    """Ones on diagonal ``k`` of an ``n`` by ``m`` matrix, zeros elsewhere.
+    """Ones on a diagonal of a matrix, zeros elsewhere.
 
+    Parameters
+    ----------
+    n : int
+        The number of rows.
+    m : int, optional
+        The number of columns, by default ``n``.
+    k : int, default 0
+        The number of the diagonal: 0 is the main one, positive ones are above it.
+    dtype : dtype_like, optional
+        The dtype, by default the default dtype.
+    requires_grad : bool, default False
+        Whether to record what is computed from the tensor.
+
+    Returns
+    -------
+    Tensor
+        The matrix, of shape (n, m).
+
+    Examples
+    --------
     >>> import extensor as ex
     >>> ex.eye(2)
     tensor([[1., 0.],
@@ -232,12 +482,35 @@ def eye(
     """
     rows, columns = target("eye", (n, n if m is None else m), "n, m")
     k = max(-rows, min(k, columns))
-    return _made(np.eye(rows, columns, k, _dtype("eye", dtype)), requires_grad)
+    return _leaf(np.eye(rows, columns, k, _dtype("eye", dtype)), requires_grad)
 
 
 @explaining
 def asarray(data: TensorLike, dtype: DType = None) -> Tensor:
-    """``data`` as a tensor, sharing its memory where it can."""
+    """``data`` as a tensor, sharing its memory where it can.
+
+    Parameters
+    ----------
+    data : tensor_like
+        A number, nested lists, an array or a tensor.
+    dtype : dtype_like, optional
+        The dtype. Without one arrays keep theirs and Python floats get the default dtype.
+
+    Returns
+    -------
+    Tensor
+        ``data`` itself if it is a tensor of this dtype, else a new tensor.
+
+    Examples
+    --------
+    >>> import extensor as ex
+    >>> import numpy as np
+    >>> array = np.zeros(2)
+    >>> x = ex.asarray(array)
+    >>> array[0] = 1
+    >>> x
+    tensor([1., 0.], dtype=float64)
+    """
     return (
         data
         if isinstance(data, Tensor) and dtype is None
@@ -246,7 +519,30 @@ def asarray(data: TensorLike, dtype: DType = None) -> Tensor:
 
 
 def from_dlpack(x: Any) -> Tensor:
-    """A tensor around the memory of any object that speaks DLPack."""
+    """A tensor on the memory of any object that supports DLPack, without a copy.
+
+    Parameters
+    ----------
+    x : object with ``__dlpack__``
+        An array or tensor of NumPy, PyTorch or another library, on the CPU.
+
+    Returns
+    -------
+    Tensor
+        A tensor that shares the memory.
+
+    Raises
+    ------
+    TypeError
+        If ``x`` does not support DLPack or NumPy cannot share its memory.
+
+    Examples
+    --------
+    >>> import extensor as ex
+    >>> import numpy as np
+    >>> ex.from_dlpack(np.arange(3))
+    tensor([0, 1, 2])
+    """
     if not hasattr(x, "__dlpack__"):
         raise type_error("from_dlpack", "x must have __dlpack__", x=type(x).__name__)
     try:
@@ -261,6 +557,27 @@ def from_dlpack(x: Any) -> Tensor:
 def one_hot(indices: TensorLike, num_classes: int | None = None, dtype: DType = None) -> Tensor:
     """A 1 at each index along a new last axis, zeros elsewhere.
 
+    Parameters
+    ----------
+    indices : tensor_like of ints
+        Class indices of any shape.
+    num_classes : int, optional
+        The size of the new axis, by default the largest index plus 1.
+    dtype : dtype_like, optional
+        The dtype, by default the default dtype.
+
+    Returns
+    -------
+    Tensor
+        Of shape ``(*indices.shape, num_classes)``.
+
+    Raises
+    ------
+    ValueError
+        If an index is negative or not below ``num_classes``.
+
+    Examples
+    --------
     >>> import extensor as ex
     >>> ex.one_hot([0, 2], 3)
     tensor([[1., 0., 0.],

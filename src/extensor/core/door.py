@@ -29,6 +29,7 @@ def _chosen_engine() -> str:
     return name
 
 
+# Read once: ops take their kernels when they are defined, and cannot change the engine afterwards.
 ENGINE = _chosen_engine()
 plan = _native.plan  # (kernel, *arguments): the call as a value, or NotImplemented
 watchers = _native.watchers  # to be looked at: whether anybody watches
@@ -39,6 +40,7 @@ def kernel(name: str | None) -> Compute | None:
     """The native kernel called ``name``; None without a name, and where the engine is the reference."""
     if name is None:
         return None
+    # Also where the engine is the reference: a wrong name must not depend on the environment.
     if name not in _native.kernels:
         raise TypeError(f"{name}: there is no kernel of this name")
     return None if ENGINE == "reference" else _native.kernels[name]
@@ -50,14 +52,37 @@ def multiplies_bfloat16() -> bool:
 
 
 def computation(
-    name: str, kernel_name: str | None, formula: Compute | None = None
+    name: str,
+    kernel_name: str | None,
+    formula: Compute | None = None,
+    check: Callable[..., None] | None = None,
 ) -> _native.Computation:
     """A function of arrays and attributes that users know as ``name``.
 
-    It computes by the kernel, or where there is none or it declines, by the formula. Without a
-    formula it answers NotImplemented to what the kernel was not written for.
+    It computes by the native kernel; where there is none or it declines, by the kernel of this name
+    that the arrays' library has; then by the formula. Without a formula it answers NotImplemented to
+    what no kernel takes. ``check`` sees the arguments before a library's kernel, which checks nothing.
     """
-    return _native.Computation(name, kernel(kernel_name), formula, name.endswith("_backward"))
+    # The one ladder: the native half takes its first step, and tells watchers of either.
+    lower = _library_or_formula(name, formula, check)
+    return _native.Computation(name, kernel(kernel_name), lower, name.endswith("_backward"))
+
+
+def _library_or_formula(
+    name: str, formula: Compute | None, check: Callable[..., None] | None
+) -> Compute:
+    def compute(*arguments: Any) -> Any:
+        library = library_kernel(name, arguments) if libraries else None
+        if library is not None:
+            if check is not None:
+                check(*arguments)
+            result = library(*arguments)
+            if result is not NotImplemented:
+                return result
+        return NotImplemented if formula is None else formula(*arguments)
+
+    compute.__name__ = name
+    return compute
 
 
 def through_door(formula: Compute) -> Compute:
@@ -85,6 +110,7 @@ def watch(watcher: Watcher) -> Iterator[None]:
     (a forward that is recorded has a node too); the path of the ``module`` that is being called; its
     ``begin`` and ``end`` in nanoseconds.
     """
+    # What a watcher computes itself is not told: it would be told of its own work without end.
     _native.add_watcher(watcher)
     try:
         yield
@@ -106,10 +132,8 @@ def library_kernels(library: str, kernels: dict[str, Compute]) -> None:
 
 def library_kernel(name: str, arguments: Sequence[Any]) -> Compute | None:
     """The kernel called ``name`` of the library that the arrays among ``arguments`` are of, if any."""
-    foreign = next((x for x in _arrays_in(arguments) if not isinstance(x, np.ndarray)), None)
-    if foreign is None:
-        return None
-    return libraries.get(namespace(foreign).__name__, {}).get(name)
+    xp = _common_namespace(_arrays_in(arguments))
+    return None if xp is np else libraries.get(xp.__name__, {}).get(name)
 
 
 def namespace(array: Any) -> Any:
@@ -139,17 +163,14 @@ def formula(written: Compute, promoted: Sequence[int]) -> Compute:
     def compute(*arguments: Any) -> Any:
         arrays = _arrays_in(arguments)
         xp = _common_namespace(arrays)
-        if xp is not np:
-            result = _by_library(xp, written.__name__, arguments)
-            if result is not NotImplemented:
-                return result
         half = None
         if any(is_half(x.dtype) for x in arrays):
             common = _arrays_in([arguments[i] for i in promoted])
             half = next((x.dtype for x in common if is_half(x.dtype)), None)
             arguments = tuple(widened(x) for x in arguments)
+        # Kernels follow IEEE without warnings; a formula in their place must not give any either.
         with np.errstate(all="ignore"):
-            return _finished(xp, written(xp, *arguments), half)
+            return _as_arrays(xp, written(xp, *arguments), half)
 
     compute.__name__ = written.__name__
     return compute
@@ -160,19 +181,10 @@ def exact_formula(written: Compute) -> Compute:
 
     def compute(*arguments: Any) -> Any:
         xp = _common_namespace(_arrays_in(arguments))
-        if xp is not np:
-            result = _by_library(xp, written.__name__, arguments)
-            if result is not NotImplemented:
-                return result
-        return _finished(xp, written(xp, *arguments), None)
+        return _as_arrays(xp, written(xp, *arguments), None)
 
     compute.__name__ = written.__name__
     return compute
-
-
-def _by_library(xp: Any, name: str, arguments: Sequence[Any]) -> Any:
-    kernel = libraries.get(xp.__name__, {}).get(name)
-    return NotImplemented if kernel is None else kernel(*arguments)
 
 
 def _is_array(x: Any) -> bool:
@@ -214,9 +226,10 @@ def setitem(array: Any, index: Any, value: Any) -> Any:
     return array
 
 
-def _finished(xp: Any, result: Any, half: Any) -> Any:
+def _as_arrays(xp: Any, result: Any, half: Any) -> Any:
     if isinstance(result, list | tuple):
-        return tuple(_finished(xp, x, half) for x in result)
+        return tuple(_as_arrays(xp, x, half) for x in result)
+    # NumPy turns results without axes into scalars, and subclasses would survive: neither is storage.
     if xp is np and type(result) is not np.ndarray:
         result = np.asarray(result)
     if half is not None and result.dtype == float32:

@@ -37,7 +37,7 @@ def number(op: str, key: str, value: Any) -> float | int:
     """A real number: Python's, NumPy's, or a tensor of one."""
     found = item(value)
     if not (is_integer(found) or isinstance(found, float)):
-        raise type_error(op, f"{key} must be a number", **_given(key, value))
+        raise type_error(op, f"{key} must be a number", **_described_value(key, value))
     if abs(found) >= 2**1000 and is_integer(found):
         raise value_error(op, f"{key} must be a number that fits a float")
     return found  # type: ignore[no-any-return]
@@ -47,9 +47,9 @@ def count(op: str, key: str, value: Any) -> int:
     """A number of things: an integer from 0 on."""
     found = item(value)
     if not is_integer(found):
-        raise type_error(op, f"{key} must be an integer", **_given(key, value))
+        raise type_error(op, f"{key} must be an integer", **_described_value(key, value))
     if not 0 <= found < _LIMIT:
-        raise value_error(op, f"{key} must be from 0 to 2**63 - 1", **_given(key, value))
+        raise value_error(op, f"{key} must be from 0 to 2**63 - 1", **_described_value(key, value))
     return int(found)
 
 
@@ -57,7 +57,7 @@ def truth(op: str, key: str, value: Any) -> bool:
     """True or False."""
     found = item(value)
     if not (isinstance(found, bool) or (is_integer(found) and found in (0, 1))):
-        raise type_error(op, f"{key} must be True or False", **_given(key, value))
+        raise type_error(op, f"{key} must be True or False", **_described_value(key, value))
     return bool(found)
 
 
@@ -74,7 +74,7 @@ def array(op: str, key: str, value: Any) -> Any:
     """``value`` as an array of numbers."""
     plain = isinstance(value, Tensor | int | float | list | tuple)
     if not plain and not hasattr(value, "__array__"):
-        raise type_error(op, f"{key} must be a tensor", **_given(key, value))
+        raise type_error(op, f"{key} must be a tensor", **_described_value(key, value))
     try:
         return to_array(np.float64(value) if isinstance(value, float) else value, op=op)
     except (TypeError, ValueError) as error:
@@ -104,7 +104,7 @@ def item(value: Any) -> Any:
     return value.item() if isinstance(value, np.ndarray | np.generic) and value.size == 1 else value
 
 
-def _given(key: str, value: Any) -> dict[str, Any]:
+def _described_value(key: str, value: Any) -> dict[str, Any]:
     is_short = isinstance(value, str | float | type(None)) or (
         isinstance(value, int) and abs(value) < 2**200
     )

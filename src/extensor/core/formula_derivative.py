@@ -27,10 +27,11 @@ class FormulaDerivative:
     def gradients(
         self, grad_output: Any, saved: tuple[Any, ...], needs: tuple[bool, ...], node: tape.Node
     ) -> Sequence[Tensor | None]:
+        # The mode of the pass around this one: whether its results are differentiated once more.
         again = modes.is_grad_enabled()
         with modes.recording(True):
             # An alias for each argument, so that one tensor given twice gets two gradients.
-            arguments = _aliased(saved)
+            arguments = _with_aliases(saved)
             outputs = [x for x in self.rule.by_formula(arguments, self.needs) if x is not None]
         aliases = tensors_in(arguments)
         wanted = [x for x, needed in zip(aliases, needs, strict=True) if needed]
@@ -55,8 +56,8 @@ def tensors_in(arguments: Sequence[Any]) -> list[Tensor]:
     return [x for part in parts for x in part if isinstance(x, Tensor)]
 
 
-def _aliased(arguments: Sequence[Any]) -> list[Any]:
+def _with_aliases(arguments: Sequence[Any]) -> list[Any]:
     return [
-        _aliased(x) if isinstance(x, list) else x.identity() if isinstance(x, Tensor) else x
+        _with_aliases(x) if isinstance(x, list) else x.identity() if isinstance(x, Tensor) else x
         for x in arguments
     ]

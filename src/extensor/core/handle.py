@@ -1,4 +1,4 @@
-"""What registering a hook returns."""
+"""The handle that registering a hook returns."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ class HookHandle:
 
     def remove(self) -> None:
         """Remove the hook; if that was done before, do nothing."""
+        # Forgotten first: removing a second time must not take out an equal hook of somebody else.
         hooks, self._hooks = self._hooks, None
         if hooks is not None:
             hooks.remove(self._hook)

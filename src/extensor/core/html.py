@@ -30,7 +30,7 @@ def _text(array: Any) -> str:
 
 
 def _table(matrix: Any) -> str:
-    rows, columns = (_shown(length) for length in matrix.shape)
+    rows, columns = (_visible_indices(length) for length in matrix.shape)
     lines = []
     for row in rows:
         cells = [
@@ -41,7 +41,7 @@ def _table(matrix: Any) -> str:
     return f'<table style="{_STYLE}">{body}</table>'
 
 
-def _shown(length: int) -> list[int | None]:
+def _visible_indices(length: int) -> list[int | None]:
     """The places of an axis that are shown; None stands for those between."""
     if length <= _WHOLE:
         return [*range(length)]

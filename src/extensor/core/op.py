@@ -16,7 +16,7 @@ from extensor import _native
 from extensor.arrays.dtypes import is_floating
 from extensor.arrays.shapes import check_possible
 from extensor.core import door, modes, precision, tracing
-from extensor.core.binding import Parameters, dressed, guarded, reordered
+from extensor.core.binding import Parameters, PublicFunction, dressed, reordered
 from extensor.core.conversion import check_real, own_indices, promoted, shape_of, unwrapped
 from extensor.core.kinds import Array, Arrays, Indices, Target, is_optional, kind_of
 from extensor.core.rule import Rule
@@ -105,6 +105,12 @@ class Op:
         """That of the public function; the dispatcher asks for it when somebody asks it."""
         return self.public.signature().replace(return_annotation=self.result)
 
+    def documentation(self) -> str:
+        """The docstring of the public function; the dispatcher asks for it when somebody asks it."""
+        from extensor.core import documentation
+
+        return documentation.of_op(self)
+
     @property
     def result(self) -> Any:
         """The annotation of what a call gives: the formula's, in tensors and without what is kept."""
@@ -120,7 +126,7 @@ class Op:
         direct = public.position.keys() == own.keys()
         return _native.Dispatcher(
             self.name,
-            guarded(self.public, self.bound, self.call),
+            PublicFunction(self.public, self.bound, self.call),
             self.kernel if direct else None,
             public.names,
             public.defaults,
@@ -140,6 +146,8 @@ class Op:
         for name, value in zip(self.inputs, inputs, strict=True):
             if value is None and name not in self.optional:
                 raise type_error(self.name, f"{name} must be a tensor", **{name: None})
+        # The order matters: autocast looks at dtypes before promotion makes them one, and shapes are
+        # checked on the arrays that are computed with.
         trace = tracing.current()
         if trace is not None:
             inputs = [trace.lifted(x) for x in inputs]
@@ -157,9 +165,10 @@ class Op:
         if self.check is not None:
             try:
                 self.check(self.name, *arrays, *attributes)
-            except tuple(tracing.VALUES_MISSING):
+            except tuple(tracing.VALUES_MISSING):  # asked for now: an engine may be added later
                 pass
 
+        # Inside the computation, so that watchers see the node that the call is recorded as.
         def finish(result: Any) -> Any:
             first = result[0] if type(result) is tuple else result
             return self.function.finish([*tensors, *attributes], result, is_floating(first.dtype))

@@ -34,11 +34,11 @@ LONG = frozenset(
 )
 
 
-class _OfThread(threading.local):
+class _ThreadPrecision(threading.local):
     dtype: DType = None  # what autocast casts to; None outside of it
 
 
-_current = _OfThread()
+_current = _ThreadPrecision()
 
 
 def current() -> DType:
@@ -55,6 +55,7 @@ def switch(dtype: DType) -> tuple[DType, bool]:
 
 def restore(state: tuple[DType, bool]) -> None:
     """Undo a :func:`switch`."""
+    # The flag is native so that the short way of every op can decline with a single look at it.
     _current.dtype, mode.casting = state
 
 

@@ -1,4 +1,4 @@
-"""What the tape keeps of a call, which the parameter names of its rule say.
+"""The parameters of a rule: their names decide what the tape keeps of a call.
 
 =====================  ==================================================
 ``grad_output``        the gradient that comes in (``grad_outputs`` for an op with several outputs)
@@ -52,7 +52,7 @@ def role_of(rule: str, op: Op, name: str) -> Role:
 
 
 def kept_by(op: Op, roles: Sequence[Role]) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """What a node keeps and where it is found, in the numbers of ``Keep``."""
+    """The things a node keeps and their places, as the numbers of ``Keep``."""
     kept = [(_keep(op, role, index), index) for role, index in roles if role != "eps"]
     return tuple(KEEP.index(name) for name, _ in kept), tuple(index for _, index in kept)
 

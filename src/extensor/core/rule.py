@@ -17,7 +17,7 @@ from extensor import _native
 from extensor.arrays.dtypes import is_floating, is_half
 from extensor.arrays.shapes import target
 from extensor.core import door, modes, tape, tracing
-from extensor.core.binding import Parameters, dressed, guarded
+from extensor.core.binding import Parameters, PublicFunction, dressed
 from extensor.core.conversion import as_tensor, check_real, shape_of, unwrapped
 from extensor.core.formula_derivative import FormulaDerivative, Needs, tensors_in
 from extensor.core.kinds import Array, Indices
@@ -41,8 +41,7 @@ class Rule:
         self.written = written
         self.kernel_name = kernel
         self.kernel = door.kernel(kernel)
-        if self.kernel is not None:
-            self.compute = door.computation(self.name, kernel)
+        self.compute = door.computation(self.name, kernel, check=self._check_arrays)
         self.parameters = Parameters(self.name, written)
         first, *self.names = self.parameters.names
         if first not in ("grad_output", "grad_outputs"):
@@ -54,7 +53,7 @@ class Rule:
         self.output_at = self._position_of("output")
         self.eps_at = self._position_of("eps")
         self.tensors_at = [0, *(i for i, (r, _) in enumerate(self.roles, 1) if r in TENSOR_ROLES)]
-        self.keeps_tensors = len(self.tensors_at) > 1
+        self.keeps_tensors = len(self.tensors_at) > 1  # else a node can be replayed again and again
         self.kept_at = [i for i, (role, _) in enumerate(self.roles, 1) if role == "kept"]
         self.fields = [f"grad_{op.inputs[i]}" for i in self.differentiable]
         self.single = len(self.fields) == 1 and not op.variadic
@@ -64,9 +63,18 @@ class Rule:
             self.replay = _native.Replayer(
                 self.name, self.kernel, eps_at, self.single, self.several
             )
-        self.function = dressed(guarded(self.parameters, self.parameters.bound, self.call), written)
+        function = PublicFunction(
+            self.parameters, self.parameters.bound, self.call, self.documentation
+        )
+        self.function = dressed(function, written)
         self.function.__wrapped__ = written  # where inspect finds the signature
         self.function.op = op
+
+    def documentation(self) -> str:
+        """The docstring of the public function, made when somebody asks for it."""
+        from extensor.core import documentation
+
+        return documentation.of_rule(self)
 
     @cached_property
     def result(self) -> Any:
@@ -80,15 +88,17 @@ class Rule:
         self, grad_output: Any, saved: tuple[Any, ...], needs: tuple[bool, ...], node: tape.Node
     ) -> Sequence[Tensor | None]:
         """Called by the tape: the gradients of a node's inputs, None where nobody needs one."""
+        # The short way, without a Python frame. It declines while the pass itself is recorded.
         if self.replay is not None:
             results: Sequence[Tensor | None] = self.replay(grad_output, saved, needs)
             if results is not NotImplemented:
                 return results
         arguments = [grad_output, *saved]
+        # eps comes last: it is not saved, and its place counts all that stand before it.
         if self.several:
-            arguments[0] = _filled(grad_output, arguments.pop())
+            arguments[0] = _fill_with_zeros(grad_output, arguments.pop())
         if self.output_at is not None:
-            arguments[self.output_at + 1] = _restored(arguments[self.output_at + 1], node)
+            arguments[self.output_at + 1] = _restore_output(arguments[self.output_at + 1], node)
         if self.eps_at is not None:
             arguments.insert(self.eps_at + 1, modes.mode.epsilon)
         return self._results(arguments, needs)
@@ -121,7 +131,7 @@ class Rule:
         return results[0] if self.single else self.result(*results)
 
     def _with_kept(self, arguments: Sequence[Any]) -> list[Any]:
-        """What the tape would have kept, from the forward: so both ways give the same bits."""
+        """Compute with the forward what the tape would have kept, so that both ways give the same bits."""
         self._check(arguments)
         given = dict(zip(self.names, arguments[1:], strict=True))
         inputs = [unwrapped(given[name]) for name in self.op.inputs]
@@ -149,7 +159,7 @@ class Rule:
 
     def _results(self, arguments: list[Any], needs: Needs) -> Sequence[Tensor | None]:
         """The gradients that ``needs`` asks for; None asks for all, however many there are."""
-        if self.kernel is not None:
+        if self.kernel is not None or door.libraries:
             arrays = arguments.copy()
             try:
                 for position in self.tensors_at:
@@ -158,22 +168,16 @@ class Rule:
                 arrays = [unwrapped(x) for x in arguments]
             result = self.compute(*arrays, *(() if self.single else (needs,)))
             if result is not NotImplemented:
-                return self._wrapped(result, arguments, needs)
-        if door.libraries:
-            result = self._by_library(arguments, needs)
-            if result is not NotImplemented:
-                return self._wrapped(result, arguments, needs)
+                return self._wrap_results(result, arguments, needs)
+        # The door's ladder has no formula for rules: theirs is made of ops, which pass it themselves.
         return self.by_formula(arguments, needs)
 
-    def _by_library(self, arguments: list[Any], needs: Needs) -> Any:
-        arrays = [unwrapped(x) for x in arguments]
-        kernel = door.library_kernel(self.name, arrays)
-        if kernel is None:
-            return NotImplemented
-        self._check(arguments)
-        return kernel(*arrays, *(() if self.single else (needs,)))
+    def _check_arrays(self, *arrays: Any) -> None:
+        self._check(arrays[: len(self.roles) + 1])  # without ``needs``
 
-    def _wrapped(self, result: Any, arguments: list[Any], needs: Needs) -> Sequence[Tensor | None]:
+    def _wrap_results(
+        self, result: Any, arguments: list[Any], needs: Needs
+    ) -> Sequence[Tensor | None]:
         outputs: list[Tensor | None] = (
             [wrap(result)] if self.single else [x if x is None else wrap(x) for x in result]
         )
@@ -195,22 +199,18 @@ class Rule:
     def by_formula(self, arguments: list[Any], needs: Needs) -> list[Tensor | None]:
         """The gradients by the rule as it is written, checked, each in its input's dtype."""
         self._check(arguments)
+        # A further output has no derivative: recorded, the rule must compute it from the inputs.
         if self.kept_at and tape.is_recorded(tensors_in(arguments)):
             arguments = [None if i in self.kept_at else x for i, x in enumerate(arguments)]
         half = any(isinstance(x, Tensor) and is_half(x.dtype) for x in arguments)
         result = self.written(*([door.widened(x) for x in arguments] if half else arguments))
         parts = (result,) if self.single else result
-        needs = (True,) * len(parts) if needs is None else needs
-        gradients: list[Tensor | None] = []
-        for part, needed, dtype in zip(
-            parts, needs, self._dtypes(arguments, len(parts)), strict=True
-        ):
-            value = part() if needed and callable(part) else part
-            if not needed or value is None:
-                gradients.append(None)
-            else:
-                gradients.append(value if value.dtype == dtype else value.astype(dtype))
-        return gradients
+        asked = (True,) * len(parts) if needs is None else needs
+        dtypes = self._dtypes(arguments, len(parts))
+        return [
+            _evaluate(part, dtype) if needed else None
+            for part, needed, dtype in zip(parts, asked, dtypes, strict=True)
+        ]
 
     def _dtypes(self, arguments: list[Any], count: int) -> list[Any]:
         """The dtype of each gradient: its input's where known, else that of ``grad_output``."""
@@ -273,22 +273,34 @@ class Rule:
         return expected
 
 
+def _evaluate(part: Any, dtype: Any) -> Tensor | None:
+    """One gradient of a formula, which may give it as a function so that only who needs it pays."""
+    value = part() if callable(part) else part
+    if value is not None and value.dtype != dtype:
+        value = value.astype(dtype)
+    gradient: Tensor | None = value
+    return gradient
+
+
 def _shape_given(role: str, value: Any) -> Any:
     if role == "tensor":
         return shape_of(value)
     return [tuple(x) for x in value] if role == "shapes" else value
 
 
-def _restored(array: Any, node: tape.Node) -> Tensor:
+def _restore_output(array: Any, node: tape.Node) -> Tensor:
     """The output of ``node`` as a tensor again, on the tape if the rule is being recorded."""
     output = wrap(array)
+    # Saved as an array, since a tensor would point back at its node and neither would be freed.
     if modes.mode.recording:
         output._requires_grad = True
         output._node = node
     return output
 
 
-def _filled(gradients: Any, described: Sequence[tuple[tuple[int, ...], Any]]) -> list[Tensor]:
+def _fill_with_zeros(
+    gradients: Any, described: Sequence[tuple[tuple[int, ...], Any]]
+) -> list[Tensor]:
     """The gradients of several outputs, zeros for those that nothing used."""
     given = gradients if isinstance(gradients, list) else [gradients]
     return [

@@ -19,13 +19,17 @@ if TYPE_CHECKING:
 
 Hook = Callable[["Tensor"], "Tensor | None"]
 
+# One counter for all threads. A node takes its number after its parents have theirs and before any
+# node computed from it exists, so sorting by number is a topological order of every graph.
 next_number = _native.next_number
 attach = _native.attach  # (node, outputs): makes a list of tensors the results of a node
-FREED: tuple[Any, ...] = ("freed",)  # in place of what a node saved
+# In place of what a node saved. Compared by identity: a node that saves nothing has () and can be
+# replayed any number of times.
+FREED: tuple[Any, ...] = ("freed",)
 
 
 class Replayable(Protocol):
-    """What the tape needs of the rule of a node: its name, and the gradients of a node's inputs.
+    """The interface of a node's rule: its name, and the gradients of the node's inputs.
 
     A node whose rule ``keeps_tensors`` gives them up after a backward pass, and with them its use.
     """
@@ -58,6 +62,7 @@ class Slot(Node):
     __slots__ = ("count", "index")
 
     def __init__(self, node: Node, index: int, count: int) -> None:
+        # Numbered after its node, so it is replayed first and its gradient is in the node's list in time.
         super().__init__(node.rule, (), (node,))
         self.index = index
         self.count = count
@@ -65,6 +70,7 @@ class Slot(Node):
 
 def parent_of(tensor: Tensor | None) -> Any:
     """Where the gradient of ``tensor`` goes: its node, the leaf itself, or nowhere."""
+    # A leaf is its own place: gradients of one tensor used twice meet under one key.
     if tensor is None or not tensor._requires_grad:
         return None
     return tensor if tensor._node is None else tensor._node

@@ -14,22 +14,15 @@ import numpy as np
 
 from extensor import _native
 from extensor.arrays import storage
-from extensor.arrays.dtypes import (
-    DType,
-    as_dtype,
-    bool_,
-    first_misfit,
-    get_default_dtype,
-    is_bfloat16,
-    is_floating,
-    supported,
-)
-from extensor.core import backward_pass, door, modes, tape, tracing
+from extensor.arrays.dtypes import DType, bool_, get_default_dtype, is_bfloat16, is_floating
+from extensor.core import backward_pass, door, tape, tracing
+from extensor.core.array_data import is_recorded_in as is_recorded_in
+from extensor.core.array_data import to_array as to_array
 from extensor.core.handle import HookHandle
 from extensor.errors import marked, shown, type_error, value_error
-from extensor.errors.array_likes import as_numpy, is_array_like, is_nested
+from extensor.errors.array_likes import as_numpy
 from extensor.errors.explanation import explaining
-from extensor.errors.names import Size
+from extensor.errors.torch_names import Size
 
 if TYPE_CHECKING:
     from extensor.ops.attached import Attached  # a stub of what ops/methods.py attaches
@@ -44,6 +37,21 @@ _ndarray = np.ndarray
 class Tensor(Attached):
     """A multi-dimensional array that can be differentiated.
 
+    Every op of ``ex`` takes and returns tensors. Storage, views, strides and printing are
+    NumPy's. A tensor on memory of its own comes from `tensor`; the class itself shares the
+    memory of an array.
+
+    Parameters
+    ----------
+    data : tensor_like
+        A number, nested lists, an array or a tensor. The memory of an array is shared.
+    dtype : dtype_like, optional
+        The dtype. Without one arrays keep theirs and Python floats get the default dtype.
+    requires_grad : bool, default False
+        Whether to record what is computed from the tensor, for `backward`.
+
+    Examples
+    --------
     >>> import extensor as ex
     >>> x = ex.tensor([1.0, 2.0], requires_grad=True)
     >>> (x * x).sum().backward()
@@ -152,18 +160,48 @@ class Tensor(Attached):
         retain_graph: bool = False,
         create_graph: bool = False,
     ) -> None:
-        """Add the gradient of this tensor to ``.grad`` of every leaf it was computed from."""
+        """Add the gradient of this tensor to ``.grad`` of every leaf it was computed from.
+
+        Parameters
+        ----------
+        grad_output : tensor_like, optional
+            Gradient of this tensor, of its shape. A tensor of one element needs none: it is 1.
+        retain_graph : bool, default False
+            Whether to keep the tape, so that it can be used again.
+        create_graph : bool, default False
+            Whether to record the backward pass, so that gradients can be differentiated again.
+
+        Raises
+        ------
+        RuntimeError
+            If the tensor does not require grad, or the tape was used before.
+        """
         backward_pass.backward(self, grad_output, retain_graph, create_graph)
 
     def register_hook(self, fn: tape.Hook) -> HookHandle:
-        """Call ``fn(grad)`` when this tensor's gradient is known; what it returns replaces the gradient.
+        """Call ``fn(grad)`` when this tensor's gradient is known; what it returns replaces the
+        gradient.
 
-        Returns a handle that removes the hook.
+        Parameters
+        ----------
+        fn : callable
+            Takes the gradient. Returns another one, or None to leave it as it is.
+
+        Returns
+        -------
+        HookHandle
+            A handle that removes the hook.
+
+        Raises
+        ------
+        RuntimeError
+            If the tensor does not require grad.
         """
         if not self._requires_grad:
             raise RuntimeError(
                 "register_hook: the tensor does not require grad, so it never gets one"
             )
+        # On the node, not on the tensor, which may be gone before the backward pass reaches it.
         holder: Any = self if self._node is None else self._node
         name = "_hooks" if self._node is None else "hooks"
         hooks = getattr(holder, name)
@@ -305,6 +343,7 @@ _ones_like = door.computation("ones_like", None, np.ones_like)
 
 @cache
 def _one(dtype: DType) -> Any:
+    # Shared by all backward passes, so nobody may write into it.
     one = np.ones((), dtype)
     one.flags.writeable = False
     return one
@@ -312,6 +351,8 @@ def _one(dtype: DType) -> Any:
 
 # A tensor around an array that is already of a supported kind: no checks, no copy.
 wrap: Callable[[Any], Tensor] = _native.wrap
+# From here on native code makes tensors and nodes of these classes, without their __init__ (but nodes
+# under detect_anomaly, which remember their place).
 _native.set_classes(Tensor, tape.Node, tape.Slot)
 
 
@@ -324,10 +365,30 @@ def _rebuilt(kind: type[Tensor], array: Any, requires_grad: bool) -> Tensor:
 
 @explaining
 def tensor(data: TensorLike, dtype: DType = None, requires_grad: bool = False) -> Tensor:
-    """A tensor holding a copy of ``data``: a number, nested lists, an array or a tensor.
+    """A tensor holding a copy of ``data``.
 
-    Python floats become the default dtype, arrays keep theirs.
+    Parameters
+    ----------
+    data : tensor_like
+        A number, nested lists, an array or a tensor.
+    dtype : dtype_like, optional
+        The dtype. Without one Python floats become the default dtype, and arrays keep theirs.
+    requires_grad : bool, default False
+        Whether to record what is computed from the tensor.
 
+    Returns
+    -------
+    Tensor
+        A leaf of the tape, on memory of its own.
+
+    Raises
+    ------
+    TypeError
+        If ``data`` is no array or nested lists of numbers, or ``requires_grad`` is set and the
+        dtype is not floating.
+
+    Examples
+    --------
     >>> import extensor as ex
     >>> ex.tensor([[1, 2], [3, 4]], dtype=ex.float64)
     tensor([[1., 2.],
@@ -344,68 +405,3 @@ def forget_gradients(tensors: Iterable[Tensor], set_to_none: bool = True) -> Non
     """Clear the gradients of ``tensors``, or fill those they have with zeros."""
     for x in tensors:
         x.grad = None if set_to_none or x.grad is None else wrap(np.zeros_like(x.grad._array))
-
-
-def to_array(data: Any, dtype: DType = None, op: str = "tensor") -> Any:
-    """``data`` as an array of a supported dtype, without a copy where it already is one."""
-    if isinstance(data, Tensor):
-        data = data._array
-    if dtype is not None:
-        dtype = as_dtype(dtype, op)
-    if isinstance(data, np.ndarray | np.generic) or not hasattr(data, "__array_namespace__"):
-        return _to_numpy(data, dtype, op)
-    return data if dtype is None or data.dtype == dtype else data.astype(dtype)
-
-
-def _to_numpy(data: Any, dtype: Any, op: str) -> Any:
-    if isinstance(data, np.ndarray | np.generic):
-        array = np.asarray(data)
-    else:
-        if modes.mode.recording and is_recorded_in(data):
-            raise type_error(
-                op, "tensors that require grad must be joined (ex.stack) or detached before"
-            )
-        try:
-            array = as_numpy(_plain(data))
-        except (ValueError, TypeError, OverflowError, BufferError) as error:
-            raise type_error(
-                op,
-                "data must be numbers, nested lists of equal lengths or an array",
-                data=type(data).__name__,
-                **({"reason": str(error)} if is_array_like(data) else {}),
-            ) from error
-        if dtype is None and array.dtype == np.float64 and not is_array_like(data):
-            dtype = _dtype_of_tensors_in(data) or get_default_dtype()
-    if dtype is None:
-        supported(array.dtype, op)
-        return array
-    if array.dtype.kind not in "biuf" and not is_bfloat16(array.dtype):
-        raise type_error(op, "data must be numbers", data=type(data).__name__)
-    if not is_floating(dtype) and array.dtype != dtype:
-        plain = not is_array_like(data) and _dtype_of_tensors_in(data) is None
-        misfit = first_misfit(array, dtype, plain)
-        if misfit is not None:
-            raise value_error(op, f"data must fit dtype {dtype}", data=misfit)
-    return array.astype(dtype, copy=False)
-
-
-def _plain(data: Any) -> Any:
-    """Nested lists with the tensors inside them turned into arrays."""
-    if isinstance(data, Tensor):
-        return data._array
-    if is_nested(data) and any(isinstance(x, Tensor | list | tuple) for x in data):
-        return [_plain(x) for x in data]
-    return data
-
-
-def _dtype_of_tensors_in(data: Any) -> DType:
-    while is_nested(data) and data:
-        data = data[0]
-    return getattr(data, "dtype", None)
-
-
-def is_recorded_in(data: Any) -> bool:
-    """True if ``data`` is, or a list that holds, a tensor that requires grad."""
-    if is_nested(data):
-        return any(is_recorded_in(item) for item in data)
-    return isinstance(data, Tensor) and data._requires_grad

@@ -1,4 +1,4 @@
-"""What stands in for values while a function is traced, to be run by another engine later.
+"""Placeholders for values while a function is traced, to be run by another engine later.
 
 While a trace is active in this thread, arrays are placeholders of the engine's, and numbers that are
 read anew at each run (rates, counts of steps) are :class:`Number`. Nothing here knows the engine.
@@ -14,8 +14,8 @@ from typing import Any, Protocol
 Read = Callable[[], Any]
 
 
-class Trace(Protocol):
-    """What the library asks of the trace that is active."""
+class ActiveTrace(Protocol):
+    """The interface of the trace that is active."""
 
     def lifted(self, value: Any) -> Any:
         """An input of an op, with what existed before the trace made an input of the whole."""
@@ -48,7 +48,7 @@ class Trace(Protocol):
         """The options of a move's group and the number of its step, as each run finds them."""
 
     def read_by_user(self, owner: Any, name: str, value: Any) -> Any:
-        """What the user's code gets that reads an attribute of an optimizer, schedule or scaler."""
+        """The value for user code that reads an attribute of an optimizer, schedule or scaler."""
 
     def moved_if(self, optimizer: Any, condition: Any, step: Callable[[], Any]) -> None:
         """``step`` an optimizer, but keep what was where the array ``condition`` is false."""
@@ -57,22 +57,22 @@ class Trace(Protocol):
         """Call ``what`` after each run, outside of the trace, with the values of ``flags``."""
 
     def scratch(self, owner: Any, make: Callable[[], Any]) -> Any:
-        """What ``owner`` would keep in attributes between calls, for this trace only."""
+        """The values that ``owner`` would keep in attributes between calls, for this trace only."""
 
 
-class _OfThread(threading.local):
-    trace: Trace | None = None
+class _ThreadTrace(threading.local):
+    trace: ActiveTrace | None = None
 
 
-_state = _OfThread()
+_state = _ThreadTrace()
 
 
-def current() -> Trace | None:
+def current() -> ActiveTrace | None:
     """The trace that is active in this thread, or None."""
     return _state.trace
 
 
-def switch(trace: Trace | None) -> Trace | None:
+def switch(trace: ActiveTrace | None) -> ActiveTrace | None:
     """Make ``trace`` the active one; returns the one before."""
     before, _state.trace = _state.trace, trace
     return before
@@ -92,21 +92,21 @@ VALUES_MISSING: list[type[Exception]] = []
 
 def _forward(apply: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
     def method(self: Number, other: Any) -> Any:
-        return self._with(other, apply, apply.__name__)
+        return self._combine(other, apply, apply.__name__)
 
     return method
 
 
 def _backward(apply: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
     def method(self: Number, other: Any) -> Any:
-        return self._with(other, lambda a, b: apply(b, a), f"r{apply.__name__}")
+        return self._combine(other, lambda a, b: apply(b, a), f"r{apply.__name__}")
 
     return method
 
 
-def _compared(apply: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+def _comparison(apply: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
     def method(self: Number, other: Any) -> Any:
-        result = self._with(other, apply, apply.__name__)
+        result = self._combine(other, apply, apply.__name__)
         return bool(result) if isinstance(result, Number) else result
 
     return method
@@ -123,13 +123,13 @@ class Number:
     __array_ufunc__ = None  # lets ``ndarray * number`` reach the reflected operators
     __slots__ = ("key", "read", "trace", "value")
 
-    def __init__(self, trace: Trace, read: Read, value: Any = None, key: Any = None) -> None:
+    def __init__(self, trace: ActiveTrace, read: Read, value: Any = None, key: Any = None) -> None:
         self.trace = trace
         self.read = read
         self.value = read() if value is None else value
         self.key = object() if key is None else key
 
-    def _with(self, other: Any, apply: Callable[[Any, Any], Any], name: str) -> Any:
+    def _combine(self, other: Any, apply: Callable[[Any, Any], Any], name: str) -> Any:
         own = self.read
         if isinstance(other, Number):
             theirs, value = other.read, apply(self.value, other.value)
@@ -148,10 +148,10 @@ class Number:
     __truediv__, __rtruediv__ = _forward(operator.truediv), _backward(operator.truediv)
     __pow__, __rpow__ = _forward(operator.pow), _backward(operator.pow)
     __mod__, __rmod__ = _forward(operator.mod), _backward(operator.mod)
-    __floordiv__ = _forward(operator.floordiv)
-    __lt__, __le__ = _compared(operator.lt), _compared(operator.le)
-    __gt__, __ge__ = _compared(operator.gt), _compared(operator.ge)
-    __eq__, __ne__ = _compared(operator.eq), _compared(operator.ne)
+    __floordiv__, __rfloordiv__ = _forward(operator.floordiv), _backward(operator.floordiv)
+    __lt__, __le__ = _comparison(operator.lt), _comparison(operator.le)
+    __gt__, __ge__ = _comparison(operator.gt), _comparison(operator.ge)
+    __eq__, __ne__ = _comparison(operator.eq), _comparison(operator.ne)
 
     def __neg__(self) -> Number:
         return Number(self.trace, lambda: -self.read(), -self.value, ("neg", self.key))
@@ -159,27 +159,44 @@ class Number:
     def __abs__(self) -> Number:
         return Number(self.trace, lambda: abs(self.read()), abs(self.value), ("abs", self.key))
 
-    def _known(self, kind: Callable[[Any], Any]) -> Any:
+    def _fix_value(self, kind: Callable[[Any], Any]) -> Any:
+        # Python goes on with a fixed value from here: the trace must not be used for any other.
         expected = kind(self.value)
         self.trace.guard((kind, self.key), lambda: kind(self.read()), expected)
         return expected
 
     def __bool__(self) -> bool:
-        return bool(self._known(bool))
+        return bool(self._fix_value(bool))
 
     def __float__(self) -> float:
-        return float(self._known(float))
+        return float(self._fix_value(float))
 
     def __int__(self) -> int:
-        return int(self._known(int))
+        return int(self._fix_value(int))
 
     __index__ = __int__
 
+    def _as_plain(self) -> Any:
+        """Its value, of the type it has outside; the trace then holds for this value only."""
+        return self._fix_value(type(self.value))
+
+    def __round__(self, digits: int | None = None) -> Any:
+        return round(self._as_plain(), digits)
+
+    def __trunc__(self) -> int:
+        return int(self._as_plain())
+
+    def __format__(self, spec: str) -> str:
+        return format(self._as_plain(), spec)
+
+    def __str__(self) -> str:
+        return str(self._as_plain())
+
     def __hash__(self) -> int:
-        return hash(self._known(float))
+        return hash(self._fix_value(float))
 
     def __repr__(self) -> str:
-        return f"Number({self.value})"
+        return repr(self._as_plain())
 
 
 _UNARY: dict[str, Callable[[Any], Any]] = {"neg": operator.neg, "abs": abs}

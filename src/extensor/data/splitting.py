@@ -14,12 +14,15 @@ from extensor.random.generator import Generator
 
 _OP = "split_indices"
 _PARTS = ("train", "validation", "test")
+VALIDATION, TEST = 0.1, 0.2  # default shares of the samples
+TEXT_PART = 0.05  # the share of either of a text, which is long
+_LARGEST_LEAST = 0.3
 
 
 def split_indices(
     count: int,
-    validation: float = 0.1,
-    test: float = 0.2,
+    validation: float = VALIDATION,
+    test: float = TEST,
     generator: Generator | None = None,
     stratify: Any = None,
     groups: Any = None,
@@ -28,7 +31,7 @@ def split_indices(
     """The indices to train on, to validate with and to test on, each in order.
 
     ``validation`` and ``test`` are the fractions of ``count``, rounded so that all samples are used.
-    With 0 a part is empty; where a part that was asked for would be, that is refused.
+    With 0 a part is empty. A part with a greater fraction must get at least one sample.
 
     ``stratify`` has the class of each sample, of which every part gets its share. A class with fewer
     samples than there are parts is only trained on, and no class is only tested.
@@ -51,9 +54,9 @@ def split_indices(
         arguments.instance(_OP, "generator", generator, Generator, "a Generator")
     if in_order and not (stratify is None and groups is None):
         raise value_error(_OP, "in_order must be alone, without stratify and groups", in_order=True)
-    classes = None if stratify is None else _numbered("stratify", stratify, count)
-    together = None if groups is None else _numbered("groups", groups, count)
-    sizes = _apportioned(count, fractions)
+    classes = None if stratify is None else _number_values("stratify", stratify, count)
+    together = None if groups is None else _number_values("groups", groups, count)
+    sizes = _apportion(count, fractions)
     _check_parts(sizes, fractions, {"count": count, "validation": validation, "test": test})
     if in_order:
         parts = np.repeat(np.arange(3), sizes)
@@ -80,7 +83,7 @@ def _fractions(validation: Any, test: Any) -> list[Fraction]:
     return [train, *shares]
 
 
-def _apportioned(count: int, shares: Sequence[Fraction]) -> list[int]:
+def _apportion(count: int, shares: Sequence[Fraction]) -> list[int]:
     """``count`` in whole numbers by their shares: what is left goes to the largest remainders."""
     total = sum(shares)
     quotas = [count * share / total for share in shares]
@@ -98,7 +101,7 @@ def _check_parts(sizes: Sequence[int], shares: Sequence[Fraction], given: dict[s
             raise value_error(_OP, requirement, **given, sizes=list(sizes))
 
 
-def _numbered(name: str, values: Any, count: int) -> Any:
+def _number_values(name: str, values: Any, count: int) -> Any:
     """Values of any kind as numbers from 0, in the order of the values or of their appearance."""
     try:
         array = np.asarray(getattr(values, "_array", values))
@@ -111,13 +114,13 @@ def _numbered(name: str, values: Any, count: int) -> Any:
         requirement = f"{name} must have one for each of {count} samples"
         raise value_error(_OP, requirement, length=len(array))
     if array.dtype.kind == "O":
-        return _numbered_objects(name, array.tolist())
+        return _number_objects(name, array.tolist())
     if (array != array).any():
         raise value_error(_OP, f"{name} must not be missing", sample=int((array != array).argmax()))
     return np.unique(array, return_inverse=True)[1]
 
 
-def _numbered_objects(name: str, values: Sequence[Any]) -> Any:
+def _number_objects(name: str, values: Sequence[Any]) -> Any:
     numbers: dict[Any, int] = {}
     for sample, value in enumerate(values):
         if value is None or not isinstance(value, str | int | float | np.generic) or value != value:
@@ -131,7 +134,7 @@ def _parts_of_classes(
 ) -> Any:
     """The part of each sample, so that every class has its share in each."""
     numbers = np.bincount(classes)
-    table = _shared(numbers.tolist(), fractions)
+    table = _class_shares(numbers.tolist(), fractions)
     given = {"classes": len(numbers), "samples_of_the_smallest": int(numbers.min())}
     _check_parts(np.sum(table, 0).tolist(), fractions, {"count": len(classes), **given})
     parts = np.empty(len(classes), np.int64)
@@ -142,16 +145,16 @@ def _parts_of_classes(
     return parts
 
 
-def _shared(numbers: Sequence[int], fractions: Sequence[Fraction]) -> list[list[int]]:
+def _class_shares(numbers: Sequence[int], fractions: Sequence[Fraction]) -> list[list[int]]:
     """How many samples of each class go into each part; the sums are those of all samples."""
     asked = sum(fraction > 0 for fraction in fractions)
     table = [[number, 0, 0] for number in numbers]
     large = [i for i, number in enumerate(numbers) if number >= asked]
     pool = sum(numbers[i] for i in large)
-    sizes = _apportioned(sum(numbers), fractions)
+    sizes = _apportion(sum(numbers), fractions)
     sizes[0] -= sum(numbers) - pool  # those of small classes
     if sizes[0] < 0:
-        sizes = _apportioned(pool, fractions)
+        sizes = _apportion(pool, fractions)
     quotas = {
         (i, part): Fraction(numbers[i] * sizes[part], max(pool, 1))
         for i in large
@@ -162,14 +165,24 @@ def _shared(numbers: Sequence[int], fractions: Sequence[Fraction]) -> list[list[
         table[i] = [int(quotas[i, part]) for part in range(3)]
         left = [a - b for a, b in zip(left, table[i], strict=True)]
     remainders = sorted(quotas, key=lambda key: (int(quotas[key]) - quotas[key], key))
-    for again in (False, True):  # what fits by its remainder first, then what is left
-        for i, part in remainders:
+    _give_the_rest(table, numbers, left, remainders)
+    _give_each_to_train(table, large)
+    return table
+
+
+def _give_the_rest(
+    table: list[list[int]],
+    numbers: Sequence[int],
+    left: list[int],
+    places: Sequence[tuple[int, int]],
+) -> None:
+    """Fill places of classes and parts: one sample each by their remainders, then all that is left."""
+    for again in (False, True):
+        for i, part in places:
             if left[part] > 0 and sum(table[i]) < numbers[i]:
                 number = min(left[part], numbers[i] - sum(table[i])) if again else 1
                 table[i][part] += number
                 left[part] -= number
-    _give_each_to_train(table, large)
-    return table
 
 
 def _give_each_to_train(table: list[list[int]], large: Sequence[int]) -> None:
@@ -209,3 +222,33 @@ def _parts_of_groups(
         lacking[part] -= shares[group]
         empty = [x for x in empty if x != part]
     return part_of[groups]
+
+
+def least_share(count: int) -> float:
+    """The smallest share that contains a sample, for parts without a given size."""
+    return min(_LARGEST_LEAST, 1 / max(count, 1))
+
+
+def random_halves(op: str, count: int, fraction: float, generator: Generator | None) -> list[Any]:
+    """Places in random order, cut in two: the second has ``fraction`` of them."""
+    arguments.number(op, "fraction", fraction, fraction=True)
+    order = random.permutation(count, generator).numpy()
+    return np.split(order, [count - round(count * fraction)])
+
+
+def held_out(
+    op: str, count: int, fraction: float, strata: Any, generator: Generator | None
+) -> tuple[Any, Any]:
+    """The places of samples to learn from, and of a fraction to validate with.
+
+    ``strata``, classes by their numbers, have the same share of both as far as they can.
+    """
+    number = round(count * fraction)
+    if not 0 < number < count:
+        requirement = "validation_fraction must leave samples to learn from and to validate with"
+        raise value_error(op, requirement, validation_fraction=fraction, samples=count)
+    order = random.permutation(count, generator).numpy()
+    if strata is not None:
+        order = order[np.argsort(strata[order], kind="stable")]
+    chosen = ((np.arange(number) + 0.5) * (count / number)).astype(np.int64)
+    return np.sort(np.delete(order, chosen)), np.sort(order[chosen])

@@ -1,17 +1,127 @@
-"""Well-known data sets as arrays: one of them in the package, the others found or downloaded."""
+"""Well-known data sets as arrays: in the package, found on the system, or downloaded."""
 
 from __future__ import annotations
 
+import hashlib
+import io
+import os
+import shutil
+import urllib.request
+from collections.abc import Sequence
 from importlib.resources import files as package_files
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from extensor.data.array_files import read_cifar10, read_idx
 from extensor.data.dataset import ArrayDataset
-from extensor.data.files import Remote, download, find, unpack
-from extensor.data.readers import read_cifar10, read_idx
+from extensor.errors import is_ours, value_error
+from extensor.io.atomic import write_atomically
+from extensor.io.limits import check_decoded, read_content
 from extensor.io.paths import as_path
+from extensor.io.regular_files import open_own
+
+if TYPE_CHECKING:
+    import tarfile
+
+# Debian's packages dataset-fashion-mnist and the like, and what other systems do.
+SYSTEM_FOLDERS = (Path("/usr/share/datasets"), Path("/usr/local/share/datasets"))
+_TIMEOUT = 60  # seconds without an answer
+
+
+class Remote(NamedTuple):
+    """A file of a data set: its name, where it can be downloaded, and its SHA-256."""
+
+    name: str
+    url: str
+    digest: str
+
+
+def cache_folder() -> Path:
+    """``$EXTENSOR_DATA``, or the folder ``extensor`` where the system keeps caches."""
+    chosen = os.environ.get("EXTENSOR_DATA")
+    if chosen:
+        return Path(chosen)
+    cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(cache) / "extensor"
+
+
+def find(folder: str, names: Sequence[Sequence[str]], root: str | Path | None) -> list[Path] | None:
+    """The first place that has every file, each under one of its names; None if there is none.
+
+    With ``root`` only that is looked at, and the folder inside it.
+    """
+    if root is not None:
+        places = [Path(root), Path(root) / folder]
+    else:
+        places = [base / folder for base in (*SYSTEM_FOLDERS, cache_folder())]
+    for place in places:
+        found = [[place / name for name in same if (place / name).is_file()] for same in names]
+        if all(found):
+            return [paths[0] for paths in found]
+    return None
+
+
+def download(folder: str, remotes: Sequence[Remote], root: str | Path | None) -> list[Path]:
+    """Fetch the files that are not there, and check what came before it is given its name."""
+    place = (cache_folder() if root is None else Path(root)) / folder
+    paths = [place / remote.name for remote in remotes]
+    for path, remote in zip(paths, remotes, strict=True):
+        if path.is_file():
+            continue
+        try:
+            with urllib.request.urlopen(remote.url, timeout=_TIMEOUT) as answer:
+                content = answer.read()
+        except OSError as error:
+            wanted = "\n".join(f"  {other.url}" for other in remotes)
+            raise FileNotFoundError(
+                f"{folder}: the files are not here and could not be downloaded ({error}); "
+                f"put these into {place}:\n{wanted}"
+            ) from None
+        digest = hashlib.sha256(content).hexdigest()
+        if digest != remote.digest:
+            raise OSError(
+                f"{folder}: what came from {remote.url} is not the file that was expected, "
+                f"got sha256={digest}"
+            )
+        place.mkdir(parents=True, exist_ok=True)
+        write_atomically(path, content)
+    return paths
+
+
+def unpack(archive: Path, names: Sequence[str]) -> list[Path]:
+    """The files called ``names`` in a tar archive, written beside it."""
+    import tarfile
+
+    op = "unpack"
+    content = read_content(op, archive, cost=1)
+    try:
+        with tarfile.open(fileobj=io.BytesIO(content), mode="r:") as tar:
+            members = {Path(member.name).name: member for member in tar if member.isfile()}
+            absent = [name for name in names if name not in members]
+            if absent:
+                requirement = f"archive must have the files {', '.join(absent)}"
+                raise value_error(op, requirement, path=str(archive))
+            # A sparse file may be larger than the archive.
+            needed = sum(members[name].size for name in names)
+            check_decoded(op, archive, needed, archive.stat().st_size)
+            return [_extract(tar, members[name], archive.parent / name) for name in names]
+    except (tarfile.TarError, ValueError) as error:
+        if is_ours(error):
+            raise
+        raise value_error(op, f"archive must be whole ({error})", path=str(archive)) from None
+
+
+def _extract(tar: tarfile.TarFile, member: tarfile.TarInfo, path: Path) -> Path:
+    """Write a file of an archive to ``path``."""
+    stream = tar.extractfile(member)
+    assert stream is not None
+    partial = path.with_name(path.name + ".partial")
+    with open(partial, "wb", opener=open_own) as file:
+        shutil.copyfileobj(stream, file)
+    return partial.replace(path)
+
 
 Pair = tuple[ArrayDataset, ArrayDataset]
 
@@ -44,11 +154,17 @@ _CIFAR_NAMES = (*(f"data_batch_{i}.bin" for i in range(1, 6)), "test_batch.bin")
 
 
 def digits() -> Pair:
-    """Handwritten digits of 8x8 pixels from 0 to 16, 1,442 to train on and 355 to test.
+    """Load handwritten digits of 8x8 pixels from 0 to 16, which are part of the package.
 
-    Part of the package; ``digits.md`` beside this file says where they come from and how they were
-    divided.
+    The file ``digits.md`` in ``extensor/data`` describes their origin and the split.
 
+    Returns
+    -------
+    train, test : ArrayDataset
+        1,442 and 355 samples: images of shape (1, 8, 8), and classes.
+
+    Examples
+    --------
     >>> from extensor.data import digits
     >>> train, test = digits()
     >>> train.arrays[0].shape, test.arrays[1].shape
@@ -65,18 +181,35 @@ def digits() -> Pair:
 
 
 def mnist(root: str | Path | None = None) -> Pair:
-    """Handwritten digits of 28x28 bytes, 60,000 to train on and 10,000 to test.
+    """Load MNIST: handwritten digits of 28x28 bytes, 60,000 for training and 10,000 for testing.
 
-    They are looked for in ``root`` or, without it, where systems keep data sets and in a cache
-    folder (``EXTENSOR_DATA``), then downloaded.
+    Parameters
+    ----------
+    root : str or Path, optional
+        The folder with the files. If None, the files are looked up where operating systems keep data
+        sets and in a cache folder (``EXTENSOR_DATA``), and downloaded if they are in neither.
+
+    Returns
+    -------
+    train, test : ArrayDataset
     """
     return _idx("mnist", _MNIST_URL, _MNIST_DIGESTS, root)
 
 
 def fashion_mnist(root: str | Path | None = None) -> Pair:
-    """Pictures of clothes of 28x28 bytes in ten classes, found as :func:`mnist` is.
+    """Load Fashion-MNIST: pictures of clothes of 28x28 bytes in ten classes.
 
-    Debian has them in the package ``dataset-fashion-mnist``.
+    Debian has it in the package ``dataset-fashion-mnist``.
+
+    Parameters
+    ----------
+    root : str or Path, optional
+        The folder with the files. If None, the files are looked up where operating systems keep data
+        sets and in a cache folder (``EXTENSOR_DATA``), and downloaded if they are in neither.
+
+    Returns
+    -------
+    train, test : ArrayDataset
     """
     return _idx("fashion-mnist", _FASHION_URL, _FASHION_DIGESTS, root)
 
@@ -95,9 +228,19 @@ def _idx(folder: str, url: str, digests: tuple[str, ...], root: str | Path | Non
 
 
 def cifar10(root: str | Path | None = None) -> Pair:
-    """Colour pictures of 32x32 bytes in ten classes, found as :func:`mnist` is.
+    """Load CIFAR-10: color pictures of shape (3, 32, 32) in ten classes.
 
-    50,000 to train on and 10,000 to test, of shape (3, 32, 32).
+    There are 50,000 samples for training and 10,000 for testing.
+
+    Parameters
+    ----------
+    root : str or Path, optional
+        The folder with the files. If None, the files are looked up where operating systems keep data
+        sets and in a cache folder (``EXTENSOR_DATA``), and downloaded if they are in neither.
+
+    Returns
+    -------
+    train, test : ArrayDataset
     """
     root = None if root is None else as_path("cifar10", root, name="root")
     paths = find("cifar-10-batches-bin", [(name,) for name in _CIFAR_NAMES], root)

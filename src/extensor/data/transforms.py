@@ -14,7 +14,7 @@ import numpy as np
 from extensor import random
 from extensor.arrays.dtypes import float32, is_floating
 from extensor.core.creation import one_hot
-from extensor.data.representation import made_with
+from extensor.data.dataset import made_with
 from extensor.errors import arguments, value_error
 from extensor.random.generator import Generator
 
@@ -22,7 +22,7 @@ Batch = tuple[Any, ...]
 
 
 class BatchTransform:
-    """What the transforms have in common: they take a batch and give one."""
+    """The base of the transforms, which take a batch and give one."""
 
     def __call__(self, batch: Batch, generator: Generator) -> Batch:
         raise NotImplementedError
@@ -32,11 +32,23 @@ class BatchTransform:
 
 
 class Normalize(BatchTransform):
-    """``(images - mean) / std``, with a number for all channels or one for each; floats result.
+    """Normalization of channels: ``(images / scale - mean) / std``, in floats.
 
-    Channels lie along axis 1, so the columns of a table can be normalized too. ``scale`` divides the
-    images first: 255 for those that are stored as bytes.
+    Parameters
+    ----------
+    mean, std : float or sequence of float
+        A number for all channels, or one for each. Channels lie along axis 1, so the columns of a table
+        can be normalized too.
+    scale : float, default 1.0
+        The divisor of the images, such as 255 for images stored as bytes.
 
+    Raises
+    ------
+    ValueError
+        If ``std`` is not greater than 0, or if the numbers do not match the channels.
+
+    Examples
+    --------
     >>> import numpy as np
     >>> from extensor.data import Normalize
     >>> from extensor.random import Generator
@@ -83,7 +95,15 @@ def _per_channel(values: Any, images: Any) -> Any:
 
 
 class RandomCrop(BatchTransform):
-    """A window of ``size`` at a random place of each image, after ``padding`` with zeros."""
+    """A window at a random place of each image, after padding with zeros.
+
+    Parameters
+    ----------
+    size : int or (int, int)
+        Height and width of the window.
+    padding : int, default 0
+        The number of zeros added at each edge.
+    """
 
     def __init__(self, size: int | tuple[int, int], padding: int = 0) -> None:
         self.size = arguments.pair("RandomCrop", "size", size, 1)
@@ -107,7 +127,15 @@ class RandomCrop(BatchTransform):
 
 
 class RandomFlip(BatchTransform):
-    """Each image mirrored left to right with probability ``p``; ``axis=-2`` turns it upside down."""
+    """Random mirroring of images.
+
+    Parameters
+    ----------
+    p : float, default 0.5
+        The probability of mirroring each image.
+    axis : int, default -1
+        The axis that is reversed: -1 mirrors left to right, -2 turns upside down.
+    """
 
     def __init__(self, p: float = 0.5, axis: int = -1) -> None:
         self.p = arguments.number("RandomFlip", "p", p, fraction=True)
@@ -125,7 +153,17 @@ class RandomFlip(BatchTransform):
 
 
 class Cutout(BatchTransform):
-    """A square of ``size`` around a random point of each image set to ``value`` (DeVries 2017)."""
+    """A square around a random point of each image set to a constant (DeVries and Taylor, 2017).
+
+    Parameters
+    ----------
+    size : int
+        The side of the square.
+    p : float, default 1.0
+        The probability of cutting each image.
+    value : float, default 0.0
+        The constant.
+    """
 
     def __init__(self, size: int, p: float = 1.0, value: float = 0.0) -> None:
         self.size = arguments.integer("Cutout", "size", size, 1)
@@ -148,10 +186,17 @@ class Cutout(BatchTransform):
 
 
 class Mixup(BatchTransform):
-    """Each sample mixed with another, targets likewise: ``t * a + (1 - t) * b`` (Zhang 2018).
+    """Mixtures of pairs of samples, ``t * a + (1 - t) * b``, and of their targets (Zhang et al., 2018).
 
-    ``t`` is one number for the batch, beta distributed with parameters ``alpha``. Class indices
-    become the probabilities of ``num_classes`` classes, which :func:`extensor.cross_entropy` takes.
+    ``t`` is drawn once for each batch from a beta distribution. Targets that are class indices become
+    probabilities, which :func:`extensor.cross_entropy` accepts.
+
+    Parameters
+    ----------
+    alpha : float
+        Both parameters of the beta distribution.
+    num_classes : int
+        The number of classes.
     """
 
     def __init__(self, alpha: float, num_classes: int) -> None:

@@ -1,1 +1,1 @@
-"""What is built on the tape: derivatives of functions, users' own ops, and recomputation."""
+"""Features built on the tape: derivatives of functions, custom ops, and recomputation."""

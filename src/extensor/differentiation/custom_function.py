@@ -32,7 +32,7 @@ class GradientShapeError(ValueError):
 
 
 class Context:
-    """What a forward leaves for its backward. Attributes that are no tensors may be set freely."""
+    """Values that a forward leaves for its backward. Attributes that are no tensors may be set freely."""
 
     def __init__(self, needs_input_grad: tuple[bool, ...]) -> None:
         self.needs_input_grad = needs_input_grad
@@ -60,7 +60,7 @@ class Context:
 
     @property
     def saved_tensors(self) -> tuple[Any, ...]:
-        """What :meth:`save_for_backward` kept, in its order."""
+        """The tensors that :meth:`save_for_backward` kept, in its order."""
         return self._saved
 
 
@@ -72,6 +72,8 @@ class Function:
     used it, None for an output of integers) and returns one for each positional argument, None for
     those that are no tensors. If it is written in ExTensor ops it can be differentiated again.
 
+    Examples
+    --------
     >>> import extensor as ex
     >>> class Cube(ex.Function):
     ...     @staticmethod
@@ -98,13 +100,21 @@ class Function:
 
     @classmethod
     def apply(cls: type[Custom[P, R]], *args: P.args, **kwargs: P.kwargs) -> R:
-        """Run ``forward`` and put the call on the tape; it takes and gives what ``forward`` does."""
-        for name, value in kwargs.items():
-            if isinstance(value, Tensor) and value.requires_grad:
-                raise TypeError(
-                    f"{cls.__name__}: a tensor that requires grad must be a positional argument, "
-                    f"got {name}={value.shape}"
-                )
+        """Run ``forward`` and put the call on the tape; it takes and gives what ``forward`` does.
+
+        Parameters
+        ----------
+        *args : Any
+            The arguments of ``forward``. Gradients reach those that are tensors.
+        **kwargs : Any
+            Its keyword arguments, which may not be tensors that require grad.
+
+        Returns
+        -------
+        Tensor or tuple of Tensor
+            The result of ``forward``.
+        """
+        _check_keywords(cls.__name__, kwargs)
         tensors = [x if isinstance(x, Tensor) else None for x in args]
         recorded = tape.is_recorded(tensors)
         needs = tuple(recorded and x is not None and x.requires_grad for x in tensors)
@@ -117,7 +127,8 @@ class Function:
         outputs = [wrap(_array_of(cls.__name__, x)) for x in made]
         if recorded:
             rule = FunctionRule(cls, tensors, outputs)
-            saved = (context, *(_kept(x, tensors, made) for x in context._saved))
+            saved = (context, *(_saved_value(x, tensors, made) for x in context._saved))
+            # The node keeps them, where the tape checks and frees them; the context is for attributes.
             context._saved = ()
             node = tape.Node(rule, saved, tuple(tape.parent_of(x) for x in tensors))
             tape.attach(node, [outputs[i] for i in rule.floating])
@@ -152,9 +163,9 @@ class FunctionRule:
     ) -> Sequence[Tensor | None]:
         context = saved[0]
         context.needs_input_grad = needs
-        context._saved = tuple(self._restored(x, node) for x in saved[1:])
+        context._saved = tuple(self._restore_output(x, node) for x in saved[1:])
         try:
-            results = self.function.backward(context, *self._filled(grad_output))
+            results = self.function.backward(context, *self._fill_with_zeros(grad_output))
         finally:
             context._saved = ()
         if not isinstance(results, list | tuple):
@@ -167,11 +178,11 @@ class FunctionRule:
             )
         old = {id(changes.owner(x._array)) for x in saved[1:] if x is not None}
         return [
-            self._checked(index, result, old) if needed and result is not None else None
+            self._check_result(index, result, old) if needed and result is not None else None
             for index, (result, needed) in enumerate(zip(results, needs, strict=True))
         ]
 
-    def _checked(self, index: int, result: Any, old: set[int]) -> Tensor:
+    def _check_result(self, index: int, result: Any, old: set[int]) -> Tensor:
         name = self.function.__name__
         described = self.inputs[index]
         assert described is not None  # the tape needs gradients of tensors only
@@ -196,7 +207,7 @@ class FunctionRule:
         checked: Tensor = result if result.dtype == dtype else result.astype(dtype)
         return checked
 
-    def _filled(self, grad_output: Any) -> list[Tensor | None]:
+    def _fill_with_zeros(self, grad_output: Any) -> list[Tensor | None]:
         """A gradient for each output: zeros where nothing used it, None if it is not floating."""
         given = iter(grad_output if isinstance(grad_output, list) else [grad_output])
         filled: list[Tensor | None] = []
@@ -207,7 +218,7 @@ class FunctionRule:
             filled.append(gradient)
         return filled
 
-    def _restored(self, saved: Any, node: tape.Node) -> Any:
+    def _restore_output(self, saved: Any, node: tape.Node) -> Any:
         if not isinstance(saved, OutputPlace):
             return saved
         output = wrap(saved._array)
@@ -219,6 +230,15 @@ class FunctionRule:
         return output
 
 
+def _check_keywords(function: str, kwargs: dict[str, Any]) -> None:
+    for name, value in kwargs.items():
+        if isinstance(value, Tensor) and value.requires_grad:
+            raise TypeError(
+                f"{function}: a tensor that requires grad must be a positional argument, "
+                f"got {name}={value.shape}"
+            )
+
+
 def _array_of(name: str, output: Any) -> Any:
     if isinstance(output, Tensor):
         return output._array
@@ -227,7 +247,7 @@ def _array_of(name: str, output: Any) -> Any:
     raise TypeError(f"{name}: forward must return tensors, got output={type(output).__name__}")
 
 
-def _kept(saved: Any, inputs: Sequence[Any], outputs: Sequence[Any]) -> Any:
+def _saved_value(saved: Any, inputs: Sequence[Any], outputs: Sequence[Any]) -> Any:
     if any(saved is x for x in inputs):
         return saved
     places = [i for i, output in enumerate(outputs) if saved is output]

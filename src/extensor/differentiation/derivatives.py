@@ -29,6 +29,25 @@ def vjp(fn: Callable[..., R], *inputs: TensorLike) -> tuple[R, Callable[..., Any
     a tensor where there is one input, otherwise a tuple; with ``create_graph=True`` they can be
     differentiated again.
 
+    Parameters
+    ----------
+    fn : callable
+        Takes ``inputs`` as tensors and returns a tensor or a tuple of tensors.
+    *inputs : tensor_like
+        Where to differentiate; floating.
+
+    Returns
+    -------
+    tuple
+        The result of ``fn``, and the function.
+
+    Raises
+    ------
+    TypeError
+        If an input is not floating or ``fn`` does not return tensors.
+
+    Examples
+    --------
     >>> import extensor as ex
     >>> output, pull = ex.vjp(lambda x: x * x, [1.0, 2.0])
     >>> pull([1.0, 1.0])
@@ -62,6 +81,29 @@ def jvp(
     The product with a vector from the left is linear in that vector: its gradient is the product
     from the right, so two backward passes give it.
 
+    Parameters
+    ----------
+    fn : callable
+        Takes ``inputs`` as tensors and returns a tensor or a tuple of tensors.
+    inputs : tensor_like or tuple of tensor_like
+        Where to differentiate; floating.
+    tangents : tensor_like or tuple of tensor_like
+        A vector for each input, of its shape.
+    create_graph : bool, default False
+        Whether the results can be differentiated again.
+
+    Returns
+    -------
+    tuple
+        The result of ``fn``, and the product, of the same shape.
+
+    Raises
+    ------
+    ValueError
+        If there is not one tangent for each input.
+
+    Examples
+    --------
     >>> import extensor as ex
     >>> ex.jvp(lambda x: x * x, [1.0, 2.0], [0.0, 1.0])[1]
     tensor([0., 4.])
@@ -97,6 +139,22 @@ def jacobian(
     ``inputs`` is a tuple the result is one too, and where ``fn`` returns a tuple the result is a
     tuple of those.
 
+    Parameters
+    ----------
+    fn : callable
+        Takes ``inputs`` as tensors and returns a tensor or a tuple of tensors.
+    inputs : tensor_like or tuple of tensor_like
+        Where to differentiate; floating.
+    create_graph : bool, default False
+        Whether the result can be differentiated again.
+
+    Returns
+    -------
+    Tensor or tuple
+        The Jacobian, or a tuple of them for each input, for each output.
+
+    Examples
+    --------
     >>> import extensor as ex
     >>> ex.jacobian(lambda x: x * x, [1.0, 2.0])
     tensor([[2., 0.],
@@ -114,7 +172,7 @@ def jacobian(
             vector = wrap(seed.reshape(output.shape))
             rows.append(_gradients([output], aliases, [vector], create_graph))
         block = tuple(
-            _stacked([row[i] for row in rows], output.shape, x) for i, x in enumerate(aliases)
+            _stack_rows([row[i] for row in rows], output.shape, x) for i, x in enumerate(aliases)
         )
         blocks.append(block if several else block[0])
     return tuple(blocks) if many else blocks[0]
@@ -127,6 +185,27 @@ def hessian(fn: Fn, inputs: TensorLike | tuple[TensorLike, ...], create_graph: b
     For an input of shape ``s`` it has shape ``s + s``. Where ``inputs`` is a tuple the result is a
     tuple of tuples: ``hessian[i][j]`` is the derivative by input ``i`` and input ``j``.
 
+    Parameters
+    ----------
+    fn : callable
+        Takes ``inputs`` as tensors and returns a tensor of one element.
+    inputs : tensor_like or tuple of tensor_like
+        Where to differentiate; floating.
+    create_graph : bool, default False
+        Whether the result can be differentiated again.
+
+    Returns
+    -------
+    Tensor or tuple
+        The second derivatives.
+
+    Raises
+    ------
+    ValueError
+        If ``fn`` does not return one element.
+
+    Examples
+    --------
     >>> import extensor as ex
     >>> ex.hessian(lambda x: (x * x * x).sum(), [1.0, 2.0])
     tensor([[ 6.,  0.],
@@ -212,7 +291,7 @@ def _gradients(
     )
 
 
-def _stacked(rows: Sequence[Tensor], shape: tuple[int, ...], x: Tensor) -> Tensor:
+def _stack_rows(rows: Sequence[Tensor], shape: tuple[int, ...], x: Tensor) -> Tensor:
     if not rows:
         return wrap(np.zeros(shape + x.shape, x.dtype))
     stacked = OPS["stack"].function(list(rows), 0)

@@ -26,6 +26,25 @@ def checkpoint(fn: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
     are an error. The library's random numbers are the same the second time. It may return a tensor or
     tuples, lists and dicts of them.
 
+    Parameters
+    ----------
+    fn : callable
+        The part to compute again.
+    *args, **kwargs : Any
+        Its arguments.
+
+    Returns
+    -------
+    Tensor or a structure of tensors
+        The result of ``fn``.
+
+    Raises
+    ------
+    ValueError
+        In the backward pass, if ``fn`` does not compute the same again.
+
+    Examples
+    --------
     >>> import extensor as ex
     >>> x = ex.tensor([1.0, 2.0], requires_grad=True)
     >>> ex.checkpoint(lambda x: x * x * x, x).sum().backward()
@@ -34,6 +53,7 @@ def checkpoint(fn: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
     """
     if not modes.is_grad_enabled():
         return fn(*args, **kwargs)
+    # Nodes made from here on have higher numbers: so the inside is told from what was there before.
     start = tape.next_number()
     segment = Segment(fn, args, kwargs)
     with noted_draws() as segment.draws:
@@ -41,14 +61,14 @@ def checkpoint(fn: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
     inner = _recorded_since(start, outputs)
     if not inner:
         return outputs
-    segment.described = [_described(x) for x in inner]
+    segment.described = [_describe(x) for x in inner]
     boundary = _boundary(start, inner)
     leaves = [place for place in boundary if isinstance(place, Tensor)]
     # Keeping the arguments and leaves here lets the tape find a change of them in place.
     node = tape.Node(segment, (_tensors_in([args, kwargs]), leaves), tuple(boundary))
     made = {id(x): wrap(x._array) for x in inner}
     tape.attach(node, list(made.values()))
-    replaced: R = _replaced(outputs, made)
+    replaced: R = _replace_tensors(outputs, made)
     return replaced
 
 
@@ -70,7 +90,7 @@ class Segment:
         self, grad_output: Any, saved: tuple[Any, ...], needs: tuple[bool, ...], node: tape.Node
     ) -> Sequence[Tensor | None]:
         again = modes.is_grad_enabled()
-        outputs = self._recomputed()
+        outputs = self._recompute()
         gradients = grad_output if isinstance(grad_output, list) else [grad_output]
         roots = [
             (tape.parent_of(x), gradient)
@@ -79,10 +99,11 @@ class Segment:
         ]
         places = node.parents
         wanted = {place for place, needed in zip(places, needs, strict=True) if needed}
+        # The pass around this one runs the hooks of the places, hence the boundary.
         found, _ = propagation.propagate(roots, again, again, wanted, frozenset(places))
         return [found.get(place) for place in places]
 
-    def _recomputed(self) -> list[Tensor]:
+    def _recompute(self) -> list[Tensor]:
         fn, args, kwargs = self.call
         start = tape.next_number()
         casting = precision.switch(self.cast_to)
@@ -91,7 +112,7 @@ class Segment:
                 outputs = _recorded_since(start, fn(*args, **kwargs))
         finally:
             precision.restore(casting)
-        described = [_described(x) for x in outputs]
+        described = [_describe(x) for x in outputs]
         if described != self.described:
             raise value_error(
                 "checkpoint",
@@ -126,8 +147,8 @@ def _boundary(start: int, outputs: Sequence[Tensor]) -> list[Any]:
     return list(boundary)
 
 
-def _described(x: Tensor) -> tuple[Any, ...]:
-    """What must be the same when ``fn`` is run again; the sum, as text, finds other values."""
+def _describe(x: Tensor) -> tuple[Any, ...]:
+    """The properties that must agree when ``fn`` is run again; the sum, as text, finds other values."""
     if not isinstance(x._array, np.ndarray):  # which may have no values yet
         return x.shape, x.dtype, ""
     with np.errstate(all="ignore"):
@@ -149,13 +170,13 @@ def _tensors_in(value: Any) -> list[Tensor]:
     return []
 
 
-def _replaced(value: Any, made: dict[int, Tensor]) -> Any:
+def _replace_tensors(value: Any, made: dict[int, Tensor]) -> Any:
     """``value`` with each recorded tensor in it replaced by the one that stands for it."""
     if isinstance(value, Tensor):
         return made.get(id(value), value)
     if isinstance(value, dict):
-        return type(value)((key, _replaced(item, made)) for key, item in value.items())
+        return type(value)((key, _replace_tensors(item, made)) for key, item in value.items())
     if isinstance(value, list | tuple):
-        items = [_replaced(item, made) for item in value]
+        items = [_replace_tensors(item, made) for item in value]
         return type(value)(*items) if hasattr(value, "_fields") else type(value)(items)
     return value

@@ -13,10 +13,100 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from extensor.core import door
-from extensor.distributed.layout import Layout
-from extensor.distributed.tree import Node, Sums, parts, share, total
+from extensor.distributed.micro_batches import PartialSums, TreeNode, parts, share, total
 from extensor.distributed.workers import Transfer, Workers
 from extensor.errors import value_error
+
+BLOCK = 1024  # elements
+_ALIGNMENT = 16
+
+
+class Place(NamedTuple):
+    """An array lies at ``begin`` to ``end`` of row ``row``."""
+
+    row: int
+    begin: int
+    end: int
+
+
+class Bucket(NamedTuple):
+    """A part of a row, whole blocks from ``begin`` to ``end``, that is sent when it is known."""
+
+    row: int
+    begin: int
+    end: int
+
+    def chunk(self, workers: int, rank: int) -> tuple[int, int]:
+        """The part of the row that worker ``rank`` finishes."""
+        blocks = (self.end - self.begin) // BLOCK
+        first, last = (blocks * number // workers for number in (rank, rank + 1))
+        return self.begin + first * BLOCK, self.begin + last * BLOCK
+
+
+class Layout:
+    """Rows for arrays of these ``shapes`` and ``dtypes``, and buckets of about ``bucket_bytes``.
+
+    A bucket has a block for each worker at least, so that all of them have a part in every one.
+    """
+
+    def __init__(
+        self,
+        shapes: Sequence[tuple[int, ...]],
+        dtypes: Sequence[Any],
+        bucket_bytes: int,
+        workers: int = 1,
+    ) -> None:
+        self.shapes = list(shapes)
+        self.dtypes = list(dict.fromkeys(np.dtype(dtype) for dtype in dtypes))
+        self.places: list[Place] = []
+        lengths = [0] * len(self.dtypes)
+        for shape, dtype in zip(shapes, dtypes, strict=True):
+            row = self.dtypes.index(np.dtype(dtype))
+            begin = lengths[row]
+            end = begin + int(np.prod(shape, dtype=np.int64))
+            lengths[row] = _up_to(end, _ALIGNMENT)
+            self.places.append(Place(row, begin, end))
+        self.lengths = [_up_to(length, BLOCK) for length in lengths]
+        self.buckets = [
+            Bucket(row, begin, min(begin + size, length))
+            for row, (length, dtype) in enumerate(zip(self.lengths, self.dtypes, strict=True))
+            for size in [_up_to(max(bucket_bytes // dtype.itemsize, workers * BLOCK), BLOCK)]
+            for begin in range(0, length, size)
+        ]
+        # By array the buckets it lies in; by bucket how many arrays it waits for.
+        self.buckets_of = [
+            [
+                number
+                for number, bucket in enumerate(self.buckets)
+                if bucket.row == place.row and bucket.begin < place.end and place.begin < bucket.end
+            ]
+            for place in self.places
+        ]
+        self.waited_for = [0] * len(self.buckets)
+        for numbers in self.buckets_of:
+            for number in numbers:
+                self.waited_for[number] += 1
+
+    @property
+    def nbytes(self) -> int:
+        """The bytes of all rows."""
+        pairs = zip(self.lengths, self.dtypes, strict=True)
+        return sum(length * dtype.itemsize for length, dtype in pairs)
+
+    def rows(self) -> list[Any]:
+        """New rows, all zeros."""
+        pairs = zip(self.lengths, self.dtypes, strict=True)
+        return [np.zeros(length, dtype) for length, dtype in pairs]
+
+    def view(self, rows: Sequence[Any], index: int) -> Any:
+        """Array ``index`` as a view of ``rows``."""
+        place = self.places[index]
+        return rows[place.row][place.begin : place.end].reshape(self.shapes[index])
+
+
+def _up_to(number: int, multiple: int) -> int:
+    return -(-number // multiple) * multiple
+
 
 RESERVED = 8  # tags for others to use
 _WHAT = "gradients"
@@ -39,7 +129,7 @@ class _Cut(NamedTuple):
 class _State:
     """A bucket on its way: the parts of the tree here, what comes from others, and the result."""
 
-    def __init__(self, sums: Sums[Any], workers: Workers) -> None:
+    def __init__(self, sums: PartialSums[Any], workers: Workers) -> None:
         self.sums = sums
         self.waiting = 0  # for arrays of the micro-batch that is being computed
         self.array: Any = None  # of this micro-batch, if it does not go into its neighbour's
@@ -63,8 +153,8 @@ class Exchange:
         self._states: list[_State] = []
         self._open: list[int] = []
         self._missing: set[int] = set()
-        self._own_parts: set[Node] = set()
-        self._parts: list[list[Node]] = []
+        self._own_parts: set[TreeNode] = set()
+        self._parts: list[list[TreeNode]] = []
         self._number = 0
         self._count = 0
         self._gathers = True
@@ -86,12 +176,14 @@ class Exchange:
         self._gathers = gathers
         self._parts = [parts(count, share(count, size, number)) for number in range(size)]
         self._own_parts = set(self._parts[rank])
+        # Tags are unique within a step. Steps may share them: MPI keeps the order of messages with one
+        # tag between two workers, and no worker begins a step before it has finished the last.
         tags = RESERVED + (max(map(len, self._parts)) + 1) * len(self.layout.buckets)
         if tags > self.workers.last_tag:
             requirement = f"there must be at most {self.workers.last_tag} messages in a step"
             raise value_error("distributed", requirement, messages=tags)
         self._states = [
-            _State(Sums(count, self._adding(number)), self.workers)
+            _State(PartialSums(count, self._adding(number)), self.workers)
             for number in range(len(self.layout.buckets))
         ]
         self._open = list(range(len(self._states)))
@@ -150,12 +242,16 @@ class Exchange:
         return np.zeros(bucket.end - bucket.begin, row.dtype)
 
     def start(self, number: int) -> None:
-        """Micro-batch ``number``, one of this worker's, begins."""
+        """Micro-batch ``number``, one of this worker's, begins.
+
+        Micro-batches come in the order of their numbers.
+        """
         self._number = number
         self._missing = set(range(len(self._cuts)))
         for bucket, state in enumerate(self._states):
             state.waiting = self.layout.waited_for[bucket]
             nodes = state.sums.nodes
+            # A right neighbour is added into the left one in place, as the tree would add them next.
             joins = number % 2 == 1 and bool(nodes) and nodes[-1][0] == (0, number - 1)
             state.array = None if joins else self._new(bucket)
 
@@ -185,9 +281,9 @@ class Exchange:
         """A bucket of this micro-batch is known: add it up, and send what nothing here adds to."""
         if state.array is None:
             _, left = state.sums.nodes.pop()
-            state.sums.put(Node(1, self._number // 2), left)
+            state.sums.put(TreeNode(1, self._number // 2), left)
         else:
-            state.sums.put(Node(0, self._number), state.array)
+            state.sums.put(TreeNode(0, self._number), state.array)
         node, array = state.sums.nodes[-1]
         if node not in self._own_parts:
             return
@@ -200,17 +296,26 @@ class Exchange:
                 state.outgoing.send(peer, self._tag(number, index), part)
 
     def poll(self) -> bool:
-        """Move on whatever can be moved on; True if nothing is left to wait for."""
+        """Move on whatever can be moved on; True if nothing is left to wait for.
+
+        Called at each gradient that arrives, since MPI does not move while Python computes.
+        """
+        # A bucket passes three stages, each on every worker: the own parts of the tree are sent
+        # (outgoing), those of others come for the own chunk (incoming), the finished chunk goes to
+        # all (gathering). Buckets are independent of each other, so whichever is ready is moved on;
+        # the order of messages decides on nothing, as the tree says what is added to what.
         left = []
         for number in self._open:
             state = self._states[number]
             if not state.is_reduced:
+                # The own part must be complete too: a micro-batch may still be added to it.
                 known = len(state.sums.nodes) == len(self._own_parts) and all(
                     node in self._own_parts for node, _ in state.sums.nodes
                 )
                 if known and state.waiting == 0 and state.incoming.is_over():
                     self._reduce(number, state)
             is_given = state.gathering is None or state.gathering.is_over()
+            # Outgoing arrays are views of sums and are used again, so they must have left as well.
             if not (state.is_reduced and is_given and state.outgoing.is_over()):
                 left.append(number)
         self._open = left

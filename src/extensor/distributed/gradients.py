@@ -12,19 +12,18 @@ from extensor import random
 from extensor.core.backward_pass import announce_gradients
 from extensor.core.modes import no_grad
 from extensor.core.tensor import Tensor, wrap
-from extensor.distributed.agreement import checksum, digest
-from extensor.distributed.chance import chance_of
-from extensor.distributed.exchange import Exchange
-from extensor.distributed.joining import workers as found_workers
-from extensor.distributed.layout import Layout
-from extensor.distributed.noise_streams import NoiseStream
-from extensor.distributed.part_effects import SideEffects
-from extensor.distributed.replication import replicate
-from extensor.distributed.rollcall import Rollcall
-from extensor.distributed.side_by_side import SideBySide
-from extensor.distributed.statistics import Statistics
-from extensor.distributed.trained_parameters import TrainedParameters
-from extensor.distributed.tree import added, owner, share
+from extensor.distributed.consistency import (
+    StepHandshake,
+    TrainedParameters,
+    checksum,
+    digest,
+    replicate,
+)
+from extensor.distributed.exchange import Exchange, Layout
+from extensor.distributed.lockstep import Lockstep
+from extensor.distributed.micro_batches import NoiseStream, owner, part_noise, share, tree_sum
+from extensor.distributed.part_effects import BufferAveraging, PartEffects, check_repeatable
+from extensor.distributed.rendezvous import workers as join_workers
 from extensor.distributed.workers import Workers
 from extensor.errors import arguments, type_error, value_error
 from extensor.errors.explanation import explaining
@@ -37,6 +36,7 @@ _FACTS = 1  # tag
 # found early, as calls 1, 2, 4, ... compare too.
 _COMPARE_EVERY = 64
 _ROUNDING = 1e-6  # by which weights may miss 1
+_LAST_STEP = 2**63 - 1  # messages between workers have 64 bits for it
 
 
 class _Step(NamedTuple):
@@ -88,7 +88,7 @@ class Gradients:
         stream: int | None = None,
         modules: Sequence[Module] = (),
     ) -> None:
-        models = _checked_models(model, modules)
+        models = _all_models(model, modules)
         self.bucket_bytes = arguments.integer("Gradients", "bucket_bytes", bucket_bytes, 1)
         self.overlap = arguments.flag("Gradients", "overlap", overlap)
         self.synchronises = arguments.flag("Gradients", "sync_batch_norm", sync_batch_norm)
@@ -96,12 +96,12 @@ class Gradients:
             arguments.instance("Gradients", "workers", workers, Workers, "ex.distributed.workers()")
         if stream is not None:
             stream = arguments.integer("Gradients", "stream", stream, 0)
-        self.workers = found_workers() if workers is None else workers
+        self.workers = join_workers() if workers is None else workers
         chosen = None if parameters is None else list(parameters)
         for parameter in chosen or ():
             arguments.instance("Gradients", "parameters", parameter, Tensor, "a list of tensors")
-        self.statistics = Statistics(models, self.workers)
-        self._effects = SideEffects(models, chosen or ())
+        self.statistics = BufferAveraging(models, self.workers)
+        self._effects = PartEffects(models, chosen or (), self.workers.size > 1)
         # A number up to 255 that is told to all with a step; the highest is what all get.
         self.note = 0
         # Called before and after gradients are laid out anew, on all workers at once.
@@ -155,11 +155,18 @@ class Gradients:
         is not finite; no ``.grad`` has changed then.
         """
         step = arguments.integer("Gradients", "step", step, 0)
+        if step > _LAST_STEP:
+            raise value_error("Gradients", f"step must be {_LAST_STEP} or less", step=step)
         weights = [arguments.number("Gradients", "weights", weight) for weight in weights]
         scale = arguments.number("Gradients", "scale", scale)
         arguments.takes("Gradients", "compute", compute, "number")
+        own = share(len(weights), self.workers.size, self.workers.rank)
+        if self._calls == 0 and self.workers.size > 1 and own:
+            check_repeatable(self._models, compute, self._seeds[1], step, own[0])
         facts = {"order of samples": int(digest(_plain(order)), 16), **self._state_facts()}
-        losses = self.added(step, _as_shares(weights), compute, scale, weights=weights, facts=facts)
+        losses = self.sum_in_rows(
+            step, _as_shares(weights), compute, scale, weights=weights, facts=facts
+        )
         for number, loss in enumerate(losses):
             if not isfinite(loss):
                 worker = self.workers.names[owner(number, len(losses), self.workers.size)]
@@ -181,7 +188,7 @@ class Gradients:
             "buffers": _checksum(buffers),
         }
 
-    def added(
+    def sum_in_rows(
         self,
         step: int,
         shares: Sequence[float],
@@ -218,24 +225,27 @@ class Gradients:
             "reduction of the loss": own_masses is not None,
             **(facts or {}),
         }
-        self._rollcall = Rollcall(self.workers, compared, is_outdated, count, own_masses)
+        self._handshake = StepHandshake(self.workers, compared, is_outdated, count, own_masses)
         self.statistics.begin(count)
         losses = np.zeros(count)
         noise = self._noise.seed(seed, step)
-        compute_all = self._side_by_side if self.synchronises else self._in_turn
+        compute_all = self._in_lockstep if self.synchronises else self._in_turn
         compute_all(_Step(noise, step, shares, compute, scale, gathers), losses)
+        # In this order on all workers. Losses are told even if one is not finite, so that all raise.
         self._agree(losses)
         self.exchange.finish()
         return [float(loss) for loss in losses]
 
     def _begin_exchange(self, step: _Step) -> None:
         """Wait until all workers are known to take the same step; lay out anew if one has to."""
-        is_outdated, masses = self._rollcall.finish()
-        total = added(masses or [])
+        # The first message of a step. Until it is compared no gradient may be sent: a worker with
+        # other parameters or parts would expect messages of other sizes, and hang.
+        is_outdated, masses = self._handshake.finish()
+        total = tree_sum(masses or [])
         if masses is not None:
             self.weights = [mass / total for mass in masses] if total else list(step.shares)
-        if is_outdated:
-            before, after = self.on_layout or (_nothing, _nothing)
+        if is_outdated:  # on any worker: all lay out anew at the same point of the step
+            before, after = self.on_layout or (_do_nothing, _do_nothing)
             before()
             self._lay_out()
             after()
@@ -245,9 +255,9 @@ class Gradients:
     def _in_turn(self, step: _Step, losses: Any) -> None:
         has_begun = False
         for number in share(len(step.shares), self.workers.size, self.workers.rank):
-            with chance_of(step.seed, step.number, number):
-                with self._effects.refused():
-                    loss = _checked(step.compute(number))
+            with part_noise(step.seed, step.number, number):
+                with self._effects.refused(step.compute):
+                    loss = _as_loss(step.compute(number))
                 if not has_begun:
                     self._begin_exchange(step)
                     has_begun = True
@@ -263,15 +273,15 @@ class Gradients:
         if not has_begun:
             self._begin_exchange(step)
 
-    def _side_by_side(self, step: _Step, losses: Any) -> None:
-        """The same, but batch norm takes the statistics of all micro-batches, which wait for each other."""
+    def _in_lockstep(self, step: _Step, losses: Any) -> None:
+        """The same for synchronised batch norm, where micro-batches wait for the statistics of all."""
         self._begin_exchange(step)
         found: dict[int, list[tuple[Tensor, Tensor]]] = {}
 
         def body(number: int, added: Adding, added_up: Callable[[Any], Any]) -> None:
-            with chance_of(step.seed, step.number, number), adding_by(added):
-                with self._effects.refused():
-                    loss = _checked(step.compute(number))
+            with part_noise(step.seed, step.number, number), adding_by(added):
+                with self._effects.refused(step.compute):
+                    loss = _as_loss(step.compute(number))
                 weight = self.weights[number]
                 losses[number] = float(loss) if weight else 0.0
                 found[number] = gradients = []
@@ -280,8 +290,8 @@ class Gradients:
                     announce_gradients(scaled, lambda *pair: gradients.append(pair))
 
         statistics = self.statistics
-        together = SideBySide(self.workers, len(step.shares), statistics.kept, statistics.bring)
-        for number, buffers in together.run(body).items():
+        lockstep = Lockstep(self.workers, len(step.shares), statistics.kept, statistics.bring)
+        for number, buffers in lockstep.run(body).items():
             self.exchange.start(number)
             for leaf, gradient in found.pop(number):
                 self._arrived(leaf, gradient)
@@ -316,11 +326,7 @@ class Gradients:
             rows[rank][:] = np.concatenate(
                 [own.view(np.uint8), flags, np.array([self.note], np.uint8)]
             )
-            transfer = self.workers.transfer()
-            for peer in self.workers.others:
-                transfer.receive(peer, _FACTS, rows[peer])
-                transfer.send(peer, _FACTS, rows[rank])
-            transfer.wait("losses")
+            self.workers.exchange(_FACTS, rows).wait("losses")
             for mine, row in zip(shares, rows, strict=True):
                 losses[mine.start : mine.stop] = row[: 8 * len(mine)].view(np.float64)
                 flags |= row[8 * len(mine) : -1]
@@ -350,7 +356,7 @@ class Gradients:
                 parameter.grad = wrap(found._array.copy()) if before is None else before + found
 
 
-def _checked_models(model: Any, modules: Any) -> list[Module]:
+def _all_models(model: Any, modules: Any) -> list[Module]:
     """The model, and the other modules that are computed with it."""
     arguments.instance("Gradients", "model", model, Module, "a Module")
     if isinstance(modules, Module):
@@ -360,7 +366,7 @@ def _checked_models(model: Any, modules: Any) -> list[Module]:
     return [model, *modules]
 
 
-def _checked(loss: Any) -> Tensor:
+def _as_loss(loss: Any) -> Tensor:
     if not isinstance(loss, Tensor) or loss.size != 1 or not loss.requires_grad:
         given = f"a tensor {loss.shape}" if isinstance(loss, Tensor) else type(loss).__name__
         requirement = "compute must give a loss: a tensor of one number that requires grad"
@@ -372,7 +378,7 @@ def _checksum(tensors: Sequence[Tensor]) -> int:
     return int(digest([checksum(np.asarray(x._array)) for x in tensors]), 16)
 
 
-def _nothing() -> None:
+def _do_nothing() -> None:
     """There is nothing to do."""
 
 
@@ -382,7 +388,7 @@ def _plain(order: Any) -> Any:
 
 def _as_shares(weights: Sequence[float]) -> list[float]:
     """Shares for averages: ``weights`` that add up to 1 as they are, others divided by their sum."""
-    total = added(weights)
+    total = tree_sum(weights)
     if abs(total - 1) < _ROUNDING:
         return list(weights)
     if total > 0 and min(weights) >= 0:
@@ -392,4 +398,4 @@ def _as_shares(weights: Sequence[float]) -> list[float]:
 
 def mean_loss(losses: Sequence[float], weights: Sequence[float]) -> float:
     """The mean over all samples, added by the tree."""
-    return added([loss * weight for loss, weight in zip(losses, weights, strict=True)])
+    return tree_sum([loss * weight for loss, weight in zip(losses, weights, strict=True)])

@@ -6,8 +6,8 @@ that was stopped, or behind a link that was cut.
 
 from __future__ import annotations
 
+import ctypes
 import os
-import threading
 import time
 from collections.abc import Callable
 from typing import Any, ClassVar
@@ -15,9 +15,9 @@ from typing import Any, ClassVar
 import numpy as np
 from mpi4py import MPI  # type: ignore[import-not-found, unused-ignore]
 
-from extensor.distributed import launchers, supervision
-from extensor.distributed.unlocked import finalize
-from extensor.distributed.workers import Transfer, WorkerLostError, Workers, ended_after
+from extensor.distributed import supervision
+from extensor.distributed.supervision import call_in_thread, ended_after
+from extensor.distributed.workers import Transfer, WorkerLostError, Workers, can_survive
 
 _LENGTH, _CONTENT, _FINAL = 0, 1, 2  # tags of what is gathered; those of transfers are higher
 FIRST_TAG = 3
@@ -29,7 +29,7 @@ _LAST = 5.0  # seconds in which MPI usually ends
 class MPIWorkers(Workers):
     """The processes of an MPI communicator."""
 
-    can_survive: ClassVar[bool] = launchers.can_survive()
+    can_survive: ClassVar[bool] = can_survive()
 
     def __init__(self, communicator: Any, deadline: float) -> None:
         super().__init__(communicator.Get_rank(), communicator.Get_size(), deadline)
@@ -131,13 +131,11 @@ class MPIWorkers(Workers):
         if self.has_lost:
             # Open MPI may wait for the dead here. All that is left to do is to end, with the code that
             # this process ends with, which nobody knows here: so it must not be ended from here.
-            ending = threading.Thread(target=finalize, args=[MPI], daemon=True)
-            ending.start()
-            ending.join(min(self.deadline, _LAST))
+            call_in_thread(finalize).wait(min(self.deadline, _LAST))
             return
         text = "distributed: all workers have ended, but not MPI itself"
         with ended_after(self.deadline, f"{text}, within {self.deadline:g} s (end)"):
-            finalize(MPI)
+            finalize()
 
     def abort(self, code: int) -> None:
         supervision.has_ended()
@@ -235,3 +233,34 @@ class MPITransfer:
             return workers.lost("messages", workers.failed() or peers, "is gone", is_gone=True)
         reason = f"cannot be reached ({' '.join(str(error).split())})"
         return workers.lost("messages", peers, reason)
+
+
+def initialize() -> None:
+    """``MPI_Init_thread``, for one thread at a time, without Python's lock.
+
+    mpi4py keeps the lock here and in ``MPI_Finalize``, so that no timer could end what hangs. The
+    library that it has loaded is called directly where it can be found.
+    """
+    begin = _library_function("MPI_Init_thread")
+    if begin is None:
+        MPI.Init_thread(MPI.THREAD_SERIALIZED)
+        return
+    begin(None, None, MPI.THREAD_SERIALIZED, ctypes.byref(ctypes.c_int()))
+
+
+def finalize() -> None:
+    """``MPI_Finalize``, without Python's lock."""
+    end = _library_function("MPI_Finalize")
+    if end is None:
+        MPI.Finalize()
+        return
+    end()
+
+
+def _library_function(name: str) -> Any:
+    try:
+        with open("/proc/self/maps", encoding="utf-8") as maps:
+            paths = {line.split(maxsplit=5)[-1].strip() for line in maps if "/libmpi.so" in line}
+        return getattr(ctypes.CDLL(paths.pop()), name) if len(paths) == 1 else None
+    except (OSError, AttributeError):
+        return None

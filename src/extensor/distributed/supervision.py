@@ -14,12 +14,15 @@ import mmap
 import os
 import signal
 import sys
+import threading
 import time
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from queue import SimpleQueue
 from typing import NamedTuple, NoReturn
 
-from extensor.distributed.launchers import (
+from extensor.distributed.workers import (
     INTERRUPTED,
     TEMPORARY_FAILURE,
     can_survive,
@@ -235,3 +238,64 @@ def _last_words(code: int, name: str, place: str, advice: str) -> str:
         how = f"ended by signal {-code}, {signal.strsignal(-code)}"
     go_on = f"; {advice.strip()}" if advice.strip() else ""
     return f"{name} is gone: {how} ({place}){go_on}"
+
+
+_waiting_calls: SimpleQueue[Callable[[], object]] = SimpleQueue()
+
+
+def reserve_thread() -> None:
+    """Start a thread for :func:`call_in_thread` when the interpreter ends.
+
+    From Python 3.12 on, an interpreter that ends starts no thread, not even in ``atexit``. Threads that
+    run already continue until the last exit function has returned.
+    """
+
+    def serve() -> None:
+        while True:
+            _waiting_calls.get()()
+
+    threading.Thread(target=serve, daemon=True, name="extensor-exit").start()
+
+
+def call_in_thread(function: Callable[[], object]) -> threading.Event:
+    """Call ``function`` in a daemon thread, or in the reserved one if no other can be started.
+
+    The event is set when the function has returned.
+    """
+    over = threading.Event()
+
+    def call() -> None:
+        try:
+            function()
+        finally:
+            over.set()
+
+    try:
+        threading.Thread(target=call, daemon=True).start()
+    except RuntimeError:
+        _waiting_calls.put(call)
+    return over
+
+
+@contextmanager
+def ended_after(seconds: float, text: str, pause: float = 0.0) -> Iterator[None]:
+    """End this process if the block takes longer: for what cannot be asked whether it is over.
+
+    ``text`` is said first; after it there is a ``pause``, so that others can say theirs.
+    """
+
+    is_over = threading.Event()
+
+    def end() -> None:
+        if is_over.wait(seconds):
+            return
+        os.write(2, f"extensor: {text}\n".encode())
+        has_ended()
+        time.sleep(pause)
+        os._exit(TEMPORARY_FAILURE)
+
+    call_in_thread(end)
+    try:
+        yield
+    finally:
+        is_over.set()

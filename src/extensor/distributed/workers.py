@@ -1,4 +1,4 @@
-"""The workers of a run: who they are, and how bytes get from one to another.
+"""The workers of a run: how many a launcher started, who they are, and how bytes get from one to another.
 
 Nothing here knows of MPI: a process that runs alone is :class:`Alone`, and needs no library for it.
 """
@@ -6,16 +6,12 @@ Nothing here knows of MPI: a process that runs alone is :class:`Alone`, and need
 from __future__ import annotations
 
 import os
-import threading
-import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+import socket
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol
 
-from extensor.distributed import supervision
-from extensor.distributed.launchers import TEMPORARY_FAILURE
-from extensor.distributed.tree import share
+from extensor.distributed.micro_batches import share
 from extensor.errors import arguments
 
 DEADLINE = 300.0  # seconds
@@ -62,28 +58,6 @@ class Transfer(Protocol):
     def late(self) -> set[int]:
         """Those with whom something is still under way."""
         ...
-
-
-@contextmanager
-def ended_after(seconds: float, text: str, pause: float = 0.0) -> Iterator[None]:
-    """End this process if the block takes longer: for what cannot be asked whether it is over.
-
-    ``text`` is said first; after it there is a ``pause``, so that others can say theirs.
-    """
-
-    def end() -> None:
-        os.write(2, f"extensor: {text}\n".encode())
-        supervision.has_ended()
-        time.sleep(pause)
-        os._exit(TEMPORARY_FAILURE)
-
-    watch = threading.Timer(seconds, end)
-    watch.daemon = True
-    watch.start()
-    try:
-        yield
-    finally:
-        watch.cancel()
 
 
 class Workers:
@@ -147,6 +121,16 @@ class Workers:
     def broadcast(self, data: bytes | None, what: str) -> bytes:
         """What the first worker gave."""
         raise NotImplementedError
+
+    def exchange(self, tag: int, arrays: Sequence[Any]) -> Transfer:
+        """Begin to send this worker's one of ``arrays`` to all others, and to receive theirs."""
+        transfer = self.transfer()
+        for peer in self.others:
+            if arrays[peer].size:
+                transfer.receive(peer, tag, arrays[peer])
+            if arrays[self.rank].size:
+                transfer.send(peer, tag, arrays[self.rank])
+        return transfer
 
     def barrier(self, what: str) -> None:
         """Wait until all workers are here."""
@@ -214,3 +198,54 @@ class _Nothing:
 
     def late(self) -> set[int]:
         return set()
+
+
+TEMPORARY_FAILURE = 75  # what sysexits.h calls a failure after which to try again
+
+
+INTERRUPTED = 130  # what shells say after Ctrl-C
+
+
+# Where launchers say how many they have started: Open MPI, MPICH and its kin, Slurm.
+_SIZES = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS")
+
+
+_RANKS = ("OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "PMI_ID", "SLURM_PROCID")
+
+
+# What those leave that do not say it: PRRTE's prterun, MPICH's mpiexec -pmi-port.
+_SIGNS = ("PMIX_RANK", "PMI_PORT")
+
+
+_SURVIVABLE = "OMPI_MCA_mpi_ft_enable"  # as Open MPI spells it
+
+
+def started(environment: Mapping[str, str]) -> int:
+    """How many workers a launcher says it has started; 1 if there was none, 0 if it does not say.
+
+    With ``EXTENSOR_ALONE=1`` each process trains by itself, whoever started it.
+    """
+    if environment.get("EXTENSOR_ALONE", "0") not in ("", "0"):
+        return 1
+    texts = [environment.get(name, "") for name in _SIZES]
+    sizes = [int(text) for text in texts if text.isdigit()]
+    if not sizes and any(name in environment for name in _SIGNS):
+        return 0
+    return next((size for size in sizes if size > 1), 1)
+
+
+def own_rank() -> str:
+    """The number of this worker as its launcher says it; empty if it does not."""
+    texts = (os.environ.get(name, "") for name in _RANKS)
+    return next((text for text in texts if text.isdigit()), "")
+
+
+def own_name(size: int) -> str:
+    """This worker as errors name it, before MPI says its number."""
+    of = f" of {size}" if size else ""
+    return f"worker {own_rank() or '?'}{of} ({socket.gethostname()}, process {os.getpid()})"
+
+
+def can_survive() -> bool:
+    """True if workers that are left when one was killed go on: Open MPI with ULFM."""
+    return os.environ.get(_SURVIVABLE) == "1"

@@ -27,6 +27,16 @@ def _value(value: object) -> str:
     return shortened(text, _LONGEST_VALUE)
 
 
+def shortened_text(sentence: str, advice: str, values: Mapping[str, object]) -> str:
+    """A sentence of the catalogue with its values, none of them too long for a message."""
+    short = {
+        name: shortened(value, _LONGEST_VALUE) if isinstance(value, str) else value
+        for name, value in values.items()
+    }
+    advice = shortened(screen_line(advice), _LONGEST_REQUIREMENT)
+    return f"{screen_line(sentence.format(**short))}{advice}"
+
+
 def value_error(op: str, requirement: str, **got: object) -> ValueError:
     """A wrong shape, axis, range or value. ``a_shape=(2, 3)`` reads ``a_shape=(2, 3)``."""
     return marked(ValueError(_message(op, requirement, got)))
@@ -53,7 +63,7 @@ def is_ours(error: Exception) -> bool:
     return getattr(error, "_is_ours", False)
 
 
-class Shown:
+class ShortRepr:
     """A value in a message: as it is where that is short, else what kind of thing it is."""
 
     def __init__(self, text: str) -> None:
@@ -63,14 +73,14 @@ class Shown:
         return self.text
 
 
-def shown(value: Any) -> Shown:
+def shown(value: Any) -> ShortRepr:
     """``value`` for a message."""
     if hasattr(value, "shape") and hasattr(value, "dtype"):
-        return Shown(f"{type(value).__name__}({value.dtype}, shape={value.shape})")
+        return ShortRepr(f"{type(value).__name__}({value.dtype}, shape={value.shape})")
     if is_nested(value) and any(hasattr(x, "shape") for x in value):
-        return Shown(f"a {type(value).__name__} of {len(value)}")
+        return ShortRepr(f"a {type(value).__name__} of {len(value)}")
     try:
         text = repr(value)
     except Exception:
         text = ""
-    return Shown(text if 0 < len(text) <= _LONGEST else f"a {type(value).__name__}")
+    return ShortRepr(text if 0 < len(text) <= _LONGEST else f"a {type(value).__name__}")

@@ -1,4 +1,4 @@
-"""What an annotation asks for, in words, and whether a value is that."""
+"""Annotations in words, and whether a value fits one."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Kind = tuple[str, Callable[[Any], bool]]
 
 
 def wanted_by(annotation: Any, value: Any) -> str | None:
-    """What the annotation asks for, in words, if ``value`` is not that; None if it is."""
+    """The annotation in words if ``value`` does not fit it; None if it does."""
     if not isinstance(annotation, str):
         return None
     if annotation.startswith("*"):

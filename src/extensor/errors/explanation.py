@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 from extensor.errors import index_error, is_ours, marked, shown, type_error, value_error
 from extensor.errors.array_likes import is_nested
 from extensor.errors.expectations import takes_function, wanted_by
-from extensor.errors.names import unknown_keyword
+from extensor.errors.torch_names import unknown_keyword
 
 FAILURES = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, RecursionError)
 # What a message says if every argument is of its kind; the error it comes from says more.
@@ -54,10 +54,10 @@ def checked(written: Written, read: Callable[[str], str] = str) -> Written:
 
     @wraps(written)
     def function(*args: Any, **kwargs: Any) -> Any:
-        op, given = _given(written, args, kwargs)
+        op, given = _named_arguments(written, args, kwargs)
         kinds = [read(annotation) for annotation in _annotations(written, given)]
         kinds = ["bool | None" if kind == "bool" else kind for kind in kinds]
-        blamed = _blamed(op, list(given), kinds, list(given.values()))
+        blamed = _annotation_error(op, list(given), kinds, list(given.values()))
         if blamed is not None:
             raise blamed
         return explained_too(*args, **kwargs)
@@ -75,7 +75,7 @@ def wrap_constructor(kind: type, wrapper: Callable[[Any], Any]) -> None:
 def in_our_words(
     written: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], error: Exception
 ) -> Exception | None:
-    """What to raise instead of the ``error`` of a call; None if it is to be left as it is.
+    """The exception to raise instead of the ``error`` of a call; None to leave it as it is.
 
     An error of a function below, about an argument that it got from here, is said of this one's.
     """
@@ -83,13 +83,13 @@ def in_our_words(
         return _of_a_keyword(written, args, kwargs)
     if not _is_about_the_call(error):
         return None
-    op, given = _given(written, args, kwargs)
+    op, given = _named_arguments(written, args, kwargs)
     annotations = _annotations(written, given)
     if written.__name__ != "forward":  # which takes what its ops take
         annotations = ["Tensor itself" if x == "Tensor" else x for x in annotations]
     if is_ours(error) and str(error).startswith(f"{op}:") and UNEXPLAINED not in str(error):
         return None
-    blamed = _blamed(op, list(given), annotations, list(given.values()))
+    blamed = _annotation_error(op, list(given), annotations, list(given.values()))
     takes_functions = any(takes_function(str(annotation)) for annotation in annotations)
     if blamed is not None or is_ours(error) or takes_functions:
         return blamed
@@ -100,7 +100,7 @@ def _of_a_keyword(
     written: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> Exception | None:
     """For arguments that do not fit the signature; Python itself says well enough if one is missing."""
-    op, _ = _given(written, args, kwargs)
+    op, _ = _named_arguments(written, args, kwargs)
     code = written.__code__
     known = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
     for name in kwargs:
@@ -110,7 +110,7 @@ def _of_a_keyword(
     return None
 
 
-def _given(
+def _named_arguments(
     written: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> tuple[str, dict[str, Any]]:
     """The name of what was called, and its arguments by theirs."""
@@ -155,7 +155,7 @@ def explained(
     error: Exception,
 ) -> Exception:
     """The error to raise instead of ``error``, whose text is not ours."""
-    blamed = _blamed(op, names, annotations, values)
+    blamed = _annotation_error(op, names, annotations, values)
     if blamed is not None:
         return blamed
     given = list(zip(names, values, strict=True))
@@ -169,7 +169,7 @@ def explained(
     return make(op, UNEXPLAINED, **got)  # type: ignore[return-value, unused-ignore]
 
 
-def _blamed(
+def _annotation_error(
     op: str, names: Sequence[str], annotations: Sequence[Any], values: Sequence[Any]
 ) -> Exception | None:
     """An error for the first argument that is not what its annotation asks for."""

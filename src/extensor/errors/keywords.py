@@ -11,7 +11,7 @@ from functools import wraps
 from typing import Any, TypeVar
 
 from extensor.errors import value_error
-from extensor.errors.names import CPU
+from extensor.errors.torch_names import CPU
 
 Class = TypeVar("Class", bound=type)
 Accepted = Mapping[str, tuple[Any, ...]]  # the default first, then what means the same
@@ -71,7 +71,7 @@ def also_takes(**accepted: tuple[Any, ...]) -> Callable[[Class], Class]:
         constructor = cls.__init__  # type: ignore[misc]
 
         @wraps(constructor)
-        def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
+        def __init__(self: Any, *args: Any, **kwargs: Any) -> None:  # noqa: N807
             if kwargs and not accepted.keys().isdisjoint(kwargs):
                 kwargs = without_defaults(type(self).__name__, kwargs, accepted)
             constructor(self, *args, **kwargs)

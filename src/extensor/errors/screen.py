@@ -26,7 +26,7 @@ def screen_text(text: str) -> str:
     >>> print(screen_text("a\x1b[31mb"))
     a\x1b[31mb
     """
-    return _IN_TEXT.sub(_escaped, text)
+    return _IN_TEXT.sub(_escape, text)
 
 
 def screen_line(text: object) -> str:
@@ -36,10 +36,10 @@ def screen_line(text: object) -> str:
     >>> print(screen_line("a\nb"))
     a\nb
     """
-    return _IN_LINE.sub(_escaped, str(text))
+    return _IN_LINE.sub(_escape, str(text))
 
 
-def _escaped(found: re.Match[str]) -> str:
+def _escape(found: re.Match[str]) -> str:
     return repr(found[0])[1:-1]
 
 
@@ -51,5 +51,5 @@ def shortened(text: str, most: int) -> str:
 
 
 def exact_stream(stream: Any) -> Any:
-    """What writes to ``stream`` as it is, where the commands make their output safe."""
+    """The stream that writes as it is given, where the commands make their output safe."""
     return getattr(stream, "exact", stream)

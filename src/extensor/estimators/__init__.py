@@ -4,3 +4,7 @@ from extensor.estimators.classifier import Classifier
 from extensor.estimators.regressor import Regressor
 
 __all__ = ["Classifier", "Regressor"]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -13,11 +13,17 @@ from extensor.arrays.dtypes import float64, is_floating
 from extensor.core.tensor import Tensor, wrap
 from extensor.errors import shown, type_error, value_error
 from extensor.errors.explanation import checked
-from extensor.gradcheck.comparison import Comparison, Rows, Settings, compare, element_slopes
 from extensor.gradcheck.diagnosis import Mistake, diagnose
+from extensor.gradcheck.gradient_report import CheckFailedError, GradientError, GradientReport
+from extensor.gradcheck.jacobians import (
+    JacobianComparison,
+    OutputCombinations,
+    Settings,
+    compare,
+    element_slopes,
+)
 from extensor.gradcheck.kinks import refuse_kinks
 from extensor.gradcheck.point import Point
-from extensor.gradcheck.report import Failure, GradientError, GradientReport
 
 _KINK_MARGIN = 10  # steps: finite differences reach two, and a factor inside fn may stretch them
 _WARM_UP = 2  # steps
@@ -40,18 +46,49 @@ def check_gradient(
 ) -> GradientReport:
     """Compare the gradients of ``fn(*inputs)`` with finite differences in float64.
 
-    The inputs that require grad are checked, or all floating ones where none does. While inputs and
-    outputs have at most ``max_elements`` elements the whole Jacobian is compared. Beyond that,
-    ``directions`` random combinations of the outputs are, by that many elements drawn at random and
-    along random directions. ``order=2`` also checks the gradient of the gradient, and so on.
+    The inputs that require grad are checked, or all floating ones where none does. While inputs
+    and outputs have at most ``max_elements`` elements the whole Jacobian is compared. Beyond
+    that, random combinations of the outputs are compared, by as many elements drawn at random
+    and along random directions.
 
-    ``eps`` is the step, relative to inputs above 1. An input within ten steps of a point where an
-    op inside ``fn`` has a kink is refused, as finite differences mean nothing there; with
-    ``kinks=False`` any value between the slopes on the two sides passes instead.
+    Parameters
+    ----------
+    fn : callable
+        Takes ``inputs`` as tensors and returns a tensor or a tuple of tensors.
+    inputs : tensor_like or sequence of tensor_like
+        Where to check.
+    order : int, default 1
+        The highest derivative to check: 2 also checks the gradient of the gradient, and so on.
+    eps : float, default 1e-4
+        The step, relative to inputs above 1.
+    rtol, atol : float
+        The relative and the absolute error that pass.
+    max_elements : int, default 256
+        The largest number of elements whose Jacobian is compared as a whole.
+    directions : int, default 4
+        The number of random combinations and directions.
+    kinks : bool, default True
+        Whether to refuse an input within ten steps of a kink of an op inside ``fn``, as finite
+        differences mean nothing there. If False, any value between the slopes on the two sides
+        passes.
+    seed : int, default 0
+        The seed of the random directions.
+    raise_on_failure : bool, default True
+        Whether a wrong gradient is an error, or only reported.
 
-    Raises :class:`GradientError`, whose text says which input and element is wrong and what mistake
-    it looks like. With ``raise_on_failure=False`` the report is returned all the same.
+    Returns
+    -------
+    GradientReport
+        The result. It is true if every gradient is right.
 
+    Raises
+    ------
+    GradientError
+        If a gradient is wrong. The text says which input and element, and what mistake it looks
+        like.
+
+    Examples
+    --------
     >>> import extensor as ex
     >>> from extensor.gradcheck import check_gradient
     >>> check_gradient(lambda x: (x * x).sum(), [1.0, 2.0], order=2).passed
@@ -76,11 +113,11 @@ def check_gradient(
     )
     rng = np.random.default_rng(index(seed))
     point = _point(fn, inputs)
-    report = _checked(point, settings, rng)
+    report = _check_point(point, settings, rng)
     for current in range(2, order + 1):
         if report.passed:
             point = point.gradient_function(rng)
-            report = _of_order(_checked(point, settings, rng), current)
+            report = _of_order(_check_point(point, settings, rng), current)
     if raise_on_failure and not report.passed:
         raise GradientError(report)
     return report
@@ -113,26 +150,26 @@ def _as_tensor(x: Any) -> Any:
         raise type_error("check_gradient", requirement, input=shown(x)) from None
 
 
-def _checked(point: Point, settings: Settings, rng: np.random.Generator) -> GradientReport:
+def _check_point(point: Point, settings: Settings, rng: np.random.Generator) -> GradientReport:
     try:
         # Run elsewhere first: a rule that keeps values of an earlier call then gives itself away.
         point.nearby(_WARM_UP * settings.eps).warm_up()
         outputs = point.checked_outputs()
         if settings.kinks:
             refuse_kinks(point, _KINK_MARGIN * settings.eps)
-        rows = Rows.of(outputs, settings, rng)
+        rows = OutputCombinations.of(outputs, settings, rng)
         comparisons = compare(point, rows, settings, rng)
         _judge(point, comparisons, outputs, rows, settings)
-    except Failure as failure:
+    except CheckFailedError as failure:
         return failure.report
     return GradientReport(elements=sum(c.analytic.size for c in comparisons))
 
 
 def _judge(
     point: Point,
-    comparisons: Sequence[Comparison],
+    comparisons: Sequence[JacobianComparison],
     outputs: Sequence[Any],
-    rows: Rows,
+    rows: OutputCombinations,
     settings: Settings,
 ) -> None:
     """Raise for the worst input, with what is known about the mistake."""
@@ -159,7 +196,7 @@ def _judge(
         where = f"at index {index}"
     analytic, numeric = float(worst.analytic[row, column]), float(worst.numeric[row, column])
     relative_error = float(worst.relative_error[row, column])
-    raise Failure(
+    raise CheckFailedError(
         kind,
         f"{text} (input {worst.position}, {where}: the gradient is {analytic:.9g}, finite "
         f"differences give {numeric:.9g}, relative error {relative_error:.2g})",
@@ -173,11 +210,11 @@ def _judge(
 
 def _diagnosis(
     point: Point,
-    worst: Comparison,
+    worst: JacobianComparison,
     wrong: Any,
-    comparisons: Sequence[Comparison],
+    comparisons: Sequence[JacobianComparison],
     outputs: Sequence[Any],
-    rows: Rows,
+    rows: OutputCombinations,
     settings: Settings,
 ) -> tuple[Mistake, str]:
     if np.all(worst.kinked[wrong]):
@@ -198,7 +235,9 @@ def _diagnosis(
     return diagnose(worst.evidence(comparisons, outputs, rows.each))
 
 
-def _is_stale(point: Point, worst: Comparison, rows: Rows, settings: Settings) -> bool:
+def _is_stale(
+    point: Point, worst: JacobianComparison, rows: OutputCombinations, settings: Settings
+) -> bool:
     """Whether the gradient is the right one for the point of the warm-up."""
     earlier = point.nearby(_WARM_UP * settings.eps)
     k = point.checked.index(worst.position)

@@ -1,4 +1,4 @@
-"""What kind of mistake a wrong gradient is, told from the two Jacobians."""
+"""The kind of mistake behind a wrong gradient, inferred from the two Jacobians."""
 
 from __future__ import annotations
 
@@ -15,7 +15,16 @@ Shape = tuple[int, ...]
 
 
 class Mistake(StrEnum):
-    """The kinds of mistake that :func:`extensor.check_gradient` can name."""
+    """The kinds of mistake that :func:`extensor.check_gradient` can name.
+
+    Each is a string, such as "sign flipped".
+
+    Examples
+    --------
+    >>> import extensor as ex
+    >>> ex.Mistake.SIGN == "sign flipped"
+    True
+    """
 
     SIGN = "sign flipped"
     FACTOR = "constant factor"
@@ -49,7 +58,7 @@ Finding = tuple[Mistake, str]
 class Evidence:
     """The Jacobian of all outputs by one input, as the rules and as finite differences have it.
 
-    Rows are output elements and columns input elements if ``full``; otherwise rows are random
+    OutputCombinations are output elements and columns input elements if ``full``; otherwise rows are random
     combinations of outputs or columns a sample of the elements, and only what does not need their
     places is tried.
     """
@@ -81,8 +90,8 @@ class Evidence:
 def diagnose(evidence: Evidence) -> Finding:
     """The first kind of mistake that explains the whole difference."""
     for test in (
-        _zero, _sign, _swapped, _ignored, _missing_sum, _factor, _axes, _partial, _epsilon, _offset,
-        _confused, _term, _sides,
+        _zero, _sign, _swapped_gradients, _ignored_input, _missing_sum, _factor, _axes, _partial,
+        _epsilon, _offset, _confused_inputs, _term, _sides,
     ):  # fmt: skip
         found = test(evidence)
         if found is not None:
@@ -91,7 +100,7 @@ def diagnose(evidence: Evidence) -> Finding:
 
 
 def diagnose_shape(expected: Shape, got: Shape) -> Finding:
-    """What a gradient of the wrong shape looks like."""
+    """The likely mistake behind a gradient of the wrong shape."""
     if got == expected[::-1]:
         return Mistake.TRANSPOSED, "the gradient has the shape of the input's transpose"
     sizes = list(zip(reversed(expected), reversed(got), strict=False))
@@ -123,14 +132,14 @@ def _sign(e: Evidence) -> Finding | None:
     )
 
 
-def _swapped(e: Evidence) -> Finding | None:
+def _swapped_gradients(e: Evidence) -> Finding | None:
     for name, numeric in e.others.items():
         if numeric.shape == e.analytic.shape and e.close(e.analytic, numeric):
             return Mistake.SWAPPED, f"this is the gradient of {name}; two results are swapped"
     return None
 
 
-def _ignored(e: Evidence) -> Finding | None:
+def _ignored_input(e: Evidence) -> Finding | None:
     def alike(rows: Any) -> bool:
         return e.close(rows, np.broadcast_to(rows[:1], rows.shape))
 
@@ -332,7 +341,7 @@ def _offset(e: Evidence) -> Finding | None:
     return Mistake.OFFSET, f"the gradient is too large by {added:.6g} everywhere"
 
 
-def _confused(e: Evidence) -> Finding | None:
+def _confused_inputs(e: Evidence) -> Finding | None:
     diagonals = _diagonals(e)
     if diagonals is None or len(e.x) < 4:
         return None

@@ -12,8 +12,8 @@ import numpy as np
 from extensor.core import changes, door
 from extensor.core.op import OPS, Op
 from extensor.gradcheck.diagnosis import Mistake
+from extensor.gradcheck.gradient_report import CheckFailedError
 from extensor.gradcheck.point import Point
-from extensor.gradcheck.report import Failure
 
 
 def refuse_kinks(point: Point, margin: float) -> None:
@@ -51,7 +51,7 @@ def _refuse(op: Op, arrays: Sequence[Any], attributes: Sequence[Any], margin: fl
     index = tuple(int(k) for k in np.unravel_index(np.nanargmin(distances), distances.shape))
     x = np.asarray(_flat(arrays)[0])
     value = f", value {x[index]:.6g}" if x.shape == distances.shape else ""
-    raise Failure(
+    raise CheckFailedError(
         Mistake.KINK,
         f"{op.name} has a kink {distances[index]:.3g} away at index {index} of its input{value}; "
         f"move the input by more than {margin:.3g}, or pass kinks=False",

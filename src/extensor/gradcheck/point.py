@@ -16,7 +16,7 @@ from extensor.differentiation.custom_function import GradientShapeError
 from extensor.differentiation.derivatives import gradients_or_none
 from extensor.errors import type_error
 from extensor.gradcheck.diagnosis import Mistake, diagnose_shape
-from extensor.gradcheck.report import Failure
+from extensor.gradcheck.gradient_report import CheckFailedError
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,9 @@ class Point:
         outputs, inputs = self.call()
         for i, x, array in zip(self.checked, inputs, self.arrays, strict=True):
             if x._array.tobytes() != array.tobytes():
-                raise Failure(Mistake.INPUT_CHANGED, f"fn changed input {i} in place", input=i)
+                raise CheckFailedError(
+                    Mistake.INPUT_CHANGED, f"fn changed input {i} in place", input=i
+                )
         return [x._array for x in outputs]
 
     def checked_outputs(self) -> list[Any]:
@@ -53,9 +55,9 @@ class Point:
             if not np.all(np.isfinite(first)):
                 index = tuple(int(k) for k in np.argwhere(~np.isfinite(first))[0])
                 text = f"output {i} is {first[index]} at index {index}"
-                raise Failure(Mistake.NAN, text, index=index)
+                raise CheckFailedError(Mistake.NAN, text, index=index)
             if first.tobytes() != second.tobytes():
-                raise Failure(
+                raise CheckFailedError(
                     Mistake.NOT_DETERMINISTIC,
                     f"fn was called twice and output {i} was not the same; "
                     "set the random seed inside fn",
@@ -77,7 +79,7 @@ class Point:
     def warm_up(self) -> None:
         """Go forward and back once and forget the result."""
         outputs, inputs = self.call()
-        with suppress(Failure):
+        with suppress(CheckFailedError):
             self.gradients(outputs, inputs, [wrap(np.ones(x.shape)) for x in outputs])
 
     def jacobian(self, rows: Any) -> list[Any]:
@@ -85,7 +87,7 @@ class Point:
         outputs, inputs = self.call()
         if not any(x.requires_grad for x in outputs):
             text = "no output is connected to the inputs on the tape"
-            raise Failure(Mistake.DETACHED, text, input=self.checked[0])
+            raise CheckFailedError(Mistake.DETACHED, text, input=self.checked[0])
         ends = np.cumsum([x.size for x in outputs])[:-1]
         found: list[list[Any]] = [[] for _ in inputs]
         for row in rows:
@@ -103,7 +105,7 @@ class Point:
         create_graph: bool = False,
     ) -> list[Tensor]:
         """The gradients of the inputs, zeros for one that is not connected; or what is wrong."""
-        found = _found(outputs, inputs, seeds, create_graph)
+        found = _gradients_of(outputs, inputs, seeds, create_graph)
         gradients = []
         for i, x, gradient in zip(self.checked, inputs, found, strict=False):
             if gradient is None:
@@ -117,7 +119,10 @@ class Point:
         """Whether the tape knows a way from the outputs to one input."""
         outputs, inputs = self.call()
         seeds = [wrap(np.ones(y.shape)) for y in outputs]
-        return _found(outputs, [inputs[self.checked.index(position)]], seeds, False)[0] is not None
+        return (
+            _gradients_of(outputs, [inputs[self.checked.index(position)]], seeds, False)[0]
+            is not None
+        )
 
     def gradient_function(self, rng: np.random.Generator) -> Point:
         """The gradient of a combination of the outputs, by the inputs and the combination."""
@@ -149,27 +154,27 @@ def _floating(result: Any) -> list[Tensor]:
     return outputs
 
 
-def _found(
+def _gradients_of(
     outputs: Sequence[Tensor], inputs: Sequence[Tensor], seeds: Sequence[Any], create_graph: bool
 ) -> Sequence[Tensor | None]:
     try:
         return gradients_or_none(outputs, inputs, seeds, create_graph)
     except GradientShapeError as error:
         kind, text = diagnose_shape(error.expected, error.got)
-        raise Failure(kind, f"{error}; {text}") from error
+        raise CheckFailedError(kind, f"{error}; {text}") from error
 
 
 def _check(i: int, x: Tensor, gradient: Tensor) -> None:
     if gradient.shape != x.shape:
         kind, text = diagnose_shape(x.shape, gradient.shape)
         got = f"input {i} of shape {x.shape} got a gradient of shape {gradient.shape}"
-        raise Failure(kind, f"{got}; {text}", input=i)
+        raise CheckFailedError(kind, f"{got}; {text}", input=i)
     if gradient.dtype != float64:
         text = f"input {i} of float64 got a gradient of {gradient.dtype}"
-        raise Failure(Mistake.DTYPE, text, input=i)
+        raise CheckFailedError(Mistake.DTYPE, text, input=i)
     if not np.all(np.isfinite(gradient._array)):
         index = tuple(int(n) for n in np.argwhere(~np.isfinite(gradient._array))[0])
-        raise Failure(
+        raise CheckFailedError(
             Mistake.NAN,
             f"the gradient of input {i} is {gradient._array[index]} at index {index}, "
             f"where the input is {x._array[index]:.6g}",

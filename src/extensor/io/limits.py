@@ -7,15 +7,22 @@ that is stored plainly is not limited: its cost is its size.
 
 from __future__ import annotations
 
+import gzip
+import io
 import os
 import re
+import zlib
+from pathlib import Path
 
 from extensor.errors import value_error
+from extensor.io.paths import as_path, explain_unreadable
+from extensor.io.regular_files import file_bytes
 
 SETTING = "EXTENSOR_MAX_DECODED_BYTES"
 _ALWAYS = 1 << 30  # bytes that any file may take
 _TIMES = 1000  # its size that a larger file may take
 _SIZE = re.compile(r"(\d{1,15}(?:\.\d{1,9})?)\s*([KMGT]?)B?", re.IGNORECASE | re.ASCII)
+_GZIP = b"\x1f\x8b"
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 
 
@@ -49,6 +56,26 @@ def too_large(op: str, path: object, limit: int, **needed: int) -> ValueError:
     )
     sizes = {name: size_text(number) for name, number in needed.items()}
     return value_error(op, requirement, path=str(path), **sizes)
+
+
+def read_content(op: str, path: str | Path, cost: int = 2) -> bytes:
+    """The bytes of a file, plain or compressed by gzip.
+
+    ``cost`` is how many bytes of memory the caller takes for each byte that was compressed.
+    """
+    with explain_unreadable(op, path):
+        content = file_bytes(as_path(op, path))
+    if not content.startswith(_GZIP):
+        return content
+    limit = decoded_limit(len(content))
+    try:
+        with gzip.GzipFile(fileobj=io.BytesIO(content)) as stream:
+            unpacked = stream.read(limit // cost + 1)
+    except (OSError, EOFError, zlib.error):
+        raise value_error(op, "gzip file must be whole", path=str(path)) from None
+    if len(unpacked) > limit // cost:
+        raise too_large(op, path, limit, needed_at_least=len(unpacked) * cost)
+    return unpacked
 
 
 def parse_size(text: str) -> int | None:

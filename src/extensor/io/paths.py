@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import glob
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from extensor.errors import type_error, value_error
+from extensor.errors.messages import PATH_NOT_FOUND
 
 _LONGEST = 300  # characters of a path in a message
 
@@ -33,7 +37,7 @@ def existing(source: Any, op: str = "data") -> Path:
     """The file or folder that somebody has named, which must be there."""
     path = as_path(op, source)
     if not is_there(path):
-        raise FileNotFoundError(f"{op}: no such file or folder, got path={_brief(path)!r}")
+        raise PATH_NOT_FOUND.error(path=_brief(path))
     if not (path.is_file() or path.is_dir()):
         requirement = "path must be a file or a folder, not a pipe or a device"
         raise value_error(op, requirement, path=_brief(path))
@@ -67,3 +71,20 @@ def make_folder(op: str, path: Path) -> None:
 def unreadable(op: str, path: Any, error: OSError) -> OSError:
     """The error for a file that could not be read, in our words and of the same kind."""
     return OSError(error.errno, f"{op}: could not read {path} ({error.strerror})")
+
+
+@contextmanager
+def explain_unreadable(op: str, path: Any) -> Iterator[None]:
+    """Raise errors of the system within the block as :func:`unreadable` does."""
+    try:
+        yield
+    except OSError as error:
+        raise unreadable(op, path, error) from error
+
+
+def is_glob(source: Any) -> bool:
+    """Whether ``source`` is a pattern for names of files, and not the name of one."""
+    if not isinstance(source, str | os.PathLike):
+        return False
+    text = os.fspath(source)
+    return isinstance(text, str) and glob.has_magic(text) and not os.path.lexists(text)

@@ -7,3 +7,7 @@ from extensor.models.mlp import mlp
 from extensor.models.resnet import ResNet, resnet18
 
 __all__ = ["GPT", "LeNet5", "ResNet", "convnet", "gpt", "lenet5", "mlp", "resnet18"]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

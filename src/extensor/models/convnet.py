@@ -22,6 +22,24 @@ def convnet(
     channels end in a pooling by 2 as long as there is something to halve. Pictures of 64 pixels and
     more are made smaller before them, by convolutions of stride 2.
 
+    Parameters
+    ----------
+    num_classes : int
+        The number of logits.
+    in_channels : int, default 3
+        The number of channels of a picture.
+    image_size : int or pair of ints, default 32
+        The height and width of a picture, 8 or more.
+    width : int, default 32
+        The number of channels of the first block.
+
+    Returns
+    -------
+    Sequential
+        The network.
+
+    Examples
+    --------
     >>> import extensor as ex
     >>> net = ex.models.convnet(10, image_size=(24, 48))
     >>> net(ex.zeros((2, 3, 24, 48))).shape

@@ -56,7 +56,30 @@ class Block(nn.Module):
 
 
 class GPT(nn.Module):
-    """Tokens (N, T) to logits (N, T, vocabulary); T is at most ``context``."""
+    """A small transformer: tokens (N, T) to logits (N, T, vocabulary).
+
+    Parameters
+    ----------
+    vocabulary : int
+        The number of tokens.
+    context : int, default 64
+        The largest number of tokens T.
+    layers : int, default 2
+        The number of blocks.
+    heads : int, default 4
+        The number of heads of attention. It must divide ``width``.
+    width : int, default 128
+        The number of features of a token.
+    p : float, default 0.0
+        The rate of dropout.
+
+    Examples
+    --------
+    >>> import extensor as ex
+    >>> net = ex.models.GPT(vocabulary=50, context=16)
+    >>> net(ex.zeros((2, 16), ex.int64)).shape
+    (2, 16, 50)
+    """
 
     def __init__(
         self,
@@ -93,7 +116,18 @@ class GPT(nn.Module):
                 init.normal_(parameter, 0.0, 0.02 / (2 * layers) ** 0.5 if added else 0.02)
 
     def forward(self, tokens: Tensor) -> Tensor:
-        """The logits of the token after each."""
+        """The logits of the token after each.
+
+        Parameters
+        ----------
+        tokens : (N, T), ints
+            The tokens.
+
+        Returns
+        -------
+        Tensor
+            The logits, of shape (N, T, vocabulary).
+        """
         tokens = asarray(tokens)
         if tokens.ndim != 2:
             raise value_error("GPT", "tokens must be (batch, length)", tokens_shape=tokens.shape)
@@ -118,6 +152,26 @@ class GPT(nn.Module):
         ``top_k`` from the likeliest so many only. A temperature of 0 takes the likeliest, the first
         of equals, and draws nothing.
 
+        Parameters
+        ----------
+        tokens : (T,), ints
+            The row to continue; one token or more.
+        count : int
+            How many tokens to add.
+        temperature : float, default 1.0
+            What logits are divided by. 0 takes the likeliest token.
+        top_k : int, optional
+            Draw from the likeliest so many tokens only.
+        generator : Generator, optional
+            The source of random numbers, by default ``ex.random.default_generator``.
+
+        Returns
+        -------
+        array of int64
+            The new tokens, ``count`` of them.
+
+        Examples
+        --------
         >>> import extensor as ex
         >>> net = ex.models.gpt(vocabulary=50, context=16)
         >>> net.generate([1, 2, 3], 20).shape
@@ -175,8 +229,30 @@ def gpt(
     width: int = 128,
     p: float = 0.0,
 ) -> GPT:
-    """A small GPT; ``p`` is the rate of its dropout.
+    """A small GPT.
 
+    Parameters
+    ----------
+    vocabulary : int
+        The number of tokens.
+    context : int, default 64
+        The largest number of tokens in a row.
+    layers : int, default 2
+        The number of blocks.
+    heads : int, default 4
+        The number of heads of attention. It must divide ``width``.
+    width : int, default 128
+        The number of features of a token.
+    p : float, default 0.0
+        The rate of dropout.
+
+    Returns
+    -------
+    GPT
+        The network.
+
+    Examples
+    --------
     >>> import extensor as ex
     >>> net = ex.models.gpt(vocabulary=50, context=16)
     >>> net(ex.zeros((2, 16), ex.int64)).shape

@@ -14,6 +14,21 @@ class LeNet5(nn.Module):
 
     With relu and max pooling. The second convolution pads where the image is too small for it. The
     children stand in the order in which they are called, so that a part of them is a network too.
+
+    Parameters
+    ----------
+    num_classes : int, default 10
+        The number of logits.
+    in_channels : int, default 1
+        The number of channels of an image.
+    image_size : int, default 28
+        The height and width of an image, 4 or more.
+
+    Examples
+    --------
+    >>> import extensor as ex
+    >>> ex.models.LeNet5()(ex.zeros((3, 1, 28, 28))).shape
+    (3, 10)
     """
 
     def __init__(self, num_classes: int = 10, in_channels: int = 1, image_size: int = 28) -> None:
@@ -37,7 +52,18 @@ class LeNet5(nn.Module):
         self.fc3 = nn.Linear(84, num_classes)
 
     def forward(self, x: Tensor) -> Tensor:
-        """The logits of a batch of images."""
+        """The logits of a batch of images.
+
+        Parameters
+        ----------
+        x : (N, in_channels, image_size, image_size)
+            The images.
+
+        Returns
+        -------
+        Tensor
+            The logits, of shape (N, num_classes).
+        """
         x = self.pool1(self.relu1(self.conv1(x)))
         x = self.pool2(self.relu2(self.conv2(x)))
         x = self.relu3(self.fc1(self.flatten(x)))
@@ -48,6 +74,22 @@ class LeNet5(nn.Module):
 def lenet5(num_classes: int = 10, in_channels: int = 1, image_size: int = 28) -> LeNet5:
     """A LeNet-5 for square images.
 
+    Parameters
+    ----------
+    num_classes : int, default 10
+        The number of logits.
+    in_channels : int, default 1
+        The number of channels of an image.
+    image_size : int, default 28
+        The height and width of an image, 4 or more.
+
+    Returns
+    -------
+    LeNet5
+        The network.
+
+    Examples
+    --------
     >>> import extensor as ex
     >>> net = ex.models.lenet5(image_size=8)
     >>> net(ex.zeros((3, 1, 8, 8))).shape

@@ -25,6 +25,29 @@ def mlp(
     Instead of sizes, ``inputs``, ``hidden`` and ``outputs`` may be given; ``hidden`` may be empty.
     Inputs of more axes are flattened; ``p`` is the rate of the dropout after each relu.
 
+    Parameters
+    ----------
+    sizes : sequence of ints, optional
+        The numbers of inputs, of units of each hidden layer, and of outputs.
+    p : float, default 0.0
+        The rate of the dropout after each relu.
+    hidden : sequence of ints, default (64, 64)
+        The units of the hidden layers, if ``sizes`` is not given. It may be empty.
+    inputs, outputs : int, optional
+        The numbers of inputs and outputs, if ``sizes`` is not given.
+
+    Returns
+    -------
+    Sequential
+        The network.
+
+    Raises
+    ------
+    ValueError
+        If neither ``sizes`` nor both ``inputs`` and ``outputs`` are given, or all are.
+
+    Examples
+    --------
     >>> import extensor as ex
     >>> net = ex.models.mlp([64, 32, 10])
     >>> net(ex.zeros((3, 1, 8, 8))).shape

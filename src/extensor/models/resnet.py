@@ -46,6 +46,23 @@ class ResNet(nn.Module):
 
     ``stem`` is ``"small"`` for images like CIFAR's (a 3x3 convolution) or ``"large"`` for those of
     200 pixels and more (a 7x7 convolution of stride 2 and a pooling).
+
+    Parameters
+    ----------
+    blocks : list of four ints
+        The number of blocks of each stage.
+    num_classes : int, default 10
+        The number of logits.
+    in_channels : int, default 3
+        The number of channels of an image.
+    stem : {'small', 'large'}, default 'small'
+        The layers before the first stage.
+
+    Examples
+    --------
+    >>> import extensor as ex
+    >>> ex.models.ResNet([1, 1, 1, 1]).num_parameters()
+    4903242
     """
 
     def __init__(
@@ -77,7 +94,18 @@ class ResNet(nn.Module):
                 nn.init.kaiming_normal_(module.weight, mode="fan_out", nonlinearity="relu")
 
     def forward(self, x: Tensor) -> Tensor:
-        """The logits of a batch of images."""
+        """The logits of a batch of images.
+
+        Parameters
+        ----------
+        x : (N, in_channels, height, width)
+            The images.
+
+        Returns
+        -------
+        Tensor
+            The logits, of shape (N, num_classes).
+        """
         x = self.maxpool(self.relu(self.bn1(self.conv1(x))))
         for stage in (self.layer1, self.layer2, self.layer3, self.layer4):
             x = stage(x)
@@ -93,6 +121,22 @@ def _stage(channels: int, out_channels: int, count: int, stride: int) -> nn.Sequ
 def resnet18(num_classes: int = 10, in_channels: int = 3, stem: str = "small") -> ResNet:
     """A ResNet-18, by default for images of CIFAR's size.
 
+    Parameters
+    ----------
+    num_classes : int, default 10
+        The number of logits.
+    in_channels : int, default 3
+        The number of channels of an image.
+    stem : {'small', 'large'}, default 'small'
+        "small" for images like CIFAR's, "large" for those of 200 pixels and more.
+
+    Returns
+    -------
+    ResNet
+        The network.
+
+    Examples
+    --------
     >>> import extensor as ex
     >>> ex.models.resnet18().num_parameters()
     11173962

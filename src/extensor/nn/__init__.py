@@ -2,29 +2,11 @@
 
 from typing import TYPE_CHECKING, Any
 
-from extensor.errors.names import MODULES, missing
+from extensor.errors.torch_names import MODULES, missing
 from extensor.nn import init
-from extensor.nn.activation import (
-    ELU,
-    GELU,
-    GLU,
-    SELU,
-    Hardsigmoid,
-    Hardswish,
-    Hardtanh,
-    LeakyReLU,
-    LogSoftmax,
-    Mish,
-    PReLU,
-    ReLU,
-    ReLU6,
-    Sigmoid,
-    SiLU,
-    Softmax,
-    Softplus,
-    Softsign,
-    Tanh,
-)
+from extensor.nn.activation import GLU, LeakyReLU, LogSoftmax, PReLU, ReLU, Sigmoid, Softmax, Tanh
+from extensor.nn.activation_hard import Hardsigmoid, Hardswish, Hardtanh, ReLU6
+from extensor.nn.activation_smooth import ELU, GELU, SELU, Mish, SiLU, Softplus, Softsign
 from extensor.nn.attention import MultiHeadAttention, MultiheadAttention
 from extensor.nn.containers import (
     ModuleDict,
@@ -37,30 +19,13 @@ from extensor.nn.convolution import Conv1d, Conv2d, ConvTranspose1d, ConvTranspo
 from extensor.nn.dropout import Dropout, Dropout2d
 from extensor.nn.embedding import Embedding
 from extensor.nn.linear import Flatten, Identity, Linear
-from extensor.nn.loss import (
-    BCELoss,
-    BCEWithLogitsLoss,
-    CosineEmbeddingLoss,
-    CrossEntropyLoss,
-    FocalLoss,
-    HingeLoss,
-    HuberLoss,
-    KLDivLoss,
-    L1Loss,
-    MSELoss,
-    NLLLoss,
-    SmoothL1Loss,
-    TripletMarginLoss,
-)
+from extensor.nn.loss import HuberLoss, KLDivLoss, L1Loss, MSELoss, SmoothL1Loss
+from extensor.nn.loss_binary import BCELoss, BCEWithLogitsLoss, FocalLoss, HingeLoss
+from extensor.nn.loss_classification import CrossEntropyLoss, NLLLoss
+from extensor.nn.loss_distance import CosineEmbeddingLoss, TripletMarginLoss
 from extensor.nn.module import Module
-from extensor.nn.normalization import (
-    BatchNorm1d,
-    BatchNorm2d,
-    GroupNorm,
-    InstanceNorm2d,
-    LayerNorm,
-    RMSNorm,
-)
+from extensor.nn.normalization import GroupNorm, LayerNorm, RMSNorm
+from extensor.nn.normalization_batch import BatchNorm1d, BatchNorm2d, InstanceNorm2d
 from extensor.nn.parameter import Parameter
 from extensor.nn.pooling import (
     AdaptiveAvgPool1d,
@@ -153,3 +118,7 @@ if not TYPE_CHECKING:
 
     def __getattr__(name: str) -> Any:
         raise missing(name, MODULES, __name__)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -12,7 +12,7 @@ from extensor.core.tensor import Tensor
 from extensor.errors import type_error, value_error
 from extensor.errors.keywords import DEVICE, also_takes
 from extensor.nn import init
-from extensor.nn.inputs import in_dtype_of
+from extensor.nn.layer_inputs import in_dtype_of
 from extensor.nn.linear import Linear
 from extensor.nn.module import Module
 from extensor.nn.parameter import Parameter
@@ -33,21 +33,80 @@ if TYPE_CHECKING:
 
 @also_takes(**DEVICE, add_bias_kv=(False,), add_zero_attn=(False,))
 class MultiHeadAttention(Module):
-    """Attention of ``num_heads`` parts of the vectors, each with projections of its own.
+    """Attention with several heads, each on its own projections of queries, keys and values.
 
-    Sequences are (length, batch, embed_dim), or with ``batch_first`` (batch, length, embed_dim), or
-    without a batch (length, embed_dim). Keys and values may have other sizes, ``kdim`` and ``vdim``.
-    Called with ``(query, key, value)`` it returns the output and the attention weights, averaged
-    over the heads unless told otherwise; with ``need_weights=False`` None for them, which is faster
-    and needs less memory. In a boolean mask True means, as in PyTorch, what must not be seen; a
-    floating mask is added to the scores.
+    Each head computes ``softmax(q @ k.T / sqrt(embed_dim / num_heads)) @ v``. The results of all
+    heads are joined and projected by ``out_proj``. `MultiheadAttention`, PyTorch's name, is the
+    same class.
 
+    Parameters
+    ----------
+    embed_dim : int
+        Size of queries and outputs.
+    num_heads : int
+        Number of heads. It must divide ``embed_dim``.
+    dropout : float, default 0.0
+        Probability of dropout on the attention weights, in training.
+    bias : bool, default True
+        Whether the projections have biases.
+    kdim : int, optional
+        Size of the keys, by default ``embed_dim``.
+    vdim : int, optional
+        Size of the values, by default ``embed_dim``.
+    batch_first : bool, default False
+        Whether the batch is the first axis of inputs and outputs, instead of the second.
+    dtype : dtype_like, optional
+        Floating dtype of the parameters, by default that of `ex.get_default_dtype`.
+
+    Attributes
+    ----------
+    in_proj_weight : Parameter, (3 * embed_dim, embed_dim)
+        Projections of queries, keys and values, one below the other. Initially Xavier-uniform. None
+        if ``kdim`` or ``vdim`` differs from ``embed_dim``; then there are ``q_proj_weight``,
+        ``k_proj_weight`` and ``v_proj_weight``, of shapes (embed_dim, embed_dim), (embed_dim, kdim)
+        and (embed_dim, vdim).
+    in_proj_bias : Parameter, (3 * embed_dim,)
+        Biases of these projections, initially 0. None with ``bias=False``.
+    out_proj : Linear
+        Projection of the joined heads, whose bias is initially 0.
+
+    Raises
+    ------
+    ValueError
+        If ``num_heads`` does not divide ``embed_dim``. In a call, if the shapes do not fit.
+    TypeError
+        In a call, if a mask is neither boolean nor floating, or an input has another floating dtype
+        than the parameters.
+
+    See Also
+    --------
+    ex.scaled_dot_product_attention : The function of one head.
+
+    Notes
+    -----
+    Shape: query (queries, batch, embed_dim), key (keys, batch, kdim), value (keys, batch, vdim) ->
+    output (queries, batch, embed_dim), weights (batch, queries, keys). With ``batch_first`` the
+    batch comes first; it may also be missing from all.
+
+    In boolean masks True marks what must not be seen, as in PyTorch. In
+    `ex.scaled_dot_product_attention` it marks what may be seen.
+
+    A query that sees no key gives NaN, except with ``need_weights=False`` and without dropout,
+    where its heads give 0.
+
+    References
+    ----------
+    Vaswani et al., "Attention is all you need", 2017.
+
+    Examples
+    --------
     >>> import extensor as ex
     >>> attention = ex.nn.MultiHeadAttention(8, 2, batch_first=True)
     >>> x = ex.ones((3, 5, 8))
     >>> output, weights = attention(x, x, x)
     >>> output.shape, weights.shape
     ((3, 5, 8), (3, 5, 5))
+    >>> output, _ = attention(x, x, x, need_weights=False, is_causal=True)
     """
 
     in_proj_weight: Parameter | None
@@ -89,7 +148,7 @@ class MultiHeadAttention(Module):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Draw the weights anew; the biases are 0."""
+        """Draw new initial weights, and set the biases to 0."""
         for weight in self._input_weights():
             init.xavier_uniform_(weight)
         self.out_proj.reset_parameters()
@@ -113,24 +172,56 @@ class MultiHeadAttention(Module):
         average_attn_weights: bool = True,
         is_causal: bool = False,
     ) -> tuple[Tensor, Tensor | None]:
+        """Attend to ``value``, by the likeness of ``query`` and ``key``.
+
+        Parameters
+        ----------
+        query : tensor_like, (queries, batch, embed_dim)
+            The queries; with ``batch_first`` (batch, queries, embed_dim), without a batch (queries,
+            embed_dim).
+        key : tensor_like, (keys, batch, kdim)
+            The keys, in the same layout.
+        value : tensor_like, (keys, batch, vdim)
+            The values, in the same layout.
+        key_padding_mask : tensor_like, (batch, keys), optional
+            Keys to ignore, where it is True; or floats to add to the scores. (keys,) without a
+            batch.
+        need_weights : bool, default True
+            Whether to return the attention weights. Without them the call is faster and needs less
+            memory.
+        attn_mask : tensor_like, (queries, keys) or (batch * num_heads, queries, keys), optional
+            Pairs to ignore, where it is True; or floats to add to the scores.
+        average_attn_weights : bool, default True
+            Whether to average the returned weights over the heads.
+        is_causal : bool, default False
+            Whether query i sees only the keys up to i. It is ignored if ``attn_mask`` is given.
+
+        Returns
+        -------
+        output : Tensor, (queries, batch, embed_dim)
+            The results, in the layout of ``query``.
+        weights : Tensor, (batch, queries, keys), or None
+            The attention weights; (batch, num_heads, queries, keys) without averaging, and without
+            the batch axis if the inputs have none. None with ``need_weights=False``.
+        """
         has_batch = asarray(query).ndim == 3
-        q, k, v = (self._heads(x) for x in self._projected(query, key, value))
+        q, k, v = (self._heads(x) for x in self._project(query, key, value))
         mask = _joined_mask(attn_mask, key_padding_mask, (*q.shape[:-1], k.shape[-2]), q.dtype)
         causal = is_causal and attn_mask is None  # a mask that is given is the causal one
         drops = self.training and self.dropout > 0
         if need_weights or drops:
-            weights = softmax(_masked(matmul(q * (1 / sqrt(q.shape[-1])), k.mT), mask, causal))
+            weights = softmax(_apply_mask(matmul(q * (1 / sqrt(q.shape[-1])), k.mT), mask, causal))
             weights = dropout(weights, self.dropout, drops)
             attended = matmul(weights, v)
         else:
             attended = scaled_dot_product_attention(q, k, v, mask, causal)
-        output = self.out_proj(self._merged(attended, has_batch))
+        output = self.out_proj(self._merge_heads(attended, has_batch))
         if not need_weights:
             return output, None
         weights = weights.mean(axis=1) if average_attn_weights else weights
         return output, weights if has_batch else weights[0]
 
-    def _projected(self, query: Any, key: Any, value: Any) -> Any:
+    def _project(self, query: Any, key: Any, value: Any) -> Any:
         """The projections of all three, in one product where they are the same tensor."""
         weights: tuple[Tensor, ...] = self._input_weights()
         query, key, value = (in_dtype_of(self, weights[0], x) for x in (query, key, value))
@@ -148,7 +239,7 @@ class MultiHeadAttention(Module):
         parts = x.reshape(*x.shape[:2], self.num_heads, self.embed_dim // self.num_heads)
         return parts.permute((0, 2, 1, 3) if self.batch_first else (1, 2, 0, 3))
 
-    def _merged(self, x: Tensor, has_batch: bool) -> Tensor:
+    def _merge_heads(self, x: Tensor, has_batch: bool) -> Tensor:
         """Back from (batch, heads, length, size of a head) to the layout of the input."""
         batch, _, length, _ = x.shape
         if not has_batch:
@@ -168,11 +259,11 @@ def _joined_mask(
     batch, heads, length, keys = shape
     masks = []
     if attn_mask is not None:
-        mask = _checked("attn_mask", attn_mask, (length, keys), (batch * heads, length, keys))
+        mask = _check_mask("attn_mask", attn_mask, (length, keys), (batch * heads, length, keys))
         masks.append(mask.reshape(shape) if mask.ndim == 3 else mask)
     if key_padding_mask is not None:
         allowed = [(batch, keys), (keys,)][: 2 if batch == 1 else 1]
-        mask = _checked("key_padding_mask", key_padding_mask, *allowed)
+        mask = _check_mask("key_padding_mask", key_padding_mask, *allowed)
         masks.append(mask.reshape(batch, 1, 1, keys))
     if not masks:
         return None
@@ -182,7 +273,7 @@ def _joined_mask(
     return (added[0] if len(added) == 1 else added[0] + added[1]).astype(dtype)
 
 
-def _checked(name: str, mask: Any, *shapes: Shape) -> Tensor:
+def _check_mask(name: str, mask: Any, *shapes: Shape) -> Tensor:
     """A mask of one of ``shapes``: one of as many elements, transposed perhaps, would hide others."""
     given: Tensor = asarray(mask)
     if given.dtype != bool_ and not is_floating(given.dtype):
@@ -194,7 +285,7 @@ def _checked(name: str, mask: Any, *shapes: Shape) -> Tensor:
     return given
 
 
-def _masked(scores: Tensor, mask: Tensor | None, causal: bool) -> Tensor:
+def _apply_mask(scores: Tensor, mask: Tensor | None, causal: bool) -> Tensor:
     if causal:
         scores = where(tril(ones(scores.shape[-2:], bool_)), scores, -inf)
     if mask is None:

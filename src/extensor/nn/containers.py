@@ -16,14 +16,14 @@ Item = TypeVar("Item")
 
 
 class _Held(Module, Generic[Item]):
-    """What all containers share: the items are attributes, so they are found as any others."""
+    """The base of all containers: the items are attributes, so they are found as any others."""
 
     _kind: type[Item]
 
     def _items(self) -> dict[str, Item]:
         return {name: x for name, x in vars(self).items() if isinstance(x, self._kind)}
 
-    def _checked(self, value: Any) -> Any:
+    def _check_item(self, value: Any) -> Any:
         if not isinstance(value, self._kind):
             raise type_error(
                 type(self).__name__,
@@ -40,13 +40,40 @@ class _HeldInOrder(_Held[Item]):
     """A list: the names are the numbers from 0."""
 
     def append(self, item: Module | Tensor) -> Self:
-        """Add an item at the end."""
-        setattr(self, self._free_name(), self._checked(item))
+        """Add an item at the end.
+
+        Parameters
+        ----------
+        item : Module or Tensor
+            The item.
+
+        Returns
+        -------
+        Self
+            The list itself.
+
+        Raises
+        ------
+        TypeError
+            If the item is of another kind than the list holds.
+        """
+        setattr(self, self._free_name(), self._check_item(item))
         return self
 
     def extend(self, items: Iterable[Module | Tensor]) -> Self:
-        """Add items at the end."""
-        for item in _iterated(type(self).__name__, items):
+        """Add items at the end.
+
+        Parameters
+        ----------
+        items : iterable
+            The items.
+
+        Returns
+        -------
+        Self
+            The list itself.
+        """
+        for item in _iterate(type(self).__name__, items):
             self.append(item)
         return self
 
@@ -60,20 +87,44 @@ class _HeldInOrder(_Held[Item]):
         return items[self._name(index)]
 
     def __setitem__(self, index: int, item: Module | Tensor) -> None:
-        setattr(self, self._name(index), self._checked(item))
+        setattr(self, self._name(index), self._check_item(item))
 
     def __delitem__(self, index: int) -> None:
         removed = self._name(index)
         self._set_all([(name, item) for name, item in self._items().items() if name != removed])
 
     def insert(self, index: int, item: Module | Tensor) -> None:
-        """Add an item before the one at ``index``."""
+        """Add an item before the one at ``index``; the names of later ones change.
+
+        Parameters
+        ----------
+        index : int
+            Where the item will be. A negative number counts from the end.
+        item : Module or Tensor
+            The item.
+        """
         items = list(self._items().items())
-        items.insert(self._place(index), (self._free_name(), self._checked(item)))
+        items.insert(self._place(index), (self._free_name(), self._check_item(item)))
         self._set_all(items)
 
     def pop(self, index: int = -1) -> Any:
-        """Take an item out, the last one unless told."""
+        """Remove an item; the names of later ones change.
+
+        Parameters
+        ----------
+        index : int, default -1
+            Which item, by default the last.
+
+        Returns
+        -------
+        Module or Parameter
+            The item.
+
+        Raises
+        ------
+        IndexError
+            If there is no such item.
+        """
         item = self[index]
         del self[index]
         return item
@@ -81,7 +132,7 @@ class _HeldInOrder(_Held[Item]):
     def _set_all(self, items: list[tuple[str, Item]]) -> None:
         for name in self._items():
             delattr(self, name)
-        for name, item in self._renumbered(items):
+        for name, item in self._renumber(items):
             setattr(self, name, item)
 
     def _free_name(self) -> str:
@@ -108,7 +159,7 @@ class _HeldInOrder(_Held[Item]):
             requirement = "index must be an int"
             raise type_error(type(self).__name__, requirement, index=shown(index)) from None
 
-    def _renumbered(self, items: list[tuple[str, Item]]) -> list[tuple[str, Item]]:
+    def _renumber(self, items: list[tuple[str, Item]]) -> list[tuple[str, Item]]:
         return [(str(i), item) for i, (_, item) in enumerate(items)]
 
     def _of(self, items: list[tuple[str, Item]]) -> Any:
@@ -129,7 +180,7 @@ class _HeldByName(_Held[Item]):
     def __setitem__(self, name: str, item: Module | Tensor) -> None:
         if not isinstance(name, str) or name not in self._items():
             self._new_name(type(self).__name__, name)
-        setattr(self, name, self._checked(item))
+        setattr(self, name, self._check_item(item))
 
     def __delitem__(self, name: str) -> None:
         if name not in self._items():
@@ -143,21 +194,27 @@ class _HeldByName(_Held[Item]):
         return name in self._items()
 
     def keys(self) -> Iterable[str]:
-        """The names."""
+        """Return the names."""
         return self._items().keys()
 
     def values(self) -> Iterable[Item]:
-        """The items."""
+        """Return the items."""
         return self._items().values()
 
     def items(self) -> Iterable[tuple[str, Item]]:
-        """The names and items."""
+        """Return pairs of names and items."""
         return self._items().items()
 
     def update(self, items: Any) -> None:
-        """Set items from a mapping or pairs."""
+        """Set several items.
+
+        Parameters
+        ----------
+        items : mapping or iterable of pairs
+            Names and items.
+        """
         op = type(self).__name__
-        for pair in items.items() if hasattr(items, "items") else _iterated(op, items):
+        for pair in items.items() if hasattr(items, "items") else _iterate(op, items):
             if not isinstance(pair, list | tuple) or len(pair) != 2:
                 requirement = "items must be a mapping, or pairs of a name and an item"
                 raise type_error(op, requirement, item=shown(pair))
@@ -165,8 +222,31 @@ class _HeldByName(_Held[Item]):
 
 
 class Sequential(_HeldInOrder[Module]):
-    """Modules one after the other; given as arguments, or as a dict that names them.
+    """Modules that are called one after the other.
 
+    The output of each is the input of the next. A `Sequential` is also a list: it has ``len``,
+    indices, slices, ``append``, ``insert``, ``extend`` and ``pop``. A slice is a `Sequential` of
+    the same modules under the same names.
+
+    Parameters
+    ----------
+    *modules : Module, or one mapping of str to Module
+        The modules in order, named "0", "1" and so on; or a single dict, whose keys name them.
+
+    Raises
+    ------
+    TypeError
+        If an item is not a module.
+    ValueError
+        If a name in the dict is empty, contains a dot or is an attribute already.
+
+    Notes
+    -----
+    Shape: that of the first module's input -> that of the last module's output. Only the first
+    module may take any type, and every module takes one argument.
+
+    Examples
+    --------
     >>> import extensor as ex
     >>> net = ex.nn.Sequential(ex.nn.Linear(2, 3), ex.nn.ReLU())
     >>> net
@@ -174,6 +254,10 @@ class Sequential(_HeldInOrder[Module]):
       (0): Linear(in_features=2, out_features=3)
       (1): ReLU()
     )
+    >>> net[0].weight.shape
+    (3, 2)
+    >>> ex.nn.Sequential({"hidden": ex.nn.Linear(2, 3)}).hidden
+    Linear(in_features=2, out_features=3)
     """
 
     _kind = Module
@@ -185,12 +269,24 @@ class Sequential(_HeldInOrder[Module]):
     def __init__(self, *modules: Module | Mapping[str, Module]) -> None:
         if len(modules) == 1 and isinstance(modules[0], Mapping):
             for name, module in modules[0].items():
-                self.add_module(name, self._checked(module))
+                self.add_module(name, self._check_item(module))
         else:
             given: Any = modules
             self.extend(given)
 
     def forward(self, x: Any) -> Tensor:
+        """Call the modules one after the other.
+
+        Parameters
+        ----------
+        x : tensor_like
+            The input of the first module.
+
+        Returns
+        -------
+        Tensor
+            The output of the last module; ``x`` itself if there is none.
+        """
         for module in vars(self).values():
             if isinstance(module, Module):
                 x = module(x)
@@ -199,14 +295,37 @@ class Sequential(_HeldInOrder[Module]):
     def _of(self, items: list[tuple[str, Module]]) -> Sequential:
         return Sequential(dict(items))
 
-    def _renumbered(self, items: list[tuple[str, Module]]) -> list[tuple[str, Module]]:
+    def _renumber(self, items: list[tuple[str, Module]]) -> list[tuple[str, Module]]:
         if all(name.isdigit() for name, _ in items):
-            return super()._renumbered(items)
+            return super()._renumber(items)
         return items
 
 
 class ModuleList(_HeldInOrder[Module]):
-    """A list of modules, which a module finds where it would not find a Python list."""
+    """List of modules, which are parts of the module that holds the list.
+
+    Modules in a plain Python list would not be found by ``parameters()`` and ``state_dict()``. The
+    list cannot be called: write a loop in ``forward``.
+
+    Parameters
+    ----------
+    modules : iterable of Module, optional
+        The first items.
+
+    Raises
+    ------
+    TypeError
+        If an item is not a module.
+
+    Examples
+    --------
+    >>> import extensor as ex
+    >>> blocks = ex.nn.ModuleList(ex.nn.Linear(4, 4) for _ in range(3))
+    >>> blocks.append(ex.nn.ReLU())[-1]
+    ReLU()
+    >>> [name for name, _ in blocks[:1].named_parameters()]
+    ['0.weight', '0.bias']
+    """
 
     _kind = Module
 
@@ -215,7 +334,30 @@ class ModuleList(_HeldInOrder[Module]):
 
 
 class ModuleDict(_HeldByName[Module]):
-    """A dict of modules, which a module finds where it would not find a Python dict."""
+    """Dict of modules, which are parts of the module that holds the dict.
+
+    Modules in a plain Python dict would not be found by ``parameters()`` and ``state_dict()``.
+
+    Parameters
+    ----------
+    modules : mapping or iterable of pairs of str and Module, optional
+        The first items.
+
+    Raises
+    ------
+    TypeError
+        If an item is not a module.
+    ValueError
+        If a key is empty, contains a dot or is an attribute of the class, such as "keys".
+
+    Examples
+    --------
+    >>> import extensor as ex
+    >>> heads = ex.nn.ModuleDict({"mean": ex.nn.Linear(4, 1)})
+    >>> heads["scale"] = ex.nn.Linear(4, 1)
+    >>> list(heads), heads["mean"].out_features
+    (['mean', 'scale'], 1)
+    """
 
     _kind = Module
 
@@ -227,19 +369,60 @@ class ModuleDict(_HeldByName[Module]):
 
 
 class ParameterList(_HeldInOrder[Parameter]):
-    """A list of parameters; plain tensors become parameters."""
+    """List of parameters, which are parts of the module that holds the list.
+
+    Parameters
+    ----------
+    values : iterable of Tensor, optional
+        The first items. Plain tensors become parameters.
+
+    Raises
+    ------
+    TypeError
+        If an item is not a tensor.
+
+    Examples
+    --------
+    >>> import extensor as ex
+    >>> scales = ex.nn.ParameterList([ex.ones(2), ex.zeros(3)])
+    >>> scales[1]
+    tensor([0., 0., 0.], requires_grad=True)
+    >>> len(scales)
+    2
+    """
 
     _kind = Parameter
 
     def __init__(self, values: Iterable[Tensor] | None = None) -> None:
         self.extend(() if values is None else values)
 
-    def _checked(self, value: Any) -> Any:
-        return super()._checked(_as_parameter(value))
+    def _check_item(self, value: Any) -> Any:
+        return super()._check_item(_as_parameter(value))
 
 
 class ParameterDict(_HeldByName[Parameter]):
-    """A dict of parameters; plain tensors become parameters."""
+    """Dict of parameters, which are parts of the module that holds the dict.
+
+    Parameters
+    ----------
+    parameters : mapping or iterable of pairs of str and Tensor, optional
+        The first items. Plain tensors become parameters.
+
+    Raises
+    ------
+    TypeError
+        If an item is not a tensor.
+    ValueError
+        If a key is empty, contains a dot or is an attribute of the class, such as "keys".
+
+    Examples
+    --------
+    >>> import extensor as ex
+    >>> scales = ex.nn.ParameterDict({"mean": ex.zeros(2)})
+    >>> scales["scale"] = ex.ones(2)
+    >>> sorted(scales.keys())
+    ['mean', 'scale']
+    """
 
     _kind = Parameter
 
@@ -252,11 +435,11 @@ class ParameterDict(_HeldByName[Parameter]):
     ) -> None:
         self.update(() if parameters is None else parameters)
 
-    def _checked(self, value: Any) -> Any:
-        return super()._checked(_as_parameter(value))
+    def _check_item(self, value: Any) -> Any:
+        return super()._check_item(_as_parameter(value))
 
 
-def _iterated(op: str, items: Any) -> Iterator[Any]:
+def _iterate(op: str, items: Any) -> Iterator[Any]:
     try:
         return iter(items)
     except TypeError:

@@ -11,7 +11,7 @@ from extensor.core.creation import asarray, empty
 from extensor.core.tensor import Tensor
 from extensor.errors import value_error
 from extensor.errors.keywords import DEVICE, also_takes
-from extensor.nn.inputs import in_dtype_of
+from extensor.nn.layer_inputs import in_dtype_of
 from extensor.nn.linear import uniform_by_fan_in
 from extensor.nn.module import Module
 from extensor.nn.parameter import Parameter
@@ -66,10 +66,10 @@ class _Convolution(Module):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Draw weights and bias anew."""
+        """Draw new initial values for the weight and the bias."""
         uniform_by_fan_in(self.weight, self.bias)
 
-    def _padded(self, x: Any) -> tuple[Any, Any]:
+    def _pad(self, x: Any) -> tuple[Any, Any]:
         """The input, and the zeros the convolution still has to add."""
         x = in_dtype_of(self, self.weight, x)
         if self.padding_mode == "zeros" or self.padding == "valid":
@@ -102,27 +102,196 @@ def _channels(module: Any) -> Shape:
 
 
 class Conv1d(_Convolution):
-    """A convolution of (batch, channels, length)."""
+    """Convolution of sequences, as a layer.
+
+    Each output channel is the sum over the input channels of cross-correlations with a window of
+    ``weight``, plus ``bias``. See `ex.conv1d` for the formula and its derivative.
+
+    Parameters
+    ----------
+    in_channels : int
+        Number of channels of the input.
+    out_channels : int
+        Number of channels of the output.
+    kernel_size : int or sequence of ints
+        Length of a window.
+    stride : int or sequence of ints, default 1
+        Distance between neighbouring windows, in elements of the input.
+    padding : int, sequence of ints, "same" or "valid", default 0
+        Number of elements added on each side. "same" adds as many as keep the size with a stride of
+        1, one more after than before where the number is odd; "valid" adds none. ``padding_mode``
+        chooses their values.
+    dilation : int or sequence of ints, default 1
+        Distance between neighbouring elements of a window.
+    groups : int, default 1
+        Number of groups of channels that are convolved independently. It must divide
+        ``in_channels`` and ``out_channels``. With ``groups=in_channels`` each channel has windows
+        of its own (a depthwise convolution).
+    bias : bool, default True
+        Whether to add a learnable bias.
+    padding_mode : {"zeros", "reflect", "replicate", "circular"}, default "zeros"
+        Values of the padding: zeros, the input mirrored at its edge (without the edge itself), its
+        outermost element repeated, or the input continued periodically.
+    dtype : dtype_like, optional
+        Floating dtype of the parameters, by default that of `ex.get_default_dtype`.
+
+    Attributes
+    ----------
+    weight : Parameter, (out_channels, in_channels / groups, length)
+        The windows. Initially uniform in ``[-b, b]`` with
+        ``b = 1 / sqrt(in_channels / groups * kernel_size)``.
+    bias : Parameter, (out_channels,)
+        Numbers added to the output channels, initially uniform in the same interval. None with
+        ``bias=False``.
+
+    Raises
+    ------
+    ValueError
+        If ``padding_mode`` is unknown or ``groups`` does not divide the channels. In a call, if the
+        input does not have ``in_channels`` channels, a padded axis is shorter than a window, or
+        ``padding="same"`` with zeros is combined with a stride other than 1.
+    TypeError
+        In a call, if the input has another floating dtype than the parameters. Integers are
+        converted.
+
+    See Also
+    --------
+    ex.conv1d : The function.
+
+    Notes
+    -----
+    Shape: (batch, in_channels, length) -> (batch, out_channels, out_length). The batch axis may be
+    missing. An axis of ``n`` elements becomes::
+
+        out = (n + 2 * padding - dilation * (kernel_size - 1) - 1) // stride + 1
+
+    The parameters and their names in ``state_dict`` are those of PyTorch's layer.
+
+    Examples
+    --------
+    >>> import extensor as ex
+    >>> layer = ex.nn.Conv1d(3, 8, kernel_size=5, stride=2, padding=2)
+    >>> layer(ex.ones((4, 3, 20))).shape
+    (4, 8, 10)
+    >>> layer.weight.shape
+    (8, 3, 5)
+    """
 
     _axes = 1
 
     def forward(self, x: TensorLike) -> Tensor:
-        x, zeros = self._padded(x)
+        """Convolve ``x`` with the weight, and add the bias.
+
+        Parameters
+        ----------
+        x : tensor_like, (batch, in_channels, length)
+            The sequences. The batch axis may be missing.
+
+        Returns
+        -------
+        Tensor, (batch, out_channels, out_length)
+            The result, without the batch axis if ``x`` has none.
+        """
+        x, zeros = self._pad(x)
         return conv1d(x, self.weight, self.bias, self.stride, zeros, self.dilation, self.groups)
 
 
 class Conv2d(_Convolution):
-    """A convolution of (batch, channels, height, width).
+    """Convolution of pictures, as a layer.
 
+    Each output channel is the sum over the input channels of cross-correlations with a window of
+    ``weight``, plus ``bias``. See `ex.conv2d` for the formula and its derivative.
+
+    Parameters
+    ----------
+    in_channels : int
+        Number of channels of the input.
+    out_channels : int
+        Number of channels of the output.
+    kernel_size : int or sequence of ints
+        Height and width of a window; a number for a square.
+    stride : int or sequence of ints, default 1
+        Distance between neighbouring windows, in elements of the input: a number, or one for each
+        axis.
+    padding : int, sequence of ints, "same" or "valid", default 0
+        Number of elements added on each side of an axis: a number, or one for each axis. "same"
+        adds as many as keep the size with a stride of 1, one more after than before where the
+        number is odd; "valid" adds none. ``padding_mode`` chooses their values.
+    dilation : int or sequence of ints, default 1
+        Distance between neighbouring elements of a window: a number, or one for each axis.
+    groups : int, default 1
+        Number of groups of channels that are convolved independently. It must divide
+        ``in_channels`` and ``out_channels``. With ``groups=in_channels`` each channel has windows
+        of its own (a depthwise convolution).
+    bias : bool, default True
+        Whether to add a learnable bias.
+    padding_mode : {"zeros", "reflect", "replicate", "circular"}, default "zeros"
+        Values of the padding: zeros, the input mirrored at its edge (without the edge itself), its
+        outermost element repeated, or the input continued periodically.
+    dtype : dtype_like, optional
+        Floating dtype of the parameters, by default that of `ex.get_default_dtype`.
+
+    Attributes
+    ----------
+    weight : Parameter, (out_channels, in_channels / groups, height, width)
+        The windows. Initially uniform in ``[-b, b]`` with
+        ``b = 1 / sqrt(in_channels / groups * kernel height * kernel width)``.
+    bias : Parameter, (out_channels,)
+        Numbers added to the output channels, initially uniform in the same interval. None with
+        ``bias=False``.
+
+    Raises
+    ------
+    ValueError
+        If ``padding_mode`` is unknown or ``groups`` does not divide the channels. In a call, if the
+        input does not have ``in_channels`` channels, a padded axis is shorter than a window, or
+        ``padding="same"`` with zeros is combined with a stride other than 1.
+    TypeError
+        In a call, if the input has another floating dtype than the parameters. Integers are
+        converted.
+
+    See Also
+    --------
+    ex.conv2d : The function.
+
+    Notes
+    -----
+    Shape: (batch, in_channels, height, width) -> (batch, out_channels, out_height, out_width). The
+    batch axis may be missing. An axis of ``n`` elements becomes::
+
+        out = (n + 2 * padding - dilation * (kernel_size - 1) - 1) // stride + 1
+
+    The parameters and their names in ``state_dict`` are those of PyTorch's layer.
+
+    Examples
+    --------
     >>> import extensor as ex
-    >>> ex.nn.Conv2d(3, 8, 3, padding=1)(ex.ones((2, 3, 5, 5))).shape
-    (2, 8, 5, 5)
+    >>> layer = ex.nn.Conv2d(3, 8, kernel_size=3, stride=2, padding=1)
+    >>> layer(ex.ones((4, 3, 32, 32))).shape
+    (4, 8, 16, 16)
+    >>> layer.weight.shape
+    (8, 3, 3, 3)
+    >>> same = ex.nn.Conv2d(3, 6, (1, 5), padding="same", padding_mode="reflect", groups=3)
+    >>> same(ex.ones((3, 7, 9))).shape
+    (6, 7, 9)
     """
 
     _axes = 2
 
     def forward(self, x: TensorLike) -> Tensor:
-        x, zeros = self._padded(x)
+        """Convolve ``x`` with the weight, and add the bias.
+
+        Parameters
+        ----------
+        x : tensor_like, (batch, in_channels, height, width)
+            The pictures. The batch axis may be missing.
+
+        Returns
+        -------
+        Tensor, (batch, out_channels, out_height, out_width)
+            The result, without the batch axis if ``x`` has none.
+        """
+        x, zeros = self._pad(x)
         return conv2d(x, self.weight, self.bias, self.stride, zeros, self.dilation, self.groups)
 
 
@@ -161,7 +330,7 @@ class _TransposedConvolution(Module):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Draw weights and bias anew."""
+        """Draw new initial values for the weight and the bias."""
         uniform_by_fan_in(self.weight, self.bias)
 
     def _check_output_size(self, output_size: Any) -> None:
@@ -174,27 +343,189 @@ class _TransposedConvolution(Module):
 
 
 class ConvTranspose1d(_TransposedConvolution):
-    """The transpose of a convolution of (batch, channels, length)."""
+    """Transposed convolution of sequences, as a layer that enlarges them.
+
+    Every input element adds its multiple of the windows to the output, ``stride`` elements apart.
+    It is the gradient of `Conv1d` with respect to its input, not its inverse. See
+    `ex.conv_transpose1d` for the derivative.
+
+    Parameters
+    ----------
+    in_channels : int
+        Number of channels of the input.
+    out_channels : int
+        Number of channels of the output.
+    kernel_size : int or sequence of ints
+        Length of a window.
+    stride : int or sequence of ints, default 1
+        Distance between the windows of neighbouring input elements, in elements of the output.
+    padding : int or sequence of ints, default 0
+        Number of elements taken off each side of the output.
+    output_padding : int or sequence of ints, default 0
+        Number of elements added to the far end of the output. It chooses among the sizes that a
+        strided convolution maps to the same size.
+    groups : int, default 1
+        Number of groups of channels that are convolved independently. It must divide
+        ``in_channels`` and ``out_channels``. With ``groups=in_channels`` each channel has windows
+        of its own (a depthwise convolution).
+    bias : bool, default True
+        Whether to add a learnable bias.
+    dilation : int or sequence of ints, default 1
+        Distance between neighbouring elements of a window.
+    dtype : dtype_like, optional
+        Floating dtype of the parameters, by default that of `ex.get_default_dtype`.
+
+    Attributes
+    ----------
+    weight : Parameter, (in_channels, out_channels / groups, length)
+        The windows. Initially uniform in ``[-b, b]`` with
+        ``b = 1 / sqrt(out_channels / groups * kernel_size)``.
+    bias : Parameter, (out_channels,)
+        Numbers added to the output channels, initially uniform in the same interval. None with
+        ``bias=False``.
+
+    Raises
+    ------
+    ValueError
+        If ``groups`` does not divide the channels. In a call, if the input does not have
+        ``in_channels`` channels, or if ``output_size`` is given.
+    TypeError
+        In a call, if the input has another floating dtype than the parameters. Integers are
+        converted.
+
+    See Also
+    --------
+    ex.conv_transpose1d : The function.
+
+    Notes
+    -----
+    Shape: (batch, in_channels, length) -> (batch, out_channels, out_length). The batch axis may be
+    missing. An axis of ``n`` elements becomes::
+
+        out = (n - 1) * stride - 2 * padding + dilation * (kernel_size - 1) + output_padding + 1
+
+    Examples
+    --------
+    >>> import extensor as ex
+    >>> layer = ex.nn.ConvTranspose1d(8, 3, kernel_size=2, stride=2)
+    >>> layer(ex.ones((4, 8, 5))).shape
+    (4, 3, 10)
+    """
 
     _axes = 1
 
     def forward(self, x: TensorLike, output_size: None = None) -> Tensor:
+        """Compute the transposed convolution of ``x``.
+
+        Parameters
+        ----------
+        x : tensor_like, (batch, in_channels, length)
+            The input. The batch axis may be missing.
+        output_size : None, optional
+            PyTorch's argument. Only None is accepted; set ``output_padding`` in the constructor
+            instead.
+
+        Returns
+        -------
+        Tensor, (batch, out_channels, out_length)
+            The result, without the batch axis if ``x`` has none.
+        """
         self._check_output_size(output_size)
         x = in_dtype_of(self, self.weight, x)
         return conv_transpose1d(x, self.weight, self.bias, *self._options())
 
 
 class ConvTranspose2d(_TransposedConvolution):
-    """The transpose of a convolution of (batch, channels, height, width).
+    """Transposed convolution of pictures, as a layer that enlarges them.
 
+    Every input element adds its multiple of the windows to the output, ``stride`` elements apart.
+    It is the gradient of `Conv2d` with respect to its input, not its inverse. See
+    `ex.conv_transpose2d` for the derivative.
+
+    Parameters
+    ----------
+    in_channels : int
+        Number of channels of the input.
+    out_channels : int
+        Number of channels of the output.
+    kernel_size : int or sequence of ints
+        Height and width of a window; a number for a square.
+    stride : int or sequence of ints, default 1
+        Distance between the windows of neighbouring input elements, in elements of the output, or
+        one for each axis.
+    padding : int or sequence of ints, default 0
+        Number of elements taken off each side of the output, or one for each axis.
+    output_padding : int or sequence of ints, default 0
+        Number of elements added to the far end of the output, or one for each axis. It chooses
+        among the sizes that a strided convolution maps to the same size.
+    groups : int, default 1
+        Number of groups of channels that are convolved independently. It must divide
+        ``in_channels`` and ``out_channels``. With ``groups=in_channels`` each channel has windows
+        of its own (a depthwise convolution).
+    bias : bool, default True
+        Whether to add a learnable bias.
+    dilation : int or sequence of ints, default 1
+        Distance between neighbouring elements of a window: a number, or one for each axis.
+    dtype : dtype_like, optional
+        Floating dtype of the parameters, by default that of `ex.get_default_dtype`.
+
+    Attributes
+    ----------
+    weight : Parameter, (in_channels, out_channels / groups, height, width)
+        The windows. Initially uniform in ``[-b, b]`` with
+        ``b = 1 / sqrt(out_channels / groups * kernel height * kernel width)``.
+    bias : Parameter, (out_channels,)
+        Numbers added to the output channels, initially uniform in the same interval. None with
+        ``bias=False``.
+
+    Raises
+    ------
+    ValueError
+        If ``groups`` does not divide the channels. In a call, if the input does not have
+        ``in_channels`` channels, or if ``output_size`` is given.
+    TypeError
+        In a call, if the input has another floating dtype than the parameters. Integers are
+        converted.
+
+    See Also
+    --------
+    ex.conv_transpose2d : The function.
+
+    Notes
+    -----
+    Shape: (batch, in_channels, height, width) -> (batch, out_channels, out_height, out_width). The
+    batch axis may be missing. An axis of ``n`` elements becomes::
+
+        out = (n - 1) * stride - 2 * padding + dilation * (kernel_size - 1) + output_padding + 1
+
+    Examples
+    --------
     >>> import extensor as ex
-    >>> ex.nn.ConvTranspose2d(8, 3, 2, stride=2)(ex.ones((2, 8, 5, 5))).shape
-    (2, 3, 10, 10)
+    >>> layer = ex.nn.ConvTranspose2d(8, 3, kernel_size=3, stride=2, padding=1, output_padding=1)
+    >>> layer(ex.ones((4, 8, 5, 5))).shape
+    (4, 3, 10, 10)
+    >>> layer.weight.shape
+    (8, 3, 3, 3)
     """
 
     _axes = 2
 
     def forward(self, x: TensorLike, output_size: None = None) -> Tensor:
+        """Compute the transposed convolution of ``x``.
+
+        Parameters
+        ----------
+        x : tensor_like, (batch, in_channels, height, width)
+            The input. The batch axis may be missing.
+        output_size : None, optional
+            PyTorch's argument. Only None is accepted; set ``output_padding`` in the constructor
+            instead.
+
+        Returns
+        -------
+        Tensor, (batch, out_channels, out_height, out_width)
+            The result, without the batch axis if ``x`` has none.
+        """
         self._check_output_size(output_size)
         x = in_dtype_of(self, self.weight, x)
         return conv_transpose2d(x, self.weight, self.bias, *self._options())

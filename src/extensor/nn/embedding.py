@@ -22,13 +22,48 @@ if TYPE_CHECKING:
 
 @also_takes(**DEVICE, **LOOKED_UP, _weight=NOTHING, _freeze=(False,))
 class Embedding(Module):
-    """The rows of a learned table at the given indices.
+    """Table of learnable vectors, looked up by index.
 
-    The row ``padding_idx`` begins with 0 and gets no gradient.
+    Parameters
+    ----------
+    num_embeddings : int
+        Number of vectors. Indices are from 0 to ``num_embeddings - 1``.
+    embedding_dim : int
+        Size of each vector.
+    padding_idx : int, optional
+        Index of a vector that stays 0: it begins with 0 and gets no gradient. A negative one counts
+        from the end.
+    dtype : dtype_like, optional
+        Floating dtype of the parameters, by default that of `ex.get_default_dtype`.
 
+    Attributes
+    ----------
+    weight : Parameter, (num_embeddings, embedding_dim)
+        The table. Initially drawn from the standard normal distribution, with 0 in the row
+        ``padding_idx``.
+
+    Raises
+    ------
+    ValueError
+        If ``padding_idx`` is out of range. In a call, if an index is; negative indices are not
+        allowed.
+
+    See Also
+    --------
+    ex.embedding : The function.
+
+    Notes
+    -----
+    Shape: (...) of integers -> (..., embedding_dim).
+
+    Examples
+    --------
     >>> import extensor as ex
-    >>> ex.nn.Embedding(10, 4)([[1, 2, 3]]).shape
+    >>> table = ex.nn.Embedding(10, 4, padding_idx=0)
+    >>> table([[1, 2, 3]]).shape
     (1, 3, 4)
+    >>> table([0]).tolist()
+    [[0.0, 0.0, 0.0, 0.0]]
     """
 
     def __init__(
@@ -54,11 +89,23 @@ class Embedding(Module):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Draw the table anew from the standard normal distribution."""
+        """Draw a new table from the standard normal distribution; the row ``padding_idx`` is 0."""
         init.normal_(self.weight)
         if self.padding_idx is not None:
             with no_grad():
                 self.weight[self.padding_idx] = 0.0
 
     def forward(self, indices: TensorLike) -> Tensor:
+        """Look up the vectors at ``indices``.
+
+        Parameters
+        ----------
+        indices : tensor_like of ints, (...)
+            The indices, from 0 to ``num_embeddings - 1``.
+
+        Returns
+        -------
+        Tensor, (..., embedding_dim)
+            The vectors.
+        """
         return embedding(indices, self.weight, self.padding_idx)

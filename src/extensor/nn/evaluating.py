@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 @contextmanager
 def evaluating(module: Module) -> Iterator[None]:
     """``module.eval()`` inside the block; afterwards every module below is what it was."""
+    # Of each module: parts may have been frozen with eval() and must stay so.
     before = [(below, below.training) for below in module.modules()]
     module.eval()
     try:

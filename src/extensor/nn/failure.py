@@ -1,4 +1,4 @@
-"""What becomes of an error inside a module: our words, and the path of the module it came from."""
+"""Errors inside a module, in our words and with the path of the module they came from."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 def in_words_of_ours(
     module: Module, error: Exception, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> Exception | None:
-    """What to raise instead, if a module of ours fails with a text that is not ours."""
+    """The exception to raise instead, if a module of ours fails with a text that is not ours."""
     written: Any = type(module).forward
     if is_ours(error) or not isinstance(error, FAILURES) or not hasattr(written, "__code__"):
         return None

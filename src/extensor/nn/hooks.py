@@ -30,19 +30,21 @@ def call_with_hooks(
     module: Module, hooks: Hooks, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> Any:
     """``module.forward`` between its hooks."""
+    # Copies of the lists: a hook may remove itself or add another, which counts from the next call.
     for hook in tuple(hooks.before):
         replaced = hook(module, args)
         if replaced is not None:
             args = replaced if isinstance(replaced, tuple) else (replaced,)
+    # After the hooks before, so that the gradients are those of what forward really gets.
     watch = Watch(module, tuple(hooks.backward)) if hooks.backward else None
     if watch is not None:
-        args = watch.entered(args)
+        args = watch.enter(args)
     output = module.forward(*args, **kwargs)
     for hook in tuple(hooks.after):
         replaced = hook(module, args, output)
         if replaced is not None:
             output = replaced
-    return output if watch is None else watch.left(output)
+    return output if watch is None else watch.leave(output)
 
 
 class Watch:
@@ -59,26 +61,26 @@ class Watch:
         self.input_count = 0
         self.inputs_are_recorded = False
 
-    def entered(self, args: tuple[Any, ...]) -> tuple[Any, ...]:
+    def enter(self, args: tuple[Any, ...]) -> tuple[Any, ...]:
         self.input_count = len(args)
         self.inputs_are_recorded = is_recorded(x for x in args if isinstance(x, Tensor))
         if not self.inputs_are_recorded:
             return args
-        return _through(Inputs, self, args)
+        return _pass_through(ModuleInputs, self, args)
 
-    def left(self, output: Any) -> Any:
+    def leave(self, output: Any) -> Any:
         if isinstance(output, tuple):
-            return _through(Outputs, self, output)
+            return _pass_through(ModuleOutputs, self, output)
         if not isinstance(output, Tensor):
             raise type_error(
                 "register_full_backward_hook",
                 "forward must return a tensor or a tuple of tensors",
                 output=type(output).__name__,
             )
-        return _through(Outputs, self, (output,))[0]
+        return _pass_through(ModuleOutputs, self, (output,))[0]
 
-    def arrived(self, grad_input: tuple[Any, ...]) -> tuple[Any, ...]:
-        """What the hooks make of the gradients of the inputs."""
+    def call_hooks(self, grad_input: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Call the hooks in the order of registration; each may replace the gradients of the inputs."""
         for hook in self.hooks:
             replaced = hook(self.module, grad_input, self.grad_output)
             if replaced is not None:
@@ -93,47 +95,50 @@ class Watch:
         return grad_input
 
 
-class Inputs(Function):
+class ModuleInputs(Function):
     """The identity at a module's entrance; its backward runs when all of the module's are done."""
 
     @staticmethod
     def forward(ctx: Context, watch: Watch, *values: Any) -> tuple[Tensor, ...]:
-        return _kept(ctx, watch, values)
+        return _keep_tensors(ctx, watch, values)
 
     @staticmethod
     def backward(ctx: Any, *gradients: Any) -> tuple[Any, ...]:
-        return (None, *ctx.watch.arrived(_placed(ctx, gradients)))
+        return (None, *ctx.watch.call_hooks(_place_gradients(ctx, gradients)))
 
 
-class Outputs(Function):
+class ModuleOutputs(Function):
     """The identity at a module's exit; its backward runs before those of the module."""
 
     @staticmethod
     def forward(ctx: Context, watch: Watch, *values: Any) -> tuple[Tensor, ...]:
-        return _kept(ctx, watch, values)
+        return _keep_tensors(ctx, watch, values)
 
     @staticmethod
     def backward(ctx: Any, *gradients: Any) -> tuple[Any, ...]:
         watch: Watch = ctx.watch
-        watch.grad_output = _placed(ctx, gradients)
+        watch.grad_output = _place_gradients(ctx, gradients)
+        # No identity at the entrance then, hence nothing else that would call the hooks.
         if not watch.inputs_are_recorded:
-            watch.arrived((None,) * watch.input_count)
+            watch.call_hooks((None,) * watch.input_count)
         return (None, *watch.grad_output)
 
 
-def _kept(ctx: Any, watch: Watch, values: tuple[Any, ...]) -> tuple[Tensor, ...]:
+def _keep_tensors(ctx: Any, watch: Watch, values: tuple[Any, ...]) -> tuple[Tensor, ...]:
     ctx.watch = watch
     ctx.are_tensors = [isinstance(x, Tensor) for x in values]
     return tuple(x for x in values if isinstance(x, Tensor))
 
 
-def _placed(ctx: Any, gradients: tuple[Any, ...]) -> tuple[Any, ...]:
+def _place_gradients(ctx: Any, gradients: tuple[Any, ...]) -> tuple[Any, ...]:
     """A gradient for each value, None for those that are no tensors."""
     rest = iter(gradients)
     return tuple(next(rest) if is_tensor else None for is_tensor in ctx.are_tensors)
 
 
-def _through(identity: type[Function], watch: Watch, values: tuple[Any, ...]) -> tuple[Any, ...]:
+def _pass_through(
+    identity: type[Function], watch: Watch, values: tuple[Any, ...]
+) -> tuple[Any, ...]:
     """``values``, the tensors among them through ``identity``."""
     passed = iter(identity.apply(watch, *values))
     return tuple(next(passed) if isinstance(x, Tensor) else x for x in values)

@@ -10,7 +10,7 @@ from extensor.core.creation import empty
 from extensor.core.tensor import Tensor
 from extensor.errors.keywords import DEVICE, also_takes
 from extensor.nn import init
-from extensor.nn.inputs import in_dtype_of
+from extensor.nn.layer_inputs import in_dtype_of
 from extensor.nn.module import Module
 from extensor.nn.parameter import Parameter
 from extensor.ops import flatten, linear
@@ -21,11 +21,51 @@ if TYPE_CHECKING:
 
 @also_takes(**DEVICE)
 class Linear(Module):
-    """``x @ weight.T + bias``; the weight is (out_features, in_features).
+    """Affine map of the last axis: ``x @ weight.T + bias``.
 
+    Parameters
+    ----------
+    in_features : int
+        Size of the last axis of the input.
+    out_features : int
+        Size of the last axis of the output.
+    bias : bool, default True
+        Whether to add a learnable bias.
+    dtype : dtype_like, optional
+        Floating dtype of the parameters, by default that of `ex.get_default_dtype`.
+
+    Attributes
+    ----------
+    weight : Parameter, (out_features, in_features)
+        The matrix. Initially uniform in ``[-b, b]`` with ``b = 1 / sqrt(in_features)``.
+    bias : Parameter, (out_features,)
+        Numbers added to the outputs, initially uniform in the same interval. None with
+        ``bias=False``.
+
+    Raises
+    ------
+    ValueError
+        In a call, if the last axis of the input does not have ``in_features`` elements.
+    TypeError
+        In a call, if the input has another floating dtype than the parameters. Integers are
+        converted.
+
+    See Also
+    --------
+    ex.linear : The function.
+
+    Notes
+    -----
+    Shape: (..., in_features) -> (..., out_features).
+
+    Examples
+    --------
     >>> import extensor as ex
-    >>> ex.nn.Linear(3, 2)(ex.ones((4, 3))).shape
+    >>> layer = ex.nn.Linear(3, 2)
+    >>> layer(ex.ones((4, 3))).shape
     (4, 2)
+    >>> layer.weight.shape, layer.bias.shape
+    ((2, 3), (2,))
     """
 
     def __init__(
@@ -38,10 +78,22 @@ class Linear(Module):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Draw weights and bias anew."""
+        """Draw new initial values for the weight and the bias."""
         uniform_by_fan_in(self.weight, self.bias)
 
     def forward(self, x: TensorLike) -> Tensor:
+        """Compute ``x @ weight.T + bias``.
+
+        Parameters
+        ----------
+        x : tensor_like, (..., in_features)
+            The input.
+
+        Returns
+        -------
+        Tensor, (..., out_features)
+            The output.
+        """
         return linear(in_dtype_of(self, self.weight, x), self.weight, self.bias)
 
 
@@ -55,21 +107,90 @@ def uniform_by_fan_in(weight: Parameter, bias: Parameter | None) -> None:
 
 
 class Identity(Module):
-    """``x`` itself; arguments of the constructor are taken and forgotten."""
+    """Layer that returns its input.
+
+    It can replace any layer of a network, since its constructor ignores all arguments.
+
+    Parameters
+    ----------
+    *args, **kwargs
+        Ignored.
+
+    Notes
+    -----
+    Shape: any -> the same.
+
+    Examples
+    --------
+    >>> import extensor as ex
+    >>> ex.nn.Identity(64, bias=False)(ex.ones(2))
+    tensor([1., 1.])
+    """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         pass
 
     def forward(self, x: Tensor) -> Tensor:
+        """Return ``x`` itself.
+
+        Parameters
+        ----------
+        x : Tensor
+            Any value.
+
+        Returns
+        -------
+        Tensor
+            ``x``, not a copy.
+        """
         return x
 
 
 class Flatten(Module):
-    """Joins the axes from ``start_dim`` to ``end_dim``: all but the batch, unless told otherwise."""
+    """Layer that joins neighbouring axes into one, by default all but the batch.
+
+    Parameters
+    ----------
+    start_dim : int, default 1
+        First axis to join. A negative number counts from the last axis.
+    end_dim : int, default -1
+        Last axis to join.
+
+    Raises
+    ------
+    ValueError
+        In a call, if an axis is out of range or ``start_dim`` is behind ``end_dim``.
+
+    See Also
+    --------
+    ex.flatten : The function.
+
+    Notes
+    -----
+    Shape: (batch, a, b, ...) -> (batch, a * b * ...) with the defaults.
+
+    Examples
+    --------
+    >>> import extensor as ex
+    >>> ex.nn.Flatten()(ex.ones((2, 3, 4, 5))).shape
+    (2, 60)
+    """
 
     def __init__(self, start_dim: int = 1, end_dim: int = -1) -> None:
         self.start_dim = start_dim
         self.end_dim = end_dim
 
     def forward(self, x: TensorLike) -> Tensor:
+        """Join the axes of ``x``.
+
+        Parameters
+        ----------
+        x : tensor_like
+            The input.
+
+        Returns
+        -------
+        Tensor
+            The same elements, with fewer axes.
+        """
         return flatten(x, self.start_dim, self.end_dim)

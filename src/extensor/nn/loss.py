@@ -1,6 +1,7 @@
-"""Losses as modules, with PyTorch's names and arguments; ``reduction`` is "mean", "sum" or "none".
+"""Losses as modules, with PyTorch's names and arguments: their bases, and losses of numbers.
 
-A weight is a buffer, as in PyTorch: it is saved and cast with the module.
+``reduction`` is "mean", "sum" or "none". A weight is a buffer, as in PyTorch: it is saved and cast
+with the module.
 """
 
 from __future__ import annotations
@@ -20,164 +21,260 @@ if TYPE_CHECKING:
 
 
 @also_takes(**REDUCED)
-class _Loss(Module):
+class Loss(Module):
     def __init__(self, *, reduction: Reduction = "mean") -> None:
         self.reduction = reduction
 
 
 @also_takes(**REDUCED)
-class _WeightedLoss(_Loss):
+class WeightedLoss(Loss):
     weight: Tensor | None
 
     def __init__(self, weight: TensorLike | None = None, *, reduction: Reduction = "mean") -> None:
         super().__init__(reduction=reduction)
-        self.register_buffer("weight", _tensor_or_none(weight))
+        self.register_buffer("weight", tensor_or_none(weight))
 
 
-def _tensor_or_none(x: TensorLike | None) -> Tensor | None:
+def tensor_or_none(x: TensorLike | None) -> Tensor | None:
     return None if x is None else asarray(x)
 
 
-class MSELoss(_Loss):
-    """``(prediction - target)**2``."""
+class MSELoss(Loss):
+    """Mean squared error: ``(prediction - target)**2``.
+
+    Parameters
+    ----------
+    reduction : {"mean", "sum", "none"}, default "mean"
+        "mean" and "sum" reduce the losses to one number, "none" returns them one by one.
+
+    Raises
+    ------
+    ValueError
+        In a call, if the shapes do not fit or ``reduction`` is unknown.
+
+    See Also
+    --------
+    ex.mse_loss : The function, with its derivative.
+
+    Notes
+    -----
+    Shape: any shape, the same for both -> () or, with "none", that shape.
+
+    Examples
+    --------
+    >>> import extensor as ex
+    >>> ex.nn.MSELoss()([1.0, 2.0], [0.0, 4.0])
+    tensor(2.5)
+    """
 
     def forward(self, prediction: TensorLike, target: TensorLike) -> Tensor:
+        """Compute the loss.
+
+        Parameters
+        ----------
+        prediction : tensor_like
+            Output of a model.
+        target : tensor_like
+            Values to predict, in the shape of ``prediction``.
+
+        Returns
+        -------
+        Tensor
+            The loss: a 0-d tensor, or the losses one by one if ``reduction`` is "none".
+        """
         return ops.mse_loss(prediction, target, self.reduction)
 
 
-class L1Loss(_Loss):
-    """``|prediction - target|``."""
+class L1Loss(Loss):
+    """Mean absolute error: ``|prediction - target|``.
+
+    Parameters
+    ----------
+    reduction : {"mean", "sum", "none"}, default "mean"
+        "mean" and "sum" reduce the losses to one number, "none" returns them one by one.
+
+    Raises
+    ------
+    ValueError
+        In a call, if the shapes do not fit or ``reduction`` is unknown.
+
+    See Also
+    --------
+    ex.l1_loss : The function, with its derivative.
+
+    Notes
+    -----
+    Shape: any shape, the same for both -> () or, with "none", that shape.
+
+    Examples
+    --------
+    >>> import extensor as ex
+    >>> ex.nn.L1Loss()([1.0, 2.0], [3.0, 2.0])
+    tensor(1.)
+    """
 
     def forward(self, prediction: TensorLike, target: TensorLike) -> Tensor:
+        """Compute the loss.
+
+        Parameters
+        ----------
+        prediction : tensor_like
+            Output of a model.
+        target : tensor_like
+            Values to predict, in the shape of ``prediction``.
+
+        Returns
+        -------
+        Tensor
+            The loss: a 0-d tensor, or the losses one by one if ``reduction`` is "none".
+        """
         return ops.l1_loss(prediction, target, self.reduction)
 
 
 @also_takes(**REDUCED)
-class SmoothL1Loss(_Loss):
-    """A parabola where the difference is below ``beta``, then straight with slope 1."""
+class SmoothL1Loss(Loss):
+    """Smooth absolute error: a parabola for small errors, a line of slope 1 for large ones.
+
+    With ``d = |prediction - target|`` it is ``d**2 / (2 * beta)`` where ``d`` is below ``beta``,
+    else ``d - beta / 2``. It is `HuberLoss` with ``delta=beta``, divided by ``beta``.
+
+    Parameters
+    ----------
+    reduction : {"mean", "sum", "none"}, default "mean"
+        "mean" and "sum" reduce the losses to one number, "none" returns them one by one.
+    beta : float, default 1.0
+        Error at which the parabola ends. With 0 the loss is `L1Loss`.
+
+    Raises
+    ------
+    ValueError
+        In a call, if the shapes do not fit or ``reduction`` is unknown.
+
+    See Also
+    --------
+    ex.smooth_l1_loss : The function, with its derivative.
+
+    Notes
+    -----
+    Shape: any shape, the same for both -> () or, with "none", that shape.
+
+    Examples
+    --------
+    >>> import extensor as ex
+    >>> ex.nn.SmoothL1Loss(reduction="none")([0.5, 3.0], [0.0, 0.0])
+    tensor([0.125, 2.5  ])
+    """
 
     def __init__(self, *, reduction: Reduction = "mean", beta: float = 1.0) -> None:
         super().__init__(reduction=reduction)
         self.beta = beta
 
     def forward(self, prediction: TensorLike, target: TensorLike) -> Tensor:
+        """Compute the loss.
+
+        Parameters
+        ----------
+        prediction : tensor_like
+            Output of a model.
+        target : tensor_like
+            Values to predict, in the shape of ``prediction``.
+
+        Returns
+        -------
+        Tensor
+            The loss: a 0-d tensor, or the losses one by one if ``reduction`` is "none".
+        """
         return ops.smooth_l1_loss(prediction, target, self.reduction, self.beta)
 
 
-class HuberLoss(_Loss):
-    """A parabola where the difference is below ``delta``, then straight with slope ``delta``."""
+class HuberLoss(Loss):
+    """Huber loss: a parabola for small errors, a line of slope ``delta`` for large ones.
+
+    With ``d = |prediction - target|`` it is ``d**2 / 2`` where ``d`` is up to ``delta``, else
+    ``delta * (d - delta / 2)``.
+
+    Parameters
+    ----------
+    reduction : {"mean", "sum", "none"}, default "mean"
+        "mean" and "sum" reduce the losses to one number, "none" returns them one by one.
+    delta : float, default 1.0
+        Error at which the parabola ends.
+
+    Raises
+    ------
+    ValueError
+        In a call, if the shapes do not fit or ``reduction`` is unknown.
+
+    See Also
+    --------
+    ex.huber_loss : The function, with its derivative.
+
+    Notes
+    -----
+    Shape: any shape, the same for both -> () or, with "none", that shape.
+
+    Examples
+    --------
+    >>> import extensor as ex
+    >>> ex.nn.HuberLoss("none", delta=2.0)([0.5, 3.0], [0.0, 0.0])
+    tensor([0.125, 4.   ])
+    """
 
     def __init__(self, reduction: Reduction = "mean", delta: float = 1.0) -> None:
         super().__init__(reduction=reduction)
         self.delta = delta
 
     def forward(self, prediction: TensorLike, target: TensorLike) -> Tensor:
+        """Compute the loss.
+
+        Parameters
+        ----------
+        prediction : tensor_like
+            Output of a model.
+        target : tensor_like
+            Values to predict, in the shape of ``prediction``.
+
+        Returns
+        -------
+        Tensor
+            The loss: a 0-d tensor, or the losses one by one if ``reduction`` is "none".
+        """
         return ops.huber_loss(prediction, target, self.reduction, self.delta)
 
 
 @also_takes(**REDUCED)
-class CrossEntropyLoss(_WeightedLoss):
-    """The cross-entropy of scores with classes, or with probabilities of classes.
-
-    >>> import extensor as ex
-    >>> f"{ex.nn.CrossEntropyLoss()([[0.0, 0.0]], [1]):.4f}"
-    '0.6931'
-    """
-
-    def __init__(
-        self,
-        weight: TensorLike | None = None,
-        *,
-        ignore_index: int = -100,
-        reduction: Reduction = "mean",
-        label_smoothing: float = 0.0,
-    ) -> None:
-        super().__init__(weight, reduction=reduction)
-        self.ignore_index = ignore_index
-        self.label_smoothing = label_smoothing
-
-    def forward(self, logits: TensorLike, target: TensorLike) -> Tensor:
-        return ops.cross_entropy(
-            logits,
-            target,
-            self.reduction,
-            label_smoothing=self.label_smoothing,
-            ignore_index=self.ignore_index,
-            weight=self.weight,
-        )
-
-
-@also_takes(**REDUCED)
-class NLLLoss(_WeightedLoss):
-    """The negative log-probability of the class of each sample."""
-
-    def __init__(
-        self,
-        weight: TensorLike | None = None,
-        *,
-        ignore_index: int = -100,
-        reduction: Reduction = "mean",
-    ) -> None:
-        super().__init__(weight, reduction=reduction)
-        self.ignore_index = ignore_index
-
-    def forward(self, x: TensorLike, target: TensorLike) -> Tensor:
-        return ops.nll_loss(x, target, self.reduction, self.weight, self.ignore_index)
-
-
-class BCELoss(_WeightedLoss):
-    """The binary cross-entropy of probabilities."""
-
-    def forward(self, prediction: TensorLike, target: TensorLike) -> Tensor:
-        return ops.binary_cross_entropy(prediction, target, self.reduction, self.weight)
-
-
-@also_takes(**REDUCED)
-class BCEWithLogitsLoss(_WeightedLoss):
-    """The binary cross-entropy of ``sigmoid(logits)``; ``pos_weight`` weighs the positive part."""
-
-    pos_weight: Tensor | None
-
-    def __init__(
-        self,
-        weight: TensorLike | None = None,
-        *,
-        reduction: Reduction = "mean",
-        pos_weight: TensorLike | None = None,
-    ) -> None:
-        super().__init__(weight, reduction=reduction)
-        self.register_buffer("pos_weight", _tensor_or_none(pos_weight))
-
-    def forward(self, logits: TensorLike, target: TensorLike) -> Tensor:
-        return ops.binary_cross_entropy_with_logits(
-            logits, target, self.reduction, self.weight, self.pos_weight
-        )
-
-
-class FocalLoss(_Loss):
-    """The binary cross-entropy of logits, less for what is already sure (Lin et al. 2017)."""
-
-    def __init__(
-        self, alpha: float = 0.25, gamma: float = 2.0, reduction: Reduction = "mean"
-    ) -> None:
-        super().__init__(reduction=reduction)
-        self.alpha = alpha
-        self.gamma = gamma
-
-    def forward(self, logits: TensorLike, target: TensorLike) -> Tensor:
-        return ops.focal_loss(logits, target, self.alpha, self.gamma, self.reduction)
-
-
-class HingeLoss(_Loss):
-    """``max(0, 1 - prediction * target)`` for targets of -1 and 1."""
-
-    def forward(self, prediction: TensorLike, target: TensorLike) -> Tensor:
-        return ops.hinge_loss(prediction, target, self.reduction)
-
-
-@also_takes(**REDUCED)
 class KLDivLoss(Module):
-    """``target * (log(target) - x)`` for log-probabilities ``x``."""
+    """Kullback-Leibler divergence: ``target * (log(target) - x)`` for log-probabilities ``x``.
+
+    Where ``target`` is 0, the loss is 0.
+
+    Parameters
+    ----------
+    reduction : {"mean", "sum", "batchmean", "none"}, default "mean"
+        "batchmean" divides the sum by the size of axis 0, which gives the divergence; "mean"
+        divides it by the number of elements. "none" returns the losses one by one.
+    log_target : bool, default False
+        Whether ``target`` holds logarithms of probabilities.
+
+    Raises
+    ------
+    ValueError
+        In a call, if the shapes do not fit or ``reduction`` is unknown.
+
+    See Also
+    --------
+    ex.kl_div : The function, with its derivative.
+
+    Notes
+    -----
+    Shape: any shape, the same for both -> () or, with "none", that shape.
+
+    Examples
+    --------
+    >>> import extensor as ex
+    >>> ex.nn.KLDivLoss(reduction="batchmean")(ex.log([[0.5, 0.5]]), [[1.0, 0.0]])
+    tensor(0.6931472)
+    """
 
     def __init__(
         self, *, reduction: DivergenceReduction = "mean", log_target: bool = False
@@ -186,42 +283,18 @@ class KLDivLoss(Module):
         self.log_target = log_target
 
     def forward(self, x: TensorLike, target: TensorLike) -> Tensor:
+        """Compute the loss.
+
+        Parameters
+        ----------
+        x : tensor_like
+            Log-probabilities.
+        target : tensor_like
+            Probabilities, or their logarithms with ``log_target``, in the shape of ``x``.
+
+        Returns
+        -------
+        Tensor
+            The loss: a 0-d tensor, or the losses one by one if ``reduction`` is "none".
+        """
         return ops.kl_div(x, target, self.reduction, self.log_target)
-
-
-@also_takes(**REDUCED, eps=(1e-6, 0.0))
-class TripletMarginLoss(_Loss):
-    """How much nearer, by less than ``margin``, the positive is to the anchor than the negative.
-
-    No epsilon is added to the differences, as if PyTorch's were 0.
-    """
-
-    def __init__(
-        self,
-        margin: float = 1.0,
-        p: float = 2.0,
-        *,
-        swap: bool = False,
-        reduction: Reduction = "mean",
-    ) -> None:
-        super().__init__(reduction=reduction)
-        self.margin = margin
-        self.p = p
-        self.swap = swap
-
-    def forward(self, anchor: TensorLike, positive: TensorLike, negative: TensorLike) -> Tensor:
-        return ops.triplet_loss(
-            anchor, positive, negative, self.margin, self.p, self.swap, self.reduction
-        )
-
-
-@also_takes(**REDUCED)
-class CosineEmbeddingLoss(_Loss):
-    """One minus the cosine for pairs of target 1, what it exceeds ``margin`` by for those of -1."""
-
-    def __init__(self, margin: float = 0.0, *, reduction: Reduction = "mean") -> None:
-        super().__init__(reduction=reduction)
-        self.margin = margin
-
-    def forward(self, x1: TensorLike, x2: TensorLike, target: TensorLike) -> Tensor:
-        return ops.cosine_embedding_loss(x1, x2, target, self.margin, self.reduction)

@@ -19,14 +19,13 @@ from extensor.errors.explanation import (
     explaining,
     wrap_constructor,
 )
-from extensor.errors.names import CPU
-from extensor.nn import state
+from extensor.errors.torch_names import CPU
 from extensor.nn.failure import add_to_path, in_words_of_ours
 from extensor.nn.hooks import Hooks, call_with_hooks
-from extensor.nn.inputs import by_position
+from extensor.nn.layer_inputs import by_position
 from extensor.nn.parameter import Parameter
 from extensor.nn.representation import arguments_shown, nested
-from extensor.nn.state import KeyDifference
+from extensor.nn.state_dict import KeyDifference, copy_state, prepare_copy
 from extensor.nn.summary import Summary, summarize
 from extensor.nn.watching import call_watched
 from extensor.ops.casting import cast
@@ -46,11 +45,26 @@ Self = TypeVar("Self", bound="Module")
 
 
 class Module:
-    """A part of a network. A subclass sets attributes and writes ``forward``.
+    """Base class of all layers and networks.
 
-    An attribute that is a :class:`Parameter` or a module is a part of this module by that alone.
-    They live where Python keeps attributes, so reading one costs no more than in any object.
+    A subclass sets attributes in ``__init__`` and computes in ``forward``. An attribute that is a
+    `Parameter` or a `Module` becomes a part of the module by assignment; ``super().__init__()``
+    need not be called. A tensor that is saved but not learned is set with `register_buffer`. Call a
+    module like a function: ``net(x)`` runs ``forward`` and the hooks.
 
+    Attributes
+    ----------
+    training : bool
+        Whether the module is in training mode, which matters to dropout and batch normalization. It
+        is changed by `train` and `eval`.
+
+    Notes
+    -----
+    Modules in Python lists, tuples or dicts are not found; use `ModuleList` or `ModuleDict`. An
+    error inside ``forward`` begins with the path of the module in which it arose.
+
+    Examples
+    --------
     >>> import extensor as ex
     >>> class Net(ex.nn.Module):
     ...     def __init__(self):
@@ -98,7 +112,23 @@ class Module:
         wrap_constructor(cls, checked)
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
-        """What the module computes."""
+        """Compute the output of the module. Subclasses define it.
+
+        Parameters
+        ----------
+        *args, **kwargs
+            The arguments of the call, or what hooks made of them.
+
+        Returns
+        -------
+        object
+            Usually a tensor, or a tuple of tensors.
+
+        Raises
+        ------
+        NotImplementedError
+            If the subclass does not define it.
+        """
         raise NotImplementedError(f"{type(self).__name__}: needs a method forward")
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -111,6 +141,7 @@ class Module:
                     f"{name} must be a {kind.__name__} or None",
                     **{name: type(value).__name__},
                 )
+        # Here and not when modules are walked: the mistake is found where it is made.
         if isinstance(value, Module):
             self._refuse_cycle(name, value)
         object.__setattr__(self, name, value)
@@ -127,19 +158,61 @@ class Module:
     def register_buffer(self, name: str, tensor: Tensor | None, persistent: bool = True) -> None:
         """Set an attribute that is saved and cast with the module, but not learned.
 
-        One that is not ``persistent`` is not saved. A buffer of that name is replaced.
+        Running statistics and constant tables are buffers. An existing buffer of that name is
+        replaced.
+
+        Parameters
+        ----------
+        name : str
+            Name of the attribute: not empty and without a dot.
+        tensor : Tensor or None
+            Its value. None reserves the name.
+        persistent : bool, default True
+            Whether ``state_dict`` contains it.
+
+        Raises
+        ------
+        ValueError
+            If the name is not allowed or belongs to another attribute.
         """
         if not isinstance(name, str) or name not in self._buffers:
             self._new_name("register_buffer", name)
+        # A new dict: the class's empty one is shared by all modules without buffers.
         self._buffers = {**self._buffers, name: persistent}
         setattr(self, name, tensor)
 
     def register_parameter(self, name: str, parameter: Parameter | None) -> None:
-        """Set the attribute ``name``, which may be any string without a dot."""
+        """Set a parameter under a name that is computed; ``module.name = parameter`` does the same.
+
+        Parameters
+        ----------
+        name : str
+            Name of the attribute: new, not empty and without a dot.
+        parameter : Parameter or None
+            Its value.
+
+        Raises
+        ------
+        ValueError
+            If the name is not allowed or belongs to another attribute.
+        """
         setattr(self, self._new_name("register_parameter", name), parameter)
 
     def add_module(self, name: str, module: Module | None) -> None:
-        """Set the attribute ``name``, which may be any string without a dot."""
+        """Set a module under a name that is computed; ``module.name = child`` does the same.
+
+        Parameters
+        ----------
+        name : str
+            Name of the attribute: new, not empty and without a dot.
+        module : Module or None
+            Its value.
+
+        Raises
+        ------
+        ValueError
+            If the name is not allowed or belongs to another attribute.
+        """
         setattr(self, self._new_name("add_module", name), module)
 
     def _new_name(self, op: str, name: str) -> str:
@@ -149,20 +222,60 @@ class Module:
         return name
 
     def named_children(self) -> Iterator[tuple[str, Module]]:
-        """The modules among the attributes, each once."""
+        """Iterate over the modules among the attributes, each once, with their names.
+
+        Yields
+        ------
+        (str, Module)
+            Name and module.
+        """
         attributes = list(vars(self).items())  # the caller may set more while going through them
         return _each_once((name, x) for name, x in attributes if isinstance(x, Module))
 
     def children(self) -> Iterator[Module]:
-        """The modules among the attributes, each once."""
+        """Iterate over the modules among the attributes, each once.
+
+        Yields
+        ------
+        Module
+            The module.
+        """
         return (module for _, module in self.named_children())
 
     def named_modules(self, prefix: str = "") -> Iterator[tuple[str, Module]]:
-        """This module and all below it, each once, with paths like ``blocks.1.conv2``."""
+        """Iterate over this module and all below it, each once, with their paths.
+
+        Parameters
+        ----------
+        prefix : str, default ""
+            Path of this module, which begins the paths of the others.
+
+        Yields
+        ------
+        (str, Module)
+            Path, such as ``blocks.1.conv2``, and module.
+        """
         return _each_once(self._paths(prefix))
 
     def get_submodule(self, path: str) -> Module:
-        """The module at a path such as ``blocks.1.conv2``, as errors and ``named_modules`` give it."""
+        """Return the module at a path.
+
+        Parameters
+        ----------
+        path : str
+            A path such as ``blocks.1.conv2``, as errors and `named_modules` give it; "" is this
+            module.
+
+        Returns
+        -------
+        Module
+            The module.
+
+        Raises
+        ------
+        ValueError
+            If there is no such module.
+        """
         module = self
         if not isinstance(path, str):
             raise type_error("get_submodule", "path must be a string", path=shown(path))
@@ -174,7 +287,13 @@ class Module:
         return module
 
     def modules(self) -> Iterator[Module]:
-        """This module and all below it, each once."""
+        """Iterate over this module and all below it, each once.
+
+        Yields
+        ------
+        Module
+            The module.
+        """
         return (module for _, module in self.named_modules())
 
     def _paths(self, prefix: str, above: tuple[Module, ...] = ()) -> Iterator[tuple[str, Module]]:
@@ -200,59 +319,199 @@ class Module:
     def named_parameters(
         self, prefix: str = "", recurse: bool = True
     ) -> Iterator[tuple[str, Parameter]]:
-        """The parameters, each once; with ``recurse`` also those of the modules below."""
+        """Iterate over the parameters, each once, with their paths.
+
+        Parameters
+        ----------
+        prefix : str, default ""
+            Path of this module, which begins the paths of the parameters.
+        recurse : bool, default True
+            Whether to include the modules below.
+
+        Yields
+        ------
+        (str, Parameter)
+            Path, such as ``blocks.1.weight``, and parameter.
+        """
         return _each_once(self._named_tensors(prefix, recurse, _is_parameter))
 
     def parameters(self, recurse: bool = True) -> Iterator[Parameter]:
-        """The parameters, each once; with ``recurse`` also those of the modules below."""
+        """Iterate over the parameters, each once. This is what optimizers take.
+
+        Parameters
+        ----------
+        recurse : bool, default True
+            Whether to include the modules below.
+
+        Yields
+        ------
+        Parameter
+            The parameter.
+        """
         return (parameter for _, parameter in self.named_parameters("", recurse))
 
     def named_buffers(self, prefix: str = "", recurse: bool = True) -> Iterator[tuple[str, Tensor]]:
-        """The buffers, each once; with ``recurse`` also those of the modules below."""
+        """Iterate over the buffers, each once, with their paths.
+
+        Parameters
+        ----------
+        prefix : str, default ""
+            Path of this module, which begins the paths of the buffers.
+        recurse : bool, default True
+            Whether to include the modules below.
+
+        Yields
+        ------
+        (str, Tensor)
+            Path and buffer.
+        """
         return _each_once(self._named_tensors(prefix, recurse, _is_buffer))
 
     def buffers(self, recurse: bool = True) -> Iterator[Tensor]:
-        """The buffers, each once; with ``recurse`` also those of the modules below."""
+        """Iterate over the buffers, each once.
+
+        Parameters
+        ----------
+        recurse : bool, default True
+            Whether to include the modules below.
+
+        Yields
+        ------
+        Tensor
+            The buffer.
+        """
         return (buffer for _, buffer in self.named_buffers("", recurse))
 
     def num_parameters(self, trainable_only: bool = False) -> int:
-        """How many numbers the parameters hold."""
+        """Count the numbers that the parameters hold.
+
+        Parameters
+        ----------
+        trainable_only : bool, default False
+            Whether to leave out frozen parameters, whose ``requires_grad`` is False.
+
+        Returns
+        -------
+        int
+            The number.
+
+        Examples
+        --------
+        >>> import extensor as ex
+        >>> ex.nn.Linear(10, 5).num_parameters()
+        55
+        """
         return sum(p.size for p in self.parameters() if p.requires_grad or not trainable_only)
 
     def state_dict(self) -> dict[str, Tensor]:
-        """The parameters and persistent buffers by path, sharing the module's memory.
+        """Return the parameters and persistent buffers by path.
 
-        The keys are those of PyTorch's module of the same name.
+        A tensor that is used in two places has two entries, as in PyTorch, whose module of the same
+        name has the same keys.
+
+        Returns
+        -------
+        dict of str to Tensor
+            The tensors. They share the memory of the module: clone them to keep the present values.
+
+        See Also
+        --------
+        ex.save : Writes such a dict to a file.
+        load_state_dict : The reverse.
+
+        Examples
+        --------
+        >>> import extensor as ex
+        >>> list(ex.nn.Linear(3, 2).state_dict())
+        ['weight', 'bias']
         """
+        # By every path, also of a tensor that is shared: files have one entry for each, as PyTorch's.
         return {name: tensor.detach() for name, tensor in self._named_tensors("", True, _is_saved)}
 
     def load_state_dict(
         self, state_dict: Mapping[str, TensorLike], strict: bool = True
     ) -> KeyDifference:
-        """Copy tensors or arrays into the parameters and buffers of the same path.
+        """Copy saved values into the parameters and buffers of the same path.
 
-        Without ``strict`` keys may be missing or unexpected; they are returned. If anything does
-        not fit, one error says all that does not, and nothing is changed.
+        The tensors of the module stay the same objects, so optimizers need not be made anew. If
+        anything does not fit, one error lists everything that does not, and nothing is changed.
+
+        Parameters
+        ----------
+        state_dict : mapping of str to tensor_like
+            Values by path, for example from `state_dict` or `ex.load`.
+        strict : bool, default True
+            Whether keys must be exactly those of the module. Shapes must fit in any case.
+
+        Returns
+        -------
+        KeyDifference
+            Named tuple of two lists: ``missing_keys``, which ``state_dict`` lacks, and
+            ``unexpected_keys``, which the module does not have.
+
+        Raises
+        ------
+        ValueError
+            If keys differ and ``strict`` is set, or if a shape or a dtype does not fit.
         """
         strict = arguments.flag(f"{type(self).__name__}.load_state_dict", "strict", strict)
-        return state.load(type(self).__name__, self.state_dict(), state_dict, strict)
+        return copy_state(type(self).__name__, self.state_dict(), state_dict, strict)
 
     def _prepared_state(self, state_dict: Mapping[str, Any]) -> Callable[[], None]:
-        """What takes over ``state_dict``, once all of it is known to fit."""
-        return state.prepared(type(self).__name__, self.state_dict(), state_dict)[1]
+        """A function that takes over ``state_dict``, which has been checked to fit."""
+        return prepare_copy(type(self).__name__, self.state_dict(), state_dict)[1]
 
     def train(self: Self, mode: bool = True) -> Self:
-        """Set ``training``, which dropout and the like look at, in all modules."""
+        """Switch all modules to training mode or back.
+
+        Dropout and batch normalization behave differently in training.
+
+        Parameters
+        ----------
+        mode : bool, default True
+            True for training, False for evaluation.
+
+        Returns
+        -------
+        Self
+            The module itself.
+        """
         for module in self.modules():
             module.training = mode
         return self
 
     def eval(self: Self) -> Self:
-        """``train(False)``."""
+        """Switch all modules to evaluation mode: ``train(False)``.
+
+        Returns
+        -------
+        Self
+            The module itself.
+        """
         return self.train(False)
 
     def apply(self: Self, fn: Callable[[Module], Any]) -> Self:
-        """Call ``fn`` with every module, a module after those below it."""
+        """Call a function with every module, those below a module before it.
+
+        Parameters
+        ----------
+        fn : callable
+            Called as ``fn(module)``; its result is ignored.
+
+        Returns
+        -------
+        Self
+            The module itself.
+
+        Examples
+        --------
+        >>> import extensor as ex
+        >>> def reset(module):
+        ...     if isinstance(module, ex.nn.Linear):
+        ...         ex.nn.init.zeros_(module.bias)
+        >>> ex.nn.Sequential(ex.nn.Linear(2, 2)).apply(reset)[0].bias
+        tensor([0., 0.], requires_grad=True)
+        """
         deque(self._paths(""), maxlen=0)  # a module that holds itself is an error
         for child in self.children():
             child.apply(fn)
@@ -260,18 +519,56 @@ class Module:
         return self
 
     def requires_grad_(self: Self, requires_grad: bool = True) -> Self:
-        """Freeze all parameters with False, or let them learn again."""
+        """Freeze all parameters, or let them learn again.
+
+        Parameters
+        ----------
+        requires_grad : bool, default True
+            False to freeze.
+
+        Returns
+        -------
+        Self
+            The module itself.
+        """
         for parameter in self.parameters():
             parameter.requires_grad = requires_grad
         return self
 
     @explaining
     def zero_grad(self, set_to_none: bool = True) -> None:
-        """Forget the gradients of all parameters, or fill them with zeros."""
+        """Clear the gradients of all parameters.
+
+        Parameters
+        ----------
+        set_to_none : bool, default True
+            Whether to remove the gradients; False fills them with zeros.
+        """
         forget_gradients(self.parameters(), set_to_none)
 
     def to(self: Self, dtype: DType = None, *, device: Any = None) -> Self:
-        """Cast floating parameters, their gradients and buffers; the tensors stay the same objects."""
+        """Cast floating parameters, their gradients and buffers to another dtype.
+
+        The tensors stay the same objects, so optimizers still hold them. Integer buffers keep their
+        dtype.
+
+        Parameters
+        ----------
+        dtype : dtype_like, optional
+            A floating dtype.
+        device : None, optional
+            PyTorch's argument. Anything but None is refused, since everything is on the CPU.
+
+        Returns
+        -------
+        Self
+            The module itself.
+
+        Raises
+        ------
+        TypeError
+            If ``dtype`` is not floating, or a device is given.
+        """
         if device is not None:
             raise type_error("to", CPU, device=str(device))
         if isinstance(dtype, str) and dtype.split(":")[0] in ("cpu", "cuda", "mps"):
@@ -288,55 +585,130 @@ class Module:
         return self
 
     def cuda(self, *device: Any, **options: Any) -> Any:
-        """There is none: an error says so."""
+        """Raise an error: everything is on the CPU.
+
+        Parameters
+        ----------
+        *device, **options
+            Ignored.
+
+        Raises
+        ------
+        TypeError
+            Always.
+        """
         raise type_error("cuda", CPU)
 
     def cpu(self) -> Any:
-        """It is there already: an error says so."""
+        """Raise an error: the module is on the CPU already.
+
+        Raises
+        ------
+        TypeError
+            Always.
+        """
         raise type_error("cpu", f"write the module itself: {CPU}")
 
     def float(self: Self) -> Self:
-        """Cast to float32."""
+        """Cast to float32.
+
+        Returns
+        -------
+        Self
+            The module itself.
+        """
         return self.to(dtypes.float32)
 
     def double(self: Self) -> Self:
-        """Cast to float64."""
+        """Cast to float64.
+
+        Returns
+        -------
+        Self
+            The module itself.
+        """
         return self.to(dtypes.float64)
 
     def half(self: Self) -> Self:
-        """Cast to float16."""
+        """Cast to float16.
+
+        Returns
+        -------
+        Self
+            The module itself.
+        """
         return self.to(dtypes.float16)
 
     def bfloat16(self: Self) -> Self:
-        """Cast to bfloat16."""
+        """Cast to bfloat16.
+
+        Returns
+        -------
+        Self
+            The module itself.
+        """
         return self.to(dtypes.bfloat16())
 
     def register_forward_pre_hook(
         self, hook: Callable[[Module, tuple[Any, ...]], Any]
     ) -> HookHandle:
-        """Call ``hook(module, args)`` before each forward; what it returns replaces ``args``.
+        """Call a function before each ``forward``.
 
-        Returns a handle that removes the hook.
+        Parameters
+        ----------
+        hook : callable
+            Called as ``hook(module, args)`` with the positional arguments. What it returns replaces
+            them, unless it is None; a single value need not be a tuple.
+
+        Returns
+        -------
+        HookHandle
+            Its ``remove()`` removes the hook, as does the end of a ``with`` block.
         """
         return self._add_hook("before", hook)
 
     def register_forward_hook(
         self, hook: Callable[[Module, tuple[Any, ...], Any], Any]
     ) -> HookHandle:
-        """Call ``hook(module, args, output)`` after each; what it returns replaces ``output``.
+        """Call a function after each ``forward``.
 
-        Returns a handle that removes the hook.
+        Parameters
+        ----------
+        hook : callable
+            Called as ``hook(module, args, output)``. What it returns replaces ``output``, unless it
+            is None.
+
+        Returns
+        -------
+        HookHandle
+            Its ``remove()`` removes the hook, as does the end of a ``with`` block.
+
+        Examples
+        --------
+        >>> import extensor as ex
+        >>> layer = ex.nn.Linear(2, 3)
+        >>> with layer.register_forward_hook(lambda module, args, output: print(output.shape)):
+        ...     _ = layer(ex.ones((1, 2)))
+        (1, 3)
         """
         return self._add_hook("after", hook)
 
     def register_full_backward_hook(
         self, hook: Callable[[Module, tuple[Any, ...], tuple[Any, ...]], Any]
     ) -> HookHandle:
-        """Call ``hook(module, grad_input, grad_output)`` when both are known.
+        """Call a function in the backward pass, when the gradients of inputs and outputs are known.
 
-        They are tuples, with an entry for each positional argument and each output, None where
-        there is no gradient. What the hook returns replaces ``grad_input``. Returns a handle
-        that removes the hook.
+        Parameters
+        ----------
+        hook : callable
+            Called as ``hook(module, grad_input, grad_output)`` with tuples that have an entry for
+            each positional argument and each output, None where there is no gradient. What it
+            returns replaces ``grad_input``, unless it is None.
+
+        Returns
+        -------
+        HookHandle
+            Its ``remove()`` removes the hook, as does the end of a ``with`` block.
         """
         return self._add_hook("backward", hook)
 
@@ -348,15 +720,41 @@ class Module:
         return HookHandle(same_kind, hook)
 
     def summary(self, example: Any) -> Summary:
-        """A table of the modules: output shapes, parameters and floating-point operations.
+        """Run the module once, and list output shapes, parameters and floating-point operations.
 
-        ``example`` is an input, a tuple of several, or the shape of one. The module is run on it
-        once, in evaluation and without recording.
+        The module runs in evaluation mode and without recording; its state stays as it was.
+
+        Parameters
+        ----------
+        example : tensor_like, tuple of inputs or tuple of ints
+            An input, several inputs, or the shape of one, which is then filled with zeros.
+
+        Returns
+        -------
+        Summary
+            A row for each module. It prints as a table; ``parameters`` and ``flops`` are the
+            totals.
+
+        Examples
+        --------
+        >>> import extensor as ex
+        >>> net = ex.nn.Sequential(ex.nn.Linear(4, 8), ex.nn.ReLU())
+        >>> net.summary((1, 4)).flops
+        64
         """
         return summarize(self, example)
 
     def extra_repr(self) -> str:
-        """What stands between the parentheses: the constructor's arguments that are no defaults."""
+        """Return the text between the parentheses of ``repr``.
+
+        By default these are the arguments of the constructor that differ from their defaults.
+        Subclasses may override it.
+
+        Returns
+        -------
+        str
+            The text.
+        """
         return arguments_shown(self)
 
     @recursive_repr()

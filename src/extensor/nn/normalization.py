@@ -1,195 +1,88 @@
-"""Normalizations as modules: over the batch, over channels, over the last axes."""
+"""Normalizations of single samples as modules: over groups of channels, over the last axes."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from extensor.arrays.dtypes import DType
 from extensor.arrays.shapes import target
-from extensor.core.creation import asarray, ones, zeros
+from extensor.core.creation import ones, zeros
 from extensor.core.tensor import Tensor
 from extensor.errors import value_error
 from extensor.errors.keywords import DEVICE, also_takes
-from extensor.nn.inputs import in_dtype_of
+from extensor.nn.layer_inputs import in_dtype_of
 from extensor.nn.module import Module
 from extensor.nn.parameter import Parameter
-from extensor.nn.synchronised import Adding, adding, note_moved, synchronised_batch_norm
 from extensor.ops import (
-    batch_norm,
     group_norm,
-    instance_norm,
     layer_norm,
     rms_norm,
-    squeeze,
-    unsqueeze,
 )
 
 if TYPE_CHECKING:
     from extensor.typing import TensorLike
 
 
-class _ByChannel(Module):
-    """What BatchNorm and InstanceNorm share: a weight, a bias and running statistics by channel."""
-
-    _axes: tuple[int, ...]
-    running_mean: Tensor | None
-    running_var: Tensor | None
-    num_batches_tracked: Tensor | None
-
-    def __init__(
-        self,
-        num_features: int,
-        eps: float,
-        momentum: float | None,
-        affine: bool,
-        track_running_stats: bool,
-        bias: bool,
-        dtype: DType,
-    ) -> None:
-        self.num_features = num_features
-        self.eps = eps
-        self.momentum = momentum
-        self.affine = affine
-        self.track_running_stats = track_running_stats
-        self.weight = Parameter(ones(num_features, dtype)) if affine else None
-        self.bias = Parameter(zeros(num_features, dtype)) if affine and bias else None
-        tracked = track_running_stats
-        self.register_buffer("running_mean", zeros(num_features, dtype) if tracked else None)
-        self.register_buffer("running_var", ones(num_features, dtype) if tracked else None)
-        self.register_buffer("num_batches_tracked", zeros((), "int64") if tracked else None)
-
-    def _checked(self, x: Any) -> Any:
-        statistics = self.running_mean if self.weight is None else self.weight
-        x = asarray(in_dtype_of(self, statistics, x))
-        if x.ndim not in self._axes or x.shape[1] != self.num_features:
-            axes = " or ".join(map(str, self._axes))
-            wanted = f"x must have {axes} axes and {self.num_features} channels on axis 1"
-            raise value_error(type(self).__name__, wanted, x_shape=x.shape)
-        return x
-
-    def _note_moved(self) -> None:
-        if self.training and self.running_mean is not None:
-            note_moved(self)
-
-
-@also_takes(**DEVICE)
-class _BatchNorm(_ByChannel):
-    def __init__(
-        self,
-        num_features: int,
-        eps: float = 1e-5,
-        momentum: float | None = 0.1,
-        affine: bool = True,
-        track_running_stats: bool = True,
-        *,
-        bias: bool = True,
-        dtype: DType = None,
-    ) -> None:
-        super().__init__(num_features, eps, momentum, affine, track_running_stats, bias, dtype)
-
-    def forward(self, x: TensorLike) -> Tensor:
-        counted = self.num_batches_tracked
-        if self.training and counted is not None:
-            counted = counted + 1
-        added = adding()
-        if added is not None and (self.training or self.running_mean is None):
-            return self._synchronised(x, counted, added)
-        output = batch_norm(
-            self._checked(x),
-            self.running_mean,
-            self.running_var,
-            self.weight,
-            self.bias,
-            self.training or self.running_mean is None,
-            self._share(counted),
-            self.eps,
-        )
-        self.num_batches_tracked = counted  # only now: a batch that failed does not count
-        self._note_moved()
-        return output
-
-    def _synchronised(self, x: TensorLike, counted: Tensor | None, added: Adding) -> Tensor:
-        running = self.running_mean, self.running_var
-        share = self._share(counted)
-        output = synchronised_batch_norm(
-            self._checked(x), running, self.weight, self.bias, share, self.eps, added
-        )
-        self.num_batches_tracked = counted
-        self._note_moved()
-        return output
-
-    def _share(self, counted: Tensor | None) -> float:
-        """The share that the last of so many batches has in the running statistics."""
-        if not self.training or counted is None:
-            return 0.0
-        # Without a momentum the running statistics are the plain averages of all batches.
-        return 1 / counted.item() if self.momentum is None else self.momentum
-
-
-class BatchNorm1d(_BatchNorm):
-    """Each channel of (batch, channels) or (batch, channels, length) normalized over the rest."""
-
-    _axes = (2, 3)
-
-
-class BatchNorm2d(_BatchNorm):
-    """Each channel of (batch, channels, height, width) normalized over the rest.
-
-    In training with the statistics of the batch, which also enter the running ones; in evaluation
-    with the running ones.
-    """
-
-    _axes = (4,)
-
-
-@also_takes(**DEVICE)
-class InstanceNorm2d(_ByChannel):
-    """Each channel of each image of (batch, channels, height, width) normalized.
-
-    The batch axis may be missing.
-    """
-
-    _axes = (4,)
-    momentum: float
-
-    def __init__(
-        self,
-        num_features: int,
-        eps: float = 1e-5,
-        momentum: float = 0.1,
-        affine: bool = False,
-        track_running_stats: bool = False,
-        *,
-        bias: bool = True,
-        dtype: DType = None,
-    ) -> None:
-        super().__init__(num_features, eps, momentum, affine, track_running_stats, bias, dtype)
-
-    def forward(self, x: TensorLike) -> Tensor:
-        x = asarray(x)
-        if x.ndim == 3 and x.shape[0] == self.num_features:
-            return squeeze(self._normalized(unsqueeze(x, 0)), 0)
-        return self._normalized(self._checked(x))
-
-    def _normalized(self, x: Tensor) -> Tensor:
-        output = instance_norm(
-            x,
-            self.running_mean,
-            self.running_var,
-            self.weight,
-            self.bias,
-            self.training or self.running_mean is None,
-            self.momentum,
-            self.eps,
-        )
-        self._note_moved()
-        return output
-
-
 @also_takes(**DEVICE)
 class GroupNorm(Module):
-    """Each of ``num_groups`` groups of channels of (batch, channels, ...) normalized."""
+    """Group normalization: groups of channels of each sample are normalized together.
+
+    The layer computes::
+
+        y = (x - mean) / sqrt(var + eps) * weight + bias
+
+    Mean and variance are over the channels of a group and all positions, sample by sample, so the
+    result does not depend on the batch. See `ex.group_norm` for the derivative.
+
+    Parameters
+    ----------
+    num_groups : int
+        Number of groups. It must divide ``num_channels``; 1 normalizes all channels together.
+    num_channels : int
+        Number of channels, axis 1 of the input.
+    eps : float, default 1e-05
+        Number added to the variance before the root is taken.
+    affine : bool, default True
+        Whether to multiply each channel by a learnable ``weight`` and to add a learnable ``bias``.
+    bias : bool, default True
+        Whether to have a ``bias`` if ``affine`` is set.
+    dtype : dtype_like, optional
+        Floating dtype of the parameters, by default that of `ex.get_default_dtype`.
+
+    Attributes
+    ----------
+    weight : Parameter, (num_channels,)
+        Factors of the channels, initially 1. None with ``affine=False``.
+    bias : Parameter, (num_channels,)
+        Numbers added to the channels, initially 0. None with ``affine=False`` or ``bias=False``.
+
+    Raises
+    ------
+    ValueError
+        If ``num_groups`` does not divide ``num_channels``. In a call, if the shapes do not fit.
+    TypeError
+        In a call, if the input has another floating dtype than the parameters. Integers are
+        converted.
+
+    See Also
+    --------
+    ex.group_norm : The function.
+
+    Notes
+    -----
+    Shape: (batch, num_channels, ...) -> the same.
+
+    References
+    ----------
+    Wu and He, "Group normalization", 2018.
+
+    Examples
+    --------
+    >>> import extensor as ex
+    >>> ex.nn.GroupNorm(3, 6)(ex.ones((2, 6, 8, 8))).shape
+    (2, 6, 8, 8)
+    """
 
     def __init__(
         self,
@@ -216,13 +109,81 @@ class GroupNorm(Module):
         self.bias = Parameter(zeros(num_channels, dtype)) if affine and bias else None
 
     def forward(self, x: TensorLike) -> Tensor:
+        """Normalize each group of channels of each sample.
+
+        Parameters
+        ----------
+        x : tensor_like, (batch, num_channels, ...)
+            The input.
+
+        Returns
+        -------
+        Tensor
+            The normalized values, in the shape of ``x``.
+        """
         x = in_dtype_of(self, self.weight, x)
         return group_norm(x, self.num_groups, self.weight, self.bias, self.eps)
 
 
 @also_takes(**DEVICE)
 class LayerNorm(Module):
-    """The last axes, of sizes ``normalized_shape``, normalized together."""
+    """Layer normalization over the last axes of each sample.
+
+    The layer computes::
+
+        y = (x - mean) / sqrt(var + eps) * weight + bias
+
+    Mean and variance are over the last axes, whose sizes are ``normalized_shape``. See
+    `ex.layer_norm` for the derivative.
+
+    Parameters
+    ----------
+    normalized_shape : int or sequence of ints
+        Sizes of the axes to normalize over; a number for the last axis alone.
+    eps : float, default 1e-05
+        Number added to the variance before the root is taken.
+    elementwise_affine : bool, default True
+        Whether to multiply each element by a learnable ``weight`` and to add a learnable ``bias``.
+    bias : bool, default True
+        Whether to have a ``bias`` if ``elementwise_affine`` is set.
+    dtype : dtype_like, optional
+        Floating dtype of the parameters, by default that of `ex.get_default_dtype`.
+
+    Attributes
+    ----------
+    weight : Parameter, normalized_shape
+        Factors of the elements, initially 1. None with ``elementwise_affine=False``.
+    bias : Parameter, normalized_shape
+        Numbers added to the elements, initially 0. None with ``elementwise_affine=False`` or
+        ``bias=False``.
+
+    Raises
+    ------
+    ValueError
+        In a call, if the last axes of the input do not have these sizes.
+    TypeError
+        In a call, if the input has another floating dtype than the parameters. Integers are
+        converted.
+
+    See Also
+    --------
+    ex.layer_norm : The function.
+
+    Notes
+    -----
+    Shape: ``(..., *normalized_shape)`` -> the same.
+
+    References
+    ----------
+    Ba et al., "Layer normalization", 2016.
+
+    Examples
+    --------
+    >>> import extensor as ex
+    >>> ex.nn.LayerNorm(2, eps=3.0)([[1.0, 3.0], [7.0, 7.0]])
+    tensor([[-0.5,  0.5],
+            [ 0. ,  0. ]], op=layer_norm)
+    """
 
     def __init__(
         self,
@@ -241,13 +202,74 @@ class LayerNorm(Module):
         self.bias = Parameter(zeros(shape, dtype)) if elementwise_affine and bias else None
 
     def forward(self, x: TensorLike) -> Tensor:
+        """Normalize the last axes of ``x``.
+
+        Parameters
+        ----------
+        x : tensor_like
+            The input, whose last axes are ``normalized_shape``.
+
+        Returns
+        -------
+        Tensor
+            The normalized values, in the shape of ``x``.
+        """
         x = in_dtype_of(self, self.weight, x)
         return layer_norm(x, self.normalized_shape, self.weight, self.bias, self.eps)
 
 
 @also_takes(**DEVICE)
 class RMSNorm(Module):
-    """The last axes, of sizes ``normalized_shape``, divided by their root mean square."""
+    """Root-mean-square normalization over the last axes of each sample.
+
+    The layer computes::
+
+        y = x / sqrt(mean(x**2) + eps) * weight
+
+    Unlike `LayerNorm` it subtracts no mean and has no bias. See `ex.rms_norm` for the derivative.
+
+    Parameters
+    ----------
+    normalized_shape : int or sequence of ints
+        Sizes of the axes to normalize over; a number for the last axis alone.
+    eps : float, optional
+        Number added to the mean square. By default that is the machine epsilon of the dtype.
+    elementwise_affine : bool, default True
+        Whether to multiply each element by a learnable ``weight``.
+    dtype : dtype_like, optional
+        Floating dtype of the parameters, by default that of `ex.get_default_dtype`.
+
+    Attributes
+    ----------
+    weight : Parameter, normalized_shape
+        Factors of the elements, initially 1. None with ``elementwise_affine=False``.
+
+    Raises
+    ------
+    ValueError
+        In a call, if the last axes of the input do not have these sizes.
+    TypeError
+        In a call, if the input has another floating dtype than the parameters. Integers are
+        converted.
+
+    See Also
+    --------
+    ex.rms_norm : The function.
+
+    Notes
+    -----
+    Shape: ``(..., *normalized_shape)`` -> the same.
+
+    References
+    ----------
+    Zhang and Sennrich, "Root mean square layer normalization", 2019.
+
+    Examples
+    --------
+    >>> import extensor as ex
+    >>> ex.nn.RMSNorm(4, elementwise_affine=False)([3.0, 4.0, 0.0, 0.0])
+    tensor([1.2, 1.6, 0. , 0. ])
+    """
 
     def __init__(
         self,
@@ -264,5 +286,17 @@ class RMSNorm(Module):
         self.weight = Parameter(ones(shape, dtype)) if elementwise_affine else None
 
     def forward(self, x: TensorLike) -> Tensor:
+        """Divide the last axes of ``x`` by their root mean square.
+
+        Parameters
+        ----------
+        x : tensor_like
+            The input, whose last axes are ``normalized_shape``.
+
+        Returns
+        -------
+        Tensor
+            The normalized values, in the shape of ``x``.
+        """
         x = in_dtype_of(self, self.weight, x)
         return rms_norm(x, self.normalized_shape, self.weight, self.eps)

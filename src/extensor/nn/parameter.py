@@ -11,13 +11,33 @@ if TYPE_CHECKING:
 
 
 class Parameter(Tensor):
-    """A leaf tensor that belongs to the module it is an attribute of.
+    """Tensor that a module learns.
 
-    It shares the memory of ``data``. What is computed from it is a plain tensor.
+    A `Parameter` that is an attribute of a `Module` is found by ``parameters()``, saved by
+    ``state_dict()`` and cast by ``to()``. It is a leaf tensor that requires a gradient. Results
+    computed with it are plain tensors.
 
+    Parameters
+    ----------
+    data : tensor_like
+        The initial values. The memory of a tensor or array is shared, not copied.
+    requires_grad : bool, default True
+        Whether gradients are computed for it. False freezes the parameter.
+
+    Raises
+    ------
+    TypeError
+        If ``requires_grad`` is set and ``data`` is not floating.
+
+    Examples
+    --------
     >>> import extensor as ex
     >>> ex.nn.Parameter([1.0, 2.0])
     tensor([1., 2.], requires_grad=True)
+    >>> layer = ex.nn.Linear(2, 1)
+    >>> layer.temperature = ex.nn.Parameter(ex.ones(()))
+    >>> [name for name, _ in layer.named_parameters()]
+    ['weight', 'bias', 'temperature']
     """
 
     __slots__ = ()

@@ -44,16 +44,126 @@ class _MaxPool(Module):
 
 
 class MaxPool1d(_MaxPool):
-    """The largest element of each window of (batch, channels, length)."""
+    """Maximum of each window of sequences.
+
+    NaN counts as the largest number. See `ex.max_pool1d` for the derivative.
+
+    Parameters
+    ----------
+    kernel_size : int or sequence of ints
+        Length of a window.
+    stride : int or sequence of ints, optional
+        Distance between neighbouring windows. By default that is ``kernel_size``.
+    padding : int or sequence of ints, default 0
+        Number of elements added on each side; at most half of ``kernel_size``. They never win.
+    dilation : int or sequence of ints, default 1
+        Distance between neighbouring elements of a window.
+    ceil_mode : bool, default False
+        Whether the last window may end behind the padding, instead of being dropped.
+
+    Raises
+    ------
+    ValueError
+        In a call, if ``x`` has another number of axes, ``padding`` is more than half of
+        ``kernel_size``, or a window does not fit.
+
+    See Also
+    --------
+    ex.max_pool1d : The function.
+
+    Notes
+    -----
+    Shape: (batch, channels, length) -> (batch, channels, out_length). The batch axis may be
+    missing. An axis of ``n`` elements becomes::
+
+        out = (n + 2 * padding - dilation * (kernel_size - 1) - 1) // stride + 1
+
+    With ``ceil_mode`` the division rounds up, except that no window begins behind the input and its
+    left padding.
+
+    Examples
+    --------
+    >>> import extensor as ex
+    >>> ex.nn.MaxPool1d(2)(ex.ones((4, 3, 20))).shape
+    (4, 3, 10)
+    """
 
     def forward(self, x: TensorLike) -> Tensor:
+        """Take the maximum of each window.
+
+        Parameters
+        ----------
+        x : tensor_like, (batch, channels, length)
+            The sequences. The batch axis may be missing.
+
+        Returns
+        -------
+        Tensor, (batch, channels, out_length)
+            The result, without the batch axis if ``x`` has none.
+        """
         return max_pool1d(x, *self._options())
 
 
 class MaxPool2d(_MaxPool):
-    """The largest element of each window of (batch, channels, height, width)."""
+    """Maximum of each window of pictures.
+
+    NaN counts as the largest number. See `ex.max_pool2d` for the derivative.
+
+    Parameters
+    ----------
+    kernel_size : int or sequence of ints
+        Height and width of a window; a number for a square.
+    stride : int or sequence of ints, optional
+        Distance between neighbouring windows: a number, or one for each axis. By default that is
+        ``kernel_size``.
+    padding : int or sequence of ints, default 0
+        Number of elements added on each side: a number, or one for each axis; at most half of
+        ``kernel_size``. They never win.
+    dilation : int or sequence of ints, default 1
+        Distance between neighbouring elements of a window: a number, or one for each axis.
+    ceil_mode : bool, default False
+        Whether the last window may end behind the padding, instead of being dropped.
+
+    Raises
+    ------
+    ValueError
+        In a call, if ``x`` has another number of axes, ``padding`` is more than half of
+        ``kernel_size``, or a window does not fit.
+
+    See Also
+    --------
+    ex.max_pool2d : The function.
+
+    Notes
+    -----
+    Shape: (batch, channels, height, width) -> (batch, channels, out_height, out_width). The batch
+    axis may be missing. An axis of ``n`` elements becomes::
+
+        out = (n + 2 * padding - dilation * (kernel_size - 1) - 1) // stride + 1
+
+    With ``ceil_mode`` the division rounds up, except that no window begins behind the input and its
+    left padding.
+
+    Examples
+    --------
+    >>> import extensor as ex
+    >>> ex.nn.MaxPool2d(2)(ex.ones((4, 3, 20, 20))).shape
+    (4, 3, 10, 10)
+    """
 
     def forward(self, x: TensorLike) -> Tensor:
+        """Take the maximum of each window.
+
+        Parameters
+        ----------
+        x : tensor_like, (batch, channels, height, width)
+            The pictures. The batch axis may be missing.
+
+        Returns
+        -------
+        Tensor, (batch, channels, out_height, out_width)
+            The result, without the batch axis if ``x`` has none.
+        """
         return max_pool2d(x, *self._options())
 
 
@@ -77,14 +187,112 @@ class _AvgPool(Module):
 
 
 class AvgPool1d(_AvgPool):
-    """The mean of each window of (batch, channels, length)."""
+    """Mean of each window of sequences.
+
+    Parameters
+    ----------
+    kernel_size : int or sequence of ints
+        Length of a window.
+    stride : int or sequence of ints, optional
+        Distance between neighbouring windows. By default that is ``kernel_size``.
+    padding : int or sequence of ints, default 0
+        Number of zeros added on each side; at most half of ``kernel_size``.
+    ceil_mode : bool, default False
+        Whether the last window may end behind the padding, instead of being dropped.
+    count_include_pad : bool, default True
+        Whether the zeros of the padding count as elements of a window. What lies behind the
+        padding, with ``ceil_mode``, never counts.
+
+    Raises
+    ------
+    ValueError
+        In a call, if ``x`` has another number of axes, ``padding`` is more than half of
+        ``kernel_size``, or a window does not fit.
+
+    See Also
+    --------
+    ex.avg_pool1d : The function.
+
+    Notes
+    -----
+    Shape: (batch, channels, length) -> (batch, channels, out_length). The batch axis may be
+    missing. An axis of ``n`` elements becomes::
+
+        out = (n + 2 * padding - kernel_size) // stride + 1
+
+    With ``ceil_mode`` the division rounds up, except that no window begins behind the input and its
+    left padding.
+
+    Examples
+    --------
+    >>> import extensor as ex
+    >>> ex.nn.AvgPool1d(2)(ex.ones((4, 3, 20))).shape
+    (4, 3, 10)
+    """
 
     def forward(self, x: TensorLike) -> Tensor:
+        """Take the mean of each window.
+
+        Parameters
+        ----------
+        x : tensor_like, (batch, channels, length)
+            The sequences. The batch axis may be missing.
+
+        Returns
+        -------
+        Tensor, (batch, channels, out_length)
+            The result, without the batch axis if ``x`` has none.
+        """
         return avg_pool1d(x, *self._options())
 
 
 class AvgPool2d(_AvgPool):
-    """The mean of each window of (batch, channels, height, width)."""
+    """Mean of each window of pictures.
+
+    Parameters
+    ----------
+    kernel_size : int or sequence of ints
+        Height and width of a window; a number for a square.
+    stride : int or sequence of ints, optional
+        Distance between neighbouring windows: a number, or one for each axis. By default that is
+        ``kernel_size``.
+    padding : int or sequence of ints, default 0
+        Number of zeros added on each side: a number, or one for each axis; at most half of
+        ``kernel_size``.
+    ceil_mode : bool, default False
+        Whether the last window may end behind the padding, instead of being dropped.
+    count_include_pad : bool, default True
+        Whether the zeros of the padding count as elements of a window. What lies behind the
+        padding, with ``ceil_mode``, never counts.
+    divisor_override : int, optional
+        Number by which the sums are divided. By default that is the number of elements that count.
+
+    Raises
+    ------
+    ValueError
+        In a call, if ``x`` has another number of axes, ``padding`` is more than half of
+        ``kernel_size``, or a window does not fit.
+
+    See Also
+    --------
+    ex.avg_pool2d : The function.
+
+    Notes
+    -----
+    Shape: (batch, channels, height, width) -> (batch, channels, out_height, out_width). The batch
+    axis may be missing. An axis of ``n`` elements becomes::
+
+        out = (n + 2 * padding - kernel_size) // stride + 1
+
+    With ``ceil_mode`` the division rounds up, except that no window begins behind the input and its
+    left padding.
+
+    Examples
+    --------
+    >>> import extensor as ex
+    >>> ex.nn.AvgPool2d(2)(ex.ones((4, 3, 20, 20))).shape
+    (4, 3, 10, 10)
+    """
 
     def __init__(
         self,
@@ -99,6 +307,18 @@ class AvgPool2d(_AvgPool):
         self.divisor_override = divisor_override
 
     def forward(self, x: TensorLike) -> Tensor:
+        """Take the mean of each window.
+
+        Parameters
+        ----------
+        x : tensor_like, (batch, channels, height, width)
+            The pictures. The batch axis may be missing.
+
+        Returns
+        -------
+        Tensor, (batch, channels, out_height, out_width)
+            The result, without the batch axis if ``x`` has none.
+        """
         return avg_pool2d(x, *self._options(), self.divisor_override)
 
 
@@ -108,14 +328,99 @@ class _AdaptiveAvgPool(Module):
 
 
 class AdaptiveAvgPool1d(_AdaptiveAvgPool):
-    """The means of ``output_size`` windows that cover (batch, channels, length)."""
+    """Mean of windows whose number is fixed, for sequences of any size.
+
+    Window ``i`` of ``m`` along an axis of ``n`` elements goes from ``i * n // m`` to
+    ``(i + 1) * n / m``, rounded up. Neighbouring windows may share an element.
+
+    Parameters
+    ----------
+    output_size : int or None
+        Length of the output; None keeps the length of the input.
+
+    Raises
+    ------
+    ValueError
+        In a call, if ``x`` has another number of axes.
+
+    See Also
+    --------
+    ex.adaptive_avg_pool1d : The function.
+
+    Notes
+    -----
+    Shape: (batch, channels, length) -> ``(batch, channels, *output_size)``. The batch axis may be
+    missing.
+
+    Examples
+    --------
+    >>> import extensor as ex
+    >>> pool = ex.nn.AdaptiveAvgPool1d(4)
+    >>> pool(ex.ones((2, 3, 10))).shape
+    (2, 3, 4)
+    """
 
     def forward(self, x: TensorLike) -> Tensor:
+        """Take the mean of each window.
+
+        Parameters
+        ----------
+        x : tensor_like, (batch, channels, length)
+            The sequences. The batch axis may be missing.
+
+        Returns
+        -------
+        Tensor, (batch, channels, out_length)
+            The result, without the batch axis if ``x`` has none.
+        """
         return adaptive_avg_pool1d(x, self.output_size)
 
 
 class AdaptiveAvgPool2d(_AdaptiveAvgPool):
-    """The means of ``output_size`` windows that cover (batch, channels, height, width)."""
+    """Mean of windows whose number is fixed, for pictures of any size.
+
+    Window ``i`` of ``m`` along an axis of ``n`` elements goes from ``i * n // m`` to
+    ``(i + 1) * n / m``, rounded up. Neighbouring windows may share an element.
+
+    Parameters
+    ----------
+    output_size : int, None or sequence of these
+        Height and width of the output: a number for a square, or one for each axis. None keeps the
+        size of an axis.
+
+    Raises
+    ------
+    ValueError
+        In a call, if ``x`` has another number of axes.
+
+    See Also
+    --------
+    ex.adaptive_avg_pool2d : The function.
+
+    Notes
+    -----
+    Shape: (batch, channels, height, width) -> ``(batch, channels, *output_size)``. The batch axis
+    may be missing.
+
+    Examples
+    --------
+    >>> import extensor as ex
+    >>> pool = ex.nn.AdaptiveAvgPool2d((4, None))
+    >>> pool(ex.ones((2, 3, 10, 7))).shape
+    (2, 3, 4, 7)
+    """
 
     def forward(self, x: TensorLike) -> Tensor:
+        """Take the mean of each window.
+
+        Parameters
+        ----------
+        x : tensor_like, (batch, channels, height, width)
+            The pictures. The batch axis may be missing.
+
+        Returns
+        -------
+        Tensor, (batch, channels, out_height, out_width)
+            The result, without the batch axis if ``x`` has none.
+        """
         return adaptive_avg_pool2d(x, self.output_size)

@@ -11,18 +11,21 @@ from __future__ import annotations
 
 import random as python_random
 import sys
+import warnings
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import cache, partial
+from io import IOBase
 from operator import is_
-from types import CellType, CodeType, FunctionType, MethodType, ModuleType
+from types import CellType, CodeType, FunctionType, GeneratorType, MethodType, ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from extensor import random
 from extensor.core import changes, door
+from extensor.core.modes import no_grad
 from extensor.core.tensor import Tensor
 from extensor.random.generator import Generator
 from extensor.random.global_generators import preserve_global_generators
@@ -54,8 +57,9 @@ def preserve_state(*models: Module | Tensor | Callable[..., Any]) -> Iterator[No
     reach, global variables that their functions name, and all generators: those of the models, the
     default one, Python's and NumPy's.
     """
+    # All that is to be restored is read before the block: nothing can be found out afterwards.
     state = random.get_state()
-    restores = [_restore(thing) for thing in _reachable(models)]
+    restores = [_restore(thing) for thing, is_restored in _reachable(models) if is_restored]
     try:
         with preserve_global_generators():
             yield
@@ -65,10 +69,63 @@ def preserve_state(*models: Module | Tensor | Callable[..., Any]) -> Iterator[No
         random.set_state(state)
 
 
-def _reachable(roots: tuple[Any, ...]) -> list[Any]:
-    """What the roots reach and a forward pass may change, each once."""
+@contextmanager
+def preserve_tensors(*models: Module) -> Iterator[None]:
+    """Afterwards the parameters and buffers of models are as they were; other state is not touched."""
+    tensors = [x for model in models for x in (*model.parameters(), *model.buffers())]
+    kept = [np.array(x._array) for x in tensors]
+    try:
+        yield
+    finally:
+        with no_grad():
+            for tensor, array in zip(tensors, kept, strict=True):
+                tensor[...] = array
+
+
+def reaches_iterator(*models: Module | Callable[..., Any]) -> bool:
+    """True if models or losses hold or name an iterator, which cannot be put back once it has moved."""
+    return any(_is_iterator(thing) for thing, _ in _reachable(models))
+
+
+def iterator_positions(*roots: Module | Callable[..., Any]) -> list[Any]:
+    """The positions of the iterators that models or functions reach: they differ once one has moved.
+
+    Iterators that keep their position to themselves, such as ``numpy.nditer``, never differ, and those
+    that describe one position in two ways are left out.
+    """
+    iterators = [thing for thing, _ in _reachable(roots) if _is_iterator(thing)]
+    pairs = [(_position(thing), _position(thing)) for thing in iterators]
+    return [first for first, second in pairs if first == second]
+
+
+def _position(thing: Any, path: tuple[int, ...] = ()) -> Any:
+    """A number as it is, an iterator as its state, a list as its length, anything else as its identity.
+
+    ``path`` has the iterators around ``thing``, which may hold each other.
+    """
+    if isinstance(thing, _VALUES):
+        return thing
+    if isinstance(thing, list):  # an iterator over a dict gives the list of what is left
+        return len(thing)
+    if isinstance(thing, tuple):
+        return tuple(_position(x, path) for x in thing)
+    if not isinstance(thing, Iterator) or id(thing) in path:
+        return id(thing)
+    path += (id(thing),)
+    if isinstance(thing, GeneratorType):
+        frame = thing.gi_frame
+        return frame and (frame.f_lasti, *(_position(x, path) for x in frame.f_locals.values()))
+    try:
+        with warnings.catch_warnings(action="ignore"):  # Python 3.12 warns that itertools' will go
+            state = thing.__reduce_ex__(2)[1:]
+    except TypeError:
+        return id(thing)
+    return tuple(_position(tuple(x.items()) if isinstance(x, dict) else x, path) for x in state)
+
+
+def _reachable(roots: tuple[Any, ...]) -> Iterator[tuple[Any, bool]]:
+    """Everything the roots reach, each once, and whether a call may change it and it can be restored."""
     seen: dict[int, Any] = {}  # the things are kept, so that no other gets the same id
-    found = []
     waiting = [(root, True) for root in roots]
     objects = {id(x) for x in map(_object_of, roots) if hasattr(x, "__dict__")}
     while waiting:
@@ -76,21 +133,23 @@ def _reachable(roots: tuple[Any, ...]) -> list[Any]:
         if isinstance(thing, _PLAIN) or id(thing) in seen:
             continue
         seen[id(thing)] = thing
+        inside: Iterable[Any]
         if type(thing) in (list, dict):  # there may be very many, as in a vocabulary
-            if is_own:
-                found.append(thing)
-            values = thing if type(thing) is list else thing.values()
-            waiting += [(x, is_own) for x in values if type(x) not in _PLAIN_TYPES]
-            continue
-        is_object = id(thing) in objects
-        if is_object or _is_restored(thing, is_own):
-            found.append(thing)
-        inside, are_own = _inside(thing)
-        if is_object:
-            inside += [*vars(thing).values(), *_methods(type(thing))]
-        are_own = is_own and (are_own or is_object)
+            yield thing, is_own
+            inside, are_own = thing if type(thing) is list else thing.values(), is_own
+        else:
+            is_object = id(thing) in objects
+            yield thing, is_object or _is_restored(thing, is_own)
+            inside, of_model = _inside(thing)
+            if is_object:
+                inside += [*vars(thing).values(), *_methods(type(thing))]
+            are_own = is_own and (of_model or is_object)
         waiting += [(x, are_own) for x in inside if type(x) not in _PLAIN_TYPES]
-    return found
+
+
+def _is_iterator(thing: Any) -> bool:
+    """Files are iterators too, but models rarely read them; they write logs."""
+    return isinstance(thing, Iterator) and not isinstance(thing, IOBase)
 
 
 def _object_of(root: Any) -> Any:
@@ -125,7 +184,7 @@ def _is_restored(thing: Any, is_own: bool) -> bool:
 
 
 def _inside(thing: Any) -> tuple[list[Any], bool]:
-    """What a thing holds, and whether that belongs to the model."""
+    """The contents of a thing, and whether they belong to the model."""
     if isinstance(thing, Tensor):
         return [], True  # with its gradient
     if isinstance(thing, _Variable):
@@ -156,7 +215,8 @@ def _held_by_function(function: Any) -> list[Any]:
     namespace = function.__globals__
     names = _names_in(function.__code__)
     kinds = (Tensor, FunctionType, *_generators())
-    known = [x for x in map(namespace.get, names) if isinstance(x, kinds) or _is_module(x)]
+    values = map(namespace.get, names)
+    known = [x for x in values if isinstance(x, kinds) or _is_module(x) or _is_iterator(x)]
     defaults = [*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()]
     if _is_of_user(namespace.get("__name__")):
         known += [_Variable(namespace, name) for name in names if _may_change(namespace, name)]
@@ -191,7 +251,7 @@ def _generators() -> tuple[Any, ...]:
 
 
 def _restore(thing: Any) -> Callable[[], None]:
-    """What puts a thing back to where it is now."""
+    """A function that puts a thing back to its present state."""
     if type(thing) in _CONTAINERS:
         return _restore_container(thing)
     if isinstance(thing, Tensor):
@@ -223,6 +283,7 @@ def _refill(holder: Any, items: list[Any], values: list[Any] | None) -> None:
     is_same = len(holder) == len(items) and all(map(is_, holder, items))
     if is_same and (values is None or all(map(is_, holder.values(), values))):
         return
+    # Refilled, not replaced: others hold the container itself.
     holder.clear()
     if values is not None:
         holder.update(zip(items, values, strict=True))

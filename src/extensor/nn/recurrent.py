@@ -13,7 +13,7 @@ from extensor.core.tensor import Tensor
 from extensor.errors import shown, type_error, value_error
 from extensor.errors.keywords import DEVICE, also_takes
 from extensor.nn import init
-from extensor.nn.inputs import in_dtype_of
+from extensor.nn.layer_inputs import in_dtype_of
 from extensor.nn.module import Module
 from extensor.nn.parameter import Parameter
 from extensor.ops import concatenate, dropout, flip, gru, lstm, rnn, stack
@@ -36,7 +36,7 @@ MOST_LAYERS = 10_000  # more are a slip, and would be made one by one for hours
 
 
 class Recurrence(Module):
-    """What layers and cells share: how their weights begin, and the states they are given."""
+    """The base of layers and cells: initial weights, and the states given to a call."""
 
     _gates: int
     _first_weight = "weight_ih_l0"
@@ -44,7 +44,7 @@ class Recurrence(Module):
     hidden_size: int
 
     def reset_parameters(self) -> None:
-        """Draw all weights anew, within ``1 / sqrt(hidden_size)``."""
+        """Draw new initial values, uniform in ``[-b, b]`` with ``b = 1 / sqrt(hidden_size)``."""
         bound = 1 / sqrt(self.hidden_size) if self.hidden_size else 0.0
         for parameter in self.parameters():
             init.uniform_(parameter, -bound, bound)
@@ -52,7 +52,7 @@ class Recurrence(Module):
     def _tensor(self, x: Any) -> Tensor:
         return asarray(in_dtype_of(self, getattr(self, self._first_weight), x))
 
-    def _given(self, hx: Any, shape: Shape) -> States:
+    def _initial_states(self, hx: Any, shape: Shape) -> States:
         if self._states > 1 and not isinstance(hx, list | tuple):
             requirement = f"hx must be a tuple of {self._states} tensors"
             raise type_error(type(self).__name__, requirement, hx=shown(hx))
@@ -126,7 +126,24 @@ class _Layers(Recurrence):
         raise NotImplementedError
 
     def forward(self, x: TensorLike, hx: Any = None) -> tuple[Tensor, Any]:
-        """The outputs of the last layer, and the last states of all layers and directions."""
+        """Run all layers over a sequence.
+
+        Parameters
+        ----------
+        x : tensor_like, (steps, batch, input_size)
+            The sequences: with ``batch_first`` (batch, steps, input_size), and (steps, input_size)
+            for one without a batch axis.
+        hx : tensor_like, (num_layers * directions, batch, hidden_size), optional
+            The first states, by default 0; an LSTM takes a pair of hidden states and cells. Without
+            a batch axis in ``x`` they have none.
+
+        Returns
+        -------
+        output : Tensor, (steps, batch, directions * hidden_size)
+            The hidden states of the last layer at each step, in the layout of ``x``.
+        state : Tensor, or for an LSTM a pair
+            The last states of all layers and directions, in the layout of ``hx``.
+        """
         x = self._tensor(x)
         has_batch = x.ndim == 3
         if not has_batch:
@@ -159,7 +176,7 @@ class _Layers(Recurrence):
         shape = (count, *((x.shape[1],) if has_batch else ()), self.hidden_size)
         if hx is None:
             return (zeros((count, x.shape[1], self.hidden_size), x.dtype),) * self._states
-        states = self._given(hx, shape)
+        states = self._initial_states(hx, shape)
         return states if has_batch else tuple(state.unsqueeze(1) for state in states)
 
     def _last_states(self, last: Sequence[States], has_batch: bool) -> Any:
@@ -170,12 +187,72 @@ class _Layers(Recurrence):
 
 @also_takes(**DEVICE, proj_size=(0,))
 class RNN(_Layers):
-    """``h = tanh(weight_ih @ x + bias_ih + weight_hh @ h + bias_hh)``, or relu, step by step.
+    """Recurrent layers of Elman's kind, on top of each other and in one or both directions.
 
-    Sequences are (time, batch, input_size), or with ``batch_first`` (batch, time, input_size), or
-    without a batch (time, input_size). Called with a sequence and, if it is not 0, the first state
-    (num_layers * directions, batch, hidden_size).
+    Each step computes::
 
+        h = tanh(weight_ih @ x + bias_ih + weight_hh @ h + bias_hh)
+
+    Parameters
+    ----------
+    input_size : int
+        Number of features of the input at each step.
+    hidden_size : int
+        Number of features of the hidden state.
+    num_layers : int, default 1
+        Number of layers. Each but the first reads the outputs of the one below.
+    nonlinearity : {"tanh", "relu"}, default "tanh"
+        Function that is applied at each step.
+    bias : bool, default True
+        Whether to have the two biases.
+    batch_first : bool, default False
+        Whether the batch is the first axis of inputs and outputs, instead of the steps. States are
+        not affected.
+    dropout : float, default 0.0
+        Probability of dropout on the outputs of every layer but the last, in training.
+    bidirectional : bool, default False
+        Whether a second recurrence in each layer reads the sequence from its end. Outputs of both
+        directions are concatenated.
+    dtype : dtype_like, optional
+        Floating dtype of the parameters, by default that of `ex.get_default_dtype`.
+
+    Attributes
+    ----------
+    weight_ih_l{k} : Parameter, (hidden_size, inputs)
+        Weights of the input of layer k, where ``inputs`` is ``input_size`` for layer 0, else
+        ``hidden_size`` times the number of directions.
+    weight_hh_l{k} : Parameter, (hidden_size, hidden_size)
+        Weights of the hidden state.
+    bias_ih_l{k}, bias_hh_l{k} : Parameter, (hidden_size,)
+        Biases, unless ``bias=False``. Names of the second direction end in ``_reverse``. All
+        parameters are initially uniform in ``[-b, b]`` with ``b = 1 / sqrt(hidden_size)``.
+
+    Raises
+    ------
+    ValueError
+        If ``num_layers`` is not from 1 to 10000, ``nonlinearity`` is unknown or ``dropout`` is not
+        in [0, 1]. In a call, if the shapes do not fit.
+    TypeError
+        In a call, if the input has another floating dtype than the parameters. Integers are
+        converted.
+
+    See Also
+    --------
+    RNNCell : One step, for loops written by hand.
+    ex.rnn : The function of one layer in one direction.
+
+    Notes
+    -----
+    Shape: (steps, batch, input_size), or with ``batch_first`` (batch, steps, input_size), or
+    without a batch (steps, input_size) -> the same with ``hidden_size`` times the number of
+    directions as the last size, and the last states (num_layers * directions, batch, hidden_size).
+
+    References
+    ----------
+    Elman, "Finding structure in time", 1990.
+
+    Examples
+    --------
     >>> import extensor as ex
     >>> output, state = ex.nn.RNN(3, 4, num_layers=2)(ex.ones((7, 5, 3)))
     >>> output.shape, state.shape
@@ -212,7 +289,82 @@ class RNN(_Layers):
 
 
 class GRU(_Layers):
-    """The gated recurrent unit (Cho et al. 2014): gates r, z and n; called as :class:`RNN`."""
+    """Gated recurrent units, on top of each other and in one or both directions.
+
+    Each step computes::
+
+        r = sigmoid(W_ir @ x + b_ir + W_hr @ h + b_hr)
+        z = sigmoid(W_iz @ x + b_iz + W_hz @ h + b_hz)
+        n = tanh(W_in @ x + b_in + r * (W_hn @ h + b_hn))
+        h = (1 - z) * n + z * h
+
+    Parameters
+    ----------
+    input_size : int
+        Number of features of the input at each step.
+    hidden_size : int
+        Number of features of the hidden state.
+    num_layers : int, default 1
+        Number of layers. Each but the first reads the outputs of the one below.
+    bias : bool, default True
+        Whether to have the two biases.
+    batch_first : bool, default False
+        Whether the batch is the first axis of inputs and outputs, instead of the steps. States are
+        not affected.
+    dropout : float, default 0.0
+        Probability of dropout on the outputs of every layer but the last, in training.
+    bidirectional : bool, default False
+        Whether a second recurrence in each layer reads the sequence from its end. Outputs of both
+        directions are concatenated.
+    dtype : dtype_like, optional
+        Floating dtype of the parameters, by default that of `ex.get_default_dtype`.
+
+    Attributes
+    ----------
+    weight_ih_l{k} : Parameter, (3 * hidden_size, inputs)
+        Weights of the input of layer k, where ``inputs`` is ``input_size`` for layer 0, else
+        ``hidden_size`` times the number of directions. The rows are those of the gates r, z and n,
+        one below the other.
+    weight_hh_l{k} : Parameter, (3 * hidden_size, hidden_size)
+        Weights of the hidden state.
+    bias_ih_l{k}, bias_hh_l{k} : Parameter, (3 * hidden_size,)
+        Biases, unless ``bias=False``. Names of the second direction end in ``_reverse``. All
+        parameters are initially uniform in ``[-b, b]`` with ``b = 1 / sqrt(hidden_size)``.
+
+    Raises
+    ------
+    ValueError
+        If ``num_layers`` is not from 1 to 10000 or ``dropout`` is not in [0, 1]. In a call, if the
+        shapes do not fit.
+    TypeError
+        In a call, if the input has another floating dtype than the parameters. Integers are
+        converted.
+
+    See Also
+    --------
+    GRUCell : One step, for loops written by hand.
+    ex.gru : The function of one layer in one direction.
+
+    Notes
+    -----
+    Shape: (steps, batch, input_size), or with ``batch_first`` (batch, steps, input_size), or
+    without a batch (steps, input_size) -> the same with ``hidden_size`` times the number of
+    directions as the last size, and the last states (num_layers * directions, batch, hidden_size).
+
+    References
+    ----------
+    Cho et al., "Learning phrase representations using RNN encoder-decoder", 2014.
+
+    Examples
+    --------
+    >>> import extensor as ex
+    >>> gru = ex.nn.GRU(3, 4, batch_first=True, bidirectional=True)
+    >>> output, state = gru(ex.ones((5, 7, 3)))
+    >>> output.shape, state.shape
+    ((5, 7, 8), (2, 5, 4))
+    >>> gru.weight_ih_l0.shape, gru.weight_hh_l0_reverse.shape
+    ((12, 3), (12, 4))
+    """
 
     _gates = 3
 
@@ -226,9 +378,85 @@ class GRU(_Layers):
 
 
 class LSTM(_Layers):
-    """Long short-term memory (Hochreiter and Schmidhuber 1997): gates i, f, g and o.
+    """Long short-term memory, in layers on top of each other and in one or both directions.
 
-    Called as :class:`RNN`, but the state is a pair of hidden state and cell state.
+    Each step computes::
+
+        i = sigmoid(W_ii @ x + b_ii + W_hi @ h + b_hi)
+        f = sigmoid(W_if @ x + b_if + W_hf @ h + b_hf)
+        g = tanh(W_ig @ x + b_ig + W_hg @ h + b_hg)
+        o = sigmoid(W_io @ x + b_io + W_ho @ h + b_ho)
+        c = f * c + i * g
+        h = o * tanh(c)
+
+    The state is a pair of the hidden state ``h`` and the cell ``c``.
+
+    Parameters
+    ----------
+    input_size : int
+        Number of features of the input at each step.
+    hidden_size : int
+        Number of features of the hidden state.
+    num_layers : int, default 1
+        Number of layers. Each but the first reads the outputs of the one below.
+    bias : bool, default True
+        Whether to have the two biases.
+    batch_first : bool, default False
+        Whether the batch is the first axis of inputs and outputs, instead of the steps. States are
+        not affected.
+    dropout : float, default 0.0
+        Probability of dropout on the outputs of every layer but the last, in training.
+    bidirectional : bool, default False
+        Whether a second recurrence in each layer reads the sequence from its end. Outputs of both
+        directions are concatenated.
+    dtype : dtype_like, optional
+        Floating dtype of the parameters, by default that of `ex.get_default_dtype`.
+
+    Attributes
+    ----------
+    weight_ih_l{k} : Parameter, (4 * hidden_size, inputs)
+        Weights of the input of layer k, where ``inputs`` is ``input_size`` for layer 0, else
+        ``hidden_size`` times the number of directions. The rows are those of the gates i, f, g and
+        o, one below the other.
+    weight_hh_l{k} : Parameter, (4 * hidden_size, hidden_size)
+        Weights of the hidden state.
+    bias_ih_l{k}, bias_hh_l{k} : Parameter, (4 * hidden_size,)
+        Biases, unless ``bias=False``. Names of the second direction end in ``_reverse``. All
+        parameters are initially uniform in ``[-b, b]`` with ``b = 1 / sqrt(hidden_size)``.
+
+    Raises
+    ------
+    ValueError
+        If ``num_layers`` is not from 1 to 10000 or ``dropout`` is not in [0, 1]. In a call, if the
+        shapes do not fit.
+    TypeError
+        In a call, if the input has another floating dtype than the parameters. Integers are
+        converted.
+
+    See Also
+    --------
+    LSTMCell : One step, for loops written by hand.
+    ex.lstm : The function of one layer in one direction.
+
+    Notes
+    -----
+    Shape: (steps, batch, input_size), or with ``batch_first`` (batch, steps, input_size), or
+    without a batch (steps, input_size) -> the same with ``hidden_size`` times the number of
+    directions as the last size, and the last ``(h, c)``, each (num_layers * directions, batch,
+    hidden_size).
+
+    References
+    ----------
+    Hochreiter and Schmidhuber, "Long short-term memory", 1997.
+
+    Examples
+    --------
+    >>> import extensor as ex
+    >>> lstm = ex.nn.LSTM(3, 4)
+    >>> output, (h, c) = lstm(ex.ones((7, 5, 3)))
+    >>> output.shape, h.shape, c.shape
+    ((7, 5, 4), (1, 5, 4), (1, 5, 4))
+    >>> output, (h, c) = lstm(ex.ones((2, 5, 3)), (h, c))
     """
 
     _gates = 4

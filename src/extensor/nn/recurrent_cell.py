@@ -43,13 +43,26 @@ class _Cell(Recurrence):
         raise NotImplementedError
 
     def forward(self, x: TensorLike, hx: Any = None) -> Any:
-        """The next state, or pair of states, after ``x`` from the state ``hx``, or from 0."""
+        """Compute the next state.
+
+        Parameters
+        ----------
+        x : tensor_like, (batch, input_size) or (input_size,)
+            The input of the step.
+        hx : tensor_like, (batch, hidden_size) or (hidden_size,), optional
+            The state before the step, by default 0; for an LSTM a pair of hidden state and cell.
+
+        Returns
+        -------
+        Tensor, or for an LSTM a pair
+            The state after the step.
+        """
         x = self._tensor(x)
         shape = (*x.shape[:-1], self.hidden_size)
         if hx is None:
             states: tuple[Tensor, ...] = (zeros(shape, x.dtype),) * self._states
         else:
-            states = self._given(hx, shape)
+            states = self._initial_states(hx, shape)
         if x.ndim != 1:
             return self._step(x, *states)
         after = self._step(x.unsqueeze(0), *(state.unsqueeze(0) for state in states))
@@ -61,10 +74,53 @@ class _Cell(Recurrence):
 
 @also_takes(**DEVICE)
 class RNNCell(_Cell):
-    """``tanh(weight_ih @ x + bias_ih + weight_hh @ h + bias_hh)``, or relu.
+    """One step of a recurrent layer of Elman's kind.
 
-    Inputs are (batch, input_size) or (input_size,), states (batch, hidden_size) or (hidden_size,).
+    It is ``tanh(weight_ih @ x + bias_ih + weight_hh @ h + bias_hh)``, or relu.
 
+    Parameters
+    ----------
+    input_size : int
+        Number of features of the input.
+    hidden_size : int
+        Number of features of the state.
+    bias : bool, default True
+        Whether to have the two biases.
+    nonlinearity : {"tanh", "relu"}, default "tanh"
+        Function that is applied to the sum.
+    dtype : dtype_like, optional
+        Floating dtype of the parameters, by default that of `ex.get_default_dtype`.
+
+    Attributes
+    ----------
+    weight_ih : Parameter, (hidden_size, input_size)
+        Weights of the input.
+    weight_hh : Parameter, (hidden_size, hidden_size)
+        Weights of the hidden state.
+    bias_ih, bias_hh : Parameter, (hidden_size,)
+        Biases, None with ``bias=False``. All parameters are initially uniform in ``[-b, b]`` with
+        ``b = 1 / sqrt(hidden_size)``.
+
+    Raises
+    ------
+    ValueError
+        If ``nonlinearity`` is unknown. In a call, if the shapes do not fit.
+    TypeError
+        In a call, if the input has another floating dtype than the parameters. Integers are
+        converted.
+
+    See Also
+    --------
+    RNN : Whole sequences, which is faster.
+    ex.rnn_cell : The function.
+
+    Notes
+    -----
+    Shape: (batch, input_size) and a state (batch, hidden_size) -> the next state, of the same
+    shape. The batch axis may be missing from all.
+
+    Examples
+    --------
     >>> import extensor as ex
     >>> cell, h = ex.nn.RNNCell(3, 4), None
     >>> for x in ex.ones((7, 5, 3)):
@@ -97,7 +153,58 @@ class RNNCell(_Cell):
 
 
 class GRUCell(_Cell):
-    """One step of :class:`GRU`; called as :class:`RNNCell`."""
+    """One step of a gated recurrent unit.
+
+    See `GRU` for the formula.
+
+    Parameters
+    ----------
+    input_size : int
+        Number of features of the input.
+    hidden_size : int
+        Number of features of the state.
+    bias : bool, default True
+        Whether to have the two biases.
+    dtype : dtype_like, optional
+        Floating dtype of the parameters, by default that of `ex.get_default_dtype`.
+
+    Attributes
+    ----------
+    weight_ih : Parameter, (3 * hidden_size, input_size)
+        Weights of the input. The rows are those of the gates r, z and n.
+    weight_hh : Parameter, (3 * hidden_size, hidden_size)
+        Weights of the hidden state.
+    bias_ih, bias_hh : Parameter, (3 * hidden_size,)
+        Biases, None with ``bias=False``. All parameters are initially uniform in ``[-b, b]`` with
+        ``b = 1 / sqrt(hidden_size)``.
+
+    Raises
+    ------
+    ValueError
+        In a call, if the shapes do not fit.
+    TypeError
+        In a call, if the input has another floating dtype than the parameters. Integers are
+        converted.
+
+    See Also
+    --------
+    GRU : Whole sequences, which is faster.
+    ex.gru_cell : The function.
+
+    Notes
+    -----
+    Shape: (batch, input_size) and a state (batch, hidden_size) -> the next state, of the same
+    shape. The batch axis may be missing from all.
+
+    Examples
+    --------
+    >>> import extensor as ex
+    >>> cell, h = ex.nn.GRUCell(3, 4), None
+    >>> for x in ex.ones((7, 5, 3)):
+    ...     h = cell(x, h)
+    >>> h.shape
+    (5, 4)
+    """
 
     _gates = 3
 
@@ -110,7 +217,59 @@ class GRUCell(_Cell):
 
 
 class LSTMCell(_Cell):
-    """One step of :class:`LSTM`; called as :class:`RNNCell`, but the state is a pair, and so is ``hx``."""
+    """One step of long short-term memory.
+
+    See `LSTM` for the formula. The state is a pair of the hidden state and the cell.
+
+    Parameters
+    ----------
+    input_size : int
+        Number of features of the input.
+    hidden_size : int
+        Number of features of the state.
+    bias : bool, default True
+        Whether to have the two biases.
+    dtype : dtype_like, optional
+        Floating dtype of the parameters, by default that of `ex.get_default_dtype`.
+
+    Attributes
+    ----------
+    weight_ih : Parameter, (4 * hidden_size, input_size)
+        Weights of the input. The rows are those of the gates i, f, g and o.
+    weight_hh : Parameter, (4 * hidden_size, hidden_size)
+        Weights of the hidden state.
+    bias_ih, bias_hh : Parameter, (4 * hidden_size,)
+        Biases, None with ``bias=False``. All parameters are initially uniform in ``[-b, b]`` with
+        ``b = 1 / sqrt(hidden_size)``.
+
+    Raises
+    ------
+    ValueError
+        In a call, if the shapes do not fit.
+    TypeError
+        In a call, if the input has another floating dtype than the parameters. Integers are
+        converted.
+
+    See Also
+    --------
+    LSTM : Whole sequences, which is faster.
+    ex.lstm_cell : The function.
+
+    Notes
+    -----
+    Shape: (batch, input_size) and a state pair of (batch, hidden_size) -> the next state, of the
+    same shape. The batch axis may be missing from all.
+
+    Examples
+    --------
+    >>> import extensor as ex
+    >>> cell, state = ex.nn.LSTMCell(3, 4), None
+    >>> for x in ex.ones((7, 5, 3)):
+    ...     state = cell(x, state)
+    >>> h, c = state
+    >>> h.shape, c.shape
+    ((5, 4), (5, 4))
+    """
 
     _gates = 4
     _states = 2

@@ -63,7 +63,7 @@ OPERATIONS: dict[str, Callable[[Sequence[Any], Any], int]] = {
 
 
 @dataclass
-class Row:
+class ModuleRow:
     """One module, with what is below it counted in. One that is never called has no operations."""
 
     path: str
@@ -77,7 +77,7 @@ class Row:
 class Summary:
     """The rows of :meth:`Module.summary`, the whole module first; it prints as a table."""
 
-    rows: list[Row]
+    rows: list[ModuleRow]
     trainable: int
 
     @property
@@ -118,10 +118,10 @@ class Summary:
 
 def summarize(module: Module, example: Any) -> Summary:
     """Run ``module`` on ``example`` and note what each module in it makes."""
-    rows: dict[Module, Row] = {}
+    rows: dict[Module, ModuleRow] = {}
     for path, inner in module.named_modules():
-        rows[inner] = Row(path, type(inner).__name__, inner.num_parameters())
-    running: list[Row] = []
+        rows[inner] = ModuleRow(path, type(inner).__name__, inner.num_parameters())
+    running: list[ModuleRow] = []
 
     def count(computed: Any) -> None:
         if computed.op in OPERATIONS:
@@ -139,7 +139,7 @@ def summarize(module: Module, example: Any) -> Summary:
 
     with (
         preserve_state(module),
-        _watched(rows, enter, leave),
+        _watch(rows, enter, leave),
         evaluating(module),
         no_grad(),
         door.watch(count),
@@ -149,7 +149,7 @@ def summarize(module: Module, example: Any) -> Summary:
 
 
 @contextmanager
-def _watched(modules: Any, enter: Any, leave: Any) -> Iterator[None]:
+def _watch(modules: Any, enter: Any, leave: Any) -> Iterator[None]:
     removals = [module.register_forward_pre_hook(enter) for module in modules]
     removals += [module.register_forward_hook(leave) for module in modules]
     try:

@@ -35,7 +35,7 @@ _place = _Place()
 
 
 def adding() -> Adding | None:
-    """What adds up over micro-batches here; None where a batch stands for itself."""
+    """The function that adds up over micro-batches here; None where a batch stands for itself."""
     return _place.adding
 
 
@@ -84,6 +84,7 @@ def synchronised_batch_norm(
     axes = tuple(axis for axis in range(x.ndim) if axis != 1)
     beside = (1, -1, *[1] * (x.ndim - 2))
     size = asarray(divmod(x.size // x.shape[1], _THOUSANDS), wide.dtype)
+    # Sums and sizes in one tensor, since each call of ``added`` waits for all micro-batches.
     sums = added(concatenate([wide.sum(axis=axes), size]))
     count = _THOUSANDS * float(sums[-2]) + float(sums[-1])
     if count < 2:
@@ -105,6 +106,7 @@ def synchronised_batch_norm(
 
 def _move(running: Tensor | None, own: Tensor, momentum: float) -> None:
     if running is not None:
+        # Into the same memory: state_dict() and other threads share it.
         new: Any = running * (1 - momentum) + own * momentum
         door.setitem(running._array, ..., np.asarray(new))
         changes.mark_all([running._array])

@@ -28,6 +28,7 @@ def call_watched(
 
     The outermost module has the path "", one that is not found below it the name of its class.
     """
+    # Paths are looked up once for the outermost call: a search for each inner one would be quadratic.
     outermost = _calls.paths is None
     if _calls.paths is None:
         _calls.paths = {inner: path for path, inner in module.named_modules()}

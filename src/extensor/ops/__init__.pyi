@@ -660,32 +660,155 @@ class where_gradients(NamedTuple):
     grad_b: Tensor
 
 def abs(x: TensorLike) -> Tensor:
-    """The magnitude of ``x``. Derivative: ``sign(x)``, 0 at 0."""
+    """The magnitude of ``x``.
+
+    Parameters
+    ----------
+    x : tensor_like
+        The input.
+
+    Returns
+    -------
+    Tensor
+        The result, in the shape of ``x``.
+
+    See Also
+    --------
+    abs_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: ``sign(x)``, 0 at 0.
+    """
 
 def abs_backward(grad_output: TensorLike, x: TensorLike) -> Tensor:
-    """``grad_output * sign(x)``."""
+    """``grad_output * sign(x)``.
+
+    The backward pass of `abs`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `abs`, of its shape. Its dtype must be floating.
+    x : tensor_like
+        The input.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
 
 def acos(x: TensorLike) -> Tensor:
     """The angle in [0, pi] whose cosine is ``x``; NaN outside [-1, 1].
 
+    Parameters
+    ----------
+    x : tensor_like
+        The input.
+
+    Returns
+    -------
+    Tensor
+        The result, in the shape of ``x``.
+
+    See Also
+    --------
+    acos_backward : Its gradient.
+
+    Notes
+    -----
     Derivative: ``-1 / sqrt(1 - x**2)``, infinite at -1 and 1.
+
+    Integers and booleans are converted to the default dtype first.
     """
 
 def acos_backward(grad_output: TensorLike, x: TensorLike) -> Tensor:
-    """``-grad_output / sqrt(1 - x**2)``."""
+    """``-grad_output / sqrt(1 - x**2)``.
+
+    The backward pass of `acos`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `acos`, of its shape. Its dtype must be floating.
+    x : tensor_like
+        The input.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
 
 def acosh(x: TensorLike) -> Tensor:
     """The number from 0 upwards whose hyperbolic cosine is ``x``; NaN below 1.
 
+    Parameters
+    ----------
+    x : tensor_like
+        The input.
+
+    Returns
+    -------
+    Tensor
+        The result, in the shape of ``x``.
+
+    See Also
+    --------
+    acosh_backward : Its gradient.
+
+    Notes
+    -----
     Derivative: ``1 / sqrt(x**2 - 1)``, infinite at 1.
+
+    Integers and booleans are converted to the default dtype first.
     """
 
 def acosh_backward(grad_output: TensorLike, x: TensorLike) -> Tensor:
-    """``grad_output / sqrt(x**2 - 1)``."""
+    """``grad_output / sqrt(x**2 - 1)``.
+
+    The backward pass of `acosh`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `acosh`, of its shape. Its dtype must be floating.
+    x : tensor_like
+        The input.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
 
 def adaptive_avg_pool1d(x: TensorLike, output_size: int | Sequence[int | None] | None) -> Tensor:
-    """The mean of each of ``output_size`` windows that cover ``x`` (batch, channels, length).
+    """The means of ``output_size`` windows that cover sequences, as in `adaptive_avg_pool2d`.
 
+    Parameters
+    ----------
+    x : tensor_like, (batch, channels, length)
+        The sequences. The batch axis may be missing.
+    output_size : int or sequence of ints
+        The size of the result: a number, or one for each axis, None for an axis that stays.
+
+    Returns
+    -------
+    Tensor
+        The means, of shape (batch, channels, output_size).
+
+    Raises
+    ------
+    ValueError
+        If ``x`` has another number of axes, or a window does not fit into it.
+
+    See Also
+    --------
+    adaptive_avg_pool1d_backward : Its gradient.
+
+    Notes
+    -----
     Derivative: ``grad_output`` divided by the size of its window, to each element.
     """
 
@@ -694,15 +817,55 @@ def adaptive_avg_pool1d_backward(
     input_shape: Sequence[int],
     output_size: int | Sequence[int | None] | None,
 ) -> Tensor:
-    """``grad_output`` divided by the size of its window, to each element of the window."""
+    """``grad_output`` divided by the size of its window, to each element of the window.
+
+    The backward pass of `adaptive_avg_pool1d`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `adaptive_avg_pool1d`, of its shape. Its dtype must be floating.
+    input_shape : sequence of ints
+        Shape of ``x``.
+    output_size : int or sequence of ints
+        The size of the result: a number, or one for each axis, None for an axis that stays.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
 
 def adaptive_avg_pool2d(x: TensorLike, output_size: int | Sequence[int | None] | None) -> Tensor:
-    """The mean of each of ``output_size`` windows that cover ``x`` (batch, channels, height, width).
+    """The means of ``output_size`` windows that cover pictures.
 
-    ``output_size`` is an int or an int for each axis, None for an axis that stays. Along an axis of
-    ``n`` elements window ``i`` of ``m`` goes from ``i * n // m`` to ``(i + 1) * n / m``, rounded up,
-    so that neighbours may share an element. Derivative: ``grad_output`` divided by the size of its
-    window, to each element.
+    Along an axis of ``n`` elements window ``i`` of ``m`` goes from ``i * n // m`` to
+    ``(i + 1) * n / m``, rounded up, so that neighbours may share an element.
+
+    Parameters
+    ----------
+    x : tensor_like, (batch, channels, height, width)
+        The pictures. The batch axis may be missing.
+    output_size : int or sequence of ints
+        The size of the result: a number, or one for each axis, None for an axis that stays.
+
+    Returns
+    -------
+    Tensor
+        The means, of shape ``(batch, channels, *output_size)``.
+
+    Raises
+    ------
+    ValueError
+        If ``x`` has another number of axes, or a window does not fit into it.
+
+    See Also
+    --------
+    adaptive_avg_pool2d_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: ``grad_output`` divided by the size of its window, to each element.
     """
 
 def adaptive_avg_pool2d_backward(
@@ -710,69 +873,441 @@ def adaptive_avg_pool2d_backward(
     input_shape: Sequence[int],
     output_size: int | Sequence[int | None] | None,
 ) -> Tensor:
-    """``grad_output`` divided by the size of its window, to each element of the window."""
+    """``grad_output`` divided by the size of its window, to each element of the window.
+
+    The backward pass of `adaptive_avg_pool2d`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `adaptive_avg_pool2d`, of its shape. Its dtype must be floating.
+    input_shape : sequence of ints
+        Shape of ``x``.
+    output_size : int or sequence of ints
+        The size of the result: a number, or one for each axis, None for an axis that stays.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
 
 def add(a: TensorLike, b: TensorLike) -> Tensor:
-    """``a + b``. Derivative: ``grad_output`` for both, summed to their shapes."""
+    """The sum ``a + b``.
+
+    Parameters
+    ----------
+    a, b : tensor_like
+        The operands. They broadcast against each other.
+
+    Returns
+    -------
+    Tensor
+        The result, in the shape to which ``a`` and ``b`` broadcast.
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not broadcast.
+
+    See Also
+    --------
+    add_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: ``grad_output`` for both, summed to their shapes.
+
+    Inputs of different dtypes are promoted to one dtype. Python numbers take the dtype of the tensor that they meet.
+    """
 
 def add_backward(
     grad_output: TensorLike, a_shape: Sequence[int], b_shape: Sequence[int]
 ) -> add_gradients:
-    """``grad_output`` for both, summed to their shapes."""
+    """``grad_output`` for both, summed to their shapes.
+
+    The backward pass of `add`: from the gradient of its result to that of ``a`` and ``b``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `add`, of its shape. Its dtype must be floating.
+    a_shape : sequence of ints
+        Shape of ``a``.
+    b_shape : sequence of ints
+        Shape of ``b``.
+
+    Returns
+    -------
+    add_gradients
+        Named tuple of the gradients:
+
+        - ``grad_a``, of the shape and dtype of ``a``.
+        - ``grad_b``, of the shape and dtype of ``b``.
+    """
 
 def all(x: TensorLike, axis: int | Sequence[int] | None = None, keepdims: bool = False) -> Tensor:
-    """True if every element over ``axis`` is true (not 0); True over nothing."""
+    """True if every element over ``axis`` is true (not 0); True over nothing.
+
+    Parameters
+    ----------
+    x : tensor_like
+        The input.
+    axis : int or sequence of ints, optional
+        The axis or axes to reduce, by default all. A negative number counts from the last axis.
+    keepdims : bool, default False
+        Whether to keep the reduced axes with size 1, so that the result broadcasts against ``x``.
+
+    Returns
+    -------
+    Tensor
+        The result, in the shape of ``x`` without the reduced axes. With ``keepdims`` they stay,
+        with size 1.
+
+    Raises
+    ------
+    ValueError
+        If ``axis`` is out of range or names an axis twice.
+
+    Notes
+    -----
+    The result has no gradient.
+    """
 
 def any(x: TensorLike, axis: int | Sequence[int] | None = None, keepdims: bool = False) -> Tensor:
-    """True if an element over ``axis`` is true (not 0); False over nothing."""
+    """True if an element over ``axis`` is true (not 0); False over nothing.
+
+    Parameters
+    ----------
+    x : tensor_like
+        The input.
+    axis : int or sequence of ints, optional
+        The axis or axes to reduce, by default all. A negative number counts from the last axis.
+    keepdims : bool, default False
+        Whether to keep the reduced axes with size 1, so that the result broadcasts against ``x``.
+
+    Returns
+    -------
+    Tensor
+        The result, in the shape of ``x`` without the reduced axes. With ``keepdims`` they stay,
+        with size 1.
+
+    Raises
+    ------
+    ValueError
+        If ``axis`` is out of range or names an axis twice.
+
+    Notes
+    -----
+    The result has no gradient.
+    """
 
 def argmax(x: TensorLike, axis: int | None = None, keepdims: bool = False) -> Tensor:
-    """The index of the first largest element along ``axis``, or of all; NaN counts as largest."""
+    """The index of the first largest element along ``axis``, or of all; NaN counts as largest.
+
+    Parameters
+    ----------
+    x : tensor_like
+        The input.
+    axis : int, optional
+        The axis to search along. By default all elements are searched, as if flattened.
+    keepdims : bool, default False
+        Whether to keep the reduced axes with size 1, so that the result broadcasts against ``x``.
+
+    Returns
+    -------
+    Tensor
+        The indices, of dtype int64, in the shape of ``x`` without ``axis``, or with size 1
+        there.
+
+    Raises
+    ------
+    ValueError
+        If ``axis`` is out of range or there is no element to choose.
+
+    Notes
+    -----
+    The result has no gradient.
+    """
 
 def argmin(x: TensorLike, axis: int | None = None, keepdims: bool = False) -> Tensor:
-    """The index of the first smallest element along ``axis``, or of all; NaN counts as smallest."""
+    """The index of the first smallest element along ``axis``, or of all; NaN counts as smallest.
+
+    Parameters
+    ----------
+    x : tensor_like
+        The input.
+    axis : int, optional
+        The axis to search along. By default all elements are searched, as if flattened.
+    keepdims : bool, default False
+        Whether to keep the reduced axes with size 1, so that the result broadcasts against ``x``.
+
+    Returns
+    -------
+    Tensor
+        The indices, of dtype int64, in the shape of ``x`` without ``axis``, or with size 1
+        there.
+
+    Raises
+    ------
+    ValueError
+        If ``axis`` is out of range or there is no element to choose.
+
+    Notes
+    -----
+    The result has no gradient.
+    """
 
 def argsort(x: TensorLike, axis: int = -1, descending: bool = False) -> Tensor:
-    """The indices that sort ``x`` along ``axis``; equal elements stay in their order."""
+    """The indices that sort ``x`` along ``axis``; equal elements stay in their order.
+
+    Parameters
+    ----------
+    x : tensor_like
+        The input.
+    axis : int, default -1
+        The axis to sort along.
+    descending : bool, default False
+        Whether the largest elements come first.
+
+    Returns
+    -------
+    Tensor
+        The indices, of dtype int64, in the shape of ``x``.
+
+    Raises
+    ------
+    ValueError
+        If ``axis`` is out of range.
+
+    Notes
+    -----
+    The result has no gradient.
+    """
 
 def asin(x: TensorLike) -> Tensor:
     """The angle in [-pi/2, pi/2] whose sine is ``x``; NaN outside [-1, 1].
 
+    Parameters
+    ----------
+    x : tensor_like
+        The input.
+
+    Returns
+    -------
+    Tensor
+        The result, in the shape of ``x``.
+
+    See Also
+    --------
+    asin_backward : Its gradient.
+
+    Notes
+    -----
     Derivative: ``1 / sqrt(1 - x**2)``, infinite at -1 and 1.
+
+    Integers and booleans are converted to the default dtype first.
     """
 
 def asin_backward(grad_output: TensorLike, x: TensorLike) -> Tensor:
-    """``grad_output / sqrt(1 - x**2)``."""
+    """``grad_output / sqrt(1 - x**2)``.
+
+    The backward pass of `asin`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `asin`, of its shape. Its dtype must be floating.
+    x : tensor_like
+        The input.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
 
 def asinh(x: TensorLike) -> Tensor:
-    """The number whose hyperbolic sine is ``x``. Derivative: ``1 / sqrt(1 + x**2)``."""
+    """The number whose hyperbolic sine is ``x``.
+
+    Parameters
+    ----------
+    x : tensor_like
+        The input.
+
+    Returns
+    -------
+    Tensor
+        The result, in the shape of ``x``.
+
+    See Also
+    --------
+    asinh_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: ``1 / sqrt(1 + x**2)``.
+
+    Integers and booleans are converted to the default dtype first.
+    """
 
 def asinh_backward(grad_output: TensorLike, x: TensorLike) -> Tensor:
-    """``grad_output / sqrt(1 + x**2)``."""
+    """``grad_output / sqrt(1 + x**2)``.
+
+    The backward pass of `asinh`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `asinh`, of its shape. Its dtype must be floating.
+    x : tensor_like
+        The input.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
 
 def atan(x: TensorLike) -> Tensor:
-    """The angle in [-pi/2, pi/2] whose tangent is ``x``. Derivative: ``1 / (1 + x**2)``."""
+    """The angle in [-pi/2, pi/2] whose tangent is ``x``.
+
+    Parameters
+    ----------
+    x : tensor_like
+        The input.
+
+    Returns
+    -------
+    Tensor
+        The result, in the shape of ``x``.
+
+    See Also
+    --------
+    atan_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: ``1 / (1 + x**2)``.
+
+    Integers and booleans are converted to the default dtype first.
+    """
 
 def atan_backward(grad_output: TensorLike, x: TensorLike) -> Tensor:
-    """``grad_output / (1 + x**2)``."""
+    """``grad_output / (1 + x**2)``.
+
+    The backward pass of `atan`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `atan`, of its shape. Its dtype must be floating.
+    x : tensor_like
+        The input.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
 
 def atan2(a: TensorLike, b: TensorLike) -> Tensor:
     """The angle in [-pi, pi] of the point with height ``a`` and abscissa ``b``.
 
+    Parameters
+    ----------
+    a : tensor_like
+        The heights.
+    b : tensor_like
+        The abscissas. They broadcast against ``a``.
+
+    Returns
+    -------
+    Tensor
+        The result, in the shape to which ``a`` and ``b`` broadcast.
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not broadcast.
+
+    See Also
+    --------
+    atan2_backward : Its gradient.
+
+    Notes
+    -----
     Derivative: ``b / (a**2 + b**2)`` and ``-a / (a**2 + b**2)``, 0 for both at the origin.
+
+    Integers and booleans are converted to the default dtype first.
+
+    Inputs of different dtypes are promoted to one dtype. Python numbers take the dtype of the tensor that they meet.
     """
 
 def atan2_backward(grad_output: TensorLike, a: TensorLike, b: TensorLike) -> atan2_gradients:
-    """``grad_output * b / (a**2 + b**2)`` and ``-grad_output * a / (a**2 + b**2)``."""
+    """``grad_output * b / (a**2 + b**2)`` and ``-grad_output * a / (a**2 + b**2)``.
+
+    The backward pass of `atan2`: from the gradient of its result to that of ``a`` and ``b``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `atan2`, of its shape. Its dtype must be floating.
+    a : tensor_like
+        The heights.
+    b : tensor_like
+        The abscissas. They broadcast against ``a``.
+
+    Returns
+    -------
+    atan2_gradients
+        Named tuple of the gradients:
+
+        - ``grad_a``, of the shape and dtype of ``a``.
+        - ``grad_b``, of the shape and dtype of ``b``.
+    """
 
 def atanh(x: TensorLike) -> Tensor:
     """The number whose hyperbolic tangent is ``x``; NaN outside [-1, 1].
 
+    Parameters
+    ----------
+    x : tensor_like
+        The input.
+
+    Returns
+    -------
+    Tensor
+        The result, in the shape of ``x``.
+
+    See Also
+    --------
+    atanh_backward : Its gradient.
+
+    Notes
+    -----
     Derivative: ``1 / (1 - x**2)``, infinite at -1 and 1.
+
+    Integers and booleans are converted to the default dtype first.
     """
 
 def atanh_backward(grad_output: TensorLike, x: TensorLike) -> Tensor:
-    """``grad_output / (1 - x**2)``."""
+    """``grad_output / (1 - x**2)``.
+
+    The backward pass of `atanh`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `atanh`, of its shape. Its dtype must be floating.
+    x : tensor_like
+        The input.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
 
 def avg_pool1d(
     x: TensorLike,
@@ -782,8 +1317,39 @@ def avg_pool1d(
     ceil_mode: bool = False,
     count_include_pad: bool = True,
 ) -> Tensor:
-    """The mean of each window of ``x`` (batch, channels, length), as :func:`avg_pool2d`.
+    """The mean of each window of sequences.
 
+    Parameters
+    ----------
+    x : tensor_like, (batch, channels, length)
+        The sequences. The batch axis may be missing.
+    kernel_size : int or sequence of ints
+        The size of a window: a number, or one for each axis.
+    stride : int or sequence of ints, optional
+        The distance between neighbouring windows, by default ``kernel_size``.
+    padding : int or sequence of ints, default 0
+        The number of elements to add on each side, at most half of ``kernel_size``.
+    ceil_mode : bool, default False
+        Whether the last window may end behind the padding, instead of being dropped.
+    count_include_pad : bool, default True
+        Whether the padding counts as zeros, or not at all.
+
+    Returns
+    -------
+    Tensor
+        The means, of shape (batch, channels, length). See `max_pool2d` for the length.
+
+    Raises
+    ------
+    ValueError
+        If ``x`` has another number of axes, or a window does not fit into it.
+
+    See Also
+    --------
+    avg_pool1d_backward : Its gradient.
+
+    Notes
+    -----
     Derivative: ``grad_output`` divided by the number of elements that count, to each of them.
     """
 
@@ -796,7 +1362,32 @@ def avg_pool1d_backward(
     ceil_mode: bool = False,
     count_include_pad: bool = True,
 ) -> Tensor:
-    """``grad_output`` divided by the number of elements that count, to each element of the window."""
+    """``grad_output`` divided by the number of elements that count, to each element of the window.
+
+    The backward pass of `avg_pool1d`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `avg_pool1d`, of its shape. Its dtype must be floating.
+    input_shape : sequence of ints
+        Shape of ``x``.
+    kernel_size : int or sequence of ints
+        The size of a window: a number, or one for each axis.
+    stride : int or sequence of ints, optional
+        The distance between neighbouring windows, by default ``kernel_size``.
+    padding : int or sequence of ints, default 0
+        The number of elements to add on each side, at most half of ``kernel_size``.
+    ceil_mode : bool, default False
+        Whether the last window may end behind the padding, instead of being dropped.
+    count_include_pad : bool, default True
+        Whether the padding counts as zeros, or not at all.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
 
 def avg_pool2d(
     x: TensorLike,
@@ -807,12 +1398,43 @@ def avg_pool2d(
     count_include_pad: bool = True,
     divisor_override: int | None = None,
 ) -> Tensor:
-    """The mean of each window of ``x`` (batch, channels, height, width).
+    """The mean of each window of pictures.
 
-    ``stride`` is ``kernel_size`` if not given. The ``padding`` counts as zeros or, without
-    ``count_include_pad``, not at all; what lies behind it, with ``ceil_mode``, never counts.
-    Each sum is divided by ``divisor_override`` instead, if that is given. Derivative: ``grad_output``
-    divided by the number of elements that count, to each of them.
+    Parameters
+    ----------
+    x : tensor_like, (batch, channels, height, width)
+        The pictures. The batch axis may be missing.
+    kernel_size : int or sequence of ints
+        The size of a window: a number, or one for each axis.
+    stride : int or sequence of ints, optional
+        The distance between neighbouring windows, by default ``kernel_size``.
+    padding : int or sequence of ints, default 0
+        The number of elements to add on each side, at most half of ``kernel_size``.
+    ceil_mode : bool, default False
+        Whether the last window may end behind the padding, instead of being dropped.
+    count_include_pad : bool, default True
+        Whether the padding counts as zeros, or not at all. What lies behind it, with
+        ``ceil_mode``, never counts.
+    divisor_override : int, optional
+        A number by which sums are divided, instead of the number of elements.
+
+    Returns
+    -------
+    Tensor
+        The means, of shape (batch, channels, height, width). See `max_pool2d` for the sizes.
+
+    Raises
+    ------
+    ValueError
+        If ``x`` has another number of axes, or a window does not fit into it.
+
+    See Also
+    --------
+    avg_pool2d_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: ``grad_output`` divided by the number of elements that count, to each of them.
     """
 
 def avg_pool2d_backward(
@@ -825,7 +1447,35 @@ def avg_pool2d_backward(
     count_include_pad: bool = True,
     divisor_override: int | None = None,
 ) -> Tensor:
-    """``grad_output`` divided by the number of elements that count, to each element of the window."""
+    """``grad_output`` divided by the number of elements that count, to each element of the window.
+
+    The backward pass of `avg_pool2d`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `avg_pool2d`, of its shape. Its dtype must be floating.
+    input_shape : sequence of ints
+        Shape of ``x``.
+    kernel_size : int or sequence of ints
+        The size of a window: a number, or one for each axis.
+    stride : int or sequence of ints, optional
+        The distance between neighbouring windows, by default ``kernel_size``.
+    padding : int or sequence of ints, default 0
+        The number of elements to add on each side, at most half of ``kernel_size``.
+    ceil_mode : bool, default False
+        Whether the last window may end behind the padding, instead of being dropped.
+    count_include_pad : bool, default True
+        Whether the padding counts as zeros, or not at all. What lies behind it, with
+        ``ceil_mode``, never counts.
+    divisor_override : int, optional
+        A number by which sums are divided, instead of the number of elements.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
 
 def batch_norm(
     x: TensorLike,
@@ -839,12 +1489,47 @@ def batch_norm(
 ) -> Tensor:
     """``(x - mean) / sqrt(var + eps) * weight + bias``, channel by channel.
 
-    ``x`` is (batch, channels, ...), all else has a number for each channel. In training ``mean``
-    and ``var`` are those of each channel, and the running statistics move towards them, in place:
-    ``(1 - momentum) * running + momentum * own``, where the own variance is divided by n - 1. Else
-    they are the running statistics. Derivative: in ``x`` in training as for ``layer_norm``, over a
-    channel; else ``weight / sqrt(var + eps)``; in ``weight``: ``(x - mean) / sqrt(var + eps)``; in
-    ``bias``: 1; the running statistics have none.
+    In training, ``mean`` and ``var`` are those of each channel of ``x``, and the running
+    statistics move towards them, in place: ``(1 - momentum) * running + momentum * own``, where
+    the own variance is divided by n - 1. Otherwise they are the running statistics.
+
+    Parameters
+    ----------
+    x : tensor_like, (batch, channels, ...)
+        The input.
+    running_mean, running_var : tensor_like, (channels,)
+        Running statistics of the channels. They have no gradient.
+    weight, bias : tensor_like, (channels,), optional
+        Factors for the normalized values, and numbers to add to them; by default 1 and 0.
+    training : bool, default False
+        Whether to normalize with the statistics of ``x`` and to update the running ones.
+    momentum : float, default 0.1
+        The weight of the present batch in the running statistics.
+    eps : float, default 1e-05
+        A number that is added to the variance, so that the root is never 0.
+
+    Returns
+    -------
+    Tensor
+        The normalized values, in the shape of ``x``.
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not fit.
+
+    See Also
+    --------
+    batch_norm_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative:
+    in ``x`` in training as for ``layer_norm``, over a channel; else
+    ``weight / sqrt(var + eps)``; in ``weight``: ``(x - mean) / sqrt(var + eps)``; in ``bias``:
+    1; the running statistics have none.
+
+    Integers and booleans are converted to the default dtype first.
     """
 
 def batch_norm_backward(
@@ -856,7 +1541,34 @@ def batch_norm_backward(
     training: bool = False,
     eps: float = 1e-05,
 ) -> batch_norm_gradients:
-    """The gradients of ``x``, ``weight`` and ``bias``; by hand the last two without them too."""
+    """The gradients of ``x``, ``weight`` and ``bias``; by hand the last two without them too.
+
+    The backward pass of `batch_norm`: from the gradient of its result to that of ``x`` and ``weight`` and ``bias``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `batch_norm`, of its shape. Its dtype must be floating.
+    x : tensor_like, (batch, channels, ...)
+        The input.
+    running_mean, running_var : tensor_like, (channels,)
+        Running statistics of the channels. They have no gradient.
+    weight : tensor_like, (channels,), optional
+        Factors for the normalized values, and numbers to add to them; by default 1 and 0.
+    training : bool, default False
+        Whether to normalize with the statistics of ``x`` and to update the running ones.
+    eps : float, default 1e-05
+        A number that is added to the variance, so that the root is never 0.
+
+    Returns
+    -------
+    batch_norm_gradients
+        Named tuple of the gradients:
+
+        - ``grad_x``, of the shape and dtype of ``x``.
+        - ``grad_weight``, of the shape and dtype of ``weight``.
+        - ``grad_bias``, of the shape and dtype of ``bias``.
+    """
 
 def binary_cross_entropy(
     prediction: TensorLike,
@@ -864,11 +1576,43 @@ def binary_cross_entropy(
     reduction: Literal["mean", "sum", "none"] = "mean",
     weight: TensorLike | None = None,
 ) -> Tensor:
-    """``-(target * log(prediction) + (1 - target) * log(1 - prediction))``, times ``weight``.
+    """The binary cross-entropy of probabilities.
 
-    Each logarithm is at least -100, so a sure mistake costs 100. Derivative in ``prediction`` p:
-    ``(p - target) / (p * (1 - p))``, a denominator below 1e-12 lifted to it; in ``target``:
-    ``log(1 - p) - log(p)``. ``weight`` broadcasts to the losses and has no gradient.
+    It is ``-(target * log(prediction) + (1 - target) * log(1 - prediction))``, times
+    ``weight``. Each logarithm is at least -100, so a sure mistake costs 100.
+
+    Parameters
+    ----------
+    prediction : tensor_like
+        Probabilities, from 0 to 1.
+    target : tensor_like
+        Labels 0 and 1, or probabilities, in the shape of ``prediction``.
+    reduction : {'mean', 'sum', 'none'}, default 'mean'
+        "mean" and "sum" give one number for the batch, "none" the loss of each element or sample.
+    weight : tensor_like, optional
+        Factors of the losses, to whose shape they broadcast.
+
+    Returns
+    -------
+    Tensor
+        The loss: a 0-d tensor, or the losses one by one if ``reduction`` is "none".
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not fit, or ``reduction`` is none of the names.
+
+    See Also
+    --------
+    binary_cross_entropy_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative in
+    ``prediction`` p: ``(p - target) / (p * (1 - p))``, a denominator below 1e-12 lifted to it;
+    in ``target``: ``log(1 - p) - log(p)``. ``weight`` has no gradient.
+
+    Integers and booleans are converted to the default dtype first.
     """
 
 def binary_cross_entropy_backward(
@@ -878,7 +1622,31 @@ def binary_cross_entropy_backward(
     reduction: Literal["mean", "sum", "none"] = "mean",
     weight: TensorLike | None = None,
 ) -> binary_cross_entropy_gradients:
-    """``grad_output`` times ``(p - target) / (p * (1 - p))`` and ``log(1 - p) - log(p)``."""
+    """``grad_output`` times ``(p - target) / (p * (1 - p))`` and ``log(1 - p) - log(p)``.
+
+    The backward pass of `binary_cross_entropy`: from the gradient of its result to that of ``prediction`` and ``target``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `binary_cross_entropy`, of its shape. Its dtype must be floating.
+    prediction : tensor_like
+        Probabilities, from 0 to 1.
+    target : tensor_like
+        Labels 0 and 1, or probabilities, in the shape of ``prediction``.
+    reduction : {'mean', 'sum', 'none'}, default 'mean'
+        "mean" and "sum" give one number for the batch, "none" the loss of each element or sample.
+    weight : tensor_like, optional
+        Factors of the losses, to whose shape they broadcast.
+
+    Returns
+    -------
+    binary_cross_entropy_gradients
+        Named tuple of the gradients:
+
+        - ``grad_prediction``, of the shape and dtype of ``prediction``.
+        - ``grad_target``, of the shape and dtype of ``target``.
+    """
 
 def binary_cross_entropy_with_logits(
     logits: TensorLike,
@@ -887,12 +1655,43 @@ def binary_cross_entropy_with_logits(
     weight: TensorLike | None = None,
     pos_weight: TensorLike | None = None,
 ) -> Tensor:
-    """The binary cross-entropy of ``sigmoid(logits)``, without overflow and with all its digits.
+    """The binary cross-entropy of ``sigmoid(logits)``, computed without overflow or cancellation.
 
-    ``pos_weight`` multiplies the part of ``target``, ``weight`` the whole; both broadcast to the
-    losses and have no gradient. Derivative in ``logits`` x:
-    ``(1 - target) * sigmoid(x) - pos_weight * target * sigmoid(-x)``, so ``sigmoid(x) - target``
-    without ``pos_weight``; in ``target``: ``pos_weight * softplus(-x) - softplus(x)``.
+    Parameters
+    ----------
+    logits : tensor_like
+        The output of a model, before any sigmoid or softmax.
+    target : tensor_like
+        Labels 0 and 1, or probabilities, in the shape of ``logits``.
+    reduction : {'mean', 'sum', 'none'}, default 'mean'
+        "mean" and "sum" give one number for the batch, "none" the loss of each element or sample.
+    weight : tensor_like, optional
+        Factors of the losses, to whose shape they broadcast. They have no gradient.
+    pos_weight : tensor_like, optional
+        Factors of the losses of positive targets. They broadcast too, and have no gradient.
+
+    Returns
+    -------
+    Tensor
+        The loss: a 0-d tensor, or the losses one by one if ``reduction`` is "none".
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not fit, or ``reduction`` is none of the names.
+
+    See Also
+    --------
+    binary_cross_entropy_with_logits_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative in ``logits`` x:
+    ``(1 - target) * sigmoid(x) - pos_weight * target * sigmoid(-x)``, so
+    ``sigmoid(x) - target`` without ``pos_weight``; in ``target``:
+    ``pos_weight * softplus(-x) - softplus(x)``.
+
+    Integers and booleans are converted to the default dtype first.
     """
 
 def binary_cross_entropy_with_logits_backward(
@@ -903,84 +1702,520 @@ def binary_cross_entropy_with_logits_backward(
     weight: TensorLike | None = None,
     pos_weight: TensorLike | None = None,
 ) -> binary_cross_entropy_with_logits_gradients:
-    """``grad_output`` times the derivatives in ``logits`` and ``target``."""
+    """``grad_output`` times the derivatives in ``logits`` and ``target``.
+
+    The backward pass of `binary_cross_entropy_with_logits`: from the gradient of its result to that of ``logits`` and ``target``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `binary_cross_entropy_with_logits`, of its shape. Its dtype must be floating.
+    logits : tensor_like
+        The output of a model, before any sigmoid or softmax.
+    target : tensor_like
+        Labels 0 and 1, or probabilities, in the shape of ``logits``.
+    reduction : {'mean', 'sum', 'none'}, default 'mean'
+        "mean" and "sum" give one number for the batch, "none" the loss of each element or sample.
+    weight : tensor_like, optional
+        Factors of the losses, to whose shape they broadcast. They have no gradient.
+    pos_weight : tensor_like, optional
+        Factors of the losses of positive targets. They broadcast too, and have no gradient.
+
+    Returns
+    -------
+    binary_cross_entropy_with_logits_gradients
+        Named tuple of the gradients:
+
+        - ``grad_logits``, of the shape and dtype of ``logits``.
+        - ``grad_target``, of the shape and dtype of ``target``.
+    """
 
 def bitwise_and(a: TensorLike, b: TensorLike) -> Tensor:
-    """The bits that both have; of booleans, whether both are true."""
+    """The bits that both have; of booleans, whether both are true.
+
+    Parameters
+    ----------
+    a, b : tensor_like
+        Integers or booleans.
+
+    Returns
+    -------
+    Tensor
+        The bits, in the shape to which ``a`` and ``b`` broadcast.
+
+    Raises
+    ------
+    TypeError
+        If an operand is floating.
+
+    Notes
+    -----
+    The result has no gradient.
+
+    Inputs of different dtypes are promoted to one dtype. Python numbers take the dtype of the tensor that they meet.
+    """
 
 def bitwise_not(x: TensorLike) -> Tensor:
-    """Every bit turned over; of booleans, whether it is false."""
+    """The complement of every bit; of booleans, whether it is false.
+
+    Parameters
+    ----------
+    x : tensor_like
+        Integers or booleans.
+
+    Returns
+    -------
+    Tensor
+        The bits, in the shape of ``x``.
+
+    Raises
+    ------
+    TypeError
+        If ``x`` is floating.
+
+    Notes
+    -----
+    The result has no gradient.
+    """
 
 def bitwise_or(a: TensorLike, b: TensorLike) -> Tensor:
-    """The bits that either has; of booleans, whether either is true."""
+    """The bits that either has; of booleans, whether either is true.
+
+    Parameters
+    ----------
+    a, b : tensor_like
+        Integers or booleans.
+
+    Returns
+    -------
+    Tensor
+        The bits, in the shape to which ``a`` and ``b`` broadcast.
+
+    Raises
+    ------
+    TypeError
+        If an operand is floating.
+
+    Notes
+    -----
+    The result has no gradient.
+
+    Inputs of different dtypes are promoted to one dtype. Python numbers take the dtype of the tensor that they meet.
+    """
 
 def bitwise_xor(a: TensorLike, b: TensorLike) -> Tensor:
-    """The bits that exactly one has; of booleans, whether exactly one is true."""
+    """The bits that exactly one has; of booleans, whether exactly one is true.
+
+    Parameters
+    ----------
+    a, b : tensor_like
+        Integers or booleans.
+
+    Returns
+    -------
+    Tensor
+        The bits, in the shape to which ``a`` and ``b`` broadcast.
+
+    Raises
+    ------
+    TypeError
+        If an operand is floating.
+
+    Notes
+    -----
+    The result has no gradient.
+
+    Inputs of different dtypes are promoted to one dtype. Python numbers take the dtype of the tensor that they meet.
+    """
 
 def broadcast_to(x: TensorLike, shape: int | Sequence[int]) -> Tensor:
-    """``x`` stretched to ``shape``, as a read-only view. Derivative: the sum over the stretched axes."""
+    """``x`` stretched to ``shape``, as a read-only view.
+
+    Parameters
+    ----------
+    x : tensor_like
+        The input.
+    shape : int or sequence of ints
+        The shape of the result.
+
+    Returns
+    -------
+    Tensor
+        ``x`` in ``shape``, without a copy. It cannot be written to.
+
+    Raises
+    ------
+    ValueError
+        If ``x`` does not broadcast to ``shape``.
+
+    See Also
+    --------
+    broadcast_to_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: the sum over the stretched axes.
+    """
 
 def broadcast_to_backward(grad_output: TensorLike, input_shape: Sequence[int]) -> Tensor:
-    """The sum of ``grad_output`` over the axes that were added or stretched."""
+    """The sum of ``grad_output`` over the axes that were added or stretched.
+
+    The backward pass of `broadcast_to`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `broadcast_to`, of its shape. Its dtype must be floating.
+    input_shape : sequence of ints
+        Shape of ``x``.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
 
 def cast(x: TensorLike, dtype: DTypeLike) -> Tensor:
-    """The same values in another dtype, as a copy. Derivative: ``grad_output`` in the dtype of ``x``."""
+    """The same values in another dtype, as a copy.
+
+    Parameters
+    ----------
+    x : tensor_like
+        The input.
+    dtype : dtype_like
+        The dtype of the result.
+
+    Returns
+    -------
+    Tensor
+        A copy of ``x`` in ``dtype``.
+
+    Raises
+    ------
+    TypeError
+        If ``dtype`` is not supported.
+
+    See Also
+    --------
+    cast_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: ``grad_output`` in the dtype of ``x``.
+    """
 
 def cast_backward(grad_output: TensorLike, input_dtype: DTypeLike) -> Tensor:
-    """``grad_output`` in the dtype that the input had."""
+    """``grad_output`` in the dtype that the input had.
+
+    The backward pass of `cast`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `cast`, of its shape. Its dtype must be floating.
+    input_dtype : dtype_like
+        Dtype of ``x``.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
 
 def ceil(x: TensorLike) -> Tensor:
-    """The smallest whole number not below ``x``. Derivative: 0."""
+    """The smallest whole number not below ``x``.
+
+    Parameters
+    ----------
+    x : tensor_like
+        The input.
+
+    Returns
+    -------
+    Tensor
+        The result, in the shape of ``x``.
+
+    See Also
+    --------
+    ceil_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: 0.
+    """
 
 def ceil_backward(grad_output: TensorLike) -> Tensor:
-    """Zeros: the function is piecewise constant."""
+    """Zeros: the function is piecewise constant.
+
+    The backward pass of `ceil`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `ceil`, of its shape. Its dtype must be floating.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
 
 def chain_divide(gradient: TensorLike, denominator: TensorLike) -> Tensor:
     """``gradient / denominator``, and exactly 0 where ``gradient`` is 0.
 
+    Parameters
+    ----------
+    gradient : tensor_like
+        The gradient that comes in.
+    denominator : tensor_like
+        The number to divide it by.
+
+    Returns
+    -------
+    Tensor
+        The quotient, in the shape to which both broadcast.
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not broadcast.
+
+    See Also
+    --------
+    chain_divide_backward : Its gradient.
+
+    Notes
+    -----
     Derivative: as for ``divide``.
+
+    Integers and booleans are converted to the default dtype first.
+
+    Inputs of different dtypes are promoted to one dtype. Python numbers take the dtype of the tensor that they meet.
     """
 
 def chain_divide_backward(
     grad_output: TensorLike, gradient: TensorLike, denominator: TensorLike
 ) -> chain_divide_gradients:
-    """``grad_output / denominator`` and ``-grad_output * gradient / denominator**2``."""
+    """``grad_output / denominator`` and ``-grad_output * gradient / denominator**2``.
+
+    The backward pass of `chain_divide`: from the gradient of its result to that of ``gradient`` and ``denominator``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `chain_divide`, of its shape. Its dtype must be floating.
+    gradient : tensor_like
+        The gradient that comes in.
+    denominator : tensor_like
+        The number to divide it by.
+
+    Returns
+    -------
+    chain_divide_gradients
+        Named tuple of the gradients:
+
+        - ``grad_gradient``, of the shape and dtype of ``gradient``.
+        - ``grad_denominator``, of the shape and dtype of ``denominator``.
+    """
 
 def chain_rule(gradient: TensorLike, derivative: TensorLike) -> Tensor:
     """``gradient * derivative``, and exactly 0 where ``gradient`` is 0.
 
+    Parameters
+    ----------
+    gradient : tensor_like
+        The gradient that comes in.
+    derivative : tensor_like
+        The derivative to multiply it by.
+
+    Returns
+    -------
+    Tensor
+        The product, in the shape to which both broadcast.
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not broadcast.
+
+    See Also
+    --------
+    chain_rule_backward : Its gradient.
+
+    Notes
+    -----
     Derivative: as for ``multiply``.
+
+    Integers and booleans are converted to the default dtype first.
+
+    Inputs of different dtypes are promoted to one dtype. Python numbers take the dtype of the tensor that they meet.
+
+    Rules multiply with it, so that a gradient of zero stays zero even where a derivative is
+    infinite or NaN.
     """
 
 def chain_rule_backward(
     grad_output: TensorLike, gradient: TensorLike, derivative: TensorLike
 ) -> chain_rule_gradients:
-    """``grad_output * derivative`` and ``grad_output * gradient``, summed to the inputs' shapes."""
+    """``grad_output * derivative`` and ``grad_output * gradient``, summed to the inputs' shapes.
+
+    The backward pass of `chain_rule`: from the gradient of its result to that of ``gradient`` and ``derivative``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `chain_rule`, of its shape. Its dtype must be floating.
+    gradient : tensor_like
+        The gradient that comes in.
+    derivative : tensor_like
+        The derivative to multiply it by.
+
+    Returns
+    -------
+    chain_rule_gradients
+        Named tuple of the gradients:
+
+        - ``grad_gradient``, of the shape and dtype of ``gradient``.
+        - ``grad_derivative``, of the shape and dtype of ``derivative``.
+    """
 
 def clip(x: TensorLike, min_val: float | None, max_val: float | None) -> Tensor:
-    """``x`` held between ``min_val`` and ``max_val``; None is no bound.
+    """``x`` limited to ``[min_val, max_val]``.
 
-    Where ``min_val`` exceeds ``max_val``, all is ``max_val``. Derivative: 1 inside, bounds included, else 0.
+    If ``min_val`` exceeds ``max_val``, every element becomes ``max_val``.
+
+    Parameters
+    ----------
+    x : tensor_like
+        The input.
+    min_val, max_val : float
+        The bounds; None for no bound.
+
+    Returns
+    -------
+    Tensor
+        The result, in the shape of ``x``.
+
+    See Also
+    --------
+    clip_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: 1 inside,
+    bounds included, else 0.
     """
 
 def clip_backward(
     grad_output: TensorLike, x: TensorLike, min_val: float | None, max_val: float | None
 ) -> Tensor:
-    """``grad_output`` where ``x`` is within the bounds, else 0."""
+    """``grad_output`` where ``x`` is within the bounds, else 0.
+
+    The backward pass of `clip`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `clip`, of its shape. Its dtype must be floating.
+    x : tensor_like
+        The input.
+    min_val, max_val : float
+        The bounds; None for no bound.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
 
 def clone(x: TensorLike) -> Tensor:
-    """The same values in memory of their own. Derivative: ``grad_output``."""
+    """The same values in memory of their own.
+
+    Parameters
+    ----------
+    x : tensor_like
+        The input.
+
+    Returns
+    -------
+    Tensor
+        A copy of ``x``.
+
+    See Also
+    --------
+    clone_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: ``grad_output``.
+    """
 
 def clone_backward(grad_output: TensorLike) -> Tensor:
-    """``grad_output`` itself."""
+    """``grad_output`` itself.
+
+    The backward pass of `clone`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `clone`, of its shape. Its dtype must be floating.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
 
 def concatenate(tensors: Sequence[TensorLike], axis: int = 0) -> Tensor:
-    """The tensors one after another along ``axis``. Derivative: each gets its part."""
+    """The tensors one after another along ``axis``.
+
+    Parameters
+    ----------
+    tensors : sequence of tensor_like
+        The tensors, of the same shape but for ``axis``.
+    axis : int, default 0
+        The axis to join along.
+
+    Returns
+    -------
+    Tensor
+        The joined tensor.
+
+    Raises
+    ------
+    ValueError
+        If there is no tensor, their shapes differ elsewhere, or ``axis`` is out of range.
+
+    See Also
+    --------
+    concatenate_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: each gets its part.
+    """
 
 def concatenate_backward(
     grad_output: TensorLike, shapes: Sequence[Sequence[int]], axis: int = 0
 ) -> tuple[Tensor, ...]:
-    """The part of ``grad_output`` that came from each tensor."""
+    """The part of ``grad_output`` that came from each tensor.
+
+    The backward pass of `concatenate`: from the gradient of its result to that of ``tensors``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `concatenate`, of its shape. Its dtype must be floating.
+    shapes : sequence of sequences of ints
+        Shapes of ``tensors``.
+    axis : int, default 0
+        The axis to join along.
+
+    Returns
+    -------
+    tuple of Tensor
+        Gradient of each of ``tensors``, of its shape and dtype.
+    """
 
 def conv1d(
     x: TensorLike,
@@ -991,10 +2226,50 @@ def conv1d(
     dilation: int | Sequence[int] = 1,
     groups: int = 1,
 ) -> Tensor:
-    """``sum(weight[o, c, i] * x[n, c, s * p + d * i]) + bias[o]`` over c and i.
+    """The convolution (in fact cross-correlation) of sequences with ``weight``, plus ``bias``.
 
-    ``x`` is (batch, in_channels, length), ``weight`` (out_channels, in_channels / groups, length);
-    all else is as for :func:`conv2d`. Derivative: as for :func:`conv2d`, with a height of 1.
+    Element p of output channel o is ``sum(weight[o, c, i] * x[n, c, s * p + d * i]) + bias[o]``
+    over c and i, for the stride s and the dilation d.
+
+    Parameters
+    ----------
+    x : tensor_like, (batch, in_channels, length)
+        The sequences. The batch axis may be missing.
+    weight : tensor_like, (out_channels, in_channels / groups, length)
+        The windows.
+    bias : tensor_like, (out_channels,), optional
+        Numbers to add to the channels of the result.
+    stride : int or sequence of ints, default 1
+        The distance between neighbouring windows: a number, or one for each axis.
+    padding : int or sequence of ints or {'same', 'valid'}, default 0
+        The number of zeros on each side of ``x``: a number, or one for each axis. "same" keeps the
+        size, with one zero more after than before where the number is odd; "valid" is 0.
+    dilation : int or sequence of ints, default 1
+        The distance between neighbouring elements of a window: a number, or one for each axis.
+    groups : int, default 1
+        The number of groups. Each connects its share of the input's channels with its share of the
+        output's.
+
+    Returns
+    -------
+    Tensor
+        The result, of shape (batch, out_channels, length). ``n`` elements become
+        ``(n + 2 * padding - dilation * (kernel - 1) - 1) // stride + 1``.
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not fit, ``groups`` does not divide the channels, or the padded input is
+        smaller than a window.
+
+    See Also
+    --------
+    conv1d_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: as for :func:`conv2d`, with a
+    height of 1.
     """
 
 def conv1d_backward(
@@ -1006,7 +2281,38 @@ def conv1d_backward(
     dilation: int | Sequence[int] = 1,
     groups: int = 1,
 ) -> conv1d_gradients:
-    """The gradients of ``x``, ``weight`` and ``bias``; by hand the last comes without one too."""
+    """The gradients of ``x``, ``weight`` and ``bias``; by hand the last comes without one too.
+
+    The backward pass of `conv1d`: from the gradient of its result to that of ``x`` and ``weight`` and ``bias``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `conv1d`, of its shape. Its dtype must be floating.
+    x : tensor_like, (batch, in_channels, length)
+        The sequences. The batch axis may be missing.
+    weight : tensor_like, (out_channels, in_channels / groups, length)
+        The windows.
+    stride : int or sequence of ints, default 1
+        The distance between neighbouring windows: a number, or one for each axis.
+    padding : int or sequence of ints or {'same', 'valid'}, default 0
+        The number of zeros on each side of ``x``: a number, or one for each axis. "same" keeps the
+        size, with one zero more after than before where the number is odd; "valid" is 0.
+    dilation : int or sequence of ints, default 1
+        The distance between neighbouring elements of a window: a number, or one for each axis.
+    groups : int, default 1
+        The number of groups. Each connects its share of the input's channels with its share of the
+        output's.
+
+    Returns
+    -------
+    conv1d_gradients
+        Named tuple of the gradients:
+
+        - ``grad_x``, of the shape and dtype of ``x``.
+        - ``grad_weight``, of the shape and dtype of ``weight``.
+        - ``grad_bias``, of the shape and dtype of ``bias``.
+    """
 
 def conv2d(
     x: TensorLike,
@@ -1017,14 +2323,51 @@ def conv2d(
     dilation: int | Sequence[int] = 1,
     groups: int = 1,
 ) -> Tensor:
-    """``sum(weight[o, c, i, j] * x[n, c, s * p + d * i, s * q + d * j]) + bias[o]`` over c, i and j.
+    """The convolution (in fact cross-correlation) of pictures with ``weight``, plus ``bias``.
 
-    ``x`` is (batch, in_channels, height, width), ``weight`` (out_channels, in_channels / groups,
-    height, width), ``bias`` (out_channels,) or None. ``padding`` is a number of zeros on each side;
-    "same" keeps the size (with one more after than before where it is odd), "valid" is 0. Each of
-    ``groups`` connects its share of the input's channels with its share of the output's.
-    Derivative: :func:`conv2d_grad_x`, :func:`conv2d_grad_weight`, and the sum of ``grad_output`` for
-    each channel.
+    Element p, q of output channel o is
+    ``sum(weight[o, c, i, j] * x[n, c, s * p + d * i, s * q + d * j]) + bias[o]`` over c, i and
+    j, for the stride s and the dilation d.
+
+    Parameters
+    ----------
+    x : tensor_like, (batch, in_channels, height, width)
+        The pictures. The batch axis may be missing.
+    weight : tensor_like, (out_channels, in_channels / groups, height, width)
+        The windows.
+    bias : tensor_like, (out_channels,), optional
+        Numbers to add to the channels of the result.
+    stride : int or sequence of ints, default 1
+        The distance between neighbouring windows: a number, or one for each axis.
+    padding : int or sequence of ints or {'same', 'valid'}, default 0
+        The number of zeros on each side of ``x``: a number, or one for each axis. "same" keeps the
+        size, with one zero more after than before where the number is odd; "valid" is 0.
+    dilation : int or sequence of ints, default 1
+        The distance between neighbouring elements of a window: a number, or one for each axis.
+    groups : int, default 1
+        The number of groups. Each connects its share of the input's channels with its share of the
+        output's.
+
+    Returns
+    -------
+    Tensor
+        The result, of shape (batch, out_channels, height, width). An axis of ``n`` elements
+        becomes ``(n + 2 * padding - dilation * (kernel - 1) - 1) // stride + 1``.
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not fit, ``groups`` does not divide the channels, or the padded input is
+        smaller than a window.
+
+    See Also
+    --------
+    conv2d_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: :func:`conv2d_grad_x`,
+    :func:`conv2d_grad_weight`, and the sum of ``grad_output`` for each channel.
     """
 
 def conv2d_backward(
@@ -1036,7 +2379,38 @@ def conv2d_backward(
     dilation: int | Sequence[int] = 1,
     groups: int = 1,
 ) -> conv2d_gradients:
-    """The gradients of ``x``, ``weight`` and ``bias``; by hand the last comes without one too."""
+    """The gradients of ``x``, ``weight`` and ``bias``; by hand the last comes without one too.
+
+    The backward pass of `conv2d`: from the gradient of its result to that of ``x`` and ``weight`` and ``bias``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `conv2d`, of its shape. Its dtype must be floating.
+    x : tensor_like, (batch, in_channels, height, width)
+        The pictures. The batch axis may be missing.
+    weight : tensor_like, (out_channels, in_channels / groups, height, width)
+        The windows.
+    stride : int or sequence of ints, default 1
+        The distance between neighbouring windows: a number, or one for each axis.
+    padding : int or sequence of ints or {'same', 'valid'}, default 0
+        The number of zeros on each side of ``x``: a number, or one for each axis. "same" keeps the
+        size, with one zero more after than before where the number is odd; "valid" is 0.
+    dilation : int or sequence of ints, default 1
+        The distance between neighbouring elements of a window: a number, or one for each axis.
+    groups : int, default 1
+        The number of groups. Each connects its share of the input's channels with its share of the
+        output's.
+
+    Returns
+    -------
+    conv2d_gradients
+        Named tuple of the gradients:
+
+        - ``grad_x``, of the shape and dtype of ``x``.
+        - ``grad_weight``, of the shape and dtype of ``weight``.
+        - ``grad_bias``, of the shape and dtype of ``bias``.
+    """
 
 def conv2d_grad_weight(
     gradient: TensorLike,
@@ -1050,8 +2424,48 @@ def conv2d_grad_weight(
     """The gradient of the weight of :func:`conv2d`, whose height and width are ``kernel_size``.
 
     ``gradient`` is that of the output: each of its elements times the window of ``x`` it came from,
-    summed. Derivative: :func:`conv2d` of ``x`` and ``grad_output``, and :func:`conv2d_grad_x` of
+    summed.
+
+    Parameters
+    ----------
+    gradient : tensor_like, (batch, out_channels, height, width)
+        The gradient of the result of `conv2d`.
+    x : tensor_like, (batch, in_channels, height, width)
+        The input of `conv2d`.
+    kernel_size : int or sequence of ints
+        The height and the width of a window.
+    stride : int or sequence of ints, default 1
+        The distance between neighbouring windows: a number, or one for each axis.
+    padding : int or sequence of ints or {'same', 'valid'}, default 0
+        The number of zeros on each side of ``x``: a number, or one for each axis. "same" keeps the
+        size, with one zero more after than before where the number is odd; "valid" is 0.
+    dilation : int or sequence of ints, default 1
+        The distance between neighbouring elements of a window: a number, or one for each axis.
+    groups : int, default 1
+        The number of groups. Each connects its share of the input's channels with its share of the
+        output's.
+
+    Returns
+    -------
+    Tensor
+        The gradient, of shape ``(out_channels, in_channels / groups, *kernel_size)``.
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not fit, ``groups`` does not divide the channels, or the padded input is
+        smaller than a window.
+
+    See Also
+    --------
+    conv2d_grad_weight_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: :func:`conv2d` of ``x`` and ``grad_output``, and :func:`conv2d_grad_x` of
     ``gradient`` and ``grad_output``.
+
+    Inputs of different dtypes are promoted to one dtype. Python numbers take the dtype of the tensor that they meet.
     """
 
 def conv2d_grad_weight_backward(
@@ -1064,7 +2478,39 @@ def conv2d_grad_weight_backward(
     dilation: int | Sequence[int] = 1,
     groups: int = 1,
 ) -> conv2d_grad_weight_gradients:
-    """``grad_output`` seen as the weight of a convolution, whose output ``gradient`` belongs to."""
+    """``grad_output`` seen as the weight of a convolution, whose output ``gradient`` belongs to.
+
+    The backward pass of `conv2d_grad_weight`: from the gradient of its result to that of ``gradient`` and ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `conv2d_grad_weight`, of its shape. Its dtype must be floating.
+    gradient : tensor_like, (batch, out_channels, height, width)
+        The gradient of the result of `conv2d`.
+    x : tensor_like, (batch, in_channels, height, width)
+        The input of `conv2d`.
+    kernel_size : int or sequence of ints
+        The height and the width of a window.
+    stride : int or sequence of ints, default 1
+        The distance between neighbouring windows: a number, or one for each axis.
+    padding : int or sequence of ints or {'same', 'valid'}, default 0
+        The number of zeros on each side of ``x``: a number, or one for each axis. "same" keeps the
+        size, with one zero more after than before where the number is odd; "valid" is 0.
+    dilation : int or sequence of ints, default 1
+        The distance between neighbouring elements of a window: a number, or one for each axis.
+    groups : int, default 1
+        The number of groups. Each connects its share of the input's channels with its share of the
+        output's.
+
+    Returns
+    -------
+    conv2d_grad_weight_gradients
+        Named tuple of the gradients:
+
+        - ``grad_gradient``, of the shape and dtype of ``gradient``.
+        - ``grad_x``, of the shape and dtype of ``x``.
+    """
 
 def conv2d_grad_x(
     gradient: TensorLike,
@@ -1078,8 +2524,48 @@ def conv2d_grad_x(
     """The gradient of the input of :func:`conv2d`, whose height and width are ``size``.
 
     ``gradient`` is that of the output: each of its elements, times ``weight``, is added to the window
-    it came from. Derivative: :func:`conv2d` of ``grad_output`` and ``weight``, and
+    it came from.
+
+    Parameters
+    ----------
+    gradient : tensor_like, (batch, out_channels, height, width)
+        The gradient of the result of `conv2d`.
+    weight : tensor_like, (out_channels, in_channels / groups, height, width)
+        The windows.
+    size : int or sequence of ints
+        The height and the width of the input of `conv2d`.
+    stride : int or sequence of ints, default 1
+        The distance between neighbouring windows: a number, or one for each axis.
+    padding : int or sequence of ints or {'same', 'valid'}, default 0
+        The number of zeros on each side of ``x``: a number, or one for each axis. "same" keeps the
+        size, with one zero more after than before where the number is odd; "valid" is 0.
+    dilation : int or sequence of ints, default 1
+        The distance between neighbouring elements of a window: a number, or one for each axis.
+    groups : int, default 1
+        The number of groups. Each connects its share of the input's channels with its share of the
+        output's.
+
+    Returns
+    -------
+    Tensor
+        The gradient, of shape ``(batch, in_channels, *size)``.
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not fit, ``groups`` does not divide the channels, or the padded input is
+        smaller than a window.
+
+    See Also
+    --------
+    conv2d_grad_x_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: :func:`conv2d` of ``grad_output`` and ``weight``, and
     :func:`conv2d_grad_weight` of ``gradient`` and ``grad_output``.
+
+    Inputs of different dtypes are promoted to one dtype. Python numbers take the dtype of the tensor that they meet.
     """
 
 def conv2d_grad_x_backward(
@@ -1092,7 +2578,39 @@ def conv2d_grad_x_backward(
     dilation: int | Sequence[int] = 1,
     groups: int = 1,
 ) -> conv2d_grad_x_gradients:
-    """``grad_output`` seen as the input of a convolution, whose output ``gradient`` belongs to."""
+    """``grad_output`` seen as the input of a convolution, whose output ``gradient`` belongs to.
+
+    The backward pass of `conv2d_grad_x`: from the gradient of its result to that of ``gradient`` and ``weight``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `conv2d_grad_x`, of its shape. Its dtype must be floating.
+    gradient : tensor_like, (batch, out_channels, height, width)
+        The gradient of the result of `conv2d`.
+    weight : tensor_like, (out_channels, in_channels / groups, height, width)
+        The windows.
+    size : int or sequence of ints
+        The height and the width of the input of `conv2d`.
+    stride : int or sequence of ints, default 1
+        The distance between neighbouring windows: a number, or one for each axis.
+    padding : int or sequence of ints or {'same', 'valid'}, default 0
+        The number of zeros on each side of ``x``: a number, or one for each axis. "same" keeps the
+        size, with one zero more after than before where the number is odd; "valid" is 0.
+    dilation : int or sequence of ints, default 1
+        The distance between neighbouring elements of a window: a number, or one for each axis.
+    groups : int, default 1
+        The number of groups. Each connects its share of the input's channels with its share of the
+        output's.
+
+    Returns
+    -------
+    conv2d_grad_x_gradients
+        Named tuple of the gradients:
+
+        - ``grad_gradient``, of the shape and dtype of ``gradient``.
+        - ``grad_weight``, of the shape and dtype of ``weight``.
+    """
 
 def conv_transpose1d(
     x: TensorLike,
@@ -1104,11 +2622,48 @@ def conv_transpose1d(
     groups: int = 1,
     dilation: int | Sequence[int] = 1,
 ) -> Tensor:
-    """Each element of ``x`` times ``weight``, added to the window it stands for, plus ``bias``.
+    """The transposed convolution of sequences, as `conv_transpose2d` of pictures.
 
-    ``x`` is (batch, in_channels, length), ``weight`` (in_channels, out_channels / groups, length);
-    all else is as for :func:`conv_transpose2d`. Derivative: as for :func:`conv_transpose2d`, with a
-    height of 1.
+    Parameters
+    ----------
+    x : tensor_like, (batch, in_channels, length)
+        The input. The batch axis may be missing.
+    weight : tensor_like, (in_channels, out_channels / groups, length)
+        The windows.
+    bias : tensor_like, (out_channels,), optional
+        Numbers to add to the channels of the result.
+    stride : int or sequence of ints, default 1
+        The distance between neighbouring windows: a number, or one for each axis.
+    padding : int or sequence of ints, default 0
+        The number of elements to take off each side of the result.
+    output_padding : int or sequence of ints, default 0
+        The number of elements to add to the far end of the result, where a strided convolution
+        drops elements.
+    groups : int, default 1
+        The number of groups. Each connects its share of the input's channels with its share of the
+        output's.
+    dilation : int or sequence of ints, default 1
+        The distance between neighbouring elements of a window: a number, or one for each axis.
+
+    Returns
+    -------
+    Tensor
+        The result, of shape (batch, out_channels, length). ``n`` elements become
+        ``(n - 1) * stride - 2 * padding + dilation * (kernel - 1) + output_padding + 1``.
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not fit, ``groups`` does not divide the channels, or the padded input is
+        smaller than a window.
+
+    See Also
+    --------
+    conv_transpose1d_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: as for :func:`conv_transpose2d`, with a height of 1.
     """
 
 def conv_transpose1d_backward(
@@ -1121,7 +2676,40 @@ def conv_transpose1d_backward(
     groups: int = 1,
     dilation: int | Sequence[int] = 1,
 ) -> conv_transpose1d_gradients:
-    """The gradients of ``x``, ``weight`` and ``bias``; by hand the last comes without one too."""
+    """The gradients of ``x``, ``weight`` and ``bias``; by hand the last comes without one too.
+
+    The backward pass of `conv_transpose1d`: from the gradient of its result to that of ``x`` and ``weight`` and ``bias``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `conv_transpose1d`, of its shape. Its dtype must be floating.
+    x : tensor_like, (batch, in_channels, length)
+        The input. The batch axis may be missing.
+    weight : tensor_like, (in_channels, out_channels / groups, length)
+        The windows.
+    stride : int or sequence of ints, default 1
+        The distance between neighbouring windows: a number, or one for each axis.
+    padding : int or sequence of ints, default 0
+        The number of elements to take off each side of the result.
+    output_padding : int or sequence of ints, default 0
+        The number of elements to add to the far end of the result, where a strided convolution
+        drops elements.
+    groups : int, default 1
+        The number of groups. Each connects its share of the input's channels with its share of the
+        output's.
+    dilation : int or sequence of ints, default 1
+        The distance between neighbouring elements of a window: a number, or one for each axis.
+
+    Returns
+    -------
+    conv_transpose1d_gradients
+        Named tuple of the gradients:
+
+        - ``grad_x``, of the shape and dtype of ``x``.
+        - ``grad_weight``, of the shape and dtype of ``weight``.
+        - ``grad_bias``, of the shape and dtype of ``bias``.
+    """
 
 def conv_transpose2d(
     x: TensorLike,
@@ -1133,12 +2721,51 @@ def conv_transpose2d(
     groups: int = 1,
     dilation: int | Sequence[int] = 1,
 ) -> Tensor:
-    """Each element of ``x`` times ``weight``, added to the window it stands for, plus ``bias``.
+    """The transposed convolution, which adds ``weight`` times each element to a window.
 
-    This is :func:`conv2d_grad_x` as a layer: ``x`` is (batch, in_channels, height, width),
-    ``weight`` (in_channels, out_channels / groups, height, width), ``bias`` (out_channels,) or
-    None. ``padding`` is taken off each side of the output; ``output_padding`` adds to its far end,
-    where a strided convolution drops elements. Derivative: :func:`conv2d` of ``grad_output``,
+    This is :func:`conv2d_grad_x` as a layer.
+
+    Parameters
+    ----------
+    x : tensor_like, (batch, in_channels, height, width)
+        The input. The batch axis may be missing.
+    weight : tensor_like, (in_channels, out_channels / groups, height, width)
+        The windows.
+    bias : tensor_like, (out_channels,), optional
+        Numbers to add to the channels of the result.
+    stride : int or sequence of ints, default 1
+        The distance between neighbouring windows: a number, or one for each axis.
+    padding : int or sequence of ints, default 0
+        The number of elements to take off each side of the result.
+    output_padding : int or sequence of ints, default 0
+        The number of elements to add to the far end of the result, where a strided convolution
+        drops elements.
+    groups : int, default 1
+        The number of groups. Each connects its share of the input's channels with its share of the
+        output's.
+    dilation : int or sequence of ints, default 1
+        The distance between neighbouring elements of a window: a number, or one for each axis.
+
+    Returns
+    -------
+    Tensor
+        The result, of shape (batch, out_channels, height, width). An axis of ``n`` elements
+        becomes
+        ``(n - 1) * stride - 2 * padding + dilation * (kernel - 1) + output_padding + 1``.
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not fit, ``groups`` does not divide the channels, or the padded input is
+        smaller than a window.
+
+    See Also
+    --------
+    conv_transpose2d_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: :func:`conv2d` of ``grad_output``,
     :func:`conv2d_grad_weight` of ``x`` and ``grad_output``, and the sum for each channel.
     """
 
@@ -1152,19 +2779,124 @@ def conv_transpose2d_backward(
     groups: int = 1,
     dilation: int | Sequence[int] = 1,
 ) -> conv_transpose2d_gradients:
-    """The gradients of ``x``, ``weight`` and ``bias``; by hand the last comes without one too."""
+    """The gradients of ``x``, ``weight`` and ``bias``; by hand the last comes without one too.
+
+    The backward pass of `conv_transpose2d`: from the gradient of its result to that of ``x`` and ``weight`` and ``bias``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `conv_transpose2d`, of its shape. Its dtype must be floating.
+    x : tensor_like, (batch, in_channels, height, width)
+        The input. The batch axis may be missing.
+    weight : tensor_like, (in_channels, out_channels / groups, height, width)
+        The windows.
+    stride : int or sequence of ints, default 1
+        The distance between neighbouring windows: a number, or one for each axis.
+    padding : int or sequence of ints, default 0
+        The number of elements to take off each side of the result.
+    output_padding : int or sequence of ints, default 0
+        The number of elements to add to the far end of the result, where a strided convolution
+        drops elements.
+    groups : int, default 1
+        The number of groups. Each connects its share of the input's channels with its share of the
+        output's.
+    dilation : int or sequence of ints, default 1
+        The distance between neighbouring elements of a window: a number, or one for each axis.
+
+    Returns
+    -------
+    conv_transpose2d_gradients
+        Named tuple of the gradients:
+
+        - ``grad_x``, of the shape and dtype of ``x``.
+        - ``grad_weight``, of the shape and dtype of ``weight``.
+        - ``grad_bias``, of the shape and dtype of ``bias``.
+    """
 
 def cos(x: TensorLike) -> Tensor:
-    """The cosine. Derivative: ``-sin(x)``."""
+    """The cosine.
+
+    Parameters
+    ----------
+    x : tensor_like
+        The input.
+
+    Returns
+    -------
+    Tensor
+        The result, in the shape of ``x``.
+
+    See Also
+    --------
+    cos_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: ``-sin(x)``.
+
+    Integers and booleans are converted to the default dtype first.
+    """
 
 def cos_backward(grad_output: TensorLike, x: TensorLike) -> Tensor:
-    """``-grad_output * sin(x)``."""
+    """``-grad_output * sin(x)``.
+
+    The backward pass of `cos`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `cos`, of its shape. Its dtype must be floating.
+    x : tensor_like
+        The input.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
 
 def cosh(x: TensorLike) -> Tensor:
-    """The hyperbolic cosine. Derivative: ``sinh(x)``."""
+    """The hyperbolic cosine.
+
+    Parameters
+    ----------
+    x : tensor_like
+        The input.
+
+    Returns
+    -------
+    Tensor
+        The result, in the shape of ``x``.
+
+    See Also
+    --------
+    cosh_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: ``sinh(x)``.
+
+    Integers and booleans are converted to the default dtype first.
+    """
 
 def cosh_backward(grad_output: TensorLike, x: TensorLike) -> Tensor:
-    """``grad_output * sinh(x)``."""
+    """``grad_output * sinh(x)``.
+
+    The backward pass of `cosh`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `cosh`, of its shape. Its dtype must be floating.
+    x : tensor_like
+        The input.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
 
 def cosine_embedding_loss(
     x1: TensorLike,
@@ -1175,10 +2907,39 @@ def cosine_embedding_loss(
 ) -> Tensor:
     """``1 - cos`` where ``target`` is 1, ``max(0, cos - margin)`` where it is -1.
 
-    ``cos`` is the cosine of the angle between ``x1`` and ``x2`` along the last axis. A vector
-    shorter than 1e-6 counts as that long, so ``cos`` is 0 for a vector of zeros. Derivative of
-    ``cos`` in ``x1``: ``(x2 / |x2| - cos * x1 / |x1|) / |x1|``, and so for ``x2``; 0 where the loss
-    is 0. ``target`` has none.
+    Parameters
+    ----------
+    x1, x2 : tensor_like, (..., features)
+        The vectors to compare.
+    target : tensor_like, (...), -1 or 1
+        Whether the vectors should be alike (1) or not (-1).
+    margin : float, default 0.0
+        The cosine above which unlike vectors cost something, from -1 to 1.
+    reduction : {'mean', 'sum', 'none'}, default 'mean'
+        "mean" and "sum" give one number for the batch, "none" the loss of each element or sample.
+
+    Returns
+    -------
+    Tensor
+        The loss: a 0-d tensor, or the losses one by one if ``reduction`` is "none".
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not fit, or ``reduction`` is none of the names.
+
+    See Also
+    --------
+    cosine_embedding_loss_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative of ``cos`` in ``x1``: ``(x2 / |x2| - cos * x1 / |x1|) / |x1|``, and so for
+    ``x2``; 0 where the loss is 0. ``target`` has none.
+
+    Integers and booleans are converted to the default dtype first.
+
+    Inputs of different dtypes are promoted to one dtype. Python numbers take the dtype of the tensor that they meet.
     """
 
 def cosine_embedding_loss_backward(
@@ -1189,12 +2950,61 @@ def cosine_embedding_loss_backward(
     margin: float = 0.0,
     reduction: Literal["mean", "sum", "none"] = "mean",
 ) -> cosine_embedding_loss_gradients:
-    """``grad_output`` times minus the derivative of ``cos``, or plus it for pairs to be parted."""
+    """``grad_output`` times minus the derivative of ``cos``, or plus it for pairs to be parted.
+
+    The backward pass of `cosine_embedding_loss`: from the gradient of its result to that of ``x1`` and ``x2``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `cosine_embedding_loss`, of its shape. Its dtype must be floating.
+    x1, x2 : tensor_like, (..., features)
+        The vectors to compare.
+    target : tensor_like, (...), -1 or 1
+        Whether the vectors should be alike (1) or not (-1).
+    margin : float, default 0.0
+        The cosine above which unlike vectors cost something, from -1 to 1.
+    reduction : {'mean', 'sum', 'none'}, default 'mean'
+        "mean" and "sum" give one number for the batch, "none" the loss of each element or sample.
+
+    Returns
+    -------
+    cosine_embedding_loss_gradients
+        Named tuple of the gradients:
+
+        - ``grad_x1``, of the shape and dtype of ``x1``.
+        - ``grad_x2``, of the shape and dtype of ``x2``.
+    """
 
 def count_nonzero(
     x: TensorLike, axis: int | Sequence[int] | None = None, keepdims: bool = False
 ) -> Tensor:
-    """How many elements over ``axis`` are not 0."""
+    """The number of elements over ``axis`` that are not 0.
+
+    Parameters
+    ----------
+    x : tensor_like
+        The input.
+    axis : int or sequence of ints, optional
+        The axis or axes to reduce, by default all. A negative number counts from the last axis.
+    keepdims : bool, default False
+        Whether to keep the reduced axes with size 1, so that the result broadcasts against ``x``.
+
+    Returns
+    -------
+    Tensor
+        The result, in the shape of ``x`` without the reduced axes. With ``keepdims`` they stay,
+        with size 1.
+
+    Raises
+    ------
+    ValueError
+        If ``axis`` is out of range or names an axis twice.
+
+    Notes
+    -----
+    The result has no gradient.
+    """
 
 def cross_entropy(
     logits: TensorLike,
@@ -1204,15 +3014,48 @@ def cross_entropy(
     label_smoothing: float = 0.0,
     ignore_index: int = -100,
 ) -> Tensor:
-    """``-sum(weight * target * log_softmax(logits))`` over the classes, without overflow.
+    """The cross-entropy ``-sum(weight * target * log_softmax(logits))`` over the classes.
 
-    ``target`` is the class of each sample (integers, without the class axis) or a probability for
-    each class (floats, in the shape of ``logits``). ``label_smoothing`` mixes it with equal
-    probabilities for all classes. The mean over class indices is taken over the weights of the
-    samples that are not ignored, NaN if all are; over probabilities, over the samples. Derivative:
-    with ``q = weight * target``, in ``logits``: ``softmax(logits) * sum(q) - q``, 0 for what is
-    ignored; in probabilities: ``-weight * log_softmax(logits)``; class indices and ``weight`` have
-    none.
+    It is computed without overflow. The mean over class indices is taken over the weights of the
+    samples that are not ignored, NaN if all are; over probabilities, over the samples.
+
+    Parameters
+    ----------
+    logits : tensor_like, (batch, classes, ...) or (classes,)
+        The output of a model, before softmax.
+    target : tensor_like, (batch, ...), ints, or floats in the shape of ``logits``
+        The class of each sample, or a probability for each class.
+    reduction : {'mean', 'sum', 'none'}, default 'mean'
+        "mean" and "sum" give one number for the batch, "none" the loss of each element or sample.
+    weight : tensor_like, (classes,), optional
+        Weights of the classes, by default 1.
+    label_smoothing : float, default 0.0
+        The share of equal probabilities that is mixed into the target, from 0 to 1.
+    ignore_index : int, default -100
+        A class whose samples do not count.
+
+    Returns
+    -------
+    Tensor
+        The loss: a 0-d tensor, or the losses one by one if ``reduction`` is "none".
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not fit, or ``reduction`` is none of the names.
+
+    See Also
+    --------
+    cross_entropy_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: with
+    ``q = weight * target``, in ``logits``: ``softmax(logits) * sum(q) - q``, 0 for what is
+    ignored; in probabilities: ``-weight * log_softmax(logits)``; class indices and ``weight``
+    have none.
+
+    Integers and booleans are converted to the default dtype first.
     """
 
 def cross_entropy_backward(
@@ -1227,95 +3070,484 @@ def cross_entropy_backward(
     """``grad_output`` times ``softmax(logits) * sum(q) - q`` and ``-weight * log_softmax(logits)``.
 
     ``grad_target`` is None for class indices.
+
+    The backward pass of `cross_entropy`: from the gradient of its result to that of ``logits`` and ``target``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `cross_entropy`, of its shape. Its dtype must be floating.
+    logits : tensor_like, (batch, classes, ...) or (classes,)
+        The output of a model, before softmax.
+    target : tensor_like, (batch, ...), ints, or floats in the shape of ``logits``
+        The class of each sample, or a probability for each class.
+    reduction : {'mean', 'sum', 'none'}, default 'mean'
+        "mean" and "sum" give one number for the batch, "none" the loss of each element or sample.
+    weight : tensor_like, (classes,), optional
+        Weights of the classes, by default 1.
+    label_smoothing : float, default 0.0
+        The share of equal probabilities that is mixed into the target, from 0 to 1.
+    ignore_index : int, default -100
+        A class whose samples do not count.
+
+    Returns
+    -------
+    cross_entropy_gradients
+        Named tuple of the gradients:
+
+        - ``grad_logits``, of the shape and dtype of ``logits``.
+        - ``grad_target``, of the shape and dtype of ``target``. None if it is not floating.
     """
 
 def cumsum(x: TensorLike, axis: int = 0) -> Tensor:
     """The sum of each element and all before it along ``axis``.
 
+    Parameters
+    ----------
+    x : tensor_like
+        The input.
+    axis : int, default 0
+        The axis to sum along.
+
+    Returns
+    -------
+    Tensor
+        The running sums, in the shape of ``x``.
+
+    Raises
+    ------
+    ValueError
+        If ``axis`` is out of range.
+
+    See Also
+    --------
+    cumsum_backward : Its gradient.
+
+    Notes
+    -----
     Derivative: the sum of ``grad_output`` at each element and all after it.
     """
 
 def cumsum_backward(grad_output: TensorLike, axis: int = 0) -> Tensor:
-    """The running sum of ``grad_output`` from the far end."""
+    """The running sum of ``grad_output`` from the far end.
+
+    The backward pass of `cumsum`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `cumsum`, of its shape. Its dtype must be floating.
+    axis : int, default 0
+        The axis to sum along.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
 
 def diag(x: TensorLike, k: int = 0) -> Tensor:
     """A matrix with ``x`` on diagonal ``k``, or, if ``x`` is a matrix, its diagonal ``k``.
 
+    Parameters
+    ----------
+    x : tensor_like, (n,) or (n, m)
+        A vector or a matrix.
+    k : int, default 0
+        The number of the diagonal: 0 is the main one, positive ones are above it.
+
+    Returns
+    -------
+    Tensor
+        A square matrix for a vector, a vector for a matrix.
+
+    Raises
+    ------
+    ValueError
+        If ``x`` has neither one nor two axes.
+
+    See Also
+    --------
+    diag_backward : Its gradient.
+
+    Notes
+    -----
     Derivative: ``grad_output``'s diagonal, or a matrix with ``grad_output`` on it.
     """
 
 def diag_backward(grad_output: TensorLike, input_shape: Sequence[int], k: int = 0) -> Tensor:
-    """The diagonal of ``grad_output``, or a matrix of ``input_shape`` with it on the diagonal."""
+    """The diagonal of ``grad_output``, or a matrix of ``input_shape`` with it on the diagonal.
+
+    The backward pass of `diag`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `diag`, of its shape. Its dtype must be floating.
+    input_shape : sequence of ints
+        Shape of ``x``.
+    k : int, default 0
+        The number of the diagonal: 0 is the main one, positive ones are above it.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
 
 def divide(a: TensorLike, b: TensorLike) -> Tensor:
-    """``a / b``. Derivative: ``grad_output / b`` and ``-grad_output * a / b**2``.
+    """The quotient ``a / b``. Infinite or NaN where ``b`` is 0.
 
     The rule lifts a ``b`` whose magnitude is below ``eps`` to ``eps``, and leaves every other alone.
+
+    Parameters
+    ----------
+    a, b : tensor_like
+        The operands. They broadcast against each other.
+
+    Returns
+    -------
+    Tensor
+        The result, in the shape to which ``a`` and ``b`` broadcast.
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not broadcast.
+
+    See Also
+    --------
+    divide_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: ``grad_output / b`` and ``-grad_output * a / b**2``.
+
+    Integers and booleans are converted to the default dtype first.
+
+    Inputs of different dtypes are promoted to one dtype. Python numbers take the dtype of the tensor that they meet.
     """
 
 def divide_backward(
     grad_output: TensorLike, a: TensorLike, b: TensorLike, eps: float = 1e-10
 ) -> divide_gradients:
-    """``grad_output / b`` and ``-grad_output * a / b**2``, with ``b`` lifted to ``eps``."""
+    """``grad_output / b`` and ``-grad_output * a / b**2``, with ``b`` lifted to ``eps``.
+
+    The backward pass of `divide`: from the gradient of its result to that of ``a`` and ``b``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `divide`, of its shape. Its dtype must be floating.
+    a, b : tensor_like
+        The operands. They broadcast against each other.
+    eps : float, default 1e-10
+        A denominator whose magnitude is below ``eps`` is raised to it, others are kept; 0 gives plain
+        IEEE results. The tape passes the value that `gradient_eps` sets.
+
+    Returns
+    -------
+    divide_gradients
+        Named tuple of the gradients:
+
+        - ``grad_a``, of the shape and dtype of ``a``.
+        - ``grad_b``, of the shape and dtype of ``b``.
+    """
 
 def dot(a: TensorLike, b: TensorLike) -> Tensor:
-    """``sum(a * b)`` of two vectors. Derivative: ``grad_output * b`` and ``grad_output * a``."""
+    """The scalar product of two vectors, ``sum(a * b)``.
+
+    Parameters
+    ----------
+    a, b : tensor_like, (n,)
+        The vectors.
+
+    Returns
+    -------
+    Tensor
+        The product, with no axis.
+
+    Raises
+    ------
+    ValueError
+        If ``a`` and ``b`` are not vectors of one length.
+
+    See Also
+    --------
+    dot_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: ``grad_output * b`` and ``grad_output * a``.
+
+    Inputs of different dtypes are promoted to one dtype. Python numbers take the dtype of the tensor that they meet.
+    """
 
 def dot_backward(grad_output: TensorLike, a: TensorLike, b: TensorLike) -> dot_gradients:
-    """``grad_output * b`` and ``grad_output * a``."""
+    """``grad_output * b`` and ``grad_output * a``.
+
+    The backward pass of `dot`: from the gradient of its result to that of ``a`` and ``b``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `dot`, of its shape. Its dtype must be floating.
+    a, b : tensor_like, (n,)
+        The vectors.
+
+    Returns
+    -------
+    dot_gradients
+        Named tuple of the gradients:
+
+        - ``grad_a``, of the shape and dtype of ``a``.
+        - ``grad_b``, of the shape and dtype of ``b``.
+    """
 
 def dropout(
     x: TensorLike, p: float = 0.5, training: bool = True, generator: Generator | None = None
 ) -> Tensor:
     """Elements of ``x`` set to 0 with probability ``p``, the others divided by ``1 - p``.
 
-    Without ``training`` it is ``x`` itself. The mask comes from ``generator``, or the default one
-    (``ex.random``). Derivative: ``1 / (1 - p)`` where the element stayed, else 0.
+    Parameters
+    ----------
+    x : tensor_like
+        The input.
+    p : float, default 0.5
+        The probability of a 0, from 0 to 1.
+    training : bool, default True
+        Whether to drop anything. If False, ``x`` is returned as it is.
+    generator : Generator, optional
+        The source of the mask, by default ``ex.random.default_generator``.
+
+    Returns
+    -------
+    Tensor
+        The result, in the shape of ``x``.
+
+    Raises
+    ------
+    ValueError
+        If ``p`` is not in [0, 1].
+
+    See Also
+    --------
+    dropout_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: ``1 / (1 - p)`` where the element stayed, else 0.
     """
 
 def dropout_backward(grad_output: TensorLike, mask: TensorLike | None, p: float = 0.5) -> Tensor:
-    """``grad_output / (1 - p)`` where ``mask`` is true, else 0."""
+    """``grad_output / (1 - p)`` where ``mask`` is true, else 0.
+
+    The backward pass of `dropout`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `dropout`, of its shape. Its dtype must be floating.
+    mask : tensor_like, booleans
+        The mask of the forward: true where a value stayed. None if nothing was dropped.
+    p : float, default 0.5
+        The probability of a 0, from 0 to 1.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
 
 def dropout2d(
     x: TensorLike, p: float = 0.5, training: bool = True, generator: Generator | None = None
 ) -> Tensor:
-    """Channels of ``x``, which is (batch, channels, ...), set to 0 with probability ``p``.
+    """Channels of ``x`` set to 0 with probability ``p``, the others divided by ``1 - p``.
 
-    The others are divided by ``1 - p``. Without ``training`` it is ``x`` itself. The mask comes
-    from ``generator``, or the default one. Derivative: ``1 / (1 - p)`` where the channel stayed,
-    else 0.
+    Parameters
+    ----------
+    x : tensor_like, (batch, channels, ...)
+        The input.
+    p : float, default 0.5
+        The probability of a 0, from 0 to 1.
+    training : bool, default True
+        Whether to drop anything. If False, ``x`` is returned as it is.
+    generator : Generator, optional
+        The source of the mask, by default ``ex.random.default_generator``.
+
+    Returns
+    -------
+    Tensor
+        The result, in the shape of ``x``.
+
+    Raises
+    ------
+    ValueError
+        If ``p`` is not in [0, 1].
+
+    See Also
+    --------
+    dropout2d_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: ``1 / (1 - p)`` where the channel stayed, else 0.
     """
 
 def dropout2d_backward(grad_output: TensorLike, mask: TensorLike | None, p: float = 0.5) -> Tensor:
-    """``grad_output / (1 - p)`` where ``mask``, a bool for each channel, is true, else 0."""
+    """``grad_output / (1 - p)`` where ``mask``, a bool for each channel, is true, else 0.
+
+    The backward pass of `dropout2d`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `dropout2d`, of its shape. Its dtype must be floating.
+    mask : tensor_like, booleans
+        The mask of the forward: true where a value stayed. None if nothing was dropped.
+    p : float, default 0.5
+        The probability of a 0, from 0 to 1.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
 
 def einsum(spec: str, *operands: TensorLike) -> Tensor:
-    """``einsum(spec, *operands)``: products of labelled axes, summed over labels not in the output.
+    """Products of labelled axes, summed over the labels that the output lacks.
 
-    ``spec`` has a letter for each axis, a term for each operand and, after ``->``, the output;
-    without one the output is every label that stands once, in alphabetical order. ``...`` is for
-    axes without a name, which broadcast, as do axes of size 1. A label twice in a term takes the
-    diagonal. Operands are multiplied from left to right. Derivative: ``grad_output`` and the other
+    Operands are multiplied from left to right.
+
+    Parameters
+    ----------
+    spec : str
+        A term for each operand, separated by commas, and after ``->`` the output. A term has a
+        letter for each axis and ``...`` for axes without a name, which broadcast, as do axes of
+        size 1. A label twice in a term takes the diagonal. Without ``->`` the output has every
+        label that stands once, in alphabetical order.
+    *operands : tensor_like
+        The tensors, one for each term.
+
+    Returns
+    -------
+    Tensor
+        The sums, with the axes of the output.
+
+    Raises
+    ------
+    ValueError
+        If ``spec`` does not fit the operands, or the sizes of a label differ.
+
+    See Also
+    --------
+    einsum_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: ``grad_output`` and the other
     operands in the same sum, with the term of the operand as the output.
     """
 
 def einsum_backward(
     grad_output: TensorLike, operands: Sequence[TensorLike], spec: str
 ) -> tuple[Tensor, ...]:
-    """For each operand, ``grad_output`` times the others, summed over labels not its own."""
+    """For each operand, ``grad_output`` times the others, summed over labels not its own.
+
+    The backward pass of `einsum`: from the gradient of its result to that of ``operands``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `einsum`, of its shape. Its dtype must be floating.
+    operands : sequence of tensor_like
+        The tensors, one for each term.
+    spec : str
+        A term for each operand, separated by commas, and after ``->`` the output. A term has a
+        letter for each axis and ``...`` for axes without a name, which broadcast, as do axes of
+        size 1. A label twice in a term takes the diagonal. Without ``->`` the output has every
+        label that stands once, in alphabetical order.
+
+    Returns
+    -------
+    tuple of Tensor
+        Gradient of each of ``operands``, of its shape and dtype.
+    """
 
 def elu(x: TensorLike, alpha: float = 1.0) -> Tensor:
-    """``x`` where it is positive, else ``alpha * (exp(x) - 1)``.
+    """The exponential linear unit: ``x`` where it is positive, else ``alpha * (exp(x) - 1)``.
 
+    Parameters
+    ----------
+    x : tensor_like
+        The input.
+    alpha : float, default 1.0
+        Minus the value that is approached at -inf.
+
+    Returns
+    -------
+    Tensor
+        The result, in the shape of ``x``.
+
+    See Also
+    --------
+    elu_backward : Its gradient.
+
+    Notes
+    -----
     Derivative: 1 or ``alpha * exp(x)``, ``alpha`` at 0.
+
+    Integers and booleans are converted to the default dtype first.
     """
 
 def elu_backward(grad_output: TensorLike, x: TensorLike, alpha: float = 1.0) -> Tensor:
-    """``grad_output`` times 1 or ``alpha * exp(x)``."""
+    """``grad_output`` times 1 or ``alpha * exp(x)``.
+
+    The backward pass of `elu`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `elu`, of its shape. Its dtype must be floating.
+    x : tensor_like
+        The input.
+    alpha : float, default 1.0
+        Minus the value that is approached at -inf.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
 
 def embedding(indices: TensorLike, weight: TensorLike, padding_idx: int | None = None) -> Tensor:
-    """The rows of ``weight``, which is (rows, features), at ``indices``.
+    """The rows of ``weight`` at ``indices``.
 
+    Parameters
+    ----------
+    indices : tensor_like, ints of any shape
+        The numbers of the rows, from 0 up.
+    weight : tensor_like, (rows, features)
+        The table.
+    padding_idx : int, optional
+        A row that gets no gradient.
+
+    Returns
+    -------
+    Tensor
+        The rows, of shape ``(*indices.shape, features)``.
+
+    Raises
+    ------
+    ValueError
+        If an index or ``padding_idx`` is out of range.
+
+    See Also
+    --------
+    embedding_backward : Its gradient.
+
+    Notes
+    -----
     Derivative: ``grad_output`` added to each row as often as it was read, in the order of
     ``indices``; 0 for the row ``padding_idx``.
     """
@@ -1326,57 +3558,365 @@ def embedding_backward(
     weight_shape: Sequence[int],
     padding_idx: int | None = None,
 ) -> Tensor:
-    """Zeros of ``weight_shape`` with ``grad_output`` added at ``indices``, but for the padding."""
+    """Zeros of ``weight_shape`` with ``grad_output`` added at ``indices``, but for the padding.
+
+    The backward pass of `embedding`: from the gradient of its result to that of ``weight``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `embedding`, of its shape. Its dtype must be floating.
+    indices : tensor_like, ints of any shape
+        The numbers of the rows, from 0 up.
+    weight_shape : sequence of ints
+        Shape of ``weight``.
+    padding_idx : int, optional
+        A row that gets no gradient.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``weight``, of its shape and dtype.
+    """
 
 def equal(a: TensorLike, b: TensorLike) -> Tensor:
-    """True where ``a == b``."""
+    """True where ``a == b``, element by element.
+
+    Parameters
+    ----------
+    a, b : tensor_like
+        The operands. They broadcast against each other.
+
+    Returns
+    -------
+    Tensor
+        Booleans, in the shape of ``x``, or in the shape to which ``a`` and ``b`` broadcast.
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not broadcast.
+
+    Notes
+    -----
+    The result has no gradient.
+
+    Inputs of different dtypes are promoted to one dtype. Python numbers take the dtype of the tensor that they meet.
+    """
 
 def erf(x: TensorLike) -> Tensor:
-    """The error function. Derivative: ``2 / sqrt(pi) * exp(-x**2)``."""
+    """The error function.
+
+    Parameters
+    ----------
+    x : tensor_like
+        The input.
+
+    Returns
+    -------
+    Tensor
+        The result, in the shape of ``x``.
+
+    See Also
+    --------
+    erf_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: ``2 / sqrt(pi) * exp(-x**2)``.
+
+    Integers and booleans are converted to the default dtype first.
+    """
 
 def erf_backward(grad_output: TensorLike, x: TensorLike) -> Tensor:
-    """``grad_output * 2 / sqrt(pi) * exp(-x**2)``."""
+    """``grad_output * 2 / sqrt(pi) * exp(-x**2)``.
+
+    The backward pass of `erf`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `erf`, of its shape. Its dtype must be floating.
+    x : tensor_like
+        The input.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
 
 def exp(x: TensorLike) -> Tensor:
-    """``e ** x``. Derivative: ``output``."""
+    """The exponential, ``e ** x``.
+
+    Parameters
+    ----------
+    x : tensor_like
+        The input.
+
+    Returns
+    -------
+    Tensor
+        The result, in the shape of ``x``.
+
+    See Also
+    --------
+    exp_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: ``output``.
+
+    Integers and booleans are converted to the default dtype first.
+    """
 
 def exp_backward(grad_output: TensorLike, output: TensorLike) -> Tensor:
-    """``grad_output * output``."""
+    """``grad_output * output``.
+
+    The backward pass of `exp`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `exp`, of its shape. Its dtype must be floating.
+    output : tensor_like
+        The result of `exp`.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
 
 def expm1(x: TensorLike) -> Tensor:
-    """``e ** x - 1``, with all its digits near 0. Derivative: ``exp(x)``."""
+    """``e ** x - 1``, accurate near 0 too.
+
+    Parameters
+    ----------
+    x : tensor_like
+        The input.
+
+    Returns
+    -------
+    Tensor
+        The result, in the shape of ``x``.
+
+    See Also
+    --------
+    expm1_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: ``exp(x)``.
+
+    Integers and booleans are converted to the default dtype first.
+    """
 
 def expm1_backward(grad_output: TensorLike, x: TensorLike) -> Tensor:
-    """``grad_output * exp(x)``."""
+    """``grad_output * exp(x)``.
+
+    The backward pass of `expm1`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `expm1`, of its shape. Its dtype must be floating.
+    x : tensor_like
+        The input.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
 
 def flatten(x: TensorLike, start_axis: int = 0, end_axis: int = -1) -> Tensor:
     """The axes from ``start_axis`` to ``end_axis``, both included, as one.
 
+    Parameters
+    ----------
+    x : tensor_like
+        The input.
+    start_axis : int, default 0
+        The first and the last axis to join.
+    end_axis : int, default -1
+        The first and the last axis to join.
+
+    Returns
+    -------
+    Tensor
+        ``x`` with these axes as one: a view where the memory allows it.
+
+    Raises
+    ------
+    ValueError
+        If an axis is out of range or ``start_axis`` is behind ``end_axis``.
+
+    See Also
+    --------
+    flatten_backward : Its gradient.
+
+    Notes
+    -----
     Derivative: ``grad_output`` in the old shape.
     """
 
 def flatten_backward(grad_output: TensorLike, input_shape: Sequence[int]) -> Tensor:
-    """``grad_output`` in ``input_shape``."""
+    """``grad_output`` in ``input_shape``.
+
+    The backward pass of `flatten`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `flatten`, of its shape. Its dtype must be floating.
+    input_shape : sequence of ints
+        Shape of ``x``.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
 
 def flip(x: TensorLike, axis: int | Sequence[int] | None = None) -> Tensor:
-    """``x`` backwards along ``axis``, or along every axis. Derivative: ``grad_output`` backwards."""
+    """``x`` in reverse order along axes.
+
+    Parameters
+    ----------
+    x : tensor_like
+        The input.
+    axis : int or sequence of ints, optional
+        The axis or axes to reverse, by default all.
+
+    Returns
+    -------
+    Tensor
+        The elements in reverse order, in the shape of ``x``, as a view.
+
+    Raises
+    ------
+    ValueError
+        If ``axis`` is out of range or names an axis twice.
+
+    See Also
+    --------
+    flip_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: ``grad_output`` backwards.
+    """
 
 def flip_backward(grad_output: TensorLike, axis: int | Sequence[int] | None = None) -> Tensor:
-    """``grad_output`` backwards along ``axis``."""
+    """``grad_output`` backwards along ``axis``.
+
+    The backward pass of `flip`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `flip`, of its shape. Its dtype must be floating.
+    axis : int or sequence of ints, optional
+        The axis or axes to reverse, by default all.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
 
 def floor(x: TensorLike) -> Tensor:
-    """The largest whole number not above ``x``. Derivative: 0."""
+    """The largest whole number not above ``x``.
+
+    Parameters
+    ----------
+    x : tensor_like
+        The input.
+
+    Returns
+    -------
+    Tensor
+        The result, in the shape of ``x``.
+
+    See Also
+    --------
+    floor_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: 0.
+    """
 
 def floor_backward(grad_output: TensorLike) -> Tensor:
-    """Zeros: the function is piecewise constant."""
+    """Zeros: the function is piecewise constant.
+
+    The backward pass of `floor`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `floor`, of its shape. Its dtype must be floating.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
 
 def floor_divide(a: TensorLike, b: TensorLike) -> Tensor:
-    """``floor(a / b)``. Derivative: 0 for both."""
+    """The quotient rounded down, ``floor(a / b)``.
+
+    Parameters
+    ----------
+    a, b : tensor_like
+        The operands. They broadcast against each other.
+
+    Returns
+    -------
+    Tensor
+        The result, in the shape to which ``a`` and ``b`` broadcast.
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not broadcast.
+
+    See Also
+    --------
+    floor_divide_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: 0 for both.
+
+    Inputs of different dtypes are promoted to one dtype. Python numbers take the dtype of the tensor that they meet.
+    """
 
 def floor_divide_backward(
     grad_output: TensorLike, a_shape: Sequence[int], b_shape: Sequence[int]
 ) -> floor_divide_gradients:
-    """Zeros: the function is piecewise constant."""
+    """Zeros: the function is piecewise constant.
+
+    The backward pass of `floor_divide`: from the gradient of its result to that of ``a`` and ``b``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `floor_divide`, of its shape. Its dtype must be floating.
+    a_shape : sequence of ints
+        Shape of ``a``.
+    b_shape : sequence of ints
+        Shape of ``b``.
+
+    Returns
+    -------
+    floor_divide_gradients
+        Named tuple of the gradients:
+
+        - ``grad_a``, of the shape and dtype of ``a``.
+        - ``grad_b``, of the shape and dtype of ``b``.
+    """
 
 def focal_loss(
     logits: TensorLike,
@@ -1389,8 +3929,43 @@ def focal_loss(
 
     ``miss`` is the probability given to the wrong answer,
     ``target * sigmoid(-logits) + (1 - target) * sigmoid(logits)``, and ``balance`` is
-    ``alpha * target + (1 - alpha) * (1 - target)``, or 1 with ``alpha=-1``. Derivative: by the
+    ``alpha * target + (1 - alpha) * (1 - target)``, or 1 with ``alpha=-1``.
+
+    Parameters
+    ----------
+    logits : tensor_like
+        The output of a model, before any sigmoid or softmax.
+    target : tensor_like
+        Labels 0 and 1, or probabilities, in the shape of ``logits``.
+    alpha : float, default 0.25
+        The weight of positive targets, from 0 to 1; -1 for no weights.
+    gamma : float, default 2.0
+        How strongly easy samples are discounted; 0 gives the cross-entropy.
+    reduction : {'mean', 'sum', 'none'}, default 'mean'
+        "mean" and "sum" give one number for the batch, "none" the loss of each element or sample.
+
+    Returns
+    -------
+    Tensor
+        The loss: a 0-d tensor, or the losses one by one if ``reduction`` is "none".
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not fit, or ``reduction`` is none of the names.
+
+    See Also
+    --------
+    focal_loss_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: by the
     product rule, for ``logits`` and ``target``, with its digits where the answer is right and sure.
+
+    Integers and booleans are converted to the default dtype first.
+
+    Inputs of different dtypes are promoted to one dtype. Python numbers take the dtype of the tensor that they meet.
     """
 
 def focal_loss_backward(
@@ -1401,55 +3976,302 @@ def focal_loss_backward(
     gamma: float = 2.0,
     reduction: Literal["mean", "sum", "none"] = "mean",
 ) -> focal_loss_gradients:
-    """``grad_output`` times the derivatives in ``logits`` and ``target``."""
+    """``grad_output`` times the derivatives in ``logits`` and ``target``.
+
+    The backward pass of `focal_loss`: from the gradient of its result to that of ``logits`` and ``target``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `focal_loss`, of its shape. Its dtype must be floating.
+    logits : tensor_like
+        The output of a model, before any sigmoid or softmax.
+    target : tensor_like
+        Labels 0 and 1, or probabilities, in the shape of ``logits``.
+    alpha : float, default 0.25
+        The weight of positive targets, from 0 to 1; -1 for no weights.
+    gamma : float, default 2.0
+        How strongly easy samples are discounted; 0 gives the cross-entropy.
+    reduction : {'mean', 'sum', 'none'}, default 'mean'
+        "mean" and "sum" give one number for the batch, "none" the loss of each element or sample.
+
+    Returns
+    -------
+    focal_loss_gradients
+        Named tuple of the gradients:
+
+        - ``grad_logits``, of the shape and dtype of ``logits``.
+        - ``grad_target``, of the shape and dtype of ``target``.
+    """
 
 def gather(x: TensorLike, indices: TensorLike, axis: int) -> Tensor:
-    """The elements of ``x`` at ``indices`` along ``axis``, line by line.
+    """Elements of ``x`` at ``indices`` along ``axis``, line by line.
 
     This is NumPy's ``take_along_axis``: the other axes broadcast.
-    Derivative: ``grad_output`` added where it was read.
+
+    Parameters
+    ----------
+    x : tensor_like
+        The input.
+    indices : tensor_like, ints with as many axes as ``x``
+        The positions along ``axis``; negative ones count from the end.
+    axis : int
+        The axis of the positions.
+
+    Returns
+    -------
+    Tensor
+        The elements, in the shape of ``indices``.
+
+    Raises
+    ------
+    ValueError
+        If an index or ``axis`` is out of range.
+
+    See Also
+    --------
+    gather_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: ``grad_output``
+    added where it was read.
     """
 
 def gather_backward(
     grad_output: TensorLike, x_shape: Sequence[int], indices: TensorLike, axis: int
 ) -> Tensor:
-    """Zeros of ``x_shape`` with ``grad_output`` added at ``indices``."""
+    """Zeros of ``x_shape`` with ``grad_output`` added at ``indices``.
+
+    The backward pass of `gather`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `gather`, of its shape. Its dtype must be floating.
+    x_shape : sequence of ints
+        Shape of ``x``.
+    indices : tensor_like, ints with as many axes as ``x``
+        The positions along ``axis``; negative ones count from the end.
+    axis : int
+        The axis of the positions.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
 
 def gelu(x: TensorLike, approximate: bool = False) -> Tensor:
-    """``x * Phi(x)``, with ``Phi`` the standard normal distribution function.
+    """The Gaussian error linear unit ``x * Phi(x)``, where ``Phi`` is the normal distribution.
 
-    With ``approximate``, ``Phi(x)`` is ``(1 + tanh(sqrt(2 / pi) * (x + 0.044715 * x**3))) / 2``.
-    Derivative: ``Phi(x) + x * Phi'(x)``. Both keep their digits where ``Phi`` is tiny, and are 0 at
-    -inf.
+    With ``approximate``, ``Phi(x)`` is
+    ``(1 + tanh(sqrt(2 / pi) * (x + 0.044715 * x**3))) / 2``.
+
+    Parameters
+    ----------
+    x : tensor_like
+        The input.
+    approximate : bool, default False
+        Whether to use the tanh formula, as in GPT-2, instead of the exact function.
+
+    Returns
+    -------
+    Tensor
+        The result, in the shape of ``x``.
+
+    Raises
+    ------
+    TypeError
+        If ``approximate`` is not a bool. PyTorch's strings "none" and "tanh" are False and True
+        here.
+
+    See Also
+    --------
+    gelu_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: ``Phi(x) + x * Phi'(x)``. Both keep their digits where ``Phi`` is tiny, and are
+    0 at -inf.
+
+    Integers and booleans are converted to the default dtype first.
     """
 
 def gelu_backward(grad_output: TensorLike, x: TensorLike, approximate: bool = False) -> Tensor:
-    """``grad_output * (Phi(x) + x * Phi'(x))``."""
+    """``grad_output * (Phi(x) + x * Phi'(x))``.
+
+    The backward pass of `gelu`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `gelu`, of its shape. Its dtype must be floating.
+    x : tensor_like
+        The input.
+    approximate : bool, default False
+        Whether to use the tanh formula, as in GPT-2, instead of the exact function.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
 
 def getitem(x: TensorLike, index: Index) -> Tensor:
     """``x[index]`` with all of NumPy's indices: slices, ints, None, ..., arrays of ints or bools.
 
-    Without arrays the result is a view. Derivative: ``grad_output`` added where it was read, as
+    Without arrays the result is a view.
+
+    Parameters
+    ----------
+    x : tensor_like
+        The tensor to read.
+    index : index
+        Anything that indexes a NumPy array: ints, slices, ``None``, ``...``, arrays of ints or bools, or a
+        tuple of these.
+
+    Returns
+    -------
+    Tensor
+        The elements at ``index``: a view of ``x``, or a copy if ``index`` has arrays.
+
+    Raises
+    ------
+    IndexError
+        If an index is out of range or there are too many of them.
+
+    See Also
+    --------
+    getitem_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: ``grad_output`` added where it was read, as
     often as it was read, and 0 elsewhere.
     """
 
 def getitem_backward(grad_output: TensorLike, input_shape: Sequence[int], index: Index) -> Tensor:
-    """Zeros of ``input_shape`` with ``grad_output`` added at ``index``."""
+    """Zeros of ``input_shape`` with ``grad_output`` added at ``index``.
+
+    The backward pass of `getitem`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `getitem`, of its shape. Its dtype must be floating.
+    input_shape : sequence of ints
+        Shape of ``x``.
+    index : index
+        Anything that indexes a NumPy array: ints, slices, ``None``, ``...``, arrays of ints or bools, or a
+        tuple of these.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
 
 def glu(x: TensorLike, axis: int = -1) -> Tensor:
-    """``a * sigmoid(b)`` for ``a`` and ``b`` the two halves of ``x`` along ``axis``.
+    """The gated linear unit ``a * sigmoid(b)``, for the two halves ``a`` and ``b`` of ``x``.
 
+    Parameters
+    ----------
+    x : tensor_like
+        The input.
+    axis : int, default -1
+        The axis to halve. Its size must be even.
+
+    Returns
+    -------
+    Tensor
+        The result, in the shape of ``x`` with ``axis`` halved.
+
+    Raises
+    ------
+    ValueError
+        If the size of ``axis`` is odd or ``axis`` is out of range.
+
+    See Also
+    --------
+    glu_backward : Its gradient.
+
+    Notes
+    -----
     Derivative: ``sigmoid(b)`` and ``a * sigmoid(b) * sigmoid(-b)``, joined again.
+
+    Integers and booleans are converted to the default dtype first.
     """
 
 def glu_backward(grad_output: TensorLike, x: TensorLike, axis: int = -1) -> Tensor:
-    """``grad_output`` times ``sigmoid(b)`` and ``a * sigmoid(b) * sigmoid(-b)``, joined again."""
+    """``grad_output`` times ``sigmoid(b)`` and ``a * sigmoid(b) * sigmoid(-b)``, joined again.
+
+    The backward pass of `glu`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `glu`, of its shape. Its dtype must be floating.
+    x : tensor_like
+        The input.
+    axis : int, default -1
+        The axis to halve. Its size must be even.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
 
 def greater(a: TensorLike, b: TensorLike) -> Tensor:
-    """True where ``a > b``."""
+    """True where ``a > b``, element by element.
+
+    Parameters
+    ----------
+    a, b : tensor_like
+        The operands. They broadcast against each other.
+
+    Returns
+    -------
+    Tensor
+        Booleans, in the shape of ``x``, or in the shape to which ``a`` and ``b`` broadcast.
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not broadcast.
+
+    Notes
+    -----
+    The result has no gradient.
+
+    Inputs of different dtypes are promoted to one dtype. Python numbers take the dtype of the tensor that they meet.
+    """
 
 def greater_equal(a: TensorLike, b: TensorLike) -> Tensor:
-    """True where ``a >= b``."""
+    """True where ``a >= b``, element by element.
+
+    Parameters
+    ----------
+    a, b : tensor_like
+        The operands. They broadcast against each other.
+
+    Returns
+    -------
+    Tensor
+        Booleans, in the shape of ``x``, or in the shape to which ``a`` and ``b`` broadcast.
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not broadcast.
+
+    Notes
+    -----
+    The result has no gradient.
+
+    Inputs of different dtypes are promoted to one dtype. Python numbers take the dtype of the tensor that they meet.
+    """
 
 def group_norm(
     x: TensorLike,
@@ -1460,8 +4282,36 @@ def group_norm(
 ) -> Tensor:
     """``(x - mean) / sqrt(var + eps) * weight + bias`` over groups of channels, sample by sample.
 
-    ``x`` is (batch, channels, ...), its channels in ``num_groups`` equal groups; ``weight`` and
-    ``bias`` have a number for each channel. Derivative: as for ``layer_norm``, over a group.
+    Parameters
+    ----------
+    x : tensor_like, (batch, channels, ...)
+        The input.
+    num_groups : int
+        The number of groups. It must divide the number of channels.
+    weight, bias : tensor_like, (channels,), optional
+        Factors for the normalized values, and numbers to add to them; by default 1 and 0.
+    eps : float, default 1e-05
+        A number that is added to the variance, so that the root is never 0.
+
+    Returns
+    -------
+    Tensor
+        The normalized values, in the shape of ``x``.
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not fit.
+
+    See Also
+    --------
+    group_norm_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: as for ``layer_norm``, over a group.
+
+    Integers and booleans are converted to the default dtype first.
     """
 
 def group_norm_backward(
@@ -1471,7 +4321,32 @@ def group_norm_backward(
     weight: TensorLike | None = None,
     eps: float = 1e-05,
 ) -> group_norm_gradients:
-    """The gradients of ``x``, ``weight`` and ``bias``; by hand the last two without them too."""
+    """The gradients of ``x``, ``weight`` and ``bias``; by hand the last two without them too.
+
+    The backward pass of `group_norm`: from the gradient of its result to that of ``x`` and ``weight`` and ``bias``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `group_norm`, of its shape. Its dtype must be floating.
+    x : tensor_like, (batch, channels, ...)
+        The input.
+    num_groups : int
+        The number of groups. It must divide the number of channels.
+    weight : tensor_like, (channels,), optional
+        Factors for the normalized values, and numbers to add to them; by default 1 and 0.
+    eps : float, default 1e-05
+        A number that is added to the variance, so that the root is never 0.
+
+    Returns
+    -------
+    group_norm_gradients
+        Named tuple of the gradients:
+
+        - ``grad_x``, of the shape and dtype of ``x``.
+        - ``grad_weight``, of the shape and dtype of ``weight``.
+        - ``grad_bias``, of the shape and dtype of ``bias``.
+    """
 
 def gru(
     x: TensorLike,
@@ -1481,15 +4356,47 @@ def gru(
     b_ih: TensorLike | None = None,
     b_hh: TensorLike | None = None,
 ) -> Tensor:
-    """The hidden states of all steps, from ``h = h0`` on; the last one is the last step's.
+    """A gated recurrent unit: the hidden states of all steps, from ``h = h0`` on.
 
     With ``r, z, n`` the thirds of ``x @ w_ih.T + b_ih`` and ``u, v, w`` those of
     ``h @ w_hh.T + b_hh``, at each step ``r = sigmoid(r + u)``, ``z = sigmoid(z + v)``,
-    ``n = tanh(n + r * w)`` and ``h = (1 - z) * n + z * h``. ``x`` is (steps, batch, inputs), ``h0``
-    (batch, hidden), ``w_ih`` (3 * hidden, inputs), ``w_hh`` (3 * hidden, hidden). Derivative: with
-    ``d`` and ``e`` the gradients of the two triples, found step by step from the last to the
-    first: in ``x``: ``d @ w_ih``; in ``w_ih``: ``d.T @ x``; in ``w_hh``: ``e.T @ h``; in the biases:
-    ``sum(d)`` and ``sum(e)``; in ``h0``: what reaches it through the first step.
+    ``n = tanh(n + r * w)`` and ``h = (1 - z) * n + z * h``.
+
+    Parameters
+    ----------
+    x : tensor_like, (steps, batch, inputs)
+        The sequences.
+    h0 : tensor_like, (batch, hidden)
+        The hidden state before the first step.
+    w_ih : tensor_like, (3 * hidden, inputs)
+        Weight of the inputs, for the three gates one below the other.
+    w_hh : tensor_like, (3 * hidden, hidden)
+        Weight of the hidden state.
+    b_ih, b_hh : tensor_like, (3 * hidden,), optional
+        What is added to the two products.
+
+    Returns
+    -------
+    Tensor
+        The hidden states, of shape (steps, batch, hidden).
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not fit.
+
+    See Also
+    --------
+    gru_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: with ``d`` and ``e``
+    the gradients of the two triples, found step by step from the last to the first: in ``x``:
+    ``d @ w_ih``; in ``w_ih``: ``d.T @ x``; in ``w_hh``: ``e.T @ h``; in the biases: ``sum(d)``
+    and ``sum(e)``; in ``h0``: what reaches it through the first step.
+
+    Integers and booleans are converted to the default dtype first.
     """
 
 def gru_backward(
@@ -1503,7 +4410,41 @@ def gru_backward(
     output: TensorLike,
     gates: TensorLike | None = None,
 ) -> gru_gradients:
-    """The gradients of all inputs, by one walk through time; by hand of both biases too."""
+    """The gradients of all inputs, by one walk through time; by hand of both biases too.
+
+    The backward pass of `gru`: from the gradient of its result to that of ``x`` and ``h0`` and ``w_ih`` and ``w_hh`` and ``b_ih`` and ``b_hh``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `gru`, of its shape. Its dtype must be floating.
+    x : tensor_like, (steps, batch, inputs)
+        The sequences.
+    h0 : tensor_like, (batch, hidden)
+        The hidden state before the first step.
+    w_ih : tensor_like, (3 * hidden, inputs)
+        Weight of the inputs, for the three gates one below the other.
+    w_hh : tensor_like, (3 * hidden, hidden)
+        Weight of the hidden state.
+    b_ih, b_hh : tensor_like, (3 * hidden,)
+        What is added to the two products.
+    output : tensor_like
+        The result of `gru`.
+    gates : tensor_like, optional
+        Values from the forward. They are computed again if not given.
+
+    Returns
+    -------
+    gru_gradients
+        Named tuple of the gradients:
+
+        - ``grad_x``, of the shape and dtype of ``x``.
+        - ``grad_h0``, of the shape and dtype of ``h0``.
+        - ``grad_w_ih``, of the shape and dtype of ``w_ih``.
+        - ``grad_w_hh``, of the shape and dtype of ``w_hh``.
+        - ``grad_b_ih``, of the shape and dtype of ``b_ih``.
+        - ``grad_b_hh``, of the shape and dtype of ``b_hh``.
+    """
 
 def gru_cell(
     x: TensorLike,
@@ -1513,9 +4454,40 @@ def gru_cell(
     b_ih: TensorLike | None = None,
     b_hh: TensorLike | None = None,
 ) -> Tensor:
-    """One step of ``gru``: the new hidden state.
+    """One step of `gru`: the new hidden state.
 
-    ``x`` is (batch, inputs), all else as there. Derivative: as for ``gru``, of one step.
+    Parameters
+    ----------
+    x : tensor_like, (batch, inputs)
+        The inputs of the step.
+    h : tensor_like, (batch, hidden)
+        The hidden state.
+    w_ih : tensor_like, (3 * hidden, inputs)
+        Weight of the inputs, for the three gates one below the other.
+    w_hh : tensor_like, (3 * hidden, hidden)
+        Weight of the hidden state.
+    b_ih, b_hh : tensor_like, (3 * hidden,), optional
+        What is added to the two products.
+
+    Returns
+    -------
+    Tensor
+        The new hidden state, of shape (batch, hidden).
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not fit.
+
+    See Also
+    --------
+    gru_cell_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: as for ``gru``, of one step.
+
+    Integers and booleans are converted to the default dtype first.
     """
 
 def gru_cell_backward(
@@ -1529,40 +4501,218 @@ def gru_cell_backward(
     output: TensorLike,
     gates: TensorLike | None = None,
 ) -> gru_cell_gradients:
-    """The gradients of all inputs; by hand of both biases too."""
+    """The gradients of all inputs; by hand of both biases too.
+
+    The backward pass of `gru_cell`: from the gradient of its result to that of ``x`` and ``h`` and ``w_ih`` and ``w_hh`` and ``b_ih`` and ``b_hh``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `gru_cell`, of its shape. Its dtype must be floating.
+    x : tensor_like, (batch, inputs)
+        The inputs of the step.
+    h : tensor_like, (batch, hidden)
+        The hidden state.
+    w_ih : tensor_like, (3 * hidden, inputs)
+        Weight of the inputs, for the three gates one below the other.
+    w_hh : tensor_like, (3 * hidden, hidden)
+        Weight of the hidden state.
+    b_ih, b_hh : tensor_like, (3 * hidden,)
+        What is added to the two products.
+    output : tensor_like
+        The result of `gru_cell`.
+    gates : tensor_like, optional
+        Values from the forward. They are computed again if not given.
+
+    Returns
+    -------
+    gru_cell_gradients
+        Named tuple of the gradients:
+
+        - ``grad_x``, of the shape and dtype of ``x``.
+        - ``grad_h``, of the shape and dtype of ``h``.
+        - ``grad_w_ih``, of the shape and dtype of ``w_ih``.
+        - ``grad_w_hh``, of the shape and dtype of ``w_hh``.
+        - ``grad_b_ih``, of the shape and dtype of ``b_ih``.
+        - ``grad_b_hh``, of the shape and dtype of ``b_hh``.
+    """
 
 def hard_sigmoid(x: TensorLike) -> Tensor:
-    """``min(max(x + 3, 0), 6) / 6``. Derivative: 1/6 between -3 and 3, else 0, also at both."""
+    """A piecewise linear sigmoid, ``min(max(x + 3, 0), 6) / 6``.
+
+    Parameters
+    ----------
+    x : tensor_like
+        The input.
+
+    Returns
+    -------
+    Tensor
+        The result, in the shape of ``x``.
+
+    See Also
+    --------
+    hard_sigmoid_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: 1/6 between -3 and 3, else 0, also at both.
+
+    Integers and booleans are converted to the default dtype first.
+    """
 
 def hard_sigmoid_backward(grad_output: TensorLike, x: TensorLike) -> Tensor:
-    """``grad_output / 6`` where ``-3 < x < 3``, else 0."""
+    """``grad_output / 6`` where ``-3 < x < 3``, else 0.
+
+    The backward pass of `hard_sigmoid`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `hard_sigmoid`, of its shape. Its dtype must be floating.
+    x : tensor_like
+        The input.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
 
 def hard_swish(x: TensorLike) -> Tensor:
-    """``x * min(max(x + 3, 0), 6) / 6``.
+    """A piecewise quadratic swish, ``x * min(max(x + 3, 0), 6) / 6``.
 
+    Parameters
+    ----------
+    x : tensor_like
+        The input.
+
+    Returns
+    -------
+    Tensor
+        The result, in the shape of ``x``.
+
+    See Also
+    --------
+    hard_swish_backward : Its gradient.
+
+    Notes
+    -----
     Derivative: ``(2 * x + 3) / 6`` between -3 and 3, 0 from -3 downwards and 1 from 3 upwards.
+
+    Integers and booleans are converted to the default dtype first.
     """
 
 def hard_swish_backward(grad_output: TensorLike, x: TensorLike) -> Tensor:
-    """``grad_output`` times 0, ``(2 * x + 3) / 6`` or 1."""
+    """``grad_output`` times 0, ``(2 * x + 3) / 6`` or 1.
+
+    The backward pass of `hard_swish`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `hard_swish`, of its shape. Its dtype must be floating.
+    x : tensor_like
+        The input.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
 
 def hard_tanh(x: TensorLike, min_val: float = -1.0, max_val: float = 1.0) -> Tensor:
-    """``min(max(x, min_val), max_val)``. Derivative: 1 between the bounds, else 0, also at both.
+    """``x`` limited to ``[min_val, max_val]``.
 
     It differs from ``clip`` in nothing but the slope at the bounds.
+
+    Parameters
+    ----------
+    x : tensor_like
+        The input.
+    min_val : float, default -1.0
+        The bounds. For an ``x`` of integers they must be whole numbers.
+    max_val : float, default 1.0
+        The bounds. For an ``x`` of integers they must be whole numbers.
+
+    Returns
+    -------
+    Tensor
+        The result, in the shape of ``x``.
+
+    Raises
+    ------
+    ValueError
+        If ``min_val`` is not below ``max_val``.
+
+    See Also
+    --------
+    hard_tanh_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: 1 between the bounds, else 0, also at both.
     """
 
 def hard_tanh_backward(
     grad_output: TensorLike, x: TensorLike, min_val: float = -1.0, max_val: float = 1.0
 ) -> Tensor:
-    """``grad_output`` where ``min_val < x < max_val``, else 0."""
+    """``grad_output`` where ``min_val < x < max_val``, else 0.
+
+    The backward pass of `hard_tanh`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `hard_tanh`, of its shape. Its dtype must be floating.
+    x : tensor_like
+        The input.
+    min_val : float, default -1.0
+        The bounds. For an ``x`` of integers they must be whole numbers.
+    max_val : float, default 1.0
+        The bounds. For an ``x`` of integers they must be whole numbers.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
 
 def hinge_loss(
     prediction: TensorLike, target: TensorLike, reduction: Literal["mean", "sum", "none"] = "mean"
 ) -> Tensor:
-    """``max(0, 1 - target * prediction)`` for targets of -1 and 1.
+    """The hinge loss ``max(0, 1 - target * prediction)``.
 
+    Parameters
+    ----------
+    prediction : tensor_like
+        The output of a model.
+    target : tensor_like
+        Labels -1 and 1, in the shape of ``prediction``.
+    reduction : {'mean', 'sum', 'none'}, default 'mean'
+        "mean" and "sum" give one number for the batch, "none" the loss of each element or sample.
+
+    Returns
+    -------
+    Tensor
+        The loss: a 0-d tensor, or the losses one by one if ``reduction`` is "none".
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not fit, or ``reduction`` is none of the names.
+
+    See Also
+    --------
+    hinge_loss_backward : Its gradient.
+
+    Notes
+    -----
     Derivative: ``-target`` and ``-prediction`` where the product is below 1, else 0, also at 1.
+
+    Integers and booleans are converted to the default dtype first.
+
+    Inputs of different dtypes are promoted to one dtype. Python numbers take the dtype of the tensor that they meet.
     """
 
 def hinge_loss_backward(
@@ -1571,7 +4721,29 @@ def hinge_loss_backward(
     target: TensorLike,
     reduction: Literal["mean", "sum", "none"] = "mean",
 ) -> hinge_loss_gradients:
-    """``-grad_output * target`` and ``-grad_output * prediction`` where the product is below 1."""
+    """``-grad_output * target`` and ``-grad_output * prediction`` where the product is below 1.
+
+    The backward pass of `hinge_loss`: from the gradient of its result to that of ``prediction`` and ``target``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `hinge_loss`, of its shape. Its dtype must be floating.
+    prediction : tensor_like
+        The output of a model.
+    target : tensor_like
+        Labels -1 and 1, in the shape of ``prediction``.
+    reduction : {'mean', 'sum', 'none'}, default 'mean'
+        "mean" and "sum" give one number for the batch, "none" the loss of each element or sample.
+
+    Returns
+    -------
+    hinge_loss_gradients
+        Named tuple of the gradients:
+
+        - ``grad_prediction``, of the shape and dtype of ``prediction``.
+        - ``grad_target``, of the shape and dtype of ``target``.
+    """
 
 def huber_loss(
     prediction: TensorLike,
@@ -1579,11 +4751,44 @@ def huber_loss(
     reduction: Literal["mean", "sum", "none"] = "mean",
     delta: float = 1.0,
 ) -> Tensor:
-    """``d**2 / 2`` where ``d`` is up to ``delta``, else ``delta * (d - delta / 2)``.
+    """The Huber loss, a parabola for small errors and a line for large ones.
 
+    It is ``d**2 / 2`` where ``d`` is up to ``delta``, else ``delta * (d - delta / 2)``.
     ``d`` is ``|prediction - target|``.
-    Derivative: ``prediction - target`` held between ``-delta`` and ``delta``, and its negative for
-    ``target``.
+
+    Parameters
+    ----------
+    prediction : tensor_like
+        The output of a model.
+    target : tensor_like
+        The values to predict, in the shape of ``prediction``.
+    reduction : {'mean', 'sum', 'none'}, default 'mean'
+        "mean" and "sum" give one number for the batch, "none" the loss of each element or sample.
+    delta : float, default 1.0
+        The error at which the parabola ends.
+
+    Returns
+    -------
+    Tensor
+        The loss: a 0-d tensor, or the losses one by one if ``reduction`` is "none".
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not fit, or ``reduction`` is none of the names.
+
+    See Also
+    --------
+    huber_loss_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: ``prediction - target`` held between
+    ``-delta`` and ``delta``, and its negative for ``target``.
+
+    Integers and booleans are converted to the default dtype first.
+
+    Inputs of different dtypes are promoted to one dtype. Python numbers take the dtype of the tensor that they meet.
     """
 
 def huber_loss_backward(
@@ -1593,48 +4798,254 @@ def huber_loss_backward(
     reduction: Literal["mean", "sum", "none"] = "mean",
     delta: float = 1.0,
 ) -> huber_loss_gradients:
-    """``grad_output`` times ``prediction - target`` held in [-delta, delta], and its negative."""
+    """``grad_output`` times ``prediction - target`` held in [-delta, delta], and its negative.
+
+    The backward pass of `huber_loss`: from the gradient of its result to that of ``prediction`` and ``target``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `huber_loss`, of its shape. Its dtype must be floating.
+    prediction : tensor_like
+        The output of a model.
+    target : tensor_like
+        The values to predict, in the shape of ``prediction``.
+    reduction : {'mean', 'sum', 'none'}, default 'mean'
+        "mean" and "sum" give one number for the batch, "none" the loss of each element or sample.
+    delta : float, default 1.0
+        The error at which the parabola ends.
+
+    Returns
+    -------
+    huber_loss_gradients
+        Named tuple of the gradients:
+
+        - ``grad_prediction``, of the shape and dtype of ``prediction``.
+        - ``grad_target``, of the shape and dtype of ``target``.
+    """
 
 def identity(x: TensorLike) -> Tensor:
-    """The same values and the same memory, as a new place on the tape. Derivative: ``grad_output``."""
+    """The same values and the same memory, as a new place on the tape.
+
+    Parameters
+    ----------
+    x : tensor_like
+        The input.
+
+    Returns
+    -------
+    Tensor
+        A new tensor on the memory of ``x``.
+
+    See Also
+    --------
+    identity_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: ``grad_output``.
+    """
 
 def identity_backward(grad_output: TensorLike) -> Tensor:
-    """``grad_output`` itself."""
+    """``grad_output`` itself.
+
+    The backward pass of `identity`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `identity`, of its shape. Its dtype must be floating.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
 
 def index_add(x: TensorLike, updates: TensorLike, index: Index) -> Tensor:
     """A copy of ``x`` with ``updates`` added at ``index``: ``x.at[index].add(updates)``.
 
-    An index named twice is added to twice. Derivative: ``grad_output`` to ``x``,
+    An index named twice is added to twice.
+
+    Parameters
+    ----------
+    x : tensor_like
+        The tensor to copy.
+    updates : tensor_like
+        The values to add. They broadcast to what ``index`` selects.
+    index : index
+        Anything that indexes a NumPy array: ints, slices, ``None``, ``...``, arrays of ints or bools, or a
+        tuple of these.
+
+    Returns
+    -------
+    Tensor
+        The copy, in the shape of ``x``.
+
+    Raises
+    ------
+    IndexError
+        If an index is out of range.
+
+    See Also
+    --------
+    index_add_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: ``grad_output`` to ``x``,
     ``grad_output[index]`` to ``updates``.
+
+    Inputs of different dtypes are promoted to one dtype. Python numbers take the dtype of the tensor that they meet.
     """
 
 def index_add_backward(
     grad_output: TensorLike, x_shape: Sequence[int], updates_shape: Sequence[int], index: Index
 ) -> index_add_gradients:
-    """``grad_output``, and ``grad_output[index]`` summed to the shape of ``updates``."""
+    """``grad_output``, and ``grad_output[index]`` summed to the shape of ``updates``.
+
+    The backward pass of `index_add`: from the gradient of its result to that of ``x`` and ``updates``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `index_add`, of its shape. Its dtype must be floating.
+    x_shape : sequence of ints
+        Shape of ``x``.
+    updates_shape : sequence of ints
+        Shape of ``updates``.
+    index : index
+        Anything that indexes a NumPy array: ints, slices, ``None``, ``...``, arrays of ints or bools, or a
+        tuple of these.
+
+    Returns
+    -------
+    index_add_gradients
+        Named tuple of the gradients:
+
+        - ``grad_x``, of the shape and dtype of ``x``.
+        - ``grad_updates``, of the shape and dtype of ``updates``.
+    """
 
 def index_select(x: TensorLike, indices: TensorLike, axis: int) -> Tensor:
     """The slices of ``x`` at the 1-D ``indices`` along ``axis``.
 
+    Parameters
+    ----------
+    x : tensor_like
+        The input.
+    indices : tensor_like, (n,), ints
+        The positions; negative ones count from the end.
+    axis : int
+        The axis of the positions.
+
+    Returns
+    -------
+    Tensor
+        The slices, with ``n`` elements along ``axis``.
+
+    Raises
+    ------
+    ValueError
+        If an index or ``axis`` is out of range.
+
+    See Also
+    --------
+    index_select_backward : Its gradient.
+
+    Notes
+    -----
     Derivative: ``grad_output`` added where it was read.
     """
 
 def index_select_backward(
     grad_output: TensorLike, x_shape: Sequence[int], indices: TensorLike, axis: int
 ) -> Tensor:
-    """Zeros of ``x_shape`` with ``grad_output`` added at ``indices`` along ``axis``."""
+    """Zeros of ``x_shape`` with ``grad_output`` added at ``indices`` along ``axis``.
+
+    The backward pass of `index_select`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `index_select`, of its shape. Its dtype must be floating.
+    x_shape : sequence of ints
+        Shape of ``x``.
+    indices : tensor_like, (n,), ints
+        The positions; negative ones count from the end.
+    axis : int
+        The axis of the positions.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
 
 def index_set(x: TensorLike, updates: TensorLike, index: Index) -> Tensor:
     """A copy of ``x`` with ``updates`` written at ``index``: ``x.at[index].set(updates)``.
 
-    Where an index is named twice the last value stays. Derivative: ``grad_output`` to ``updates``
+    Where an index is named twice the last value stays.
+
+    Parameters
+    ----------
+    x : tensor_like
+        The tensor to copy.
+    updates : tensor_like
+        The values to write. They broadcast to what ``index`` selects.
+    index : index
+        Anything that indexes a NumPy array: ints, slices, ``None``, ``...``, arrays of ints or bools, or a
+        tuple of these.
+
+    Returns
+    -------
+    Tensor
+        The copy, in the shape of ``x``.
+
+    Raises
+    ------
+    IndexError
+        If an index is out of range.
+
+    See Also
+    --------
+    index_set_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: ``grad_output`` to ``updates``
     where written, if the value stayed, and to ``x`` elsewhere.
+
+    Inputs of different dtypes are promoted to one dtype. Python numbers take the dtype of the tensor that they meet.
     """
 
 def index_set_backward(
     grad_output: TensorLike, x_shape: Sequence[int], updates_shape: Sequence[int], index: Index
 ) -> index_set_gradients:
-    """``grad_output`` with zeros at ``index``, and ``grad_output[index]`` where a value stayed."""
+    """``grad_output`` with zeros at ``index``, and ``grad_output[index]`` where a value stayed.
+
+    The backward pass of `index_set`: from the gradient of its result to that of ``x`` and ``updates``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `index_set`, of its shape. Its dtype must be floating.
+    x_shape : sequence of ints
+        Shape of ``x``.
+    updates_shape : sequence of ints
+        Shape of ``updates``.
+    index : index
+        Anything that indexes a NumPy array: ints, slices, ``None``, ``...``, arrays of ints or bools, or a
+        tuple of these.
+
+    Returns
+    -------
+    index_set_gradients
+        Named tuple of the gradients:
+
+        - ``grad_x``, of the shape and dtype of ``x``.
+        - ``grad_updates``, of the shape and dtype of ``updates``.
+    """
 
 def instance_norm(
     x: TensorLike,
@@ -1648,10 +5059,42 @@ def instance_norm(
 ) -> Tensor:
     """``(x - mean) / sqrt(var + eps) * weight + bias``, for each channel of each sample.
 
-    ``x`` is (batch, channels, ...), all else has a number for each channel. With
-    ``use_input_stats`` running statistics, if given, move in place as for ``batch_norm``, towards
-    the means over the batch; without, they are what is used. Derivative: as for ``batch_norm``,
-    over a channel of a sample.
+    Parameters
+    ----------
+    x : tensor_like, (batch, channels, ...)
+        The input.
+    running_mean, running_var : tensor_like, (channels,), optional
+        Running statistics of the channels. They have no gradient.
+    weight, bias : tensor_like, (channels,), optional
+        Factors for the normalized values, and numbers to add to them; by default 1 and 0.
+    use_input_stats : bool, default True
+        Whether to normalize with the statistics of ``x``. Running statistics, if given, then
+        move in place as for `batch_norm`, towards the means over the batch. If False, they are
+        used instead.
+    momentum : float, default 0.1
+        The weight of the present batch in the running statistics.
+    eps : float, default 1e-05
+        A number that is added to the variance, so that the root is never 0.
+
+    Returns
+    -------
+    Tensor
+        The normalized values, in the shape of ``x``.
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not fit.
+
+    See Also
+    --------
+    instance_norm_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: as for ``batch_norm``, over a channel of a sample.
+
+    Integers and booleans are converted to the default dtype first.
     """
 
 def instance_norm_backward(
@@ -1663,16 +5106,90 @@ def instance_norm_backward(
     use_input_stats: bool = True,
     eps: float = 1e-05,
 ) -> instance_norm_gradients:
-    """The gradients of ``x``, ``weight`` and ``bias``; by hand the last two without them too."""
+    """The gradients of ``x``, ``weight`` and ``bias``; by hand the last two without them too.
+
+    The backward pass of `instance_norm`: from the gradient of its result to that of ``x`` and ``weight`` and ``bias``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `instance_norm`, of its shape. Its dtype must be floating.
+    x : tensor_like, (batch, channels, ...)
+        The input.
+    running_mean, running_var : tensor_like, (channels,), optional
+        Running statistics of the channels. They have no gradient.
+    weight : tensor_like, (channels,), optional
+        Factors for the normalized values, and numbers to add to them; by default 1 and 0.
+    use_input_stats : bool, default True
+        Whether to normalize with the statistics of ``x``. Running statistics, if given, then
+        move in place as for `batch_norm`, towards the means over the batch. If False, they are
+        used instead.
+    eps : float, default 1e-05
+        A number that is added to the variance, so that the root is never 0.
+
+    Returns
+    -------
+    instance_norm_gradients
+        Named tuple of the gradients:
+
+        - ``grad_x``, of the shape and dtype of ``x``.
+        - ``grad_weight``, of the shape and dtype of ``weight``.
+        - ``grad_bias``, of the shape and dtype of ``bias``.
+    """
 
 def isfinite(x: TensorLike) -> Tensor:
-    """True where ``x`` is neither NaN nor infinite."""
+    """True where ``x`` is neither NaN nor infinite.
+
+    Parameters
+    ----------
+    x : tensor_like
+        The input.
+
+    Returns
+    -------
+    Tensor
+        Booleans, in the shape of ``x``, or in the shape to which ``a`` and ``b`` broadcast.
+
+    Notes
+    -----
+    The result has no gradient.
+    """
 
 def isinf(x: TensorLike) -> Tensor:
-    """True where ``x`` is infinite."""
+    """True where ``x`` is infinite.
+
+    Parameters
+    ----------
+    x : tensor_like
+        The input.
+
+    Returns
+    -------
+    Tensor
+        Booleans, in the shape of ``x``, or in the shape to which ``a`` and ``b`` broadcast.
+
+    Notes
+    -----
+    The result has no gradient.
+    """
 
 def isnan(x: TensorLike) -> Tensor:
-    """True where ``x`` is NaN."""
+    """True where ``x`` is NaN.
+
+    Parameters
+    ----------
+    x : tensor_like
+        The input.
+
+    Returns
+    -------
+    Tensor
+        Booleans, in the shape of ``x``, or in the shape to which ``a`` and ``b`` broadcast.
+
+    Notes
+    -----
+    The result has no gradient.
+    """
 
 def kl_div(
     x: TensorLike,
@@ -1680,12 +5197,42 @@ def kl_div(
     reduction: Literal["mean", "sum", "none", "batchmean"] = "mean",
     log_target: bool = False,
 ) -> Tensor:
-    """``target * (log(target) - x)`` for log-probabilities ``x``; 0 where ``target`` is 0.
+    """The Kullback-Leibler divergence, ``target * (log(target) - x)``; 0 where ``target`` is 0.
 
-    With ``log_target`` the target is given as logarithms too. ``"batchmean"`` divides the sum by
-    the size of axis 0, if there is one, which gives the divergence; ``"mean"`` divides by the number
-    of elements. Derivative: ``-target``, and ``log(target) + 1 - x`` (-inf at 0); with ``log_target``
+    Parameters
+    ----------
+    x : tensor_like
+        Log-probabilities.
+    target : tensor_like
+        Probabilities, or their logarithms with ``log_target``, in the shape of ``x``.
+    reduction : {'mean', 'sum', 'none'} or {'batchmean'}, default 'mean'
+        "batchmean" divides the sum by the size of axis 0, which gives the divergence; "mean"
+        divides by the number of elements.
+    log_target : bool, default False
+        Whether ``target`` holds logarithms.
+
+    Returns
+    -------
+    Tensor
+        The loss: a 0-d tensor, or the losses one by one if ``reduction`` is "none".
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not fit, or ``reduction`` is none of the names.
+
+    See Also
+    --------
+    kl_div_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: ``-target``, and ``log(target) + 1 - x`` (-inf at 0); with ``log_target``
     ``-exp(target)``, and ``exp(target) * (target + 1 - x)``.
+
+    Integers and booleans are converted to the default dtype first.
+
+    Inputs of different dtypes are promoted to one dtype. Python numbers take the dtype of the tensor that they meet.
     """
 
 def kl_div_backward(
@@ -1695,14 +5242,69 @@ def kl_div_backward(
     reduction: Literal["mean", "sum", "none", "batchmean"] = "mean",
     log_target: bool = False,
 ) -> kl_div_gradients:
-    """``-grad_output * target`` and ``grad_output * (log(target) + 1 - x)``."""
+    """``-grad_output * target`` and ``grad_output * (log(target) + 1 - x)``.
+
+    The backward pass of `kl_div`: from the gradient of its result to that of ``x`` and ``target``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `kl_div`, of its shape. Its dtype must be floating.
+    x : tensor_like
+        Log-probabilities.
+    target : tensor_like
+        Probabilities, or their logarithms with ``log_target``, in the shape of ``x``.
+    reduction : {'mean', 'sum', 'none'} or {'batchmean'}, default 'mean'
+        "batchmean" divides the sum by the size of axis 0, which gives the divergence; "mean"
+        divides by the number of elements.
+    log_target : bool, default False
+        Whether ``target`` holds logarithms.
+
+    Returns
+    -------
+    kl_div_gradients
+        Named tuple of the gradients:
+
+        - ``grad_x``, of the shape and dtype of ``x``.
+        - ``grad_target``, of the shape and dtype of ``target``.
+    """
 
 def l1_loss(
     prediction: TensorLike, target: TensorLike, reduction: Literal["mean", "sum", "none"] = "mean"
 ) -> Tensor:
-    """``|prediction - target|``, its mean, or its sum.
+    """The absolute error, ``|prediction - target|``.
 
-    Derivative: the sign of the difference, 0 where there is none, and its negative for ``target``.
+    Parameters
+    ----------
+    prediction : tensor_like
+        The output of a model.
+    target : tensor_like
+        The values to predict, in the shape of ``prediction``.
+    reduction : {'mean', 'sum', 'none'}, default 'mean'
+        "mean" and "sum" give one number for the batch, "none" the loss of each element or sample.
+
+    Returns
+    -------
+    Tensor
+        The loss: a 0-d tensor, or the losses one by one if ``reduction`` is "none".
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not fit, or ``reduction`` is none of the names.
+
+    See Also
+    --------
+    l1_loss_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: the sign of the difference, 0 where there is none, and its negative for
+    ``target``.
+
+    Integers and booleans are converted to the default dtype first.
+
+    Inputs of different dtypes are promoted to one dtype. Python numbers take the dtype of the tensor that they meet.
     """
 
 def l1_loss_backward(
@@ -1711,7 +5313,29 @@ def l1_loss_backward(
     target: TensorLike,
     reduction: Literal["mean", "sum", "none"] = "mean",
 ) -> l1_loss_gradients:
-    """``grad_output * sign(prediction - target)`` and its negative."""
+    """``grad_output * sign(prediction - target)`` and its negative.
+
+    The backward pass of `l1_loss`: from the gradient of its result to that of ``prediction`` and ``target``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `l1_loss`, of its shape. Its dtype must be floating.
+    prediction : tensor_like
+        The output of a model.
+    target : tensor_like
+        The values to predict, in the shape of ``prediction``.
+    reduction : {'mean', 'sum', 'none'}, default 'mean'
+        "mean" and "sum" give one number for the batch, "none" the loss of each element or sample.
+
+    Returns
+    -------
+    l1_loss_gradients
+        Named tuple of the gradients:
+
+        - ``grad_prediction``, of the shape and dtype of ``prediction``.
+        - ``grad_target``, of the shape and dtype of ``target``.
+    """
 
 def layer_norm(
     x: TensorLike,
@@ -1722,9 +5346,40 @@ def layer_norm(
 ) -> Tensor:
     """``(x - mean) / sqrt(var + eps) * weight + bias`` over the last axes, sample by sample.
 
-    ``normalized_shape`` are the sizes of those axes, and the shape of ``weight`` and ``bias``.
-    Derivative: in ``x``, with ``u = (x - mean) / sqrt(var + eps)`` and ``g = grad_output * weight``:
-    ``(g - mean(g) - u * mean(g * u)) / sqrt(var + eps)``; in ``weight``: ``u``; in ``bias``: 1.
+    Parameters
+    ----------
+    x : tensor_like
+        The input.
+    normalized_shape : int or sequence of ints
+        The sizes of the axes to normalize over, and the shape of ``weight`` and ``bias``.
+    weight : tensor_like, optional
+        Factors for the normalized values, by default 1.
+    bias : tensor_like, optional
+        Numbers to add to them, by default 0.
+    eps : float, default 1e-05
+        A number that is added to the variance, so that the root is never 0.
+
+    Returns
+    -------
+    Tensor
+        The normalized values, in the shape of ``x``.
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not fit.
+
+    See Also
+    --------
+    layer_norm_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: in ``x``, with ``u = (x - mean) / sqrt(var + eps)`` and
+    ``g = grad_output * weight``: ``(g - mean(g) - u * mean(g * u)) / sqrt(var + eps)``; in
+    ``weight``: ``u``; in ``bias``: 1.
+
+    Integers and booleans are converted to the default dtype first.
     """
 
 def layer_norm_backward(
@@ -1737,91 +5392,588 @@ def layer_norm_backward(
     """The gradients of ``x``, ``weight`` and ``bias``; by hand the last two without them too.
 
     The mean and the variance are computed again: that is quicker than to read them from memory.
+
+    The backward pass of `layer_norm`: from the gradient of its result to that of ``x`` and ``weight`` and ``bias``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `layer_norm`, of its shape. Its dtype must be floating.
+    x : tensor_like
+        The input.
+    normalized_shape : int or sequence of ints
+        The sizes of the axes to normalize over, and the shape of ``weight`` and ``bias``.
+    weight : tensor_like, optional
+        Factors for the normalized values, by default 1.
+    eps : float, default 1e-05
+        A number that is added to the variance, so that the root is never 0.
+
+    Returns
+    -------
+    layer_norm_gradients
+        Named tuple of the gradients:
+
+        - ``grad_x``, of the shape and dtype of ``x``.
+        - ``grad_weight``, of the shape and dtype of ``weight``.
+        - ``grad_bias``, of the shape and dtype of ``bias``.
     """
 
 def leaky_relu(x: TensorLike, alpha: float = 0.01) -> Tensor:
-    """``x`` where it is positive, else ``alpha * x``. Derivative: 1 or ``alpha``, ``alpha`` at 0."""
+    """The leaky rectifier: ``x`` where it is positive, else ``alpha * x``.
+
+    Parameters
+    ----------
+    x : tensor_like
+        The input.
+    alpha : float, default 0.01
+        Slope for negative ``x``.
+
+    Returns
+    -------
+    Tensor
+        The result, in the shape of ``x``.
+
+    See Also
+    --------
+    leaky_relu_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: 1 or ``alpha``, ``alpha`` at 0.
+
+    Integers and booleans are converted to the default dtype first.
+    """
 
 def leaky_relu_backward(grad_output: TensorLike, x: TensorLike, alpha: float = 0.01) -> Tensor:
-    """``grad_output`` where ``x`` is positive, else ``alpha * grad_output``."""
+    """``grad_output`` where ``x`` is positive, else ``alpha * grad_output``.
+
+    The backward pass of `leaky_relu`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `leaky_relu`, of its shape. Its dtype must be floating.
+    x : tensor_like
+        The input.
+    alpha : float, default 0.01
+        Slope for negative ``x``.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
 
 def less(a: TensorLike, b: TensorLike) -> Tensor:
-    """True where ``a < b``."""
+    """True where ``a < b``, element by element.
+
+    Parameters
+    ----------
+    a, b : tensor_like
+        The operands. They broadcast against each other.
+
+    Returns
+    -------
+    Tensor
+        Booleans, in the shape of ``x``, or in the shape to which ``a`` and ``b`` broadcast.
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not broadcast.
+
+    Notes
+    -----
+    The result has no gradient.
+
+    Inputs of different dtypes are promoted to one dtype. Python numbers take the dtype of the tensor that they meet.
+    """
 
 def less_equal(a: TensorLike, b: TensorLike) -> Tensor:
-    """True where ``a <= b``."""
+    """True where ``a <= b``, element by element.
+
+    Parameters
+    ----------
+    a, b : tensor_like
+        The operands. They broadcast against each other.
+
+    Returns
+    -------
+    Tensor
+        Booleans, in the shape of ``x``, or in the shape to which ``a`` and ``b`` broadcast.
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not broadcast.
+
+    Notes
+    -----
+    The result has no gradient.
+
+    Inputs of different dtypes are promoted to one dtype. Python numbers take the dtype of the tensor that they meet.
+    """
 
 def lift(x: TensorLike, least: float) -> Tensor:
     """``x``, with a magnitude below ``least`` raised to ``least`` (sign kept).
 
+    Parameters
+    ----------
+    x : tensor_like
+        The input.
+    least : float
+        The least magnitude. 0 changes nothing.
+
+    Returns
+    -------
+    Tensor
+        The result, in the shape of ``x``.
+
+    See Also
+    --------
+    lift_backward : Its gradient.
+
+    Notes
+    -----
     Derivative: ``grad_output``, 0 where ``x`` was raised.
+
+    Integers and booleans are converted to the default dtype first.
     """
 
 def lift_backward(grad_output: TensorLike, x: TensorLike, least: float) -> Tensor:
-    """``grad_output`` where ``x`` was not raised, else 0."""
+    """``grad_output`` where ``x`` was not raised, else 0.
+
+    The backward pass of `lift`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `lift`, of its shape. Its dtype must be floating.
+    x : tensor_like
+        The input.
+    least : float
+        The least magnitude. 0 changes nothing.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
 
 def linear(x: TensorLike, weight: TensorLike, bias: TensorLike | None = None) -> Tensor:
-    """``x @ weight.T + bias``: ``x`` is (..., in), ``weight`` (out, in), ``bias`` (out,) or None.
+    """A linear layer, ``x @ weight.T + bias``.
 
-    Derivative: ``grad_output @ weight``, ``grad_output.T @ x`` and the sum of ``grad_output`` over
-    all axes but the last.
+    Parameters
+    ----------
+    x : tensor_like, (..., in)
+        The inputs.
+    weight : tensor_like, (out, in)
+        The weight.
+    bias : tensor_like, (out,), optional
+        Numbers to add to the outputs.
+
+    Returns
+    -------
+    Tensor
+        The outputs, of shape (..., out).
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not fit.
+
+    See Also
+    --------
+    linear_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: ``grad_output @ weight``, ``grad_output.T @ x`` and the sum of ``grad_output``
+    over all axes but the last.
     """
 
 def linear_backward(grad_output: TensorLike, x: TensorLike, weight: TensorLike) -> linear_gradients:
-    """The gradients of ``x``, ``weight`` and ``bias``; by hand the last comes without one too."""
+    """The gradients of ``x``, ``weight`` and ``bias``; by hand the last comes without one too.
+
+    The backward pass of `linear`: from the gradient of its result to that of ``x`` and ``weight`` and ``bias``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `linear`, of its shape. Its dtype must be floating.
+    x : tensor_like, (..., in)
+        The inputs.
+    weight : tensor_like, (out, in)
+        The weight.
+
+    Returns
+    -------
+    linear_gradients
+        Named tuple of the gradients:
+
+        - ``grad_x``, of the shape and dtype of ``x``.
+        - ``grad_weight``, of the shape and dtype of ``weight``.
+        - ``grad_bias``, of the shape and dtype of ``bias``.
+    """
 
 def log(x: TensorLike) -> Tensor:
-    """The natural logarithm. Derivative: ``1 / x``, with ``x`` lifted to ``eps``."""
+    """The natural logarithm. -inf at 0, NaN below.
+
+    Parameters
+    ----------
+    x : tensor_like
+        The input.
+
+    Returns
+    -------
+    Tensor
+        The result, in the shape of ``x``.
+
+    See Also
+    --------
+    log_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: ``1 / x``, with ``x`` lifted to ``eps``.
+
+    Integers and booleans are converted to the default dtype first.
+    """
 
 def log_backward(grad_output: TensorLike, x: TensorLike, eps: float = 1e-10) -> Tensor:
-    """``grad_output / x``."""
+    """``grad_output / x``.
+
+    The backward pass of `log`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `log`, of its shape. Its dtype must be floating.
+    x : tensor_like
+        The input.
+    eps : float, default 1e-10
+        A denominator whose magnitude is below ``eps`` is raised to it, others are kept; 0 gives plain
+        IEEE results. The tape passes the value that `gradient_eps` sets.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
 
 def log10(x: TensorLike) -> Tensor:
-    """The logarithm to base 10. Derivative: ``1 / (x * ln(10))``, denominator lifted to ``eps``."""
+    """The logarithm to base 10. -inf at 0, NaN below.
+
+    Parameters
+    ----------
+    x : tensor_like
+        The input.
+
+    Returns
+    -------
+    Tensor
+        The result, in the shape of ``x``.
+
+    See Also
+    --------
+    log10_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: ``1 / (x * ln(10))``, denominator lifted to ``eps``.
+
+    Integers and booleans are converted to the default dtype first.
+    """
 
 def log10_backward(grad_output: TensorLike, x: TensorLike, eps: float = 1e-10) -> Tensor:
-    """``grad_output / (x * ln(10))``."""
+    """``grad_output / (x * ln(10))``.
+
+    The backward pass of `log10`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `log10`, of its shape. Its dtype must be floating.
+    x : tensor_like
+        The input.
+    eps : float, default 1e-10
+        A denominator whose magnitude is below ``eps`` is raised to it, others are kept; 0 gives plain
+        IEEE results. The tape passes the value that `gradient_eps` sets.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
 
 def log1p(x: TensorLike) -> Tensor:
-    """``ln(1 + x)``, with all its digits near 0. Derivative: ``1 / (1 + x)``, infinite at -1."""
+    """``ln(1 + x)``, accurate near 0 too. -inf at -1, NaN below.
+
+    Parameters
+    ----------
+    x : tensor_like
+        The input.
+
+    Returns
+    -------
+    Tensor
+        The result, in the shape of ``x``.
+
+    See Also
+    --------
+    log1p_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: ``1 / (1 + x)``, infinite at -1.
+
+    Integers and booleans are converted to the default dtype first.
+    """
 
 def log1p_backward(grad_output: TensorLike, x: TensorLike) -> Tensor:
-    """``grad_output / (1 + x)``."""
+    """``grad_output / (1 + x)``.
+
+    The backward pass of `log1p`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `log1p`, of its shape. Its dtype must be floating.
+    x : tensor_like
+        The input.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
 
 def log2(x: TensorLike) -> Tensor:
-    """The logarithm to base 2. Derivative: ``1 / (x * ln(2))``, denominator lifted to ``eps``."""
+    """The logarithm to base 2. -inf at 0, NaN below.
+
+    Parameters
+    ----------
+    x : tensor_like
+        The input.
+
+    Returns
+    -------
+    Tensor
+        The result, in the shape of ``x``.
+
+    See Also
+    --------
+    log2_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: ``1 / (x * ln(2))``, denominator lifted to ``eps``.
+
+    Integers and booleans are converted to the default dtype first.
+    """
 
 def log2_backward(grad_output: TensorLike, x: TensorLike, eps: float = 1e-10) -> Tensor:
-    """``grad_output / (x * ln(2))``."""
+    """``grad_output / (x * ln(2))``.
+
+    The backward pass of `log2`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `log2`, of its shape. Its dtype must be floating.
+    x : tensor_like
+        The input.
+    eps : float, default 1e-10
+        A denominator whose magnitude is below ``eps`` is raised to it, others are kept; 0 gives plain
+        IEEE results. The tape passes the value that `gradient_eps` sets.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
 
 def log_softmax(x: TensorLike, axis: int = -1) -> Tensor:
-    """``x - log(sum(exp(x)))`` over ``axis``, without overflow.
+    """The logarithm of `softmax`, ``x - log(sum(exp(x)))`` over ``axis``, without overflow.
 
-    Derivative: ``grad_output - exp(output) * sum(grad_output)``, exactly 0 for a single element.
-    A row of -inf alone gives NaN; an axis of size 0 gives an empty result.
+    Parameters
+    ----------
+    x : tensor_like
+        The input.
+    axis : int, default -1
+        The axis whose probabilities are to sum to 1.
+
+    Returns
+    -------
+    Tensor
+        Log-probabilities, in the shape of ``x``.
+
+    Raises
+    ------
+    ValueError
+        If ``axis`` is out of range.
+
+    See Also
+    --------
+    log_softmax_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: ``grad_output - exp(output) * sum(grad_output)``, exactly 0 for a single
+    element. A row of -inf alone gives NaN; an axis of size 0 gives an empty result.
+
+    Integers and booleans are converted to the default dtype first.
     """
 
 def log_softmax_backward(grad_output: TensorLike, output: TensorLike, axis: int = -1) -> Tensor:
-    """``grad_output - exp(output) * sum(grad_output)``."""
+    """``grad_output - exp(output) * sum(grad_output)``.
+
+    The backward pass of `log_softmax`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `log_softmax`, of its shape. Its dtype must be floating.
+    output : tensor_like
+        The result of `log_softmax`.
+    axis : int, default -1
+        The axis whose probabilities are to sum to 1.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
 
 def logical_and(a: TensorLike, b: TensorLike) -> Tensor:
-    """True where both are true (not 0)."""
+    """True where both are true (not 0).
+
+    Parameters
+    ----------
+    a, b : tensor_like
+        The operands. They broadcast against each other.
+
+    Returns
+    -------
+    Tensor
+        Booleans, in the shape of ``x``, or in the shape to which ``a`` and ``b`` broadcast.
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not broadcast.
+
+    Notes
+    -----
+    The result has no gradient.
+
+    Inputs of different dtypes are promoted to one dtype. Python numbers take the dtype of the tensor that they meet.
+    """
 
 def logical_not(x: TensorLike) -> Tensor:
-    """True where ``x`` is false (0)."""
+    """True where ``x`` is false (0).
+
+    Parameters
+    ----------
+    x : tensor_like
+        The input.
+
+    Returns
+    -------
+    Tensor
+        Booleans, in the shape of ``x``, or in the shape to which ``a`` and ``b`` broadcast.
+
+    Notes
+    -----
+    The result has no gradient.
+    """
 
 def logical_or(a: TensorLike, b: TensorLike) -> Tensor:
-    """True where either is true (not 0)."""
+    """True where either is true (not 0).
+
+    Parameters
+    ----------
+    a, b : tensor_like
+        The operands. They broadcast against each other.
+
+    Returns
+    -------
+    Tensor
+        Booleans, in the shape of ``x``, or in the shape to which ``a`` and ``b`` broadcast.
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not broadcast.
+
+    Notes
+    -----
+    The result has no gradient.
+
+    Inputs of different dtypes are promoted to one dtype. Python numbers take the dtype of the tensor that they meet.
+    """
 
 def logical_xor(a: TensorLike, b: TensorLike) -> Tensor:
-    """True where exactly one is true (not 0)."""
+    """True where exactly one is true (not 0).
+
+    Parameters
+    ----------
+    a, b : tensor_like
+        The operands. They broadcast against each other.
+
+    Returns
+    -------
+    Tensor
+        Booleans, in the shape of ``x``, or in the shape to which ``a`` and ``b`` broadcast.
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not broadcast.
+
+    Notes
+    -----
+    The result has no gradient.
+
+    Inputs of different dtypes are promoted to one dtype. Python numbers take the dtype of the tensor that they meet.
+    """
 
 def logsumexp(
     x: TensorLike, axis: int | Sequence[int] | None = None, keepdims: bool = False
 ) -> Tensor:
-    """``log(sum(exp(x)))`` over ``axis`` without overflow. Derivative: ``exp(x - output)``.
+    """``log(sum(exp(x)))`` over ``axis``, without overflow.
 
     -inf over nothing and over elements that are all -inf, where the derivative is 0.
+
+    Parameters
+    ----------
+    x : tensor_like
+        The input.
+    axis : int or sequence of ints, optional
+        The axis or axes to reduce, by default all. A negative number counts from the last axis.
+    keepdims : bool, default False
+        Whether to keep the reduced axes with size 1, so that the result broadcasts against ``x``.
+
+    Returns
+    -------
+    Tensor
+        The result, in the shape of ``x`` without the reduced axes. With ``keepdims`` they stay,
+        with size 1.
+
+    Raises
+    ------
+    ValueError
+        If ``axis`` is out of range or names an axis twice.
+
+    See Also
+    --------
+    logsumexp_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: ``exp(x - output)``.
+
+    Integers and booleans are converted to the default dtype first.
     """
 
 def logsumexp_backward(
@@ -1831,7 +5983,28 @@ def logsumexp_backward(
     axis: int | Sequence[int] | None = None,
     keepdims: bool = False,
 ) -> Tensor:
-    """``grad_output * exp(x - output)``, the softmax of ``x``; 0 where all elements are -inf."""
+    """``grad_output * exp(x - output)``, the softmax of ``x``; 0 where all elements are -inf.
+
+    The backward pass of `logsumexp`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `logsumexp`, of its shape. Its dtype must be floating.
+    x : tensor_like
+        The input.
+    output : tensor_like
+        The result of `logsumexp`.
+    axis : int or sequence of ints, optional
+        The axis or axes to reduce, by default all. A negative number counts from the last axis.
+    keepdims : bool, default False
+        Whether to keep the reduced axes with size 1, so that the result broadcasts against ``x``.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
 
 def lstm(
     x: TensorLike,
@@ -1842,15 +6015,48 @@ def lstm(
     b_ih: TensorLike | None = None,
     b_hh: TensorLike | None = None,
 ) -> tuple[Tensor, Tensor]:
-    """The hidden states of all steps and the last cell, from ``h = h0`` and ``c = c0`` on.
+    """A long short-term memory: the hidden states of all steps and the last cell.
 
-    At each step ``i, f, g, o`` are the quarters of ``x @ w_ih.T + b_ih + h @ w_hh.T + b_hh``; then
-    ``c = sigmoid(f) * c + sigmoid(i) * tanh(g)`` and ``h = sigmoid(o) * tanh(c)``. ``x`` is (steps,
-    batch, inputs), the states are (batch, hidden), ``w_ih`` (4 * hidden, inputs), ``w_hh``
-    (4 * hidden, hidden); the hidden states are (steps, batch, hidden). Derivative: with ``d`` the
-    gradient of those quarters, found step by step from the last to the first: in ``x``:
-    ``d @ w_ih``; in ``w_ih``: ``d.T @ x``; in ``w_hh``: ``d.T @ h``; in the biases: ``sum(d)``; in
-    the states: what reaches them through the first step.
+    At each step ``i, f, g, o`` are the quarters of ``x @ w_ih.T + b_ih + h @ w_hh.T + b_hh``;
+    then ``c = sigmoid(f) * c + sigmoid(i) * tanh(g)`` and ``h = sigmoid(o) * tanh(c)``.
+
+    Parameters
+    ----------
+    x : tensor_like, (steps, batch, inputs)
+        The sequences.
+    h0 : tensor_like, (batch, hidden)
+        The hidden state before the first step.
+    c0 : tensor_like, (batch, hidden)
+        The cell before the first step.
+    w_ih : tensor_like, (4 * hidden, inputs)
+        Weight of the inputs, for the four gates one below the other.
+    w_hh : tensor_like, (4 * hidden, hidden)
+        Weight of the hidden state.
+    b_ih, b_hh : tensor_like, (4 * hidden,), optional
+        What is added to the two products.
+
+    Returns
+    -------
+    tuple of Tensor
+        The hidden states, of shape (steps, batch, hidden), and the last cell, of shape (batch,
+        hidden).
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not fit.
+
+    See Also
+    --------
+    lstm_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: with ``d`` the gradient of those quarters, found step by step from the last to
+    the first: in ``x``: ``d @ w_ih``; in ``w_ih``: ``d.T @ x``; in ``w_hh``: ``d.T @ h``; in
+    the biases: ``sum(d)``; in the states: what reaches them through the first step.
+
+    Integers and booleans are converted to the default dtype first.
     """
 
 def lstm_backward(
@@ -1865,7 +6071,42 @@ def lstm_backward(
     gates: TensorLike | None = None,
     cells: TensorLike | None = None,
 ) -> lstm_gradients:
-    """The gradients of all inputs, by one walk through time; by hand of both biases too."""
+    """The gradients of all inputs, by one walk through time; by hand of both biases too.
+
+    The backward pass of `lstm`: from the gradient of its result to that of ``x`` and ``h0`` and ``c0`` and ``w_ih`` and ``w_hh`` and ``b_ih`` and ``b_hh``.
+
+    Parameters
+    ----------
+    grad_outputs : sequence of tensor_like
+        Gradients of the results of `lstm`, one for each, of their shapes.
+    x : tensor_like, (steps, batch, inputs)
+        The sequences.
+    h0 : tensor_like, (batch, hidden)
+        The hidden state before the first step.
+    c0 : tensor_like, (batch, hidden)
+        The cell before the first step.
+    w_ih : tensor_like, (4 * hidden, inputs)
+        Weight of the inputs, for the four gates one below the other.
+    w_hh : tensor_like, (4 * hidden, hidden)
+        Weight of the hidden state.
+    b_ih, b_hh : tensor_like, (4 * hidden,), optional
+        What is added to the two products.
+    gates, cells : tensor_like, optional
+        Values from the forward. They are computed again if not given.
+
+    Returns
+    -------
+    lstm_gradients
+        Named tuple of the gradients:
+
+        - ``grad_x``, of the shape and dtype of ``x``.
+        - ``grad_h0``, of the shape and dtype of ``h0``.
+        - ``grad_c0``, of the shape and dtype of ``c0``.
+        - ``grad_w_ih``, of the shape and dtype of ``w_ih``.
+        - ``grad_w_hh``, of the shape and dtype of ``w_hh``.
+        - ``grad_b_ih``, of the shape and dtype of ``b_ih``.
+        - ``grad_b_hh``, of the shape and dtype of ``b_hh``.
+    """
 
 def lstm_cell(
     x: TensorLike,
@@ -1876,9 +6117,42 @@ def lstm_cell(
     b_ih: TensorLike | None = None,
     b_hh: TensorLike | None = None,
 ) -> tuple[Tensor, Tensor]:
-    """One step of ``lstm``: the new hidden state and the new cell.
+    """One step of `lstm`: the new hidden state and the new cell.
 
-    ``x`` is (batch, inputs), all else as there. Derivative: as for ``lstm``, of one step.
+    Parameters
+    ----------
+    x : tensor_like, (batch, inputs)
+        The inputs of the step.
+    h : tensor_like, (batch, hidden)
+        The hidden state.
+    c : tensor_like, (batch, hidden)
+        The cell.
+    w_ih : tensor_like, (4 * hidden, inputs)
+        Weight of the inputs, for the four gates one below the other.
+    w_hh : tensor_like, (4 * hidden, hidden)
+        Weight of the hidden state.
+    b_ih, b_hh : tensor_like, (4 * hidden,), optional
+        What is added to the two products.
+
+    Returns
+    -------
+    tuple of Tensor
+        The new hidden state and the new cell, of shape (batch, hidden).
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not fit.
+
+    See Also
+    --------
+    lstm_cell_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: as for ``lstm``, of one step.
+
+    Integers and booleans are converted to the default dtype first.
     """
 
 def lstm_cell_backward(
@@ -1893,25 +6167,153 @@ def lstm_cell_backward(
     gates: TensorLike | None = None,
     cells: TensorLike | None = None,
 ) -> lstm_cell_gradients:
-    """The gradients of all inputs; by hand of both biases too."""
+    """The gradients of all inputs; by hand of both biases too.
+
+    The backward pass of `lstm_cell`: from the gradient of its result to that of ``x`` and ``h`` and ``c`` and ``w_ih`` and ``w_hh`` and ``b_ih`` and ``b_hh``.
+
+    Parameters
+    ----------
+    grad_outputs : sequence of tensor_like
+        Gradients of the results of `lstm_cell`, one for each, of their shapes.
+    x : tensor_like, (batch, inputs)
+        The inputs of the step.
+    h : tensor_like, (batch, hidden)
+        The hidden state.
+    c : tensor_like, (batch, hidden)
+        The cell.
+    w_ih : tensor_like, (4 * hidden, inputs)
+        Weight of the inputs, for the four gates one below the other.
+    w_hh : tensor_like, (4 * hidden, hidden)
+        Weight of the hidden state.
+    b_ih, b_hh : tensor_like, (4 * hidden,), optional
+        What is added to the two products.
+    gates, cells : tensor_like, optional
+        Values from the forward. They are computed again if not given.
+
+    Returns
+    -------
+    lstm_cell_gradients
+        Named tuple of the gradients:
+
+        - ``grad_x``, of the shape and dtype of ``x``.
+        - ``grad_h``, of the shape and dtype of ``h``.
+        - ``grad_c``, of the shape and dtype of ``c``.
+        - ``grad_w_ih``, of the shape and dtype of ``w_ih``.
+        - ``grad_w_hh``, of the shape and dtype of ``w_hh``.
+        - ``grad_b_ih``, of the shape and dtype of ``b_ih``.
+        - ``grad_b_hh``, of the shape and dtype of ``b_hh``.
+    """
 
 def masked_fill(x: TensorLike, mask: TensorLike, value: float) -> Tensor:
-    """``value`` where ``mask`` is true, else ``x``. Derivative: ``grad_output``, 0 where filled."""
+    """A copy of ``x`` with ``value`` where ``mask`` is true.
+
+    Parameters
+    ----------
+    x : tensor_like
+        The input.
+    mask : tensor_like, bools
+        Where to write ``value``. It broadcasts with ``x``.
+    value : float
+        The number to write.
+
+    Returns
+    -------
+    Tensor
+        The copy, in the shape to which ``x`` and ``mask`` broadcast.
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not broadcast.
+
+    See Also
+    --------
+    masked_fill_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: ``grad_output``, 0 where filled.
+    """
 
 def masked_fill_backward(
     grad_output: TensorLike, x_shape: Sequence[int], mask: TensorLike
 ) -> Tensor:
-    """``grad_output`` with zeros where ``mask`` is true, summed to ``x_shape``."""
+    """``grad_output`` with zeros where ``mask`` is true, summed to ``x_shape``.
+
+    The backward pass of `masked_fill`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `masked_fill`, of its shape. Its dtype must be floating.
+    x_shape : sequence of ints
+        Shape of ``x``.
+    mask : tensor_like, bools
+        Where to write ``value``. It broadcasts with ``x``.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
 
 def matmul(a: TensorLike, b: TensorLike) -> Tensor:
-    """``a @ b``. Derivative: ``grad_output @ b.T`` and ``a.T @ grad_output``, summed over batches.
+    """The matrix product ``a @ b``.
 
-    A vector on the left is a row, on the right a column, whose axis is gone from the result; axes
-    before the last two are a batch and broadcast.
+    A vector on the left is a row, on the right a column, whose axis is gone from the result;
+    axes before the last two are a batch and broadcast.
+
+    Parameters
+    ----------
+    a : tensor_like, (..., n, k) or (k,)
+        The left matrix, or a batch of them.
+    b : tensor_like, (..., k, m) or (k,)
+        The right matrix, or a batch of them.
+
+    Returns
+    -------
+    Tensor
+        The product, of shape (..., n, m).
+
+    Raises
+    ------
+    ValueError
+        If the inner dimensions differ, the batches do not broadcast, or an operand has no axis.
+
+    See Also
+    --------
+    matmul_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: ``grad_output @ b.T`` and
+    ``a.T @ grad_output``, summed over batches.
+
+    Inputs of different dtypes are promoted to one dtype. Python numbers take the dtype of the tensor that they meet.
     """
 
 def matmul_backward(grad_output: TensorLike, a: TensorLike, b: TensorLike) -> matmul_gradients:
-    """``grad_output @ b.T`` and ``a.T @ grad_output``, with vectors seen as a row and a column."""
+    """``grad_output @ b.T`` and ``a.T @ grad_output``, with vectors seen as a row and a column.
+
+    The backward pass of `matmul`: from the gradient of its result to that of ``a`` and ``b``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `matmul`, of its shape. Its dtype must be floating.
+    a : tensor_like, (..., n, k) or (k,)
+        The left matrix, or a batch of them.
+    b : tensor_like, (..., k, m) or (k,)
+        The right matrix, or a batch of them.
+
+    Returns
+    -------
+    matmul_gradients
+        Named tuple of the gradients:
+
+        - ``grad_a``, of the shape and dtype of ``a``.
+        - ``grad_b``, of the shape and dtype of ``b``.
+    """
 
 def max_pool1d(
     x: TensorLike,
@@ -1921,8 +6323,39 @@ def max_pool1d(
     dilation: int | Sequence[int] = 1,
     ceil_mode: bool = False,
 ) -> Tensor:
-    """The largest element of each window of ``x`` (batch, channels, length), as :func:`max_pool2d`.
+    """The largest element of each window of sequences. NaN counts as largest.
 
+    Parameters
+    ----------
+    x : tensor_like, (batch, channels, length)
+        The sequences. The batch axis may be missing.
+    kernel_size : int or sequence of ints
+        The size of a window: a number, or one for each axis.
+    stride : int or sequence of ints, optional
+        The distance between neighbouring windows, by default ``kernel_size``.
+    padding : int or sequence of ints, default 0
+        The number of elements to add on each side, at most half of ``kernel_size``.
+    dilation : int or sequence of ints, default 1
+        The distance between neighbouring elements of a window.
+    ceil_mode : bool, default False
+        Whether the last window may end behind the padding, instead of being dropped.
+
+    Returns
+    -------
+    Tensor
+        The maxima, of shape (batch, channels, length). See `max_pool2d` for the length.
+
+    Raises
+    ------
+    ValueError
+        If ``x`` has another number of axes, or a window does not fit into it.
+
+    See Also
+    --------
+    max_pool1d_backward : Its gradient.
+
+    Notes
+    -----
     Derivative: ``grad_output`` to the largest element of its window, the first of several.
     """
 
@@ -1935,7 +6368,32 @@ def max_pool1d_backward(
     dilation: int | Sequence[int] = 1,
     ceil_mode: bool = False,
 ) -> Tensor:
-    """``grad_output`` to the first of the largest elements of each window."""
+    """``grad_output`` to the first of the largest elements of each window.
+
+    The backward pass of `max_pool1d`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `max_pool1d`, of its shape. Its dtype must be floating.
+    x : tensor_like, (batch, channels, length)
+        The sequences. The batch axis may be missing.
+    kernel_size : int or sequence of ints
+        The size of a window: a number, or one for each axis.
+    stride : int or sequence of ints, optional
+        The distance between neighbouring windows, by default ``kernel_size``.
+    padding : int or sequence of ints, default 0
+        The number of elements to add on each side, at most half of ``kernel_size``.
+    dilation : int or sequence of ints, default 1
+        The distance between neighbouring elements of a window.
+    ceil_mode : bool, default False
+        Whether the last window may end behind the padding, instead of being dropped.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
 
 def max_pool2d(
     x: TensorLike,
@@ -1945,12 +6403,45 @@ def max_pool2d(
     dilation: int | Sequence[int] = 1,
     ceil_mode: bool = False,
 ) -> Tensor:
-    """The largest element of each window of ``x`` (batch, channels, height, width).
+    """The largest element of each window of pictures. NaN counts as largest.
 
-    The batch axis may be missing, here and in every pooling and convolution. ``stride`` is
-    ``kernel_size`` if not given. Windows may begin in the ``padding`` but see no element there; with
-    ``ceil_mode`` the last may end behind it. NaN counts as largest. Derivative: ``grad_output`` to
-    the largest element of its window, the first of several, row by row.
+    Windows may begin in the ``padding`` but see no element there.
+
+    Parameters
+    ----------
+    x : tensor_like, (batch, channels, height, width)
+        The pictures. The batch axis may be missing.
+    kernel_size : int or sequence of ints
+        The size of a window: a number, or one for each axis.
+    stride : int or sequence of ints, optional
+        The distance between neighbouring windows, by default ``kernel_size``.
+    padding : int or sequence of ints, default 0
+        The number of elements to add on each side, at most half of ``kernel_size``.
+    dilation : int or sequence of ints, default 1
+        The distance between neighbouring elements of a window.
+    ceil_mode : bool, default False
+        Whether the last window may end behind the padding, instead of being dropped.
+
+    Returns
+    -------
+    Tensor
+        The maxima, of shape (batch, channels, height, width). An axis of ``n`` elements becomes
+        ``(n + 2 * padding - dilation * (kernel_size - 1) - 1) // stride + 1``, rounded up with
+        ``ceil_mode``.
+
+    Raises
+    ------
+    ValueError
+        If ``x`` has another number of axes, or a window does not fit into it.
+
+    See Also
+    --------
+    max_pool2d_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: ``grad_output``
+    to the largest element of its window, the first of several, row by row.
     """
 
 def max_pool2d_backward(
@@ -1962,13 +6453,64 @@ def max_pool2d_backward(
     dilation: int | Sequence[int] = 1,
     ceil_mode: bool = False,
 ) -> Tensor:
-    """``grad_output`` to the first of the largest elements of each window."""
+    """``grad_output`` to the first of the largest elements of each window.
+
+    The backward pass of `max_pool2d`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `max_pool2d`, of its shape. Its dtype must be floating.
+    x : tensor_like, (batch, channels, height, width)
+        The pictures. The batch axis may be missing.
+    kernel_size : int or sequence of ints
+        The size of a window: a number, or one for each axis.
+    stride : int or sequence of ints, optional
+        The distance between neighbouring windows, by default ``kernel_size``.
+    padding : int or sequence of ints, default 0
+        The number of elements to add on each side, at most half of ``kernel_size``.
+    dilation : int or sequence of ints, default 1
+        The distance between neighbouring elements of a window.
+    ceil_mode : bool, default False
+        Whether the last window may end behind the padding, instead of being dropped.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
 
 def max_reduce(
     x: TensorLike, axis: int | Sequence[int] | None = None, keepdims: bool = False
 ) -> Tensor:
     """The largest element over ``axis``, NaN if there is one (``max`` is the same function).
 
+    Parameters
+    ----------
+    x : tensor_like
+        The input.
+    axis : int or sequence of ints, optional
+        The axis or axes to reduce, by default all. A negative number counts from the last axis.
+    keepdims : bool, default False
+        Whether to keep the reduced axes with size 1, so that the result broadcasts against ``x``.
+
+    Returns
+    -------
+    Tensor
+        The result, in the shape of ``x`` without the reduced axes. With ``keepdims`` they stay,
+        with size 1.
+
+    Raises
+    ------
+    ValueError
+        If ``axis`` is out of range or names an axis twice, or if a reduced axis has size 0.
+
+    See Also
+    --------
+    max_reduce_backward : Its gradient.
+
+    Notes
+    -----
     Derivative: ``grad_output`` to the largest element; several that tie share it equally.
     """
 
@@ -1978,16 +6520,110 @@ def max_reduce_backward(
     axis: int | Sequence[int] | None = None,
     keepdims: bool = False,
 ) -> Tensor:
-    """``grad_output`` to the largest elements, shared equally among those that tie."""
+    """``grad_output`` to the largest elements, shared equally among those that tie.
+
+    The backward pass of `max_reduce`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `max_reduce`, of its shape. Its dtype must be floating.
+    x : tensor_like
+        The input.
+    axis : int or sequence of ints, optional
+        The axis or axes to reduce, by default all. A negative number counts from the last axis.
+    keepdims : bool, default False
+        Whether to keep the reduced axes with size 1, so that the result broadcasts against ``x``.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
 
 def maximum(a: TensorLike, b: TensorLike) -> Tensor:
-    """The larger of ``a`` and ``b``; NaN if either is. Derivative: to the larger, a tie is shared equally."""
+    """The larger of ``a`` and ``b``; NaN if either is.
+
+    Parameters
+    ----------
+    a, b : tensor_like
+        The operands. They broadcast against each other.
+
+    Returns
+    -------
+    Tensor
+        The result, in the shape to which ``a`` and ``b`` broadcast.
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not broadcast.
+
+    See Also
+    --------
+    maximum_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: to the larger, a tie is shared equally.
+
+    Inputs of different dtypes are promoted to one dtype. Python numbers take the dtype of the tensor that they meet.
+    """
 
 def maximum_backward(grad_output: TensorLike, a: TensorLike, b: TensorLike) -> maximum_gradients:
-    """``grad_output`` to the larger input, half each where they tie."""
+    """``grad_output`` to the larger input, half each where they tie.
+
+    The backward pass of `maximum`: from the gradient of its result to that of ``a`` and ``b``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `maximum`, of its shape. Its dtype must be floating.
+    a, b : tensor_like
+        The operands. They broadcast against each other.
+
+    Returns
+    -------
+    maximum_gradients
+        Named tuple of the gradients:
+
+        - ``grad_a``, of the shape and dtype of ``a``.
+        - ``grad_b``, of the shape and dtype of ``b``.
+    """
 
 def mean(x: TensorLike, axis: int | Sequence[int] | None = None, keepdims: bool = False) -> Tensor:
-    """The mean over ``axis``, NaN over nothing. Derivative: ``grad_output / n`` to every element."""
+    """The mean over ``axis``, NaN over nothing.
+
+    Parameters
+    ----------
+    x : tensor_like
+        The input.
+    axis : int or sequence of ints, optional
+        The axis or axes to reduce, by default all. A negative number counts from the last axis.
+    keepdims : bool, default False
+        Whether to keep the reduced axes with size 1, so that the result broadcasts against ``x``.
+
+    Returns
+    -------
+    Tensor
+        The result, in the shape of ``x`` without the reduced axes. With ``keepdims`` they stay,
+        with size 1.
+
+    Raises
+    ------
+    ValueError
+        If ``axis`` is out of range or names an axis twice.
+
+    See Also
+    --------
+    mean_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: ``grad_output / n`` to every element.
+
+    Integers and booleans are converted to the default dtype first.
+    """
 
 def mean_backward(
     grad_output: TensorLike,
@@ -1995,13 +6631,58 @@ def mean_backward(
     axis: int | Sequence[int] | None = None,
     keepdims: bool = False,
 ) -> Tensor:
-    """``grad_output / n`` broadcast to ``input_shape``."""
+    """``grad_output / n`` broadcast to ``input_shape``.
+
+    The backward pass of `mean`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `mean`, of its shape. Its dtype must be floating.
+    input_shape : sequence of ints
+        Shape of ``x``.
+    axis : int or sequence of ints, optional
+        The axis or axes to reduce, by default all. A negative number counts from the last axis.
+    keepdims : bool, default False
+        Whether to keep the reduced axes with size 1, so that the result broadcasts against ``x``.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
 
 def min_reduce(
     x: TensorLike, axis: int | Sequence[int] | None = None, keepdims: bool = False
 ) -> Tensor:
     """The smallest element over ``axis``, NaN if there is one (``min`` is the same function).
 
+    Parameters
+    ----------
+    x : tensor_like
+        The input.
+    axis : int or sequence of ints, optional
+        The axis or axes to reduce, by default all. A negative number counts from the last axis.
+    keepdims : bool, default False
+        Whether to keep the reduced axes with size 1, so that the result broadcasts against ``x``.
+
+    Returns
+    -------
+    Tensor
+        The result, in the shape of ``x`` without the reduced axes. With ``keepdims`` they stay,
+        with size 1.
+
+    Raises
+    ------
+    ValueError
+        If ``axis`` is out of range or names an axis twice, or if a reduced axis has size 0.
+
+    See Also
+    --------
+    min_reduce_backward : Its gradient.
+
+    Notes
+    -----
     Derivative: ``grad_output`` to the smallest element; several that tie share it equally.
     """
 
@@ -2011,46 +6692,260 @@ def min_reduce_backward(
     axis: int | Sequence[int] | None = None,
     keepdims: bool = False,
 ) -> Tensor:
-    """``grad_output`` to the smallest elements, shared equally among those that tie."""
+    """``grad_output`` to the smallest elements, shared equally among those that tie.
+
+    The backward pass of `min_reduce`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `min_reduce`, of its shape. Its dtype must be floating.
+    x : tensor_like
+        The input.
+    axis : int or sequence of ints, optional
+        The axis or axes to reduce, by default all. A negative number counts from the last axis.
+    keepdims : bool, default False
+        Whether to keep the reduced axes with size 1, so that the result broadcasts against ``x``.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
 
 def minimum(a: TensorLike, b: TensorLike) -> Tensor:
-    """The smaller of ``a`` and ``b``; NaN if either is. Derivative: to the smaller, a tie is shared."""
+    """The smaller of ``a`` and ``b``; NaN if either is.
+
+    Parameters
+    ----------
+    a, b : tensor_like
+        The operands. They broadcast against each other.
+
+    Returns
+    -------
+    Tensor
+        The result, in the shape to which ``a`` and ``b`` broadcast.
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not broadcast.
+
+    See Also
+    --------
+    minimum_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: to the smaller, a tie is shared.
+
+    Inputs of different dtypes are promoted to one dtype. Python numbers take the dtype of the tensor that they meet.
+    """
 
 def minimum_backward(grad_output: TensorLike, a: TensorLike, b: TensorLike) -> minimum_gradients:
-    """``grad_output`` to the smaller input, half each where they tie."""
+    """``grad_output`` to the smaller input, half each where they tie.
+
+    The backward pass of `minimum`: from the gradient of its result to that of ``a`` and ``b``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `minimum`, of its shape. Its dtype must be floating.
+    a, b : tensor_like
+        The operands. They broadcast against each other.
+
+    Returns
+    -------
+    minimum_gradients
+        Named tuple of the gradients:
+
+        - ``grad_a``, of the shape and dtype of ``a``.
+        - ``grad_b``, of the shape and dtype of ``b``.
+    """
 
 def mish(x: TensorLike) -> Tensor:
     """``x * tanh(softplus(x))``; 0 at -inf.
 
+    Parameters
+    ----------
+    x : tensor_like
+        The input.
+
+    Returns
+    -------
+    Tensor
+        The result, in the shape of ``x``.
+
+    See Also
+    --------
+    mish_backward : Its gradient.
+
+    Notes
+    -----
     Derivative: ``gate + x * (1 - gate**2) * sigmoid(x)`` with ``gate`` the tanh.
+
+    Integers and booleans are converted to the default dtype first.
     """
 
 def mish_backward(grad_output: TensorLike, x: TensorLike) -> Tensor:
-    """``grad_output * (gate + x * (1 - gate**2) * sigmoid(x))``."""
+    """``grad_output * (gate + x * (1 - gate**2) * sigmoid(x))``.
+
+    The backward pass of `mish`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `mish`, of its shape. Its dtype must be floating.
+    x : tensor_like
+        The input.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
 
 def modulo(a: TensorLike, b: TensorLike) -> Tensor:
-    """The remainder of ``a / b`` with the sign of ``b``. Derivative: 1 and ``-floor(a / b)``."""
+    """The remainder of ``a / b`` with the sign of ``b``.
+
+    Parameters
+    ----------
+    a, b : tensor_like
+        The operands. They broadcast against each other.
+
+    Returns
+    -------
+    Tensor
+        The result, in the shape to which ``a`` and ``b`` broadcast.
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not broadcast.
+
+    See Also
+    --------
+    modulo_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: 1 and ``-floor(a / b)``.
+
+    Inputs of different dtypes are promoted to one dtype. Python numbers take the dtype of the tensor that they meet.
+    """
 
 def modulo_backward(grad_output: TensorLike, a: TensorLike, b: TensorLike) -> modulo_gradients:
-    """``grad_output`` and ``-grad_output * floor(a / b)``."""
+    """``grad_output`` and ``-grad_output * floor(a / b)``.
+
+    The backward pass of `modulo`: from the gradient of its result to that of ``a`` and ``b``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `modulo`, of its shape. Its dtype must be floating.
+    a, b : tensor_like
+        The operands. They broadcast against each other.
+
+    Returns
+    -------
+    modulo_gradients
+        Named tuple of the gradients:
+
+        - ``grad_a``, of the shape and dtype of ``a``.
+        - ``grad_b``, of the shape and dtype of ``b``.
+    """
 
 def moveaxis(
     x: TensorLike, source: int | Sequence[int], destination: int | Sequence[int]
 ) -> Tensor:
-    """``x`` with axes moved from ``source`` to ``destination``. Derivative: the axes moved back."""
+    """``x`` with axes moved from ``source`` to ``destination``.
+
+    Parameters
+    ----------
+    x : tensor_like
+        The input.
+    source : int or sequence of ints
+        The axes to move.
+    destination : int or sequence of ints
+        Their new places, as many as there are in ``source``.
+
+    Returns
+    -------
+    Tensor
+        ``x`` in its new shape, as a view.
+
+    Raises
+    ------
+    ValueError
+        If an axis is out of range or named twice.
+
+    See Also
+    --------
+    moveaxis_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: the axes moved back.
+    """
 
 def moveaxis_backward(
     grad_output: TensorLike, source: int | Sequence[int], destination: int | Sequence[int]
 ) -> Tensor:
-    """``grad_output`` with the axes moved back."""
+    """``grad_output`` with the axes moved back.
+
+    The backward pass of `moveaxis`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `moveaxis`, of its shape. Its dtype must be floating.
+    source : int or sequence of ints
+        The axes to move.
+    destination : int or sequence of ints
+        Their new places, as many as there are in ``source``.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
 
 def mse_loss(
     prediction: TensorLike, target: TensorLike, reduction: Literal["mean", "sum", "none"] = "mean"
 ) -> Tensor:
-    """``(prediction - target)**2``, its mean, or its sum.
+    """The squared error, ``(prediction - target)**2``.
 
-    Derivative: ``2 * (prediction - target)``, divided by the number of elements for a mean, and the
-    negative of that for ``target``.
+    Parameters
+    ----------
+    prediction : tensor_like
+        The output of a model.
+    target : tensor_like
+        The values to predict, in the shape of ``prediction``.
+    reduction : {'mean', 'sum', 'none'}, default 'mean'
+        "mean" and "sum" give one number for the batch, "none" the loss of each element or sample.
+
+    Returns
+    -------
+    Tensor
+        The loss: a 0-d tensor, or the losses one by one if ``reduction`` is "none".
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not fit, or ``reduction`` is none of the names.
+
+    See Also
+    --------
+    mse_loss_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: ``2 * (prediction - target)``, divided by the number of elements for a mean, and
+    the negative of that for ``target``.
+
+    Integers and booleans are converted to the default dtype first.
+
+    Inputs of different dtypes are promoted to one dtype. Python numbers take the dtype of the tensor that they meet.
     """
 
 def mse_loss_backward(
@@ -2059,19 +6954,117 @@ def mse_loss_backward(
     target: TensorLike,
     reduction: Literal["mean", "sum", "none"] = "mean",
 ) -> mse_loss_gradients:
-    """``2 * grad_output * (prediction - target)`` and its negative."""
+    """``2 * grad_output * (prediction - target)`` and its negative.
+
+    The backward pass of `mse_loss`: from the gradient of its result to that of ``prediction`` and ``target``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `mse_loss`, of its shape. Its dtype must be floating.
+    prediction : tensor_like
+        The output of a model.
+    target : tensor_like
+        The values to predict, in the shape of ``prediction``.
+    reduction : {'mean', 'sum', 'none'}, default 'mean'
+        "mean" and "sum" give one number for the batch, "none" the loss of each element or sample.
+
+    Returns
+    -------
+    mse_loss_gradients
+        Named tuple of the gradients:
+
+        - ``grad_prediction``, of the shape and dtype of ``prediction``.
+        - ``grad_target``, of the shape and dtype of ``target``.
+    """
 
 def multiply(a: TensorLike, b: TensorLike) -> Tensor:
-    """``a * b``. Derivative: ``grad_output * b`` and ``grad_output * a``."""
+    """The product ``a * b``, element by element.
+
+    Parameters
+    ----------
+    a, b : tensor_like
+        The operands. They broadcast against each other.
+
+    Returns
+    -------
+    Tensor
+        The result, in the shape to which ``a`` and ``b`` broadcast.
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not broadcast.
+
+    See Also
+    --------
+    multiply_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: ``grad_output * b`` and ``grad_output * a``.
+
+    Inputs of different dtypes are promoted to one dtype. Python numbers take the dtype of the tensor that they meet.
+    """
 
 def multiply_backward(grad_output: TensorLike, a: TensorLike, b: TensorLike) -> multiply_gradients:
-    """``grad_output * b`` and ``grad_output * a``, summed to the inputs' shapes."""
+    """``grad_output * b`` and ``grad_output * a``, summed to the inputs' shapes.
+
+    The backward pass of `multiply`: from the gradient of its result to that of ``a`` and ``b``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `multiply`, of its shape. Its dtype must be floating.
+    a, b : tensor_like
+        The operands. They broadcast against each other.
+
+    Returns
+    -------
+    multiply_gradients
+        Named tuple of the gradients:
+
+        - ``grad_a``, of the shape and dtype of ``a``.
+        - ``grad_b``, of the shape and dtype of ``b``.
+    """
 
 def negative(x: TensorLike) -> Tensor:
-    """``-x``. Derivative: -1."""
+    """The negative, ``-x``.
+
+    Parameters
+    ----------
+    x : tensor_like
+        The input.
+
+    Returns
+    -------
+    Tensor
+        The result, in the shape of ``x``.
+
+    See Also
+    --------
+    negative_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: -1.
+    """
 
 def negative_backward(grad_output: TensorLike) -> Tensor:
-    """``-grad_output``."""
+    """``-grad_output``.
+
+    The backward pass of `negative`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `negative`, of its shape. Its dtype must be floating.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
 
 def nll_loss(
     x: TensorLike,
@@ -2080,11 +7073,43 @@ def nll_loss(
     weight: TensorLike | None = None,
     ignore_index: int = -100,
 ) -> Tensor:
-    """``-weight[target] * x[target]`` for log-probabilities ``x`` and the class of each sample.
+    """The negative log-likelihood, ``-weight[target] * x[target]`` for the class of each sample.
 
     The mean is taken over the weights of the samples that are not ignored; NaN if all are.
-    Derivative: ``-weight[target]`` at the target, 0 elsewhere and for what is ignored; for a mean
-    divided by the sum of those weights.
+
+    Parameters
+    ----------
+    x : tensor_like, (batch, classes, ...) or (classes,)
+        Log-probabilities.
+    target : tensor_like, (batch, ...), ints
+        The class of each sample.
+    reduction : {'mean', 'sum', 'none'}, default 'mean'
+        "mean" and "sum" give one number for the batch, "none" the loss of each element or sample.
+    weight : tensor_like, (classes,), optional
+        Weights of the classes, by default 1. They have no gradient.
+    ignore_index : int, default -100
+        A class whose samples do not count.
+
+    Returns
+    -------
+    Tensor
+        The loss: a 0-d tensor, or the losses one by one if ``reduction`` is "none".
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not fit, or ``reduction`` is none of the names.
+
+    See Also
+    --------
+    nll_loss_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: ``-weight[target]`` at the target, 0 elsewhere and for what is ignored; for a
+    mean divided by the sum of those weights.
+
+    Integers and booleans are converted to the default dtype first.
     """
 
 def nll_loss_backward(
@@ -2095,15 +7120,70 @@ def nll_loss_backward(
     weight: TensorLike | None = None,
     ignore_index: int = -100,
 ) -> Tensor:
-    """``-grad_output * weight[target]`` at the target, 0 elsewhere."""
+    """``-grad_output * weight[target]`` at the target, 0 elsewhere.
+
+    The backward pass of `nll_loss`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `nll_loss`, of its shape. Its dtype must be floating.
+    x_shape : sequence of ints
+        Shape of ``x``.
+    target : tensor_like, (batch, ...), ints
+        The class of each sample.
+    reduction : {'mean', 'sum', 'none'}, default 'mean'
+        "mean" and "sum" give one number for the batch, "none" the loss of each element or sample.
+    weight : tensor_like, (classes,), optional
+        Weights of the classes, by default 1. They have no gradient.
+    ignore_index : int, default -100
+        A class whose samples do not count.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
 
 def norm(
     x: TensorLike, ord: float = 2, axis: int | Sequence[int] | None = None, keepdims: bool = False
 ) -> Tensor:
-    """``sum(abs(x)**ord)**(1 / ord)`` over ``axis``, the largest magnitude for ``ord=inf``.
+    """The p-norm over ``axis``, ``sum(abs(x)**ord)**(1 / ord)``.
 
+    For ``ord=inf`` it is the largest magnitude.
+
+    Parameters
+    ----------
+    x : tensor_like
+        The input.
+    ord : float, default 2
+        The order of the norm.
+    axis : int or sequence of ints, optional
+        The axis or axes to reduce, by default all. A negative number counts from the last axis.
+    keepdims : bool, default False
+        Whether to keep the reduced axes with size 1, so that the result broadcasts against ``x``.
+
+    Returns
+    -------
+    Tensor
+        The norms, in the shape of ``x`` without the reduced axes, or with size 1 there.
+
+    Raises
+    ------
+    ValueError
+        If ``ord`` is not possible or ``axis`` is out of range.
+
+    See Also
+    --------
+    norm_backward : Its gradient.
+
+    Notes
+    -----
     Derivative: ``sign(x) * (abs(x) / output)**(ord - 1)``; 0 at elements that are 0, and so all
-    over a vector of zeros; for ``ord=inf`` the sign, shared equally among the largest magnitudes.
+    over a vector of zeros; for ``ord=inf`` the sign, shared equally among the largest
+    magnitudes.
+
+    Integers and booleans are converted to the default dtype first.
     """
 
 def norm_backward(
@@ -2114,31 +7194,192 @@ def norm_backward(
     axis: int | Sequence[int] | None = None,
     keepdims: bool = False,
 ) -> Tensor:
-    """``grad_output * sign(x) * (abs(x) / output)**(ord - 1)``, 0 where ``x`` is 0."""
+    """``grad_output * sign(x) * (abs(x) / output)**(ord - 1)``, 0 where ``x`` is 0.
+
+    The backward pass of `norm`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `norm`, of its shape. Its dtype must be floating.
+    x : tensor_like
+        The input.
+    output : tensor_like
+        The result of `norm`.
+    ord : float, default 2
+        The order of the norm.
+    axis : int or sequence of ints, optional
+        The axis or axes to reduce, by default all. A negative number counts from the last axis.
+    keepdims : bool, default False
+        Whether to keep the reduced axes with size 1, so that the result broadcasts against ``x``.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
 
 def normal_cdf(x: TensorLike) -> Tensor:
     """The standard normal distribution function ``(1 + erf(x / sqrt(2))) / 2``.
 
-    It keeps its digits in the lower tail. Derivative: ``normal_pdf(x)``.
+    It keeps its digits in the lower tail.
+
+    Parameters
+    ----------
+    x : tensor_like
+        The input.
+
+    Returns
+    -------
+    Tensor
+        The result, in the shape of ``x``.
+
+    See Also
+    --------
+    normal_cdf_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: ``normal_pdf(x)``.
+
+    Integers and booleans are converted to the default dtype first.
     """
 
 def normal_cdf_backward(grad_output: TensorLike, x: TensorLike) -> Tensor:
-    """``grad_output * normal_pdf(x)``."""
+    """``grad_output * normal_pdf(x)``.
+
+    The backward pass of `normal_cdf`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `normal_cdf`, of its shape. Its dtype must be floating.
+    x : tensor_like
+        The input.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
 
 def normal_pdf(x: TensorLike) -> Tensor:
-    """The standard normal density ``exp(-x**2 / 2) / sqrt(2 * pi)``. Derivative: ``-x * output``."""
+    """The standard normal density ``exp(-x**2 / 2) / sqrt(2 * pi)``.
+
+    Parameters
+    ----------
+    x : tensor_like
+        The input.
+
+    Returns
+    -------
+    Tensor
+        The result, in the shape of ``x``.
+
+    See Also
+    --------
+    normal_pdf_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: ``-x * output``.
+
+    Integers and booleans are converted to the default dtype first.
+    """
 
 def normal_pdf_backward(grad_output: TensorLike, x: TensorLike, output: TensorLike) -> Tensor:
-    """``-grad_output * x * output``, and 0 where ``output`` is, even at infinity."""
+    """``-grad_output * x * output``, and 0 where ``output`` is, even at infinity.
+
+    The backward pass of `normal_pdf`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `normal_pdf`, of its shape. Its dtype must be floating.
+    x : tensor_like
+        The input.
+    output : tensor_like
+        The result of `normal_pdf`.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
 
 def not_equal(a: TensorLike, b: TensorLike) -> Tensor:
-    """True where ``a != b``."""
+    """True where ``a != b``, element by element.
+
+    Parameters
+    ----------
+    a, b : tensor_like
+        The operands. They broadcast against each other.
+
+    Returns
+    -------
+    Tensor
+        Booleans, in the shape of ``x``, or in the shape to which ``a`` and ``b`` broadcast.
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not broadcast.
+
+    Notes
+    -----
+    The result has no gradient.
+
+    Inputs of different dtypes are promoted to one dtype. Python numbers take the dtype of the tensor that they meet.
+    """
 
 def outer(a: TensorLike, b: TensorLike) -> Tensor:
-    """``a[i] * b[j]`` for all i and j. Derivative: ``grad_output @ b`` and ``a @ grad_output``."""
+    """The outer product of two vectors, ``a[i] * b[j]`` for all i and j.
+
+    Parameters
+    ----------
+    a : tensor_like, (n,)
+        The vector along the first axis.
+    b : tensor_like, (m,)
+        The vector along the second axis.
+
+    Returns
+    -------
+    Tensor
+        The products, of shape (n, m).
+
+    See Also
+    --------
+    outer_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: ``grad_output @ b`` and ``a @ grad_output``.
+
+    Inputs of different dtypes are promoted to one dtype. Python numbers take the dtype of the tensor that they meet.
+    """
 
 def outer_backward(grad_output: TensorLike, a: TensorLike, b: TensorLike) -> outer_gradients:
-    """``grad_output @ b`` and ``a @ grad_output``."""
+    """``grad_output @ b`` and ``a @ grad_output``.
+
+    The backward pass of `outer`: from the gradient of its result to that of ``a`` and ``b``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `outer`, of its shape. Its dtype must be floating.
+    a : tensor_like, (n,)
+        The vector along the first axis.
+    b : tensor_like, (m,)
+        The vector along the second axis.
+
+    Returns
+    -------
+    outer_gradients
+        Named tuple of the gradients:
+
+        - ``grad_a``, of the shape and dtype of ``a``.
+        - ``grad_b``, of the shape and dtype of ``b``.
+    """
 
 def pad(
     x: TensorLike,
@@ -2146,11 +7387,40 @@ def pad(
     mode: Literal["constant", "reflect", "symmetric", "edge", "replicate", "wrap", "circular"] = "constant",
     value: float = 0.0,
 ) -> Tensor:
-    """``x`` with elements added before and after each axis; ``pad_width`` is NumPy's.
+    """``x`` with elements added before and after each axis.
 
-    ``mode`` is "constant" (``value``), "reflect" (the edge not repeated), "symmetric" (the edge
-    repeated), "edge" or "replicate" (the last element), "wrap" or "circular" (from the other end).
-    Derivative: ``grad_output`` without what was added; where that is a copy, added to its original.
+    Parameters
+    ----------
+    x : tensor_like
+        The input.
+    pad_width : int or sequence of ints or sequence of sequences of ints
+        As in NumPy: a number for all sides, a pair (before, after) for all axes, or such a pair
+        for each axis.
+    mode : {'constant', 'reflect', 'symmetric', 'edge', 'replicate', 'wrap', 'circular'}, default 'constant'
+        Which elements are added. "constant": ``value``; "reflect": the mirror image without the
+        edge; "symmetric": with the edge; "edge" or "replicate": the last element; "wrap" or
+        "circular": those of the other end.
+    value : float, default 0.0
+        The element that "constant" adds.
+
+    Returns
+    -------
+    Tensor
+        The longer tensor.
+
+    Raises
+    ------
+    ValueError
+        If ``pad_width`` does not fit the axes, or an axis is too short for ``mode``.
+
+    See Also
+    --------
+    pad_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: ``grad_output`` without what was added; where that is a copy, added to its
+    original.
     """
 
 def pad_backward(
@@ -2159,48 +7429,276 @@ def pad_backward(
     pad_width: int | Sequence[int] | Sequence[Sequence[int]],
     mode: Literal["constant", "reflect", "symmetric", "edge", "replicate", "wrap", "circular"] = "constant",
 ) -> Tensor:
-    """``grad_output`` without what was added, or with it added to what it is a copy of."""
+    """``grad_output`` without what was added, or with it added to what it is a copy of.
+
+    The backward pass of `pad`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `pad`, of its shape. Its dtype must be floating.
+    input_shape : sequence of ints
+        Shape of ``x``.
+    pad_width : int or sequence of ints or sequence of sequences of ints
+        As in NumPy: a number for all sides, a pair (before, after) for all axes, or such a pair
+        for each axis.
+    mode : {'constant', 'reflect', 'symmetric', 'edge', 'replicate', 'wrap', 'circular'}, default 'constant'
+        Which elements are added. "constant": ``value``; "reflect": the mirror image without the
+        edge; "symmetric": with the edge; "edge" or "replicate": the last element; "wrap" or
+        "circular": those of the other end.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
 
 def permute(x: TensorLike, axes: Sequence[int]) -> Tensor:
-    """``x`` with its axes in the order ``axes``. Derivative: the axes put back."""
+    """``x`` with its axes in another order.
+
+    Parameters
+    ----------
+    x : tensor_like
+        The input.
+    axes : sequence of ints
+        The axes of ``x`` in their new order.
+
+    Returns
+    -------
+    Tensor
+        ``x`` in its new shape, as a view.
+
+    Raises
+    ------
+    ValueError
+        If ``axes`` does not name each axis once.
+
+    See Also
+    --------
+    permute_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: the axes put back.
+    """
 
 def permute_backward(grad_output: TensorLike, axes: Sequence[int]) -> Tensor:
-    """``grad_output`` with its axes put back."""
+    """``grad_output`` with its axes put back.
+
+    The backward pass of `permute`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `permute`, of its shape. Its dtype must be floating.
+    axes : sequence of ints
+        The axes of ``x`` in their new order.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
 
 def place(x: TensorLike, shape: int | Sequence[int], index: Index) -> Tensor:
-    """Zeros of ``shape`` with ``x`` added at ``index``. Derivative: ``grad_output[index]``."""
+    """Zeros of ``shape`` with ``x`` added at ``index``.
+
+    Parameters
+    ----------
+    x : tensor_like
+        The values to add. They broadcast to what ``index`` selects.
+    shape : int or sequence of ints
+        The shape of the result.
+    index : index
+        Anything that indexes a NumPy array: ints, slices, ``None``, ``...``, arrays of ints or bools, or a
+        tuple of these.
+
+    Returns
+    -------
+    Tensor
+        Zeros with ``x`` added, in ``shape``.
+
+    See Also
+    --------
+    place_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: ``grad_output[index]``.
+    """
 
 def place_backward(
     grad_output: TensorLike, input_shape: Sequence[int], shape: int | Sequence[int], index: Index
 ) -> Tensor:
-    """``grad_output[index]``."""
+    """``grad_output[index]``.
+
+    The backward pass of `place`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `place`, of its shape. Its dtype must be floating.
+    input_shape : sequence of ints
+        Shape of ``x``.
+    shape : int or sequence of ints
+        The shape of the result.
+    index : index
+        Anything that indexes a NumPy array: ints, slices, ``None``, ``...``, arrays of ints or bools, or a
+        tuple of these.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
 
 def power(a: TensorLike, b: TensorLike) -> Tensor:
-    """``a ** b`` for any real exponent. Derivative: ``b * a**(b - 1)`` and ``a**b * ln(a)``.
+    """``a`` to the power ``b``, for any real exponent.
 
     The derivative in ``b`` is 0 where ``a`` is 0 and ``b`` is not negative, -inf where ``a`` is 0
     and ``b`` is negative, and NaN where ``a`` is negative. The rule lifts an ``a`` whose magnitude is
     below ``eps`` to ``eps`` where ``b < 1``, as only there it is a denominator.
+
+    Parameters
+    ----------
+    a, b : tensor_like
+        The operands. They broadcast against each other.
+
+    Returns
+    -------
+    Tensor
+        The result, in the shape to which ``a`` and ``b`` broadcast.
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not broadcast.
+
+    See Also
+    --------
+    power_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: ``b * a**(b - 1)`` and ``a**b * ln(a)``.
+
+    Inputs of different dtypes are promoted to one dtype. Python numbers take the dtype of the tensor that they meet.
     """
 
 def power_backward(
     grad_output: TensorLike, a: TensorLike, b: TensorLike, eps: float = 1e-10
 ) -> power_gradients:
-    """``b * a**(b - 1)`` and ``a**b * ln(a)``, times ``grad_output``."""
+    """``b * a**(b - 1)`` and ``a**b * ln(a)``, times ``grad_output``.
+
+    The backward pass of `power`: from the gradient of its result to that of ``a`` and ``b``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `power`, of its shape. Its dtype must be floating.
+    a, b : tensor_like
+        The operands. They broadcast against each other.
+    eps : float, default 1e-10
+        A denominator whose magnitude is below ``eps`` is raised to it, others are kept; 0 gives plain
+        IEEE results. The tape passes the value that `gradient_eps` sets.
+
+    Returns
+    -------
+    power_gradients
+        Named tuple of the gradients:
+
+        - ``grad_a``, of the shape and dtype of ``a``.
+        - ``grad_b``, of the shape and dtype of ``b``.
+    """
 
 def prelu(x: TensorLike, alpha: TensorLike) -> Tensor:
-    """``x`` where it is positive, else ``alpha * x``; one ``alpha``, or one per channel (axis 1).
+    """The leaky rectifier with learnt slopes: ``x`` where it is positive, else ``alpha * x``.
 
+    Parameters
+    ----------
+    x : tensor_like, (batch, channels, ...)
+        The input; of any shape if there is one slope.
+    alpha : tensor_like, one number or (channels,)
+        Slope for negative ``x``: one, or one for each channel, which are axis 1.
+
+    Returns
+    -------
+    Tensor
+        The result, in the shape of ``x``.
+
+    Raises
+    ------
+    ValueError
+        If ``alpha`` is neither one number nor one for each channel.
+
+    See Also
+    --------
+    prelu_backward : Its gradient.
+
+    Notes
+    -----
     Derivative in ``x``: 1 or ``alpha``, ``alpha`` at 0. In ``alpha``: ``min(x, 0)``.
+
+    Integers and booleans are converted to the default dtype first.
+
+    Inputs of different dtypes are promoted to one dtype. Python numbers take the dtype of the tensor that they meet.
     """
 
 def prelu_backward(grad_output: TensorLike, x: TensorLike, alpha: TensorLike) -> prelu_gradients:
-    """``grad_output`` times 1 or ``alpha``, and times ``min(x, 0)``, summed over all but alpha."""
+    """``grad_output`` times 1 or ``alpha``, and times ``min(x, 0)``, summed over all but alpha.
+
+    The backward pass of `prelu`: from the gradient of its result to that of ``x`` and ``alpha``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `prelu`, of its shape. Its dtype must be floating.
+    x : tensor_like, (batch, channels, ...)
+        The input; of any shape if there is one slope.
+    alpha : tensor_like, one number or (channels,)
+        Slope for negative ``x``: one, or one for each channel, which are axis 1.
+
+    Returns
+    -------
+    prelu_gradients
+        Named tuple of the gradients:
+
+        - ``grad_x``, of the shape and dtype of ``x``.
+        - ``grad_alpha``, of the shape and dtype of ``alpha``.
+    """
 
 def prod(x: TensorLike, axis: int | Sequence[int] | None = None, keepdims: bool = False) -> Tensor:
-    """The product over ``axis``, 1 over nothing. Derivative: the product of all the other elements.
+    """The product over ``axis``, 1 over nothing.
 
     It is never found by division, so one zero, or two, are exact in every order.
+
+    Parameters
+    ----------
+    x : tensor_like
+        The input.
+    axis : int or sequence of ints, optional
+        The axis or axes to reduce, by default all. A negative number counts from the last axis.
+    keepdims : bool, default False
+        Whether to keep the reduced axes with size 1, so that the result broadcasts against ``x``.
+
+    Returns
+    -------
+    Tensor
+        The result, in the shape of ``x`` without the reduced axes. With ``keepdims`` they stay,
+        with size 1.
+
+    Raises
+    ------
+    ValueError
+        If ``axis`` is out of range or names an axis twice.
+
+    See Also
+    --------
+    prod_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: the product of all the other elements.
     """
 
 def prod_backward(
@@ -2213,45 +7711,271 @@ def prod_backward(
 
     The factors are multiplied in pairs, pairs of pairs and so on; then the gradient comes down that
     tree, multiplied at each step by the sibling. That is O(n), and made of products alone.
+
+    The backward pass of `prod`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `prod`, of its shape. Its dtype must be floating.
+    x : tensor_like
+        The input.
+    axis : int or sequence of ints, optional
+        The axis or axes to reduce, by default all. A negative number counts from the last axis.
+    keepdims : bool, default False
+        Whether to keep the reduced axes with size 1, so that the result broadcasts against ``x``.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
     """
 
 def ravel(x: TensorLike) -> Tensor:
-    """All elements along one axis. Derivative: ``grad_output`` in the old shape."""
+    """All elements along one axis.
+
+    Parameters
+    ----------
+    x : tensor_like
+        The input.
+
+    Returns
+    -------
+    Tensor
+        All elements, of shape ``(x.size,)``: a view where the memory allows it.
+
+    Raises
+    ------
+    ValueError
+        If an axis is out of range or named twice.
+
+    See Also
+    --------
+    ravel_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: ``grad_output`` in the old shape.
+    """
 
 def ravel_backward(grad_output: TensorLike, input_shape: Sequence[int]) -> Tensor:
-    """``grad_output`` in ``input_shape``."""
+    """``grad_output`` in ``input_shape``.
+
+    The backward pass of `ravel`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `ravel`, of its shape. Its dtype must be floating.
+    input_shape : sequence of ints
+        Shape of ``x``.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
 
 def reciprocal(x: TensorLike) -> Tensor:
-    """``1 / x``. Derivative: ``-output**2``, and infinite at 0."""
+    """The reciprocal, ``1 / x``. Infinite at 0.
+
+    Parameters
+    ----------
+    x : tensor_like
+        The input.
+
+    Returns
+    -------
+    Tensor
+        The result, in the shape of ``x``.
+
+    See Also
+    --------
+    reciprocal_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: ``-output**2``, and infinite at 0.
+
+    Integers and booleans are converted to the default dtype first.
+    """
 
 def reciprocal_backward(grad_output: TensorLike, output: TensorLike) -> Tensor:
-    """``-grad_output * output**2``."""
+    """``-grad_output * output**2``.
+
+    The backward pass of `reciprocal`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `reciprocal`, of its shape. Its dtype must be floating.
+    output : tensor_like
+        The result of `reciprocal`.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
 
 def reduce_to_shape(grad: TensorLike, shape: Sequence[int]) -> Tensor:
     """Sum ``grad`` over the axes that broadcasting from ``shape`` added or stretched.
 
+    Parameters
+    ----------
+    grad : tensor_like
+        The gradient of a broadcast tensor.
+    shape : sequence of ints
+        The shape before broadcasting.
+
+    Returns
+    -------
+    Tensor
+        The sum, in ``shape``.
+
+    Raises
+    ------
+    ValueError
+        If ``shape`` does not broadcast to the shape of ``grad``.
+
+    See Also
+    --------
+    reduce_to_shape_backward : Its gradient.
+
+    Notes
+    -----
     Derivative: ``grad_output`` broadcast back.
     """
 
 def reduce_to_shape_backward(grad_output: TensorLike, input_shape: Sequence[int]) -> Tensor:
-    """``grad_output`` broadcast to the shape of the input."""
+    """``grad_output`` broadcast to the shape of the input.
+
+    The backward pass of `reduce_to_shape`: from the gradient of its result to that of ``grad``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `reduce_to_shape`, of its shape. Its dtype must be floating.
+    input_shape : sequence of ints
+        Shape of ``grad``.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``grad``, of its shape and dtype.
+    """
 
 def relu(x: TensorLike) -> Tensor:
-    """``max(x, 0)``. Derivative: 1 where ``x`` is positive, else 0, also at 0."""
+    """The rectified linear unit, ``max(x, 0)``.
+
+    Parameters
+    ----------
+    x : tensor_like
+        The input.
+
+    Returns
+    -------
+    Tensor
+        The result, in the shape of ``x``.
+
+    See Also
+    --------
+    relu_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: 1 where ``x`` is positive, else 0, also at 0.
+    """
 
 def relu_backward(grad_output: TensorLike, x: TensorLike) -> Tensor:
-    """``grad_output`` where ``x`` is positive, else 0."""
+    """``grad_output`` where ``x`` is positive, else 0.
+
+    The backward pass of `relu`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `relu`, of its shape. Its dtype must be floating.
+    x : tensor_like
+        The input.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
 
 def relu6(x: TensorLike) -> Tensor:
-    """``min(max(x, 0), 6)``. Derivative: 1 between 0 and 6, else 0, also at both."""
+    """The rectifier with an upper bound, ``min(max(x, 0), 6)``.
+
+    Parameters
+    ----------
+    x : tensor_like
+        The input.
+
+    Returns
+    -------
+    Tensor
+        The result, in the shape of ``x``.
+
+    See Also
+    --------
+    relu6_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: 1 between 0 and 6, else 0, also at both.
+    """
 
 def relu6_backward(grad_output: TensorLike, x: TensorLike) -> Tensor:
-    """``grad_output`` where ``0 < x < 6``, else 0."""
+    """``grad_output`` where ``0 < x < 6``, else 0.
+
+    The backward pass of `relu6`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `relu6`, of its shape. Its dtype must be floating.
+    x : tensor_like
+        The input.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
 
 def repeat(x: TensorLike, repeats: int | Sequence[int], axis: int | None = None) -> Tensor:
     """Each element along ``axis``, or of the flattened ``x``, ``repeats`` times in a row.
 
-    ``repeats`` may give a number for each element. Derivative: the sum over an element's copies.
+    ``repeats`` may give a number for each element.
+
+    Parameters
+    ----------
+    x : tensor_like
+        The input.
+    repeats : int or sequence of ints
+        The number of copies, or one number for each element along ``axis``.
+    axis : int, optional
+        The axis to repeat along. By default the flattened ``x`` is repeated.
+
+    Returns
+    -------
+    Tensor
+        The result, longer along ``axis``.
+
+    Raises
+    ------
+    ValueError
+        If there is not one number for each element, or ``axis`` is out of range.
+
+    See Also
+    --------
+    repeat_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: the sum over an element's copies.
     """
 
 def repeat_backward(
@@ -2260,13 +7984,73 @@ def repeat_backward(
     repeats: int | Sequence[int],
     axis: int | None = None,
 ) -> Tensor:
-    """The sum of ``grad_output`` over the copies of each element."""
+    """The sum of ``grad_output`` over the copies of each element.
+
+    The backward pass of `repeat`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `repeat`, of its shape. Its dtype must be floating.
+    input_shape : sequence of ints
+        Shape of ``x``.
+    repeats : int or sequence of ints
+        The number of copies, or one number for each element along ``axis``.
+    axis : int, optional
+        The axis to repeat along. By default the flattened ``x`` is repeated.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
 
 def reshape(x: TensorLike, shape: int | Sequence[int]) -> Tensor:
-    """The elements in another shape; one size may be -1. Derivative: back to the old shape."""
+    """The elements in another shape; one size may be -1.
+
+    Parameters
+    ----------
+    x : tensor_like
+        The input.
+    shape : int or sequence of ints
+        The new shape. One size may be -1, which is the size that is left.
+
+    Returns
+    -------
+    Tensor
+        ``x`` in ``shape``: a view where the memory allows it, else a copy.
+
+    Raises
+    ------
+    ValueError
+        If the number of elements differs.
+
+    See Also
+    --------
+    reshape_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: back to the old shape.
+    """
 
 def reshape_backward(grad_output: TensorLike, input_shape: Sequence[int]) -> Tensor:
-    """``grad_output`` in ``input_shape``."""
+    """``grad_output`` in ``input_shape``.
+
+    The backward pass of `reshape`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `reshape`, of its shape. Its dtype must be floating.
+    input_shape : sequence of ints
+        Shape of ``x``.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
 
 def rms_norm(
     x: TensorLike,
@@ -2276,10 +8060,39 @@ def rms_norm(
 ) -> Tensor:
     """``x / sqrt(mean(x**2) + eps) * weight`` over the last axes, sample by sample.
 
-    ``normalized_shape`` are the sizes of those axes, and the shape of ``weight``. Without ``eps``
-    it is the distance from 1 to the next number of the dtype. Derivative: in ``x``, with
-    ``u = x / sqrt(mean(x**2) + eps)`` and ``g = grad_output * weight``:
-    ``(g - u * mean(g * u)) / sqrt(mean(x**2) + eps)``; in ``weight``: ``u``.
+    Parameters
+    ----------
+    x : tensor_like
+        The input.
+    normalized_shape : int or sequence of ints
+        The sizes of the axes to normalize over, and the shape of ``weight``.
+    weight : tensor_like, optional
+        Factors for the normalized values, by default 1.
+    eps : float, optional
+        A number that is added to the mean square, by default the distance from 1 to the next
+        number of the dtype.
+
+    Returns
+    -------
+    Tensor
+        The normalized values, in the shape of ``x``.
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not fit.
+
+    See Also
+    --------
+    rms_norm_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: in ``x``, with ``u = x / sqrt(mean(x**2) + eps)`` and
+    ``g = grad_output * weight``: ``(g - u * mean(g * u)) / sqrt(mean(x**2) + eps)``; in
+    ``weight``: ``u``.
+
+    Integers and booleans are converted to the default dtype first.
     """
 
 def rms_norm_backward(
@@ -2289,7 +8102,32 @@ def rms_norm_backward(
     weight: TensorLike | None = None,
     eps: float | None = None,
 ) -> rms_norm_gradients:
-    """The gradients of ``x`` and ``weight``; by hand the last without one too."""
+    """The gradients of ``x`` and ``weight``; by hand the last without one too.
+
+    The backward pass of `rms_norm`: from the gradient of its result to that of ``x`` and ``weight``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `rms_norm`, of its shape. Its dtype must be floating.
+    x : tensor_like
+        The input.
+    normalized_shape : int or sequence of ints
+        The sizes of the axes to normalize over, and the shape of ``weight``.
+    weight : tensor_like, optional
+        Factors for the normalized values, by default 1.
+    eps : float, optional
+        A number that is added to the mean square, by default the distance from 1 to the next
+        number of the dtype.
+
+    Returns
+    -------
+    rms_norm_gradients
+        Named tuple of the gradients:
+
+        - ``grad_x``, of the shape and dtype of ``x``.
+        - ``grad_weight``, of the shape and dtype of ``weight``.
+    """
 
 def rnn(
     x: TensorLike,
@@ -2300,14 +8138,45 @@ def rnn(
     b_hh: TensorLike | None = None,
     nonlinearity: Literal["tanh", "relu"] = "tanh",
 ) -> Tensor:
-    """``h = tanh(x @ w_ih.T + b_ih + h @ w_hh.T + b_hh)``, step by step, from ``h = h0`` on.
+    """A recurrent network: ``h = tanh(x @ w_ih.T + b_ih + h @ w_hh.T + b_hh)``, step by step.
 
-    ``x`` is (steps, batch, inputs), ``h0`` (batch, hidden), ``w_ih`` (hidden, inputs), ``w_hh``
-    (hidden, hidden); the output is (steps, batch, hidden), its last step the last state. The
-    nonlinearity is "tanh" or "relu". Derivative: with ``d`` the gradient before the nonlinearity,
+    Parameters
+    ----------
+    x : tensor_like, (steps, batch, inputs)
+        The sequences.
+    h0 : tensor_like, (batch, hidden)
+        The hidden state before the first step.
+    w_ih : tensor_like, (hidden, inputs)
+        Weight of the inputs.
+    w_hh : tensor_like, (hidden, hidden)
+        Weight of the hidden state.
+    b_ih, b_hh : tensor_like, (hidden,), optional
+        What is added to the two products.
+    nonlinearity : {'tanh', 'relu'}, default 'tanh'
+        The function that is applied at each step.
+
+    Returns
+    -------
+    Tensor
+        The hidden states of all steps, of shape (steps, batch, hidden).
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not fit.
+
+    See Also
+    --------
+    rnn_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: with ``d`` the gradient before the nonlinearity,
     ``(grad_output + d_next @ w_hh) * (1 - output**2)``: in ``x``: ``d @ w_ih``; in ``w_ih``:
-    ``d.T @ x``; in ``w_hh``: ``d.T @ h``; in the biases: ``sum(d)``; in ``h0``: ``d @ w_hh`` of the
-    first step.
+    ``d.T @ x``; in ``w_hh``: ``d.T @ h``; in the biases: ``sum(d)``; in ``h0``: ``d @ w_hh`` of
+    the first step.
+
+    Integers and booleans are converted to the default dtype first.
     """
 
 def rnn_backward(
@@ -2319,7 +8188,39 @@ def rnn_backward(
     output: TensorLike,
     nonlinearity: Literal["tanh", "relu"] = "tanh",
 ) -> rnn_gradients:
-    """The gradients of all inputs, by one walk through time; by hand of both biases too."""
+    """The gradients of all inputs, by one walk through time; by hand of both biases too.
+
+    The backward pass of `rnn`: from the gradient of its result to that of ``x`` and ``h0`` and ``w_ih`` and ``w_hh`` and ``b_ih`` and ``b_hh``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `rnn`, of its shape. Its dtype must be floating.
+    x : tensor_like, (steps, batch, inputs)
+        The sequences.
+    h0 : tensor_like, (batch, hidden)
+        The hidden state before the first step.
+    w_ih : tensor_like, (hidden, inputs)
+        Weight of the inputs.
+    w_hh : tensor_like, (hidden, hidden)
+        Weight of the hidden state.
+    output : tensor_like
+        The result of `rnn`.
+    nonlinearity : {'tanh', 'relu'}, default 'tanh'
+        The function that is applied at each step.
+
+    Returns
+    -------
+    rnn_gradients
+        Named tuple of the gradients:
+
+        - ``grad_x``, of the shape and dtype of ``x``.
+        - ``grad_h0``, of the shape and dtype of ``h0``.
+        - ``grad_w_ih``, of the shape and dtype of ``w_ih``.
+        - ``grad_w_hh``, of the shape and dtype of ``w_hh``.
+        - ``grad_b_ih``, of the shape and dtype of ``b_ih``.
+        - ``grad_b_hh``, of the shape and dtype of ``b_hh``.
+    """
 
 def rnn_cell(
     x: TensorLike,
@@ -2330,9 +8231,42 @@ def rnn_cell(
     b_hh: TensorLike | None = None,
     nonlinearity: Literal["tanh", "relu"] = "tanh",
 ) -> Tensor:
-    """``tanh(x @ w_ih.T + b_ih + h @ w_hh.T + b_hh)``: one step of ``rnn``, or with "relu".
+    """One step of `rnn`: ``tanh(x @ w_ih.T + b_ih + h @ w_hh.T + b_hh)``.
 
+    Parameters
+    ----------
+    x : tensor_like, (batch, inputs)
+        The inputs of the step.
+    h : tensor_like, (batch, hidden)
+        The hidden state.
+    w_ih : tensor_like, (hidden, inputs)
+        Weight of the inputs.
+    w_hh : tensor_like, (hidden, hidden)
+        Weight of the hidden state.
+    b_ih, b_hh : tensor_like, (hidden,), optional
+        What is added to the two products.
+    nonlinearity : {'tanh', 'relu'}, default 'tanh'
+        The function that is applied at each step.
+
+    Returns
+    -------
+    Tensor
+        The new hidden state, of shape (batch, hidden).
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not fit.
+
+    See Also
+    --------
+    rnn_cell_backward : Its gradient.
+
+    Notes
+    -----
     Derivative: as for ``rnn``, of one step.
+
+    Integers and booleans are converted to the default dtype first.
     """
 
 def rnn_cell_backward(
@@ -2344,32 +8278,174 @@ def rnn_cell_backward(
     output: TensorLike,
     nonlinearity: Literal["tanh", "relu"] = "tanh",
 ) -> rnn_cell_gradients:
-    """The gradients of all inputs; by hand of both biases too."""
+    """The gradients of all inputs; by hand of both biases too.
+
+    The backward pass of `rnn_cell`: from the gradient of its result to that of ``x`` and ``h`` and ``w_ih`` and ``w_hh`` and ``b_ih`` and ``b_hh``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `rnn_cell`, of its shape. Its dtype must be floating.
+    x : tensor_like, (batch, inputs)
+        The inputs of the step.
+    h : tensor_like, (batch, hidden)
+        The hidden state.
+    w_ih : tensor_like, (hidden, inputs)
+        Weight of the inputs.
+    w_hh : tensor_like, (hidden, hidden)
+        Weight of the hidden state.
+    output : tensor_like
+        The result of `rnn_cell`.
+    nonlinearity : {'tanh', 'relu'}, default 'tanh'
+        The function that is applied at each step.
+
+    Returns
+    -------
+    rnn_cell_gradients
+        Named tuple of the gradients:
+
+        - ``grad_x``, of the shape and dtype of ``x``.
+        - ``grad_h``, of the shape and dtype of ``h``.
+        - ``grad_w_ih``, of the shape and dtype of ``w_ih``.
+        - ``grad_w_hh``, of the shape and dtype of ``w_hh``.
+        - ``grad_b_ih``, of the shape and dtype of ``b_ih``.
+        - ``grad_b_hh``, of the shape and dtype of ``b_hh``.
+    """
 
 def roll(
     x: TensorLike, shift: int | Sequence[int], axis: int | Sequence[int] | None = None
 ) -> Tensor:
-    """The elements moved ``shift`` places along ``axis``, round from the end to the beginning.
+    """Elements moved along axes; those that leave at one end come back at the other.
 
-    With ``axis=None`` the flattened tensor is rolled. Derivative: ``grad_output`` rolled back.
+    Parameters
+    ----------
+    x : tensor_like
+        The input.
+    shift : int or sequence of ints
+        The number of places, one for each axis. Negative numbers move towards the beginning.
+    axis : int or sequence of ints, optional
+        The axis or axes. By default the flattened ``x`` is rolled.
+
+    Returns
+    -------
+    Tensor
+        The rolled elements, in the shape of ``x``.
+
+    Raises
+    ------
+    ValueError
+        If ``shift`` and ``axis`` have different lengths or ``axis`` is out of range.
+
+    See Also
+    --------
+    roll_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: ``grad_output`` rolled back.
     """
 
 def roll_backward(
     grad_output: TensorLike, shift: int | Sequence[int], axis: int | Sequence[int] | None = None
 ) -> Tensor:
-    """``grad_output`` rolled back."""
+    """``grad_output`` rolled back.
+
+    The backward pass of `roll`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `roll`, of its shape. Its dtype must be floating.
+    shift : int or sequence of ints
+        The number of places, one for each axis. Negative numbers move towards the beginning.
+    axis : int or sequence of ints, optional
+        The axis or axes. By default the flattened ``x`` is rolled.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
 
 def round(x: TensorLike) -> Tensor:
-    """The nearest whole number, halves to the even one. Derivative: 0."""
+    """The nearest whole number, halves to the even one.
+
+    Parameters
+    ----------
+    x : tensor_like
+        The input.
+
+    Returns
+    -------
+    Tensor
+        The result, in the shape of ``x``.
+
+    See Also
+    --------
+    round_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: 0.
+    """
 
 def round_backward(grad_output: TensorLike) -> Tensor:
-    """Zeros: the function is piecewise constant."""
+    """Zeros: the function is piecewise constant.
+
+    The backward pass of `round`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `round`, of its shape. Its dtype must be floating.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
 
 def rsqrt(x: TensorLike) -> Tensor:
-    """``1 / sqrt(x)``. Derivative: ``-output**3 / 2``, infinite at 0."""
+    """The reciprocal of the square root, ``1 / sqrt(x)``. Infinite at 0, NaN below.
+
+    Parameters
+    ----------
+    x : tensor_like
+        The input.
+
+    Returns
+    -------
+    Tensor
+        The result, in the shape of ``x``.
+
+    See Also
+    --------
+    rsqrt_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: ``-output**3 / 2``, infinite at 0.
+
+    Integers and booleans are converted to the default dtype first.
+    """
 
 def rsqrt_backward(grad_output: TensorLike, output: TensorLike) -> Tensor:
-    """``-grad_output * output**3 / 2``."""
+    """``-grad_output * output**3 / 2``.
+
+    The backward pass of `rsqrt`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `rsqrt`, of its shape. Its dtype must be floating.
+    output : tensor_like
+        The result of `rsqrt`.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
 
 def scaled_dot_product_attention(
     q: TensorLike,
@@ -2379,14 +8455,47 @@ def scaled_dot_product_attention(
     causal: bool = False,
     scale: float | None = None,
 ) -> Tensor:
-    """``softmax(q @ k.T * scale + mask) @ v`` for queries, keys and values of (..., length, features).
+    """Attention, ``softmax(q @ k.T * scale + mask) @ v``.
 
-    ``scale`` is ``1 / sqrt(features)`` if it is not given. A mask of bools is true where a query
-    may see a key, one of floats is added; with ``causal`` query i sees the keys up to i. A query
-    that sees no key gives 0, with a derivative of 0 (as in PyTorch). Derivative: with weights
-    ``P = softmax(...)`` and ``dS = P * (dP - sum(dP * P))``, where ``dP = grad_output @ v.T``: in
-    ``q``: ``dS @ k * scale``; in ``k``: ``dS.T @ q * scale``; in ``v``: ``P.T @ grad_output``; in
-    a mask of floats: ``dS``.
+    A query that sees no key gives 0, with a derivative of 0 (as in PyTorch).
+
+    Parameters
+    ----------
+    q : tensor_like, (..., queries, features)
+        The queries.
+    k : tensor_like, (..., keys, features)
+        The keys.
+    v : tensor_like, (..., keys, values)
+        The values.
+    mask : tensor_like, (..., queries, keys), optional
+        Booleans, true where a query may see a key, or floats to add to the products.
+    causal : bool, default False
+        Whether query i sees only the keys up to i.
+    scale : float, optional
+        The factor of the products, by default ``1 / sqrt(features)``.
+
+    Returns
+    -------
+    Tensor
+        The results of the queries, of shape (..., queries, values).
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not fit.
+
+    See Also
+    --------
+    scaled_dot_product_attention_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: with
+    weights ``P = softmax(...)`` and ``dS = P * (dP - sum(dP * P))``, where
+    ``dP = grad_output @ v.T``: in ``q``: ``dS @ k * scale``; in ``k``: ``dS.T @ q * scale``; in
+    ``v``: ``P.T @ grad_output``; in a mask of floats: ``dS``.
+
+    Integers and booleans are converted to the default dtype first.
     """
 
 def scaled_dot_product_attention_backward(
@@ -2403,12 +8512,74 @@ def scaled_dot_product_attention_backward(
     """``dS @ k * scale``, ``dS.T @ q * scale``, ``P.T @ grad_output``, and ``dS`` of a mask of floats.
 
     ``logarithms`` are those of the sums that divide the weights, if they are known.
+
+    The backward pass of `scaled_dot_product_attention`: from the gradient of its result to that of ``q`` and ``k`` and ``v`` and ``mask``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `scaled_dot_product_attention`, of its shape. Its dtype must be floating.
+    q : tensor_like, (..., queries, features)
+        The queries.
+    k : tensor_like, (..., keys, features)
+        The keys.
+    v : tensor_like, (..., keys, values)
+        The values.
+    mask : tensor_like, (..., queries, keys)
+        Booleans, true where a query may see a key, or floats to add to the products.
+    output : tensor_like
+        The result of `scaled_dot_product_attention`.
+    logarithms : tensor_like, optional
+        Values from the forward. They are computed again if not given.
+    causal : bool, default False
+        Whether query i sees only the keys up to i.
+    scale : float, optional
+        The factor of the products, by default ``1 / sqrt(features)``.
+
+    Returns
+    -------
+    scaled_dot_product_attention_gradients
+        Named tuple of the gradients:
+
+        - ``grad_q``, of the shape and dtype of ``q``.
+        - ``grad_k``, of the shape and dtype of ``k``.
+        - ``grad_v``, of the shape and dtype of ``v``.
+        - ``grad_mask``, of the shape and dtype of ``mask``. None if it is not floating.
     """
 
 def scatter_add(x: TensorLike, indices: TensorLike, updates: TensorLike, axis: int) -> Tensor:
     """A copy of ``x`` with ``updates`` added at ``indices`` along ``axis``, line by line.
 
+    Parameters
+    ----------
+    x : tensor_like
+        The tensor to copy.
+    indices : tensor_like, ints with as many axes as ``x``
+        The positions along ``axis``; negative ones count from the end.
+    updates : tensor_like
+        The values to add, in the shape of ``indices``.
+    axis : int
+        The axis of the positions.
+
+    Returns
+    -------
+    Tensor
+        The copy, in the shape of ``x``.
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not fit, or an index or ``axis`` is out of range.
+
+    See Also
+    --------
+    scatter_add_backward : Its gradient.
+
+    Notes
+    -----
     Derivative: ``grad_output`` to ``x``, ``grad_output`` read at ``indices`` to ``updates``.
+
+    Inputs of different dtypes are promoted to one dtype. Python numbers take the dtype of the tensor that they meet.
     """
 
 def scatter_add_backward(
@@ -2418,49 +8589,279 @@ def scatter_add_backward(
     updates_shape: Sequence[int],
     axis: int,
 ) -> scatter_add_gradients:
-    """``grad_output``, and ``grad_output`` read at ``indices``."""
+    """``grad_output``, and ``grad_output`` read at ``indices``.
+
+    The backward pass of `scatter_add`: from the gradient of its result to that of ``x`` and ``updates``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `scatter_add`, of its shape. Its dtype must be floating.
+    x_shape : sequence of ints
+        Shape of ``x``.
+    indices : tensor_like, ints with as many axes as ``x``
+        The positions along ``axis``; negative ones count from the end.
+    updates_shape : sequence of ints
+        Shape of ``updates``.
+    axis : int
+        The axis of the positions.
+
+    Returns
+    -------
+    scatter_add_gradients
+        Named tuple of the gradients:
+
+        - ``grad_x``, of the shape and dtype of ``x``.
+        - ``grad_updates``, of the shape and dtype of ``updates``.
+    """
 
 def selu(x: TensorLike) -> Tensor:
-    """``scale * elu(x, alpha)`` with ``scale`` 1.0507 and ``alpha`` 1.6733.
+    """The scaled `elu`: ``scale * elu(x, alpha)`` with ``scale`` 1.0507 and ``alpha`` 1.6733.
 
+    Parameters
+    ----------
+    x : tensor_like
+        The input.
+
+    Returns
+    -------
+    Tensor
+        The result, in the shape of ``x``.
+
+    See Also
+    --------
+    selu_backward : Its gradient.
+
+    Notes
+    -----
     Derivative: ``scale`` or ``scale * alpha * exp(x)``, the latter at 0.
+
+    Integers and booleans are converted to the default dtype first.
     """
 
 def selu_backward(grad_output: TensorLike, x: TensorLike) -> Tensor:
-    """``grad_output * scale`` times 1 or ``alpha * exp(x)``."""
+    """``grad_output * scale`` times 1 or ``alpha * exp(x)``.
+
+    The backward pass of `selu`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `selu`, of its shape. Its dtype must be floating.
+    x : tensor_like
+        The input.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
 
 def sigmoid(x: TensorLike) -> Tensor:
-    """``1 / (1 + exp(-x))``, without overflow. Derivative: ``output * (1 - output)``."""
+    """The logistic function ``1 / (1 + exp(-x))``, without overflow.
+
+    Parameters
+    ----------
+    x : tensor_like
+        The input.
+
+    Returns
+    -------
+    Tensor
+        The result, in the shape of ``x``.
+
+    See Also
+    --------
+    sigmoid_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: ``output * (1 - output)``.
+
+    Integers and booleans are converted to the default dtype first.
+    """
 
 def sigmoid_backward(grad_output: TensorLike, output: TensorLike) -> Tensor:
-    """``grad_output * output * (1 - output)``."""
+    """``grad_output * output * (1 - output)``.
+
+    The backward pass of `sigmoid`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `sigmoid`, of its shape. Its dtype must be floating.
+    output : tensor_like
+        The result of `sigmoid`.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
 
 def sign(x: TensorLike) -> Tensor:
-    """-1, 0 or 1: the sign of ``x``, NaN for NaN. Derivative: 0."""
+    """-1, 0 or 1: the sign of ``x``, NaN for NaN.
+
+    Parameters
+    ----------
+    x : tensor_like
+        The input.
+
+    Returns
+    -------
+    Tensor
+        The result, in the shape of ``x``.
+
+    See Also
+    --------
+    sign_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: 0.
+    """
 
 def sign_backward(grad_output: TensorLike) -> Tensor:
-    """Zeros: the function is piecewise constant."""
+    """Zeros: the function is piecewise constant.
+
+    The backward pass of `sign`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `sign`, of its shape. Its dtype must be floating.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
 
 def silu(x: TensorLike) -> Tensor:
-    """``x * sigmoid(x)``, also called swish; 0 at -inf.
+    """The sigmoid linear unit ``x * sigmoid(x)``, also called swish; 0 at -inf.
 
+    Parameters
+    ----------
+    x : tensor_like
+        The input.
+
+    Returns
+    -------
+    Tensor
+        The result, in the shape of ``x``.
+
+    See Also
+    --------
+    silu_backward : Its gradient.
+
+    Notes
+    -----
     Derivative: ``sigmoid(x) * (1 + x * sigmoid(-x))``.
+
+    Integers and booleans are converted to the default dtype first.
     """
 
 def silu_backward(grad_output: TensorLike, x: TensorLike) -> Tensor:
-    """``grad_output * sigmoid(x) * (1 + x * sigmoid(-x))``."""
+    """``grad_output * sigmoid(x) * (1 + x * sigmoid(-x))``.
+
+    The backward pass of `silu`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `silu`, of its shape. Its dtype must be floating.
+    x : tensor_like
+        The input.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
 
 def sin(x: TensorLike) -> Tensor:
-    """The sine. Derivative: ``cos(x)``."""
+    """The sine.
+
+    Parameters
+    ----------
+    x : tensor_like
+        The input.
+
+    Returns
+    -------
+    Tensor
+        The result, in the shape of ``x``.
+
+    See Also
+    --------
+    sin_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: ``cos(x)``.
+
+    Integers and booleans are converted to the default dtype first.
+    """
 
 def sin_backward(grad_output: TensorLike, x: TensorLike) -> Tensor:
-    """``grad_output * cos(x)``."""
+    """``grad_output * cos(x)``.
+
+    The backward pass of `sin`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `sin`, of its shape. Its dtype must be floating.
+    x : tensor_like
+        The input.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
 
 def sinh(x: TensorLike) -> Tensor:
-    """The hyperbolic sine. Derivative: ``cosh(x)``."""
+    """The hyperbolic sine.
+
+    Parameters
+    ----------
+    x : tensor_like
+        The input.
+
+    Returns
+    -------
+    Tensor
+        The result, in the shape of ``x``.
+
+    See Also
+    --------
+    sinh_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: ``cosh(x)``.
+
+    Integers and booleans are converted to the default dtype first.
+    """
 
 def sinh_backward(grad_output: TensorLike, x: TensorLike) -> Tensor:
-    """``grad_output * cosh(x)``."""
+    """``grad_output * cosh(x)``.
+
+    The backward pass of `sinh`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `sinh`, of its shape. Its dtype must be floating.
+    x : tensor_like
+        The input.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
 
 def smooth_l1_loss(
     prediction: TensorLike,
@@ -2468,11 +8869,44 @@ def smooth_l1_loss(
     reduction: Literal["mean", "sum", "none"] = "mean",
     beta: float = 1.0,
 ) -> Tensor:
-    """``d**2 / (2 * beta)`` where ``d`` is below ``beta``, else ``d - beta / 2``.
+    """The smooth absolute error, a parabola for small errors and a line for large ones.
 
+    It is ``d**2 / (2 * beta)`` where ``d`` is below ``beta``, else ``d - beta / 2``.
     ``d`` is ``|prediction - target|``.
-    Derivative: ``(prediction - target) / beta`` held between -1 and 1, and its negative for
-    ``target``. With ``beta=0`` it is ``l1_loss``.
+
+    Parameters
+    ----------
+    prediction : tensor_like
+        The output of a model.
+    target : tensor_like
+        The values to predict, in the shape of ``prediction``.
+    reduction : {'mean', 'sum', 'none'}, default 'mean'
+        "mean" and "sum" give one number for the batch, "none" the loss of each element or sample.
+    beta : float, default 1.0
+        The error at which the parabola ends.
+
+    Returns
+    -------
+    Tensor
+        The loss: a 0-d tensor, or the losses one by one if ``reduction`` is "none".
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not fit, or ``reduction`` is none of the names.
+
+    See Also
+    --------
+    smooth_l1_loss_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: ``(prediction - target) / beta`` held
+    between -1 and 1, and its negative for ``target``. With ``beta=0`` it is ``l1_loss``.
+
+    Integers and booleans are converted to the default dtype first.
+
+    Inputs of different dtypes are promoted to one dtype. Python numbers take the dtype of the tensor that they meet.
     """
 
 def smooth_l1_loss_backward(
@@ -2482,86 +8916,498 @@ def smooth_l1_loss_backward(
     reduction: Literal["mean", "sum", "none"] = "mean",
     beta: float = 1.0,
 ) -> smooth_l1_loss_gradients:
-    """``grad_output`` times ``(prediction - target) / beta`` held in [-1, 1], and its negative."""
+    """``grad_output`` times ``(prediction - target) / beta`` held in [-1, 1], and its negative.
+
+    The backward pass of `smooth_l1_loss`: from the gradient of its result to that of ``prediction`` and ``target``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `smooth_l1_loss`, of its shape. Its dtype must be floating.
+    prediction : tensor_like
+        The output of a model.
+    target : tensor_like
+        The values to predict, in the shape of ``prediction``.
+    reduction : {'mean', 'sum', 'none'}, default 'mean'
+        "mean" and "sum" give one number for the batch, "none" the loss of each element or sample.
+    beta : float, default 1.0
+        The error at which the parabola ends.
+
+    Returns
+    -------
+    smooth_l1_loss_gradients
+        Named tuple of the gradients:
+
+        - ``grad_prediction``, of the shape and dtype of ``prediction``.
+        - ``grad_target``, of the shape and dtype of ``target``.
+    """
 
 def softmax(x: TensorLike, axis: int = -1) -> Tensor:
     """``exp(x)`` divided by its sum over ``axis``, without overflow.
 
-    Derivative: ``output * (grad_output - sum(grad_output * output))``, exactly 0 for one element.
-    A row of -inf alone gives NaN, as 0 / 0; an axis of size 0 gives an empty result.
+    Parameters
+    ----------
+    x : tensor_like
+        The input.
+    axis : int, default -1
+        The axis whose elements are to sum to 1.
+
+    Returns
+    -------
+    Tensor
+        Positive numbers that sum to 1 over ``axis``, in the shape of ``x``.
+
+    Raises
+    ------
+    ValueError
+        If ``axis`` is out of range.
+
+    See Also
+    --------
+    softmax_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: ``output * (grad_output - sum(grad_output * output))``, exactly 0 for one
+    element. A row of -inf alone gives NaN, as 0 / 0; an axis of size 0 gives an empty result.
+
+    Integers and booleans are converted to the default dtype first.
     """
 
 def softmax_backward(grad_output: TensorLike, output: TensorLike, axis: int = -1) -> Tensor:
-    """``output * (grad_output - sum(grad_output * output))``."""
+    """``output * (grad_output - sum(grad_output * output))``.
+
+    The backward pass of `softmax`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `softmax`, of its shape. Its dtype must be floating.
+    output : tensor_like
+        The result of `softmax`.
+    axis : int, default -1
+        The axis whose elements are to sum to 1.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
 
 def softplus(x: TensorLike, beta: float = 1.0) -> Tensor:
-    """``log(1 + exp(beta * x)) / beta``, without overflow and so without a threshold.
+    """A smooth rectifier, ``log(1 + exp(beta * x)) / beta``.
 
+    It does not overflow, so it needs no threshold.
+
+    Parameters
+    ----------
+    x : tensor_like
+        The input.
+    beta : float, default 1.0
+        The sharpness of the bend at 0.
+
+    Returns
+    -------
+    Tensor
+        The result, in the shape of ``x``.
+
+    See Also
+    --------
+    softplus_backward : Its gradient.
+
+    Notes
+    -----
     Derivative: ``sigmoid(beta * x)``.
+
+    Integers and booleans are converted to the default dtype first.
     """
 
 def softplus_backward(grad_output: TensorLike, x: TensorLike, beta: float = 1.0) -> Tensor:
-    """``grad_output * sigmoid(beta * x)``."""
+    """``grad_output * sigmoid(beta * x)``.
+
+    The backward pass of `softplus`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `softplus`, of its shape. Its dtype must be floating.
+    x : tensor_like
+        The input.
+    beta : float, default 1.0
+        The sharpness of the bend at 0.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
 
 def softsign(x: TensorLike) -> Tensor:
-    """``x / (1 + |x|)``, -1 and 1 at the infinities. Derivative: ``1 / (1 + |x|)**2``."""
+    """``x / (1 + |x|)``, which is -1 and 1 at the infinities.
+
+    Parameters
+    ----------
+    x : tensor_like
+        The input.
+
+    Returns
+    -------
+    Tensor
+        The result, in the shape of ``x``.
+
+    See Also
+    --------
+    softsign_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: ``1 / (1 + |x|)**2``.
+
+    Integers and booleans are converted to the default dtype first.
+    """
 
 def softsign_backward(grad_output: TensorLike, x: TensorLike) -> Tensor:
-    """``grad_output / (1 + |x|)**2``."""
+    """``grad_output / (1 + |x|)**2``.
+
+    The backward pass of `softsign`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `softsign`, of its shape. Its dtype must be floating.
+    x : tensor_like
+        The input.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
 
 def sort(x: TensorLike, axis: int = -1, descending: bool = False) -> Tensor:
-    """The elements of ``x`` in order along ``axis``. Derivative: to where each element came from.
+    """The elements of ``x`` in order along ``axis``.
 
     Of equal elements the first comes first, also in descending order.
+
+    Parameters
+    ----------
+    x : tensor_like
+        The input.
+    axis : int, default -1
+        The axis to sort along.
+    descending : bool, default False
+        Whether the largest elements come first.
+
+    Returns
+    -------
+    Tensor
+        The sorted elements, in the shape of ``x``.
+
+    Raises
+    ------
+    ValueError
+        If ``axis`` is out of range.
+
+    See Also
+    --------
+    sort_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: to where each element came from.
     """
 
 def sort_backward(
     grad_output: TensorLike, x: TensorLike, axis: int = -1, descending: bool = False
 ) -> Tensor:
-    """``grad_output`` put back to where each element came from."""
+    """``grad_output`` put back to where each element came from.
+
+    The backward pass of `sort`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `sort`, of its shape. Its dtype must be floating.
+    x : tensor_like
+        The input.
+    axis : int, default -1
+        The axis to sort along.
+    descending : bool, default False
+        Whether the largest elements come first.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
 
 def split(
     x: TensorLike, indices_or_sections: int | Sequence[int], axis: int = 0
 ) -> tuple[Tensor, ...]:
     """``x`` cut along ``axis`` into equal sections, or before each index; the parts are views.
 
+    Parameters
+    ----------
+    x : tensor_like
+        The input.
+    indices_or_sections : int or sequence of ints
+        The number of equal sections, or the positions before which to cut.
+    axis : int, default 0
+        The axis to cut along.
+
+    Returns
+    -------
+    tuple of Tensor
+        The parts, as views of ``x``.
+
+    Raises
+    ------
+    ValueError
+        If the axis cannot be cut into equal sections, or ``axis`` is out of range.
+
+    See Also
+    --------
+    split_backward : Its gradient.
+
+    Notes
+    -----
     Derivative: the gradients of the parts, joined.
     """
 
 def split_backward(grad_outputs: Sequence[TensorLike], axis: int = 0) -> Tensor:
-    """The gradients of the parts, joined along ``axis``."""
+    """The gradients of the parts, joined along ``axis``.
+
+    The backward pass of `split`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_outputs : sequence of tensor_like
+        Gradients of the results of `split`, one for each, of their shapes.
+    axis : int, default 0
+        The axis to cut along.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
 
 def sqrt(x: TensorLike) -> Tensor:
-    """The square root. Derivative: ``1 / (2 * output)``, denominator lifted to ``eps``."""
+    """The square root. NaN below 0.
+
+    Parameters
+    ----------
+    x : tensor_like
+        The input.
+
+    Returns
+    -------
+    Tensor
+        The result, in the shape of ``x``.
+
+    See Also
+    --------
+    sqrt_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: ``1 / (2 * output)``, denominator lifted to ``eps``.
+
+    Integers and booleans are converted to the default dtype first.
+    """
 
 def sqrt_backward(grad_output: TensorLike, output: TensorLike, eps: float = 1e-10) -> Tensor:
-    """``grad_output / (2 * output)``."""
+    """``grad_output / (2 * output)``.
+
+    The backward pass of `sqrt`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `sqrt`, of its shape. Its dtype must be floating.
+    output : tensor_like
+        The result of `sqrt`.
+    eps : float, default 1e-10
+        A denominator whose magnitude is below ``eps`` is raised to it, others are kept; 0 gives plain
+        IEEE results. The tape passes the value that `gradient_eps` sets.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
 
 def square(x: TensorLike) -> Tensor:
-    """``x * x``. Derivative: ``2 * x``."""
+    """The square, ``x * x``.
+
+    Parameters
+    ----------
+    x : tensor_like
+        The input.
+
+    Returns
+    -------
+    Tensor
+        The result, in the shape of ``x``.
+
+    See Also
+    --------
+    square_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: ``2 * x``.
+    """
 
 def square_backward(grad_output: TensorLike, x: TensorLike) -> Tensor:
-    """``2 * grad_output * x``."""
+    """``2 * grad_output * x``.
+
+    The backward pass of `square`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `square`, of its shape. Its dtype must be floating.
+    x : tensor_like
+        The input.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
 
 def squeeze(x: TensorLike, axis: int | Sequence[int] | None = None) -> Tensor:
     """``x`` without ``axis``, which must have size 1; None removes every such axis.
 
+    Parameters
+    ----------
+    x : tensor_like
+        The input.
+    axis : int or sequence of ints, optional
+        The axis or axes to remove, by default all of size 1.
+
+    Returns
+    -------
+    Tensor
+        ``x`` in its new shape, as a view.
+
+    Raises
+    ------
+    ValueError
+        If an axis does not have size 1 or is out of range.
+
+    See Also
+    --------
+    squeeze_backward : Its gradient.
+
+    Notes
+    -----
     Derivative: ``grad_output`` in the old shape.
     """
 
 def squeeze_backward(grad_output: TensorLike, input_shape: Sequence[int]) -> Tensor:
-    """``grad_output`` in ``input_shape``."""
+    """``grad_output`` in ``input_shape``.
+
+    The backward pass of `squeeze`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `squeeze`, of its shape. Its dtype must be floating.
+    input_shape : sequence of ints
+        Shape of ``x``.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
 
 def stack(tensors: Sequence[TensorLike], axis: int = 0) -> Tensor:
-    """The tensors side by side along a new axis. Derivative: each gets its slice."""
+    """The tensors side by side along a new axis.
+
+    Parameters
+    ----------
+    tensors : sequence of tensor_like
+        The tensors, of one shape.
+    axis : int, default 0
+        The place of the new axis in the result.
+
+    Returns
+    -------
+    Tensor
+        The joined tensor, with one axis more.
+
+    Raises
+    ------
+    ValueError
+        If there is no tensor, their shapes differ, or ``axis`` is out of range.
+
+    See Also
+    --------
+    stack_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: each gets its slice.
+    """
 
 def stack_backward(grad_output: TensorLike, axis: int = 0) -> tuple[Tensor, ...]:
-    """The slices of ``grad_output`` along ``axis``."""
+    """The slices of ``grad_output`` along ``axis``.
+
+    The backward pass of `stack`: from the gradient of its result to that of ``tensors``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `stack`, of its shape. Its dtype must be floating.
+    axis : int, default 0
+        The place of the new axis in the result.
+
+    Returns
+    -------
+    tuple of Tensor
+        Gradient of each of ``tensors``, of its shape and dtype.
+    """
 
 def std(
     x: TensorLike, axis: int | Sequence[int] | None = None, keepdims: bool = False, ddof: float = 0
 ) -> Tensor:
-    """``sqrt(var(x))`` over ``axis``. Derivative: ``(x - mean) / ((n - ddof) * output)``, 0 at 0."""
+    """The standard deviation over ``axis``, ``sqrt(var(x))``.
+
+    Parameters
+    ----------
+    x : tensor_like
+        The input.
+    axis : int or sequence of ints, optional
+        The axis or axes to reduce, by default all. A negative number counts from the last axis.
+    keepdims : bool, default False
+        Whether to keep the reduced axes with size 1, so that the result broadcasts against ``x``.
+    ddof : float, default 0
+        What is subtracted from the number of elements: 0, or 1 for an unbiased estimate.
+
+    Returns
+    -------
+    Tensor
+        The result, in the shape of ``x`` without the reduced axes. With ``keepdims`` they stay,
+        with size 1.
+
+    Raises
+    ------
+    ValueError
+        If ``axis`` is out of range or names an axis twice.
+
+    See Also
+    --------
+    std_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: ``(x - mean) / ((n - ddof) * output)``, 0 at 0.
+
+    Integers and booleans are converted to the default dtype first.
+    """
 
 def std_backward(
     grad_output: TensorLike,
@@ -2571,18 +9417,116 @@ def std_backward(
     keepdims: bool = False,
     ddof: float = 0,
 ) -> Tensor:
-    """``grad_output * (x - mean) / ((n - ddof) * output)``, 0 where the output is 0."""
+    """``grad_output * (x - mean) / ((n - ddof) * output)``, 0 where the output is 0.
+
+    The backward pass of `std`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `std`, of its shape. Its dtype must be floating.
+    x : tensor_like
+        The input.
+    output : tensor_like
+        The result of `std`.
+    axis : int or sequence of ints, optional
+        The axis or axes to reduce, by default all. A negative number counts from the last axis.
+    keepdims : bool, default False
+        Whether to keep the reduced axes with size 1, so that the result broadcasts against ``x``.
+    ddof : float, default 0
+        What is subtracted from the number of elements: 0, or 1 for an unbiased estimate.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
 
 def subtract(a: TensorLike, b: TensorLike) -> Tensor:
-    """``a - b``. Derivative: ``grad_output`` and ``-grad_output``."""
+    """The difference ``a - b``.
+
+    Parameters
+    ----------
+    a, b : tensor_like
+        The operands. They broadcast against each other.
+
+    Returns
+    -------
+    Tensor
+        The result, in the shape to which ``a`` and ``b`` broadcast.
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not broadcast.
+
+    See Also
+    --------
+    subtract_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: ``grad_output`` and ``-grad_output``.
+
+    Inputs of different dtypes are promoted to one dtype. Python numbers take the dtype of the tensor that they meet.
+    """
 
 def subtract_backward(
     grad_output: TensorLike, a_shape: Sequence[int], b_shape: Sequence[int]
 ) -> subtract_gradients:
-    """``grad_output`` and ``-grad_output``, summed to the inputs' shapes."""
+    """``grad_output`` and ``-grad_output``, summed to the inputs' shapes.
+
+    The backward pass of `subtract`: from the gradient of its result to that of ``a`` and ``b``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `subtract`, of its shape. Its dtype must be floating.
+    a_shape : sequence of ints
+        Shape of ``a``.
+    b_shape : sequence of ints
+        Shape of ``b``.
+
+    Returns
+    -------
+    subtract_gradients
+        Named tuple of the gradients:
+
+        - ``grad_a``, of the shape and dtype of ``a``.
+        - ``grad_b``, of the shape and dtype of ``b``.
+    """
 
 def sum(x: TensorLike, axis: int | Sequence[int] | None = None, keepdims: bool = False) -> Tensor:
-    """The sum over ``axis``, 0 over nothing. Derivative: ``grad_output`` to every element."""
+    """The sum over ``axis``, 0 over nothing.
+
+    Parameters
+    ----------
+    x : tensor_like
+        The input.
+    axis : int or sequence of ints, optional
+        The axis or axes to reduce, by default all. A negative number counts from the last axis.
+    keepdims : bool, default False
+        Whether to keep the reduced axes with size 1, so that the result broadcasts against ``x``.
+
+    Returns
+    -------
+    Tensor
+        The result, in the shape of ``x`` without the reduced axes. With ``keepdims`` they stay,
+        with size 1.
+
+    Raises
+    ------
+    ValueError
+        If ``axis`` is out of range or names an axis twice.
+
+    See Also
+    --------
+    sum_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: ``grad_output`` to every element.
+    """
 
 def sum_backward(
     grad_output: TensorLike,
@@ -2590,36 +9534,212 @@ def sum_backward(
     axis: int | Sequence[int] | None = None,
     keepdims: bool = False,
 ) -> Tensor:
-    """``grad_output`` broadcast to ``input_shape``."""
+    """``grad_output`` broadcast to ``input_shape``.
+
+    The backward pass of `sum`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `sum`, of its shape. Its dtype must be floating.
+    input_shape : sequence of ints
+        Shape of ``x``.
+    axis : int or sequence of ints, optional
+        The axis or axes to reduce, by default all. A negative number counts from the last axis.
+    keepdims : bool, default False
+        Whether to keep the reduced axes with size 1, so that the result broadcasts against ``x``.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
 
 def swapaxes(x: TensorLike, axis1: int, axis2: int) -> Tensor:
-    """``x`` with two axes exchanged. Derivative: the axes exchanged again."""
+    """``x`` with two axes exchanged.
+
+    Parameters
+    ----------
+    x : tensor_like
+        The input.
+    axis1, axis2 : int
+        The axes to exchange.
+
+    Returns
+    -------
+    Tensor
+        ``x`` in its new shape, as a view.
+
+    Raises
+    ------
+    ValueError
+        If an axis is out of range or named twice.
+
+    See Also
+    --------
+    swapaxes_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: the axes exchanged again.
+    """
 
 def swapaxes_backward(grad_output: TensorLike, axis1: int, axis2: int) -> Tensor:
-    """``grad_output`` with the axes exchanged again."""
+    """``grad_output`` with the axes exchanged again.
+
+    The backward pass of `swapaxes`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `swapaxes`, of its shape. Its dtype must be floating.
+    axis1, axis2 : int
+        The axes to exchange.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
 
 def take(x: TensorLike, indices: TensorLike, axis: int | None = None) -> Tensor:
-    """The slices of ``x`` at ``indices`` along ``axis``, or the elements of the flattened ``x``.
+    """Slices of ``x`` at ``indices`` along ``axis``, or elements of the flattened ``x``.
 
+    Parameters
+    ----------
+    x : tensor_like
+        The input.
+    indices : tensor_like, ints of any shape
+        The positions; negative ones count from the end.
+    axis : int, optional
+        The axis of the positions. By default ``x`` is flattened.
+
+    Returns
+    -------
+    Tensor
+        The slices; the axes of ``indices`` stand in the place of ``axis``.
+
+    Raises
+    ------
+    ValueError
+        If an index or ``axis`` is out of range.
+
+    See Also
+    --------
+    take_backward : Its gradient.
+
+    Notes
+    -----
     Derivative: ``grad_output`` added where it was read.
     """
 
 def take_backward(
     grad_output: TensorLike, x_shape: Sequence[int], indices: TensorLike, axis: int | None = None
 ) -> Tensor:
-    """Zeros of ``x_shape`` with ``grad_output`` added at ``indices`` along ``axis``."""
+    """Zeros of ``x_shape`` with ``grad_output`` added at ``indices`` along ``axis``.
+
+    The backward pass of `take`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `take`, of its shape. Its dtype must be floating.
+    x_shape : sequence of ints
+        Shape of ``x``.
+    indices : tensor_like, ints of any shape
+        The positions; negative ones count from the end.
+    axis : int, optional
+        The axis of the positions. By default ``x`` is flattened.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
 
 def tan(x: TensorLike) -> Tensor:
-    """The tangent. Derivative: ``1 + output**2``."""
+    """The tangent.
+
+    Parameters
+    ----------
+    x : tensor_like
+        The input.
+
+    Returns
+    -------
+    Tensor
+        The result, in the shape of ``x``.
+
+    See Also
+    --------
+    tan_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: ``1 + output**2``.
+
+    Integers and booleans are converted to the default dtype first.
+    """
 
 def tan_backward(grad_output: TensorLike, output: TensorLike) -> Tensor:
-    """``grad_output * (1 + output**2)``."""
+    """``grad_output * (1 + output**2)``.
+
+    The backward pass of `tan`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `tan`, of its shape. Its dtype must be floating.
+    output : tensor_like
+        The result of `tan`.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
 
 def tanh(x: TensorLike) -> Tensor:
-    """The hyperbolic tangent. Derivative: ``1 - output**2``."""
+    """The hyperbolic tangent.
+
+    Parameters
+    ----------
+    x : tensor_like
+        The input.
+
+    Returns
+    -------
+    Tensor
+        The result, in the shape of ``x``.
+
+    See Also
+    --------
+    tanh_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: ``1 - output**2``.
+
+    Integers and booleans are converted to the default dtype first.
+    """
 
 def tanh_backward(grad_output: TensorLike, output: TensorLike) -> Tensor:
-    """``grad_output * (1 - output**2)``."""
+    """``grad_output * (1 - output**2)``.
+
+    The backward pass of `tanh`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `tanh`, of its shape. Its dtype must be floating.
+    output : tensor_like
+        The result of `tanh`.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
 
 def tensordot(
     a: TensorLike, b: TensorLike, axes: int | Sequence[int | Sequence[int]] = 2
@@ -2628,7 +9748,34 @@ def tensordot(
 
     ``axes`` is a pair: the axes of ``a``, and the axes of ``b`` they meet; or a number n, for the
     last n of ``a`` and the first n of ``b``. The result has the other axes of ``a``, then those of
-    ``b``. Derivative: ``grad_output`` times the other input, summed over that input's own axes.
+    ``b``.
+
+    Parameters
+    ----------
+    a, b : tensor_like
+        The operands.
+    axes : int or sequence of ints or sequence of ints, default 2
+        The axes of ``a`` and the axes of ``b`` to sum over, or how many of them.
+
+    Returns
+    -------
+    Tensor
+        The products, with the other axes of ``a``, then those of ``b``.
+
+    Raises
+    ------
+    ValueError
+        If the sizes of paired axes differ or an axis is out of range.
+
+    See Also
+    --------
+    tensordot_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: ``grad_output`` times the other input, summed over that input's own axes.
+
+    Inputs of different dtypes are promoted to one dtype. Python numbers take the dtype of the tensor that they meet.
     """
 
 def tensordot_backward(
@@ -2637,39 +9784,228 @@ def tensordot_backward(
     b: TensorLike,
     axes: int | Sequence[int | Sequence[int]] = 2,
 ) -> tensordot_gradients:
-    """``grad_output`` times ``b`` summed over the free axes of ``b``, and the same with ``a``."""
+    """``grad_output`` times ``b`` summed over the free axes of ``b``, and the same with ``a``.
+
+    The backward pass of `tensordot`: from the gradient of its result to that of ``a`` and ``b``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `tensordot`, of its shape. Its dtype must be floating.
+    a, b : tensor_like
+        The operands.
+    axes : int or sequence of ints or sequence of ints, default 2
+        The axes of ``a`` and the axes of ``b`` to sum over, or how many of them.
+
+    Returns
+    -------
+    tensordot_gradients
+        Named tuple of the gradients:
+
+        - ``grad_a``, of the shape and dtype of ``a``.
+        - ``grad_b``, of the shape and dtype of ``b``.
+    """
 
 def tile(x: TensorLike, reps: int | Sequence[int]) -> Tensor:
-    """``x`` laid side by side ``reps`` times along each axis. Derivative: the sum over the copies."""
+    """``x`` laid side by side ``reps`` times along each axis.
+
+    Parameters
+    ----------
+    x : tensor_like
+        The input.
+    reps : int or sequence of ints
+        The number of copies along each axis. Axes that are missing on either side count as 1.
+
+    Returns
+    -------
+    Tensor
+        The copies side by side.
+
+    See Also
+    --------
+    tile_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: the sum over the copies.
+    """
 
 def tile_backward(
     grad_output: TensorLike, input_shape: Sequence[int], reps: int | Sequence[int]
 ) -> Tensor:
-    """The sum of ``grad_output`` over the copies."""
+    """The sum of ``grad_output`` over the copies.
+
+    The backward pass of `tile`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `tile`, of its shape. Its dtype must be floating.
+    input_shape : sequence of ints
+        Shape of ``x``.
+    reps : int or sequence of ints
+        The number of copies along each axis. Axes that are missing on either side count as 1.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
 
 def topk(x: TensorLike, k: int, axis: int = -1, largest: bool = True) -> tuple[Tensor, Tensor]:
     """The ``k`` largest elements along ``axis``, largest first, and their indices.
 
     With ``largest=False`` the smallest, smallest first. Of equal elements the first is taken.
+
+    Parameters
+    ----------
+    x : tensor_like
+        The input.
+    k : int
+        The number of elements.
+    axis : int, default -1
+        The axis to search along.
+    largest : bool, default True
+        Whether to take the largest elements, or the smallest.
+
+    Returns
+    -------
+    tuple of Tensor
+        The elements, and their indices of dtype int64; ``k`` of each along ``axis``.
+
+    Raises
+    ------
+    ValueError
+        If ``k`` exceeds the size of ``axis`` or ``axis`` is out of range.
+
+    See Also
+    --------
+    topk_backward : Its gradient.
+
+    Notes
+    -----
     Derivative: ``grad_output`` (of the values) to the elements taken, 0 to the others.
     """
 
 def topk_backward(
     grad_output: TensorLike, input_shape: Sequence[int], indices: TensorLike, axis: int = -1
 ) -> Tensor:
-    """Zeros of ``input_shape`` with ``grad_output`` at ``indices``."""
+    """Zeros of ``input_shape`` with ``grad_output`` at ``indices``.
+
+    The backward pass of `topk`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the first result of `topk`, of its shape. Its dtype must be floating.
+    input_shape : sequence of ints
+        Shape of ``x``.
+    indices : tensor_like
+        The second result of `topk`.
+    axis : int, default -1
+        The axis to search along.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
 
 def transpose(x: TensorLike, axes: Sequence[int] | None = None) -> Tensor:
-    """``x`` with its axes in the order ``axes``; None reverses them. Derivative: the axes put back."""
+    """``x`` with its axes in another order.
+
+    Parameters
+    ----------
+    x : tensor_like
+        The input.
+    axes : sequence of ints, optional
+        The axes of ``x`` in their new order, by default reversed.
+
+    Returns
+    -------
+    Tensor
+        ``x`` in its new shape, as a view.
+
+    Raises
+    ------
+    ValueError
+        If ``axes`` does not name each axis once.
+
+    See Also
+    --------
+    transpose_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: the axes put back.
+    """
 
 def transpose_backward(grad_output: TensorLike, axes: Sequence[int] | None = None) -> Tensor:
-    """``grad_output`` with its axes put back."""
+    """``grad_output`` with its axes put back.
+
+    The backward pass of `transpose`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `transpose`, of its shape. Its dtype must be floating.
+    axes : sequence of ints, optional
+        The axes of ``x`` in their new order, by default reversed.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
 
 def tril(x: TensorLike, k: int = 0) -> Tensor:
-    """``x`` with zeros above diagonal ``k`` of its last two axes. Derivative: the same part."""
+    """``x`` with zeros above diagonal ``k`` of its last two axes.
+
+    Parameters
+    ----------
+    x : tensor_like, (..., n, m)
+        The matrices.
+    k : int, default 0
+        The number of the last diagonal that stays: 0 is the main one, positive ones are above
+        it.
+
+    Returns
+    -------
+    Tensor
+        The lower triangles, in the shape of ``x``.
+
+    Raises
+    ------
+    ValueError
+        If ``x`` has fewer than two axes.
+
+    See Also
+    --------
+    tril_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: the same part.
+    """
 
 def tril_backward(grad_output: TensorLike, k: int = 0) -> Tensor:
-    """``grad_output`` with zeros above diagonal ``k``."""
+    """``grad_output`` with zeros above diagonal ``k``.
+
+    The backward pass of `tril`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `tril`, of its shape. Its dtype must be floating.
+    k : int, default 0
+        The number of the last diagonal that stays: 0 is the main one, positive ones are above
+        it.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
 
 def triplet_loss(
     anchor: TensorLike,
@@ -2680,12 +10016,47 @@ def triplet_loss(
     swap: bool = False,
     reduction: Literal["mean", "sum", "none"] = "mean",
 ) -> Tensor:
-    """``max(0, |anchor - positive| - |anchor - negative| + margin)``.
+    """The triplet loss, ``max(0, |anchor - positive| - |anchor - negative| + margin)``.
 
-    The distances are p-norms along the last axis. With ``swap``, ``|positive - negative|``
-    stands for the second one where it is smaller (Balntas et al. 2016). Derivative: the directions
-    of the differences where the loss is positive, else 0; 0 for a distance of 0; a tie of the two
-    second distances shares it equally. No epsilon is added to a difference, unlike in PyTorch.
+    The distances are p-norms along the last axis.
+
+    Parameters
+    ----------
+    anchor, positive, negative : tensor_like, (..., features)
+        Vectors: the second is to be near the first, the third far from it.
+    margin : float, default 1.0
+        How much farther the negative vector should be.
+    p : float, default 2.0
+        The order of the norm.
+    swap : bool, default False
+        Whether ``|positive - negative|`` stands for the second distance where it is smaller
+        (Balntas et al. 2016).
+    reduction : {'mean', 'sum', 'none'}, default 'mean'
+        "mean" and "sum" give one number for the batch, "none" the loss of each element or sample.
+
+    Returns
+    -------
+    Tensor
+        The loss: a 0-d tensor, or the losses one by one if ``reduction`` is "none".
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not fit, or ``reduction`` is none of the names.
+
+    See Also
+    --------
+    triplet_loss_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: the directions of the differences
+    where the loss is positive, else 0; 0 for a distance of 0; a tie of the two second distances
+    shares it equally. No epsilon is added to a difference, unlike in PyTorch.
+
+    Integers and booleans are converted to the default dtype first.
+
+    Inputs of different dtypes are promoted to one dtype. Python numbers take the dtype of the tensor that they meet.
     """
 
 def triplet_loss_backward(
@@ -2698,33 +10069,207 @@ def triplet_loss_backward(
     swap: bool = False,
     reduction: Literal["mean", "sum", "none"] = "mean",
 ) -> triplet_loss_gradients:
-    """``grad_output`` along the differences, where the loss is positive."""
+    """``grad_output`` along the differences, where the loss is positive.
+
+    The backward pass of `triplet_loss`: from the gradient of its result to that of ``anchor`` and ``positive`` and ``negative``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `triplet_loss`, of its shape. Its dtype must be floating.
+    anchor, positive, negative : tensor_like, (..., features)
+        Vectors: the second is to be near the first, the third far from it.
+    margin : float, default 1.0
+        How much farther the negative vector should be.
+    p : float, default 2.0
+        The order of the norm.
+    swap : bool, default False
+        Whether ``|positive - negative|`` stands for the second distance where it is smaller
+        (Balntas et al. 2016).
+    reduction : {'mean', 'sum', 'none'}, default 'mean'
+        "mean" and "sum" give one number for the batch, "none" the loss of each element or sample.
+
+    Returns
+    -------
+    triplet_loss_gradients
+        Named tuple of the gradients:
+
+        - ``grad_anchor``, of the shape and dtype of ``anchor``.
+        - ``grad_positive``, of the shape and dtype of ``positive``.
+        - ``grad_negative``, of the shape and dtype of ``negative``.
+    """
 
 def triu(x: TensorLike, k: int = 0) -> Tensor:
-    """``x`` with zeros below diagonal ``k`` of its last two axes. Derivative: the same part."""
+    """``x`` with zeros below diagonal ``k`` of its last two axes.
+
+    Parameters
+    ----------
+    x : tensor_like, (..., n, m)
+        The matrices.
+    k : int, default 0
+        The number of the first diagonal that stays: 0 is the main one, positive ones are above
+        it.
+
+    Returns
+    -------
+    Tensor
+        The upper triangles, in the shape of ``x``.
+
+    Raises
+    ------
+    ValueError
+        If ``x`` has fewer than two axes.
+
+    See Also
+    --------
+    triu_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: the same part.
+    """
 
 def triu_backward(grad_output: TensorLike, k: int = 0) -> Tensor:
-    """``grad_output`` with zeros below diagonal ``k``."""
+    """``grad_output`` with zeros below diagonal ``k``.
+
+    The backward pass of `triu`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `triu`, of its shape. Its dtype must be floating.
+    k : int, default 0
+        The number of the first diagonal that stays: 0 is the main one, positive ones are above
+        it.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
 
 def trunc(x: TensorLike) -> Tensor:
-    """``x`` without its fraction. Derivative: 0."""
+    """``x`` without its fraction.
+
+    Parameters
+    ----------
+    x : tensor_like
+        The input.
+
+    Returns
+    -------
+    Tensor
+        The result, in the shape of ``x``.
+
+    See Also
+    --------
+    trunc_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: 0.
+    """
 
 def trunc_backward(grad_output: TensorLike) -> Tensor:
-    """Zeros: the function is piecewise constant."""
+    """Zeros: the function is piecewise constant.
+
+    The backward pass of `trunc`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `trunc`, of its shape. Its dtype must be floating.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
 
 def unsqueeze(x: TensorLike, axis: int | Sequence[int]) -> Tensor:
-    """``x`` with new axes of size 1, at ``axis`` of the result. Derivative: the same without them."""
+    """``x`` with new axes of size 1.
+
+    Parameters
+    ----------
+    x : tensor_like
+        The input.
+    axis : int or sequence of ints
+        The places of the new axes among those of the result.
+
+    Returns
+    -------
+    Tensor
+        ``x`` in its new shape, as a view.
+
+    Raises
+    ------
+    ValueError
+        If an axis is out of range or named twice.
+
+    See Also
+    --------
+    unsqueeze_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: the same without them.
+    """
 
 def unsqueeze_backward(grad_output: TensorLike, input_shape: Sequence[int]) -> Tensor:
-    """``grad_output`` in ``input_shape``."""
+    """``grad_output`` in ``input_shape``.
+
+    The backward pass of `unsqueeze`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `unsqueeze`, of its shape. Its dtype must be floating.
+    input_shape : sequence of ints
+        Shape of ``x``.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
 
 def var(
     x: TensorLike, axis: int | Sequence[int] | None = None, keepdims: bool = False, ddof: float = 0
 ) -> Tensor:
-    """``sum((x - mean)**2) / (n - ddof)`` over ``axis``.
+    """The variance over ``axis``, ``sum((x - mean)**2) / (n - ddof)``.
 
+    Parameters
+    ----------
+    x : tensor_like
+        The input.
+    axis : int or sequence of ints, optional
+        The axis or axes to reduce, by default all. A negative number counts from the last axis.
+    keepdims : bool, default False
+        Whether to keep the reduced axes with size 1, so that the result broadcasts against ``x``.
+    ddof : float, default 0
+        What is subtracted from the number of elements: 0, or 1 for an unbiased estimate.
+
+    Returns
+    -------
+    Tensor
+        The result, in the shape of ``x`` without the reduced axes. With ``keepdims`` they stay,
+        with size 1.
+
+    Raises
+    ------
+    ValueError
+        If ``axis`` is out of range or names an axis twice.
+
+    See Also
+    --------
+    var_backward : Its gradient.
+
+    Notes
+    -----
     Derivative: ``2 * (x - mean) / (n - ddof)``. NaN over nothing, and of a single element with
     ``ddof=1``, as in NumPy.
+
+    Integers and booleans are converted to the default dtype first.
     """
 
 def var_backward(
@@ -2734,25 +10279,163 @@ def var_backward(
     keepdims: bool = False,
     ddof: float = 0,
 ) -> Tensor:
-    """``grad_output * 2 * (x - mean) / (n - ddof)``."""
+    """``grad_output * 2 * (x - mean) / (n - ddof)``.
+
+    The backward pass of `var`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `var`, of its shape. Its dtype must be floating.
+    x : tensor_like
+        The input.
+    axis : int or sequence of ints, optional
+        The axis or axes to reduce, by default all. A negative number counts from the last axis.
+    keepdims : bool, default False
+        Whether to keep the reduced axes with size 1, so that the result broadcasts against ``x``.
+    ddof : float, default 0
+        What is subtracted from the number of elements: 0, or 1 for an unbiased estimate.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
 
 def where(cond: TensorLike, a: TensorLike, b: TensorLike) -> Tensor:
-    """``a`` where ``cond`` is true, else ``b``. Derivative: ``grad_output`` to the one that was taken."""
+    """Elements of ``a`` where ``cond`` is true, else of ``b``.
+
+    Parameters
+    ----------
+    cond : tensor_like, bools
+        Where to take ``a``. It broadcasts with ``a`` and ``b``.
+    a, b : tensor_like
+        The values to choose from.
+
+    Returns
+    -------
+    Tensor
+        The chosen elements, in the shape to which all three broadcast.
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not broadcast.
+
+    See Also
+    --------
+    where_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: ``grad_output`` to the one that was taken.
+
+    Inputs of different dtypes are promoted to one dtype. Python numbers take the dtype of the tensor that they meet.
+    """
 
 def where_backward(
     grad_output: TensorLike, cond: TensorLike, a_shape: Sequence[int], b_shape: Sequence[int]
 ) -> where_gradients:
-    """``grad_output`` to the input that was taken, zeros to the other, summed to their shapes."""
+    """``grad_output`` to the input that was taken, zeros to the other, summed to their shapes.
+
+    The backward pass of `where`: from the gradient of its result to that of ``a`` and ``b``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `where`, of its shape. Its dtype must be floating.
+    cond : tensor_like, bools
+        Where to take ``a``. It broadcasts with ``a`` and ``b``.
+    a_shape : sequence of ints
+        Shape of ``a``.
+    b_shape : sequence of ints
+        Shape of ``b``.
+
+    Returns
+    -------
+    where_gradients
+        Named tuple of the gradients:
+
+        - ``grad_a``, of the shape and dtype of ``a``.
+        - ``grad_b``, of the shape and dtype of ``b``.
+    """
 
 def expand_dims(x: TensorLike, axis: int | Sequence[int]) -> Tensor:
-    """``x`` with new axes of size 1, at ``axis`` of the result. Derivative: the same without them."""
+    """``x`` with new axes of size 1.
+
+    Parameters
+    ----------
+    x : tensor_like
+        The input.
+    axis : int or sequence of ints
+        The places of the new axes among those of the result.
+
+    Returns
+    -------
+    Tensor
+        ``x`` in its new shape, as a view.
+
+    Raises
+    ------
+    ValueError
+        If an axis is out of range or named twice.
+
+    See Also
+    --------
+    unsqueeze_backward : Its gradient.
+
+    Notes
+    -----
+    Derivative: the same without them.
+    """
 
 def expand_dims_backward(grad_output: TensorLike, input_shape: Sequence[int]) -> Tensor:
-    """``grad_output`` in ``input_shape``."""
+    """``grad_output`` in ``input_shape``.
+
+    The backward pass of `unsqueeze`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `unsqueeze`, of its shape. Its dtype must be floating.
+    input_shape : sequence of ints
+        Shape of ``x``.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
 
 def max(x: TensorLike, axis: int | Sequence[int] | None = None, keepdims: bool = False) -> Tensor:
     """The largest element over ``axis``, NaN if there is one (``max`` is the same function).
 
+    Parameters
+    ----------
+    x : tensor_like
+        The input.
+    axis : int or sequence of ints, optional
+        The axis or axes to reduce, by default all. A negative number counts from the last axis.
+    keepdims : bool, default False
+        Whether to keep the reduced axes with size 1, so that the result broadcasts against ``x``.
+
+    Returns
+    -------
+    Tensor
+        The result, in the shape of ``x`` without the reduced axes. With ``keepdims`` they stay,
+        with size 1.
+
+    Raises
+    ------
+    ValueError
+        If ``axis`` is out of range or names an axis twice, or if a reduced axis has size 0.
+
+    See Also
+    --------
+    max_reduce_backward : Its gradient.
+
+    Notes
+    -----
     Derivative: ``grad_output`` to the largest element; several that tie share it equally.
     """
 
@@ -2762,11 +10445,56 @@ def max_backward(
     axis: int | Sequence[int] | None = None,
     keepdims: bool = False,
 ) -> Tensor:
-    """``grad_output`` to the largest elements, shared equally among those that tie."""
+    """``grad_output`` to the largest elements, shared equally among those that tie.
+
+    The backward pass of `max_reduce`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `max_reduce`, of its shape. Its dtype must be floating.
+    x : tensor_like
+        The input.
+    axis : int or sequence of ints, optional
+        The axis or axes to reduce, by default all. A negative number counts from the last axis.
+    keepdims : bool, default False
+        Whether to keep the reduced axes with size 1, so that the result broadcasts against ``x``.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """
 
 def min(x: TensorLike, axis: int | Sequence[int] | None = None, keepdims: bool = False) -> Tensor:
     """The smallest element over ``axis``, NaN if there is one (``min`` is the same function).
 
+    Parameters
+    ----------
+    x : tensor_like
+        The input.
+    axis : int or sequence of ints, optional
+        The axis or axes to reduce, by default all. A negative number counts from the last axis.
+    keepdims : bool, default False
+        Whether to keep the reduced axes with size 1, so that the result broadcasts against ``x``.
+
+    Returns
+    -------
+    Tensor
+        The result, in the shape of ``x`` without the reduced axes. With ``keepdims`` they stay,
+        with size 1.
+
+    Raises
+    ------
+    ValueError
+        If ``axis`` is out of range or names an axis twice, or if a reduced axis has size 0.
+
+    See Also
+    --------
+    min_reduce_backward : Its gradient.
+
+    Notes
+    -----
     Derivative: ``grad_output`` to the smallest element; several that tie share it equally.
     """
 
@@ -2776,4 +10504,23 @@ def min_backward(
     axis: int | Sequence[int] | None = None,
     keepdims: bool = False,
 ) -> Tensor:
-    """``grad_output`` to the smallest elements, shared equally among those that tie."""
+    """``grad_output`` to the smallest elements, shared equally among those that tie.
+
+    The backward pass of `min_reduce`: from the gradient of its result to that of ``x``.
+
+    Parameters
+    ----------
+    grad_output : tensor_like
+        Gradient of the result of `min_reduce`, of its shape. Its dtype must be floating.
+    x : tensor_like
+        The input.
+    axis : int or sequence of ints, optional
+        The axis or axes to reduce, by default all. A negative number counts from the last axis.
+    keepdims : bool, default False
+        Whether to keep the reduced axes with size 1, so that the result broadcasts against ``x``.
+
+    Returns
+    -------
+    Tensor
+        Gradient of ``x``, of its shape and dtype.
+    """

@@ -27,9 +27,13 @@ def to_zero(x: Any, *_: Any) -> Any:
 
 @op(kernel="relu", shape=same, kinks=to_zero)
 def relu(xp: Any, x: Array) -> Any:
-    """``max(x, 0)``. Derivative: 1 where ``x`` is positive, else 0, also at 0.
+    """The rectified linear unit, ``max(x, 0)``.
+
+    Derivative: 1 where ``x`` is positive, else 0, also at 0.
 
     >>> import extensor as ex
+    >>> ex.relu([-1.0, 0.0, 2.0])
+    tensor([0., 0., 2.])
     >>> ex.relu_backward([1.0, 1.0, 1.0], [-1.0, 0.0, 2.0])
     tensor([0., 0., 1.])
     """
@@ -44,11 +48,20 @@ def relu_backward(grad_output: Tensor, x: Tensor) -> Tensor:
 
 @op(kernel="leaky_relu", shape=same, floats=True, kinks=to_zero)
 def leaky_relu(xp: Any, x: Array, alpha: float = 0.01) -> Any:
-    """``x`` where it is positive, else ``alpha * x``. Derivative: 1 or ``alpha``, ``alpha`` at 0.
+    """The leaky rectifier: ``x`` where it is positive, else ``alpha * x``.
+
+    Derivative: 1 or ``alpha``, ``alpha`` at 0.
+
+    Parameters
+    ----------
+    alpha
+        Slope for negative ``x``.
 
     >>> import extensor as ex
     >>> ex.leaky_relu([-1.0, 2.0], alpha=0.5)
     tensor([-0.5,  2. ])
+    >>> ex.leaky_relu_backward([1.0, 1.0], [-1.0, 2.0], alpha=0.5)
+    tensor([0.5, 1. ])
     """
     return xp.where(x > 0, x, alpha * x)
 
@@ -78,11 +91,30 @@ def _beside_channels(alpha_shape: Shape, ndim: int) -> Shape:
 
 @op(kernel="prelu", shape=_prelu, floats=True, kinks=to_zero)
 def prelu(xp: Any, x: Array, alpha: Array) -> Any:
-    """``x`` where it is positive, else ``alpha * x``; one ``alpha``, or one per channel (axis 1).
+    """The leaky rectifier with learnt slopes: ``x`` where it is positive, else ``alpha * x``.
 
     Derivative in ``x``: 1 or ``alpha``, ``alpha`` at 0. In ``alpha``: ``min(x, 0)``.
 
+    Parameters
+    ----------
+    x : (batch, channels, ...)
+        The input; of any shape if there is one slope.
+    alpha : one number or (channels,)
+        Slope for negative ``x``: one, or one for each channel, which are axis 1.
+
+    Returns
+    -------
+    Tensor
+        The result, in the shape of ``x``.
+
+    Raises
+    ------
+    ValueError
+        If ``alpha`` is neither one number nor one for each channel.
+
     >>> import extensor as ex
+    >>> ex.prelu([[-2.0, 3.0]], [0.5, 0.25])
+    tensor([[-1.,  3.]])
     >>> ex.prelu_backward([[1.0, 1.0]], [[-2.0, -3.0]], [0.5, 0.25])
     prelu_gradients(grad_x=tensor([[0.5 , 0.25]]), grad_alpha=tensor([-2., -3.]))
     """
@@ -106,11 +138,15 @@ def prelu_backward(grad_output: Tensor, x: Tensor, alpha: Tensor) -> tuple[Any, 
 
 @op(kernel="sigmoid", shape=same, floats=True)
 def sigmoid(xp: Any, x: Array) -> Any:
-    """``1 / (1 + exp(-x))``, without overflow. Derivative: ``output * (1 - output)``.
+    """The logistic function ``1 / (1 + exp(-x))``, without overflow.
+
+    Derivative: ``output * (1 - output)``.
 
     >>> import extensor as ex
     >>> ex.sigmoid([-1000.0, 0.0, 1000.0])
     tensor([0. , 0.5, 1. ])
+    >>> ex.sigmoid_backward([1.0], output=[0.5])
+    tensor([0.25])
     """
     return supplement.sigmoid(xp, x)
 
@@ -126,6 +162,8 @@ def tanh(xp: Any, x: Array) -> Any:
     """The hyperbolic tangent. Derivative: ``1 - output**2``.
 
     >>> import extensor as ex
+    >>> ex.tanh([0.0, 1.0])
+    tensor([0.       , 0.7615942])
     >>> ex.tanh_backward([1.0, 1.0], output=[0.0, 0.5])
     tensor([1.  , 0.75])
     """
@@ -152,13 +190,33 @@ def _twice_tanh_argument(x: Any) -> Any:
 
 @op(kernel="gelu", shape=_gelu, floats=True)
 def gelu(xp: Any, x: Array, approximate: bool = False) -> Any:
-    """``x * Phi(x)``, with ``Phi`` the standard normal distribution function.
+    """The Gaussian error linear unit ``x * Phi(x)``, where ``Phi`` is the normal distribution.
 
-    With ``approximate``, ``Phi(x)`` is ``(1 + tanh(sqrt(2 / pi) * (x + 0.044715 * x**3))) / 2``.
-    Derivative: ``Phi(x) + x * Phi'(x)``. Both keep their digits where ``Phi`` is tiny, and are 0 at
-    -inf.
+    With ``approximate``, ``Phi(x)`` is
+    ``(1 + tanh(sqrt(2 / pi) * (x + 0.044715 * x**3))) / 2``.
+
+    Derivative: ``Phi(x) + x * Phi'(x)``. Both keep their digits where ``Phi`` is tiny, and are
+    0 at -inf.
+
+    Parameters
+    ----------
+    approximate
+        Whether to use the tanh formula, as in GPT-2, instead of the exact function.
+
+    Returns
+    -------
+    Tensor
+        The result, in the shape of ``x``.
+
+    Raises
+    ------
+    TypeError
+        If ``approximate`` is not a bool. PyTorch's strings "none" and "tanh" are False and True
+        here.
 
     >>> import extensor as ex
+    >>> ex.gelu([-1.0, 0.0, 1.0])
+    tensor([-0.15865526,  0.        ,  0.8413447 ])
     >>> ex.gelu_backward([1.0, 1.0], [0.0, 100.0])
     tensor([0.5, 1. ])
     """
@@ -191,12 +249,29 @@ def _along(name: str, shapes: Shapes, axis: int) -> Shape:
 def softmax(xp: Any, x: Array, axis: int = -1) -> Any:
     """``exp(x)`` divided by its sum over ``axis``, without overflow.
 
-    Derivative: ``output * (grad_output - sum(grad_output * output))``, exactly 0 for one element.
-    A row of -inf alone gives NaN, as 0 / 0; an axis of size 0 gives an empty result.
+    Derivative: ``output * (grad_output - sum(grad_output * output))``, exactly 0 for one
+    element. A row of -inf alone gives NaN, as 0 / 0; an axis of size 0 gives an empty result.
+
+    Parameters
+    ----------
+    axis
+        The axis whose elements are to sum to 1.
+
+    Returns
+    -------
+    Tensor
+        Positive numbers that sum to 1 over ``axis``, in the shape of ``x``.
+
+    Raises
+    ------
+    ValueError
+        If ``axis`` is out of range.
 
     >>> import extensor as ex
     >>> ex.softmax([1000.0, 1000.0, -1000.0])
     tensor([0.5, 0.5, 0. ])
+    >>> ex.softmax_backward([1.0, 0.0], output=[0.5, 0.5])
+    tensor([ 0.25, -0.25])
     """
     if 0 in x.shape:
         return x
@@ -215,14 +290,31 @@ def softmax_backward(grad_output: Tensor, output: Tensor, axis: int = -1) -> Ten
 
 @op(kernel="log_softmax", shape=_along, floats=True)
 def log_softmax(xp: Any, x: Array, axis: int = -1) -> Any:
-    """``x - log(sum(exp(x)))`` over ``axis``, without overflow.
+    """The logarithm of `softmax`, ``x - log(sum(exp(x)))`` over ``axis``, without overflow.
 
-    Derivative: ``grad_output - exp(output) * sum(grad_output)``, exactly 0 for a single element.
-    A row of -inf alone gives NaN; an axis of size 0 gives an empty result.
+    Derivative: ``grad_output - exp(output) * sum(grad_output)``, exactly 0 for a single
+    element. A row of -inf alone gives NaN; an axis of size 0 gives an empty result.
+
+    Parameters
+    ----------
+    axis
+        The axis whose probabilities are to sum to 1.
+
+    Returns
+    -------
+    Tensor
+        Log-probabilities, in the shape of ``x``.
+
+    Raises
+    ------
+    ValueError
+        If ``axis`` is out of range.
 
     >>> import extensor as ex
     >>> ex.log_softmax([0.0, 1000.0])
     tensor([-1000.,     0.])
+    >>> ex.log_softmax_backward([1.0, 0.0], output=[-0.6931472, -0.6931472])
+    tensor([ 0.5, -0.5])
     """
     if 0 in x.shape:
         return x

@@ -33,11 +33,15 @@ def _to_corners(x: Any, low: float, high: float) -> Any:
 
 @op(kernel="relu6", shape=same, kinks=lambda x: _to_corners(x, 0, 6))
 def relu6(xp: Any, x: Array) -> Any:
-    """``min(max(x, 0), 6)``. Derivative: 1 between 0 and 6, else 0, also at both.
+    """The rectifier with an upper bound, ``min(max(x, 0), 6)``.
+
+    Derivative: 1 between 0 and 6, else 0, also at both.
 
     >>> import extensor as ex
     >>> ex.relu6([-1.0, 3.0, 8.0])
     tensor([0., 3., 6.])
+    >>> ex.relu6_backward([1.0, 1.0, 1.0], [-1.0, 3.0, 6.0])
+    tensor([0., 1., 0.])
     """
     return clamped(xp, x, 0, 6)
 
@@ -50,11 +54,15 @@ def relu6_backward(grad_output: Tensor, x: Tensor) -> Tensor:
 
 @op(kernel="hard_sigmoid", shape=same, floats=True, kinks=lambda x: _to_corners(x, -3, 3))
 def hard_sigmoid(xp: Any, x: Array) -> Any:
-    """``min(max(x + 3, 0), 6) / 6``. Derivative: 1/6 between -3 and 3, else 0, also at both.
+    """A piecewise linear sigmoid, ``min(max(x + 3, 0), 6) / 6``.
+
+    Derivative: 1/6 between -3 and 3, else 0, also at both.
 
     >>> import extensor as ex
     >>> ex.hard_sigmoid([-4.0, 0.0, 1.5])
     tensor([0.  , 0.5 , 0.75])
+    >>> ex.hard_sigmoid_backward([6.0, 6.0], [0.0, 3.0])
+    tensor([1., 0.])
     """
     return xp.clip(x + 3, 0, 6) / 6
 
@@ -67,11 +75,13 @@ def hard_sigmoid_backward(grad_output: Tensor, x: Tensor) -> Tensor:
 
 @op(kernel="hard_swish", shape=same, floats=True, kinks=lambda x: _to_corners(x, -3, 3))
 def hard_swish(xp: Any, x: Array) -> Any:
-    """``x * min(max(x + 3, 0), 6) / 6``.
+    """A piecewise quadratic swish, ``x * min(max(x + 3, 0), 6) / 6``.
 
     Derivative: ``(2 * x + 3) / 6`` between -3 and 3, 0 from -3 downwards and 1 from 3 upwards.
 
     >>> import extensor as ex
+    >>> ex.hard_swish([-3.0, 1.0, 3.0])
+    tensor([0.       , 0.6666667, 3.       ])
     >>> ex.hard_swish_backward([1.0, 1.0, 1.0], [-3.0, 0.0, 3.0])
     tensor([0. , 0.5, 1. ])
     """
@@ -85,7 +95,7 @@ def hard_swish_backward(grad_output: Tensor, x: Tensor) -> Tensor:
     return chain_rule(grad_output, where(x <= -3, 0.0, slope))
 
 
-def _bounded(name: str, shapes: Shapes, min_val: float, max_val: float) -> Shape:
+def _hardtanh_shape(name: str, shapes: Shapes, min_val: float, max_val: float) -> Shape:
     if not min_val < max_val:
         raise value_error(name, "min_val must be below max_val", min_val=min_val, max_val=max_val)
     return same(name, shapes)
@@ -108,13 +118,32 @@ def _check_whole(name: str, x: Any, min_val: float, max_val: float) -> None:
         raise value_error(name, "bounds must be in the range of x's dtype", **got)
 
 
-@op(kernel="hard_tanh", shape=_bounded, check=_check_whole, kinks=_to_corners)
+@op(kernel="hard_tanh", shape=_hardtanh_shape, check=_check_whole, kinks=_to_corners)
 def hard_tanh(xp: Any, x: Array, min_val: float = -1.0, max_val: float = 1.0) -> Any:
-    """``min(max(x, min_val), max_val)``. Derivative: 1 between the bounds, else 0, also at both.
+    """``x`` limited to ``[min_val, max_val]``.
+
+    Derivative: 1 between the bounds, else 0, also at both.
 
     It differs from ``clip`` in nothing but the slope at the bounds.
 
+    Parameters
+    ----------
+    min_val, max_val
+        The bounds. For an ``x`` of integers they must be whole numbers.
+
+    Returns
+    -------
+    Tensor
+        The result, in the shape of ``x``.
+
+    Raises
+    ------
+    ValueError
+        If ``min_val`` is not below ``max_val``.
+
     >>> import extensor as ex
+    >>> ex.hard_tanh([-2.0, 0.5, 1.0])
+    tensor([-1. ,  0.5,  1. ])
     >>> ex.hard_tanh_backward([1.0, 1.0, 1.0], [-2.0, 0.5, 1.0])
     tensor([0., 1., 0.])
     """

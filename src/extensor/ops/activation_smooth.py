@@ -30,13 +30,20 @@ def _exponential_slope(x: Tensor, alpha: float) -> Tensor:
 
 @op(kernel="elu", shape=same, floats=True, kinks=to_zero)
 def elu(xp: Any, x: Array, alpha: float = 1.0) -> Any:
-    """``x`` where it is positive, else ``alpha * (exp(x) - 1)``.
+    """The exponential linear unit: ``x`` where it is positive, else ``alpha * (exp(x) - 1)``.
 
     Derivative: 1 or ``alpha * exp(x)``, ``alpha`` at 0.
+
+    Parameters
+    ----------
+    alpha
+        Minus the value that is approached at -inf.
 
     >>> import extensor as ex
     >>> ex.elu_backward([1.0, 1.0], [0.0, 2.0], alpha=0.5)
     tensor([0.5, 1. ])
+    >>> ex.elu([-1.0, 2.0])
+    tensor([-0.63212055,  2.        ])
     """
     return _exponential_unit(xp, x, alpha)
 
@@ -49,13 +56,17 @@ def elu_backward(grad_output: Tensor, x: Tensor, alpha: float = 1.0) -> Tensor:
 
 @op(kernel="selu", shape=same, floats=True, kinks=to_zero)
 def selu(xp: Any, x: Array) -> Any:
-    """``scale * elu(x, alpha)`` with ``scale`` 1.0507 and ``alpha`` 1.6733.
+    """The scaled `elu`: ``scale * elu(x, alpha)`` with ``scale`` 1.0507 and ``alpha`` 1.6733.
 
     Derivative: ``scale`` or ``scale * alpha * exp(x)``, the latter at 0.
 
     >>> import extensor as ex
     >>> ex.selu([0.0, 1.0])
     tensor([0.      , 1.050701])
+    >>> ex.selu([-1.0, 1.0])
+    tensor([-1.1113307,  1.050701 ])
+    >>> ex.selu_backward([1.0], [1.0])
+    tensor([1.050701])
     """
     return SELU_SCALE * _exponential_unit(xp, x, SELU_ALPHA)
 
@@ -74,11 +85,25 @@ def _softplus(name: str, shapes: Shapes, beta: float) -> Shape:
 
 @op(kernel="softplus", shape=_softplus, floats=True)
 def softplus(xp: Any, x: Array, beta: float = 1.0) -> Any:
-    """``log(1 + exp(beta * x)) / beta``, without overflow and so without a threshold.
+    """A smooth rectifier, ``log(1 + exp(beta * x)) / beta``.
+
+    It does not overflow, so it needs no threshold.
 
     Derivative: ``sigmoid(beta * x)``.
 
+    Parameters
+    ----------
+    beta
+        The sharpness of the bend at 0.
+
+    Returns
+    -------
+    Tensor
+        The result, in the shape of ``x``.
+
     >>> import extensor as ex
+    >>> ex.softplus([-1000.0, 0.0, 1000.0])
+    tensor([0.000000e+00, 6.931472e-01, 1.000000e+03])
     >>> ex.softplus_backward([1.0, 1.0, 1.0], [-1000.0, 0.0, 1000.0])
     tensor([0. , 0.5, 1. ])
     """
@@ -93,11 +118,15 @@ def softplus_backward(grad_output: Tensor, x: Tensor, beta: float = 1.0) -> Tens
 
 @op(kernel="softsign", shape=same, floats=True)
 def softsign(xp: Any, x: Array) -> Any:
-    """``x / (1 + |x|)``, -1 and 1 at the infinities. Derivative: ``1 / (1 + |x|)**2``.
+    """``x / (1 + |x|)``, which is -1 and 1 at the infinities. Derivative: ``1 / (1 + |x|)**2``.
 
     >>> import extensor as ex
     >>> ex.softsign([-1.0, 0.0, 3.0])
     tensor([-0.5 ,  0.  ,  0.75])
+    >>> ex.softsign([-1.0, 0.0, 3.0])
+    tensor([-0.5 ,  0.  ,  0.75])
+    >>> ex.softsign_backward([1.0], [1.0])
+    tensor([0.25])
     """
     return xp.where(xp.isinf(x), xp.sign(x), x / (1 + xp.abs(x)))
 
@@ -111,11 +140,13 @@ def softsign_backward(grad_output: Tensor, x: Tensor) -> Tensor:
 
 @op(kernel="silu", shape=same, floats=True)
 def silu(xp: Any, x: Array) -> Any:
-    """``x * sigmoid(x)``, also called swish; 0 at -inf.
+    """The sigmoid linear unit ``x * sigmoid(x)``, also called swish; 0 at -inf.
 
     Derivative: ``sigmoid(x) * (1 + x * sigmoid(-x))``.
 
     >>> import extensor as ex
+    >>> ex.silu([-1.0, 0.0, 1.0])
+    tensor([-0.26894143,  0.        ,  0.7310586 ])
     >>> ex.silu_backward([1.0, 1.0], [0.0, 100.0])
     tensor([0.5, 1. ])
     """
@@ -138,6 +169,10 @@ def mish(xp: Any, x: Array) -> Any:
     >>> import extensor as ex
     >>> ex.mish([0.0, 1000.0])
     tensor([   0., 1000.])
+    >>> ex.mish([-1.0, 0.0, 1.0])
+    tensor([-0.30340147,  0.        ,  0.8650984 ])
+    >>> ex.mish_backward([1.0], [0.0])
+    tensor([0.6])
     """
     gate = xp.tanh(xp.logaddexp(x, xp.zeros((), dtype=x.dtype)))
     return supplement.gated(xp, gate, x)
@@ -151,7 +186,7 @@ def mish_backward(grad_output: Tensor, x: Tensor) -> Tensor:
     return chain_rule(grad_output, gate + chain_rule(slope, x))
 
 
-def _halved(name: str, shapes: Shapes, axis: int) -> Shape:
+def _glu_shape(name: str, shapes: Shapes, axis: int) -> Shape:
     shape = same(name, shapes)
     index = axis_index(name, axis, len(shape))
     if shape[index] % 2:
@@ -159,15 +194,34 @@ def _halved(name: str, shapes: Shapes, axis: int) -> Shape:
     return (*shape[:index], shape[index] // 2, *shape[index + 1 :])
 
 
-@op(kernel="glu", shape=_halved, floats=True)
+@op(kernel="glu", shape=_glu_shape, floats=True)
 def glu(xp: Any, x: Array, axis: int = -1) -> Any:
-    """``a * sigmoid(b)`` for ``a`` and ``b`` the two halves of ``x`` along ``axis``.
+    """The gated linear unit ``a * sigmoid(b)``, for the two halves ``a`` and ``b`` of ``x``.
 
     Derivative: ``sigmoid(b)`` and ``a * sigmoid(b) * sigmoid(-b)``, joined again.
+
+    Parameters
+    ----------
+    axis
+        The axis to halve. Its size must be even.
+
+    Returns
+    -------
+    Tensor
+        The result, in the shape of ``x`` with ``axis`` halved.
+
+    Raises
+    ------
+    ValueError
+        If the size of ``axis`` is odd or ``axis`` is out of range.
 
     >>> import extensor as ex
     >>> ex.glu([3.0, 5.0, 0.0, 1000.0])
     tensor([1.5, 5. ])
+    >>> ex.glu([1.0, 2.0, 0.0, 0.0])
+    tensor([0.5, 1. ])
+    >>> ex.glu_backward([1.0], [3.0, 0.0])
+    tensor([0.5 , 0.75])
     """
     front = (slice(None),) * axis_index("glu", axis, x.ndim)
     half = x.shape[axis] // 2

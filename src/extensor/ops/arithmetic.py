@@ -21,7 +21,7 @@ from extensor.ops.selection import where
 
 @op(kernel="add", shape=broadcast)
 def add(xp: Any, a: Array, b: Array) -> Any:
-    """``a + b``. Derivative: ``grad_output`` for both, summed to their shapes.
+    """The sum ``a + b``. Derivative: ``grad_output`` for both, summed to their shapes.
 
     >>> import extensor as ex
     >>> ex.add([1.0, 2.0], 3.0)
@@ -50,11 +50,13 @@ def _check_numbers(name: str, *arrays: Any) -> None:
 
 @op(kernel="subtract", shape=broadcast, check=_check_numbers)
 def subtract(xp: Any, a: Array, b: Array) -> Any:
-    """``a - b``. Derivative: ``grad_output`` and ``-grad_output``.
+    """The difference ``a - b``. Derivative: ``grad_output`` and ``-grad_output``.
 
     >>> import extensor as ex
     >>> ex.subtract([1.0, 2.0], 3.0)
     tensor([-2., -1.])
+    >>> ex.subtract_backward([1.0, 1.0], (2,), ())
+    subtract_gradients(grad_a=tensor([1., 1.]), grad_b=tensor(-2.))
     """
     return xp.subtract(a, b)
 
@@ -70,9 +72,13 @@ def subtract_backward(grad_output: Tensor, a_shape: Shape, b_shape: Shape) -> tu
 
 @op(kernel="multiply", shape=broadcast)
 def multiply(xp: Any, a: Array, b: Array) -> Any:
-    """``a * b``. Derivative: ``grad_output * b`` and ``grad_output * a``.
+    """The product ``a * b``, element by element.
+
+    Derivative: ``grad_output * b`` and ``grad_output * a``.
 
     >>> import extensor as ex
+    >>> ex.multiply([1.0, 2.0], [3.0, 4.0])
+    tensor([3., 8.])
     >>> ex.multiply_backward([1.0, 1.0], [2.0, 3.0], [4.0, 5.0])
     multiply_gradients(grad_a=tensor([4., 5.]), grad_b=tensor([2., 3.]))
     """
@@ -90,11 +96,15 @@ def multiply_backward(grad_output: Tensor, a: Tensor, b: Tensor) -> tuple[Any, A
 
 @op(kernel="divide", shape=broadcast, floats=True)
 def divide(xp: Any, a: Array, b: Array) -> Any:
-    """``a / b``. Derivative: ``grad_output / b`` and ``-grad_output * a / b**2``.
+    """The quotient ``a / b``. Infinite or NaN where ``b`` is 0.
+
+    Derivative: ``grad_output / b`` and ``-grad_output * a / b**2``.
 
     The rule lifts a ``b`` whose magnitude is below ``eps`` to ``eps``, and leaves every other alone.
 
     >>> import extensor as ex
+    >>> ex.divide([1.0, 2.0], [4.0, 0.0])
+    tensor([0.25,  inf])
     >>> ex.divide_backward(1.0, 1.0, 4.0)
     divide_gradients(grad_a=tensor(0.25), grad_b=tensor(-0.0625))
     """
@@ -120,13 +130,17 @@ def _check_power(name: str, a: Any, b: Any) -> None:
 
 @op(kernel="power", shape=broadcast, check=_check_power)
 def power(xp: Any, a: Array, b: Array) -> Any:
-    """``a ** b`` for any real exponent. Derivative: ``b * a**(b - 1)`` and ``a**b * ln(a)``.
+    """``a`` to the power ``b``, for any real exponent.
+
+    Derivative: ``b * a**(b - 1)`` and ``a**b * ln(a)``.
 
     The derivative in ``b`` is 0 where ``a`` is 0 and ``b`` is not negative, -inf where ``a`` is 0
     and ``b`` is negative, and NaN where ``a`` is negative. The rule lifts an ``a`` whose magnitude is
     below ``eps`` to ``eps`` where ``b < 1``, as only there it is a denominator.
 
     >>> import extensor as ex
+    >>> ex.power([2.0, 4.0], [3.0, 0.5])
+    tensor([8., 2.])
     >>> ex.power_backward(1.0, 2.0, 3.0).grad_a
     tensor(12.)
     """
@@ -166,11 +180,13 @@ def _distance_to_multiple(a: Any, b: Any) -> Any:
 
 @op(kernel="floor_divide", shape=broadcast, kinks=_distance_to_multiple)
 def floor_divide(xp: Any, a: Array, b: Array) -> Any:
-    """``floor(a / b)``. Derivative: 0 for both.
+    """The quotient rounded down, ``floor(a / b)``. Derivative: 0 for both.
 
     >>> import extensor as ex
     >>> ex.floor_divide([7.0, -7.0], 2.0)
     tensor([ 3., -4.])
+    >>> ex.floor_divide_backward([1.0], (1,), (1,))
+    floor_divide_gradients(grad_a=tensor([0.]), grad_b=tensor([0.]))
     """
     return xp.floor_divide(a, b)
 
@@ -190,6 +206,8 @@ def modulo(xp: Any, a: Array, b: Array) -> Any:
     >>> import extensor as ex
     >>> ex.modulo([7.0, -7.0], 3.0)
     tensor([1., 2.])
+    >>> ex.modulo_backward([1.0], [7.0], [3.0])
+    modulo_gradients(grad_a=tensor([1.]), grad_b=tensor([-2.]))
     """
     return xp.remainder(a, b)
 
@@ -216,6 +234,8 @@ def maximum(xp: Any, a: Array, b: Array) -> Any:
     """The larger of ``a`` and ``b``; NaN if either is. Derivative: to the larger, a tie is shared equally.
 
     >>> import extensor as ex
+    >>> ex.maximum([1.0, 5.0], [3.0, 4.0])
+    tensor([3., 5.])
     >>> ex.maximum_backward([1.0, 1.0], [1.0, 2.0], [3.0, 2.0]).grad_a
     tensor([0. , 0.5])
     """
@@ -238,6 +258,8 @@ def minimum(xp: Any, a: Array, b: Array) -> Any:
     >>> import extensor as ex
     >>> ex.minimum([1.0, 4.0], [3.0, 2.0])
     tensor([1., 2.])
+    >>> ex.minimum_backward([1.0, 1.0], [1.0, 5.0], [3.0, 5.0]).grad_a
+    tensor([1. , 0.5])
     """
     return xp.minimum(a, b)
 
@@ -253,11 +275,13 @@ def minimum_backward(grad_output: Tensor, a: Tensor, b: Tensor) -> tuple[Any, An
 
 @op(kernel="negative", shape=same, check=_check_numbers)
 def negative(xp: Any, x: Array) -> Any:
-    """``-x``. Derivative: -1.
+    """The negative, ``-x``. Derivative: -1.
 
     >>> import extensor as ex
     >>> ex.negative([1.0, -2.0])
     tensor([-1.,  2.])
+    >>> ex.negative_backward([1.0, 2.0])
+    tensor([-1., -2.])
     """
     return xp.negative(x)
 
@@ -270,11 +294,13 @@ def negative_backward(grad_output: Tensor) -> Tensor:
 
 @op(kernel="reciprocal", shape=same, floats=True)
 def reciprocal(xp: Any, x: Array) -> Any:
-    """``1 / x``. Derivative: ``-output**2``, and infinite at 0.
+    """The reciprocal, ``1 / x``. Infinite at 0. Derivative: ``-output**2``, and infinite at 0.
 
     >>> import extensor as ex
     >>> ex.reciprocal([2.0, 4.0])
     tensor([0.5 , 0.25])
+    >>> ex.reciprocal_backward([1.0], output=[0.5])
+    tensor([-0.25])
     """
     return 1 / x
 
@@ -287,9 +313,11 @@ def reciprocal_backward(grad_output: Tensor, output: Tensor) -> Tensor:
 
 @op(kernel="square", shape=same)
 def square(xp: Any, x: Array) -> Any:
-    """``x * x``. Derivative: ``2 * x``.
+    """The square, ``x * x``. Derivative: ``2 * x``.
 
     >>> import extensor as ex
+    >>> ex.square([1.0, -3.0])
+    tensor([1., 9.])
     >>> ex.square_backward([1.0, 1.0], [3.0, -4.0])
     tensor([ 6., -8.])
     """

@@ -24,10 +24,29 @@ def _flip(name: str, shapes: Shapes, axis: Axis) -> Shape:
 
 @op(shape=_flip, widen=False)
 def flip(xp: Any, x: Array, axis: Axis = None) -> Any:
-    """``x`` backwards along ``axis``, or along every axis. Derivative: ``grad_output`` backwards.
+    """``x`` in reverse order along axes. Derivative: ``grad_output`` backwards.
+
+    Parameters
+    ----------
+    axis
+        The axis or axes to reverse, by default all.
+
+    Returns
+    -------
+    Tensor
+        The elements in reverse order, in the shape of ``x``, as a view.
+
+    Raises
+    ------
+    ValueError
+        If ``axis`` is out of range or names an axis twice.
 
     >>> import extensor as ex
     >>> ex.flip([1.0, 2.0, 3.0])
+    tensor([3., 2., 1.])
+    >>> ex.flip([1.0, 2.0, 3.0])
+    tensor([3., 2., 1.])
+    >>> ex.flip_backward([1.0, 2.0, 3.0])
     tensor([3., 2., 1.])
     """
     return xp.flip(x, axis=axis_indices("flip", axis, x.ndim))
@@ -62,13 +81,34 @@ def _as_tuple(value: Any) -> tuple[Any, ...]:
 
 @op(shape=_roll, widen=False)
 def roll(xp: Any, x: Array, shift: int | tuple[int, ...], axis: Axis = None) -> Any:
-    """The elements moved ``shift`` places along ``axis``, round from the end to the beginning.
+    """Elements moved along axes; those that leave at one end come back at the other.
 
-    With ``axis=None`` the flattened tensor is rolled. Derivative: ``grad_output`` rolled back.
+    Derivative: ``grad_output`` rolled back.
+
+    Parameters
+    ----------
+    shift
+        The number of places, one for each axis. Negative numbers move towards the beginning.
+    axis
+        The axis or axes. By default the flattened ``x`` is rolled.
+
+    Returns
+    -------
+    Tensor
+        The rolled elements, in the shape of ``x``.
+
+    Raises
+    ------
+    ValueError
+        If ``shift`` and ``axis`` have different lengths or ``axis`` is out of range.
 
     >>> import extensor as ex
     >>> ex.roll([1.0, 2.0, 3.0], 1)
     tensor([3., 1., 2.])
+    >>> ex.roll([1.0, 2.0, 3.0], 1)
+    tensor([3., 1., 2.])
+    >>> ex.roll_backward([1.0, 2.0, 3.0], 1)
+    tensor([2., 3., 1.])
     """
     if axis is None or not x.ndim:
         return xp.roll(x, _within(sum(_as_tuple(shift)), count(x.shape)))
@@ -120,12 +160,34 @@ def diag(xp: Any, x: Array, k: int = 0) -> Any:
 
     Derivative: ``grad_output``'s diagonal, or a matrix with ``grad_output`` on it.
 
+    Parameters
+    ----------
+    x : (n,) or (n, m)
+        A vector or a matrix.
+    k
+        The number of the diagonal: 0 is the main one, positive ones are above it.
+
+    Returns
+    -------
+    Tensor
+        A square matrix for a vector, a vector for a matrix.
+
+    Raises
+    ------
+    ValueError
+        If ``x`` has neither one nor two axes.
+
     >>> import extensor as ex
     >>> ex.diag([1.0, 2.0])
     tensor([[1., 0.],
             [0., 2.]])
     >>> ex.diag([[1.0, 2.0], [3.0, 4.0]], k=1)
     tensor([2.])
+    >>> ex.diag([1.0, 2.0])
+    tensor([[1., 0.],
+            [0., 2.]])
+    >>> ex.diag_backward([[1.0, 2.0], [3.0, 4.0]], (2,))
+    tensor([1., 4.])
     """
     if x.ndim == 2:
         if _diagonal_length(x.shape, k) == 0:
@@ -160,8 +222,32 @@ def _inside(shape: Shape, k: int) -> int:
 def tril(xp: Any, x: Array, k: int = 0) -> Any:
     """``x`` with zeros above diagonal ``k`` of its last two axes. Derivative: the same part.
 
+    Parameters
+    ----------
+    x : (..., n, m)
+        The matrices.
+    k
+        The number of the last diagonal that stays: 0 is the main one, positive ones are above
+        it.
+
+    Returns
+    -------
+    Tensor
+        The lower triangles, in the shape of ``x``.
+
+    Raises
+    ------
+    ValueError
+        If ``x`` has fewer than two axes.
+
     >>> import extensor as ex
     >>> ex.tril(ex.ones((2, 2)))
+    tensor([[1., 0.],
+            [1., 1.]])
+    >>> ex.tril([[1.0, 2.0], [3.0, 4.0]])
+    tensor([[1., 0.],
+            [3., 4.]])
+    >>> ex.tril_backward([[1.0, 1.0], [1.0, 1.0]])
     tensor([[1., 0.],
             [1., 1.]])
     """
@@ -179,8 +265,32 @@ def tril_backward(grad_output: Tensor, k: int = 0) -> Tensor:
 def triu(xp: Any, x: Array, k: int = 0) -> Any:
     """``x`` with zeros below diagonal ``k`` of its last two axes. Derivative: the same part.
 
+    Parameters
+    ----------
+    x : (..., n, m)
+        The matrices.
+    k
+        The number of the first diagonal that stays: 0 is the main one, positive ones are above
+        it.
+
+    Returns
+    -------
+    Tensor
+        The upper triangles, in the shape of ``x``.
+
+    Raises
+    ------
+    ValueError
+        If ``x`` has fewer than two axes.
+
     >>> import extensor as ex
     >>> ex.triu(ex.ones((2, 2)))
+    tensor([[1., 1.],
+            [0., 1.]])
+    >>> ex.triu([[1.0, 2.0], [3.0, 4.0]])
+    tensor([[1., 2.],
+            [0., 4.]])
+    >>> ex.triu_backward([[1.0, 1.0], [1.0, 1.0]])
     tensor([[1., 1.],
             [0., 1.]])
     """

@@ -1,4 +1,4 @@
-"""What the ops attach to Tensor. Written by tools/exports.py from the registry."""
+"""The methods that ops attach to Tensor. Written by tools/exports.py from the registry."""
 
 from collections.abc import Sequence
 from typing import Literal, overload, Self
@@ -19,356 +19,1869 @@ class Attached(TensorBase):
     def at(self) -> At:
         """``x.at[index].set(values)`` and ``x.at[index].add(values)`` give a changed copy."""
     def abs(self) -> Tensor:
-        """The magnitude of ``x``. Derivative: ``sign(x)``, 0 at 0."""
+        """The magnitude of ``x``.
+
+        Returns
+        -------
+        Tensor
+            The result, in the shape of ``x``.
+        """
     def acos(self) -> Tensor:
         """The angle in [0, pi] whose cosine is ``x``; NaN outside [-1, 1].
 
-        Derivative: ``-1 / sqrt(1 - x**2)``, infinite at -1 and 1.
+        Returns
+        -------
+        Tensor
+            The result, in the shape of ``x``.
         """
     def acosh(self) -> Tensor:
         """The number from 0 upwards whose hyperbolic cosine is ``x``; NaN below 1.
 
-        Derivative: ``1 / sqrt(x**2 - 1)``, infinite at 1.
+        Returns
+        -------
+        Tensor
+            The result, in the shape of ``x``.
         """
     def add(self, b: TensorLike) -> Tensor:
-        """``a + b``. Derivative: ``grad_output`` for both, summed to their shapes."""
+        """The sum ``a + b``.
+
+        Parameters
+        ----------
+        a, b : tensor_like
+            The operands. They broadcast against each other.
+
+        Returns
+        -------
+        Tensor
+            The result, in the shape to which ``a`` and ``b`` broadcast.
+
+        Raises
+        ------
+        ValueError
+            If the shapes do not broadcast.
+        """
     def all(self, axis: int | Sequence[int] | None = None, keepdims: bool = False) -> Tensor:
-        """True if every element over ``axis`` is true (not 0); True over nothing."""
+        """True if every element over ``axis`` is true (not 0); True over nothing.
+
+        Parameters
+        ----------
+        axis : int or sequence of ints, optional
+            The axis or axes to reduce, by default all. A negative number counts from the last axis.
+        keepdims : bool, default False
+            Whether to keep the reduced axes with size 1, so that the result broadcasts against ``x``.
+
+        Returns
+        -------
+        Tensor
+            The result, in the shape of ``x`` without the reduced axes. With ``keepdims`` they stay,
+            with size 1.
+
+        Raises
+        ------
+        ValueError
+            If ``axis`` is out of range or names an axis twice.
+
+        Notes
+        -----
+        The result has no gradient.
+        """
     def any(self, axis: int | Sequence[int] | None = None, keepdims: bool = False) -> Tensor:
-        """True if an element over ``axis`` is true (not 0); False over nothing."""
+        """True if an element over ``axis`` is true (not 0); False over nothing.
+
+        Parameters
+        ----------
+        axis : int or sequence of ints, optional
+            The axis or axes to reduce, by default all. A negative number counts from the last axis.
+        keepdims : bool, default False
+            Whether to keep the reduced axes with size 1, so that the result broadcasts against ``x``.
+
+        Returns
+        -------
+        Tensor
+            The result, in the shape of ``x`` without the reduced axes. With ``keepdims`` they stay,
+            with size 1.
+
+        Raises
+        ------
+        ValueError
+            If ``axis`` is out of range or names an axis twice.
+
+        Notes
+        -----
+        The result has no gradient.
+        """
     def argmax(self, axis: int | None = None, keepdims: bool = False) -> Tensor:
-        """The index of the first largest element along ``axis``, or of all; NaN counts as largest."""
+        """The index of the first largest element along ``axis``, or of all; NaN counts as largest.
+
+        Parameters
+        ----------
+        axis : int, optional
+            The axis to search along. By default all elements are searched, as if flattened.
+        keepdims : bool, default False
+            Whether to keep the reduced axes with size 1, so that the result broadcasts against ``x``.
+
+        Returns
+        -------
+        Tensor
+            The indices, of dtype int64, in the shape of ``x`` without ``axis``, or with size 1
+            there.
+
+        Raises
+        ------
+        ValueError
+            If ``axis`` is out of range or there is no element to choose.
+
+        Notes
+        -----
+        The result has no gradient.
+        """
     def argmin(self, axis: int | None = None, keepdims: bool = False) -> Tensor:
-        """The index of the first smallest element along ``axis``, or of all; NaN counts as smallest."""
+        """The index of the first smallest element along ``axis``, or of all; NaN counts as smallest.
+
+        Parameters
+        ----------
+        axis : int, optional
+            The axis to search along. By default all elements are searched, as if flattened.
+        keepdims : bool, default False
+            Whether to keep the reduced axes with size 1, so that the result broadcasts against ``x``.
+
+        Returns
+        -------
+        Tensor
+            The indices, of dtype int64, in the shape of ``x`` without ``axis``, or with size 1
+            there.
+
+        Raises
+        ------
+        ValueError
+            If ``axis`` is out of range or there is no element to choose.
+
+        Notes
+        -----
+        The result has no gradient.
+        """
     def argsort(self, axis: int = -1, descending: bool = False) -> Tensor:
-        """The indices that sort ``x`` along ``axis``; equal elements stay in their order."""
+        """The indices that sort ``x`` along ``axis``; equal elements stay in their order.
+
+        Parameters
+        ----------
+        axis : int, default -1
+            The axis to sort along.
+        descending : bool, default False
+            Whether the largest elements come first.
+
+        Returns
+        -------
+        Tensor
+            The indices, of dtype int64, in the shape of ``x``.
+
+        Raises
+        ------
+        ValueError
+            If ``axis`` is out of range.
+
+        Notes
+        -----
+        The result has no gradient.
+        """
     def asin(self) -> Tensor:
         """The angle in [-pi/2, pi/2] whose sine is ``x``; NaN outside [-1, 1].
 
-        Derivative: ``1 / sqrt(1 - x**2)``, infinite at -1 and 1.
+        Returns
+        -------
+        Tensor
+            The result, in the shape of ``x``.
         """
     def asinh(self) -> Tensor:
-        """The number whose hyperbolic sine is ``x``. Derivative: ``1 / sqrt(1 + x**2)``."""
+        """The number whose hyperbolic sine is ``x``.
+
+        Returns
+        -------
+        Tensor
+            The result, in the shape of ``x``.
+        """
     def astype(self, dtype: DTypeLike) -> Tensor:
-        """The same values in another dtype, as a copy. Derivative: ``grad_output`` in the dtype of ``x``."""
+        """The same values in another dtype, as a copy.
+
+        Parameters
+        ----------
+        dtype : dtype_like
+            The dtype of the result.
+
+        Returns
+        -------
+        Tensor
+            A copy of ``x`` in ``dtype``.
+
+        Raises
+        ------
+        TypeError
+            If ``dtype`` is not supported.
+        """
     def atan(self) -> Tensor:
-        """The angle in [-pi/2, pi/2] whose tangent is ``x``. Derivative: ``1 / (1 + x**2)``."""
+        """The angle in [-pi/2, pi/2] whose tangent is ``x``.
+
+        Returns
+        -------
+        Tensor
+            The result, in the shape of ``x``.
+        """
     def atanh(self) -> Tensor:
         """The number whose hyperbolic tangent is ``x``; NaN outside [-1, 1].
 
-        Derivative: ``1 / (1 - x**2)``, infinite at -1 and 1.
+        Returns
+        -------
+        Tensor
+            The result, in the shape of ``x``.
         """
     def bitwise_and(self, b: TensorLike) -> Tensor:
-        """The bits that both have; of booleans, whether both are true."""
-    def bitwise_not(self) -> Tensor:
-        """Every bit turned over; of booleans, whether it is false."""
-    def bitwise_or(self, b: TensorLike) -> Tensor:
-        """The bits that either has; of booleans, whether either is true."""
-    def bitwise_xor(self, b: TensorLike) -> Tensor:
-        """The bits that exactly one has; of booleans, whether exactly one is true."""
-    def broadcast_to(self, shape: int | Sequence[int]) -> Tensor:
-        """``x`` stretched to ``shape``, as a read-only view. Derivative: the sum over the stretched axes."""
-    def ceil(self) -> Tensor:
-        """The smallest whole number not below ``x``. Derivative: 0."""
-    def clip(self, min_val: float | None, max_val: float | None) -> Tensor:
-        """``x`` held between ``min_val`` and ``max_val``; None is no bound.
+        """The bits that both have; of booleans, whether both are true.
 
-        Where ``min_val`` exceeds ``max_val``, all is ``max_val``. Derivative: 1 inside, bounds included, else 0.
+        Parameters
+        ----------
+        a, b : tensor_like
+            Integers or booleans.
+
+        Returns
+        -------
+        Tensor
+            The bits, in the shape to which ``a`` and ``b`` broadcast.
+
+        Raises
+        ------
+        TypeError
+            If an operand is floating.
+
+        Notes
+        -----
+        The result has no gradient.
+
+        Inputs of different dtypes are promoted to one dtype. Python numbers take the dtype of the tensor that they meet.
+        """
+    def bitwise_not(self) -> Tensor:
+        """The complement of every bit; of booleans, whether it is false.
+
+        Returns
+        -------
+        Tensor
+            The bits, in the shape of ``x``.
+
+        Raises
+        ------
+        TypeError
+            If ``x`` is floating.
+
+        Notes
+        -----
+        The result has no gradient.
+        """
+    def bitwise_or(self, b: TensorLike) -> Tensor:
+        """The bits that either has; of booleans, whether either is true.
+
+        Parameters
+        ----------
+        a, b : tensor_like
+            Integers or booleans.
+
+        Returns
+        -------
+        Tensor
+            The bits, in the shape to which ``a`` and ``b`` broadcast.
+
+        Raises
+        ------
+        TypeError
+            If an operand is floating.
+
+        Notes
+        -----
+        The result has no gradient.
+
+        Inputs of different dtypes are promoted to one dtype. Python numbers take the dtype of the tensor that they meet.
+        """
+    def bitwise_xor(self, b: TensorLike) -> Tensor:
+        """The bits that exactly one has; of booleans, whether exactly one is true.
+
+        Parameters
+        ----------
+        a, b : tensor_like
+            Integers or booleans.
+
+        Returns
+        -------
+        Tensor
+            The bits, in the shape to which ``a`` and ``b`` broadcast.
+
+        Raises
+        ------
+        TypeError
+            If an operand is floating.
+
+        Notes
+        -----
+        The result has no gradient.
+
+        Inputs of different dtypes are promoted to one dtype. Python numbers take the dtype of the tensor that they meet.
+        """
+    def broadcast_to(self, shape: int | Sequence[int]) -> Tensor:
+        """``x`` stretched to ``shape``, as a read-only view.
+
+        Parameters
+        ----------
+        shape : int or sequence of ints
+            The shape of the result.
+
+        Returns
+        -------
+        Tensor
+            ``x`` in ``shape``, without a copy. It cannot be written to.
+
+        Raises
+        ------
+        ValueError
+            If ``x`` does not broadcast to ``shape``.
+        """
+    def ceil(self) -> Tensor:
+        """The smallest whole number not below ``x``.
+
+        Returns
+        -------
+        Tensor
+            The result, in the shape of ``x``.
+        """
+    def clip(self, min_val: float | None, max_val: float | None) -> Tensor:
+        """``x`` limited to ``[min_val, max_val]``.
+
+        If ``min_val`` exceeds ``max_val``, every element becomes ``max_val``.
+
+        Parameters
+        ----------
+        min_val, max_val : float
+            The bounds; None for no bound.
+
+        Returns
+        -------
+        Tensor
+            The result, in the shape of ``x``.
         """
     def clone(self) -> Tensor:
-        """The same values in memory of their own. Derivative: ``grad_output``."""
+        """The same values in memory of their own.
+
+        Returns
+        -------
+        Tensor
+            A copy of ``x``.
+        """
     def cos(self) -> Tensor:
-        """The cosine. Derivative: ``-sin(x)``."""
+        """The cosine.
+
+        Returns
+        -------
+        Tensor
+            The result, in the shape of ``x``.
+        """
     def cosh(self) -> Tensor:
-        """The hyperbolic cosine. Derivative: ``sinh(x)``."""
+        """The hyperbolic cosine.
+
+        Returns
+        -------
+        Tensor
+            The result, in the shape of ``x``.
+        """
     def count_nonzero(
         self, axis: int | Sequence[int] | None = None, keepdims: bool = False
     ) -> Tensor:
-        """How many elements over ``axis`` are not 0."""
+        """The number of elements over ``axis`` that are not 0.
+
+        Parameters
+        ----------
+        axis : int or sequence of ints, optional
+            The axis or axes to reduce, by default all. A negative number counts from the last axis.
+        keepdims : bool, default False
+            Whether to keep the reduced axes with size 1, so that the result broadcasts against ``x``.
+
+        Returns
+        -------
+        Tensor
+            The result, in the shape of ``x`` without the reduced axes. With ``keepdims`` they stay,
+            with size 1.
+
+        Raises
+        ------
+        ValueError
+            If ``axis`` is out of range or names an axis twice.
+
+        Notes
+        -----
+        The result has no gradient.
+        """
     def cumsum(self, axis: int = 0) -> Tensor:
         """The sum of each element and all before it along ``axis``.
 
-        Derivative: the sum of ``grad_output`` at each element and all after it.
+        Parameters
+        ----------
+        axis : int, default 0
+            The axis to sum along.
+
+        Returns
+        -------
+        Tensor
+            The running sums, in the shape of ``x``.
+
+        Raises
+        ------
+        ValueError
+            If ``axis`` is out of range.
         """
     def diag(self, k: int = 0) -> Tensor:
         """A matrix with ``x`` on diagonal ``k``, or, if ``x`` is a matrix, its diagonal ``k``.
 
-        Derivative: ``grad_output``'s diagonal, or a matrix with ``grad_output`` on it.
+        Parameters
+        ----------
+        k : int, default 0
+            The number of the diagonal: 0 is the main one, positive ones are above it.
+
+        Returns
+        -------
+        Tensor
+            A square matrix for a vector, a vector for a matrix.
+
+        Raises
+        ------
+        ValueError
+            If ``x`` has neither one nor two axes.
         """
     def divide(self, b: TensorLike) -> Tensor:
-        """``a / b``. Derivative: ``grad_output / b`` and ``-grad_output * a / b**2``.
+        """The quotient ``a / b``. Infinite or NaN where ``b`` is 0.
 
         The rule lifts a ``b`` whose magnitude is below ``eps`` to ``eps``, and leaves every other alone.
+
+        Parameters
+        ----------
+        a, b : tensor_like
+            The operands. They broadcast against each other.
+
+        Returns
+        -------
+        Tensor
+            The result, in the shape to which ``a`` and ``b`` broadcast.
+
+        Raises
+        ------
+        ValueError
+            If the shapes do not broadcast.
         """
     def dot(self, b: TensorLike) -> Tensor:
-        """``sum(a * b)`` of two vectors. Derivative: ``grad_output * b`` and ``grad_output * a``."""
+        """The scalar product of two vectors, ``sum(a * b)``.
+
+        Parameters
+        ----------
+        a, b : tensor_like, (n,)
+            The vectors.
+
+        Returns
+        -------
+        Tensor
+            The product, with no axis.
+
+        Raises
+        ------
+        ValueError
+            If ``a`` and ``b`` are not vectors of one length.
+        """
     def equal(self, b: TensorLike) -> Tensor:
-        """True where ``a == b``."""
+        """True where ``a == b``, element by element.
+
+        Parameters
+        ----------
+        a, b : tensor_like
+            The operands. They broadcast against each other.
+
+        Returns
+        -------
+        Tensor
+            Booleans, in the shape of ``x``, or in the shape to which ``a`` and ``b`` broadcast.
+
+        Raises
+        ------
+        ValueError
+            If the shapes do not broadcast.
+
+        Notes
+        -----
+        The result has no gradient.
+
+        Inputs of different dtypes are promoted to one dtype. Python numbers take the dtype of the tensor that they meet.
+        """
     def erf(self) -> Tensor:
-        """The error function. Derivative: ``2 / sqrt(pi) * exp(-x**2)``."""
+        """The error function.
+
+        Returns
+        -------
+        Tensor
+            The result, in the shape of ``x``.
+        """
     def exp(self) -> Tensor:
-        """``e ** x``. Derivative: ``output``."""
+        """The exponential, ``e ** x``.
+
+        Returns
+        -------
+        Tensor
+            The result, in the shape of ``x``.
+        """
     def expand_dims(self, axis: int | Sequence[int]) -> Tensor:
-        """``x`` with new axes of size 1, at ``axis`` of the result. Derivative: the same without them."""
+        """``x`` with new axes of size 1.
+
+        Parameters
+        ----------
+        axis : int or sequence of ints
+            The places of the new axes among those of the result.
+
+        Returns
+        -------
+        Tensor
+            ``x`` in its new shape, as a view.
+
+        Raises
+        ------
+        ValueError
+            If an axis is out of range or named twice.
+        """
     def expm1(self) -> Tensor:
-        """``e ** x - 1``, with all its digits near 0. Derivative: ``exp(x)``."""
+        """``e ** x - 1``, accurate near 0 too.
+
+        Returns
+        -------
+        Tensor
+            The result, in the shape of ``x``.
+        """
     def flatten(self, start_axis: int = 0, end_axis: int = -1) -> Tensor:
         """The axes from ``start_axis`` to ``end_axis``, both included, as one.
 
-        Derivative: ``grad_output`` in the old shape.
+        Parameters
+        ----------
+        start_axis : int, default 0
+            The first and the last axis to join.
+        end_axis : int, default -1
+            The first and the last axis to join.
+
+        Returns
+        -------
+        Tensor
+            ``x`` with these axes as one: a view where the memory allows it.
+
+        Raises
+        ------
+        ValueError
+            If an axis is out of range or ``start_axis`` is behind ``end_axis``.
         """
     def flip(self, axis: int | Sequence[int] | None = None) -> Tensor:
-        """``x`` backwards along ``axis``, or along every axis. Derivative: ``grad_output`` backwards."""
+        """``x`` in reverse order along axes.
+
+        Parameters
+        ----------
+        axis : int or sequence of ints, optional
+            The axis or axes to reverse, by default all.
+
+        Returns
+        -------
+        Tensor
+            The elements in reverse order, in the shape of ``x``, as a view.
+
+        Raises
+        ------
+        ValueError
+            If ``axis`` is out of range or names an axis twice.
+        """
     def floor(self) -> Tensor:
-        """The largest whole number not above ``x``. Derivative: 0."""
+        """The largest whole number not above ``x``.
+
+        Returns
+        -------
+        Tensor
+            The result, in the shape of ``x``.
+        """
     def floor_divide(self, b: TensorLike) -> Tensor:
-        """``floor(a / b)``. Derivative: 0 for both."""
+        """The quotient rounded down, ``floor(a / b)``.
+
+        Parameters
+        ----------
+        a, b : tensor_like
+            The operands. They broadcast against each other.
+
+        Returns
+        -------
+        Tensor
+            The result, in the shape to which ``a`` and ``b`` broadcast.
+
+        Raises
+        ------
+        ValueError
+            If the shapes do not broadcast.
+        """
     def gather(self, indices: TensorLike, axis: int) -> Tensor:
-        """The elements of ``x`` at ``indices`` along ``axis``, line by line.
+        """Elements of ``x`` at ``indices`` along ``axis``, line by line.
 
         This is NumPy's ``take_along_axis``: the other axes broadcast.
-        Derivative: ``grad_output`` added where it was read.
+
+        Parameters
+        ----------
+        indices : tensor_like, ints with as many axes as ``x``
+            The positions along ``axis``; negative ones count from the end.
+        axis : int
+            The axis of the positions.
+
+        Returns
+        -------
+        Tensor
+            The elements, in the shape of ``indices``.
+
+        Raises
+        ------
+        ValueError
+            If an index or ``axis`` is out of range.
         """
     def greater(self, b: TensorLike) -> Tensor:
-        """True where ``a > b``."""
+        """True where ``a > b``, element by element.
+
+        Parameters
+        ----------
+        a, b : tensor_like
+            The operands. They broadcast against each other.
+
+        Returns
+        -------
+        Tensor
+            Booleans, in the shape of ``x``, or in the shape to which ``a`` and ``b`` broadcast.
+
+        Raises
+        ------
+        ValueError
+            If the shapes do not broadcast.
+
+        Notes
+        -----
+        The result has no gradient.
+
+        Inputs of different dtypes are promoted to one dtype. Python numbers take the dtype of the tensor that they meet.
+        """
     def greater_equal(self, b: TensorLike) -> Tensor:
-        """True where ``a >= b``."""
+        """True where ``a >= b``, element by element.
+
+        Parameters
+        ----------
+        a, b : tensor_like
+            The operands. They broadcast against each other.
+
+        Returns
+        -------
+        Tensor
+            Booleans, in the shape of ``x``, or in the shape to which ``a`` and ``b`` broadcast.
+
+        Raises
+        ------
+        ValueError
+            If the shapes do not broadcast.
+
+        Notes
+        -----
+        The result has no gradient.
+
+        Inputs of different dtypes are promoted to one dtype. Python numbers take the dtype of the tensor that they meet.
+        """
     def identity(self) -> Tensor:
-        """The same values and the same memory, as a new place on the tape. Derivative: ``grad_output``."""
+        """The same values and the same memory, as a new place on the tape.
+
+        Returns
+        -------
+        Tensor
+            A new tensor on the memory of ``x``.
+        """
     def index_select(self, indices: TensorLike, axis: int) -> Tensor:
         """The slices of ``x`` at the 1-D ``indices`` along ``axis``.
 
-        Derivative: ``grad_output`` added where it was read.
+        Parameters
+        ----------
+        indices : tensor_like, (n,), ints
+            The positions; negative ones count from the end.
+        axis : int
+            The axis of the positions.
+
+        Returns
+        -------
+        Tensor
+            The slices, with ``n`` elements along ``axis``.
+
+        Raises
+        ------
+        ValueError
+            If an index or ``axis`` is out of range.
         """
     def isfinite(self) -> Tensor:
-        """True where ``x`` is neither NaN nor infinite."""
-    def isinf(self) -> Tensor:
-        """True where ``x`` is infinite."""
-    def isnan(self) -> Tensor:
-        """True where ``x`` is NaN."""
-    def less(self, b: TensorLike) -> Tensor:
-        """True where ``a < b``."""
-    def less_equal(self, b: TensorLike) -> Tensor:
-        """True where ``a <= b``."""
-    def log(self) -> Tensor:
-        """The natural logarithm. Derivative: ``1 / x``, with ``x`` lifted to ``eps``."""
-    def log10(self) -> Tensor:
-        """The logarithm to base 10. Derivative: ``1 / (x * ln(10))``, denominator lifted to ``eps``."""
-    def log1p(self) -> Tensor:
-        """``ln(1 + x)``, with all its digits near 0. Derivative: ``1 / (1 + x)``, infinite at -1."""
-    def log2(self) -> Tensor:
-        """The logarithm to base 2. Derivative: ``1 / (x * ln(2))``, denominator lifted to ``eps``."""
-    def log_softmax(self, axis: int = -1) -> Tensor:
-        """``x - log(sum(exp(x)))`` over ``axis``, without overflow.
+        """True where ``x`` is neither NaN nor infinite.
 
-        Derivative: ``grad_output - exp(output) * sum(grad_output)``, exactly 0 for a single element.
-        A row of -inf alone gives NaN; an axis of size 0 gives an empty result.
+        Returns
+        -------
+        Tensor
+            Booleans, in the shape of ``x``, or in the shape to which ``a`` and ``b`` broadcast.
+
+        Notes
+        -----
+        The result has no gradient.
+        """
+    def isinf(self) -> Tensor:
+        """True where ``x`` is infinite.
+
+        Returns
+        -------
+        Tensor
+            Booleans, in the shape of ``x``, or in the shape to which ``a`` and ``b`` broadcast.
+
+        Notes
+        -----
+        The result has no gradient.
+        """
+    def isnan(self) -> Tensor:
+        """True where ``x`` is NaN.
+
+        Returns
+        -------
+        Tensor
+            Booleans, in the shape of ``x``, or in the shape to which ``a`` and ``b`` broadcast.
+
+        Notes
+        -----
+        The result has no gradient.
+        """
+    def less(self, b: TensorLike) -> Tensor:
+        """True where ``a < b``, element by element.
+
+        Parameters
+        ----------
+        a, b : tensor_like
+            The operands. They broadcast against each other.
+
+        Returns
+        -------
+        Tensor
+            Booleans, in the shape of ``x``, or in the shape to which ``a`` and ``b`` broadcast.
+
+        Raises
+        ------
+        ValueError
+            If the shapes do not broadcast.
+
+        Notes
+        -----
+        The result has no gradient.
+
+        Inputs of different dtypes are promoted to one dtype. Python numbers take the dtype of the tensor that they meet.
+        """
+    def less_equal(self, b: TensorLike) -> Tensor:
+        """True where ``a <= b``, element by element.
+
+        Parameters
+        ----------
+        a, b : tensor_like
+            The operands. They broadcast against each other.
+
+        Returns
+        -------
+        Tensor
+            Booleans, in the shape of ``x``, or in the shape to which ``a`` and ``b`` broadcast.
+
+        Raises
+        ------
+        ValueError
+            If the shapes do not broadcast.
+
+        Notes
+        -----
+        The result has no gradient.
+
+        Inputs of different dtypes are promoted to one dtype. Python numbers take the dtype of the tensor that they meet.
+        """
+    def log(self) -> Tensor:
+        """The natural logarithm. -inf at 0, NaN below.
+
+        Returns
+        -------
+        Tensor
+            The result, in the shape of ``x``.
+        """
+    def log10(self) -> Tensor:
+        """The logarithm to base 10. -inf at 0, NaN below.
+
+        Returns
+        -------
+        Tensor
+            The result, in the shape of ``x``.
+        """
+    def log1p(self) -> Tensor:
+        """``ln(1 + x)``, accurate near 0 too. -inf at -1, NaN below.
+
+        Returns
+        -------
+        Tensor
+            The result, in the shape of ``x``.
+        """
+    def log2(self) -> Tensor:
+        """The logarithm to base 2. -inf at 0, NaN below.
+
+        Returns
+        -------
+        Tensor
+            The result, in the shape of ``x``.
+        """
+    def log_softmax(self, axis: int = -1) -> Tensor:
+        """The logarithm of `softmax`, ``x - log(sum(exp(x)))`` over ``axis``, without overflow.
+
+        Parameters
+        ----------
+        axis : int, default -1
+            The axis whose probabilities are to sum to 1.
+
+        Returns
+        -------
+        Tensor
+            Log-probabilities, in the shape of ``x``.
+
+        Raises
+        ------
+        ValueError
+            If ``axis`` is out of range.
         """
     def logical_and(self, b: TensorLike) -> Tensor:
-        """True where both are true (not 0)."""
+        """True where both are true (not 0).
+
+        Parameters
+        ----------
+        a, b : tensor_like
+            The operands. They broadcast against each other.
+
+        Returns
+        -------
+        Tensor
+            Booleans, in the shape of ``x``, or in the shape to which ``a`` and ``b`` broadcast.
+
+        Raises
+        ------
+        ValueError
+            If the shapes do not broadcast.
+
+        Notes
+        -----
+        The result has no gradient.
+
+        Inputs of different dtypes are promoted to one dtype. Python numbers take the dtype of the tensor that they meet.
+        """
     def logical_not(self) -> Tensor:
-        """True where ``x`` is false (0)."""
+        """True where ``x`` is false (0).
+
+        Returns
+        -------
+        Tensor
+            Booleans, in the shape of ``x``, or in the shape to which ``a`` and ``b`` broadcast.
+
+        Notes
+        -----
+        The result has no gradient.
+        """
     def logical_or(self, b: TensorLike) -> Tensor:
-        """True where either is true (not 0)."""
+        """True where either is true (not 0).
+
+        Parameters
+        ----------
+        a, b : tensor_like
+            The operands. They broadcast against each other.
+
+        Returns
+        -------
+        Tensor
+            Booleans, in the shape of ``x``, or in the shape to which ``a`` and ``b`` broadcast.
+
+        Raises
+        ------
+        ValueError
+            If the shapes do not broadcast.
+
+        Notes
+        -----
+        The result has no gradient.
+
+        Inputs of different dtypes are promoted to one dtype. Python numbers take the dtype of the tensor that they meet.
+        """
     def logical_xor(self, b: TensorLike) -> Tensor:
-        """True where exactly one is true (not 0)."""
+        """True where exactly one is true (not 0).
+
+        Parameters
+        ----------
+        a, b : tensor_like
+            The operands. They broadcast against each other.
+
+        Returns
+        -------
+        Tensor
+            Booleans, in the shape of ``x``, or in the shape to which ``a`` and ``b`` broadcast.
+
+        Raises
+        ------
+        ValueError
+            If the shapes do not broadcast.
+
+        Notes
+        -----
+        The result has no gradient.
+
+        Inputs of different dtypes are promoted to one dtype. Python numbers take the dtype of the tensor that they meet.
+        """
     def logsumexp(self, axis: int | Sequence[int] | None = None, keepdims: bool = False) -> Tensor:
-        """``log(sum(exp(x)))`` over ``axis`` without overflow. Derivative: ``exp(x - output)``.
+        """``log(sum(exp(x)))`` over ``axis``, without overflow.
 
         -inf over nothing and over elements that are all -inf, where the derivative is 0.
+
+        Parameters
+        ----------
+        axis : int or sequence of ints, optional
+            The axis or axes to reduce, by default all. A negative number counts from the last axis.
+        keepdims : bool, default False
+            Whether to keep the reduced axes with size 1, so that the result broadcasts against ``x``.
+
+        Returns
+        -------
+        Tensor
+            The result, in the shape of ``x`` without the reduced axes. With ``keepdims`` they stay,
+            with size 1.
+
+        Raises
+        ------
+        ValueError
+            If ``axis`` is out of range or names an axis twice.
         """
     def masked_fill(self, mask: TensorLike, value: float) -> Tensor:
-        """``value`` where ``mask`` is true, else ``x``. Derivative: ``grad_output``, 0 where filled."""
-    def matmul(self, b: TensorLike) -> Tensor:
-        """``a @ b``. Derivative: ``grad_output @ b.T`` and ``a.T @ grad_output``, summed over batches.
+        """A copy of ``x`` with ``value`` where ``mask`` is true.
 
-        A vector on the left is a row, on the right a column, whose axis is gone from the result; axes
-        before the last two are a batch and broadcast.
+        Parameters
+        ----------
+        mask : tensor_like, bools
+            Where to write ``value``. It broadcasts with ``x``.
+        value : float
+            The number to write.
+
+        Returns
+        -------
+        Tensor
+            The copy, in the shape to which ``x`` and ``mask`` broadcast.
+
+        Raises
+        ------
+        ValueError
+            If the shapes do not broadcast.
+        """
+    def matmul(self, b: TensorLike) -> Tensor:
+        """The matrix product ``a @ b``.
+
+        A vector on the left is a row, on the right a column, whose axis is gone from the result;
+        axes before the last two are a batch and broadcast.
+
+        Parameters
+        ----------
+        b : tensor_like, (..., k, m) or (k,)
+            The right matrix, or a batch of them.
+
+        Returns
+        -------
+        Tensor
+            The product, of shape (..., n, m).
+
+        Raises
+        ------
+        ValueError
+            If the inner dimensions differ, the batches do not broadcast, or an operand has no axis.
         """
     def max(self, axis: int | Sequence[int] | None = None, keepdims: bool = False) -> Tensor:
         """The largest element over ``axis``, NaN if there is one (``max`` is the same function).
 
-        Derivative: ``grad_output`` to the largest element; several that tie share it equally.
+        Parameters
+        ----------
+        axis : int or sequence of ints, optional
+            The axis or axes to reduce, by default all. A negative number counts from the last axis.
+        keepdims : bool, default False
+            Whether to keep the reduced axes with size 1, so that the result broadcasts against ``x``.
+
+        Returns
+        -------
+        Tensor
+            The result, in the shape of ``x`` without the reduced axes. With ``keepdims`` they stay,
+            with size 1.
+
+        Raises
+        ------
+        ValueError
+            If ``axis`` is out of range or names an axis twice, or if a reduced axis has size 0.
         """
     def max_reduce(self, axis: int | Sequence[int] | None = None, keepdims: bool = False) -> Tensor:
         """The largest element over ``axis``, NaN if there is one (``max`` is the same function).
 
-        Derivative: ``grad_output`` to the largest element; several that tie share it equally.
+        Parameters
+        ----------
+        axis : int or sequence of ints, optional
+            The axis or axes to reduce, by default all. A negative number counts from the last axis.
+        keepdims : bool, default False
+            Whether to keep the reduced axes with size 1, so that the result broadcasts against ``x``.
+
+        Returns
+        -------
+        Tensor
+            The result, in the shape of ``x`` without the reduced axes. With ``keepdims`` they stay,
+            with size 1.
+
+        Raises
+        ------
+        ValueError
+            If ``axis`` is out of range or names an axis twice, or if a reduced axis has size 0.
         """
     def maximum(self, b: TensorLike) -> Tensor:
-        """The larger of ``a`` and ``b``; NaN if either is. Derivative: to the larger, a tie is shared equally."""
+        """The larger of ``a`` and ``b``; NaN if either is.
+
+        Parameters
+        ----------
+        a, b : tensor_like
+            The operands. They broadcast against each other.
+
+        Returns
+        -------
+        Tensor
+            The result, in the shape to which ``a`` and ``b`` broadcast.
+
+        Raises
+        ------
+        ValueError
+            If the shapes do not broadcast.
+        """
     def mean(self, axis: int | Sequence[int] | None = None, keepdims: bool = False) -> Tensor:
-        """The mean over ``axis``, NaN over nothing. Derivative: ``grad_output / n`` to every element."""
+        """The mean over ``axis``, NaN over nothing.
+
+        Parameters
+        ----------
+        axis : int or sequence of ints, optional
+            The axis or axes to reduce, by default all. A negative number counts from the last axis.
+        keepdims : bool, default False
+            Whether to keep the reduced axes with size 1, so that the result broadcasts against ``x``.
+
+        Returns
+        -------
+        Tensor
+            The result, in the shape of ``x`` without the reduced axes. With ``keepdims`` they stay,
+            with size 1.
+
+        Raises
+        ------
+        ValueError
+            If ``axis`` is out of range or names an axis twice.
+        """
     def min(self, axis: int | Sequence[int] | None = None, keepdims: bool = False) -> Tensor:
         """The smallest element over ``axis``, NaN if there is one (``min`` is the same function).
 
-        Derivative: ``grad_output`` to the smallest element; several that tie share it equally.
+        Parameters
+        ----------
+        axis : int or sequence of ints, optional
+            The axis or axes to reduce, by default all. A negative number counts from the last axis.
+        keepdims : bool, default False
+            Whether to keep the reduced axes with size 1, so that the result broadcasts against ``x``.
+
+        Returns
+        -------
+        Tensor
+            The result, in the shape of ``x`` without the reduced axes. With ``keepdims`` they stay,
+            with size 1.
+
+        Raises
+        ------
+        ValueError
+            If ``axis`` is out of range or names an axis twice, or if a reduced axis has size 0.
         """
     def min_reduce(self, axis: int | Sequence[int] | None = None, keepdims: bool = False) -> Tensor:
         """The smallest element over ``axis``, NaN if there is one (``min`` is the same function).
 
-        Derivative: ``grad_output`` to the smallest element; several that tie share it equally.
+        Parameters
+        ----------
+        axis : int or sequence of ints, optional
+            The axis or axes to reduce, by default all. A negative number counts from the last axis.
+        keepdims : bool, default False
+            Whether to keep the reduced axes with size 1, so that the result broadcasts against ``x``.
+
+        Returns
+        -------
+        Tensor
+            The result, in the shape of ``x`` without the reduced axes. With ``keepdims`` they stay,
+            with size 1.
+
+        Raises
+        ------
+        ValueError
+            If ``axis`` is out of range or names an axis twice, or if a reduced axis has size 0.
         """
     def minimum(self, b: TensorLike) -> Tensor:
-        """The smaller of ``a`` and ``b``; NaN if either is. Derivative: to the smaller, a tie is shared."""
+        """The smaller of ``a`` and ``b``; NaN if either is.
+
+        Parameters
+        ----------
+        a, b : tensor_like
+            The operands. They broadcast against each other.
+
+        Returns
+        -------
+        Tensor
+            The result, in the shape to which ``a`` and ``b`` broadcast.
+
+        Raises
+        ------
+        ValueError
+            If the shapes do not broadcast.
+        """
     def modulo(self, b: TensorLike) -> Tensor:
-        """The remainder of ``a / b`` with the sign of ``b``. Derivative: 1 and ``-floor(a / b)``."""
+        """The remainder of ``a / b`` with the sign of ``b``.
+
+        Parameters
+        ----------
+        a, b : tensor_like
+            The operands. They broadcast against each other.
+
+        Returns
+        -------
+        Tensor
+            The result, in the shape to which ``a`` and ``b`` broadcast.
+
+        Raises
+        ------
+        ValueError
+            If the shapes do not broadcast.
+        """
     def moveaxis(self, source: int | Sequence[int], destination: int | Sequence[int]) -> Tensor:
-        """``x`` with axes moved from ``source`` to ``destination``. Derivative: the axes moved back."""
+        """``x`` with axes moved from ``source`` to ``destination``.
+
+        Parameters
+        ----------
+        source : int or sequence of ints
+            The axes to move.
+        destination : int or sequence of ints
+            Their new places, as many as there are in ``source``.
+
+        Returns
+        -------
+        Tensor
+            ``x`` in its new shape, as a view.
+
+        Raises
+        ------
+        ValueError
+            If an axis is out of range or named twice.
+        """
     def multiply(self, b: TensorLike) -> Tensor:
-        """``a * b``. Derivative: ``grad_output * b`` and ``grad_output * a``."""
+        """The product ``a * b``, element by element.
+
+        Parameters
+        ----------
+        a, b : tensor_like
+            The operands. They broadcast against each other.
+
+        Returns
+        -------
+        Tensor
+            The result, in the shape to which ``a`` and ``b`` broadcast.
+
+        Raises
+        ------
+        ValueError
+            If the shapes do not broadcast.
+        """
     def negative(self) -> Tensor:
-        """``-x``. Derivative: -1."""
+        """The negative, ``-x``.
+
+        Returns
+        -------
+        Tensor
+            The result, in the shape of ``x``.
+        """
     def norm(
         self, ord: float = 2, axis: int | Sequence[int] | None = None, keepdims: bool = False
     ) -> Tensor:
-        """``sum(abs(x)**ord)**(1 / ord)`` over ``axis``, the largest magnitude for ``ord=inf``.
+        """The p-norm over ``axis``, ``sum(abs(x)**ord)**(1 / ord)``.
 
-        Derivative: ``sign(x) * (abs(x) / output)**(ord - 1)``; 0 at elements that are 0, and so all
-        over a vector of zeros; for ``ord=inf`` the sign, shared equally among the largest magnitudes.
+        For ``ord=inf`` it is the largest magnitude.
+
+        Parameters
+        ----------
+        ord : float, default 2
+            The order of the norm.
+        axis : int or sequence of ints, optional
+            The axis or axes to reduce, by default all. A negative number counts from the last axis.
+        keepdims : bool, default False
+            Whether to keep the reduced axes with size 1, so that the result broadcasts against ``x``.
+
+        Returns
+        -------
+        Tensor
+            The norms, in the shape of ``x`` without the reduced axes, or with size 1 there.
+
+        Raises
+        ------
+        ValueError
+            If ``ord`` is not possible or ``axis`` is out of range.
         """
     def not_equal(self, b: TensorLike) -> Tensor:
-        """True where ``a != b``."""
+        """True where ``a != b``, element by element.
+
+        Parameters
+        ----------
+        a, b : tensor_like
+            The operands. They broadcast against each other.
+
+        Returns
+        -------
+        Tensor
+            Booleans, in the shape of ``x``, or in the shape to which ``a`` and ``b`` broadcast.
+
+        Raises
+        ------
+        ValueError
+            If the shapes do not broadcast.
+
+        Notes
+        -----
+        The result has no gradient.
+
+        Inputs of different dtypes are promoted to one dtype. Python numbers take the dtype of the tensor that they meet.
+        """
     def outer(self, b: TensorLike) -> Tensor:
-        """``a[i] * b[j]`` for all i and j. Derivative: ``grad_output @ b`` and ``a @ grad_output``."""
+        """The outer product of two vectors, ``a[i] * b[j]`` for all i and j.
+
+        Parameters
+        ----------
+        b : tensor_like, (m,)
+            The vector along the second axis.
+
+        Returns
+        -------
+        Tensor
+            The products, of shape (n, m).
+        """
     def pad(
         self,
         pad_width: int | Sequence[int] | Sequence[Sequence[int]],
         mode: Literal["constant", "reflect", "symmetric", "edge", "replicate", "wrap", "circular"] = "constant",
         value: float = 0.0,
     ) -> Tensor:
-        """``x`` with elements added before and after each axis; ``pad_width`` is NumPy's.
+        """``x`` with elements added before and after each axis.
 
-        ``mode`` is "constant" (``value``), "reflect" (the edge not repeated), "symmetric" (the edge
-        repeated), "edge" or "replicate" (the last element), "wrap" or "circular" (from the other end).
-        Derivative: ``grad_output`` without what was added; where that is a copy, added to its original.
+        Parameters
+        ----------
+        pad_width : int or sequence of ints or sequence of sequences of ints
+            As in NumPy: a number for all sides, a pair (before, after) for all axes, or such a pair
+            for each axis.
+        mode : {'constant', 'reflect', 'symmetric', 'edge', 'replicate', 'wrap', 'circular'}, default 'constant'
+            Which elements are added. "constant": ``value``; "reflect": the mirror image without the
+            edge; "symmetric": with the edge; "edge" or "replicate": the last element; "wrap" or
+            "circular": those of the other end.
+        value : float, default 0.0
+            The element that "constant" adds.
+
+        Returns
+        -------
+        Tensor
+            The longer tensor.
+
+        Raises
+        ------
+        ValueError
+            If ``pad_width`` does not fit the axes, or an axis is too short for ``mode``.
         """
     def power(self, b: TensorLike) -> Tensor:
-        """``a ** b`` for any real exponent. Derivative: ``b * a**(b - 1)`` and ``a**b * ln(a)``.
+        """``a`` to the power ``b``, for any real exponent.
 
         The derivative in ``b`` is 0 where ``a`` is 0 and ``b`` is not negative, -inf where ``a`` is 0
         and ``b`` is negative, and NaN where ``a`` is negative. The rule lifts an ``a`` whose magnitude is
         below ``eps`` to ``eps`` where ``b < 1``, as only there it is a denominator.
+
+        Parameters
+        ----------
+        a, b : tensor_like
+            The operands. They broadcast against each other.
+
+        Returns
+        -------
+        Tensor
+            The result, in the shape to which ``a`` and ``b`` broadcast.
+
+        Raises
+        ------
+        ValueError
+            If the shapes do not broadcast.
         """
     def prod(self, axis: int | Sequence[int] | None = None, keepdims: bool = False) -> Tensor:
-        """The product over ``axis``, 1 over nothing. Derivative: the product of all the other elements.
+        """The product over ``axis``, 1 over nothing.
 
         It is never found by division, so one zero, or two, are exact in every order.
+
+        Parameters
+        ----------
+        axis : int or sequence of ints, optional
+            The axis or axes to reduce, by default all. A negative number counts from the last axis.
+        keepdims : bool, default False
+            Whether to keep the reduced axes with size 1, so that the result broadcasts against ``x``.
+
+        Returns
+        -------
+        Tensor
+            The result, in the shape of ``x`` without the reduced axes. With ``keepdims`` they stay,
+            with size 1.
+
+        Raises
+        ------
+        ValueError
+            If ``axis`` is out of range or names an axis twice.
         """
     def ravel(self) -> Tensor:
-        """All elements along one axis. Derivative: ``grad_output`` in the old shape."""
+        """All elements along one axis.
+
+        Returns
+        -------
+        Tensor
+            All elements, of shape ``(x.size,)``: a view where the memory allows it.
+
+        Raises
+        ------
+        ValueError
+            If an axis is out of range or named twice.
+        """
     def reciprocal(self) -> Tensor:
-        """``1 / x``. Derivative: ``-output**2``, and infinite at 0."""
+        """The reciprocal, ``1 / x``. Infinite at 0.
+
+        Returns
+        -------
+        Tensor
+            The result, in the shape of ``x``.
+        """
     def relu(self) -> Tensor:
-        """``max(x, 0)``. Derivative: 1 where ``x`` is positive, else 0, also at 0."""
+        """The rectified linear unit, ``max(x, 0)``.
+
+        Returns
+        -------
+        Tensor
+            The result, in the shape of ``x``.
+        """
     def repeat(self, repeats: int | Sequence[int], axis: int | None = None) -> Tensor:
         """Each element along ``axis``, or of the flattened ``x``, ``repeats`` times in a row.
 
-        ``repeats`` may give a number for each element. Derivative: the sum over an element's copies.
+        ``repeats`` may give a number for each element.
+
+        Parameters
+        ----------
+        repeats : int or sequence of ints
+            The number of copies, or one number for each element along ``axis``.
+        axis : int, optional
+            The axis to repeat along. By default the flattened ``x`` is repeated.
+
+        Returns
+        -------
+        Tensor
+            The result, longer along ``axis``.
+
+        Raises
+        ------
+        ValueError
+            If there is not one number for each element, or ``axis`` is out of range.
         """
     def roll(self, shift: int | Sequence[int], axis: int | Sequence[int] | None = None) -> Tensor:
-        """The elements moved ``shift`` places along ``axis``, round from the end to the beginning.
+        """Elements moved along axes; those that leave at one end come back at the other.
 
-        With ``axis=None`` the flattened tensor is rolled. Derivative: ``grad_output`` rolled back.
+        Parameters
+        ----------
+        shift : int or sequence of ints
+            The number of places, one for each axis. Negative numbers move towards the beginning.
+        axis : int or sequence of ints, optional
+            The axis or axes. By default the flattened ``x`` is rolled.
+
+        Returns
+        -------
+        Tensor
+            The rolled elements, in the shape of ``x``.
+
+        Raises
+        ------
+        ValueError
+            If ``shift`` and ``axis`` have different lengths or ``axis`` is out of range.
         """
     def round(self) -> Tensor:
-        """The nearest whole number, halves to the even one. Derivative: 0."""
+        """The nearest whole number, halves to the even one.
+
+        Returns
+        -------
+        Tensor
+            The result, in the shape of ``x``.
+        """
     def rsqrt(self) -> Tensor:
-        """``1 / sqrt(x)``. Derivative: ``-output**3 / 2``, infinite at 0."""
+        """The reciprocal of the square root, ``1 / sqrt(x)``. Infinite at 0, NaN below.
+
+        Returns
+        -------
+        Tensor
+            The result, in the shape of ``x``.
+        """
     def scatter_add(self, indices: TensorLike, updates: TensorLike, axis: int) -> Tensor:
         """A copy of ``x`` with ``updates`` added at ``indices`` along ``axis``, line by line.
 
-        Derivative: ``grad_output`` to ``x``, ``grad_output`` read at ``indices`` to ``updates``.
+        Parameters
+        ----------
+        indices : tensor_like, ints with as many axes as ``x``
+            The positions along ``axis``; negative ones count from the end.
+        updates : tensor_like
+            The values to add, in the shape of ``indices``.
+        axis : int
+            The axis of the positions.
+
+        Returns
+        -------
+        Tensor
+            The copy, in the shape of ``x``.
+
+        Raises
+        ------
+        ValueError
+            If the shapes do not fit, or an index or ``axis`` is out of range.
         """
     def sigmoid(self) -> Tensor:
-        """``1 / (1 + exp(-x))``, without overflow. Derivative: ``output * (1 - output)``."""
+        """The logistic function ``1 / (1 + exp(-x))``, without overflow.
+
+        Returns
+        -------
+        Tensor
+            The result, in the shape of ``x``.
+        """
     def sign(self) -> Tensor:
-        """-1, 0 or 1: the sign of ``x``, NaN for NaN. Derivative: 0."""
+        """-1, 0 or 1: the sign of ``x``, NaN for NaN.
+
+        Returns
+        -------
+        Tensor
+            The result, in the shape of ``x``.
+        """
     def sin(self) -> Tensor:
-        """The sine. Derivative: ``cos(x)``."""
+        """The sine.
+
+        Returns
+        -------
+        Tensor
+            The result, in the shape of ``x``.
+        """
     def sinh(self) -> Tensor:
-        """The hyperbolic sine. Derivative: ``cosh(x)``."""
+        """The hyperbolic sine.
+
+        Returns
+        -------
+        Tensor
+            The result, in the shape of ``x``.
+        """
     def softmax(self, axis: int = -1) -> Tensor:
         """``exp(x)`` divided by its sum over ``axis``, without overflow.
 
-        Derivative: ``output * (grad_output - sum(grad_output * output))``, exactly 0 for one element.
-        A row of -inf alone gives NaN, as 0 / 0; an axis of size 0 gives an empty result.
+        Parameters
+        ----------
+        axis : int, default -1
+            The axis whose elements are to sum to 1.
+
+        Returns
+        -------
+        Tensor
+            Positive numbers that sum to 1 over ``axis``, in the shape of ``x``.
+
+        Raises
+        ------
+        ValueError
+            If ``axis`` is out of range.
         """
     def sort(self, axis: int = -1, descending: bool = False) -> Tensor:
-        """The elements of ``x`` in order along ``axis``. Derivative: to where each element came from.
+        """The elements of ``x`` in order along ``axis``.
 
         Of equal elements the first comes first, also in descending order.
+
+        Parameters
+        ----------
+        axis : int, default -1
+            The axis to sort along.
+        descending : bool, default False
+            Whether the largest elements come first.
+
+        Returns
+        -------
+        Tensor
+            The sorted elements, in the shape of ``x``.
+
+        Raises
+        ------
+        ValueError
+            If ``axis`` is out of range.
         """
     def split(self, indices_or_sections: int | Sequence[int], axis: int = 0) -> tuple[Tensor, ...]:
         """``x`` cut along ``axis`` into equal sections, or before each index; the parts are views.
 
-        Derivative: the gradients of the parts, joined.
+        Parameters
+        ----------
+        indices_or_sections : int or sequence of ints
+            The number of equal sections, or the positions before which to cut.
+        axis : int, default 0
+            The axis to cut along.
+
+        Returns
+        -------
+        tuple of Tensor
+            The parts, as views of ``x``.
+
+        Raises
+        ------
+        ValueError
+            If the axis cannot be cut into equal sections, or ``axis`` is out of range.
         """
     def sqrt(self) -> Tensor:
-        """The square root. Derivative: ``1 / (2 * output)``, denominator lifted to ``eps``."""
+        """The square root. NaN below 0.
+
+        Returns
+        -------
+        Tensor
+            The result, in the shape of ``x``.
+        """
     def square(self) -> Tensor:
-        """``x * x``. Derivative: ``2 * x``."""
+        """The square, ``x * x``.
+
+        Returns
+        -------
+        Tensor
+            The result, in the shape of ``x``.
+        """
     def squeeze(self, axis: int | Sequence[int] | None = None) -> Tensor:
         """``x`` without ``axis``, which must have size 1; None removes every such axis.
 
-        Derivative: ``grad_output`` in the old shape.
+        Parameters
+        ----------
+        axis : int or sequence of ints, optional
+            The axis or axes to remove, by default all of size 1.
+
+        Returns
+        -------
+        Tensor
+            ``x`` in its new shape, as a view.
+
+        Raises
+        ------
+        ValueError
+            If an axis does not have size 1 or is out of range.
         """
     def std(
         self, axis: int | Sequence[int] | None = None, keepdims: bool = False, ddof: float = 0
     ) -> Tensor:
-        """``sqrt(var(x))`` over ``axis``. Derivative: ``(x - mean) / ((n - ddof) * output)``, 0 at 0."""
-    def subtract(self, b: TensorLike) -> Tensor:
-        """``a - b``. Derivative: ``grad_output`` and ``-grad_output``."""
-    def sum(self, axis: int | Sequence[int] | None = None, keepdims: bool = False) -> Tensor:
-        """The sum over ``axis``, 0 over nothing. Derivative: ``grad_output`` to every element."""
-    def swapaxes(self, axis1: int, axis2: int) -> Tensor:
-        """``x`` with two axes exchanged. Derivative: the axes exchanged again."""
-    def take(self, indices: TensorLike, axis: int | None = None) -> Tensor:
-        """The slices of ``x`` at ``indices`` along ``axis``, or the elements of the flattened ``x``.
+        """The standard deviation over ``axis``, ``sqrt(var(x))``.
 
-        Derivative: ``grad_output`` added where it was read.
+        Parameters
+        ----------
+        axis : int or sequence of ints, optional
+            The axis or axes to reduce, by default all. A negative number counts from the last axis.
+        keepdims : bool, default False
+            Whether to keep the reduced axes with size 1, so that the result broadcasts against ``x``.
+        ddof : float, default 0
+            What is subtracted from the number of elements: 0, or 1 for an unbiased estimate.
+
+        Returns
+        -------
+        Tensor
+            The result, in the shape of ``x`` without the reduced axes. With ``keepdims`` they stay,
+            with size 1.
+
+        Raises
+        ------
+        ValueError
+            If ``axis`` is out of range or names an axis twice.
+        """
+    def subtract(self, b: TensorLike) -> Tensor:
+        """The difference ``a - b``.
+
+        Parameters
+        ----------
+        a, b : tensor_like
+            The operands. They broadcast against each other.
+
+        Returns
+        -------
+        Tensor
+            The result, in the shape to which ``a`` and ``b`` broadcast.
+
+        Raises
+        ------
+        ValueError
+            If the shapes do not broadcast.
+        """
+    def sum(self, axis: int | Sequence[int] | None = None, keepdims: bool = False) -> Tensor:
+        """The sum over ``axis``, 0 over nothing.
+
+        Parameters
+        ----------
+        axis : int or sequence of ints, optional
+            The axis or axes to reduce, by default all. A negative number counts from the last axis.
+        keepdims : bool, default False
+            Whether to keep the reduced axes with size 1, so that the result broadcasts against ``x``.
+
+        Returns
+        -------
+        Tensor
+            The result, in the shape of ``x`` without the reduced axes. With ``keepdims`` they stay,
+            with size 1.
+
+        Raises
+        ------
+        ValueError
+            If ``axis`` is out of range or names an axis twice.
+        """
+    def swapaxes(self, axis1: int, axis2: int) -> Tensor:
+        """``x`` with two axes exchanged.
+
+        Parameters
+        ----------
+        axis1, axis2 : int
+            The axes to exchange.
+
+        Returns
+        -------
+        Tensor
+            ``x`` in its new shape, as a view.
+
+        Raises
+        ------
+        ValueError
+            If an axis is out of range or named twice.
+        """
+    def take(self, indices: TensorLike, axis: int | None = None) -> Tensor:
+        """Slices of ``x`` at ``indices`` along ``axis``, or elements of the flattened ``x``.
+
+        Parameters
+        ----------
+        indices : tensor_like, ints of any shape
+            The positions; negative ones count from the end.
+        axis : int, optional
+            The axis of the positions. By default ``x`` is flattened.
+
+        Returns
+        -------
+        Tensor
+            The slices; the axes of ``indices`` stand in the place of ``axis``.
+
+        Raises
+        ------
+        ValueError
+            If an index or ``axis`` is out of range.
         """
     def tan(self) -> Tensor:
-        """The tangent. Derivative: ``1 + output**2``."""
+        """The tangent.
+
+        Returns
+        -------
+        Tensor
+            The result, in the shape of ``x``.
+        """
     def tanh(self) -> Tensor:
-        """The hyperbolic tangent. Derivative: ``1 - output**2``."""
+        """The hyperbolic tangent.
+
+        Returns
+        -------
+        Tensor
+            The result, in the shape of ``x``.
+        """
     def tile(self, reps: int | Sequence[int]) -> Tensor:
-        """``x`` laid side by side ``reps`` times along each axis. Derivative: the sum over the copies."""
+        """``x`` laid side by side ``reps`` times along each axis.
+
+        Parameters
+        ----------
+        reps : int or sequence of ints
+            The number of copies along each axis. Axes that are missing on either side count as 1.
+
+        Returns
+        -------
+        Tensor
+            The copies side by side.
+        """
     def topk(self, k: int, axis: int = -1, largest: bool = True) -> tuple[Tensor, Tensor]:
         """The ``k`` largest elements along ``axis``, largest first, and their indices.
 
         With ``largest=False`` the smallest, smallest first. Of equal elements the first is taken.
-        Derivative: ``grad_output`` (of the values) to the elements taken, 0 to the others.
+
+        Parameters
+        ----------
+        k : int
+            The number of elements.
+        axis : int, default -1
+            The axis to search along.
+        largest : bool, default True
+            Whether to take the largest elements, or the smallest.
+
+        Returns
+        -------
+        tuple of Tensor
+            The elements, and their indices of dtype int64; ``k`` of each along ``axis``.
+
+        Raises
+        ------
+        ValueError
+            If ``k`` exceeds the size of ``axis`` or ``axis`` is out of range.
         """
     def tril(self, k: int = 0) -> Tensor:
-        """``x`` with zeros above diagonal ``k`` of its last two axes. Derivative: the same part."""
+        """``x`` with zeros above diagonal ``k`` of its last two axes.
+
+        Parameters
+        ----------
+        k : int, default 0
+            The number of the last diagonal that stays: 0 is the main one, positive ones are above
+            it.
+
+        Returns
+        -------
+        Tensor
+            The lower triangles, in the shape of ``x``.
+
+        Raises
+        ------
+        ValueError
+            If ``x`` has fewer than two axes.
+        """
     def triu(self, k: int = 0) -> Tensor:
-        """``x`` with zeros below diagonal ``k`` of its last two axes. Derivative: the same part."""
+        """``x`` with zeros below diagonal ``k`` of its last two axes.
+
+        Parameters
+        ----------
+        k : int, default 0
+            The number of the first diagonal that stays: 0 is the main one, positive ones are above
+            it.
+
+        Returns
+        -------
+        Tensor
+            The upper triangles, in the shape of ``x``.
+
+        Raises
+        ------
+        ValueError
+            If ``x`` has fewer than two axes.
+        """
     def trunc(self) -> Tensor:
-        """``x`` without its fraction. Derivative: 0."""
+        """``x`` without its fraction.
+
+        Returns
+        -------
+        Tensor
+            The result, in the shape of ``x``.
+        """
     def unsqueeze(self, axis: int | Sequence[int]) -> Tensor:
-        """``x`` with new axes of size 1, at ``axis`` of the result. Derivative: the same without them."""
+        """``x`` with new axes of size 1.
+
+        Parameters
+        ----------
+        axis : int or sequence of ints
+            The places of the new axes among those of the result.
+
+        Returns
+        -------
+        Tensor
+            ``x`` in its new shape, as a view.
+
+        Raises
+        ------
+        ValueError
+            If an axis is out of range or named twice.
+        """
     def var(
         self, axis: int | Sequence[int] | None = None, keepdims: bool = False, ddof: float = 0
     ) -> Tensor:
-        """``sum((x - mean)**2) / (n - ddof)`` over ``axis``.
+        """The variance over ``axis``, ``sum((x - mean)**2) / (n - ddof)``.
 
-        Derivative: ``2 * (x - mean) / (n - ddof)``. NaN over nothing, and of a single element with
-        ``ddof=1``, as in NumPy.
+        Parameters
+        ----------
+        axis : int or sequence of ints, optional
+            The axis or axes to reduce, by default all. A negative number counts from the last axis.
+        keepdims : bool, default False
+            Whether to keep the reduced axes with size 1, so that the result broadcasts against ``x``.
+        ddof : float, default 0
+            What is subtracted from the number of elements: 0, or 1 for an unbiased estimate.
+
+        Returns
+        -------
+        Tensor
+            The result, in the shape of ``x`` without the reduced axes. With ``keepdims`` they stay,
+            with size 1.
+
+        Raises
+        ------
+        ValueError
+            If ``axis`` is out of range or names an axis twice.
         """
     @overload
     def reshape(self, shape: int | Sequence[int]) -> Tensor:
-        """The elements in another shape; one size may be -1. Derivative: back to the old shape."""
+        """The elements in another shape; one size may be -1.
+
+        Parameters
+        ----------
+        shape : int or sequence of ints
+            The new shape. One size may be -1, which is the size that is left.
+
+        Returns
+        -------
+        Tensor
+            ``x`` in ``shape``: a view where the memory allows it, else a copy.
+
+        Raises
+        ------
+        ValueError
+            If the number of elements differs.
+        """
     @overload
     def reshape(self, *shape: int) -> Tensor: ...
     @overload
     def permute(self, axes: Sequence[int]) -> Tensor:
-        """``x`` with its axes in the order ``axes``. Derivative: the axes put back."""
+        """``x`` with its axes in another order.
+
+        Parameters
+        ----------
+        axes : sequence of ints
+            The axes of ``x`` in their new order.
+
+        Returns
+        -------
+        Tensor
+            ``x`` in its new shape, as a view.
+
+        Raises
+        ------
+        ValueError
+            If ``axes`` does not name each axis once.
+        """
     @overload
     def permute(self, *axes: int) -> Tensor: ...
     @overload
     def transpose(self, axes: Sequence[int] | None = None) -> Tensor:
-        """``x`` with its axes in the order ``axes``; None reverses them. Derivative: the axes put back."""
+        """``x`` with its axes in another order.
+
+        Parameters
+        ----------
+        axes : sequence of ints, optional
+            The axes of ``x`` in their new order, by default reversed.
+
+        Returns
+        -------
+        Tensor
+            ``x`` in its new shape, as a view.
+
+        Raises
+        ------
+        ValueError
+            If ``axes`` does not name each axis once.
+        """
     @overload
     def transpose(self, *axes: int) -> Tensor: ...
     def __add__(self, other: TensorLike, /) -> Tensor: ...

@@ -33,7 +33,7 @@ from extensor.ops.statistics import logsumexp
 BLOCK = 128
 
 
-def _attended(name: str, shapes: Shapes, causal: bool, *_: Any) -> Shape:
+def _attention_shape(name: str, shapes: Shapes, causal: bool, *_: Any) -> Shape:
     # The dropout_p that PyTorch has in this place would make any attention causal.
     if not isinstance(causal, bool):
         raise type_error(name, "causal must be True or False", causal=causal)
@@ -87,7 +87,7 @@ def _blocks(queries: int) -> list[slice]:
 
 @op(
     kernel="scaled_dot_product_attention",
-    shape=_attended,
+    shape=_attention_shape,
     check=_check_mask,
     floats=True,
     kept=("logarithms",),
@@ -101,20 +101,51 @@ def scaled_dot_product_attention(
     causal: bool = False,
     scale: float | None = None,
 ) -> Any:
-    """``softmax(q @ k.T * scale + mask) @ v`` for queries, keys and values of (..., length, features).
+    """Attention, ``softmax(q @ k.T * scale + mask) @ v``.
 
-    ``scale`` is ``1 / sqrt(features)`` if it is not given. A mask of bools is true where a query
-    may see a key, one of floats is added; with ``causal`` query i sees the keys up to i. A query
-    that sees no key gives 0, with a derivative of 0 (as in PyTorch). Derivative: with weights
-    ``P = softmax(...)`` and ``dS = P * (dP - sum(dP * P))``, where ``dP = grad_output @ v.T``: in
-    ``q``: ``dS @ k * scale``; in ``k``: ``dS.T @ q * scale``; in ``v``: ``P.T @ grad_output``; in
-    a mask of floats: ``dS``.
+    A query that sees no key gives 0, with a derivative of 0 (as in PyTorch). Derivative: with
+    weights ``P = softmax(...)`` and ``dS = P * (dP - sum(dP * P))``, where
+    ``dP = grad_output @ v.T``: in ``q``: ``dS @ k * scale``; in ``k``: ``dS.T @ q * scale``; in
+    ``v``: ``P.T @ grad_output``; in a mask of floats: ``dS``.
+
+    Parameters
+    ----------
+    q : (..., queries, features)
+        The queries.
+    k : (..., keys, features)
+        The keys.
+    v : (..., keys, values)
+        The values.
+    mask : (..., queries, keys)
+        Booleans, true where a query may see a key, or floats to add to the products.
+    causal
+        Whether query i sees only the keys up to i.
+    scale
+        The factor of the products, by default ``1 / sqrt(features)``.
+
+    Returns
+    -------
+    Tensor
+        The results of the queries, of shape (..., queries, values).
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not fit.
 
     >>> import extensor as ex
     >>> q = k = ex.tensor([[0.0], [0.0]])
     >>> ex.scaled_dot_product_attention(q, k, [[2.0], [4.0]], causal=True)
     tensor([[2.],
             [3.]])
+    >>> q = ex.tensor([[1.0, 0.0]])
+    >>> k, v = ex.tensor([[1.0, 0.0], [0.0, 1.0]]), ex.tensor([[1.0], [3.0]])
+    >>> output = ex.scaled_dot_product_attention(q, k, v, scale=1.0)
+    >>> output
+    tensor([[1.5378829]])
+    >>> ex.scaled_dot_product_attention_backward([[1.0]], q, k, v, None, output, scale=1.0).grad_v
+    tensor([[0.7310586 ],
+            [0.26894143]])
     """
     factor, keys = _scale(scale, q.shape[-1]), as_factor(xp.matrix_transpose(k))
     parts = []

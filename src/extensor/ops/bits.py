@@ -20,6 +20,21 @@ def _check_bits(name: str, *arrays: Any) -> None:
 def bitwise_and(xp: Any, a: Array, b: Array) -> Any:
     """The bits that both have; of booleans, whether both are true.
 
+    Parameters
+    ----------
+    a, b
+        Integers or booleans.
+
+    Returns
+    -------
+    Tensor
+        The bits, in the shape to which ``a`` and ``b`` broadcast.
+
+    Raises
+    ------
+    TypeError
+        If an operand is floating.
+
     >>> import extensor as ex
     >>> ex.bitwise_and([12, 10], 6)
     tensor([4, 2])
@@ -30,6 +45,21 @@ def bitwise_and(xp: Any, a: Array, b: Array) -> Any:
 @op(shape=broadcast, check=_check_bits, differentiable=False, widen=False)
 def bitwise_or(xp: Any, a: Array, b: Array) -> Any:
     """The bits that either has; of booleans, whether either is true.
+
+    Parameters
+    ----------
+    a, b
+        Integers or booleans.
+
+    Returns
+    -------
+    Tensor
+        The bits, in the shape to which ``a`` and ``b`` broadcast.
+
+    Raises
+    ------
+    TypeError
+        If an operand is floating.
 
     >>> import extensor as ex
     >>> ex.bitwise_or([12, 10], 6)
@@ -42,6 +72,21 @@ def bitwise_or(xp: Any, a: Array, b: Array) -> Any:
 def bitwise_xor(xp: Any, a: Array, b: Array) -> Any:
     """The bits that exactly one has; of booleans, whether exactly one is true.
 
+    Parameters
+    ----------
+    a, b
+        Integers or booleans.
+
+    Returns
+    -------
+    Tensor
+        The bits, in the shape to which ``a`` and ``b`` broadcast.
+
+    Raises
+    ------
+    TypeError
+        If an operand is floating.
+
     >>> import extensor as ex
     >>> ex.bitwise_xor([12, 10], 6)
     tensor([10, 12])
@@ -51,7 +96,22 @@ def bitwise_xor(xp: Any, a: Array, b: Array) -> Any:
 
 @op(shape=same, check=_check_bits, differentiable=False, widen=False)
 def bitwise_not(xp: Any, x: Array) -> Any:
-    """Every bit turned over; of booleans, whether it is false.
+    """The complement of every bit; of booleans, whether it is false.
+
+    Parameters
+    ----------
+    x
+        Integers or booleans.
+
+    Returns
+    -------
+    Tensor
+        The bits, in the shape of ``x``.
+
+    Raises
+    ------
+    TypeError
+        If ``x`` is floating.
 
     >>> import extensor as ex
     >>> ex.bitwise_not([0, 5])

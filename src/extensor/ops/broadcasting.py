@@ -17,6 +17,23 @@ from extensor.errors.explanation import explaining
 def broadcast_shapes(*shapes: Sequence[int]) -> Shape:
     """The shape that tensors of the given shapes broadcast to.
 
+    Parameters
+    ----------
+    *shapes : int or sequence of ints
+        The shapes.
+
+    Returns
+    -------
+    tuple of int
+        The shape to which they broadcast.
+
+    Raises
+    ------
+    ValueError
+        If they do not broadcast.
+
+    Examples
+    --------
     >>> import extensor as ex
     >>> ex.broadcast_shapes((3, 1), (4,))
     (3, 4)
@@ -29,6 +46,18 @@ def broadcast_shapes(*shapes: Sequence[int]) -> Shape:
 def are_shapes_broadcastable(a: Sequence[int], b: Sequence[int]) -> bool:
     """True if tensors of shapes ``a`` and ``b`` broadcast against each other.
 
+    Parameters
+    ----------
+    a, b : sequence of ints
+        The shapes.
+
+    Returns
+    -------
+    bool
+        Whether they broadcast.
+
+    Examples
+    --------
     >>> import extensor as ex
     >>> ex.are_shapes_broadcastable((2, 3), (2,))
     False
@@ -41,6 +70,25 @@ def are_shapes_broadcastable(a: Sequence[int], b: Sequence[int]) -> bool:
 def compute_broadcast_strides(shape: Sequence[int], target: Sequence[int]) -> Shape:
     """Element strides that read a contiguous tensor of ``shape`` as if it had shape ``target``.
 
+    Parameters
+    ----------
+    shape : sequence of ints
+        The shape of the tensor.
+    target : sequence of ints
+        The shape to read it in.
+
+    Returns
+    -------
+    tuple of int
+        A stride for each axis of ``target``, in elements; 0 where the tensor is stretched.
+
+    Raises
+    ------
+    ValueError
+        If ``shape`` does not broadcast to ``target``.
+
+    Examples
+    --------
     >>> import extensor as ex
     >>> ex.compute_broadcast_strides((3, 1), (2, 3, 4))
     (0, 1, 0)
@@ -66,12 +114,26 @@ def _broadcast_to_shape(name: str, given: Shapes, shape: Any) -> Shape:
 
 @op(kernel="broadcast_to", shape=_broadcast_to_shape, widen=False)
 def broadcast_to(xp: Any, x: Array, shape: int | Shape) -> Any:
-    """``x`` stretched to ``shape``, as a read-only view. Derivative: the sum over the stretched axes.
+    """``x`` stretched to ``shape``, as a read-only view.
+
+    Derivative: the sum over the stretched axes.
+
+    Returns
+    -------
+    Tensor
+        ``x`` in ``shape``, without a copy. It cannot be written to.
+
+    Raises
+    ------
+    ValueError
+        If ``x`` does not broadcast to ``shape``.
 
     >>> import extensor as ex
     >>> ex.broadcast_to([1.0, 2.0], (2, 2))
     tensor([[1., 2.],
             [1., 2.]])
+    >>> ex.broadcast_to_backward([[1.0, 2.0], [3.0, 4.0]], (2,))
+    tensor([4., 6.])
     """
     return xp.broadcast_to(x, target("broadcast_to", shape))
 
@@ -97,9 +159,31 @@ def reduce_to_shape(xp: Any, grad: Array, shape: Shape) -> Any:
 
     Derivative: ``grad_output`` broadcast back.
 
+    Parameters
+    ----------
+    grad
+        The gradient of a broadcast tensor.
+    shape
+        The shape before broadcasting.
+
+    Returns
+    -------
+    Tensor
+        The sum, in ``shape``.
+
+    Raises
+    ------
+    ValueError
+        If ``shape`` does not broadcast to the shape of ``grad``.
+
     >>> import extensor as ex
     >>> ex.reduce_to_shape(ex.ones((2, 3)), (3,))
     tensor([2., 2., 2.])
+    >>> ex.reduce_to_shape([[1.0, 2.0], [3.0, 4.0]], (2,))
+    tensor([4., 6.])
+    >>> ex.reduce_to_shape_backward([1.0, 2.0], (2, 2))
+    tensor([[1., 2.],
+            [1., 2.]])
     """
     shape = target("reduce_to_shape", shape)
     if tuple(grad.shape) == shape:

@@ -20,9 +20,28 @@ def _check_dtype(name: str, x: Any, dtype: DType) -> None:
 def cast(xp: Any, x: Array, dtype: DType) -> Any:
     """The same values in another dtype, as a copy. Derivative: ``grad_output`` in the dtype of ``x``.
 
+    Parameters
+    ----------
+    dtype
+        The dtype of the result.
+
+    Returns
+    -------
+    Tensor
+        A copy of ``x`` in ``dtype``.
+
+    Raises
+    ------
+    TypeError
+        If ``dtype`` is not supported.
+
     >>> import extensor as ex
     >>> ex.cast(ex.tensor([1.5, -2.5]), ex.int32)
     tensor([ 1, -2], dtype=int32)
+    >>> ex.cast([1.7, -1.7], ex.int32)
+    tensor([ 1, -1], dtype=int32)
+    >>> ex.cast_backward(ex.tensor([1.0], ex.float64), ex.float32).dtype
+    dtype('float32')
     """
     with np.errstate(all="ignore"):  # what does not fit is what IEEE 754 and C make of it
         return xp.astype(x, as_dtype(dtype), copy=True)
@@ -38,10 +57,19 @@ def cast_backward(grad_output: Tensor, input_dtype: DType) -> Tensor:
 def identity(xp: Any, x: Array) -> Any:
     """The same values and the same memory, as a new place on the tape. Derivative: ``grad_output``.
 
+    Returns
+    -------
+    Tensor
+        A new tensor on the memory of ``x``.
+
     >>> import extensor as ex
     >>> x = ex.ones(2)
     >>> ex.identity(x).numpy() is x.numpy()
     True
+    >>> ex.identity([1.0, 2.0])
+    tensor([1., 2.])
+    >>> ex.identity_backward([1.0, 2.0])
+    tensor([1., 2.])
     """
     return x
 
@@ -56,10 +84,19 @@ def identity_backward(grad_output: Tensor) -> Tensor:
 def clone(xp: Any, x: Array) -> Any:
     """The same values in memory of their own. Derivative: ``grad_output``.
 
+    Returns
+    -------
+    Tensor
+        A copy of ``x``.
+
     >>> import extensor as ex
     >>> x = ex.ones(2)
     >>> ex.clone(x).numpy() is x.numpy()
     False
+    >>> ex.clone([1.0, 2.0])
+    tensor([1., 2.])
+    >>> ex.clone_backward([1.0, 2.0])
+    tensor([1., 2.])
     """
     return xp.asarray(x, copy=True)
 

@@ -20,9 +20,30 @@ def chain_rule(xp: Any, gradient: Array, derivative: Array) -> Any:
 
     Derivative: as for ``multiply``.
 
+    Parameters
+    ----------
+    gradient
+        The gradient that comes in.
+    derivative
+        The derivative to multiply it by.
+
+    Returns
+    -------
+    Tensor
+        The product, in the shape to which both broadcast.
+
+    Notes
+    -----
+    Rules multiply with it, so that a gradient of zero stays zero even where a derivative is
+    infinite or NaN.
+
     >>> import extensor as ex
     >>> ex.chain_rule([0.0, 2.0], [float("inf"), 3.0])
     tensor([0., 6.])
+    >>> ex.chain_rule([0.0, 2.0], [float("inf"), 3.0])
+    tensor([0., 6.])
+    >>> ex.chain_rule_backward([1.0, 1.0], [0.0, 2.0], [5.0, 3.0]).grad_gradient
+    tensor([5., 3.])
     """
     zero = xp.zeros((), dtype=gradient.dtype)
     return xp.where(gradient == 0, zero, gradient * derivative)
@@ -45,9 +66,25 @@ def chain_divide(xp: Any, gradient: Array, denominator: Array) -> Any:
 
     Derivative: as for ``divide``.
 
+    Parameters
+    ----------
+    gradient
+        The gradient that comes in.
+    denominator
+        The number to divide it by.
+
+    Returns
+    -------
+    Tensor
+        The quotient, in the shape to which both broadcast.
+
     >>> import extensor as ex
     >>> ex.chain_divide([0.0, 6.0], [0.0, 3.0])
     tensor([0., 2.])
+    >>> ex.chain_divide([0.0, 6.0], [0.0, 3.0])
+    tensor([0., 2.])
+    >>> ex.chain_divide_backward([1.0], [6.0], [3.0]).grad_denominator
+    tensor([-0.6666667])
     """
     zero = xp.zeros((), dtype=gradient.dtype)
     return xp.where(gradient == 0, zero, gradient / denominator)
@@ -71,9 +108,18 @@ def lift(xp: Any, x: Array, least: float) -> Any:
 
     Derivative: ``grad_output``, 0 where ``x`` was raised.
 
+    Parameters
+    ----------
+    least
+        The least magnitude. 0 changes nothing.
+
     >>> import extensor as ex
     >>> ex.lift([0.0, -0.1, 2.0], 0.5)
     tensor([ 0.5, -0.5,  2. ])
+    >>> ex.lift([-1e-12, 0.5], 1e-3)
+    tensor([-0.001,  0.5  ])
+    >>> ex.lift_backward([1.0, 1.0], [-1e-12, 0.5], 1e-3)
+    tensor([0., 1.])
     """
     least = xp.asarray(least, dtype=x.dtype)
     return xp.where(xp.abs(x) < least, xp.copysign(least, x), x)

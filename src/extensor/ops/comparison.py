@@ -13,6 +13,13 @@ from extensor.core.op import Array, op
 from extensor.core.tensor import to_array, wrap
 from extensor.errors.array_likes import is_nested
 
+SHARED = """
+Returns
+-------
+Tensor
+    Booleans, in the shape of ``x``, or in the shape to which ``a`` and ``b`` broadcast.
+"""
+
 
 def _comparable(a: Array, b: Array) -> Sequence[Any]:
     """The two as they are, but for an integer beyond all that the dtype of the other one has.
@@ -38,7 +45,7 @@ def _within(value: Any, other: Any) -> Any:
 
 @op(kernel="equal", shape=broadcast, differentiable=False, arguments=_comparable)
 def equal(xp: Any, a: Array, b: Array) -> Any:
-    """True where ``a == b``.
+    """True where ``a == b``, element by element.
 
     >>> import extensor as ex
     >>> ex.equal([1.0, 2.0, 3.0], 2.0)
@@ -49,7 +56,7 @@ def equal(xp: Any, a: Array, b: Array) -> Any:
 
 @op(kernel="not_equal", shape=broadcast, differentiable=False, arguments=_comparable)
 def not_equal(xp: Any, a: Array, b: Array) -> Any:
-    """True where ``a != b``.
+    """True where ``a != b``, element by element.
 
     >>> import extensor as ex
     >>> ex.not_equal([1.0, 2.0, 3.0], 2.0)
@@ -60,7 +67,7 @@ def not_equal(xp: Any, a: Array, b: Array) -> Any:
 
 @op(kernel="less", shape=broadcast, differentiable=False, arguments=_comparable)
 def less(xp: Any, a: Array, b: Array) -> Any:
-    """True where ``a < b``.
+    """True where ``a < b``, element by element.
 
     >>> import extensor as ex
     >>> ex.less([1.0, 2.0, 3.0], 2.0)
@@ -71,7 +78,7 @@ def less(xp: Any, a: Array, b: Array) -> Any:
 
 @op(kernel="less_equal", shape=broadcast, differentiable=False, arguments=_comparable)
 def less_equal(xp: Any, a: Array, b: Array) -> Any:
-    """True where ``a <= b``.
+    """True where ``a <= b``, element by element.
 
     >>> import extensor as ex
     >>> ex.less_equal([1.0, 2.0, 3.0], 2.0)
@@ -82,7 +89,7 @@ def less_equal(xp: Any, a: Array, b: Array) -> Any:
 
 @op(kernel="greater", shape=broadcast, differentiable=False, arguments=_comparable)
 def greater(xp: Any, a: Array, b: Array) -> Any:
-    """True where ``a > b``.
+    """True where ``a > b``, element by element.
 
     >>> import extensor as ex
     >>> ex.greater([1.0, 2.0, 3.0], 2.0)
@@ -93,7 +100,7 @@ def greater(xp: Any, a: Array, b: Array) -> Any:
 
 @op(kernel="greater_equal", shape=broadcast, differentiable=False, arguments=_comparable)
 def greater_equal(xp: Any, a: Array, b: Array) -> Any:
-    """True where ``a >= b``.
+    """True where ``a >= b``, element by element.
 
     >>> import extensor as ex
     >>> ex.greater_equal([1.0, 2.0, 3.0], 2.0)

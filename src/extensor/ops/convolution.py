@@ -31,6 +31,29 @@ from extensor.ops.windows import (
     unfolded,
 )
 
+SHARED = """
+Parameters
+----------
+stride
+    The distance between neighbouring windows: a number, or one for each axis.
+padding
+    The number of zeros on each side of ``x``: a number, or one for each axis. "same" keeps the
+    size, with one zero more after than before where the number is odd; "valid" is 0.
+dilation
+    The distance between neighbouring elements of a window: a number, or one for each axis.
+groups
+    The number of groups. Each connects its share of the input's channels with its share of the
+    output's.
+bias : (out_channels,)
+    Numbers to add to the channels of the result.
+
+Raises
+------
+ValueError
+    If the shapes do not fit, ``groups`` does not divide the channels, or the padded input is
+    smaller than a window.
+"""
+
 Padding = Ints | Literal["same", "valid"]
 WEIGHT = {
     1: "3-D (out_channels, in_channels / groups, length)",
@@ -98,7 +121,7 @@ def _check_channels(name: str, x: Shape, weight: Shape, groups: Any) -> None:
         )
 
 
-def _convolved(
+def _convolution_shape(
     name: str, axes: int, shapes: Shapes, stride: Any, padding: Any, dilation: Any, groups: Any
 ) -> Shape:
     x, alone = as_batch(name, shapes["x"], axes)
@@ -112,11 +135,11 @@ def _convolved(
 
 
 def _conv2d_shape(name: str, shapes: Shapes, *how: Any) -> Shape:
-    return _convolved(name, 2, shapes, *how)
+    return _convolution_shape(name, 2, shapes, *how)
 
 
 def _conv1d_shape(name: str, shapes: Shapes, *how: Any) -> Shape:
-    return _convolved(name, 1, shapes, *how)
+    return _convolution_shape(name, 1, shapes, *how)
 
 
 def check_numbers(name: str, x: Any, *_: Any) -> None:
@@ -176,14 +199,25 @@ def conv2d(
     dilation: Ints = 1,
     groups: int = 1,
 ) -> Any:
-    """``sum(weight[o, c, i, j] * x[n, c, s * p + d * i, s * q + d * j]) + bias[o]`` over c, i and j.
+    """The convolution (in fact cross-correlation) of pictures with ``weight``, plus ``bias``.
 
-    ``x`` is (batch, in_channels, height, width), ``weight`` (out_channels, in_channels / groups,
-    height, width), ``bias`` (out_channels,) or None. ``padding`` is a number of zeros on each side;
-    "same" keeps the size (with one more after than before where it is odd), "valid" is 0. Each of
-    ``groups`` connects its share of the input's channels with its share of the output's.
-    Derivative: :func:`conv2d_grad_x`, :func:`conv2d_grad_weight`, and the sum of ``grad_output`` for
-    each channel.
+    Element p, q of output channel o is
+    ``sum(weight[o, c, i, j] * x[n, c, s * p + d * i, s * q + d * j]) + bias[o]`` over c, i and
+    j, for the stride s and the dilation d. Derivative: :func:`conv2d_grad_x`,
+    :func:`conv2d_grad_weight`, and the sum of ``grad_output`` for each channel.
+
+    Parameters
+    ----------
+    x : (batch, in_channels, height, width)
+        The pictures. The batch axis may be missing.
+    weight : (out_channels, in_channels / groups, height, width)
+        The windows.
+
+    Returns
+    -------
+    Tensor
+        The result, of shape (batch, out_channels, height, width). An axis of ``n`` elements
+        becomes ``(n + 2 * padding - dilation * (kernel - 1) - 1) // stride + 1``.
 
     >>> import extensor as ex
     >>> x = ex.tensor([[[[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]]])
@@ -222,7 +256,7 @@ def conv2d_backward(
 
 
 def _check_output(name: str, gradient: Shape, shapes: Shapes, *how: Any) -> None:
-    expected = _convolved(name, 2, shapes, *how)
+    expected = _convolution_shape(name, 2, shapes, *how)
     if gradient != expected:
         raise value_error(name, f"gradient must have shape {expected}", gradient_shape=gradient)
 
@@ -254,9 +288,27 @@ def conv2d_grad_x(
     it came from. Derivative: :func:`conv2d` of ``grad_output`` and ``weight``, and
     :func:`conv2d_grad_weight` of ``gradient`` and ``grad_output``.
 
+    Parameters
+    ----------
+    gradient : (batch, out_channels, height, width)
+        The gradient of the result of `conv2d`.
+    weight : (out_channels, in_channels / groups, height, width)
+        The windows.
+    size
+        The height and the width of the input of `conv2d`.
+
+    Returns
+    -------
+    Tensor
+        The gradient, of shape ``(batch, in_channels, *size)``.
+
     >>> import extensor as ex
     >>> ex.conv2d_grad_x([[[[1.0, 10.0]]]], [[[[1.0, 2.0, 3.0]]]], (1, 4))
     tensor([[[[ 1., 12., 23., 30.]]]])
+    >>> ex.conv2d_grad_x([[[[1.0]]]], [[[[2.0, 3.0]]]], (1, 2))
+    tensor([[[[2., 3.]]]])
+    >>> ex.conv2d_grad_x_backward([[[[1.0, 1.0]]]], [[[[1.0]]]], [[[[2.0, 3.0]]]], (1, 2)).grad_gradient
+    tensor([[[[5.]]]])
     """
     of_x = ints("conv2d_grad_x", "size", size, 2, least=0)
     along = sliding("conv2d_grad_x", of_x, weight.shape[2:], stride, padding, dilation)
@@ -309,9 +361,27 @@ def conv2d_grad_weight(
     summed. Derivative: :func:`conv2d` of ``x`` and ``grad_output``, and :func:`conv2d_grad_x` of
     ``gradient`` and ``grad_output``.
 
+    Parameters
+    ----------
+    gradient : (batch, out_channels, height, width)
+        The gradient of the result of `conv2d`.
+    x : (batch, in_channels, height, width)
+        The input of `conv2d`.
+    kernel_size
+        The height and the width of a window.
+
+    Returns
+    -------
+    Tensor
+        The gradient, of shape ``(out_channels, in_channels / groups, *kernel_size)``.
+
     >>> import extensor as ex
     >>> ex.conv2d_grad_weight([[[[1.0, 10.0]]]], [[[[1.0, 2.0, 3.0, 4.0]]]], (1, 3))
     tensor([[[[21., 32., 43.]]]])
+    >>> ex.conv2d_grad_weight([[[[1.0]]]], [[[[2.0, 3.0]]]], (1, 2))
+    tensor([[[[2., 3.]]]])
+    >>> ex.conv2d_grad_weight_backward([[[[1.0, 1.0]]]], [[[[1.0]]]], [[[[2.0, 3.0]]]], (1, 2)).grad_gradient
+    tensor([[[[5.]]]])
     """
     kernel = ints("conv2d_grad_weight", "kernel_size", kernel_size, 2)
     along = sliding("conv2d_grad_weight", x.shape[2:], kernel, stride, padding, dilation)
@@ -350,10 +420,24 @@ def conv1d(
     dilation: Ints = 1,
     groups: int = 1,
 ) -> Any:
-    """``sum(weight[o, c, i] * x[n, c, s * p + d * i]) + bias[o]`` over c and i.
+    """The convolution (in fact cross-correlation) of sequences with ``weight``, plus ``bias``.
 
-    ``x`` is (batch, in_channels, length), ``weight`` (out_channels, in_channels / groups, length);
-    all else is as for :func:`conv2d`. Derivative: as for :func:`conv2d`, with a height of 1.
+    Element p of output channel o is ``sum(weight[o, c, i] * x[n, c, s * p + d * i]) + bias[o]``
+    over c and i, for the stride s and the dilation d. Derivative: as for :func:`conv2d`, with a
+    height of 1.
+
+    Parameters
+    ----------
+    x : (batch, in_channels, length)
+        The sequences. The batch axis may be missing.
+    weight : (out_channels, in_channels / groups, length)
+        The windows.
+
+    Returns
+    -------
+    Tensor
+        The result, of shape (batch, out_channels, length). ``n`` elements become
+        ``(n + 2 * padding - dilation * (kernel - 1) - 1) // stride + 1``.
 
     >>> import extensor as ex
     >>> ex.conv1d([[[1.0, 2.0, 3.0]]], [[[1.0, 10.0]]], padding="same")

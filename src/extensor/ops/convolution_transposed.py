@@ -8,6 +8,7 @@ from extensor.arrays.shapes import Shape, Shapes
 from extensor.core.op import Array, op
 from extensor.core.tensor import Tensor
 from extensor.errors import value_error
+from extensor.ops.convolution import SHARED as SHARED
 from extensor.ops.convolution import (
     check_numbers,
     conv2d,
@@ -63,7 +64,7 @@ def _sliding(
     return sliding(name, output_size, kernel_size, stride, padding, dilation)
 
 
-def _transposed(
+def _transposed_shape(
     name: str,
     axes: int,
     shapes: Shapes,
@@ -96,11 +97,11 @@ def _transposed(
 
 
 def _conv_transpose2d_shape(name: str, shapes: Shapes, *how: Any) -> Shape:
-    return _transposed(name, 2, shapes, *how)
+    return _transposed_shape(name, 2, shapes, *how)
 
 
 def _conv_transpose1d_shape(name: str, shapes: Shapes, *how: Any) -> Shape:
-    return _transposed(name, 1, shapes, *how)
+    return _transposed_shape(name, 1, shapes, *how)
 
 
 @op(kernel="conv_transpose2d", shape=_conv_transpose2d_shape, check=check_numbers)
@@ -115,17 +116,37 @@ def conv_transpose2d(
     groups: int = 1,
     dilation: Ints = 1,
 ) -> Any:
-    """Each element of ``x`` times ``weight``, added to the window it stands for, plus ``bias``.
+    """The transposed convolution, which adds ``weight`` times each element to a window.
 
-    This is :func:`conv2d_grad_x` as a layer: ``x`` is (batch, in_channels, height, width),
-    ``weight`` (in_channels, out_channels / groups, height, width), ``bias`` (out_channels,) or
-    None. ``padding`` is taken off each side of the output; ``output_padding`` adds to its far end,
-    where a strided convolution drops elements. Derivative: :func:`conv2d` of ``grad_output``,
+    This is :func:`conv2d_grad_x` as a layer. Derivative: :func:`conv2d` of ``grad_output``,
     :func:`conv2d_grad_weight` of ``x`` and ``grad_output``, and the sum for each channel.
+
+    Parameters
+    ----------
+    x : (batch, in_channels, height, width)
+        The input. The batch axis may be missing.
+    weight : (in_channels, out_channels / groups, height, width)
+        The windows.
+    padding
+        The number of elements to take off each side of the result.
+    output_padding
+        The number of elements to add to the far end of the result, where a strided convolution
+        drops elements.
+
+    Returns
+    -------
+    Tensor
+        The result, of shape (batch, out_channels, height, width). An axis of ``n`` elements
+        becomes
+        ``(n - 1) * stride - 2 * padding + dilation * (kernel - 1) + output_padding + 1``.
 
     >>> import extensor as ex
     >>> ex.conv_transpose2d([[[[1.0, 10.0]]]], [[[[1.0, 2.0, 3.0]]]], stride=2)
     tensor([[[[ 1.,  2., 13., 20., 30.]]]])
+    >>> ex.conv_transpose2d([[[[1.0, 2.0]]]], [[[[1.0, 3.0]]]])
+    tensor([[[[1., 5., 6.]]]])
+    >>> ex.conv_transpose2d_backward([[[[1.0, 1.0, 1.0]]]], [[[[1.0, 2.0]]]], [[[[1.0, 3.0]]]]).grad_x
+    tensor([[[[4., 4.]]]])
     """
     how = (stride, padding, output_padding, dilation)
     if x.ndim == 3:
@@ -170,15 +191,35 @@ def conv_transpose1d(
     groups: int = 1,
     dilation: Ints = 1,
 ) -> Any:
-    """Each element of ``x`` times ``weight``, added to the window it stands for, plus ``bias``.
+    """The transposed convolution of sequences, as `conv_transpose2d` of pictures.
 
-    ``x`` is (batch, in_channels, length), ``weight`` (in_channels, out_channels / groups, length);
-    all else is as for :func:`conv_transpose2d`. Derivative: as for :func:`conv_transpose2d`, with a
-    height of 1.
+    Derivative: as for :func:`conv_transpose2d`, with a height of 1.
+
+    Parameters
+    ----------
+    x : (batch, in_channels, length)
+        The input. The batch axis may be missing.
+    weight : (in_channels, out_channels / groups, length)
+        The windows.
+    padding
+        The number of elements to take off each side of the result.
+    output_padding
+        The number of elements to add to the far end of the result, where a strided convolution
+        drops elements.
+
+    Returns
+    -------
+    Tensor
+        The result, of shape (batch, out_channels, length). ``n`` elements become
+        ``(n - 1) * stride - 2 * padding + dilation * (kernel - 1) + output_padding + 1``.
 
     >>> import extensor as ex
     >>> ex.conv_transpose1d([[[1.0, 10.0]]], [[[1.0, 2.0, 3.0]]], padding=1)
     tensor([[[12., 23.]]])
+    >>> ex.conv_transpose1d([[[1.0, 2.0]]], [[[1.0, 3.0]]])
+    tensor([[[1., 5., 6.]]])
+    >>> ex.conv_transpose1d_backward([[[1.0, 1.0, 1.0]]], [[[1.0, 2.0]]], [[[1.0, 3.0]]]).grad_x
+    tensor([[[4., 4.]]])
     """
     how = (stride, padding, output_padding, dilation)
     if x.ndim == 2:

@@ -17,6 +17,29 @@ from extensor.ops.selection import where
 from extensor.random.generator import Generator, drawn
 from extensor.random.philox import random_bernoulli
 
+SHARED = """
+Parameters
+----------
+p
+    The probability of a 0, from 0 to 1.
+training
+    Whether to drop anything. If False, ``x`` is returned as it is.
+generator
+    The source of the mask, by default ``ex.random.default_generator``.
+mask : booleans
+    The mask of the forward: true where a value stayed. None if nothing was dropped.
+
+Returns
+-------
+Tensor
+    The result, in the shape of ``x``.
+
+Raises
+------
+ValueError
+    If ``p`` is not in [0, 1].
+"""
+
 
 def _mask(name: str, shape: Shape, p: Any, training: bool, generator: Generator | None) -> Any:
     """True where an element stays, with probability ``1 - p``; None where all do."""
@@ -47,11 +70,11 @@ def _check_floating(name: str, x: Any, mask: Any, *_: Any) -> None:
 
 
 def _scale(p: float) -> float:
-    """What keeps the mean as it was; where nothing stays, any number does."""
+    """The factor that keeps the mean as it was; where nothing stays, any number does."""
     return 1 / (1 - p) if p < 1 else 0.0
 
 
-def _dropped(grad_output: Tensor, mask: Tensor | None, p: float) -> Tensor:
+def _drop(grad_output: Tensor, mask: Tensor | None, p: float) -> Tensor:
     if mask is None:
         return grad_output
     return where(mask, grad_output * _scale(p), zeros_like(grad_output))
@@ -68,14 +91,23 @@ def _dropout(
 def dropout(xp: Any, x: Array, mask: Indices | None, p: float) -> Any:
     """Elements of ``x`` set to 0 with probability ``p``, the others divided by ``1 - p``.
 
-    Without ``training`` it is ``x`` itself. The mask comes from ``generator``, or the default one
-    (``ex.random``). Derivative: ``1 / (1 - p)`` where the element stayed, else 0.
+    Derivative: ``1 / (1 - p)`` where the element stayed, else 0.
+
+    Parameters
+    ----------
+    x
+        The input.
 
     >>> import extensor as ex
     >>> ex.dropout(ex.ones(6), 0.5, generator=ex.random.Generator(0))
     tensor([2., 0., 0., 0., 0., 2.])
     >>> ex.dropout_backward([1.0, 1.0], [True, False], 0.75)
     tensor([4., 0.])
+    >>> x = ex.ones(4)
+    >>> ex.dropout(x, 0.5, generator=ex.random.Generator(0))
+    tensor([2., 0., 0., 0.])
+    >>> ex.dropout(x, training=False)
+    tensor([1., 1., 1., 1.])
     """
     return x if mask is None else xp.where(mask, x * _scale(p), xp.zeros((), dtype=x.dtype))
 
@@ -89,7 +121,7 @@ def dropout_backward(grad_output: Tensor, mask: Tensor | None, p: float = 0.5) -
             f"grad_output must have shape {mask.shape}",
             grad_output_shape=grad_output.shape,
         )
-    return _dropped(grad_output, mask, p)
+    return _drop(grad_output, mask, p)
 
 
 def _dropout2d(
@@ -106,17 +138,23 @@ def _dropout2d(
 
 @op(kernel="dropout2d", shape=_as_x, check=_check_floating, arguments=_dropout2d)
 def dropout2d(xp: Any, x: Array, mask: Indices | None, p: float) -> Any:
-    """Channels of ``x``, which is (batch, channels, ...), set to 0 with probability ``p``.
+    """Channels of ``x`` set to 0 with probability ``p``, the others divided by ``1 - p``.
 
-    The others are divided by ``1 - p``. Without ``training`` it is ``x`` itself. The mask comes
-    from ``generator``, or the default one. Derivative: ``1 / (1 - p)`` where the channel stayed,
-    else 0.
+    Derivative: ``1 / (1 - p)`` where the channel stayed, else 0.
+
+    Parameters
+    ----------
+    x : (batch, channels, ...)
+        The input.
 
     >>> import extensor as ex
     >>> ex.dropout2d(ex.ones((1, 3, 2)), 0.5, generator=ex.random.Generator(0))
     tensor([[[2., 2.],
              [0., 0.],
              [0., 0.]]])
+    >>> ex.dropout2d_backward([[[1.0], [1.0]]], [[[True], [False]]], 0.5)
+    tensor([[[2.],
+             [0.]]])
     """
     return x if mask is None else xp.where(mask, x * _scale(p), xp.zeros((), dtype=x.dtype))
 
@@ -130,4 +168,4 @@ def dropout2d_backward(grad_output: Tensor, mask: Tensor | None, p: float = 0.5)
             raise value_error(
                 "dropout2d_backward", f"mask must have shape {wanted}", mask_shape=mask.shape
             )
-    return _dropped(grad_output, mask, p)
+    return _drop(grad_output, mask, p)

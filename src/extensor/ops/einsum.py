@@ -19,7 +19,7 @@ from extensor.ops.broadcasting import broadcast_to
 from extensor.ops.selection import where
 
 
-class Plan(NamedTuple):
+class EinsumSpec(NamedTuple):
     """A spec made explicit: one letter for each axis of each operand and of the output."""
 
     operands: tuple[str, ...]
@@ -27,15 +27,15 @@ class Plan(NamedTuple):
     sizes: Mapping[str, int]
 
 
-def _plan(name: str, shapes: Sequence[Any], spec: Any) -> Plan:
+def _explicit_spec(name: str, shapes: Sequence[Any], spec: Any) -> EinsumSpec:
     if not isinstance(spec, str):
         raise type_error(name, "spec must be a string", spec=spec)
-    return _read(name, spec, tuple(tuple(shape) for shape in shapes))
+    return _parse(name, spec, tuple(tuple(shape) for shape in shapes))
 
 
 @lru_cache(maxsize=1024)
-def _read(name: str, spec: str, shapes: tuple[Shape, ...]) -> Plan:
-    """The plan of ``spec`` for operands of these shapes, or an error that says what is wrong."""
+def _parse(name: str, spec: str, shapes: tuple[Shape, ...]) -> EinsumSpec:
+    """``spec`` for operands of these shapes, or an error that says what is wrong."""
     left, arrow, right = spec.replace(" ", "").partition("->")
     terms = left.split(",")
     letters = [term.replace("...", "", 1) for term in (*terms, right)]
@@ -45,6 +45,27 @@ def _read(name: str, spec: str, shapes: tuple[Shape, ...]) -> Plan:
         raise value_error(
             name, "spec must have a term for each operand", spec=spec, operands=len(shapes)
         )
+    unnamed = _unnamed_axes(name, terms, letters, shapes)
+    ellipsis = _free_letters(spec, max(unnamed))
+    operands = tuple(
+        # Ellipses of different lengths are aligned at their right ends, as in broadcasting.
+        term.replace("...", ellipsis[len(ellipsis) - spare :])
+        for term, spare in zip(terms, unnamed, strict=True)
+    )
+    if arrow:
+        output = right.replace("...", ellipsis)
+    else:
+        named = "".join(letters)
+        output = ellipsis + "".join(sorted(x for x in set(named) if named.count(x) == 1))
+    _check_output(name, spec, operands, output, ellipsis)
+    return EinsumSpec(operands, output, _sizes(name, operands, shapes))
+
+
+def _unnamed_axes(
+    name: str, terms: Sequence[str], letters: Sequence[str], shapes: Sequence[Shape]
+) -> list[int]:
+    """How many axes of each operand its term leaves to ``...``."""
+    unnamed = []
     for i, (term, shape) in enumerate(zip(terms, shapes, strict=True)):
         spare = len(shape) - len(letters[i])
         if spare < 0 or (spare > 0 and "..." not in term):
@@ -53,23 +74,14 @@ def _read(name: str, spec: str, shapes: tuple[Shape, ...]) -> Plan:
                 "a term must have a letter for each axis of its operand",
                 **{"term": term, f"operands[{i}]_shape": shape},
             )
-    unnamed = max(len(shape) - len(term) for shape, term in zip(shapes, letters[:-1], strict=True))
-    free = (
-        letter for letter in map(chr, count(ord("A"))) if letter.isalpha() and letter not in spec
-    )
-    ellipsis = "".join(islice(free, unnamed))
-    operands = tuple(
-        # Ellipses of different lengths are aligned at their right ends, as in broadcasting.
-        term.replace("...", ellipsis[unnamed - (len(shape) - len(named)) :])
-        for term, shape, named in zip(terms, shapes, letters[:-1], strict=True)
-    )
-    if arrow:
-        output = right.replace("...", ellipsis)
-    else:
-        named = "".join(letters)
-        output = ellipsis + "".join(sorted(x for x in set(named) if named.count(x) == 1))
-    _check_output(name, spec, operands, output, ellipsis)
-    return Plan(operands, output, _sizes(name, operands, shapes))
+        unnamed.append(spare)
+    return unnamed
+
+
+def _free_letters(spec: str, number: int) -> str:
+    """Letters that do not stand in ``spec``."""
+    free = (x for x in map(chr, count(ord("A"))) if x.isalpha() and x not in spec)
+    return "".join(islice(free, number))
 
 
 def _check_output(
@@ -102,8 +114,8 @@ def _sizes(name: str, operands: Sequence[str], shapes: Sequence[Shape]) -> dict[
 
 
 def _result_shape(name: str, shapes: Shapes, spec: Any) -> Shape:
-    plan = _plan(name, shapes["operands"], spec)
-    return tuple(plan.sizes[label] for label in plan.output)
+    explicit = _explicit_spec(name, shapes["operands"], spec)
+    return tuple(explicit.sizes[label] for label in explicit.output)
 
 
 def _diagonals(xp: Any, x: Any, labels: str) -> tuple[Any, str]:
@@ -120,7 +132,7 @@ def _diagonals(xp: Any, x: Any, labels: str) -> tuple[Any, str]:
     return x, labels
 
 
-def _unstretched(xp: Any, x: Any, labels: str, sizes: Mapping[str, int]) -> tuple[Any, str]:
+def _drop_stretched_axes(xp: Any, x: Any, labels: str, sizes: Mapping[str, int]) -> tuple[Any, str]:
     """Without the axes of size 1 that broadcasting stretches: they take no part in the product."""
     kept = [i for i, label in enumerate(labels) if x.shape[i] == sizes[label]]
     if len(kept) == len(labels):
@@ -128,31 +140,38 @@ def _unstretched(xp: Any, x: Any, labels: str, sizes: Mapping[str, int]) -> tupl
     return xp.reshape(x, tuple(x.shape[i] for i in kept)), "".join(labels[i] for i in kept)
 
 
-def _summed(xp: Any, x: Any, labels: str, keep: Collection[str]) -> tuple[Any, str]:
+def _sum_other_labels(xp: Any, x: Any, labels: str, keep: Collection[str]) -> tuple[Any, str]:
     axes = tuple(i for i, label in enumerate(labels) if label not in keep)
     if not axes:
         return x, labels
-    return xp.sum(in_c_order(x), axis=axes, dtype=x.dtype), "".join(x for x in labels if x in keep)
+    return xp.sum(in_c_order(x), axis=axes, dtype=x.dtype), _only(labels, keep)
 
 
-def _ordered(xp: Any, x: Any, labels: str, wanted: str) -> Any:
+def _permute_to(xp: Any, x: Any, labels: str, wanted: str) -> Any:
     return x if labels == wanted else xp.permute_dims(x, tuple(map(labels.index, wanted)))
+
+
+def _only(labels: str, others: Collection[str]) -> str:
+    return "".join(x for x in labels if x in others)
+
+
+def _without(labels: str, others: Collection[str]) -> str:
+    return "".join(x for x in labels if x not in others)
 
 
 def _product(
     xp: Any, a: Any, of_a: str, b: Any, of_b: str, keep: Collection[str], sizes: Mapping[str, int]
 ) -> tuple[Any, str]:
     """Two operands in one, by a batched matrix product, without the labels not needed again."""
-    a, of_a = _summed(xp, a, of_a, {*keep, *of_b})
-    b, of_b = _summed(xp, b, of_b, {*keep, *of_a})
-    batch = "".join(x for x in of_a if x in of_b and x in keep)
-    inner = "".join(x for x in of_a if x in of_b and x not in keep)
-    rows = "".join(x for x in of_a if x not in of_b)
-    columns = "".join(x for x in of_b if x not in of_a)
+    a, of_a = _sum_other_labels(xp, a, of_a, {*keep, *of_b})
+    b, of_b = _sum_other_labels(xp, b, of_b, {*keep, *of_a})
+    common = _only(of_a, of_b)
+    batch, inner = _only(common, keep), _without(common, keep)
+    rows, columns = _without(of_a, of_b), _without(of_b, of_a)
     shape = [sizes[x] for x in batch]
     m, k, n = (prod(sizes[x] for x in labels) for labels in (rows, inner, columns))
-    left = xp.reshape(_ordered(xp, a, of_a, batch + rows + inner), (*shape, m, k))
-    right = xp.reshape(_ordered(xp, b, of_b, batch + inner + columns), (*shape, k, n))
+    left = xp.reshape(_permute_to(xp, a, of_a, batch + rows + inner), (*shape, m, k))
+    right = xp.reshape(_permute_to(xp, b, of_b, batch + inner + columns), (*shape, k, n))
     product = xp.matmul(as_factor(left), as_factor(right)) if inner else left * right
     labels = batch + rows + columns
     return xp.reshape(product, tuple(sizes[x] for x in labels)), labels
@@ -164,13 +183,30 @@ def _arguments(spec: str, *operands: Any) -> tuple[Any, str]:
 
 @op(shape=_result_shape, arguments=_arguments)
 def einsum(xp: Any, operands: Arrays, spec: str) -> Any:
-    """``einsum(spec, *operands)``: products of labelled axes, summed over labels not in the output.
+    """Products of labelled axes, summed over the labels that the output lacks.
 
-    ``spec`` has a letter for each axis, a term for each operand and, after ``->``, the output;
-    without one the output is every label that stands once, in alphabetical order. ``...`` is for
-    axes without a name, which broadcast, as do axes of size 1. A label twice in a term takes the
-    diagonal. Operands are multiplied from left to right. Derivative: ``grad_output`` and the other
+    Operands are multiplied from left to right. Derivative: ``grad_output`` and the other
     operands in the same sum, with the term of the operand as the output.
+
+    Parameters
+    ----------
+    spec
+        A term for each operand, separated by commas, and after ``->`` the output. A term has a
+        letter for each axis and ``...`` for axes without a name, which broadcast, as do axes of
+        size 1. A label twice in a term takes the diagonal. Without ``->`` the output has every
+        label that stands once, in alphabetical order.
+    operands
+        The tensors, one for each term.
+
+    Returns
+    -------
+    Tensor
+        The sums, with the axes of the output.
+
+    Raises
+    ------
+    ValueError
+        If ``spec`` does not fit the operands, or the sizes of a label differ.
 
     >>> import extensor as ex
     >>> ex.einsum("ij,j->i", [[1.0, 2.0], [3.0, 4.0]], [1.0, 1.0])
@@ -179,33 +215,37 @@ def einsum(xp: Any, operands: Arrays, spec: str) -> Any:
     (tensor([[1., 0.],
             [0., 1.]]),)
     """
-    plan = _plan("einsum", [x.shape for x in operands], spec)
+    explicit = _explicit_spec("einsum", [x.shape for x in operands], spec)
     terms = []
-    for x, labels in zip(operands, plan.operands, strict=True):
-        terms.append(_unstretched(xp, *_diagonals(xp, x, labels), plan.sizes))
+    for x, labels in zip(operands, explicit.operands, strict=True):
+        terms.append(_drop_stretched_axes(xp, *_diagonals(xp, x, labels), explicit.sizes))
     result, labels = terms[0]
     for i, (x, of_x) in enumerate(terms[1:], start=2):
-        keep = {*plan.output, *(label for _, later in terms[i:] for label in later)}
-        result, labels = _product(xp, result, labels, x, of_x, keep, plan.sizes)
-    return _ordered(xp, *_summed(xp, result, labels, plan.output), plan.output)
+        keep = {*explicit.output, *(label for _, later in terms[i:] for label in later)}
+        result, labels = _product(xp, result, labels, x, of_x, keep, explicit.sizes)
+    return _permute_to(xp, *_sum_other_labels(xp, result, labels, explicit.output), explicit.output)
 
 
 # No kernel: the derivative of a kernel's values is not followed into a sequence of operands.
 @einsum.backward()
 def einsum_backward(grad_output: Tensor, operands: Sequence[Tensor], spec: str) -> tuple[Any, ...]:
     """For each operand, ``grad_output`` times the others, summed over labels not its own."""
-    plan = _plan("einsum_backward", [x.shape for x in operands], spec)
-    return tuple(partial(_gradient, grad_output, operands, plan, i) for i in range(len(operands)))
+    explicit = _explicit_spec("einsum_backward", [x.shape for x in operands], spec)
+    return tuple(
+        partial(_gradient, grad_output, operands, explicit, i) for i in range(len(operands))
+    )
 
 
-def _gradient(grad_output: Tensor, operands: Sequence[Tensor], plan: Plan, index: int) -> Tensor:
-    labels = plan.operands[index]
+def _gradient(
+    grad_output: Tensor, operands: Sequence[Tensor], explicit: EinsumSpec, index: int
+) -> Tensor:
+    labels = explicit.operands[index]
     own = dict(zip(labels, operands[index].shape, strict=True))
     others = [i for i in range(len(operands)) if i != index]
-    terms = [plan.output, *(plan.operands[i] for i in others)]
+    terms = [explicit.output, *(explicit.operands[i] for i in others)]
     # A label of this operand alone was summed: its gradient is the same all along that axis. One
     # that was stretched from size 1 is summed here.
-    found = [x for x in own if x in "".join(terms) and own[x] == plan.sizes[x]]
+    found = [x for x in own if x in "".join(terms) and own[x] == explicit.sizes[x]]
     spec = f"{','.join(terms)}->{''.join(found)}"
     gradient = einsum(spec, grad_output, *(operands[i] for i in others))
     known = dict(zip(found, gradient.shape, strict=True))

@@ -15,7 +15,7 @@ from extensor.ops.indexing import place
 from extensor.ops.selection import where
 
 
-def _embedded(name: str, shapes: Shapes, padding_idx: Any) -> Shape:
+def _embedding_shape(name: str, shapes: Shapes, padding_idx: Any) -> Shape:
     indices, weight = tuple(shapes["indices"]), tuple(shapes["weight"])
     if len(weight) != 2:
         raise value_error(name, "weight must be 2-D (rows, features)", weight_shape=weight)
@@ -45,12 +45,31 @@ def _check_rows(name: str, indices: Any, weight: Any, padding_idx: int | None) -
         raise value_error(name, f"indices must be in [0, {rows - 1}]", index=int(wrong[0]))
 
 
-@op(shape=_embedded, check=_check_rows, widen=False)
+@op(shape=_embedding_shape, check=_check_rows, widen=False)
 def embedding(xp: Any, indices: Indices, weight: Array, padding_idx: int | None = None) -> Any:
-    """The rows of ``weight``, which is (rows, features), at ``indices``.
+    """The rows of ``weight`` at ``indices``.
 
     Derivative: ``grad_output`` added to each row as often as it was read, in the order of
     ``indices``; 0 for the row ``padding_idx``.
+
+    Parameters
+    ----------
+    indices : ints of any shape
+        The numbers of the rows, from 0 up.
+    weight : (rows, features)
+        The table.
+    padding_idx
+        A row that gets no gradient.
+
+    Returns
+    -------
+    Tensor
+        The rows, of shape ``(*indices.shape, features)``.
+
+    Raises
+    ------
+    ValueError
+        If an index or ``padding_idx`` is out of range.
 
     >>> import extensor as ex
     >>> ex.embedding([1, 0, 1], [[1.0, 2.0], [3.0, 4.0]])

@@ -16,11 +16,15 @@ LN10 = natural_log(10)
 
 @op(kernel="exp", shape=same, floats=True)
 def exp(xp: Any, x: Array) -> Any:
-    """``e ** x``. Derivative: ``output``.
+    """The exponential, ``e ** x``. Derivative: ``output``.
 
     >>> import extensor as ex
     >>> ex.exp([0.0, -1000.0])
     tensor([1., 0.])
+    >>> ex.exp([0.0, 1.0])
+    tensor([1.       , 2.7182817])
+    >>> ex.exp_backward([1.0, 1.0], output=[1.0, 3.0])
+    tensor([1., 3.])
     """
     return xp.exp(x)
 
@@ -33,11 +37,15 @@ def exp_backward(grad_output: Tensor, output: Tensor) -> Tensor:
 
 @op(kernel="expm1", shape=same, floats=True)
 def expm1(xp: Any, x: Array) -> Any:
-    """``e ** x - 1``, with all its digits near 0. Derivative: ``exp(x)``.
+    """``e ** x - 1``, accurate near 0 too. Derivative: ``exp(x)``.
 
     >>> import extensor as ex
     >>> ex.expm1([0.0, 1e-8])
     tensor([0.e+00, 1.e-08])
+    >>> ex.expm1([0.0, 1e-6])
+    tensor([0.0000000e+00, 1.0000005e-06])
+    >>> ex.expm1_backward([1.0, 1.0], [0.0, 1.0])
+    tensor([1.       , 2.7182817])
     """
     return xp.expm1(x)
 
@@ -51,9 +59,15 @@ def expm1_backward(grad_output: Tensor, x: Tensor) -> Tensor:
 
 @op(kernel="log", shape=same, floats=True)
 def log(xp: Any, x: Array) -> Any:
-    """The natural logarithm. Derivative: ``1 / x``, with ``x`` lifted to ``eps``.
+    """The natural logarithm. -inf at 0, NaN below.
+
+    Derivative: ``1 / x``, with ``x`` lifted to ``eps``.
 
     >>> import extensor as ex
+    >>> ex.log_backward([1.0, 1.0], [2.0, 4.0])
+    tensor([0.5 , 0.25])
+    >>> ex.log([1.0, 0.0])
+    tensor([  0., -inf])
     >>> ex.log_backward([1.0, 1.0], [2.0, 4.0])
     tensor([0.5 , 0.25])
     """
@@ -68,11 +82,17 @@ def log_backward(grad_output: Tensor, x: Tensor, eps: float = 1e-10) -> Tensor:
 
 @op(kernel="log2", shape=same, floats=True)
 def log2(xp: Any, x: Array) -> Any:
-    """The logarithm to base 2. Derivative: ``1 / (x * ln(2))``, denominator lifted to ``eps``.
+    """The logarithm to base 2. -inf at 0, NaN below.
+
+    Derivative: ``1 / (x * ln(2))``, denominator lifted to ``eps``.
 
     >>> import extensor as ex
     >>> ex.log2([1.0, 8.0])
     tensor([0., 3.])
+    >>> ex.log2([1.0, 8.0])
+    tensor([0., 3.])
+    >>> ex.log2_backward([1.0], [2.0])
+    tensor([0.7213475])
     """
     return xp.log2(x)
 
@@ -85,11 +105,17 @@ def log2_backward(grad_output: Tensor, x: Tensor, eps: float = 1e-10) -> Tensor:
 
 @op(kernel="log10", shape=same, floats=True)
 def log10(xp: Any, x: Array) -> Any:
-    """The logarithm to base 10. Derivative: ``1 / (x * ln(10))``, denominator lifted to ``eps``.
+    """The logarithm to base 10. -inf at 0, NaN below.
+
+    Derivative: ``1 / (x * ln(10))``, denominator lifted to ``eps``.
 
     >>> import extensor as ex
     >>> ex.log10([1.0, 10.0])
     tensor([0., 1.])
+    >>> ex.log10([1.0, 1000.0])
+    tensor([0., 3.])
+    >>> ex.log10_backward([1.0], [2.0])
+    tensor([0.21714723])
     """
     return xp.log10(x)
 
@@ -102,11 +128,17 @@ def log10_backward(grad_output: Tensor, x: Tensor, eps: float = 1e-10) -> Tensor
 
 @op(kernel="log1p", shape=same, floats=True)
 def log1p(xp: Any, x: Array) -> Any:
-    """``ln(1 + x)``, with all its digits near 0. Derivative: ``1 / (1 + x)``, infinite at -1.
+    """``ln(1 + x)``, accurate near 0 too. -inf at -1, NaN below.
+
+    Derivative: ``1 / (1 + x)``, infinite at -1.
 
     >>> import extensor as ex
     >>> ex.log1p_backward([1.0, 1.0], [0.0, 3.0])
     tensor([1.  , 0.25])
+    >>> ex.log1p([0.0, 1e-6])
+    tensor([0.000000e+00, 9.999995e-07])
+    >>> ex.log1p_backward([1.0, 1.0], [0.0, 1.0])
+    tensor([1. , 0.5])
     """
     return xp.log1p(x)
 
@@ -119,11 +151,17 @@ def log1p_backward(grad_output: Tensor, x: Tensor) -> Tensor:
 
 @op(kernel="sqrt", shape=same, floats=True)
 def sqrt(xp: Any, x: Array) -> Any:
-    """The square root. Derivative: ``1 / (2 * output)``, denominator lifted to ``eps``.
+    """The square root. NaN below 0.
+
+    Derivative: ``1 / (2 * output)``, denominator lifted to ``eps``.
 
     >>> import extensor as ex
     >>> ex.sqrt_backward([1.0, 1.0], output=[1.0, 2.0])
     tensor([0.5 , 0.25])
+    >>> ex.sqrt([4.0, 9.0])
+    tensor([2., 3.])
+    >>> ex.sqrt_backward([1.0, 1.0], output=[2.0, 3.0])
+    tensor([0.25      , 0.16666667])
     """
     return xp.sqrt(x)
 
@@ -137,11 +175,17 @@ def sqrt_backward(grad_output: Tensor, output: Tensor, eps: float = 1e-10) -> Te
 
 @op(kernel="rsqrt", shape=same, floats=True)
 def rsqrt(xp: Any, x: Array) -> Any:
-    """``1 / sqrt(x)``. Derivative: ``-output**3 / 2``, infinite at 0.
+    """The reciprocal of the square root, ``1 / sqrt(x)``. Infinite at 0, NaN below.
+
+    Derivative: ``-output**3 / 2``, infinite at 0.
 
     >>> import extensor as ex
     >>> ex.rsqrt_backward([1.0, 1.0], output=[1.0, 2.0])
     tensor([-0.5, -4. ])
+    >>> ex.rsqrt([4.0, 0.25])
+    tensor([0.5, 2. ])
+    >>> ex.rsqrt_backward([1.0], output=[0.5])
+    tensor([-0.0625])
     """
     return 1 / xp.sqrt(x)
 

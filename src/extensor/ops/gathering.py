@@ -18,7 +18,7 @@ from extensor.ops.indices import (
 )
 
 
-def _gathered(name: str, shapes: Shapes, axis: int) -> Shape:
+def _gather_shape(name: str, shapes: Shapes, axis: int) -> Shape:
     x, indices = tuple(shapes["x"]), tuple(shapes["indices"])
     got = {"x_shape": x, "indices_shape": indices}
     if len(x) != len(indices):
@@ -39,17 +39,40 @@ def _check_gather(name: str, x: Any, indices: Any, axis: int) -> None:
     _check_take(name, x, indices, axis)
 
 
-@op(kernel="gather", shape=_gathered, check=_check_gather, widen=False)
+@op(kernel="gather", shape=_gather_shape, check=_check_gather, widen=False)
 def gather(xp: Any, x: Array, indices: Indices, axis: int) -> Any:
-    """The elements of ``x`` at ``indices`` along ``axis``, line by line.
+    """Elements of ``x`` at ``indices`` along ``axis``, line by line.
 
-    This is NumPy's ``take_along_axis``: the other axes broadcast.
-    Derivative: ``grad_output`` added where it was read.
+    This is NumPy's ``take_along_axis``: the other axes broadcast. Derivative: ``grad_output``
+    added where it was read.
+
+    Parameters
+    ----------
+    indices : ints with as many axes as ``x``
+        The positions along ``axis``; negative ones count from the end.
+    axis
+        The axis of the positions.
+
+    Returns
+    -------
+    Tensor
+        The elements, in the shape of ``indices``.
+
+    Raises
+    ------
+    ValueError
+        If an index or ``axis`` is out of range.
 
     >>> import extensor as ex
     >>> ex.gather([[1.0, 2.0], [3.0, 4.0]], [[0], [1]], axis=1)
     tensor([[1.],
             [4.]])
+    >>> ex.gather([[1.0, 2.0], [3.0, 4.0]], [[1], [0]], axis=1)
+    tensor([[2.],
+            [3.]])
+    >>> ex.gather_backward([[1.0], [2.0]], (2, 2), [[1], [0]], axis=1)
+    tensor([[0., 1.],
+            [2., 0.]])
     """
     return xp.take_along_axis(x, indices, axis=axis) if x.ndim else x
 
@@ -67,9 +90,9 @@ def gather_backward(grad_output: Tensor, x_shape: Shape, indices: Tensor, axis: 
     )
 
 
-def _scattered(name: str, shapes: Shapes, axis: int) -> Shape:
+def _scatter_shape(name: str, shapes: Shapes, axis: int) -> Shape:
     x, updates = tuple(shapes["x"]), tuple(shapes["updates"])
-    chosen = _gathered(name, {"x": x, "indices": shapes["indices"]}, axis)
+    chosen = _gather_shape(name, {"x": x, "indices": shapes["indices"]}, axis)
     along = axis_or_none(name, axis, len(x))
     if along is not None and (*chosen[:along], x[along], *chosen[along + 1 :]) != x:
         raise value_error(
@@ -86,15 +109,40 @@ def _check_scatter(name: str, x: Any, indices: Any, updates: Any, axis: int) -> 
     _check_gather(name, x, indices, axis)
 
 
-@op(kernel="scatter_add", shape=_scattered, check=_check_scatter)
+@op(kernel="scatter_add", shape=_scatter_shape, check=_check_scatter)
 def scatter_add(xp: Any, x: Array, indices: Indices, updates: Array, axis: int) -> Any:
     """A copy of ``x`` with ``updates`` added at ``indices`` along ``axis``, line by line.
 
     Derivative: ``grad_output`` to ``x``, ``grad_output`` read at ``indices`` to ``updates``.
 
+    Parameters
+    ----------
+    x
+        The tensor to copy.
+    indices : ints with as many axes as ``x``
+        The positions along ``axis``; negative ones count from the end.
+    updates
+        The values to add, in the shape of ``indices``.
+    axis
+        The axis of the positions.
+
+    Returns
+    -------
+    Tensor
+        The copy, in the shape of ``x``.
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not fit, or an index or ``axis`` is out of range.
+
     >>> import extensor as ex
     >>> ex.scatter_add([0.0, 0.0, 0.0], [2, 0, 2], [1.0, 2.0, 3.0], axis=0)
     tensor([2., 0., 4.])
+    >>> ex.scatter_add([0.0, 0.0], [1, 1], [2.0, 3.0], axis=0)
+    tensor([0., 5.])
+    >>> ex.scatter_add_backward([1.0, 5.0], (2,), [1, 1], (2,), axis=0).grad_updates
+    tensor([5., 5.])
     """
     if x.ndim == 0:
         return x + updates
@@ -110,7 +158,7 @@ def scatter_add_backward(
     return grad_output, lambda: reduce_to_shape(gather(grad_output, indices, axis), updates_shape)
 
 
-def _taken(name: str, shapes: Shapes, axis: int | None) -> Shape:
+def _take_shape(name: str, shapes: Shapes, axis: int | None) -> Shape:
     x, indices = tuple(shapes["x"]), tuple(shapes["indices"])
     if axis is None:
         return indices
@@ -126,21 +174,42 @@ def _check_take(name: str, x: Any, indices: Any, axis: int | None) -> None:
         check_indices(name, indices, x.shape[axis], f"axis {axis}")
 
 
-@op(kernel="take", shape=_taken, check=_check_take, widen=False)
+@op(kernel="take", shape=_take_shape, check=_check_take, widen=False)
 def take(xp: Any, x: Array, indices: Indices, axis: int | None = None) -> Any:
-    """The slices of ``x`` at ``indices`` along ``axis``, or the elements of the flattened ``x``.
+    """Slices of ``x`` at ``indices`` along ``axis``, or elements of the flattened ``x``.
 
     Derivative: ``grad_output`` added where it was read.
+
+    Parameters
+    ----------
+    indices : ints of any shape
+        The positions; negative ones count from the end.
+    axis
+        The axis of the positions. By default ``x`` is flattened.
+
+    Returns
+    -------
+    Tensor
+        The slices; the axes of ``indices`` stand in the place of ``axis``.
+
+    Raises
+    ------
+    ValueError
+        If an index or ``axis`` is out of range.
 
     >>> import extensor as ex
     >>> ex.take([[1.0, 2.0], [3.0, 4.0]], [1, 1, 0], axis=0)
     tensor([[3., 4.],
             [3., 4.],
             [1., 2.]])
+    >>> ex.take([[1.0, 2.0], [3.0, 4.0]], [1], axis=0)
+    tensor([[3., 4.]])
+    >>> ex.take_backward([1.0, 2.0], (3,), [0, 0])
+    tensor([3., 0., 0.])
     """
     source = xp.reshape(x, (-1,)) if axis is None else x
     taken = xp.take(source, xp.reshape(indices, (-1,)), axis=0 if axis is None else axis)
-    return xp.reshape(taken, _taken("take", {"x": x.shape, "indices": indices.shape}, axis))
+    return xp.reshape(taken, _take_shape("take", {"x": x.shape, "indices": indices.shape}, axis))
 
 
 @take.backward(kernel="take_backward")
@@ -160,7 +229,7 @@ def _index_selected(name: str, shapes: Shapes, axis: int) -> Shape:
         raise value_error(
             name, "indices must have one axis", indices_shape=tuple(shapes["indices"])
         )
-    return _taken(name, shapes, axis_index(name, axis, len(shapes["x"])))
+    return _take_shape(name, shapes, axis_index(name, axis, len(shapes["x"])))
 
 
 @op(kernel="index_select", shape=_index_selected, check=_check_take, widen=False)
@@ -169,10 +238,32 @@ def index_select(xp: Any, x: Array, indices: Indices, axis: int) -> Any:
 
     Derivative: ``grad_output`` added where it was read.
 
+    Parameters
+    ----------
+    indices : (n,), ints
+        The positions; negative ones count from the end.
+    axis
+        The axis of the positions.
+
+    Returns
+    -------
+    Tensor
+        The slices, with ``n`` elements along ``axis``.
+
+    Raises
+    ------
+    ValueError
+        If an index or ``axis`` is out of range.
+
     >>> import extensor as ex
     >>> ex.index_select([[1.0, 2.0], [3.0, 4.0]], [1], axis=1)
     tensor([[2.],
             [4.]])
+    >>> ex.index_select([[1.0, 2.0], [3.0, 4.0]], [1, 1], axis=1)
+    tensor([[2., 2.],
+            [4., 4.]])
+    >>> ex.index_select_backward([1.0, 2.0], (3,), [0, 0], axis=0)
+    tensor([3., 0., 0.])
     """
     return xp.take(x, indices, axis=axis)
 

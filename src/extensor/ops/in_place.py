@@ -59,6 +59,7 @@ def in_place(function: Callable[..., Any], symbol: str) -> Callable[[Tensor, Any
         recorded = _is_recorded(x, value)
         if recorded:
             _check_recordable(name, x, value, f"x = x {symbol} v")
+        # Recorded on the present x: once x has its new node, it would be its own parent.
         result = function(_before(x) if recorded else x, value)
         _check_result(name, symbol, x, result)
         if recorded:
@@ -94,7 +95,7 @@ def _check_recordable(name: str, x: Tensor, value: Any, functional: str) -> None
 
 
 def _saved_from(x: Tensor, value: Any) -> list[Any]:
-    """What the calls that ``x`` and ``value`` come from have saved since ``x`` has its memory.
+    """The things saved by the calls behind ``x`` and ``value`` since ``x`` has its memory.
 
     They need it as it is, and may well hold it: ``h[t] = w * h[t - 1]``.
     """
@@ -112,7 +113,7 @@ def _saved_from(x: Tensor, value: Any) -> list[Any]:
 
 
 def _before(x: Tensor) -> Tensor:
-    """What ``x`` is now, as a tensor that will not change."""
+    """The present ``x`` as a tensor that will not change."""
     before = wrap(x._array)
     before._node = x._node
     before._requires_grad = x._requires_grad
@@ -120,6 +121,7 @@ def _before(x: Tensor) -> Tensor:
 
 
 def _replace(x: Tensor, result: Tensor) -> None:
+    # New memory, never the old: nodes that saved the old array still need its values.
     x._array = result._array
     x._node = result._node
     x._requires_grad = result._requires_grad

@@ -45,11 +45,30 @@ def getitem(xp: Any, x: Array, index: Index) -> Any:
     Without arrays the result is a view. Derivative: ``grad_output`` added where it was read, as
     often as it was read, and 0 elsewhere.
 
+    Parameters
+    ----------
+    x
+        The tensor to read.
+
+    Returns
+    -------
+    Tensor
+        The elements at ``index``: a view of ``x``, or a copy if ``index`` has arrays.
+
+    Raises
+    ------
+    IndexError
+        If an index is out of range or there are too many of them.
+
     >>> import extensor as ex
     >>> x = ex.tensor([1.0, 2.0, 3.0], requires_grad=True)
     >>> x[[0, 0, 2]].sum().backward()
     >>> x.grad
     tensor([2., 0., 1.])
+    >>> ex.getitem([[1.0, 2.0], [3.0, 4.0]], (slice(None), 0))
+    tensor([1., 3.])
+    >>> ex.getitem_backward([1.0, 1.0], (3,), [0, 0])
+    tensor([2., 0., 0.])
     """
     items = with_own_arrays(plain("getitem", index))
     if xp is np and all(type(item) is int for item in items):
@@ -83,9 +102,23 @@ def _place_shape(name: str, shapes: Shapes, shape: Any, index: Any) -> Shape:
 def place(xp: Any, x: Array, shape: int | Shape, index: Index) -> Any:
     """Zeros of ``shape`` with ``x`` added at ``index``. Derivative: ``grad_output[index]``.
 
+    Parameters
+    ----------
+    x
+        The values to add. They broadcast to what ``index`` selects.
+
+    Returns
+    -------
+    Tensor
+        Zeros with ``x`` added, in ``shape``.
+
     >>> import extensor as ex
     >>> ex.place([1.0, 2.0, 3.0], (4,), [0, 2, 2])
     tensor([1., 0., 5., 0.])
+    >>> ex.place([1.0, 2.0], 4, [0, 3])
+    tensor([1., 0., 0., 2.])
+    >>> ex.place_backward([1.0, 2.0, 3.0, 4.0], (2,), 4, [0, 3])
+    tensor([1., 4.])
     """
     items = with_own_arrays(plain("place", index))
     whole = xp.zeros(target("place", shape), dtype=x.dtype)
@@ -113,22 +146,43 @@ def _index_add(x: Array, updates: Array, index: Index) -> Sequence[Any]:
     return x, updates, index
 
 
-def _updated(name: str, shapes: Shapes, index: Any) -> Shape:
+def _updated_shape(name: str, shapes: Shapes, index: Any) -> Shape:
     x, updates = tuple(shapes["x"]), tuple(shapes["updates"])
     check_updates(name, updates, selected(name, x, index))
     return x
 
 
-@op(shape=_updated, widen=False, arguments=_index_set)
+@op(shape=_updated_shape, widen=False, arguments=_index_set)
 def index_set(xp: Any, x: Array, updates: Array, index: Index) -> Any:
     """A copy of ``x`` with ``updates`` written at ``index``: ``x.at[index].set(updates)``.
 
     Where an index is named twice the last value stays. Derivative: ``grad_output`` to ``updates``
     where written, if the value stayed, and to ``x`` elsewhere.
 
+    Parameters
+    ----------
+    x
+        The tensor to copy.
+    updates
+        The values to write. They broadcast to what ``index`` selects.
+
+    Returns
+    -------
+    Tensor
+        The copy, in the shape of ``x``.
+
+    Raises
+    ------
+    IndexError
+        If an index is out of range.
+
     >>> import extensor as ex
     >>> ex.index_set([1.0, 2.0, 3.0], 9.0, 1)
     tensor([1., 9., 3.])
+    >>> ex.index_set([1.0, 2.0, 3.0], 9.0, 1)
+    tensor([1., 9., 3.])
+    >>> ex.index_set_backward([1.0, 1.0, 1.0], (3,), (), 1)
+    index_set_gradients(grad_x=tensor([1., 0., 1.]), grad_updates=tensor(1.))
     """
     items = with_own_arrays(plain("index_set", index))
     if has_integer_array(items):
@@ -158,16 +212,37 @@ def index_set_backward(
     return lambda: index_set(grad_output, 0.0, index), to_updates
 
 
-@op(shape=_updated, arguments=_index_add)
+@op(shape=_updated_shape, arguments=_index_add)
 def index_add(xp: Any, x: Array, updates: Array, index: Index) -> Any:
     """A copy of ``x`` with ``updates`` added at ``index``: ``x.at[index].add(updates)``.
 
     An index named twice is added to twice. Derivative: ``grad_output`` to ``x``,
     ``grad_output[index]`` to ``updates``.
 
+    Parameters
+    ----------
+    x
+        The tensor to copy.
+    updates
+        The values to add. They broadcast to what ``index`` selects.
+
+    Returns
+    -------
+    Tensor
+        The copy, in the shape of ``x``.
+
+    Raises
+    ------
+    IndexError
+        If an index is out of range.
+
     >>> import extensor as ex
     >>> ex.index_add([1.0, 2.0, 3.0], 10.0, [0, 0, 1])
     tensor([21., 12.,  3.])
+    >>> ex.index_add([1.0, 2.0, 3.0], [1.0, 1.0], [0, 0])
+    tensor([3., 2., 3.])
+    >>> ex.index_add_backward([1.0, 1.0, 1.0], (3,), (2,), [0, 0])
+    index_add_gradients(grad_x=tensor([1., 1., 1.]), grad_updates=tensor([1., 1.]))
     """
     items = with_own_arrays(plain("index_add", index))
     try:

@@ -1,4 +1,4 @@
-"""What an index selects: NumPy's indexing rules, as shapes and as clear errors."""
+"""NumPy's indexing rules, as shapes and as clear errors."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def has_integer_array(items: Items) -> bool:
     return any(_is_array(item) and not _is_mask(item) for item in items)
 
 
-def _located(op: str, items: Items, ndim: int) -> list[tuple[int, int, Any]]:
+def _locate(op: str, items: Items, ndim: int) -> list[tuple[int, int, Any]]:
     """Each item with the axis it starts at and the number of axes it takes."""
     widths = [
         0 if item is None or item is Ellipsis else item.ndim if _is_mask(item) else 1
@@ -141,7 +141,7 @@ def selected(op: str, shape: Sequence[int], index: Any) -> Shape:
     groups = 0
     position = 0
     inside = False
-    for axis, width, item in _located(op, items, len(shape)):
+    for axis, width, item in _locate(op, items, len(shape)):
         is_fancy = _is_array(item) or (arrays and isinstance(item, int))
         if is_fancy and not inside:
             groups += 1
@@ -199,7 +199,7 @@ def _out_of_range(op: str, index: int, size: int, axis: int) -> IndexError:
 
 def explained(op: str, shape: Sequence[int], items: Items) -> IndexError:
     """The error of an index array that reaches outside its axis."""
-    for axis, _, item in _located(op, items, len(shape)):
+    for axis, _, item in _locate(op, items, len(shape)):
         if _is_array(item) and not _is_mask(item):
             array = np.asarray(item)
             outside = array[(array < -shape[axis]) | (array >= shape[axis])]
@@ -243,7 +243,7 @@ def check_indices(op: str, indices: Any, size: int, where: str) -> None:
 
 
 def check_updates(name: str, updates: Shape, expected: Shape, given: str = "updates") -> None:
-    """What is written must broadcast to the shape of the places it is written to."""
+    """Raise unless the value broadcasts to the shape of the places it is written to."""
     sizes = zip(reversed(updates), reversed(expected), strict=False)
     if len(updates) > len(expected) or any(m not in (1, n) for m, n in sizes):
         raise value_error(

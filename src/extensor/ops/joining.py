@@ -27,7 +27,7 @@ def _part(axis: int, start: int | None, stop: int | None) -> tuple[slice, ...]:
     return (*(slice(None),) * axis, slice(start, stop))
 
 
-def _concatenated(name: str, shapes: Shapes, axis: int) -> Shape:
+def _concatenate_shape(name: str, shapes: Shapes, axis: int) -> Shape:
     given = [tuple(int(size) for size in shape) for shape in shapes["tensors"]]
     if not given:
         raise value_error(name, "there must be at least one shape", shapes=given)
@@ -39,9 +39,26 @@ def _concatenated(name: str, shapes: Shapes, axis: int) -> Shape:
     return (*given[0][:axis], total, *given[0][axis + 1 :])
 
 
-@op(kernel="concatenate", shape=_concatenated, widen=False)
+@op(kernel="concatenate", shape=_concatenate_shape, widen=False)
 def concatenate(xp: Any, tensors: Arrays, axis: int = 0) -> Any:
     """The tensors one after another along ``axis``. Derivative: each gets its part.
+
+    Parameters
+    ----------
+    tensors
+        The tensors, of the same shape but for ``axis``.
+    axis
+        The axis to join along.
+
+    Returns
+    -------
+    Tensor
+        The joined tensor.
+
+    Raises
+    ------
+    ValueError
+        If there is no tensor, their shapes differ elsewhere, or ``axis`` is out of range.
 
     >>> import extensor as ex
     >>> ex.concatenate([[1.0, 2.0], [3.0]])
@@ -66,7 +83,7 @@ def concatenate_backward(
     )
 
 
-def _stacked(name: str, shapes: Shapes, axis: int) -> Shape:
+def _stack_shape(name: str, shapes: Shapes, axis: int) -> Shape:
     given = [tuple(int(size) for size in shape) for shape in shapes["tensors"]]
     if any(shape != given[0] for shape in given):
         raise value_error(name, "shapes must be equal", shapes=given)
@@ -74,14 +91,33 @@ def _stacked(name: str, shapes: Shapes, axis: int) -> Shape:
     return (*given[0][:axis], len(given), *given[0][axis:])
 
 
-@op(kernel="stack", shape=_stacked, widen=False)
+@op(kernel="stack", shape=_stack_shape, widen=False)
 def stack(xp: Any, tensors: Arrays, axis: int = 0) -> Any:
     """The tensors side by side along a new axis. Derivative: each gets its slice.
+
+    Parameters
+    ----------
+    tensors
+        The tensors, of one shape.
+    axis
+        The place of the new axis in the result.
+
+    Returns
+    -------
+    Tensor
+        The joined tensor, with one axis more.
+
+    Raises
+    ------
+    ValueError
+        If there is no tensor, their shapes differ, or ``axis`` is out of range.
 
     >>> import extensor as ex
     >>> ex.stack([[1.0, 2.0], [3.0, 4.0]], axis=1)
     tensor([[1., 3.],
             [2., 4.]])
+    >>> ex.stack_backward([[1.0, 2.0], [3.0, 4.0]], axis=0)
+    (tensor([1., 2.]), tensor([3., 4.]))
     """
     return xp.stack(tensors, axis=index(axis))
 
@@ -138,7 +174,7 @@ def _cuts(name: str, indices: Any) -> list[int]:
     return [int(i) for i in array]
 
 
-def _split(name: str, shapes: Shapes, indices_or_sections: Any, axis: int) -> list[Shape]:
+def _split_shapes(name: str, shapes: Shapes, indices_or_sections: Any, axis: int) -> list[Shape]:
     (shape,) = shapes.values()
     axis = axis_index(name, axis, len(shape))
     return [
@@ -147,7 +183,7 @@ def _split(name: str, shapes: Shapes, indices_or_sections: Any, axis: int) -> li
     ]
 
 
-@op(shape=_split, widen=False)
+@op(shape=_split_shapes, widen=False)
 def split(
     xp: Any, x: Array, indices_or_sections: int | Sequence[int], axis: int = 0
 ) -> tuple[Any, ...]:
@@ -155,9 +191,28 @@ def split(
 
     Derivative: the gradients of the parts, joined.
 
+    Parameters
+    ----------
+    indices_or_sections
+        The number of equal sections, or the positions before which to cut.
+    axis
+        The axis to cut along.
+
+    Returns
+    -------
+    tuple of Tensor
+        The parts, as views of ``x``.
+
+    Raises
+    ------
+    ValueError
+        If the axis cannot be cut into equal sections, or ``axis`` is out of range.
+
     >>> import extensor as ex
     >>> ex.split([1.0, 2.0, 3.0], [1])
     (tensor([1.]), tensor([2., 3.]))
+    >>> ex.split_backward([[1.0], [2.0]])
+    tensor([1., 2.])
     """
     axis = axis_index("split", axis, x.ndim)
     edges = _edges("split", x.shape, indices_or_sections, axis)
@@ -168,7 +223,7 @@ def split(
 def split_backward(grad_outputs: Sequence[Tensor], axis: int = 0) -> Tensor:
     """The gradients of the parts, joined along ``axis``."""
     shapes = {"tensors": [gradient.shape for gradient in grad_outputs]}
-    _concatenated("split_backward", shapes, axis)
+    _concatenate_shape("split_backward", shapes, axis)
     return concatenate(grad_outputs, axis)
 
 
@@ -179,18 +234,32 @@ def _repetitions(name: str, shape: Shape, reps: Any) -> tuple[Shape, Shape]:
     return (1,) * (ndim - len(shape)) + tuple(shape), (1,) * (ndim - len(times)) + times
 
 
-def _tiled(name: str, shapes: Shapes, reps: Any) -> Shape:
+def _tile_shape(name: str, shapes: Shapes, reps: Any) -> Shape:
     (shape,) = shapes.values()
     return tuple(n * r for n, r in zip(*_repetitions(name, shape, reps), strict=True))
 
 
-@op(shape=_tiled, widen=False)
+@op(shape=_tile_shape, widen=False)
 def tile(xp: Any, x: Array, reps: int | tuple[int, ...]) -> Any:
     """``x`` laid side by side ``reps`` times along each axis. Derivative: the sum over the copies.
+
+    Parameters
+    ----------
+    reps
+        The number of copies along each axis. Axes that are missing on either side count as 1.
+
+    Returns
+    -------
+    Tensor
+        The copies side by side.
 
     >>> import extensor as ex
     >>> ex.tile([1.0, 2.0], 2)
     tensor([1., 2., 1., 2.])
+    >>> ex.tile([1.0, 2.0], 2)
+    tensor([1., 2., 1., 2.])
+    >>> ex.tile_backward([1.0, 2.0, 3.0, 4.0], (2,), 2)
+    tensor([4., 6.])
     """
     return xp.tile(x, whole_numbers("tile", reps, "reps"))
 
@@ -218,7 +287,7 @@ def _repeats(name: str, size: int, repeats: Any) -> int | list[int]:
     return times[0] if len(times) == 1 else times
 
 
-def _repeated(name: str, shapes: Shapes, repeats: Any, axis: int | None) -> Shape:
+def _repeat_shape(name: str, shapes: Shapes, repeats: Any, axis: int | None) -> Shape:
     (shape,) = shapes.values()
     if axis is None:
         shape, axis = (count(shape),), 0
@@ -229,20 +298,41 @@ def _repeated(name: str, shapes: Shapes, repeats: Any, axis: int | None) -> Shap
     return (*shape[:axis], total, *shape[axis + 1 :])
 
 
-@op(shape=_repeated, widen=False)
+@op(shape=_repeat_shape, widen=False)
 def repeat(xp: Any, x: Array, repeats: int | Sequence[int], axis: int | None = None) -> Any:
     """Each element along ``axis``, or of the flattened ``x``, ``repeats`` times in a row.
 
     ``repeats`` may give a number for each element. Derivative: the sum over an element's copies.
 
+    Parameters
+    ----------
+    repeats
+        The number of copies, or one number for each element along ``axis``.
+    axis
+        The axis to repeat along. By default the flattened ``x`` is repeated.
+
+    Returns
+    -------
+    Tensor
+        The result, longer along ``axis``.
+
+    Raises
+    ------
+    ValueError
+        If there is not one number for each element, or ``axis`` is out of range.
+
     >>> import extensor as ex
     >>> ex.repeat([1.0, 2.0], [1, 2])
     tensor([1., 2., 2.])
+    >>> ex.repeat([1.0, 2.0], [1, 2])
+    tensor([1., 2., 2.])
+    >>> ex.repeat_backward([1.0, 2.0, 3.0], (2,), [1, 2])
+    tensor([1., 5.])
     """
     source = xp.reshape(x, (count(x.shape),)) if axis is None else x
     axis = 0 if axis is None else axis_index("repeat", axis, x.ndim)
     if 0 in source.shape:  # NumPy would make each of the copies of nothing
-        return xp.reshape(source, _repeated("repeat", {"x": source.shape}, repeats, axis))
+        return xp.reshape(source, _repeat_shape("repeat", {"x": source.shape}, repeats, axis))
     return xp.repeat(source, _repeats("repeat", source.shape[axis], repeats), axis=axis)
 
 
@@ -265,8 +355,27 @@ def repeat_backward(
 
 @explaining
 def meshgrid(*arrays: Any, indexing: str = "xy") -> tuple[Tensor, ...]:
-    """The coordinates of a grid, one tensor for each 1-D input; ``"xy"`` swaps the first two axes.
+    """The coordinates of a grid, one tensor for each axis.
 
+    Parameters
+    ----------
+    *arrays : tensor_like, (n,)
+        The coordinates along each axis.
+    indexing : {'xy', 'ij'}, default 'xy'
+        "ij" keeps the order of the axes, "xy" swaps the first two.
+
+    Returns
+    -------
+    tuple of Tensor
+        The coordinates of all points, in the shape of the grid.
+
+    Raises
+    ------
+    ValueError
+        If an input has more than one axis.
+
+    Examples
+    --------
     >>> import extensor as ex
     >>> ex.meshgrid([1.0, 2.0], [3.0, 4.0, 5.0], indexing="ij")[1]
     tensor([[3., 4., 5.],

@@ -15,6 +15,29 @@ from extensor.errors import value_error
 from extensor.ops.chain import chain_rule
 from extensor.ops.rounding import clip, sign
 
+SHARED = """
+Parameters
+----------
+prediction
+    The output of a model.
+target
+    The values to predict, in the shape of ``prediction``.
+logits
+    The output of a model, before any sigmoid or softmax.
+reduction
+    "mean" and "sum" give one number for the batch, "none" the loss of each element or sample.
+
+Returns
+-------
+Tensor
+    The loss: a 0-d tensor, or the losses one by one if ``reduction`` is "none".
+
+Raises
+------
+ValueError
+    If the shapes do not fit, or ``reduction`` is none of the names.
+"""
+
 Reduction = Literal["mean", "sum", "none"]
 REDUCTIONS = ("mean", "sum", "none")
 
@@ -56,7 +79,7 @@ def paired(
 
 
 def divisor(shape: Shape, reduction: str) -> int:
-    """What the sum of losses of ``shape`` is divided by."""
+    """The divisor of the sum of losses of ``shape``."""
     if reduction == "batchmean":
         return shape[0] if shape else 1
     return count(shape) if reduction == "mean" else 1
@@ -90,10 +113,10 @@ def weighted(gradient: Tensor, weight: Tensor | None) -> Tensor:
 
 @op(kernel="mse_loss", shape=paired, floats=True)
 def mse_loss(xp: Any, prediction: Array, target: Array, reduction: Reduction = "mean") -> Any:
-    """``(prediction - target)**2``, its mean, or its sum.
+    """The squared error, ``(prediction - target)**2``.
 
-    Derivative: ``2 * (prediction - target)``, divided by the number of elements for a mean, and the
-    negative of that for ``target``.
+    Derivative: ``2 * (prediction - target)``, divided by the number of elements for a mean, and
+    the negative of that for ``target``.
 
     >>> import extensor as ex
     >>> ex.mse_loss([1.0, 2.0], [0.0, 4.0])
@@ -120,11 +143,14 @@ def _gap(prediction: Any, target: Any, reduction: str) -> Any:
 
 @op(kernel="l1_loss", shape=paired, floats=True, kinks=_gap)
 def l1_loss(xp: Any, prediction: Array, target: Array, reduction: Reduction = "mean") -> Any:
-    """``|prediction - target|``, its mean, or its sum.
+    """The absolute error, ``|prediction - target|``.
 
-    Derivative: the sign of the difference, 0 where there is none, and its negative for ``target``.
+    Derivative: the sign of the difference, 0 where there is none, and its negative for
+    ``target``.
 
     >>> import extensor as ex
+    >>> ex.l1_loss([1.0, 2.0], [3.0, 2.0])
+    tensor(1.)
     >>> ex.l1_loss_backward(1.0, [1.0, 2.0, 3.0], [0.0, 2.0, 5.0], "sum").grad_prediction
     tensor([ 1.,  0., -1.])
     """
@@ -155,15 +181,24 @@ def _to_bend(prediction: Any, target: Any, reduction: str, bend: float) -> Any:
 def smooth_l1_loss(
     xp: Any, prediction: Array, target: Array, reduction: Reduction = "mean", beta: float = 1.0
 ) -> Any:
-    """``d**2 / (2 * beta)`` where ``d`` is below ``beta``, else ``d - beta / 2``.
+    """The smooth absolute error, a parabola for small errors and a line for large ones.
 
-    ``d`` is ``|prediction - target|``.
-    Derivative: ``(prediction - target) / beta`` held between -1 and 1, and its negative for
-    ``target``. With ``beta=0`` it is ``l1_loss``.
+    It is ``d**2 / (2 * beta)`` where ``d`` is below ``beta``, else ``d - beta / 2``.
+    ``d`` is ``|prediction - target|``. Derivative: ``(prediction - target) / beta`` held
+    between -1 and 1, and its negative for ``target``. With ``beta=0`` it is ``l1_loss``.
+
+    Parameters
+    ----------
+    beta
+        The error at which the parabola ends.
 
     >>> import extensor as ex
     >>> ex.smooth_l1_loss([0.5, 3.0], [0.0, 0.0], "none")
     tensor([0.125, 2.5  ])
+    >>> ex.smooth_l1_loss([0.5, 3.0], [0.0, 0.0], "none")
+    tensor([0.125, 2.5  ])
+    >>> ex.smooth_l1_loss_backward([1.0, 1.0], [0.5, 3.0], [0.0, 0.0], "none").grad_prediction
+    tensor([0.5, 1. ])
     """
     size = xp.abs(prediction - target)
     if beta == 0:
@@ -198,15 +233,22 @@ def _huber(name: str, shapes: Shapes, reduction: str, delta: float) -> Shape:
 def huber_loss(
     xp: Any, prediction: Array, target: Array, reduction: Reduction = "mean", delta: float = 1.0
 ) -> Any:
-    """``d**2 / 2`` where ``d`` is up to ``delta``, else ``delta * (d - delta / 2)``.
+    """The Huber loss, a parabola for small errors and a line for large ones.
 
-    ``d`` is ``|prediction - target|``.
-    Derivative: ``prediction - target`` held between ``-delta`` and ``delta``, and its negative for
-    ``target``.
+    It is ``d**2 / 2`` where ``d`` is up to ``delta``, else ``delta * (d - delta / 2)``.
+    ``d`` is ``|prediction - target|``. Derivative: ``prediction - target`` held between
+    ``-delta`` and ``delta``, and its negative for ``target``.
+
+    Parameters
+    ----------
+    delta
+        The error at which the parabola ends.
 
     >>> import extensor as ex
     >>> ex.huber_loss_backward(1.0, [0.5, 3.0], [0.0, 0.0], "sum", delta=2.0).grad_prediction
     tensor([0.5, 2. ])
+    >>> ex.huber_loss([0.5, 3.0], [0.0, 0.0], "none")
+    tensor([0.125, 2.5  ])
     """
     size = xp.abs(prediction - target)
     losses = xp.where(size <= delta, 0.5 * size * size, delta * (size - 0.5 * delta))

@@ -16,6 +16,7 @@ from extensor.ops.activation_smooth import softplus
 from extensor.ops.arithmetic import maximum, power
 from extensor.ops.chain import chain_divide, chain_rule, lift
 from extensor.ops.exponential import log, log1p
+from extensor.ops.loss import SHARED as SHARED
 from extensor.ops.loss import Reduction, as_weight, paired, reduce, spread, weighted
 from extensor.ops.selection import where
 
@@ -58,11 +59,21 @@ def binary_cross_entropy(
     weight: Indices | None = None,
     reduction: Reduction = "mean",
 ) -> Any:
-    """``-(target * log(prediction) + (1 - target) * log(1 - prediction))``, times ``weight``.
+    """The binary cross-entropy of probabilities.
 
-    Each logarithm is at least -100, so a sure mistake costs 100. Derivative in ``prediction`` p:
-    ``(p - target) / (p * (1 - p))``, a denominator below 1e-12 lifted to it; in ``target``:
-    ``log(1 - p) - log(p)``. ``weight`` broadcasts to the losses and has no gradient.
+    It is ``-(target * log(prediction) + (1 - target) * log(1 - prediction))``, times
+    ``weight``. Each logarithm is at least -100, so a sure mistake costs 100. Derivative in
+    ``prediction`` p: ``(p - target) / (p * (1 - p))``, a denominator below 1e-12 lifted to it;
+    in ``target``: ``log(1 - p) - log(p)``. ``weight`` has no gradient.
+
+    Parameters
+    ----------
+    prediction
+        Probabilities, from 0 to 1.
+    target
+        Labels 0 and 1, or probabilities, in the shape of ``prediction``.
+    weight
+        Factors of the losses, to whose shape they broadcast.
 
     >>> import extensor as ex
     >>> ex.binary_cross_entropy([0.5, 1.0, 0.0], [1.0, 1.0, 1.0], "none")
@@ -128,12 +139,21 @@ def binary_cross_entropy_with_logits(
     pos_weight: Indices | None = None,
     reduction: Reduction = "mean",
 ) -> Any:
-    """The binary cross-entropy of ``sigmoid(logits)``, without overflow and with all its digits.
+    """The binary cross-entropy of ``sigmoid(logits)``, computed without overflow or cancellation.
 
-    ``pos_weight`` multiplies the part of ``target``, ``weight`` the whole; both broadcast to the
-    losses and have no gradient. Derivative in ``logits`` x:
-    ``(1 - target) * sigmoid(x) - pos_weight * target * sigmoid(-x)``, so ``sigmoid(x) - target``
-    without ``pos_weight``; in ``target``: ``pos_weight * softplus(-x) - softplus(x)``.
+    Derivative in ``logits`` x:
+    ``(1 - target) * sigmoid(x) - pos_weight * target * sigmoid(-x)``, so
+    ``sigmoid(x) - target`` without ``pos_weight``; in ``target``:
+    ``pos_weight * softplus(-x) - softplus(x)``.
+
+    Parameters
+    ----------
+    target
+        Labels 0 and 1, or probabilities, in the shape of ``logits``.
+    weight
+        Factors of the losses, to whose shape they broadcast. They have no gradient.
+    pos_weight
+        Factors of the losses of positive targets. They broadcast too, and have no gradient.
 
     >>> import extensor as ex
     >>> ex.binary_cross_entropy_with_logits([10000.0, -10000.0], [1.0, 1.0], "none")
@@ -201,9 +221,20 @@ def focal_loss(
     ``alpha * target + (1 - alpha) * (1 - target)``, or 1 with ``alpha=-1``. Derivative: by the
     product rule, for ``logits`` and ``target``, with its digits where the answer is right and sure.
 
+    Parameters
+    ----------
+    target
+        Labels 0 and 1, or probabilities, in the shape of ``logits``.
+    alpha
+        The weight of positive targets, from 0 to 1; -1 for no weights.
+    gamma
+        How strongly easy samples are discounted; 0 gives the cross-entropy.
+
     >>> import extensor as ex
     >>> ex.focal_loss([0.0, 10000.0], [1.0, 1.0], alpha=1.0, reduction="none")
     tensor([0.1732868, 0.       ])
+    >>> ex.focal_loss_backward(1.0, [0.0, 10000.0], [1.0, 1.0], reduction="sum").grad_logits
+    tensor([-0.0745717,  0.       ])
     """
     zero = xp.zeros((), dtype=logits.dtype)
     tail = xp.log1p(xp.exp(-xp.abs(logits)))
@@ -259,13 +290,20 @@ def _to_margin(prediction: Any, target: Any, reduction: str) -> Any:
 
 @op(kernel="hinge_loss", shape=paired, floats=True, kinks=_to_margin)
 def hinge_loss(xp: Any, prediction: Array, target: Array, reduction: Reduction = "mean") -> Any:
-    """``max(0, 1 - target * prediction)`` for targets of -1 and 1.
+    """The hinge loss ``max(0, 1 - target * prediction)``.
 
     Derivative: ``-target`` and ``-prediction`` where the product is below 1, else 0, also at 1.
+
+    Parameters
+    ----------
+    target
+        Labels -1 and 1, in the shape of ``prediction``.
 
     >>> import extensor as ex
     >>> ex.hinge_loss([0.5, -2.0, 3.0], [1.0, 1.0, 1.0], "none")
     tensor([0.5, 3. , 0. ])
+    >>> ex.hinge_loss_backward(1.0, [0.5, 3.0], [1.0, 1.0], "sum").grad_prediction
+    tensor([-1.,  0.])
     """
     margin = 1 - target * prediction
     return reduce(xp, xp.maximum(margin, xp.zeros((), dtype=margin.dtype)), reduction)

@@ -18,6 +18,7 @@ from extensor.ops.activation import log_softmax, softmax
 from extensor.ops.broadcasting import broadcast_to
 from extensor.ops.chain import chain_divide, chain_rule
 from extensor.ops.gathering import scatter_add, take
+from extensor.ops.loss import SHARED as SHARED
 from extensor.ops.loss import (
     Reduction,
     as_weight,
@@ -48,7 +49,7 @@ def _only_classes(shape: Shape) -> Shape:
     return tuple(size if i == axis else 1 for i, size in enumerate(shape))
 
 
-def _classified(name: str, shapes: Shapes, reduction: str, soft: bool = False) -> Shape:
+def _classification_shape(name: str, shapes: Shapes, reduction: str, soft: bool = False) -> Shape:
     """A class for each sample or, if ``soft``, probabilities for all classes; class weights."""
     (scores, shape), (_, target), (_, weight) = shapes.items()
     shape = tuple(shape)
@@ -79,7 +80,7 @@ def _check_classes(name: str, target: Any, classes: int, ignore_index: int) -> N
         )
 
 
-def _chosen(
+def _target_losses(
     xp: Any, logs: Any, target: Any, weight: Any, ignore_index: int
 ) -> tuple[Any, Any, Any]:
     """For each sample: whether it counts, its weight, and minus its weighted log-probability."""
@@ -137,7 +138,7 @@ def _shares(
     return index, plain, own
 
 
-def _placed(shares: Tensor, index: Tensor, shape: Shape) -> Tensor:
+def _place_shares(shares: Tensor, index: Tensor, shape: Shape) -> Tensor:
     """Zeros of ``shape`` with the share of each sample at its class."""
     column = _one_class(shape)
     return scatter_add(
@@ -161,7 +162,7 @@ def _check_nll(
 
 
 def _nll_shape(name: str, shapes: Shapes, reduction: str, *_: Any) -> Shape:
-    return _classified(name, shapes, reduction)
+    return _classification_shape(name, shapes, reduction)
 
 
 @op(kernel="nll_loss", shape=_nll_shape, check=_check_nll, floats=True, arguments=_nll_loss)
@@ -173,11 +174,22 @@ def nll_loss(
     reduction: Reduction = "mean",
     ignore_index: int = -100,
 ) -> Any:
-    """``-weight[target] * x[target]`` for log-probabilities ``x`` and the class of each sample.
+    """The negative log-likelihood, ``-weight[target] * x[target]`` for the class of each sample.
 
     The mean is taken over the weights of the samples that are not ignored; NaN if all are.
-    Derivative: ``-weight[target]`` at the target, 0 elsewhere and for what is ignored; for a mean
-    divided by the sum of those weights.
+    Derivative: ``-weight[target]`` at the target, 0 elsewhere and for what is ignored; for a
+    mean divided by the sum of those weights.
+
+    Parameters
+    ----------
+    x : (batch, classes, ...) or (classes,)
+        Log-probabilities.
+    target : (batch, ...), ints
+        The class of each sample.
+    weight : (classes,)
+        Weights of the classes, by default 1. They have no gradient.
+    ignore_index
+        A class whose samples do not count.
 
     >>> import extensor as ex
     >>> ex.nll_loss([[-1.0, -2.0], [-3.0, -4.0]], [1, 0])
@@ -186,7 +198,7 @@ def nll_loss(
     tensor([[ 0., -1.],
             [ 0.,  0.]])
     """
-    _, weights, losses = _chosen(xp, x, target, weight, ignore_index)
+    _, weights, losses = _target_losses(xp, x, target, weight, ignore_index)
     return _weighted_mean(xp, losses, weights, reduction)
 
 
@@ -202,7 +214,7 @@ def nll_loss_backward(
     """``-grad_output * weight[target]`` at the target, 0 elsewhere."""
     name = "nll_loss_backward"
     index, _, own = _shares(name, x_shape, grad_output, target, reduction, weight, ignore_index)
-    return _placed(0.0 - own, index, x_shape)
+    return _place_shares(0.0 - own, index, x_shape)
 
 
 def _log_softmax(xp: Any, x: Any, axis: int) -> Any:
@@ -232,7 +244,7 @@ def _cross_entropy_shape(
         raise value_error(
             name, "label_smoothing must be in [0, 1]", label_smoothing=label_smoothing
         )
-    shape = _classified(name, shapes, reduction, soft=True)
+    shape = _classification_shape(name, shapes, reduction, soft=True)
     if tuple(shapes["target"]) == tuple(shapes["logits"]) and ignore_index >= 0:
         raise value_error(name, "ignore_index is for class indices", ignore_index=ignore_index)
     return shape
@@ -269,15 +281,26 @@ def cross_entropy(
     label_smoothing: float = 0.0,
     ignore_index: int = -100,
 ) -> Any:
-    """``-sum(weight * target * log_softmax(logits))`` over the classes, without overflow.
+    """The cross-entropy ``-sum(weight * target * log_softmax(logits))`` over the classes.
 
-    ``target`` is the class of each sample (integers, without the class axis) or a probability for
-    each class (floats, in the shape of ``logits``). ``label_smoothing`` mixes it with equal
-    probabilities for all classes. The mean over class indices is taken over the weights of the
-    samples that are not ignored, NaN if all are; over probabilities, over the samples. Derivative:
-    with ``q = weight * target``, in ``logits``: ``softmax(logits) * sum(q) - q``, 0 for what is
-    ignored; in probabilities: ``-weight * log_softmax(logits)``; class indices and ``weight`` have
-    none.
+    It is computed without overflow. The mean over class indices is taken over the weights of the
+    samples that are not ignored, NaN if all are; over probabilities, over the samples. Derivative: with
+    ``q = weight * target``, in ``logits``: ``softmax(logits) * sum(q) - q``, 0 for what is
+    ignored; in probabilities: ``-weight * log_softmax(logits)``; class indices and ``weight``
+    have none.
+
+    Parameters
+    ----------
+    logits : (batch, classes, ...) or (classes,)
+        The output of a model, before softmax.
+    target : (batch, ...), ints, or floats in the shape of ``logits``
+        The class of each sample, or a probability for each class.
+    weight : (classes,)
+        Weights of the classes, by default 1.
+    label_smoothing
+        The share of equal probabilities that is mixed into the target, from 0 to 1.
+    ignore_index
+        A class whose samples do not count.
 
     >>> import extensor as ex
     >>> ex.cross_entropy([[10000.0, 0.0], [0.0, 0.0]], [0, 1], "none")
@@ -297,7 +320,7 @@ def cross_entropy(
         if weight is not None:
             mixed = mixed * by_class
         return reduce(xp, 0 - xp.sum(in_c_order(gated(xp, mixed, logs)), axis=axis), reduction)
-    kept, weights, losses = _chosen(xp, logs, target, weight, ignore_index)
+    kept, weights, losses = _target_losses(xp, logs, target, weight, ignore_index)
     if label_smoothing:
         if weight is not None:
             logs = gated(xp, by_class, logs)
@@ -333,7 +356,7 @@ def cross_entropy_backward(
             name, shape, grad_output, target, reduction, weight, ignore_index
         )
         own = (1 - label_smoothing) * own
-        gradient = -_placed(own, index, shape)
+        gradient = -_place_shares(own, index, shape)
         total = own.reshape(_one_class(shape))
         if label_smoothing:
             smooth = even * plain.reshape(_one_class(shape))

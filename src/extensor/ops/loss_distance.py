@@ -15,6 +15,7 @@ from extensor.errors import value_error
 from extensor.ops.arithmetic import power
 from extensor.ops.chain import chain_divide, chain_rule, lift
 from extensor.ops.exponential import sqrt
+from extensor.ops.loss import SHARED as SHARED
 from extensor.ops.loss import Reduction, reduce, reduced_shape, spread
 from extensor.ops.rounding import abs, sign
 from extensor.ops.selection import where
@@ -43,7 +44,7 @@ def _length(xp: Any, x: Any, p: float) -> Any:
     return xp.sum(size**p, axis=-1) ** (1 / p)
 
 
-def _measured(x: Tensor, p: float) -> tuple[Tensor, Tensor]:
+def _length_and_slope(x: Tensor, p: float) -> tuple[Tensor, Tensor]:
     """The length of ``x`` along the last axis, and its derivative: 0 where the length is 0."""
     if p == 2:
         length = sqrt((x * x).sum(axis=-1, keepdims=True))
@@ -90,12 +91,23 @@ def triplet_loss(
     swap: bool = False,
     reduction: Reduction = "mean",
 ) -> Any:
-    """``max(0, |anchor - positive| - |anchor - negative| + margin)``.
+    """The triplet loss, ``max(0, |anchor - positive| - |anchor - negative| + margin)``.
 
-    The distances are p-norms along the last axis. With ``swap``, ``|positive - negative|``
-    stands for the second one where it is smaller (Balntas et al. 2016). Derivative: the directions
-    of the differences where the loss is positive, else 0; 0 for a distance of 0; a tie of the two
-    second distances shares it equally. No epsilon is added to a difference, unlike in PyTorch.
+    The distances are p-norms along the last axis. Derivative: the directions of the differences
+    where the loss is positive, else 0; 0 for a distance of 0; a tie of the two second distances
+    shares it equally. No epsilon is added to a difference, unlike in PyTorch.
+
+    Parameters
+    ----------
+    anchor, positive, negative : (..., features)
+        Vectors: the second is to be near the first, the third far from it.
+    margin
+        How much farther the negative vector should be.
+    p
+        The order of the norm.
+    swap
+        Whether ``|positive - negative|`` stands for the second distance where it is smaller
+        (Balntas et al. 2016).
 
     >>> import extensor as ex
     >>> ex.triplet_loss([0.0, 0.0], [3.0, 4.0], [0.0, 5.5])
@@ -122,8 +134,8 @@ def triplet_loss_backward(
     reduction: Reduction = "mean",
 ) -> tuple[Any, Any, Any]:
     """``grad_output`` along the differences, where the loss is positive."""
-    near, toward = _measured(anchor - positive, p)
-    far, away = _measured(anchor - negative, p)
+    near, toward = _length_and_slope(anchor - positive, p)
+    far, away = _length_and_slope(anchor - negative, p)
     each = spread(grad_output, anchor.shape[:-1], reduction)
     if reduction == "none":
         each = each.reshape(near.shape)
@@ -134,7 +146,7 @@ def triplet_loss_backward(
             lambda: chain_rule(each, -toward),
             lambda: chain_rule(each, away),
         )
-    other, apart = _measured(positive - negative, p)
+    other, apart = _length_and_slope(positive - negative, p)
     own = (far < other).astype(far.dtype) + 0.5 * (far == other).astype(far.dtype)
     each = where(near - where(far < other, far, other) + margin > 0, each, 0.0)
     return (
@@ -181,10 +193,17 @@ def cosine_embedding_loss(
 ) -> Any:
     """``1 - cos`` where ``target`` is 1, ``max(0, cos - margin)`` where it is -1.
 
-    ``cos`` is the cosine of the angle between ``x1`` and ``x2`` along the last axis. A vector
-    shorter than 1e-6 counts as that long, so ``cos`` is 0 for a vector of zeros. Derivative of
-    ``cos`` in ``x1``: ``(x2 / |x2| - cos * x1 / |x1|) / |x1|``, and so for ``x2``; 0 where the loss
-    is 0. ``target`` has none.
+    Derivative of ``cos`` in ``x1``: ``(x2 / |x2| - cos * x1 / |x1|) / |x1|``, and so for
+    ``x2``; 0 where the loss is 0. ``target`` has none.
+
+    Parameters
+    ----------
+    x1, x2 : (..., features)
+        The vectors to compare.
+    target : (...), -1 or 1
+        Whether the vectors should be alike (1) or not (-1).
+    margin
+        The cosine above which unlike vectors cost something, from -1 to 1.
 
     >>> import extensor as ex
     >>> ex.cosine_embedding_loss([1.0, 0.0], [0.0, 2.0], 1)

@@ -17,6 +17,7 @@ from extensor.ops.loss import (
     reduce,
     spread,
 )
+from extensor.ops.loss import SHARED as SHARED
 
 DivergenceReduction = Reduction | Literal["batchmean"]
 
@@ -33,12 +34,22 @@ def kl_div(
     reduction: DivergenceReduction = "mean",
     log_target: bool = False,
 ) -> Any:
-    """``target * (log(target) - x)`` for log-probabilities ``x``; 0 where ``target`` is 0.
+    """The Kullback-Leibler divergence, ``target * (log(target) - x)``; 0 where ``target`` is 0.
 
-    With ``log_target`` the target is given as logarithms too. ``"batchmean"`` divides the sum by
-    the size of axis 0, if there is one, which gives the divergence; ``"mean"`` divides by the number
-    of elements. Derivative: ``-target``, and ``log(target) + 1 - x`` (-inf at 0); with ``log_target``
+    Derivative: ``-target``, and ``log(target) + 1 - x`` (-inf at 0); with ``log_target``
     ``-exp(target)``, and ``exp(target) * (target + 1 - x)``.
+
+    Parameters
+    ----------
+    x
+        Log-probabilities.
+    target
+        Probabilities, or their logarithms with ``log_target``, in the shape of ``x``.
+    reduction
+        "batchmean" divides the sum by the size of axis 0, which gives the divergence; "mean"
+        divides by the number of elements.
+    log_target
+        Whether ``target`` holds logarithms.
 
     >>> import extensor as ex
     >>> ex.kl_div([[0.0, -1.0]], [[1.0, 0.0]], "batchmean")

@@ -30,10 +30,28 @@ def _matmul_shape(name: str, shapes: Shapes) -> Shape:
 
 @op(kernel="matmul", shape=_matmul_shape)
 def matmul(xp: Any, a: Array, b: Array) -> Any:
-    """``a @ b``. Derivative: ``grad_output @ b.T`` and ``a.T @ grad_output``, summed over batches.
+    """The matrix product ``a @ b``.
 
-    A vector on the left is a row, on the right a column, whose axis is gone from the result; axes
-    before the last two are a batch and broadcast.
+    A vector on the left is a row, on the right a column, whose axis is gone from the result;
+    axes before the last two are a batch and broadcast. Derivative: ``grad_output @ b.T`` and
+    ``a.T @ grad_output``, summed over batches.
+
+    Parameters
+    ----------
+    a : (..., n, k) or (k,)
+        The left matrix, or a batch of them.
+    b : (..., k, m) or (k,)
+        The right matrix, or a batch of them.
+
+    Returns
+    -------
+    Tensor
+        The product, of shape (..., n, m).
+
+    Raises
+    ------
+    ValueError
+        If the inner dimensions differ, the batches do not broadcast, or an operand has no axis.
 
     >>> import extensor as ex
     >>> ex.matmul([[1.0, 2.0], [3.0, 4.0]], [1.0, 1.0])
@@ -83,11 +101,32 @@ def _dot_shape(name: str, shapes: Shapes) -> Shape:
 
 @op(shape=_dot_shape)
 def dot(xp: Any, a: Array, b: Array) -> Any:
-    """``sum(a * b)`` of two vectors. Derivative: ``grad_output * b`` and ``grad_output * a``.
+    """The scalar product of two vectors, ``sum(a * b)``.
+
+    Derivative: ``grad_output * b`` and ``grad_output * a``.
+
+    Parameters
+    ----------
+    a, b : (n,)
+        The vectors.
+
+    Returns
+    -------
+    Tensor
+        The product, with no axis.
+
+    Raises
+    ------
+    ValueError
+        If ``a`` and ``b`` are not vectors of one length.
 
     >>> import extensor as ex
     >>> ex.dot([1.0, 2.0], [3.0, 4.0])
     tensor(11.)
+    >>> ex.dot([1.0, 2.0], [3.0, 4.0])
+    tensor(11.)
+    >>> ex.dot_backward(1.0, [1.0, 2.0], [3.0, 4.0]).grad_a
+    tensor([3., 4.])
     """
     return xp.matmul(as_factor(a), as_factor(b))
 
@@ -107,12 +146,31 @@ def _outer_shape(name: str, shapes: Shapes) -> Shape:
 
 @op(shape=_outer_shape)
 def outer(xp: Any, a: Array, b: Array) -> Any:
-    """``a[i] * b[j]`` for all i and j. Derivative: ``grad_output @ b`` and ``a @ grad_output``.
+    """The outer product of two vectors, ``a[i] * b[j]`` for all i and j.
+
+    Derivative: ``grad_output @ b`` and ``a @ grad_output``.
+
+    Parameters
+    ----------
+    a : (n,)
+        The vector along the first axis.
+    b : (m,)
+        The vector along the second axis.
+
+    Returns
+    -------
+    Tensor
+        The products, of shape (n, m).
 
     >>> import extensor as ex
     >>> ex.outer([1.0, 2.0], [3.0, 4.0])
     tensor([[3., 4.],
             [6., 8.]])
+    >>> ex.outer([1.0, 2.0], [3.0, 4.0])
+    tensor([[3., 4.],
+            [6., 8.]])
+    >>> ex.outer_backward([[1.0, 1.0]], [2.0], [3.0, 4.0]).grad_a
+    tensor([7.])
     """
     return a[:, None] * b[None, :]
 
@@ -138,10 +196,29 @@ def _linear_shape(name: str, shapes: Shapes) -> Shape:
 
 @op(kernel="linear", shape=_linear_shape)
 def linear(xp: Any, x: Array, weight: Array, bias: Array | None = None) -> Any:
-    """``x @ weight.T + bias``: ``x`` is (..., in), ``weight`` (out, in), ``bias`` (out,) or None.
+    """A linear layer, ``x @ weight.T + bias``.
 
-    Derivative: ``grad_output @ weight``, ``grad_output.T @ x`` and the sum of ``grad_output`` over
-    all axes but the last.
+    Derivative: ``grad_output @ weight``, ``grad_output.T @ x`` and the sum of ``grad_output``
+    over all axes but the last.
+
+    Parameters
+    ----------
+    x : (..., in)
+        The inputs.
+    weight : (out, in)
+        The weight.
+    bias : (out,)
+        Numbers to add to the outputs.
+
+    Returns
+    -------
+    Tensor
+        The outputs, of shape (..., out).
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not fit.
 
     >>> import extensor as ex
     >>> ex.linear([1.0, 2.0], [[3.0, 4.0], [5.0, 6.0]], [0.5, 0.5])
@@ -171,7 +248,7 @@ def linear_backward(grad_output: Tensor, x: Tensor, weight: Tensor) -> tuple[Any
 Axes = int | Sequence[int | Sequence[int]]
 
 
-def _contracted(name: str, a: Shape, b: Shape, axes: Any) -> tuple[list[int], list[int]]:
+def _contracted_axes(name: str, a: Shape, b: Shape, axes: Any) -> tuple[list[int], list[int]]:
     """The axes of ``a`` and of ``b`` that are multiplied and summed, in pairs."""
     if isinstance(axes, int):
         if not 0 <= axes <= min(len(a), len(b)):
@@ -204,7 +281,7 @@ def _free(ndim: int, contracted: Sequence[int]) -> list[int]:
 
 def _tensordot_shape(name: str, shapes: Shapes, axes: Any = 2) -> Shape:
     a, b = (tuple(shape) for shape in shapes.values())
-    of_a, of_b = _contracted(name, a, b, axes)
+    of_a, of_b = _contracted_axes(name, a, b, axes)
     return (*(a[i] for i in _free(len(a), of_a)), *(b[i] for i in _free(len(b), of_b)))
 
 
@@ -216,11 +293,32 @@ def tensordot(xp: Any, a: Array, b: Array, axes: Axes = 2) -> Any:
     last n of ``a`` and the first n of ``b``. The result has the other axes of ``a``, then those of
     ``b``. Derivative: ``grad_output`` times the other input, summed over that input's own axes.
 
+    Parameters
+    ----------
+    a, b
+        The operands.
+    axes
+        The axes of ``a`` and the axes of ``b`` to sum over, or how many of them.
+
+    Returns
+    -------
+    Tensor
+        The products, with the other axes of ``a``, then those of ``b``.
+
+    Raises
+    ------
+    ValueError
+        If the sizes of paired axes differ or an axis is out of range.
+
     >>> import extensor as ex
     >>> ex.tensordot(ex.ones((2, 3, 4)), ex.ones((4, 3, 5)), axes=([1, 2], [1, 0])).shape
     (2, 5)
+    >>> ex.tensordot([[1.0, 2.0], [3.0, 4.0]], [1.0, 1.0], 1)
+    tensor([3., 7.])
+    >>> ex.tensordot_backward(1.0, [1.0, 2.0], [3.0, 4.0], 1).grad_a
+    tensor([3., 4.])
     """
-    return xp.tensordot(a, b, axes=_contracted("tensordot", a.shape, b.shape, axes))
+    return xp.tensordot(a, b, axes=_contracted_axes("tensordot", a.shape, b.shape, axes))
 
 
 @tensordot.backward()
@@ -228,7 +326,7 @@ def tensordot_backward(
     grad_output: Tensor, a: Tensor, b: Tensor, axes: Axes = 2
 ) -> tuple[Any, Any]:
     """``grad_output`` times ``b`` summed over the free axes of ``b``, and the same with ``a``."""
-    of_a, of_b = _contracted("tensordot_backward", a.shape, b.shape, axes)
+    of_a, of_b = _contracted_axes("tensordot_backward", a.shape, b.shape, axes)
     free_a, free_b = _free(a.ndim, of_a), _free(b.ndim, of_b)
 
     def grad_a() -> Tensor:

@@ -7,7 +7,7 @@ from typing import Any
 
 from extensor.core.op import OPS
 from extensor.core.tensor import Tensor
-from extensor.errors.names import name_elsewhere
+from extensor.errors.torch_names import name_elsewhere
 from extensor.ops.in_place import in_place, set_item
 from extensor.ops.indexing import At
 
@@ -59,7 +59,7 @@ RENAMED = {"max": "max_reduce", "min": "min_reduce", "astype": "cast", "expand_d
 TAKING_LOOSE_INTS = ("reshape", "permute", "transpose")
 
 
-def _reflected(function: Callable[..., Any]) -> Callable[..., Any]:
+def _reflect(function: Callable[..., Any]) -> Callable[..., Any]:
     return lambda self, other: function(other, self)
 
 
@@ -70,7 +70,7 @@ def _with_loose_ints(function: Callable[..., Any]) -> Callable[..., Any]:
         return function(self, *sizes, **options)
 
     method.__name__ = function.__name__
-    method.__doc__ = function.__doc__
+    method.__doc__ = f"``ex.{function.__name__}`` of the tensor; sizes may be given one by one."
     method.__wrapped__ = function  # type: ignore[attr-defined]  # where inspect finds the signature
     return method
 
@@ -80,7 +80,7 @@ def attach() -> None:
     functions = {name: op.function for name, op in OPS.items()}
     for operator, (name, symbol) in OPERATORS.items():
         setattr(Tensor, f"__{operator}__", functions[name])
-        setattr(Tensor, f"__r{operator}__", _reflected(functions[name]))
+        setattr(Tensor, f"__r{operator}__", _reflect(functions[name]))
         setattr(Tensor, f"__i{operator}__", in_place(functions[name], symbol))
     for operator, name in (COMPARISONS | OTHERS).items():
         setattr(Tensor, f"__{operator}__", functions[name])
@@ -91,11 +91,12 @@ def attach() -> None:
         setattr(Tensor, method, functions[name])
     for name in TAKING_LOOSE_INTS:
         setattr(Tensor, name, _with_loose_ints(functions[name]))
+    # With texts of their own: a property would ask its function for one, which is made only on demand.
     properties = {
-        "T": functions["transpose"],
-        "mT": lambda self: self.swapaxes(-1, -2),
-        "at": At,
+        "T": (functions["transpose"], "The transpose: all axes in reverse order."),
+        "mT": (lambda self: self.swapaxes(-1, -2), "The last two axes exchanged."),
+        "at": (At, "``x.at[i].set(values)`` and ``x.at[i].add(values)`` give a changed copy."),
     }
-    for name, function in properties.items():
-        setattr(Tensor, name, property(function))
+    for name, (function, text) in properties.items():
+        setattr(Tensor, name, property(function, doc=text))
     name_elsewhere(Tensor)

@@ -18,6 +18,18 @@ from extensor.core.op import Array, op
 from extensor.core.tensor import Tensor
 from extensor.errors import type_error, value_error
 
+SHARED = """
+Returns
+-------
+Tensor
+    ``x`` in its new shape, as a view.
+
+Raises
+------
+ValueError
+    If an axis is out of range or named twice.
+"""
+
 Axis = int | tuple[int, ...] | None
 
 
@@ -39,10 +51,27 @@ def _reshape(name: str, shapes: Shapes, shape: Any) -> Shape:
 def reshape(xp: Any, x: Array, shape: int | Shape) -> Any:
     """The elements in another shape; one size may be -1. Derivative: back to the old shape.
 
+    Parameters
+    ----------
+    shape
+        The new shape. One size may be -1, which is the size that is left.
+
+    Returns
+    -------
+    Tensor
+        ``x`` in ``shape``: a view where the memory allows it, else a copy.
+
+    Raises
+    ------
+    ValueError
+        If the number of elements differs.
+
     >>> import extensor as ex
     >>> ex.reshape([1.0, 2.0, 3.0, 4.0], (2, -1))
     tensor([[1., 2.],
             [3., 4.]])
+    >>> ex.reshape_backward([[1.0, 2.0]], (2,))
+    tensor([1., 2.])
     """
     return xp.reshape(x, _reshape("reshape", {"x": x.shape}, shape))
 
@@ -79,9 +108,25 @@ def squeeze(xp: Any, x: Array, axis: Axis = None) -> Any:
 
     Derivative: ``grad_output`` in the old shape.
 
+    Parameters
+    ----------
+    axis
+        The axis or axes to remove, by default all of size 1.
+
+    Raises
+    ------
+    ValueError
+        If an axis does not have size 1 or is out of range.
+
     >>> import extensor as ex
     >>> ex.squeeze([[1.0, 2.0]], axis=0)
     tensor([1., 2.])
+    >>> ex.squeeze([[[1.0], [2.0]]], axis=0)
+    tensor([[1.],
+            [2.]])
+    >>> ex.squeeze_backward([1.0, 2.0], (1, 2, 1))
+    tensor([[[1.],
+             [2.]]])
     """
     return xp.reshape(x, _squeeze("squeeze", {"x": x.shape}, axis))
 
@@ -105,12 +150,21 @@ def _unsqueeze(name: str, shapes: Shapes, axis: Any) -> Shape:
 
 @op(shape=_unsqueeze, widen=False)
 def unsqueeze(xp: Any, x: Array, axis: int | tuple[int, ...]) -> Any:
-    """``x`` with new axes of size 1, at ``axis`` of the result. Derivative: the same without them.
+    """``x`` with new axes of size 1. Derivative: the same without them.
+
+    Parameters
+    ----------
+    axis
+        The places of the new axes among those of the result.
 
     >>> import extensor as ex
     >>> ex.unsqueeze([1.0, 2.0], -1)
     tensor([[1.],
             [2.]])
+    >>> ex.unsqueeze([1.0, 2.0], axis=0)
+    tensor([[1., 2.]])
+    >>> ex.unsqueeze_backward([[1.0, 2.0]], (2,))
+    tensor([1., 2.])
     """
     return xp.reshape(x, _unsqueeze("unsqueeze", {"x": x.shape}, axis))
 
@@ -147,9 +201,29 @@ def flatten(xp: Any, x: Array, start_axis: int = 0, end_axis: int = -1) -> Any:
 
     Derivative: ``grad_output`` in the old shape.
 
+    Parameters
+    ----------
+    start_axis, end_axis
+        The first and the last axis to join.
+
+    Returns
+    -------
+    Tensor
+        ``x`` with these axes as one: a view where the memory allows it.
+
+    Raises
+    ------
+    ValueError
+        If an axis is out of range or ``start_axis`` is behind ``end_axis``.
+
     >>> import extensor as ex
     >>> ex.flatten(ex.zeros((2, 3, 4)), start_axis=1).shape
     (2, 12)
+    >>> ex.flatten([[1.0, 2.0], [3.0, 4.0]])
+    tensor([1., 2., 3., 4.])
+    >>> ex.flatten_backward([1.0, 2.0], (2, 1))
+    tensor([[1.],
+            [2.]])
     """
     return xp.reshape(x, _flatten("flatten", {"x": x.shape}, start_axis, end_axis))
 
@@ -181,9 +255,19 @@ def _ravel(name: str, shapes: Shapes) -> Shape:
 def ravel(xp: Any, x: Array) -> Any:
     """All elements along one axis. Derivative: ``grad_output`` in the old shape.
 
+    Returns
+    -------
+    Tensor
+        All elements, of shape ``(x.size,)``: a view where the memory allows it.
+
     >>> import extensor as ex
     >>> ex.ravel([[1.0, 2.0], [3.0, 4.0]])
     tensor([1., 2., 3., 4.])
+    >>> ex.ravel([[1.0, 2.0], [3.0, 4.0]])
+    tensor([1., 2., 3., 4.])
+    >>> ex.ravel_backward([1.0, 2.0], (2, 1))
+    tensor([[1.],
+            [2.]])
     """
     return xp.reshape(x, (count(x.shape),))
 
@@ -210,19 +294,34 @@ def _inverse(order: Shape) -> Shape:
     return tuple(sorted(range(len(order)), key=order.__getitem__))
 
 
-def _permuted(name: str, shapes: Shapes, axes: Sequence[int] | None) -> Shape:
+def _permuted_shape(name: str, shapes: Shapes, axes: Sequence[int] | None) -> Shape:
     (shape,) = shapes.values()
     return tuple(shape[axis] for axis in _order(name, axes, len(shape)))
 
 
-@op(kernel="transpose", shape=_permuted, widen=False)
+@op(kernel="transpose", shape=_permuted_shape, widen=False)
 def transpose(xp: Any, x: Array, axes: Sequence[int] | None = None) -> Any:
-    """``x`` with its axes in the order ``axes``; None reverses them. Derivative: the axes put back.
+    """``x`` with its axes in another order. Derivative: the axes put back.
+
+    Parameters
+    ----------
+    axes
+        The axes of ``x`` in their new order, by default reversed.
+
+    Raises
+    ------
+    ValueError
+        If ``axes`` does not name each axis once.
 
     >>> import extensor as ex
     >>> ex.transpose([[1.0, 2.0], [3.0, 4.0]])
     tensor([[1., 3.],
             [2., 4.]])
+    >>> ex.transpose([[1.0, 2.0], [3.0, 4.0]])
+    tensor([[1., 3.],
+            [2., 4.]])
+    >>> ex.transpose_backward([[1.0], [2.0]])
+    tensor([[1., 2.]])
     """
     return xp.permute_dims(x, _order("transpose", axes, x.ndim))
 
@@ -233,13 +332,27 @@ def transpose_backward(grad_output: Tensor, axes: Sequence[int] | None = None) -
     return transpose(grad_output, _inverse(_order("transpose_backward", axes, grad_output.ndim)))
 
 
-@op(kernel="transpose", shape=_permuted, widen=False)
+@op(kernel="transpose", shape=_permuted_shape, widen=False)
 def permute(xp: Any, x: Array, axes: Sequence[int]) -> Any:
-    """``x`` with its axes in the order ``axes``. Derivative: the axes put back.
+    """``x`` with its axes in another order. Derivative: the axes put back.
+
+    Parameters
+    ----------
+    axes
+        The axes of ``x`` in their new order.
+
+    Raises
+    ------
+    ValueError
+        If ``axes`` does not name each axis once.
 
     >>> import extensor as ex
     >>> ex.permute(ex.zeros((2, 3, 4)), (2, 0, 1)).shape
     (4, 2, 3)
+    >>> ex.permute(ex.zeros((2, 3, 4)), (2, 0, 1)).shape
+    (4, 2, 3)
+    >>> ex.permute_backward([[1.0], [2.0]], (1, 0))
+    tensor([[1., 2.]])
     """
     return xp.permute_dims(x, _order("permute", axes, x.ndim))
 
@@ -250,7 +363,7 @@ def permute_backward(grad_output: Tensor, axes: Sequence[int]) -> Tensor:
     return permute(grad_output, _inverse(_order("permute_backward", axes, grad_output.ndim)))
 
 
-def _swapped(name: str, axis1: int, axis2: int, ndim: int) -> Shape:
+def _swapped_axes(name: str, axis1: int, axis2: int, ndim: int) -> Shape:
     order = list(range(ndim))
     first = axis_or_none(name, axis1, ndim, "axis1")
     second = axis_or_none(name, axis2, ndim, "axis2")
@@ -262,27 +375,39 @@ def _swapped(name: str, axis1: int, axis2: int, ndim: int) -> Shape:
 
 def _swapaxes(name: str, shapes: Shapes, axis1: int, axis2: int) -> Shape:
     (shape,) = shapes.values()
-    return tuple(shape[axis] for axis in _swapped(name, axis1, axis2, len(shape)))
+    return tuple(shape[axis] for axis in _swapped_axes(name, axis1, axis2, len(shape)))
 
 
 @op(shape=_swapaxes, widen=False)
 def swapaxes(xp: Any, x: Array, axis1: int, axis2: int) -> Any:
     """``x`` with two axes exchanged. Derivative: the axes exchanged again.
 
+    Parameters
+    ----------
+    axis1, axis2
+        The axes to exchange.
+
     >>> import extensor as ex
     >>> ex.swapaxes(ex.zeros((2, 3, 4)), 0, -1).shape
     (4, 3, 2)
+    >>> ex.swapaxes([[1.0, 2.0], [3.0, 4.0]], 0, 1)
+    tensor([[1., 3.],
+            [2., 4.]])
+    >>> ex.swapaxes_backward([[1.0], [2.0]], 0, 1)
+    tensor([[1., 2.]])
     """
-    return xp.permute_dims(x, _swapped("swapaxes", axis1, axis2, x.ndim))
+    return xp.permute_dims(x, _swapped_axes("swapaxes", axis1, axis2, x.ndim))
 
 
 @swapaxes.backward()
 def swapaxes_backward(grad_output: Tensor, axis1: int, axis2: int) -> Tensor:
     """``grad_output`` with the axes exchanged again."""
-    return transpose(grad_output, _swapped("swapaxes_backward", axis1, axis2, grad_output.ndim))
+    return transpose(
+        grad_output, _swapped_axes("swapaxes_backward", axis1, axis2, grad_output.ndim)
+    )
 
 
-def _moved(name: str, source: Any, destination: Any, ndim: int) -> Shape:
+def _moved_axes(name: str, source: Any, destination: Any, ndim: int) -> Shape:
     sources = source if isinstance(source, list | tuple) else (source,)
     destinations = destination if isinstance(destination, list | tuple) else (destination,)
     got = {"source": source, "destination": destination}
@@ -300,7 +425,7 @@ def _moved(name: str, source: Any, destination: Any, ndim: int) -> Shape:
 
 def _moveaxis(name: str, shapes: Shapes, source: Any, destination: Any) -> Shape:
     (shape,) = shapes.values()
-    return tuple(shape[axis] for axis in _moved(name, source, destination, len(shape)))
+    return tuple(shape[axis] for axis in _moved_axes(name, source, destination, len(shape)))
 
 
 @op(shape=_moveaxis, widen=False)
@@ -309,11 +434,22 @@ def moveaxis(
 ) -> Any:
     """``x`` with axes moved from ``source`` to ``destination``. Derivative: the axes moved back.
 
+    Parameters
+    ----------
+    source
+        The axes to move.
+    destination
+        Their new places, as many as there are in ``source``.
+
     >>> import extensor as ex
     >>> ex.moveaxis(ex.zeros((2, 3, 4)), 0, -1).shape
     (3, 4, 2)
+    >>> ex.moveaxis(ex.zeros((2, 3, 4)), 0, -1).shape
+    (3, 4, 2)
+    >>> ex.moveaxis_backward([[1.0], [2.0]], 0, -1)
+    tensor([[1., 2.]])
     """
-    return xp.permute_dims(x, _moved("moveaxis", source, destination, x.ndim))
+    return xp.permute_dims(x, _moved_axes("moveaxis", source, destination, x.ndim))
 
 
 @moveaxis.backward()
@@ -322,5 +458,6 @@ def moveaxis_backward(
 ) -> Tensor:
     """``grad_output`` with the axes moved back."""
     return transpose(
-        grad_output, _inverse(_moved("moveaxis_backward", source, destination, grad_output.ndim))
+        grad_output,
+        _inverse(_moved_axes("moveaxis_backward", source, destination, grad_output.ndim)),
     )

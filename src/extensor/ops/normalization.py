@@ -18,6 +18,31 @@ from extensor.ops.chain import chain_rule
 from extensor.ops.exponential import rsqrt
 from extensor.ops.reduction import mean, reduced_count
 
+SHARED = """
+Parameters
+----------
+weight
+    Factors for the normalized values, by default 1.
+bias
+    Numbers to add to them, by default 0.
+eps
+    A number that is added to the variance, so that the root is never 0.
+running_mean, running_var : (channels,)
+    Running statistics of the channels. They have no gradient.
+momentum
+    The weight of the present batch in the running statistics.
+
+Returns
+-------
+Tensor
+    The normalized values, in the shape of ``x``.
+
+Raises
+------
+ValueError
+    If the shapes do not fit.
+"""
+
 
 def moments(xp: Any, x: Any, axes: Shape) -> tuple[Any, Any, Any]:
     """``x - mean``, and the mean and the variance over ``axes``, kept as size 1.
@@ -123,9 +148,14 @@ def layer_norm(
 ) -> Any:
     """``(x - mean) / sqrt(var + eps) * weight + bias`` over the last axes, sample by sample.
 
-    ``normalized_shape`` are the sizes of those axes, and the shape of ``weight`` and ``bias``.
-    Derivative: in ``x``, with ``u = (x - mean) / sqrt(var + eps)`` and ``g = grad_output * weight``:
-    ``(g - mean(g) - u * mean(g * u)) / sqrt(var + eps)``; in ``weight``: ``u``; in ``bias``: 1.
+    Derivative: in ``x``, with ``u = (x - mean) / sqrt(var + eps)`` and
+    ``g = grad_output * weight``: ``(g - mean(g) - u * mean(g * u)) / sqrt(var + eps)``; in
+    ``weight``: ``u``; in ``bias``: 1.
+
+    Parameters
+    ----------
+    normalized_shape
+        The sizes of the axes to normalize over, and the shape of ``weight`` and ``bias``.
 
     >>> import extensor as ex
     >>> ex.layer_norm([[1.0, 3.0], [7.0, 7.0]], 2, eps=3.0)
@@ -186,14 +216,23 @@ def rms_norm(
 ) -> Any:
     """``x / sqrt(mean(x**2) + eps) * weight`` over the last axes, sample by sample.
 
-    ``normalized_shape`` are the sizes of those axes, and the shape of ``weight``. Without ``eps``
-    it is the distance from 1 to the next number of the dtype. Derivative: in ``x``, with
-    ``u = x / sqrt(mean(x**2) + eps)`` and ``g = grad_output * weight``:
-    ``(g - u * mean(g * u)) / sqrt(mean(x**2) + eps)``; in ``weight``: ``u``.
+    Derivative: in ``x``, with ``u = x / sqrt(mean(x**2) + eps)`` and
+    ``g = grad_output * weight``: ``(g - u * mean(g * u)) / sqrt(mean(x**2) + eps)``; in
+    ``weight``: ``u``.
+
+    Parameters
+    ----------
+    normalized_shape
+        The sizes of the axes to normalize over, and the shape of ``weight``.
+    eps
+        A number that is added to the mean square, by default the distance from 1 to the next
+        number of the dtype.
 
     >>> import extensor as ex
     >>> ex.rms_norm([3.0, 4.0, 0.0, 0.0], 4)
     tensor([1.2, 1.6, 0. , 0. ])
+    >>> ex.rms_norm_backward([1.0, 0.0], [3.0, 4.0], 2).grad_x
+    tensor([ 0.18101934, -0.13576451])
     """
     axes = _last_axes(x.ndim, normalized_shape)
     x, n = in_c_order(x), reduced_count(x.shape, axes)
@@ -224,7 +263,7 @@ def rms_norm_backward(
     return to_x, lambda: reduce_to_shape(chain_rule(grad_output, unit), shape)
 
 
-def _grouped(name: str, shapes: Shapes, num_groups: int, *_: Any) -> Shape:
+def _group_norm_shape(name: str, shapes: Shapes, num_groups: int, *_: Any) -> Shape:
     x = tuple(shapes["x"])
     if len(x) < 2:
         raise value_error(name, "x must have a batch axis and a channel axis", x_shape=x)
@@ -256,7 +295,7 @@ def _group_norm(
     return x, weight, bias, num_groups, eps
 
 
-@op(kernel="group_norm", shape=_grouped, floats=True, arguments=_group_norm)
+@op(kernel="group_norm", shape=_group_norm_shape, floats=True, arguments=_group_norm)
 def group_norm(
     xp: Any,
     x: Array,
@@ -267,12 +306,22 @@ def group_norm(
 ) -> Any:
     """``(x - mean) / sqrt(var + eps) * weight + bias`` over groups of channels, sample by sample.
 
-    ``x`` is (batch, channels, ...), its channels in ``num_groups`` equal groups; ``weight`` and
-    ``bias`` have a number for each channel. Derivative: as for ``layer_norm``, over a group.
+    Derivative: as for ``layer_norm``, over a group.
+
+    Parameters
+    ----------
+    x : (batch, channels, ...)
+        The input.
+    num_groups
+        The number of groups. It must divide the number of channels.
+    weight, bias : (channels,)
+        Factors for the normalized values, and numbers to add to them; by default 1 and 0.
 
     >>> import extensor as ex
     >>> ex.group_norm([[1.0, 3.0, 7.0, 7.0]], 2, eps=3.0)
     tensor([[-0.5,  0.5,  0. ,  0. ]])
+    >>> ex.group_norm_backward([[1.0, 0.0, 0.0, 0.0]], [[1.0, 3.0, 5.0, 5.0]], 2).grad_weight
+    tensor([-0.999995,  0.      ,  0.      ,  0.      ])
     """
     groups = xp.reshape(in_c_order(x), _in_groups(x.shape, num_groups))
     centred, _, variance = moments(xp, groups, (2,))

@@ -10,6 +10,7 @@ from extensor.core.tensor import Tensor
 from extensor.errors import value_error
 from extensor.ops.chain import chain_rule
 from extensor.ops.exponential import rsqrt
+from extensor.ops.normalization import SHARED as SHARED
 from extensor.ops.normalization import (
     beside_channels,
     check_parameters,
@@ -69,12 +70,12 @@ def _normalize(
     n = reduced_count(x.shape, axes)
     return (
         output,
-        _moved(xp, running_mean, middle, momentum),
-        _moved(xp, running_var, variance * (n / (n - 1)), momentum),
+        _moving_average(xp, running_mean, middle, momentum),
+        _moving_average(xp, running_var, variance * (n / (n - 1)), momentum),
     )
 
 
-def _moved(xp: Any, running: Any, own: Any, momentum: float) -> Any:
+def _moving_average(xp: Any, running: Any, own: Any, momentum: float) -> Any:
     """``running`` moved towards the mean of the samples' ``own`` statistic.
 
     In float64: the results of 16-bit inputs are rounded to their dtype, running statistics not.
@@ -131,12 +132,21 @@ def batch_norm(
 ) -> Any:
     """``(x - mean) / sqrt(var + eps) * weight + bias``, channel by channel.
 
-    ``x`` is (batch, channels, ...), all else has a number for each channel. In training ``mean``
-    and ``var`` are those of each channel, and the running statistics move towards them, in place:
-    ``(1 - momentum) * running + momentum * own``, where the own variance is divided by n - 1. Else
-    they are the running statistics. Derivative: in ``x`` in training as for ``layer_norm``, over a
-    channel; else ``weight / sqrt(var + eps)``; in ``weight``: ``(x - mean) / sqrt(var + eps)``; in
-    ``bias``: 1; the running statistics have none.
+    In training, ``mean`` and ``var`` are those of each channel of ``x``, and the running
+    statistics move towards them, in place: ``(1 - momentum) * running + momentum * own``, where
+    the own variance is divided by n - 1. Otherwise they are the running statistics. Derivative:
+    in ``x`` in training as for ``layer_norm``, over a channel; else
+    ``weight / sqrt(var + eps)``; in ``weight``: ``(x - mean) / sqrt(var + eps)``; in ``bias``:
+    1; the running statistics have none.
+
+    Parameters
+    ----------
+    x : (batch, channels, ...)
+        The input.
+    weight, bias : (channels,)
+        Factors for the normalized values, and numbers to add to them; by default 1 and 0.
+    training
+        Whether to normalize with the statistics of ``x`` and to update the running ones.
 
     >>> import extensor as ex
     >>> mean, var = ex.zeros(2), ex.ones(2)
@@ -145,6 +155,8 @@ def batch_norm(
             [ 0.5,  0. ]])
     >>> mean, var
     (tensor([0.2, 0.7]), tensor([1.1, 0.9]))
+    >>> ex.batch_norm_backward([[1.0], [0.0]], [[1.0], [3.0]], None, None, training=True).grad_weight
+    tensor([-0.999995])
     """
     parameters, axes = (running_mean, running_var, weight, bias), _normalized_axes(x.ndim, True)
     return _normalize(xp, x, parameters, training, momentum, eps, axes)
@@ -183,15 +195,25 @@ def instance_norm(
 ) -> Any:
     """``(x - mean) / sqrt(var + eps) * weight + bias``, for each channel of each sample.
 
-    ``x`` is (batch, channels, ...), all else has a number for each channel. With
-    ``use_input_stats`` running statistics, if given, move in place as for ``batch_norm``, towards
-    the means over the batch; without, they are what is used. Derivative: as for ``batch_norm``,
-    over a channel of a sample.
+    Derivative: as for ``batch_norm``, over a channel of a sample.
+
+    Parameters
+    ----------
+    x : (batch, channels, ...)
+        The input.
+    weight, bias : (channels,)
+        Factors for the normalized values, and numbers to add to them; by default 1 and 0.
+    use_input_stats
+        Whether to normalize with the statistics of ``x``. Running statistics, if given, then
+        move in place as for `batch_norm`, towards the means over the batch. If False, they are
+        used instead.
 
     >>> import extensor as ex
     >>> ex.instance_norm([[[1.0, 3.0], [7.0, 7.0]]], eps=3.0)
     tensor([[[-0.5,  0.5],
              [ 0. ,  0. ]]])
+    >>> ex.instance_norm_backward([[[1.0, 0.0]]], [[[1.0, 3.0]]]).grad_weight
+    tensor([-0.999995])
     """
     parameters, axes = (running_mean, running_var, weight, bias), _normalized_axes(x.ndim, False)
     return _normalize(xp, x, parameters, use_input_stats, momentum, eps, axes)

@@ -47,7 +47,7 @@ def _widths(name: str, shape: Shape, pad_width: Any) -> list[tuple[int, int]]:
     return [(int(before), int(after)) for before, after in widths]
 
 
-def _padded(name: str, shapes: Shapes, pad_width: Any, mode: str, *_: Any) -> Shape:
+def _padded_shape(name: str, shapes: Shapes, pad_width: Any, mode: str, *_: Any) -> Shape:
     (shape,) = shapes.values()
     if mode not in MODES:
         raise value_error(name, f"mode must be one of {', '.join(MODES)}", mode=mode)
@@ -86,13 +86,34 @@ def _sources(size: int, widths: tuple[int, int], mode: str) -> Any:
     return np.where(places < size, places, period - repeated - places)
 
 
-@op(shape=_padded, check=_check_pad, widen=False)
+@op(shape=_padded_shape, check=_check_pad, widen=False)
 def pad(xp: Any, x: Array, pad_width: PadWidth, mode: Mode = "constant", value: float = 0.0) -> Any:
-    """``x`` with elements added before and after each axis; ``pad_width`` is NumPy's.
+    """``x`` with elements added before and after each axis.
 
-    ``mode`` is "constant" (``value``), "reflect" (the edge not repeated), "symmetric" (the edge
-    repeated), "edge" or "replicate" (the last element), "wrap" or "circular" (from the other end).
-    Derivative: ``grad_output`` without what was added; where that is a copy, added to its original.
+    Derivative: ``grad_output`` without what was added; where that is a copy, added to its
+    original.
+
+    Parameters
+    ----------
+    pad_width
+        As in NumPy: a number for all sides, a pair (before, after) for all axes, or such a pair
+        for each axis.
+    mode
+        Which elements are added. "constant": ``value``; "reflect": the mirror image without the
+        edge; "symmetric": with the edge; "edge" or "replicate": the last element; "wrap" or
+        "circular": those of the other end.
+    value
+        The element that "constant" adds.
+
+    Returns
+    -------
+    Tensor
+        The longer tensor.
+
+    Raises
+    ------
+    ValueError
+        If ``pad_width`` does not fit the axes, or an axis is too short for ``mode``.
 
     >>> import extensor as ex
     >>> ex.pad([1.0, 2.0, 3.0], (1, 2))
@@ -102,7 +123,7 @@ def pad(xp: Any, x: Array, pad_width: PadWidth, mode: Mode = "constant", value: 
     """
     widths = _widths("pad", x.shape, pad_width)
     if mode == "constant":
-        shape = _padded("pad", {"x": x.shape}, pad_width, mode)
+        shape = _padded_shape("pad", {"x": x.shape}, pad_width, mode)
         return set_at(xp.full(shape, value, dtype=x.dtype), _inside(x.shape, widths), x)
     for axis, added in enumerate(widths):
         if any(added):

@@ -30,6 +30,28 @@ from extensor.ops.windows import (
     overlaps,
 )
 
+SHARED = """
+Parameters
+----------
+kernel_size
+    The size of a window: a number, or one for each axis.
+stride
+    The distance between neighbouring windows, by default ``kernel_size``.
+padding
+    The number of elements to add on each side, at most half of ``kernel_size``.
+dilation
+    The distance between neighbouring elements of a window.
+ceil_mode
+    Whether the last window may end behind the padding, instead of being dropped.
+output_size
+    The size of the result: a number, or one for each axis, None for an axis that stays.
+
+Raises
+------
+ValueError
+    If ``x`` has another number of axes, or a window does not fit into it.
+"""
+
 
 def sliding(
     name: str,
@@ -93,7 +115,7 @@ def _largest(xp: Any, x: Any, along: list[Sliding]) -> Any:
 
 
 def _least(xp: Any, dtype: Any) -> Any:
-    """What is not above any element: the result of a window that sees none."""
+    """The least number of a dtype, the result of a window that sees no element."""
     if dtype == xp.bool:
         return False
     return xp.iinfo(dtype).min if xp.isdtype(dtype, "integral") else -inf
@@ -133,12 +155,22 @@ def max_pool2d(
     dilation: Ints = 1,
     ceil_mode: bool = False,
 ) -> Any:
-    """The largest element of each window of ``x`` (batch, channels, height, width).
+    """The largest element of each window of pictures. NaN counts as largest.
 
-    The batch axis may be missing, here and in every pooling and convolution. ``stride`` is
-    ``kernel_size`` if not given. Windows may begin in the ``padding`` but see no element there; with
-    ``ceil_mode`` the last may end behind it. NaN counts as largest. Derivative: ``grad_output`` to
-    the largest element of its window, the first of several, row by row.
+    Windows may begin in the ``padding`` but see no element there. Derivative: ``grad_output``
+    to the largest element of its window, the first of several, row by row.
+
+    Parameters
+    ----------
+    x : (batch, channels, height, width)
+        The pictures. The batch axis may be missing.
+
+    Returns
+    -------
+    Tensor
+        The maxima, of shape (batch, channels, height, width). An axis of ``n`` elements becomes
+        ``(n + 2 * padding - dilation * (kernel_size - 1) - 1) // stride + 1``, rounded up with
+        ``ceil_mode``.
 
     >>> import extensor as ex
     >>> x = ex.tensor([[[[1.0, 2.0, 5.0, 5.0], [4.0, 3.0, 5.0, 5.0]]]])
@@ -193,13 +225,27 @@ def max_pool1d(
     dilation: Ints = 1,
     ceil_mode: bool = False,
 ) -> Any:
-    """The largest element of each window of ``x`` (batch, channels, length), as :func:`max_pool2d`.
+    """The largest element of each window of sequences. NaN counts as largest.
 
     Derivative: ``grad_output`` to the largest element of its window, the first of several.
+
+    Parameters
+    ----------
+    x : (batch, channels, length)
+        The sequences. The batch axis may be missing.
+
+    Returns
+    -------
+    Tensor
+        The maxima, of shape (batch, channels, length). See `max_pool2d` for the length.
 
     >>> import extensor as ex
     >>> ex.max_pool1d([[[1.0, 3.0, 2.0, 2.0]]], 2)
     tensor([[[3., 2.]]])
+    >>> ex.max_pool1d([[[1.0, 3.0, 2.0, 0.0]]], 2)
+    tensor([[[3., 2.]]])
+    >>> ex.max_pool1d_backward([[[1.0, 1.0]]], [[[1.0, 3.0, 2.0, 0.0]]], 2)
+    tensor([[[0., 1., 1., 0.]]])
     """
     how = (kernel_size, stride, padding, dilation, ceil_mode)
     if x.ndim == 2:

@@ -18,6 +18,7 @@ from extensor.errors import type_error, value_error
 from extensor.ops.gathering import take
 from extensor.ops.indexing import place
 from extensor.ops.movement import squeeze, unsqueeze
+from extensor.ops.pooling import SHARED as SHARED
 from extensor.ops.pooling import pooled, sliding, spread
 from extensor.ops.windows import (
     Ints,
@@ -92,12 +93,24 @@ def avg_pool2d(
     count_include_pad: bool = True,
     divisor_override: int | None = None,
 ) -> Any:
-    """The mean of each window of ``x`` (batch, channels, height, width).
+    """The mean of each window of pictures.
 
-    ``stride`` is ``kernel_size`` if not given. The ``padding`` counts as zeros or, without
-    ``count_include_pad``, not at all; what lies behind it, with ``ceil_mode``, never counts.
-    Each sum is divided by ``divisor_override`` instead, if that is given. Derivative: ``grad_output``
-    divided by the number of elements that count, to each of them.
+    Derivative: ``grad_output`` divided by the number of elements that count, to each of them.
+
+    Parameters
+    ----------
+    x : (batch, channels, height, width)
+        The pictures. The batch axis may be missing.
+    count_include_pad
+        Whether the padding counts as zeros, or not at all. What lies behind it, with
+        ``ceil_mode``, never counts.
+    divisor_override
+        A number by which sums are divided, instead of the number of elements.
+
+    Returns
+    -------
+    Tensor
+        The means, of shape (batch, channels, height, width). See `max_pool2d` for the sizes.
 
     >>> import extensor as ex
     >>> ex.avg_pool2d([[[[1.0, 2.0, 5.0], [4.0, 3.0, 5.0]]]], 2, ceil_mode=True)
@@ -147,13 +160,29 @@ def avg_pool1d(
     ceil_mode: bool = False,
     count_include_pad: bool = True,
 ) -> Any:
-    """The mean of each window of ``x`` (batch, channels, length), as :func:`avg_pool2d`.
+    """The mean of each window of sequences.
 
     Derivative: ``grad_output`` divided by the number of elements that count, to each of them.
+
+    Parameters
+    ----------
+    x : (batch, channels, length)
+        The sequences. The batch axis may be missing.
+    count_include_pad
+        Whether the padding counts as zeros, or not at all.
+
+    Returns
+    -------
+    Tensor
+        The means, of shape (batch, channels, length). See `max_pool2d` for the length.
 
     >>> import extensor as ex
     >>> ex.avg_pool1d([[[1.0, 3.0, 2.0, 4.0]]], 2)
     tensor([[[2., 3.]]])
+    >>> ex.avg_pool1d([[[1.0, 3.0, 2.0, 0.0]]], 2)
+    tensor([[[2., 1.]]])
+    >>> ex.avg_pool1d_backward([[[1.0, 1.0]]], (1, 1, 4), 2)
+    tensor([[[0.5, 0.5, 0.5, 0.5]]])
     """
     if x.ndim == 2:
         how = (kernel_size, stride, padding, ceil_mode, count_include_pad)
@@ -189,7 +218,7 @@ def _output_size(name: str, output_size: Any, size: Shape) -> Shape:
     return ints(name, "output_size", output_size, len(size))
 
 
-def _adapted(name: str, axes: int, shapes: Shapes, output_size: Any) -> Shape:
+def _adaptive_shape(name: str, axes: int, shapes: Shapes, output_size: Any) -> Shape:
     x, alone = as_batch(name, shapes["x"], axes)
     if 0 in x[2:]:
         got = tuple(shapes["x"])
@@ -198,11 +227,11 @@ def _adapted(name: str, axes: int, shapes: Shapes, output_size: Any) -> Shape:
 
 
 def _adaptive_avg_pool2d_shape(name: str, shapes: Shapes, output_size: Any) -> Shape:
-    return _adapted(name, 2, shapes, output_size)
+    return _adaptive_shape(name, 2, shapes, output_size)
 
 
 def _adaptive_avg_pool1d_shape(name: str, shapes: Shapes, output_size: Any) -> Shape:
-    return _adapted(name, 1, shapes, output_size)
+    return _adaptive_shape(name, 1, shapes, output_size)
 
 
 def _parts(size: int, windows: int) -> tuple[Any, Any]:
@@ -233,12 +262,22 @@ def _adapt(xp: Any, x: Any, sizes: Shape) -> Any:
 
 @op(kernel="adaptive_avg_pool2d", shape=_adaptive_avg_pool2d_shape, check=_check_floating)
 def adaptive_avg_pool2d(xp: Any, x: Array, output_size: Sizes) -> Any:
-    """The mean of each of ``output_size`` windows that cover ``x`` (batch, channels, height, width).
+    """The means of ``output_size`` windows that cover pictures.
 
-    ``output_size`` is an int or an int for each axis, None for an axis that stays. Along an axis of
-    ``n`` elements window ``i`` of ``m`` goes from ``i * n // m`` to ``(i + 1) * n / m``, rounded up,
-    so that neighbours may share an element. Derivative: ``grad_output`` divided by the size of its
-    window, to each element.
+    Along an axis of ``n`` elements window ``i`` of ``m`` goes from ``i * n // m`` to
+    ``(i + 1) * n / m``, rounded up, so that neighbours may share an element.
+
+    Derivative: ``grad_output`` divided by the size of its window, to each element.
+
+    Parameters
+    ----------
+    x : (batch, channels, height, width)
+        The pictures. The batch axis may be missing.
+
+    Returns
+    -------
+    Tensor
+        The means, of shape ``(batch, channels, *output_size)``.
 
     >>> import extensor as ex
     >>> ex.adaptive_avg_pool2d([[[[1.0, 2.0, 6.0], [1.0, 2.0, 6.0]]]], (1, 2))
@@ -271,13 +310,27 @@ def adaptive_avg_pool2d_backward(
 
 @op(kernel="adaptive_avg_pool1d", shape=_adaptive_avg_pool1d_shape, check=_check_floating)
 def adaptive_avg_pool1d(xp: Any, x: Array, output_size: Sizes) -> Any:
-    """The mean of each of ``output_size`` windows that cover ``x`` (batch, channels, length).
+    """The means of ``output_size`` windows that cover sequences, as in `adaptive_avg_pool2d`.
 
     Derivative: ``grad_output`` divided by the size of its window, to each element.
+
+    Parameters
+    ----------
+    x : (batch, channels, length)
+        The sequences. The batch axis may be missing.
+
+    Returns
+    -------
+    Tensor
+        The means, of shape (batch, channels, output_size).
 
     >>> import extensor as ex
     >>> ex.adaptive_avg_pool1d([[[1.0, 2.0, 6.0]]], 2)
     tensor([[[1.5, 4. ]]])
+    >>> ex.adaptive_avg_pool1d([[[1.0, 3.0, 2.0, 0.0]]], 2)
+    tensor([[[2., 1.]]])
+    >>> ex.adaptive_avg_pool1d_backward([[[1.0, 1.0]]], (1, 1, 4), 2)
+    tensor([[[0.5, 0.5, 0.5, 0.5]]])
     """
     if x.ndim == 2:
         return of_one(adaptive_avg_pool1d.op, x, (), (output_size,))

@@ -21,6 +21,34 @@ from extensor.ops.matrix import matmul
 from extensor.ops.movement import swapaxes
 from extensor.ops.selection import where
 
+SHARED = """
+Parameters
+----------
+x : (steps, batch, inputs)
+    The sequences.
+h0 : (batch, hidden)
+    The hidden state before the first step.
+c0 : (batch, hidden)
+    The cell before the first step.
+h : (batch, hidden)
+    The hidden state.
+c : (batch, hidden)
+    The cell.
+w_ih : (gates * hidden, inputs)
+    Weight of the inputs, for all gates one below the other.
+w_hh : (gates * hidden, hidden)
+    Weight of the hidden state.
+b_ih, b_hh : (gates * hidden,)
+    What is added to the two products.
+nonlinearity
+    The function that is applied at each step.
+
+Raises
+------
+ValueError
+    If the shapes do not fit.
+"""
+
 Nonlinearity = Literal["tanh", "relu"]
 NONLINEARITIES = ("tanh", "relu")
 
@@ -75,19 +103,19 @@ def to_bias(gradient: Tensor) -> Tensor:
 
 
 def as_sequence(x: Tensor) -> Tensor:
-    """What belongs to a cell as that of a sequence of one step."""
+    """The argument of a cell as that of a sequence of one step."""
     return x.reshape((1, *x.shape))
 
 
 def _rnn_shape(name: str, shapes: Shapes, nonlinearity: str) -> Shape:
-    return _checked(name, shapes, nonlinearity, 3)
+    return _check_nonlinearity(name, shapes, nonlinearity, 3)
 
 
 def _rnn_cell_shape(name: str, shapes: Shapes, nonlinearity: str) -> Shape:
-    return _checked(name, shapes, nonlinearity, 2)
+    return _check_nonlinearity(name, shapes, nonlinearity, 2)
 
 
-def _checked(name: str, shapes: Shapes, nonlinearity: str, axes: int) -> Shape:
+def _check_nonlinearity(name: str, shapes: Shapes, nonlinearity: str, axes: int) -> Shape:
     if nonlinearity not in NONLINEARITIES:
         raise value_error(
             name, f"nonlinearity must be one of {NONLINEARITIES}", nonlinearity=nonlinearity
@@ -95,7 +123,7 @@ def _checked(name: str, shapes: Shapes, nonlinearity: str, axes: int) -> Shape:
     return check_weights(name, shapes, 1, axes)
 
 
-def _activated(xp: Any, x: Any, nonlinearity: str) -> Any:
+def _activate(xp: Any, x: Any, nonlinearity: str) -> Any:
     return xp.tanh(x) if nonlinearity == "tanh" else xp.maximum(x, xp.zeros((), dtype=x.dtype))
 
 
@@ -116,24 +144,42 @@ def rnn(
     b_hh: Array | None = None,
     nonlinearity: Nonlinearity = "tanh",
 ) -> Any:
-    """``h = tanh(x @ w_ih.T + b_ih + h @ w_hh.T + b_hh)``, step by step, from ``h = h0`` on.
+    """A recurrent network: ``h = tanh(x @ w_ih.T + b_ih + h @ w_hh.T + b_hh)``, step by step.
 
-    ``x`` is (steps, batch, inputs), ``h0`` (batch, hidden), ``w_ih`` (hidden, inputs), ``w_hh``
-    (hidden, hidden); the output is (steps, batch, hidden), its last step the last state. The
-    nonlinearity is "tanh" or "relu". Derivative: with ``d`` the gradient before the nonlinearity,
+    Derivative: with ``d`` the gradient before the nonlinearity,
     ``(grad_output + d_next @ w_hh) * (1 - output**2)``: in ``x``: ``d @ w_ih``; in ``w_ih``:
-    ``d.T @ x``; in ``w_hh``: ``d.T @ h``; in the biases: ``sum(d)``; in ``h0``: ``d @ w_hh`` of the
-    first step.
+    ``d.T @ x``; in ``w_hh``: ``d.T @ h``; in the biases: ``sum(d)``; in ``h0``: ``d @ w_hh`` of
+    the first step.
+
+    Parameters
+    ----------
+    w_ih : (hidden, inputs)
+        Weight of the inputs.
+    w_hh : (hidden, hidden)
+        Weight of the hidden state.
+    b_ih, b_hh : (hidden,)
+        What is added to the two products.
+
+    Returns
+    -------
+    Tensor
+        The hidden states of all steps, of shape (steps, batch, hidden).
 
     >>> import extensor as ex
     >>> ex.rnn(ex.ones((3, 1, 1)), [[0.0]], [[1.0]], [[2.0]], nonlinearity="relu").tolist()
     [[[1.0]], [[3.0]], [[7.0]]]
+    >>> x, h0, one = [[[1.0]], [[0.0]]], [[0.0]], [[1.0]]
+    >>> output = ex.rnn(x, h0, one, one)
+    >>> output[-1]
+    tensor([[0.64201504]])
+    >>> ex.rnn_backward([[[0.0]], [[1.0]]], x, h0, one, one, output).grad_x[0]
+    tensor([[0.24686788]])
     """
     inputs = inputs_of_all_steps(xp, x, w_ih, total_bias(b_ih, b_hh))
     weight, h = as_factor(xp.matrix_transpose(w_hh)), h0
     steps = []
     for t in range(x.shape[0]):
-        h = _activated(xp, inputs[t, ...] + xp.matmul(as_factor(h), weight), nonlinearity)
+        h = _activate(xp, inputs[t, ...] + xp.matmul(as_factor(h), weight), nonlinearity)
         steps.append(h)
     return xp.stack(steps)
 
@@ -176,17 +222,38 @@ def rnn_cell(
     b_hh: Array | None = None,
     nonlinearity: Nonlinearity = "tanh",
 ) -> Any:
-    """``tanh(x @ w_ih.T + b_ih + h @ w_hh.T + b_hh)``: one step of ``rnn``, or with "relu".
+    """One step of `rnn`: ``tanh(x @ w_ih.T + b_ih + h @ w_hh.T + b_hh)``.
 
     Derivative: as for ``rnn``, of one step.
+
+    Parameters
+    ----------
+    x : (batch, inputs)
+        The inputs of the step.
+    w_ih : (hidden, inputs)
+        Weight of the inputs.
+    w_hh : (hidden, hidden)
+        Weight of the hidden state.
+    b_ih, b_hh : (hidden,)
+        What is added to the two products.
+
+    Returns
+    -------
+    Tensor
+        The new hidden state, of shape (batch, hidden).
 
     >>> import extensor as ex
     >>> ex.rnn_cell([[1.0]], [[3.0]], [[1.0]], [[2.0]], nonlinearity="relu")
     tensor([[7.]])
+    >>> output = ex.rnn_cell([[1.0]], [[0.0]], [[1.0]], [[1.0]])
+    >>> output
+    tensor([[0.7615942]])
+    >>> ex.rnn_cell_backward([[1.0]], [[1.0]], [[0.0]], [[1.0]], [[1.0]], output).grad_x
+    tensor([[0.4199743]])
     """
     inputs = inputs_of_all_steps(xp, x, w_ih, total_bias(b_ih, b_hh))
     own = xp.matmul(as_factor(h), as_factor(xp.matrix_transpose(w_hh)))
-    return _activated(xp, inputs + own, nonlinearity)
+    return _activate(xp, inputs + own, nonlinearity)
 
 
 @rnn_cell.backward(kernel="rnn_cell_backward")

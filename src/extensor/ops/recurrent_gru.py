@@ -17,6 +17,7 @@ from extensor.ops.activation import sigmoid, tanh
 from extensor.ops.chain import chain_rule
 from extensor.ops.joining import concatenate, split, stack
 from extensor.ops.matrix import linear, matmul
+from extensor.ops.recurrent import SHARED as SHARED
 from extensor.ops.recurrent import (
     as_sequence,
     check_weights,
@@ -118,19 +119,38 @@ def gru(
     b_ih: Array | None = None,
     b_hh: Array | None = None,
 ) -> Any:
-    """The hidden states of all steps, from ``h = h0`` on; the last one is the last step's.
+    """A gated recurrent unit: the hidden states of all steps, from ``h = h0`` on.
 
     With ``r, z, n`` the thirds of ``x @ w_ih.T + b_ih`` and ``u, v, w`` those of
     ``h @ w_hh.T + b_hh``, at each step ``r = sigmoid(r + u)``, ``z = sigmoid(z + v)``,
-    ``n = tanh(n + r * w)`` and ``h = (1 - z) * n + z * h``. ``x`` is (steps, batch, inputs), ``h0``
-    (batch, hidden), ``w_ih`` (3 * hidden, inputs), ``w_hh`` (3 * hidden, hidden). Derivative: with
-    ``d`` and ``e`` the gradients of the two triples, found step by step from the last to the
-    first: in ``x``: ``d @ w_ih``; in ``w_ih``: ``d.T @ x``; in ``w_hh``: ``e.T @ h``; in the biases:
-    ``sum(d)`` and ``sum(e)``; in ``h0``: what reaches it through the first step.
+    ``n = tanh(n + r * w)`` and ``h = (1 - z) * n + z * h``. Derivative: with ``d`` and ``e``
+    the gradients of the two triples, found step by step from the last to the first: in ``x``:
+    ``d @ w_ih``; in ``w_ih``: ``d.T @ x``; in ``w_hh``: ``e.T @ h``; in the biases: ``sum(d)``
+    and ``sum(e)``; in ``h0``: what reaches it through the first step.
+
+    Parameters
+    ----------
+    w_ih : (3 * hidden, inputs)
+        Weight of the inputs, for the three gates one below the other.
+    w_hh : (3 * hidden, hidden)
+        Weight of the hidden state.
+    b_ih, b_hh : (3 * hidden,)
+        What is added to the two products.
+
+    Returns
+    -------
+    Tensor
+        The hidden states, of shape (steps, batch, hidden).
 
     >>> import extensor as ex
     >>> ex.gru(ex.zeros((2, 1, 1)), [[4.0]], ex.ones((3, 1)), ex.zeros((3, 1))).tolist()
     [[[2.0]], [[1.0]]]
+    >>> x, h0, w = [[[1.0]], [[0.0]]], [[0.0]], ex.ones((3, 1))
+    >>> output = ex.gru(x, h0, w, w)
+    >>> output[-1]
+    tensor([[0.16332248]])
+    >>> ex.gru_backward([[[0.0]], [[1.0]]], x, h0, w, w, None, None, output).grad_x[0]
+    tensor([[-0.03092682]])
     """
     return _run(xp, x, h0, w_ih, w_hh, b_ih, b_hh)
 
@@ -161,13 +181,33 @@ def gru_cell(
     b_ih: Array | None = None,
     b_hh: Array | None = None,
 ) -> Any:
-    """One step of ``gru``: the new hidden state.
+    """One step of `gru`: the new hidden state. Derivative: as for ``gru``, of one step.
 
-    ``x`` is (batch, inputs), all else as there. Derivative: as for ``gru``, of one step.
+    Parameters
+    ----------
+    x : (batch, inputs)
+        The inputs of the step.
+    w_ih : (3 * hidden, inputs)
+        Weight of the inputs, for the three gates one below the other.
+    w_hh : (3 * hidden, hidden)
+        Weight of the hidden state.
+    b_ih, b_hh : (3 * hidden,)
+        What is added to the two products.
+
+    Returns
+    -------
+    Tensor
+        The new hidden state, of shape (batch, hidden).
 
     >>> import extensor as ex
     >>> ex.gru_cell(ex.zeros((1, 1)), [[4.0]], ex.ones((3, 1)), ex.zeros((3, 1)))
     tensor([[2.]])
+    >>> w = ex.ones((3, 1))
+    >>> output = ex.gru_cell([[1.0]], [[0.0]], w, w)
+    >>> output
+    tensor([[0.20482421]])
+    >>> ex.gru_cell_backward([[1.0]], [[1.0]], [[0.0]], w, w, None, None, output).grad_x
+    tensor([[-0.03679001]])
     """
     hidden, gates = _run(xp, xp.expand_dims(x, axis=0), h, w_ih, w_hh, b_ih, b_hh)
     return hidden[0, ...], gates

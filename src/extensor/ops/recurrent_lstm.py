@@ -17,6 +17,7 @@ from extensor.ops.activation import sigmoid, tanh
 from extensor.ops.chain import chain_rule
 from extensor.ops.joining import concatenate, split, stack
 from extensor.ops.matrix import linear, matmul
+from extensor.ops.recurrent import SHARED as SHARED
 from extensor.ops.recurrent import (
     as_sequence,
     check_weights,
@@ -123,21 +124,40 @@ def lstm(
     b_ih: Array | None = None,
     b_hh: Array | None = None,
 ) -> tuple[Any, Any, Any, Any]:
-    """The hidden states of all steps and the last cell, from ``h = h0`` and ``c = c0`` on.
+    """A long short-term memory: the hidden states of all steps and the last cell.
 
-    At each step ``i, f, g, o`` are the quarters of ``x @ w_ih.T + b_ih + h @ w_hh.T + b_hh``; then
-    ``c = sigmoid(f) * c + sigmoid(i) * tanh(g)`` and ``h = sigmoid(o) * tanh(c)``. ``x`` is (steps,
-    batch, inputs), the states are (batch, hidden), ``w_ih`` (4 * hidden, inputs), ``w_hh``
-    (4 * hidden, hidden); the hidden states are (steps, batch, hidden). Derivative: with ``d`` the
-    gradient of those quarters, found step by step from the last to the first: in ``x``:
-    ``d @ w_ih``; in ``w_ih``: ``d.T @ x``; in ``w_hh``: ``d.T @ h``; in the biases: ``sum(d)``; in
-    the states: what reaches them through the first step.
+    At each step ``i, f, g, o`` are the quarters of ``x @ w_ih.T + b_ih + h @ w_hh.T + b_hh``;
+    then ``c = sigmoid(f) * c + sigmoid(i) * tanh(g)`` and ``h = sigmoid(o) * tanh(c)``.
+    Derivative: with ``d`` the gradient of those quarters, found step by step from the last to
+    the first: in ``x``: ``d @ w_ih``; in ``w_ih``: ``d.T @ x``; in ``w_hh``: ``d.T @ h``; in
+    the biases: ``sum(d)``; in the states: what reaches them through the first step.
+
+    Parameters
+    ----------
+    w_ih : (4 * hidden, inputs)
+        Weight of the inputs, for the four gates one below the other.
+    w_hh : (4 * hidden, hidden)
+        Weight of the hidden state.
+    b_ih, b_hh : (4 * hidden,)
+        What is added to the two products.
+
+    Returns
+    -------
+    tuple of Tensor
+        The hidden states, of shape (steps, batch, hidden), and the last cell, of shape (batch,
+        hidden).
 
     >>> import extensor as ex
     >>> zero = ex.zeros((1, 1))
     >>> output, c = ex.lstm(ex.zeros((2, 1, 1)), zero, [[4.0]], ex.ones((4, 1)), ex.zeros((4, 1)))
     >>> c
     tensor([[1.]])
+    >>> x, state, w = [[[1.0]], [[0.0]]], [[0.0]], ex.ones((4, 1))
+    >>> output, cell = ex.lstm(x, state, state, w, w)
+    >>> output[-1]
+    tensor([[0.29081303]])
+    >>> ex.lstm_backward([[[[0.0]], [[1.0]]], [[0.0]]], x, state, state, w, w).grad_x[0]
+    tensor([[0.27750337]])
     """
     hidden, gates, cells = _run(xp, x, h0, c0, w_ih, w_hh, b_ih, b_hh)
     return hidden, xp.asarray(cells[-1, ...], copy=True), gates, cells
@@ -173,14 +193,35 @@ def lstm_cell(
     b_ih: Array | None = None,
     b_hh: Array | None = None,
 ) -> tuple[Any, Any, Any, Any]:
-    """One step of ``lstm``: the new hidden state and the new cell.
+    """One step of `lstm`: the new hidden state and the new cell.
 
-    ``x`` is (batch, inputs), all else as there. Derivative: as for ``lstm``, of one step.
+    Derivative: as for ``lstm``, of one step.
+
+    Parameters
+    ----------
+    x : (batch, inputs)
+        The inputs of the step.
+    w_ih : (4 * hidden, inputs)
+        Weight of the inputs, for the four gates one below the other.
+    w_hh : (4 * hidden, hidden)
+        Weight of the hidden state.
+    b_ih, b_hh : (4 * hidden,)
+        What is added to the two products.
+
+    Returns
+    -------
+    tuple of Tensor
+        The new hidden state and the new cell, of shape (batch, hidden).
 
     >>> import extensor as ex
     >>> zero = ex.zeros((1, 1))
     >>> ex.lstm_cell(zero, zero, [[4.0]], ex.ones((4, 1)), ex.zeros((4, 1)))[1]
     tensor([[2.]])
+    >>> w = ex.ones((4, 1))
+    >>> ex.lstm_cell([[1.0]], [[0.0]], [[0.0]], w, w)
+    (tensor([[0.36960638]]), tensor([[0.55676997]]))
+    >>> ex.lstm_cell_backward([[[1.0]], [[0.0]]], [[1.0]], [[0.0]], [[0.0]], w, w).grad_x
+    tensor([[0.3479709]])
     """
     hidden, gates, cells = _run(xp, xp.expand_dims(x, axis=0), h, c, w_ih, w_hh, b_ih, b_hh)
     return hidden[0, ...], cells[0, ...], gates, cells

@@ -26,6 +26,15 @@ from extensor.ops.broadcasting import broadcast_to
 from extensor.ops.chain import chain_rule
 from extensor.ops.movement import permute
 
+SHARED = """
+Parameters
+----------
+axis
+    The axis or axes to reduce, by default all. A negative number counts from the last axis.
+keepdims
+    Whether to keep the reduced axes with size 1, so that the result broadcasts against ``x``.
+"""
+
 Axis = int | tuple[int, ...] | None
 
 
@@ -52,6 +61,8 @@ def sum(xp: Any, x: Array, axis: Axis = None, keepdims: bool = False) -> Any:
     >>> ex.sum_backward([1.0, 2.0], (2, 2), axis=0)
     tensor([[1., 2.],
             [1., 2.]])
+    >>> ex.sum([], axis=0)
+    tensor(0.)
     """
     return xp.sum(in_c_order(x), axis=axis_indices("sum", axis, x.ndim), keepdims=keepdims)
 
@@ -73,6 +84,9 @@ def mean(xp: Any, x: Array, axis: Axis = None, keepdims: bool = False) -> Any:
     tensor([2., 3.])
     >>> ex.mean_backward(1.0, (4,))
     tensor([0.25, 0.25, 0.25, 0.25])
+    >>> ex.mean([[1.0, 2.0], [3.0, 4.0]], axis=1, keepdims=True)
+    tensor([[1.5],
+            [3.5]])
     """
     axes = axis_indices("mean", axis, x.ndim)
     return xp.sum(in_c_order(x), axis=axes, keepdims=keepdims) / reduced_count(x.shape, axes)
@@ -127,6 +141,8 @@ def max_reduce(xp: Any, x: Array, axis: Axis = None, keepdims: bool = False) -> 
     tensor([5., 4.])
     >>> ex.max_reduce_backward(1.0, [2.0, 7.0, 7.0])
     tensor([0. , 0.5, 0.5])
+    >>> ex.max([[1.0, 5.0], [3.0, 4.0]])
+    tensor(5.)
     """
     return xp.max(x, axis=axis_indices("max_reduce", axis, x.ndim), keepdims=keepdims)
 
@@ -230,6 +246,21 @@ def cumsum(xp: Any, x: Array, axis: int = 0) -> Any:
     """The sum of each element and all before it along ``axis``.
 
     Derivative: the sum of ``grad_output`` at each element and all after it.
+
+    Parameters
+    ----------
+    axis
+        The axis to sum along.
+
+    Returns
+    -------
+    Tensor
+        The running sums, in the shape of ``x``.
+
+    Raises
+    ------
+    ValueError
+        If ``axis`` is out of range.
 
     >>> import extensor as ex
     >>> ex.cumsum([1.0, 2.0, 3.0])

@@ -39,6 +39,8 @@ def ceil(xp: Any, x: Array) -> Any:
     >>> import extensor as ex
     >>> ex.ceil([1.5, -1.5])
     tensor([ 2., -1.])
+    >>> ex.ceil_backward([1.0])
+    tensor([0.])
     """
     return xp.ceil(x)
 
@@ -56,6 +58,8 @@ def floor(xp: Any, x: Array) -> Any:
     >>> import extensor as ex
     >>> ex.floor([1.5, -1.5])
     tensor([ 1., -2.])
+    >>> ex.floor_backward([1.0])
+    tensor([0.])
     """
     return xp.floor(x)
 
@@ -73,6 +77,8 @@ def round(xp: Any, x: Array) -> Any:
     >>> import extensor as ex
     >>> ex.round([0.5, 1.5, -1.2])
     tensor([ 0.,  2., -1.])
+    >>> ex.round_backward([1.0])
+    tensor([0.])
     """
     return x if x.dtype == bool_ else xp.round(x)
 
@@ -90,6 +96,8 @@ def trunc(xp: Any, x: Array) -> Any:
     >>> import extensor as ex
     >>> ex.trunc([1.5, -1.5])
     tensor([ 1., -1.])
+    >>> ex.trunc_backward([1.0])
+    tensor([0.])
     """
     return xp.trunc(x)
 
@@ -107,6 +115,8 @@ def sign(xp: Any, x: Array) -> Any:
     >>> import extensor as ex
     >>> ex.sign([3.0, 0.0, -2.0])
     tensor([ 1.,  0., -1.])
+    >>> ex.sign_backward([1.0])
+    tensor([0.])
     """
     return x if x.dtype == bool_ else xp.sign(x)
 
@@ -122,6 +132,8 @@ def abs(xp: Any, x: Array) -> Any:
     """The magnitude of ``x``. Derivative: ``sign(x)``, 0 at 0.
 
     >>> import extensor as ex
+    >>> ex.abs([-2.0, 0.0, 3.0])
+    tensor([2., 0., 3.])
     >>> ex.abs_backward([1.0, 1.0, 1.0], [3.0, 0.0, -2.0])
     tensor([ 1.,  0., -1.])
     """
@@ -176,11 +188,24 @@ def _to_bounds(x: Any, min_val: Bound, max_val: Bound) -> Any:
 
 @op(kernel="clip", shape=same, check=_check_bounds, kinks=_to_bounds, arguments=_clip_arguments)
 def clip(xp: Any, x: Array, min_val: Bound, max_val: Bound) -> Any:
-    """``x`` held between ``min_val`` and ``max_val``; None is no bound.
+    """``x`` limited to ``[min_val, max_val]``.
 
-    Where ``min_val`` exceeds ``max_val``, all is ``max_val``. Derivative: 1 inside, bounds included, else 0.
+    If ``min_val`` exceeds ``max_val``, every element becomes ``max_val``. Derivative: 1 inside,
+    bounds included, else 0.
+
+    Parameters
+    ----------
+    min_val, max_val
+        The bounds; None for no bound.
+
+    Returns
+    -------
+    Tensor
+        The result, in the shape of ``x``.
 
     >>> import extensor as ex
+    >>> ex.clip([-2.0, 0.5, 3.0], 0.0, 1.0)
+    tensor([0. , 0.5, 1. ])
     >>> ex.clip_backward([1.0, 1.0, 1.0], [-2.0, 1.0, 0.5], -1.0, 1.0)
     tensor([0., 1., 1.])
     """

@@ -14,6 +14,7 @@ from extensor.arrays.shapes import (
     reduced_nonempty,
 )
 from extensor.core.op import Array, op
+from extensor.ops.reduction import SHARED as SHARED
 from extensor.ops.reduction import Axis
 
 
@@ -32,6 +33,22 @@ def _axis(x: Any, axis: int | None) -> int | None:
 def argmax(xp: Any, x: Array, axis: int | None = None, keepdims: bool = False) -> Any:
     """The index of the first largest element along ``axis``, or of all; NaN counts as largest.
 
+    Parameters
+    ----------
+    axis
+        The axis to search along. By default all elements are searched, as if flattened.
+
+    Returns
+    -------
+    Tensor
+        The indices, of dtype int64, in the shape of ``x`` without ``axis``, or with size 1
+        there.
+
+    Raises
+    ------
+    ValueError
+        If ``axis`` is out of range or there is no element to choose.
+
     >>> import extensor as ex
     >>> ex.argmax([[1.0, 5.0], [4.0, 3.0]], axis=1)
     tensor([1, 0])
@@ -42,6 +59,22 @@ def argmax(xp: Any, x: Array, axis: int | None = None, keepdims: bool = False) -
 @op(kernel="argmin", shape=_position, differentiable=False)
 def argmin(xp: Any, x: Array, axis: int | None = None, keepdims: bool = False) -> Any:
     """The index of the first smallest element along ``axis``, or of all; NaN counts as smallest.
+
+    Parameters
+    ----------
+    axis
+        The axis to search along. By default all elements are searched, as if flattened.
+
+    Returns
+    -------
+    Tensor
+        The indices, of dtype int64, in the shape of ``x`` without ``axis``, or with size 1
+        there.
+
+    Raises
+    ------
+    ValueError
+        If ``axis`` is out of range or there is no element to choose.
 
     >>> import extensor as ex
     >>> ex.argmin([[1.0, 5.0], [4.0, 3.0]], axis=1)
@@ -74,7 +107,7 @@ def all(xp: Any, x: Array, axis: Axis = None, keepdims: bool = False) -> Any:
 
 @op(shape=reduced, differentiable=False)
 def count_nonzero(xp: Any, x: Array, axis: Axis = None, keepdims: bool = False) -> Any:
-    """How many elements over ``axis`` are not 0.
+    """The number of elements over ``axis`` that are not 0.
 
     >>> import extensor as ex
     >>> ex.count_nonzero([[1.0, 0.0], [2.0, 3.0]], axis=1)

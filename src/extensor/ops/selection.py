@@ -22,11 +22,34 @@ def _check_condition(name: str, cond: Any, a: Any, b: Any) -> None:
 
 @op(kernel="where", shape=broadcast, check=_check_condition, widen=False)
 def where(xp: Any, cond: Indices, a: Array, b: Array) -> Any:
-    """``a`` where ``cond`` is true, else ``b``. Derivative: ``grad_output`` to the one that was taken.
+    """Elements of ``a`` where ``cond`` is true, else of ``b``.
+
+    Derivative: ``grad_output`` to the one that was taken.
+
+    Parameters
+    ----------
+    cond : bools
+        Where to take ``a``. It broadcasts with ``a`` and ``b``.
+    a, b
+        The values to choose from.
+
+    Returns
+    -------
+    Tensor
+        The chosen elements, in the shape to which all three broadcast.
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not broadcast.
 
     >>> import extensor as ex
     >>> ex.where([True, False], [1.0, 2.0], 0.0)
     tensor([1., 0.])
+    >>> ex.where([True, False], [1.0, 2.0], [-1.0, -2.0])
+    tensor([ 1., -2.])
+    >>> ex.where_backward([1.0, 1.0], [True, False], (2,), (2,))
+    where_gradients(grad_a=tensor([1., 0.]), grad_b=tensor([0., 1.]))
     """
     return xp.where(cond, a, b)
 
@@ -62,11 +85,29 @@ def _check_mask(name: str, x: Any, mask: Any, value: float) -> None:
 
 @op(kernel="masked_fill", shape=broadcast, check=_check_mask, widen=False)
 def masked_fill(xp: Any, x: Array, mask: Indices, value: float) -> Any:
-    """``value`` where ``mask`` is true, else ``x``. Derivative: ``grad_output``, 0 where filled.
+    """A copy of ``x`` with ``value`` where ``mask`` is true.
+
+    Derivative: ``grad_output``, 0 where filled.
+
+    Parameters
+    ----------
+    mask : bools
+        Where to write ``value``. It broadcasts with ``x``.
+    value
+        The number to write.
+
+    Returns
+    -------
+    Tensor
+        The copy, in the shape to which ``x`` and ``mask`` broadcast.
 
     >>> import extensor as ex
     >>> ex.masked_fill([1.0, 2.0], [True, False], float("-inf"))
     tensor([-inf,   2.])
+    >>> ex.masked_fill([1.0, 2.0], [False, True], -1.0)
+    tensor([ 1., -1.])
+    >>> ex.masked_fill_backward([1.0, 1.0], (2,), [False, True])
+    tensor([1., 0.])
     """
     return xp.where(mask, xp.asarray(value, dtype=x.dtype), x)
 

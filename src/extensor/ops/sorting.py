@@ -14,13 +14,27 @@ from extensor.core.tensor import Tensor
 from extensor.errors import type_error, value_error
 from extensor.ops.gathering import scatter_add
 
+SHARED = """
+Parameters
+----------
+axis
+    The axis to sort along.
+descending
+    Whether the largest elements come first.
+
+Raises
+------
+ValueError
+    If ``axis`` is out of range.
+"""
+
 
 def _line(shape: Shape) -> Shape:
     """A 0-d tensor is sorted as a line of one element."""
     return tuple(shape) or (1,)
 
 
-def _sorted(name: str, shapes: Shapes, axis: int, *_: Any) -> Shape:
+def _sort_shape(name: str, shapes: Shapes, axis: int, *_: Any) -> Shape:
     (shape,) = shapes.values()
     axis_or_none(name, axis, len(shape))
     return tuple(shape)
@@ -41,9 +55,14 @@ def _gap_to_neighbour(x: Any, *attributes: Any) -> Any:
     return np.moveaxis(result, -1, axis).reshape(x.shape)
 
 
-@op(shape=_sorted, differentiable=False)
+@op(shape=_sort_shape, differentiable=False)
 def argsort(xp: Any, x: Array, axis: int = -1, descending: bool = False) -> Any:
     """The indices that sort ``x`` along ``axis``; equal elements stay in their order.
+
+    Returns
+    -------
+    Tensor
+        The indices, of dtype int64, in the shape of ``x``.
 
     >>> import extensor as ex
     >>> ex.argsort([3.0, 1.0, 2.0, 1.0])
@@ -60,11 +79,16 @@ def _put_back(gradient: Tensor, indices: Tensor, shape: Shape, axis: int) -> Ten
     return scatter_add(zeros(shape, gradient.dtype), indices, gradient, axis)
 
 
-@op(shape=_sorted, kinks=_gap_to_neighbour)
+@op(shape=_sort_shape, kinks=_gap_to_neighbour)
 def sort(xp: Any, x: Array, axis: int = -1, descending: bool = False) -> Any:
     """The elements of ``x`` in order along ``axis``. Derivative: to where each element came from.
 
     Of equal elements the first comes first, also in descending order.
+
+    Returns
+    -------
+    Tensor
+        The sorted elements, in the shape of ``x``.
 
     >>> import extensor as ex
     >>> ex.sort([3.0, 1.0, 2.0])
@@ -106,9 +130,30 @@ def topk(xp: Any, x: Array, k: int, axis: int = -1, largest: bool = True) -> tup
     With ``largest=False`` the smallest, smallest first. Of equal elements the first is taken.
     Derivative: ``grad_output`` (of the values) to the elements taken, 0 to the others.
 
+    Parameters
+    ----------
+    k
+        The number of elements.
+    axis
+        The axis to search along.
+    largest
+        Whether to take the largest elements, or the smallest.
+
+    Returns
+    -------
+    tuple of Tensor
+        The elements, and their indices of dtype int64; ``k`` of each along ``axis``.
+
+    Raises
+    ------
+    ValueError
+        If ``k`` exceeds the size of ``axis`` or ``axis`` is out of range.
+
     >>> import extensor as ex
     >>> ex.topk([3.0, 1.0, 2.0], 2)
     (tensor([3., 2.]), tensor([0, 2]))
+    >>> ex.topk_backward([1.0, 1.0], (4,), [2, 0])
+    tensor([1., 0., 1., 0.])
     """
     line = xp.reshape(x, _line(x.shape))
     order = supplement.argsort(xp, line, axis, largest)

@@ -20,6 +20,10 @@ def erf(xp: Any, x: Array) -> Any:
     >>> import extensor as ex
     >>> ex.erf([-10.0, 0.0, 10.0])
     tensor([-1.,  0.,  1.])
+    >>> ex.erf([0.0, 1.0])
+    tensor([0.       , 0.8427008])
+    >>> ex.erf_backward([1.0], [0.0])
+    tensor([1.1283792])
     """
     return error_function.erf(xp, x)
 
@@ -39,6 +43,10 @@ def normal_cdf(xp: Any, x: Array) -> Any:
     >>> import extensor as ex
     >>> ex.normal_cdf([-100.0, 0.0, 10.0])
     tensor([0. , 0.5, 1. ])
+    >>> ex.normal_cdf([0.0, 1.96])
+    tensor([0.5      , 0.9750021])
+    >>> ex.normal_cdf_backward([1.0], [0.0])
+    tensor([0.3989423])
     """
     return error_function.normal_cdf(xp, x)
 
@@ -56,6 +64,10 @@ def normal_pdf(xp: Any, x: Array) -> Any:
     >>> import extensor as ex
     >>> ex.normal_pdf([0.0, 100.0])
     tensor([0.3989423, 0.       ])
+    >>> ex.normal_pdf([0.0, 1.0])
+    tensor([0.3989423 , 0.24197072])
+    >>> ex.normal_pdf_backward([1.0], [1.0], output=[0.24197073])
+    tensor([-0.24197073])
     """
     return error_function.normal_pdf(xp, x)
 

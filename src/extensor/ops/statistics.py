@@ -16,6 +16,7 @@ from extensor.errors import value_error
 from extensor.ops.arithmetic import power
 from extensor.ops.chain import chain_rule
 from extensor.ops.exponential import exp
+from extensor.ops.reduction import SHARED as SHARED
 from extensor.ops.reduction import (
     Axis,
     expanded,
@@ -44,10 +45,15 @@ def _variance(xp: Any, x: Any, axis: Axis, keepdims: bool, ddof: float) -> Any:
 
 @op(kernel="var", shape=reduced, floats=True)
 def var(xp: Any, x: Array, axis: Axis = None, keepdims: bool = False, ddof: float = 0) -> Any:
-    """``sum((x - mean)**2) / (n - ddof)`` over ``axis``.
+    """The variance over ``axis``, ``sum((x - mean)**2) / (n - ddof)``.
 
     Derivative: ``2 * (x - mean) / (n - ddof)``. NaN over nothing, and of a single element with
     ``ddof=1``, as in NumPy.
+
+    Parameters
+    ----------
+    ddof
+        What is subtracted from the number of elements: 0, or 1 for an unbiased estimate.
 
     >>> import extensor as ex
     >>> ex.var([1.0, 2.0, 3.0, 6.0])
@@ -74,7 +80,14 @@ def _deviation(x: Any, axis: Axis = None, keepdims: bool = False, ddof: float = 
 
 @op(kernel="std", shape=reduced, floats=True, kinks=_deviation)
 def std(xp: Any, x: Array, axis: Axis = None, keepdims: bool = False, ddof: float = 0) -> Any:
-    """``sqrt(var(x))`` over ``axis``. Derivative: ``(x - mean) / ((n - ddof) * output)``, 0 at 0.
+    """The standard deviation over ``axis``, ``sqrt(var(x))``.
+
+    Derivative: ``(x - mean) / ((n - ddof) * output)``, 0 at 0.
+
+    Parameters
+    ----------
+    ddof
+        What is subtracted from the number of elements: 0, or 1 for an unbiased estimate.
 
     >>> import extensor as ex
     >>> ex.std([1.0, 1.0, 5.0, 5.0])
@@ -114,7 +127,7 @@ def _without_zeros(grad_output: Tensor, output: Tensor) -> tuple[Tensor, Tensor]
 
 @op(kernel="logsumexp", shape=reduced, floats=True)
 def logsumexp(xp: Any, x: Array, axis: Axis = None, keepdims: bool = False) -> Any:
-    """``log(sum(exp(x)))`` over ``axis`` without overflow. Derivative: ``exp(x - output)``.
+    """``log(sum(exp(x)))`` over ``axis``, without overflow. Derivative: ``exp(x - output)``.
 
     -inf over nothing and over elements that are all -inf, where the derivative is 0.
 
@@ -175,10 +188,28 @@ def _norm(xp: Any, x: Any, ord: float, axes: Shape) -> Any:
 
 @op(kernel="norm", shape=_norm_shape, floats=True, kinks=_norm_kinks)
 def norm(xp: Any, x: Array, ord: float = 2, axis: Axis = None, keepdims: bool = False) -> Any:
-    """``sum(abs(x)**ord)**(1 / ord)`` over ``axis``, the largest magnitude for ``ord=inf``.
+    """The p-norm over ``axis``, ``sum(abs(x)**ord)**(1 / ord)``.
+
+    For ``ord=inf`` it is the largest magnitude.
 
     Derivative: ``sign(x) * (abs(x) / output)**(ord - 1)``; 0 at elements that are 0, and so all
-    over a vector of zeros; for ``ord=inf`` the sign, shared equally among the largest magnitudes.
+    over a vector of zeros; for ``ord=inf`` the sign, shared equally among the largest
+    magnitudes.
+
+    Parameters
+    ----------
+    ord
+        The order of the norm.
+
+    Returns
+    -------
+    Tensor
+        The norms, in the shape of ``x`` without the reduced axes, or with size 1 there.
+
+    Raises
+    ------
+    ValueError
+        If ``ord`` is not possible or ``axis`` is out of range.
 
     >>> import extensor as ex
     >>> ex.norm([3.0, -4.0])

@@ -19,6 +19,8 @@ def sin(xp: Any, x: Array) -> Any:
     """The sine. Derivative: ``cos(x)``.
 
     >>> import extensor as ex
+    >>> ex.sin([0.0, 1.0])
+    tensor([0.        , 0.84147096])
     >>> ex.sin_backward([1.0, 2.0], [0.0, 0.0])
     tensor([1., 2.])
     """
@@ -38,6 +40,10 @@ def cos(xp: Any, x: Array) -> Any:
     >>> import extensor as ex
     >>> ex.cos([0.0])
     tensor([1.])
+    >>> ex.cos([0.0, 1.0])
+    tensor([1.       , 0.5403023])
+    >>> ex.cos_backward([1.0], [1.0])
+    tensor([-0.84147096])
     """
     return xp.cos(x)
 
@@ -53,6 +59,8 @@ def tan(xp: Any, x: Array) -> Any:
     """The tangent. Derivative: ``1 + output**2``.
 
     >>> import extensor as ex
+    >>> ex.tan([0.0, 1.0])
+    tensor([0.       , 1.5574077])
     >>> ex.tan_backward([1.0, 1.0], output=[0.0, 2.0])
     tensor([1., 5.])
     """
@@ -72,6 +80,8 @@ def asin(xp: Any, x: Array) -> Any:
     Derivative: ``1 / sqrt(1 - x**2)``, infinite at -1 and 1.
 
     >>> import extensor as ex
+    >>> ex.asin([0.0, 1.0])
+    tensor([0.       , 1.5707964])
     >>> ex.asin_backward([1.0, 1.0], [0.0, 0.6])
     tensor([1.  , 1.25])
     """
@@ -91,6 +101,8 @@ def acos(xp: Any, x: Array) -> Any:
     Derivative: ``-1 / sqrt(1 - x**2)``, infinite at -1 and 1.
 
     >>> import extensor as ex
+    >>> ex.acos([0.0, 1.0])
+    tensor([1.5707964, 0.       ])
     >>> ex.acos_backward([1.0, 1.0], [0.0, 0.6])
     tensor([-1.  , -1.25])
     """
@@ -108,6 +120,8 @@ def atan(xp: Any, x: Array) -> Any:
     """The angle in [-pi/2, pi/2] whose tangent is ``x``. Derivative: ``1 / (1 + x**2)``.
 
     >>> import extensor as ex
+    >>> ex.atan([0.0, 1.0])
+    tensor([0.       , 0.7853982])
     >>> ex.atan_backward([1.0, 1.0], [0.0, 2.0])
     tensor([1. , 0.2])
     """
@@ -126,7 +140,16 @@ def atan2(xp: Any, a: Array, b: Array) -> Any:
 
     Derivative: ``b / (a**2 + b**2)`` and ``-a / (a**2 + b**2)``, 0 for both at the origin.
 
+    Parameters
+    ----------
+    a
+        The heights.
+    b
+        The abscissas. They broadcast against ``a``.
+
     >>> import extensor as ex
+    >>> ex.atan2([1.0, 0.0], [1.0, -1.0])
+    tensor([0.7853982, 3.1415927])
     >>> ex.atan2_backward(1.0, 3.0, 4.0)
     atan2_gradients(grad_a=tensor(0.16), grad_b=tensor(-0.12))
     """
@@ -154,6 +177,8 @@ def sinh(xp: Any, x: Array) -> Any:
     """The hyperbolic sine. Derivative: ``cosh(x)``.
 
     >>> import extensor as ex
+    >>> ex.sinh([0.0, 1.0])
+    tensor([0.       , 1.1752012])
     >>> ex.sinh_backward([1.0, 2.0], [0.0, 0.0])
     tensor([1., 2.])
     """
@@ -173,6 +198,10 @@ def cosh(xp: Any, x: Array) -> Any:
     >>> import extensor as ex
     >>> ex.cosh([0.0])
     tensor([1.])
+    >>> ex.cosh([0.0, 1.0])
+    tensor([1.       , 1.5430806])
+    >>> ex.cosh_backward([1.0], [1.0])
+    tensor([1.1752012])
     """
     return xp.cosh(x)
 
@@ -188,6 +217,8 @@ def asinh(xp: Any, x: Array) -> Any:
     """The number whose hyperbolic sine is ``x``. Derivative: ``1 / sqrt(1 + x**2)``.
 
     >>> import extensor as ex
+    >>> ex.asinh([0.0, 1.0])
+    tensor([0.       , 0.8813736])
     >>> ex.asinh_backward([1.0, 1.0], [0.0, 0.75])
     tensor([1. , 0.8])
     """
@@ -210,6 +241,8 @@ def acosh(xp: Any, x: Array) -> Any:
     Derivative: ``1 / sqrt(x**2 - 1)``, infinite at 1.
 
     >>> import extensor as ex
+    >>> ex.acosh([1.0, 2.0])
+    tensor([0.      , 1.316958])
     >>> ex.acosh_backward(1.0, 1.25)
     tensor(1.3333334)
     """
@@ -229,6 +262,8 @@ def atanh(xp: Any, x: Array) -> Any:
     Derivative: ``1 / (1 - x**2)``, infinite at -1 and 1.
 
     >>> import extensor as ex
+    >>> ex.atanh([0.0, 0.5])
+    tensor([0.        , 0.54930615])
     >>> ex.atanh_backward([1.0, 1.0], [0.0, 0.5])
     tensor([1.       , 1.3333334])
     """

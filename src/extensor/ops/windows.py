@@ -89,7 +89,7 @@ def as_batch(op: str, x: Sequence[int], axes: int) -> tuple[Shape, bool]:
 
 
 def of_one(op: Op, x: Any, others: Sequence[Any], attributes: Sequence[Any]) -> Any:
-    """What ``op`` gives for the one sample ``x``: computed as a batch of one, so with its bits."""
+    """``op`` of the one sample ``x``, computed as a batch of one, so with the same bits."""
     return op.compute(x[None, ...], *others, *attributes)[0, ...]
 
 

@@ -6,7 +6,7 @@ the call computes, and do it where there is no kernel.
 
 from typing import TYPE_CHECKING, Any
 
-from extensor.errors.names import OPTIMIZERS, missing
+from extensor.errors.torch_names import OPTIMIZERS, missing
 from extensor.optim.adagrad import Adadelta, Adagrad, adagrad_step
 from extensor.optim.adam import Adam, AdamW, adam_step, adamw_step
 from extensor.optim.clipping import clip_grad_norm, clip_grad_value
@@ -66,3 +66,7 @@ if not TYPE_CHECKING:
 
     def __getattr__(name: str) -> Any:
         raise missing(name, OPTIMIZERS, __name__)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -71,8 +71,49 @@ def adagrad_step(
     weight_decay: float = 0.0,
     eps: float = 1e-10,
 ) -> tuple[Tensor, Tensor]:
-    """Step number ``step`` of Adagrad, counted from 1: the new parameter and total of squares.
+    """Compute one step of Adagrad, without changing its inputs.
 
+    See `Adagrad` for the formula.
+
+    Parameters
+    ----------
+    parameter : tensor_like
+        The parameter. It is not changed.
+    gradient : tensor_like
+        Its gradient, of the same shape.
+    total : tensor_like
+        Sum of the squares of all gradients before.
+    step : int, default 1
+        Number of this step, counted from 1. It matters only with ``lr_decay``.
+    lr : float, default 0.01
+        Learning rate.
+    lr_decay : float, default 0.0
+        Decay of the learning rate with the number of the step.
+    weight_decay : float, default 0.0
+        Penalty on large parameters: ``weight_decay * p`` is added to the gradient of ``p``.
+    eps : float, default 1e-10
+        Number added to the denominator.
+
+    Returns
+    -------
+    parameter : Tensor
+        The new parameter.
+    total : Tensor
+        The new sum of squares.
+
+    Raises
+    ------
+    ValueError
+        If the shapes differ.
+    TypeError
+        If the parameter is not floating or an option is not a number.
+
+    See Also
+    --------
+    Adagrad : The optimizer.
+
+    Examples
+    --------
     >>> import extensor as ex
     >>> ex.optim.adagrad_step([1.0], [3.0], [16.0], lr=0.1)
     (tensor([0.94]), tensor([25.]))
@@ -85,7 +126,56 @@ def adagrad_step(
 
 @also_takes(**ONE_WAY, fused=(None, False))
 class Adagrad(Optimizer):
-    """Gradients divided by the root of the sum of all their squares."""
+    """Adagrad: gradients divided by the root of the sum of all their squares.
+
+    With ``g`` the gradient of the parameter ``p``, step number ``t`` computes::
+
+        g = g + weight_decay * p
+        total = total + g**2
+        p = p - lr / (1 + (t - 1) * lr_decay) * g / (sqrt(total) + eps)
+
+    Parameters
+    ----------
+    params : iterable of Tensor or dict
+        Parameters to optimize, such as ``model.parameters()``; or parameter groups: dicts with
+        "params" and options of their own, which default to the arguments below.
+    lr : float, default 0.01
+        Learning rate.
+    lr_decay : float, default 0.0
+        Decay of the learning rate with the number of the step.
+    weight_decay : float, default 0.0
+        Penalty on large parameters: ``weight_decay * p`` is added to the gradient of ``p``.
+    initial_accumulator_value : float, default 0.0
+        Initial value of ``total``.
+    eps : float, default 1e-10
+        Number added to the denominator.
+    maximize : bool, default False
+        Whether to climb: gradients are negated.
+
+    Raises
+    ------
+    ValueError
+        If an option is out of range or a parameter cannot be optimized; see `Optimizer`.
+
+    See Also
+    --------
+    adagrad_step : One step as a function.
+
+    References
+    ----------
+    Duchi et al., "Adaptive subgradient methods for online learning and stochastic optimization",
+    2011.
+
+    Examples
+    --------
+    >>> import extensor as ex
+    >>> w = ex.tensor([1.0, 2.0], requires_grad=True)
+    >>> optimizer = ex.optim.Adagrad([w], lr=0.5)
+    >>> (w * w).sum().backward()
+    >>> optimizer.step()
+    >>> w
+    tensor([0.5, 1.5], requires_grad=True)
+    """
 
     update = _adagrad
     state_names = ("total",)
@@ -127,7 +217,51 @@ class Adagrad(Optimizer):
 
 @also_takes(**ONE_WAY, capturable=(False,))
 class Adadelta(Optimizer):
-    """Steps whose size follows from the ratio of past steps to past gradients."""
+    """Adadelta: steps whose size follows from the ratio of past steps to past gradients.
+
+    With ``g`` the gradient of the parameter ``p``, each step computes::
+
+        g = g + weight_decay * p
+        v = rho * v + (1 - rho) * g**2
+        d = sqrt(moved + eps) / sqrt(v + eps) * g
+        moved = rho * moved + (1 - rho) * d**2
+        p = p - lr * d
+
+    Parameters
+    ----------
+    params : iterable of Tensor or dict
+        Parameters to optimize, such as ``model.parameters()``; or parameter groups: dicts with
+        "params" and options of their own, which default to the arguments below.
+    lr : float, default 1.0
+        Factor of all steps.
+    rho : float, default 0.9
+        Share that the running means keep in each step, in [0, 1).
+    eps : float, default 1e-06
+        Number added to both means before the roots are taken. It sets the size of the first steps.
+    weight_decay : float, default 0.0
+        Penalty on large parameters: ``weight_decay * p`` is added to the gradient of ``p``.
+    maximize : bool, default False
+        Whether to climb: gradients are negated.
+
+    Raises
+    ------
+    ValueError
+        If an option is out of range or a parameter cannot be optimized; see `Optimizer`.
+
+    References
+    ----------
+    Zeiler, "ADADELTA: An adaptive learning rate method", 2012.
+
+    Examples
+    --------
+    >>> import extensor as ex
+    >>> w = ex.tensor([1.0, 2.0], requires_grad=True)
+    >>> optimizer = ex.optim.Adadelta([w], eps=1.0)
+    >>> (w * w).sum().backward()
+    >>> optimizer.step()
+    >>> w
+    tensor([-0.69030845, -0.48069477], requires_grad=True)
+    """
 
     update = _adadelta
     state_names = ("v", "moved")

@@ -75,8 +75,53 @@ def adam_step(
     eps: float = 1e-8,
     weight_decay: float = 0.0,
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """Step number ``step`` of Adam, counted from 1: the new parameter, ``m`` and ``v``.
+    """Compute one step of Adam, without changing its inputs.
 
+    See `Adam` for the formula.
+
+    Parameters
+    ----------
+    parameter : tensor_like
+        The parameter. It is not changed.
+    gradient : tensor_like
+        Its gradient, of the same shape.
+    m : tensor_like
+        Running mean of the gradients; zeros before the first step.
+    v : tensor_like
+        Running mean of their squares; zeros before the first step.
+    step : int
+        Number of this step, counted from 1.
+    lr : float, default 0.001
+        Learning rate.
+    betas : tuple of two floats, default (0.9, 0.999)
+        Shares that ``m`` and ``v`` keep in each step, in [0, 1).
+    eps : float, default 1e-08
+        Number added to the denominator.
+    weight_decay : float, default 0.0
+        Penalty on large parameters: ``weight_decay * p`` is added to the gradient of ``p``.
+
+    Returns
+    -------
+    parameter : Tensor
+        The new parameter.
+    m : Tensor
+        The new running mean.
+    v : Tensor
+        The new running mean of squares.
+
+    Raises
+    ------
+    ValueError
+        If the shapes differ, ``step`` is less than 1 or ``betas`` are not in [0, 1).
+    TypeError
+        If the parameter is not floating or an option is not a number.
+
+    See Also
+    --------
+    Adam : The optimizer.
+
+    Examples
+    --------
     >>> import extensor as ex
     >>> parameter, m, v = ex.optim.adam_step([1.0], [0.5], [0.0], [0.0], step=1, lr=0.1)
     >>> parameter
@@ -101,8 +146,54 @@ def adamw_step(
     eps: float = 1e-8,
     weight_decay: float = 0.01,
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """The same for AdamW, which shrinks the parameter by ``lr * weight_decay`` of itself instead.
+    """Compute one step of AdamW, without changing its inputs.
 
+    See `Adam` for the formula. Weight decay is decoupled.
+
+    Parameters
+    ----------
+    parameter : tensor_like
+        The parameter. It is not changed.
+    gradient : tensor_like
+        Its gradient, of the same shape.
+    m : tensor_like
+        Running mean of the gradients; zeros before the first step.
+    v : tensor_like
+        Running mean of their squares; zeros before the first step.
+    step : int
+        Number of this step, counted from 1.
+    lr : float, default 0.001
+        Learning rate.
+    betas : tuple of two floats, default (0.9, 0.999)
+        Shares that ``m`` and ``v`` keep in each step, in [0, 1).
+    eps : float, default 1e-08
+        Number added to the denominator.
+    weight_decay : float, default 0.01
+        Penalty on large parameters, apart from the gradient: each step first multiplies them by
+        ``1 - lr * weight_decay``.
+
+    Returns
+    -------
+    parameter : Tensor
+        The new parameter.
+    m : Tensor
+        The new running mean.
+    v : Tensor
+        The new running mean of squares.
+
+    Raises
+    ------
+    ValueError
+        If the shapes differ, ``step`` is less than 1 or ``betas`` are not in [0, 1).
+    TypeError
+        If the parameter is not floating or an option is not a number.
+
+    See Also
+    --------
+    AdamW : The optimizer.
+
+    Examples
+    --------
     >>> import extensor as ex
     >>> ex.optim.adamw_step([1.0], [0.0], [0.0], [0.0], step=1, lr=0.1, weight_decay=0.5)[0]
     tensor([0.95])
@@ -121,8 +212,50 @@ def adamw_step(
     decoupled_weight_decay=(False,),
 )
 class Adam(Optimizer):
-    """Adam; weight decay is added to the gradient.
+    """Adam: steps along a running mean of gradients, divided by the root of that of their squares.
 
+    With ``g`` the gradient of the parameter ``p``, step number ``t`` computes::
+
+        g = g + weight_decay * p
+        m = beta1 * m + (1 - beta1) * g
+        v = beta2 * v + (1 - beta2) * g**2
+        p = p - lr * (m / (1 - beta1**t)) / (sqrt(v / (1 - beta2**t)) + eps)
+
+    Parameters
+    ----------
+    params : iterable of Tensor or dict
+        Parameters to optimize, such as ``model.parameters()``; or parameter groups: dicts with
+        "params" and options of their own, which default to the arguments below.
+    lr : float, default 0.001
+        Learning rate.
+    betas : tuple of two floats, default (0.9, 0.999)
+        ``beta1`` and ``beta2``, the shares that the running means keep in each step, in [0, 1).
+    eps : float, default 1e-08
+        Number added to the denominator.
+    weight_decay : float, default 0.0
+        Penalty on large parameters: ``weight_decay * p`` is added to the gradient of ``p``.
+    amsgrad : bool, default False
+        Whether to divide by the root of the largest ``v`` so far instead of the present one.
+    maximize : bool, default False
+        Whether to climb: gradients are negated.
+
+    Raises
+    ------
+    ValueError
+        If an option is out of range or a parameter cannot be optimized; see `Optimizer`.
+
+    See Also
+    --------
+    AdamW : Decoupled weight decay.
+    adam_step : One step as a function.
+
+    References
+    ----------
+    Kingma and Ba, "Adam: A method for stochastic optimization", 2015. ``amsgrad``: Reddi et al.,
+    "On the convergence of Adam and beyond", 2018.
+
+    Examples
+    --------
     >>> import extensor as ex
     >>> w = ex.tensor([1.0, 2.0], requires_grad=True)
     >>> optimizer = ex.optim.Adam([w], lr=0.1)
@@ -176,7 +309,54 @@ class Adam(Optimizer):
 
 @also_takes(**ONE_WAY, fused=(None, False), capturable=(False,))
 class AdamW(Adam):
-    """Adam with decoupled weight decay: a parameter shrinks by ``lr * weight_decay`` of itself."""
+    """Adam with decoupled weight decay.
+
+    Each step multiplies the parameter by ``1 - lr * weight_decay`` and then follows `Adam` without
+    weight decay.
+
+    Parameters
+    ----------
+    params : iterable of Tensor or dict
+        Parameters to optimize, such as ``model.parameters()``; or parameter groups: dicts with
+        "params" and options of their own, which default to the arguments below.
+    lr : float, default 0.001
+        Learning rate.
+    betas : tuple of two floats, default (0.9, 0.999)
+        ``beta1`` and ``beta2``, the shares that the running means keep in each step, in [0, 1).
+    eps : float, default 1e-08
+        Number added to the denominator.
+    weight_decay : float, default 0.01
+        Penalty on large parameters, apart from the gradient: each step first multiplies them by
+        ``1 - lr * weight_decay``.
+    amsgrad : bool, default False
+        Whether to divide by the root of the largest ``v`` so far instead of the present one.
+    maximize : bool, default False
+        Whether to climb: gradients are negated.
+
+    Raises
+    ------
+    ValueError
+        If an option is out of range or a parameter cannot be optimized; see `Optimizer`.
+
+    See Also
+    --------
+    Adam : The formula.
+    adamw_step : One step as a function.
+
+    References
+    ----------
+    Loshchilov and Hutter, "Decoupled weight decay regularization", 2019.
+
+    Examples
+    --------
+    >>> import extensor as ex
+    >>> w = ex.tensor([1.0, 2.0], requires_grad=True)
+    >>> optimizer = ex.optim.AdamW([w], lr=0.1, weight_decay=0.5)
+    >>> (w * w).sum().backward()
+    >>> optimizer.step()
+    >>> w
+    tensor([0.84999996, 1.8       ], requires_grad=True)
+    """
 
     decoupled = True
 

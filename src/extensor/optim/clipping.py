@@ -83,6 +83,7 @@ def norm_of(gradients: list[Any], order: float) -> float:
 def gradients_of(op: str, parameters: Parameters) -> list[Any]:
     """The arrays of all gradients, each once, and writeable."""
     found = [x.grad._array for x in tensors_in(op, parameters) if x.grad is not None]
+    # A gradient that two tensors hold is one: it would be scaled twice, and count twice.
     unique = list({id(x): x for x in found}.values())
     for index, array in enumerate(unique):
         if isinstance(array, np.ndarray) and not array.flags.writeable:
@@ -99,8 +100,37 @@ def clip_grad_norm(
 ) -> Tensor:
     """Scale all gradients by one factor so that their common norm is at most ``max_norm``.
 
-    Returns the norm they had. Gradients within the bound are not touched.
+    Call it between ``backward`` and ``step``. Gradients within the bound are not touched.
 
+    Parameters
+    ----------
+    parameters : Tensor, iterable of Tensor or Module
+        Whose gradients to clip; those without one are skipped.
+    max_norm : float
+        Largest allowed norm.
+    norm_type : float, default 2.0
+        Order of the norm over all elements together; ``inf`` for the largest magnitude.
+    error_if_nonfinite : bool, default False
+        Whether to raise an error if the norm is infinite or NaN.
+
+    Returns
+    -------
+    Tensor
+        The norm before clipping, a 0-d tensor.
+
+    Raises
+    ------
+    ValueError
+        If ``max_norm`` or ``norm_type`` is negative, or a gradient is read-only.
+    RuntimeError
+        If the norm is not finite and ``error_if_nonfinite`` is set.
+
+    See Also
+    --------
+    clip_grad_value : Clips each element.
+
+    Examples
+    --------
     >>> import extensor as ex
     >>> w = ex.tensor([0.0, 0.0], requires_grad=True)
     >>> w.grad = ex.tensor([3.0, 4.0])
@@ -130,8 +160,7 @@ def clip_grad_norm(
 
 def traced_norm(gradients: list[Any], order: float) -> Any:
     """:func:`gradient_norm` of arrays that have no values yet, as such an array."""
-    norm: Any = door.library_kernel("gradient_norm", gradients)
-    return gradient_norm(gradients, order) if norm is None else norm(gradients, order)
+    return _norm(gradients, order)
 
 
 def _clip_traced(
@@ -150,8 +179,26 @@ def _clip_traced(
 
 @checked
 def clip_grad_value(parameters: Parameters, clip_value: float) -> None:
-    """Bring every element of every gradient into ``[-clip_value, clip_value]``.
+    """Clip every element of every gradient to ``[-clip_value, clip_value]``, in place.
 
+    Parameters
+    ----------
+    parameters : Tensor, iterable of Tensor or Module
+        Whose gradients to clip; those without one are skipped.
+    clip_value : float
+        Largest allowed magnitude.
+
+    Raises
+    ------
+    ValueError
+        If ``clip_value`` is negative or a gradient is read-only.
+
+    See Also
+    --------
+    clip_grad_norm : Keeps the direction.
+
+    Examples
+    --------
     >>> import extensor as ex
     >>> w = ex.tensor([0.0, 0.0], requires_grad=True)
     >>> w.grad = ex.tensor([3.0, -0.5])

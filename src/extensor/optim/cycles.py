@@ -14,11 +14,66 @@ _CURVES = {"cos": along_cosine, "linear": along_line}
 
 
 class OneCycleLR(Schedule):
-    """Up to ``max_lr`` and down to almost nothing, momentum the other way. Smith and Topin, 2018.
+    """One-cycle policy: the rate rises to ``max_lr`` and falls to almost nothing.
 
-    The rate goes from ``max_lr / div_factor`` up in ``pct_start`` of the steps, and down to that
-    divided by ``final_div_factor``; with ``three_phase`` back to where it began first.
-    ``total_steps`` may be given as ``epochs`` and ``steps_per_epoch``. After them the rate stays.
+    The rate goes from ``max_lr / div_factor`` to ``max_lr`` in the first ``pct_start`` of the
+    steps, then down to the first rate divided by ``final_div_factor``. The momentum goes the other
+    way. After ``total_steps`` steps the rate stays. The initial rate of the optimizer does not
+    matter.
+
+    Parameters
+    ----------
+    optimizer : Optimizer
+        Optimizer whose rates are set, at once and after every step of the schedule.
+    max_lr : float or list of floats
+        Highest rate, or one for each group.
+    total_steps : int, optional
+        Number of steps of the cycle; alternatively give ``epochs`` and ``steps_per_epoch``.
+    epochs : int, optional
+        Number of epochs, if ``total_steps`` is not given.
+    steps_per_epoch : int, optional
+        Number of steps in each epoch, if ``total_steps`` is not given.
+    pct_start : float, default 0.3
+        Share of the steps in which the rate rises, from 0 to 1.
+    anneal_strategy : {"cos", "linear"}, default "cos"
+        Curve between the rates.
+    cycle_momentum : bool, default True
+        Whether to set the option "momentum" too, or the first of "betas".
+    base_momentum : float or list of floats, default 0.85
+        Momentum at the highest rate, or one for each group.
+    max_momentum : float or list of floats, default 0.95
+        Momentum at the first and last rates, or one for each group.
+    div_factor : float, default 25.0
+        ``max_lr`` divided by the first rate.
+    final_div_factor : float, default 10000.0
+        First rate divided by the last one.
+    three_phase : bool, default False
+        Whether the rate first falls to the first rate, in as many steps as it rose, and then to the
+        last one.
+    last_epoch : int, default -1
+        Number of steps taken before, minus 1, for a run that is continued.
+    automatic : bool, default False
+        Whether the optimizer steps the schedule after each of its own steps, which suits this
+        schedule. By default, call `step` after each step of the optimizer.
+
+    Raises
+    ------
+    ValueError
+        If a number is out of range, ``anneal_strategy`` is unknown, or a list does not have one
+        value for each group.
+
+    References
+    ----------
+    Smith and Topin, "Super-convergence: Very fast training of neural networks using large learning
+    rates", 2018.
+
+    Examples
+    --------
+    >>> import extensor as ex
+    >>> optimizer = ex.optim.SGD([ex.zeros(2, requires_grad=True)], lr=1.0, momentum=0.9)
+    >>> schedule = ex.optim.OneCycleLR(optimizer, max_lr=1.0, total_steps=10)
+    >>> [round(schedule.rates_at(count)[0], 3) for count in (0, 1, 2, 5, 9)]
+    [0.04, 0.52, 1.0, 0.611, 0.0]
     """
 
     def __init__(
@@ -104,12 +159,57 @@ class OneCycleLR(Schedule):
 
 
 class ReduceLROnPlateau(Schedule):
-    """``lr * factor`` whenever a metric has not improved for more than ``patience`` steps.
+    """Rate multiplied by ``factor`` whenever a metric has not improved for some steps.
 
-    The rate is a function of the number of reductions. An improvement is a metric below
-    ``best * (1 - threshold)``, or below ``best - threshold`` with ``threshold_mode="abs"``; with
-    ``mode="max"`` above ``best * (1 + threshold)`` or ``best + threshold``. As in PyTorch, the first
-    of each is no margin but a concession where metrics are negative: take "abs" for those.
+    Call ``step(metric)`` after each epoch. The rate is reduced if more than ``patience`` steps in a
+    row brought no improvement. In mode "min" an improvement is a metric below
+    ``best * (1 - threshold)``, or below ``best - threshold`` with ``threshold_mode="abs"``; in mode
+    "max" it is a metric above ``best * (1 + threshold)`` or ``best + threshold``.
+
+    Parameters
+    ----------
+    optimizer : Optimizer
+        Optimizer whose rates are set.
+    mode : {"min", "max"}, default "min"
+        Whether the metric should fall or rise.
+    factor : float, default 0.1
+        Factor of the rate, less than 1.
+    patience : int, default 10
+        Number of steps without improvement that are tolerated.
+    threshold : float, default 0.0001
+        Least improvement that counts.
+    threshold_mode : {"rel", "abs"}, default "rel"
+        Whether ``threshold`` is relative to the best value. Take "abs" for metrics that may be
+        negative, since a relative threshold would tolerate worse values then, as in PyTorch.
+    cooldown : int, default 0
+        Number of steps after a reduction in which steps without improvement are not counted.
+    min_lr : float or list of floats, default 0.0
+        Lowest rate, or one for each group.
+    eps : float, default 1e-08
+        Reductions by this much or less are not made.
+
+    Attributes
+    ----------
+    best : float
+        Best value of the metric so far.
+    reductions : int
+        Number of reductions so far.
+
+    Raises
+    ------
+    ValueError
+        If ``mode`` or ``threshold_mode`` is unknown, ``factor`` is not less than 1, or ``min_lr``
+        does not have one value for each group.
+
+    Examples
+    --------
+    >>> import extensor as ex
+    >>> optimizer = ex.optim.SGD([ex.zeros(2, requires_grad=True)], lr=1.0)
+    >>> schedule = ex.optim.ReduceLROnPlateau(optimizer, factor=0.5, patience=1)
+    >>> for loss in (3.0, 2.0, 2.0, 2.0):
+    ...     schedule.step(loss)
+    >>> schedule.get_last_lr()
+    [0.5]
     """
 
     def __init__(
@@ -158,7 +258,18 @@ class ReduceLROnPlateau(Schedule):
         return lr
 
     def step(self, metrics: Any = None) -> None:
-        """Look at ``metrics``, the latest value of what should improve, and set the rates."""
+        """Take the latest value of the metric, and set the rates.
+
+        Parameters
+        ----------
+        metrics : float, optional
+            The value, a number or a 0-d tensor. It is required.
+
+        Raises
+        ------
+        TypeError
+            If it is missing or not a number.
+        """
         if metrics is None:
             raise marked(TypeError("ReduceLROnPlateau: step needs the metric, got metrics=None"))
         if not is_number(metrics):

@@ -24,11 +24,37 @@ _update = Update(average_update, roles=2)
 
 
 class EMA:
-    """The exponential moving average of ``parameters``: tensors, or a module that has them.
+    """Exponential moving average of parameters, which often predicts better than they do.
 
-    With ``warmup`` the decay of step ``t`` is at most ``(1 + t) / (10 + t)``, so that the random
-    beginning is soon forgotten.
+    Each update computes ``average = decay * average + (1 - decay) * parameter``. Averages begin as
+    copies of the parameters and are kept in float32 or wider.
 
+    Parameters
+    ----------
+    parameters : Tensor, iterable of Tensor or Module
+        Tensors to average. Buffers of a module are not included.
+    decay : float, default 0.999
+        Share that the average keeps in each update, from 0 to 1.
+    warmup : bool, default False
+        Whether the decay of update ``t``, counted from 0, is at most ``(1 + t) / (10 + t)``, so
+        that the random beginning is forgotten sooner.
+
+    Attributes
+    ----------
+    parameters : list of Tensor
+        The parameters.
+    averages : list of Tensor
+        Their averages. They share the memory that `update` changes.
+    count : int
+        Number of updates so far.
+
+    Raises
+    ------
+    ValueError
+        If ``decay`` is not in [0, 1].
+
+    Examples
+    --------
     >>> import extensor as ex
     >>> w = ex.tensor([0.0], requires_grad=True)
     >>> ema = ex.optim.EMA([w], decay=0.75)
@@ -54,11 +80,11 @@ class EMA:
 
     @property
     def averages(self) -> list[Tensor]:
-        """The averages, in float32 at least; they share the memory that :meth:`update` changes."""
+        """Return the averages, in float32 or wider. They share the memory that `update` changes."""
         return [wrap(array) for array in self._averages]
 
     def update(self) -> None:
-        """Take the present parameters into the average; to be called after each step."""
+        """Include the present parameters in the averages. Call it after each step of the optimizer."""
         decay = tracing.number(self, "decay")
         if self.warmup:
             count = tracing.number(self, "count")
@@ -75,7 +101,18 @@ class EMA:
 
     @explaining
     def copy_to(self, parameters: Parameters | None = None) -> None:
-        """Write the averages into ``parameters``, or into the ones they are averages of."""
+        """Write the averages into parameters.
+
+        Parameters
+        ----------
+        parameters : Tensor, iterable of Tensor or Module, optional
+            Where to write. By default these are the averaged parameters themselves.
+
+        Raises
+        ------
+        ValueError
+            If the shapes differ from those of the averages.
+        """
         targets = self.parameters if parameters is None else tensors_in("EMA", parameters)
         if [x.shape for x in targets] != [array.shape for array in self._averages]:
             raise value_error(
@@ -87,7 +124,11 @@ class EMA:
 
     @contextmanager
     def applied(self) -> Iterator[None]:
-        """The averages in place of the parameters inside the block, for evaluation."""
+        """Replace the parameters by their averages inside a ``with`` block, for evaluation.
+
+        Afterwards the parameters have their own values again, also if the block raised an error.
+        """
+        # Copies: the parameters keep their memory, which optimizers and views hold on to.
         kept = [x._array.copy() for x in self.parameters]
         self._write(self.parameters, self._averages)
         try:
@@ -103,7 +144,13 @@ class EMA:
         changes.mark_all(targets, modes.mode.anomaly)
 
     def state_dict(self) -> dict[str, Any]:
-        """The averages and their count: names to arrays and numbers."""
+        """Return the averages and the number of updates.
+
+        Returns
+        -------
+        dict of str to array or int
+            A flat dict: "count", "average.0" and so on. The arrays are copies.
+        """
         return self._state(True)
 
     def _state(self, copied: bool) -> dict[str, Any]:
@@ -113,11 +160,22 @@ class EMA:
 
     @explaining
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Take over what :meth:`state_dict` gave."""
+        """Restore what `state_dict` returned. If it does not fit, nothing changes.
+
+        Parameters
+        ----------
+        state_dict : dict
+            The dict, or what `ex.load` read from a file.
+
+        Raises
+        ------
+        ValueError
+            If entries are missing or unknown, or do not fit the averages.
+        """
         self._prepared_state(state_dict)()
 
     def _prepared_state(self, state_dict: Any) -> Callable[[], None]:
-        """What takes over ``state_dict``, once all of it is known to fit."""
+        """A function that takes over ``state_dict``, which has been checked to fit."""
         op = "EMA.load_state_dict"
         expected = ["count", *(f"average.{i}" for i in range(len(self._averages)))]
         given = entries.with_keys(op, state_dict, expected)

@@ -47,7 +47,52 @@ def _norm(xp: Any, x: Any) -> Any:
 
 
 class LAMB(Optimizer):
-    """Adam for large batches: each parameter moves in proportion to its own norm."""
+    """LAMB: Adam for large batches, whose steps are in proportion to the norm of each parameter.
+
+    With ``g`` the gradient of the parameter ``p``, step number ``t`` computes::
+
+        m = beta1 * m + (1 - beta1) * g
+        v = beta2 * v + (1 - beta2) * g**2
+        u = (m / (1 - beta1**t)) / (sqrt(v / (1 - beta2**t)) + eps) + weight_decay * p
+        p = p - lr * norm(p) / norm(u) * u
+
+    The ratio of the norms is 1 if one of them is 0.
+
+    Parameters
+    ----------
+    params : iterable of Tensor or dict
+        Parameters to optimize, such as ``model.parameters()``; or parameter groups: dicts with
+        "params" and options of their own, which default to the arguments below.
+    lr : float, default 0.001
+        Learning rate.
+    betas : tuple of two floats, default (0.9, 0.999)
+        ``beta1`` and ``beta2``, the shares that the running means keep in each step, in [0, 1).
+    eps : float, default 1e-06
+        Number added to the denominator.
+    weight_decay : float, default 0.0
+        Penalty on large parameters, as the formula has it.
+    maximize : bool, default False
+        Whether to climb: gradients are negated.
+
+    Raises
+    ------
+    ValueError
+        If an option is out of range or a parameter cannot be optimized; see `Optimizer`.
+
+    References
+    ----------
+    You et al., "Large batch optimization for deep learning: Training BERT in 76 minutes", 2020.
+
+    Examples
+    --------
+    >>> import extensor as ex
+    >>> w = ex.tensor([1.0, 2.0], requires_grad=True)
+    >>> optimizer = ex.optim.LAMB([w], lr=0.1)
+    >>> (w * w).sum().backward()
+    >>> optimizer.step()
+    >>> w
+    tensor([0.84188616, 1.841886  ], requires_grad=True)
+    """
 
     update = Update(lamb_update, roles=4)
     state_names = ("m", "v")

@@ -29,10 +29,41 @@ def orthogonalize(
     steps: int = 5,
     eps: float = 1e-7,
 ) -> Tensor:
-    """Nearly the orthogonal matrix nearest to ``matrix``: its singular values all brought near 1.
+    """Approximate the orthogonal matrix nearest to a matrix, by Newton-Schulz iterations.
 
-    Each Newton-Schulz step maps every singular value ``s`` to ``a s + b s^3 + c s^5``. The usual
-    coefficients are fast rather than exact: they end between 0.7 and 1.2.
+    All singular values are brought near 1. After division by the Frobenius norm, each iteration
+    maps every singular value ``s`` to ``a * s + b * s**3 + c * s**5``. The default coefficients are
+    fast rather than exact: singular values end between 0.7 and 1.2.
+
+    Parameters
+    ----------
+    matrix : Tensor, (rows, columns)
+        The matrix.
+    coefficients : tuple of three floats, default (3.4445, -4.775, 2.0315)
+        The numbers ``a``, ``b`` and ``c``.
+    steps : int, default 5
+        Number of iterations, from 0 to 99.
+    eps : float, default 1e-07
+        Least norm by which the matrix is divided.
+
+    Returns
+    -------
+    Tensor, (rows, columns)
+        The result.
+
+    Raises
+    ------
+    TypeError
+        If ``matrix`` is not a tensor with two axes.
+    ValueError
+        If ``steps`` is out of range.
+
+    Examples
+    --------
+    >>> import extensor as ex
+    >>> q = ex.optim.orthogonalize(ex.tensor([[3.0, 0.0], [0.0, 1.0]]))
+    >>> bool(abs(q - ex.eye(2)).max() < 0.4)
+    True
     """
     if not isinstance(matrix, Tensor) or matrix.ndim != 2:
         requirement = "matrix must be a tensor with two axes"
@@ -85,11 +116,61 @@ def _wide(array: Any) -> Tensor:
 
 
 class Muon(Optimizer):
-    """Momentum whose every step is made orthogonal, for matrices: the weights of hidden layers.
+    """Muon: momentum whose every step is made orthogonal, for the matrices of hidden layers.
 
-    Biases, embeddings and the last layer are for AdamW. ``adjust_lr_fn`` scales the rate by the
-    shape: "original" by ``sqrt(max(1, rows / columns))``, "match_rms_adamw" by
-    ``0.2 * sqrt(max(rows, columns))``. The iteration runs in float32 or float64, not in bfloat16.
+    With ``g`` the gradient of the matrix ``p``, each step computes::
+
+        v = v + (1 - momentum) * (g - v)
+        u = g + momentum * (v - g)    (nesterov; else u = v)
+        p = p * (1 - lr * weight_decay) - lr * scale * orthogonalize(u)
+
+    Use `AdamW` for biases, embeddings and the last layer. The iterations run in float32 or float64.
+
+    Parameters
+    ----------
+    params : iterable of Tensor or dict
+        Matrices to optimize; or parameter groups: dicts with "params" and options of their own,
+        which default to the arguments below.
+    lr : float, default 0.001
+        Learning rate.
+    weight_decay : float, default 0.1
+        Penalty on large parameters, apart from the gradient: each step first multiplies them by
+        ``1 - lr * weight_decay``.
+    momentum : float, default 0.95
+        Share of the velocity that each step keeps.
+    nesterov : bool, default True
+        Whether to look ahead, as the formula has it.
+    ns_coefficients : tuple of three floats, default (3.4445, -4.775, 2.0315)
+        Coefficients of `orthogonalize`.
+    eps : float, default 1e-07
+        Least norm by which a matrix is divided.
+    ns_steps : int, default 5
+        Number of iterations of `orthogonalize`.
+    adjust_lr_fn : {"original", "match_rms_adamw"}, optional
+        How ``scale`` follows from the shape: "original", the default, is
+        ``sqrt(max(1, rows / columns))``; "match_rms_adamw" is ``0.2 * sqrt(max(rows, columns))``,
+        with which learning rates for AdamW can be kept.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is not a matrix, or an option is out of range; see `Optimizer`.
+
+    See Also
+    --------
+    orthogonalize : The iteration.
+
+    References
+    ----------
+    Jordan et al., "Muon: An optimizer for hidden layers in neural networks", 2024.
+
+    Examples
+    --------
+    >>> import extensor as ex
+    >>> layer = ex.nn.Linear(3, 2)
+    >>> optimizer = ex.optim.Muon([layer.weight], lr=0.02)
+    >>> layer(ex.ones((4, 3))).sum().backward()
+    >>> optimizer.step()
     """
 
     update = _Move()

@@ -1,4 +1,4 @@
-"""What all optimizers share: groups of parameters, their state, and the step of a whole group."""
+"""The base of all optimizers: groups of parameters, their state, and the step of a whole group."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from extensor.errors import shown, type_error, value_error
 from extensor.errors.expectations import wanted_by
 from extensor.errors.explanation import explaining, wrap_constructor
 from extensor.optim import states
-from extensor.optim.states import History
+from extensor.optim.states import GroupHistory
 from extensor.optim.update import rebind, state_like
 
 Group = dict[str, Any]
@@ -37,7 +37,7 @@ _FRACTIONS = ("betas", "rho")
 class Move(NamedTuple):
     """An update of some parameters of a group, with the state they may not have had before."""
 
-    history: History
+    history: GroupHistory
     indices: list[int]
     step: int
     lists: list[list[Any]]
@@ -51,11 +51,49 @@ class Move(NamedTuple):
 
 
 class Optimizer:
-    """Changes parameters, leaf tensors, in place by their ``.grad``; those without one are skipped.
+    """Base class of all optimizers.
 
-    ``param_groups`` is a list of dicts: ``"params"`` and the options of that group, which may be
-    changed at any time. An optimizer defines ``update``, the names of its ``state``, which of it a
-    group uses, and the attributes of the update.
+    An optimizer changes parameters in place by their ``grad``, and skips those without one. Each
+    parameter belongs to a group with options of its own. The options in ``param_groups`` may be
+    changed at any time.
+
+    Parameters
+    ----------
+    params : iterable of Tensor or dict
+        Parameters to optimize; or parameter groups: dicts with "params" and options of their own.
+    **defaults
+        Options of groups that do not set them.
+
+    Attributes
+    ----------
+    param_groups : list of dict
+        The groups: "params", a list of tensors, and the options.
+    schedules : list of Schedule
+        The schedules of the learning rate.
+    state : dict of Tensor to dict
+        For each parameter that was changed, the number of its steps and the arrays kept for it.
+
+    Raises
+    ------
+    ValueError
+        If there are no parameters, a group has unknown options, ``lr``, ``weight_decay``, ``eps``
+        or a momentum is negative, a beta is not in [0, 1), or a parameter is not a floating leaf
+        tensor, or shares memory with another.
+    TypeError
+        If a parameter is not a tensor or an option has the wrong type.
+
+    Notes
+    -----
+    State is kept in float32 or wider, also for parameters of 16 bits.
+
+    Examples
+    --------
+    >>> import extensor as ex
+    >>> net = ex.nn.Sequential(ex.nn.Linear(4, 8), ex.nn.Linear(8, 2))
+    >>> groups = [{"params": net[0].parameters()}, {"params": net[1].parameters(), "lr": 0.1}]
+    >>> optimizer = ex.optim.SGD(groups, lr=0.01, momentum=0.9)
+    >>> [group["lr"] for group in optimizer.param_groups]
+    [0.01, 0.1]
     """
 
     update: ClassVar[Any]
@@ -66,8 +104,8 @@ class Optimizer:
         self.defaults = defaults
         self.param_groups: list[Group] = []
         self.schedules: list[Any] = []
-        self._histories: list[History] = []
-        given = _iterated(self._name, params)
+        self._histories: list[GroupHistory] = []
+        given = _as_list(self._name, params)
         if not given:
             raise value_error(self._name, "params must hold at least one parameter", params=given)
         grouped = isinstance(given[0], dict)
@@ -86,7 +124,7 @@ class Optimizer:
         raise NotImplementedError
 
     def _initial(self, name: str, group: Group) -> float:
-        """What the state called ``name`` begins with."""
+        """The initial value of the state called ``name``."""
         return 0.0
 
     def _check_options(self, group: Group) -> None:
@@ -99,13 +137,32 @@ class Optimizer:
     def step(self, closure: Callable[[], R]) -> R: ...
 
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
-        """Change every parameter that has a gradient. Returns the closure's result, if given."""
+        """Change every parameter that has a gradient, then step the automatic schedules.
+
+        Parameters
+        ----------
+        closure : callable, optional
+            Function without arguments that computes the gradients and returns the loss. It is
+            called first, with gradients enabled.
+
+        Returns
+        -------
+        object
+            The result of ``closure``, or None.
+
+        Raises
+        ------
+        ValueError
+            If a gradient does not have the shape of its parameter, or a parameter is read-only.
+            Nothing is changed then.
+        """
         loss = None
         if closure is not None:
             with modes.enable_grad():
                 loss = closure()
         if not self._step_at_once():
             self._step_by_count()
+        # After the update: a rate set by a schedule counts from the next step on.
         for schedule in self.schedules:
             if schedule.automatic:
                 schedule.step()
@@ -126,14 +183,14 @@ class Optimizer:
                 gradients = [parameter.grad._array for parameter in parameters]
             except AttributeError:  # there is one without a gradient
                 return False
-            if history.count < 0:
+            if history.count < 0:  # bias corrections need one number of steps for all of a group
                 return False
             arrays = [parameter._array for parameter in parameters]
             state = self._used(history.group, history.state)
             attributes = self._attributes(history.group, history.count + 1)
             given.append((arrays, gradients, *state, *attributes))
         if len(given) == 1:
-            if self.update.compute(*given[0]) is NotImplemented:
+            if self.update.by_kernel(*given[0]) is NotImplemented:
                 return False
             self._count_step(self._histories[0], given[0][0])
             return True
@@ -146,7 +203,7 @@ class Optimizer:
             self._count_step(history, arguments[0])
         return True
 
-    def _count_step(self, history: History, changed: list[Any]) -> None:
+    def _count_step(self, history: GroupHistory, changed: list[Any]) -> None:
         history.count += 1
         changes.mark_all(changed, modes.mode.anomaly)
 
@@ -168,6 +225,7 @@ class Optimizer:
             calls = [
                 self.update.planned(m.lists, a) for m, a in zip(moves, attributes, strict=True)
             ]
+        # Before the updates, which then change the arrays that are kept.
         for move in moves:
             move.keep_state()
         for move, numbers, call in zip(moves, attributes, calls, strict=True):
@@ -181,10 +239,11 @@ class Optimizer:
     def _update_one_by_one(self, move: Move, numbers: tuple[Any, ...]) -> None:
         before = move.lists[0].copy()
         self.update(move.lists, numbers)
+        # Arrays of libraries that allow no change were replaced: tensors and state get the new ones.
         rebind(move.history.group["params"], before, move.lists[0])
         move.keep_state()
 
-    def _moves(self, history: History) -> list[Move]:
+    def _moves(self, history: GroupHistory) -> list[Move]:
         """The updates of a group, one for all parameters that have taken as many steps."""
         group = history.group
         parameters = group["params"]
@@ -231,13 +290,39 @@ class Optimizer:
 
     @explaining
     def zero_grad(self, set_to_none: bool = True) -> None:
-        """Forget the gradients of all parameters, or fill them with zeros."""
+        """Clear the gradients of all parameters.
+
+        Parameters
+        ----------
+        set_to_none : bool, default True
+            Whether to remove the gradients; False fills them with zeros.
+        """
         for group in self.param_groups:
             forget_gradients(group["params"], set_to_none)
 
     @explaining
     def add_param_group(self, group: Group) -> None:
-        """Add parameters with options of their own: ``{"params": [...], "lr": 0.01}``."""
+        """Add a parameter group.
+
+        Parameters
+        ----------
+        group : dict
+            "params", a tensor or an iterable of tensors, and options that replace the defaults.
+
+        Raises
+        ------
+        ValueError
+            If an option is unknown or out of range, or a parameter cannot be optimized or is
+            already there.
+
+        Examples
+        --------
+        >>> import extensor as ex
+        >>> optimizer = ex.optim.SGD([ex.zeros(2, requires_grad=True)], lr=0.1)
+        >>> optimizer.add_param_group({"params": ex.zeros(3, requires_grad=True), "lr": 0.01})
+        >>> len(optimizer.param_groups)
+        2
+        """
         if not isinstance(group, dict):
             raise type_error(self._name, "a group must be a dict", group=shown(group))
         options = {key: value for key, value in group.items() if key != "params"}
@@ -246,13 +331,13 @@ class Optimizer:
             requirement = f"a group has params and may have {', '.join(self.defaults)}"
             raise value_error(self._name, requirement, group=list(group))
         params = group["params"]
-        parameters = [params] if isinstance(params, Tensor) else _iterated(self._name, params)
+        parameters = [params] if isinstance(params, Tensor) else _as_list(self._name, params)
         self._check_parameters(parameters)
         made = {"params": parameters, **self.defaults, **options}
         _check_ranges(self._name, made, type(self).__init__.__annotations__)
         self._check_options(made)
         self.param_groups.append(made)
-        self._histories.append(History(made, self.state_names))
+        self._histories.append(GroupHistory(made, self.state_names))
 
     def _check_parameters(self, parameters: list[Any]) -> None:
         for index, parameter in enumerate(parameters):
@@ -267,6 +352,7 @@ class Optimizer:
                 requirement = "a parameter must be a floating leaf tensor, not a result"
                 raise value_error(self._name, requirement, index=index, dtype=str(parameter.dtype))
         known = [p for group in self.param_groups for p in group["params"]]
+        # Two updates of one memory in a single call would overwrite each other.
         shared = _sharing_memory([*known, *parameters])
         if shared is not None:
             requirement = "parameters must not share memory; give a shared one once"
@@ -274,7 +360,9 @@ class Optimizer:
 
     @property
     def state(self) -> dict[Tensor, dict[str, Any]]:
-        """For each parameter that was changed: how often, and the arrays kept for it."""
+        """Return, for each parameter that was changed, the number of its steps and the arrays kept for
+        it.
+        """
         return {
             parameter: {"step": step, **arrays}
             for history in self._histories
@@ -288,12 +376,23 @@ class Optimizer:
         }
 
     def state_dict(self) -> dict[str, Any]:
-        """Everything needed to go on as if nothing had happened: names to arrays and plain values.
+        """Return everything that is needed to continue: options, numbers of steps and state.
 
+        Returns
+        -------
+        dict of str to array or plain value
+            A flat dict with keys such as ``groups.0.lr`` and ``state.0.step``. Parameters are
+            counted over all groups. The arrays are copies.
+
+        See Also
+        --------
+        ex.save : Writes such a dict to a file.
+
+        Examples
+        --------
         >>> import extensor as ex
-        >>> from extensor.optim import SGD
         >>> w = ex.tensor([1.0], requires_grad=True)
-        >>> optimizer = SGD([w], lr=0.1, momentum=0.9)
+        >>> optimizer = ex.optim.SGD([w], lr=0.1, momentum=0.9)
         >>> w.grad = ex.tensor([2.0])
         >>> optimizer.step()
         >>> saved = optimizer.state_dict()
@@ -307,11 +406,22 @@ class Optimizer:
 
     @explaining
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Take over what :meth:`state_dict` gave; nothing changes if it does not fit."""
+        """Restore what `state_dict` returned. If it does not fit, nothing changes.
+
+        Parameters
+        ----------
+        state_dict : dict
+            The dict, or what `ex.load` read from a file.
+
+        Raises
+        ------
+        ValueError
+            If entries are missing, unknown or out of range, or shapes do not fit the parameters.
+        """
         self._prepared_state(state_dict)()
 
     def _prepared_state(self, state_dict: Any) -> Callable[[], None]:
-        """What takes over ``state_dict``, once all of it is known to fit."""
+        """A function that takes over ``state_dict``, which has been checked to fit."""
         op = f"{self._name}.load_state_dict"
 
         def check(group: Group) -> None:
@@ -319,11 +429,12 @@ class Optimizer:
             self._check_options(group)
 
         return states.prepared(
-            op, state_dict, self._histories, self.state_names, check, self._needed
+            op, state_dict, self._histories, self.state_names, check, self._needed_state
         )
 
-    def _needed(self, group: Group) -> list[str]:
+    def _needed_state(self, group: Group) -> list[str]:
         """The state that an update needs whatever the options are, or were when it was taken."""
+        # Saved under other options than now, a state may lack what these options would add.
         least = {**group, "momentum": 0, "amsgrad": False, "centered": False}
         used = self._used(least, [[None]] * len(self.state_names))
         return [name for name, arrays in zip(self.state_names, used, strict=True) if arrays]
@@ -341,7 +452,7 @@ class Optimizer:
         return "\n".join([f"{self._name}(", *lines, ")"])
 
 
-def _iterated(op: str, params: Any) -> list[Any]:
+def _as_list(op: str, params: Any) -> list[Any]:
     try:
         if not isinstance(params, Tensor | dict):
             return list(params)

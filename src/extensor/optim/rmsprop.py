@@ -59,8 +59,53 @@ def rmsprop_step(
     momentum: float = 0.0,
     velocity: TensorLike | None = None,
 ) -> tuple[Tensor, Tensor, Tensor | None]:
-    """One step of RMSprop: the new parameter, ``v`` and velocity (only momentum needs one).
+    """Compute one step of RMSprop, without changing its inputs.
 
+    See `RMSprop` for the formula.
+
+    Parameters
+    ----------
+    parameter : tensor_like
+        The parameter. It is not changed.
+    gradient : tensor_like
+        Its gradient, of the same shape.
+    v : tensor_like
+        Running mean of the squares of the gradients; zeros before the first step.
+    lr : float, default 0.01
+        Learning rate.
+    alpha : float, default 0.99
+        Share that ``v`` keeps in each step.
+    eps : float, default 1e-08
+        Number added to the denominator.
+    weight_decay : float, default 0.0
+        Penalty on large parameters: ``weight_decay * p`` is added to the gradient of ``p``.
+    momentum : float, default 0.0
+        Share of the velocity that each step keeps.
+    velocity : tensor_like, optional
+        The velocity of the step before, None in the first step. Only momentum needs it.
+
+    Returns
+    -------
+    parameter : Tensor
+        The new parameter.
+    v : Tensor
+        The new running mean of squares.
+    velocity : Tensor or None
+        The new velocity. Without momentum it is the argument, as given.
+
+    Raises
+    ------
+    ValueError
+        If the shapes differ.
+    TypeError
+        If the parameter is not floating or an option is not a number.
+
+    See Also
+    --------
+    RMSprop : The optimizer.
+
+    Examples
+    --------
     >>> import extensor as ex
     >>> parameter, v, velocity = ex.optim.rmsprop_step([1.0], [2.0], [0.0], lr=0.1, alpha=0.75)
     >>> parameter, v
@@ -85,7 +130,60 @@ def rmsprop_step(
 
 @also_takes(**ONE_WAY, capturable=(False,))
 class RMSprop(Optimizer):
-    """Gradients divided by the root of a running mean of their squares."""
+    """RMSprop: gradients divided by the root of a running mean of their squares.
+
+    With ``g`` the gradient of the parameter ``p``, each step computes::
+
+        g = g + weight_decay * p
+        v = alpha * v + (1 - alpha) * g**2
+        velocity = momentum * velocity + g / (sqrt(v) + eps)
+        p = p - lr * velocity
+
+    Parameters
+    ----------
+    params : iterable of Tensor or dict
+        Parameters to optimize, such as ``model.parameters()``; or parameter groups: dicts with
+        "params" and options of their own, which default to the arguments below.
+    lr : float, default 0.01
+        Learning rate.
+    alpha : float, default 0.99
+        Share that ``v`` keeps in each step.
+    eps : float, default 1e-08
+        Number added to the denominator.
+    weight_decay : float, default 0.0
+        Penalty on large parameters: ``weight_decay * p`` is added to the gradient of ``p``.
+    momentum : float, default 0.0
+        Share of the velocity that each step keeps.
+    centered : bool, default False
+        Whether to divide by the root of a running variance: ``v`` minus the square of a running
+        mean of the gradients.
+    maximize : bool, default False
+        Whether to climb: gradients are negated.
+
+    Raises
+    ------
+    ValueError
+        If an option is out of range or a parameter cannot be optimized; see `Optimizer`.
+
+    See Also
+    --------
+    rmsprop_step : One step as a function.
+
+    References
+    ----------
+    Hinton, "Neural networks for machine learning", lecture 6e, 2012. ``centered``: Graves,
+    "Generating sequences with recurrent neural networks", 2013.
+
+    Examples
+    --------
+    >>> import extensor as ex
+    >>> w = ex.tensor([1.0, 2.0], requires_grad=True)
+    >>> optimizer = ex.optim.RMSprop([w], lr=0.01)
+    >>> (w * w).sum().backward()
+    >>> optimizer.step()
+    >>> w
+    tensor([0.90000004, 1.9       ], requires_grad=True)
+    """
 
     update = _update
     state_names = ("v", "mean", "velocity")

@@ -27,7 +27,7 @@ def _with_fractions(annotation: str) -> str:
     return annotation.replace("int", "float") if "[" not in annotation else annotation
 
 
-def _checked(written: Callable[..., None]) -> Callable[..., None]:
+def _check_arguments(written: Callable[..., None]) -> Callable[..., None]:
     """A constructor whose arguments are looked at; numbers of NumPy's become Python's.
 
     What a rate is computed from would otherwise be rounded to as few digits as they have.
@@ -49,10 +49,48 @@ def _plain(value: Any) -> Any:
 
 
 class Schedule:
-    """Sets the rate of each group of ``optimizer`` when it is made and whenever it is stepped.
+    """Base class of learning-rate schedules.
 
-    Call :meth:`step` after each epoch or step of training, or let the optimizer do it after each of
-    its own steps (``automatic=True``). ``last_epoch`` is the count minus one to begin with.
+    A schedule computes the learning rate of each group from the initial rate and the number of its
+    steps, in `rate`, which a subclass defines. It sets the rates when it is created and after each
+    `step`. Several schedules of one optimizer are composed in the order of their creation: each
+    begins with the rate that the one before returns.
+
+    Parameters
+    ----------
+    optimizer : Optimizer
+        Optimizer whose rates are set, at once and after every step of the schedule.
+    last_epoch : int, default -1
+        Number of steps taken before, minus 1, for a run that is continued.
+    automatic : bool, default False
+        Whether the optimizer steps the schedule after each of its own steps. By default, call
+        `step` yourself.
+
+    Attributes
+    ----------
+    count : int
+        Number of steps so far.
+
+    Raises
+    ------
+    ValueError
+        If ``last_epoch`` is less than -1.
+
+    Notes
+    -----
+    A group keeps its initial rate as the option "initial_lr".
+
+    Examples
+    --------
+    >>> import extensor as ex
+    >>> class Inverse(ex.optim.Schedule):
+    ...     def rate(self, count, lr, index):
+    ...         return lr / (1 + count)
+    >>> optimizer = ex.optim.SGD([ex.zeros(2, requires_grad=True)], lr=1.0)
+    >>> schedule = Inverse(optimizer)
+    >>> schedule.step()
+    >>> schedule.get_last_lr()
+    [0.5]
     """
 
     @explaining
@@ -68,15 +106,46 @@ class Schedule:
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
-        wrap_constructor(cls, _checked)
+        wrap_constructor(cls, _check_arguments)
 
     def rate(self, count: int, lr: float, index: int) -> float:
-        """The rate of group ``index`` after ``count`` steps if it began with ``lr``."""
+        """Compute the learning rate of a group. Subclasses define it.
+
+        Parameters
+        ----------
+        count : int
+            Number of steps of the schedule.
+        lr : float
+            Initial rate of the group, or the rate from the schedule before.
+        index : int
+            Index of the group.
+
+        Returns
+        -------
+        float
+            The rate.
+        """
         raise NotImplementedError(f"{self._name}: needs a method rate")
 
     @explaining
     def rates_at(self, count: int) -> list[float]:
-        """The rates of all groups after ``count`` steps of this schedule, alone."""
+        """Compute the rates of all groups after some number of steps, without setting them.
+
+        Parameters
+        ----------
+        count : int
+            Number of steps of this schedule. Other schedules are left out.
+
+        Returns
+        -------
+        list of float
+            A rate for each group.
+
+        Raises
+        ------
+        ValueError
+            If ``count`` is negative.
+        """
         count = operator.index(count)
         if count < 0:
             raise value_error(self._name, "count must be 0 or more", count=count)
@@ -85,7 +154,7 @@ class Schedule:
         return [self.rate(count, lr, i) for i, lr in enumerate(began)]
 
     def step(self) -> None:
-        """Count one more, and set the rates."""
+        """Count one step, and set the rates."""
         trace = tracing.current()
         if trace is not None:
             trace.scratch(self.optimizer, list).append(self)
@@ -107,28 +176,59 @@ class Schedule:
             group["lr"] = float(lr)
 
     def also_set(self, group: Group, index: int) -> None:
-        """Set what depends on the count besides the rate."""
+        """Set other options of a group that depend on the count. Subclasses may define it.
+
+        Parameters
+        ----------
+        group : dict
+            The group.
+        index : int
+            Its index.
+        """
 
     def remove(self) -> None:
-        """Leave the optimizer; its rates are those of the other schedules again."""
+        """Detach the schedule from its optimizer. The rates are those of the remaining schedules."""
         self.optimizer.schedules.remove(self)
         self._apply()
 
     def get_last_lr(self) -> list[float]:
-        """The present rate of each group."""
+        """Return the present rate of each group.
+
+        Returns
+        -------
+        list of float
+            The rates.
+        """
         return [group["lr"] for group in self.optimizer.param_groups]
 
     def state_dict(self) -> dict[str, Any]:
-        """What has to be kept to go on: numbers only."""
+        """Return the numbers that are needed to continue.
+
+        Returns
+        -------
+        dict of str to number
+            The numbers, such as "count".
+        """
         return {"count": self.count}
 
     @explaining
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Take over what :meth:`state_dict` gave, and set the rates."""
+        """Restore what `state_dict` returned, and set the rates.
+
+        Parameters
+        ----------
+        state_dict : dict
+            The dict.
+
+        Raises
+        ------
+        ValueError
+            If entries are missing or unknown, or give no rates. Nothing changes then.
+        """
         self._prepared_state(state_dict)()
 
     def _prepared_state(self, state_dict: Any) -> Callable[[], None]:
-        """What takes over ``state_dict``, once all of it is known to fit."""
+        """A function that takes over ``state_dict``, which has been checked to fit."""
         op = f"{self._name}.load_state_dict"
         now = self.state_dict()
         given = entries.with_keys(op, state_dict, now)
@@ -157,7 +257,7 @@ class Schedule:
         return type(self).__name__
 
     def _of_group(self, name: str, given: Any, index: int) -> Any:
-        """What group ``index`` has of ``given``: one value for all, or a list of one for each."""
+        """The value for group ``index``: ``given`` is one for all groups, or a list of one for each."""
         if not isinstance(given, list | tuple):
             return given
         groups = len(self.optimizer.param_groups)
@@ -172,7 +272,33 @@ class Schedule:
 
 
 class LambdaLR(Schedule):
-    """``lr * f(count)``; a list of functions has one for each group."""
+    """Rate given by a function: ``lr * f(count)``.
+
+    Parameters
+    ----------
+    optimizer : Optimizer
+        Optimizer whose rates are set, at once and after every step of the schedule.
+    lr_lambda : callable or sequence of callables
+        Function of the number of steps that returns a factor; or one for each group.
+    last_epoch : int, default -1
+        Number of steps taken before, minus 1, for a run that is continued.
+    automatic : bool, default False
+        Whether the optimizer steps the schedule after each of its own steps. By default, call
+        `step` yourself.
+
+    Raises
+    ------
+    ValueError
+        If there is not one function for each group.
+
+    Examples
+    --------
+    >>> import extensor as ex
+    >>> optimizer = ex.optim.SGD([ex.zeros(2, requires_grad=True)], lr=1.0)
+    >>> schedule = ex.optim.LambdaLR(optimizer, lambda count: 1 / (1 + count))
+    >>> [round(schedule.rates_at(count)[0], 3) for count in range(4)]
+    [1.0, 0.5, 0.333, 0.25]
+    """
 
     def __init__(
         self,
@@ -197,13 +323,36 @@ def _power(base: float, exponent: int) -> float:
 
 
 class StepLR(Schedule):
-    """``lr * gamma`` after each ``step_size`` steps.
+    """Rate multiplied by ``gamma`` every ``step_size`` steps.
 
+    It is ``lr * gamma ** (count // step_size)``.
+
+    Parameters
+    ----------
+    optimizer : Optimizer
+        Optimizer whose rates are set, at once and after every step of the schedule.
+    step_size : int
+        Number of steps between reductions.
+    gamma : float, default 0.1
+        Factor of the learning rate.
+    last_epoch : int, default -1
+        Number of steps taken before, minus 1, for a run that is continued.
+    automatic : bool, default False
+        Whether the optimizer steps the schedule after each of its own steps. By default, call
+        `step` yourself.
+
+    Raises
+    ------
+    ValueError
+        If ``step_size`` is not positive.
+
+    Examples
+    --------
     >>> import extensor as ex
     >>> optimizer = ex.optim.SGD([ex.zeros(2, requires_grad=True)], lr=1.0)
     >>> schedule = ex.optim.StepLR(optimizer, step_size=2, gamma=0.5)
-    >>> [schedule.rates_at(count) for count in range(5)]
-    [[1.0], [1.0], [0.5], [0.5], [0.25]]
+    >>> [round(schedule.rates_at(count)[0], 3) for count in range(5)]
+    [1.0, 1.0, 0.5, 0.5, 0.25]
     """
 
     def __init__(
@@ -224,7 +373,30 @@ class StepLR(Schedule):
 
 
 class MultiStepLR(Schedule):
-    """``lr * gamma`` after each of the ``milestones``."""
+    """Rate multiplied by ``gamma`` at each milestone.
+
+    Parameters
+    ----------
+    optimizer : Optimizer
+        Optimizer whose rates are set, at once and after every step of the schedule.
+    milestones : sequence of ints
+        Numbers of steps from which on another factor ``gamma`` holds, in any order.
+    gamma : float, default 0.1
+        Factor of the learning rate.
+    last_epoch : int, default -1
+        Number of steps taken before, minus 1, for a run that is continued.
+    automatic : bool, default False
+        Whether the optimizer steps the schedule after each of its own steps. By default, call
+        `step` yourself.
+
+    Examples
+    --------
+    >>> import extensor as ex
+    >>> optimizer = ex.optim.SGD([ex.zeros(2, requires_grad=True)], lr=1.0)
+    >>> schedule = ex.optim.MultiStepLR(optimizer, milestones=[1, 3], gamma=0.5)
+    >>> [round(schedule.rates_at(count)[0], 3) for count in range(5)]
+    [1.0, 0.5, 0.5, 0.25, 0.25]
+    """
 
     def __init__(
         self,
@@ -243,7 +415,28 @@ class MultiStepLR(Schedule):
 
 
 class ExponentialLR(Schedule):
-    """``lr * gamma ** count``."""
+    """Rate multiplied by ``gamma`` at every step: ``lr * gamma ** count``.
+
+    Parameters
+    ----------
+    optimizer : Optimizer
+        Optimizer whose rates are set, at once and after every step of the schedule.
+    gamma : float
+        Factor of the learning rate.
+    last_epoch : int, default -1
+        Number of steps taken before, minus 1, for a run that is continued.
+    automatic : bool, default False
+        Whether the optimizer steps the schedule after each of its own steps. By default, call
+        `step` yourself.
+
+    Examples
+    --------
+    >>> import extensor as ex
+    >>> optimizer = ex.optim.SGD([ex.zeros(2, requires_grad=True)], lr=1.0)
+    >>> schedule = ex.optim.ExponentialLR(optimizer, gamma=0.5)
+    >>> [round(schedule.rates_at(count)[0], 3) for count in range(4)]
+    [1.0, 0.5, 0.25, 0.125]
+    """
 
     def __init__(
         self, optimizer: Optimizer, gamma: float, last_epoch: int = -1, automatic: bool = False
@@ -266,12 +459,43 @@ def along_line(start: float, end: float, part: float) -> float:
 
 
 class CosineAnnealingLR(Schedule):
-    """Half a cosine from ``lr`` to ``eta_min`` in ``T_max`` steps, and back in as many again."""
+    """Half a cosine from the initial rate to ``eta_min``.
+
+    It is ``eta_min + (lr - eta_min) * (1 + cos(pi * count / T_max)) / 2``. After ``T_max`` steps
+    the rate rises again.
+
+    Parameters
+    ----------
+    optimizer : Optimizer
+        Optimizer whose rates are set, at once and after every step of the schedule.
+    T_max : int
+        Number of steps from the initial rate to ``eta_min``.
+    eta_min : float, default 0.0
+        Lowest rate.
+    last_epoch : int, default -1
+        Number of steps taken before, minus 1, for a run that is continued.
+    automatic : bool, default False
+        Whether the optimizer steps the schedule after each of its own steps. By default, call
+        `step` yourself.
+
+    Raises
+    ------
+    ValueError
+        If ``T_max`` is not positive.
+
+    Examples
+    --------
+    >>> import extensor as ex
+    >>> optimizer = ex.optim.SGD([ex.zeros(2, requires_grad=True)], lr=1.0)
+    >>> schedule = ex.optim.CosineAnnealingLR(optimizer, T_max=4)
+    >>> [round(schedule.rates_at(count)[0], 3) for count in range(6)]
+    [1.0, 0.854, 0.5, 0.146, 0.0, 0.146]
+    """
 
     def __init__(
         self,
         optimizer: Optimizer,
-        T_max: int,
+        T_max: int,  # noqa: N803  as PyTorch has it
         eta_min: float = 0.0,
         last_epoch: int = -1,
         automatic: bool = False,
@@ -286,7 +510,35 @@ class CosineAnnealingLR(Schedule):
 
 
 class WarmupLR(Schedule):
-    """A line from ``start_factor * lr`` to ``lr`` in ``warmup_steps`` steps, then ``lr``."""
+    """Line from ``start_factor * lr`` to ``lr``, then ``lr``.
+
+    Parameters
+    ----------
+    optimizer : Optimizer
+        Optimizer whose rates are set, at once and after every step of the schedule.
+    warmup_steps : int
+        Number of steps of the line.
+    start_factor : float, default 0.0
+        Factor of the first rate.
+    last_epoch : int, default -1
+        Number of steps taken before, minus 1, for a run that is continued.
+    automatic : bool, default False
+        Whether the optimizer steps the schedule after each of its own steps. By default, call
+        `step` yourself.
+
+    Raises
+    ------
+    ValueError
+        If ``warmup_steps`` is not positive.
+
+    Examples
+    --------
+    >>> import extensor as ex
+    >>> optimizer = ex.optim.SGD([ex.zeros(2, requires_grad=True)], lr=1.0)
+    >>> schedule = ex.optim.WarmupLR(optimizer, warmup_steps=4)
+    >>> [round(schedule.rates_at(count)[0], 3) for count in range(6)]
+    [0.0, 0.25, 0.5, 0.75, 1.0, 1.0]
+    """
 
     def __init__(
         self,
@@ -306,8 +558,35 @@ class WarmupLR(Schedule):
 
 
 class WarmupCosineLR(Schedule):
-    """A line up to ``lr`` in ``warmup_steps`` steps, then half a cosine down to ``min_lr``.
+    """Line up to the initial rate, then half a cosine down to ``min_lr``.
 
+    After ``total_steps`` steps the rate stays at ``min_lr``.
+
+    Parameters
+    ----------
+    optimizer : Optimizer
+        Optimizer whose rates are set, at once and after every step of the schedule.
+    warmup_steps : int
+        Number of steps of the line.
+    total_steps : int
+        Number of steps of line and cosine together.
+    min_lr : float, default 0.0
+        Last rate.
+    start_factor : float, default 0.0
+        Factor of the first rate.
+    last_epoch : int, default -1
+        Number of steps taken before, minus 1, for a run that is continued.
+    automatic : bool, default False
+        Whether the optimizer steps the schedule after each of its own steps. By default, call
+        `step` yourself.
+
+    Raises
+    ------
+    ValueError
+        If ``warmup_steps`` is negative or not less than ``total_steps``.
+
+    Examples
+    --------
     >>> import extensor as ex
     >>> optimizer = ex.optim.SGD([ex.zeros(2, requires_grad=True)], lr=1.0)
     >>> schedule = ex.optim.WarmupCosineLR(optimizer, warmup_steps=2, total_steps=6)

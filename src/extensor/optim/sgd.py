@@ -53,10 +53,49 @@ def sgd_step(
     nesterov: bool = False,
     velocity: TensorLike | None = None,
 ) -> tuple[Tensor, Tensor | None]:
-    """One step of gradient descent: the new parameter and the new velocity, nothing changed.
+    """Compute one step of gradient descent, without changing its inputs.
 
-    ``velocity=None`` is the first step; without momentum there is none.
+    See `SGD` for the formula.
 
+    Parameters
+    ----------
+    parameter : tensor_like
+        The parameter. It is not changed.
+    gradient : tensor_like
+        Its gradient, of the same shape.
+    lr : float
+        Learning rate.
+    momentum : float, default 0.0
+        Share of the velocity that each step keeps.
+    dampening : float, default 0.0
+        Share of the gradient that does not enter the velocity, from the second step on.
+    weight_decay : float, default 0.0
+        Penalty on large parameters: ``weight_decay * p`` is added to the gradient of ``p``.
+    nesterov : bool, default False
+        Whether to look ahead: the step follows ``g + momentum * v`` instead of ``v``.
+    velocity : tensor_like, optional
+        The velocity of the step before, None in the first step. Only momentum needs it.
+
+    Returns
+    -------
+    parameter : Tensor
+        The new parameter.
+    velocity : Tensor or None
+        The new velocity. Without momentum it is the argument, as given.
+
+    Raises
+    ------
+    ValueError
+        If the shapes differ.
+    TypeError
+        If the parameter is not floating or an option is not a number.
+
+    See Also
+    --------
+    SGD : The optimizer.
+
+    Examples
+    --------
     >>> import extensor as ex
     >>> ex.optim.sgd_step([1.0, 2.0], [0.5, -0.5], lr=0.1)
     (tensor([0.95, 2.05]), None)
@@ -79,8 +118,48 @@ def sgd_step(
 
 @also_takes(**ONE_WAY, fused=(None, False))
 class SGD(Optimizer):
-    """Gradient descent with momentum, dampening, weight decay and Nesterov's look ahead.
+    """Stochastic gradient descent, with momentum, weight decay and Nesterov's look ahead.
 
+    With ``g`` the gradient of the parameter ``p`` and ``v`` its velocity, each step computes::
+
+        g = g + weight_decay * p
+        v = momentum * v + (1 - dampening) * g    (v = g in the first step)
+        p = p - lr * v                            (lr * g without momentum)
+
+    Parameters
+    ----------
+    params : iterable of Tensor or dict
+        Parameters to optimize, such as ``model.parameters()``; or parameter groups: dicts with
+        "params" and options of their own, which default to the arguments below.
+    lr : float, default 0.001
+        Learning rate.
+    momentum : float, default 0.0
+        Share of the velocity that each step keeps. 0 needs no memory for velocities.
+    dampening : float, default 0.0
+        Share of the gradient that does not enter the velocity, from the second step on.
+    weight_decay : float, default 0.0
+        Penalty on large parameters: ``weight_decay * p`` is added to the gradient of ``p``.
+    nesterov : bool, default False
+        Whether to look ahead: the step follows ``g + momentum * v`` instead of ``v``. It needs a
+        momentum and no dampening.
+    maximize : bool, default False
+        Whether to climb: gradients are negated.
+
+    Raises
+    ------
+    ValueError
+        If an option is out of range or a parameter cannot be optimized; see `Optimizer`.
+
+    See Also
+    --------
+    sgd_step : One step as a function.
+
+    References
+    ----------
+    Sutskever et al., "On the importance of initialization and momentum in deep learning", 2013.
+
+    Examples
+    --------
     >>> import extensor as ex
     >>> w = ex.tensor([1.0, 2.0], requires_grad=True)
     >>> optimizer = ex.optim.SGD([w], lr=0.1)

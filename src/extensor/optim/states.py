@@ -18,7 +18,7 @@ from extensor.optim.update import as_state, state_dtype
 Group = dict[str, Any]
 
 
-class History:
+class GroupHistory:
     """For each parameter of a group its state arrays, None before the first step, and its steps.
 
     Nearly always all parameters have taken the same number of steps: that is ``count``. If not, it
@@ -39,7 +39,7 @@ class History:
 
     def set_step(self, indices: Sequence[int], step: int) -> None:
         """Let the parameters at ``indices`` have taken ``step`` steps."""
-        self._steps = self.steps()
+        self._steps = self.steps()  # written out, in case the one count no longer holds for all
         for index in indices:
             self._steps[index] = step
         self.count = step if all(other == step for other in self._steps) else -1
@@ -57,7 +57,7 @@ class History:
 
 
 def saved(
-    histories: Sequence[History], names: Sequence[str], copied: bool = True
+    histories: Sequence[GroupHistory], names: Sequence[str], copied: bool = True
 ) -> dict[str, Any]:
     """The flat dict of all groups; its arrays are those of the optimizer if not ``copied``."""
     result: dict[str, Any] = {}
@@ -83,29 +83,29 @@ def saved(
 def prepared(
     op: str,
     given: Any,
-    histories: Sequence[History],
+    histories: Sequence[GroupHistory],
     names: Sequence[str],
     check: Callable[[Group], None],
     needed: Callable[[Group], Sequence[str]],
 ) -> Callable[[], None]:
-    """What puts the flat dict ``given`` into histories of the same parameters, and their groups.
+    """A function that puts the flat dict ``given`` into histories of the same parameters, and their groups.
 
     It cannot fail any more. ``check`` looks at a group with its new options, ``needed`` names the
     state without which no parameter can have taken a step.
     """
     rest = {key: _plain(value) for key, value in entries.mapping(op, given).items()}
     options: list[Group] = []
-    loaded: list[History] = []
+    loaded: list[GroupHistory] = []
     index = 0
     for number, history in enumerate(histories):
         group = history.group
         options.append(_options(op, rest, f"groups.{number}.", group))
         check({**group, **options[-1]})
-        made = History(group, names)
+        made = GroupHistory(group, names)
         for i, parameter in enumerate(group["params"]):
             key = f"state.{index}."
             for arrays, name in zip(made.state, names, strict=True):
-                arrays[i] = _array(op, key + name, rest.pop(key + name, None), parameter)
+                arrays[i] = _state_array(op, key + name, rest.pop(key + name, None), parameter)
             step = entries.count(op, key + "step", rest.pop(key + "step", 0))
             made.set_step([i], step)
             for arrays, name in zip(made.state, names, strict=True):
@@ -116,6 +116,7 @@ def prepared(
     if rest:
         raise value_error(op, "unknown entries", keys=sorted(rest))
 
+    # In place, as group and history are known to schedules, compiled steps and the optimizer itself.
     def commit() -> None:
         for option, history, made in zip(options, histories, loaded, strict=True):
             history.group.update(option)
@@ -172,7 +173,7 @@ def _numbers(op: str, key: str, parts: list[Any]) -> list[Any]:
     return [entries.number(op, f"{key}.{i}", part) for i, part in enumerate(parts)]
 
 
-def _array(op: str, key: str, value: Any, parameter: Any) -> Any:
+def _state_array(op: str, key: str, value: Any, parameter: Any) -> Any:
     if value is None:
         return None
     array = np.asarray(entries.array(op, key, value))

@@ -34,9 +34,9 @@ class Update:
         self.name = formula.__name__
         self.roles = roles
         self.kernel = door.kernel(self.name)
-        self.formula = door.computation(self.name, None, _in_place(formula, roles))
-        if self.kernel is not None:
-            self.compute = door.computation(self.name, self.name)
+        self.formula = _in_place(formula, roles)
+        self.by_kernel = door.computation(self.name, self.name)
+        self.compute = door.computation(self.name, self.name, self.formula)
 
     def planned(self, lists: Sequence[list[Any]], attributes: Sequence[Any]) -> Any:
         """The call with all the memory it needs, to be run; None if the kernel does not take it."""
@@ -48,18 +48,16 @@ class Update:
     def __call__(self, lists: Sequence[list[Any]], attributes: Sequence[Any]) -> None:
         """Change the arrays of every list but the gradients; what cannot be changed is replaced."""
         attributes = [tracing.plain(number) for number in attributes]
-        if self.kernel is not None:
-            if self.compute(*lists, *attributes) is not NotImplemented:
-                return
-            if len(lists[0]) > 1:
-                # A parameter that the kernel does not take must not cost the others theirs.
-                for index in range(len(lists[0])):
-                    parts = [arrays[index : index + 1] for arrays in lists]
-                    self(parts, attributes)
-                    for arrays, part in zip(lists, parts, strict=True):
-                        arrays[index : index + 1] = part
-                return
-        self.formula(*lists, *attributes)
+        # The kernel takes all or nothing, and declines before it changes anything.
+        if self.kernel is None or len(lists[0]) < 2:
+            self.compute(*lists, *attributes)
+        elif self.by_kernel(*lists, *attributes) is NotImplemented:
+            # A parameter that the kernel does not take must not cost the others theirs.
+            for index in range(len(lists[0])):
+                parts = [arrays[index : index + 1] for arrays in lists]
+                self.compute(*parts, *attributes)
+                for arrays, part in zip(lists, parts, strict=True):
+                    arrays[index : index + 1] = part
 
     def pure(
         self,
@@ -84,13 +82,7 @@ class Update:
         for name, value in others:
             if value is None and name not in optional:
                 raise type_error(op, f"{name} must be a tensor", **{name: None})
-            array = None if value is None else to_array(value, op=op)
-            if array is not None and array.shape != parameter.shape:
-                raise value_error(
-                    op,
-                    f"{name} must have shape {parameter.shape}",
-                    **{f"{name}_shape": array.shape},
-                )
+            array = None if value is None else _array_beside(parameter, op, name, value)
             if array is not None and len(lists) > GRADIENT:
                 # Integers, a list of zeros for example, stand for what the parameter's state is in.
                 like = array if is_floating(array.dtype) else parameter
@@ -99,6 +91,15 @@ class Update:
         self(lists, attributes)
         changed = [*lists[:GRADIENT], *lists[GRADIENT + 1 :]]
         return [wrap(x[0]) if x else None for x in changed]
+
+
+def _array_beside(parameter: Any, op: str, name: str, value: Any) -> Any:
+    """``value`` as an array, which must have the shape of ``parameter``."""
+    array = to_array(value, op=op)
+    if array.shape != parameter.shape:
+        requirement = f"{name} must have shape {parameter.shape}"
+        raise value_error(op, requirement, **{f"{name}_shape": array.shape})
+    return array
 
 
 def state_dtype(array: Any) -> Any:
@@ -139,6 +140,7 @@ def _in_place(formula: Callable[..., Any], roles: int) -> Callable[..., Any]:
 
 def write(arrays: list[Any], index: int, value: Any) -> None:
     """Write ``value`` into an array of a list; one of a library whose arrays do not change is replaced."""
+    # JAX and its kin have ``at`` and no arrays that change; the caller rebinds what is replaced.
     array = arrays[index]
     if hasattr(array, "at"):
         arrays[index] = door.namespace(array).astype(value, array.dtype)

@@ -35,3 +35,7 @@ __all__ = [
     "set_state",
     "uniform",
 ]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

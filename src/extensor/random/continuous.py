@@ -37,6 +37,24 @@ def rand(
 ) -> Tensor:
     """Uniform numbers in [0, 1), 1 never among them: ``rand(2, 3)`` or ``rand((2, 3))``.
 
+    Parameters
+    ----------
+    *shape : int or sequence of ints
+        The shape, as several ints or as one sequence.
+    dtype : dtype_like, optional
+        A floating dtype, by default the default dtype.
+    requires_grad : bool, default False
+        Whether to record what is computed from the tensor.
+    generator : Generator, optional
+        The source, by default ``ex.random.default_generator``.
+
+    Returns
+    -------
+    Tensor
+        The numbers, in ``shape``.
+
+    Examples
+    --------
     >>> from extensor.random import Generator, rand
     >>> rand(2, 2, generator=Generator(0))
     tensor([[0.39904642, 0.88052016],
@@ -58,6 +76,35 @@ def uniform(
     """Uniform numbers from ``low``, rounded to the dtype, up to, not including, ``high``.
 
     All are ``low`` where the two are equal. The 16-bit floats are rounded from float32.
+
+    Parameters
+    ----------
+    low, high : float
+        The interval. ``high`` is not included.
+    shape : int or sequence of ints
+        The shape.
+    dtype : dtype_like, optional
+        A floating dtype, by default the default dtype.
+    requires_grad : bool, default False
+        Whether to record what is computed from the tensor.
+    generator : Generator, optional
+        The source, by default ``ex.random.default_generator``.
+
+    Returns
+    -------
+    Tensor
+        The numbers, in ``shape``.
+
+    Raises
+    ------
+    ValueError
+        If ``low`` is above ``high`` or a bound is not finite.
+
+    Examples
+    --------
+    >>> import extensor as ex
+    >>> ex.random.uniform(2.0, 3.0, 2, generator=ex.random.Generator(0))
+    tensor([2.3990464, 2.88052  ])
     """
     low, high = _number("uniform", "low", low), _number("uniform", "high", high)
     return _as_leaf(_uniform("uniform", low, high, shape, dtype, generator), requires_grad)
@@ -100,6 +147,24 @@ def randn(
 ) -> Tensor:
     """Normal numbers of mean 0 and standard deviation 1: ``randn(2, 3)`` or ``randn((2, 3))``.
 
+    Parameters
+    ----------
+    *shape : int or sequence of ints
+        The shape, as several ints or as one sequence.
+    dtype : dtype_like, optional
+        A floating dtype, by default the default dtype.
+    requires_grad : bool, default False
+        Whether to record what is computed from the tensor.
+    generator : Generator, optional
+        The source, by default ``ex.random.default_generator``.
+
+    Returns
+    -------
+    Tensor
+        The numbers, in ``shape``.
+
+    Examples
+    --------
     >>> from extensor.random import Generator, randn
     >>> randn(4, generator=Generator(0)).numpy().round(3)
     array([ 0.991, -0.925, -0.618, -0.482], dtype=float32)
@@ -117,7 +182,37 @@ def normal(
     requires_grad: bool = False,
     generator: Generator | None = None,
 ) -> Tensor:
-    """Normal numbers. For tensors write ``mean + std * randn(shape)``, which has gradients."""
+    """Normal numbers. For tensors write ``mean + std * randn(shape)``, which has gradients.
+
+    Parameters
+    ----------
+    mean, std : float
+        The mean and the standard deviation.
+    shape : int or sequence of ints
+        The shape.
+    dtype : dtype_like, optional
+        A floating dtype, by default the default dtype.
+    requires_grad : bool, default False
+        Whether to record what is computed from the tensor.
+    generator : Generator, optional
+        The source, by default ``ex.random.default_generator``.
+
+    Returns
+    -------
+    Tensor
+        The numbers, in ``shape``.
+
+    Raises
+    ------
+    ValueError
+        If ``std`` is negative or a number is not finite.
+
+    Examples
+    --------
+    >>> import extensor as ex
+    >>> ex.random.normal(10.0, 0.0, 2)
+    tensor([10., 10.])
+    """
     mean, std = _number("normal", "mean", mean), _number("normal", "std", std)
     if std < 0:
         raise value_error("normal", "std must be 0 or more", std=std)

@@ -47,7 +47,35 @@ def randint(
     dtype: DType = int64,
     generator: Generator | None = None,
 ) -> Tensor:
-    """Integers from ``low`` up to, not including, ``high``, all exactly equally likely."""
+    """Integers from ``low`` up to, not including, ``high``, all exactly equally likely.
+
+    Parameters
+    ----------
+    low, high : int
+        The bounds. ``high`` is not included.
+    shape : int or sequence of ints
+        The shape.
+    dtype : dtype_like, default int64
+        A dtype of integers or booleans.
+    generator : Generator, optional
+        The source, by default ``ex.random.default_generator``.
+
+    Returns
+    -------
+    Tensor
+        The integers, in ``shape``.
+
+    Raises
+    ------
+    ValueError
+        If ``low`` is not below ``high`` or an integer does not fit ``dtype``.
+
+    Examples
+    --------
+    >>> import extensor as ex
+    >>> ex.random.randint(0, 10, 3, generator=ex.random.Generator(0))
+    tensor([8, 6, 3])
+    """
     dtype = as_dtype(dtype, "randint")
     if is_floating(dtype):
         raise type_error("randint", "dtype must be bool or an integer dtype", dtype=str(dtype))
@@ -79,8 +107,29 @@ def bernoulli(
 ) -> Tensor:
     """1 with probability ``p``, else 0, to within 2**-32.
 
-    ``p`` is a number, or an array that broadcasts to ``shape`` and without one gives its own.
+    Parameters
+    ----------
+    p : tensor_like
+        Probabilities. An array broadcasts to ``shape``.
+    shape : int or sequence of ints, optional
+        The shape, by default that of ``p``.
+    dtype : dtype_like, optional
+        The dtype, by default that of ``p`` if it is a floating array, else the default dtype.
+    generator : Generator, optional
+        The source, by default ``ex.random.default_generator``.
 
+    Returns
+    -------
+    Tensor
+        Zeros and ones, in ``shape``.
+
+    Raises
+    ------
+    ValueError
+        If a probability is not in [0, 1] or ``p`` does not broadcast to ``shape``.
+
+    Examples
+    --------
     >>> from extensor.random import bernoulli
     >>> bernoulli([0.0, 1.0])
     tensor([0., 1.])

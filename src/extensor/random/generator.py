@@ -33,8 +33,15 @@ def _seed(op: str, seed: Any) -> int:
 class Generator:
     """A source of random numbers: a seed, and how many blocks have been taken.
 
-    Without a seed the operating system gives one. A copy repeats what the original will give.
+    A copy repeats what the original will give.
 
+    Parameters
+    ----------
+    seed : int, optional
+        From 0 to 2**64 - 1, by default one from the operating system.
+
+    Examples
+    --------
     >>> from extensor.random import Generator, randint
     >>> generator = Generator(7)
     >>> randint(0, 100, 4, generator=generator)
@@ -62,7 +69,18 @@ class Generator:
         return self.get_state()[1]
 
     def manual_seed(self, seed: int) -> Generator:
-        """Begin again with ``seed``, an int from 0 to 2**64 - 1."""
+        """Begin again with ``seed``.
+
+        Parameters
+        ----------
+        seed : int
+            From 0 to 2**64 - 1.
+
+        Returns
+        -------
+        Generator
+            The generator itself.
+        """
         self.set_state((_seed("manual_seed", seed), 0))
         self.seedings += 1
         return self
@@ -79,7 +97,18 @@ class Generator:
 
     @explaining
     def set_state(self, state: Sequence[int]) -> None:
-        """Go on from a state that :meth:`get_state` gave."""
+        """Go on from a state that :meth:`get_state` gave.
+
+        Parameters
+        ----------
+        state : pair of ints
+            The seed and the counter.
+
+        Raises
+        ------
+        ValueError
+            If ``state`` is not two ints from 0 to 2**64 - 1.
+        """
         if tracing.current() is not None:
             raise RuntimeError(
                 "set_state: a generator cannot be set inside a compiled function, which is run "
@@ -98,7 +127,18 @@ class Generator:
             self._seed, self._counter = seed, counter
 
     def split(self, number: int) -> list[Generator]:
-        """New generators with seeds drawn from this one, for workers that draw side by side."""
+        """New generators with seeds drawn from this one, for workers that draw side by side.
+
+        Parameters
+        ----------
+        number : int
+            How many generators.
+
+        Returns
+        -------
+        list of Generator
+            The new generators.
+        """
         shape = target("split", number, "number")
         seeds = drawn("split", self, random_integers, shape, uint64, 0, LIMIT - 1)
         return [Generator(seed) for seed in seeds.tolist()]
@@ -124,8 +164,25 @@ default_generator = Generator(0)
 
 
 def manual_seed(seed: int) -> Generator:
-    """Begin the default generator again with ``seed``, an int from 0 to 2**64 - 1.
+    """Begin the default generator again with ``seed``.
 
+    Parameters
+    ----------
+    seed : int
+        From 0 to 2**64 - 1.
+
+    Returns
+    -------
+    Generator
+        The default generator.
+
+    Raises
+    ------
+    ValueError
+        If ``seed`` is out of range.
+
+    Examples
+    --------
     >>> from extensor import random
     >>> _ = random.manual_seed(1)
     >>> random.rand(3)
@@ -135,12 +192,38 @@ def manual_seed(seed: int) -> Generator:
 
 
 def get_state() -> tuple[int, int]:
-    """The state of the default generator, as :meth:`Generator.get_state`."""
+    """The state of the default generator, as :meth:`Generator.get_state`.
+
+    Returns
+    -------
+    tuple of int
+        The seed and the counter.
+
+    Examples
+    --------
+    >>> import extensor as ex
+    >>> state = ex.random.get_state()
+    >>> first = ex.random.rand(2)
+    >>> ex.random.set_state(state)
+    >>> bool((ex.random.rand(2) == first).all())
+    True
+    """
     return _default().get_state()
 
 
 def set_state(state: Sequence[int]) -> None:
-    """Let the default generator go on from ``state``."""
+    """Let the default generator go on from ``state``.
+
+    Parameters
+    ----------
+    state : pair of ints
+        The seed and the counter, as `get_state` returns them.
+
+    Examples
+    --------
+    >>> import extensor as ex
+    >>> ex.random.set_state(ex.random.get_state())
+    """
     _default().set_state(state)
 
 

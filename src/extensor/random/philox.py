@@ -52,15 +52,11 @@ def _draws(seed: int, stream: int, block: int, n: int) -> Any:
 
 
 def _fill(formula: Callable[..., Any]) -> Callable[..., Any]:
-    """A fill through the one door: the kernel of the formula's name, else the formula."""
+    """A fill through the one door: by a kernel of the formula's name, else by the formula.
 
-    def compute(seed: Any, *arguments: Any) -> Any:
-        # While a function is traced the seed is an array of another library.
-        traced = None if type(seed) is int else door.library_kernel(formula.__name__, [seed])
-        return formula(seed, *arguments) if traced is None else traced(seed, *arguments)
-
-    compute.__name__ = formula.__name__
-    return door.computation(formula.__name__, formula.__name__, compute)
+    While a function is traced the seed is an array of another library, whose kernel is used then.
+    """
+    return door.computation(formula.__name__, formula.__name__, formula)
 
 
 @_fill

@@ -34,6 +34,20 @@ if TYPE_CHECKING:
 def permutation(x: TensorLike, generator: Generator | None = None) -> Tensor:
     """The ints below ``x`` in a random order, or an array's elements along its first axis.
 
+    Parameters
+    ----------
+    x : int or tensor_like
+        A number of ints, or an array whose first axis is reordered.
+    generator : Generator, optional
+        The source, by default ``ex.random.default_generator``.
+
+    Returns
+    -------
+    Tensor
+        The ints or elements in a random order.
+
+    Examples
+    --------
     >>> from extensor.random import Generator, permutation
     >>> permutation(5, generator=Generator(0))
     tensor([3, 4, 2, 1, 0])
@@ -58,6 +72,31 @@ def choice(
 
     Without ``replace`` none is drawn twice; then ``p`` are the chances among those that are left.
 
+    Parameters
+    ----------
+    a : int or tensor_like
+        A number of ints, or an array whose elements along the first axis are drawn.
+    shape : int or sequence of ints
+        The shape.
+    replace : bool, default True
+        Whether an element can be drawn twice.
+    p : tensor_like, optional
+        The probability of each element, by default all equal. They must sum to 1.
+    generator : Generator, optional
+        The source, by default ``ex.random.default_generator``.
+
+    Returns
+    -------
+    Tensor
+        The elements drawn, in ``shape``.
+
+    Raises
+    ------
+    ValueError
+        If ``p`` does not fit, or without ``replace`` there are too few elements.
+
+    Examples
+    --------
     >>> from extensor.random import choice
     >>> choice([10, 20, 30], 4, p=[0.0, 1.0, 0.0])
     tensor([20, 20, 20, 20])

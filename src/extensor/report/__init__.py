@@ -1,13 +1,14 @@
-"""What a person looks at after training: a page, plots, and a small plot in the terminal."""
+"""Reports on training: pages, plots, comparisons, and a small plot in the terminal."""
 
-from extensor.report.chart import Card, Chart, Mark, Series, Table
-from extensor.report.comparison import Comparison, compare
-from extensor.report.comparison_writing import comparison_page, comparison_table
-from extensor.report.curves import charts
-from extensor.report.examination import examine, examine_experiment
-from extensor.report.findings import Examination, Sample
-from extensor.report.terminal import terminal_plot
-from extensor.report.writing import write_plots, write_report
+from extensor.report.chart import Card, Chart, Mark, Series
+from extensor.report.chart import TableCard as Table
+from extensor.report.comparison_output import comparison_page, comparison_table
+from extensor.report.curves import charts, terminal_plot, write_plots
+from extensor.report.examination import Examination, Sample
+from extensor.report.examiners import examine, examine_experiment
+from extensor.report.run_comparison import RunComparison as Comparison
+from extensor.report.run_comparison import compare
+from extensor.report.run_page import write_report
 
 __all__ = [
     "Card",
@@ -28,3 +29,7 @@ __all__ = [
     "write_plots",
     "write_report",
 ]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

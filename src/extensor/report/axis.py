@@ -1,4 +1,4 @@
-"""An axis: where values lie on the paper, round values on it, and how much room words take."""
+"""Axes of charts: the place of a value, round values for ticks, numbers for people, widths of words."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _NARROW, _WIDE = set("iljftrI.,:;'|!()[] -"), set("mwMW@%")
 
 
 class Axis:
-    """Where values lie between ``begin`` and ``end``; with ``room`` a little is left at both sides."""
+    """Maps values to places between ``begin`` and ``end``; ``room`` leaves a little at both sides."""
 
     def __init__(
         self,
@@ -28,7 +28,7 @@ class Axis:
         # A zero has no logarithm; it is drawn where the axis begins.
         self.least = low if low > 0 else max(high * 1e-9, 1e-30)
         self.logarithmic = logarithmic
-        low, high = self._scaled(low), self._scaled(high)
+        low, high = self._scale(low), self._scale(high)
         size = max(abs(low), abs(high))
         if high - low <= 1e-9 * size:
             spread = max(0.1 * size, 1e-12) if room else max(1e-3 * size, 1.0)
@@ -39,19 +39,20 @@ class Axis:
         self.low, self.high = low, high
         self.begin, self.end = begin, end
 
-    def _scaled(self, value: float) -> float:
+    def _scale(self, value: float) -> float:
         if self.logarithmic:
             return log10(max(value, self.least))
         return min(max(value, -_LARGEST), _LARGEST)
 
     def __call__(self, value: float) -> float:
-        part = (self._scaled(value) - self.low) / (self.high - self.low)
+        part = (self._scale(value) - self.low) / (self.high - self.low)
         return self.begin + part * (self.end - self.begin)
 
     def ticks(self, most: int = 7, whole: bool = False) -> list[float]:
         """Round values: powers of ten, or steps of 1, 2 or 5."""
         if self.logarithmic and floor(self.high) > ceil(self.low):
-            powers = range(ceil(self.low), floor(self.high) + 1)
+            # The room at the sides may reach beyond the powers that a float can hold.
+            powers = range(max(ceil(self.low), -307), min(floor(self.high), 308) + 1)
             every = -(-len(powers) // 6)
             return [10.0**power for power in powers[::every]]
         low, high = (10**self.low, 10**self.high) if self.logarithmic else (self.low, self.high)
@@ -59,7 +60,7 @@ class Axis:
 
 
 def round_steps(low: float, high: float, most: int = 7, whole: bool = False) -> list[float]:
-    """Round values in ``[low, high]``, at most about ``most``; ``whole`` ones if that is asked for.
+    """Round values in ``[low, high]``, at most about ``most``; ``whole`` allows integers only.
 
     >>> from extensor.report.axis import round_steps
     >>> round_steps(0, 1380)
@@ -72,7 +73,7 @@ def round_steps(low: float, high: float, most: int = 7, whole: bool = False) -> 
 
 
 def tick_labels(ticks: Sequence[float]) -> list[str]:
-    """Words for round values, no two of which are the same: plain ones, or powers where those are long.
+    """Labels of round values, no two the same: plain numbers, or powers where those are long.
 
     >>> from extensor.report.axis import tick_labels
     >>> tick_labels([0.0, 0.25, 0.5]), tick_labels([1e6 + 1, 1e6 + 2]), tick_labels([0.0, 2e9])
@@ -86,19 +87,19 @@ def tick_labels(ticks: Sequence[float]) -> list[str]:
 
 
 def _labels(ticks: Sequence[float], form: str) -> list[str]:
-    """All in the same form, with as many digits as they need."""
+    """Labels in one form, ``"f"`` or ``"e"``, with as many digits as they need."""
     steps = [b - a for a, b in pairwise(ticks)] or [abs(tick) for tick in ticks]
     near = 1e-5 * min(steps, default=0.0)
     labels: list[str] = []
     for digits in range(17):
-        labels = [_stripped(f"{value:.{digits}{form}}") for value in ticks]
+        labels = [_strip_zeros(f"{value:.{digits}{form}}") for value in ticks]
         if all(abs(float(x) - value) <= near for x, value in zip(labels, ticks, strict=True)):
             break
     return labels
 
 
-def _stripped(text: str) -> str:
-    """Without zeros that say nothing."""
+def _strip_zeros(text: str) -> str:
+    """``text`` without zeros that carry no information."""
     number, exponent, power = text.partition("e")
     number = number.rstrip("0").rstrip(".") if "." in number else number
     if float(number) == 0:
@@ -107,7 +108,7 @@ def _stripped(text: str) -> str:
 
 
 def short(value: float, digits: int = 4) -> str:
-    """``value`` in so many digits, without those that say nothing."""
+    """``value`` in at most ``digits`` digits, without needless zeros."""
     if value == 0:
         return "0"
     text = f"{value:.{digits}g}"
@@ -118,7 +119,7 @@ def short(value: float, digits: int = 4) -> str:
 
 
 def readable(value: float) -> str:
-    """A number for people: four digits of it, and all before the point.
+    """A number for people: four digits, and all digits before the point.
 
     >>> from extensor.report.axis import readable
     >>> readable(0.012349), readable(1234567.8), readable(2e12)
@@ -128,11 +129,11 @@ def readable(value: float) -> str:
 
 
 def text_width(text: str, size: float = FONT) -> float:
-    """At least what ``text`` takes in the widest of the usual fonts."""
-    return size * sum(map(_width, text))
+    """An upper bound of the width of ``text`` in the usual fonts."""
+    return size * sum(map(_letter_width, text))
 
 
-def _width(letter: str) -> float:
+def _letter_width(letter: str) -> float:
     if letter in _NARROW:
         return 0.42
     if letter in _WIDE or east_asian_width(letter) in "WF":

@@ -1,32 +1,39 @@
-"""The curves in a log: one chart for each thing that is worth watching."""
+"""The curves of a run: charts for the page, a picture by Matplotlib, and a plot in the terminal."""
 
 from __future__ import annotations
 
+import io
 from collections.abc import Mapping, Sequence
-from math import exp, isfinite, isnan, sqrt
-from typing import Any, NamedTuple
+from math import exp, sqrt
+from pathlib import Path
+from typing import Any
 
-from extensor.report.axis import readable
+import numpy as np
+
+from extensor.io.atomic import write_atomically
 from extensor.report.chart import Chart, Mark, Points, Series
-from extensor.train.metrics import is_falling, is_fraction
+from extensor.report.run_records import (
+    LOSS,
+    VALIDATION,
+    BestEpoch,
+    Record,
+    best_epoch,
+    is_number,
+    metric_names,
+    metric_title,
+    monitor_of,
+    of_event,
+    points,
+    read_records,
+    read_settings,
+)
+from extensor.train import RunFolder
+from extensor.train.metrics.trainer_metrics import display_name
 
-Record = Mapping[str, Any]
-
-VALIDATION = "validation_"
-LOSS = f"{VALIDATION}loss"
-# How names of numbers end that should rise, beside those of fractions.
-_RISING = ("r2", "correlation", "kappa", "iou", "dice")
-_NO_METRICS = ("event", "epoch", "step", "loss", "lr", LOSS)
 _LARGEST = 700.0  # whose exponential is finite
-
-
-class Best(NamedTuple):
-    """The epoch in which a number was best, and the step it ended with."""
-
-    key: str
-    epoch: int
-    step: int
-    value: float
+# Braille characters have eight dots each: four rows of two.
+_DOTS = ((0x01, 0x08), (0x02, 0x10), (0x04, 0x20), (0x40, 0x80))  # by row and column
+_BLANK = 0x2800
 
 
 def charts(
@@ -34,14 +41,14 @@ def charts(
 ) -> list[Chart]:
     """Loss, metrics, learning rate and gradients, as far as the log has them.
 
-    The epoch is marked in which ``monitor`` was best, see :func:`best_epoch`. With ``perplexity``
-    the loss is one of tokens, whose exponential is shown too if the log has none.
+    A mark shows the epoch in which ``monitor`` was best. With ``perplexity`` the loss is one of
+    tokens, and its exponential is shown too if the log has none.
     """
     steps = of_event(records, "step")
     epochs = of_event(records, "epoch")
     best = best_epoch(epochs, monitor)
-    marks = [] if best is None else [Mark(best.step, _words(best))]
-    found = [
+    marks = [] if best is None else [Mark(best.step, _mark_text(best))]
+    drawn = [
         Chart(
             "Loss",
             [
@@ -55,17 +62,17 @@ def charts(
     if perplexity and "perplexity" not in names:
         names["perplexity"] = None
         epochs = [_with_perplexity(record) for record in epochs]
-    found += [Chart(title_of_metric(name), _both(epochs, name), marks=marks) for name in names]
-    found.append(Chart("Learning rate", [Series("of the first group", points(steps, "lr"))]))
+    drawn += [Chart(metric_title(name), _both(epochs, name), marks=marks) for name in names]
+    drawn.append(Chart("Learning rate", [Series("of the first group", points(steps, "lr"))]))
     norms = Series("of all, before clipping", points(steps, "gradient_norm"))
-    found.append(Chart("Norm of the gradient", [norms], logarithmic=True))
-    found.append(Chart("Norm of the gradients of each layer", _layers(records), logarithmic=True))
-    shown_ones = [chart._replace(series=[s for s in chart.series if s.points]) for chart in found]
-    return [chart for chart in shown_ones if chart.series]
+    drawn.append(Chart("Norm of the gradient", [norms], logarithmic=True))
+    drawn.append(Chart("Norm of the gradients of each layer", _layers(records), logarithmic=True))
+    drawn = [chart._replace(series=[s for s in chart.series if s.points]) for chart in drawn]
+    return [chart for chart in drawn if chart.series]
 
 
 def _both(epochs: Sequence[Record], name: str, training: str = "training") -> list[Series]:
-    """A number on the data to train on and on those to validate with, always in the same colours."""
+    """A number of training and of validation, always in the same colours."""
     series = []
     for number, (part, key) in enumerate(((training, name), ("validation", f"{VALIDATION}{name}"))):
         having = [r for r in epochs if is_number(r.get(key)) and is_number(r.get("step"))]
@@ -75,86 +82,22 @@ def _both(epochs: Sequence[Record], name: str, training: str = "training") -> li
 
 
 def _with_perplexity(record: Record) -> Record:
-    found = {
+    perplexities = {
         key.replace("loss", "perplexity"): exp(record[key])
         for key in ("loss", LOSS)
         if is_number(record.get(key)) and record[key] < _LARGEST
     }
-    return {**record, **found}
+    return {**record, **perplexities}
 
 
-def _words(best: Best) -> str:
+def _mark_text(best: BestEpoch) -> str:
     name = best.key.removeprefix(VALIDATION)
     part = "" if best.key.startswith(VALIDATION) else "training "
-    return f"best {part}{said(name)}: epoch {best.epoch}"
-
-
-def best_epoch(epochs: Sequence[Record], monitor: str | None = None) -> Best | None:
-    """When ``monitor`` was best; if there is none the validation loss, or the first metric."""
-    names = [*([] if monitor is None else [monitor]), LOSS, *metric_names(epochs)]
-    for name in filter(direction, names):
-        sign = direction(name)
-        known = [
-            Best(name, r["epoch"], r["step"], r[name])
-            for r in epochs
-            if all(is_number(r.get(key)) for key in (name, "epoch", "step"))
-        ]
-        if known:
-            values = [sign * best.value for best in known]
-            return known[values.index(max(values))]
-    return None
-
-
-def direction(name: str) -> int:
-    """1 if the number of that name should rise, -1 if it should fall, 0 if nobody knows."""
-    return -1 if is_falling(name) else int(is_fraction(name) or name.endswith(_RISING))
-
-
-def of_event(records: Sequence[Record], event: str) -> list[Record]:
-    """The records of one kind."""
-    return [record for record in records if record.get("event") == event]
-
-
-def metric_names(epochs: Sequence[Record]) -> list[str]:
-    """The numbers that only the user's metrics put into the log, those of validation first."""
-    names = {key: None for record in epochs for key, x in record.items() if is_number(x)}
-    metrics = [name for name in names if name not in _NO_METRICS]
-    return sorted(metrics, key=lambda name: not name.startswith(VALIDATION))
-
-
-def said(name: str) -> str:
-    """The name of a number for people."""
-    return name.replace("_", " ")
-
-
-def title_of_metric(name: str) -> str:
-    """The name of a metric as a heading."""
-    return said(name).capitalize()
-
-
-def shown(name: str, value: Any) -> str:
-    """A number for people: a fraction of samples in percent; what is no single number, as it is."""
-    if not isinstance(value, int | float):
-        return str(value)
-    if isnan(value):
-        return "undefined"
-    return f"{value:.2%}" if is_fraction(name) else readable(value)
-
-
-def points(records: Sequence[Record], key: str, at: str = "step") -> Points:
-    """The values of ``key`` at the steps of the records that have it."""
-    return [(r[at], r[key]) for r in records if is_number(r.get(key)) and is_number(r.get(at))]
-
-
-def is_number(value: Any) -> bool:
-    """Whether ``value`` is one that can be drawn."""
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return False
-    return isfinite(value) if isinstance(value, float) else abs(value) < 2**63
+    return f"best {part}{display_name(name)}: epoch {best.epoch}"
 
 
 def _layers(records: Sequence[Record]) -> list[Series]:
-    """Weight and bias of a layer together: their norm is the root of the sum of squares."""
+    """Norms of layers: of weight and bias together, the root of the sum of squares."""
     layers: dict[str, Points] = {}
     for record in of_event(records, "gradients"):
         squares: dict[str, float] = {}
@@ -165,3 +108,64 @@ def _layers(records: Sequence[Record]) -> list[Series]:
         for layer, square in squares.items():
             layers.setdefault(layer, []).append((record["step"], sqrt(square)))
     return [Series(name, points) for name, points in layers.items()]
+
+
+def run_charts(
+    config: Mapping[str, Any], records: Sequence[Record], of_tokens: bool = False
+) -> list[Chart]:
+    """The charts of a run; with ``of_tokens`` the perplexity too, if the loss is a plain one."""
+    loss = config.get("loss")
+    table = loss if isinstance(loss, Mapping) else {}
+    # With weights or smoothing the exponential of the loss is no perplexity.
+    is_plain = table.get("name") in ("CrossEntropyLoss", "NLLLoss") and not (
+        {"weight", "label_smoothing"} & set(table)
+    )
+    return charts(records, monitor_of(config), of_tokens and is_plain)
+
+
+def write_plots(run: RunFolder) -> Path | None:
+    """Write ``curves.png``, or None without Matplotlib: ``pip install extensor[plot]``."""
+    try:
+        from matplotlib.figure import Figure
+    except ImportError:
+        return None
+    drawn = run_charts(read_settings(run), read_records("write_plots", run))
+    rows = -(-len(drawn) // 2)
+    figure = Figure(figsize=(11, 3.2 * rows), layout="constrained")
+    for number, chart in enumerate(drawn, 1):
+        axes = figure.add_subplot(rows, 2, number, title=chart.title, xlabel=chart.across)
+        for mark in chart.marks:
+            axes.axvline(mark.at, color="gray", linewidth=0.8, linestyle=":")
+        for series in chart.series:
+            axes.plot(*zip(*series.points, strict=True), label=series.name, linewidth=1.2)
+        if chart.logarithmic:
+            axes.set_yscale("log")
+        axes.grid(alpha=0.3)
+        if len(chart.series) > 1:
+            axes.legend(fontsize="small")
+    content = io.BytesIO()
+    figure.savefig(content, dpi=110)
+    path = run.path / "curves.png"
+    write_atomically(path, content.getvalue())
+    return path
+
+
+def terminal_plot(series: Series, width: int = 60, height: int = 6) -> str:
+    """The curve in ``height`` lines of ``width`` characters, with its highest and lowest value."""
+    xs, ys = np.array(series.points, np.float64).T
+    columns = np.interp(np.linspace(xs[0], xs[-1], 2 * width), xs, ys)
+    low, high = float(ys.min()), float(ys.max())
+    rows = np.rint((high - columns) / ((high - low) or 1.0) * (4 * height - 1)).astype(int)
+    cells = np.full((height, width), _BLANK)
+    for column, row in enumerate(rows):
+        before = rows[column - 1] if column else row
+        # From the row before to this one, so that a steep curve has no holes.
+        for y in range(min(before, row), max(before, row) + 1):
+            cells[y // 4, column // 2] |= _DOTS[y % 4][column % 2]
+    labels = [f"{high:.4g}", *[""] * (height - 2), f"{low:.4g}"]
+    margin = max(map(len, labels))
+    lines = [
+        f"{label:>{margin}} ┤{''.join(map(chr, line))}"
+        for label, line in zip(labels, cells.tolist(), strict=True)
+    ]
+    return "\n".join([f"{'':{margin}}  {series.name}", *lines])

@@ -1,7 +1,7 @@
-"""What all pages share: one HTML file that holds everything it shows, and asks for nothing.
+"""The frame of all pages: one HTML file that holds everything it shows, and asks for nothing.
 
 A page has one script at most. Its hash is in the page's content policy, so that nothing else runs.
-Whatever comes from users, names and values alike, is escaped.
+Everything that comes from users, names and values alike, is escaped.
 """
 
 from __future__ import annotations
@@ -13,9 +13,8 @@ from html import escape
 from importlib.resources import files
 from typing import Any
 
-from extensor.report.chart import Card, Table
-from extensor.report.svg import drawn
-from extensor.train.redaction import without_home
+from extensor.io.redaction import without_home
+from extensor.report.chart import Card, TableCard, draw_chart
 
 _NARROW_TABLE = (5, 50)  # columns and letters above them; more need the whole width of the page
 
@@ -25,32 +24,26 @@ def document(
     subtitle: str,
     facts: Mapping[str, str],
     sections: Sequence[str],
-    style: str = "",
-    interactive: bool = True,
 ) -> str:
-    """The whole page: every page of the library is made here, and has a content policy.
-
-    ``style`` is added to the style sheet that all pages share. An interactive page shows values
-    under the pointer; another one has no script at all.
-    """
+    """The whole page: every page of the library is made here, and has a content policy."""
     title, subtitle = without_home(title), without_home(subtitle)
     content = without_home("".join(sections))
-    scripts = [pointer_script()] if interactive else []
-    shared = (files("extensor.report") / "style.css").read_text(encoding="utf-8")
+    script = pointer_script()
+    style = (files("extensor.report") / "style.css").read_text(encoding="utf-8")
     tiles = "".join(
         f"<div><b>{escape(value)}</b>{escape(name)}</div>" for name, value in facts.items()
     )
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"{policy_element(content_policy(*scripts))}\n"
+        f"{policy_element(content_policy(script))}\n"
         # Without an icon in the page, browsers ask the server for one.
         f'<title>{escape(title)}</title><link rel="icon" href="data:,">\n'
-        f"<style>\n{shared}{style}</style></head>\n<body>\n"
+        f"<style>\n{style}</style></head>\n<body>\n"
         f"<h1>{escape(title)}</h1>{f'<p>{escape(subtitle)}</p>' if subtitle else ''}\n"
         f'<div class="facts">{without_home(tiles)}</div>\n'
         f'<div class="cards">\n{content}</div>\n'
-        f"{''.join(f'<script>{script}</script>' for script in scripts)}\n</body></html>\n"
+        f"<script>{script}</script>\n</body></html>\n"
     )
 
 
@@ -84,14 +77,14 @@ def section(title: str, content: str, wide: bool = False) -> str:
     return f"<section{kind}><h2>{escape(title)}</h2>{content}</section>\n"
 
 
-def part(given: Card | Table) -> str:
+def card_section(card: Card | TableCard) -> str:
     """The section of a card or a table."""
-    note = f"<p>{escape(given.note)}</p>" if given.note else ""
-    if isinstance(given, Card):
-        return section(given.title, "".join(map(drawn, given.charts)) + note)
+    note = f"<p>{escape(card.note)}</p>" if card.note else ""
+    if isinstance(card, Card):
+        return section(card.title, "".join(map(draw_chart, card.charts)) + note)
     columns, letters = _NARROW_TABLE
-    wide = len(given.heads) > columns or sum(map(len, given.heads)) > letters
-    return section(given.title, table(given.heads, given.rows) + note, wide)
+    wide = len(card.heads) > columns or sum(map(len, card.heads)) > letters
+    return section(card.title, table(card.heads, card.rows) + note, wide)
 
 
 def table(heads: Sequence[str], rows: Sequence[Sequence[str]], words: int = 1) -> str:

@@ -1,131 +1,139 @@
-"""A trained model examined: which classes it takes for which, and where it is most wrong."""
+"""The result of an examination, and the parts that all tasks share: names, and the worst samples."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from extensor.data import Dataset
-from extensor.errors import arguments, value_error
-from extensor.ops import sigmoid
-from extensor.report.examined_classes import examine_binary, examine_labels, examine_multiclass
-from extensor.report.examined_numbers import examine_numbers
-from extensor.report.examined_sequences import examine_sequences
-from extensor.report.findings import Examination, Examined, checked_names
-from extensor.train import Experiment
-from extensor.train.experiments.goal import Goal
+from extensor.errors import arguments, type_error, value_error
+from extensor.report.chart import UNKNOWN, Card, TableCard
+from extensor.report.png import is_picture, picture
 
-_TASKS: dict[str, Callable[[Examined], Examination]] = {
-    "regression": examine_numbers,
-    "binary": examine_binary,
-    "multiclass": examine_multiclass,
-    "multilabel": examine_labels,
-    "sequence": examine_sequences,
-}
-_SCORES = ("logits", "probabilities")
+WORST = 24
+IGNORED = -100  # the class of what is left out, as the losses have it
 
 
-def examine(
-    dataset: Dataset | None,
-    outputs: Any,
-    targets: Any,
-    task: str | None = None,
-    class_names: Sequence[str] | None = None,
-    sample_names: Sequence[str] | None = None,
-    scores: str = "logits",
-) -> Examination | None:
-    """Look at the outputs for the samples of ``dataset``: scores of classes, or numbers.
+class Sample(NamedTuple):
+    """A sample of the test data: its truth, what the model found instead, and how wrong that is.
 
-    ``task`` is "regression", "binary", "multiclass", "multilabel" or "sequence"; without one the
-    shapes say whether it is classes or numbers, and None is returned if it is neither.
-    ``class_names`` are those of the classes (of two, the negative one first), of the labels, or of
-    the numbers of a regression; ``sample_names`` those of the samples, such as their files.
-    ``scores`` says whether outputs are "logits" or "probabilities".
-
-    >>> import numpy as np
-    >>> from extensor.report import examine
-    >>> found = examine(None, np.array([2.0, -1.0, 0.5]), np.array([1, 0, 0]), "binary")
-    >>> found.confusion.tolist(), found.worst[0].number
-    ([[1, 1], [0, 1]], 2)
+    ``is_wrong`` is None where there is no right and wrong; ``probability`` belongs to ``found``.
     """
-    outputs, targets = np.asarray(outputs), np.asarray(targets)
-    arguments.choice("examine", "scores", scores, _SCORES)
-    if task is None:
-        task = _task_of(outputs, targets)
-        if task is None:
-            return None
-    if task not in _TASKS:
-        words = ", ".join(map(repr, _TASKS))
-        raise value_error("examine", f"task must be one of {words}", task=arguments.briefly(task))
-    count = len(outputs) if outputs.ndim else 0
-    if count == 0 or targets.ndim == 0 or len(targets) != count:
-        requirement = "outputs and targets must be of the same samples, at least one"
-        shapes = {"outputs_shape": outputs.shape, "targets_shape": targets.shape}
-        raise value_error("examine", requirement, **shapes)
-    if dataset is not None and hasattr(dataset, "__len__") and len(dataset) != count:
-        requirement = "outputs must be those of all samples of dataset"
-        raise value_error("examine", requirement, outputs=count, dataset=len(dataset))
-    return _TASKS[task](
-        Examined(
-            dataset,
-            outputs,
-            targets,
-            checked_names("class_names", class_names),
-            checked_names("sample_names", sample_names, count),
-            scores == "logits",
-        )
-    )
+
+    number: int
+    truth: str
+    found: str
+    loss: float
+    png: bytes | None
+    name: str = ""
+    is_wrong: bool | None = None
+    probability: float | None = None
 
 
-def _task_of(outputs: Any, targets: Any) -> str | None:
-    if outputs.ndim == 2 and targets.ndim == 1 and not np.issubdtype(targets.dtype, np.floating):
-        return "multiclass"
-    return "regression" if outputs.shape == targets.shape and outputs.ndim else None
+class Examination(NamedTuple):
+    """How a model does on the test data; there is no confusion where there are no classes.
+
+    ``parts`` are more cards for the page, ``notes`` are to be read first, and ``measure`` is the
+    name of the loss of a sample.
+    """
+
+    worst: list[Sample]
+    class_names: list[str]
+    confusion: Any = None
+    task: str = ""
+    parts: Sequence[Card | TableCard] = ()
+    notes: Sequence[str] = ()
+    measure: str = "loss"
 
 
-def examine_experiment(experiment: Experiment) -> Examination | None:
-    """Look at what the model of ``experiment``, that of its best epoch, says of the test data."""
-    goal = experiment.goal
-    outputs = experiment.test_outputs()
-    targets = np.concatenate([batch[-1].numpy() for batch in experiment.test_loader])
-    task: str | None = goal.task
-    if ":" in experiment.config["loss"]["name"]:
-        task = None  # outputs of a loss of one's own may be anything
-    elif task in ("binary", "multilabel") and not np.isin(targets, (0, 1)).all():
-        # Probabilities are numbers.
-        task, outputs = None, _positive(goal, outputs)
-    elif task == "multiclass" and not _are_places(outputs, targets):
-        task = None
-    if goal.mean:
-        outputs, targets = goal.in_units(outputs), goal.in_units(targets)
-    return examine(
-        experiment.test_data,
-        outputs,
-        targets,
-        task,
-        _names(goal, task, outputs),
-        experiment.sample_names,
-        goal.scores,
-    )
+@dataclass
+class ExaminedSamples:
+    """The samples of an examination: outputs and targets as arrays, and the names that are known."""
+
+    dataset: Any
+    outputs: Any
+    targets: Any
+    class_names: list[str] | None
+    sample_names: list[str] | None
+    are_logits: bool
+
+    def names(self, count: int, what: str) -> list[str]:
+        """The names of the classes: from the caller, from the data, or their numbers."""
+        if self.class_names is not None:
+            if len(self.class_names) != count:
+                requirement = f"class_names must be {count}, one for each {what}"
+                raise value_error("examine", requirement, class_names=self.class_names)
+            return self.class_names
+        own = getattr(self.dataset, "classes", None)
+        known = isinstance(own, Sequence) and not isinstance(own, str) and len(own) == count
+        return [str(name) for name in (own if known else range(count))]  # type: ignore[union-attr]
+
+    def worst(
+        self,
+        numbers: Any,
+        losses: Any,
+        wrong: Any,
+        truth: Callable[[int], str],
+        found: Callable[[int], str],
+        probability: Any = None,
+    ) -> list[Sample]:
+        """The samples to look at: first those that are wrong, the most wrong first, then the least certain.
+
+        ``numbers`` are those of the samples; ``truth`` and ``found`` take places in that array.
+        """
+        order = np.lexsort((-losses, ~wrong) if wrong is not None else (-losses,))[:WORST].tolist()
+        pictures = self._pictures([int(numbers[place]) for place in order])
+        return [
+            Sample(
+                int(numbers[place]),
+                truth(place),
+                found(place),
+                float(losses[place]),
+                png,
+                "" if self.sample_names is None else self.sample_names[int(numbers[place])],
+                None if wrong is None else bool(wrong[place]),
+                None if probability is None else float(probability[place]),
+            )
+            for place, png in zip(order, pictures, strict=True)
+        ]
+
+    def _pictures(self, numbers: list[int]) -> list[bytes | None]:
+        inputs = [] if self.dataset is None else [self.dataset[number][0] for number in numbers]
+        if not inputs or not all(map(is_picture, inputs)):
+            return [None] * len(numbers)
+        # One scale for all, so that dark samples stay dark.
+        arrays = [np.asarray(x) for x in inputs]
+        low, high = (float(f([f(x) for x in arrays])) for f in (np.min, np.max))
+        return [picture(x, low, high) for x in arrays]
 
 
-def _positive(goal: Goal, outputs: Any) -> Any:
-    """The probability of each label."""
-    if goal.scores == "probabilities":
-        return outputs
-    return sigmoid(outputs).numpy()
+def list_of_names(name: str, value: Any, count: int | None = None) -> list[str] | None:
+    """A list of strings, or None."""
+    if value is None:
+        return None
+    if isinstance(value, str) or not isinstance(value, Sequence | np.ndarray):
+        brief = {name: arguments.briefly(value)}
+        raise type_error("examine", f"{name} must be a list of strings", **brief)
+    if count is not None and len(value) != count:
+        requirement = f"{name} must be as many as the outputs, {count}"
+        raise value_error("examine", requirement, count=len(value))
+    return [str(x) for x in value]
 
 
-def _names(goal: Goal, task: str | None, outputs: Any) -> list[str] | None:
-    """The names of classes, labels or numbers, if there are as many as the model has outputs."""
-    names = goal.names if task == "regression" else goal.classes
-    count = 2 if task == "binary" else outputs.shape[1] if outputs.ndim > 1 else 1
-    return list(names) if task is not None and len(names) == count else None
+def notes_on_invalid(valid: Any) -> list[str]:
+    """A note on samples whose outputs are not finite, if there are any."""
+    bad = np.flatnonzero(~valid).tolist()
+    if not bad:
+        return []
+    first = ", ".join(f"#{number}" for number in bad[:5]) + (", …" if len(bad) > 5 else "")
+    return [
+        f"The outputs of {len(bad):,} of {len(valid):,} samples are not finite ({first}); "
+        "nothing below counts them."
+    ]
 
 
-def _are_places(outputs: Any, targets: Any) -> bool:
-    """Whether there are scores of classes for each target, which is one or more of a sample."""
-    shape = (*outputs.shape[:1], *outputs.shape[2:])
-    return bool(outputs.ndim > 1 and targets.shape == shape)
+def rate_text(value: float, digits: int = 4) -> str:
+    """A rate for a table; a dash where there is none."""
+    return UNKNOWN if np.isnan(value) else f"{value:.{digits}f}"

@@ -42,5 +42,5 @@ def _chunk(kind: bytes, content: bytes) -> bytes:
 
 
 def as_uri(png: bytes) -> str:
-    """The picture as an address that contains it."""
+    """The picture as a ``data:`` address, which contains it."""
     return f"data:image/png;base64,{b64encode(png).decode()}"

@@ -1,18 +1,17 @@
 """Training: the trainer, metrics, callbacks, logs, checkpoints, and experiments from configurations."""
 
-from extensor.train.callback import Callback
-from extensor.train.callbacks import BestCheckpoint, EarlyStopping, GradientHealth
-from extensor.train.checkpoints import Checkpoints
-from extensor.train.experiments import (
-    Experiment,
-    Predictions,
-    Predictor,
-    TrainedModel,
-    experiment,
-    load_trained,
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from extensor.train.callbacks import (
+    BestCheckpoint,
+    Callback,
+    EarlyStopping,
+    GradientHealth,
+    Progress,
 )
-from extensor.train.history import History
-from extensor.train.logs import Logging, Timing, read_log
+from extensor.train.checkpointing import Checkpoints
+from extensor.train.logs import History, Logging, TensorBoard, Timing, default_callbacks, read_log
 from extensor.train.metrics import (
     F1,
     R2,
@@ -34,11 +33,20 @@ from extensor.train.metrics import (
     TopKAccuracy,
 )
 from extensor.train.nonfinite import NotFiniteError
-from extensor.train.progress import Progress
-from extensor.train.run import RunFolder
-from extensor.train.tensorboard import TensorBoard
-from extensor.train.trainer import Trainer, default_callbacks
-from extensor.train.tuning import RateTest, tune_lr
+from extensor.train.run_folder import RunFolder
+from extensor.train.trainer import Trainer
+
+if TYPE_CHECKING:
+    from extensor.experiments import (
+        Experiment,
+        Predictions,
+        Predictor,
+        RateTest,
+        TrainedModel,
+        experiment,
+        load_trained,
+        tune_lr,
+    )
 
 __all__ = [
     "F1",
@@ -83,3 +91,21 @@ __all__ = [
     "read_log",
     "tune_lr",
 ]
+
+# Experiments stand above the trainer, but their users find them here.
+_OF_EXPERIMENTS = frozenset(
+    "Experiment Predictions Predictor RateTest TrainedModel experiment load_trained tune_lr".split()
+)
+
+# To a type checker a module with a __getattr__ has every name, also a misspelled one.
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> Any:
+        if name not in _OF_EXPERIMENTS:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        globals()[name] = value = getattr(import_module("extensor.experiments"), name)
+        return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

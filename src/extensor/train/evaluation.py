@@ -1,10 +1,16 @@
-"""Evaluation and prediction: a model that is not trained meanwhile, and nothing recorded."""
+"""Evaluation and prediction, in one process or shared by all workers.
+
+The model is not trained meanwhile, and nothing is recorded. Workers share whole batches, so the bits of a
+batch do not depend on who computes it; the first worker measures all of them in their order.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from extensor.core.modes import no_grad
 from extensor.core.tensor import Tensor
@@ -12,36 +18,40 @@ from extensor.errors import value_error
 from extensor.nn.module import Module
 from extensor.ops import concatenate
 from extensor.optim import EMA
-from extensor.train.checks import check_batch, check_inputs
-from extensor.train.given import prediction_batches
+from extensor.train.data_adapters import (
+    check_batch,
+    check_inputs,
+    prediction_batches,
+)
 from extensor.train.metrics import Mean, Metric
-from extensor.train.step import TrainStep
+
+if TYPE_CHECKING:
+    from extensor.train.step_strategy import StepStrategy
+
+MetricsFor = Callable[[Any], Mapping[str, Metric]]  # the metrics for such an output
 
 
-def evaluated(
-    model: Module,
-    take_step: TrainStep,
-    metrics_for: Callable[[Any], Mapping[str, Metric]],
-    loader: Iterable[Any],
+def evaluate_batches(
+    model: Module, take_step: StepStrategy, metrics_for: MetricsFor, loader: Iterable[Any]
 ) -> dict[str, Any]:
     """The mean loss of the batches of ``loader``, and the metrics for such outputs."""
-    found = Measured(metrics_for)
+    measured = Measured(metrics_for)
     with evaluating(model, take_step.ema):
         for batch in loader:
             check_batch("evaluate", "loader", batch)
-            if found.is_empty:
+            if measured.is_empty:
                 check_inputs("evaluate", model, batch[:-1])
-            output, loss = take_step.evaluated(batch)
-            found.add(float(loss), len(batch[0]), output, batch[-1])
-    if found.is_empty:
+            output, loss = take_step.evaluate_batch(batch)
+            measured.add(float(loss), len(batch[0]), output, batch[-1])
+    if measured.is_empty:
         raise value_error("evaluate", "loader must give at least one batch", samples=0)
-    return found.values()
+    return measured.values()
 
 
 class Measured:
     """The mean loss of batches, and the metrics for such outputs, made for the first of them."""
 
-    def __init__(self, metrics_for: Callable[[Any], Mapping[str, Metric]]) -> None:
+    def __init__(self, metrics_for: MetricsFor) -> None:
         self._metrics_for = metrics_for
         self._metrics: Mapping[str, Metric] = {}
         self._loss = Mean()
@@ -92,3 +102,8 @@ def evaluating(model: Module, ema: EMA | None) -> Iterator[None]:
     finally:
         for module, mode in training:
             module.training = mode
+
+
+def plain(value: Any) -> Any:
+    """The value of a metric as logs and checkpoints hold it: an array as lists."""
+    return value if isinstance(value, str | int | float) else np.asarray(value).tolist()

@@ -1,4 +1,4 @@
-"""The log of a run: a line of JSON for each event, and a table of the epochs.
+"""The log of a run: a line of JSON for each event, a table of the epochs, and TensorBoard's events.
 
 What stands in it does not depend on the time of day or on interruptions, so a run that was resumed has
 the same log as one that was not. How long things took stands in a file of its own.
@@ -11,22 +11,147 @@ import io
 import json
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from extensor.core import entries
-from extensor.errors import arguments, value_error
+from extensor.errors import arguments, type_error, value_error
+from extensor.errors.suggestions import nearest
 from extensor.io.atomic import write_atomically
 from extensor.io.paths import as_path, unreadable
 from extensor.io.regular_files import file_text, open_own
-from extensor.train.callback import Callback
-from extensor.train.run import RunFolder
+from extensor.train.callbacks import Callback, GradientHealth, Progress
+from extensor.train.metrics import is_falling, is_fraction
+from extensor.train.run_folder import RunFolder
 
 if TYPE_CHECKING:
     from extensor.train.trainer import Trainer
+
+_ROWS = 20  # of a table that is shown
+_EVENT = "event"
+
+
+class History(list[dict[str, Any]]):
+    """The records of the epochs, oldest first.
+
+    >>> from extensor.train import History
+    >>> history = History([{"epoch": 1, "loss": 0.5}, {"epoch": 2, "loss": 0.25}])
+    >>> history
+    epoch  loss
+        1   0.5
+        2  0.25
+    >>> history.best("loss")["epoch"]
+    2
+    >>> history.column("loss")
+    [0.5, 0.25]
+    """
+
+    def __init__(self, records: Iterable[dict[str, Any]] = ()) -> None:
+        is_list = isinstance(records, Iterable) and not isinstance(records, str | bytes | Mapping)
+        several = list(records) if is_list else []
+        if not is_list or not all(isinstance(record, dict) for record in several):
+            given = arguments.briefly(records)
+            raise type_error("History", "records must be a list of dicts", records=given)
+        super().__init__(several)
+
+    def column(self, name: str) -> list[Any]:
+        """What each epoch has under ``name``; None for one that has nothing."""
+        name = arguments.text("column", "name", name)
+        if not any(name in record for record in self):
+            known = self._names()
+            raise value_error("column", f"name must be in the log{nearest(name, known)}", name=name)
+        return [record.get(name) for record in self]
+
+    def best(self, monitor: str = "validation_loss", mode: str | None = None) -> dict[str, Any]:
+        """The record of the epoch with the least ``monitor``, or the greatest; the first of equals.
+
+        Without a ``mode``, "min" or "max", the name says which: losses and errors should go down,
+        accuracy and the like up.
+        """
+        mode = arguments.choice("best", "mode", mode, ("min", "max", None))
+        monitor = arguments.text("best", "monitor", monitor)
+        if mode is None:
+            mode = "min" if is_falling(monitor) else "max"
+            if mode == "max" and not (is_fraction(monitor) or monitor.endswith("r2")):
+                requirement = "mode must be 'min' or 'max' for a number not known to be better so"
+                raise value_error("best", requirement, monitor=monitor)
+        numbers = [
+            (value, index)
+            for index, value in enumerate(self.column(monitor))
+            if isinstance(value, int | float) and not isnan(value)
+        ]
+        if not numbers:
+            raise value_error("best", "monitor must be a number in some epoch", monitor=monitor)
+        sign = 1 if mode == "min" else -1
+        return self[min(numbers, key=lambda pair: sign * pair[0])[1]]
+
+    def to_pandas(self) -> Any:
+        """A table of pandas, a row for each epoch."""
+        try:
+            from pandas import DataFrame  # type: ignore[import-untyped, unused-ignore]
+        except ImportError:
+            requirement = "to_pandas: pandas must be installed, see pip install pandas"
+            raise ImportError(requirement) from None
+        return DataFrame(list(self)).drop(columns=_EVENT, errors="ignore")
+
+    def _names(self, shown: bool = False) -> list[str]:
+        names = {name: None for record in self for name in record if name != _EVENT}
+        return [
+            name
+            for name in names
+            if not shown or any(isinstance(record.get(name), int | float) for record in self)
+        ]
+
+    def _cells(self) -> list[list[str]]:
+        """The table as text: names first, then the last epochs."""
+        names = self._names(shown=True)
+        rows = [[_text(record.get(name)) for name in names] for record in self[-_ROWS:]]
+        return [names, *rows]
+
+    def __repr__(self) -> str:
+        names, *rows = self._cells()
+        if not names:
+            return list.__repr__(self)
+        widths = [max(map(len, column)) for column in zip(names, *rows, strict=True)]
+        lines = [
+            "  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True))
+            for row in (names, *rows)
+        ]
+        return "\n".join([*_left_out(self), *lines])
+
+    def _repr_html_(self) -> str:
+        return html_table(self._cells(), *_left_out(self))
+
+
+def html_table(cells: list[list[str]], caption: str = "") -> str:
+    """A table of texts, of which the first row has the names."""
+    from html import escape
+
+    head, *rows = (
+        "".join(f"<{tag}>{escape(text)}</{tag}>" for text in row)
+        for row, tag in zip(cells, ["th"] + ["td"] * (len(cells) - 1), strict=True)
+    )
+    body = "".join(f"<tr>{row}</tr>" for row in rows)
+    said = f"<caption>{escape(caption)}</caption>" if caption else ""
+    return f"<table>{said}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def _left_out(history: History) -> list[str]:
+    return [f"the last {_ROWS} of {len(history)} epochs"] if len(history) > _ROWS else []
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, bool | int):
+        return str(value)
+    return f"{value:.4g}" if isinstance(value, float) else ""
+
+
+_SUFFIX = ".extensor"  # of files that TensorBoard has written, and may cut
+_HEAD, _TAIL = 12, 4  # bytes around each record: its length and a checksum, another checksum
 
 
 class Logging(Callback):
@@ -143,8 +268,8 @@ class Timing(Callback):
             "seconds": seconds,
             "samples_per_second": self._samples / seconds,
         }
-        if trainer.figures.by_worker:
-            line["workers"] = trainer.figures.by_worker
+        if trainer.take_step.worker_figures:
+            line["workers"] = trainer.take_step.worker_figures
         with open(self._path, "a", encoding="utf-8", opener=open_own) as file:
             file.write(json.dumps(line) + "\n")
         self._restart()
@@ -180,3 +305,82 @@ def read_log(path: str | Path) -> list[dict[str, Any]]:
 
 def _as_list(value: Any) -> Any:
     return np.asarray(value).tolist()
+
+
+class TensorBoard(Callback):
+    """Writes what the log says for TensorBoard too; ``pip install extensor[tensorboard]``.
+
+    What was written after the checkpoint that training goes on from is cut off, so no step is there
+    twice.
+    """
+
+    writes = ("events",)
+    only_first = True
+
+    def __init__(self, every: int = 50) -> None:
+        self.every = arguments.integer("TensorBoard", "every", every, 1)
+        self._writer: Any = None
+
+    def fit_began(self, trainer: Trainer) -> None:
+        try:
+            from tensorboardX import SummaryWriter
+        except ImportError:
+            raise ImportError(
+                "TensorBoard: tensorboardX must be installed, see pip install extensor[tensorboard]"
+            ) from None
+        folder = run_of(trainer, "TensorBoard").path
+        for path in sorted(folder.glob(f"events.*{_SUFFIX}")):
+            with open(path, "r+b", opener=open_own) as file:
+                file.truncate(_events_length(file.read(), trainer.step))
+        # Named by the second alone, a file of the same second would be written over.
+        suffix = f".{trainer.step}{_SUFFIX}"
+        self._writer = SummaryWriter(str(folder), filename_suffix=suffix)
+
+    def step_ended(self, trainer: Trainer, record: Mapping[str, Any]) -> None:
+        if record["step"] % self.every == 0:
+            self._write("step", record)
+
+    def epoch_ended(self, trainer: Trainer, record: Mapping[str, Any]) -> None:
+        self._write("epoch", record)
+
+    def _write(self, kind: str, record: Mapping[str, Any]) -> None:
+        for key, value in record.items():
+            if isinstance(value, float):
+                self._writer.add_scalar(f"{kind}/{key}", value, record["step"])
+
+    def state_dict(self) -> dict[str, Any]:
+        """Nothing; but what a checkpoint has behind it is on the disk too."""
+        if self._writer is not None:
+            self._writer.flush()
+        return {}
+
+    def fit_ended(self, trainer: Trainer) -> None:
+        if self._writer is not None:
+            self._writer.close()
+            self._writer = None
+
+
+def _events_length(content: bytes, step: int) -> int:
+    """How much of a file is of steps up to ``step``, and whole."""
+    from tensorboardX.proto.event_pb2 import Event  # type: ignore[import-untyped, unused-ignore]
+
+    place = 0
+    while place + _HEAD <= len(content):
+        end = place + _HEAD + int.from_bytes(content[place : place + 8], "little") + _TAIL
+        if end > len(content):
+            break
+        try:
+            event = Event.FromString(content[place + _HEAD : end - _TAIL])
+        except Exception:  # of a library that this one uses, by many names
+            break
+        if event.step > step:
+            break
+        place = end
+    return place
+
+
+def default_callbacks(folder: bool) -> list[Callback]:
+    """What a trainer has if it is given none: progress, and with a folder what is written there."""
+    given = arguments.flag("default_callbacks", "folder", folder)
+    written = [Logging(), Timing(), GradientHealth()] if given else []
+    return [*written, Progress()]

@@ -18,7 +18,7 @@ class NotFiniteError(FloatingPointError):
     """A loss or gradient turned NaN or infinite, so training stopped before it could spread."""
 
 
-class _Found(Exception):
+class _OriginError(Exception):
     """Raised at the op, so that the modules it passes add their path to it."""
 
 
@@ -39,7 +39,7 @@ def origin_of(
     try:
         with preserve_state(model, loss), door.watch(_stop_at_first):
             compute()
-    except _Found as found:
+    except _OriginError as found:
         return str(found)
     return None
 
@@ -47,7 +47,7 @@ def origin_of(
 def _stop_at_first(computed: Any) -> None:
     kind = _kind_in(computed.outputs)
     if kind and not _kind_in(computed.inputs):
-        raise _Found(f"{computed.rule or computed.op} gave {kind} for finite inputs")
+        raise _OriginError(f"{computed.rule or computed.op} gave {kind} for finite inputs")
 
 
 def _kind_in(value: Any) -> str:

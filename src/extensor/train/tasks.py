@@ -1,34 +1,132 @@
-"""What a loss asks for: the task that it is of, and targets that fit the outputs."""
+"""The tables of tasks and losses, whether outputs and targets fit a loss, and trials of a model."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from copy import deepcopy
+from dataclasses import dataclass
 from functools import partial
+from types import FunctionType
 from typing import Any
 
 import numpy as np
 
 from extensor import nn, ops
 from extensor.arrays.dtypes import is_floating
+from extensor.core.door import watchers
 from extensor.core.tensor import Tensor, to_array
 from extensor.errors import type_error, value_error
+from extensor.nn.module import Module
+from extensor.nn.preservation import preserve_state
 
-_MODULES: dict[str, type[nn.Module]] = {
-    "cross_entropy": nn.CrossEntropyLoss,
-    "nll_loss": nn.NLLLoss,
-    "mse_loss": nn.MSELoss,
-    "l1_loss": nn.L1Loss,
-    "smooth_l1_loss": nn.SmoothL1Loss,
-    "huber_loss": nn.HuberLoss,
-    "binary_cross_entropy": nn.BCELoss,
-    "binary_cross_entropy_with_logits": nn.BCEWithLogitsLoss,
-    "focal_loss": nn.FocalLoss,
-    "hinge_loss": nn.HingeLoss,
-    "kl_div": nn.KLDivLoss,
-}
-CLASS_LOSSES = ("cross_entropy", "nll_loss")
-_NUMBERS = ("mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss")
-_TRUTH = ("binary_cross_entropy", "binary_cross_entropy_with_logits", "focal_loss")
 IGNORED = -100
+PROBABILITIES = "probabilities"
+
+
+@dataclass(frozen=True)
+class LossTraits:
+    """A loss: the op behind it, and what it takes.
+
+    ``targets`` are "classes" (numbers from 0 on), "truth" (0 or 1), "signs" (-1 or 1), "numbers",
+    "distributions", or "several" for a loss of more than one target. ``outputs`` says what the model
+    must give. ``weights`` is the argument that has a weight for each class. The targets of a loss
+    ``of_any_scale`` may be standardized, as the loss has no length of its own.
+    """
+
+    op: str
+    targets: str
+    outputs: str = "scores"
+    weights: str | None = None
+    of_any_scale: bool = False
+
+    @property
+    def scores(self) -> str:
+        """How metrics read the outputs of a model with this loss."""
+        return PROBABILITIES if self.outputs == PROBABILITIES else "logits"
+
+
+# By the names of their modules. Of several with the same targets, the first is the default.
+LOSSES = {
+    "CrossEntropyLoss": LossTraits("cross_entropy", "classes", weights="weight"),
+    "NLLLoss": LossTraits("nll_loss", "classes", "logarithms of probabilities", "weight"),
+    "BCEWithLogitsLoss": LossTraits(
+        "binary_cross_entropy_with_logits", "truth", weights="pos_weight"
+    ),
+    "BCELoss": LossTraits("binary_cross_entropy", "truth", PROBABILITIES),
+    "FocalLoss": LossTraits("focal_loss", "truth"),
+    "MSELoss": LossTraits("mse_loss", "numbers", of_any_scale=True),
+    "L1Loss": LossTraits("l1_loss", "numbers", of_any_scale=True),
+    "SmoothL1Loss": LossTraits("smooth_l1_loss", "numbers"),
+    "HuberLoss": LossTraits("huber_loss", "numbers"),
+    "HingeLoss": LossTraits("hinge_loss", "signs"),
+    "KLDivLoss": LossTraits("kl_div", "distributions"),
+    "TripletMarginLoss": LossTraits("triplet_margin_loss", "several"),
+    "CosineEmbeddingLoss": LossTraits("cosine_embedding_loss", "several"),
+}
+# Those that are called with an output and a target, by op.
+_BY_OP = {traits.op: traits for traits in LOSSES.values() if traits.targets != "several"}
+_MODULES: dict[str, type[nn.Module]] = {
+    traits.op: getattr(nn, name) for name, traits in LOSSES.items() if traits.op in _BY_OP
+}
+CLASS_LOSSES = tuple(op for op, traits in _BY_OP.items() if traits.targets == "classes")
+
+
+@dataclass(frozen=True)
+class Task:
+    """A task: what targets and outputs are, and what is usual for it.
+
+    ``targets`` are those of its losses; ``class_axis`` is the axis of the outputs that has a score
+    for each class, label or number. The first of ``metrics`` is the one to look at.
+    """
+
+    name: str
+    targets: str
+    loss: str
+    metrics: tuple[str, ...]
+    class_axis: int = 1
+
+    @property
+    def op(self) -> str:
+        """The op of the default loss."""
+        return LOSSES[self.loss].op
+
+    @property
+    def is_of_labels(self) -> bool:
+        """Whether each score stands for itself, and is compared with 0 or 1."""
+        return self.targets == "truth"
+
+    @property
+    def is_of_one_class(self) -> bool:
+        """Whether each sample has one class, of two or more."""
+        return self.name in ("binary", "multiclass")
+
+
+TASKS = {
+    task.name: task
+    for task in (
+        Task(
+            "regression",
+            "numbers",
+            "MSELoss",
+            ("r2", "root_mean_squared_error", "mean_absolute_error"),
+        ),
+        Task("binary", "truth", "BCEWithLogitsLoss", ("accuracy", "roc_auc", "f1")),
+        Task("multiclass", "classes", "CrossEntropyLoss", ("accuracy", "f1")),
+        Task("multilabel", "truth", "BCEWithLogitsLoss", ("f1", "average_precision", "accuracy")),
+        Task("sequence", "tokens", "CrossEntropyLoss", ("perplexity", "accuracy"), class_axis=-1),
+    )
+}
+
+
+def loss_traits(name: str) -> LossTraits:
+    """The traits of the loss module called ``name``; one of the user's own takes anything.
+
+    >>> from extensor.train.tasks import loss_traits
+    >>> loss_traits("BCELoss").scores, loss_traits("mine:loss").targets
+    ('probabilities', '')
+    """
+    return LOSSES.get(name) or LossTraits("", "")
 
 
 def loss_name(loss: Any) -> str | None:
@@ -56,12 +154,8 @@ def _is_called_as(loss: nn.Module, module: type[nn.Module]) -> bool:
 
 def possible_tasks(loss: Any) -> tuple[str, ...]:
     """The tasks that ``loss`` may be of; which of them it is, an output says."""
-    name = loss_name(loss)
-    if name in CLASS_LOSSES:
-        return ("multiclass",)
-    if name in _NUMBERS:
-        return ("regression",)
-    return ("binary", "multilabel") if name in _TRUTH else ()
+    traits = _BY_OP.get(loss_name(loss) or "")
+    return tuple(x.name for x in TASKS.values() if traits and x.targets == traits.targets)
 
 
 def task_of(loss: Any, output: Any) -> tuple[str | None, int | None]:
@@ -105,10 +199,10 @@ def check_values(op: str, loss: Any, output: Any, target: Any, name: str = "targ
             array != loss_option(loss, "ignore_index", IGNORED)
         )
         requirement = f"{name} must be in [0, {classes - 1}], the classes of the model's output"
-    elif known in _TRUTH:
+    elif _BY_OP[known].targets == "truth":
         wrong = ~((array >= 0) & (array <= 1))
         requirement = f"{name} must be 0 or 1, or between, for {known}"
-    elif known == "hinge_loss":
+    elif _BY_OP[known].targets == "signs":
         wrong = ~np.isin(array, (-1, 1))
         requirement = f"{name} must be -1 or 1 for {known}"
     if wrong is not None and wrong.any():
@@ -146,7 +240,50 @@ def _reshaped(wanted: tuple[int, ...], given: tuple[int, ...]) -> str:
 
 
 def loss_option(loss: Any, name: str, default: Any) -> Any:
-    """What a loss of the library was given as ``name``: a function, a partial of it, or a module."""
+    """The option ``name`` of a loss of the library: a function, a partial of it, or a module."""
     if isinstance(loss, partial):
         return loss.keywords.get(name, default)
     return getattr(loss, name, default) if isinstance(loss, nn.Module) else default
+
+
+def is_watched(model: Module) -> bool:
+    """True if hooks or watchers would see a call of the model."""
+    return bool(watchers) or any(module._hooks for module in model.modules())
+
+
+class UncopiedError(Exception):
+    """The attributes of a model or loss cannot be copied, so it cannot be tried."""
+
+
+@contextmanager
+def on_trial(model: Module, loss: Any) -> Iterator[None]:
+    """Within the block model and loss may change; afterwards they are as they were.
+
+    They stay the objects that they are, because functions may name them: a loss that adds
+    ``model.penalty`` reads what the forward pass of this very model has set. Only their attributes
+    are replaced by copies.
+    """
+    holders: list[Any] = list(model.modules())
+    if hasattr(loss, "__dict__") and loss_name(loss) is None:
+        holders += [loss, *(loss.modules() if isinstance(loss, Module) else ())]
+    holders = list({id(x): x for x in holders if not isinstance(x, FunctionType)}.values())
+    kept: dict[int, Any] = {id(x): x for x in (*holders, *model.parameters())}
+    if loss_name(loss) is not None:
+        kept[id(loss)] = loss
+    contents = [dict(vars(x)) for x in holders]
+    try:
+        copies = deepcopy(contents, kept)
+    except Exception:
+        raise UncopiedError from None
+    with preserve_state(model, loss):
+        try:
+            _exchange(holders, copies)
+            yield
+        finally:
+            _exchange(holders, contents)
+
+
+def _exchange(holders: list[Any], contents: list[dict[str, Any]]) -> None:
+    for holder, attributes in zip(holders, contents, strict=True):
+        vars(holder).clear()
+        vars(holder).update(attributes)

@@ -1,12 +1,14 @@
-"""The trainer: epochs of steps, validation and callbacks."""
+"""The trainer: epochs of steps, validation and callbacks.
+
+It is a loop over three values: the state that a checkpoint holds (:class:`TrainerState`), the way a step
+is taken (:class:`StepStrategy`) and the run on disk (:class:`RunStorage`).
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import ExitStack
-from itertools import islice
 from pathlib import Path
-from typing import Any, overload
+from typing import Any, Generic, TypeVar, overload
 
 from extensor import random
 from extensor.arrays.dtypes import DType
@@ -14,79 +16,125 @@ from extensor.core import entries
 from extensor.core.tensor import Tensor
 from extensor.data.dataset import Dataset
 from extensor.data.loader import DataLoader
-from extensor.distributed.joining import workers as found_workers
-from extensor.distributed.workers import WorkerLostError
+from extensor.distributed.rendezvous import workers as join_workers
+from extensor.distributed.workers import Workers
 from extensor.errors import arguments, type_error, value_error
 from extensor.errors.explanation import explaining
+from extensor.io.paths import as_path
 from extensor.nn.module import Module
-from extensor.optim import EMA, Optimizer, ReduceLROnPlateau
-from extensor.train.callback import Callback, monitored
-from extensor.train.callbacks import GradientHealth
-from extensor.train.checks import checked_callbacks, checked_metrics, made_metrics
-from extensor.train.dealing import gathered
-from extensor.train.drift import Agreement
-from extensor.train.evaluation import evaluated, predicted
-from extensor.train.fitdata import EPOCHS, FitData, fit_arguments, fit_data
-from extensor.train.given import check_columns, found_dataset
-from extensor.train.history import History
-from extensor.train.lock import locked
-from extensor.train.logs import Logging, Timing
-from extensor.train.loss_weighting import LossReduction
-from extensor.train.metrics import Metric
-from extensor.train.nonfinite import NotFiniteError
-from extensor.train.outputs import plain, told_to_all
-from extensor.train.progress import Progress
-from extensor.train.readiness import check_ready, tried_in_training
-from extensor.train.running import running_metrics
-from extensor.train.signals import Interruption
-from extensor.train.step import Loss, StepResult, TrainStep
-from extensor.train.tasks import check_values
-from extensor.train.together import (
-    Figures,
-    agreed,
-    check_workers,
-    checked_cutting,
-    heard,
-    kept_state,
-    survive,
+from extensor.optim import EMA, Optimizer
+from extensor.train.callbacks import Callback, checked_callbacks
+from extensor.train.checkpointing import Checkpoints, RunStorage
+from extensor.train.data_adapters import (
+    EPOCHS,
+    Split,
+    check_columns,
+    dataset_of,
+    fit_arguments,
+    fit_data,
 )
-from extensor.train.tree_step import TreeStep
-from extensor.train.working import Working
+from extensor.train.evaluation import evaluate_batches, predicted
+from extensor.train.fit_loop import FitLoop, Interruption
+from extensor.train.logs import History, Logging, default_callbacks
+from extensor.train.loss_parts import LossReduction
+from extensor.train.metrics import Mean, Metric
+from extensor.train.metrics.trainer_metrics import (
+    RunningMetrics,
+    metrics_by_name,
+    metrics_for_output,
+    running_metrics,
+)
+from extensor.train.nonfinite import NotFiniteError
+from extensor.train.rehearsal import check_ready
+from extensor.train.run_folder import RunFolder
+from extensor.train.step_strategy import LocalStep, Loss, StepResult, StepStrategy
+from extensor.train.tasks import check_values
+from extensor.train.trainer_state import (
+    TrainerState,
+)
 
 Validation = Iterable[Any] | Dataset | tuple[Any, Any] | float | None
+T = TypeVar("T")
 
 
-class Trainer(Working):
-    """Trains ``model``: ``loss(model(*inputs), target)`` for batches ``(*inputs, target)``.
+class _Delegated(Generic[T]):
+    """An attribute of a trainer that its ``holder``, another attribute, has."""
 
-    ``accumulate`` batches make one step, as if they were one batch: their gradients are added in one
-    balanced tree. With ``micro_batches`` each is cut into that many parts, which several workers
-    (``mpiexec -n 4``) take; all are added in that tree, so that any number of workers ends with the
-    same bits. Each worker keeps the
-    whole state of the optimizer, or with ``shard_optimizer`` its share of it. Batch norm takes the
-    statistics of a part, or with ``sync_batch_norm`` those of all parts of a step.
+    def __init__(self, holder: str) -> None:
+        self._holder = holder
 
-    Losses of the library have the same value and gradients in parts as in one piece, whatever their
-    reduction, weights and ignored targets. A loss of your own must be a mean over the samples; one
-    batch is tried in parts first. ``loss_reduction="sum"`` says that it is a sum, a function of a
-    part's target gives the number that the mean divides by, and ``"mean"`` takes the mean of the
-    parts' losses even if that differs from the loss of the batch, as for contrastive losses.
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
 
-    Schedules are those of the optimizer: it steps the automatic ones itself, the others are stepped
-    after each epoch, a :class:`~extensor.optim.ReduceLROnPlateau` by ``monitor``. ``amp`` is the dtype
-    of mixed precision, ``ema`` an average of the parameters, which evaluation then uses.
-    ``compile="xla"`` lets XLA take the steps, on ``device``.
+    def __get__(self, trainer: Any, owner: type | None = None) -> T:
+        held: Any = self if trainer is None else getattr(trainer, self._holder)
+        value: T = held if trainer is None else getattr(held, self._name)
+        return value
 
-    ``metrics`` are computed in evaluation: names, as ``["accuracy", "f1"]``, which the loss gives
-    their meaning, or a dict of objects. ``train_metrics`` are computed of the batches that are
-    trained on, as they come, and stand in the log under their own names.
+    def __set__(self, trainer: Any, value: T) -> None:
+        setattr(getattr(trainer, self._holder), self._name, value)
 
-    With a ``folder`` the run is written there: configuration, logs, and a checkpoint after each epoch
-    and every ``checkpoint_every`` steps, of which the last ``keep`` stay. :meth:`resume` goes on
-    from the last one, and ends with the same bits as if nothing had happened. The folder must be
-    new: ``{time}`` in its name is the date and time, and with ``overwrite`` an earlier run there is
-    moved aside when training begins.
 
+class Trainer:
+    """Train a model on batches ``(*inputs, target)``.
+
+    Each step minimizes ``loss(model(*inputs), target)``. The result does not depend on the number of
+    workers, on interruptions, or on whether a run was resumed.
+
+    Parameters
+    ----------
+    model : Module
+        The model to train.
+    loss : callable
+        A loss of ``ex.nn``, or a function of output and target that returns a tensor of one number. Your
+        own loss must be a mean over the samples if a step has several parts, see `loss_reduction`.
+    optimizer : Optimizer
+        The optimizer of the model's parameters. It steps its automatic schedules itself; the trainer
+        steps the others after each epoch.
+    metrics : list of str or dict of str to Metric or str, optional
+        Metrics of the validation data. The loss gives a name such as ``"accuracy"`` its meaning.
+    train_metrics : list of str or dict of str to Metric or str, optional
+        Metrics of the training batches.
+    accumulate : int
+        Number of batches in one step. Their gradients are added in one balanced tree.
+    micro_batches : int, optional
+        Number of parts each batch is cut into. Several workers share the parts and end with the same
+        bits as one.
+    shard_optimizer : bool
+        Whether each worker keeps only its share of the optimizer's state.
+    sync_batch_norm : bool
+        Whether batch norm uses the statistics of all parts of a step.
+    loss_reduction : {"mean", "sum"} or callable, optional
+        How the losses of the parts make up the whole. A function of a part's target returns the number
+        that the mean divides by. Losses of the library need none.
+    clip_norm, clip_value : float, optional
+        Bounds of the norm of all gradients, and of each of their elements.
+    amp : dtype, optional
+        The dtype of mixed precision.
+    ema : EMA, optional
+        An average of the parameters, which evaluation then uses.
+    compile : str, optional
+        A backend that compiles the steps, such as ``"xla"``.
+    device : str, optional
+        The device of compiled steps.
+    monitor : str
+        The number that a :class:`~extensor.optim.ReduceLROnPlateau` follows.
+    callbacks : list of Callback, optional
+        Without it, those of :func:`default_callbacks`.
+    folder : str or Path, optional
+        Where to write the configuration, the log, and a checkpoint after each epoch. It must be new.
+        ``{time}`` in its name is replaced by the date and time.
+    overwrite : bool
+        Whether to move an earlier run in `folder` aside when training begins.
+    checkpoint_every : int, optional
+        Number of steps between further checkpoints.
+    keep : int
+        Number of checkpoints to keep.
+    config : mapping, optional
+        A configuration to store with the run.
+
+    Examples
+    --------
     >>> import numpy as np, extensor as ex
     >>> _ = ex.random.manual_seed(0)
     >>> x = np.linspace(-1, 1, 32, dtype=np.float32)[:, None]
@@ -97,6 +145,25 @@ class Trainer(Working):
     >>> f"{model.weight.item():.3f} {model.bias.item():.3f}"
     '3.000 1.000'
     """
+
+    # Of the state, which a checkpoint holds.
+    epoch = _Delegated[int]("state")  # completed epochs
+    step = _Delegated[int]("state")
+    batch = _Delegated[int]("state")  # completed batches of this epoch
+    stopped = _Delegated[bool]("state")
+    running_loss = _Delegated[Mean]("state")
+    running_metrics = _Delegated[RunningMetrics]("state")
+    history = _Delegated[History]("state")
+    callbacks = _Delegated[list[Callback]]("state")
+    config = _Delegated[dict[str, Any]]("state")
+    preparation = _Delegated[dict[str, Any] | None]("state")
+    split = _Delegated[Split | None]("state")
+    # Of the run on disk.
+    run = _Delegated[RunFolder | None]("storage")
+    checkpoints = _Delegated[Checkpoints | None]("storage")
+    overwrite = _Delegated[bool]("storage")
+    is_timed = _Delegated[bool]("storage")
+    seen = _Delegated[Any]("storage")
 
     @explaining
     def __init__(
@@ -126,42 +193,47 @@ class Trainer(Working):
         keep: int = 3,
         config: Mapping[str, Any] | None = None,
     ) -> None:
-        accumulate = arguments.integer("Trainer", "accumulate", accumulate, 1)
+        self.accumulate = arguments.integer("Trainer", "accumulate", accumulate, 1)
         if checkpoint_every is not None:
             arguments.integer("Trainer", "checkpoint_every", checkpoint_every, 1)
-        if checkpoint_every is not None and folder is None:
-            raise value_error("Trainer", "checkpoints need a folder", folder=folder)
-        cutting = checked_cutting(micro_batches, shard_optimizer, sync_batch_norm)
-        parts = (model, loss, optimizer, clip_norm, clip_value, amp, ema)
-        if cutting is None:
-            take_step = TrainStep(*parts, compile, device, loss_reduction=loss_reduction)
-        elif compile is None and device is None:
-            take_step = TreeStep(*parts, **cutting, loss_reduction=loss_reduction)
-        else:
-            requirement = "micro_batches must be None where steps are compiled"
-            raise value_error("Trainer", requirement, micro_batches=micro_batches)
-        self.given_metrics = checked_metrics(metrics, loss)
+            if folder is None:
+                raise value_error("Trainer", "checkpoints need a folder", folder=folder)
+        # The only place where a trainer joins the workers; everything below is handed the value.
+        self._workers = join_workers()
+        self.take_step: StepStrategy = choose_strategy(
+            (model, loss, optimizer, clip_norm, clip_value, amp, ema, loss_reduction),
+            self._workers,
+            (micro_batches, shard_optimizer, sync_batch_norm),
+            (compile, device),
+        )
+        self.given_metrics = metrics_by_name(metrics, loss)
         running = running_metrics(train_metrics, self.given_metrics, loss)
         self.monitor = arguments.text("Trainer", "monitor", monitor)
         chosen = default_callbacks(folder is not None) if callbacks is None else callbacks
-        chosen = checked_callbacks(chosen)
-        super().__init__(take_step, chosen, running, folder, overwrite, keep, config)
-        names = [metric for metric in self.given_metrics.values() if isinstance(metric, str)]
-        # Those that are only named are made when the first output is known.
-        self.metrics: dict[str, Metric] = {} if names else dict(self.given_metrics)
+        several = checked_callbacks(chosen)
+        self.storage = RunStorage(folder, overwrite, keep, self._workers)
+        self.state = TrainerState(self.take_step, several, running, config)
+        is_named = any(isinstance(metric, str) for metric in self.given_metrics.values())
+        # Metrics that are only named are made when the first output is known.
+        self.metrics: dict[str, Metric] = {} if is_named else dict(self.given_metrics)
         self.model = model
         self.optimizer = optimizer
-        self.accumulate = accumulate
         self.checkpoint_every = checkpoint_every
         self.epochs = 0
         self.total_steps = 0
         self.last_step = StepResult(0.0, 0, None)
         self.columns: Sequence[str] | None = None  # of the table that was trained on last
-        self._interruption = Interruption()
-        self._batches = 0
-        self._is_tried = False
+        self.interruption = Interruption()
         self._made_loader: Any = None  # by the last fit, of arrays
-        self._begun: dict[str, Any] | None = None  # where it began, if workers may have to go back
+
+    @property
+    def workers(self) -> Workers:
+        """The workers that train together; one that is alone if there are no others."""
+        return self._workers
+
+    @workers.setter
+    def workers(self, workers: Workers) -> None:
+        self._workers = self.take_step.workers = self.storage.workers = workers
 
     @overload
     def fit(
@@ -188,184 +260,118 @@ class Trainer(Working):
         batch_size: int = 32,
         shuffle: bool = True,
     ) -> History:
-        """Train until ``epochs`` epochs (10) are over, counted from the very beginning of the run.
+        """Train until `epochs` epochs are over, counted from the beginning of the run.
 
-        ``fit(X, y)`` takes arrays, tensors, lists and tables of pandas and polars, ``fit(dataset)`` a
-        data set: they are cut into batches of ``batch_size``, in an order of chance if ``shuffle``.
-        ``fit(loader, epochs)`` takes batches ``(*inputs, target)`` as they come. ``validation`` is
-        ``(X, y)``, a data set, a loader, or a fraction of the samples, which chance chooses.
+        One batch is tried first, so data that do not fit are refused before anything is written.
+        Ctrl-C, SIGTERM and SIGHUP end training after the current step and its checkpoint.
 
-        One batch is tried first: what does not fit is refused before anything is written. Returns
-        what the log says of each epoch. Ctrl-C, SIGTERM and SIGHUP end the step that is being taken,
-        write a checkpoint if there is a folder, and then raise: KeyboardInterrupt, or a SystemExit
-        with the code 128 + signal. Another one later ends at once. The folder is locked: no other
-        process can train in it meanwhile.
+        Parameters
+        ----------
+        train : array_like, table, tuple of these, dataset or loader
+            Inputs, or a data set or loader that has the targets too.
+        y : array_like, optional
+            The targets, if `train` has inputs only. ``fit(loader, 5)`` takes the epochs here.
+        epochs : int
+            Number of epochs of the whole run, 10 by default.
+        validation : tuple of (X, y), dataset, loader or float, optional
+            Validation data, or the fraction of the samples to draw at random for it.
+        batch_size : int
+            Samples in a batch. A loader has its own.
+        shuffle : bool
+            Whether to draw the order of the samples at random.
+
+        Returns
+        -------
+        History
+            A record of each epoch.
+
+        Raises
+        ------
+        KeyboardInterrupt
+            After Ctrl-C.
+        SystemExit
+            After SIGTERM or SIGHUP, with the code 128 + signal.
+        NotFiniteError
+            If a loss or gradient turns NaN or infinite.
         """
         y, epochs, validation = fit_arguments(train, y, epochs, validation)
-        made_before = self._made_loader if self._made_loader is self._loader else None
+        made_before = self._made_loader if self._made_loader is self.state.loader else None
         state = random.get_state()
         try:
             data = fit_data(train, y, validation, batch_size, shuffle, made_before, self.split)
             self._check_loader(data.train)
             is_over = self.epoch >= epochs or self.stopped
             is_tried = is_over or check_ready(self, data.train, data.validation)
-            self._make_folder()
+            self.storage.create_folder(self.step)
         except BaseException:
             random.set_state(state)
             raise
         if data.goes_on:
-            self._loader = data.made
-        self._made_loader, self.split, self._is_tried = data.made, data.split, is_tried
+            self.state.loader = data.made
+        self._made_loader, self.split = data.made, data.split
         self.columns = data.columns
-        check_workers(self, data.train, data.validation, epochs)
-        self._begun = None
-        while True:
-            try:
-                self._fit_until(epochs, data)
-                return self.history
-            except WorkerLostError as error:
-                survive(self, error, self._begun)
-
-    def _fit_until(self, epochs: int, data: FitData) -> None:
-        with ExitStack() as begun:
-            if self.run is not None and found_workers().is_first:
-                begun.enter_context(locked(self.run.path, "fit"))
-            begun.push(self._release)
-            self._prepare(data.train, data.validation, epochs)
-            with self._interruption:
-                for callback in heard(self.callbacks):
-                    callback.fit_began(self)
-                    begun.callback(callback.fit_ended, self)
-                while self.epoch < epochs and not self.stopped:
-                    self._fit_epoch(data.train, data.validation)
-                self._raise_if_noted()
-        self._compare_workers()  # callbacks may have changed something at the end
+        FitLoop(self, data, epochs, is_tried).run()
+        return self.history
 
     def _check_loader(self, train: Any) -> None:
         if not hasattr(train, "__len__") or len(train) == 0:
             given = len(train) if hasattr(train, "__len__") else type(train).__name__
             raise value_error("fit", "train must be a loader of at least one batch", train=given)
-        needs_state = self.checkpoint_every is not None or self._restored.get("loader")
+        needs_state = self.checkpoint_every is not None or self.state.waiting.get("loader")
         if needs_state and not hasattr(train, "state_dict"):
             requirement = "checkpoints within an epoch need a loader with a state_dict"
             raise type_error("fit", requirement, train=type(train).__name__)
 
-    def _prepare(self, train: Any, validation: Any, epochs: int) -> None:
-        self._check_folder()
-        self.take_step.note_options()
-        restored = bool(self._restored)
-        self._go_on_with(train, validation)
-        if self._begun is None and found_workers().can_survive:
-            self._begun = kept_state(self)
-        self._open_folder(restored)
-        self.epochs = epochs
-        self._batches = len(train)
-        if isinstance(self.take_step, TreeStep):
-            self.take_step.prepare()
-            self._agreement = Agreement(self)
-        self.figures = Figures()
-        self.total_steps = epochs * -(-self._batches // self.accumulate)
+    def active_callbacks(self) -> Sequence[Callback]:
+        """The callbacks that are called on this worker."""
+        if self.workers.is_first:
+            return self.callbacks
+        return [callback for callback in self.callbacks if not callback.only_first]
 
-    def _fit_epoch(self, train: Iterable[Any], validation: Iterable[Any] | None) -> None:
-        self.model.train()
-        batches = self._dealt(train)
-        while self.batch < self._batches:
-            # Never more than there are: a loader that is asked for more begins its next epoch.
-            group = tuple(islice(batches, min(self.accumulate, self._batches - self.batch)))
-            if not group:
-                raise value_error(
-                    "fit", f"train must give {self._batches} batches", batches=self.batch
-                )
-            if not self._is_tried:
-                self._is_tried = True
-                tried_in_training(self, gathered(group[0], found_workers()), train)
-            self.batch += len(group)
-            self._fit_step(group)
-        next(batches, None)
-        self.batch = 0
-        record: dict[str, Any] = {"event": "epoch", "epoch": self.epoch + 1, "step": self.step}
-        record["loss"] = self.running_loss.compute()
-        found = self.running_metrics.compute()
-        record |= told_to_all(found)
-        record["lr"] = self._rate()
-        if validation is not None:
-            found = self.evaluate_together(validation)
-            record |= {f"validation_{name}": plain(value) for name, value in found.items()}
-        for schedule in self.optimizer.schedules:
-            if isinstance(schedule, ReduceLROnPlateau):
-                schedule.step(monitored("ReduceLROnPlateau", record, self.monitor))
-            elif not schedule.automatic:
-                schedule.step()
-        self.epoch += 1
-        self.running_loss.reset()
-        self.running_metrics.reset()
-        self.history.append(record)
-        self.figures.tell()
-        for callback in heard(self.callbacks):
-            callback.epoch_ended(self, record)
-        self.stopped = agreed(self.stopped)
-        self._compare_workers()
-        if self.run is not None:
-            self.save()
-        self._raise_if_noted()
-
-    def _fit_step(self, group: tuple[Any, ...]) -> None:
-        is_wanted = any(callback.wants_gradients(self) for callback in self.callbacks)
-        on_gradients = self._gradients_known if is_wanted else None
-        try:
-            on_output = self.running_metrics.update if self.running_metrics.given else None
-            self._say_where()
-            self.last_step = result = self.take_step(group, on_gradients, on_output)
-        except NotFiniteError as error:
-            reason = self._stopped_by(error)
-            self.log({"event": "stopped", "step": self.step + 1, "reason": reason})
-            raise NotFiniteError(reason) from None
-        self.step += 1
-        self.running_loss.add(result.loss, result.samples)
-        record: dict[str, Any] = {"event": "step", "epoch": self.epoch + 1, "step": self.step}
-        record |= {"loss": result.loss, "lr": self._rate()}
-        if result.gradient_norm is not None:
-            record["gradient_norm"] = result.gradient_norm
-        self.figures.samples += getattr(self.take_step, "own_samples", 0)
-        for callback in heard(self.callbacks):
-            callback.step_ended(self, record)
-        is_due = self.checkpoint_every is not None and self.step % self.checkpoint_every == 0
-        self._compare_workers(is_due)
-        if is_due:
-            self.save()
-        if self._noted() is not None and hasattr(self._loader, "state_dict"):
-            if self.run is not None:
-                self._compare_workers()
-                self.save()
-            self._raise_if_noted()
-
-    def _gradients_known(self) -> None:
-        for callback in heard(self.callbacks):
-            callback.gradients_known(self)
-
-    def _rate(self) -> float:
+    @property
+    def rate(self) -> float:
+        """The learning rate of the optimizer's first group."""
         return float(self.optimizer.param_groups[0]["lr"])
 
     def know(self, output: Any) -> dict[str, Metric]:
         """Make the metrics that are only named, for outputs such as this; returns all metrics."""
         if len(self.metrics) < len(self.given_metrics):
-            self.metrics = made_metrics(self.given_metrics, self.take_step.loss, output)
+            self.metrics = metrics_for_output(self.given_metrics, self.take_step.loss, output)
         self.running_metrics.know(output)
         return self.metrics
 
     def evaluate(self, loader: Any, y: Any = None, batch_size: int = 256) -> dict[str, Any]:
-        """The mean loss and the metrics, in evaluation mode, of what :meth:`fit` takes to train on.
+        """Compute the mean loss and the metrics in evaluation mode.
 
-        That is ``evaluate(X, y)``, a data set, or a loader of batches.
+        Parameters
+        ----------
+        loader : array_like, table, dataset or loader
+            The data, as for :meth:`fit`.
+        y : array_like, optional
+            The targets, if `loader` has inputs only.
+        batch_size : int
+            Samples in a batch. A loader has its own.
+
+        Returns
+        -------
+        dict
+            ``"loss"`` and the value of each metric by its name.
         """
         check_columns("evaluate", loader, self.columns)
-        dataset = found_dataset("evaluate", "loader", loader, y)
+        dataset = dataset_of("evaluate", "loader", loader, y)
         if dataset is not None:
             batch_size = arguments.integer("evaluate", "batch_size", batch_size, 1)
             loader = DataLoader(dataset, batch_size)
         if y is not None:
             check_values("evaluate", self.take_step.loss, None, dataset.arrays[-1], "y")
-        return evaluated(self.model, self.take_step, self.know, loader)
+        return evaluate_batches(self.model, self.take_step, self.know, loader)
+
+    def evaluate_together(self, loader: Any) -> dict[str, Any]:
+        """:meth:`evaluate` by all workers, which must all call it: each computes some batches."""
+        metrics_for = self.know if self.given_metrics else None
+        return self.take_step.evaluate(
+            loader, self.step, self.evaluate, metrics_for, self.is_evaluated_here
+        )
 
     @property
     def is_evaluated_here(self) -> bool:
@@ -373,19 +379,85 @@ class Trainer(Working):
         return type(self).evaluate is Trainer.evaluate and "evaluate" not in vars(self)
 
     def predict(self, inputs: Any, batch_size: int = 256) -> Tensor:
-        """The outputs for an array, tensor or table of inputs, or for the batches of a loader.
+        """Compute the model's outputs in evaluation mode.
 
-        Of a batch with several parts the last, the target, is not used.
+        Parameters
+        ----------
+        inputs : array_like, table, dataset or loader
+            The inputs. The last part of a loader's batch, the target, is not used.
+        batch_size : int
+            Samples in a batch. A loader has its own.
+
+        Returns
+        -------
+        Tensor
+            The outputs of all samples, of shape (samples, ...).
         """
         check_columns("predict", inputs, self.columns)
         return predicted(self.model, self.take_step.ema, inputs, batch_size)
 
     def log(self, record: Mapping[str, Any]) -> None:
-        """Write a record of one's own into the log, if there is one."""
+        """Write a record into the log, if there is one."""
         record = entries.mapping("log", record, "record")
-        for callback in heard(self.callbacks):
+        for callback in self.active_callbacks():
             if isinstance(callback, Logging):
                 callback.write(record)
+
+    def save(self, name: str | None = None) -> Path:
+        """Write a checkpoint: of this step, or one that is called ``name``."""
+        self.storage.required_checkpoints("save")
+        if not self.take_step.is_finite():
+            error = NotFiniteError("a parameter is not finite, so no checkpoint was written")
+            raise NotFiniteError(self.describe_stop(error))
+        # On all workers, as they gather the state together; the first one writes it.
+        return self.storage.write(self.state.state_dict(copied=False), self.step, name)
+
+    def describe_stop(self, error: NotFiniteError) -> str:
+        """Where ``error`` stopped training, and the last good checkpoint."""
+        text = f"step {self.step + 1} of epoch {self.epoch + 1}: {error}"
+        latest = self.storage.latest()
+        return text if latest is None else f"{text}; the last good checkpoint is {latest}"
+
+    def resume(self, path: str | Path | None = None) -> bool:
+        """Continue from a checkpoint.
+
+        Options that you created the trainer, optimizer or schedules with, and that differ from those of
+        the checkpoint, take effect from here on. Changes that callbacks made during training are kept.
+
+        Parameters
+        ----------
+        path : str or Path, optional
+            The checkpoint; by default the last one in the folder.
+
+        Returns
+        -------
+        bool
+            False if there is no checkpoint.
+
+        Raises
+        ------
+        ValueError
+            If the file is no checkpoint of a run, or does not fit the trainer.
+        """
+        seen = self.storage.stamp()
+        if path is None:
+            path = self.storage.required_checkpoints("resume").latest()
+        state = self.storage.read(None if path is None else as_path("resume", path))
+        if state is not None:
+            if "progress" not in state:
+                raise value_error("resume", "path must be a checkpoint of a run", path=str(path))
+            self.load_state_dict(state)
+        self.storage.is_resumed = True
+        self.seen = seen
+        return state is not None
+
+    def state_dict(self) -> dict[str, Any]:
+        """Everything that the rest of the run depends on."""
+        return self.state.state_dict()
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Take over what :meth:`state_dict` gave; random numbers and the loader when training begins."""
+        self.state.load_state_dict(state)
 
     def stop(self) -> None:
         """End training after this epoch."""
@@ -399,12 +471,54 @@ class Trainer(Working):
         place = f"epoch {self.epoch}{whole}, step {self.step:,}" if self.step else "not trained yet"
         return (
             f"Trainer({type(self.model).__name__} of {self.model.num_parameters():,} parameters, "
-            f"{name}, {type(self.optimizer).__name__}(lr={self._rate():g}){metrics}; {place})"
+            f"{name}, {type(self.optimizer).__name__}(lr={self.rate:g}){metrics}; {place})"
         )
 
 
-def default_callbacks(folder: bool) -> list[Callback]:
-    """What a trainer has if it is given none: progress, and with a folder what is written there."""
-    given = arguments.flag("default_callbacks", "folder", folder)
-    written = [Logging(), Timing(), GradientHealth()] if given else []
-    return [*written, Progress()]
+def choose_strategy(
+    parts: tuple[Any, ...],
+    workers: Workers,
+    cutting: tuple[int | None, bool, bool],
+    compilation: tuple[str | None, str | None],
+) -> StepStrategy:
+    """The strategy for ``parts``, which every strategy takes.
+
+    ``cutting`` are ``micro_batches``, ``shard_optimizer`` and ``sync_batch_norm``, ``compilation``
+    are ``compile`` and ``device``.
+    """
+    micro_batches, *flags = cutting
+    backend, device = compilation
+    shards = arguments.flag("Trainer", "shard_optimizer", flags[0])
+    synchronises = arguments.flag("Trainer", "sync_batch_norm", flags[1])
+    if micro_batches is None:
+        _check_whole_batches(workers, shards, synchronises)
+        if backend is not None:
+            from extensor.train.compiled_step import CompiledStep
+
+            return CompiledStep(*parts, backend=backend, device=device)
+        if device is not None:
+            requirement = "device is where a compiled step runs (compile='xla')"
+            raise value_error("Trainer", requirement, device=device)
+        return LocalStep(*parts)
+    count = arguments.integer("Trainer", "micro_batches", micro_batches, 1)
+    if backend is not None or device is not None:
+        requirement = "micro_batches must be None where steps are compiled"
+        raise value_error("Trainer", requirement, micro_batches=micro_batches)
+    from extensor.train.data_parallel import DataParallelStep
+
+    return DataParallelStep(
+        *parts, workers=workers, micro_batches=count, shards=shards, synchronises=synchronises
+    )
+
+
+def _check_whole_batches(workers: Workers, shards: bool, synchronises: bool) -> None:
+    if workers.size > 1:
+        requirement = (
+            f"micro_batches must be given for {workers.size} workers: into how many parts a batch is "
+            "cut, whatever their number (micro_batches=8); with EXTENSOR_ALONE=1 each trains by itself"
+        )
+        raise value_error("Trainer", requirement, micro_batches=None)
+    for name, flag in (("shard_optimizer", shards), ("sync_batch_norm", synchronises)):
+        if flag:
+            requirement = f"{name}=True needs micro_batches (micro_batches=8)"
+            raise value_error("Trainer", requirement, micro_batches=None)

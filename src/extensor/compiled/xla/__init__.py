@@ -17,15 +17,10 @@ from extensor.compiled.xla import (
     special,
 )
 
+_MODULES: tuple[Any, ...] = (
+    attention, averages, convolution, integers, movement, products, random, recurrence, special,
+)  # fmt: skip
 # By the name of the forward or of the rule; each takes and gives what a native kernel does.
 KERNELS: dict[str, Callable[..., Any]] = {
-    **attention.KERNELS,
-    **averages.KERNELS,
-    **convolution.KERNELS,
-    **integers.KERNELS,
-    **movement.KERNELS,
-    **products.KERNELS,
-    **random.KERNELS,
-    **recurrence.KERNELS,
-    **special.KERNELS,
+    name: kernel for module in _MODULES for name, kernel in module.KERNELS.items()
 }

@@ -11,9 +11,7 @@ from math import inf, sqrt
 from typing import Any
 
 from extensor.arrays.dtypes import bool_, is_half
-from extensor.compiled.xla.library import jnp
-
-Needs = tuple[bool, ...] | None
+from extensor.compiled.xla.library import Needs, jnp
 
 
 def _weights(q: Any, k: Any, mask: Any, causal: bool, factor: float) -> tuple[Any, Any, Any]:
@@ -37,7 +35,7 @@ def _factor(scale: float | None, q: Any) -> float:
 
 
 def attention(q: Any, k: Any, v: Any, mask: Any, causal: bool, scale: float | None) -> Any:
-    """The mean of the values, and what the rule of other engines keeps."""
+    """The weighted mean of the values, and the logarithms that other engines keep for the rule."""
     if 0 in q.shape or 0 in k.shape or 0 in v.shape:
         return NotImplemented
     weights, total, shift = _weights(q, k, mask, causal, _factor(scale, q))
@@ -78,7 +76,7 @@ def attention_backward(
 
 
 def _summed(gradient: Any, like: Any) -> Any:
-    """``gradient`` summed over what was broadcast, in the dtype of ``like``."""
+    """``gradient`` summed over the axes that were broadcast, in the dtype of ``like``."""
     more = gradient.ndim - like.ndim
     axes = [axis + more for axis, size in enumerate(like.shape) if size == 1]
     axes = [axis for axis in axes if gradient.shape[axis] != 1]

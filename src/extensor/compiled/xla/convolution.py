@@ -136,7 +136,7 @@ def _largest(name: str, axes: int) -> Callable[..., Any]:
 
 
 def windows_there_are(along: Sequence[Sliding]) -> tuple[slice, ...]:
-    """Those of the windows that there are; where there is room left behind them XLA makes more."""
+    """The slices of the wanted windows; XLA makes more if there is room behind the last."""
     return (slice(None), slice(None), *[slice(axis.windows) for axis in along])
 
 

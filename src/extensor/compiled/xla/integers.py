@@ -28,7 +28,7 @@ def _by_zero(compute: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
 
 
 def square(x: Any) -> Any:
-    """Of bools only; all else is the formula's."""
+    """For bools only; other dtypes use the formula."""
     return _widened(x) * _widened(x) if x.dtype == bool_ else NotImplemented
 
 

@@ -1,15 +1,14 @@
-"""What formulas leave to NumPy: repetitions, writes at computed places, and the norm of gradients."""
+"""Ops that formulas leave to NumPy: repetitions, writes at computed places, and the norm of gradients."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from math import inf
 from typing import Any
 
 import numpy as np
 
 from extensor.arrays.shapes import count
-from extensor.compiled.xla.library import jnp
+from extensor.compiled.xla.library import jnp, kernels_by_name
 from extensor.ops.indices import has_integer_array, plain, selected
 
 
@@ -21,7 +20,7 @@ def repeat(x: Any, repeats: Any, axis: int | None) -> Any:
 
 
 def index_set(x: Any, updates: Any, index: Any) -> Any:
-    """Where an index is named twice all its places write the last value, in whatever order."""
+    """A repeated index writes its last value, whatever the order of the writes."""
     items = plain("index_set", index)
     if not has_integer_array(items):
         return x.at[items].set(updates)
@@ -45,8 +44,4 @@ def gradient_norm(gradients: list[Any], order: float) -> Any:
     return total if order in (0, inf) else total ** (1 / order)
 
 
-KERNELS: dict[str, Callable[..., Any]] = {
-    "repeat": repeat,
-    "index_set": index_set,
-    "gradient_norm": gradient_norm,
-}
+KERNELS = kernels_by_name(repeat, index_set, gradient_norm)

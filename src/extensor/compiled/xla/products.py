@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from extensor.arrays.dtypes import is_half
 from extensor.arrays.shapes import count
-from extensor.compiled.xla.library import jnp
-
-Needs = tuple[bool, ...] | None
+from extensor.compiled.xla.library import Needs, jnp, kernels_by_name
 
 
 def _product(a: Any, b: Any) -> Any:
@@ -17,12 +14,12 @@ def _product(a: Any, b: Any) -> Any:
 
 
 def matmul(a: Any, b: Any) -> Any:
-    """Of 16 bits only; all else is the formula's."""
+    """For 16 bits only; other dtypes use the formula."""
     return _product(a, b).astype(a.dtype) if is_half(a.dtype) else NotImplemented
 
 
 def linear(x: Any, weight: Any, bias: Any) -> Any:
-    """Of 16 bits only; all else is the formula's."""
+    """For 16 bits only; other dtypes use the formula."""
     if not is_half(x.dtype):
         return NotImplemented
     product = _product(x, weight.T)
@@ -30,7 +27,7 @@ def linear(x: Any, weight: Any, bias: Any) -> Any:
 
 
 def linear_backward(grad_output: Any, x: Any, weight: Any, needs: Needs) -> Any:
-    """Of 16 bits only; all else is the formula's."""
+    """For 16 bits only; other dtypes use the formula."""
     if not is_half(x.dtype):
         return NotImplemented
     rows = grad_output.reshape((count(x.shape[:-1]), weight.shape[0]))
@@ -42,8 +39,4 @@ def linear_backward(grad_output: Any, x: Any, weight: Any, needs: Needs) -> Any:
     )
 
 
-KERNELS: dict[str, Callable[..., Any]] = {
-    "matmul": matmul,
-    "linear": linear,
-    "linear_backward": linear_backward,
-}
+KERNELS = kernels_by_name(matmul, linear, linear_backward)

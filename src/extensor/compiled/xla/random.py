@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from math import pi
 from typing import Any
 
@@ -10,7 +9,7 @@ import numpy as np
 
 from extensor.arrays.dtypes import float64
 from extensor.arrays.shapes import Shape, count
-from extensor.compiled.xla.library import jax, jnp
+from extensor.compiled.xla.library import jax, jnp, kernels_by_name
 from extensor.random.philox import LIMIT
 
 _MULTIPLIERS = np.uint32(0xD2511F53), np.uint32(0xCD9E8D57)
@@ -108,7 +107,7 @@ def _upper(a: Any, b: int) -> Any:
 def random_integers(
     seed: Any, stream: int, block: Any, shape: Shape, dtype: Any, low: int, span: int
 ) -> Any:
-    """Lemire's method; what is rejected draws again in the next stream."""
+    """Lemire's method; rejected numbers are drawn again from the next stream."""
     n = count(shape)
     draws = _draws(seed, stream, block, n)
     if span < LIMIT - 1:
@@ -138,10 +137,6 @@ def random_bernoulli(
     return (words < np.uint32(threshold)).astype(dtype).reshape(shape)
 
 
-KERNELS: dict[str, Callable[..., Any]] = {
-    "random_bits": random_bits,
-    "random_uniform": random_uniform,
-    "random_normal": random_normal,
-    "random_integers": random_integers,
-    "random_bernoulli": random_bernoulli,
-}
+KERNELS = kernels_by_name(
+    random_bits, random_uniform, random_normal, random_integers, random_bernoulli
+)

@@ -5,14 +5,11 @@ The gradients are those of :mod:`extensor.ops.recurrent` and its kin, found by t
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from extensor.arrays.dtypes import is_half
-from extensor.compiled.xla.library import jax, jnp
+from extensor.compiled.xla.library import Needs, jax, jnp, kernels_by_name
 from extensor.ops.recurrent import total_bias
-
-Needs = tuple[bool, ...] | None
 
 
 def _wide(*arrays: Any) -> list[Any]:
@@ -35,6 +32,12 @@ def _before(first: Any, states: Any) -> Any:
 
 def _to_weight(gradient: Any, inputs: Any) -> Any:
     return jnp.einsum("tbo,tbi->oi", gradient, inputs)
+
+
+def _gradients(x: Any, w_ih: Any, of_x: Any, of_h: Any, before: Any, *carried: Any) -> Any:
+    """The gradients of all inputs, from those of the two products of all steps."""
+    weights = _to_weight(of_x, x), _to_weight(of_h, before)
+    return jnp.matmul(of_x, w_ih), *carried, *weights, of_x.sum(axis=(0, 1)), of_h.sum(axis=(0, 1))
 
 
 def _activated(x: Any, nonlinearity: str) -> Any:
@@ -77,16 +80,7 @@ def rnn_backward(
         return jnp.matmul(inner, w_hh), inner
 
     carried, gradient = jax.lax.scan(step, jnp.zeros_like(h0), (grad_output, output), reverse=True)
-    bias = gradient.sum(axis=(0, 1))
-    states = _before(h0, output)
-    results = (
-        jnp.matmul(gradient, w_ih),
-        carried,
-        _to_weight(gradient, x),
-        _to_weight(gradient, states),
-        bias,
-        bias,
-    )
+    results = _gradients(x, w_ih, gradient, gradient, _before(h0, output), carried)
     return _rounded(results, dtype)
 
 
@@ -152,16 +146,8 @@ def lstm_backward(
     (carried, grad_c), gradient = jax.lax.scan(
         step, (jnp.zeros_like(h0), grad_c), given, reverse=True
     )
-    bias = gradient.sum(axis=(0, 1))
-    results = (
-        jnp.matmul(gradient, w_ih),
-        carried,
-        grad_c,
-        _to_weight(gradient, x),
-        _to_weight(gradient, _before(h0, read * level)),
-        bias,
-        bias,
-    )
+    before = _before(h0, read * level)
+    results = _gradients(x, w_ih, gradient, gradient, before, carried, grad_c)
     return _rounded(results, dtype)
 
 
@@ -219,22 +205,7 @@ def gru_backward(
     shared = [state * to_reset, state * to_keep]
     of_x = jnp.concatenate([*shared, state * to_new], axis=-1)
     of_h = jnp.concatenate([*shared, state * to_new * reset], axis=-1)
-    results = (
-        jnp.matmul(of_x, w_ih),
-        carried,
-        _to_weight(of_x, x),
-        _to_weight(of_h, before),
-        of_x.sum(axis=(0, 1)),
-        of_h.sum(axis=(0, 1)),
-    )
-    return _rounded(results, dtype)
+    return _rounded(_gradients(x, w_ih, of_x, of_h, before, carried), dtype)
 
 
-KERNELS: dict[str, Callable[..., Any]] = {
-    "rnn": rnn,
-    "rnn_backward": rnn_backward,
-    "lstm": lstm,
-    "lstm_backward": lstm_backward,
-    "gru": gru,
-    "gru_backward": gru_backward,
-}
+KERNELS = kernels_by_name(rnn, rnn_backward, lstm, lstm_backward, gru, gru_backward)

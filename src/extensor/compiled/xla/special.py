@@ -1,4 +1,4 @@
-"""The error function and what is made of it by XLA's own; the formula's polynomials are long."""
+"""The error function and GELU by XLA's own ops, as the formula's polynomials are long."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from math import pi, sqrt
 from typing import Any
 
 from extensor.arrays.dtypes import is_half
-from extensor.compiled.xla.library import jax, jnp
+from extensor.compiled.xla.library import jax, jnp, kernels_by_name
 
 
 def _rounded_once(kernel: Callable[..., Any]) -> Callable[..., Any]:
@@ -52,7 +52,7 @@ def gelu(x: Any, approximate: bool) -> Any:
 
 @_rounded_once
 def gelu_backward(grad_output: Any, x: Any, approximate: bool) -> Any:
-    """A gradient of zero stays zero, and so does what is infinitely far out."""
+    """A gradient of zero stays zero, and so does the gradient at infinity."""
     if approximate:
         return NotImplemented
     density = _density(x)
@@ -70,10 +70,4 @@ def sqrt_backward(grad_output: Any, output: Any, eps: float) -> Any:
     return jnp.where(grad_output == 0, 0, grad_output / lifted)
 
 
-KERNELS: dict[str, Callable[..., Any]] = {
-    "erf": erf,
-    "normal_cdf": normal_cdf,
-    "gelu": gelu,
-    "gelu_backward": gelu_backward,
-    "sqrt_backward": sqrt_backward,
-}
+KERNELS = kernels_by_name(erf, normal_cdf, gelu, gelu_backward, sqrt_backward)

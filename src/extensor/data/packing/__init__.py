@@ -1,21 +1,217 @@
-"""Shards made of what one has: pictures in folders, a table in a CSV file, a text."""
+"""Packing of pictures, tables and texts into shards."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import io
+import os
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
-from extensor.data.decoding import MODES
-from extensor.data.packing.pictures import pack_pictures
-from extensor.data.packing.table import TableRequest, pack_table
-from extensor.data.packing.text import pack_text
-from extensor.data.packing.writing import OP, checked_folder, new_folder
-from extensor.data.streaming.index import read_index, write_index
+import numpy as np
+
+from extensor import random
+from extensor.data.packing.packed_table import TableRequest, pack_table
+from extensor.data.packing.shard_writer import (
+    OP,
+    ArrayShards,
+    NewFolder,
+    TarShards,
+    checked_folder,
+    new_folder,
+)
+from extensor.data.picture_files import MODES, ImageFolder, decode_picture
+from extensor.data.streaming.index import Index, TableEncoding, read_index, write_index
+from extensor.data.streaming.tar_shards import PICTURE
 from extensor.data.table.reading import ENDINGS
-from extensor.data.table.table_encoding import TableEncoding
+from extensor.data.window_datasets import Vocabulary
 from extensor.errors import arguments, value_error
-from extensor.io.paths import as_path
+from extensor.io.paths import as_path, check_unicode, explain_unreadable, unreadable
+from extensor.io.regular_files import file_bytes, open_regular
+from extensor.random.generator import Generator
+
+_ROWS = 32  # pictures that are written together
+_PNG_MODES = ("L", "LA", "RGB", "RGBA")
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+
+def pack_pictures(
+    source: Path,
+    folder: NewFolder,
+    shard_size: int,
+    form: str,
+    size: tuple[int, int] | None,
+    mode: str,
+    seed: int,
+) -> Index:
+    """The pictures of an :class:`ImageFolder` in random order, as blocks should have all classes."""
+    pictures = ImageFolder(source, size, mode)
+    for name in pictures.classes:
+        check_unicode(OP, "the folder of a class", name)
+    if form == "tar" and size is not None and mode not in _PNG_MODES:
+        requirement = f"mode must be one of {', '.join(_PNG_MODES)}, as PNG has, in tar shards"
+        raise value_error(OP, requirement, mode=mode)
+    order = random.permutation(len(pictures), Generator(seed)).numpy()
+    samples = [pictures.samples[number] for number in order.tolist()]
+    packed = _arrays if form == "npy" else _archives
+    return packed(pictures, samples, folder, shard_size)
+
+
+Samples = list[tuple[Path, int]]
+
+
+def _arrays(pictures: ImageFolder, samples: Samples, folder: NewFolder, shard_size: int) -> Index:
+    first = _decode(pictures, samples[0][0])
+    parts = (("x", str(first.dtype), first.shape), ("y", "int64", ()))
+    shards = ArrayShards(folder, parts, len(samples), shard_size)
+    images: list[Any] = []
+    labels: list[int] = []
+
+    def flush() -> None:
+        shards.write((np.stack(images), np.array(labels, np.int64)))
+        images.clear()
+        labels.clear()
+
+    found = _by_threads(lambda sample: _decode(pictures, sample[0]), samples)
+    for image, (path, label) in zip(found, samples, strict=True):
+        if image.shape != first.shape:
+            requirement = (
+                f"pictures must have the shape of the first, {first.shape} (size= resizes)"
+            )
+            raise value_error(OP, requirement, path=str(path), shape=image.shape)
+        images.append(image)
+        labels.append(label)
+        if len(images) == _ROWS:
+            flush()
+    if images:
+        flush()
+    return Index("pictures", parts, tuple(shards.written), tuple(pictures.classes))
+
+
+def _archives(pictures: ImageFolder, samples: Samples, folder: NewFolder, shard_size: int) -> Index:
+    shards = TarShards(folder, shard_size)
+    digits = len(str(len(samples) - 1))
+    shapes = set()
+
+    def member(sample: tuple[Path, int]) -> tuple[str, bytes, tuple[int, ...]]:
+        path = sample[0]
+        if pictures.size is None:
+            content = _content(path)
+            # One that is damaged is better found now than in the middle of training.
+            shape = decode_picture(OP, path, None, pictures.mode, content).shape
+            return path.suffix.lower(), content, shape
+        image = _decode(pictures, path)
+        return ".png", _png(image), image.shape
+
+    for number, (found, (_, label)) in enumerate(
+        zip(_by_threads(member, samples), samples, strict=True)
+    ):
+        ending, content, shape = found
+        shapes.add(shape)
+        key = f"{number:0{digits}d}"
+        shards.write([(key + ending, content), (f"{key}.cls", str(label).encode())])
+    shards.close()
+    common = shapes.pop() if len(shapes) == 1 else None
+    parts = ((PICTURE, "uint8", common), ("cls", "int64", ()))
+    return Index("pictures", parts, tuple(shards.written), tuple(pictures.classes))
+
+
+def _decode(pictures: ImageFolder, path: Path) -> Any:
+    return decode_picture(OP, path, pictures.size, pictures.mode)
+
+
+def _content(path: Path) -> bytes:
+    with explain_unreadable(OP, path):
+        return file_bytes(path)
+
+
+def _png(image: Any) -> bytes:
+    """A picture as PNG, which loses nothing."""
+    from PIL import Image
+
+    pixels = image[0] if len(image) == 1 else np.ascontiguousarray(np.moveaxis(image, 0, -1))
+    content = io.BytesIO()
+    Image.fromarray(pixels).save(content, "PNG")
+    return content.getvalue()
+
+
+def _by_threads(function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
+    """The results of ``function`` for each item, in order, with a few computed ahead."""
+    threads = min(8, (os.cpu_count() or 1) + 1)
+    waiting: deque[Future[Result]] = deque()
+    pool = ThreadPoolExecutor(threads, "extensor-pack")
+    try:
+        for item in items:
+            waiting.append(pool.submit(function, item))
+            if len(waiting) > 2 * threads:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
+    finally:
+        pool.shutdown(wait=True, cancel_futures=True)
+
+
+_CHARACTERS = 1 << 20  # that are read together
+_WIDE_MARKS = (b"\xff\xfe", b"\xfe\xff")  # at the beginning of UTF-16
+
+
+def pack_text(source: Path, folder: NewFolder, shard_size: int, kind: str) -> Index:
+    """The tokens of a text, numbered as :class:`~extensor.data.Vocabulary` does."""
+    vocabulary, tokens = _survey(source, kind)
+    size = len(vocabulary)
+    dtype = "uint8" if size <= 2**8 else "uint16" if size <= 2**16 else "uint32"
+    parts = (("tokens", dtype, ()),)
+    shards = ArrayShards(folder, parts, tokens, shard_size)
+    done = 0
+    for text in _chunks(source):
+        row = vocabulary.encode(text)
+        done += len(row)
+        if done > tokens:
+            break
+        shards.write((row,))
+    if done != tokens:
+        raise value_error(OP, "file must not change while it is packed", path=str(source))
+    return Index("text", parts, tuple(shards.written), vocabulary=vocabulary)
+
+
+def _survey(source: Path, kind: str) -> tuple[Vocabulary, int]:
+    """The vocabulary, and how many tokens there are."""
+    characters: set[str] = set()
+    tokens = 0
+    for text in _chunks(source):
+        if kind == "byte":
+            tokens += len(text.encode())
+        else:
+            tokens += len(text)
+            characters.update(text)
+    if tokens == 0:
+        raise value_error(OP, "file must not be empty", path=str(source))
+    if kind == "byte":
+        return Vocabulary("byte"), tokens
+    return Vocabulary.of("".join(characters)), tokens
+
+
+def _chunks(source: Path) -> Iterator[str]:
+    """The text of a file in UTF-8, a part at a time, its lines ended by ``\\n`` alone."""
+    try:
+        with open(source, "rb", opener=open_regular) as file:
+            if file.read(2) in _WIDE_MARKS:
+                requirement = "file must be text in UTF-8, not in UTF-16"
+                raise value_error(OP, requirement, path=str(source))
+        with open(source, encoding="utf-8-sig", opener=open_regular) as text:
+            while chunk := text.read(_CHARACTERS):
+                if "\0" in chunk:
+                    requirement = "file must be text, without bytes of 0"
+                    raise value_error(OP, requirement, path=str(source))
+                yield chunk
+    except OSError as error:
+        raise unreadable(OP, source, error) from error
+    except UnicodeDecodeError:
+        raise value_error(OP, "file must be text in UTF-8", path=str(source)) from None
+
 
 __all__ = ["Packed", "pack"]
 
@@ -23,9 +219,16 @@ _SHARD = 1 << 28  # bytes
 
 
 class Packed(NamedTuple):
-    """What was packed: pictures, a table or a text, how many samples, shards and bytes.
+    """The result of :func:`pack`.
 
-    ``lines`` say how a table was read, and what became of its columns.
+    Attributes
+    ----------
+    kind : {"pictures", "table", "text"}
+        The kind of data.
+    samples, shards, size : int
+        The numbers of samples (of a text: tokens), shards and bytes.
+    lines : tuple of str
+        How a table was read, and the encoding of its columns.
     """
 
     kind: str
@@ -54,23 +257,59 @@ def pack(
     header: bool | None = None,
     tokens: str = "character",
 ) -> Packed:
-    """Make a folder of shards for :class:`ShardedDataset`, with an index of their digests.
+    """Pack pictures, a table or a text into a folder of shards for :class:`ShardedDataset`.
 
-    Of a folder of class folders come pictures, in a random order that ``seed`` decides: in ``form``
-    "tar" as they are, or with ``size`` as PNG, and in "npy" as arrays. Of any file that is no table
-    comes text, its "character" or "byte" as ``tokens``. Shards have about ``shard_size`` bytes.
-    Neither a table in text nor a text has to fit into memory.
+    A folder of class folders is packed as pictures, a file with the ending of a table as a table, and any
+    other file as a text. Tables in text and texts need not fit into memory. The folder gets its name only
+    when it is complete.
 
-    A table (``.csv`` and what else ``extensor train`` takes for one) is read by :func:`read_table`,
-    whose options ``delimiter``, ``decimal``, ``encoding`` and ``header`` are, and encoded by
-    :class:`TableEncoder`, to which ``kinds`` go. Its features are the part "x", and ``target`` the
-    part "y": the names or numbers of columns, by default the one that training would take. Words
-    are numbered in alphabetical order; rows without a target are left out; ``with_target=False``
-    is for tables without one. The encoder is fitted to all rows of the file and goes with the
-    shards. With ``like``, a folder of shards, the rows are encoded as those there were: so the rows
-    to test on have the same columns, and nothing is learnt from them.
+    The features of a table become the part "x", its targets the part "y". The encoder is fitted to all
+    rows and stored with the shards; rows without a target are left out.
 
-    The folder must be new. It has its name when all is in it, and until then there is none.
+    Parameters
+    ----------
+    source : str or Path
+        The folder or file.
+    folder : str or Path
+        The new folder.
+    shard_size : int, default 2**28
+        The approximate number of bytes in a shard.
+    form : {"tar", "npy"}, default "tar"
+        Pictures as files in archives, or as arrays.
+    size : int or (int, int), optional
+        Height and width to which pictures are resized; archives store resized pictures as PNG.
+    mode : str, default "RGB"
+        Pillow's mode of pictures.
+    seed : int, default 0
+        The seed of the random order of pictures.
+    target : str, int or sequence of them, optional
+        The target columns of a table, by name or number; inferred if None.
+    with_target : bool, default True
+        Whether the table has targets.
+    kinds : dict of str to str, optional
+        The kinds of columns, as for :meth:`TableEncoder.fit`.
+    like : str or Path, optional
+        A folder of shards whose encoding is used, as for rows to test on.
+    delimiter : str, optional
+        The character between cells; comma, semicolon, tab and bar are recognized.
+    decimal : {".", ","}, optional
+        The sign before a fraction.
+    encoding : str, optional
+        The encoding of the text.
+    header : bool, optional
+        Whether the first line has the names of the columns.
+    tokens : {"character", "byte"}, default "character"
+        The meaning of a token of a text.
+
+    Returns
+    -------
+    Packed
+        The numbers of samples, shards and bytes.
+
+    Raises
+    ------
+    ValueError
+        If the folder exists already, or if the data cannot be packed.
     """
     place = as_path(OP, source, name="source")
     to = checked_folder(folder)
@@ -118,3 +357,7 @@ def _encoding(like: Any, target: Any, kinds: Any) -> TableEncoding | None:
     if index is None or index.encoding is None:
         raise value_error(OP, "like must be a folder of shards of a table", like=str(like))
     return index.encoding
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -11,15 +11,16 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from extensor.core import entries
-from extensor.data.streaming.members import PICTURE
 from extensor.data.streaming.shard import OP, Shard, damaged
-from extensor.data.table.table_encoding import TableEncoding
-from extensor.data.text import Vocabulary
-from extensor.errors import value_error
+from extensor.data.streaming.tar_shards import PICTURE
+from extensor.data.table.encoder import TableEncoder, words
+from extensor.data.table.sniffing import TableFormat
+from extensor.data.window_datasets import Vocabulary
+from extensor.errors import arguments, type_error, value_error
 from extensor.io.atomic import write_atomically
-from extensor.io.layout import LayoutError, unique
-from extensor.io.paths import unreadable
+from extensor.io.paths import explain_unreadable, unreadable
 from extensor.io.regular_files import file_bytes, open_regular
+from extensor.io.safetensors_layout import LayoutError, unique
 
 INDEX = "index.json"
 FORMAT = 2
@@ -41,6 +42,51 @@ class PackedShard(NamedTuple):
 
     files: tuple[PackedFile, ...]
     samples: int
+
+
+_ENCODING_KEYS = ("encoder", "targets", "kinds", "options")
+_TARGET_KINDS = ("number", "category", "text")
+
+
+class TableEncoding(NamedTuple):
+    """The encoding of packed shards, which makes the same numbers of other rows.
+
+    ``kinds`` are those of the targets: "number", "category" or "text". ``options`` are those that
+    :func:`read_table` found.
+    """
+
+    encoder: TableEncoder
+    targets: tuple[str, ...]
+    kinds: tuple[str, ...]
+    options: dict[str, Any]
+
+    def state_dict(self) -> dict[str, Any]:
+        """Plain values."""
+        return {
+            "encoder": self.encoder.state_dict(),
+            "targets": list(self.targets),
+            "kinds": list(self.kinds),
+            "options": dict(self.options),
+        }
+
+    @classmethod
+    def from_state(cls, state: Any, op: str = "load") -> TableEncoding:
+        """The encoding that :meth:`state_dict` describes, checked."""
+        given = entries.with_keys(op, state, _ENCODING_KEYS, "encoding")
+        encoder = TableEncoder.from_state(given["encoder"], op)
+        targets, kinds = (words(op, f"encoding.{key}", given[key]) for key in ("targets", "kinds"))
+        for kind in kinds:
+            arguments.choice(op, "encoding.kinds", kind, _TARGET_KINDS)
+        if len(kinds) != len(targets) or len({*targets, *encoder.names}) < len(targets) + len(
+            encoder.names
+        ):
+            requirement = "encoding must have a kind for each target, and each column once"
+            raise value_error(op, requirement, targets=len(targets))
+        options = entries.with_keys(op, given["options"], TableFormat._fields, "encoding.options")
+        for key, option in options.items():
+            if not isinstance(option, bool | None if key == "header" else str | None):
+                raise type_error(op, f"encoding.options.{key} must say how a table is written")
+        return cls(encoder, tuple(targets), tuple(kinds), dict(options))
 
 
 class Index(NamedTuple):
@@ -92,13 +138,13 @@ def read_index(folder: Path) -> Index | None:
     try:
         text = content.decode("utf-8", "surrogateescape")
         state = json.loads(text, object_pairs_hook=unique)
-        return _understood(state)
+        return _index_of_state(state)
     except (LayoutError, RecursionError, ValueError, TypeError) as error:
         requirement = "index must be one that extensor pack wrote (earlier versions: pack again)"
         raise value_error(OP, requirement, path=str(path)) from error
 
 
-def _understood(state: Any) -> Index:
+def _index_of_state(state: Any) -> Index:
     given = entries.with_keys(OP, state, _KEYS)
     if given["extensor"] != FORMAT or given["kind"] not in KINDS:
         raise LayoutError
@@ -111,13 +157,6 @@ def _understood(state: Any) -> Index:
     classes = _words(given["classes"])
     if classes is not None and (len(set(classes)) < len(classes) or not _is_text(classes)):
         raise LayoutError
-    encoding = None
-    if given["kind"] == "table":
-        encoding = TableEncoding.from_state(given["encoding"], OP)
-        if parts[0][2] != (len(encoding.encoder.features),):
-            raise LayoutError
-    elif given["encoding"] is not None:
-        raise LayoutError
     return Index(
         given["kind"],
         parts,
@@ -125,8 +164,20 @@ def _understood(state: Any) -> Index:
         classes,
         _words(given["columns"]),
         None if vocabulary is None else Vocabulary.from_state(vocabulary),
-        encoding,
+        _encoding(given["kind"], given["encoding"], parts[0][2]),
     )
+
+
+def _encoding(kind: str, state: Any, shape: tuple[int, ...] | None) -> TableEncoding | None:
+    """The encoding of a table, whose features are of the shape of its first part."""
+    if kind != "table":
+        if state is not None:
+            raise LayoutError
+        return None
+    encoding = TableEncoding.from_state(state, OP)
+    if shape != (len(encoding.encoder.features),):
+        raise LayoutError
+    return encoding
 
 
 def _part(value: Any) -> tuple[str, str, tuple[int, ...] | None]:
@@ -188,10 +239,8 @@ def check_files(folder: Path, shard: PackedShard) -> None:
     """Refuse a shard of which a file is missing or of another length."""
     for file in shard.files:
         path = folder / file.name
-        try:
+        with explain_unreadable(OP, path):
             size = path.stat().st_size
-        except OSError as error:
-            raise unreadable(OP, path, error) from error
         if size != file.size:
             requirement = f"shard must have {file.size} bytes, as its index says"
             raise damaged(requirement, path, bytes=size)
@@ -202,12 +251,12 @@ def check_digests(folder: Path, shard: PackedShard) -> None:
     for file in shard.files:
         path = folder / file.name
         found = hashlib.sha256()
-        try:
-            with open(path, "rb", buffering=0, opener=open_regular) as stream:
-                while chunk := stream.read(_CHUNK):
-                    found.update(chunk)
-        except OSError as error:
-            raise unreadable(OP, path, error) from error
+        with (
+            explain_unreadable(OP, path),
+            open(path, "rb", buffering=0, opener=open_regular) as stream,
+        ):
+            while chunk := stream.read(_CHUNK):
+                found.update(chunk)
         if found.hexdigest() != file.digest:
             raise damaged("shard must be as it was packed (its digest differs)", path)
 
@@ -221,9 +270,11 @@ def check_parts(shard: Shard, index: Index, told: int) -> None:
         for i, (name, dtype, shape) in enumerate(index.parts)
     ]
     if found != expected or shard.samples != told:
-        requirement = f"shard must have {told} samples of {_said(expected)}, as its index says"
-        raise damaged(requirement, shard.path, samples=shard.samples, parts=_said(found))
+        requirement = (
+            f"shard must have {told} samples of {_parts_text(expected)}, as its index says"
+        )
+        raise damaged(requirement, shard.path, samples=shard.samples, parts=_parts_text(found))
 
 
-def _said(parts: Sequence[tuple[str, str, Any]]) -> str:
+def _parts_text(parts: Sequence[tuple[str, str, Any]]) -> str:
     return ", ".join(f"{name} {dtype}{list(shape or ())}" for name, dtype, shape in parts)

@@ -1,32 +1,95 @@
-"""What a shard is to a data set: so many samples of known parts, read by pieces."""
+"""A shard: its parts and samples, and the cache of the pieces that are in memory."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Hashable, Mapping, Sequence
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from concurrent.futures import Future
+from contextlib import contextmanager
 from itertools import pairwise
 from math import prod
 from pathlib import Path
 from stat import S_ISREG
+from threading import Lock
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from extensor.arrays import storage
 from extensor.arrays.dtypes import as_dtype
-from extensor.data.streaming.cache import Cache, Loaded
 from extensor.errors import marked, value_error
-from extensor.io.paths import unreadable
+from extensor.io.paths import explain_unreadable
 from extensor.io.regular_files import open_regular
-from extensor.io.state import DamagedFileError
+from extensor.io.state_file import DamagedFileError
+
+
+class Loaded(NamedTuple):
+    """Something in memory, or mapped, how many bytes that is, and what to do when it is forgotten."""
+
+    content: Any
+    size: int
+    let_go: Callable[[], None] | None = None
+
+
+class Cache:
+    """The results of ``load`` by their keys, as long as there is room.
+
+    What is being loaded by one thread is waited for by others. Whoever still uses what has been
+    forgotten keeps it in memory, which is one part for each thread.
+    """
+
+    def __init__(self, room: int) -> None:
+        self.room = room
+        self.used = 0
+        self._entries: OrderedDict[Hashable, Loaded] = OrderedDict()
+        self._coming: dict[Hashable, Future[Loaded]] = {}
+        self._lock = Lock()
+
+    def get(self, key: Hashable, load: Callable[[], Loaded]) -> Any:
+        """The content for ``key``, loaded by this thread if by none yet."""
+        with self._lock:
+            entry = self._entries.get(key)
+            if entry is not None:
+                self._entries.move_to_end(key)
+                return entry.content
+            future = self._coming.get(key)
+            is_mine = future is None
+            if future is None:
+                future = self._coming[key] = Future()
+        if not is_mine:
+            return future.result().content
+        try:
+            loaded = load()
+        except BaseException as error:
+            with self._lock:
+                del self._coming[key]
+            future.set_exception(error)
+            raise
+        forgotten = []
+        with self._lock:
+            del self._coming[key]
+            self._entries[key] = loaded
+            self.used += loaded.size
+            while self.used > self.room and len(self._entries) > 1:
+                _, entry = self._entries.popitem(last=False)
+                self.used -= entry.size
+                forgotten.append(entry.let_go)
+                del entry  # and with it what was mapped
+        future.set_result(loaded)
+        for let_go in forgotten:
+            if let_go is not None:
+                let_go()
+        return loaded.content
+
 
 OP = "ShardedDataset"
 PIECE = 1 << 22  # bytes that are read together
 Choice = Sequence[Any] | None  # of the parts of a sample: their names, or None for the usual ones
 
 
-class Part(NamedTuple):
-    """What a part of every sample is: an image, or its class."""
+class SamplePart(NamedTuple):
+    """A part of every sample, such as an image or its class: name, dtype and shape."""
 
     name: str
     dtype: np.dtype[Any]
@@ -47,10 +110,8 @@ class Stamp(NamedTuple):
     @staticmethod
     def of(path: Path) -> Stamp:
         """Of the file as it is now."""
-        try:
+        with explain_unreadable(OP, path):
             status = os.stat(path)
-        except OSError as error:
-            raise unreadable(OP, path, error) from error
         if not S_ISREG(status.st_mode):
             raise damaged("a shard must be a file", path)
         return Stamp.from_status(status)
@@ -73,17 +134,18 @@ def missing_pyarrow(path: Path) -> ImportError:
     )
 
 
-def opened(path: Path, stamp: Stamp) -> int:
-    """The number of an open file, which must be as it was."""
-    try:
+@contextmanager
+def open_unchanged(path: Path, stamp: Stamp) -> Iterator[int]:
+    """The number of a file that is open within the block, which must be as it was."""
+    with explain_unreadable(OP, path):
         file = open_regular(path, os.O_RDONLY)
-    except OSError as error:
-        raise unreadable(OP, path, error) from error
-    now = Stamp.from_status(os.fstat(file))
-    if now != stamp:
+    try:
+        now = Stamp.from_status(os.fstat(file))
+        if now != stamp:
+            raise damaged("a shard must not change while it is used", path, bytes=now.size)
+        yield file
+    finally:
         os.close(file)
-        raise damaged("a shard must not change while it is used", path, bytes=now.size)
-    return file
 
 
 def will_need(file: int, begin: int, size: int) -> None:
@@ -93,7 +155,7 @@ def will_need(file: int, begin: int, size: int) -> None:
 
 
 def will_not_need(file: int, begin: int, size: int) -> None:
-    """Let the system forget a part of a file, whole pages of it."""
+    """Let the system forget a part of a file, in whole pages."""
     if hasattr(os, "posix_fadvise"):
         os.posix_fadvise(file, begin, size, os.POSIX_FADV_DONTNEED)
 
@@ -135,27 +197,27 @@ def usual_names(
 
 
 class Shard:
-    """Samples of a file. Whoever asks for some gives the memory that they are put into.
+    """Samples of a file, which are written into memory of the caller.
 
     ``bounds`` has the ends of what can only be read as a whole; None if any piece can be. Of those
     that are ``in_memory`` pieces are kept, so that the memory limits what can be used at once.
     """
 
     path: Path
-    parts: tuple[Part, ...]
+    parts: tuple[SamplePart, ...]
     samples: int
     bounds: Any = None
     in_memory = True
     column_types: Mapping[str, str] = {}  # of all columns, where a shard has such
     class_names: Mapping[str, list[str]] = {}  # of parts that are numbers of classes
-    is_passing = False  # what was used will be gone before it is used again: nobody need keep it
+    is_passing = False  # the data do not fit into memory, so pages are not kept
 
     def check_unchanged(self) -> None:
         """Raise if a file is not what it was, where its pages are used as they are."""
 
     @property
     def sample_size(self) -> int:
-        """The bytes of a sample, as far as they tell how many should be read at once."""
+        """The bytes of a sample, which decide how many samples are read at once."""
         return max(1, sum(part.size for part in self.parts))
 
     def fill(

@@ -1,19 +1,149 @@
-"""The files of shards: those of a folder, a list, a pattern, or a data set that others saved."""
+"""The files of shards: in a folder, a list, a pattern, Hive's folders or a Hugging Face data set."""
 
 from __future__ import annotations
 
 import glob
+import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from extensor.data.streaming.hive import partition_values
-from extensor.data.streaming.huggingface import is_dataset_dict, saved_files
-from extensor.data.streaming.index import INDEX, Index, PackedShard, read_index
-from extensor.data.streaming.shard import OP
+from extensor.data.streaming.index import (
+    INDEX,
+    Index,
+    PackedShard,
+    check_digests,
+    check_files,
+    read_index,
+)
+from extensor.data.streaming.shard import OP, damaged, missing_pyarrow
 from extensor.errors import arguments, type_error, value_error
-from extensor.io.paths import as_path, unreadable
+from extensor.io.paths import as_path, explain_unreadable, is_glob, is_there, unreadable
+from extensor.io.state_file import DamagedFileError
+
+_ENDING = ".parquet"
+
+
+def partition_values(folder: Path, files: Sequence[Path]) -> dict[Path, Mapping[str, Any]] | None:
+    """The values of the partition columns for each file, as pyarrow types them.
+
+    None if the files do not lie in such folders. A value is a pyarrow scalar; Hive's word for a
+    missing one, ``__HIVE_DEFAULT_PARTITION__``, is null.
+    """
+    keys = [_keys(path.relative_to(folder)) for path in files]
+    if not all(keys):
+        return None
+    for path, names in zip(files, keys, strict=True):
+        if path.suffix.lower() != _ENDING:
+            requirement = "shards in folders such as year=2020 must be Parquet files"
+            raise value_error(OP, requirement, path=str(path))
+        if names != keys[0] or len(set(names)) < len(names):
+            requirement = (
+                f"shards must all lie in folders for {', '.join(keys[0])}, in this order and once"
+            )
+            raise value_error(OP, requirement, path=str(path), folders=names)
+    folders = [path.relative_to(folder).parent.as_posix() for path in files]
+    columns = {name: _partition_column(name, folders, files[0]) for name in keys[0]}
+    return {path: {name: columns[name][i] for name in columns} for i, path in enumerate(files)}
+
+
+def _partition_column(name: str, folders: Sequence[str], path: Path) -> list[Any]:
+    """The values of a column for each folder, by pyarrow's inference: int32, else words."""
+    try:
+        import pyarrow
+    except ImportError:
+        raise missing_pyarrow(path) from None
+    for kind in (pyarrow.int32(), pyarrow.string()):
+        values = [_partition_value(name, kind, inner) for inner in folders]
+        if None not in values and any(value.is_valid for value in values):
+            return values
+        if None not in values:
+            break
+    requirement = "folders of a partition must have a value that can be read"
+    raise value_error(OP, requirement, path=str(path), column=name)
+
+
+def _keys(path: Path) -> list[str]:
+    """The names before ``=`` in a path; none if a folder in it has no such name."""
+    pairs = [folder.partition("=") for folder in path.parts[:-1]]
+    return [key for key, _, _ in pairs] if all(key and equals for key, equals, _ in pairs) else []
+
+
+def _partition_value(name: str, kind: Any, folders: str) -> Any:
+    """The value of a column in the names of folders, a scalar; None if it is not of ``kind``."""
+    import pyarrow
+    from pyarrow import dataset
+
+    schema = pyarrow.schema([(name, kind)])
+    try:
+        found = dataset.HivePartitioning(schema).parse(f"{folders}/")
+        value = dataset.get_partition_keys(found).get(name)
+    except (pyarrow.ArrowException, ValueError, UnicodeError):
+        return None
+    return pyarrow.scalar(value, kind)
+
+
+STATE, SPLITS = "state.json", "dataset_dict.json"
+_INFO = "dataset_info.json"
+_CACHE = "cache-"  # how files begin that map and filter keep beside the data
+_METADATA = b"huggingface"  # the key of the features in an Arrow schema
+
+
+def is_dataset_dict(folder: Path) -> bool:
+    """Whether a folder has one folder for each split."""
+    return is_there(folder / SPLITS)
+
+
+def split_folders(folder: Path) -> dict[str, Path]:
+    """The folder of each split of a ``DatasetDict``."""
+    listed = _read(folder / SPLITS).get("splits")
+    names = listed if isinstance(listed, list) else []
+    if not names or not all(isinstance(x, str) and Path(x).name == x for x in names):
+        raise damaged(f"{SPLITS} must list the splits", folder / SPLITS)
+    return {name: folder / name for name in names}
+
+
+def saved_files(folder: Path, shards: Sequence[Path]) -> list[Path]:
+    """The files of a saved ``Dataset``, in order; none if the folder is not one."""
+    if not (is_there(folder / STATE) and is_there(folder / _INFO)):
+        return []
+    listed = _read(folder / STATE).get("_data_files")
+    entries = listed if isinstance(listed, list) else []
+    names = [x.get("filename") if isinstance(x, Mapping) else None for x in entries]
+    # Only names of this folder: such a file may come from anywhere.
+    if not names or not all(isinstance(x, str) and Path(x).name == x for x in names):
+        raise damaged(f"{STATE} must list the files of the data set", folder / STATE)
+    files = [folder / str(name) for name in names]
+    others = [x for x in shards if x not in files and not x.name.startswith(_CACHE)]
+    if others:
+        requirement = f"the shards of a folder must all be in its {STATE}"
+        raise value_error(OP, requirement, path=str(others[0]))
+    return files
+
+
+def class_names(schema: Any, column: str) -> list[str] | None:
+    """The names of the classes that a ``ClassLabel`` column numbers; None if it is none."""
+    try:
+        features = json.loads((schema.metadata or {})[_METADATA])["info"]["features"]
+        names = features[column]["names"]
+    except (KeyError, TypeError, ValueError, RecursionError):
+        return None
+    usable = isinstance(names, list) and all(isinstance(name, str) for name in names)
+    return names if usable and len(set(names)) == len(names) else None
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        state = json.loads(path.read_bytes())
+    except OSError as error:
+        raise unreadable(OP, path, error) from error
+    except (ValueError, RecursionError):
+        state = None
+    if not isinstance(state, dict):
+        raise damaged(f"{path.name} must be as save_to_disk writes it", path)
+    return state
+
 
 COLUMNS = (".parquet", ".arrow", ".feather")
 ENDINGS = (".npy", ".npz", ".safetensors", ".tar", *COLUMNS)
@@ -21,7 +151,7 @@ _LONE = "x"  # the name of the array in a file that has none
 _SKIPPED = (".", "_")  # how names begin that Hive, Spark and systems keep for themselves
 
 
-class Found(NamedTuple):
+class ShardEntry(NamedTuple):
     """A shard by its name: its files by their parts, its entry in an index, its Hive columns."""
 
     path: Path
@@ -30,7 +160,7 @@ class Found(NamedTuple):
     partition: Mapping[str, Any] = {}
 
 
-def find_shards(source: Any) -> tuple[list[Found], Index | None]:
+def find_shards(source: Any) -> tuple[list[ShardEntry], Index | None]:
     """The shards in a folder, in a list, or that a pattern such as ``data/*.parquet`` matches."""
     if not isinstance(source, str | os.PathLike):
         if not isinstance(source, list | tuple):
@@ -40,24 +170,16 @@ def find_shards(source: Any) -> tuple[list[Found], Index | None]:
             raise value_error(OP, "source must have at least one shard", source=[])
         names = [as_path(OP, path, name=f"source[{i}]") for i, path in enumerate(source)]
         files = [file for name in names for file in (matches(name) if is_glob(name) else [name])]
-        return _grouped([_known(path) for path in files]), None
+        return _group_files([_shard_path(path) for path in files]), None
     place = as_path(OP, source, name="source")
     if is_glob(place):
-        return _grouped([_known(path) for path in matches(place)]), None
+        return _group_files([_shard_path(path) for path in matches(place)]), None
     if not place.is_dir():
         if not place.exists():
             requirement = "source must be there, a folder of shards or one of them"
             raise value_error(OP, requirement, source=str(place))
-        return _grouped([_known(place)]), None
+        return _group_files([_shard_path(place)]), None
     return _in_folder(place)
-
-
-def is_glob(source: Any) -> bool:
-    """Whether ``source`` is a pattern for names of files, and not the name of one."""
-    if not isinstance(source, str | os.PathLike):
-        return False
-    text = os.fspath(source)
-    return isinstance(text, str) and glob.has_magic(text) and not os.path.lexists(text)
 
 
 def matches(pattern: Path) -> list[Path]:
@@ -74,7 +196,7 @@ def matches(pattern: Path) -> list[Path]:
     return files
 
 
-def _in_folder(place: Path) -> tuple[list[Found], Index | None]:
+def _in_folder(place: Path) -> tuple[list[ShardEntry], Index | None]:
     if is_dataset_dict(place):
         requirement = "source must be one split of a data set (its folder)"
         splits = sorted(path.name for path in _inside(place) if path.is_dir())
@@ -83,15 +205,15 @@ def _in_folder(place: Path) -> tuple[list[Found], Index | None]:
     below = list(shards_below(place))
     index = read_index(place)
     if index is not None:
-        return _listed(place, [*files, *below], index), index
+        return _shards_of_index(place, [*files, *below], index), index
     if saved := saved_files(place, files):
-        return _grouped(saved), None
+        return _group_files(saved), None
     if not files and below:
         partitions = partition_values(place, below)
         if partitions is not None:
             return [
                 one._replace(partition=partitions[path])
-                for path, one in zip(below, _grouped(below), strict=True)
+                for path, one in zip(below, _group_files(below), strict=True)
             ], None
     if below:
         requirement = (
@@ -102,7 +224,7 @@ def _in_folder(place: Path) -> tuple[list[Found], Index | None]:
     if not files:
         requirement = f"source must have shards ({', '.join(ENDINGS)})"
         raise value_error(OP, requirement, source=str(place))
-    return _grouped(files), None
+    return _group_files(files), None
 
 
 def shards_below(folder: Path) -> Iterator[Path]:
@@ -124,25 +246,23 @@ def shards_below(folder: Path) -> Iterator[Path]:
 
 
 def _inside(folder: Path) -> list[Path]:
-    try:
+    with explain_unreadable(OP, folder):
         found = sorted(folder.iterdir())
         return [x for x in found if not x.name.startswith(_SKIPPED if x.is_dir() else ".")]
-    except OSError as error:
-        raise unreadable(OP, folder, error) from error
 
 
 def _is_shard(path: Path) -> bool:
     return path.suffix.lower() in ENDINGS
 
 
-def _known(path: Path) -> Path:
+def _shard_path(path: Path) -> Path:
     if path.suffix.lower() not in ENDINGS:
         requirement = f"a shard must end with {', '.join(ENDINGS)}"
         raise value_error(OP, requirement, path=str(path))
     return path
 
 
-def _listed(folder: Path, files: Sequence[Path], index: Index) -> list[Found]:
+def _shards_of_index(folder: Path, files: Sequence[Path], index: Index) -> list[ShardEntry]:
     """The shards of an index, which must be all."""
     names = {folder / file.name for shard in index.shards for file in shard.files}
     others = [path for path in files if path not in names]
@@ -151,23 +271,49 @@ def _listed(folder: Path, files: Sequence[Path], index: Index) -> list[Found]:
         raise value_error(OP, requirement, path=str(others[0]))
     found = []
     for shard in index.shards:
-        (one,) = _grouped([_known(folder / file.name) for file in shard.files])[:1]
+        (one,) = _group_files([_shard_path(folder / file.name) for file in shard.files])[:1]
         found.append(one._replace(packed=shard))
     return found
 
 
-def _grouped(files: Sequence[Path]) -> list[Found]:
+def _group_files(files: Sequence[Path]) -> list[ShardEntry]:
     """One shard for each file, or for all ``name.x.npy`` and ``name.y.npy`` of one name."""
-    found: dict[Path, Found] = {}
+    found: dict[Path, ShardEntry] = {}
     for path in files:
         stem, dot, part = path.stem.rpartition(".")
         if path.suffix.lower() == ".npy" and dot and stem:
-            shard = found.setdefault(path.with_name(stem), Found(path.with_name(stem), {}))
+            shard = found.setdefault(path.with_name(stem), ShardEntry(path.with_name(stem), {}))
             if part in shard.files:
                 raise value_error(OP, "a shard must be given once", path=str(path))
             shard.files[part] = path
         elif path in found:
             raise value_error(OP, "a shard must be given once", path=str(path))
         else:
-            found[path] = Found(path, {_LONE: path})
+            found[path] = ShardEntry(path, {_LONE: path})
     return list(found.values())
+
+
+def verify(folder: str | Path) -> tuple[int, int]:
+    """Compare all files with the digests of their index; how many shards and bytes there are.
+
+    The error names every shard that is damaged or missing.
+    """
+    op = "verify"
+    place = as_path(op, folder, name="folder")
+    if not place.is_dir():
+        raise value_error(op, "folder must be one of shards", folder=str(folder))
+    found, index = find_shards(place)
+    if index is None:
+        requirement = f"folder must have the {INDEX} that extensor pack writes"
+        raise value_error(op, requirement, folder=str(folder))
+    faults = []
+    for one in found:
+        assert one.packed is not None
+        try:
+            check_files(place, one.packed)
+            check_digests(place, one.packed)
+        except (DamagedFileError, OSError) as error:
+            faults.append(str(error.strerror if isinstance(error, OSError) else error))
+    if faults:
+        raise DamagedFileError("\n".join(faults))
+    return len(found), sum(file.size for shard in index.shards for file in shard.files)

@@ -1,4 +1,4 @@
-"""An order that reads nearly in sequence: blocks in a random order, several of them mixed."""
+"""Block shuffling: blocks in a random order, several of them mixed, computed on demand."""
 
 from __future__ import annotations
 
@@ -7,24 +7,66 @@ from collections import OrderedDict
 from collections.abc import Sequence
 from hashlib import sha256
 from threading import Lock
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from extensor import random
-from extensor.arrays.dtypes import int64
-from extensor.data.streaming.permuting import Permutation
+from extensor.arrays.dtypes import int64, uint64
 from extensor.errors import arguments, type_error, value_error
 from extensor.random.generator import Generator
-from extensor.random.philox import LIMIT
+from extensor.random.philox import LIMIT, philox
+
+_DRAWN = 1 << 16  # numbers whose order is kept
+_ROUNDS = 6
+
+
+class Permutation:
+    """The numbers below ``size`` in an order that ``key`` decides: ``permutation[begin:end]``.
+
+    Few are drawn and kept, so that every order is equally likely. Of many each is computed, by a
+    Feistel network whose rounds are Philox: four make an order that nobody can tell from a random
+    one (Luby and Rackoff, 1988).
+    """
+
+    def __init__(self, size: int, key: int) -> None:
+        self.size = size
+        self.key = key
+        self._half = -(-max(size - 1, 1).bit_length() // 2)  # bits
+        few = size <= _DRAWN
+        self._kept = random.permutation(size, Generator(key)).numpy() if few else None
+
+    def __len__(self) -> int:
+        return self.size
+
+    def __getitem__(self, part: slice) -> Any:
+        if self._kept is not None:
+            return self._kept[part]
+        numbers = np.arange(*part.indices(self.size), dtype=uint64)
+        found = self._feistel(numbers)
+        # The network permutes a power of four; numbers outside of the size are permuted again.
+        outside = np.nonzero(found >= self.size)[0]
+        while outside.size:
+            found[outside] = again = self._feistel(found[outside])
+            outside = outside[again >= self.size]
+        return found.astype(int64)
+
+    def _feistel(self, numbers: Any) -> Any:
+        half, mask = np.uint64(self._half), np.uint64((1 << self._half) - 1)
+        left, right = numbers >> half, numbers & mask
+        for number in range(_ROUNDS):
+            words = philox(self.key, number, right)[:, 0]
+            left, right = right, left ^ (words & mask)
+        return left << half | right
+
 
 _OP = "BlockShuffle"
 _KEPT = 3  # windows: this one, the next, which is read ahead, and one that threads still use
 Run = tuple[int, int]  # the first of several samples, and how many they are
 
 
-class Plan(NamedTuple):
-    """Stretches of samples, those that are read as a whole, and how the others are cut into blocks."""
+class BlockPlan(NamedTuple):
+    """Stretches of samples, whether each is read as a whole, and how the others are cut into blocks."""
 
     lengths: Any
     whole: Any
@@ -32,23 +74,31 @@ class Plan(NamedTuple):
     window: int
 
 
-class _Planned(Protocol):
-    def block_plan(self, op: str, block: int | None, window: int | None) -> Plan: ...
-
-
 class BlockShuffle:
-    """Blocks in a random order, and the samples of each ``window`` of them in a random order.
+    """Blocks in random order, and the samples of each window of blocks in random order.
 
-    A block is ``block`` samples that lie one after the other in a shard, or what is left of it. The
-    more there are in a window, the better they are mixed; data that are sorted should be shuffled
-    before they are packed. Of a :class:`ShardedDataset` both have defaults: blocks of some megabytes,
-    and as many in a window as its memory holds twice, since the next is read while one is used. What
-    it reads as a whole, as the row groups of Parquet, is a block. Instead of a data set the lengths
-    of its shards may be given.
+    A block is a run of consecutive samples of a shard. Larger windows mix samples better; sorted data
+    should be shuffled before they are packed. The order depends only on the generator, and any part of
+    it is computed from at most two windows, whatever the length of the epoch.
 
-    The order depends on nothing but the generator: not on threads, workers or where one begins. Any
-    part of it is computed from two windows at most, whatever the length of the epoch.
+    Parameters
+    ----------
+    source : ShardedDataset, or sequence of int
+        The data set, or the lengths of its shards.
+    block : int, optional
+        The number of samples in a block. Required with lengths; for a data set, some megabytes if None.
+        Row groups of Parquet, which are read as a whole, are always blocks.
+    window : int, optional
+        The number of blocks in a window. Required with lengths; for a data set, half of the blocks that
+        fit into its memory if None, since the next window is read while one is used.
 
+    Raises
+    ------
+    ValueError
+        If two windows do not fit into the memory of the data set.
+
+    Examples
+    --------
     >>> from extensor.data import BlockShuffle
     >>> from extensor.random import Generator
     >>> BlockShuffle([6, 4], block=2, window=2).order(Generator(0))
@@ -60,7 +110,11 @@ class BlockShuffle:
             if value is not None and arguments.integer(_OP, name, value, 1) >= 2**62:
                 raise value_error(_OP, f"{name} must be below 2**62", **{name: value})
         planned = not isinstance(source, type) and hasattr(source, "block_plan")
-        self.plan = source.block_plan(_OP, block, window) if planned else _of(source, block, window)
+        self.plan = (
+            source.block_plan(_OP, block, window)
+            if planned
+            else _plan_of_lengths(source, block, window)
+        )
         self.block, self.window = self.plan.block, self.plan.window
         self._size = int(self.plan.lengths.sum())
 
@@ -69,19 +123,42 @@ class BlockShuffle:
 
     @property
     def fingerprint(self) -> str:
-        """Another text for another order of the same chance."""
+        """Text that differs for samplers with different orders."""
         lengths, whole = self.plan.lengths.tobytes(), self.plan.whole.tobytes()
         return f"{sha256(lengths + whole).hexdigest()[:16]} {self.block} {self.window}"
 
     def order(self, generator: Generator) -> Any:
+        """Return the indices of the next epoch.
+
+        Parameters
+        ----------
+        generator : Generator
+            The source of all randomness.
+
+        Returns
+        -------
+        array of int64 of shape (len(self),)
+        """
         return self.lazy_order(generator)[:]
 
     def lazy_order(self, generator: Generator) -> BlockOrder:
+        """Return the order of an epoch as an object that computes slices of it on demand.
+
+        Parameters
+        ----------
+        generator : Generator
+            The source of all randomness; it is used before this method returns.
+
+        Returns
+        -------
+        Order
+            ``order[begin:end]`` is an array of int64. Several threads may slice it.
+        """
         keys = random.randint(0, LIMIT, 3, "uint64", generator).tolist()
         return BlockOrder(self.plan, *keys)
 
 
-def _of(lengths: Any, block: int | None, window: int | None) -> Plan:
+def _plan_of_lengths(lengths: Any, block: int | None, window: int | None) -> BlockPlan:
     is_row = isinstance(lengths, Sequence) or (isinstance(lengths, np.ndarray) and lengths.ndim > 0)
     if not is_row or isinstance(lengths, str | bytes):
         requirement = "source must be a ShardedDataset, or the lengths of shards"
@@ -92,7 +169,7 @@ def _of(lengths: Any, block: int | None, window: int | None) -> Plan:
     sizes = [arguments.integer(_OP, f"source[{i}]", x, 0) for i, x in enumerate(lengths)]
     if sum(sizes) >= 2**63:
         raise value_error(_OP, "lengths must be below 2**63 together")
-    return Plan(np.array(sizes, int64), np.zeros(len(sizes), bool), int(block), int(window))
+    return BlockPlan(np.array(sizes, int64), np.zeros(len(sizes), bool), int(block), int(window))
 
 
 class _Window(NamedTuple):
@@ -105,9 +182,9 @@ class _Window(NamedTuple):
 
 
 class BlockOrder:
-    """The order of one epoch. Any thread may ask for any part of it."""
+    """The order of one epoch. Any thread may ask for any part."""
 
-    def __init__(self, plan: Plan, block_key: int, rest_key: int, window_key: int) -> None:
+    def __init__(self, plan: BlockPlan, block_key: int, rest_key: int, window_key: int) -> None:
         ends = np.cumsum(plan.lengths)
         self._block, self._per_window = plan.block, plan.window
         self._size = int(ends[-1]) if len(ends) else 0
@@ -146,15 +223,15 @@ class BlockOrder:
         return np.concatenate([np.empty(0, int64), *parts])
 
     def ahead(self, begin: int, end: int) -> list[Run]:
-        """What should be read while positions ``begin`` to ``end`` are used: of the next window."""
+        """The runs of the next window to read while positions ``begin`` to ``end`` are used."""
         runs = []
-        for block in range(self._due(begin), self._due(end)):
+        for block in range(self._blocks_due(begin), self._blocks_due(end)):
             number, place = divmod(block, self._per_window)
             window = self._window(number)
             runs.append((int(window.starts[place]), int(window.lengths[place])))
         return runs
 
-    def _due(self, position: int) -> int:
+    def _blocks_due(self, position: int) -> int:
         """How many blocks should have been read when ``position`` is reached."""
         if position >= self._size:
             return self._blocks
@@ -186,13 +263,13 @@ class BlockOrder:
     def _window(self, number: int) -> _Window:
         with self._lock:
             if number not in self._windows:
-                self._windows[number] = self._made(number)
+                self._windows[number] = self._build_window(number)
                 if len(self._windows) > _KEPT:
                     self._windows.popitem(last=False)
             self._windows.move_to_end(number)
             return self._windows[number]
 
-    def _made(self, number: int) -> _Window:
+    def _build_window(self, number: int) -> _Window:
         (first, rest), (last, rest_end) = self._split(number), self._split(number + 1)
         blocks = self._order[first:last]
         shards = np.searchsorted(self._full_ends, blocks, side="right")

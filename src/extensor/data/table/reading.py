@@ -1,37 +1,285 @@
-"""Tables in files: found out how they are written, and said."""
+"""Tables read from files, whole or in chunks of rows."""
 
 from __future__ import annotations
 
 import json
+import os
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, TypeVar
 
 import numpy as np
 
-from extensor.data.content import read_content
-from extensor.data.table import arrow
-from extensor.data.table.cells import as_numbers, missing_among
-from extensor.data.table.column import Column, Origin
-from extensor.data.table.heading import has_names
-from extensor.data.table.lexing import LongCellError, QuoteError, as_lines, checked_records
-from extensor.data.table.names import index_column, named
+from extensor.data.table import arrow, text_file
+from extensor.data.table.cells import is_number, missing_among
+from extensor.data.table.columnar import Origin, Table
+from extensor.data.table.meaning import ColumnNotes, WrittenCells, build_column
 from extensor.data.table.sniffing import (
+    DecimalSigns,
+    RowNumbers,
+    TableFormat,
     better_delimiter,
-    find_decimal,
     find_delimiter,
-    unused_delimiter,
+    has_names,
+    name_columns,
 )
-from extensor.data.table.table import Table
-from extensor.data.table.text import decoded
-from extensor.data.table.understanding import column_of_cells
-from extensor.errors import arguments, value_error
-from extensor.io.paths import as_path
+from extensor.data.table.text_file import ParsedRows, TextChunks, WholeText, parse_rows, rectangular
+from extensor.errors import value_error
+from extensor.io.limits import read_content
+from extensor.io.paths import as_path, explain_unreadable
+from extensor.io.regular_files import open_regular
+
+_USUAL = {".tsv": "\t", ".tab": "\t"}  # delimiters, by the ending of the name
+_SAMPLE = 1000  # cells of a column that sentences look at, of a table in chunks
+_HEAD = 1001  # rows that tell whether the first line has names
+_EXCEL_SEPARATOR = re.compile(r"sep=(.)", re.IGNORECASE)
+
+
+class _Chunk:
+    """Rows of data, and their cells by columns."""
+
+    def __init__(self, rows: ParsedRows) -> None:
+        self.lines = np.array(rows.lines)
+        columns = list(zip(*rows.cells, strict=True))
+        self.first = columns[0]
+        self.columns = [WrittenCells.of(cells) for cells in columns]
+
+
+class TextTable:
+    """A table in text: looked through when it is made, then given whole or chunk by chunk."""
+
+    is_chunked = True
+
+    def __init__(
+        self, op: str, text: WholeText | TextChunks, suffix: str, asked: TableFormat
+    ) -> None:
+        self.op = op
+        self.source = text.source
+        self.said: list[str] = []
+        self._text = text
+        self._allowed = asked.delimiter or ""
+        self._width = 0
+        # Empty lines at the end of a chunk, which are rows only if others follow.
+        self._pending = ParsedRows([], [])
+        # A text in memory is parsed once, not in every pass.
+        self._parsed: list[tuple[ParsedRows, list[str]]] | None = None
+        self._cells: list[_Chunk] | None = None
+        self._find_delimiter(suffix, asked)
+        if text.is_whole:
+            self._parsed = list(self._rectangles())
+        first, decimal = self._find_decimal(asked)
+        header = asked.header
+        if header is None:
+            header = self._has_names(first, decimal)
+        self._has_header = header
+        self.options = TableFormat(self._delimiter, decimal, text.encoding, header)._asdict()
+        self.said.insert(0, self._said_of_format(decimal, header))
+        self._understand(first.cells[0], first.lines[0], decimal)
+        self.names = [name for i, name in enumerate(self._names) if i != self._left_out]
+
+    def chunks(self) -> Iterator[Table]:
+        """The rows, some at a time."""
+        for chunk in self._below():
+            origin = Origin(self.source, "line", chunk.lines)
+            columns = [
+                build_column(
+                    self._names[place],
+                    cells,
+                    self._meanings[place],
+                    origin,
+                    self._notes[place].latest() if self._text.is_whole else None,
+                )
+                for place, cells in enumerate(chunk.columns)
+                if place != self._left_out
+            ]
+            yield Table(columns, self.source, self.said, self.options)
+
+    def _said_of_format(self, decimal: str, header: bool) -> str:
+        """A sentence on how the table is written."""
+        point = "comma" if decimal == "," else "point"
+        split = f"delimiter {self._delimiter!r}" if self._is_split else "one column"
+        last = f" to 'column {self._width - 1}'" if self._width > 1 else ""
+        names = "names in the first line" if header else f"no names, so they are 'column 0'{last}"
+        return f"encoding {self._text.said}, {split}, decimal {point}, {names}"
+
+    def _head(self) -> list[str]:
+        """The first lines, without that in which Excel names the delimiter."""
+        lines = self._text.head()
+        if self._skips_first:
+            lines[0] = ""
+        return lines
+
+    def _find_delimiter(self, suffix: str, asked: TableFormat) -> None:
+        excel = _EXCEL_SEPARATOR.fullmatch(self._text.head()[0].strip('" '))
+        self._skips_first = excel is not None
+        lines = self._head()
+        if not any(map(str.strip, lines)):
+            raise self._empty()
+        delimiter = asked.delimiter or (excel and excel[1])
+        if delimiter is None:
+            delimiter = find_delimiter(self.op, lines, self.source, _USUAL.get(suffix))
+        self._is_split = delimiter is not None
+        self._delimiter = self._text.unused_delimiter if delimiter is None else delimiter
+
+    def _empty(self) -> ValueError:
+        return value_error(self.op, "file must have at least one line", source=self.source)
+
+    def _find_decimal(self, asked: TableFormat) -> tuple[ParsedRows, str]:
+        """The first rows, with the first line, and the sign that begins a fraction."""
+        signs = DecimalSigns()
+        # Beside commas as delimiters, fractions always begin with a point.
+        is_known = asked.decimal is not None or (self._is_split and self._delimiter == ",")
+        first: ParsedRows | None = None
+        ends: dict[int, list[str]] = {}
+        for rows, said in self._rectangles():
+            width = len(rows.cells[0])
+            self._width = max(self._width, width)
+            ends[width] = max(ends.get(width, []), said, key=len)
+            if not is_known:
+                signs.add(_present_columns(rows, first is None, asked.header))
+            if first is None:
+                first = rows
+            elif len(first.cells) < _HEAD:
+                first = self._pad(first) + self._pad(rows)
+        if first is None:
+            raise self._empty()
+        self._check_split(asked)
+        if self._pending.lines:
+            line = self._pending.lines[0]
+            self.said.append(f"lines from {line} on have no cells and are left out")
+        self.said += ends[self._width]
+        return self._pad(first), asked.decimal or signs.decimal()
+
+    def _check_split(self, asked: TableFormat) -> None:
+        """Refuse a delimiter that leaves one column where another makes several."""
+        if self._is_split and self._width == 1:
+            better = better_delimiter(self._head(), self._delimiter, asked.decimal)
+            if better is not None:
+                requirement = f"delimiter must be that of the file ({better})"
+                given = {"source": self.source, "delimiter": self._delimiter}
+                raise value_error(self.op, requirement, **given)
+
+    def _has_names(self, rows: ParsedRows, decimal: str) -> bool:
+        """Whether the first line has names; an error if that is not clear."""
+        answer = has_names(rows.cells[0], rows.cells[1:], decimal)
+        if answer is None:
+            requirement = (
+                "whether the first line is names or data must be clear "
+                "(header=True or False says it)"
+            )
+            cells = json.dumps(rows.cells[0], ensure_ascii=False)[:80]
+            where = {"source": self.source, "line": rows.lines[0]}
+            raise value_error(self.op, requirement, **where, cells=cells)
+        return answer
+
+    def _understand(self, first: list[str], line: int, decimal: str) -> None:
+        """The meaning of each column, by all its cells, and its name."""
+        if self._text.is_whole:
+            self._cells = list(self._below())
+        self._notes = [
+            ColumnNotes(decimal, None if self._text.is_whole else _SAMPLE)
+            for _ in range(self._width)
+        ]
+        numbers = RowNumbers(self.op, first) if self._has_header else None
+        missing_words: set[str] = set()
+        is_empty = True
+        for chunk in self._below():
+            is_empty = False
+            if numbers is not None:
+                numbers.add(chunk.first)
+            for notes, cells in zip(self._notes, chunk.columns, strict=True):
+                missing_words |= cells.missing_words
+                notes.add(cells.present, chunk.lines[~cells.missing])
+        if is_empty:
+            requirement = (
+                "file must have a line of cells below its names (header=False if it has none)"
+            )
+            raise value_error(self.op, requirement, source=self.source, line=line)
+        self._name_columns(numbers, first, line)
+        self._meanings = [notes.meaning() for notes in self._notes]
+        for place, notes in enumerate(self._notes):
+            if place != self._left_out:
+                self.said += notes.said(self._names[place], self.source)
+        shown = ", ".join(map(repr, sorted(missing_words - {""})))
+        if shown:
+            self.said.append(f"cells that are {shown} are missing")
+
+    def _name_columns(self, numbers: RowNumbers | None, first: list[str], line: int) -> None:
+        """Names for all columns, and the place of one that numbers the rows."""
+        self._left_out = None if numbers is None else numbers.column
+        if self._left_out is not None:
+            self.said.append("the first column has no name and numbers the rows: it is left out")
+        self._names = name_columns(
+            self.op, first if self._has_header else None, self._width, self.source, line,
+            self._left_out, self.said,
+        )  # fmt: skip
+
+    def _below(self) -> Iterator[_Chunk]:
+        """The rows of data in each chunk, of one width."""
+        if self._cells is not None:
+            yield from self._cells
+            return
+        is_first = True
+        for rows, _ in self._rectangles():
+            padded = self._pad(rows)
+            below = padded.below() if is_first and self._has_header else padded
+            is_first = False
+            if below.cells:
+                yield _Chunk(below)
+
+    def _rectangles(self) -> Iterator[tuple[ParsedRows, list[str]]]:
+        """The rows of each chunk, and sentences on columns at their ends that are left out."""
+        if self._parsed is not None:
+            yield from self._parsed
+            return
+        head: ParsedRows | None = None
+        pending = ParsedRows([], [])
+        for first, lines in self._text.chunks(self._delimiter, self._skips_first, self._allowed):
+            rows = pending + parse_rows(self.op, lines, self._delimiter, self.source, first)
+            end, least = len(rows.cells), 1 if head is None else 0
+            while end > least and len(rows.cells[end - 1]) > 1 and not any(rows.cells[end - 1]):
+                end -= 1
+            pending = ParsedRows(rows.cells[end:], rows.lines[end:])
+            if end == 0:
+                continue
+            said: list[str] = []
+            kept = ParsedRows(rows.cells[:end], rows.lines[:end])
+            if head is None:
+                head = ParsedRows(kept.cells[:1], kept.lines[:1])
+                yield rectangular(self.op, kept, self.source, said), said
+            else:
+                # The first line decides on the width, and on names of columns without cells.
+                yield rectangular(self.op, head + kept, self.source, said).below(), said
+        self._pending = pending
+
+    def _pad(self, rows: ParsedRows) -> ParsedRows:
+        """Rows with the empty cells at their ends that mean something in other chunks."""
+        short = self._width - len(rows.cells[0])
+        if not short:
+            return rows
+        return ParsedRows([[*x, *[""] * short] for x in rows.cells], rows.lines)
+
+
+def _present_columns(rows: ParsedRows, is_first: bool, header: bool | None) -> list[Any]:
+    """The cells of each column that are not missing, without names in the first line."""
+    columns: list[Sequence[str]] = list(zip(*rows.cells, strict=True))
+    if is_first and header is not False:
+        # Names are no numbers, and would hide that the cells below them are.
+        columns = [x if header is None and _is_any_number(x[0]) else x[1:] for x in columns]
+    missing = [missing_among(cells) for cells in columns]
+    return [
+        np.array([x for x in cells if x not in gone], object)
+        for cells, gone in zip(columns, missing, strict=True)
+    ]
+
+
+def _is_any_number(cell: str) -> bool:
+    return any(is_number(cell, decimal) for decimal in ".,")
+
 
 OP = "read_table"
-USUAL = {".tsv": "\t", ".tab": "\t"}
-# What others call tables, and what to do with it.
+# Files that others call tables, and how to get one from them.
 FOREIGN = {
     **dict.fromkeys((".xlsx", ".xls", ".xlsm", ".ods"), "save the sheet as CSV"),
     **dict.fromkeys((".json", ".jsonl", ".ndjson"), "pandas.read_json, then as_table"),
@@ -39,29 +287,9 @@ FOREIGN = {
     **dict.fromkeys((".npy", ".npz"), "read_arrays reads it"),
 }
 ENDINGS = (".csv", ".tsv", ".tab", ".csv.gz", ".tsv.gz", ".parquet", ".feather", ".arrow", ".ipc")
-_LONGEST = 131_072  # characters of a cell that Python's csv reads
 _COST = 8  # bytes of memory for a byte of text, most of them for cells as strings
-EXCEL_SEPARATOR = re.compile(r"sep=(.)", re.IGNORECASE)
-
-
-class Options(NamedTuple):
-    """How a file is written; None is to be found out."""
-
-    delimiter: str | None
-    decimal: str | None
-    encoding: str | None
-    header: bool | None
-
-
-class Rows(NamedTuple):
-    """Cells, and the line in which each row begins."""
-
-    cells: list[list[str]]
-    lines: list[int]
-
-    def below(self) -> Rows:
-        """The rows without the first."""
-        return Rows(self.cells[1:], self.lines[1:])
+_MAGIC = 6  # bytes that tell Parquet and Arrow from text
+Readable = TypeVar("Readable", bound="Table | TextTable")
 
 
 def read_table(
@@ -71,13 +299,36 @@ def read_table(
     encoding: str | None = None,
     header: bool | None = None,
 ) -> Table:
-    """The table in a file: CSV and the like, also compressed by gzip, Parquet or Arrow.
+    """Read a table from a file: CSV and its variants, also compressed by gzip, Parquet, or Arrow.
 
-    What is None is found out and said in ``said``: the delimiter (comma, semicolon, tab or bar), a
-    decimal point or comma, the encoding, and whether the first line has names. What could be read in
-    two ways is refused, and the argument that decides is named. Cells are missing where they are
+    Options that are None are inferred, and ``said`` reports the result. Cells are missing if they are
     empty or NA, N/A, NaN, null, None, ? or -.
 
+    Parameters
+    ----------
+    path : str or Path
+        The file.
+    delimiter : str, optional
+        The character between cells; comma, semicolon, tab and bar are recognized.
+    decimal : {".", ","}, optional
+        The sign before a fraction.
+    encoding : str, optional
+        The encoding of the text.
+    header : bool, optional
+        Whether the first line has the names of the columns.
+
+    Returns
+    -------
+    Table
+
+    Raises
+    ------
+    ValueError
+        If the file is damaged, or if it can be read in two ways. The message names the option that
+        decides.
+
+    Examples
+    --------
     >>> import tempfile, pathlib
     >>> from extensor.data import read_table
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -89,223 +340,60 @@ def read_table(
     >>> table["size"].numbers().tolist()
     [1.5, nan]
     """
+    return load_table(OP, path, TableFormat(delimiter, decimal, encoding, header))
+
+
+def load_table(op: str, path: str | Path, asked: TableFormat) -> Table:
+    """The table that :func:`read_table` reads, with errors in the name of ``op``."""
+    place = as_path(op, path)
+    asked = asked.checked(op)
+    suffix = _table_suffix(op, place)
+    content = read_content(op, place, cost=_COST)
+    if content.startswith(arrow.MAGICS) or suffix in arrow.SUFFIXES:
+        return arrow.read_arrow(op, content, str(path))
+    text = WholeText(op, content, str(path), asked.encoding, asked.delimiter or "")
+    (table,) = TextTable(op, text, suffix, asked).chunks()
+    return table
+
+
+def read_chunks(path: str | Path, **options: Any) -> Table | TextTable:
+    """The table that :func:`read_table` reads, in chunks of some megabytes of text.
+
+    The file is read several times, since its format depends on all rows. Small files, Parquet and
+    Arrow are one chunk.
+    """
     place = as_path(OP, path)
-    given = checked_options(Options(delimiter, decimal, encoding, header))
-    suffix = table_suffix(place)
-    content = read_content(OP, place, cost=_COST)
-    if arrow.is_arrow(content) or suffix in arrow.SUFFIXES:
-        return arrow.read_arrow(OP, content, str(path))
-    return _from_text(content, str(path), suffix, given)
+    asked = TableFormat(**options).checked(OP)
+    suffix = _table_suffix(OP, place)
+    with explain_unreadable(OP, place), open(place, "rb", opener=open_regular) as file:
+        first, size = file.read(_MAGIC), os.fstat(file.fileno()).st_size
+    is_small = size <= text_file.SIZE and place.suffix != ".gz"
+    if is_small or suffix in arrow.SUFFIXES or first.startswith(arrow.MAGICS):
+        return load_table(OP, place, asked)
+    return TextTable(OP, TextChunks(OP, place, asked.encoding), suffix, asked)
 
 
-def table_suffix(path: Path) -> str:
-    """What the name of a table ends with, but for ``.gz``; an error for files of other kinds."""
+def read_like(
+    read: Callable[..., Readable],
+    path: str | Path,
+    options: Mapping[str, Any],
+    earlier: Mapping[str, Any],
+) -> Readable:
+    """The table in a file that is written as an earlier one was, whose options are ``earlier``.
+
+    A few rows may not show whether a comma begins fractions; the earlier file had more.
+    """
+    table = read(path, **options)
+    is_alike = table.options.get("delimiter") == earlier.get("delimiter")
+    if is_alike and table.options.get("decimal") != earlier.get("decimal"):
+        return read(path, **{**options, "decimal": earlier["decimal"]})
+    return table
+
+
+def _table_suffix(op: str, path: Path) -> str:
+    """The ending of the name of a table, but for ``.gz``; an error for files of other kinds."""
     suffix = Path(path.stem if path.suffix == ".gz" else path.name).suffix.lower()
     if suffix in FOREIGN:
         requirement = f"file must be CSV, Parquet or Arrow ({FOREIGN[suffix]})"
-        raise value_error(OP, requirement, path=str(path))
+        raise value_error(op, requirement, path=str(path))
     return suffix
-
-
-def checked_options(options: Options) -> Options:
-    """How somebody says that a file is written, checked."""
-    delimiter, decimal, encoding, header = options
-    if delimiter is not None:
-        one = isinstance(delimiter, str) and len(delimiter) == 1
-        if not one or delimiter in '"\r\n.' or delimiter.isalnum():
-            given = arguments.briefly(delimiter)
-            raise value_error(OP, "delimiter must be one sign, or None", delimiter=given)
-    arguments.choice(OP, "decimal", decimal, (".", ",", None))
-    if encoding is not None:
-        arguments.text(OP, "encoding", encoding)
-    if header is not None:
-        header = arguments.flag(OP, "header", header)
-    return options._replace(header=header)
-
-
-def _from_text(content: bytes, source: str, suffix: str, given: Options) -> Table:
-    text = decoded(OP, content, source, given.encoding, given.delimiter or "")
-    lines = as_lines(text.text)
-    delimiter = given.delimiter
-    excel = EXCEL_SEPARATOR.fullmatch(lines[0].strip('" '))
-    if excel:
-        lines[0] = ""
-        delimiter = delimiter or excel[1]
-    if not any(map(str.strip, lines)):
-        raise value_error(OP, "file must have at least one line", source=source)
-    if delimiter is None:
-        delimiter = find_delimiter(OP, lines, source, USUAL.get(suffix))
-    is_split = delimiter is not None
-    if delimiter is None:
-        delimiter = unused_delimiter(text.text)
-    rows = parse_rows(lines, delimiter, source)
-    if is_split and all(len(row) == 1 for row in rows.cells):
-        better = better_delimiter(lines, delimiter, given.decimal)
-        if better is not None:
-            requirement = f"delimiter must be that of the file ({better})"
-            raise value_error(OP, requirement, source=source, delimiter=delimiter)
-    said: list[str] = []
-    rows = rectangular(rows, source, said)
-    decimal = given.decimal or _decimal(rows, delimiter, is_split, given.header)
-    header = given.header
-    if header is None:
-        header = first_line_is_names(rows, decimal, source)
-    found = Options(delimiter, decimal, text.encoding, header)
-    said.insert(
-        0,
-        said_of_options(
-            text.said, delimiter if is_split else None, decimal, header, len(rows.cells[0])
-        ),
-    )
-    return _table(rows, found, source, said)
-
-
-def said_of_options(
-    encoding: str, delimiter: str | None, decimal: str, header: bool, width: int
-) -> str:
-    """A sentence on how a table is written."""
-    point = "comma" if decimal == "," else "point"
-    split = "one column" if delimiter is None else f"delimiter {delimiter!r}"
-    last = f" to 'column {width - 1}'" if width > 1 else ""
-    names = "names in the first line" if header else f"no names, so they are 'column 0'{last}"
-    return f"encoding {encoding}, {split}, decimal {point}, {names}"
-
-
-def parse_rows(lines: Sequence[str], delimiter: str, source: str, first: int = 1) -> Rows:
-    """The rows that are not empty; ``first`` is the number of the first line."""
-    cells, places = [], []
-    try:
-        for record in checked_records(lines, delimiter):
-            line = lines[record.first - 1]
-            row = record.cells
-            if record.last > record.first or not _is_tight(line):
-                row = [cell.strip() for cell in row]
-            if len(row) > 1 or row[0] or line.strip():
-                cells.append(row)
-                places.append(record.first + first - 1)
-    except QuoteError as error:
-        requirement = (
-            "after a quoted cell a delimiter must come (a quote inside of one is written twice)"
-            if error.is_closed
-            else "a quoted cell must be closed"
-        )
-        raise value_error(OP, requirement, source=source, line=error.line + first - 1) from None
-    except LongCellError as error:
-        requirement = f"a cell must have at most {_LONGEST} characters"
-        raise value_error(OP, requirement, source=source, line=error.first + first - 1) from None
-    return Rows(cells, places)
-
-
-def _is_tight(line: str) -> bool:
-    """Whether a line has no spaces, of any kind, that cells could begin or end with."""
-    return line.isascii() and line.isprintable() and " " not in line
-
-
-def rectangular(rows: Rows, source: str, said: list[str]) -> Rows:
-    """Rows of one width; delimiters at the end of lines, and lines of nothing else, are left out."""
-    cells, lines = list(rows.cells), list(rows.lines)
-    while len(cells) > 1 and len(cells[-1]) > 1 and not any(cells[-1]):
-        cells.pop()
-        lines.pop()
-    if len(cells) < len(rows.cells):
-        said.append(f"lines from {rows.lines[len(cells)]} on have no cells and are left out")
-    widest = max(map(len, cells))
-    cells = _without_ends(cells)
-    empty = widest - max(map(len, cells))
-    if empty == 1:
-        said.append("the last column has neither a name nor cells and is left out")
-    elif empty:
-        said.append(f"the last {empty} columns have neither names nor cells and are left out")
-    for row, line in zip(cells, lines, strict=True):
-        if len(row) != len(cells[0]):
-            requirement = f"a line must have as many cells as the first, {len(cells[0])}"
-            raise value_error(OP, requirement, source=source, line=line, cells=len(row))
-    return Rows(cells, lines)
-
-
-def _without_ends(cells: list[list[str]]) -> list[list[str]]:
-    """Rows without the last columns that are empty in all of them.
-
-    The first line may have one delimiter more or less at its end than all others, which then agree.
-    """
-    first, below = len(cells[0]), {len(row) for row in cells[1:]}
-    if len(below) > 1:
-        return cells
-    width = min(first, *below) if below else first
-    longer = [row for row in cells if len(row) > width]
-    if any(row[-1] or len(row) > width + 1 for row in longer):
-        return cells
-    # A single pass over the empty ends: one column at a time would be quadratic in the width.
-    used = max(_used_width(row, width) for row in cells)
-    return [row[:used] for row in cells]
-
-
-def _used_width(row: list[str], width: int) -> int:
-    """How many of the first ``width`` cells there are up to the last that is not empty; 1 at least."""
-    while width > 1 and not row[width - 1]:
-        width -= 1
-    return width
-
-
-def _decimal(rows: Rows, delimiter: str, is_split: bool, header: bool | None) -> str:
-    """What begins a fraction; beside commas as delimiters, always a point."""
-    if is_split and delimiter == ",":
-        return "."
-    return find_decimal(cells_below_names(rows, header))
-
-
-def cells_below_names(rows: Rows, header: bool | None) -> list[Any]:
-    """The cells of each column that are not missing, without those in the first line that are names."""
-    columns = list(zip(*rows.cells, strict=True))
-    if header is not False:
-        # Names are no numbers, and would hide that those below them are.
-        columns = [x if header is None and _is_number(x[0]) else x[1:] for x in columns]
-    return [present_cells(cells) for cells in columns]
-
-
-def _is_number(cell: str) -> bool:
-    return any(as_numbers(np.array([cell], object), decimal) is not None for decimal in ".,")
-
-
-def present_cells(cells: Sequence[str]) -> Any:
-    """The cells that are not missing."""
-    gone = missing_among(cells)
-    return np.array([x for x in cells if x not in gone], object)
-
-
-def first_line_is_names(rows: Rows, decimal: str, source: str) -> bool:
-    """Whether the first line has names; an error if that is not clear."""
-    found = has_names(rows.cells[0], rows.cells[1:], decimal)
-    if found is None:
-        raise value_error(
-            OP,
-            "whether the first line is names or data must be clear (header=True or False says it)",
-            source=source,
-            line=rows.lines[0],
-            cells=json.dumps(rows.cells[0], ensure_ascii=False)[:80],
-        )
-    return found
-
-
-def _table(rows: Rows, found: Options, source: str, said: list[str]) -> Table:
-    first, line = rows.cells[0], rows.lines[0]
-    below = rows.below() if found.header else rows
-    if not below.cells:
-        requirement = "file must have a line of cells below its names (header=False if it has none)"
-        raise value_error(OP, requirement, source=source, line=line)
-    columns = list(zip(*below.cells, strict=True))
-    left_out = index_column(first, columns) if found.header else None
-    if left_out is not None:
-        said.append("the first column has no name and numbers the rows: it is left out")
-    names = named(OP, first if found.header else None, len(first), source, line, left_out, said)
-    origin = Origin(source, "line", np.array(below.lines))
-    gone: set[str] = set()
-    understood: list[Column] = [
-        column_of_cells(name, cells, origin, found.decimal or ".", said=said, gone=gone)
-        for place, (name, cells) in enumerate(zip(names, columns, strict=True))
-        if place != left_out
-    ]
-    words = ", ".join(map(repr, sorted(gone - {""})))
-    if words:
-        said.append(f"cells that are {words} are missing")
-    return Table(understood, source, said, found._asdict())

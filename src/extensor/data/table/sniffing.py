@@ -1,4 +1,4 @@
-"""How a table is written: what stands between its cells, and what begins a fraction."""
+"""The format of a table in text: delimiter, decimal sign, and names in the first line."""
 
 from __future__ import annotations
 
@@ -7,22 +7,58 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from extensor.data.table.cells import as_number, as_numbers, is_missing
-from extensor.data.table.lexing import DELIMITERS, LongCellError, Record, records
-from extensor.errors import value_error
+from extensor.core.entries import is_integer
+from extensor.data.table.cells import (
+    COULD_BE_THOUSANDS,
+    ORDERS,
+    as_number,
+    as_numbers,
+    as_whole,
+    counts,
+    is_missing,
+    is_number,
+    parse_dates,
+)
+from extensor.data.table.column_statistics import DistinctNumbers
+from extensor.data.table.columnar import Column
+from extensor.data.table.text_file import DELIMITERS, LongCellError, Record, records
+from extensor.errors import arguments, type_error, value_error
+from extensor.errors.arguments import briefly
+from extensor.errors.messages import COLUMN_NOT_FOUND, suggestion
 
 _SAMPLE = 1000  # lines, and cells, that are looked at
 _MOST = 0.9
-# What could also be thousands: 1,234 and 1.234, but not 0,234.
-_COULD_BE_THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}[.,]\d{3}")
+
+
+class TableFormat(NamedTuple):
+    """How a file is written; None is to be found out."""
+
+    delimiter: str | None = None
+    decimal: str | None = None
+    encoding: str | None = None
+    header: bool | None = None
+
+    def checked(self, op: str) -> TableFormat:
+        """The same, if a file can be written so."""
+        if self.delimiter is not None:
+            one = isinstance(self.delimiter, str) and len(self.delimiter) == 1
+            if not one or self.delimiter in '"\r\n.' or self.delimiter.isalnum():
+                brief = arguments.briefly(self.delimiter)
+                raise value_error(op, "delimiter must be one sign, or None", delimiter=brief)
+        arguments.choice(op, "decimal", self.decimal, (".", ",", None))
+        if self.encoding is not None:
+            arguments.text(op, "encoding", self.encoding)
+        header = self.header if self.header is None else arguments.flag(op, "header", self.header)
+        return self._replace(header=header)
 
 
 class _Split(NamedTuple):
-    """What a delimiter makes of lines: how many cells most of them have, and how many do."""
+    """Lines split by a delimiter: the usual number of cells, and the share of lines with it."""
 
     delimiter: str
     width: int
@@ -31,7 +67,7 @@ class _Split(NamedTuple):
 
 
 def find_delimiter(op: str, lines: Sequence[str], source: str, expected: str | None) -> str | None:
-    """What stands between the cells; None if there is one column. ``expected`` is the usual one."""
+    """The delimiter; None if there is one column. ``expected`` is the usual one."""
     splits = [x for x in (_split(lines, each) for each in DELIMITERS) if x.width > 1]
     if not splits:
         _refuse_spaces(op, lines, source)
@@ -41,29 +77,25 @@ def find_delimiter(op: str, lines: Sequence[str], source: str, expected: str | N
         if split.delimiter == expected:
             return expected
     if not consistent:
-        # Lines will be refused: those that the most likely one leaves.
+        # Some lines will be refused with any delimiter; take the most likely one.
         return max(splits, key=lambda split: split.share).delimiter
-    likely = [x for x in consistent if x.delimiter != "," and _explains_commas(x)]
-    if len(consistent) > 1 and len(likely) != 1:
-        found = " or ".join(json.dumps(split.delimiter) for split in consistent)
-        requirement = f"what stands between cells must be clear, not {found} (delimiter= says it)"
+    return _likely_delimiter(op, consistent, source)
+
+
+def _likely_delimiter(op: str, splits: Sequence[_Split], source: str) -> str:
+    """The delimiter among several that all split every line into as many cells."""
+    likely = [x for x in splits if x.delimiter != "," and _explains_commas(x)]
+    if len(splits) > 1 and len(likely) != 1:
+        signs = " or ".join(json.dumps(split.delimiter) for split in splits)
+        requirement = f"what stands between cells must be clear, not {signs} (delimiter= says it)"
         raise value_error(op, requirement, source=source)
-    return (consistent if len(consistent) == 1 else likely)[0].delimiter
+    return (splits if len(splits) == 1 else likely)[0].delimiter
 
 
 def _explains_commas(split: _Split) -> bool:
-    """Whether the commas in its cells begin fractions; a tab needs no explanation, nobody writes it."""
+    """Whether the commas in its cells begin fractions; tabs are always delimiters."""
     cells = [cell.strip() for record in split.records for cell in record.cells if "," in cell]
-    return split.delimiter == "\t" or all(_has_decimal_comma(cell) for cell in cells)
-
-
-def _has_decimal_comma(cell: str) -> bool:
-    return as_numbers(np.array([cell], object), ",") is not None
-
-
-def unused_delimiter(text: str) -> str:
-    """One that leaves every line a single cell."""
-    return next((each for each in DELIMITERS if each not in text), "\x1f")
+    return split.delimiter == "\t" or all(is_number(cell, ",") for cell in cells)
 
 
 def better_delimiter(lines: Sequence[str], delimiter: str, decimal: str | None) -> str | None:
@@ -109,15 +141,8 @@ def _refuse_spaces(op: str, lines: Sequence[str], source: str) -> None:
         raise value_error(op, requirement, source=source)
 
 
-def find_decimal(columns: Sequence[Any]) -> str:
-    """A point or a comma: what numbers have in ``columns``, whose cells are arrays, none missing."""
-    signs = DecimalSigns()
-    signs.add(columns)
-    return signs.decimal()
-
-
 class DecimalSigns:
-    """What begins the fractions in a table, found chunk by chunk.
+    """The decimal sign of a table, found chunk by chunk.
 
     A comma needs a column of numbers in which one of them can be nothing else (1,5 but not 1,234),
     and no column of numbers with a point.
@@ -163,7 +188,7 @@ class _Sign:
         if not self._is_certain and self.decimal in text:
             self._is_certain = any(
                 self.decimal in cell
-                and not _COULD_BE_THOUSANDS.fullmatch(cell)
+                and not COULD_BE_THOUSANDS.fullmatch(cell)
                 and cell.rfind(self.decimal) > cell.rfind(self.other)
                 for cell in cells
             )
@@ -187,9 +212,232 @@ class _Sign:
         return sum(right) >= _MOST * len(sample)
 
 
-def could_be_thousands(cells: Any) -> str | None:
-    """The first of ``cells`` with a comma if each of those could be thousands, else None."""
-    found = [cell for cell in cells if "," in cell]
-    if found and all(_COULD_BE_THOUSANDS.fullmatch(cell) for cell in found):
-        return str(found[0])
-    return None
+_FEW = 3
+_DIGITS = re.compile(r"[0-9]{1,18}")
+
+
+def _is_present_number(cell: str, decimal: str) -> bool:
+    return not is_missing(cell) and is_number(cell, decimal)
+
+
+class _Below:
+    """A column without its first cell: its cells that are not missing, and their numbers."""
+
+    def __init__(self, cells: Sequence[str], decimal: str) -> None:
+        self.rows = len(cells)
+        self.cells = [cell for cell in cells if not is_missing(cell)]
+        self.decimal = decimal
+        self.numbers = as_numbers(np.array(self.cells, object), decimal) if self.cells else None
+
+    @property
+    def is_words(self) -> bool:
+        """Whether none is a number."""
+        return bool(self.cells) and not any(
+            _is_present_number(cell, self.decimal) for cell in self.cells
+        )
+
+    @property
+    def has_fractions(self) -> bool:
+        """Whether every number is written with a fraction, as programs write columns of floats."""
+        written = len(self.cells) >= _FEW and self.numbers is not None
+        return written and all(self.decimal in cell or "e" in cell.lower() for cell in self.cells)
+
+    def is_far_from(self, value: float) -> bool:
+        """Whether ``value`` is further away than the numbers are from each other."""
+        if self.numbers is None or len(self.numbers) < _FEW:
+            return False
+        low, high = float(self.numbers.min()), float(self.numbers.max())
+        return not 2 * low - high <= value <= 2 * high - low
+
+
+def has_names(first: Sequence[str], rows: Sequence[Sequence[str]], decimal: str) -> bool | None:
+    """True for names, False for data, None where it could be both."""
+    if not rows:
+        return _is_heading_alone(first, decimal)
+    columns = [_Below(cells, decimal) for cells in zip(*rows[:_SAMPLE], strict=True)]
+    present = [pair for pair in zip(first, columns, strict=True) if not is_missing(pair[0])]
+    numeric, words = _partition(present, [is_number(cell, decimal) for cell, _ in present])
+    over_words, over_numbers = _partition(numeric, [below.is_words for _, below in numeric])
+    strange = len(over_words) + sum(below.numbers is not None for _, below in words)
+    if strange:
+        return _are_strange_names([cell for cell, _ in numeric], over_numbers, strange)
+    if not words:
+        return _are_numbers_names(first, rows, over_numbers) if over_numbers else None
+    if any(_is_date_over_dates(cell, below.cells) for cell, below in words):
+        return False
+    if over_numbers:
+        return _are_numbers_and_words_names(words, over_numbers)
+    return _are_words_names(words)
+
+
+def _partition(
+    pairs: Sequence[tuple[str, _Below]], are_chosen: Sequence[bool]
+) -> tuple[list[tuple[str, _Below]], list[tuple[str, _Below]]]:
+    """The pairs that are chosen, and the others."""
+    marked = list(zip(pairs, are_chosen, strict=True))
+    return [pair for pair, x in marked if x], [pair for pair, x in marked if not x]
+
+
+def _are_strange_names(
+    cells: Sequence[str], over_numbers: Sequence[tuple[str, _Below]], strange: int
+) -> bool | None:
+    """Words over numbers or the reverse: names, unless some numbers look like those below them."""
+    is_named = not over_numbers or counts(cells) or _are_years(cells) or _are_far(over_numbers)
+    is_sure = strange > 1 and all(map(_DIGITS.fullmatch, cells))
+    return True if is_named or is_sure else None
+
+
+def _is_heading_alone(first: Sequence[str], decimal: str) -> bool | None:
+    """Of a single line: names if there are only words, which are then of nothing."""
+    cells = [cell for cell in first if not is_missing(cell)]
+    if not any(_is_present_number(cell, decimal) for cell in cells):
+        return True
+    return None if counts(cells) and len(cells) >= _FEW else False
+
+
+def _is_date_over_dates(cell: str, below: Sequence[str]) -> bool:
+    return bool(below) and any(parse_dates([cell, *below], order) is not None for order in ORDERS)
+
+
+def _are_words_names(words: Sequence[tuple[str, _Below]]) -> bool | None:
+    repeated = sum(cell in below.cells for cell, below in words)
+    if repeated == 0:
+        return True
+    return False if 2 * repeated >= len(words) else None
+
+
+def _are_numbers_and_words_names(
+    words: Sequence[tuple[str, _Below]], numeric: Sequence[tuple[str, _Below]]
+) -> bool | None:
+    """Words over words, and numbers over numbers: names if these count, or data."""
+    is_repeated = any(cell in below.cells for cell, below in words)
+    cells = [cell for cell, _ in numeric]
+    if counts(cells) or cells == ["0"]:
+        if is_repeated:
+            return None if len(cells) >= _FEW else False
+        odd = any(below.has_fractions for _, below in numeric) or _are_far(numeric)
+        return True if len(cells) >= _FEW or odd else None
+    if is_repeated or not all(map(_DIGITS.fullmatch, cells)):
+        return False
+    return True if _are_far(numeric) else None
+
+
+def _are_numbers_names(
+    first: Sequence[str], rows: Sequence[Sequence[str]], numeric: Sequence[tuple[str, _Below]]
+) -> bool | None:
+    """Only numbers: data, unless they count the columns."""
+    cells = [cell for cell, _ in numeric]
+    if not (counts(cells) or cells == ["0"]):
+        return False
+    if first[0] == "" and "" not in first[1:]:
+        # As pandas writes an index and columns without names.
+        index = [row[0] for row in rows]
+        return True if len(index) > 1 and counts(index) else None
+    if len(cells) < len(first):
+        return False
+    if any(below.has_fractions for _, below in numeric):
+        return True
+    # From 1 is so common in data that two columns say nothing.
+    return None if cells[0] == "0" or len(cells) >= _FEW else False
+
+
+def _are_years(cells: Sequence[str]) -> bool:
+    """Whole numbers one after the other, as 2019 and 2020."""
+    if len(cells) < 2 or not all(map(_DIGITS.fullmatch, cells)):
+        return False
+    numbers = [int(cell) for cell in cells]
+    return all(b - a == 1 for a, b in pairwise(numbers))
+
+
+def _are_far(numeric: Sequence[tuple[str, _Below]]) -> bool:
+    whole = all(_DIGITS.fullmatch(cell) for cell, _ in numeric)
+    return whole and all(below.is_far_from(float(cell)) for cell, below in numeric)
+
+
+# What people call what they want to predict; otherwise it is the last column.
+_TARGETS = ("target", "label", "class", "y", "outcome", "species")
+_UNNAMED = re.compile(r"Unnamed: \d+")  # what pandas calls a column without a name, and writes
+
+
+def numbers_rows(column: Column) -> bool:
+    """Whether a column of a frame is the row numbers that pandas read from a file."""
+    integers = column.integers() if _UNNAMED.fullmatch(column.name) else None
+    return integers is not None and len(np.unique(integers)) == len(column)
+
+
+class RowNumbers:
+    """Whether the first column has no name and numbers the rows, found chunk by chunk."""
+
+    def __init__(self, op: str, first: Sequence[str]) -> None:
+        self._op = op
+        self._is_numbering = len(first) > 1 and bool(not first[0] or _UNNAMED.fullmatch(first[0]))
+        self._distinct = DistinctNumbers()
+
+    def add(self, cells: Sequence[str]) -> None:
+        """Look at some more cells of the first column."""
+        if not self._is_numbering:
+            return
+        numbers = [as_whole(cell) for cell in cells]
+        self._is_numbering = None not in numbers
+        if self._is_numbering:
+            self._distinct.add(np.array(numbers, np.int64))
+            self._is_numbering = self._distinct.are_distinct
+
+    @property
+    def column(self) -> int | None:
+        """The place of the column, if it numbers the rows."""
+        if self._is_numbering and self._distinct.is_unknown:
+            requirement = "a column without a name must have fewer numbers, or be given a name"
+            raise value_error(self._op, requirement, column=0)
+        return 0 if self._is_numbering else None
+
+
+def name_columns(
+    op: str,
+    first: Sequence[str] | None,
+    width: int,
+    source: str,
+    line: int,
+    left_out: int | None,
+    said: list[str],
+) -> list[str]:
+    """Return the names in the first line, or numbered ones; ``said`` gets a sentence on missing names."""
+    if first is None:
+        return [f"column {place}" for place in range(width)]
+    names = [name or f"column {place}" for place, name in enumerate(first)]
+    without = [repr(names[i]) for i, name in enumerate(first) if not name and i != left_out]
+    if without:
+        said.append(f"columns without a name are called {', '.join(without)}")
+    check_names(op, names, source=source, line=line)
+    return names
+
+
+def usual_target(names: Sequence[str]) -> tuple[str, str]:
+    """Return the default target column, and why it was chosen."""
+    lower = {name.lower(): name for name in names}
+    usual = [lower[name] for name in _TARGETS if name in lower]
+    return (usual[0], "by its name") if usual else (names[-1], "the last column")
+
+
+def find_column(op: str, names: Sequence[str], name: Any, source: str) -> str:
+    """Return the column with this name or number."""
+    if isinstance(name, str):
+        if name not in names:
+            raise COLUMN_NOT_FOUND.error(suggestion(name, names), column=name, source=source)
+        return name
+    if not is_integer(name):
+        requirement = "a column must be given by its name or number"
+        raise type_error(op, requirement, column=briefly(name))
+    if not -len(names) <= name < len(names):
+        requirement = f"the number of a column must be one of {len(names)}"
+        raise value_error(op, requirement, source=source, column=int(name))
+    return names[int(name)]
+
+
+def check_names(op: str, names: Sequence[str], **where: object) -> None:
+    """Refuse a name that two columns have."""
+    distinct, numbers = np.unique(np.array(names, object).astype(str), return_counts=True)
+    if (numbers > 1).any():
+        name = str(distinct[numbers > 1][0])
+        columns = [place for place, other in enumerate(names) if other == name]
+        raise value_error(op, "names of columns must differ", **where, name=name, columns=columns)

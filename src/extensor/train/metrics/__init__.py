@@ -5,30 +5,36 @@ does not fit that is refused. What it keeps is small whatever the number of samp
 that say that they keep all.
 """
 
-from extensor.train.metrics.accuracy import Accuracy, TopKAccuracy
-from extensor.train.metrics.base import Mean, Metric
-from extensor.train.metrics.confusion import (
+from extensor.train.metrics.classification import (
     F1,
+    Accuracy,
     BalancedAccuracy,
     ConfusionMatrix,
     Precision,
     Recall,
+    TopKAccuracy,
 )
-from extensor.train.metrics.naming import (
+from extensor.train.metrics.metric import Mean, Metric
+from extensor.train.metrics.probability import (
+    ROCAUC,
+    AveragePrecision,
+    CalibrationError,
+    LogLoss,
+    Perplexity,
+)
+from extensor.train.metrics.regression import (
+    R2,
+    MeanAbsoluteError,
+    MedianAbsoluteError,
+    RootMeanSquaredError,
+)
+from extensor.train.metrics.trainer_metrics import (
     METRICS,
     default_metrics,
     is_falling,
     is_fraction,
     metrics_for,
     named_metric,
-)
-from extensor.train.metrics.probability import CalibrationError, LogLoss, Perplexity
-from extensor.train.metrics.ranking import ROCAUC, AveragePrecision
-from extensor.train.metrics.regression import (
-    R2,
-    MeanAbsoluteError,
-    MedianAbsoluteError,
-    RootMeanSquaredError,
 )
 
 __all__ = [
@@ -57,3 +63,7 @@ __all__ = [
     "metrics_for",
     "named_metric",
 ]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -10,22 +10,24 @@ import numpy as np
 
 from extensor.core import entries
 from extensor.errors import value_error
-from extensor.train.metrics.base import Stateful, bounded, checked_sums
-from extensor.train.metrics.probabilities import log_sigmoid, log_softmax
-from extensor.train.metrics.tasks import (
+from extensor.train.metrics.metric import (
     AnyTask,
+    ClassMean,
+    ClassMetric,
     LabelTask,
-    MeanOfClasses,
-    OfClasses,
     Scores,
+    Stateful,
     TokenTask,
+    bounded,
+    checked_sums,
 )
+from extensor.train.metrics.metric_inputs import log_sigmoid, log_softmax
 
 _LARGEST = 709.0  # whose exp is still a float
 _MOST_BINS = 10**6
 
 
-class LogLoss(MeanOfClasses):
+class LogLoss(ClassMean):
     """The mean of ``-log(p)``, with ``p`` the probability that was given to the truth; NaN of none.
 
     Of several labels it is the mean over all samples and labels. A target of probabilities ``q``
@@ -50,14 +52,14 @@ class LogLoss(MeanOfClasses):
         class_axis: int | None = None,
     ) -> None:
         super().__init__()
-        self._settle(task, scores, ignore_index, class_axis)
+        self._set_options(task, scores, ignore_index, class_axis)
 
     def update(self, output: Any, target: Any) -> None:
-        losses, size = (self._of_truth if self._of_labels else self._of_classes)(output, target)
+        losses, size = (self._of_truth if self._is_of_labels else self._of_classes)(output, target)
         self._take(float(losses.sum()), losses.size, size)
 
     def _of_truth(self, output: Any, target: Any) -> tuple[Any, int]:
-        scores, truth = self._labelled(output, target)
+        scores, truth = self._label_scores(output, target)
         wide = scores.astype(np.float64)
         if self.scores == "logits":
             logs = log_sigmoid(np.where(truth, wide, -wide))
@@ -67,7 +69,7 @@ class LogLoss(MeanOfClasses):
         return -logs, scores.shape[1]
 
     def _of_classes(self, output: Any, target: Any) -> tuple[Any, int]:
-        scores, classes, shares, _ = self._chosen(output, target)
+        scores, classes, shares, _ = self._class_scores(output, target)
         if self.scores == "logits":
             logs = log_softmax(type(self).__name__, scores)
         else:
@@ -102,7 +104,7 @@ class Perplexity(LogLoss):
         return exp(mean) if mean < _LARGEST else mean * inf
 
 
-class CalibrationError(OfClasses, Stateful):
+class CalibrationError(ClassMetric, Stateful):
     """The expected calibration error: how far probabilities are from how often they come true.
 
     Each sample has a probability ``p`` and an event. For ``task="binary"`` they are that of being
@@ -128,7 +130,7 @@ class CalibrationError(OfClasses, Stateful):
         scores: Scores = "logits",
     ) -> None:
         self.bins = bounded("CalibrationError", "bins", bins, 1, _MOST_BINS)
-        self._settle(task, scores, ignore_index)
+        self._set_options(task, scores, ignore_index)
         self.reset()
 
     def reset(self) -> None:
@@ -156,11 +158,11 @@ class CalibrationError(OfClasses, Stateful):
     def _pairs(self, output: Any, target: Any) -> tuple[Any, Any, int]:
         """Probabilities and events of shape (samples, labels), and the number of classes or labels."""
         is_logits = self.scores == "logits"
-        if self._of_labels:
-            scores, truth = self._labelled(output, target)
+        if self._is_of_labels:
+            scores, truth = self._label_scores(output, target)
             wide = np.exp(log_sigmoid(scores)) if is_logits else scores.astype(np.float64)
             return wide, truth, scores.shape[1]
-        scores, classes, _, _ = self._chosen(output, target)
+        scores, classes, _, _ = self._class_scores(output, target)
         logs = log_softmax("CalibrationError", scores) if is_logits else None
         wide = scores.astype(np.float64) if logs is None else np.exp(logs)
         highest = wide.max(axis=1, keepdims=True)
@@ -192,3 +194,94 @@ class CalibrationError(OfClasses, Stateful):
             self._size = len(first) if several else None
 
         return commit
+
+
+class _Ranking(ClassMetric):
+    """The scores of all samples, and which are positive, for each class or label."""
+
+    def __init__(
+        self,
+        ignore_index: int | None = None,
+        *,
+        task: LabelTask = "multiclass",
+        scores: Scores = "logits",
+    ) -> None:
+        self._set_options(task, scores, ignore_index)
+        self.reset()
+
+    def reset(self) -> None:
+        self._scores: list[Any] = []
+        self._truth: list[Any] = []
+
+    def update(self, output: Any, target: Any) -> None:
+        if self._is_of_labels:
+            scores, truth = self._label_scores(output, target)
+            scores = np.array(scores, np.float64)
+        else:
+            scores, classes, _, _ = self._class_scores(output, target)
+            truth = classes[:, None] == np.arange(scores.shape[1])
+            # A class is ranked by its probability, which a score alone does not tell.
+            is_logits = self.scores == "logits"
+            wide = np.array(scores, np.float64)
+            scores = log_softmax(type(self).__name__, wide) if is_logits else wide
+        if self._scores:
+            self._check_size(scores.shape[1], self._scores[0].shape[1], True)
+        self._scores.append(scores)
+        self._truth.append(truth)
+
+    def compute(self) -> float:
+        if not self._scores:
+            return nan
+        scores, truth = np.concatenate(self._scores), np.concatenate(self._truth)
+        pairs = zip(scores.T, truth.T, strict=True)
+        return float(np.mean([self._of_one(*_counts(*pair)) for pair in pairs]))
+
+    def _of_one(self, positive: Any, negative: Any) -> float:
+        raise NotImplementedError
+
+
+def _counts(scores: Any, truth: Any) -> tuple[Any, Any]:
+    """How many positive and negative samples have each score, from the highest on."""
+    order = np.argsort(-scores)
+    ranked, hits = scores[order], truth[order]
+    ends = np.flatnonzero(np.append(ranked[1:] != ranked[:-1], True)) if len(ranked) else order
+    positive = np.diff(np.cumsum(hits)[ends], prepend=0)
+    return positive, np.diff(ends + 1, prepend=0) - positive
+
+
+class ROCAUC(_Ranking):
+    """The chance that a positive sample has a higher score than a negative one; ties count half.
+
+    Of several classes it is the mean over them, each against the rest and ranked by its
+    probability; of several labels their mean. NaN if all samples of a class or label are positive
+    or all negative, as scikit-learn has it. It keeps the scores of all samples.
+
+    >>> from extensor.train import ROCAUC
+    >>> area = ROCAUC(task="binary")
+    >>> area.update([0.1, 0.4, 0.35, 0.8], [0, 0, 1, 1])
+    >>> area.compute()
+    0.75
+    """
+
+    def _of_one(self, positive: Any, negative: Any) -> float:
+        pairs = int(positive.sum()) * int(negative.sum())
+        if not pairs:
+            return nan
+        below = negative.sum() - np.cumsum(negative)
+        return float((positive * (2 * below + negative)).sum()) / (2 * pairs)
+
+
+class AveragePrecision(_Ranking):
+    """The mean of the precision at each score that positive samples have, weighted by their number.
+
+    The precision at a score is the fraction of positive samples among those with this score or a
+    higher one. Of several classes it is the mean over them, each against the rest and ranked by its
+    probability; of several labels their mean. NaN if a class or label has no positive sample, where
+    scikit-learn says 0 and warns. It keeps the scores of all samples.
+    """
+
+    def _of_one(self, positive: Any, negative: Any) -> float:
+        right = np.cumsum(positive)
+        if not positive.any():
+            return nan
+        return float((positive * (right / (right + np.cumsum(negative)))).sum() / right[-1])

@@ -10,8 +10,8 @@ import numpy as np
 
 from extensor.core import entries
 from extensor.errors import value_error
-from extensor.train.metrics.base import Mean, Metric, Stateful, checked_sums
-from extensor.train.metrics.given import columns, numbers
+from extensor.train.metrics.metric import Mean, Metric, Stateful, checked_sums
+from extensor.train.metrics.metric_inputs import columns, numbers
 
 
 class MeanAbsoluteError(Mean):

@@ -1,0 +1,187 @@
+"""Arguments and results as lists of leaves and a description of how they were nested."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from copy import copy
+from dataclasses import fields, is_dataclass
+from typing import Any
+
+import numpy as np
+
+from extensor.arrays.dtypes import supported
+from extensor.compiled.device_arrays import array_of, has_gradient
+from extensor.compiled.value_contents import has_variables, plain_key
+from extensor.core.tensor import Tensor, wrap
+from extensor.errors import value_error
+
+_PLAIN = (bool, int, str, bytes, type(None), type(...), np.dtype)
+
+
+class CallArguments:
+    """The arguments of a call: tensors and arrays, floats, and other objects.
+
+    A tensor that is ``bound`` is no input: the function finds it under its own name.
+    """
+
+    def __init__(self, bound: Mapping[int, Tensor]) -> None:
+        self.tensors: list[Any] = []
+        self.floats: list[float] = []
+        self.objects: list[Any] = []
+        self._bound = bound
+        self.places: dict[int, int] = {}  # among the tensors, by identity
+
+    def describe(self, value: Any) -> Any:
+        """A key with everything of ``value`` on which the computation may depend."""
+        kind = type(value)
+        if kind is np.ndarray:
+            return self._array(value)
+        if isinstance(value, Tensor):
+            return self._tensor(value)
+        if kind is float:
+            self.floats.append(value)
+            return float
+        if kind in _PLAIN:
+            return kind, value
+        if isinstance(value, list | tuple | dict):
+            return self._container(value)
+        if kind is range or kind is slice:
+            return kind, self.describe((value.start, value.stop, value.step))
+        if kind is complex:
+            return plain_key(value)
+        if isinstance(value, np.generic):
+            return kind, value.tobytes()
+        if is_array(value):
+            return self._array(value)
+        self.objects.append(value)
+        return "object", id(value)
+
+    def _container(self, value: Any) -> Any:
+        if has_variables(value):
+            self.objects.append(value)  # a subclass, whose attributes are watched
+        if isinstance(value, dict):
+            keys = map(plain_key, value)
+            return (type(value), *keys, *map(self.describe, value.values()))
+        return (type(value), *map(self.describe, value))
+
+    def _array(self, value: Any) -> Any:
+        return self._place(value, (value.shape, supported(value.dtype, "compile")))
+
+    def _tensor(self, value: Tensor) -> Any:
+        if id(value) in self._bound:
+            return "bound", id(value)
+        if value._node is not None:
+            raise value_error(
+                "compile",
+                "a tensor given must be a leaf, as no gradient leaves the function (detach() it)",
+                shape=value.shape,
+            )
+        held = array_of(value)
+        description = held.shape, held.dtype, value._requires_grad, has_gradient(value)
+        return self._place(value, description)
+
+    def _place(self, value: Any, description: Any) -> Any:
+        """Number an input; an object that is passed twice is one input."""
+        place = self.places.setdefault(id(value), len(self.tensors))
+        if place < len(self.tensors):
+            return "same", place
+        self.tensors.append(value)
+        return description
+
+
+def is_array(value: Any) -> bool:
+    """Whether a leaf is an input: a tensor or an array, not a scalar of NumPy's."""
+    return isinstance(value, Tensor | np.ndarray) or (
+        hasattr(value, "__array_namespace__") and not isinstance(value, np.generic)
+    )
+
+
+def map_structure(
+    value: Any,
+    tensor: Callable[[Any], Any],
+    number: Callable[[Any], Any] = lambda x: x,
+    other: Callable[[Any], Any] = lambda x: x,
+) -> Any:
+    """``value`` with its tensors, arrays and floats replaced, in the order of their finding.
+
+    ``other`` replaces objects that are neither these nor containers.
+    """
+    if is_array(value):
+        return tensor(value)
+    if type(value) is float:
+        return number(value)
+    if isinstance(value, list | tuple):
+        items = [map_structure(x, tensor, number, other) for x in value]
+        return type(value)(*items) if hasattr(value, "_fields") else type(value)(items)
+    if isinstance(value, dict):
+        items = [(key, map_structure(x, tensor, number, other)) for key, x in value.items()]
+        if type(value) is dict:
+            return dict(items)
+        made = copy(value)  # a dict with a default, say
+        made.update(items)
+        return made
+    if isinstance(value, slice):
+        parts = (value.start, value.stop, value.step)
+        return slice(*[map_structure(x, tensor, number, other) for x in parts])
+    return other(value)
+
+
+def copy_with(value: Any, fields: dict[str, Any]) -> Any:
+    """A copy of a dataclass's instance with other values, its constructor not called."""
+    made = copy(value)
+    for name, x in fields.items():
+        object.__setattr__(made, name, x)  # frozen or not
+    return made
+
+
+def fields_of(value: Any) -> dict[str, Any]:
+    """The fields of a dataclass's instance that have a value; of anything else none."""
+    if not is_dataclass(value) or isinstance(value, type):
+        return {}
+    names = [field.name for field in fields(value)]
+    return {name: getattr(value, name) for name in names if hasattr(value, name)}
+
+
+def drop_values(call: Any, bound: Mapping[int, Tensor]) -> Any:
+    """``call`` with arrays of the same kind that take no memory; tensors that are ``bound`` stay."""
+    replaced: dict[int, Any] = {}
+
+    def replace(x: Any) -> Any:
+        if id(x) in bound:
+            return x
+        if id(x) not in replaced:
+            replaced[id(x)] = _empty_like(x)
+        return replaced[id(x)]
+
+    return map_structure(call, replace)
+
+
+def _empty_like(x: Any) -> Any:
+    held = array_of(x) if isinstance(x, Tensor) else x
+    empty = np.broadcast_to(np.empty((), held.dtype), held.shape)
+    if not isinstance(x, Tensor):
+        return empty
+    tensor: Tensor = wrap(empty)
+    tensor._requires_grad = x._requires_grad
+    if has_gradient(x):
+        tensor.grad = _empty_like(x.grad)
+    return tensor
+
+
+def named_leaves(
+    name: str, value: Any, is_leaf: Callable[[Any], bool]
+) -> Iterator[tuple[str, Any]]:
+    """The leaves inside ``value`` with how they are written, ``x[0]['a']``, as :func:`map_structure` goes."""
+    parts: list[tuple[str, Any]] = []
+    if is_leaf(value):
+        yield name, value
+    elif isinstance(value, list | tuple):
+        parts = [(f"{name}[{i}]", x) for i, x in enumerate(value)]
+    elif isinstance(value, dict):
+        parts = [(f"{name}[{key!r}]", x) for key, x in value.items()]
+    elif isinstance(value, slice):
+        parts = [(f"{name}.{part}", getattr(value, part)) for part in ("start", "stop", "step")]
+    else:
+        parts = [(f"{name}.{part}", x) for part, x in fields_of(value).items()]
+    for inner, part in parts:
+        yield from named_leaves(inner, part, is_leaf)

@@ -1,0 +1,228 @@
+"""Files of arrays: NumPy's ``.npy`` and ``.npz``, IDX and CIFAR-10, plain or compressed."""
+
+from __future__ import annotations
+
+import lzma
+import tokenize
+import zipfile
+import zlib
+from math import prod
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from extensor.errors import is_ours, value_error
+from extensor.io.limits import check_decoded, read_content
+from extensor.io.paths import as_path, unreadable
+from extensor.io.regular_files import check_regular
+
+# A header is a Python literal, whose parser fails in many ways on what is none.
+_FAILURES = (
+    ValueError,
+    EOFError,
+    SyntaxError,
+    TypeError,
+    OverflowError,
+    RecursionError,
+    MemoryError,
+    tokenize.TokenError,
+)
+
+
+class NpyError(ValueError):
+    """The bytes are not those of an ``.npy`` file."""
+
+
+class NpyHeader(NamedTuple):
+    """The header of an ``.npy`` file: its array, and the number of bytes of the header."""
+
+    shape: tuple[int, ...]
+    fortran: bool
+    dtype: Any
+    length: int
+
+    @property
+    def data_size(self) -> int:
+        """How many bytes must follow the header."""
+        return int(prod(self.shape) * self.dtype.itemsize)
+
+
+def read_npy_header(stream: Any) -> NpyHeader:
+    """The header at the place of ``stream``, which stands behind it afterwards."""
+    begin = stream.tell()
+    try:
+        version = np.lib.format.read_magic(stream)
+        read = (
+            np.lib.format.read_array_header_1_0
+            if version == (1, 0)
+            else np.lib.format.read_array_header_2_0
+        )
+        shape, fortran, dtype = read(stream)
+    except _FAILURES as error:
+        raise NpyError(str(error)) from None
+    if not all(isinstance(size, int) and 0 <= size < 2**63 for size in shape):
+        raise NpyError("sizes must be whole numbers")
+    return NpyHeader(tuple(shape), fortran, dtype, stream.tell() - begin)
+
+
+def read_npy(stream: Any, size: int) -> Any:
+    """The array in the next ``size`` bytes of ``stream``, which it must fill.
+
+    NumPy takes the memory that a header asks for before it looks whether there are so many bytes.
+    """
+    begin = stream.tell()
+    header = read_npy_header(stream)
+    if header.dtype.hasobject:
+        raise NpyError("objects would have to be unpickled")
+    if header.length + header.data_size != size:
+        raise NpyError(f"{header.data_size} bytes must follow the header")
+    stream.seek(begin)
+    return np.lib.format.read_array(stream, allow_pickle=False)
+
+
+_IDX_DTYPES = {0x08: ">u1", 0x09: ">i1", 0x0B: ">i2", 0x0C: ">i4", 0x0D: ">f4", 0x0E: ">f8"}
+_DAMAGE = (zipfile.BadZipFile, zlib.error, lzma.LZMAError)
+_CIFAR_IMAGE = (3, 32, 32)
+
+
+def read_idx(path: str | Path) -> Any:
+    """Read an array from an IDX file, the format of MNIST, plain or compressed by gzip.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file.
+
+    Returns
+    -------
+    array
+        In the shape and dtype of the file.
+
+    Raises
+    ------
+    ValueError
+        If the file is not a whole IDX file.
+    """
+    content = read_content("read_idx", path)
+    kind, axes = content[2:4] if len(content) >= 4 else (0, 0)
+    begin = 4 + 4 * axes
+    if content[:2] != b"\0\0" or kind not in _IDX_DTYPES or len(content) < begin:
+        raise value_error("read_idx", "file must begin as an IDX file", path=str(path))
+    shape = tuple(int(size) for size in np.frombuffer(content, ">u4", axes, 4))
+    dtype = np.dtype(_IDX_DTYPES[kind])
+    length = prod(shape) * dtype.itemsize
+    if len(content) - begin != length:
+        raise value_error(
+            "read_idx",
+            f"file must have {length} bytes of data for shape {shape}",
+            bytes=len(content) - begin,
+            path=str(path),
+        )
+    array = np.frombuffer(content, dtype, offset=begin).reshape(shape)
+    return array.astype(dtype.newbyteorder("="))
+
+
+def read_cifar10(*paths: str | Path) -> tuple[Any, Any]:
+    """Read batches in CIFAR-10's binary version.
+
+    Parameters
+    ----------
+    *paths : str or Path
+        The files, at least one.
+
+    Returns
+    -------
+    images : array of uint8 of shape (samples, 3, 32, 32)
+    labels : array of int64 of shape (samples,)
+
+    Raises
+    ------
+    ValueError
+        If the size of a file is not a multiple of that of a record.
+    """
+    if not paths:
+        raise value_error("read_cifar10", "at least one file must be given", paths=paths)
+    length = 1 + prod(_CIFAR_IMAGE)
+    records = []
+    for path in paths:
+        content = np.frombuffer(read_content("read_cifar10", path), np.uint8)
+        if content.size % length:
+            requirement = f"file must have a multiple of {length} bytes"
+            raise value_error("read_cifar10", requirement, bytes=content.size, path=str(path))
+        records.append(content.reshape(-1, length))
+    joined = np.concatenate(records)
+    return joined[:, 1:].reshape(-1, *_CIFAR_IMAGE), joined[:, 0].astype(np.int64)
+
+
+def read_arrays(path: str | Path) -> Any:
+    """Map the arrays of an ``.npy`` or ``.npz`` file into memory.
+
+    Data are read when they are accessed, so a file may be larger than memory. Arrays of a compressed
+    ``.npz`` file cannot be mapped and are read at once.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file.
+
+    Returns
+    -------
+    array or dict of str to array
+        The array of an ``.npy`` file, or the arrays of an ``.npz`` file by their names.
+
+    Raises
+    ------
+    ValueError
+        If the file is damaged or has objects, which would have to be unpickled.
+    """
+    op = "read_arrays"
+    path = as_path(op, path)
+    try:
+        check_regular(path)
+        if not zipfile.is_zipfile(path):
+            return _plain(path)
+        with zipfile.ZipFile(path) as archive:
+            members = [info for info in archive.infolist() if info.filename.endswith(".npy")]
+            packed = [x.file_size for x in members if x.compress_type != zipfile.ZIP_STORED]
+            check_decoded(op, path, sum(packed), path.stat().st_size)
+            return {
+                info.filename.removesuffix(".npy"): _member(path, archive, info) for info in members
+            }
+    except (OSError, RuntimeError, ValueError, EOFError, *_DAMAGE) as error:
+        if is_ours(error):
+            raise
+        if isinstance(error, OSError) and error.errno is not None:
+            raise unreadable(op, path, error) from error
+        requirement = "file must hold arrays of numbers, as a whole .npy or .npz"
+        raise value_error(op, requirement, path=str(path)) from error
+
+
+def _plain(path: Path) -> Any:
+    with path.open("rb") as file:
+        header = read_npy_header(file)
+    return _mapped(path, header.length, header, path.stat().st_size)
+
+
+def _member(path: Path, archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Any:
+    with archive.open(info) as stream:
+        if info.compress_type != zipfile.ZIP_STORED:
+            return read_npy(stream, info.file_size)
+        header = read_npy_header(stream)
+    with path.open("rb") as file:
+        # The data of a member follow its local header, which repeats the name and may have more
+        # extra fields than the directory of the archive knows of.
+        file.seek(info.header_offset + 26)
+        names = int.from_bytes(file.read(2), "little") + int.from_bytes(file.read(2), "little")
+    begin = info.header_offset + 30 + names
+    return _mapped(path, begin + header.length, header, begin + info.file_size)
+
+
+def _mapped(path: Path, offset: int, header: NpyHeader, end: int) -> Any:
+    """The array whose bytes begin at ``offset`` and lie before ``end``."""
+    if header.dtype.hasobject or offset + header.data_size > end:
+        raise NpyError("the file does not have the array that its header describes")
+    if header.data_size == 0:
+        return np.empty(header.shape, header.dtype)
+    order: Any = "F" if header.fortran else "C"
+    return np.memmap(path, header.dtype, "r", offset, header.shape, order)

@@ -1,0 +1,543 @@
+"""Trained models: their outputs, their predictions in the words of the data, and their scores."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from extensor import random
+from extensor.core.tensor import Tensor
+from extensor.data import DataLoader
+from extensor.data.table.cells import as_number
+from extensor.errors import arguments, value_error
+from extensor.experiments.api import Experiment, build_experiment, input_loader
+from extensor.experiments.build import build_model, measure_model
+from extensor.experiments.factories import load_weights
+from extensor.experiments.goal import Goal
+from extensor.experiments.sources import Samples, restore_preparation
+from extensor.experiments.spec import Config, ExperimentSpec, listed_changes, read_config
+from extensor.experiments.stored_runs import (
+    PYTHON,
+    Wording,
+    find_checkpoint,
+    find_run,
+    read_checkpoint,
+)
+from extensor.experiments.user_functions import check_trust
+from extensor.random.generator import Generator
+from extensor.train.evaluation import plain, predicted
+from extensor.train.run_folder import RunFolder
+
+
+class TrainedModel:
+    """A model with the weights of a checkpoint, as :func:`load_trained` gives it.
+
+    The data are read only when :meth:`evaluate` or :attr:`experiment` needs them.
+
+    Attributes
+    ----------
+    model : Module
+        The network, with the trained weights.
+    run : RunFolder
+        The folder of the run.
+    config : dict
+        The configuration that the model was trained with.
+    checkpoint : Path
+        The file of the weights.
+    preparation : Preparation
+        What was learned about the training data.
+    """
+
+    def __init__(
+        self,
+        run: RunFolder,
+        config: Config,
+        checkpoint: Path,
+        wording: Wording = PYTHON,
+        *,
+        trust: bool = False,
+        changes: Iterable[str] = (),
+    ) -> None:
+        check_trust(config, run.config, trust, wording, changes)
+        self.run = run
+        self.config = config
+        self.spec = ExperimentSpec.from_dict(config)
+        self.checkpoint = checkpoint
+        state = read_checkpoint(run, checkpoint, wording)
+        self._learnt = state.get("preparation")
+        self._target = state["config"].get("data", {}).get("target")
+        self.preparation = restore_preparation(self.spec, self._learnt)
+        with _chance_as_it_was():
+            self.model, _ = build_model(self.spec, {})
+        load_weights(self.model, state)
+
+    def predict(self, inputs: Any, batch_size: int = 256) -> Tensor:
+        """Compute the outputs of the model.
+
+        Parameters
+        ----------
+        inputs : array_like, Dataset, str or Path
+            An array of shape (samples, ...), a data set, or a file or folder. It is prepared like the
+            training data.
+        batch_size : int
+            The number of samples computed together.
+
+        Returns
+        -------
+        Tensor
+            The outputs, of shape (samples, ...).
+        """
+        return predicted(self.model, None, input_loader(self.preparation, inputs, batch_size), 1)
+
+    def evaluate(self) -> dict[str, Any]:
+        """Compute the loss and the metrics on the test data of the run, as a dict."""
+        return self.experiment.evaluate()
+
+    def labelled(self, source: Any) -> Samples:
+        """Read a file with targets, and prepare its samples like the training data."""
+        self._check_targets(source)
+        return self.preparation.labelled(source)
+
+    def _check_targets(self, source: Any) -> None:
+        """Refuse the targets of the training data for the inputs of another file."""
+        data = self.spec.data
+        is_array = str(source).lower().endswith(".npy") and str(source) != data.train
+        if is_array and data.target is not None and data.target == self._target:
+            requirement = (
+                "data.target must be the .npy file of these targets, which is not that of the "
+                "training data (--set data.target=FILE.npy)"
+            )
+            raise value_error("data", requirement, path=str(source), target=data.target)
+
+    def evaluate_on(self, source: Any) -> dict[str, Any]:
+        """Compute the loss and the metrics on a file with targets.
+
+        The data of the run are not read.
+
+        Parameters
+        ----------
+        source : str, Path or Samples
+            The file or folder, or samples from :meth:`labelled`.
+
+        Returns
+        -------
+        dict
+            The values by name.
+        """
+        samples = source if isinstance(source, Samples) else self.labelled(source)
+        with _chance_as_it_was():
+            return measure_model(self.spec, self.model, self.preparation, samples)
+
+    @cached_property
+    def experiment(self) -> Experiment:
+        """The experiment around this model, with the data as they are now."""
+        with _chance_as_it_was():
+            try:
+                return build_experiment(
+                    self.spec, trained=self.model, learnt=self._learnt, is_new=False
+                )
+            finally:
+                self.model.eval()
+
+
+@contextmanager
+def _chance_as_it_was() -> Iterator[None]:
+    """A model that is only looked at must not change what others draw."""
+    state = random.get_state()
+    try:
+        yield
+    finally:
+        random.set_state(state)
+
+
+_FORMULAS = ("=", "+", "-", "@", "\t", "\r")  # what begins one in a spreadsheet
+_MOST_CLASSES = 50  # whose probabilities are written each in a column of its own
+
+
+def _csv_line(cells: Iterable[Any]) -> str:
+    text = io.StringIO()
+    # The writer quotes a cell with a character of the line's end, and \r needs quotes too.
+    csv.writer(text, lineterminator="\r\n").writerow(cells)
+    return text.getvalue().removesuffix("\r\n") + "\n"
+
+
+def _without_formula(cell: Any) -> Any:
+    """A cell of which a spreadsheet computes nothing."""
+    if not isinstance(cell, str) or as_number(cell) is not None:
+        return cell
+    return f"'{cell}" if cell.lstrip(" ").startswith(_FORMULAS) else cell
+
+
+class Predictions:
+    """The predictions for some samples, as columns of the same length.
+
+    Attributes
+    ----------
+    columns : dict of str to list
+        The columns by name. The first one names the samples: files, rows, or numbers.
+    lines : list of str
+        Remarks on samples that differ from the training data.
+    """
+
+    def __init__(self, columns: dict[str, list[Any]], lines: Sequence[str] = ()) -> None:
+        self.columns = columns
+        self.lines = list(lines)
+
+    def __len__(self) -> int:
+        return len(next(iter(self.columns.values())))
+
+    def __repr__(self) -> str:
+        return f"Predictions({len(self)} samples: {', '.join(self.columns)})"
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return a dict for each sample."""
+        return [
+            dict(zip(self.columns, row, strict=True))
+            for row in zip(*self.columns.values(), strict=True)
+        ]
+
+    def csv(self, safe: bool = False) -> str:
+        """Return a CSV table, with numbers to their last digit.
+
+        Parameters
+        ----------
+        safe : bool
+            Put an apostrophe before each word that a spreadsheet would take for a formula.
+
+        Returns
+        -------
+        str
+            The table with its header.
+        """
+        lines = []
+        for row in (list(self.columns), *zip(*self.columns.values(), strict=True)):
+            cells = [";".join(x) if isinstance(x, list) else x for x in row]
+            lines.append(_csv_line(map(_without_formula, cells) if safe else cells))
+        return "".join(lines)
+
+    def json(self) -> str:
+        """Return the rows as a JSON list of objects."""
+        return json.dumps(self.rows(), indent=1, ensure_ascii=False) + "\n"
+
+
+class Predictor:
+    """A trained model that predicts in the terms of its data: class names, or numbers in their units.
+
+    Parameters
+    ----------
+    trained : TrainedModel
+        The model, as :func:`load_trained` gives it. :meth:`load` does both steps.
+
+    Attributes
+    ----------
+    model : Module
+        The network, with the trained weights.
+    task : str
+        "regression", "binary", "multiclass", "multilabel" or "sequence".
+    classes : list of str
+        The names of the classes or labels. It is empty if numbers are predicted.
+
+    Examples
+    --------
+    ``ex.train.Predictor.load("runs/iris").predict("new.csv")`` gives the name of a class for each row.
+    """
+
+    def __init__(self, trained: TrainedModel) -> None:
+        self.trained = trained
+        self.model = trained.model
+        self.preparation = trained.preparation
+
+    @classmethod
+    def load(
+        cls,
+        run: str | Path,
+        checkpoint: str | Path | None = None,
+        wording: Wording = PYTHON,
+        *,
+        trust: bool = False,
+    ) -> Predictor:
+        """Load the model of a run. The data of the run are not needed.
+
+        Parameters
+        ----------
+        run : str or Path
+            The folder of the run, or its name in ``runs/``.
+        checkpoint : str or Path, optional
+            "latest", the name of a checkpoint, or a file. By default the best one if the run stops early,
+            otherwise the latest.
+        wording : Wording
+            The terms of error messages, for the command line.
+        trust : bool
+            Allow the functions that the configuration of the run names as ``module:function``.
+
+        Returns
+        -------
+        Predictor
+            The model, ready to predict.
+        """
+        trust = arguments.flag("load", "trust", trust)
+        folder = find_run(run)
+        path = find_checkpoint(folder, checkpoint, wording)
+        config = read_config(folder.config)
+        return cls(TrainedModel(folder, config, path, wording, trust=trust))
+
+    def __repr__(self) -> str:
+        classes = f", {len(self.classes)} classes" if self.classes else ""
+        return f"Predictor({type(self.model).__name__}, {self.task}{classes}, {self.trained.checkpoint})"
+
+    @property
+    def goal(self) -> Goal:
+        """The task, and the meaning of the outputs."""
+        return self.preparation.goal
+
+    @property
+    def task(self) -> str:
+        """The task: regression, binary, multiclass, multilabel or sequence."""
+        return self.goal.task
+
+    @property
+    def classes(self) -> list[str]:
+        """The names of the classes or labels. It is empty if numbers are predicted."""
+        return list(self.goal.classes)
+
+    def outputs(self, inputs: Any, batch_size: int = 256) -> Tensor:
+        """Compute the raw outputs of the model: scores, or numbers on the scale of training.
+
+        Parameters
+        ----------
+        inputs : array_like, Dataset, str or Path
+            Inputs like those of :meth:`predict`.
+        batch_size : int
+            The number of samples computed together.
+
+        Returns
+        -------
+        Tensor
+            The outputs, of shape (samples, ...).
+        """
+        return self.trained.predict(inputs, batch_size)
+
+    def predict(self, inputs: Any, batch_size: int = 256) -> Any:
+        """Predict each sample.
+
+        Parameters
+        ----------
+        inputs : str, Path, DataFrame, dict or array_like
+            A file or folder like those of the training data, with or without targets. Its contents are
+            accepted too: a DataFrame, a dict of columns, or an array of shape (samples, ...).
+        batch_size : int
+            The number of samples computed together.
+
+        Returns
+        -------
+        ndarray or list
+            The name of the class of each sample, the list of its labels, or its numbers in their own units.
+        """
+        return self._goal_for(outputs := self.outputs(inputs, batch_size).numpy()).answers(outputs)
+
+    def predict_proba(self, inputs: Any, batch_size: int = 256) -> Any:
+        """Compute the probability of each of :attr:`classes`.
+
+        Parameters
+        ----------
+        inputs : str, Path, DataFrame, dict or array_like
+            Inputs like those of :meth:`predict`.
+        batch_size : int
+            The number of samples computed together.
+
+        Returns
+        -------
+        ndarray
+            The probabilities, of shape (samples, classes).
+
+        Raises
+        ------
+        ValueError
+            If the model predicts numbers.
+        """
+        outputs = self.outputs(inputs, batch_size).numpy()
+        chances = self._goal_for(outputs).probabilities(outputs)
+        if chances is None:
+            raise value_error("predict_proba", "the task must have classes", task=self.task)
+        return chances
+
+    def _goal_for(self, outputs: Any) -> Goal:
+        """The goal; classes that have no names are counted."""
+        goal = self.goal
+        count = 1 if outputs.ndim == 1 else outputs.shape[1]
+        known = {"binary": 1, "regression": len(goal.mean)}.get(goal.task, len(goal.classes))
+        fits = known <= count if goal.task == "multiclass" else known in (0, count)
+        if not fits and goal.task != "sequence":
+            requirement = (
+                f"the model must have as many outputs as the task {goal.task} has, {known}"
+            )
+            raise value_error("predict", requirement, outputs=count)
+        if goal.task != "multiclass" or outputs.ndim != 2:
+            return goal
+        # A model may have outputs for classes that did not occur.
+        more = range(len(goal.classes), outputs.shape[1])
+        return replace(goal, classes=(*goal.classes, *map(str, more)))
+
+    def table(self, inputs: Any, batch_size: int = 256) -> Predictions:
+        """Predict each sample, with its name and with probabilities.
+
+        Parameters
+        ----------
+        inputs : str, Path, DataFrame, dict or array_like
+            Inputs like those of :meth:`predict`.
+        batch_size : int
+            The number of samples computed together.
+
+        Returns
+        -------
+        Predictions
+            The columns, which can be written as CSV or JSON.
+
+        Raises
+        ------
+        ValueError
+            If the model is one of texts.
+        """
+        if self.task == "sequence":
+            requirement = "a model of texts goes on with them: generate(prompt)"
+            raise value_error("predict", requirement, task=self.task)
+        batch_size = arguments.integer("predict", "batch_size", batch_size, 1)
+        samples = self.preparation.unlabelled(inputs)
+        loader = DataLoader(samples.dataset, batch_size, transform=self.preparation.transforms())
+        outputs = predicted(self.model, None, loader, 1).numpy()
+        count = len(outputs)
+        kind = {"pictures": "file", "table": "row", "series": "forecast"}
+        first = kind.get(self.preparation.kind, "sample")
+        names: list[Any] = list(samples.names) if samples.names is not None else list(range(count))
+        if first == "row":
+            names = list(range(1, count + 1))
+        columns = self._columns(outputs)
+        first = f"{first} number" if first in columns else first
+        return Predictions({first: names, **columns}, samples.lines)
+
+    def _columns(self, outputs: Any) -> dict[str, list[Any]]:
+        goal = self._goal_for(outputs)
+        answers, chances = goal.answers(outputs), goal.probabilities(outputs)
+        if chances is None or outputs.ndim > 2:
+            rows = np.asarray(answers).reshape(len(outputs), -1)
+            names = list(goal.names) if len(goal.names) == rows.shape[1] else []
+            names = names or [f"output{i}" for i in range(rows.shape[1])]
+            return {name: rows[:, i].tolist() for i, name in enumerate(names)}
+        columns: dict[str, list[Any]] = {}
+        if goal.task == "multilabel":
+            columns["labels"] = list(answers)
+        else:
+            columns["class"] = answers.tolist()
+            columns["probability"] = [round(x, 6) for x in chances.max(axis=1).tolist()]
+        if len(goal.classes) <= _MOST_CLASSES:
+            for i, name in enumerate(goal.classes):
+                columns[f"p({name})"] = [round(x, 6) for x in chances[:, i].tolist()]
+        return columns
+
+    def evaluate(self, source: Any = None) -> dict[str, Any]:
+        """Compute the loss and the metrics.
+
+        Parameters
+        ----------
+        source : str or Path, optional
+            A file or folder with targets. By default it is the test data of the run.
+
+        Returns
+        -------
+        dict
+            The values by name.
+        """
+        if source is None:
+            return self.trained.evaluate()
+        return {key: plain(value) for key, value in self.trained.evaluate_on(source).items()}
+
+    def unknown(self, prompt: str) -> list[str]:
+        """Return the characters of ``prompt`` that do not occur in the training text."""
+        vocabulary: Any = self._vocabulary("unknown")
+        tokens = vocabulary.encode(arguments.text("unknown", "prompt", prompt), replace=True)
+        if vocabulary.unknown is None:
+            return []
+        return sorted({prompt[i] for i in np.flatnonzero(tokens == vocabulary.unknown)})
+
+    def _vocabulary(self, op: str) -> Any:
+        if self.task != "sequence":
+            raise value_error(op, "the model must be one of texts", task=self.task)
+        return self.preparation.vocabulary  # type: ignore[attr-defined]
+
+    def generate(
+        self, prompt: str = "\n", count: int = 200, temperature: float = 0.8, seed: int = 0
+    ) -> str:
+        """Continue a text with a model of texts.
+
+        Parameters
+        ----------
+        prompt : str
+            The beginning of the text.
+        count : int
+            The number of characters, or bytes, to add.
+        temperature : float
+            The randomness of the choice. 0 always takes the most probable character.
+        seed : int
+            The seed of the random numbers.
+
+        Returns
+        -------
+        str
+            The prompt and its continuation.
+
+        Raises
+        ------
+        ValueError
+            If the model is not one of texts.
+        """
+        vocabulary = self._vocabulary("generate")
+        tokens = vocabulary.encode(arguments.text("generate", "prompt", prompt), replace=True)
+        model: Any = self.model
+        written = model.generate(tokens, count, temperature, generator=Generator(seed))
+        return str(vocabulary.decode(written))
+
+
+def load_trained(
+    run: str | Path,
+    checkpoint: str | Path | None = None,
+    changes: Mapping[str, Any] | None = None,
+    *,
+    trust: bool = False,
+) -> TrainedModel:
+    """Load the model that a run has trained, to predict with it or to measure it.
+
+    Nothing is written, and random numbers stay as they are. If the run keeps averages of the parameters,
+    they are loaded.
+
+    Parameters
+    ----------
+    run : str or Path
+        The folder of the run, or its name in ``runs/``.
+    checkpoint : str or Path, optional
+        "latest", the name of a checkpoint, or a file. By default the best one if the run stops early,
+        otherwise the latest.
+    changes : dict, optional
+        Entries of the configuration to set, such as ``{"data.test": "other.npz"}``.
+    trust : bool
+        Allow the functions that the configuration of the run names as ``module:function``.
+
+    Returns
+    -------
+    TrainedModel
+        The model with its weights.
+    """
+    entries = listed_changes("load_trained", changes)
+    trust = arguments.flag("load_trained", "trust", trust)
+    folder = find_run(run)
+    path = find_checkpoint(folder, checkpoint)
+    config = read_config(folder.config, entries)
+    return TrainedModel(folder, config, path, trust=trust, changes=[key for key, _ in entries])

@@ -1,0 +1,299 @@
+"""Arrays of a file or of a named data set, as they are."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from extensor.core import entries
+from extensor.core.tensor import to_array
+from extensor.data import ArrayDataset, Dataset, Normalize, ShardedDataset
+from extensor.data.table.column_statistics import divisor
+from extensor.errors import arguments, type_error, value_error
+from extensor.experiments.goal import Goal, class_counts
+from extensor.experiments.sources.array_configurations import (
+    as_inputs,
+    as_targets,
+    check_samples,
+    read_array_file,
+    read_arrays,
+)
+from extensor.experiments.sources.array_targets import (
+    array_target_transforms,
+    class_names,
+    goal_of_arrays,
+    targets_of,
+    task_of_arrays,
+    with_class_numbers,
+)
+from extensor.experiments.sources.preparation import (
+    HELD,
+    Preparation,
+    PreparedData,
+    Samples,
+    input_part,
+    is_sharded,
+)
+from extensor.experiments.sources.shard_samples import (
+    ShardSamples,
+    check_two_parts,
+    class_numbering,
+    named_parts,
+    survey_targets,
+    target_part,
+)
+from extensor.experiments.spec import DataSpec, ExperimentSpec, NamedSpec
+from extensor.io.paths import existing
+
+
+class ArrayPreparation(Preparation):
+    """The goal and the shape of a sample; the rest stands in the configuration."""
+
+    kind = "arrays"
+
+    def __init__(self, spec: ExperimentSpec, goal: Goal, sample: Any) -> None:
+        self.spec = spec
+        self.goal = goal
+        self.sample = sample  # the shape and dtype of one input
+        self.train: Dataset | None = None  # its targets decide on their transforms
+
+    def arguments(self) -> dict[str, Any]:
+        shape = self.sample[0]
+        sizes: dict[str, Any] = {"inputs": int(np.prod(shape)), "outputs": self.goal.outputs}
+        if len(shape) == 3:
+            side = shape[1] if shape[1] == shape[2] else list(shape[1:])
+            sizes |= {"in_channels": shape[0], "image_size": side, "num_classes": self.goal.outputs}
+        return sizes if self.goal.classes or self.goal.task == "regression" else {}
+
+    def transforms(self) -> list[Any]:
+        """The normalization. By default bytes are divided by 255."""
+        normalize = self.spec.data.normalize
+        if normalize is not None:
+            return [Normalize(**normalize.to_dict())]
+        return [Normalize(scale=255.0)] if self.sample[1] == "uint8" else []
+
+    def target_transforms(self) -> list[Any]:
+        if self.train is None:
+            return []
+        return array_target_transforms(self.spec, self.goal, self.train)
+
+    def labelled(self, source: Any) -> Samples:
+        if is_sharded(source):
+            samples = self._open_shards(os.fspath(source))
+            self.train = samples if self.train is None else self.train
+            return Samples(samples)
+        path = os.fspath(existing(source))
+        dataset = read_array_file(path, self.spec.data)
+        check_samples("inputs", dataset)
+        self._check(dataset)
+        dataset = with_class_numbers(dataset, self.goal, path)
+        self.train = dataset if self.train is None else self.train
+        return Samples(dataset)
+
+    def unlabelled(self, source: Any) -> Samples:
+        if is_sharded(source):
+            shards = ShardedDataset(source, [self.spec.data.inputs or input_part(source)])
+            self._check_shape(shards, str(source))
+            return Samples(ShardSamples(shards, lambda batch: (as_inputs(batch[0]),)))
+        dataset = _input_dataset(self.spec.data, source)
+        check_samples("inputs", dataset)
+        self._check(dataset)
+        return Samples(dataset)
+
+    def _check(self, dataset: Any) -> None:
+        """Refuse inputs that differ in shape from the training data."""
+        _check_columns(self.spec, dataset)
+        if self.sample[0] and isinstance(dataset, ArrayDataset):
+            expected, shape = self.sample[0], dataset.arrays[0].shape[1:]
+            if len(shape) != len(expected) and np.prod(shape) != np.prod(expected):
+                axes = ", ".join(map(str, ("samples", *expected)))
+                requirement = f"inputs must have the shape of those trained with, ({axes})"
+                raise value_error("data", requirement, shape=dataset.arrays[0].shape)
+
+    def _check_shape(self, dataset: ShardedDataset, path: str) -> None:
+        """Refuse shards whose inputs differ in shape from the training data."""
+        shape = dataset.parts[0].shape
+        if shape != self.sample[0]:
+            requirement = f"inputs must have the shape of those trained with, {self.sample[0]}"
+            raise value_error("data", requirement, path=path, shape=shape)
+
+    def _open_shards(self, path: str) -> ShardSamples:
+        """Samples with the shape and the classes of the training data."""
+        data = self.spec.data
+        dataset = ShardedDataset(path, named_parts(data))
+        check_two_parts(dataset, path)
+        self._check_shape(dataset, path)
+        numbers = class_numbering(dataset.classes, self.goal, path)
+        numbers(as_targets(survey_targets(path, target_part(dataset, data)).distinct))
+        return self.of_shards(dataset, dataset.classes, path)
+
+    def shard_batch(self, inputs: Any, targets: Any, numbers: Callable[[Any], Any]) -> Any:
+        return as_inputs(inputs), numbers(as_targets(targets))
+
+    def state_dict(self) -> dict[str, Any]:
+        shape, dtype = self.sample
+        return {"goal": self.goal.state_dict(), "shape": list(shape), "dtype": dtype}
+
+    @classmethod
+    def from_state(cls, state: Any, spec: ExperimentSpec, op: str = "load") -> ArrayPreparation:
+        """Restore it from the result of :meth:`state_dict`, checked."""
+        stored = entries.with_keys(op, state, ("goal", "shape", "dtype"), "preparation")
+        shape = stored["shape"]
+        if not isinstance(shape, list) or not all(entries.is_integer(x) and x >= 0 for x in shape):
+            raise value_error(op, "preparation.shape must be a list of integers from 0 on")
+        dtype = arguments.text(op, "preparation.dtype", stored["dtype"])
+        return cls(spec, Goal.from_state(stored["goal"], op), (tuple(shape), dtype))
+
+
+def prepare(spec: ExperimentSpec, state: Any = None) -> PreparedData:
+    """Read the arrays, and learn their scale and their classes."""
+    train, validation, test = read_arrays(spec)
+    axes = train.arrays[0].ndim if isinstance(train, ArrayDataset) else None
+    spec = with_normalization(spec, axes, lambda: train.arrays[0])  # type: ignore[attr-defined]
+    is_open = not spec.has_model  # a chosen model may have more classes than occur
+    every = _join_targets(spec.data, train, validation, test) if is_open else train
+    task = task_of_arrays(spec, every)
+    if state is not None:
+        goal = ArrayPreparation.from_state(state, spec).goal
+    else:
+        goal = goal_of_arrays(spec, task.name, train, every)
+    sample = _sample_shape(train)
+    source = spec.data.train or ""
+    if is_open and not sample[0]:
+        requirement = "inputs must have columns, as x[:, None] has one"
+        raise value_error("data", requirement, path=source, shape=train.arrays[0].shape)  # type: ignore[attr-defined]
+    if spec.data.kind is not None:
+        _check_alike(sample, {"validation": validation, "test": test})
+
+    def number(part: Any, path: str | None = None) -> Any:
+        return None if part is None else with_class_numbers(part, goal, path or source, is_open)
+
+    parts = (number(train), number(validation, spec.data.validation), number(test, spec.data.test))
+    if goal.mean and state is None:
+        spec = spec.with_data(standardize_target=True)
+    preparation = ArrayPreparation(spec, goal, sample)
+    preparation.train = parts[0]
+    lines = _describe(parts, sample[0], source)
+    lines.insert(-1, f"task {task.name}: {task.reason}")
+    known = (
+        targets_of(with_class_numbers(every, goal, source)) if goal.classes and is_open else None
+    )
+    if known is not None:
+        what = "labels" if task.name == "multilabel" else "classes"
+        lines.insert(-1, f"{what} {class_counts(goal, known)}")
+    paths = getattr(test, "paths", None)
+    names = None if paths is None else list(map(str, paths))
+    return PreparedData(spec, preparation, *parts, lines, names, targets_of(parts[0]))
+
+
+def _describe(parts: tuple[Any, Any, Any], shape: Any, source: str) -> list[str]:
+    """Describe the samples of a file and their division."""
+    train, validation, test = parts
+    sizes = [f"{len(train):,} to train on"]
+    sizes += [] if validation is None else [f"{len(validation):,} for validation"]
+    count = sum(len(part) for part in parts if part is not None)
+    lines = [f"{source}: {count:,} samples of shape {shape}"] if source else []
+    return [*lines, f"divided: {', '.join(sizes)}, {len(test):,} for the test"]
+
+
+def with_normalization(
+    spec: ExperimentSpec, axes: int | None, rows: Callable[[], Any]
+) -> ExperimentSpec:
+    """Replace ``standardize`` in ``spec`` with the means and deviations of these data.
+
+    A trained model then works without its training data. By default columns and channels are
+    standardized if no model is chosen. ``axes`` is the number of axes of the inputs, or None if they
+    are not arrays. ``rows`` reads the inputs to learn from.
+    """
+    data = spec.data
+    is_open = data.standardize is None and data.normalize is None and not spec.has_model
+    if not (axes in (2, 4) if is_open else data.standardize):
+        return spec
+    if data.normalize is not None or axes is None:
+        requirement = "data.standardize needs arrays, and no data.normalize beside it"
+        raise value_error("config", requirement, standardize=True)
+    spec = spec.with_entries(data=data.without("standardize"))
+    return spec.with_data(normalize=channel_scale(rows()))
+
+
+def channel_scale(inputs: Any) -> dict[str, list[float]]:
+    """``[data.normalize]`` for the columns or channels of ``inputs``, along axis 1."""
+    axes = tuple(axis for axis in range(inputs.ndim) if axis != 1)
+    mean = inputs.mean(axis=axes, dtype=np.float64)
+    deviation = inputs.std(axis=axes, dtype=np.float64)
+    std = divisor(deviation, mean, inputs.min(axis=axes), inputs.max(axis=axes))
+    return {"mean": mean.tolist(), "std": std.tolist()}
+
+
+def preparation_of_first_release(spec: ExperimentSpec) -> ArrayPreparation:
+    """The preparation of a run of version 0.1.0, from its configuration, as its checkpoints have none."""
+    names: list[str] = []
+    if spec.data.train is not None:
+        try:
+            names = class_names(spec.data) or []
+        except (OSError, ValueError):
+            names = []  # the data are not where they were
+    bare = ExperimentSpec(loss=NamedSpec({"name": spec.loss_name}))
+    goal = Goal(task_of_arrays(bare, None).name, classes=tuple(names))
+    return ArrayPreparation(spec, goal, ((), "float32"))
+
+
+def _join_targets(data: DataSpec, *parts: Any) -> Any:
+    """The targets of all parts that come from one file: a rare class may be in any of them."""
+    paths = (None, *(getattr(data, name) for name in HELD))
+    arrays = [
+        part.arrays[-1]
+        for part, path in zip(parts, paths, strict=True)
+        if path is None and isinstance(part, ArrayDataset) and len(part.arrays) > 1
+    ]
+    if not arrays:
+        return parts[0]
+    targets = np.concatenate(arrays)
+    return ArrayDataset(targets, targets)
+
+
+def _check_alike(sample: Any, parts: Mapping[str, Any]) -> None:
+    """Refuse samples whose shape differs from the training data."""
+    for name, part in parts.items():
+        if isinstance(part, ArrayDataset) and part.arrays[0].shape[1:] != sample[0]:
+            requirement = f"{name} must have samples of the shape {sample[0]}, as those to train on"
+            raise value_error("data", requirement, shape=part.arrays[0].shape[1:])
+
+
+def _sample_shape(train: Any) -> tuple[tuple[int, ...], str]:
+    first = train[0]
+    one = np.asarray(to_array(first[0] if isinstance(first, tuple | list) else first, op="data"))
+    return one.shape, str(one.dtype)
+
+
+def _input_dataset(data: DataSpec, inputs: Any) -> Dataset:
+    if isinstance(inputs, str | os.PathLike):
+        return read_array_file(os.fspath(inputs), data, with_target=False)
+    if hasattr(inputs, "__array__") or isinstance(inputs, list):
+        array = to_array(inputs, op="predict")
+        if array.ndim == 0:
+            raise value_error("predict", "inputs must have an axis of samples", inputs_shape=())
+        return ArrayDataset(as_inputs(array))
+    has_items = hasattr(inputs, "__len__") and hasattr(inputs, "__getitem__")
+    if not has_items or isinstance(inputs, type | bytes | Mapping | tuple):
+        requirement = "inputs must be an array, a tensor, a data set or a file"
+        raise type_error("predict", requirement, inputs=arguments.briefly(inputs))
+    return inputs  # type: ignore[no-any-return]
+
+
+def _check_columns(spec: ExperimentSpec, inputs: Any) -> None:
+    """Refuse a table of other columns than the model was trained with, where they are known."""
+    table = inputs.arrays[0] if isinstance(inputs, ArrayDataset) else None
+    if table is None or table.ndim != 2:
+        return
+    mean = None if spec.data.normalize is None else spec.data.normalize.mean
+    model = spec.model_entries
+    sizes = model.get("sizes") or [model.get("inputs")] if model.get("name") == "mlp" else [None]
+    columns = len(mean) if isinstance(mean, list) else sizes[0] or table.shape[1]
+    if table.shape[1] != columns:
+        requirement = f"inputs must have {columns} columns, those that the model was trained with"
+        hint = " (the targets are none of them)" if table.shape[1] == columns + 1 else ""
+        raise value_error("data", requirement + hint, columns=table.shape[1])

@@ -1,0 +1,310 @@
+"""Pictures in folders, one for each class, of any sizes."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from extensor.core import entries
+from extensor.data import (
+    ArrayDataset,
+    Dataset,
+    ImageFolder,
+    Normalize,
+    ShardedDataset,
+)
+from extensor.data.picture_files import PictureFiles, find_pictures, picture_sizes
+from extensor.errors import arguments, value_error
+from extensor.experiments.goal import Goal, TargetFacts, choose_task, class_counts
+from extensor.experiments.sources.preparation import (
+    Preparation,
+    PreparedData,
+    Samples,
+    divide_samples,
+    input_part,
+    is_sharded,
+)
+from extensor.experiments.sources.shard_samples import ShardSamples, check_two_parts
+from extensor.experiments.spec import DataSpec, ExperimentSpec, NormalizeSpec
+from extensor.io.paths import check_unicode, existing
+
+_SIDES = (8, 12, 16, 24, 32, 48, 64)  # of pictures as they are learned, by default
+_LARGEST = 4096  # pixels of a side
+_IN_MEMORY = 2**30  # bytes of pictures that are decoded once and kept
+_LOOKED_AT = 500  # pictures, for the mean and deviation of each channel
+_CHANNELS = {"L": 1, "LA": 2, "RGB": 3, "RGBA": 4, "CMYK": 4, "YCbCr": 3, "LAB": 3, "HSV": 3}
+_MOST = 1e6  # that a mean or a deviation of bytes between 0 and 1 may be said to be
+_STATE = ("size", "mode", "mean", "std", "goal")
+
+
+class PicturePreparation(Preparation):
+    """The size that pictures are brought to, the mean of each channel, and the names of the classes."""
+
+    kind = "pictures"
+
+    def __init__(
+        self,
+        size: tuple[int, int],
+        mode: str,
+        mean: list[float],
+        std: list[float],
+        goal: Goal,
+    ) -> None:
+        self.size = size
+        self.mode = mode
+        self.mean = mean
+        self.std = std
+        self.goal = goal
+
+    def arguments(self) -> dict[str, Any]:
+        height, width = self.size
+        return {
+            "in_channels": len(self.mean),
+            "image_size": height if height == width else [height, width],
+            "num_classes": self.goal.outputs,
+            "inputs": len(self.mean) * height * width,
+            "outputs": self.goal.outputs,
+        }
+
+    def transforms(self) -> list[Any]:
+        return [Normalize(self.mean, self.std, 255.0)]
+
+    def labelled(self, source: Any) -> Samples:
+        if is_sharded(source):
+            dataset = ShardedDataset(source, size=self.size, mode=self.mode)
+            check_two_parts(dataset, str(source))
+            self._check_shape(dataset, str(source))
+            return Samples(self.of_shards(dataset, dataset.classes, str(source)))
+        folder = ImageFolder(existing(source), self.size, self.mode)
+        numbers = {name: number for number, name in enumerate(self.goal.classes)}
+        unknown = [name for name in folder.classes if name not in numbers]
+        if unknown:
+            requirement = f"folders must be classes of the training data, {list(numbers)[:10]}"
+            raise value_error("data", requirement, folder=str(folder.root / unknown[0]))
+        labels = np.array([numbers[folder.classes[i]] for _, i in folder.samples])
+        names = [str(path.relative_to(folder.root)) for path in folder.paths]
+        return Samples(self.pictures(folder.paths, labels), names)
+
+    def pictures(self, paths: list[Path], labels: Any) -> LabelledPictures:
+        """Pictures in files, and their classes as the loss takes them."""
+        return LabelledPictures(self._files(paths), self.goal.as_loss_takes(labels))
+
+    def unlabelled(self, source: Any) -> Samples:
+        if not isinstance(source, str | os.PathLike):
+            return Samples(self._of_arrays(source))
+        if is_sharded(source):
+            dataset = ShardedDataset(
+                Path(source), [input_part(source)], size=self.size, mode=self.mode
+            )
+            self._check_shape(dataset, str(source))
+            return Samples(ShardSamples(dataset, lambda batch: batch))
+        paths = find_pictures(existing(source))
+        root = Path(source)
+        names = [str(x.relative_to(root)) if root.is_dir() else str(x) for x in paths]
+        return Samples(self._files(paths), names)
+
+    def shard_batch(self, inputs: Any, targets: Any, numbers: Callable[[Any], Any]) -> Any:
+        labels = np.asarray(numbers(targets)).reshape(-1).astype(np.int64, copy=False)
+        return inputs, self.goal.as_loss_takes(labels)
+
+    def _check_shape(self, dataset: ShardedDataset, source: str) -> None:
+        """Refuse pictures that are arrays already, of another size or mode."""
+        shape, dtype = dataset.parts[0].shape, dataset.parts[0].dtype
+        if shape != (len(self.mean), *self.size) or dtype != np.uint8:
+            expected = (len(self.mean), *self.size)
+            requirement = f"pictures must be bytes of the shape of those trained with, {expected}"
+            raise value_error("data", requirement, path=source, shape=shape, dtype=str(dtype))
+
+    def _of_arrays(self, source: Any) -> ArrayDataset:
+        """Bytes that are pictures already, of the size that the model was trained with."""
+        array = np.asarray(getattr(source, "_array", source))
+        shape = (len(self.mean), *self.size)
+        if array.shape[1:] != shape or array.dtype != np.uint8:
+            requirement = f"pictures must be bytes of shape (samples, {', '.join(map(str, shape))})"
+            raise value_error("predict", requirement, shape=array.shape, dtype=str(array.dtype))
+        return ArrayDataset(array)
+
+    def _files(self, paths: list[Path]) -> Dataset:
+        return PictureFiles(paths, self.size, self.mode)
+
+    def state_dict(self) -> dict[str, Any]:
+        plain = {"size": list(self.size), "mode": self.mode, "mean": self.mean, "std": self.std}
+        return {**plain, "goal": self.goal.state_dict()}
+
+    @classmethod
+    def from_state(cls, state: Any, op: str = "load") -> PicturePreparation:
+        """Restore it from the result of :meth:`state_dict`, checked."""
+        stored = entries.with_keys(op, state, _STATE, "preparation")
+        size = arguments.pair(op, "size", stored["size"], 1)
+        if max(size) > _LARGEST:
+            raise value_error(op, f"size must be at most {_LARGEST}", size=max(size))
+        mode = arguments.choice(op, "mode", stored["mode"], tuple(_CHANNELS))
+        mean, std = (np.atleast_1d(arguments.numbers(op, x, stored[x])) for x in ("mean", "std"))
+        are_right = (np.abs(mean) < _MOST).all() and ((std > 1 / _MOST) & (std < _MOST)).all()
+        if not len(mean) == len(std) == _CHANNELS[mode] or not are_right:
+            requirement = "mean and std must have a number for each channel, std a positive one"
+            raise value_error(op, requirement, mode=mode)
+        goal = Goal.from_state(stored["goal"], op)
+        if not goal.row.is_of_one_class or not goal.classes:
+            raise value_error(op, "goal must have the classes of the pictures", task=goal.task)
+        return cls(size, mode, mean.tolist(), std.tolist(), goal)
+
+
+class LabelledPictures:
+    """Pictures and their targets, decoded when they are asked for."""
+
+    def __init__(self, pictures: Dataset, targets: Any) -> None:
+        self.pictures = pictures
+        self.targets = targets
+
+    def __len__(self) -> int:
+        return len(self.targets)
+
+    def __getitem__(self, index: int) -> tuple[Any, Any]:
+        return self.pictures[index], self.targets[index]
+
+
+def picture_goal(
+    spec: ExperimentSpec, classes: Sequence[str], count: int, source: str
+) -> tuple[Goal, str]:
+    """The classes to learn, and why it is this task."""
+    seen = TargetFacts(1, count, True, False, list(classes), {"path": source})
+    task = choose_task(seen, spec)
+    goal = Goal(task.name, ("class",), tuple(classes), scores=spec.loss_traits.scores)
+    return goal, task.reason
+
+
+def prepare(spec: ExperimentSpec, state: Any = None) -> PreparedData:
+    """Find the pictures, choose their size, and divide them."""
+    data = spec.data
+    root = existing(data.train)
+    if root.resolve().parent == root.resolve():
+        requirement = "folder must have a folder of pictures for each class, and no whole system"
+        raise value_error("data", requirement, path=str(root))
+    folder = ImageFolder(root)
+    for name in folder.classes:
+        check_unicode("data", "the folder of a class", name)
+    goal, reason = picture_goal(spec, folder.classes, len(folder), str(root))
+    labels = np.array([number for _, number in folder.samples])
+    sizes = picture_sizes(folder.paths)
+    size, mode = choose_size(data, sizes), data.mode or _choose_mode(folder.paths)
+    division = divide_samples(spec, len(folder), labels)
+    paths = np.array(folder.paths, object)
+    if state is not None:
+        preparation = PicturePreparation.from_state(state)
+    else:
+        scale = picture_scale(_some_pixels(paths[division.train], size, mode), data.normalize)
+        preparation = PicturePreparation(size, mode, *scale, goal)
+
+    def part(rows: Any, path: str | None = None) -> Samples:
+        if path is not None:
+            samples = preparation.labelled(path)
+            return samples._replace(dataset=_decode(samples.dataset, data))
+        files = preparation.pictures(paths[rows].tolist(), labels[rows])
+        names = [str(path.relative_to(root)) for path in paths[rows]]
+        return Samples(_decode(files, data), names)
+
+    test = part(division.test, data.test)
+    low, high = sizes.min(axis=0).tolist(), sizes.max(axis=0).tolist()
+    spread = _by(low) if low == high else f"{_by(low)} to {_by(high)}"
+    lines = [
+        f"{root}: {len(folder):,} pictures of {spread} pixels in {len(folder.classes)} folders",
+        f"learned as {_by(list(preparation.size))} pixels, mode {preparation.mode}",
+        f"task {goal.task}: {reason.replace('different words', 'folders')}",
+        f"classes {class_counts(goal, labels)}",
+        f"divided: {division.describe(data)}",
+    ]
+    if folder.ignored:
+        several = f"{folder.ignored:,} files that are no pictures are"
+        words = "1 file that is no picture is" if folder.ignored == 1 else several
+        lines.insert(1, f"{words} left out")
+    return PreparedData(
+        spec.with_data(task=goal.task, size=list(preparation.size), mode=preparation.mode),
+        preparation,
+        part(division.train).dataset,
+        part(division.validation, data.validation).dataset,
+        test.dataset,
+        lines,
+        test.names,
+        preparation.goal.as_loss_takes(labels[division.train]),
+    )
+
+
+def _by(size: list[int]) -> str:
+    return "x".join(map(str, size))
+
+
+def choose_size(data: DataSpec, sizes: Any) -> tuple[int, int]:
+    """The size in ``[data]``, or a square near the median size."""
+    if data.size is not None:
+        size = arguments.pair("config", "data.size", data.size, 1)
+        if max(size) > _LARGEST:
+            requirement = f"data.size must be at most {_LARGEST} pixels"
+            raise value_error("config", requirement, size=data.size)
+        return size
+    middle = float(np.median(sizes))
+    side = min(_SIDES, key=lambda x: abs(x - middle)) if middle < _SIDES[-1] else _SIDES[-1]
+    return side, side
+
+
+def _choose_mode(paths: list[Path]) -> str:
+    """ "L" if the first pictures have no colours, otherwise "RGB"."""
+    for path in paths[:: max(1, len(paths) // 50)]:
+        pixels = PictureFiles([path], 32, "RGB")[0].astype(np.int16)
+        if np.abs(pixels - pixels[:1]).max() > 8:
+            return "RGB"
+    return "L"
+
+
+def _some_pixels(paths: Any, size: tuple[int, int], mode: str) -> Any:
+    """Some pictures to train on, for the mean and deviation of each channel."""
+    files = PictureFiles(paths[:: max(1, len(paths) // _LOOKED_AT)].tolist(), size, mode)
+    return np.stack([files[i] for i in range(len(files))])
+
+
+def picture_scale(pixels: Any, normalize: NormalizeSpec | None) -> tuple[list[float], list[float]]:
+    """The mean and deviation of each channel of pictures of bytes, or as configured."""
+    if normalize is not None:
+        return _scale_as_written(normalize, pixels.shape[1])
+    axes = (0, 2, 3)
+    numbers = pixels.astype(np.float64) / 255
+    # A tiny deviation would amplify noise.
+    deviation = np.maximum(numbers.std(axis=axes), 0.05)
+    return numbers.mean(axis=axes).round(4).tolist(), deviation.round(4).tolist()
+
+
+def _scale_as_written(spec: NormalizeSpec, channels: int) -> tuple[list[float], list[float]]:
+    """A mean and a deviation for each channel of bytes that are divided by 255."""
+    options = spec.to_dict()
+    op, scale = "config", options.get("scale", 255.0) / 255
+    Normalize(**options)
+    both = [
+        arguments.numbers(op, f"data.normalize.{key}", options.get(key, usual))
+        for key, usual in _NONE.items()
+    ]
+    for key, numbers in zip(_NONE, both, strict=True):
+        if numbers.ndim and len(numbers) != channels:
+            requirement = (
+                f"data.normalize.{key} must be one number, or {channels}, one for each channel"
+            )
+            raise value_error(op, requirement, **{key: numbers.tolist()})
+    mean, std = ((np.zeros(channels) + x) * scale for x in both)
+    return mean.tolist(), std.tolist()
+
+
+_NONE = {"mean": 0.0, "std": 1.0}
+
+
+def _decode(dataset: Any, data: DataSpec) -> Dataset:
+    """Kept in memory if they fit: decoding takes longer than learning."""
+    first, _ = dataset[0]
+    if len(dataset) * first.nbytes > _IN_MEMORY:
+        return dataset  # type: ignore[no-any-return]
+    with ThreadPoolExecutor(max(1, 2 if data.workers is None else data.workers)) as pool:
+        pictures = list(pool.map(dataset.pictures.__getitem__, range(len(dataset))))
+    return ArrayDataset(np.stack(pictures), dataset.targets)

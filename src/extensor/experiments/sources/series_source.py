@@ -1,0 +1,311 @@
+"""Series: rows of a table one after the other in time, of which the next are to be learned."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any
+
+import numpy as np
+
+from extensor.core import entries
+from extensor.data import ArrayDataset
+from extensor.data.table import Column, Table, TableEncoder, read_table
+from extensor.data.window_datasets import SeriesWindows
+from extensor.errors import arguments, type_error, value_error
+from extensor.errors.messages import COLUMN_NOT_FOUND, suggestion
+from extensor.experiments.goal import Goal, choose_task
+from extensor.experiments.sources.preparation import PreparedData, Samples, held_fractions
+from extensor.experiments.sources.table_source import (
+    TablePreparation,
+    reading_options,
+    target_names,
+)
+from extensor.experiments.sources.target_columns import (
+    advice_on_data,
+    check_numbers,
+    counted_rows,
+    in_words_of_data,
+    kinds_of_columns,
+    numbers_of,
+    summary_of_columns,
+)
+from extensor.experiments.spec import DataSpec, ExperimentSpec
+
+_GAP = 1.5  # usual steps; months and quarters differ less
+_UNITS = ((86400, "day"), (3600, "hour"), (60, "minute"), (1, "second"))
+
+_STATE = ("encoder", "goal", "options", "found", "columns", "time", "window", "horizon")
+
+
+class SeriesPreparation(TablePreparation):
+    """The preparation of a table, with the numbers of rows to look at and to forecast."""
+
+    kind = "series"
+
+    def __init__(
+        self,
+        encoder: TableEncoder,
+        goal: Goal,
+        options: dict[str, Any],
+        found: dict[str, Any],
+        columns: list[str],
+        time: str | None,
+        window: int,
+        horizon: int,
+    ) -> None:
+        super().__init__(encoder, goal, options, found)
+        self.columns = columns  # to forecast; the goal has a name for each future row
+        self.time = time  # the column in whose order rows are
+        self.window = window
+        self.horizon = horizon
+
+    def arguments(self) -> dict[str, Any]:
+        width = len(self.encoder.features)
+        return {"inputs": self.window * width, "outputs": self.goal.outputs}
+
+    def labelled(self, source: Any) -> Samples:
+        table = self._in_order(source)
+        for name in self.columns:
+            if name not in table:
+                raise COLUMN_NOT_FOUND.error(
+                    suggestion(name, table.names), column=name, source=table.source
+                )
+        needed = self.window + self.horizon
+        if len(table) < needed:
+            requirement = (
+                f"{table.source} must have at least {needed} rows, "
+                f"{self.window} to look at and {self.horizon} to foretell"
+            )
+            raise value_error("data", requirement, rows=len(table))
+        windows = self.windows(table)
+        begins = [f"rows {i + self.window + 1} on" for i in windows.starts.tolist()]
+        return Samples(windows, begins, self.encoder.remarks(table))
+
+    def unlabelled(self, source: Any) -> Samples:
+        """The last rows, from which the rows after the end are forecast."""
+        table = self._in_order(source)
+        if len(table) < self.window:
+            requirement = f"{table.source} must have at least {self.window} rows to look at"
+            raise value_error("data", requirement, rows=len(table))
+        last = table.rows(np.arange(len(table) - self.window, len(table)))
+        inputs = ArrayDataset(self.encoder.encode(last)[None])
+        return Samples(inputs, ["after the last row"], self.encoder.remarks(last))
+
+    def _in_order(self, source: Any) -> Table:
+        table = self._read(source)
+        check_order(table, self.time)
+        return table
+
+    def windows(self, table: Table, begin: int = 0, end: int | None = None) -> SeriesWindows:
+        """The windows of some rows, with the rows after each."""
+        rows = np.arange(begin, len(table) if end is None else end)
+        part = table.rows(rows)
+        numbers = _numbers(part, self.columns)
+        count = len(self.columns)
+        scale = Goal("regression", mean=self.goal.mean[:count], std=self.goal.std[:count])
+        return SeriesWindows(
+            self.encoder.encode(part), scale.scaled(numbers), self.window, self.horizon
+        )
+
+    def state_dict(self) -> dict[str, Any]:
+        own = {"time": self.time, "window": self.window, "horizon": self.horizon}
+        return {**super().state_dict(), "columns": list(self.columns), **own}
+
+    @classmethod
+    def from_state(cls, state: Any, op: str = "load") -> SeriesPreparation:
+        """Restore it from the result of :meth:`state_dict`, checked."""
+        stored = entries.with_keys(op, state, _STATE, "preparation")
+        inner = {key: stored[key] for key in _STATE[:4]}
+        table = TablePreparation.from_state(inner, op)
+        window, horizon = (entries.count(op, key, stored[key]) for key in _STATE[6:])
+        columns = stored["columns"]
+        if not isinstance(columns, list) or not all(isinstance(x, str) for x in columns):
+            raise value_error(op, "preparation.columns must be a list of names")
+        if not isinstance(stored["time"], str | None):
+            raise type_error(op, "preparation.time must be the name of a column, or None")
+        goal = table.goal
+        is_right = goal.task == "regression" and len(goal.names) == horizon * len(columns)
+        if min(window, horizon) < 1 or not is_right:
+            raise value_error(op, "preparation must foretell each column for each row to come")
+        read = (table.options, table.found)
+        return cls(table.encoder, goal, *read, columns, stored["time"], window, horizon)
+
+
+def prepare(spec: ExperimentSpec, state: Any = None) -> PreparedData:
+    """Read the table, and cut it in time: the last rows are for the test."""
+    data = spec.data
+    if data.task not in (None, "regression"):
+        requirement = "data.task must be 'regression' for a series"
+        raise value_error("config", requirement, task=data.task)
+    horizon = 1 if data.horizon is None else data.horizon
+    horizon = arguments.integer("config", "data.horizon", horizon, 1)
+    window = 2 * horizon if data.window is None else data.window
+    window = arguments.integer("config", "data.window", window, 1)
+    with advice_on_data():
+        whole = read_table(str(data.train), **reading_options(data))
+    names, why = target_names(whole, data.target, are_inputs_too=True)
+    columns = [whole[name] for name in names]
+    asked = spec.with_data(task="regression")
+    check_numbers(columns, asked)
+    choose_task(summary_of_columns(columns), asked)
+    kinds = kinds_of_columns(whole, data)
+    time = time_column(whole, [name for name, kind in kinds.items() if kind == "drop"])
+    check_order(whole, time)
+    first, second = _cuts(whole, data, window, horizon)
+    if state is not None:
+        preparation = SeriesPreparation.from_state(state)
+    else:
+        train = whole.rows(np.arange(first))
+        preparation = _learn(train, names, time, spec, window, horizon)
+
+    def part(begin: int, end: int, path: str | None = None) -> Any:
+        if path is not None:
+            return preparation.labelled(path).dataset
+        return preparation.windows(whole, begin, end)
+
+    # Inputs may reach into the part before, targets do not.
+    parts = (
+        part(0, first),
+        part(first - window, second, data.validation),
+        part(second - window, len(whole), data.test),
+    )
+    several = "row" if horizon == 1 else f"{horizon} rows"
+    lines = [
+        counted_rows(whole, " in order"),
+        *map(in_words_of_data, whole.said),
+        *describe_times(whole, time),
+        *([why] if why else []),
+        *(f"  {in_words_of_data(line)}" for line in preparation.encoder.describe()),
+        *_describe_unlearned(whole, preparation.encoder, time),
+        f"task regression: {', '.join(names)} of the next {several} from the last {window}",
+        f"divided in order: {len(parts[0]):,} windows to train on, "
+        f"{len(parts[1]):,} for validation, {len(parts[2]):,} for the test",
+    ]
+    target = names[0] if len(names) == 1 else names
+    changed = {"task": "regression", "target": target, "window": window, "horizon": horizon}
+    begins = [f"rows {i + second + 1} on" for i in parts[2].starts.tolist()]
+    begun = None if data.test is not None else begins
+    return PreparedData(spec.with_data(**changed), preparation, *parts, lines, begun)
+
+
+def _cuts(whole: Table, data: DataSpec, window: int, horizon: int) -> tuple[int, int]:
+    """The first rows for validation and for the test."""
+    shares, length = held_fractions(data), len(whole)
+    second = length - round(shares[1] * length)
+    first = second - round(shares[0] * length)
+    for name, size, share, least in (
+        ("training", first, 1.0, window + horizon),
+        ("validation", second - first, shares[0], horizon),
+        ("the test", length - second, shares[1], horizon),
+    ):
+        if share and size < least:
+            requirement = (
+                f"{whole.source} must have {least} rows or more for {name}, or window and horizon "
+                "be less"
+            )
+            given = {"rows": length, "window": window, "horizon": horizon}
+            raise value_error("data", requirement, **given, **{name.split()[-1]: size})
+    return first, second
+
+
+def _describe_unlearned(whole: Table, encoder: TableEncoder, time: str | None) -> list[str]:
+    """Describe columns of dates that are not learned."""
+    names = [x for x in whole.names if x not in encoder.names and x not in encoder.dropped]
+    what = {name: "the order of the rows" if name == time else "a time" for name in names}
+    return [f"  {x}: {what[x]}, not learned (data.columns.{x}=date learns it)" for x in names]
+
+
+def _learn(
+    train: Table,
+    names: list[str],
+    time: str | None,
+    spec: ExperimentSpec,
+    window: int,
+    horizon: int,
+) -> SeriesPreparation:
+    # The past of a target is an input too: it tells most.
+    kinds = {**dict.fromkeys(names, "number"), **kinds_of_columns(train, spec.data)}
+    # Every future time is outside the learned range, so times only give the order.
+    times = [name for name in train.names if train[name].kind == "date" and name not in kinds]
+    with advice_on_data():
+        encoder = TableEncoder.fit(train.without(*times), kinds)
+    ahead = [f"{name} +{step + 1}" for step in range(horizon) for name in names]
+    goal = Goal("regression", tuple(ahead))
+    numbers = _numbers(train, names)
+    if spec.is_of_any_scale:
+        goal = goal.learned_scale(np.tile(numbers, (1, horizon)))
+    read = (reading_options(spec.data), dict(train.options))
+    return SeriesPreparation(encoder, goal, *read, names, time, window, horizon)
+
+
+def _numbers(table: Table, names: list[str]) -> Any:
+    """The numbers to forecast, one in each row."""
+    for name in names:
+        column = table[name]
+        if column.missing.any():
+            requirement = "a series must have a number to learn in each row"
+            where = column.origin.place(int(column.missing.argmax()))
+            raise value_error("data", requirement, **where, column=name)
+    return numbers_of([table[name] for name in names])
+
+
+def time_column(table: Table, without: Collection[str] = ()) -> str | None:
+    """The first column of dates that is not left out: in its order the rows should be."""
+    names = [name for name in table.names if table[name].kind == "date" and name not in without]
+    return names[0] if names else None
+
+
+def check_order(table: Table, time: str | None) -> None:
+    """Refuse rows that go back in time, by the column of this name if it has one."""
+    if time is None or time not in table or table[time].kind != "date":
+        return
+    column = table[time]
+    rows, steps = _steps(column)
+    if (steps < 0).any():
+        row = int(rows[int((steps < 0).argmax()) + 1])
+        requirement = (
+            f"a series must be in the order of its column {column.name!r} (sort the rows; several "
+            "series in one file are several files; data.drop leaves out a column that is no time)"
+        )
+        cell = column.words()[row]
+        raise value_error("data", requirement, **column.origin.place(row), cell=cell)
+
+
+def describe_times(table: Table, time: str | None) -> list[str]:
+    """Sentences on times that occur twice, and on steps that are longer than the others."""
+    if time is None:
+        return []
+    column = table[time]
+    rows, steps = _steps(column)
+    lines = []
+    if not len(steps) or not (steps > 0).any():
+        return []
+    usual = float(np.median(steps[steps > 0]))
+    for which, words in (
+        (steps == 0, "the same time as the row before"),
+        (steps > _GAP * usual, ""),
+    ):
+        number = int(which.sum())
+        if number:
+            place = column.origin.place(int(rows[int(which.argmax()) + 1]))
+            unit = "line" if "line" in place else "row"
+            after = "it" if number == 1 else "them"
+            words = words or f"a gap before {after} (the usual step is {_span(usual)})"
+            of = "1 row has" if number == 1 else f"{number:,} rows have"
+            first = "" if number == 1 else "the first "
+            lines.append(f"{column.name}: {of} {words}, {first}{unit} {place[unit]}")
+    return lines
+
+
+def _steps(column: Column) -> tuple[Any, Any]:
+    """The rows that have a time, and the seconds from each to the next."""
+    rows = np.flatnonzero(~column.missing)
+    return rows, np.diff(column.dates()[rows].astype(np.int64))
+
+
+def _span(seconds: float) -> str:
+    for size, name in _UNITS:
+        if seconds >= size:
+            number = seconds / size
+            return f"1 {name}" if number == 1 else f"{number:.3g} {name}s"
+    return f"{seconds:g} seconds"

@@ -1,0 +1,154 @@
+"""Texts: the next character, or byte, of each place is to be learned."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from extensor.core import entries
+from extensor.data import ShardedDataset
+from extensor.data.splitting import TEXT_PART
+from extensor.data.window_datasets import TextWindows, Vocabulary, read_text
+from extensor.errors import arguments, value_error
+from extensor.experiments.goal import Goal
+from extensor.experiments.sources.preparation import (
+    Preparation,
+    PreparedData,
+    Samples,
+    held_fractions,
+    held_samples,
+    is_sharded,
+    part_sizes,
+)
+from extensor.experiments.spec import DataSpec, ExperimentSpec
+from extensor.io.paths import existing
+
+_CONTEXT = 64
+_MOST_CHARACTERS = 512  # in a vocabulary; a text of more is learned by bytes
+
+
+class TextPreparation(Preparation):
+    """The vocabulary, and the number of characters in a window."""
+
+    kind = "text"
+
+    def __init__(self, vocabulary: Vocabulary, context: int) -> None:
+        self.vocabulary = vocabulary
+        self.context = context
+        self.goal = Goal("sequence")
+
+    def arguments(self) -> dict[str, Any]:
+        return {"vocabulary": len(self.vocabulary), "context": self.context}
+
+    def labelled(self, source: Any) -> Samples:
+        if is_sharded(source):
+            return Samples(self._windows(Path(source)))
+        path = existing(source)
+        tokens = self.vocabulary.encode(read_text(path), replace=True)
+        if len(tokens) <= self.context:
+            requirement = f"{path} must have at least {self.context + 1} {self.unit}"
+            raise value_error("data", requirement, **{self.unit: len(tokens)})
+        unknown = tokens == self.vocabulary.unknown
+        lines = []
+        if unknown.any():
+            number = int(unknown.sum())
+            of = "1 character is" if number == 1 else f"{number:,} characters are"
+            lines = [f"{of} none that training had, and unknown to the model"]
+        return Samples(TextWindows(tokens, self.context), None, lines)
+
+    unlabelled = labelled
+
+    def _windows(self, path: Path) -> ShardedDataset:
+        dataset = ShardedDataset(path, context=self.context)
+        if dataset.vocabulary != self.vocabulary:
+            requirement = "shards must have the vocabulary that the model was trained with"
+            raise value_error("data", requirement, path=str(path))
+        return dataset
+
+    @property
+    def unit(self) -> str:
+        """The unit of the tokens."""
+        return "bytes" if self.vocabulary.kind == "byte" else "characters"
+
+    def state_dict(self) -> dict[str, Any]:
+        return {"vocabulary": self.vocabulary.state_dict(), "context": self.context}
+
+    @classmethod
+    def from_state(cls, state: Any, op: str = "load") -> TextPreparation:
+        """Restore it from the result of :meth:`state_dict`, checked."""
+        stored = entries.with_keys(op, state, ("vocabulary", "context"), "preparation")
+        context = entries.count(op, "context", stored["context"])
+        if context < 1:
+            raise value_error(op, "preparation.context must be 1 or more", context=context)
+        return cls(Vocabulary.from_state(stored["vocabulary"], op), context)
+
+
+def context_of(data: DataSpec) -> int:
+    """The number of tokens in a window."""
+    context = _CONTEXT if data.context is None else data.context
+    return int(arguments.integer("config", "data.context", context, 2))
+
+
+def text_fractions(data: DataSpec) -> tuple[float, float]:
+    """The shares of validation and test."""
+    return held_fractions(data, TEXT_PART, TEXT_PART)
+
+
+def with_text_entries(spec: ExperimentSpec, preparation: TextPreparation) -> ExperimentSpec:
+    """``spec`` with the entries that are inferred from a text."""
+    kind = preparation.vocabulary.kind
+    return spec.with_data(task="sequence", context=preparation.context, vocabulary=kind)
+
+
+def prepare(spec: ExperimentSpec, state: Any = None) -> PreparedData:
+    """Read the text, number its characters, and cut it: the end is for the test."""
+    data = spec.data
+    if data.task not in (None, "sequence"):
+        requirement = "data.task must be 'sequence' for a text (words of a table are its columns)"
+        raise value_error("config", requirement, task=data.task)
+    path = existing(data.train)
+    text = read_text(path)
+    distinct = len(set(text))
+    if distinct < 2:
+        requirement = f"{path} must have at least two different characters"
+        raise value_error("data", requirement, characters=sorted(set(text)))
+    if state is not None:
+        preparation = TextPreparation.from_state(state)
+    else:
+        context = context_of(data)
+        usual = "character" if distinct <= _MOST_CHARACTERS else "byte"
+        kind = usual if data.vocabulary is None else data.vocabulary
+        arguments.choice("config", "data.vocabulary", kind, ("character", "byte"))
+        preparation = TextPreparation(Vocabulary.of(text, kind), context)
+    tokens = preparation.vocabulary.encode(text)
+    cuts = _cuts(len(tokens), data, preparation.context)
+    parts = [tokens[begin:end] for begin, end in zip((0, *cuts), (*cuts, len(tokens)), strict=True)]
+    # Half a window from one to the next: each place is learned in two surroundings.
+    step = max(1, preparation.context // 2)
+    train = TextWindows(parts[0], preparation.context, step)
+    lines = [
+        f"{path}: {len(tokens):,} {preparation.unit}, {len(np.unique(tokens))} different",
+        f"task sequence: the next of {preparation.unit}, {preparation.context} looked at together",
+        f"divided in order: {part_sizes(data, *parts)}",
+    ]
+    *held, remarks = held_samples(
+        data, preparation, parts[1:], lambda part: Samples(TextWindows(part, preparation.context))
+    )
+    spec = with_text_entries(spec, preparation)
+    validation, test = (samples.dataset for samples in held)
+    return PreparedData(spec, preparation, train, validation, test, [*lines, *remarks])
+
+
+def _cuts(length: int, data: DataSpec, context: int) -> tuple[int, int]:
+    shares = text_fractions(data)
+    least = [0 if share == 0 else context + 1 for share in shares]
+    sizes = [max(least[i], round(shares[i] * length)) for i in range(2)]
+    if length - sum(sizes) < context + 1:
+        requirement = (
+            f"{data.train} must have at least {sum(least) + context + 1:,} characters "
+            "to be divided, or data.context be less"
+        )
+        raise value_error("data", requirement, characters=length, context=context)
+    return length - sum(sizes), length - sizes[1]

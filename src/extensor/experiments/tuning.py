@@ -1,0 +1,245 @@
+"""A learning rate to begin with, found by a short run in which the rate grows. Smith, 2017."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterable, Iterator
+from contextlib import ExitStack, closing, contextmanager
+from copy import copy, deepcopy
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from extensor import random
+from extensor.core.tensor import Tensor
+from extensor.data import DataLoader
+from extensor.errors import arguments, type_error, value_error
+from extensor.experiments.api import Experiment
+from extensor.nn.preservation import preserve_state
+from extensor.optim import Optimizer
+from extensor.train.data_adapters import check_loader
+from extensor.train.nonfinite import NotFiniteError
+from extensor.train.step_strategy import Batch, StepStrategy
+from extensor.train.trainer import Trainer
+
+_BELOW = 10  # times less than the rate of the lowest loss: there it is about to rise
+_PARTS = 10  # of the steps; the first part shows the loss as it is, since nothing is learned yet
+_FALL = 0.01  # of the first losses: a smaller fall may be chance
+
+
+@dataclass(frozen=True, eq=False)
+class RateTest:
+    """The result of :func:`tune_lr`.
+
+    Attributes
+    ----------
+    rates : ndarray of shape (steps,)
+        The learning rate of each step.
+    losses : ndarray of shape (steps,)
+        The loss of a batch before each step.
+    smooth : ndarray of shape (steps,)
+        The running mean of ``losses``.
+    minimum : float
+        The rate at which ``smooth`` is lowest.
+    steepest : float
+        The rate in the middle of the tenth of the steps in which ``smooth`` falls most.
+    suggestion : float or None
+        The lesser of ``steepest`` and a tenth of ``minimum``, or None if no rate lowered the loss.
+    diverged : bool
+        Whether the loss rose before the rates ended. If not, ``minimum`` may be one of the last rates.
+    """
+
+    rates: Any
+    losses: Any
+    smooth: Any
+    minimum: float
+    steepest: float
+    suggestion: float | None
+    diverged: bool
+
+
+def tune_lr(
+    experiment: Experiment | Trainer,
+    loader: Iterable[Any] | None = None,
+    *,
+    low: float = 1e-7,
+    high: float = 10.0,
+    steps: int = 200,
+    smoothing: float = 0.95,
+) -> RateTest:
+    """Find a learning rate by a short run in which the rate grows.
+
+    Each rate exceeds the last by the same factor, in all groups of the optimizer. Schedules and averages
+    pause. The run ends early when the loss is not finite, or when its running mean has risen to twice the
+    first losses. Afterwards model, optimizer, random numbers and loader are as before, to the last bit.
+
+    Parameters
+    ----------
+    experiment : Experiment or Trainer
+        The training to try.
+    loader : iterable of batches, optional
+        The batches. By default they are the training data of the experiment. A trainer needs a loader.
+    low, high : float
+        The first and the last rate.
+    steps : int
+        The number of steps, at least 10.
+    smoothing : float
+        The share of the past in the running mean of the losses, from 0 to below 1.
+
+    Returns
+    -------
+    RateTest
+        The losses at each rate, and a suggestion.
+
+    References
+    ----------
+    L. N. Smith, "Cyclical Learning Rates for Training Neural Networks", 2017.
+
+    Examples
+    --------
+    >>> import numpy as np, extensor as ex
+    >>> from extensor.data import ArrayDataset, DataLoader
+    >>> _ = ex.random.manual_seed(0)
+    >>> x = np.linspace(-1, 1, 64, dtype=np.float32)[:, None]
+    >>> model = ex.nn.Linear(1, 1)
+    >>> optimizer = ex.optim.SGD(model.parameters(), lr=0.1)
+    >>> trainer = ex.train.Trainer(model, ex.mse_loss, optimizer, callbacks=[])
+    >>> found = ex.train.tune_lr(trainer, DataLoader(ArrayDataset(x, 3 * x + 1), batch_size=8))
+    >>> found.diverged, f"{found.suggestion:.1g}"
+    (True, '0.2')
+    """
+    low = arguments.number("tune_lr", "low", low, above=0)
+    high = arguments.number("tune_lr", "high", high, above=low)
+    steps = arguments.integer("tune_lr", "steps", steps, 10)
+    smoothing = arguments.number("tune_lr", "smoothing", smoothing, least=0)
+    if smoothing >= 1:
+        raise value_error("tune_lr", "smoothing must be less than 1", smoothing=smoothing)
+    if not np.isfinite(high):
+        raise value_error("tune_lr", "high must be finite", high=high)
+    trainer = experiment.trainer if isinstance(experiment, Experiment) else experiment
+    if isinstance(experiment, Experiment) and loader is None:
+        loader = experiment.train_loader
+    requirement = "an Experiment or a Trainer"
+    arguments.instance("tune_lr", "experiment", trainer, Trainer, requirement)
+    if loader is None:
+        raise type_error("tune_lr", "a trainer needs a loader of batches", loader=None)
+    check_loader("tune_lr", "loader", loader)
+    rates = low * (high / low) ** (np.arange(steps) / (steps - 1))
+    with ExitStack() as kept:
+        kept.enter_context(
+            preserve_state(
+                trainer.model, trainer.take_step.loss, *_trained_tensors(trainer.optimizer)
+            )
+        )
+        if isinstance(experiment, Experiment) and trainer.step == 0:
+            random.set_state(experiment.generator_state)
+        twin = kept.enter_context(_preserve_loader(loader))
+        batches = kept.enter_context(closing(_groups(twin, trainer.accumulate)))
+        kept.enter_context(_preserve_optimizer(trainer.optimizer))
+        trainer.optimizer.zero_grad()  # gradients that are there would be added to
+        trainer.model.zero_grad()
+        trainer.model.train()
+        take_step = copy(trainer.take_step)
+        take_step.ema, take_step.scaler = None, deepcopy(take_step.scaler)
+        return _test_rates(take_step, batches, rates, smoothing)
+
+
+def _test_rates(
+    take_step: StepStrategy, batches: Iterator[tuple[Batch, ...]], rates: Any, smoothing: float
+) -> RateTest:
+    losses: list[float] = []
+    smooth: list[float] = []
+    average, first, diverged = 0.0, len(rates) // _PARTS, False
+    for number, rate in enumerate(rates.tolist(), 1):
+        for group in take_step.optimizer.param_groups:
+            group["lr"] = rate
+        try:
+            losses.append(take_step(next(batches)).loss)
+        except NotFiniteError:
+            diverged = True
+            if losses:
+                break
+            raise
+        average = smoothing * average + (1 - smoothing) * losses[-1]
+        smooth.append(average / (1 - smoothing**number))
+        start = float(np.mean(losses[:first]))
+        if number > first and smooth[-1] > start + max(abs(start), start - min(smooth)):
+            diverged = True
+            break
+    return _judge(rates[: len(losses)], np.array(losses), np.array(smooth), start, diverged)
+
+
+def _judge(rates: Any, losses: Any, smooth: Any, start: float, diverged: bool) -> RateTest:
+    lowest = int(smooth.argmin())
+    fell = start - smooth[lowest] > _FALL * abs(start)
+    minimum = float(rates[lowest])
+    steepest = float(rates[_steepest(smooth[: lowest + 1], max(1, len(rates) // _PARTS))])
+    suggestion = min(steepest, minimum / _BELOW) if fell else None
+    return RateTest(rates, losses, smooth, minimum, steepest, suggestion, diverged)
+
+
+def _steepest(smooth: Any, span: int) -> int:
+    """The middle of the ``span`` steps in which the loss falls most.
+
+    The logarithms of the rates are equally spaced. The first steps are left out, as few losses make
+    their mean.
+    """
+    falls = smooth[span:-span] - smooth[2 * span :]
+    return int(falls.argmax()) + span + span // 2 if len(falls) else len(smooth) - 1
+
+
+def _groups(loader: Iterable[Any], accumulate: int) -> Generator[tuple[Batch, ...], None, None]:
+    """The batches of a step, again from the beginning when they are over."""
+    while True:
+        group: tuple[Batch, ...] = ()
+        empty = True
+        for batch in loader:
+            empty = False
+            group = (*group, batch)
+            if len(group) == accumulate:
+                yield group
+                group = ()
+        if empty:
+            raise value_error("tune_lr", "loader must give at least one batch", batches=0)
+        if group:
+            yield group
+
+
+@contextmanager
+def _preserve_loader(loader: Any) -> Iterator[Any]:
+    """A loader of the same batches, whose use leaves ``loader`` unchanged."""
+    if isinstance(loader, DataLoader):
+        twin = copy(loader)
+        twin.generator = copy(loader.generator)
+        yield twin
+        return
+    if iter(loader) is loader:
+        requirement = "loader must begin anew each time it is iterated"
+        raise type_error("tune_lr", requirement, loader=type(loader).__name__)
+    has_state = hasattr(loader, "state_dict") and hasattr(loader, "load_state_dict")
+    state = loader.state_dict() if has_state else None
+    try:
+        yield loader
+    finally:
+        if has_state:
+            loader.load_state_dict(state)
+
+
+def _trained_tensors(optimizer: Optimizer) -> list[Tensor]:
+    return [tensor for group in optimizer.param_groups for tensor in group["params"]]
+
+
+@contextmanager
+def _preserve_optimizer(optimizer: Optimizer) -> Iterator[None]:
+    """The state, options and schedules, put back at the end; meanwhile there are no schedules."""
+    state = optimizer.state_dict()
+    groups = [dict(group) for group in optimizer.param_groups]
+    schedules, optimizer.schedules = optimizer.schedules, []
+    try:
+        yield
+    finally:
+        optimizer.schedules = schedules
+        optimizer.load_state_dict(state)
+        for group, options in zip(optimizer.param_groups, groups, strict=True):
+            group.clear()
+            group.update(options)

@@ -1,0 +1,250 @@
+"""The run on disk: its checkpoints, and the folder that they are in.
+
+Only the first worker writes. ``fit`` locks the folder; :meth:`RunStorage.read` only reads and takes no
+lock, so ``fit`` refuses if the last checkpoint is not the one that was seen then.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Mapping
+from contextlib import AbstractContextManager, nullcontext, suppress
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+from extensor.distributed.workers import Workers
+from extensor.errors import arguments, value_error
+from extensor.io.atomic import remove_partial
+from extensor.io.paths import as_path, make_folder
+from extensor.io.regular_files import check_own_folder, file_bytes
+from extensor.io.state_file import DamagedFileError, load, save
+from extensor.train.run_folder import (
+    NEW_ONES,
+    TIME,
+    RunFolder,
+    check_free,
+    create_new_folder,
+    locked,
+    move_aside,
+    named_folder,
+)
+
+_ENDING = ".safetensors"
+_PREFIX = "step-"
+
+
+class Checkpoints:
+    """Files ``step-<number>.safetensors`` in ``folder``, the last ``keep`` of them, and named ones.
+
+    An old one is deleted only when the new one is on the disk. A folder that is a link is only read:
+    nothing is written or deleted where it leads to.
+    """
+
+    def __init__(self, folder: str | Path, keep: int = 3) -> None:
+        self.folder = as_path("Checkpoints", folder, name="folder")
+        self.keep = arguments.integer("Checkpoints", "keep", keep, 1)
+
+    def save(self, state: Mapping[str, Any], step: int) -> Path:
+        """Write the checkpoint of ``step``, then delete those that are too old."""
+        step = arguments.integer("Checkpoints", "step", step, 0)
+        path = self.save_as(self.of(step).stem, state)
+        self.tidy(step)
+        return path
+
+    def of(self, step: int) -> Path:
+        """Where the checkpoint of ``step`` is, if there is one."""
+        return self.folder / f"{_PREFIX}{step:09d}{_ENDING}"
+
+    def save_as(self, name: str, state: Mapping[str, Any]) -> Path:
+        """Write a checkpoint that no other replaces but one of the same name."""
+        if Path(arguments.text("Checkpoints", "name", name)).name != name:
+            raise value_error("Checkpoints", "name must be that of a file, no path", name=name)
+        check_own_folder(self.folder)
+        make_folder("save", self.folder)
+        path = self.folder / f"{name}{_ENDING}"
+        save(path, state)
+        return path
+
+    def tidy(self, step: int) -> None:
+        """Delete what is too old at ``step``, and what was left half written.
+
+        Checkpoints of later steps are left alone.
+        """
+        check_own_folder(self.folder)
+        remove_partial(self.folder)
+        past = [path for number, path in self._numbered() if number <= step]
+        for path in past[: -self.keep]:
+            os.unlink(path)
+
+    def latest(self) -> Path | None:
+        """The checkpoint of the highest step, if there is any."""
+        numbered = self._numbered()
+        return numbered[-1][1] if numbered else None
+
+    def stamp(self) -> tuple[str, int] | None:
+        """The name of the latest and when it was written: another if somebody else wrote one."""
+        path = self.latest()
+        return None if path is None else (path.name, path.stat().st_mtime_ns)
+
+    def latest_good(self) -> Path | None:
+        """The latest that is whole, or one with another name; each is read to know."""
+        numbered = [path for _, path in reversed(self._numbered())]
+        others = sorted(set(self.folder.glob(f"*{_ENDING}")) - set(numbered))
+        for path in (*numbered, *others):
+            with suppress(DamagedFileError, OSError):
+                if "progress" in load(path):
+                    return path
+        return None
+
+    def set_aside(self, step: int) -> None:
+        """Rename checkpoints of later steps: a run that went back to ``step`` will not reach them.
+
+        They are kept as ``left-step-<number>``, so that the latest is one of what was done since.
+        """
+        check_own_folder(self.folder)
+        for number, path in self._numbered():
+            if number > step:
+                target = path.with_name(f"left-{path.name}")
+                again = count(2)
+                while target.exists():
+                    target = path.with_name(f"left-{path.stem}-{next(again)}{_ENDING}")
+                os.rename(path, target)
+
+    def _numbered(self) -> list[tuple[int, Path]]:
+        numbered = []
+        for path in self.folder.glob(f"{_PREFIX}*{_ENDING}"):
+            digits = path.name.removeprefix(_PREFIX).removesuffix(_ENDING)
+            if digits.isdigit():
+                numbered.append((int(digits), path))
+        return sorted(numbered)
+
+
+class RunStorage:
+    """The folder of a run, if it has one: created, locked, described, and its checkpoints."""
+
+    def __init__(
+        self, folder: str | Path | None, overwrite: bool, keep: int, workers: Workers
+    ) -> None:
+        self.workers = workers
+        self.keep = arguments.integer("Checkpoints", "keep", keep, 1)
+        self.overwrite = arguments.flag("Trainer", "overwrite", overwrite)
+        if self.overwrite and folder is None:
+            raise value_error("Trainer", "overwrite needs a folder", folder=None)
+        self.run: RunFolder | None = None
+        self.checkpoints: Checkpoints | None = None
+        self.seen: tuple[str, int] | None = None  # the last checkpoint when it was last looked for
+        self.is_resumed = False
+        if folder is not None:
+            self._set_folder(named_folder("Trainer", folder))
+        # If another run takes the name before training begins, the next free name is used.
+        self.is_timed = folder is not None and TIME in str(folder)
+
+    def _set_folder(self, path: Path) -> None:
+        self.run = RunFolder(path)
+        self.checkpoints = Checkpoints(self.run.checkpoints, self.keep)
+        self.look()
+
+    def look(self) -> None:
+        """Take the checkpoints that are there now for the run's own."""
+        self.seen = self.stamp()
+
+    def stamp(self) -> tuple[str, int] | None:
+        """What identifies the last checkpoint, on the first worker."""
+        is_here = self.checkpoints is not None and self.workers.is_first
+        return self.checkpoints.stamp() if is_here and self.checkpoints is not None else None
+
+    def required_checkpoints(self, op: str) -> Checkpoints:
+        """The checkpoints, or an error if the trainer has no folder."""
+        if self.checkpoints is None:
+            raise value_error(op, "the trainer must have a folder", folder=None)
+        return self.checkpoints
+
+    def latest(self) -> Path | None:
+        """The checkpoint of the highest step, if there is any."""
+        return None if self.checkpoints is None else self.checkpoints.latest()
+
+    def has_checkpoint(self, step: int) -> bool:
+        """True if there is a checkpoint of ``step``."""
+        return self.checkpoints is not None and self.checkpoints.of(step).exists()
+
+    def create_folder(self, step: int) -> None:
+        """Create the folder of the run; at its beginning a new one, if that is asked for."""
+        if self.run is None or not self.workers.is_first:
+            return
+        if step == 0 and not self.is_resumed:
+            if self.overwrite and move_aside("fit", self.run) is not None:
+                self.seen = None
+            if self.is_timed:
+                self.is_timed = False
+                self._set_folder(create_new_folder(self.run.path))
+        try:
+            self.check_folder(step)
+        except ValueError:
+            check_free(self.run.path, "fit")  # names the process that trains there now
+            raise
+        self.run.check_links()
+        make_folder("fit", self.run.path)
+
+    def check_folder(self, step: int) -> None:
+        """Refuse to train where another run is, or where others have trained meanwhile."""
+        if self.run is None or not self.workers.is_first:
+            return
+        if step == 0 and not self.is_resumed and self.run.holds_a_run():
+            requirement = f"folder must be new, or resume() be called first ({NEW_ONES})"
+            raise value_error("fit", requirement, folder=str(self.run.path))
+        if self.stamp() != self.seen:
+            requirement = (
+                "folder must be as resume() or the last fit left it (someone else has trained "
+                "there since; call resume() again)"
+            )
+            raise value_error("fit", requirement, folder=str(self.run.path))
+
+    def lock(self) -> AbstractContextManager[None]:
+        """Keep other processes out of the folder."""
+        is_here = self.run is not None and self.workers.is_first
+        return locked(self.run.path, "fit") if is_here and self.run is not None else nullcontext()
+
+    def tidy(self, step: int) -> None:
+        """Make the checkpoints in the folder those of a run that is at ``step``."""
+        if self.checkpoints is not None:
+            self.checkpoints.set_aside(step)
+            self.checkpoints.tidy(step)
+            self.look()
+
+    def read(self, path: Path | None) -> dict[str, Any] | None:
+        """The checkpoint at ``path`` on the first worker, for all workers; None if it has none."""
+        try:
+            return self._read(path)
+        except DamagedFileError as error:
+            good = None if self.checkpoints is None else self.checkpoints.latest_good()
+            if good is None:
+                raise
+            text = f"{error}; the last good one is for resume({str(good)!r})"
+            raise DamagedFileError(text) from None
+
+    def _read(self, path: Path | None) -> dict[str, Any] | None:
+        workers = self.workers
+        if workers.size == 1:
+            return None if path is None else load(path, foreign=False)
+        # Workers on other machines may not see the file: the first one sends its bytes.
+        content = b"" if path is None or not workers.is_first else file_bytes(path)
+        content = workers.broadcast(content if workers.is_first else None, "checkpoint")
+        if not content:
+            return None
+        with tempfile.TemporaryDirectory() as folder:
+            copy = Path(folder) / "checkpoint.safetensors"
+            copy.write_bytes(content)
+            return load(copy, foreign=False)
+
+    def write(self, state: Mapping[str, Any], step: int, name: str | None) -> Path:
+        """Write a checkpoint of ``step``, or one that is called ``name``."""
+        checkpoints = self.required_checkpoints("save")
+        if not self.workers.is_first:
+            return checkpoints.of(step)
+        if name is not None:
+            return checkpoints.save_as(name, state)
+        path = checkpoints.save(state, step)
+        self.look()
+        return path

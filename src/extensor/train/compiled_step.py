@@ -1,0 +1,73 @@
+"""A step whose parts are compiled programs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any, NamedTuple
+
+from extensor import random
+from extensor.core.tensor import Tensor
+from extensor.errors import value_error
+from extensor.train.step_strategy import Batch, StepResult, StepStrategy
+
+
+class _Programs(NamedTuple):
+    """The parts of a step; between them a loss and a norm are looked at in Python."""
+
+    forward: Callable[..., Any]
+    backward: Callable[..., Any]
+    clip: Callable[..., Any]
+    update: Callable[..., Any]
+
+
+class CompiledStep(StepStrategy):
+    """Lets ``backend`` compute the steps, on ``device``."""
+
+    def __init__(self, *parts: Any, backend: str, device: str | None, **options: Any) -> None:
+        super().__init__(*parts, **options)
+        if self.scaler.enabled:
+            requirement = "amp must be bfloat16, which needs no scaling, where steps are compiled"
+            raise value_error("Trainer", requirement, amp=str(self.amp))
+        from extensor.compiled import compile as compile_function
+
+        program = partial(compile_function, backend=backend, device=device)
+        self._engine = _Programs(
+            program(self.forward),
+            program(self._backward),
+            program(self._clip),
+            program(self._update),
+        )
+
+    def __call__(
+        self,
+        group: Sequence[Batch],
+        on_gradients: Callable[[], None] | None = None,
+        on_output: Callable[[Any, Any], None] | None = None,
+    ) -> StepResult:
+        state = random.get_state()
+        sizes, weights = self._begin(group)
+        losses = []
+        for batch, weight in zip(group, weights, strict=True):
+            output, loss = self._engine.backward(list(batch), weight, on_output is not None)
+            losses.append(self._look(batch, output, loss, weight, state, on_output))
+        if on_gradients is not None:
+            on_gradients()
+        clips = self.clip_norm is not None or self.clip_value is not None
+        clipped = self._engine.clip() if clips else None
+        norm = self._finite_norm(clipped, state, group)
+        self._engine.update()
+        return StepResult(self._sum(losses), sum(sizes), norm)
+
+    def _backward(self, batch: Batch, weight: float, wants_output: bool) -> tuple[Any, Tensor]:
+        output, loss = self.forward(batch)
+        (loss if weight == 1 else loss * weight).backward()
+        return output if wants_output else None, loss
+
+    def _update(self) -> None:
+        self.optimizer.step()
+        if self.ema is not None:
+            self.ema.update()
+
+    def evaluate_batch(self, batch: Batch) -> tuple[Any, Tensor]:
+        return self._engine.forward(list(batch))  # type: ignore[no-any-return]

@@ -1,0 +1,289 @@
+"""How often the class is found, or is among the first."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import nan
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+
+from extensor.core import entries
+from extensor.errors import arguments, value_error
+from extensor.train.metrics.metric import (
+    AnyTask,
+    ClassMean,
+    ClassMetric,
+    ClassTask,
+    LabelTask,
+    Scores,
+    Stateful,
+    TokenTask,
+    bounded,
+    checked_counts,
+)
+
+
+class Accuracy(ClassMean):
+    """The fraction of samples whose highest score is that of their class; NaN of none.
+
+    >>> from extensor.train import Accuracy
+    >>> accuracy = Accuracy()
+    >>> accuracy.update([[0.1, 0.9], [0.8, 0.2]], [1, 1])
+    >>> accuracy.compute()
+    0.5
+
+    Of the classes that share the highest score the first is taken. The ``task`` says what outputs
+    and targets are, here and in the other metrics of classes:
+
+    - "multiclass": scores of shape (N, C, ...) and class numbers of shape (N, ...), or probabilities
+      of the scores' shape, of which the highest counts. Another ``class_axis`` can be named.
+    - "binary": one score for each sample, (N,) or (N, 1), and 0 or 1 in either shape. A sample is
+      positive if its logit is above 0, or its probability above 0.5 with ``scores="probabilities"``.
+    - "multilabel": the same for each of several labels, both of shape (N, L). A sample is right if
+      all its labels are.
+    - "sequence": scores of shape (N, T, V) and (N, T) numbers of tokens, each of which counts. The
+      classes are along ``class_axis``; without it along the one axis, not the first, without which
+      the output has the target's shape.
+
+    What has the class ``ignore_index`` does not count. What is none of this is refused.
+
+    >>> accuracy = Accuracy(task="binary")
+    >>> accuracy.update([[2.0], [-1.0], [0.5], [-3.0]], [1, 0, 0, 0])
+    >>> accuracy.compute()
+    0.75
+    """
+
+    tasks: ClassVar[tuple[str, ...]] = ("multiclass", "binary", "multilabel", "sequence")
+
+    def __init__(
+        self,
+        ignore_index: int | None = None,
+        *,
+        task: AnyTask = "multiclass",
+        scores: Scores = "logits",
+        class_axis: int | None = None,
+    ) -> None:
+        super().__init__()
+        self._set_options(task, scores, ignore_index, class_axis)
+
+    def update(self, output: Any, target: Any) -> None:
+        if self._is_of_labels:
+            scores, truth = self._label_scores(output, target)
+            right = (self._predicted(scores) == truth).all(axis=1)
+        else:
+            scores, classes, _, _ = self._class_scores(output, target)
+            right = scores.argmax(axis=1) == classes
+        self._take(int(np.count_nonzero(right)), len(right), scores.shape[1])
+
+
+class TopKAccuracy(ClassMean):
+    """The fraction of samples whose class is among the ``k`` highest scores; ties count against it."""
+
+    tasks: ClassVar[tuple[str, ...]] = ("multiclass", "sequence")
+
+    def __init__(
+        self,
+        k: int = 5,
+        ignore_index: int | None = None,
+        *,
+        task: TokenTask = "multiclass",
+        scores: Scores = "logits",
+        class_axis: int | None = None,
+    ) -> None:
+        super().__init__()
+        self.k = arguments.integer("TopKAccuracy", "k", k, 1)
+        self._set_options(task, scores, ignore_index, class_axis)
+
+    def update(self, output: Any, target: Any) -> None:
+        scores, classes, _, axis = self._class_scores(output, target)
+        number = scores.shape[1]
+        if number < self.k:
+            requirement = f"output must have at least {self.k} classes along axis {axis}"
+            raise value_error("TopKAccuracy", f"{requirement}, or k be less", classes=number)
+        places = np.arange(len(classes))
+        better = scores >= scores[places, classes][:, None]
+        better[places, classes] = False
+        self._take(int(np.count_nonzero(better.sum(axis=1) < self.k)), len(classes), number)
+
+
+Average = Literal["auto", "macro", "weighted"]
+_MOST_CLASSES = 2**20  # whose matrix no memory holds
+
+
+class ConfusionMatrix(ClassMetric, Stateful):
+    """How many samples of each class, a row, were taken for each class, a column.
+
+    For two classes and ``task="binary"`` the rows and columns are those of 0 and 1; for several
+    labels there is such a matrix for each, of shape (L, 2, 2). ``num_classes`` must be given for
+    ``task="multiclass"``; the number of labels is otherwise that of the first batch.
+    """
+
+    def __init__(
+        self,
+        num_classes: int | None = None,
+        ignore_index: int | None = None,
+        *,
+        task: LabelTask = "multiclass",
+        scores: Scores = "logits",
+    ) -> None:
+        op = type(self).__name__
+        self._set_options(task, scores, ignore_index)
+        if num_classes is not None or task == "multiclass":
+            least = 1 if task == "multilabel" else 2
+            num_classes = bounded(op, "num_classes", num_classes, least, _MOST_CLASSES)
+        if task == "binary" and num_classes not in (None, 2):
+            requirement = "num_classes must be 2 or None for task='binary'"
+            raise value_error(op, requirement, num_classes=num_classes)
+        self.num_classes = 2 if task == "binary" else num_classes
+        self.reset()
+
+    def reset(self) -> None:
+        size = self.num_classes or 0
+        shape = (size, 2, 2) if self.task == "multilabel" else (size, size)
+        self.counts: Any = np.zeros(shape, np.int64)
+
+    def update(self, output: Any, target: Any) -> None:
+        if self._is_of_labels:
+            scores, truth = self._label_scores(output, target)
+            found = self._predicted(scores)
+            if self.task == "binary":
+                self._count(truth[:, 0], found[:, 0])
+            else:
+                self._count_labels(truth, found)
+            return
+        scores, classes, _, _ = self._class_scores(output, target)
+        self._check_size(scores.shape[1], self.num_classes, False)
+        self._count(classes, scores.argmax(axis=1))
+
+    def _count(self, true: Any, found: Any) -> None:
+        size = len(self.counts)
+        numbers = np.bincount(true * size + found, minlength=size * size)
+        self.counts += numbers.reshape(size, size)
+
+    def _count_labels(self, truth: Any, found: Any) -> None:
+        labels = truth.shape[1]
+        self._check_size(labels, len(self.counts) or None, self.num_classes is None)
+        if not len(self.counts):
+            self.counts = np.zeros((labels, 2, 2), np.int64)
+        kinds = 2 * truth + found
+        numbers = np.stack([(kinds == kind).sum(axis=0) for kind in range(4)], axis=1)
+        self.counts += numbers.reshape(labels, 2, 2)
+
+    def compute(self) -> Any:
+        return self.counts.copy()
+
+    def state_dict(self) -> dict[str, Any]:
+        return {"counts": self.counts.copy()}
+
+    def _prepared_state(self, state_dict: Any, op: str, name: str = "") -> Callable[[], None]:
+        given = entries.with_keys(op, state_dict, ["counts"], name)
+        size = self.num_classes
+        shape = (size, 2, 2) if self.task == "multilabel" else (size, size)
+        counts = checked_counts(op, "counts", given["counts"], shape)
+
+        def commit() -> None:
+            self.counts = counts
+
+        return commit
+
+    def _summed(self) -> tuple[Any, Any, Any]:
+        """Of each class or label: how many were found rightly, how many there are, and were found."""
+        if self.task == "multilabel":
+            positive = self.counts[:, 1, :].sum(axis=1)
+            return self.counts[:, 1, 1], positive, self.counts[:, :, 1].sum(axis=1)
+        return np.diag(self.counts), self.counts.sum(axis=1), self.counts.sum(axis=0)
+
+
+class BalancedAccuracy(ConfusionMatrix):
+    """The mean over the classes that occur of the fraction that was found; NaN if nothing counted."""
+
+    tasks: ClassVar[tuple[str, ...]] = ("multiclass", "binary")
+
+    def __init__(
+        self,
+        num_classes: int | None = None,
+        ignore_index: int | None = None,
+        *,
+        task: ClassTask = "multiclass",
+        scores: Scores = "logits",
+    ) -> None:
+        super().__init__(num_classes, ignore_index, task=task, scores=scores)
+
+    def compute(self) -> Any:
+        right, true, _ = self._summed()
+        occurs = true > 0
+        return float((right[occurs] / true[occurs]).mean()) if occurs.any() else nan
+
+
+class _PerClass(ConfusionMatrix):
+    """A fraction for each class or label, and their average."""
+
+    def __init__(
+        self,
+        num_classes: int | None = None,
+        average: Average | None = "auto",
+        ignore_index: int | None = None,
+        *,
+        task: LabelTask = "multiclass",
+        scores: Scores = "logits",
+    ) -> None:
+        words = ("auto", "macro", "weighted", None)
+        self.average = arguments.choice(type(self).__name__, "average", average, words)
+        super().__init__(num_classes, ignore_index, task=task, scores=scores)
+
+    def _denominator(self, true: Any, found: Any) -> Any:
+        raise NotImplementedError
+
+    def compute(self) -> Any:
+        right, true, found = self._summed()
+        if not self.counts.any():
+            return nan if self.average else np.full(len(right), nan)
+        # A class that neither occurs nor is found counts as 0, as elsewhere.
+        whole = np.maximum(self._denominator(true, found), np.finfo(np.float64).tiny)
+        fractions = right / whole
+        if self.average is None:
+            return fractions
+        if self.average == "auto" and self.task == "binary":
+            return float(fractions[1])
+        if self.average == "weighted" and true.any():
+            return float(np.average(fractions, weights=true))
+        return float(fractions.mean())
+
+
+class Precision(_PerClass):
+    """Of the samples taken for a class, the fraction that belong to it; 0 if there are none.
+
+    The ``average`` over the classes or labels is their mean ("macro"), their mean weighted by how
+    many samples there are of each ("weighted"), or None for an array of them all. "auto" is "macro",
+    and for ``task="binary"`` the fraction of the positive class. Without any sample it is NaN.
+    """
+
+    def _denominator(self, true: Any, found: Any) -> Any:
+        return found
+
+
+class Recall(_PerClass):
+    """Of the samples of a class, the fraction that were taken for it; 0 if there are none.
+
+    The ``average`` is as that of :class:`Precision`.
+    """
+
+    def _denominator(self, true: Any, found: Any) -> Any:
+        return true
+
+
+class F1(_PerClass):
+    """The harmonic mean of precision and recall; 0 if both are.
+
+    The ``average`` is as that of :class:`Precision`.
+
+    >>> from extensor.train import F1
+    >>> f1 = F1(task="binary")
+    >>> f1.update([2.0, -1.0, 0.5, -3.0], [1, 0, 0, 1])
+    >>> f1.compute()
+    0.5
+    """
+
+    def _denominator(self, true: Any, found: Any) -> Any:
+        return (true + found) / 2

@@ -1,0 +1,268 @@
+"""The folder of a run: its files, its name, its configuration, and an earlier run in its place."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import platform
+import socket
+import sys
+import time
+import warnings
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, nullcontext, suppress
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from extensor.errors import value_error
+from extensor.io.atomic import remove_partial, write_atomically
+from extensor.io.paths import as_path, make_folder
+from extensor.io.redaction import redact_command
+from extensor.io.regular_files import LinkedFileError, open_own
+from extensor.io.toml import as_toml
+from extensor.settings import get_num_threads
+
+if sys.platform != "win32":
+    import fcntl
+
+LOCK = ".lock"
+# What systems of files say that have no locks.
+_WITHOUT = {errno.ENOLCK, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EINVAL}
+_PAUSE = 0.02  # seconds
+_held: set[int] = set()
+
+
+@contextmanager
+def locked(folder: Path, op: str) -> Iterator[None]:
+    """Keep all others out of ``folder``, which must exist, or refuse with the name of who is there.
+
+    The file stays, empty, as one that is deleted could be locked by two. NFS passes such locks on
+    to the server, so other machines are kept out too.
+    """
+    file = open_own(folder / LOCK, os.O_RDWR | os.O_CREAT)
+    owner = os.getpid()
+    _held.add(file)
+    try:
+        _take(file, folder, op)
+        since = time.strftime("%Y-%m-%d %H:%M:%S")
+        with suppress(OSError):  # who it is matters less than that it is locked
+            os.ftruncate(file, 0)
+            os.pwrite(file, f"{owner}\n{socket.gethostname()}\n{since}\n".encode(), 0)
+        try:
+            yield
+        finally:
+            if os.getpid() == owner:
+                with suppress(OSError):
+                    os.ftruncate(file, 0)
+    finally:
+        if os.getpid() == owner:
+            _held.discard(file)
+            os.close(file)
+
+
+def check_free(folder: Path, op: str) -> None:
+    """Refuse a folder that somebody trains in just now; nothing is written."""
+    try:
+        file = open_own(folder / LOCK, os.O_RDWR)
+    except LinkedFileError:
+        raise
+    except OSError:  # nobody was ever there, or nobody may write
+        return
+    try:
+        _take(file, folder, op, attempts=1, only_looks=True)
+    finally:
+        os.close(file)
+
+
+def _take(file: int, folder: Path, op: str, attempts: int = 5, only_looks: bool = False) -> None:
+    """Lock ``file``; several attempts, as it may be somebody who only looks that has it.
+
+    All workers of a run look at once: they share the lock.
+    """
+    if sys.platform == "win32":  # where a folder is not protected
+        return
+    try:
+        fcntl.flock(file, (fcntl.LOCK_SH if only_looks else fcntl.LOCK_EX) | fcntl.LOCK_NB)
+    except OSError as error:
+        if error.errno in _WITHOUT:
+            text = f"{op}: {folder} cannot be locked ({error.strerror}); train there only once"
+            warnings.warn(text, stacklevel=4)
+            return
+        if not isinstance(error, BlockingIOError | PermissionError):  # the latter says NFS
+            raise
+        if attempts > 1:
+            time.sleep(_PAUSE)
+            _take(file, folder, op, attempts - 1, only_looks)
+            return
+        requirement = "folder must be free of other processes that train there"
+        raise value_error(op, requirement, folder=str(folder), **_owner(file)) from None
+
+
+def _owner(file: int) -> dict[str, object]:
+    """Who has the lock, as far as it has said so yet."""
+    lines = os.pread(file, 4096, 0).decode(errors="replace").splitlines()
+    if len(lines) != 3 or not lines[0].isdigit():
+        return {"process": "unknown"}
+    return {"process": int(lines[0]), "host": lines[1], "since": lines[2]}
+
+
+def _close_in_child() -> None:
+    """A fork must not keep the lock when the process that has it is gone."""
+    for file in _held:
+        with suppress(OSError):
+            os.close(file)
+    _held.clear()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_close_in_child)
+
+
+TIME = "{time}"
+NEW_ONES = f"overwrite=True moves the earlier run aside, folder='runs/{TIME}' is always new"
+
+
+class RunFolder:
+    """Paths inside the folder of a run.
+
+    ``config.toml`` and ``machine.json`` are written when training begins, ``log.jsonl``, ``log.csv``
+    and ``timing.jsonl`` while it lasts, ``checkpoints`` has the checkpoints.
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = as_path("RunFolder", path)
+        self.config = self.path / "config.toml"
+        self.machine = self.path / "machine.json"
+        self.log = self.path / "log.jsonl"
+        self.table = self.path / "log.csv"
+        self.timing = self.path / "timing.jsonl"
+        self.checkpoints = self.path / "checkpoints"
+
+    def holds_a_run(self) -> bool:
+        """True if somebody has trained here; a log without a line is of one who did not begin."""
+        has_log = self.log.exists() and self.log.stat().st_size > 0
+        return has_log or any(self.checkpoints.glob("*"))
+
+    def is_run(self) -> bool:
+        """True if a run began here; a configuration alone may be one to begin a run with."""
+        return self.config.is_file() and (self.machine.is_file() or self.checkpoints.is_dir())
+
+    def check_links(self) -> None:
+        """Refuse links where a run writes into what is there: they would lead it to other files.
+
+        Other files of a run are replaced whole, and a link with them. The folder itself may be a
+        link: that is a choice of who names it.
+        """
+        for path in (self.checkpoints, self.log, self.timing):
+            if path.is_symlink():
+                raise LinkedFileError(path)
+
+    def write_descriptions(self, config: Mapping[str, Any]) -> None:
+        """Write the configuration and what is known of the machine."""
+        make_folder("RunFolder", self.path)
+        remove_partial(self.path)
+        write_atomically(self.machine, (json.dumps(machine(), indent=2) + "\n").encode())
+        write_atomically(self.config, as_toml(config).encode())
+
+
+def machine() -> dict[str, Any]:
+    """Versions and hardware, for those who read a report later."""
+    from extensor import __version__
+
+    return {
+        "extensor": __version__,
+        "python": platform.python_version(),
+        "numpy": np.__version__,
+        "system": platform.platform(),
+        "processor": platform.processor() or platform.machine(),
+        "cores": os.cpu_count(),
+        "threads": get_num_threads(),
+        "command": redact_command(sys.argv),
+    }
+
+
+def named_folder(op: str, folder: Any) -> Path:
+    """``folder``, with the date and time for ``{time}`` and a number after it if that is taken."""
+    path = as_path(op, folder, name="folder")
+    if TIME not in str(path):
+        return path
+    first = Path(str(path).replace(TIME, time.strftime("%Y-%m-%d_%H-%M-%S")))
+    return first if not first.exists() else _free_name(first)
+
+
+def create_new_folder(path: Path) -> Path:
+    """A folder that was not there, made now: ``path`` or the next number that is free."""
+    make_folder("fit", path.parent)
+    for place in (path, *(_with_number(path, number) for number in range(2, 1000))):
+        try:
+            place.mkdir()
+        except FileExistsError:
+            continue
+        except OSError as error:
+            text = f"fit: could not make the folder {place} ({error.strerror})"
+            raise OSError(error.errno, text) from error
+        return place
+    raise value_error("fit", "folder must be new", folder=str(path))
+
+
+def _free_name(path: Path) -> Path:
+    return next(place for number in count(2) if not (place := _with_number(path, number)).exists())
+
+
+def _with_number(path: Path, number: int) -> Path:
+    return path.with_name(f"{path.name}_{number}")
+
+
+def check_replaceable(op: str, run: RunFolder) -> None:
+    """Refuse to move aside what is no run, or one that somebody trains in."""
+    path = run.path
+    if not path.exists():
+        return
+    if not path.is_dir() or not _is_earlier(run):
+        inside = sorted(each.name for each in path.iterdir()) if path.is_dir() else [path.name]
+        if inside not in ([], [LOCK]):
+            requirement = "overwrite=True is for the folder of a run, or a new one"
+            raise value_error(op, requirement, folder=str(path), files=inside[:3])
+    here = Path.cwd()
+    if path.resolve() in (here, *here.parents):
+        requirement = "overwrite=True must not move the folder that this process works in"
+        raise value_error(op, requirement, folder=str(path))
+    check_free(path, op)
+
+
+def move_aside(op: str, run: RunFolder) -> Path | None:
+    """Rename the folder of an earlier run; returns where it is now, None if there was none."""
+    check_replaceable(op, run)
+    if not _is_earlier(run):
+        return None
+    stem = run.path.with_name(f"{run.path.name}-earlier")
+    target = stem if not stem.exists() else _free_name(stem)
+    # A file that is open cannot be moved there.
+    with nullcontext() if sys.platform == "win32" else locked(run.path, op):
+        try:
+            os.rename(run.path, target)
+        except OSError as error:
+            text = f"{op}: could not move {run.path} to {target} ({error.strerror})"
+            raise OSError(error.errno, text) from error
+    return target
+
+
+def _is_earlier(run: RunFolder) -> bool:
+    return run.is_run() or run.holds_a_run()
+
+
+def in_order(config: Mapping[str, Any]) -> dict[str, Any]:
+    """``config`` with sorted keys: equal configurations are equal bytes in a checkpoint.
+
+    >>> from extensor.train.run_folder import in_order
+    >>> in_order({"seed": 1, "optimizer": {"name": "Adam", "lr": 0.001}})
+    {'optimizer': {'lr': 0.001, 'name': 'Adam'}, 'seed': 1}
+    """
+    return {
+        key: in_order(value) if isinstance(value, Mapping) else value
+        for key, value in sorted(config.items(), key=lambda entry: str(entry[0]))
+    }

@@ -1,0 +1,385 @@
+"""How a step is taken: the protocol that the trainer's loop asks, with the answers of one process.
+
+There are three implementations: :class:`~extensor.train.step_strategy.LocalStep`,
+:class:`~extensor.train.compiled_step.CompiledStep` and
+:class:`~extensor.train.data_parallel.DataParallelStep`. Everything in which they differ is a method
+here, so the trainer never asks which of them it has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
+from functools import cached_property, partial
+from math import isfinite
+from typing import Any, NamedTuple
+
+from extensor import random
+from extensor.amp import GradScaler, autocast
+from extensor.arrays.dtypes import DType, as_dtype, float16
+from extensor.core.tensor import Tensor
+from extensor.distributed.micro_batches import PartialSums, TreeNode, tree_sum
+from extensor.distributed.workers import Alone, WorkerLostError, Workers
+from extensor.errors import arguments, type_error, value_error
+from extensor.nn.module import Module
+from extensor.optim import EMA, Optimizer, clip_grad_norm, clip_grad_value
+from extensor.optim.clipping import norm_of
+from extensor.train.data_adapters import check_batch
+from extensor.train.evaluation import MetricsFor, plain
+from extensor.train.loss_parts import LossReduction, LossWeighting
+from extensor.train.nonfinite import NotFiniteError, origin_of
+from extensor.train.trainer_state import OptimizerOptions, prepare_step_state, step_state
+
+Batch = Sequence[Any]
+Loss = Callable[[Any, Any], Tensor]
+
+
+class StepResult(NamedTuple):
+    """The mean loss of a step's samples, their number, and the norm of the gradients if it was taken."""
+
+    loss: float
+    samples: int
+    gradient_norm: float | None
+
+
+class StepStrategy:
+    """Changes ``model`` by the gradients of a group of batches, as if they were one batch.
+
+    ``amp`` is the dtype of mixed precision; float16 uses a gradient scaler. ``ema`` is updated after
+    each step. A strategy is also part of the state of a run: :meth:`state_dict` holds everything
+    that the next step depends on, except batches and random numbers.
+    """
+
+    micro_batches: int | None = None  # the parts that a batch is cut into, if it is
+    worker_figures: Sequence[
+        Mapping[str, Any]
+    ] = ()  # of each of several workers, in the last epoch
+
+    def __init__(
+        self,
+        model: Module,
+        loss: Loss,
+        optimizer: Optimizer,
+        clip_norm: float | None = None,
+        clip_value: float | None = None,
+        amp: DType = None,
+        ema: EMA | None = None,
+        loss_reduction: LossReduction = None,
+    ) -> None:
+        check_parts(model, loss, optimizer, ema)
+        for name, bound in (("clip_norm", clip_norm), ("clip_value", clip_value)):
+            if bound is not None:
+                arguments.number("Trainer", name, bound, above=0)
+        self.model = model
+        self.loss = loss
+        self.optimizer = optimizer
+        self.clip_norm = clip_norm
+        self.clip_value = clip_value
+        self.amp = amp
+        self.scaler = GradScaler(enabled=amp is not None and as_dtype(amp, "Trainer") == float16)
+        self.ema = ema
+        self.workers: Workers = Alone()
+        self.parameters: list[Tensor] = []
+        self._follow_optimizer()
+        self.loss_reduction = loss_reduction
+        if loss_reduction is not None:
+            self.weighting.check()
+        self.adds_by_tree = True  # accumulated gradients; a run of 0.1.0 adds them one by one
+        self.options = OptimizerOptions(optimizer)
+
+    def __call__(
+        self,
+        group: Sequence[Any],
+        on_gradients: Callable[[], None] | None = None,
+        on_output: Callable[[Any, Any], None] | None = None,
+    ) -> StepResult:
+        """Take one step; ``on_gradients`` is called when the gradients are known, not yet clipped.
+
+        ``on_output`` is called with the output and the target of each batch.
+        """
+        raise NotImplementedError
+
+    @cached_property
+    def weighting(self) -> LossWeighting:
+        """How much the parts of a step weigh, if it has several."""
+        return LossWeighting(self.loss, self.loss_reduction)
+
+    # What the trainer asks around the steps. These are the answers of one process.
+
+    def begin_fit(self) -> None:
+        """Training begins, or goes on: the model's state is loaded."""
+
+    def end_fit(self, error: type[BaseException] | None) -> None:
+        """Training ended, perhaps by an error; the optimizer must have its whole state again."""
+
+    def batches(self, loader: Any, epoch: int, first: int, accumulate: int) -> Iterator[Any]:
+        """The batches of ``epoch`` from number ``first`` on, as :meth:`__call__` takes them."""
+        return iter(loader)
+
+    def whole_batch(self, batch: Any) -> Any:
+        """A batch that :meth:`batches` gave, with the samples of all workers."""
+        return batch
+
+    def part_sizes(self, sizes: list[int], accumulate: int) -> list[int]:
+        """The numbers of samples that are computed at once, for batches of these ``sizes``."""
+        return sizes
+
+    def begin_step(self, step: int, signal: int | None) -> None:
+        """Step number ``step``, counted from 0, comes next; ``signal`` came to this process."""
+
+    def end_epoch(self) -> None:
+        """The steps and the validation of an epoch are over."""
+
+    def known_signal(self, signal: int | None) -> int | None:
+        """The signal that ends training now, given the one that came to this process."""
+        return signal
+
+    def is_any(self, flag: bool, what: str) -> bool:
+        """Whether ``flag`` is set on any worker."""
+        return flag
+
+    def shared_values(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        """The values of metrics that the first worker has, as plain values on all workers."""
+        return {name: plain(value) for name, value in values.items()}
+
+    def evaluate(
+        self,
+        loader: Any,
+        step: int,
+        evaluate_alone: Callable[[Any], dict[str, Any]],
+        metrics_for: MetricsFor | None,
+        is_replaceable: bool,
+    ) -> dict[str, Any]:
+        """The loss and the metrics of ``loader`` after ``step`` steps.
+
+        ``evaluate_alone`` computes them on one process. If it ``is_replaceable``, workers may share
+        the batches instead; ``metrics_for`` is None if there are no metrics.
+        """
+        return evaluate_alone(loader)
+
+    def check_start(self, loaders: Mapping[str, Any], settings: Sequence[Any], step: int) -> None:
+        """Refuse to begin if the workers are not about to do the same."""
+
+    def check_agreement(self, step: int, loader: Any, is_due: bool = True) -> None:
+        """Raise if the workers differ; every so many steps it is checked even if it is not due."""
+
+    def survivors(self, error: WorkerLostError) -> Workers:
+        """The workers that are left after ``error``, which is raised if nobody can go on."""
+        raise error
+
+    # What all strategies share.
+
+    def _follow_optimizer(self) -> None:
+        """Know the parameters of groups that were added since the last step."""
+        parameters = [x for group in self.optimizer.param_groups for x in group["params"]]
+        # A new list would let a compiled step be traced again.
+        if [id(x) for x in parameters] != [id(x) for x in self.parameters]:
+            self.parameters = parameters
+
+    def _begin(self, group: Sequence[Batch]) -> tuple[list[int], list[float]]:
+        """Begin a step of whole batches; returns their sizes and weights."""
+        for batch in group:
+            check_batch("fit", "train", batch)
+        self._follow_optimizer()
+        self.optimizer.zero_grad()
+        sizes = [len(batch[0]) for batch in group]
+        if len(group) == 1:
+            return sizes, [1.0]
+        return sizes, self.weighting.weights([batch[-1] for batch in group], sizes)
+
+    def _look(
+        self,
+        batch: Batch,
+        output: Any,
+        loss: Tensor,
+        weight: float,
+        generator_state: Any,
+        on_output: Callable[[Any, Any], None] | None,
+    ) -> float:
+        """The weighted loss of a batch, which must be finite; its output is announced."""
+        value = float(loss) if weight else 0.0
+        if not isfinite(value):
+            raise self._not_finite(f"loss is {value}", generator_state, batch)
+        if on_output is not None:
+            on_output(output, batch[-1])
+        return weight * value
+
+    def _sum(self, losses: Sequence[float]) -> float:
+        if len(losses) == 1:
+            return losses[0]
+        return tree_sum(losses) if self.adds_by_tree else sum(losses)
+
+    def _clip(self) -> Tensor | None:
+        """Clip the gradients; returns the norm they had, if that was needed."""
+        if self.clip_value is not None:
+            clip_grad_value(self.parameters, self.clip_value)
+        return None if self.clip_norm is None else clip_grad_norm(self.parameters, self.clip_norm)
+
+    def precision(self) -> Any:
+        """The context that models and losses compute in."""
+        return nullcontext() if self.amp is None else autocast(self.amp)
+
+    def forward(self, batch: Batch) -> tuple[Any, Tensor]:
+        """The model's output and its loss; the last part of a batch is the target."""
+        *inputs, target = batch
+        with self.precision():
+            output = self.model(*inputs)
+            return output, self.value(output, target)
+
+    def value(self, output: Any, target: Any) -> Tensor:
+        """The loss, which must be one number."""
+        value = self.loss(output, target)
+        check_loss(value)
+        return value
+
+    def evaluate_batch(self, batch: Batch) -> tuple[Any, Tensor]:
+        """:meth:`forward` on the device where the steps are taken."""
+        return self.forward(batch)
+
+    def _finite_norm(
+        self, clipped: Tensor | None, generator_state: Any, group: Sequence[Batch]
+    ) -> float | None:
+        """The norm as a number, which must be finite; with a scaler that only skips the step."""
+        norm = None if clipped is None else float(clipped)
+        if norm is not None and not isfinite(norm) and not self.scaler.enabled:
+            text = f"norm of the gradients is {norm}"
+            raise self._not_finite(text, generator_state, *group)
+        return norm
+
+    def _not_finite(self, what: str, generator_state: Any, *group: Batch) -> NotFiniteError:
+        """The error for this step, after its batches were repeated under observation."""
+        random.set_state(generator_state)
+        origins = (
+            origin_of(self.model, self.loss, batch, partial(self._repeat, batch)) for batch in group
+        )
+        origin = next(filter(None, origins), "no op gave that when the batch was repeated")
+        return NotFiniteError(f"{what}: {origin}")
+
+    def _repeat(self, batch: Batch) -> None:
+        self.optimizer.zero_grad()
+        self.forward(batch)[1].backward()
+
+    def is_finite(self) -> bool:
+        """True if every parameter is finite, so that a checkpoint is worth keeping."""
+        self._follow_optimizer()
+        arrays = [parameter._array for parameter in self.parameters]
+        return isfinite(norm_of(arrays, float("inf")))
+
+    def state_dict(self, copied: bool = True) -> dict[str, Any]:
+        """Everything that the next step depends on, except batches and random numbers.
+
+        A state that is written at once need not be ``copied``, which takes as much memory again.
+        """
+        return step_state(self, copied)
+
+    def prepared_state(self, op: str, state: Mapping[str, Any]) -> Callable[[], None]:
+        """Check all of what :meth:`state_dict` gave; returns the function that loads it."""
+        return prepare_step_state(op, state, self)
+
+
+class LocalStep(StepStrategy):
+    """Computes one batch after the other; the gradients of a group are added in a balanced tree."""
+
+    def __call__(
+        self,
+        group: Sequence[Batch],
+        on_gradients: Callable[[], None] | None = None,
+        on_output: Callable[[Any, Any], None] | None = None,
+    ) -> StepResult:
+        state = random.get_state()
+        sizes, weights = self._begin(group)
+        losses = self._backward(group, weights, state, on_output)
+        if self.scaler.enabled:
+            self.scaler.unscale_(self.optimizer)
+        if on_gradients is not None:
+            on_gradients()
+        norm = self._finite_norm(self._clip(), state, group)
+        if self.scaler.step(self.optimizer) and self.ema is not None:
+            self.ema.update()
+        self.scaler.update()
+        return StepResult(self._sum(losses), sum(sizes), norm)
+
+    def _backward(
+        self,
+        group: Sequence[Batch],
+        weights: Sequence[float],
+        state: Any,
+        on_output: Callable[[Any, Any], None] | None,
+    ) -> list[float]:
+        """Leave the gradients of the group in ``.grad``; returns the weighted losses."""
+        losses = []
+        # Two batches can be added in one way only.
+        by_tree = len(group) > 2 and self.adds_by_tree
+        sums = GradientSums(self.parameters, len(group)) if by_tree else None
+        for number, (batch, weight) in enumerate(zip(group, weights, strict=True)):
+            output, loss = self.forward(batch)
+            losses.append(self._look(batch, output, loss, weight, state, on_output))
+            del output  # frees what the tape does not keep, before the backward pass
+            if weight:
+                self.scaler.scale(loss if weight == 1 else loss * weight).backward()
+            if sums is not None:
+                sums.take(number)
+        if sums is not None:
+            sums.give()
+        return losses
+
+
+_Gradients = list[Tensor | None]
+
+
+class GradientSums:
+    """The gradients of ``count`` batches, added by the tree that workers use.
+
+    Each batch leaves its gradients in ``.grad``, from where they are taken.
+    """
+
+    def __init__(self, parameters: Sequence[Tensor], count: int) -> None:
+        self.parameters = parameters
+        self._sums: PartialSums[_Gradients] = PartialSums(count, _add)
+
+    def take(self, number: int) -> None:
+        """Take the gradients of batch ``number``, the next one."""
+        gradients = [parameter.grad for parameter in self.parameters]
+        for parameter in self.parameters:
+            parameter.grad = None
+        self._sums.put(TreeNode(0, number), gradients)
+
+    def give(self) -> None:
+        """Let the parameters have the sums of all batches."""
+        ((_, total),) = self._sums.nodes
+        for parameter, gradient in zip(self.parameters, total, strict=True):
+            parameter.grad = gradient
+
+
+def _add(left: _Gradients, right: _Gradients) -> _Gradients:
+    return [b if a is None else a if b is None else a + b for a, b in zip(left, right, strict=True)]
+
+
+def check_parts(model: Any, loss: Any, optimizer: Any, ema: Any) -> None:
+    """Refuse what cannot be trained, by what, or with what."""
+    arguments.instance("Trainer", "model", model, Module, "a Module")
+    if not callable(loss) or isinstance(loss, type):
+        hint = f", such as {loss.__name__}(), not the class" if isinstance(loss, type) else ""
+        requirement = f"loss must be a function of output and target, or a loss of ex.nn{hint}"
+        raise type_error("Trainer", requirement, loss=arguments.briefly(loss))
+    arguments.takes("Trainer", "loss", loss, "output", "target")
+    arguments.instance("Trainer", "optimizer", optimizer, Optimizer, "an Optimizer")
+    if ema is not None:
+        arguments.instance("Trainer", "ema", ema, EMA, "an EMA or None")
+    own = {id(parameter) for parameter in model.parameters()}
+    given = [parameter for group in optimizer.param_groups for parameter in group["params"]]
+    if own and not any(id(parameter) in own for parameter in given):
+        requirement = (
+            "optimizer must have parameters of the model, as model.parameters() gives them"
+        )
+        raise value_error("Trainer", requirement, optimizer=type(optimizer).__name__)
+
+
+def check_loss(value: Any) -> None:
+    """Refuse what is no loss to be differentiated."""
+    if not isinstance(value, Tensor):
+        given = arguments.briefly(value)
+        raise type_error("Trainer", "loss must give a tensor of one number", loss=given)
+    if value.size != 1:
+        requirement = "loss must give a tensor of one number (reduction='mean' or 'sum')"
+        raise value_error("Trainer", requirement, loss_shape=value.shape)

@@ -1,0 +1,369 @@
+"""Everything that a checkpoint of a run holds, and how a run goes on from it.
+
+Loading checks the whole state before any part takes its own over: a checkpoint that does not fit
+changes nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from extensor import random
+from extensor.amp import GradScaler
+from extensor.core import entries
+from extensor.core.tensor import Tensor
+from extensor.data.dataset import SequentialSampler
+from extensor.data.loader import DataLoader
+from extensor.errors import type_error, value_error
+from extensor.io.state_tree import is_plain
+from extensor.nn.module import Module
+from extensor.optim import EMA, Optimizer
+from extensor.optim.schedules import Schedule
+from extensor.random.generator import Generator
+from extensor.random.philox import LIMIT
+from extensor.train.callbacks import Callback
+from extensor.train.data_adapters import Split
+from extensor.train.logs import History
+from extensor.train.metrics import Mean
+from extensor.train.metrics.trainer_metrics import RunningMetrics
+from extensor.train.run_folder import in_order
+
+if TYPE_CHECKING:
+    from extensor.train.step_strategy import StepStrategy
+
+
+class OptimizerOptions:
+    """The options that an optimizer was created with, as opposed to what training made of them.
+
+    On resume three sets are compared: created then, created now, and the state. Where "created now"
+    differs from "created then", the user asked for the change and it is applied; otherwise the
+    state counts, with what schedules and callbacks did to it.
+    """
+
+    def __init__(self, optimizer: Optimizer) -> None:
+        self._optimizer = optimizer
+        self._created: dict[str, Any] | None = None
+
+    def note(self) -> None:
+        """Remember the options before anything changes them."""
+        if self._created is None:
+            self._created = self._current()
+
+    def as_created(self) -> dict[str, Any]:
+        """The options at creation; the current ones before the first step."""
+        return self._created or self._current()
+
+    def _current(self) -> dict[str, Any]:
+        return _options_in(state_of(self._optimizer, Optimizer, False))
+
+    def resumed_state(self, op: str, state: Mapping[str, Any]) -> dict[str, Any]:
+        """The optimizer's part of ``state``, with the options that were changed since."""
+        self.note()
+        now = self._created or {}
+        saved = entries.mapping(op, state["optimizer"], "optimizer")
+        then = _options_in(entries.mapping(op, state.get("options", now), "options"))
+        for key, value in then.items():
+            if not is_plain(value):
+                kind = type(value).__name__
+                raise type_error(op, f"options.{key} must be a plain value", type=kind)
+        kept = {key: value for key, value in saved.items() if key not in then or key in now}
+        # A group that was added since has its options in the checkpoint alone.
+        changed = {key: x for key, x in now.items() if key in then or key not in saved}
+        return kept | {key: value for key, value in changed.items() if then.get(key) != value}
+
+
+def step_state(step: StepStrategy, copied: bool) -> dict[str, Any]:
+    """Everything that the next step depends on, except batches and random numbers."""
+    schedules = enumerate(step.optimizer.schedules)
+    return {
+        "model": step.model.state_dict(),
+        "optimizer": state_of(step.optimizer, Optimizer, copied),
+        "options": step.options.as_created(),
+        "schedules": {str(i): schedule.state_dict() for i, schedule in schedules},
+        "scaler": step.scaler.state_dict(),
+        "ema": {} if step.ema is None else state_of(step.ema, EMA, copied),
+        "adds_by_tree": step.adds_by_tree,
+    }
+
+
+def prepare_step_state(op: str, state: Mapping[str, Any], step: StepStrategy) -> Callable[[], None]:
+    """Check all of ``state``; returns the function that loads it."""
+    schedules, ema = step.optimizer.schedules, step.ema
+    adds_by_tree = entries.truth(op, "adds_by_tree", state.get("adds_by_tree", False))
+    entry = {name: entries.mapping(op, state[name], name) for name in ("schedules", "ema")}
+    for name, expected, count in [
+        ("schedules", len(schedules), len(entry["schedules"])),
+        ("averages", int(ema is not None), int(bool(entry["ema"]))),
+    ]:
+        if expected != count:
+            requirement = f"checkpoint must have {expected} {name}"
+            raise value_error("Trainer", requirement, **{name: count})
+    numbers = [str(i) for i in range(len(schedules))]
+    entry["schedules"] = entries.with_keys(op, entry["schedules"], numbers, "schedules")
+    commits = [
+        _prepare(step.model, Module, state["model"]),
+        _prepare(step.optimizer, Optimizer, step.options.resumed_state(op, state)),
+    ]
+    commits += [
+        _prepare(schedule, Schedule, entry["schedules"][number])
+        for number, schedule in zip(numbers, schedules, strict=True)
+    ]
+    commits.append(_prepare(step.scaler, GradScaler, state["scaler"]))
+    if ema is not None:
+        commits.append(_prepare(ema, EMA, entry["ema"]))
+    # Loading by a subclass's own method may still fail, so it comes first: nothing has changed yet.
+    commits.sort(key=lambda each: not isinstance(each, partial))
+
+    def commit() -> None:
+        for each in commits:
+            each()
+        step.adds_by_tree = adds_by_tree
+
+    return commit
+
+
+def _options_in(state: Mapping[str, Any]) -> dict[str, Any]:
+    """The options of the groups in an optimizer's state, as plain values."""
+    return {
+        key: entries.item(value)
+        for key, value in state.items()
+        if key.startswith("groups.") and not key.endswith(".params")
+    }
+
+
+def state_of(owner: Any, kind: Any, copied: bool) -> dict[str, Any]:
+    """The state of ``owner``, without copying its arrays if ``kind`` wrote its state_dict."""
+    is_overridden = type(owner).state_dict is not kind.state_dict
+    return owner.state_dict() if is_overridden else owner._state(copied)  # type: ignore[no-any-return]
+
+
+def _prepare(owner: Any, kind: Any, state: Any) -> Callable[[], Any]:
+    """The function that loads ``state``, which is checked now unless a subclass overrides loading."""
+    if type(owner).load_state_dict is kind.load_state_dict:
+        return owner._prepared_state(state)  # type: ignore[no-any-return]
+    return partial(owner.load_state_dict, state)
+
+
+if TYPE_CHECKING:
+    from extensor.train.step_strategy import StepStrategy
+
+_OP = "Trainer.load_state_dict"
+_PROGRESS = ("epoch", "step", "batch", "stopped", "running_loss")
+_ENTRIES = (
+    "model",
+    "optimizer",
+    "schedules",
+    "scaler",
+    "ema",
+    "generators",
+    "loader",
+    "progress",
+    "history",
+    "callbacks",
+    "config",
+)
+
+
+class TrainerState:
+    """Where a run is: progress, history, metrics of this epoch, and the loaders' place in the data."""
+
+    def __init__(
+        self,
+        take_step: StepStrategy,
+        callbacks: Sequence[Callback],
+        running_metrics: RunningMetrics,
+        config: Mapping[str, Any] | None,
+    ) -> None:
+        self.take_step = take_step
+        self.callbacks = list(callbacks)
+        self.running_metrics = running_metrics
+        self.config = {} if config is None else dict(entries.mapping("Trainer", config, "config"))
+        self.preparation: dict[str, Any] | None = None  # statistics of the data set
+        self.epoch = 0  # completed ones
+        self.step = 0
+        self.batch = 0  # completed ones of this epoch
+        self.running_loss = Mean()
+        self.history = History()
+        self.split: Split | None = None  # if validation data were drawn at random
+        self.stopped = False
+        self.loader: Any = None
+        self.waiting: dict[str, Any] = {}  # the part of a checkpoint that fit takes over
+        self._validation: Any = None
+
+    def continue_with(self, train: Any, validation: Any) -> None:
+        """Bring loaders and random numbers to where the checkpoint or the last fit left off."""
+        self._validation = validation
+        if self.waiting:
+            # Not when the checkpoint is loaded: models and loaders that are made after resume()
+            # draw random numbers.
+            if self.waiting["loader"]:
+                train.load_state_dict(self.waiting["loader"])
+            generator, state = self._validation_generator(), self.waiting["validation"]
+            # One generator may serve both: within an epoch the training order is drawn again first.
+            is_drawn_again = self.batch and generator is getattr(train, "generator", None)
+            if generator is not None and state is not None and not is_drawn_again:
+                generator.set_state(state)
+            random.set_state(self.waiting["generators"]["default"])
+            self.waiting = {}
+        elif self.batch and train is self.loader and hasattr(train, "state_dict"):
+            train.load_state_dict(train.state_dict())
+        elif self.batch:
+            self.begin_epoch()
+        self.loader = train
+
+    def begin_epoch(self) -> None:
+        """Forget the batches of the epoch so far."""
+        self.batch = 0
+        self.running_loss.reset()
+        self.running_metrics.reset()
+
+    def _validation_generator(self) -> Generator | None:
+        """The generator of the validation data, if their order or transforms are random."""
+        loader = self._validation
+        if not isinstance(loader, DataLoader):
+            return None
+        is_fixed = isinstance(loader.sampler, SequentialSampler) and not loader.transforms
+        return None if is_fixed else loader.generator
+
+    def state_dict(self, copied: bool = True) -> dict[str, Any]:
+        """Everything that the rest of the run depends on; no time and no path."""
+        more: dict[str, Any] = {}
+        # Only where they are in use: checkpoints of other runs stay as they were.
+        if self.running_metrics.given:
+            more["train_metrics"] = self.running_metrics.state_dict()
+        if (generator := self._validation_generator()) is not None:
+            more["validation"] = {"generator": list(generator.get_state())}
+        if self.split is not None:
+            more["split"] = self.split._asdict()
+        if self.preparation is not None:
+            more["preparation"] = self.preparation
+        return {
+            **self.take_step.state_dict(copied),
+            "generators": {"default": list(random.get_state())},
+            "loader": self.loader.state_dict() if hasattr(self.loader, "state_dict") else {},
+            "progress": {
+                "epoch": self.epoch,
+                "step": self.step,
+                "batch": self.batch,
+                "stopped": self.stopped,
+                "running_loss": self.running_loss.state_dict(),
+            },
+            "history": {str(i): record for i, record in enumerate(self.history)},
+            "callbacks": {
+                name: callback.state_dict()
+                for name, callback in zip(self._callback_names(), self.callbacks, strict=True)
+            },
+            "config": in_order(self.config),
+            **more,
+        }
+
+    def snapshot(self) -> dict[str, Any]:
+        """:meth:`state_dict` in memory of its own; that of a model consists of its very arrays."""
+
+        def copy(value: Any) -> Any:
+            if isinstance(value, dict):
+                return {key: copy(each) for key, each in value.items()}
+            return np.array(value) if isinstance(value, np.ndarray | Tensor) else value
+
+        return {key: copy(value) for key, value in self.state_dict().items()}
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Take over what :meth:`state_dict` gave; loaders and random numbers when training begins."""
+        state = entries.mapping(_OP, state)
+        for key in _ENTRIES:
+            if key not in state:
+                raise value_error(_OP, "an entry is missing", key=key)
+        saved = list(entries.mapping(_OP, state["callbacks"], "callbacks"))
+        if saved != (names := self._callback_names()):
+            raise value_error("Trainer", f"callbacks must be {saved}", callbacks=names)
+        progress = entries.with_keys(_OP, state["progress"], _PROGRESS, "progress")
+        checked: dict[str, Any] = {
+            **{key: entries.count(_OP, key, progress[key]) for key in _PROGRESS[:3]},
+            "stopped": entries.truth(_OP, "stopped", progress["stopped"]),
+            "history": History(_records(state["history"])),
+            "split": _split(state.get("split")),
+            "waiting": {
+                "generators": _generators(state["generators"]),
+                "loader": dict(entries.mapping(_OP, state["loader"], "loader")),
+                "validation": _validation(state.get("validation")),
+            },
+        }
+        commits = [
+            self.take_step.prepared_state(_OP, state),
+            self.running_loss._prepared_state(progress["running_loss"], _OP, "running_loss"),
+            self.running_metrics.prepared_state(
+                _OP, state.get("train_metrics", {}), checked["batch"]
+            ),
+        ]
+        _load_callbacks(self.callbacks, state["callbacks"])
+        for commit in commits:
+            commit()
+        vars(self).update(checked)
+
+    def _callback_names(self) -> list[str]:
+        return [f"{i}-{type(callback).__name__}" for i, callback in enumerate(self.callbacks)]
+
+
+def _records(history: Any) -> list[dict[str, Any]]:
+    table = entries.mapping(_OP, history, "history")
+    table = entries.with_keys(_OP, table, [str(i) for i in range(len(table))], "history")
+    records = [dict(entries.mapping(_OP, table[str(i)], f"history.{i}")) for i in range(len(table))]
+    for i, record in enumerate(records):
+        for key, value in record.items():
+            if not is_plain(value):
+                kind = type(value).__name__
+                raise type_error(_OP, f"history.{i}.{key} must be a plain value", type=kind)
+    return records
+
+
+def _generators(state: Any) -> dict[str, Any]:
+    words = entries.with_keys(_OP, state, ["default"], "generators")["default"]
+    return {"default": _generator_state("generators.default", words)}
+
+
+def _generator_state(name: str, words: Any) -> Any:
+    is_state = isinstance(words, list | tuple) and len(words) == 2
+    if not is_state or not all(entries.is_integer(x) and 0 <= x < LIMIT for x in words):
+        raise value_error(_OP, f"{name} must be two integers from 0 to 2**64 - 1")
+    return words
+
+
+def _validation(state: Any) -> Any:
+    """The state of the generator of the validation data, if they need one."""
+    if state is None:
+        return None
+    words = entries.with_keys(_OP, state, ["generator"], "validation")["generator"]
+    return _generator_state("validation.generator", words)
+
+
+def _split(state: Any) -> Split | None:
+    """How the validation data were chosen, if at random."""
+    if state is None:
+        return None
+    fields = entries.with_keys(_OP, state, Split._fields, "split")
+    fraction = float(entries.number(_OP, "split.fraction", fields["fraction"]))
+    if not 0 < fraction < 1:
+        raise value_error(_OP, "split.fraction must be between 0 and 1", fraction=fraction)
+    samples = entries.count(_OP, "split.samples", fields["samples"])
+    seed, counter = _generator_state("split.generator", fields["generator"])
+    return Split(fraction, samples, [int(seed), int(counter)])
+
+
+def _load_callbacks(callbacks: Sequence[Callback], states: Mapping[str, Any]) -> None:
+    """Load all or none: callbacks of users may change before they find that a state does not fit."""
+    before = [callback.state_dict() for callback in callbacks]
+    done = 0
+    try:
+        for callback, state in zip(callbacks, states.values(), strict=True):
+            done += 1
+            callback.load_state_dict(state)
+    except BaseException:
+        for callback, state in zip(callbacks[:done], before[:done], strict=True):
+            with suppress(Exception):
+                callback.load_state_dict(state)
+        raise
