@@ -35,7 +35,7 @@ workers-soak: .venv/tools .venv/mpich .venv/peers  ## Try workers and compiled s
 browser-test: .venv/tools  ## Look at a report with Chromium, which must be installed
 	$(BIN)/pytest -o addopts= tests/browser
 
-docs: .venv/docs  ## Build the documentation site into build/docs; any warning is an error
+docs: .venv/tools  ## Build the documentation site into build/docs; any warning is an error
 	$(BIN)/python -m sphinx -b html -W --keep-going -q -j $(WORKERS) docs build/docs
 	@echo "open build/docs/index.html"
 
@@ -100,10 +100,6 @@ clean:  ## Remove everything that was built or installed here
 
 .venv/tools: .venv/installed
 	$(BIN)/pip install --quiet --group test --group check
-	touch $@
-
-.venv/docs: .venv/installed
-	$(BIN)/pip install --quiet --group docs
 	touch $@
 
 # MPICH beside Open MPI: an environment of its own, which finds all else in the first.
