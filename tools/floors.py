@@ -21,7 +21,9 @@ def floors(project: Path = PROJECT) -> list[str]:
     data = tomllib.loads(project.read_text())
     extras = data["project"]["optional-dependencies"].values()
     groups = [data["project"]["dependencies"], *extras, data["dependency-groups"]["test"]]
-    lines = [line for group in groups for line in group if isinstance(line, str)]  # not other groups
+    lines = [
+        line for group in groups for line in group if isinstance(line, str)
+    ]  # not other groups
     return sorted({re.sub(r"\s*>=\s*", "==", line) for line in lines})
 
 
