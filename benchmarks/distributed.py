@@ -201,7 +201,7 @@ def step_of(figures: dict[str, Any]) -> float:
 
 
 def speed_rows(rows: Figures, others: Figures) -> Iterator[list[str]]:
-    yield ["workers", "step", "torch DDP", "of it", "processor time", "torch DDP", "efficiency"]
+    yield ["workers", "step", "torch DDP", "ratio", "processor time", "torch DDP", "efficiency"]
     alone = best(rows[min(rows)], lambda each: each["overlap"]["processor"])
     for count, found in rows.items():
         step = best(found, lambda each: step_of(each["overlap"]))

@@ -51,21 +51,79 @@ class _Step(NamedTuple):
 
 
 class Gradients:
-    """Adds the gradients of micro-batches by one tree: the same bits for any number of workers.
+    """Add the gradients of micro-batches in one tree, with the same bits on any number of workers.
 
-    ``compute`` of :meth:`__call__` is given the number of a micro-batch and gives its loss. Afterwards
-    the sum over all of them was added to ``.grad`` of every parameter, on every worker, as ``backward``
-    adds: ``zero_grad`` comes before. Parameters that become trainable later are followed. Random
-    numbers that ``compute`` draws depend on the seed, the step, the number and the ``stream``, which
-    is the number of this object since ``manual_seed``. Running statistics are averaged, those of
-    ``model`` and of ``modules``, further modules that ``compute`` runs in training mode, such as the
-    generator that a critic is trained with; those of other modules are refused. So are changes of
-    parameters by ``compute``.
+    Create one object before the loop, on every worker. Each step calls it once, see `__call__`: the
+    workers share the micro-batches, and every worker ends with the weighted sum of all their
+    gradients in ``.grad``. A `Trainer` with ``micro_batches`` does this by itself.
 
-    With ``broadcast`` all workers begin with the parameters and buffers of the first one. With
-    ``overlap`` gradients are sent while others are still computed. With ``sync_batch_norm`` batch norm
-    takes mean and variance of all micro-batches; those of a worker are then in memory together.
+    Parameters
+    ----------
+    model : Module
+        The model. Its parameters are trained, and its running statistics are averaged.
+    parameters : sequence of Tensor, optional
+        The parameters to train, as far as they require gradients. Default: the parameters
+        of `model`, followed as they are frozen, unfrozen or added.
+    workers : Workers, optional
+        The workers. Default: those of `ex.distributed.workers`.
+    overlap : bool, default True
+        Whether gradients are sent while others are still being computed. The bits are the same.
+    sync_batch_norm : bool, default False
+        Whether batch norm takes mean and variance of all micro-batches of a step, not of each
+        alone. It costs two waits for each such layer, and a worker holds all its micro-batches in
+        memory.
+    bucket_bytes : int, default 1048576
+        Size in bytes of the pieces that are sent, 1 or more. The bits do not depend on it.
+    broadcast : bool, default True
+        Whether all workers take over the parameters, buffers and seed of the first one now.
+    stream : int, optional
+        Number of the random stream that the micro-batches draw from, 0 or more. Default: the count
+        of the objects created since ``ex.random.manual_seed``.
+    modules : sequence of Module, default ()
+        Further modules that ``compute`` runs in training mode, such as the generator that a critic
+        is trained with. Their running statistics are averaged too.
 
+    Attributes
+    ----------
+    parameters : list of Tensor
+        The parameters that are trained now, the last layer first.
+    weights : list of float
+        The weights of the last step's micro-batches.
+    workers : Workers
+        The workers that share the micro-batches.
+    has_gradient : numpy.ndarray
+        1 for each of `parameters` that has a gradient in the last step, otherwise 0.
+
+    Raises
+    ------
+    TypeError
+        If `model`, `parameters`, `workers` or `modules` have another type.
+    ValueError
+        If there is no parameter to train, or if the models or machines of the workers differ.
+    WorkerLostError
+        If a worker does not answer before the deadline.
+
+    See Also
+    --------
+    workers : The workers of this run.
+    extensor.train.Trainer : A training loop that uses this class.
+
+    Notes
+    -----
+    Random numbers that ``compute`` draws, from the default generator and from those of NumPy and
+    Python, depend on the seed, the step, the number of the micro-batch and the stream only.
+
+    All workers must call the object at the same time. They compare the step, the weights, the seed
+    and the trained parameters at each call, and all parameters and buffers at calls 1, 2, 4, ...,
+    32 and each 64th; if a worker differs, an error on every worker names it. On several workers the
+    first call computes one micro-batch twice, and refuses a ``compute`` whose loss differs the
+    second time.
+
+    Create averages of parameters, such as `EMA`, afterwards: with ``broadcast=True`` the parameters
+    change here.
+
+    Examples
+    --------
     >>> import extensor as ex
     >>> model = ex.nn.Linear(1, 1, bias=False)
     >>> gradients = ex.distributed.Gradients(model)
@@ -122,11 +180,20 @@ class Gradients:
 
     @property
     def parameters(self) -> list[Tensor]:
-        """Those that gradients are laid out for."""
+        """The parameters that are trained now, the last layer first."""
         return self._trained.tensors
 
     def follow(self, parameters: Sequence[Tensor] | None) -> None:
-        """Train those of ``parameters`` that require gradients; None stands for the model's."""
+        """Train other parameters from the next step on.
+
+        Call it on all workers between the same two steps.
+
+        Parameters
+        ----------
+        parameters : sequence of Tensor or None
+            The parameters; the ones that require gradients are trained. None stands for the
+            model's.
+        """
         self._trained.chosen = parameters
 
     def _lay_out(self) -> None:
@@ -148,11 +215,47 @@ class Gradients:
         scale: float = 1.0,
         order: Any = None,
     ) -> list[float]:
-        """Take the micro-batches of a step, each with its weight; returns their losses.
+        """Compute the micro-batches of a step and add their gradients.
 
-        ``order`` says which samples they have, such as an array of their numbers; it is only compared
-        between workers, as step and weights are. Raises FloatingPointError on every worker if a loss
-        is not finite; no ``.grad`` has changed then.
+        Each worker computes its share, ``workers.share(len(weights))``. Afterwards the weighted sum
+        over all micro-batches has been added to ``.grad`` of each parameter, on every worker. As
+        with ``backward``, a second call adds to the first: call ``zero_grad`` before each step.
+
+        Parameters
+        ----------
+        step : int
+            Number of the step, from 0 to 2**63 - 1. Random numbers depend on it.
+        weights : sequence of float
+            Weight of each micro-batch in the gradient, usually its fraction of the samples. There
+            must be one at least. A micro-batch of weight 0 adds nothing.
+        compute : callable
+            Function of the number of a micro-batch, from 0 on, that returns its loss: a tensor of
+            one number that requires grad. It must not change parameters.
+        scale : float, default 1.0
+            Factor of all gradients, such as that of a gradient scaler. Losses are returned without
+            it.
+        order : array_like or int or str, optional
+            What identifies the samples of this step, such as an array of their numbers. It is only
+            compared between the workers, which otherwise do not notice that they read different
+            data.
+
+        Returns
+        -------
+        list of float
+            The loss of every micro-batch, on every worker; 0.0 where the weight is 0.
+
+        Raises
+        ------
+        FloatingPointError
+            On every worker, if a loss is NaN or infinite. No ``.grad`` has changed then.
+        TypeError
+            If ``compute`` returns no loss.
+        ValueError
+            If the workers differ, or ``compute`` has effects that would make them differ: it
+            changes parameters, reads an iterator, or runs batch norm of a module that the object
+            does not know.
+        WorkerLostError
+            If a worker does not answer before the deadline.
         """
         step = arguments.integer("Gradients", "step", step, 0)
         if step > _LAST_STEP:
@@ -199,12 +302,41 @@ class Gradients:
         own_masses: Sequence[float] | None = None,
         facts: Mapping[str, int] | None = None,
     ) -> list[float]:
-        """The same, but the sums stay in the rows of the exchange: whole, or the own chunks.
+        """Compute the micro-batches of a step, and leave the sums in the rows of the exchange.
 
-        ``shares`` are those of the samples, by which running statistics are averaged. They are the
-        ``weights`` too if there are none. With ``own_masses``, those of this worker's micro-batches, the
-        weights are the shares of the sum of all masses. A part of weight 0 adds nothing. Further
-        ``facts`` are compared between workers.
+        This is the part of `__call__` before gradients are added to ``.grad``; the trainer uses it.
+
+        Parameters
+        ----------
+        step : int
+            Number of the step, from 0 to 2**63 - 1.
+        shares : sequence of float
+            Fraction of the samples in each micro-batch, by which running statistics are averaged.
+        compute : callable
+            Function of the number of a micro-batch that returns its loss.
+        scale : float, default 1.0
+            Factor of all gradients.
+        gathers : bool, default True
+            Whether each worker gets the whole sums, or only its own chunks.
+        weights : sequence of float, optional
+            Weight of each micro-batch in the gradient. Default: `shares`.
+        own_masses : sequence of float, optional
+            Masses of this worker's micro-batches. If they are passed, the weights are the fractions
+            of the sum of all masses.
+        facts : mapping of str to int, optional
+            Further numbers from 0 to 2**64 - 1 that must be the same on all workers.
+
+        Returns
+        -------
+        list of float
+            The loss of every micro-batch, on every worker. It may not be finite.
+
+        Raises
+        ------
+        ValueError
+            If there is no micro-batch, or if the workers differ.
+        WorkerLostError
+            If a worker does not answer before the deadline.
         """
         count = len(shares)
         if count == 0:
@@ -338,9 +470,9 @@ class Gradients:
             self.statistics.finish(flags[known:])
 
     def give(self) -> None:
-        """Let each parameter that has a gradient have it as ``.grad``, a view of the rows.
+        """Set ``.grad`` of each parameter that has a gradient, as a view of the sums.
 
-        The next step changes it: this is for those who are done with it by then.
+        The next step overwrites it. It is for callers that are done with the gradients by then.
         """
         for index, parameter in enumerate(self.parameters):
             if self.has_gradient[index]:

@@ -30,8 +30,37 @@ _joined_workers: Workers | None = None
 
 
 def workers() -> Workers:
-    """The workers of this run, found when this is first called: by MPI if it has started any.
+    """Return the workers of this run.
 
+    The first call finds them: if MPI has started several processes (``mpiexec -n 4 python
+    train.py``), it connects to them, waits until all are there, and divides the threads of a
+    machine among its workers. Later calls return the same object.
+
+    Returns
+    -------
+    Workers
+        This process among the workers; ``Alone``, of size 1, if no launcher started several.
+
+    Raises
+    ------
+    ValueError
+        If a launcher started several processes but mpi4py or its MPI library is missing or does not
+        see all of them, or if ``EXTENSOR_DEADLINE`` is not a number of seconds greater than 0.
+
+    Notes
+    -----
+    These environment variables are read at the first call:
+
+    - ``EXTENSOR_DEADLINE``: seconds that any wait for another worker may take, 300 by default.
+      After it the worker that did not answer is named and all end with exit code 75.
+    - ``EXTENSOR_ALONE=1``: each process trains by itself.
+    - ``EXTENSOR_NUM_THREADS``: threads of each worker. Default: its share of the processors.
+
+    On several workers an error that ends one of them ends all, and names the worker. When the
+    program ends, the workers wait for each other.
+
+    Examples
+    --------
     >>> import extensor as ex
     >>> ex.distributed.workers()
     Alone(rank=0, size=1)

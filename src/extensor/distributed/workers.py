@@ -18,7 +18,24 @@ DEADLINE = 300.0  # seconds
 
 
 class WorkerLostError(RuntimeError):
-    """A worker did not answer in time, or is known to be gone; ``workers`` has the numbers of them."""
+    """A worker did not answer before the deadline, or is gone.
+
+    The message names the worker with its host, its process and its step.
+
+    Attributes
+    ----------
+    workers : tuple of int
+        The numbers of the lost workers, as far as they are known.
+    is_gone : bool
+        Whether MPI knows that they have ended, so the others may go on without them.
+
+    Examples
+    --------
+    >>> import extensor as ex
+    >>> error = ex.distributed.WorkerLostError("worker 1 of 3 did not answer", workers=[1])
+    >>> error.workers, error.is_gone
+    ((1,), False)
+    """
 
     def __init__(self, text: str, workers: Sequence[int] = (), is_gone: bool = False) -> None:
         super().__init__(text)
@@ -61,7 +78,44 @@ class Transfer(Protocol):
 
 
 class Workers:
-    """This process as worker ``rank`` of ``size``; ``names`` has host and process of each."""
+    """This process as one of the workers of a run.
+
+    `ex.distributed.workers` returns the object; users do not create it. Every method that sends or
+    waits must be called by all workers, in the same order.
+
+    Parameters
+    ----------
+    rank : int
+        Number of this worker, from 0 to ``size - 1``.
+    size : int
+        Number of workers.
+    deadline : float
+        Seconds that one wait may take.
+
+    Attributes
+    ----------
+    rank, size, deadline
+        The parameters.
+    names : list of str
+        Name of each worker for messages, with its host and process.
+    traffic : Traffic
+        Bytes ``sent`` and ``received``, the number of ``messages``, and the seconds ``waited``.
+    place : str
+        What this worker is doing, such as a step. Errors mention it.
+    can_survive : bool
+        Whether the others can go on when a worker is killed (Open MPI with ULFM).
+
+    See Also
+    --------
+    Gradients : Gradients of micro-batches that the workers share.
+
+    Examples
+    --------
+    >>> import extensor as ex
+    >>> workers = ex.distributed.workers()
+    >>> workers.is_first, workers.gather(b"ready", "an example")
+    (True, [b'ready'])
+    """
 
     can_survive: ClassVar[bool] = False
 
@@ -81,6 +135,7 @@ class Workers:
 
     @place.setter
     def place(self, text: str) -> None:
+        """What this worker is doing, such as a step. Errors mention it."""
         self._place = text
         self._tell_place()
 
@@ -89,17 +144,31 @@ class Workers:
 
     @property
     def is_first(self) -> bool:
-        """True for the worker that writes and shows what is the same for all."""
+        """True for the worker with rank 0, which writes files and shows progress for all."""
         return self.rank == 0
 
     @property
     def others(self) -> list[int]:
-        """All but this one, each worker beginning with the one after it."""
+        """The ranks of all other workers, beginning with the next one."""
         return [(self.rank + distance) % self.size for distance in range(1, self.size)]
 
     def share(self, count: int) -> range:
-        """Those of ``count`` micro-batches that this worker takes.
+        """Return the micro-batches that this worker computes.
 
+        They are neighbours, and the numbers of two workers differ by one at most.
+
+        Parameters
+        ----------
+        count : int
+            Number of micro-batches of the step, 0 or more.
+
+        Returns
+        -------
+        range
+            The numbers of this worker's micro-batches.
+
+        Examples
+        --------
         >>> import extensor as ex
         >>> ex.distributed.workers().share(8)
         range(0, 8)
@@ -107,23 +176,91 @@ class Workers:
         return share(arguments.integer("share", "count", count, 0), self.size, self.rank)
 
     def transfer(self) -> Transfer:
-        """New messages."""
+        """Return an empty group of messages, to which sends and receives are added."""
         raise NotImplementedError
 
     def gather(self, data: bytes, what: str) -> list[bytes]:
-        """What all workers gave, by their number."""
+        """Send bytes to all workers, and return the bytes of each.
+
+        Parameters
+        ----------
+        data : bytes
+            The bytes of this worker. The lengths may differ.
+        what : str
+            Name of the wait, for errors.
+
+        Returns
+        -------
+        list of bytes
+            The bytes of all workers, by rank.
+
+        Raises
+        ------
+        WorkerLostError
+            If a worker does not answer before the deadline.
+        """
         raise NotImplementedError
 
     def to_first(self, data: bytes, what: str) -> list[bytes]:
-        """What all workers gave, on the first one; nothing on the others."""
+        """Send bytes to the first worker.
+
+        Parameters
+        ----------
+        data : bytes
+            The bytes of this worker. The lengths may differ.
+        what : str
+            Name of the wait, for errors.
+
+        Returns
+        -------
+        list of bytes
+            On the first worker the bytes of all, by rank; on the others an empty list.
+
+        Raises
+        ------
+        WorkerLostError
+            If a worker does not answer before the deadline.
+        """
         raise NotImplementedError
 
     def broadcast(self, data: bytes | None, what: str) -> bytes:
-        """What the first worker gave."""
+        """Send bytes of the first worker to all.
+
+        Parameters
+        ----------
+        data : bytes or None
+            The bytes, on the first worker. Others pass None.
+        what : str
+            Name of the wait, for errors.
+
+        Returns
+        -------
+        bytes
+            The bytes of the first worker, on every worker.
+
+        Raises
+        ------
+        WorkerLostError
+            If a worker does not answer before the deadline.
+        """
         raise NotImplementedError
 
     def exchange(self, tag: int, arrays: Sequence[Any]) -> Transfer:
-        """Begin to send this worker's one of ``arrays`` to all others, and to receive theirs."""
+        """Begin to send an array to all other workers and to receive theirs.
+
+        Parameters
+        ----------
+        tag : int
+            Number that tells these messages from others, the same on all workers.
+        arrays : sequence of numpy.ndarray
+            A contiguous array for each worker, by rank. This worker's is sent; the others are
+            filled. Shapes and dtypes must be the same on all workers, and may differ by rank.
+
+        Returns
+        -------
+        Transfer
+            The messages. Call its ``wait(what)`` before the arrays are used.
+        """
         transfer = self.transfer()
         for peer in self.others:
             if arrays[peer].size:
@@ -133,7 +270,18 @@ class Workers:
         return transfer
 
     def barrier(self, what: str) -> None:
-        """Wait until all workers are here."""
+        """Wait until all workers have called this.
+
+        Parameters
+        ----------
+        what : str
+            Name of the wait, for errors.
+
+        Raises
+        ------
+        WorkerLostError
+            If a worker does not answer before the deadline.
+        """
         self.gather(b"", what)
 
     def wait_until(
@@ -143,18 +291,58 @@ class Workers:
         what: str,
         patience: float = 1.0,
     ) -> None:
-        """Ask ``is_over`` until it says so; when the deadline is past, ``late`` says who is missing."""
+        """Wait until something is over, or raise when the deadline has passed.
+
+        Parameters
+        ----------
+        is_over : callable
+            Function without arguments that returns True when the wait is over.
+        late : callable
+            Function without arguments that returns the set of the ranks that are missing.
+        what : str
+            Name of the wait, for errors.
+        patience : float, default 1.0
+            Number of deadlines to wait.
+
+        Raises
+        ------
+        WorkerLostError
+            If `is_over` is still False then. It names the workers that `late` returns.
+        """
         raise NotImplementedError
 
     def leave(self, patience: float = 1.0) -> None:
-        """Wait for the others at the end, that many deadlines, and take leave of them."""
+        """Wait for the other workers at the end of the program, and disconnect.
+
+        Parameters
+        ----------
+        patience : float, default 1.0
+            Number of deadlines to wait.
+
+        Raises
+        ------
+        WorkerLostError
+            If a worker does not answer in that time.
+        """
 
     def abort(self, code: int) -> None:
-        """End all workers at once."""
+        """End all workers at once.
+
+        Parameters
+        ----------
+        code : int
+            Exit code of the processes.
+        """
         raise NotImplementedError
 
     def survivors(self) -> Workers:
-        """Those that are left, numbered anew, after a WorkerLostError."""
+        """Return the workers that are left after a `WorkerLostError`, with new numbers.
+
+        Raises
+        ------
+        WorkerLostError
+            If the MPI cannot go on without the lost workers.
+        """
         raise NotImplementedError
 
     def __repr__(self) -> str:

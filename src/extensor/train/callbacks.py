@@ -22,41 +22,143 @@ if TYPE_CHECKING:
 
 
 class Callback:
-    """The events of training, in their order; a subclass defines those it is interested in.
+    """Base class of callbacks, whose methods a trainer calls as training goes on.
 
-    A record is what the log says of a step or an epoch: epoch, step, loss, learning rate and so on.
-    ``state_dict`` is what a callback needs to go on in a resumed run. ``writes`` names what it alone
-    writes into the folder of the run, which the trainer must have then.
+    A subclass defines the methods for the events it is interested in; the others do nothing. The
+    order is: ``fit_began``; in each step ``gradients_known`` and ``step_ended``; after the
+    validation of an epoch ``epoch_ended``; ``fit_ended``. Pass instances as
+    ``Trainer(callbacks=[...])``, which calls them in the order of the list.
+
+    Attributes
+    ----------
+    writes : tuple of str, default ()
+        Paths in the run folder that only this callback writes. Two callbacks of a trainer must not
+        share one.
+    only_first : bool, default False
+        Whether only the first of several workers calls it. Set it if the callback writes files or
+        shows something, never if it changes the model, the optimizer or the trainer.
+
+    See Also
+    --------
+    EarlyStopping, BestCheckpoint, GradientHealth, Progress, Logging, Timing, TensorBoard
+
+    Notes
+    -----
+    A record is a dict with the numbers of a step or an epoch. Both have "event", "epoch" and
+    "step", counted from 1, "loss", and "lr", the learning rate of the first parameter group. A step
+    with ``clip_norm`` also has "gradient_norm", the norm before clipping. An epoch also has the
+    training metrics by name and, with validation data, "validation_loss" and "validation_<metric>".
+
+    An exception in a callback ends training: `Trainer.fit` calls ``fit_ended`` of all callbacks and
+    raises it. The last checkpoint stays valid.
+
+    On several workers each worker has its own callbacks and gets the same records. Callbacks that
+    change the training must change it alike on all workers; otherwise an error names the worker
+    that differs.
+
+    Examples
+    --------
+    >>> import extensor as ex
+    >>> class Losses(ex.train.Callback):
+    ...     def fit_began(self, trainer):
+    ...         self.values = []
+    ...     def epoch_ended(self, trainer, record):
+    ...         self.values.append(record["loss"])
+    >>> model, losses = ex.nn.Linear(1, 1), Losses()
+    >>> optimizer = ex.optim.SGD(model.parameters(), lr=0.1)
+    >>> trainer = ex.train.Trainer(model, ex.mse_loss, optimizer, callbacks=[losses])
+    >>> history = trainer.fit(ex.ones((8, 1)), ex.ones((8, 1)), epochs=3)
+    >>> losses.values == history.column("loss")
+    True
     """
 
     writes: tuple[str, ...] = ()
     only_first = False  # whether only the first of several workers calls it, as it writes or shows
 
     def fit_began(self, trainer: Trainer) -> None:
-        """Training begins, or goes on from a checkpoint."""
+        """Called when training begins, or continues from a checkpoint.
+
+        Parameters
+        ----------
+        trainer : Trainer
+            The trainer. Its state is that of the checkpoint, if there is one.
+        """
 
     def gradients_known(self, trainer: Trainer) -> None:
-        """The gradients of a step are in ``.grad`` of the parameters, not clipped yet."""
+        """Called in a step when the gradients are known, before they are clipped.
+
+        Parameters
+        ----------
+        trainer : Trainer
+            The trainer. The gradients are in ``.grad`` of the parameters; ``trainer.step`` is the
+            number of steps before this one.
+        """
 
     def wants_gradients(self, trainer: Trainer) -> bool:
-        """Whether :meth:`gradients_known` is to be called in this step."""
+        """Whether `gradients_known` is to be called in this step.
+
+        Parameters
+        ----------
+        trainer : Trainer
+            The trainer; ``trainer.step`` is the number of steps before this one.
+
+        Returns
+        -------
+        bool
+            By default True if the class defines `gradients_known`.
+        """
         return type(self).gradients_known is not Callback.gradients_known
 
     def step_ended(self, trainer: Trainer, record: Mapping[str, Any]) -> None:
-        """The optimizer has taken a step."""
+        """Called when the optimizer has taken a step.
+
+        Parameters
+        ----------
+        trainer : Trainer
+            The trainer; ``trainer.step`` counts this step.
+        record : mapping of str to object
+            The numbers of the step, see the notes of `Callback`.
+        """
 
     def epoch_ended(self, trainer: Trainer, record: Mapping[str, Any]) -> None:
-        """An epoch is over, and its validation."""
+        """Called after an epoch and its validation, before its checkpoint is written.
+
+        Parameters
+        ----------
+        trainer : Trainer
+            The trainer; ``trainer.epoch`` counts this epoch. ``trainer.stop()`` makes it the last
+            one.
+        record : mapping of str to object
+            The numbers of the epoch, see the notes of `Callback`. ``trainer.history`` has it too.
+        """
 
     def fit_ended(self, trainer: Trainer) -> None:
-        """Training is over, or was stopped by an error."""
+        """Called when training is over, or was ended by an error or a signal.
+
+        Parameters
+        ----------
+        trainer : Trainer
+            The trainer.
+        """
 
     def state_dict(self) -> dict[str, Any]:
-        """Plain values and arrays, by name."""
+        """Return what the callback needs to continue in a resumed run.
+
+        Returns
+        -------
+        dict of str to object
+            Numbers, strings, arrays, and lists and dicts of these. Each checkpoint contains them.
+        """
         return {}
 
     def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
-        """Go on from what :meth:`state_dict` gave."""
+        """Continue from a state that `state_dict` returned.
+
+        Parameters
+        ----------
+        state_dict : mapping of str to object
+            The state in the checkpoint.
+        """
 
 
 def monitored(name: str, record: Mapping[str, Any], monitor: str) -> float:
@@ -69,9 +171,17 @@ def monitored(name: str, record: Mapping[str, Any], monitor: str) -> float:
 
 
 class BestValue(Callback):
-    """Keeps the best value of ``monitor`` and how many epochs have gone by without a better one.
+    """Keep the best value of a number, and count the epochs without a better one.
 
-    Without a ``mode``, "min" or "max", the name says it: losses, errors and perplexities should fall.
+    Parameters
+    ----------
+    monitor : str
+        Name of the number in the records of the epochs.
+    mode : {"min", "max"}, optional
+        Whether less or more is better. Default: "min" if the name ends with "loss", "error" or
+        "perplexity", otherwise "max".
+    min_delta : float, default 0.0
+        Improvement that counts, 0 or more.
     """
 
     def __init__(self, monitor: str, mode: str | None, min_delta: float = 0.0) -> None:
@@ -86,7 +196,23 @@ class BestValue(Callback):
         self.bad = 0
 
     def improved(self, record: Mapping[str, Any]) -> bool:
-        """Look at the record of an epoch."""
+        """Compare the record of an epoch with the best one so far.
+
+        Parameters
+        ----------
+        record : mapping of str to object
+            The numbers of the epoch.
+
+        Returns
+        -------
+        bool
+            Whether it is better by more than ``min_delta``. NaN is never better.
+
+        Raises
+        ------
+        ValueError
+            If the record has no number named ``monitor``.
+        """
         value = monitored(type(self).__name__, record, self.monitor)
         better = self.sign * value < self.sign * self.best - self.min_delta
         self.best = value if better else self.best
@@ -98,7 +224,15 @@ class BestValue(Callback):
         return {**watched, "best": self.best, "bad": self.bad}
 
     def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
-        """The best of another number says nothing of this one: then it begins anew."""
+        """Continue from a state that `state_dict` returned.
+
+        A state of another monitor or mode is ignored, as its best value means something else.
+
+        Parameters
+        ----------
+        state_dict : mapping of str to object
+            The state in the checkpoint.
+        """
         op = f"{type(self).__name__}.load_state_dict"
         watched = {"monitor": self.monitor, "mode": self.mode}
         given = entries.mapping(op, state_dict)
@@ -114,7 +248,58 @@ class BestValue(Callback):
 
 
 class EarlyStopping(BestValue):
-    """Stops training when ``monitor`` has not improved by ``min_delta`` for ``patience`` epochs."""
+    """Stop training when a number has not improved for some epochs.
+
+    The weights stay those of the last epoch. Add `BestCheckpoint` to keep those of the best one.
+
+    Parameters
+    ----------
+    monitor : str, default "validation_loss"
+        Name of the number in the records of the epochs: "loss", a training metric, or
+        "validation_loss" and "validation_<metric>" if `Trainer.fit` gets validation data.
+    patience : int, default 5
+        Number of epochs in a row without improvement after which training stops, 1 or more.
+    mode : {"min", "max"}, optional
+        Whether less or more is better. Default: "min" if the name ends with "loss", "error" or
+        "perplexity", otherwise "max".
+    min_delta : float, default 0.0
+        Amount, in units of the number, by which a value must be better than the best one so far to
+        count as an improvement. 0 or more; an equal value is never better.
+
+    Attributes
+    ----------
+    best : float
+        The best value so far; infinite before the first epoch.
+    bad : int
+        Number of epochs since then.
+
+    Raises
+    ------
+    ValueError
+        If ``patience`` is less than 1, ``min_delta`` is negative, or ``mode`` is another word. An
+        unknown monitor raises when `Trainer.fit` begins, before anything is written.
+
+    See Also
+    --------
+    BestCheckpoint : Keep the weights of the best epoch.
+
+    Notes
+    -----
+    NaN counts as no improvement. Best value and count are in the checkpoints, so a resumed run
+    stops at the same epoch; with another monitor or mode they begin anew. On several workers all
+    get the same numbers and stop after the same epoch.
+
+    Examples
+    --------
+    >>> import extensor as ex
+    >>> model = ex.nn.Linear(1, 1)
+    >>> optimizer = ex.optim.SGD(model.parameters(), lr=0.0)  # never improves
+    >>> stopping = ex.train.EarlyStopping("loss", patience=2)
+    >>> trainer = ex.train.Trainer(model, ex.mse_loss, optimizer, callbacks=[stopping])
+    >>> history = trainer.fit(ex.ones((4, 1)), ex.zeros((4, 1)), epochs=10)
+    >>> len(history), stopping.bad
+    (3, 2)
+    """
 
     def __init__(
         self,
@@ -132,7 +317,49 @@ class EarlyStopping(BestValue):
 
 
 class BestCheckpoint(BestValue):
-    """Writes ``checkpoints/best.safetensors`` whenever ``monitor`` is better than ever before."""
+    """Write a checkpoint whenever a number is better than in all epochs before.
+
+    The file is ``checkpoints/best.safetensors`` in the run folder; each better epoch replaces it.
+    It is besides the checkpoints of the last epochs, and ``keep`` does not delete it.
+
+    Parameters
+    ----------
+    monitor : str, default "validation_loss"
+        Name of the number in the records of the epochs: "loss", a training metric, or
+        "validation_loss" and "validation_<metric>" if `Trainer.fit` gets validation data.
+    mode : {"min", "max"}, optional
+        Whether less or more is better. Default: "min" if the name ends with "loss", "error" or
+        "perplexity", otherwise "max".
+
+    Raises
+    ------
+    ValueError
+        If ``mode`` is another word. An unknown monitor, or a trainer without a folder, raises when
+        `Trainer.fit` begins.
+
+    See Also
+    --------
+    EarlyStopping : Stop when the number does not improve any more.
+    load_trained : Load the model of a checkpoint.
+
+    Notes
+    -----
+    The first of equal values counts, and NaN never does. On several workers the first one writes
+    the file; all of them must have the callback, as they gather the state together.
+
+    Examples
+    --------
+    >>> import tempfile, extensor as ex
+    >>> model, best = ex.nn.Linear(1, 1), ex.train.BestCheckpoint("loss")
+    >>> optimizer = ex.optim.SGD(model.parameters(), lr=0.1)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     trainer = ex.train.Trainer(
+    ...         model, ex.mse_loss, optimizer, callbacks=[best], folder=folder
+    ...     )
+    ...     history = trainer.fit(ex.ones((4, 1)), ex.ones((4, 1)), epochs=2)
+    ...     (trainer.run.checkpoints / "best.safetensors").exists()
+    True
+    """
 
     writes: tuple[str, ...] = ("checkpoints/best.safetensors",)
 
@@ -145,9 +372,35 @@ class BestCheckpoint(BestValue):
 
 
 class GradientHealth(Callback):
-    """Logs the norm of each parameter's gradient every ``every`` steps.
+    """Log the norm of each parameter's gradient every few steps.
 
-    Those that are all zeros, or not finite, are named besides.
+    The log gets a record with "event": "gradients", the "step", the "norms" by parameter name, and
+    in "zero" and "not_finite" the names of the parameters whose gradients are all zeros, or contain
+    NaN or infinity. The norms are taken before clipping.
+
+    Parameters
+    ----------
+    every : int, default 50
+        Number of steps between two records, 1 or more.
+
+    See Also
+    --------
+    Logging : Writes the records. Without it they are lost.
+
+    Examples
+    --------
+    >>> import tempfile, extensor as ex
+    >>> model = ex.nn.Linear(1, 1)
+    >>> optimizer = ex.optim.SGD(model.parameters(), lr=0.1)
+    >>> callbacks = [ex.train.Logging(), ex.train.GradientHealth(every=1)]
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     trainer = ex.train.Trainer(
+    ...         model, ex.mse_loss, optimizer, callbacks=callbacks, folder=folder
+    ...     )
+    ...     history = trainer.fit(ex.ones((4, 1)), ex.ones((4, 1)), epochs=1)
+    ...     log = ex.train.read_log(trainer.run.log)
+    >>> next(list(record["norms"]) for record in log if record["event"] == "gradients")
+    ['weight', 'bias']
     """
 
     def __init__(self, every: int = 50) -> None:
@@ -182,11 +435,39 @@ _HIDDEN = ("event", "epoch", "step")
 
 
 class Progress(Callback):
-    """Shows epoch, loss, samples per second and the time left on ``stream``, standard error.
+    """Show the epoch, the loss, samples per second and the time left.
 
-    In a notebook it is a bar below the cell, and in the end a table of the epochs, unless a stream
-    is given. When the stream fails, as a terminal that is gone does, training goes on and nothing is
-    shown.
+    A terminal gets a bar, redrawn at most ten times a second, and a line for each epoch; a file or
+    pipe only the lines. In a notebook a bar is shown below the cell, with a table of the epochs at
+    the end, unless a stream is passed.
+
+    Parameters
+    ----------
+    stream : text file, optional
+        Where to write, an object with ``write`` and ``isatty``. Default: standard error.
+
+    Raises
+    ------
+    TypeError
+        If ``stream`` is no text file.
+
+    Notes
+    -----
+    If the stream fails, for example because the terminal was closed, training continues and nothing
+    is shown any more. Of several workers only the first one shows its progress; samples per second
+    count those of all workers.
+
+    Examples
+    --------
+    >>> import io, extensor as ex
+    >>> model, stream = ex.nn.Linear(1, 1), io.StringIO()
+    >>> optimizer = ex.optim.SGD(model.parameters(), lr=0.1)
+    >>> trainer = ex.train.Trainer(
+    ...     model, ex.mse_loss, optimizer, callbacks=[ex.train.Progress(stream)]
+    ... )
+    >>> history = trainer.fit(ex.ones((4, 1)), ex.ones((4, 1)), epochs=1)
+    >>> stream.getvalue()[:15]
+    'epoch 1/1  loss'
     """
 
     only_first = True
@@ -294,7 +575,13 @@ class Progress(Callback):
         self._epoch_begin = now
 
     def say(self, line: str) -> None:
-        """Show a line of its own; in a notebook it is printed above the bar."""
+        """Show a line of text; in a notebook it is printed above the bar.
+
+        Parameters
+        ----------
+        line : str
+            The line. Control characters are escaped.
+        """
         line = screen_text(line)  # names of metrics, and texts that a model writes
         with self._showing():
             if self._page is not None:

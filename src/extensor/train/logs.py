@@ -36,8 +36,25 @@ _EVENT = "event"
 
 
 class History(list[dict[str, Any]]):
-    """The records of the epochs, oldest first.
+    """The records of a run's epochs, oldest first: a list of dicts that is displayed as a table.
 
+    `Trainer.fit` returns it, and ``trainer.history`` has it while training lasts. A resumed run has
+    the epochs before the interruption too.
+
+    Parameters
+    ----------
+    records : iterable of dict, default ()
+        The records. They have "event", "epoch" and "step", counted from 1, "loss", "lr", the
+        training metrics by name, and "validation_loss" and "validation_<metric>" if there were
+        validation data.
+
+    Raises
+    ------
+    TypeError
+        If `records` is no list of dicts.
+
+    Examples
+    --------
     >>> from extensor.train import History
     >>> history = History([{"epoch": 1, "loss": 0.5}, {"epoch": 2, "loss": 0.25}])
     >>> history
@@ -59,7 +76,23 @@ class History(list[dict[str, Any]]):
         super().__init__(several)
 
     def column(self, name: str) -> list[Any]:
-        """What each epoch has under ``name``; None for one that has nothing."""
+        """Return one value of each epoch.
+
+        Parameters
+        ----------
+        name : str
+            Name of the value, such as "validation_loss".
+
+        Returns
+        -------
+        list
+            The values, oldest first; None for an epoch without one.
+
+        Raises
+        ------
+        ValueError
+            If no epoch has the name.
+        """
         name = arguments.text("column", "name", name)
         if not any(name in record for record in self):
             known = self._names()
@@ -67,10 +100,25 @@ class History(list[dict[str, Any]]):
         return [record.get(name) for record in self]
 
     def best(self, monitor: str = "validation_loss", mode: str | None = None) -> dict[str, Any]:
-        """The record of the epoch with the least ``monitor``, or the greatest; the first of equals.
+        """Return the record of the best epoch, the first of equals.
 
-        Without a ``mode``, "min" or "max", the name says which: losses and errors should go down,
-        accuracy and the like up.
+        Parameters
+        ----------
+        monitor : str, default "validation_loss"
+            Name of the number to compare. NaN is left out.
+        mode : {"min", "max"}, optional
+            Whether less or more is better. Default: "min" for names that end with "loss", "error"
+            or "perplexity", "max" for accuracy and the other known metrics.
+
+        Returns
+        -------
+        dict
+            The record.
+
+        Raises
+        ------
+        ValueError
+            If no epoch has such a number, or if `mode` is needed for it.
         """
         mode = arguments.choice("best", "mode", mode, ("min", "max", None))
         monitor = arguments.text("best", "monitor", monitor)
@@ -90,7 +138,18 @@ class History(list[dict[str, Any]]):
         return self[min(numbers, key=lambda pair: sign * pair[0])[1]]
 
     def to_pandas(self) -> Any:
-        """A table of pandas, a row for each epoch."""
+        """Return the records as a pandas ``DataFrame``, with a row for each epoch.
+
+        Returns
+        -------
+        pandas.DataFrame
+            The table, without the column "event".
+
+        Raises
+        ------
+        ImportError
+            If pandas is not installed.
+        """
         try:
             from pandas import DataFrame  # type: ignore[import-untyped, unused-ignore]
         except ImportError:
@@ -155,7 +214,44 @@ _HEAD, _TAIL = 12, 4  # bytes around each record: its length and a checksum, ano
 
 
 class Logging(Callback):
-    """Writes ``log.jsonl``, every ``every`` steps and after each epoch, and ``log.csv``."""
+    """Write the log of the run: ``log.jsonl`` and ``log.csv`` in the run folder.
+
+    ``log.jsonl`` has a line of JSON for each record: steps, epochs, and events such as those of
+    `GradientHealth`. ``log.csv`` is a table of the epochs.
+
+    Parameters
+    ----------
+    every : int, default 50
+        Number of steps between two records of steps, 1 or more. Epochs are always written.
+
+    Raises
+    ------
+    ValueError
+        If `every` is less than 1. A trainer without a folder raises when `Trainer.fit` begins.
+
+    See Also
+    --------
+    read_log : Read ``log.jsonl``.
+
+    Notes
+    -----
+    A line is in the file even if the process is killed right after. The log contains no times, and
+    a resumed run first cuts it back to its checkpoint: in the end it is the same as without the
+    interruption. Of several workers the first one writes.
+
+    Examples
+    --------
+    >>> import tempfile, extensor as ex
+    >>> model, logging = ex.nn.Linear(1, 1), ex.train.Logging(every=1)
+    >>> optimizer = ex.optim.SGD(model.parameters(), lr=0.1)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     trainer = ex.train.Trainer(
+    ...         model, ex.mse_loss, optimizer, callbacks=[logging], folder=folder
+    ...     )
+    ...     history = trainer.fit(ex.ones((4, 1)), ex.ones((4, 1)), epochs=2)
+    ...     [record["event"] for record in ex.train.read_log(trainer.run.log)]
+    ['step', 'epoch', 'step', 'epoch']
+    """
 
     writes = ("log.jsonl", "log.csv")
     only_first = True
@@ -186,7 +282,13 @@ class Logging(Callback):
         return self._file.tell()
 
     def write(self, record: Mapping[str, Any]) -> None:
-        """Add a line to the log, which the file has even if this process is killed next."""
+        """Add a line to the log. Nothing happens while no training runs.
+
+        Parameters
+        ----------
+        record : mapping of str to object
+            Numbers, strings, arrays, and lists and dicts of these.
+        """
         if self._file is not None:
             self._file.write((json.dumps(record, default=_as_list) + "\n").encode())
             self._file.flush()
@@ -213,9 +315,12 @@ class Logging(Callback):
         write_atomically(run_of(trainer, "Logging").table, text.getvalue().encode())
 
     def state_dict(self) -> dict[str, Any]:
-        """How many lines the log has. They are on the disk when this is said.
+        """Return the number of lines in the log, which are on the disk then.
 
-        Not bytes: two runs may word a line differently, and have the same checkpoints.
+        Returns
+        -------
+        dict
+            The number as "lines".
         """
         if self._file is not None:
             self._file.flush()
@@ -237,9 +342,32 @@ class Logging(Callback):
 
 
 class Timing(Callback):
-    """Writes ``timing.jsonl``: how long each epoch took, and how many samples it had in a second.
+    """Write ``timing.jsonl``: how long each epoch took, and its samples per second.
 
-    Of an epoch that was interrupted it is the time since training went on.
+    Each line is a record with "epoch", "seconds", a wall-clock time that includes the validation,
+    and "samples_per_second". With several workers "workers" has the figures of each.
+
+    See Also
+    --------
+    Logging : The log without times, which is the same in every run.
+
+    Notes
+    -----
+    The trainer must have a folder. For an epoch that was interrupted the time is that since the run
+    was resumed. Of several workers the first one writes.
+
+    Examples
+    --------
+    >>> import tempfile, extensor as ex
+    >>> model = ex.nn.Linear(1, 1)
+    >>> optimizer = ex.optim.SGD(model.parameters(), lr=0.1)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     trainer = ex.train.Trainer(
+    ...         model, ex.mse_loss, optimizer, callbacks=[ex.train.Timing()], folder=folder
+    ...     )
+    ...     history = trainer.fit(ex.ones((4, 1)), ex.ones((4, 1)), epochs=2)
+    ...     [sorted(line) for line in ex.train.read_log(trainer.run.timing)][0]
+    ['epoch', 'samples_per_second', 'seconds']
     """
 
     writes = ("timing.jsonl",)
@@ -287,7 +415,34 @@ def run_of(trainer: Trainer, name: str) -> RunFolder:
 
 
 def read_log(path: str | Path) -> list[dict[str, Any]]:
-    """The records of a log; a last line that was cut short by a crash is left out."""
+    r"""Read a file with a record of JSON on each line, such as ``log.jsonl`` or ``timing.jsonl``.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file, for example ``trainer.run.log``.
+
+    Returns
+    -------
+    list of dict
+        The records. A line that was cut short by a crash ends the list.
+
+    Raises
+    ------
+    OSError
+        If the file cannot be read.
+    ValueError
+        If it is no text.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib, extensor as ex
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder) / "log.jsonl"
+    ...     _ = path.write_text('{"event": "epoch", "epoch": 1}\n{"event": "epo')
+    ...     ex.train.read_log(path)
+    [{'event': 'epoch', 'epoch': 1}]
+    """
     records = []
     try:
         lines = file_text(as_path("read_log", path)).splitlines()
@@ -308,10 +463,35 @@ def _as_list(value: Any) -> Any:
 
 
 class TensorBoard(Callback):
-    """Writes what the log says for TensorBoard too; ``pip install extensor[tensorboard]``.
+    """Write the numbers of steps and epochs for TensorBoard.
 
-    What was written after the checkpoint that training goes on from is cut off, so no step is there
-    twice.
+    The files ``events.*`` in the run folder have curves named "step/loss", "epoch/validation_loss"
+    and so on, over the number of steps.
+
+    Parameters
+    ----------
+    every : int, default 50
+        Number of steps between two points of the step curves, 1 or more.
+
+    Raises
+    ------
+    ImportError
+        When `Trainer.fit` begins, if tensorboardX is not installed (``pip install
+        extensor[tensorboard]``).
+    ValueError
+        If `every` is less than 1. A trainer without a folder raises when `Trainer.fit` begins.
+
+    Notes
+    -----
+    A resumed run first cuts the files back to its checkpoint, so no step appears twice. Of several
+    workers the first one writes.
+
+    Examples
+    --------
+    >>> import extensor as ex
+    >>> callbacks = [*ex.train.default_callbacks(folder=True), ex.train.TensorBoard(every=10)]
+    >>> callbacks[-1].every
+    10
     """
 
     writes = ("events",)
@@ -349,7 +529,13 @@ class TensorBoard(Callback):
                 self._writer.add_scalar(f"{kind}/{key}", value, record["step"])
 
     def state_dict(self) -> dict[str, Any]:
-        """Nothing; but what a checkpoint has behind it is on the disk too."""
+        """Write what is buffered to the disk; the state itself is empty.
+
+        Returns
+        -------
+        dict
+            An empty dict.
+        """
         if self._writer is not None:
             self._writer.flush()
         return {}
@@ -380,7 +566,24 @@ def _events_length(content: bytes, step: int) -> int:
 
 
 def default_callbacks(folder: bool) -> list[Callback]:
-    """What a trainer has if it is given none: progress, and with a folder what is written there."""
+    """Return the callbacks of a trainer that gets none.
+
+    Parameters
+    ----------
+    folder : bool
+        Whether the trainer has a folder.
+
+    Returns
+    -------
+    list of Callback
+        `Logging`, `Timing` and `GradientHealth` if there is a folder; then `Progress`.
+
+    Examples
+    --------
+    >>> import extensor as ex
+    >>> [type(callback).__name__ for callback in ex.train.default_callbacks(folder=True)]
+    ['Logging', 'Timing', 'GradientHealth', 'Progress']
+    """
     given = arguments.flag("default_callbacks", "folder", folder)
     written = [Logging(), Timing(), GradientHealth()] if given else []
     return [*written, Progress()]

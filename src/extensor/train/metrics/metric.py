@@ -29,7 +29,40 @@ _LIMIT = 2.0**62  # of counts, whose sums are still integers
 
 
 class Metric:
-    """The base of all metrics; a subclass says what a batch adds, and computes the value."""
+    """Base class of metrics: numbers computed over all samples, batch by batch.
+
+    A subclass defines ``update``, ``compute`` and ``reset``. Pass instances by name to a trainer,
+    as in ``Trainer(metrics={"span": Span()})``; any object with these three methods will do.
+
+    Attributes
+    ----------
+    tasks : tuple of str
+        The tasks that the metric has a meaning for, of "regression", "binary", "multiclass",
+        "multilabel" and "sequence".
+
+    Notes
+    -----
+    The training metrics of a trainer also need ``state_dict`` and ``load_state_dict``, as they are
+    part of checkpoints. On several workers validation metrics see all batches in their order on the
+    first worker, so the value is that of one process.
+
+    Examples
+    --------
+    >>> import extensor as ex
+    >>> class Span(ex.train.Metric):
+    ...     def __init__(self):
+    ...         self.reset()
+    ...     def reset(self):
+    ...         self.largest = 0.0
+    ...     def update(self, output, target):
+    ...         self.largest = max(self.largest, float(abs(output - target).max()))
+    ...     def compute(self):
+    ...         return self.largest
+    >>> span = Span()
+    >>> span.update(ex.tensor([1.0, 2.0]), ex.tensor([1.5, 2.0]))
+    >>> span.compute()
+    0.5
+    """
 
     tasks: ClassVar[tuple[str, ...]] = ()  # for which it has a meaning
 
@@ -38,11 +71,33 @@ class Metric:
         raise self._lacking("reset")
 
     def update(self, output: Any, target: Any) -> None:
-        """Take a batch into account."""
+        """Add a batch.
+
+        Parameters
+        ----------
+        output : array_like
+            Outputs of the model for the batch, samples first. The class says which shapes it takes.
+        target : array_like
+            The targets of the same samples.
+
+        Raises
+        ------
+        ValueError
+            If the shapes do not fit each other or the metric, or a value has no meaning for it. The
+            metric is not changed then.
+        TypeError
+            If the dtype of `target` does not fit.
+        """
         raise self._lacking("update")
 
     def compute(self) -> Any:
-        """The value for all batches since the last reset: a float, or an array."""
+        """Return the value for all batches since the last reset.
+
+        Returns
+        -------
+        float or numpy.ndarray
+            The value; NaN if there is none, for example before the first batch.
+        """
         raise self._lacking("compute")
 
     def _lacking(self, name: str) -> NotImplementedError:
@@ -53,11 +108,28 @@ class Stateful(Metric):
     """A metric whose sums are small and can be kept in a checkpoint."""
 
     def state_dict(self) -> dict[str, Any]:
-        """The sums so far."""
+        """Return the sums of all batches since the last reset.
+
+        Returns
+        -------
+        dict of str to object
+            Numbers and arrays.
+        """
         raise self._lacking("state_dict")
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Go on from what :meth:`state_dict` gave."""
+        """Continue from sums that `state_dict` returned.
+
+        Parameters
+        ----------
+        state_dict : dict of str to object
+            The sums.
+
+        Raises
+        ------
+        ValueError
+            If they are not those of such a metric. The metric is not changed then.
+        """
         self._prepared_state(state_dict, f"{type(self).__name__}.load_state_dict")()
 
     def _prepared_state(self, state_dict: Any, op: str, name: str = "") -> Callable[[], None]:
@@ -66,8 +138,12 @@ class Stateful(Metric):
 
 
 class Mean(Stateful):
-    """The mean of numbers that each stand for some samples: a running loss. NaN of none.
+    """The mean of numbers that each stand for several samples, such as a running loss.
 
+    It has no ``update``; numbers are added with `add`. Without any number the value is NaN.
+
+    Examples
+    --------
     >>> from extensor.train import Mean
     >>> mean = Mean()
     >>> mean.add(1.0, 10)
@@ -86,12 +162,34 @@ class Mean(Stateful):
         self.count = 0
 
     def update(self, output: Any, target: Any) -> None:
+        """Refuse outputs and targets: a mean takes numbers, see `add`.
+
+        Parameters
+        ----------
+        output : array_like
+            Not used.
+        target : array_like
+            Not used.
+
+        Raises
+        ------
+        TypeError
+            Always.
+        """
         if type(self) is Mean:
             raise type_error("Mean", "a mean is told numbers, by add(value, count), not outputs")
         raise self._lacking("update")
 
     def add(self, value: float, count: int) -> None:
-        """Take into account a mean ``value`` of ``count`` samples."""
+        """Add the mean value of several samples.
+
+        Parameters
+        ----------
+        value : float
+            Mean value of the samples.
+        count : int
+            Number of samples, 0 or more.
+        """
         value, count = _counted(value, count)
         self.total += value * count
         self.count += count
