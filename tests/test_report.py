@@ -19,6 +19,7 @@ import pytest
 import extensor as ex
 from extensor.data import ArrayDataset
 from extensor.report import (
+    Card,
     Chart,
     Mark,
     Series,
@@ -30,8 +31,9 @@ from extensor.report import (
 )
 from extensor.report.axis import round_steps
 from extensor.report.chart import draw_chart
+from extensor.report.document import card_section, document
 from extensor.report.png import picture
-from extensor.report.run_page import run_page
+from extensor.report.run_page import examination_sections
 from extensor.train import RunFolder
 
 LOG = [
@@ -187,14 +189,26 @@ def test_everything_is_escaped(tmp_path: Path) -> None:
     dataset = ArrayDataset(images, [0, 1, 0])
     dataset.classes = [HOSTILE, "b"]  # type: ignore[attr-defined]
     found = examine(dataset, np.eye(3, 2), np.array([0, 1, 0]), sample_names=[HOSTILE] * 3)
+    run = run_folder(tmp_path / "run", f"[model]\nname = {json.dumps(HOSTILE)}\n")
+    run.machine.write_text(json.dumps({HOSTILE: HOSTILE}))
+    with run.log.open("a") as log:
+        for record in (
+            {"event": "data", "lines": [HOSTILE]},
+            {"event": "sample", "epoch": 1, "text": HOSTILE},
+            {"event": "epoch", "epoch": 3, "step": 4, f"validation_{HOSTILE}": 1.0},
+            {"event": "test", HOSTILE: 1.0},
+        ):
+            log.write(json.dumps(record) + "\n")
     rows = [Series(HOSTILE, [(1, 1.0), (2, 2.0)])]
-    facts = {HOSTILE: HOSTILE}
-    charts = [Chart(HOSTILE, rows, across=HOSTILE, up=HOSTILE, marks=[Mark(1, HOSTILE)])]
-    texts = [{"event": "sample", "epoch": 1, "text": HOSTILE}]
-    text = run_page(HOSTILE, HOSTILE, facts, charts, found, None, HOSTILE, facts, [HOSTILE], texts)
-    assert text.count("<script") == 1
-    assert text.count("alert") > 5
-    assert Page(text).all("script") == [{}]
+    drawn = Chart(HOSTILE, rows, across=HOSTILE, up=HOSTILE, marks=[Mark(1, HOSTILE)])
+    parts = [card_section(Card(HOSTILE, [drawn], HOSTILE))]
+    for text in (
+        write_report(run, found).read_text(),
+        document(HOSTILE, HOSTILE, {HOSTILE: HOSTILE}, parts),
+    ):
+        assert text.count("<script") == 1
+        assert text.count("alert") > 5
+        assert Page(text).all("script") == [{}]
 
 
 def test_examination_of_classes() -> None:
@@ -222,7 +236,8 @@ def test_confusion_of_few_and_many_classes(classes: int) -> None:
     labels = np.arange(2 * classes) % classes
     scores = np.eye(classes)[(labels + (np.arange(2 * classes) < 5)) % classes]
     found = examine(ArrayDataset(np.zeros((2 * classes, 2)), labels), scores, labels)
-    text = run_page("t", "s", {}, [], found, None, "", {})
+    assert found is not None
+    text = "".join(examination_sections(found))
     assert Page(text).all("table")
     assert ("taken for" in text) == (classes > 40)
 

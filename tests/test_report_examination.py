@@ -13,7 +13,7 @@ from test_report import Page
 import extensor as ex
 from extensor.data import ArrayDataset
 from extensor.report import Card, Chart, Examination, Table, examine
-from extensor.report.run_page import run_page
+from extensor.report.run_page import examination_sections
 
 RNG = np.random.default_rng(0)
 
@@ -29,7 +29,8 @@ def tables(found: Examination | None) -> dict[str, list[list[str]]]:
 
 
 def shown(found: Examination | None) -> str:
-    text = run_page("t", "s", {}, [], found, None, "", {})
+    assert found is not None
+    text = "".join(examination_sections(found))
     Page(text)
     return text
 

@@ -7,8 +7,8 @@ from html import escape
 from textwrap import wrap
 
 from extensor.errors.screen import screen_line
-from extensor.report.chart import UNKNOWN, Card, Chart, Series
-from extensor.report.document import card_section, document, section
+from extensor.report.chart import UNKNOWN, Chart, Series
+from extensor.report.document import TableCell, chart_section, document, element, section, table
 from extensor.report.run_comparison import ComparisonColumn, RunComparison, best_value
 from extensor.report.run_records import VALIDATION, direction, display_value, metric_title, points
 
@@ -69,25 +69,19 @@ def comparison_page(comparison: RunComparison) -> str:
     """The whole page."""
     names = [run.name for run in comparison.runs]
     sections = [section("Runs", _runs_table(comparison), wide=True)]
-    sections += [card_section(Card(chart.title, [chart])) for chart in _charts(comparison)]
+    sections += map(chart_section, _charts(comparison))
     if comparison.settings:
         heads = ["configuration", *names]
         rows = [[column.name, *map(_cell, column.values)] for column in comparison.settings]
-        content = _html_table(heads, rows, set())
-        wide = len(heads) > _NARROW
-        sections.append(section("What differs in the configurations", content, wide))
-    title = f"Comparison of {len(names)} runs"
-    return document(title, ", ".join(names), _facts(comparison), sections)
-
-
-def _facts(comparison: RunComparison) -> dict[str, str]:
+        title = "What differs in the configurations"
+        sections.append(section(title, table(heads, rows), len(heads) > _NARROW))
     facts = {}
     for column in comparison.columns:
         if len(column.best) == 1 and not column.name.startswith(("last ", "kept ")):
             (number,) = column.best
-            name = column.name if column.name.startswith("best ") else f"best {column.name}"
-            facts[f"{name}: {comparison.runs[number].name}"] = _cell(column.values[number])
-    return facts
+            name = f"best {column.name.removeprefix('best ')}: {comparison.runs[number].name}"
+            facts[name] = _cell(column.values[number])
+    return document(f"Comparison of {len(names)} runs", ", ".join(names), facts, sections)
 
 
 def _cell(value: str | None) -> str:
@@ -96,30 +90,18 @@ def _cell(value: str | None) -> str:
 
 def _runs_table(comparison: RunComparison) -> str:
     columns = comparison.columns
-    heads = ["run", *(column.name for column in columns)]
-    rows = [
-        [run.name, *(_cell(column.values[number]) for column in columns)]
-        for number, run in enumerate(comparison.runs)
-    ]
-    best = {(row, i + 1) for i, column in enumerate(columns) for row in column.best}
-    content = _html_table(heads, rows, best)
-    if best:
-        content += "<p>The best of a column is coloured.</p>"
+    rows = []
+    for number, run in enumerate(comparison.runs):
+        texts = [(_cell(column.values[number]), number in column.best) for column in columns]
+        cells = [TableCell(escape(text), "best") if is_best else text for text, is_best in texts]
+        rows.append([run.name, *cells])
+    notes = list(comparison.notes)
     if comparison.same:
-        content += f"<p>The same for all: {escape(_same_text(comparison))}.</p>"
-    return content + "".join(f"<p>{escape(note)}</p>" for note in comparison.notes)
-
-
-def _html_table(
-    heads: Sequence[str], rows: Sequence[Sequence[str]], best: set[tuple[int, int]]
-) -> str:
-    head = "".join(f"<th>{escape(x)}</th>" for x in heads)
-    lines = []
-    for number, row in enumerate(rows):
-        kinds = [' class="best"' if (number, i) in best else "" for i in range(len(row))]
-        cells = (f"<td{kind}>{escape(x)}</td>" for kind, x in zip(kinds, row, strict=True))
-        lines.append(f"<tr>{''.join(cells)}</tr>")
-    return f'<div class="scroll"><table><tr>{head}</tr>{"".join(lines)}</table></div>'
+        notes.insert(0, f"The same for all: {_same_text(comparison)}.")
+    if any(column.best for column in columns):
+        notes.insert(0, "The best of a column is coloured.")
+    content = table(["run", *(column.name for column in columns)], rows)
+    return content + "".join(element("p", escape(note)) for note in notes)
 
 
 def _charts(comparison: RunComparison) -> list[Chart]:

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from extensor.experiments.spec import stored_config
 from extensor.io.atomic import write_atomically
 from extensor.report.chart import Chart, Mark, Points, Series
 from extensor.report.run_records import (
@@ -25,7 +26,6 @@ from extensor.report.run_records import (
     of_event,
     points,
     read_records,
-    read_settings,
 )
 from extensor.train import RunFolder
 from extensor.train.metrics.trainer_metrics import display_name
@@ -129,7 +129,7 @@ def write_plots(run: RunFolder) -> Path | None:
         from matplotlib.figure import Figure
     except ImportError:
         return None
-    drawn = run_charts(read_settings(run), read_records("write_plots", run))
+    drawn = run_charts(stored_config(run.config), read_records("write_plots", run))
     rows = -(-len(drawn) // 2)
     figure = Figure(figsize=(11, 3.2 * rows), layout="constrained")
     for number, chart in enumerate(drawn, 1):

@@ -7,16 +7,25 @@ Everything that comes from users, names and values alike, is escaped.
 from __future__ import annotations
 
 from base64 import b64encode
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from hashlib import sha256
 from html import escape
 from importlib.resources import files
-from typing import Any
+from itertools import zip_longest
+from typing import Any, NamedTuple
 
 from extensor.io.redaction import without_home
-from extensor.report.chart import Card, TableCard, draw_chart
+from extensor.report.chart import Card, Chart, TableCard, draw_chart
 
 _NARROW_TABLE = (5, 50)  # columns and letters above them; more need the whole width of the page
+NUMBERS = ("", "number")  # the kinds of columns of a table with a name before its numbers
+
+
+class TableCell(NamedTuple):
+    """A cell of a table as HTML, and its class in the style sheet if it differs from its column's."""
+
+    content: str
+    kind: str = ""
 
 
 def document(
@@ -29,7 +38,7 @@ def document(
     title, subtitle = without_home(title), without_home(subtitle)
     content = without_home("".join(sections))
     script = pointer_script()
-    style = (files("extensor.report") / "style.css").read_text(encoding="utf-8")
+    style = _file_of_page("style.css")
     tiles = "".join(
         f"<div><b>{escape(value)}</b>{escape(name)}</div>" for name, value in facts.items()
     )
@@ -68,45 +77,69 @@ def policy_element(policy: str) -> str:
 
 def pointer_script() -> str:
     """The script that shows values under the pointer."""
-    return (files("extensor.report") / "pointer.js").read_text(encoding="utf-8")
+    return _file_of_page("pointer.js")
+
+
+def _file_of_page(name: str) -> str:
+    return (files("extensor.report") / name).read_text(encoding="utf-8")
+
+
+def element(tag: str, content: str, kind: str = "") -> str:
+    """An element with the class ``kind``, if that is not empty; ``content`` is HTML."""
+    return f'<{tag} class="{kind}">{content}</{tag}>' if kind else f"<{tag}>{content}</{tag}>"
 
 
 def section(title: str, content: str, wide: bool = False) -> str:
     """A card of the page."""
-    kind = ' class="wide"' if wide else ""
-    return f"<section{kind}><h2>{escape(title)}</h2>{content}</section>\n"
+    return element("section", element("h2", escape(title)) + content, "wide" if wide else "") + "\n"
+
+
+def chart_section(chart: Chart, note: str = "") -> str:
+    """The section of a single chart, with its title."""
+    return card_section(Card(chart.title, [chart], note))
 
 
 def card_section(card: Card | TableCard) -> str:
     """The section of a card or a table."""
-    note = f"<p>{escape(card.note)}</p>" if card.note else ""
+    note = element("p", escape(card.note)) if card.note else ""
     if isinstance(card, Card):
         return section(card.title, "".join(map(draw_chart, card.charts)) + note)
     columns, letters = _NARROW_TABLE
     wide = len(card.heads) > columns or sum(map(len, card.heads)) > letters
-    return section(card.title, table(card.heads, card.rows) + note, wide)
+    return section(card.title, table(card.heads, card.rows, NUMBERS) + note, wide)
 
 
-def table(heads: Sequence[str], rows: Sequence[Sequence[str]], words: int = 1) -> str:
-    """A table that scrolls where it is too wide; the first ``words`` columns are no numbers."""
+def table(
+    heads: Sequence[str],
+    rows: Iterable[Sequence[str | TableCell]],
+    kinds: Sequence[str] = ("",),
+    row_kinds: Iterable[str] = (),
+) -> str:
+    """A table that scrolls where it is too wide; texts are escaped, cells are not.
 
-    def row(tag: str, cells: Sequence[str]) -> str:
-        kinds = ["" if i < words else ' class="number"' for i in range(len(cells))]
-        inside = (f"<{tag}{kind}>{escape(x)}</{tag}>" for kind, x in zip(kinds, cells, strict=True))
-        return f"<tr>{''.join(inside)}</tr>"
+    ``kinds`` are the classes of the columns, the last for all that follow, ``row_kinds`` of the rows.
+    """
 
-    body = "".join(row("td", cells) for cells in rows)
-    return f'<div class="scroll"><table>{row("th", heads)}{body}</table></div>'
+    def line(tag: str, cells: Sequence[str | TableCell], row_kind: str) -> str:
+        inside = ""
+        for i, x in enumerate(cells):
+            cell = x if isinstance(x, TableCell) else TableCell(escape(x))
+            inside += element(tag, cell.content, cell.kind or kinds[min(i, len(kinds) - 1)])
+        return element("tr", inside, row_kind)
+
+    body = "".join(line("td", *pair) for pair in zip_longest(rows, row_kinds, fillvalue=""))
+    return scrolling(line("th", heads, "") + body)
+
+
+def scrolling(rows: str, kind: str = "") -> str:
+    """A table of ``rows``, which are HTML, that scrolls where it is too wide."""
+    return element("div", element("table", rows, kind), "scroll")
 
 
 def values_table(values: Mapping[str, Any]) -> str:
     """Names and values, below each other."""
-    rows = "".join(
-        f'<tr><th>{escape(str(key))}</th><td class="value">{escape(_text(value))}</td></tr>'
-        for key, value in values.items()
-    )
-    return f"<table>{rows}</table>"
-
-
-def _text(value: Any) -> str:
-    return " ".join(map(str, value)) if isinstance(value, list) else str(value)
+    rows = ""
+    for key, value in values.items():
+        text = " ".join(map(str, value)) if isinstance(value, list) else str(value)
+        rows += f'<tr><th>{escape(str(key))}</th><td class="value">{escape(text)}</td></tr>'
+    return element("table", rows)

@@ -14,7 +14,7 @@ from extensor.data.splitting import VALIDATION as VALIDATION_PART
 from extensor.errors import arguments, type_error, value_error
 from extensor.experiments.build import build_model
 from extensor.experiments.factories import MODELS
-from extensor.experiments.spec import ExperimentSpec, NamedSpec
+from extensor.experiments.spec import ExperimentSpec, NamedSpec, stored_config
 from extensor.experiments.stored_runs import find_run
 from extensor.report.run_records import (
     LOSS,
@@ -29,7 +29,6 @@ from extensor.report.run_records import (
     name_of,
     of_event,
     read_records,
-    read_settings,
     seconds_of,
 )
 from extensor.train import RunFolder
@@ -118,7 +117,7 @@ def _read(folder: RunFolder, name: str) -> Run:
     if not epochs:
         requirement = "the log of a run must have an epoch (train it first)"
         raise value_error("compare", requirement, run=str(folder.path))
-    config = read_settings(folder)
+    config = stored_config(folder.config)
     seconds = seconds_of(folder)
     best = kept_epoch(config, epochs)
     return Run(

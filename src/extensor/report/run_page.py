@@ -2,19 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from html import escape
 from pathlib import Path
 from typing import Any
 
+from extensor.experiments.spec import stored_config
 from extensor.io.atomic import write_atomically
 from extensor.io.redaction import redact_lines
 from extensor.io.regular_files import file_text
 from extensor.nn.summary import Summary
 from extensor.report.axis import readable
-from extensor.report.chart import Card, Chart
 from extensor.report.curves import run_charts
-from extensor.report.document import card_section, document, section, table, values_table
+from extensor.report.document import (
+    NUMBERS,
+    TableCell,
+    card_section,
+    chart_section,
+    document,
+    element,
+    scrolling,
+    section,
+    table,
+    values_table,
+)
 from extensor.report.examination import Examination, Sample
 from extensor.report.png import as_uri
 from extensor.report.run_records import (
@@ -30,7 +41,6 @@ from extensor.report.run_records import (
     of_event,
     read_machine,
     read_records,
-    read_settings,
     seconds_of,
     title_of,
     workers_of,
@@ -51,30 +61,36 @@ def write_report(
 ) -> Path:
     """Write ``report.html`` from the files of the run, an examination and a summary of the model."""
     records = read_records("write_report", run)
-    config = read_settings(run)
-    text = run_page(
-        title_of(config),
-        run.path.name,
-        _facts(run, config, records, summary),
-        run_charts(config, records, examination is not None and examination.task == "sequence"),
-        examination,
-        summary,
-        redact_lines(file_text(run.config)),
-        read_machine("write_report", run),
-        data_lines(records),
-        of_event(records, "sample"),
-        workers_of(run),
-    )
+    config = stored_config(run.config)
+    machine = read_machine("write_report", run)
+    of_tokens = examination is not None and examination.task == "sequence"
+    sections = []
+    if data := data_lines(records):
+        sections.append(
+            section("Data", element("pre", escape("\n".join(data)), "lines"), wide=True)
+        )
+    sections += map(chart_section, run_charts(config, records, of_tokens))
+    if samples := of_event(records, "sample"):
+        sections.append(_texts_section(samples))
+    if examination is not None:
+        sections += examination_sections(examination)
+    if summary is not None:
+        heads, *rows = summary.cells()
+        note = "<p>Shapes and floating-point operations are those of one sample.</p>"
+        sections.append(section("Model", table(heads, rows, ("", "", *NUMBERS)) + note))
+    text = escape(redact_lines(file_text(run.config)))
+    sections.append(section("Configuration", element("pre", text)))
+    sections.append(section("Machine", values_table(machine)))
+    if workers := workers_of(run):
+        sections.append(section("Workers", values_table(workers)))
+    facts = _facts(run, config, records, summary)
     path = run.path / "report.html"
-    write_atomically(path, text.encode())
+    write_atomically(path, document(title_of(config), run.path.name, facts, sections).encode())
     return path
 
 
 def _facts(
-    run: RunFolder,
-    config: Mapping[str, Any],
-    records: list[dict[str, Any]],
-    summary: Summary | None,
+    run: RunFolder, config: Mapping[str, Any], records: Sequence[Record], summary: Summary | None
 ) -> dict[str, str]:
     """The numbers at the top of the page, of the epoch whose weights are kept."""
     epochs = of_event(records, "epoch")
@@ -86,13 +102,10 @@ def _facts(
         last = epochs[-1]
         best = kept_epoch(config, epochs)
         chosen = last if best is None else next(r for r in epochs if r["epoch"] == best.epoch)
-        names = metric_names(epochs)
-        for key in (*names, LOSS, "loss"):
+        for key in (*metric_names(epochs), LOSS, "loss"):
             if isinstance(chosen.get(key), int | float):  # also NaN, which is a result too
-                both = f"{VALIDATION}{key}" in chosen
-                facts[f"{'training ' if both else ''}{display_name(key)}"] = display_value(
-                    key, chosen[key]
-                )
+                training = "training " if f"{VALIDATION}{key}" in chosen else ""
+                facts[f"{training}{display_name(key)}"] = display_value(key, chosen[key])
         if best is not None:
             facts["best epoch"] = str(best.epoch)
         facts["epochs"] = str(last["epoch"])
@@ -105,49 +118,16 @@ def _facts(
     return facts
 
 
-def run_page(
-    title: str,
-    subtitle: str,
-    facts: Mapping[str, str],
-    charts: Sequence[Chart],
-    examination: Examination | None,
-    summary: Summary | None,
-    config: str,
-    machine: Mapping[str, Any],
-    data: Sequence[str] = (),
-    texts: Sequence[Record] = (),
-    workers: Mapping[str, str] | None = None,
-) -> str:
-    """The whole page; parts that are not known are left out."""
-    sections = [section("Data", _preformatted(data), wide=True)] if data else []
-    sections += [card_section(Card(chart.title, [chart])) for chart in charts]
-    if texts:
-        sections.append(_texts_section(texts))
-    if examination is not None:
-        sections += _examination_sections(examination)
-    if summary is not None:
-        sections.append(section("Model", _model(summary)))
-    sections.append(section("Configuration", f"<pre>{escape(config)}</pre>"))
-    sections.append(section("Machine", values_table(machine)))
-    if workers:
-        sections.append(section("Workers", values_table(workers)))
-    return document(title, subtitle, facts, sections)
-
-
-def _preformatted(lines: Sequence[str]) -> str:
-    text = escape("\n".join(lines))
-    return f'<pre class="lines">{text}</pre>'
-
-
-def _examination_sections(examination: Examination) -> list[str]:
+def examination_sections(examination: Examination) -> list[str]:
+    """How the model does on the test data: notes, confusion, the parts of the task, worst samples."""
     sections = []
     if examination.notes:
-        notes = "".join(f"<p>{escape(note)}</p>" for note in examination.notes)
+        notes = "".join(element("p", escape(note)) for note in examination.notes)
         sections.append(section("What to know first", notes, wide=True))
     if examination.confusion is not None:
         wide = _NARROW_MATRIX < len(examination.confusion) <= _LARGEST_MATRIX
         sections.append(section("Confusion", _confusion(examination), wide))
-    sections += [card_section(part) for part in examination.parts]
+    sections += map(card_section, examination.parts)
     if examination.worst:
         sections.append(_worst_section(examination))
     return sections
@@ -157,25 +137,20 @@ def _confusion(examination: Examination) -> str:
     counts, names = examination.confusion, [escape(name) for name in examination.class_names]
     if len(counts) > _LARGEST_MATRIX:
         return _mistakes(counts, examination.class_names)
-    # Long names stand upright, so that the cells stay small.
-    upright = " upright" if max(map(len, examination.class_names)) > _SHORT_NAME else ""
-    head = "".join(f"<th><span>{name}</span></th>" for name in names)
-    rows = []
+    head = "<th></th>" + "".join(f"<th><span>{name}</span></th>" for name in names)
+    rows = [element("tr", head)]
     for true, (name, row) in enumerate(zip(names, counts.tolist(), strict=True)):
         whole = max(1, sum(row))
-        cells = []
+        cells = f"<th><span>{name}</span></th>"
         for predicted, count in enumerate(row):
             kind = ' class="wrong"' if count and predicted != true else ""
             kind = ' class="most"' if predicted == true and 2 * count > whole else kind
-            cells.append(
-                f'<td{kind} style="--share: {count / whole:.3f}">{count if count else ""}</td>'
-            )
-        rows.append(f"<tr><th><span>{name}</span></th>{''.join(cells)}</tr>")
-    return (
-        '<div class="scroll"><table class="confusion'
-        f'{upright}"><tr><th></th>{head}</tr>{"".join(rows)}</table></div>'
-        "<p>Rows are the true classes, columns what the model found.</p>"
-    )
+            cells += f'<td{kind} style="--share: {count / whole:.3f}">{count or ""}</td>'
+        rows.append(element("tr", cells))
+    # Long names stand upright, so that the cells stay small.
+    upright = " upright" if max(map(len, examination.class_names)) > _SHORT_NAME else ""
+    note = "<p>Rows are the true classes, columns what the model found.</p>"
+    return scrolling("".join(rows), f"confusion{upright}") + note
 
 
 def _mistakes(counts: Any, names: Sequence[str]) -> str:
@@ -188,60 +163,42 @@ def _mistakes(counts: Any, names: Sequence[str]) -> str:
         [true, predicted, f"{count:,}"]
         for count, true, predicted in sorted(pairs, reverse=True)[:_MISTAKES]
     ]
-    return table(["class", "taken for", "how often"], rows, words=2)
-
-
-def _model(summary: Summary) -> str:
-    heads, *rows = summary.cells()
-    note = "<p>Shapes and floating-point operations are those of one sample.</p>"
-    return table(heads, rows, words=3) + note
+    return table(["class", "taken for", "how often"], rows, ("", *NUMBERS))
 
 
 def _worst_section(examination: Examination) -> str:
     """The wrong samples, and below them those that are right but least certain."""
-    samples = examination.worst
-    wrong = [sample for sample in samples if sample.is_wrong]
-    right = [sample for sample in samples if sample.is_wrong is False]
-    if not wrong and not right:
-        return section(
-            "Where it is most wrong", _sample_list(samples, examination.measure), wide=True
-        )
+    # Without right and wrong, all of them count as wrong.
+    wrong = [sample for sample in examination.worst if sample.is_wrong is not False]
+    right = [sample for sample in examination.worst if sample.is_wrong is False]
     content = _sample_list(wrong, examination.measure) if wrong else ""
     if right:
-        words = (
-            "The others are right; these are the least certain."
-            if wrong
-            else "Nothing is wrong; these are the least certain."
-        )
-        content += f'<p class="between">{words}</p>{_sample_list(right, examination.measure)}'
+        words = "The others are right" if wrong else "Nothing is wrong"
+        content += element("p", f"{words}; these are the least certain.", "between")
+        content += _sample_list(right, examination.measure)
     title = "Where it is most wrong" if wrong else "Where it is least certain"
     return section(title, content, wide=True)
 
 
 def _sample_list(samples: Sequence[Sample], measure: str) -> str:
-    if samples and samples[0].png is not None:
+    if samples[0].png is not None:
         figures = "".join(_figure(sample, measure) for sample in samples)
-        return f'<div class="samples">{figures}</div>'
-    has_names = any(sample.name for sample in samples)
-    has_probabilities = any(sample.probability is not None for sample in samples)
-    heads = ['<th class="number">sample</th>', *(["<th>name</th>"] if has_names else [])]
-    heads += ["<th>truth</th>", "<th>found</th>"]
-    heads += ['<th class="number">probability</th>'] if has_probabilities else []
-    heads += [f'<th class="number">{escape(measure)}</th>']
-    rows = "".join(_sample_row(sample, has_names, has_probabilities) for sample in samples)
-    return f'<div class="scroll"><table><tr>{"".join(heads)}</tr>{rows}</table></div>'
-
-
-def _sample_row(sample: Sample, has_name: bool, has_probability: bool) -> str:
-    kind = ' class="wrong"' if sample.is_wrong else ""
-    cells = [f'<td class="number">{sample.number}</td>']
-    cells += [f'<td class="name">{escape(sample.name)}</td>'] if has_name else []
-    cells += [f'<td class="said">{escape(sample.truth)}</td>']
-    cells += [f'<td class="said"><b>{escape(sample.found)}</b></td>']
-    if has_probability:
-        cells.append(f'<td class="number">{_percent(sample)}</td>')
-    cells.append(f'<td class="number">{readable(sample.loss)}</td>')
-    return f"<tr{kind}>{''.join(cells)}</tr>"
+        return element("div", figures, "samples")
+    columns: list[tuple[str, str, Callable[[Sample], str | TableCell]]] = [
+        ("sample", "number", lambda sample: str(sample.number)),
+        ("name", "name", lambda sample: sample.name),
+        ("truth", "said", lambda sample: sample.truth),
+        ("found", "said", lambda sample: TableCell(element("b", escape(sample.found)))),
+        ("probability", "number", _percent),
+        (measure, "number", lambda sample: readable(sample.loss)),
+    ]
+    if all(sample.probability is None for sample in samples):
+        del columns[4]
+    if not any(sample.name for sample in samples):
+        del columns[1]
+    heads, kinds, cells = zip(*columns, strict=True)
+    rows = [[cell(sample) for cell in cells] for sample in samples]
+    return table(heads, rows, kinds, ["wrong" if sample.is_wrong else "" for sample in samples])
 
 
 def _percent(sample: Sample) -> str:
@@ -251,28 +208,24 @@ def _percent(sample: Sample) -> str:
 def _figure(sample: Sample, measure: str) -> str:
     assert sample.png is not None
     truth, prediction = escape(sample.truth), escape(sample.found)
-    kind = ' class="wrong"' if sample.is_wrong else ""
     caption = f"is <b>{truth}</b>, found <b>{prediction}</b> {_percent(sample)}"
     name = f"<br>{escape(sample.name)}" if sample.name else ""
-    return (
-        f'<figure{kind}><img src="{as_uri(sample.png)}" alt="{truth}">'
-        f"<figcaption>{caption}<br>{escape(measure)} {readable(sample.loss)}<br>#{sample.number}{name}"
-        "</figcaption></figure>"
-    )
+    caption += f"<br>{escape(measure)} {readable(sample.loss)}<br>#{sample.number}{name}"
+    picture = f'<img src="{as_uri(sample.png)}" alt="{truth}">'
+    kind = "wrong" if sample.is_wrong else ""
+    return element("figure", picture + element("figcaption", caption), kind)
 
 
 def _texts_section(records: Sequence[Record]) -> str:
     """Texts that the model wrote while it was trained: the first, and the last ones."""
     texts = [record for record in records if isinstance(record.get("text"), str)]
     chosen = texts if len(texts) <= _TEXTS else [texts[0], *texts[-_TEXTS + 1 :]]
-    parts = [f"<h3>{escape(_time_of(x))}</h3><pre>{escape(x['text'])}</pre>" for x in chosen]
+    parts = "".join(f"<h3>{escape(_time_of(x))}</h3><pre>{escape(x['text'])}</pre>" for x in chosen)
     few = len(chosen) < len(texts)
     note = f"<p>The first and the last of {len(texts):,} texts.</p>" if few else ""
-    return section("Generated samples", f'<div class="texts">{"".join(parts)}</div>{note}', True)
+    return section("Generated samples", element("div", parts, "texts") + note, True)
 
 
 def _time_of(record: Record) -> str:
-    words = [
-        f"{name} {record[name]:,}" for name in ("epoch", "step") if is_number(record.get(name))
-    ]
-    return ", ".join(words) or "text"
+    times = [(name, record.get(name)) for name in ("epoch", "step")]
+    return ", ".join(f"{name} {x:,}" for name, x in times if is_number(x)) or "text"

@@ -8,8 +8,7 @@ from math import isfinite, isnan
 from typing import Any, NamedTuple
 
 from extensor.errors import value_error
-from extensor.experiments.spec import stored_config
-from extensor.io.paths import unreadable
+from extensor.io.paths import explain_unreadable
 from extensor.io.redaction import redact_command
 from extensor.io.regular_files import file_text
 from extensor.report.axis import readable
@@ -40,10 +39,8 @@ class BestEpoch(NamedTuple):
 def read_records(op: str, run: RunFolder) -> list[dict[str, Any]]:
     """The records of the log; only its last line may be cut short, as a crash leaves it."""
     records = read_log(run.log)
-    try:
+    with explain_unreadable(op, run.log):
         lines = len(file_text(run.log).splitlines())
-    except OSError as error:
-        raise unreadable(op, run.log, error) from error
     whole = [isinstance(record, dict) for record in records]
     if not all(whole) or len(records) < lines - 1:
         line = 1 + (whole.index(False) if not all(whole) else len(records))
@@ -55,9 +52,8 @@ def read_records(op: str, run: RunFolder) -> list[dict[str, Any]]:
 def read_machine(op: str, run: RunFolder) -> Mapping[str, Any]:
     """The description of the machine that the run was trained on."""
     try:
-        machine = json.loads(file_text(run.machine))
-    except OSError as error:
-        raise unreadable(op, run.machine, error) from error
+        with explain_unreadable(op, run.machine):
+            machine = json.loads(file_text(run.machine))
     except (ValueError, RecursionError):
         machine = None
     if not isinstance(machine, dict):
@@ -66,11 +62,6 @@ def read_machine(op: str, run: RunFolder) -> Mapping[str, Any]:
     if isinstance(command, list):  # of an earlier version, or written by others
         machine["command"] = redact_command(list(map(str, command)))
     return machine
-
-
-def read_settings(run: RunFolder) -> dict[str, Any]:
-    """The configuration, with all its keys, known or not."""
-    return stored_config(run.config)
 
 
 def seconds_of(run: RunFolder) -> float | None:
@@ -113,7 +104,7 @@ def kept_epoch(config: Mapping[str, Any], epochs: Sequence[Record]) -> BestEpoch
     return best if best is not None and best.key == monitor else None
 
 
-def figures_of_test(records: list[dict[str, Any]]) -> dict[str, float]:
+def figures_of_test(records: Sequence[Record]) -> dict[str, float]:
     """The numbers of the test after training, of the last one if there are several."""
     tests = of_event(records, "test")
     numbers = {k: x for k, x in tests[-1].items() if is_number(x)} if tests else {}

@@ -14,8 +14,8 @@ from extensor.experiments.sweeps import Choices, Dimension, Range, Result, Sweep
 from extensor.io.atomic import write_atomically
 from extensor.io.redaction import redact_lines
 from extensor.io.regular_files import file_text
-from extensor.report.chart import Chart, Mark, Points, Series, draw_chart
-from extensor.report.document import document, section
+from extensor.report.chart import Chart, Mark, Points, Series
+from extensor.report.document import TableCell, chart_section, document, element, section, table
 from extensor.report.run_records import display_value, points
 from extensor.train import RateTest, read_log
 from extensor.train.metrics.trainer_metrics import display_name
@@ -91,56 +91,44 @@ def _sweep_page(sweep: Sweep, command: str | None) -> str:
     good = [result for result in results if result.value is not None]
     sections = [section("Trials", _table(sweep), wide=True)]
     if command is not None:
-        sections.append(
-            section(
-                "Train the best one", f'<pre class="command">{escape(command)}</pre>', wide=True
-            )
-        )
+        content = element("pre", escape(command), "command")
+        sections.append(section("Train the best one", content, wide=True))
+    charts = []
     if good:
         for key, dimension in sweep.space.dimensions.items():
             heading = f"{name.capitalize()} over {key}"
-            chart = scatter_chart(sweep, heading, key, dimension, good)
-            sections.append(section(heading, draw_chart(chart)))
-    curves = _curves(sweep, good)
-    if curves:
+            charts.append(scatter_chart(sweep, heading, key, dimension, good))
+    if curves := _curves(sweep, good):
         heading = f"{name.capitalize()} of the best {len(curves)}"
-        sections.append(section(heading, draw_chart(Chart(heading, curves, across="epoch"))))
+        charts.append(Chart(heading, curves, across="epoch"))
+    sections += map(chart_section, charts)
     asked = redact_lines(file_text(description_of(sweep.path)))
-    sections.append(section("What was asked", f"<pre>{escape(asked)}</pre>", wide=True))
-    title = f"Sweep of {sweep.asked.title}"
-    facts = _facts(sweep, name, good, len(results))
-    subtitle = f"{sweep.path.name}: {rungs_text(sweep)}"
-    return document(title, subtitle, facts, sections)
-
-
-def _facts(sweep: Sweep, name: str, good: Sequence[Result], trained: int) -> dict[str, str]:
+    sections.append(section("What was asked", element("pre", escape(asked)), wide=True))
     facts = {}
-    if good and good[0].value is not None:
+    if good:
         facts[f"best {name}"] = display_value(sweep.asked.monitor, good[0].value)
         facts["of trial"] = str(good[0].trial)
-    facts["trials"] = f"{trained} of {sweep.asked.trials}"
-    if trained > len(good):
-        facts["failed"] = str(trained - len(good))
-    return facts
+    facts["trials"] = f"{len(results)} of {sweep.asked.trials}"
+    if len(results) > len(good):
+        facts["failed"] = str(len(results) - len(good))
+    subtitle = f"{sweep.path.name}: {rungs_text(sweep)}"
+    return document(f"Sweep of {sweep.asked.title}", subtitle, facts, sections)
 
 
 def _table(sweep: Sweep) -> str:
-    rows = sweep_rows(sweep)
-    some_failed = any(row.failed is not None for row in rows)
+    trials = sweep_rows(sweep)
     heads = ["", "trial", *sweep_heads(sweep)]
-    head = "".join(f"<th>{escape(text)}</th>" for text in heads)
-    head += "<th>why</th>" if some_failed else ""
-    lines = []
-    for row in rows:
-        report = sweep.trial(row.trial).path / "report.html"
-        number = str(row.trial)
+    rows: list[list[str | TableCell]] = []
+    for trial in trials:
+        report = sweep.trial(trial.trial).path / "report.html"
+        number = str(trial.trial)
         if report.is_file():
             number = f'<a href="{escape(report.parent.name)}/report.html">{number}</a>'
-        cells = [row.mark, number, *map(escape, row.cells)]
-        kind = ' class="best"' if row.mark == "best" else ""
-        line = "".join(f"<td>{cell}</td>" for cell in cells)
-        line += f'<td class="reason">{escape(row.failed or "")}</td>' if some_failed else ""
-        lines.append(f"<tr{kind}>{line}</tr>")
+        rows.append([trial.mark, TableCell(number), *trial.cells])
+    if any(trial.failed is not None for trial in trials):
+        heads.append("why")
+        for row, trial in zip(rows, trials, strict=True):
+            row.append(TableCell(escape(trial.failed or ""), "reason"))
     rung = " The best of a rung go on to the next." if len(sweep.rungs) > 1 else ""
     epoch = "at the best epoch" if sweep.asked.keeps_best else "after the last epoch"
     kept = ", whose weights are kept" if sweep.asked.keeps_best else ""
@@ -148,10 +136,8 @@ def _table(sweep: Sweep) -> str:
     note += " Of equals the one of the lower validation loss comes first."
     if not sweep.asked.has_validation:
         note += f" {ON_TEST[0].upper()}{ON_TEST[1:]}."
-    return (
-        f'<div class="scroll"><table><tr>{head}</tr>{"".join(lines)}</table></div>'
-        f"<p>{escape(note)}</p>"
-    )
+    row_kinds = ["best" if trial.mark == "best" else "" for trial in trials]
+    return table(heads, rows, row_kinds=row_kinds) + element("p", escape(note))
 
 
 def scatter_chart(
@@ -216,19 +202,15 @@ def write_rate_plot(path: Path, test: RateTest, title: str) -> None:
 
 
 def _rate_page(test: RateTest, title: str) -> str:
-    rates = {
-        "suggested": test.suggestion,
-        "lowest loss": test.minimum,
-        "steepest fall": test.steepest,
-    }
+    names = ("suggested", "lowest loss", "steepest fall")
+    rates = dict(zip(names, (test.suggestion, test.minimum, test.steepest), strict=True))
     facts = {name: f"{rate:.2g}" for name, rate in rates.items() if rate is not None}
     note = (
-        "<p>The pale curve is the loss of each batch, the other its running mean. The suggestion is "
-        "where that falls most steeply, or a tenth of where it is lowest if that is less.</p>"
+        "The pale curve is the loss of each batch, the other its running mean. The suggestion is "
+        "where that falls most steeply, or a tenth of where it is lowest if that is less."
     )
-    title_of_chart = "Loss over the learning rate"
-    sections = [section(title_of_chart, draw_chart(rate_chart(test, title_of_chart)) + note)]
-    return document(title, "", facts, sections)
+    chart = rate_chart(test, "Loss over the learning rate")
+    return document(title, "", facts, [chart_section(chart, note)])
 
 
 def rate_chart(test: RateTest, title: str) -> Chart:
