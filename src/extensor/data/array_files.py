@@ -8,7 +8,7 @@ import zipfile
 import zlib
 from math import prod
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 
@@ -210,12 +210,17 @@ def _member(path: Path, archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Any:
             return read_npy(stream, info.file_size)
         header = read_npy_header(stream)
     with path.open("rb") as file:
-        # The data of a member follow its local header, which repeats the name and may have more
-        # extra fields than the directory of the archive knows of.
-        file.seek(info.header_offset + 26)
-        names = int.from_bytes(file.read(2), "little") + int.from_bytes(file.read(2), "little")
-    begin = info.header_offset + 30 + names
+        begin = stored_begin(file, info)
     return _mapped(path, begin + header.length, header, begin + info.file_size)
+
+
+def stored_begin(file: BinaryIO, info: zipfile.ZipInfo) -> int:
+    """Where the data of a member that is not compressed begin in the file of its archive."""
+    # They follow the local header, which repeats the name and may have more extra fields than the
+    # directory of the archive knows of.
+    file.seek(info.header_offset + 26)
+    sizes = int.from_bytes(file.read(2), "little") + int.from_bytes(file.read(2), "little")
+    return info.header_offset + 30 + sizes
 
 
 def _mapped(path: Path, offset: int, header: NpyHeader, end: int) -> Any:

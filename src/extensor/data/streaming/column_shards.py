@@ -21,15 +21,16 @@ from extensor.data.streaming.shard import (
     Shard,
     Stamp,
     damaged,
-    missing_pyarrow,
+    explain_damage,
+    import_pyarrow,
     usable_dtype,
     usual_names,
 )
 from extensor.data.streaming.shard_files import class_names
 from extensor.data.table.arrow import MAGIC, Batch, arrow_batches, batches_cost, parquet_cost
-from extensor.errors import is_ours, value_error
+from extensor.errors import value_error
 from extensor.io.limits import check_decoded
-from extensor.io.paths import unreadable
+from extensor.io.paths import explain_unreadable
 from extensor.io.regular_files import open_regular
 from extensor.io.state_file import DamagedFileError
 
@@ -160,22 +161,15 @@ def _types(schema: Any) -> dict[str, str]:
 
 @contextmanager
 def _open_columns(path: Path, partition: Mapping[str, Any]) -> Iterator[Any]:
-    try:
-        import pyarrow
-    except ImportError:
-        raise missing_pyarrow(path) from None
+    pyarrow = import_pyarrow(path)
     kind: Any = _Parquet
-    try:
-        if path.suffix.lower() != ".parquet":
+    if path.suffix.lower() != ".parquet":
+        with explain_unreadable(OP, path):
             kind = _Arrow if _begins_as_file(path) else _Stream
-        with kind(path) as file:
-            yield _Partitioned(file, partition, path) if partition else file
-    except (pyarrow.ArrowException, OSError, ValueError, IndexError, KeyError) as error:
-        if is_ours(error):
-            raise
-        if isinstance(error, OSError) and error.errno is not None:
-            raise unreadable(OP, path, error) from error
-        raise damaged(f"shard must be a whole {kind.name} file", path) from error
+    requirement = f"shard must be a whole {kind.name} file"
+    errors = (pyarrow.ArrowException, ValueError, IndexError, KeyError)
+    with explain_damage(requirement, path, *errors), kind(path) as file:
+        yield _Partitioned(file, partition, path) if partition else file
 
 
 def _begins_as_file(path: Path) -> bool:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from extensor.core import entries
-from extensor.data.streaming.shard import OP, Shard, damaged
+from extensor.data.streaming.shard import OP, Shard, damaged, parts_text
 from extensor.data.streaming.tar_shards import PICTURE
 from extensor.data.table.encoder import TableEncoder, words
 from extensor.data.table.sniffing import TableFormat
@@ -26,7 +25,6 @@ INDEX = "index.json"
 FORMAT = 2
 KINDS = ("pictures", "table", "text")
 _KEYS = ("extensor", "kind", "parts", "shards", "classes", "columns", "vocabulary", "encoding")
-_CHUNK = 1 << 20
 
 
 class PackedFile(NamedTuple):
@@ -148,14 +146,23 @@ def _index_of_state(state: Any) -> Index:
     given = entries.with_keys(OP, state, _KEYS)
     if given["extensor"] != FORMAT or given["kind"] not in KINDS:
         raise LayoutError
-    parts = tuple(_part(part) for part in _list(given["parts"]))
-    shards = tuple(_shard(shard) for shard in _list(given["shards"]))
+    parts = tuple(_part(part) for part in given["parts"])
+    shards = tuple(_shard(shard) for shard in given["shards"])
     names = [file.name for shard in shards for file in shard.files]
     if not parts or not shards or len(set(names)) < len(names):
         raise LayoutError
-    vocabulary = given["vocabulary"]
+    vocabulary, encoding = given["vocabulary"], given["encoding"]
     classes = _words(given["classes"])
-    if classes is not None and (len(set(classes)) < len(classes) or not _is_text(classes)):
+    if len(set(classes or ())) < len(classes or ()):
+        raise LayoutError
+    "".join(
+        classes or ()
+    ).encode()  # raises unless all is Unicode, which names of files need not be
+    if given["kind"] == "table":
+        encoding = TableEncoding.from_state(encoding, OP)
+        if parts[0][2] != (len(encoding.encoder.features),):
+            raise LayoutError
+    elif encoding is not None:
         raise LayoutError
     return Index(
         given["kind"],
@@ -164,20 +171,8 @@ def _index_of_state(state: Any) -> Index:
         classes,
         _words(given["columns"]),
         None if vocabulary is None else Vocabulary.from_state(vocabulary),
-        _encoding(given["kind"], given["encoding"], parts[0][2]),
+        encoding,
     )
-
-
-def _encoding(kind: str, state: Any, shape: tuple[int, ...] | None) -> TableEncoding | None:
-    """The encoding of a table, whose features are of the shape of its first part."""
-    if kind != "table":
-        if state is not None:
-            raise LayoutError
-        return None
-    encoding = TableEncoding.from_state(state, OP)
-    if shape != (len(encoding.encoder.features),):
-        raise LayoutError
-    return encoding
 
 
 def _part(value: Any) -> tuple[str, str, tuple[int, ...] | None]:
@@ -185,14 +180,14 @@ def _part(value: Any) -> tuple[str, str, tuple[int, ...] | None]:
     name, dtype, shape = part["name"], part["dtype"], part["shape"]
     if not isinstance(name, str) or not isinstance(dtype, str):
         raise LayoutError
-    sizes = None if shape is None else tuple(_count(size) for size in _list(shape))
+    sizes = None if shape is None else tuple(entries.count(OP, "shape", size) for size in shape)
     return name, str(np.dtype(dtype)), sizes
 
 
 def _shard(value: Any) -> PackedShard:
     shard = entries.with_keys(OP, value, ("samples", "files"))
     files = []
-    for one in _list(shard["files"]):
+    for one in shard["files"]:
         file = entries.with_keys(OP, one, ("name", "bytes", "sha256"))
         name, digest = file["name"], file["sha256"]
         # Of this folder, and no other: an index may come from anywhere.
@@ -200,39 +195,18 @@ def _shard(value: Any) -> PackedShard:
             raise LayoutError
         if name != Path(name).name or name in ("", ".", "..") or "\0" in name:
             raise LayoutError
-        files.append(PackedFile(name, _count(file["bytes"]), digest))
+        files.append(PackedFile(name, entries.count(OP, "bytes", file["bytes"]), digest))
     if not files:
         raise LayoutError
-    return PackedShard(tuple(files), _count(shard["samples"]))
-
-
-def _list(value: Any) -> Sequence[Any]:
-    if not isinstance(value, list):
-        raise LayoutError
-    return value
+    return PackedShard(tuple(files), entries.count(OP, "samples", shard["samples"]))
 
 
 def _words(value: Any) -> tuple[str, ...] | None:
     if value is None:
         return None
-    if not all(isinstance(word, str) for word in _list(value)):
+    if not isinstance(value, list) or not all(isinstance(word, str) for word in value):
         raise LayoutError
     return tuple(value)
-
-
-def _is_text(words: Sequence[str]) -> bool:
-    """Whether words are Unicode throughout, which names of files need not be."""
-    try:
-        "".join(words).encode()
-    except UnicodeEncodeError:
-        return False
-    return True
-
-
-def _count(value: Any) -> int:
-    if type(value) is not int or not 0 <= value < 2**63:
-        raise LayoutError
-    return value
 
 
 def check_files(folder: Path, shard: PackedShard) -> None:
@@ -242,21 +216,18 @@ def check_files(folder: Path, shard: PackedShard) -> None:
         with explain_unreadable(OP, path):
             size = path.stat().st_size
         if size != file.size:
-            requirement = f"shard must have {file.size} bytes, as its index says"
-            raise damaged(requirement, path, bytes=size)
+            raise damaged(f"shard must have {file.size} bytes, as its index says", path, bytes=size)
 
 
 def check_digests(folder: Path, shard: PackedShard) -> None:
     """Refuse a shard whose content is not what was packed."""
     for file in shard.files:
         path = folder / file.name
-        found = hashlib.sha256()
         with (
             explain_unreadable(OP, path),
             open(path, "rb", buffering=0, opener=open_regular) as stream,
         ):
-            while chunk := stream.read(_CHUNK):
-                found.update(chunk)
+            found = hashlib.file_digest(stream, "sha256")
         if found.hexdigest() != file.digest:
             raise damaged("shard must be as it was packed (its digest differs)", path)
 
@@ -270,11 +241,5 @@ def check_parts(shard: Shard, index: Index, told: int) -> None:
         for i, (name, dtype, shape) in enumerate(index.parts)
     ]
     if found != expected or shard.samples != told:
-        requirement = (
-            f"shard must have {told} samples of {_parts_text(expected)}, as its index says"
-        )
-        raise damaged(requirement, shard.path, samples=shard.samples, parts=_parts_text(found))
-
-
-def _parts_text(parts: Sequence[tuple[str, str, Any]]) -> str:
-    return ", ".join(f"{name} {dtype}{list(shape or ())}" for name, dtype, shape in parts)
+        requirement = f"shard must have {told} samples of {parts_text(expected)}, as its index says"
+        raise damaged(requirement, shard.path, samples=shard.samples, parts=parts_text(found))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager
 from itertools import pairwise
@@ -18,8 +18,8 @@ import numpy as np
 
 from extensor.arrays import storage
 from extensor.arrays.dtypes import as_dtype
-from extensor.errors import marked, value_error
-from extensor.io.paths import explain_unreadable
+from extensor.errors import is_ours, marked, value_error
+from extensor.io.paths import explain_unreadable, unreadable
 from extensor.io.regular_files import open_regular
 from extensor.io.state_file import DamagedFileError
 
@@ -127,11 +127,45 @@ def damaged(requirement: str, path: Path, **got: object) -> DamagedFileError:
     return marked(DamagedFileError(str(value_error(OP, requirement, path=str(path), **got))))
 
 
-def missing_pyarrow(path: Path) -> ImportError:
-    """The error where pyarrow is needed and not installed."""
-    return ImportError(
-        f"{OP}: pyarrow must be installed to read {path.name}, see pip install extensor[parquet]"
-    )
+@contextmanager
+def explain_damage(requirement: str, path: Path, *errors: type[Exception]) -> Iterator[None]:
+    """Raise ``errors`` within the block as damage, and those of the system in our words."""
+    expected: tuple[type[Exception], ...] = (OSError, *errors)
+    try:
+        yield
+    except MemoryError:
+        raise
+    except expected as error:
+        if is_ours(error):
+            raise
+        if isinstance(error, OSError) and error.errno is not None:
+            raise unreadable(OP, path, error) from error
+        raise damaged(requirement, path) from error
+
+
+def import_pyarrow(path: Path) -> Any:
+    """The module pyarrow, which must be installed to read ``path``."""
+    try:
+        import pyarrow
+    except ImportError:
+        raise ImportError(
+            f"{OP}: pyarrow must be installed to read {path.name}, "
+            "see pip install extensor[parquet]"
+        ) from None
+    return pyarrow
+
+
+def parts_text(parts: Iterable[tuple[str, Any, Sequence[int] | None]]) -> str:
+    """The parts of a sample for messages: name, dtype and shape of each."""
+    return ", ".join(f"{name} {dtype}{list(shape or ())}" for name, dtype, shape in parts)
+
+
+def equal_runs(numbers: Any) -> list[tuple[int, int]]:
+    """Begin and end of each run of equal numbers in an array."""
+    if not len(numbers):
+        return []
+    cuts = (numbers[1:] != numbers[:-1]).nonzero()[0] + 1
+    return list(pairwise([0, *cuts.tolist(), len(numbers)]))
 
 
 @contextmanager
@@ -257,8 +291,7 @@ class PiecedShard(Shard):
         """Piece by piece."""
         self.check_unchanged()
         numbers = self._pieces(rows, piece)
-        cuts = [0, *((numbers[1:] != numbers[:-1]).nonzero()[0] + 1).tolist(), len(rows)]
-        for first, last in pairwise(cuts):
+        for first, last in equal_runs(numbers):
             begin, arrays = self._piece(int(numbers[first]), piece, cache, ahead=False)
             within = rows[first:last] - begin
             for part, target in enumerate(targets):
