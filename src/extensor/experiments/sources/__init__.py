@@ -6,6 +6,7 @@ Each kind has a module with a preparation and a function ``prepare``.
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -47,7 +48,7 @@ __all__ = [
     "with_kind",
 ]
 
-_PREPARE = {
+_PREPARE: dict[str, Callable[..., PreparedData]] = {
     "arrays": array_source.prepare,
     "table": table_source.prepare,
     "series": series_source.prepare,
@@ -137,7 +138,8 @@ def prepare_data(spec: ExperimentSpec, state: Any = None) -> PreparedData:
     if train is not None and not is_glob(train):
         existing(train)
     prepare = shard_source.prepare if is_sharded(train) else _PREPARE[kind]
-    prepared = prepare(spec, None if state is None else _learnt_state(state, kind))
+    learnt = None if state is None else restore_preparation(spec, state)
+    prepared: PreparedData = prepare(spec, learnt)
     return prepared._replace(lines=[screen_line(line) for line in prepared.lines])
 
 

@@ -17,7 +17,7 @@ from extensor.data.splitting import TEST, least_share, split_indices
 from extensor.errors import value_error
 from extensor.errors.messages import NAME_UNKNOWN, suggestion
 from extensor.experiments.sources.array_targets import check_targets, class_names, class_numbers
-from extensor.experiments.sources.shard_samples import array_name
+from extensor.experiments.sources.shard_samples import part_name
 from extensor.experiments.spec import DataSpec, ExperimentSpec
 from extensor.experiments.user_functions import import_function, working_folder_last
 from extensor.io.paths import existing
@@ -144,13 +144,13 @@ def read_array_file(
 
 def _load_arrays(path: str, data: DataSpec, with_target: bool) -> tuple[Any, ...]:
     """Read and check the arrays in an ``.npz``, or in an ``.npy`` and that of its targets."""
-    target = array_name(data.target, "y")
+    target = part_name(data, "target", "y")
     if with_target and not isinstance(target, str):
         requirement = "data.target must be the name of one array, or an .npy file of targets"
         raise value_error("config", requirement, target=target)
     stored = library_data.read_arrays(path)
     if isinstance(stored, dict):
-        keys = [array_name(data.inputs, "x"), *([target] if with_target else [])]
+        keys = [part_name(data, "inputs", "x"), *([target] if with_target else [])]
         for key in keys:
             if key not in stored:
                 requirement = f"file must have the array {key!r}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -42,26 +43,27 @@ from extensor.experiments.sources.shard_samples import (
     check_two_parts,
     class_numbering,
     named_parts,
+    part_name,
     survey_targets,
-    target_part,
 )
 from extensor.experiments.spec import DataSpec, ExperimentSpec, NamedSpec
 from extensor.io.paths import existing
 
 
+@dataclass(eq=False)
 class ArrayPreparation(Preparation):
     """The goal and the shape of a sample; the rest stands in the configuration."""
 
     kind = "arrays"
 
-    def __init__(self, spec: ExperimentSpec, goal: Goal, sample: Any) -> None:
-        self.spec = spec
-        self.goal = goal
-        self.sample = sample  # the shape and dtype of one input
-        self.train: Dataset | None = None  # its targets decide on their transforms
+    goal: Goal
+    shape: tuple[int, ...]  # of one input
+    dtype: str
+    spec: ExperimentSpec
+    train: Dataset | None = None  # its targets decide on their transforms
 
     def arguments(self) -> dict[str, Any]:
-        shape = self.sample[0]
+        shape = self.shape
         sizes: dict[str, Any] = {"inputs": int(np.prod(shape)), "outputs": self.goal.outputs}
         if len(shape) == 3:
             side = shape[1] if shape[1] == shape[2] else list(shape[1:])
@@ -73,7 +75,7 @@ class ArrayPreparation(Preparation):
         normalize = self.spec.data.normalize
         if normalize is not None:
             return [Normalize(**normalize.to_dict())]
-        return [Normalize(scale=255.0)] if self.sample[1] == "uint8" else []
+        return [Normalize(scale=255.0)] if self.dtype == "uint8" else []
 
     def target_transforms(self) -> list[Any]:
         if self.train is None:
@@ -106,18 +108,18 @@ class ArrayPreparation(Preparation):
     def _check(self, dataset: Any) -> None:
         """Refuse inputs that differ in shape from the training data."""
         _check_columns(self.spec, dataset)
-        if self.sample[0] and isinstance(dataset, ArrayDataset):
-            expected, shape = self.sample[0], dataset.arrays[0].shape[1:]
-            if len(shape) != len(expected) and np.prod(shape) != np.prod(expected):
-                axes = ", ".join(map(str, ("samples", *expected)))
+        if self.shape and isinstance(dataset, ArrayDataset):
+            shape = dataset.arrays[0].shape[1:]
+            if len(shape) != len(self.shape) and np.prod(shape) != np.prod(self.shape):
+                axes = ", ".join(map(str, ("samples", *self.shape)))
                 requirement = f"inputs must have the shape of those trained with, ({axes})"
                 raise value_error("data", requirement, shape=dataset.arrays[0].shape)
 
     def _check_shape(self, dataset: ShardedDataset, path: str) -> None:
         """Refuse shards whose inputs differ in shape from the training data."""
         shape = dataset.parts[0].shape
-        if shape != self.sample[0]:
-            requirement = f"inputs must have the shape of those trained with, {self.sample[0]}"
+        if shape != self.shape:
+            requirement = f"inputs must have the shape of those trained with, {self.shape}"
             raise value_error("data", requirement, path=path, shape=shape)
 
     def _open_shards(self, path: str) -> ShardSamples:
@@ -127,15 +129,15 @@ class ArrayPreparation(Preparation):
         check_two_parts(dataset, path)
         self._check_shape(dataset, path)
         numbers = class_numbering(dataset.classes, self.goal, path)
-        numbers(as_targets(survey_targets(path, target_part(dataset, data)).distinct))
+        target = part_name(data, "target", dataset.parts[1].name)
+        numbers(as_targets(survey_targets(path, target).distinct))
         return self.of_shards(dataset, dataset.classes, path)
 
     def shard_batch(self, inputs: Any, targets: Any, numbers: Callable[[Any], Any]) -> Any:
         return as_inputs(inputs), numbers(as_targets(targets))
 
     def state_dict(self) -> dict[str, Any]:
-        shape, dtype = self.sample
-        return {"goal": self.goal.state_dict(), "shape": list(shape), "dtype": dtype}
+        return {"goal": self.goal.state_dict(), "shape": list(self.shape), "dtype": self.dtype}
 
     @classmethod
     def from_state(cls, state: Any, spec: ExperimentSpec, op: str = "load") -> ArrayPreparation:
@@ -145,10 +147,10 @@ class ArrayPreparation(Preparation):
         if not isinstance(shape, list) or not all(entries.is_integer(x) and x >= 0 for x in shape):
             raise value_error(op, "preparation.shape must be a list of integers from 0 on")
         dtype = arguments.text(op, "preparation.dtype", stored["dtype"])
-        return cls(spec, Goal.from_state(stored["goal"], op), (tuple(shape), dtype))
+        return cls(Goal.from_state(stored["goal"], op), tuple(shape), dtype, spec)
 
 
-def prepare(spec: ExperimentSpec, state: Any = None) -> PreparedData:
+def prepare(spec: ExperimentSpec, learnt: ArrayPreparation | None) -> PreparedData:
     """Read the arrays, and learn their scale and their classes."""
     train, validation, test = read_arrays(spec)
     axes = train.arrays[0].ndim if isinstance(train, ArrayDataset) else None
@@ -156,27 +158,23 @@ def prepare(spec: ExperimentSpec, state: Any = None) -> PreparedData:
     is_open = not spec.has_model  # a chosen model may have more classes than occur
     every = _join_targets(spec.data, train, validation, test) if is_open else train
     task = task_of_arrays(spec, every)
-    if state is not None:
-        goal = ArrayPreparation.from_state(state, spec).goal
-    else:
-        goal = goal_of_arrays(spec, task.name, train, every)
-    sample = _sample_shape(train)
+    goal = learnt.goal if learnt else goal_of_arrays(spec, task.name, train, every)
+    shape, dtype = _sample_shape(train)
     source = spec.data.train or ""
-    if is_open and not sample[0]:
+    if is_open and not shape:
         requirement = "inputs must have columns, as x[:, None] has one"
         raise value_error("data", requirement, path=source, shape=train.arrays[0].shape)  # type: ignore[attr-defined]
     if spec.data.kind is not None:
-        _check_alike(sample, {"validation": validation, "test": test})
+        _check_alike(shape, {"validation": validation, "test": test})
 
     def number(part: Any, path: str | None = None) -> Any:
         return None if part is None else with_class_numbers(part, goal, path or source, is_open)
 
     parts = (number(train), number(validation, spec.data.validation), number(test, spec.data.test))
-    if goal.mean and state is None:
+    if goal.mean and learnt is None:
         spec = spec.with_data(standardize_target=True)
-    preparation = ArrayPreparation(spec, goal, sample)
-    preparation.train = parts[0]
-    lines = _describe(parts, sample[0], source)
+    preparation = ArrayPreparation(goal, shape, dtype, spec, train=parts[0])
+    lines = _describe(parts, shape, source)
     lines.insert(-1, f"task {task.name}: {task.reason}")
     known = (
         targets_of(with_class_numbers(every, goal, source)) if goal.classes and is_open else None
@@ -238,7 +236,7 @@ def preparation_of_first_release(spec: ExperimentSpec) -> ArrayPreparation:
             names = []  # the data are not where they were
     bare = ExperimentSpec(loss=NamedSpec({"name": spec.loss_name}))
     goal = Goal(task_of_arrays(bare, None).name, classes=tuple(names))
-    return ArrayPreparation(spec, goal, ((), "float32"))
+    return ArrayPreparation(goal, (), "float32", spec)
 
 
 def _join_targets(data: DataSpec, *parts: Any) -> Any:
@@ -255,11 +253,11 @@ def _join_targets(data: DataSpec, *parts: Any) -> Any:
     return ArrayDataset(targets, targets)
 
 
-def _check_alike(sample: Any, parts: Mapping[str, Any]) -> None:
+def _check_alike(shape: tuple[int, ...], parts: Mapping[str, Any]) -> None:
     """Refuse samples whose shape differs from the training data."""
     for name, part in parts.items():
-        if isinstance(part, ArrayDataset) and part.arrays[0].shape[1:] != sample[0]:
-            requirement = f"{name} must have samples of the shape {sample[0]}, as those to train on"
+        if isinstance(part, ArrayDataset) and part.arrays[0].shape[1:] != shape:
+            requirement = f"{name} must have samples of the shape {shape}, as those to train on"
             raise value_error("data", requirement, shape=part.arrays[0].shape[1:])
 
 

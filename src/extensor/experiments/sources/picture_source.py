@@ -5,29 +5,25 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from extensor.core import entries
-from extensor.data import (
-    ArrayDataset,
-    Dataset,
-    ImageFolder,
-    Normalize,
-    ShardedDataset,
-)
+from extensor.data import ArrayDataset, Dataset, ImageFolder, Normalize, ShardedDataset
 from extensor.data.picture_files import PictureFiles, find_pictures, picture_sizes
 from extensor.errors import arguments, value_error
 from extensor.experiments.goal import Goal, TargetFacts, choose_task, class_counts
 from extensor.experiments.sources.preparation import (
+    HELD,
     Preparation,
     PreparedData,
     Samples,
     divide_samples,
     input_part,
     is_sharded,
+    prepared_data,
 )
 from extensor.experiments.sources.shard_samples import ShardSamples, check_two_parts
 from extensor.experiments.spec import DataSpec, ExperimentSpec, NormalizeSpec
@@ -39,27 +35,19 @@ _IN_MEMORY = 2**30  # bytes of pictures that are decoded once and kept
 _LOOKED_AT = 500  # pictures, for the mean and deviation of each channel
 _CHANNELS = {"L": 1, "LA": 2, "RGB": 3, "RGBA": 4, "CMYK": 4, "YCbCr": 3, "LAB": 3, "HSV": 3}
 _MOST = 1e6  # that a mean or a deviation of bytes between 0 and 1 may be said to be
-_STATE = ("size", "mode", "mean", "std", "goal")
 
 
+@dataclass(eq=False)
 class PicturePreparation(Preparation):
     """The size that pictures are brought to, the mean of each channel, and the names of the classes."""
 
     kind = "pictures"
 
-    def __init__(
-        self,
-        size: tuple[int, int],
-        mode: str,
-        mean: list[float],
-        std: list[float],
-        goal: Goal,
-    ) -> None:
-        self.size = size
-        self.mode = mode
-        self.mean = mean
-        self.std = std
-        self.goal = goal
+    size: tuple[int, int]
+    mode: str
+    mean: list[float]
+    std: list[float]
+    goal: Goal
 
     def arguments(self) -> dict[str, Any]:
         height, width = self.size
@@ -92,21 +80,21 @@ class PicturePreparation(Preparation):
 
     def pictures(self, paths: list[Path], labels: Any) -> LabelledPictures:
         """Pictures in files, and their classes as the loss takes them."""
-        return LabelledPictures(self._files(paths), self.goal.as_loss_takes(labels))
+        files = PictureFiles(paths, self.size, self.mode)
+        return LabelledPictures(files, self.goal.as_loss_takes(labels))
 
     def unlabelled(self, source: Any) -> Samples:
         if not isinstance(source, str | os.PathLike):
             return Samples(self._of_arrays(source))
         if is_sharded(source):
-            dataset = ShardedDataset(
-                Path(source), [input_part(source)], size=self.size, mode=self.mode
-            )
+            parts = [input_part(source)]
+            dataset = ShardedDataset(Path(source), parts, size=self.size, mode=self.mode)
             self._check_shape(dataset, str(source))
             return Samples(ShardSamples(dataset, lambda batch: batch))
         paths = find_pictures(existing(source))
         root = Path(source)
         names = [str(x.relative_to(root)) if root.is_dir() else str(x) for x in paths]
-        return Samples(self._files(paths), names)
+        return Samples(PictureFiles(paths, self.size, self.mode), names)
 
     def shard_batch(self, inputs: Any, targets: Any, numbers: Callable[[Any], Any]) -> Any:
         labels = np.asarray(numbers(targets)).reshape(-1).astype(np.int64, copy=False)
@@ -115,8 +103,8 @@ class PicturePreparation(Preparation):
     def _check_shape(self, dataset: ShardedDataset, source: str) -> None:
         """Refuse pictures that are arrays already, of another size or mode."""
         shape, dtype = dataset.parts[0].shape, dataset.parts[0].dtype
-        if shape != (len(self.mean), *self.size) or dtype != np.uint8:
-            expected = (len(self.mean), *self.size)
+        expected = (len(self.mean), *self.size)
+        if shape != expected or dtype != np.uint8:
             requirement = f"pictures must be bytes of the shape of those trained with, {expected}"
             raise value_error("data", requirement, path=source, shape=shape, dtype=str(dtype))
 
@@ -129,17 +117,10 @@ class PicturePreparation(Preparation):
             raise value_error("predict", requirement, shape=array.shape, dtype=str(array.dtype))
         return ArrayDataset(array)
 
-    def _files(self, paths: list[Path]) -> Dataset:
-        return PictureFiles(paths, self.size, self.mode)
-
-    def state_dict(self) -> dict[str, Any]:
-        plain = {"size": list(self.size), "mode": self.mode, "mean": self.mean, "std": self.std}
-        return {**plain, "goal": self.goal.state_dict()}
-
     @classmethod
     def from_state(cls, state: Any, op: str = "load") -> PicturePreparation:
         """Restore it from the result of :meth:`state_dict`, checked."""
-        stored = entries.with_keys(op, state, _STATE, "preparation")
+        stored = cls._stored(op, state)
         size = arguments.pair(op, "size", stored["size"], 1)
         if max(size) > _LARGEST:
             raise value_error(op, f"size must be at most {_LARGEST}", size=max(size))
@@ -155,12 +136,12 @@ class PicturePreparation(Preparation):
         return cls(size, mode, mean.tolist(), std.tolist(), goal)
 
 
+@dataclass(eq=False)
 class LabelledPictures:
     """Pictures and their targets, decoded when they are asked for."""
 
-    def __init__(self, pictures: Dataset, targets: Any) -> None:
-        self.pictures = pictures
-        self.targets = targets
+    pictures: Dataset
+    targets: Any
 
     def __len__(self) -> int:
         return len(self.targets)
@@ -179,7 +160,7 @@ def picture_goal(
     return goal, task.reason
 
 
-def prepare(spec: ExperimentSpec, state: Any = None) -> PreparedData:
+def prepare(spec: ExperimentSpec, learnt: PicturePreparation | None) -> PreparedData:
     """Find the pictures, choose their size, and divide them."""
     data = spec.data
     root = existing(data.train)
@@ -195,26 +176,20 @@ def prepare(spec: ExperimentSpec, state: Any = None) -> PreparedData:
     size, mode = choose_size(data, sizes), data.mode or _choose_mode(folder.paths)
     division = divide_samples(spec, len(folder), labels)
     paths = np.array(folder.paths, object)
-    if state is not None:
-        preparation = PicturePreparation.from_state(state)
-    else:
+    if learnt is None:
         scale = picture_scale(_some_pixels(paths[division.train], size, mode), data.normalize)
-        preparation = PicturePreparation(size, mode, *scale, goal)
+        learnt = PicturePreparation(size, mode, *scale, goal)
+    preparation = learnt
 
-    def part(rows: Any, path: str | None = None) -> Samples:
-        if path is not None:
-            samples = preparation.labelled(path)
-            return samples._replace(dataset=_decode(samples.dataset, data))
+    def part(rows: Any) -> Samples:
         files = preparation.pictures(paths[rows].tolist(), labels[rows])
-        names = [str(path.relative_to(root)) for path in paths[rows]]
-        return Samples(_decode(files, data), names)
+        return Samples(files, [str(path.relative_to(root)) for path in paths[rows]])
 
-    test = part(division.test, data.test)
     low, high = sizes.min(axis=0).tolist(), sizes.max(axis=0).tolist()
     spread = _by(low) if low == high else f"{_by(low)} to {_by(high)}"
     lines = [
         f"{root}: {len(folder):,} pictures of {spread} pixels in {len(folder.classes)} folders",
-        f"learned as {_by(list(preparation.size))} pixels, mode {preparation.mode}",
+        f"learned as {_by(preparation.size)} pixels, mode {preparation.mode}",
         f"task {goal.task}: {reason.replace('different words', 'folders')}",
         f"classes {class_counts(goal, labels)}",
         f"divided: {division.describe(data)}",
@@ -223,19 +198,15 @@ def prepare(spec: ExperimentSpec, state: Any = None) -> PreparedData:
         several = f"{folder.ignored:,} files that are no pictures are"
         words = "1 file that is no picture is" if folder.ignored == 1 else several
         lines.insert(1, f"{words} left out")
-    return PreparedData(
-        spec.with_data(task=goal.task, size=list(preparation.size), mode=preparation.mode),
-        preparation,
-        part(division.train).dataset,
-        part(division.validation, data.validation).dataset,
-        test.dataset,
-        lines,
-        test.names,
-        preparation.goal.as_loss_takes(labels[division.train]),
-    )
+    spec = spec.with_data(task=goal.task, size=list(preparation.size), mode=preparation.mode)
+    train: Any = part(division.train).dataset
+    targets = train.targets
+    prepared = prepared_data(spec, preparation, train, division[1:], part, lines, targets)
+    parts = [_decode(getattr(prepared, name), data) for name in ("train", *HELD)]
+    return prepared._replace(train=parts[0], validation=parts[1], test=parts[2])
 
 
-def _by(size: list[int]) -> str:
+def _by(size: Sequence[int]) -> str:
     return "x".join(map(str, size))
 
 
@@ -283,21 +254,16 @@ def _scale_as_written(spec: NormalizeSpec, channels: int) -> tuple[list[float], 
     options = spec.to_dict()
     op, scale = "config", options.get("scale", 255.0) / 255
     Normalize(**options)
-    both = [
-        arguments.numbers(op, f"data.normalize.{key}", options.get(key, usual))
-        for key, usual in _NONE.items()
-    ]
-    for key, numbers in zip(_NONE, both, strict=True):
+    both = []
+    for key, usual in (("mean", 0.0), ("std", 1.0)):
+        numbers = arguments.numbers(op, f"data.normalize.{key}", options.get(key, usual))
         if numbers.ndim and len(numbers) != channels:
             requirement = (
                 f"data.normalize.{key} must be one number, or {channels}, one for each channel"
             )
             raise value_error(op, requirement, **{key: numbers.tolist()})
-    mean, std = ((np.zeros(channels) + x) * scale for x in both)
-    return mean.tolist(), std.tolist()
-
-
-_NONE = {"mean": 0.0, "std": 1.0}
+        both.append(((np.zeros(channels) + numbers) * scale).tolist())
+    return both[0], both[1]
 
 
 def _decode(dataset: Any, data: DataSpec) -> Dataset:

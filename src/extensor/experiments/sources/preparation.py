@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import fields
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from extensor.core import entries
 from extensor.data import Dataset, ShardedDataset
 from extensor.data.picture_files import is_picture
 from extensor.data.splitting import TEST, VALIDATION, least_share, split_indices
@@ -140,7 +142,8 @@ class Samples(NamedTuple):
 class Preparation:
     """Makes batches of files, arrays and tables, for one kind of data.
 
-    ``goal`` is what is learned. Each checkpoint holds ``state_dict``, so its values are plain.
+    ``goal`` is what is learned. A kind of data is a dataclass, whose fields are its state: each
+    checkpoint holds ``state_dict``, in the order of the fields, so the order is part of the format.
     """
 
     kind: ClassVar[str]
@@ -184,7 +187,15 @@ class Preparation:
 
     def state_dict(self) -> dict[str, Any]:
         """Plain values and arrays."""
-        raise NotImplementedError
+        state = {entry.name: getattr(self, entry.name) for entry in fields(self)}  # type: ignore[arg-type]
+        plain = {key: x.state_dict() for key, x in state.items() if hasattr(x, "state_dict")}
+        return {key: list(x) if isinstance(x, tuple) else x for key, x in (state | plain).items()}
+
+    @classmethod
+    def _stored(cls, op: str, state: Any) -> Mapping[str, Any]:
+        """A state with an entry for each field."""
+        keys = [entry.name for entry in fields(cls)]  # type: ignore[arg-type]
+        return entries.with_keys(op, state, keys, "preparation")
 
 
 class PreparedData(NamedTuple):
@@ -204,22 +215,27 @@ class PreparedData(NamedTuple):
     targets: Any = None  # of the training samples as the loss takes them, if they are known
 
 
-def held_samples(
-    data: DataSpec,
+def prepared_data(
+    spec: ExperimentSpec,
     preparation: Preparation,
-    parts: Iterable[Any],
+    train: Dataset,
+    held: Iterable[Any],
     convert: Callable[[Any], Samples],
-) -> tuple[Samples, Samples, list[str]]:
-    """The samples to validate and to test with, and remarks on those that have their own file.
+    lines: list[str],
+    targets: Any = None,
+) -> PreparedData:
+    """The data with the samples to validate and to test with, which may have their own files.
 
-    ``convert`` makes samples of a part of the training file.
+    ``convert`` makes samples of a part of the training file, of which ``held`` has two.
     """
-    held, lines = [], list[str]()
-    for name, part in zip(HELD, parts, strict=True):
-        path = getattr(data, name)
-        held.append(convert(part) if path is None else preparation.labelled(path))
-        lines += [f"{path}: {line}" for line in held[-1].lines]
-    return held[0], held[1], lines
+    samples = []
+    for name, part in zip(HELD, held, strict=True):
+        path = getattr(spec.data, name)
+        samples.append(convert(part) if path is None else preparation.labelled(path))
+        lines = [*lines, *(f"{path}: {line}" for line in samples[-1].lines)]
+    validation, test = samples
+    parts = (train, validation.dataset, test.dataset)
+    return PreparedData(spec, preparation, *parts, lines, test.names, targets)
 
 
 def digest_of(*datasets: Any) -> str:

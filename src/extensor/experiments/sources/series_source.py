@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,12 +12,12 @@ from extensor.data import ArrayDataset
 from extensor.data.table import Column, Table, TableEncoder, read_table
 from extensor.data.window_datasets import SeriesWindows
 from extensor.errors import arguments, type_error, value_error
-from extensor.errors.messages import COLUMN_NOT_FOUND, suggestion
 from extensor.experiments.goal import Goal, choose_task
 from extensor.experiments.sources.preparation import PreparedData, Samples, held_fractions
 from extensor.experiments.sources.table_source import (
+    READING,
     TablePreparation,
-    reading_options,
+    check_columns,
     target_names,
 )
 from extensor.experiments.sources.target_columns import (
@@ -34,30 +34,17 @@ from extensor.experiments.spec import DataSpec, ExperimentSpec
 _GAP = 1.5  # usual steps; months and quarters differ less
 _UNITS = ((86400, "day"), (3600, "hour"), (60, "minute"), (1, "second"))
 
-_STATE = ("encoder", "goal", "options", "found", "columns", "time", "window", "horizon")
 
-
+@dataclass(eq=False)
 class SeriesPreparation(TablePreparation):
     """The preparation of a table, with the numbers of rows to look at and to forecast."""
 
     kind = "series"
 
-    def __init__(
-        self,
-        encoder: TableEncoder,
-        goal: Goal,
-        options: dict[str, Any],
-        found: dict[str, Any],
-        columns: list[str],
-        time: str | None,
-        window: int,
-        horizon: int,
-    ) -> None:
-        super().__init__(encoder, goal, options, found)
-        self.columns = columns  # to forecast; the goal has a name for each future row
-        self.time = time  # the column in whose order rows are
-        self.window = window
-        self.horizon = horizon
+    columns: list[str]  # to forecast; the goal has a name for each future row
+    time: str | None  # the column in whose order rows are
+    window: int
+    horizon: int
 
     def arguments(self) -> dict[str, Any]:
         width = len(self.encoder.features)
@@ -65,11 +52,7 @@ class SeriesPreparation(TablePreparation):
 
     def labelled(self, source: Any) -> Samples:
         table = self._in_order(source)
-        for name in self.columns:
-            if name not in table:
-                raise COLUMN_NOT_FOUND.error(
-                    suggestion(name, table.names), column=name, source=table.source
-                )
+        check_columns(table, self.columns)
         needed = self.window + self.horizon
         if len(table) < needed:
             requirement = (
@@ -99,39 +82,31 @@ class SeriesPreparation(TablePreparation):
     def windows(self, table: Table, begin: int = 0, end: int | None = None) -> SeriesWindows:
         """The windows of some rows, with the rows after each."""
         rows = np.arange(begin, len(table) if end is None else end)
-        part = table.rows(rows)
-        numbers = _numbers(part, self.columns)
-        count = len(self.columns)
+        part, count = table.rows(rows), len(self.columns)
         scale = Goal("regression", mean=self.goal.mean[:count], std=self.goal.std[:count])
-        return SeriesWindows(
-            self.encoder.encode(part), scale.scaled(numbers), self.window, self.horizon
-        )
-
-    def state_dict(self) -> dict[str, Any]:
-        own = {"time": self.time, "window": self.window, "horizon": self.horizon}
-        return {**super().state_dict(), "columns": list(self.columns), **own}
+        numbers = scale.scaled(_numbers(part, self.columns))
+        return SeriesWindows(self.encoder.encode(part), numbers, self.window, self.horizon)
 
     @classmethod
     def from_state(cls, state: Any, op: str = "load") -> SeriesPreparation:
         """Restore it from the result of :meth:`state_dict`, checked."""
-        stored = entries.with_keys(op, state, _STATE, "preparation")
-        inner = {key: stored[key] for key in _STATE[:4]}
-        table = TablePreparation.from_state(inner, op)
-        window, horizon = (entries.count(op, key, stored[key]) for key in _STATE[6:])
-        columns = stored["columns"]
+        stored = dict(cls._stored(op, state))
+        own = {key: stored.pop(key) for key in ("columns", "time", "window", "horizon")}
+        table = TablePreparation.from_state(stored, op)
+        for key in ("window", "horizon"):
+            own[key] = entries.count(op, key, own[key])
+        columns, horizon, goal = own["columns"], own["horizon"], table.goal
         if not isinstance(columns, list) or not all(isinstance(x, str) for x in columns):
             raise value_error(op, "preparation.columns must be a list of names")
-        if not isinstance(stored["time"], str | None):
+        if not isinstance(own["time"], str | None):
             raise type_error(op, "preparation.time must be the name of a column, or None")
-        goal = table.goal
         is_right = goal.task == "regression" and len(goal.names) == horizon * len(columns)
-        if min(window, horizon) < 1 or not is_right:
+        if min(own["window"], horizon) < 1 or not is_right:
             raise value_error(op, "preparation must foretell each column for each row to come")
-        read = (table.options, table.found)
-        return cls(table.encoder, goal, *read, columns, stored["time"], window, horizon)
+        return cls(**vars(table), **own)
 
 
-def prepare(spec: ExperimentSpec, state: Any = None) -> PreparedData:
+def prepare(spec: ExperimentSpec, learnt: SeriesPreparation | None) -> PreparedData:
     """Read the table, and cut it in time: the last rows are for the test."""
     data = spec.data
     if data.task not in (None, "regression"):
@@ -142,21 +117,19 @@ def prepare(spec: ExperimentSpec, state: Any = None) -> PreparedData:
     window = 2 * horizon if data.window is None else data.window
     window = arguments.integer("config", "data.window", window, 1)
     with advice_on_data():
-        whole = read_table(str(data.train), **reading_options(data))
+        whole = read_table(str(data.train), **data.options(*READING))
     names, why = target_names(whole, data.target, are_inputs_too=True)
     columns = [whole[name] for name in names]
     asked = spec.with_data(task="regression")
     check_numbers(columns, asked)
     choose_task(summary_of_columns(columns), asked)
     kinds = kinds_of_columns(whole, data)
-    time = time_column(whole, [name for name, kind in kinds.items() if kind == "drop"])
+    # Rows should be in the order of the first column of dates that is not left out.
+    dates = [x for x in whole.names if whole[x].kind == "date" and kinds.get(x) != "drop"]
+    time = dates[0] if dates else None
     check_order(whole, time)
     first, second = _cuts(whole, data, window, horizon)
-    if state is not None:
-        preparation = SeriesPreparation.from_state(state)
-    else:
-        train = whole.rows(np.arange(first))
-        preparation = _learn(train, names, time, spec, window, horizon)
+    preparation = learnt or _learn(whole.rows(np.arange(first)), names, time, spec, window, horizon)
 
     def part(begin: int, end: int, path: str | None = None) -> Any:
         if path is not None:
@@ -230,11 +203,10 @@ def _learn(
     with advice_on_data():
         encoder = TableEncoder.fit(train.without(*times), kinds)
     ahead = [f"{name} +{step + 1}" for step in range(horizon) for name in names]
-    goal = Goal("regression", tuple(ahead))
-    numbers = _numbers(train, names)
+    goal, numbers = Goal("regression", tuple(ahead)), _numbers(train, names)
     if spec.is_of_any_scale:
         goal = goal.learned_scale(np.tile(numbers, (1, horizon)))
-    read = (reading_options(spec.data), dict(train.options))
+    read = (spec.data.options(*READING), dict(train.options))
     return SeriesPreparation(encoder, goal, *read, names, time, window, horizon)
 
 
@@ -247,12 +219,6 @@ def _numbers(table: Table, names: list[str]) -> Any:
             where = column.origin.place(int(column.missing.argmax()))
             raise value_error("data", requirement, **where, column=name)
     return numbers_of([table[name] for name in names])
-
-
-def time_column(table: Table, without: Collection[str] = ()) -> str | None:
-    """The first column of dates that is not left out: in its order the rows should be."""
-    names = [name for name in table.names if table[name].kind == "date" and name not in without]
-    return names[0] if names else None
 
 
 def check_order(table: Table, time: str | None) -> None:
@@ -275,10 +241,9 @@ def describe_times(table: Table, time: str | None) -> list[str]:
     """Sentences on times that occur twice, and on steps that are longer than the others."""
     if time is None:
         return []
-    column = table[time]
+    column, lines = table[time], []
     rows, steps = _steps(column)
-    lines = []
-    if not len(steps) or not (steps > 0).any():
+    if not (steps > 0).any():
         return []
     usual = float(np.median(steps[steps > 0]))
     for which, words in (
@@ -304,8 +269,5 @@ def _steps(column: Column) -> tuple[Any, Any]:
 
 
 def _span(seconds: float) -> str:
-    for size, name in _UNITS:
-        if seconds >= size:
-            number = seconds / size
-            return f"1 {name}" if number == 1 else f"{number:.3g} {name}s"
-    return f"{seconds:g} seconds"
+    size, name = next(unit for unit in _UNITS if seconds >= unit[0])
+    return f"1 {name}" if seconds == size else f"{seconds / size:.3g} {name}s"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,10 +13,7 @@ from extensor.data import ShardedDataset
 from extensor.data.dataset import IndexedDataset
 from extensor.data.streaming import ShardedSubset
 from extensor.data.streaming.column_shards import column_names
-from extensor.data.streaming.shard_files import (
-    COLUMNS,
-    find_shards,
-)
+from extensor.data.streaming.shard_files import COLUMNS, find_shards
 from extensor.data.streaming.shuffle import BlockShuffle, Run
 from extensor.errors import value_error
 from extensor.experiments.goal import Goal
@@ -49,17 +47,13 @@ def named_parts(data: DataSpec) -> list[Any] | None:
     """The arrays or columns that ``[data]`` names; None for the usual ones."""
     if data.inputs is None and data.target is None:
         return None
-    return [array_name(data.inputs, "x"), array_name(data.target, "y")]
+    return [part_name(data, "inputs", "x"), part_name(data, "target", "y")]
 
 
-def array_name(name: Any, usual: str) -> Any:
+def part_name(data: DataSpec, key: str, usual: str) -> Any:
     """The name of an array or the names of columns, as configured or the usual one."""
+    name = getattr(data, key)
     return usual if name is None else name
-
-
-def target_part(dataset: ShardedDataset, data: DataSpec) -> Any:
-    """The name of the part that is to be learned."""
-    return array_name(data.target, dataset.parts[1].name)
 
 
 def check_two_parts(dataset: ShardedDataset, source: str) -> None:
@@ -99,6 +93,13 @@ def class_numbering(names: Sequence[str] | None, goal: Goal, source: str) -> Cal
     return by_name
 
 
+def first_infinite(rows: Any) -> int | None:
+    """The first row that has NaN or infinity, or None."""
+    if not is_floating(rows.dtype) or np.isfinite(rows).all():
+        return None
+    return int((~np.isfinite(rows.reshape(len(rows), -1)).all(axis=1)).argmax())
+
+
 class Survey(NamedTuple):
     """The targets of all samples: their values, mean and deviation."""
 
@@ -119,11 +120,10 @@ def survey_targets(source: str, name: Any) -> Survey:
     low = None  # that large numbers are measured from
     for begin in range(0, len(targets), _ROWS):
         (rows,) = targets.batch(slice(begin, begin + _ROWS))
-        if is_floating(rows.dtype) and not np.isfinite(rows).all():
-            bad = ~np.isfinite(rows.reshape(len(rows), -1)).all(axis=1)
+        bad = first_infinite(rows)
+        if bad is not None:
             requirement = "targets must have no NaN or infinity"
-            sample = begin + int(bad.argmax())
-            raise value_error("data", requirement, path=source, sample=sample)
+            raise value_error("data", requirement, path=source, sample=begin + bad)
         if low is None:
             low = rows[0].astype(np.float64)
         distance = rows.astype(np.float64) - low
@@ -132,23 +132,17 @@ def survey_targets(source: str, name: Any) -> Survey:
             distinct = np.union1d(distinct, rows)
     mean = wide[0] / len(targets)
     variance = np.maximum(wide[1] / len(targets) - mean * mean, 0.0)
-    return Survey(
-        len(targets), part.shape, is_floating(part.dtype), distinct, mean + low, np.sqrt(variance)
-    )
+    scale = (mean + low, np.sqrt(variance))
+    return Survey(len(targets), part.shape, is_floating(part.dtype), distinct, *scale)
 
 
+@dataclass(eq=False)
 class ShardSamples(IndexedDataset):
     """Samples of shards as a model and its loss take them: ``convert`` makes them so, by batches."""
 
-    def __init__(
-        self,
-        dataset: ShardedDataset | ShardedSubset,
-        convert: Callable[[Batch], Batch],
-        source: str = "",
-    ) -> None:
-        self.dataset = dataset
-        self.convert = convert
-        self.source = source
+    dataset: ShardedDataset | ShardedSubset
+    convert: Callable[[Batch], Batch]
+    source: str = ""
 
     def __len__(self) -> int:
         return len(self.dataset)
@@ -160,14 +154,13 @@ class ShardSamples(IndexedDataset):
 
     def batch(self, indices: Any) -> Batch:
         batch = self.convert(self.dataset.batch(indices))
-        if is_floating(batch[0].dtype) and not np.isfinite(batch[0]).all():
-            bad = ~np.isfinite(batch[0].reshape(len(batch[0]), -1)).all(axis=1)
-            place = int(self._places("batch", indices)[bad.argmax()])
-            number = (
-                self.dataset.number(place) if isinstance(self.dataset, ShardedSubset) else place
-            )
+        bad = first_infinite(batch[0])
+        if bad is not None:
+            place = int(self._places("batch", indices)[bad])
+            if isinstance(self.dataset, ShardedSubset):
+                place = self.dataset.number(place)
             requirement = "inputs must have no NaN or infinity"
-            raise value_error("data", requirement, path=self.source, sample=number)
+            raise value_error("data", requirement, path=self.source, sample=place)
         return batch
 
     def read_ahead(self, runs: list[Run]) -> None:

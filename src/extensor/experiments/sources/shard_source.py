@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -28,18 +29,18 @@ from extensor.experiments.sources.preparation import (
     PreparedData,
     Samples,
     held_fractions,
-    held_samples,
     part_sizes,
+    prepared_data,
     sharded_kind,
 )
 from extensor.experiments.sources.shard_samples import (
     Survey,
-    array_name,
     check_two_parts,
     class_numbering,
+    first_infinite,
     named_parts,
+    part_name,
     survey_targets,
-    target_part,
     with_columns,
 )
 from extensor.experiments.sources.table_source import TablePreparation
@@ -70,29 +71,30 @@ _BYTES = 1 << 27  # to read for means and deviations
 _MODES = {1: "L", 2: "LA", 3: "RGB", 4: "RGBA"}  # of pictures that are arrays, by channels
 
 
-def prepare(spec: ExperimentSpec, state: Any = None) -> PreparedData:
+def prepare(spec: ExperimentSpec, learnt: Any | None) -> PreparedData:
     """Open the shards, look at some of them, and divide the samples."""
     data = spec.data
     for key, requirement in _REFUSED.items():
         value = getattr(data, key)
         if value is not None and not (key in ("size", "mode") and data.kind == "pictures"):
             raise value_error("config", f"data.{key} {requirement}", **{key: value})
+    kinds: dict[str | None, Callable[..., PreparedData]]
     kinds = {"arrays": _arrays, "table": _table, "pictures": _pictures, "text": _text}
     kind = sharded_kind(Path(data.train or ""))
     if data.kind != kind or kind not in kinds:
         requirement = f"data.kind must be {kind!r} for these shards"
         raise value_error("config", requirement, kind=data.kind)
     spec = spec.with_entries(data=data.with_defaults(workers=_WORKERS))
-    return kinds[kind](spec, state)
+    return kinds[kind](spec, learnt)
 
 
-def _arrays(spec: ExperimentSpec, state: Any) -> PreparedData:
+def _arrays(spec: ExperimentSpec, learnt: ArrayPreparation | None) -> PreparedData:
     """Rows of numbers, such as those of a table, or arrays of any shape."""
     are_all_columns = spec.data.inputs is None
     spec = spec.with_entries(data=with_columns(spec.data))
     data = spec.data
     source = str(data.train)
-    target, inputs = array_name(data.target, "y"), array_name(data.inputs, "x")
+    target, inputs = part_name(data, "target", "y"), part_name(data, "inputs", "x")
     if target == inputs or (isinstance(inputs, list) and target in inputs):
         requirement = "data.target must be none of data.inputs"
         raise value_error("config", requirement, target=target)
@@ -103,26 +105,25 @@ def _arrays(spec: ExperimentSpec, state: Any) -> PreparedData:
     if not dataset.parts[0].shape:
         requirement = "inputs must have columns, as x[:, None] has one"
         raise value_error("data", requirement, path=source, shape=(len(dataset),))
-    survey = survey_targets(source, target_part(dataset, data))
+    survey = survey_targets(source, part_name(data, "target", dataset.parts[1].name))
     task = choose_task(_summary(survey, dataset, source), spec)
     parts = _divide(spec, ShardedSubset.whole(dataset))
-    if state is None:
-        goal = _array_goal(spec, task.name, survey, dataset)
-        axes = 1 + len(dataset.parts[0].shape)
-        spec = with_normalization(spec, axes, lambda: _finite_inputs(parts[0], source))
-    else:
-        goal = ArrayPreparation.from_state(state, spec).goal
-    if goal.mean and state is None:
-        spec = spec.with_data(standardize_target=True)
     shape, dtype = dataset.parts[0].shape, str(dataset.parts[0].dtype)
-    preparation = ArrayPreparation(spec, goal, (shape, dtype))
+    if learnt is not None:
+        goal = learnt.goal
+    else:
+        goal = _array_goal(spec, task.name, survey, dataset)
+        spec = with_normalization(spec, 1 + len(shape), lambda: _finite_inputs(parts[0], source))
+        if goal.mean:
+            spec = spec.with_data(standardize_target=True)
+    preparation = ArrayPreparation(goal, shape, dtype, spec)
     # Targets that are no classes are refused before anything begins.
     class_numbering(dataset.classes, goal, source)(as_targets(survey.distinct))
     preparation.train = preparation.of_shards(parts[0], dataset.classes)
     return _prepared(spec, preparation, dataset, parts, task)
 
 
-def _table(spec: ExperimentSpec, state: Any) -> PreparedData:
+def _table(spec: ExperimentSpec, learnt: TablePreparation | None) -> PreparedData:
     """Rows of a packed table, encoded as in its index."""
     data = spec.data
     source = str(data.train)
@@ -140,9 +141,8 @@ def _table(spec: ExperimentSpec, state: Any) -> PreparedData:
     if data.task is None and encoding.kinds[0] == "text":
         raise words_differ(names[0], source, len(dataset.classes or ()), len(dataset))
     parts = _divide(spec, ShardedSubset.whole(dataset))
-    if state is not None:
-        preparation = TablePreparation.from_state(state)
-    else:
+    preparation = learnt
+    if preparation is None:
         goal = _table_goal(spec, task.name, survey, dataset, tuple(names))
         preparation = TablePreparation(encoding.encoder, goal, {}, dict(encoding.options))
     if preparation.goal.row.is_of_one_class:
@@ -164,19 +164,16 @@ def _table_goal(
     if task == "regression":
         goal = Goal(task, names)
         return _with_scale(goal, survey) if spec.is_of_any_scale else goal
-    classes = names
-    if task != "multilabel":
-        found = dataset.classes or [number_word(value) for value in survey.distinct.tolist()]
-        classes = tuple(found)
+    classes = names if task == "multilabel" else dataset.classes
+    classes = tuple(classes or map(number_word, survey.distinct.tolist()))
     return Goal(task, names, classes, scores=spec.loss_traits.scores)
 
 
 def _summary(survey: Survey, dataset: ShardedDataset, source: str) -> TargetFacts:
-    columns = int(np.prod(survey.shape, dtype=int))
-    named = dataset.classes is not None
-    distinct = dataset.classes if named else survey.distinct[: 10**4].tolist()
-    whole = not survey.are_floats
-    return TargetFacts(columns, survey.samples, named, whole, distinct or [], {"path": source})
+    columns, names = int(np.prod(survey.shape, dtype=int)), dataset.classes
+    distinct = survey.distinct[: 10**4].tolist() if names is None else names
+    facts = (columns, survey.samples, names is not None, not survey.are_floats)
+    return TargetFacts(*facts, distinct, {"path": source})
 
 
 def _array_goal(spec: ExperimentSpec, task: str, survey: Survey, dataset: ShardedDataset) -> Goal:
@@ -200,7 +197,7 @@ def _with_scale(goal: Goal, survey: Survey) -> Goal:
 
 def _finite_inputs(train: ShardedSubset, source: str) -> Any:
     rows = _some_inputs(train).astype(np.float64)
-    if not np.isfinite(rows).all():
+    if first_infinite(rows) is not None:
         raise value_error("data", "inputs must have no NaN or infinity", path=source)
     return rows
 
@@ -215,7 +212,7 @@ def _some_inputs(train: ShardedSubset, most: int = _LOOKED_AT) -> Any:
     return train.batch(places)[0]
 
 
-def _pictures(spec: ExperimentSpec, state: Any) -> PreparedData:
+def _pictures(spec: ExperimentSpec, learnt: PicturePreparation | None) -> PreparedData:
     """Pictures in archives, decoded when they are needed, or as arrays."""
     data = spec.data
     source = str(data.train)
@@ -232,9 +229,8 @@ def _pictures(spec: ExperimentSpec, state: Any) -> PreparedData:
         names = counted_names(survey.distinct, "multiclass", is_chosen=False)
     goal, reason = picture_goal(spec, names, len(dataset), source)
     divided = _divide(spec, ShardedSubset.whole(dataset))
-    if state is not None:
-        preparation = PicturePreparation.from_state(state)
-    else:
+    preparation = learnt
+    if preparation is None:
         scale = picture_scale(_some_inputs(divided[0], 512), data.normalize)
         preparation = PicturePreparation(size, mode, *scale, goal)
     spec = spec.with_data(task=goal.task, size=list(preparation.size), mode=preparation.mode)
@@ -266,7 +262,7 @@ def _colours(source: str) -> str:
     return "RGB" if np.abs(pixels - pixels[:, :1]).max() > 8 else "L"
 
 
-def _text(spec: ExperimentSpec, state: Any) -> PreparedData:
+def _text(spec: ExperimentSpec, learnt: TextPreparation | None) -> PreparedData:
     """Tokens, of which the next one is learned. The last ones are for the test."""
     data = spec.data
     source = str(data.train)
@@ -285,9 +281,7 @@ def _text(spec: ExperimentSpec, state: Any) -> PreparedData:
     if data.vocabulary not in (None, vocabulary.kind):
         requirement = f"data.vocabulary must be that of the shards, {vocabulary.kind!r}"
         raise value_error("config", requirement, vocabulary=data.vocabulary)
-    preparation = TextPreparation(vocabulary, context)
-    if state is not None:
-        preparation = TextPreparation.from_state(state)
+    preparation = learnt or TextPreparation(vocabulary, context)
     whole, count = ShardedSubset.whole(dataset), len(dataset)
     validation, test = text_fractions(data)
     cuts = [
@@ -297,13 +291,7 @@ def _text(spec: ExperimentSpec, state: Any) -> PreparedData:
     if cuts[0] < 1:
         requirement = f"{source} must have windows for each part, or data.context be less"
         raise value_error("data", requirement, windows=count, context=context)
-    bounds = [0, *cuts, count]
-    train, *held = (whole.between(bounds[i], bounds[i + 1]) for i in range(3))
-    parts = (
-        train,
-        held[0] if data.validation is None else None,
-        held[1] if data.test is None else None,
-    )
+    parts = [whole.between(*bounds) for bounds in pairwise((0, *cuts, count))]
     return _prepared(with_text_entries(spec, preparation), preparation, dataset, parts, None)
 
 
@@ -330,7 +318,7 @@ def _prepared(
     spec: ExperimentSpec,
     preparation: Any,
     dataset: ShardedDataset,
-    parts: tuple[Any, Any, Any],
+    parts: Sequence[Any],
     task: TaskChoice | None,
     described: Sequence[str] = (),
 ) -> PreparedData:
@@ -346,17 +334,11 @@ def _prepared(
         lines.append(f"classes {', '.join(classes[:12])}{', ...' if len(classes) > 12 else ''}")
     order = "" if task else " in order"
     lines.append(f"divided{order}: {part_sizes(data, *parts)}; read as they are needed")
-    validation, test, remarks = held_samples(
-        data, preparation, parts[1:], lambda part: Samples(_as_samples(preparation, part, dataset))
-    )
-    train = _as_samples(preparation, parts[0], dataset)
-    held = (validation.dataset, test.dataset)
-    return PreparedData(spec, preparation, train, *held, [*lines, *remarks])
-
-
-def _as_samples(preparation: Any, part: ShardedSubset, dataset: ShardedDataset) -> Any:
-    """A part of the shards as the model takes it."""
-    if preparation.kind == "text":
-        return part
     source = str(dataset.paths[0].parent)
-    return preparation.of_shards(part, dataset.classes, source=source)
+
+    def samples(part: Any) -> Samples:
+        is_text = preparation.kind == "text"
+        return Samples(part if is_text else preparation.of_shards(part, dataset.classes, source))
+
+    train = samples(parts[0]).dataset
+    return prepared_data(spec, preparation, train, parts[1:], samples, lines)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,6 @@ import numpy as np
 from extensor.core import entries
 from extensor.data import ArrayDataset, ShardedDataset
 from extensor.data.table import Column, Table, TableEncoder, as_table, read_table
-from extensor.data.table.reading import ENDINGS as ENDINGS
 from extensor.data.table.reading import read_like
 from extensor.data.table.sniffing import usual_target
 from extensor.errors import type_error, value_error
@@ -24,8 +24,8 @@ from extensor.experiments.sources.preparation import (
     PreparedData,
     Samples,
     divide_samples,
-    held_samples,
     is_sharded,
+    prepared_data,
 )
 from extensor.experiments.sources.shard_samples import (
     ShardSamples,
@@ -48,23 +48,21 @@ from extensor.experiments.sources.target_columns import (
     numbers_of,
     summary_of_columns,
 )
-from extensor.experiments.spec import DataSpec, ExperimentSpec
+from extensor.experiments.spec import ExperimentSpec
 
-_READ = ("delimiter", "decimal", "encoding", "header")
+READING = ("delimiter", "decimal", "encoding", "header")  # entries of [data]
 
 
+@dataclass(eq=False)
 class TablePreparation(Preparation):
     """Which columns are read, how each becomes numbers, and what the targets stand for."""
 
     kind = "table"
 
-    def __init__(
-        self, encoder: TableEncoder, goal: Goal, options: dict[str, Any], found: dict[str, Any]
-    ) -> None:
-        self.encoder = encoder
-        self.goal = goal
-        self.options = options  # as [data] has them, for files that are read later
-        self.found = found  # how the file to train on was written
+    encoder: TableEncoder
+    goal: Goal
+    options: dict[str, Any]  # as [data] has them, for files that are read later
+    found: dict[str, Any]  # how the file to train on was written
 
     def arguments(self) -> dict[str, Any]:
         return {"inputs": len(self.encoder.features), "outputs": self.goal.outputs}
@@ -73,11 +71,7 @@ class TablePreparation(Preparation):
         if is_sharded(source):
             return self._in_shards(str(source))
         table, lines = self._read(source), list[str]()
-        missing = [name for name in self.goal.names if name not in table]
-        if missing:
-            raise COLUMN_NOT_FOUND.error(
-                suggestion(missing[0], table.names), column=missing[0], source=table.source
-            )
+        check_columns(table, self.goal.names)
         table, rows = _with_targets(table, self.goal.names, lines)
         lines += self.encoder.remarks(table)
         dataset = ArrayDataset(self.encoder.encode(table), self.targets(table))
@@ -92,9 +86,9 @@ class TablePreparation(Preparation):
         if len(table) == 0:
             raise value_error("data", f"{table.source} must have at least one row", rows=0)
         # Lines of nothing but delimiters at the end of a file are no rows.
-        lines = [*filter(_is_of_lines, table.said), *self.encoder.remarks(table)]
-        rows = np.arange(len(table))
-        return Samples(ArrayDataset(self.encoder.encode(table)), _names(rows), lines)
+        lines = [x for x in table.said if x.startswith("lines ")] + self.encoder.remarks(table)
+        names = _names(np.arange(len(table)))
+        return Samples(ArrayDataset(self.encoder.encode(table)), names, lines)
 
     def _check_encoding(self, dataset: ShardedDataset, source: str) -> None:
         """Refuse shards whose encoding differs from that of the training data."""
@@ -129,9 +123,8 @@ class TablePreparation(Preparation):
     def _read(self, source: Any) -> Table:
         if not isinstance(source, str | os.PathLike):
             return as_table(source)
-        path = os.fspath(source)
         with advice_on_data():
-            return read_like(read_table, path, self.options, self.found)
+            return read_like(read_table, os.fspath(source), self.options, self.found)
 
     def targets(self, table: Table) -> Any:
         """The targets as the loss takes them."""
@@ -141,20 +134,11 @@ class TablePreparation(Preparation):
         are_labels = self.goal.task == "multilabel"
         return self.goal.as_loss_takes(numbers_of(columns, are_labels))
 
-    def state_dict(self) -> dict[str, Any]:
-        return {
-            "encoder": self.encoder.state_dict(),
-            "goal": self.goal.state_dict(),
-            "options": dict(self.options),
-            "found": dict(self.found),
-        }
-
     @classmethod
     def from_state(cls, state: Any, op: str = "load") -> TablePreparation:
         """Restore it from the result of :meth:`state_dict`, checked."""
-        keys = ("encoder", "goal", "options", "found")
-        stored = entries.with_keys(op, state, keys, "preparation")
-        read = [_restored_options(op, key, stored[key]) for key in keys[2:]]
+        stored = cls._stored(op, state)
+        read = [_restored_options(op, key, stored[key]) for key in ("options", "found")]
         encoder = TableEncoder.from_state(stored["encoder"], op)
         goal = Goal.from_state(stored["goal"], op)
         named = len(goal.classes) > 1 or goal.task == "regression"
@@ -167,8 +151,9 @@ class TablePreparation(Preparation):
 def _restored_options(op: str, name: str, value: Any) -> dict[str, Any]:
     """The format of a file, from a state: the options of ``[data]``, or all that were inferred."""
     options = dict(entries.mapping(op, value, f"preparation.{name}"))
-    if not options.keys() <= {*_READ} or (name == "found" and len(options) not in (0, len(_READ))):
-        requirement = f"preparation.{name} must say how a table is written, by {list(_READ)}"
+    is_whole = len(options) in (0, len(READING))
+    if not options.keys() <= {*READING} or (name == "found" and not is_whole):
+        requirement = f"preparation.{name} must say how a table is written, by {list(READING)}"
         raise value_error(op, requirement, keys=list(options))
     for key, option in options.items():
         if not isinstance(option, bool | None if key == "header" else str | None):
@@ -180,20 +165,19 @@ def _names(rows: Any) -> list[str]:
     return [f"row {i + 1}" for i in rows.tolist()]
 
 
-def _is_of_lines(sentence: str) -> bool:
-    return sentence.startswith("lines ")
+def check_columns(table: Table, names: Iterable[str]) -> None:
+    """Refuse a table without one of the columns to be learned."""
+    for name in names:
+        if name not in table:
+            hint = suggestion(name, table.names)
+            raise COLUMN_NOT_FOUND.error(hint, column=name, source=table.source)
 
 
-def reading_options(data: DataSpec) -> dict[str, Any]:
-    """The entries of ``[data]`` on how a table is written."""
-    return data.options(*_READ)
-
-
-def prepare(spec: ExperimentSpec, state: Any = None) -> PreparedData:
+def prepare(spec: ExperimentSpec, learnt: TablePreparation | None) -> PreparedData:
     """Read the table, learn from the part to train on, and encode all parts."""
     data = spec.data
     with advice_on_data():
-        whole = read_table(str(data.train), **reading_options(data))
+        whole = read_table(str(data.train), **data.options(*READING))
     lines = [counted_rows(whole), *map(in_words_of_data, whole.said)]
     names, why = target_names(whole, data.target)
     lines += [why] if why else []
@@ -204,30 +188,22 @@ def prepare(spec: ExperimentSpec, state: Any = None) -> PreparedData:
     if data.task is None:
         check_classes(columns[0], whole.said)
     goal = _goal_of_columns(columns, task.name, spec)
-    labels = None
     groups = groups_of(whole, data, names)
-    if goal.row.is_of_one_class:
-        labels = class_numbers(columns[0], goal.classes)
+    labels = class_numbers(columns[0], goal.classes) if goal.row.is_of_one_class else None
     division = divide_samples(spec, len(whole), labels, groups)
-    if state is not None:
-        preparation = TablePreparation.from_state(state)
-    else:
-        preparation = _learn(whole.rows(division.train), goal, spec)
+    preparation = learnt or _learn(whole.rows(division.train), goal, spec)
     lines += _describe(preparation, task, labels)
     lines.append(f"divided: {division.describe(data)}")
 
     def part(rows: Any) -> Samples:
         table = whole.rows(rows)
-        inputs = preparation.encoder.encode(table)
-        return Samples(ArrayDataset(inputs, preparation.targets(table)), _names(places[rows]))
+        dataset = ArrayDataset(preparation.encoder.encode(table), preparation.targets(table))
+        return Samples(dataset, _names(places[rows]))
 
-    train = part(division.train)
-    validation, test, remarks = held_samples(data, preparation, division[1:], part)
-    lines += remarks
+    train: Any = part(division.train).dataset
     spec = spec.with_data(target=names[0] if len(names) == 1 else names, task=task.name)
-    targets = preparation.targets(whole.rows(division.train))
-    parts = (train.dataset, validation.dataset, test.dataset)
-    return PreparedData(spec, preparation, *parts, lines, test.names, targets)
+    held, targets = division[1:], train.arrays[1]
+    return prepared_data(spec, preparation, train, held, part, lines, targets)
 
 
 def target_names(table: Table, asked: Any, are_inputs_too: bool = False) -> tuple[list[str], str]:
@@ -295,7 +271,7 @@ def _learn(train: Table, goal: Goal, spec: ExperimentSpec) -> TablePreparation:
         encoder = TableEncoder.fit(train.without(*goal.names), kinds)
     if goal.task == "regression" and spec.is_of_any_scale:
         goal = goal.learned_scale(numbers_of([train[name] for name in goal.names]))
-    return TablePreparation(encoder, goal, reading_options(data), dict(train.options))
+    return TablePreparation(encoder, goal, data.options(*READING), dict(train.options))
 
 
 def _describe(preparation: TablePreparation, task: TaskChoice, labels: Any) -> list[str]:

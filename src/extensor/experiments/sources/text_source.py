@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +19,9 @@ from extensor.experiments.sources.preparation import (
     PreparedData,
     Samples,
     held_fractions,
-    held_samples,
     is_sharded,
     part_sizes,
+    prepared_data,
 )
 from extensor.experiments.spec import DataSpec, ExperimentSpec
 from extensor.io.paths import existing
@@ -29,22 +30,26 @@ _CONTEXT = 64
 _MOST_CHARACTERS = 512  # in a vocabulary; a text of more is learned by bytes
 
 
+@dataclass(eq=False)
 class TextPreparation(Preparation):
     """The vocabulary, and the number of characters in a window."""
 
     kind = "text"
+    goal = Goal("sequence")
 
-    def __init__(self, vocabulary: Vocabulary, context: int) -> None:
-        self.vocabulary = vocabulary
-        self.context = context
-        self.goal = Goal("sequence")
+    vocabulary: Vocabulary
+    context: int
 
     def arguments(self) -> dict[str, Any]:
         return {"vocabulary": len(self.vocabulary), "context": self.context}
 
     def labelled(self, source: Any) -> Samples:
         if is_sharded(source):
-            return Samples(self._windows(Path(source)))
+            dataset = ShardedDataset(Path(source), context=self.context)
+            if dataset.vocabulary != self.vocabulary:
+                requirement = "shards must have the vocabulary that the model was trained with"
+                raise value_error("data", requirement, path=str(Path(source)))
+            return Samples(dataset)
         path = existing(source)
         tokens = self.vocabulary.encode(read_text(path), replace=True)
         if len(tokens) <= self.context:
@@ -60,25 +65,15 @@ class TextPreparation(Preparation):
 
     unlabelled = labelled
 
-    def _windows(self, path: Path) -> ShardedDataset:
-        dataset = ShardedDataset(path, context=self.context)
-        if dataset.vocabulary != self.vocabulary:
-            requirement = "shards must have the vocabulary that the model was trained with"
-            raise value_error("data", requirement, path=str(path))
-        return dataset
-
     @property
     def unit(self) -> str:
         """The unit of the tokens."""
         return "bytes" if self.vocabulary.kind == "byte" else "characters"
 
-    def state_dict(self) -> dict[str, Any]:
-        return {"vocabulary": self.vocabulary.state_dict(), "context": self.context}
-
     @classmethod
     def from_state(cls, state: Any, op: str = "load") -> TextPreparation:
         """Restore it from the result of :meth:`state_dict`, checked."""
-        stored = entries.with_keys(op, state, ("vocabulary", "context"), "preparation")
+        stored = cls._stored(op, state)
         context = entries.count(op, "context", stored["context"])
         if context < 1:
             raise value_error(op, "preparation.context must be 1 or more", context=context)
@@ -102,7 +97,7 @@ def with_text_entries(spec: ExperimentSpec, preparation: TextPreparation) -> Exp
     return spec.with_data(task="sequence", context=preparation.context, vocabulary=kind)
 
 
-def prepare(spec: ExperimentSpec, state: Any = None) -> PreparedData:
+def prepare(spec: ExperimentSpec, learnt: TextPreparation | None) -> PreparedData:
     """Read the text, number its characters, and cut it: the end is for the test."""
     data = spec.data
     if data.task not in (None, "sequence"):
@@ -110,35 +105,34 @@ def prepare(spec: ExperimentSpec, state: Any = None) -> PreparedData:
         raise value_error("config", requirement, task=data.task)
     path = existing(data.train)
     text = read_text(path)
-    distinct = len(set(text))
-    if distinct < 2:
+    distinct = set(text)
+    if len(distinct) < 2:
         requirement = f"{path} must have at least two different characters"
-        raise value_error("data", requirement, characters=sorted(set(text)))
-    if state is not None:
-        preparation = TextPreparation.from_state(state)
-    else:
+        raise value_error("data", requirement, characters=sorted(distinct))
+    preparation = learnt
+    if preparation is None:
         context = context_of(data)
-        usual = "character" if distinct <= _MOST_CHARACTERS else "byte"
+        usual = "character" if len(distinct) <= _MOST_CHARACTERS else "byte"
         kind = usual if data.vocabulary is None else data.vocabulary
         arguments.choice("config", "data.vocabulary", kind, ("character", "byte"))
         preparation = TextPreparation(Vocabulary.of(text, kind), context)
+    context = preparation.context
     tokens = preparation.vocabulary.encode(text)
-    cuts = _cuts(len(tokens), data, preparation.context)
+    cuts = _cuts(len(tokens), data, context)
     parts = [tokens[begin:end] for begin, end in zip((0, *cuts), (*cuts, len(tokens)), strict=True)]
     # Half a window from one to the next: each place is learned in two surroundings.
-    step = max(1, preparation.context // 2)
-    train = TextWindows(parts[0], preparation.context, step)
+    train = TextWindows(parts[0], context, max(1, context // 2))
     lines = [
         f"{path}: {len(tokens):,} {preparation.unit}, {len(np.unique(tokens))} different",
-        f"task sequence: the next of {preparation.unit}, {preparation.context} looked at together",
+        f"task sequence: the next of {preparation.unit}, {context} looked at together",
         f"divided in order: {part_sizes(data, *parts)}",
     ]
-    *held, remarks = held_samples(
-        data, preparation, parts[1:], lambda part: Samples(TextWindows(part, preparation.context))
-    )
     spec = with_text_entries(spec, preparation)
-    validation, test = (samples.dataset for samples in held)
-    return PreparedData(spec, preparation, train, validation, test, [*lines, *remarks])
+
+    def part(tokens: Any) -> Samples:
+        return Samples(TextWindows(tokens, context))
+
+    return prepared_data(spec, preparation, train, parts[1:], part, lines)
 
 
 def _cuts(length: int, data: DataSpec, context: int) -> tuple[int, int]:
