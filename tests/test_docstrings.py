@@ -22,9 +22,6 @@ from extensor.core.op import OPS
 EXEMPT = (
     "extensor.data",
     "extensor.train",
-    "extensor.distributed",
-    "extensor.compiled",
-    "extensor.estimators",
     "extensor.experiments",
 )
 

@@ -130,7 +130,7 @@ class Compiled:
 
         Parameters
         ----------
-        *args, **kwargs
+        *args, **kwargs : object
             The arguments of the function. Tensors must be leaves, and are not changed.
 
         Returns

@@ -22,12 +22,21 @@ class WorkerLostError(RuntimeError):
 
     The message names the worker with its host, its process and its step.
 
+    Parameters
+    ----------
+    text : str
+        The message.
+    workers : sequence of int, default ()
+        Numbers of the lost workers, as far as they are known.
+    is_gone : bool, default False
+        Whether MPI knows that they have ended, so the others may continue without them.
+
     Attributes
     ----------
     workers : tuple of int
-        The numbers of the lost workers, as far as they are known.
+        The numbers.
     is_gone : bool
-        Whether MPI knows that they have ended, so the others may go on without them.
+        The parameter.
 
     Examples
     --------
@@ -176,7 +185,13 @@ class Workers:
         return share(arguments.integer("share", "count", count, 0), self.size, self.rank)
 
     def transfer(self) -> Transfer:
-        """Return an empty group of messages, to which sends and receives are added."""
+        """Return an empty group of messages, to which sends and receives are added.
+
+        Returns
+        -------
+        Transfer
+            The group. Call its ``wait(what)`` when all messages have been added.
+        """
         raise NotImplementedError
 
     def gather(self, data: bytes, what: str) -> list[bytes]:
@@ -337,6 +352,11 @@ class Workers:
 
     def survivors(self) -> Workers:
         """Return the workers that are left after a `WorkerLostError`, with new numbers.
+
+        Returns
+        -------
+        Workers
+            This process among the workers that are left.
 
         Raises
         ------

@@ -26,56 +26,74 @@ from extensor.ops import sigmoid, softmax
 class Classifier(Estimator):
     """A neural network that predicts classes or labels, as a scikit-learn estimator.
 
-    It computes in float32 if ``X`` is float16 or float32, otherwise in float64.
+    The network is fully connected, with relu between its layers. It minimizes the cross entropy; for
+    several labels per sample, the binary cross entropy of each. It computes in float32 if ``X`` has 16
+    or 32-bit floats, otherwise in float64.
 
     Parameters
     ----------
-    hidden : int or sequence of int
-        The widths of the hidden layers.
-    epochs : int
-        The number of passes over the samples.
-    batch_size : int or "auto"
-        The number of samples in a step. "auto" chooses 32 to 256 by the number of samples.
-    optimizer : str or callable
-        The name of an optimizer of :mod:`extensor.optim`, or a function of parameters, ``lr`` and
-        ``weight_decay`` that returns one.
-    lr : float
-        The learning rate.
-    weight_decay : float
-        The weight decay.
-    dropout : float
-        The probability that a hidden unit is dropped, below 1.
-    early_stopping : bool
-        Hold out some samples, stop when their loss no longer improves, and keep the best epoch.
-    validation_fraction : float
-        The fraction of samples to hold out for early stopping.
-    patience : int
-        The number of epochs without improvement after which training stops.
-    scale : bool
-        Bring each feature to a mean of 0 and a standard deviation of 1.
-    verbose : bool
-        Show progress on standard error.
-    random_state : int, Generator, RandomState or None
-        The source of random numbers. None draws a seed from :mod:`extensor.random`.
-    warm_start : bool
-        Continue from the last fit.
-    class_weight : dict, "balanced" or None
-        The weights of the classes. "balanced" gives each class the same total weight.
+    hidden : int or sequence of ints, default (100,)
+        Widths of the hidden layers, the first one first. It may be empty: then the model is linear.
+    epochs : int, default 100
+        Number of passes over the samples.
+    batch_size : int or {"auto"}, default "auto"
+        Number of samples in a step. "auto" is a 64th of the samples, but 32 at least and 256 at most.
+    optimizer : str or callable, default "adam"
+        Name of an optimizer of `extensor.optim`, in any case, or a function of parameters, ``lr`` and
+        ``weight_decay`` that returns one, such as ``functools.partial(ex.optim.SGD, momentum=0.9)``.
+    lr : float, default 0.002
+        Learning rate, greater than 0.
+    weight_decay : float, default 0.001
+        Weight decay of the optimizer, 0 or more.
+    dropout : float, default 0.0
+        Probability that a hidden unit is dropped in a step, at least 0 and less than 1.
+    early_stopping : bool, default False
+        Whether to hold out some samples, stop when their loss no longer falls, and keep the parameters
+        of the best epoch.
+    validation_fraction : float, default 0.1
+        Fraction of the samples that early stopping holds out, drawn at random.
+    patience : int, default 10
+        Number of epochs in a row without improvement after which early stopping ends training.
+    scale : bool, default True
+        Whether to bring each feature to a mean of 0 and a standard deviation of 1.
+    verbose : bool, default False
+        Whether to show progress on standard error.
+    random_state : int, extensor.random.Generator, numpy.random.Generator or RandomState, optional
+        Source of the initial parameters, the order of the samples and all other random numbers.
+        Default: a seed drawn from the default generator of `extensor.random`.
+    warm_start : bool, default False
+        Whether a further ``fit`` continues from the last one. `hidden`, `dropout`, `optimizer` and
+        `scale` must stay the same then.
+    class_weight : dict or {"balanced"}, optional
+        Weight of each class in the loss, 0 or more, as a dict of classes and weights. Classes that it
+        leaves out have the weight 1. "balanced" gives all classes the same total weight. Not for
+        several labels. Default: all samples count the same.
 
     Attributes
     ----------
-    classes_ : ndarray
-        The classes, sorted, or the numbers of the labels.
+    classes_ : numpy.ndarray, (classes,)
+        The classes, sorted; for several labels their numbers from 0.
     n_features_in_ : int
-        The number of features.
-    feature_names_in_ : ndarray of str
-        The names of the features, if ``X`` is a table that has them.
+        Number of features.
+    feature_names_in_ : numpy.ndarray of str, (features,)
+        Names of the features. It exists only if ``X`` was a table whose columns have names.
     model_ : Module
-        The network.
+        The network. Its inputs are the scaled features, its outputs logits.
     history_ : list of dict
-        The record of each epoch.
+        The record of each epoch, as `extensor.train.History` has it.
     n_iter_ : int
-        The number of epochs.
+        Number of epochs that the network was trained.
+
+    See Also
+    --------
+    Regressor : The estimator for numbers.
+    extensor.train.Trainer : The training loop, for models and data of your own.
+
+    Notes
+    -----
+    Parameters are checked when ``fit`` begins, and a fit that fails leaves the estimator as it was. It can
+    be used in the pipelines and searches of scikit-learn, which need not be installed. The result is
+    the same to the bit for equal data, parameters and ``random_state``, on any number of threads.
 
     Examples
     --------
@@ -101,22 +119,28 @@ class Classifier(Estimator):
 
         Parameters
         ----------
-        X : array_like of shape (samples, features)
-            The samples, as an array or a table of numbers.
-        y : array_like of shape (samples,) or (samples, labels)
-            The class of each sample, a number or a word. A matrix of 0 and 1 has a column for each label.
-        sample_weight : array_like of shape (samples,), optional
-            A weight for each sample. A weight of 0 leaves the sample out, and only ratios of weights matter.
+        X : array_like or DataFrame, (samples, features)
+            The samples: finite numbers. Words must be encoded first.
+        y : array_like, (samples,) or (samples, labels)
+            The class of each sample, an integer or a string. A matrix of 0 and 1 has a column for each
+            of several labels that a sample may have at once.
+        sample_weight : array_like, (samples,), optional
+            Weight of each sample, 0 or more. A weight of 0 leaves the sample out, and only ratios of
+            weights matter. Default: all samples count the same.
 
         Returns
         -------
         Classifier
-            The fitted estimator.
+            This estimator.
 
         Raises
         ------
         ValueError
-            If ``X`` is not finite, or ``y`` has fewer than two classes.
+            If ``X`` has NaN or infinity, ``y`` has another number of samples or fewer than two classes,
+            a weight is negative, or a parameter of the estimator is out of its range. With a warm
+            start, if features or classes differ from before.
+        TypeError
+            If ``X`` has strings, is sparse, or a parameter of the estimator has another type.
         """
         return self._fit(X, y, sample_weight)
 
@@ -125,23 +149,33 @@ class Classifier(Estimator):
     ) -> Classifier:
         """Train for one more epoch, with these samples.
 
-        Features are scaled by all samples so far.
+        The first call creates the network. Features are scaled by all samples so far.
 
         Parameters
         ----------
-        X : array_like of shape (samples, features)
-            The samples, as an array or a table of numbers.
-        y : array_like of shape (samples,) or (samples, labels)
+        X : array_like or DataFrame, (samples, features)
+            The samples: finite numbers. Words must be encoded first.
+        y : array_like, (samples,) or (samples, labels)
             The class of each sample, or a matrix of 0 and 1.
-        classes : array_like, optional
-            All classes that will occur. The first call needs them.
-        sample_weight : array_like of shape (samples,), optional
-            A weight for each sample. A batch of weight 2 moves the network twice as far.
+        classes : array_like, (classes,), optional
+            All classes that will occur. The first call needs them unless ``y`` is a matrix.
+        sample_weight : array_like, (samples,), optional
+            Weight of each sample, 0 or more, relative to the samples of all calls: a batch of weight 2
+            has twice the loss. Default: 1.
 
         Returns
         -------
         Classifier
-            The fitted estimator.
+            This estimator.
+
+        Raises
+        ------
+        ValueError
+            If ``classes`` is missing in the first call or differs later, a class is unknown, the number
+            of features differs, ``early_stopping`` is True or ``class_weight`` is "balanced"; and as in
+            `fit`.
+        TypeError
+            As in `fit`.
         """
         return self._fit(X, y, sample_weight, partial=True, classes=classes)
 
@@ -150,13 +184,19 @@ class Classifier(Estimator):
 
         Parameters
         ----------
-        X : array_like of shape (samples, features)
-            The samples, as an array or a table of numbers.
+        X : array_like or DataFrame, (samples, features)
+            The samples: finite numbers. Words must be encoded first.
 
         Returns
         -------
-        ndarray of shape (samples, classes) or (samples,)
-            The scores. Two classes have one score, above 0 for the second.
+        numpy.ndarray, (samples, classes), (samples, labels) or (samples,)
+            The logits. Two classes have one logit for each sample, above 0 for ``classes_[1]``.
+
+        Raises
+        ------
+        ValueError
+            If the estimator is not fitted (scikit-learn's ``NotFittedError`` if it is loaded), or ``X``
+            has another number of features.
         """
         return self._scores("decision_function", X)
 
@@ -165,13 +205,19 @@ class Classifier(Estimator):
 
         Parameters
         ----------
-        X : array_like of shape (samples, features)
-            The samples, as an array or a table of numbers.
+        X : array_like or DataFrame, (samples, features)
+            The samples: finite numbers. Words must be encoded first.
 
         Returns
         -------
-        ndarray of shape (samples, classes)
-            The probabilities, in the order of ``classes_``.
+        numpy.ndarray, (samples, classes) or (samples, labels)
+            The probabilities, in the order of ``classes_``. Rows sum to 1 unless samples have several
+            labels; then each number is the probability of its label.
+
+        Raises
+        ------
+        ValueError
+            As in `decision_function`.
         """
         scores = self._scores("predict_proba", X)
         if self._network.task == "multiclass":
@@ -184,13 +230,18 @@ class Classifier(Estimator):
 
         Parameters
         ----------
-        X : array_like of shape (samples, features)
-            The samples, as an array or a table of numbers.
+        X : array_like or DataFrame, (samples, features)
+            The samples: finite numbers. Words must be encoded first.
 
         Returns
         -------
-        ndarray of shape (samples,) or (samples, labels)
-            The classes, or a matrix of 0 and 1 for labels.
+        numpy.ndarray, (samples,) or (samples, labels)
+            The most probable classes, in the dtype of ``classes_``, or a matrix of 0 and 1 for labels.
+
+        Raises
+        ------
+        ValueError
+            As in `decision_function`.
         """
         return self._labels("predict", X)
 
@@ -199,17 +250,23 @@ class Classifier(Estimator):
 
         Parameters
         ----------
-        X : array_like of shape (samples, features)
-            The samples, as an array or a table of numbers.
-        y : array_like of shape (samples,) or (samples, labels)
+        X : array_like or DataFrame, (samples, features)
+            The samples: finite numbers. Words must be encoded first.
+        y : array_like, (samples,) or (samples, labels)
             The true classes or labels.
-        sample_weight : array_like of shape (samples,), optional
-            A weight for each sample.
+        sample_weight : array_like, (samples,), optional
+            Weight of each sample in the fraction. Default: all samples count the same.
 
         Returns
         -------
         float
-            The fraction of samples that are predicted correctly. With several labels, all must be correct.
+            The fraction of samples that are predicted correctly. With several labels, all of a sample's
+            labels must be correct.
+
+        Raises
+        ------
+        ValueError
+            If ``y`` has not the shape that `predict` returns; and as in `decision_function`.
         """
         found = self._labels("score", X)
         op = f"{type(self).__name__}.score"

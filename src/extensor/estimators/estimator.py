@@ -96,12 +96,12 @@ class Estimator:
 
         Parameters
         ----------
-        deep : bool
+        deep : bool, default True
             Has no effect, as no parameter is an estimator.
 
         Returns
         -------
-        dict
+        dict of str to object
             The parameters as they were set.
         """
         return {name: getattr(self, name) for name in self._defaults()}
@@ -111,7 +111,7 @@ class Estimator:
 
         Parameters
         ----------
-        **params
+        **params : object
             The new values.
 
         Returns

@@ -14,53 +14,68 @@ from extensor.estimators.estimator_data import as_values, r2, sample_weights, ta
 class Regressor(Estimator):
     """A neural network that predicts numbers, as a scikit-learn estimator.
 
-    It minimizes the squared error. It computes in float32 if ``X`` is float16 or float32, otherwise in
-    float64. Predictions are float64.
+    The network is fully connected, with relu between its layers. It minimizes the mean squared error.
+    It computes in float32 if ``X`` has 16 or 32-bit floats, otherwise in float64. Predictions are
+    float64.
 
     Parameters
     ----------
-    hidden : int or sequence of int
-        The widths of the hidden layers.
-    epochs : int
-        The number of passes over the samples.
-    batch_size : int or "auto"
-        The number of samples in a step. "auto" chooses 32 to 256 by the number of samples.
-    optimizer : str or callable
-        The name of an optimizer of :mod:`extensor.optim`, or a function of parameters, ``lr`` and
-        ``weight_decay`` that returns one.
-    lr : float
-        The learning rate.
-    weight_decay : float
-        The weight decay.
-    dropout : float
-        The probability that a hidden unit is dropped, below 1.
-    early_stopping : bool
-        Hold out some samples, stop when their loss no longer improves, and keep the best epoch.
-    validation_fraction : float
-        The fraction of samples to hold out for early stopping.
-    patience : int
-        The number of epochs without improvement after which training stops.
-    scale : bool
-        Bring each feature and each target to a mean of 0 and a standard deviation of 1.
-    verbose : bool
-        Show progress on standard error.
-    random_state : int, Generator, RandomState or None
-        The source of random numbers. None draws a seed from :mod:`extensor.random`.
-    warm_start : bool
-        Continue from the last fit.
+    hidden : int or sequence of ints, default (100,)
+        Widths of the hidden layers, the first one first. It may be empty: then the model is linear.
+    epochs : int, default 100
+        Number of passes over the samples.
+    batch_size : int or {"auto"}, default "auto"
+        Number of samples in a step. "auto" is a 64th of the samples, but 32 at least and 256 at most.
+    optimizer : str or callable, default "adam"
+        Name of an optimizer of `extensor.optim`, in any case, or a function of parameters, ``lr`` and
+        ``weight_decay`` that returns one, such as ``functools.partial(ex.optim.SGD, momentum=0.9)``.
+    lr : float, default 0.002
+        Learning rate, greater than 0.
+    weight_decay : float, default 0.001
+        Weight decay of the optimizer, 0 or more.
+    dropout : float, default 0.0
+        Probability that a hidden unit is dropped in a step, at least 0 and less than 1.
+    early_stopping : bool, default False
+        Whether to hold out some samples, stop when their loss no longer falls, and keep the parameters
+        of the best epoch.
+    validation_fraction : float, default 0.1
+        Fraction of the samples that early stopping holds out, drawn at random.
+    patience : int, default 10
+        Number of epochs in a row without improvement after which early stopping ends training.
+    scale : bool, default True
+        Whether to bring each feature and each target to a mean of 0 and a standard deviation of 1.
+    verbose : bool, default False
+        Whether to show progress on standard error.
+    random_state : int, extensor.random.Generator, numpy.random.Generator or RandomState, optional
+        Source of the initial parameters, the order of the samples and all other random numbers.
+        Default: a seed drawn from the default generator of `extensor.random`.
+    warm_start : bool, default False
+        Whether a further ``fit`` continues from the last one. `hidden`, `dropout`, `optimizer` and
+        `scale` must stay the same then.
 
     Attributes
     ----------
     n_features_in_ : int
-        The number of features.
-    feature_names_in_ : ndarray of str
-        The names of the features, if ``X`` is a table that has them.
+        Number of features.
+    feature_names_in_ : numpy.ndarray of str, (features,)
+        Names of the features. It exists only if ``X`` was a table whose columns have names.
     model_ : Module
-        The network.
+        The network. Its inputs are the scaled features, its outputs the scaled targets.
     history_ : list of dict
-        The record of each epoch.
+        The record of each epoch, as `extensor.train.History` has it. Losses are those of scaled targets.
     n_iter_ : int
-        The number of epochs.
+        Number of epochs that the network was trained.
+
+    See Also
+    --------
+    Classifier : The estimator for classes and labels.
+    extensor.train.Trainer : The training loop, for models and data of your own.
+
+    Notes
+    -----
+    Parameters are checked when ``fit`` begins, and a fit that fails leaves the estimator as it was. It can
+    be used in the pipelines and searches of scikit-learn, which need not be installed. The result is
+    the same to the bit for equal data, parameters and ``random_state``, on any number of threads.
 
     Examples
     --------
@@ -81,43 +96,57 @@ class Regressor(Estimator):
 
         Parameters
         ----------
-        X : array_like of shape (samples, features)
-            The samples, as an array or a table of numbers.
-        y : array_like of shape (samples,) or (samples, outputs)
+        X : array_like or DataFrame, (samples, features)
+            The samples: finite numbers. Words must be encoded first.
+        y : array_like, (samples,) or (samples, outputs)
             The numbers to predict.
-        sample_weight : array_like of shape (samples,), optional
-            A weight for each sample. A weight of 0 leaves the sample out, and only ratios of weights matter.
+        sample_weight : array_like, (samples,), optional
+            Weight of each sample, 0 or more. A weight of 0 leaves the sample out, and only ratios of
+            weights matter. Default: all samples count the same.
 
         Returns
         -------
         Regressor
-            The fitted estimator.
+            This estimator.
 
         Raises
         ------
         ValueError
-            If ``X`` or ``y`` is not finite.
+            If ``X`` or ``y`` has NaN or infinity, ``y`` has another number of samples, a weight is
+            negative, or a parameter of the estimator is out of its range. With a warm start, if the
+            number of features or outputs differs from before.
+        TypeError
+            If ``X`` or ``y`` has strings or is sparse, or a parameter of the estimator has another type.
         """
         return self._fit(X, y, sample_weight)
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Regressor:
         """Train for one more epoch, with these samples.
 
-        Features and targets are scaled by all samples so far.
+        The first call creates the network. Features and targets are scaled by all samples so far.
 
         Parameters
         ----------
-        X : array_like of shape (samples, features)
-            The samples, as an array or a table of numbers.
-        y : array_like of shape (samples,) or (samples, outputs)
+        X : array_like or DataFrame, (samples, features)
+            The samples: finite numbers. Words must be encoded first.
+        y : array_like, (samples,) or (samples, outputs)
             The numbers to predict.
-        sample_weight : array_like of shape (samples,), optional
-            A weight for each sample. A batch of weight 2 moves the network twice as far.
+        sample_weight : array_like, (samples,), optional
+            Weight of each sample, 0 or more, relative to the samples of all calls: a batch of weight 2
+            has twice the loss. Default: 1.
 
         Returns
         -------
         Regressor
-            The fitted estimator.
+            This estimator.
+
+        Raises
+        ------
+        ValueError
+            If the number of features or outputs differs from before, or ``early_stopping`` is True; and
+            as in `fit`.
+        TypeError
+            As in `fit`.
         """
         return self._fit(X, y, sample_weight, partial=True)
 
@@ -126,13 +155,19 @@ class Regressor(Estimator):
 
         Parameters
         ----------
-        X : array_like of shape (samples, features)
-            The samples, as an array or a table of numbers.
+        X : array_like or DataFrame, (samples, features)
+            The samples: finite numbers. Words must be encoded first.
 
         Returns
         -------
-        ndarray of shape (samples,) or (samples, outputs)
-            The predictions, in the shape of the ``y`` of fit.
+        numpy.ndarray, (samples,) or (samples, outputs)
+            The predictions in float64, with as many axes as the ``y`` of `fit`.
+
+        Raises
+        ------
+        ValueError
+            If the estimator is not fitted (scikit-learn's ``NotFittedError`` if it is loaded), or ``X``
+            has another number of features.
         """
         return self._values("predict", X)
 
@@ -141,17 +176,23 @@ class Regressor(Estimator):
 
         Parameters
         ----------
-        X : array_like of shape (samples, features)
-            The samples, as an array or a table of numbers.
-        y : array_like of shape (samples,) or (samples, outputs)
+        X : array_like or DataFrame, (samples, features)
+            The samples: finite numbers. Words must be encoded first.
+        y : array_like, (samples,) or (samples, outputs)
             The true numbers.
-        sample_weight : array_like of shape (samples,), optional
-            A weight for each sample.
+        sample_weight : array_like, (samples,), optional
+            Weight of each sample. Default: all samples count the same.
 
         Returns
         -------
         float
-            1 at best, and 0 for a model that always predicts the mean.
+            The mean of R² over the outputs: 1 at best, and 0 for a model that always predicts the mean.
+            NaN, with a warning, for a single sample.
+
+        Raises
+        ------
+        ValueError
+            If ``y`` has not the size of the predictions; and as in `predict`.
         """
         found = self._values("score", X)
         op = f"{type(self).__name__}.score"
