@@ -13,17 +13,10 @@ from extensor.arrays.dtypes import float64, is_floating
 from extensor.core.tensor import Tensor, wrap
 from extensor.errors import shown, type_error, value_error
 from extensor.errors.explanation import checked
-from extensor.gradcheck.diagnosis import Mistake, diagnose
+from extensor.gradcheck.diagnosis import Finding, Mistake, diagnose
 from extensor.gradcheck.gradient_report import CheckFailedError, GradientError, GradientReport
-from extensor.gradcheck.jacobians import (
-    JacobianComparison,
-    OutputCombinations,
-    Settings,
-    compare,
-    element_slopes,
-)
-from extensor.gradcheck.kinks import refuse_kinks
-from extensor.gradcheck.point import Point
+from extensor.gradcheck.jacobians import JacobianComparison, Jacobians, Settings
+from extensor.gradcheck.point import Point, refuse_kinks
 
 _KINK_MARGIN = 10  # steps: finite differences reach two, and a factor inside fn may stretch them
 _WARM_UP = 2  # steps
@@ -157,34 +150,28 @@ def _check_point(point: Point, settings: Settings, rng: np.random.Generator) -> 
         outputs = point.checked_outputs()
         if settings.kinks:
             refuse_kinks(point, _KINK_MARGIN * settings.eps)
-        rows = OutputCombinations.of(outputs, settings, rng)
-        comparisons = compare(point, rows, settings, rng)
-        _judge(point, comparisons, outputs, rows, settings)
+        jacobians = Jacobians(point, outputs, settings, rng)
+        comparisons = jacobians.compare(rng)
+        _judge(jacobians, comparisons)
     except CheckFailedError as failure:
         return failure.report
     return GradientReport(elements=sum(c.analytic.size for c in comparisons))
 
 
-def _judge(
-    point: Point,
-    comparisons: Sequence[JacobianComparison],
-    outputs: Sequence[Any],
-    rows: OutputCombinations,
-    settings: Settings,
-) -> None:
+def _judge(jacobians: Jacobians, comparisons: Sequence[JacobianComparison]) -> None:
     """Raise for the worst input, with what is known about the mistake."""
     failed = []
     for comparison in comparisons:
-        wrong = comparison.wrong(between=not settings.kinks)
+        wrong = comparison.wrong(between=not jacobians.settings.kinks)
         if np.any(wrong):
             error = np.where(wrong, np.nan_to_num(comparison.relative_error, nan=np.inf), 0)
             failed.append((float(error.max()), comparison, wrong))
     if not failed:
         return
     _, worst, wrong = max(failed, key=lambda entry: entry[0])
-    kind, text = _diagnosis(point, worst, wrong, comparisons, outputs, rows, settings)
+    kind, text = _diagnosis(jacobians, worst, wrong, comparisons)
     shown = wrong.copy()
-    if rows.each and np.any(wrong[:-1]):
+    if jacobians.each and np.any(wrong[:-1]):
         shown[-1] = False  # a single element says more than the random combination of all
     difference = np.where(shown, np.abs(worst.analytic - worst.numeric), 0)
     row, column = np.unravel_index(np.argmax(difference), difference.shape)
@@ -209,39 +196,34 @@ def _judge(
 
 
 def _diagnosis(
-    point: Point,
+    jacobians: Jacobians,
     worst: JacobianComparison,
     wrong: Any,
     comparisons: Sequence[JacobianComparison],
-    outputs: Sequence[Any],
-    rows: OutputCombinations,
-    settings: Settings,
-) -> tuple[Mistake, str]:
+) -> Finding:
     if np.all(worst.kinked[wrong]):
         at = tuple(np.argwhere(wrong)[0])
         return Mistake.KINK, (
             f"the gradient is wrong only at kinks, as here with slope {worst.slopes.left[at]:.6g} "
             f"on the left and {worst.slopes.right[at]:.6g} on the right"
         )
-    if rows.each and not np.any(wrong[:-1]):
+    if jacobians.each and not np.any(wrong[:-1]):
         return Mistake.IGNORED, (
             "the gradient is right where grad_output is 1 or 0, and nowhere else; "
             "the rule must be linear in it"
         )
-    if not np.any(worst.analytic) and not point.is_connected(worst.position):
+    if not np.any(worst.analytic) and not jacobians.point.is_connected(worst.position):
         return Mistake.DETACHED, "the output is not connected to this input on the tape"
-    if _is_stale(point, worst, rows, settings):
+    if _is_stale(jacobians, worst):
         return Mistake.STALE, "the gradient is that of an earlier call; something is kept"
-    return diagnose(worst.evidence(comparisons, outputs, rows.each))
+    return diagnose(worst.evidence(comparisons, jacobians))
 
 
-def _is_stale(
-    point: Point, worst: JacobianComparison, rows: OutputCombinations, settings: Settings
-) -> bool:
+def _is_stale(jacobians: Jacobians, worst: JacobianComparison) -> bool:
     """Whether the gradient is the right one for the point of the warm-up."""
+    point, settings = jacobians.point, jacobians.settings
     earlier = point.nearby(_WARM_UP * settings.eps)
-    k = point.checked.index(worst.position)
-    slopes = element_slopes(earlier, k, worst.columns, rows, settings)
+    slopes = jacobians.element_slopes(earlier, point.checked.index(worst.position), worst.columns)
     numeric = np.array([s.value for s in slopes]).T
     kept = worst.analytic[:, : len(worst.columns)]
     return bool(np.any(kept)) and np.allclose(kept, numeric, settings.rtol, settings.atol)

@@ -116,20 +116,13 @@ def diagnose_shape(expected: Shape, got: Shape) -> Finding:
 
 
 def _zero(e: Evidence) -> Finding | None:
-    if np.any(e.analytic):
-        return None
-    return (
-        Mistake.ZERO,
-        "the gradient is zero everywhere, but the function does depend on this input",
-    )
+    text = "the gradient is zero everywhere, but the function does depend on this input"
+    return None if np.any(e.analytic) else (Mistake.ZERO, text)
 
 
 def _sign(e: Evidence) -> Finding | None:
-    return (
-        (Mistake.SIGN, "the gradient has the wrong sign")
-        if e.close(-e.analytic, e.numeric)
-        else None
-    )
+    wrong = e.close(-e.analytic, e.numeric)
+    return (Mistake.SIGN, "the gradient has the wrong sign") if wrong else None
 
 
 def _swapped_gradients(e: Evidence) -> Finding | None:
@@ -143,12 +136,9 @@ def _ignored_input(e: Evidence) -> Finding | None:
     def alike(rows: Any) -> bool:
         return e.close(rows, np.broadcast_to(rows[:1], rows.shape))
 
-    if len(e.analytic) > 1 and alike(e.analytic) and not alike(e.numeric):
-        return (
-            Mistake.IGNORED,
-            "the gradient is the same whatever comes in; it must be multiplied by grad_output",
-        )
-    return None
+    text = "the gradient is the same whatever comes in; it must be multiplied by grad_output"
+    ignored = len(e.analytic) > 1 and alike(e.analytic) and not alike(e.numeric)
+    return (Mistake.IGNORED, text) if ignored else None
 
 
 def _missing_sum(e: Evidence) -> Finding | None:
@@ -159,26 +149,14 @@ def _missing_sum(e: Evidence) -> Finding | None:
     numeric = e.numeric.reshape(*shape, -1)
     for axis, size in enumerate(shape):
         for kept in (0, size - 1):
-            rows = np.arange(size) != kept
-            if (
-                size > 1
-                and not np.any(np.compress(rows, analytic, axis))
-                and np.any(np.compress(rows, numeric, axis))
-                and e.close(
-                    np.where(_along(rows, axis, numeric.ndim), 0, numeric).reshape(e.numeric.shape),
-                    e.analytic,
-                )
-            ):
-                return (
-                    Mistake.MISSING_SUM,
-                    f"the gradient is slice {kept} along axis {axis} of grad_output, "
-                    "where the sum over that axis belongs",
-                )
+            others = (*(slice(None),) * axis, np.arange(size) != kept)
+            one_slice = numeric.copy()
+            one_slice[others] = 0
+            differs = np.any(numeric[others]) and not np.any(analytic[others])
+            if differs and e.close(one_slice.reshape(e.numeric.shape), e.analytic):
+                where = f"the gradient is slice {kept} along axis {axis} of grad_output"
+                return Mistake.MISSING_SUM, f"{where}, where the sum over that axis belongs"
     return None
-
-
-def _along(mask: Any, axis: int, ndim: int) -> Any:
-    return mask.reshape([-1 if i == axis else 1 for i in range(ndim)])
 
 
 def _factor(e: Evidence) -> Finding | None:
@@ -230,23 +208,15 @@ def _axes(e: Evidence) -> Finding | None:
             whole = np.all(
                 np.abs(difference + numeric - np.swapaxes(numeric, first, second)) <= slack
             )
-            names = " and ".join(
-                f"axis {a} of grad_output"
-                if a < len(output)
-                else f"axis {a - len(output)} of the input"
-                for a in (first, second)
-            )
+            axes = [f"axis {axis} of grad_output" for axis in range(len(output))]
+            axes += [f"axis {axis} of the input" for axis in range(len(e.shape))]
+            names = f"{axes[first]} and {axes[second]}"
             if not whole:
                 return Mistake.WRONG_AXIS, f"one term has {names} exchanged; look at keepdims"
+            exchanged = f"{names} are exchanged"
             if len(output) != len(e.shape):
-                return (
-                    Mistake.WRONG_AXIS,
-                    f"{names} are exchanged: summed or spread over the wrong one",
-                )
-            return (
-                Mistake.TRANSPOSED,
-                f"{names} are exchanged: a transposition is missing or too many",
-            )
+                return Mistake.WRONG_AXIS, f"{exchanged}: summed or spread over the wrong one"
+            return Mistake.TRANSPOSED, f"{exchanged}: a transposition is missing or too many"
     return _transposed_by_reshape(e)
 
 
@@ -256,10 +226,8 @@ def _transposed_by_reshape(e: Evidence) -> Finding | None:
     numeric = e.numeric.reshape(-1, *e.shape)
     for first, second in combinations(range(1, numeric.ndim), 2):
         if e.close(e.analytic, np.swapaxes(numeric, first, second).reshape(e.analytic.shape)):
-            return (
-                Mistake.TRANSPOSED,
-                f"axes {first - 1} and {second - 1} of the input are exchanged",
-            )
+            axes = f"axes {first - 1} and {second - 1}"
+            return Mistake.TRANSPOSED, f"{axes} of the input are exchanged"
     return None
 
 
@@ -269,15 +237,12 @@ def _partial(e: Evidence) -> Finding | None:
     if count == len(wrong) or len(wrong) < 2:
         return None
     where = f"{count} of {len(wrong)} elements ({count / len(wrong):.0%})"
-    for name, mask in _regions(e.x):
-        if np.array_equal(mask, wrong):
-            where = f"exactly where {name}: {where}"
-            break
-    else:
-        for name, mask in _regions(e.x):
-            if np.all(mask[wrong]) and not np.all(mask):
-                where = f"only where {name}: {where}"
-                break
+    regions = list(_regions(e.x))
+    exact = [f"exactly where {name}: " for name, mask in regions if np.array_equal(mask, wrong)]
+    around = [
+        f"only where {name}: " for name, mask in regions if np.all(mask[wrong]) and not np.all(mask)
+    ]
+    where = next(iter(exact + around), "") + where
     kind, text = diagnose(e.part(wrong)) if count > 1 else (Mistake.OTHER, "")
     also = f"; there: {kind}, {text}" if kind is not Mistake.OTHER else ""
     return Mistake.PARTIAL, f"the gradient is wrong {where}{also}"

@@ -9,8 +9,68 @@ from typing import Any
 import numpy as np
 
 from extensor.gradcheck.diagnosis import Evidence
-from extensor.gradcheck.differences import Slope, slope
 from extensor.gradcheck.point import Point
+
+_ROUNDING = 8 * np.finfo(np.float64).eps
+_LADDER = (1.0, 10.0, 0.1, 1e-2, 1e-3, 1e-4)
+
+
+@dataclass
+class Slope:
+    """The derivative of a vector by one number: from both sides, and from each."""
+
+    value: Any
+    error: Any
+    left: Any
+    right: Any
+
+    def trusted(self, tolerance: Any) -> Any:
+        """Where the error is small, in itself or beside the value."""
+        return self.error <= np.maximum(tolerance, 1e-2 * np.abs(self.value))
+
+
+def _better(first: Slope, second: Slope, tolerance: Callable[[Any], Any]) -> Slope:
+    """The better of two estimates, element by element.
+
+    A small error alone is not enough: steps across a singular point give small numbers too.
+    """
+    trust_first = first.trusted(tolerance(first.value))
+    trust_second = second.trusted(tolerance(second.value))
+    better = np.where(trust_first == trust_second, second.error < first.error, trust_second)
+    pairs = zip(vars(second).values(), vars(first).values(), strict=True)
+    return Slope(*(np.where(better, a, b) for a, b in pairs))
+
+
+def slope(function: Callable[[float], Any], step: float, tolerance: Callable[[Any], Any]) -> Slope:
+    """The derivative of ``function`` at 0, from values at one and two steps on either side.
+
+    Their combination is exact to the fourth power of the step, so a step large enough to drown
+    rounding is small enough for the truth. Other steps are tried only where the estimated error
+    exceeds ``tolerance(value)``: larger ones help where rounding rules, smaller ones near a
+    singular point.
+    """
+    middle = function(0.0)
+    best = _slope_from(function, middle, step)
+    for factor in _LADDER[1:]:
+        if np.all(best.error <= tolerance(best.value)):
+            break
+        best = _better(best, _slope_from(function, middle, step * factor), tolerance)
+    return best
+
+
+def _slope_from(function: Callable[[float], Any], middle: Any, step: float) -> Slope:
+    above, below = function(step), function(-step)
+    far_above, far_below = function(2 * step), function(-2 * step)
+    with np.errstate(all="ignore"):
+        near = (above - below) / (2 * step)
+        far = (far_above - far_below) / (4 * step)
+        value = (4 * near - far) / 3
+        size = np.max(np.abs([above, below, far_above, far_below]), axis=0)
+        error = np.abs(value - near) + _ROUNDING * size / step
+        right = (4 * above - far_above - 3 * middle) / (2 * step)
+        left = (3 * middle - 4 * below + far_below) / (2 * step)
+    # Outside the function's domain there is no estimate at all.
+    return Slope(value, np.where(np.isfinite(error), error, np.inf), left, right)
 
 
 @dataclass(frozen=True)
@@ -26,38 +86,6 @@ class Settings:
 
     def tolerance(self, value: Any) -> Any:
         return self.atol + self.rtol * np.abs(value)
-
-    def step(self, x: float) -> float:
-        return self.eps * max(1.0, abs(x))
-
-
-@dataclass(frozen=True)
-class OutputCombinations:
-    """The combinations of output elements that are differentiated.
-
-    Where there are few elements, each is a row of its own (``each``). The last row is always
-    random: only there a rule shows up that does not use ``grad_output`` as it should, if the output
-    is one number.
-    """
-
-    weights: Any
-    each: bool
-
-    @classmethod
-    def of(
-        cls, outputs: Sequence[Any], settings: Settings, rng: np.random.Generator
-    ) -> OutputCombinations:
-        size = sum(x.size for x in outputs)
-        if size > settings.max_elements:
-            return cls(rng.standard_normal((max(1, settings.directions), size)), False)
-        return cls(np.concatenate([np.eye(size), rng.uniform(0.5, 1.5, (1, size))]), True)
-
-    def combined(self, outputs: Sequence[Any]) -> Any:
-        values = np.concatenate([x.ravel() for x in outputs])
-        with np.errstate(all="ignore"):
-            if self.each:
-                return np.append(values, self.weights[-1] @ values)
-            return self.weights @ values
 
 
 @dataclass
@@ -100,9 +128,8 @@ class JacobianComparison:
             wrong &= ~(self.kinked & (low <= self.analytic) & (self.analytic <= high))
         return wrong
 
-    def evidence(
-        self, others: Sequence[JacobianComparison], outputs: Sequence[Any], each: bool
-    ) -> Evidence:
+    def evidence(self, others: Sequence[JacobianComparison], jacobians: Jacobians) -> Evidence:
+        each, outputs = jacobians.each, jacobians.outputs
         rows = slice(0, -1) if each else slice(None)
         columns = slice(0, len(self.columns))
         return Evidence(
@@ -122,85 +149,70 @@ class JacobianComparison:
         )
 
 
-def compare(
-    point: Point, rows: OutputCombinations, settings: Settings, rng: np.random.Generator
-) -> list[JacobianComparison]:
-    """A comparison for each checked input."""
-    comparisons = []
-    for k, gradients in enumerate(point.jacobian(rows.weights)):
-        x = point.arrays[k]
+class Jacobians:
+    """The Jacobians of a function at a point, for combinations of the elements of its outputs.
+
+    Where there are few elements, each is a row of its own (``each``). The last row is always
+    random: only there a rule shows up that does not use ``grad_output`` as it should, if the output
+    is one number.
+    """
+
+    def __init__(
+        self, point: Point, outputs: Sequence[Any], settings: Settings, rng: np.random.Generator
+    ) -> None:
+        self.point = point
+        self.outputs = outputs
+        self.settings = settings
+        size = sum(x.size for x in outputs)
+        self.each = size <= settings.max_elements
+        self.rows = (
+            np.concatenate([np.eye(size), rng.uniform(0.5, 1.5, (1, size))])
+            if self.each
+            else rng.standard_normal((max(1, settings.directions), size))
+        )
+
+    def compare(self, rng: np.random.Generator) -> list[JacobianComparison]:
+        """A comparison for each checked input."""
+        return [
+            self._comparison(k, gradients, rng)
+            for k, gradients in enumerate(self.point.jacobian(self.rows))
+        ]
+
+    def _comparison(self, k: int, gradients: Any, rng: np.random.Generator) -> JacobianComparison:
+        x, settings = self.point.arrays[k], self.settings
         columns = np.arange(x.size)
         directions: list[Any] = []
         if x.size > settings.max_elements:
             columns = np.sort(rng.choice(x.size, settings.max_elements, replace=False))
             directions = [rng.standard_normal(x.size) for _ in range(settings.directions)]
             directions = [d / np.linalg.norm(d) for d in directions]
-        slopes = element_slopes(point, k, columns, rows, settings)
-        for direction in directions:
-            change = _along(direction.reshape(x.shape))
-            step = settings.step(float(np.abs(x).max()))
-            slopes.append(_slope(point, k, change, step, rows, settings))
+        slopes = self.element_slopes(self.point, k, columns)
+        largest = float(np.abs(x).max()) if directions else 0.0
+        slopes += [self._slope(self.point, k, slice(None), d, largest) for d in directions]
         along = [gradients @ direction for direction in directions]
         analytic = np.concatenate([gradients[:, columns], *(a[:, None] for a in along)], axis=1)
-        comparisons.append(_comparison(point.checked[k], x, columns, analytic, slopes, settings))
-    return comparisons
+        fields = [
+            np.array([getattr(s, name) for s in slopes]).reshape(analytic.shape[::-1]).T
+            for name in ("value", "error", "left", "right")
+        ]
+        joined = Slope(*fields)
+        size = np.maximum(np.abs(analytic), np.abs(joined.value))
+        # An estimate that did not settle must not excuse a wrong gradient: at most 0.1 percent.
+        tolerance = settings.tolerance(size) + np.minimum(joined.error, 1e-3 * size + settings.atol)
+        return JacobianComparison(self.point.checked[k], x, columns, analytic, joined, tolerance)
 
+    def element_slopes(self, point: Point, k: int, columns: Any) -> list[Slope]:
+        """The derivative of all rows by some elements of array ``k``."""
+        values = point.arrays[k].flat
+        return [self._slope(point, k, j, 1.0, float(values[j])) for j in columns]
 
-def element_slopes(
-    point: Point, k: int, columns: Any, rows: OutputCombinations, settings: Settings
-) -> list[Slope]:
-    """The derivative of all rows by some elements of array ``k``."""
-    x = point.arrays[k]
-    return [
-        _slope(point, k, _at(j), settings.step(float(x.flat[j])), rows, settings) for j in columns
-    ]
+    def _slope(self, point: Point, k: int, elements: Any, direction: Any, x: float) -> Slope:
+        def combined(distance: float) -> Any:
+            outputs, _ = point.moved(k, elements, distance * direction).call()
+            values = np.concatenate([y._array.ravel() for y in outputs])
+            with np.errstate(all="ignore"):
+                if self.each:
+                    return np.append(values, self.rows[-1] @ values)
+                return self.rows @ values
 
-
-def _comparison(
-    position: int,
-    x: Any,
-    columns: Any,
-    analytic: Any,
-    slopes: Sequence[Slope],
-    settings: Settings,
-) -> JacobianComparison:
-    fields = [
-        np.array([getattr(s, name) for s in slopes]).reshape(analytic.shape[::-1]).T
-        for name in ("value", "error", "left", "right")
-    ]
-    joined = Slope(*fields)
-    size = np.maximum(np.abs(analytic), np.abs(joined.value))
-    # An estimate that did not settle must not excuse a wrong gradient: at most 0.1 percent.
-    error = np.minimum(joined.error, 1e-3 * size + settings.atol)
-    return JacobianComparison(
-        position, x, columns, analytic, joined, settings.tolerance(size) + error
-    )
-
-
-def _slope(
-    point: Point,
-    k: int,
-    change: Callable[[Any, float], None],
-    step: float,
-    rows: OutputCombinations,
-    settings: Settings,
-) -> Slope:
-    def moved(distance: float) -> Any:
-        outputs, _ = point.moved(k, lambda array: change(array, distance)).call()
-        return rows.combined([x._array for x in outputs])
-
-    return slope(moved, step, settings.tolerance)
-
-
-def _at(element: int) -> Callable[[Any, float], None]:
-    def change(array: Any, distance: float) -> None:
-        array.flat[element] += distance
-
-    return change
-
-
-def _along(direction: Any) -> Callable[[Any, float], None]:
-    def change(array: Any, distance: float) -> None:
-        array += distance * direction
-
-    return change
+        return slope(combined, self.settings.eps * max(1.0, abs(x)), self.settings.tolerance)
