@@ -178,7 +178,6 @@ class Adagrad(Optimizer):
     """
 
     update = _adagrad
-    state_names = ("total",)
 
     def __init__(
         self,
@@ -203,16 +202,6 @@ class Adagrad(Optimizer):
 
     def _initial(self, name: str, group: Group) -> float:
         return float(group["initial_accumulator_value"])
-
-    def _attributes(self, group: Group, step: int) -> tuple[Any, ...]:
-        return (
-            step,
-            group["lr"],
-            group["lr_decay"],
-            group["weight_decay"],
-            group["eps"],
-            group["maximize"],
-        )
 
 
 @also_takes(**ONE_WAY, capturable=(False,))
@@ -264,7 +253,6 @@ class Adadelta(Optimizer):
     """
 
     update = _adadelta
-    state_names = ("v", "moved")
 
     def __init__(
         self,
@@ -278,13 +266,4 @@ class Adadelta(Optimizer):
     ) -> None:
         super().__init__(
             params, lr=lr, rho=rho, eps=eps, weight_decay=weight_decay, maximize=maximize
-        )
-
-    def _attributes(self, group: Group, step: int) -> tuple[Any, ...]:
-        return (
-            group["lr"],
-            group["rho"],
-            group["eps"],
-            group["weight_decay"],
-            group["maximize"],
         )

@@ -266,7 +266,6 @@ class Adam(Optimizer):
     """
 
     update = _update
-    state_names = ("m", "v", "v_max")
     decoupled: ClassVar[bool] = False
 
     def __init__(
@@ -294,17 +293,7 @@ class Adam(Optimizer):
         return state if group["amsgrad"] else (state[0], state[1], [])
 
     def _attributes(self, group: Group, step: int) -> tuple[Any, ...]:
-        beta1, beta2 = group["betas"]
-        return (
-            step,
-            group["lr"],
-            beta1,
-            beta2,
-            group["eps"],
-            group["weight_decay"],
-            self.decoupled,
-            group["maximize"],
-        )
+        return super()._attributes({**group, "decoupled": self.decoupled}, step)
 
 
 @also_takes(**ONE_WAY, fused=(None, False), capturable=(False,))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import inf
 from typing import Any
 
-from extensor.errors import marked, shown, type_error, value_error
+from extensor.errors import arguments, marked, shown, type_error, value_error
 from extensor.errors.expectations import is_number
 from extensor.optim.optimizer import Group, Optimizer
 from extensor.optim.schedules import Schedule, along_cosine, along_line
@@ -102,12 +102,7 @@ class OneCycleLR(Schedule):
                 raise value_error("OneCycleLR", f"{name} must be greater than 0", **{name: value})
         if not 0 <= pct_start <= 1:
             raise value_error("OneCycleLR", "pct_start must be in [0, 1]", pct_start=pct_start)
-        if anneal_strategy not in _CURVES:
-            raise value_error(
-                "OneCycleLR",
-                "anneal_strategy must be 'cos' or 'linear'",
-                anneal_strategy=anneal_strategy,
-            )
+        arguments.choice("OneCycleLR", "anneal_strategy", anneal_strategy, tuple(_CURVES))
         self.max_lr = max_lr
         self.total_steps = total_steps
         self.curve = _CURVES[anneal_strategy]
@@ -224,14 +219,8 @@ class ReduceLROnPlateau(Schedule):
         min_lr: float | list[float] = 0.0,
         eps: float = 1e-8,
     ) -> None:
-        if mode not in ("min", "max"):
-            raise value_error("ReduceLROnPlateau", "mode must be 'min' or 'max'", mode=mode)
-        if threshold_mode not in ("rel", "abs"):
-            raise value_error(
-                "ReduceLROnPlateau",
-                "threshold_mode must be 'rel' or 'abs'",
-                threshold_mode=threshold_mode,
-            )
+        arguments.choice("ReduceLROnPlateau", "mode", mode, ("min", "max"))
+        arguments.choice("ReduceLROnPlateau", "threshold_mode", threshold_mode, ("rel", "abs"))
         if not factor < 1:
             raise value_error("ReduceLROnPlateau", "factor must be less than 1", factor=factor)
         self.factor = factor

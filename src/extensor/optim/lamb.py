@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from extensor.optim.optimizer import Group, Optimizer, Params
+from extensor.optim.optimizer import Optimizer, Params
 from extensor.optim.update import Update, descent
 
 
@@ -95,7 +95,6 @@ class LAMB(Optimizer):
     """
 
     update = Update(lamb_update, roles=4)
-    state_names = ("m", "v")
 
     def __init__(
         self,
@@ -109,14 +108,4 @@ class LAMB(Optimizer):
     ) -> None:
         super().__init__(
             params, lr=lr, betas=betas, eps=eps, weight_decay=weight_decay, maximize=maximize
-        )
-
-    def _attributes(self, group: Group, step: int) -> tuple[Any, ...]:
-        return (
-            step,
-            group["lr"],
-            *group["betas"],
-            group["eps"],
-            group["weight_decay"],
-            group["maximize"],
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from extensor.optim.optimizer import Group, Optimizer, Params
+from extensor.optim.optimizer import Optimizer, Params
 from extensor.optim.update import Update, descent
 
 
@@ -75,7 +75,6 @@ class Lion(Optimizer):
     """
 
     update = Update(lion_update, roles=3)
-    state_names = ("m",)
 
     def __init__(
         self,
@@ -87,6 +86,3 @@ class Lion(Optimizer):
         maximize: bool = False,
     ) -> None:
         super().__init__(params, lr=lr, betas=betas, weight_decay=weight_decay, maximize=maximize)
-
-    def _attributes(self, group: Group, step: int) -> tuple[Any, ...]:
-        return (group["lr"], *group["betas"], group["weight_decay"], group["maximize"])

@@ -91,6 +91,7 @@ class _Move:
     """The update of Muon: matrix products, each through the one door, so no kernel of its own."""
 
     kernel = None
+    state_names = ("velocity",)
 
     def planned(self, lists: Sequence[list[Any]], attributes: Sequence[Any]) -> None:
         """Nothing: each product takes the memory it needs."""
@@ -174,7 +175,6 @@ class Muon(Optimizer):
     """
 
     update = _Move()
-    state_names = ("velocity",)
 
     def __init__(
         self,
@@ -206,12 +206,7 @@ class Muon(Optimizer):
                 raise value_error(
                     "Muon", "parameters must be matrices", index=index, shape=parameter.shape
                 )
-        if group["adjust_lr_fn"] not in _RATES:
-            raise value_error(
-                "Muon",
-                "adjust_lr_fn must be 'original' or 'match_rms_adamw'",
-                adjust_lr_fn=group["adjust_lr_fn"],
-            )
+        arguments.choice("Muon", "adjust_lr_fn", group["adjust_lr_fn"], tuple(_RATES))
         if len(group["ns_coefficients"]) != 3:
             raise value_error(
                 "Muon", "ns_coefficients must be three", ns_coefficients=group["ns_coefficients"]

@@ -97,7 +97,6 @@ class Optimizer:
     """
 
     update: ClassVar[Any]
-    state_names: ClassVar[tuple[str, ...]]
 
     @explaining
     def __init__(self, params: Params, **defaults: Any) -> None:
@@ -120,8 +119,18 @@ class Optimizer:
         """The lists of ``state`` that the update needs, an empty one for each that it does not."""
         return state
 
+    @property
+    def state_names(self) -> tuple[str, ...]:
+        """The names of the arrays that are kept for each parameter."""
+        names: tuple[str, ...] = self.update.state_names
+        return names
+
     def _attributes(self, group: Group, step: int) -> tuple[Any, ...]:
-        raise NotImplementedError
+        """The numbers that the update of a step takes, in the order of its formula."""
+        known = {**group, "step": step}
+        if "betas" in group:
+            known["beta1"], known["beta2"] = group["betas"]
+        return tuple([known[name] for name in self.update.attributes])
 
     def _initial(self, name: str, group: Group) -> float:
         """The initial value of the state called ``name``."""
@@ -367,10 +376,7 @@ class Optimizer:
             parameter: {"step": step, **arrays}
             for history in self._histories
             for parameter, step, arrays in zip(
-                history.group["params"],
-                history.steps(),
-                history.named(self.state_names),
-                strict=True,
+                history.group["params"], history.steps(), history.named(), strict=True
             )
             if step
         }
@@ -402,7 +408,7 @@ class Optimizer:
         return self._state(True)
 
     def _state(self, copied: bool) -> dict[str, Any]:
-        return states.saved(self._histories, self.state_names, copied)
+        return states.saved(self._histories, copied)
 
     @explaining
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
@@ -428,9 +434,7 @@ class Optimizer:
             _check_ranges(op, group, type(self).__init__.__annotations__)
             self._check_options(group)
 
-        return states.prepared(
-            op, state_dict, self._histories, self.state_names, check, self._needed_state
-        )
+        return states.prepared(op, state_dict, self._histories, check, self._needed_state)
 
     def _needed_state(self, group: Group) -> list[str]:
         """The state that an update needs whatever the options are, or were when it was taken."""

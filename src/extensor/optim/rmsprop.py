@@ -186,7 +186,6 @@ class RMSprop(Optimizer):
     """
 
     update = _update
-    state_names = ("v", "mean", "velocity")
 
     def __init__(
         self,
@@ -214,13 +213,3 @@ class RMSprop(Optimizer):
     def _used(self, group: Group, state: Sequence[list[Any]]) -> Sequence[list[Any]]:
         v, mean, velocity = state
         return (v, mean if group["centered"] else [], velocity if group["momentum"] else [])
-
-    def _attributes(self, group: Group, step: int) -> tuple[Any, ...]:
-        return (
-            group["lr"],
-            group["alpha"],
-            group["eps"],
-            group["weight_decay"],
-            group["momentum"],
-            group["maximize"],
-        )

@@ -170,7 +170,6 @@ class SGD(Optimizer):
     """
 
     update = _update
-    state_names = ("velocity",)
 
     def __init__(
         self,
@@ -204,14 +203,3 @@ class SGD(Optimizer):
 
     def _used(self, group: Group, state: Sequence[list[Any]]) -> Sequence[list[Any]]:
         return state if group["momentum"] else ([],)
-
-    def _attributes(self, group: Group, step: int) -> tuple[Any, ...]:
-        return (
-            step,
-            group["lr"],
-            group["momentum"],
-            group["dampening"],
-            group["weight_decay"],
-            group["nesterov"],
-            group["maximize"],
-        )

@@ -44,21 +44,19 @@ class GroupHistory:
             self._steps[index] = step
         self.count = step if all(other == step for other in self._steps) else -1
 
-    def named(self, names: Sequence[str]) -> list[dict[str, Any]]:
+    def named(self) -> list[dict[str, Any]]:
         """The state arrays of each parameter by name."""
         return [
             {
                 name: arrays[i]
-                for name, arrays in zip(names, self.state, strict=True)
+                for name, arrays in zip(self.names, self.state, strict=True)
                 if arrays[i] is not None
             }
             for i in range(len(self._steps))
         ]
 
 
-def saved(
-    histories: Sequence[GroupHistory], names: Sequence[str], copied: bool = True
-) -> dict[str, Any]:
+def saved(histories: Sequence[GroupHistory], copied: bool) -> dict[str, Any]:
     """The flat dict of all groups; its arrays are those of the optimizer if not ``copied``."""
     result: dict[str, Any] = {}
     index = 0
@@ -71,7 +69,7 @@ def saved(
                 result.update({f"{key}.{i}": item for i, item in enumerate(value)})
             elif value is not None:
                 result[key] = value
-        for step, arrays in zip(history.steps(), history.named(names), strict=True):
+        for step, arrays in zip(history.steps(), history.named(), strict=True):
             if step:
                 result[f"state.{index}.step"] = step
             for name, x in arrays.items():
@@ -84,7 +82,6 @@ def prepared(
     op: str,
     given: Any,
     histories: Sequence[GroupHistory],
-    names: Sequence[str],
     check: Callable[[Group], None],
     needed: Callable[[Group], Sequence[str]],
 ) -> Callable[[], None]:
@@ -101,14 +98,14 @@ def prepared(
         group = history.group
         options.append(_options(op, rest, f"groups.{number}.", group))
         check({**group, **options[-1]})
-        made = GroupHistory(group, names)
+        made = GroupHistory(group, history.names)
         for i, parameter in enumerate(group["params"]):
             key = f"state.{index}."
-            for arrays, name in zip(made.state, names, strict=True):
+            for arrays, name in zip(made.state, made.names, strict=True):
                 arrays[i] = _state_array(op, key + name, rest.pop(key + name, None), parameter)
             step = entries.count(op, key + "step", rest.pop(key + "step", 0))
             made.set_step([i], step)
-            for arrays, name in zip(made.state, names, strict=True):
+            for arrays, name in zip(made.state, made.names, strict=True):
                 if step and arrays[i] is None and name in needed(group):
                     raise value_error(op, "an entry is missing", key=key + name)
             index += 1

@@ -28,11 +28,17 @@ GRADIENT = 1  # the role that is only read
 
 
 class Update:
-    """The in-place form of a formula; the native kernel has its name."""
+    """The in-place form of a formula; the native kernel has its name.
+
+    The formula's parameters name what it takes: after ``xp`` the ``roles``, which are the parameter,
+    its gradient and its state, then the attributes.
+    """
 
     def __init__(self, formula: Callable[..., Any], roles: int) -> None:
         self.name = formula.__name__
         self.roles = roles
+        names = formula.__code__.co_varnames[1 : formula.__code__.co_argcount]
+        self.state_names, self.attributes = names[GRADIENT + 1 : roles], names[roles:]
         self.kernel = door.kernel(self.name)
         self.formula = _in_place(formula, roles)
         self.by_kernel = door.computation(self.name, self.name)
