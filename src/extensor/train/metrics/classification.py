@@ -25,29 +25,53 @@ from extensor.train.metrics.metric import (
 
 
 class Accuracy(ClassMean):
-    """The fraction of samples whose highest score is that of their class; NaN of none.
+    """The fraction of samples whose highest score is that of their class.
 
+    Of classes that share the highest score, the first counts as predicted. Without a sample the value
+    is NaN.
+
+    Parameters
+    ----------
+    ignore_index : int, optional
+        Class of targets that are left out. Only where targets are class numbers.
+    task : {"multiclass", "binary", "multilabel", "sequence"}, default "multiclass"
+        Meaning of outputs and targets, see the notes.
+    scores : {"logits", "probabilities"}, default "logits"
+        Whether outputs are logits or probabilities.
+    class_axis : int, optional
+        Axis of the outputs along which the classes lie. Default: 1 for "multiclass"; for "sequence" the
+        only axis after the first without which the output has the target's shape.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of its range, or not for this task.
+
+    Notes
+    -----
+    All metrics of classes and labels read outputs and targets by their ``task``:
+
+    - "multiclass": scores of shape (samples, classes, ...), and class numbers from 0 of shape
+      (samples, ...). The target may also hold probabilities of the scores' shape; the most probable
+      class is the true one then.
+    - "binary": one score for each sample, and a 0 or 1, both of shape (samples,) or (samples, 1). A
+      sample is predicted as positive if its logit is above 0, or its probability above 0.5.
+    - "multilabel": scores, and 0 or 1, both of shape (samples, labels). Labels are predicted as above.
+      Here a sample is right if all its labels are.
+    - "sequence": scores of shape (samples, positions, tokens), and the number of the true token for
+      each position, (samples, positions). Each position counts as one sample.
+
+    Probabilities must be from 0 to 1 and, over the classes, sum to 1. NaN, other shapes and unknown
+    classes raise an error. By name, as in ``Trainer(metrics=["accuracy"])``, a metric gets its task
+    from the loss and the outputs.
+
+    Examples
+    --------
     >>> from extensor.train import Accuracy
     >>> accuracy = Accuracy()
     >>> accuracy.update([[0.1, 0.9], [0.8, 0.2]], [1, 1])
     >>> accuracy.compute()
     0.5
-
-    Of the classes that share the highest score the first is taken. The ``task`` says what outputs
-    and targets are, here and in the other metrics of classes:
-
-    - "multiclass": scores of shape (N, C, ...) and class numbers of shape (N, ...), or probabilities
-      of the scores' shape, of which the highest counts. Another ``class_axis`` can be named.
-    - "binary": one score for each sample, (N,) or (N, 1), and 0 or 1 in either shape. A sample is
-      positive if its logit is above 0, or its probability above 0.5 with ``scores="probabilities"``.
-    - "multilabel": the same for each of several labels, both of shape (N, L). A sample is right if
-      all its labels are.
-    - "sequence": scores of shape (N, T, V) and (N, T) numbers of tokens, each of which counts. The
-      classes are along ``class_axis``; without it along the one axis, not the first, without which
-      the output has the target's shape.
-
-    What has the class ``ignore_index`` does not count. What is none of this is refused.
-
     >>> accuracy = Accuracy(task="binary")
     >>> accuracy.update([[2.0], [-1.0], [0.5], [-3.0]], [1, 0, 0, 0])
     >>> accuracy.compute()
@@ -78,7 +102,42 @@ class Accuracy(ClassMean):
 
 
 class TopKAccuracy(ClassMean):
-    """The fraction of samples whose class is among the ``k`` highest scores; ties count against it."""
+    """The fraction of samples whose class is among the ``k`` highest scores.
+
+    Ties count as wrong: the score of the class must be higher than all but ``k - 1`` others. Without a
+    sample the value is NaN.
+
+    Parameters
+    ----------
+    k : int, default 5
+        Number of classes that count as predicted, 1 or more. Outputs must have as many classes.
+    ignore_index : int, optional
+        Class of targets that are left out. Only where targets are class numbers.
+    task : {"multiclass", "sequence"}, default "multiclass"
+        Meaning of outputs and targets, see the notes of `Accuracy`.
+    scores : {"logits", "probabilities"}, default "logits"
+        Whether outputs are logits or probabilities.
+    class_axis : int, optional
+        Axis of the outputs along which the classes lie. Default: 1 for "multiclass"; for "sequence" the
+        only axis after the first without which the output has the target's shape.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of its range, or not for this task.
+
+    See Also
+    --------
+    Accuracy : Its notes describe the outputs and targets of each task.
+
+    Examples
+    --------
+    >>> from extensor.train import TopKAccuracy
+    >>> accuracy = TopKAccuracy(k=2)
+    >>> accuracy.update([[0.1, 0.2, 0.7], [0.6, 0.3, 0.1]], [1, 2])
+    >>> accuracy.compute()
+    0.5
+    """
 
     tasks: ClassVar[tuple[str, ...]] = ("multiclass", "sequence")
 
@@ -112,11 +171,49 @@ _MOST_CLASSES = 2**20  # whose matrix no memory holds
 
 
 class ConfusionMatrix(ClassMetric, Stateful):
-    """How many samples of each class, a row, were taken for each class, a column.
+    """How many samples of each class, a row, were predicted as each class, a column.
 
-    For two classes and ``task="binary"`` the rows and columns are those of 0 and 1; for several
-    labels there is such a matrix for each, of shape (L, 2, 2). ``num_classes`` must be given for
-    ``task="multiclass"``; the number of labels is otherwise that of the first batch.
+    Parameters
+    ----------
+    num_classes : int, optional
+        Number of classes, or of labels. "multiclass" needs it; "binary" has 2. Default for labels: as
+        many as the first batch has.
+    ignore_index : int, optional
+        Class of targets that are left out. Only where targets are class numbers.
+    task : {"multiclass", "binary", "multilabel"}, default "multiclass"
+        Meaning of outputs and targets, see the notes of `Accuracy`.
+    scores : {"logits", "probabilities"}, default "logits"
+        Whether outputs are logits or probabilities.
+
+    Attributes
+    ----------
+    counts : numpy.ndarray of int64, (classes, classes) or (labels, 2, 2)
+        The counts so far.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of its range, or not for this task.
+
+    See Also
+    --------
+    Accuracy : Its notes describe the outputs and targets of each task.
+    extensor.report.write_report : A page that shows the matrix.
+
+    Notes
+    -----
+    `compute` returns a copy of the counts. For "binary" the rows and columns are 0 and 1. Several
+    labels have such a matrix of 0 and 1 each: (labels, 2, 2).
+
+    Examples
+    --------
+    >>> from extensor.train import ConfusionMatrix
+    >>> matrix = ConfusionMatrix(num_classes=3)
+    >>> matrix.update([[9, 1, 0], [2, 5, 3], [4, 0, 1]], [0, 1, 2])
+    >>> matrix.compute()
+    array([[1, 0, 0],
+           [0, 1, 0],
+           [1, 0, 0]])
     """
 
     def __init__(
@@ -196,7 +293,39 @@ class ConfusionMatrix(ClassMetric, Stateful):
 
 
 class BalancedAccuracy(ConfusionMatrix):
-    """The mean over the classes that occur of the fraction that was found; NaN if nothing counted."""
+    """The mean over the classes of the fraction of their samples that were predicted correctly.
+
+    Each class counts the same, however rare it is. Classes without a sample are left out; without any
+    sample the value is NaN.
+
+    Parameters
+    ----------
+    num_classes : int, optional
+        Number of classes. "multiclass" needs it; "binary" has 2.
+    ignore_index : int, optional
+        Class of targets that are left out. Only where targets are class numbers.
+    task : {"multiclass", "binary"}, default "multiclass"
+        Meaning of outputs and targets, see the notes of `Accuracy`.
+    scores : {"logits", "probabilities"}, default "logits"
+        Whether outputs are logits or probabilities.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of its range, or not for this task.
+
+    See Also
+    --------
+    Accuracy : Its notes describe the outputs and targets of each task.
+
+    Examples
+    --------
+    >>> from extensor.train import BalancedAccuracy
+    >>> accuracy = BalancedAccuracy(task="binary")
+    >>> accuracy.update([-1.0, -2.0, -3.0, 1.0, -1.0], [0, 0, 0, 1, 1])
+    >>> accuracy.compute()
+    0.75
+    """
 
     tasks: ClassVar[tuple[str, ...]] = ("multiclass", "binary")
 
@@ -252,11 +381,46 @@ class _PerClass(ConfusionMatrix):
 
 
 class Precision(_PerClass):
-    """Of the samples taken for a class, the fraction that belong to it; 0 if there are none.
+    """The fraction of the samples predicted as a class that belong to it.
 
-    The ``average`` over the classes or labels is their mean ("macro"), their mean weighted by how
-    many samples there are of each ("weighted"), or None for an array of them all. "auto" is "macro",
-    and for ``task="binary"`` the fraction of the positive class. Without any sample it is NaN.
+    It is 0 for a class that was never predicted. Without any sample the value is NaN.
+
+    Parameters
+    ----------
+    num_classes : int, optional
+        Number of classes, or of labels. "multiclass" needs it; "binary" has 2. Default for labels: as
+        many as the first batch has.
+    average : {"auto", "macro", "weighted"} or None, default "auto"
+        Value of `compute`: the mean over the classes or labels ("macro"), their mean weighted by their
+        numbers of samples ("weighted"), or an array with one number for each (None). "auto" is
+        "macro", but for "binary" the value of the positive class.
+    ignore_index : int, optional
+        Class of targets that are left out. Only where targets are class numbers.
+    task : {"multiclass", "binary", "multilabel"}, default "multiclass"
+        Meaning of outputs and targets, see the notes of `Accuracy`.
+    scores : {"logits", "probabilities"}, default "logits"
+        Whether outputs are logits or probabilities.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of its range, or not for this task.
+
+    See Also
+    --------
+    Accuracy : Its notes describe the outputs and targets of each task.
+
+    Examples
+    --------
+    >>> from extensor.train import Precision
+    >>> precision = Precision(task="binary")
+    >>> precision.update([2.0, -1.0, 0.5, -3.0], [1, 0, 0, 1])
+    >>> precision.compute()
+    0.5
+    >>> precision = Precision(num_classes=3, average=None)
+    >>> precision.update([[9, 1, 0], [2, 5, 3], [4, 0, 1]], [0, 1, 2])
+    >>> precision.compute()
+    array([0.5, 1. , 0. ])
     """
 
     def _denominator(self, true: Any, found: Any) -> Any:
@@ -264,9 +428,42 @@ class Precision(_PerClass):
 
 
 class Recall(_PerClass):
-    """Of the samples of a class, the fraction that were taken for it; 0 if there are none.
+    """The fraction of the samples of a class that were predicted as it.
 
-    The ``average`` is as that of :class:`Precision`.
+    It is 0 for a class without a sample. Without any sample at all the value is NaN.
+
+    Parameters
+    ----------
+    num_classes : int, optional
+        Number of classes, or of labels. "multiclass" needs it; "binary" has 2. Default for labels: as
+        many as the first batch has.
+    average : {"auto", "macro", "weighted"} or None, default "auto"
+        Value of `compute`: the mean over the classes or labels ("macro"), their mean weighted by their
+        numbers of samples ("weighted"), or an array with one number for each (None). "auto" is
+        "macro", but for "binary" the value of the positive class.
+    ignore_index : int, optional
+        Class of targets that are left out. Only where targets are class numbers.
+    task : {"multiclass", "binary", "multilabel"}, default "multiclass"
+        Meaning of outputs and targets, see the notes of `Accuracy`.
+    scores : {"logits", "probabilities"}, default "logits"
+        Whether outputs are logits or probabilities.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of its range, or not for this task.
+
+    See Also
+    --------
+    Accuracy : Its notes describe the outputs and targets of each task.
+
+    Examples
+    --------
+    >>> from extensor.train import Recall
+    >>> recall = Recall(num_classes=3)
+    >>> recall.update([[9, 1, 0], [2, 5, 3], [4, 0, 1]], [0, 1, 2])
+    >>> round(recall.compute(), 4)
+    0.6667
     """
 
     def _denominator(self, true: Any, found: Any) -> Any:
@@ -274,10 +471,37 @@ class Recall(_PerClass):
 
 
 class F1(_PerClass):
-    """The harmonic mean of precision and recall; 0 if both are.
+    """The harmonic mean of precision and recall.
 
-    The ``average`` is as that of :class:`Precision`.
+    It is 0 for a class that is never predicted correctly. Without any sample the value is NaN.
 
+    Parameters
+    ----------
+    num_classes : int, optional
+        Number of classes, or of labels. "multiclass" needs it; "binary" has 2. Default for labels: as
+        many as the first batch has.
+    average : {"auto", "macro", "weighted"} or None, default "auto"
+        Value of `compute`: the mean over the classes or labels ("macro"), their mean weighted by their
+        numbers of samples ("weighted"), or an array with one number for each (None). "auto" is
+        "macro", but for "binary" the value of the positive class.
+    ignore_index : int, optional
+        Class of targets that are left out. Only where targets are class numbers.
+    task : {"multiclass", "binary", "multilabel"}, default "multiclass"
+        Meaning of outputs and targets, see the notes of `Accuracy`.
+    scores : {"logits", "probabilities"}, default "logits"
+        Whether outputs are logits or probabilities.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of its range, or not for this task.
+
+    See Also
+    --------
+    Accuracy : Its notes describe the outputs and targets of each task.
+
+    Examples
+    --------
     >>> from extensor.train import F1
     >>> f1 = F1(task="binary")
     >>> f1.update([2.0, -1.0, 0.5, -3.0], [1, 0, 0, 1])

@@ -28,12 +28,38 @@ _MOST_BINS = 10**6
 
 
 class LogLoss(ClassMean):
-    """The mean of ``-log(p)``, with ``p`` the probability that was given to the truth; NaN of none.
+    """The mean of ``-log(p)``, where ``p`` is the predicted probability of the truth.
 
-    Of several labels it is the mean over all samples and labels. A target of probabilities ``q``
-    adds ``-sum(q * log(p))``. It is infinite if the truth was given the probability 0, where
-    scikit-learn stops at the rounding of 1.
+    For several labels it is the mean over all samples and labels. Without a sample the value is NaN,
+    and infinite if the truth ever had the probability 0, where scikit-learn clips the probability.
 
+    Parameters
+    ----------
+    ignore_index : int, optional
+        Class of targets that are left out. Only where targets are class numbers.
+    task : {"multiclass", "binary", "multilabel", "sequence"}, default "multiclass"
+        Meaning of outputs and targets, see the notes of `Accuracy`.
+    scores : {"logits", "probabilities"}, default "logits"
+        Whether outputs are logits or probabilities.
+    class_axis : int, optional
+        Axis of the outputs along which the classes lie. Default: 1 for "multiclass"; for "sequence" the
+        only axis after the first without which the output has the target's shape.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of its range, or not for this task.
+
+    See Also
+    --------
+    Accuracy : Its notes describe the outputs and targets of each task.
+
+    Notes
+    -----
+    A target of probabilities ``q``, see `Accuracy`, adds ``-sum(q * log(p))`` for its sample.
+
+    Examples
+    --------
     >>> from extensor.train import LogLoss
     >>> loss = LogLoss(task="binary", scores="probabilities")
     >>> loss.update([0.5, 0.25], [1, 0])
@@ -81,10 +107,39 @@ class LogLoss(ClassMean):
 
 
 class Perplexity(LogLoss):
-    """``exp`` of the log loss: among how many classes the model seems to guess.
+    """``exp`` of the log loss: among how many equally likely classes the model seems to choose.
 
-    The classes are along ``class_axis``; without it along the one axis, not the first, without which
-    the output has the target's shape, or with ``task="multiclass"`` along axis 1.
+    It is 1 at best. Without a sample the value is NaN.
+
+    Parameters
+    ----------
+    ignore_index : int or None, default -100
+        Class of targets that are left out. Only where targets are class numbers.
+    task : {"multiclass", "sequence"}, default "sequence"
+        Meaning of outputs and targets, see the notes of `Accuracy`.
+    scores : {"logits", "probabilities"}, default "logits"
+        Whether outputs are logits or probabilities.
+    class_axis : int, optional
+        Axis of the outputs along which the classes lie. Default: 1 for "multiclass"; for "sequence" the
+        only axis after the first without which the output has the target's shape.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of its range, or not for this task.
+
+    See Also
+    --------
+    Accuracy : Its notes describe the outputs and targets of each task.
+    LogLoss : Its logarithm.
+
+    Examples
+    --------
+    >>> from extensor.train import Perplexity
+    >>> perplexity = Perplexity()
+    >>> perplexity.update([[[0.0, 0.0, 0.0, 0.0], [0.0, 0.0, 0.0, 0.0]]], [[1, 3]])
+    >>> round(perplexity.compute(), 4)
+    4.0
     """
 
     tasks: ClassVar[tuple[str, ...]] = ("multiclass", "sequence")
@@ -105,15 +160,41 @@ class Perplexity(LogLoss):
 
 
 class CalibrationError(ClassMetric, Stateful):
-    """The expected calibration error: how far probabilities are from how often they come true.
+    """The expected calibration error: how far predicted probabilities are from the fractions that occur.
 
-    Each sample has a probability ``p`` and an event. For ``task="binary"`` they are that of being
-    positive, and being so; for "multiclass" the highest probability of its classes, and that this
-    class is the true one; for "multilabel" each label is taken as "binary" is, and the mean over the
-    labels is the value. ``p`` is in bin ``i`` if ``i / bins <= p < (i + 1) / bins``, and 1 is in the
-    last. With ``n`` samples, ``n_i`` of them in bin ``i``, the value is the sum over the bins of
-    ``n_i / n * abs(mean of p in the bin - fraction of events in the bin)``; NaN of no sample.
+    Samples are put into bins by their probability. The error is the mean over the bins, weighted by
+    their numbers of samples, of the distance between the mean probability and the fraction of
+    predictions that came true. Without a sample the value is NaN.
 
+    Parameters
+    ----------
+    bins : int, default 10
+        Number of bins of equal width, from 1 to 1,000,000.
+    ignore_index : int, optional
+        Class of targets that are left out. Only where targets are class numbers.
+    task : {"multiclass", "binary", "multilabel"}, default "multiclass"
+        Meaning of outputs and targets, see the notes of `Accuracy`.
+    scores : {"logits", "probabilities"}, default "logits"
+        Whether outputs are logits or probabilities.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of its range, or not for this task.
+
+    See Also
+    --------
+    Accuracy : Its notes describe the outputs and targets of each task.
+
+    Notes
+    -----
+    For "binary" the prediction is that the sample is positive; for "multiclass" that it has the most
+    probable class, with the probability of that class; for "multilabel" each label is taken as "binary"
+    is, and the value is the mean over the labels. A probability ``p`` is in bin ``i`` if
+    ``i / bins <= p < (i + 1) / bins``; 1 is in the last one.
+
+    Examples
+    --------
     >>> from extensor.train import CalibrationError
     >>> error = CalibrationError(task="binary", scores="probabilities")
     >>> error.update([0.75, 0.75, 0.25, 0.25], [1, 1, 0, 0])
@@ -250,12 +331,37 @@ def _counts(scores: Any, truth: Any) -> tuple[Any, Any]:
 
 
 class ROCAUC(_Ranking):
-    """The chance that a positive sample has a higher score than a negative one; ties count half.
+    """The area under the ROC curve: how often a positive sample scores higher than a negative one.
 
-    Of several classes it is the mean over them, each against the rest and ranked by its
-    probability; of several labels their mean. NaN if all samples of a class or label are positive
-    or all negative, as scikit-learn has it. It keeps the scores of all samples.
+    A tie counts half. The value is 1 at best and 0.5 for a guess; it is NaN if all samples of a class
+    or label are positive, or all negative.
 
+    Parameters
+    ----------
+    ignore_index : int, optional
+        Class of targets that are left out. Only where targets are class numbers.
+    task : {"multiclass", "binary", "multilabel"}, default "multiclass"
+        Meaning of outputs and targets, see the notes of `Accuracy`.
+    scores : {"logits", "probabilities"}, default "logits"
+        Whether outputs are logits or probabilities.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of its range, or not for this task.
+
+    See Also
+    --------
+    Accuracy : Its notes describe the outputs and targets of each task.
+
+    Notes
+    -----
+    For several classes the value is the mean over them, each against the rest and ranked by its
+    probability; for several labels the mean over them. The metric keeps the scores of all samples in
+    memory, so a trainer takes it among its ``metrics`` but not among its ``train_metrics``.
+
+    Examples
+    --------
     >>> from extensor.train import ROCAUC
     >>> area = ROCAUC(task="binary")
     >>> area.update([0.1, 0.4, 0.35, 0.8], [0, 0, 1, 1])
@@ -272,12 +378,43 @@ class ROCAUC(_Ranking):
 
 
 class AveragePrecision(_Ranking):
-    """The mean of the precision at each score that positive samples have, weighted by their number.
+    """The mean precision at the scores of the positive samples, a summary of precision and recall.
 
-    The precision at a score is the fraction of positive samples among those with this score or a
-    higher one. Of several classes it is the mean over them, each against the rest and ranked by its
-    probability; of several labels their mean. NaN if a class or label has no positive sample, where
-    scikit-learn says 0 and warns. It keeps the scores of all samples.
+    The precision at a score is the fraction of positive samples among all with this score or a higher
+    one. The value is NaN if a class or label has no positive sample, where scikit-learn returns 0 with
+    a warning.
+
+    Parameters
+    ----------
+    ignore_index : int, optional
+        Class of targets that are left out. Only where targets are class numbers.
+    task : {"multiclass", "binary", "multilabel"}, default "multiclass"
+        Meaning of outputs and targets, see the notes of `Accuracy`.
+    scores : {"logits", "probabilities"}, default "logits"
+        Whether outputs are logits or probabilities.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of its range, or not for this task.
+
+    See Also
+    --------
+    Accuracy : Its notes describe the outputs and targets of each task.
+
+    Notes
+    -----
+    For several classes the value is the mean over them, each against the rest and ranked by its
+    probability; for several labels the mean over them. The metric keeps the scores of all samples in
+    memory, so a trainer takes it among its ``metrics`` but not among its ``train_metrics``.
+
+    Examples
+    --------
+    >>> from extensor.train import AveragePrecision
+    >>> precision = AveragePrecision(task="binary")
+    >>> precision.update([0.1, 0.4, 0.35, 0.8], [0, 0, 1, 1])
+    >>> round(precision.compute(), 4)
+    0.8333
     """
 
     def _of_one(self, positive: Any, negative: Any) -> float:

@@ -15,7 +15,19 @@ from extensor.train.metrics.metric_inputs import columns, numbers
 
 
 class MeanAbsoluteError(Mean):
-    """The mean of ``|output - target|`` over all elements; NaN of none."""
+    """The mean of ``|output - target|`` over all elements.
+
+    Outputs and targets have the same shape, any one. Targets must be finite, and outputs not NaN.
+    Without a sample the value is NaN.
+
+    Examples
+    --------
+    >>> from extensor.train import MeanAbsoluteError
+    >>> error = MeanAbsoluteError()
+    >>> error.update([2.5, 0.0, 2.0], [3.0, 0.0, 1.0])
+    >>> error.compute()
+    0.5
+    """
 
     tasks: ClassVar[tuple[str, ...]] = ("regression",)
     _least_total: ClassVar[float] = 0.0
@@ -28,9 +40,19 @@ class MeanAbsoluteError(Mean):
 
 
 class RootMeanSquaredError(Mean):
-    """The root of the mean of ``(output - target)**2`` over all elements; NaN of none.
+    """The root of the mean of ``(output - target)**2`` over all elements.
 
-    Of several columns it is one root, where scikit-learn takes the mean of a root of each.
+    Outputs and targets have the same shape, any one. Targets must be finite, and outputs not NaN.
+    Several columns have one root in common, where scikit-learn takes the mean of their roots. Without a
+    sample the value is NaN.
+
+    Examples
+    --------
+    >>> from extensor.train import RootMeanSquaredError
+    >>> error = RootMeanSquaredError()
+    >>> error.update([1.0, 5.0], [1.0, 1.0])
+    >>> round(error.compute(), 4)
+    2.8284
     """
 
     tasks: ClassVar[tuple[str, ...]] = ("regression",)
@@ -47,9 +69,23 @@ class RootMeanSquaredError(Mean):
 
 
 class MedianAbsoluteError(Metric):
-    """The median of ``|output - target|``, of several columns the mean of theirs; NaN of no sample.
+    """The median of ``|output - target|``; for several columns the mean of their medians.
 
-    It keeps the errors of all samples.
+    Outputs and targets have the same shape, (samples,) or (samples, columns). Targets must be finite,
+    and outputs not NaN. Without a sample the value is NaN.
+
+    Notes
+    -----
+    The metric keeps the errors of all samples in memory, so a trainer takes it among its ``metrics``
+    but not among its ``train_metrics``.
+
+    Examples
+    --------
+    >>> from extensor.train import MedianAbsoluteError
+    >>> error = MedianAbsoluteError()
+    >>> error.update([1.0, 2.0, 90.0], [1.5, 2.0, 3.0])
+    >>> error.compute()
+    0.5
     """
 
     tasks: ClassVar[tuple[str, ...]] = ("regression",)
@@ -74,11 +110,17 @@ class MedianAbsoluteError(Metric):
 
 
 class R2(Stateful):
-    """``1 - sum((target - output)**2) / sum((target - mean(target))**2)``; of columns, their mean.
+    """R², the fraction of the variance of the targets that the outputs explain.
 
-    NaN of fewer than two samples. Of targets that are all the same it is 1 if every output is too,
-    otherwise 0, as scikit-learn has it.
+    It is ``1 - sum((target - output)**2) / sum((target - mean(target))**2)``, the mean over several
+    columns: 1 at best, 0 for outputs that are always the mean. It is NaN for fewer than two samples.
+    For targets that are all equal it is 1 if every output is exact, otherwise 0.
 
+    Outputs and targets have the same shape, (samples,) or (samples, columns). Targets must be finite,
+    and outputs not NaN.
+
+    Examples
+    --------
     >>> from extensor.train import R2
     >>> r2 = R2()
     >>> r2.update([2.5, 0.0, 2.0, 8.0], [3.0, 0.0, 2.0, 7.0])
