@@ -67,36 +67,63 @@ from extensor.train.trainer import Trainer
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Experiment:
-    """A run that is ready to begin or to continue, as :func:`experiment` builds it.
+    """A run that is ready to begin or to continue: its data, its model and its trainer.
 
-    Attributes
+    `experiment` returns it; users do not create it. All parameters are attributes too.
+
+    Parameters
     ----------
     spec : ExperimentSpec
         The whole configuration, with every default written out.
-    config : dict
-        The same configuration as a dict.
-    train_data, test_data : Dataset
-        The samples to train on and to test on.
+    train_data : Dataset
+        Samples to train on.
     validation_data : Dataset or None
-        The samples to validate with. Without them the test data are measured after each epoch.
-    train_loader, validation_loader, test_loader : DataLoader
-        The batches of these samples.
+        Samples to validate with. Without them the test data are measured after each epoch.
+    test_data : Dataset
+        Samples to test on.
+    train_loader : DataLoader
+        Batches of the training data.
+    validation_loader : DataLoader or None
+        Batches of the validation data.
+    test_loader : DataLoader
+        Batches of the test data.
     model : Module
         The network.
     trainer : Trainer
         The trainer of ``model``.
-    example : tuple
-        The inputs of one sample, as a batch.
+    example : tuple of array_like
+        Inputs of one sample, as a batch.
     generator_state : tuple of int
-        The state of the random numbers with which training begins.
+        State of the random numbers with which training begins.
     preparation : Preparation
-        What was learned about the data, such as means and the names of classes.
+        What was learned about the data, such as means and class names.
     lines : list of str
-        Remarks on the data for a person.
-    sample_names : sequence of str or None
-        The names of the test samples.
-    changes : dict
-        For a resumed run, the changed entries with their values before and after.
+        Remarks on the data, as ``extensor train`` prints them.
+    sample_names : sequence of str, optional
+        Names of the test samples.
+    changes : dict of str to tuple, optional
+        For a resumed run the changed entries, with their values before and after.
+
+    Attributes
+    ----------
+    config : dict
+        The whole configuration, as tables of plain values.
+    goal : Goal
+        The task, and the meaning of targets and outputs.
+
+    See Also
+    --------
+    experiment : Its examples show how to train and predict.
+
+    Examples
+    --------
+    >>> import extensor as ex
+    >>> config = {"data": {"name": "digits"}, "model": {"name": "mlp", "sizes": [64, 10]}}
+    >>> experiment = ex.train.experiment(config)
+    >>> experiment.goal.task, len(experiment.train_data), len(experiment.test_data)
+    ('multiclass', 1442, 355)
+    >>> experiment.config["loss"]["name"], experiment.trainer.epoch
+    ('CrossEntropyLoss', 0)
     """
 
     spec: ExperimentSpec
@@ -130,12 +157,17 @@ class Experiment:
 
         The result depends on the configuration alone, not on random numbers drawn since the experiment was
         built. If there are validation data and a folder, the test data are measured once at the end, with the
-        best weights. Signals end training as they end :meth:`Trainer.fit`.
+        best weights. Signals end training as they end `Trainer.fit`.
 
         Returns
         -------
-        list of dict
+        History
             The record of each epoch, as in the log.
+
+        Raises
+        ------
+        NotFiniteError, KeyboardInterrupt, SystemExit, WorkerLostError
+            As `Trainer.fit` raises them.
         """
         history = self.train_until(self.spec.epochs)
         if self.trainer.run is not None and self.validation_loader is not None:
@@ -149,18 +181,18 @@ class Experiment:
         return history
 
     def train_until(self, epochs: int) -> list[dict[str, Any]]:
-        """Train until ``epochs`` epochs are over, and test nothing.
+        """Train until some epochs are over, and test nothing.
 
         The schedule stays that of the whole run, so training in parts gives the same bits.
 
         Parameters
         ----------
         epochs : int
-            The number of epochs, counted from the beginning of the run.
+            Number of epochs, counted from the beginning of the run.
 
         Returns
         -------
-        list of dict
+        History
             The record of each epoch, as in the log.
         """
         if self.trainer.step == 0:
@@ -175,8 +207,8 @@ class Experiment:
 
         Returns
         -------
-        dict
-            The values by name.
+        dict of str to object
+            "loss" and the metrics by name.
         """
         with self._best_in_trainer() as trainer:
             return trainer.evaluate(self.test_loader)
@@ -186,21 +218,28 @@ class Experiment:
 
         Parameters
         ----------
-        inputs : array_like, Dataset, str or Path
-            An array of shape (samples, ...), a data set, or a file or folder. It is prepared like the
-            training data.
-        batch_size : int
-            The number of samples computed together.
+        inputs : array_like, DataFrame, dict, Dataset, str or Path
+            An array of shape (samples, ...), a table, a data set, or a file or folder. It is prepared
+            like the training data.
+        batch_size : int, default 256
+            Number of samples that are computed at once.
 
         Returns
         -------
-        Tensor
-            The outputs, of shape (samples, ...).
+        Tensor, (samples, ...)
+            The outputs: scores, or numbers on the scale of training. The weights of the best epoch are
+            used if the run keeps them.
         """
         return self._predict(input_loader(self.preparation, inputs, batch_size))
 
     def test_outputs(self) -> Any:
-        """Compute the outputs for the test data, as an array of shape (samples, ...)."""
+        """Compute the outputs for the test data.
+
+        Returns
+        -------
+        numpy.ndarray, (samples, ...)
+            The outputs, as of `predict`.
+        """
         return self._predict(self.test_loader).numpy()
 
     def best_model(self) -> Module | None:
@@ -263,7 +302,7 @@ def experiment(
     callbacks: Sequence[Callback] | None = None,
     trust: bool = False,
 ) -> Experiment:
-    """Build a run from a configuration, ready for :meth:`~Experiment.fit`.
+    """Build a run from a configuration, ready for `Experiment.fit`.
 
     This is what ``extensor train`` does. Everything is checked, and one sample passes through model and
     loss, before anything is written. Random numbers begin with the seed of the configuration.
@@ -273,23 +312,24 @@ def experiment(
     config : str, Path or dict, optional
         A TOML file, or a dict of the same tables. Without it LeNet-5 learns the digits that come with the
         library. A configuration may name functions as ``module:function``, and they run: it is a program.
-    changes : dict, optional
+    changes : dict of str to object, optional
         Entries to set, such as ``{"optimizer.lr": 0.01}``. None removes an entry.
     folder : str or Path, optional
-        The folder of the run, which must be new. ``{time}`` in its name is the date and time. Without a
-        folder nothing is written.
-    overwrite : bool
-        Move an earlier run in ``folder`` aside when training begins.
+        Folder of the run, which must be new. ``{time}`` in its name is the date and time. Default:
+        nothing is written.
+    overwrite : bool, default False
+        Whether to rename an earlier run in `folder` to ``<folder>-earlier`` when training begins.
     resume : str or Path, optional
-        The folder of a run to continue, or its name in ``runs/``. ``changes`` take effect from there on.
-        A change that would make it another run is refused.
-    checkpoint : str or Path
+        Folder of a run to continue, or its name in ``runs/``. It replaces `config` and `folder`.
+        ``changes`` take effect from there on, and changes that would make it another run are refused.
+    checkpoint : str or Path, default "latest"
         Where to resume: "latest", the name of a checkpoint, or a file.
     callbacks : sequence of Callback, optional
         Callbacks that replace the progress on standard error. Callbacks that write into the folder are
         always added.
-    trust : bool
-        Allow the functions that the configuration of a stored run names. It may come from somebody else.
+    trust : bool, default False
+        Whether to allow the functions that the configuration of a stored run names. It may come from
+        somebody else.
 
     Returns
     -------
@@ -299,7 +339,13 @@ def experiment(
     Raises
     ------
     ValueError
-        If an entry is unknown or wrong, or if data, model and loss do not fit each other.
+        If an entry is unknown or wrong, data, model and loss do not fit each other, the folder has a
+        run, or the run to resume has another checkpoint or other data.
+
+    See Also
+    --------
+    Predictor : Predict with the model of a run.
+    Trainer : The training loop, for your own data and model.
 
     Examples
     --------

@@ -39,22 +39,61 @@ from extensor.train.run_folder import RunFolder
 
 
 class TrainedModel:
-    """A model with the weights of a checkpoint, as :func:`load_trained` gives it.
+    """A model with the weights of a checkpoint, which returns outputs for files and arrays.
 
-    The data are read only when :meth:`evaluate` or :attr:`experiment` needs them.
+    `load_trained` returns it. The data of the run are read only when `evaluate` or ``experiment`` needs
+    them.
+
+    Parameters
+    ----------
+    run : RunFolder
+        Folder of the run.
+    config : dict
+        Configuration of the run.
+    checkpoint : Path
+        The file with the weights.
+    wording : Wording, optional
+        Terms of error messages, for the command line. Default: those of Python.
+    trust : bool, default False
+        Whether to allow the functions that the configuration names as ``module:function``.
+    changes : iterable of str, default ()
+        Keys of the configuration that the caller has set. Their functions need no trust.
 
     Attributes
     ----------
     model : Module
-        The network, with the trained weights.
-    run : RunFolder
-        The folder of the run.
-    config : dict
-        The configuration that the model was trained with.
-    checkpoint : Path
-        The file of the weights.
+        The network with the trained weights, in evaluation mode.
+    run, config, checkpoint
+        The parameters.
     preparation : Preparation
-        What was learned about the training data.
+        What was learned about the training data, such as means and class names.
+    experiment : Experiment
+        The experiment around this model, with the data as they are now. It is built when it is first
+        read.
+
+    Raises
+    ------
+    ValueError
+        If the file is damaged or no checkpoint of this run, or functions are named without `trust`.
+
+    See Also
+    --------
+    Predictor : Classes, probabilities and numbers in their own units instead of outputs.
+
+    Examples
+    --------
+    >>> import tempfile, extensor as ex
+    >>> config = {
+    ...     "epochs": 1,
+    ...     "data": {"name": "digits"},
+    ...     "model": {"name": "mlp", "sizes": [64, 16, 10]},
+    ... }
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = ex.train.experiment(config, folder=f"{folder}/run", callbacks=[]).fit()
+    ...     trained = ex.train.load_trained(f"{folder}/run")
+    >>> images, labels = ex.data.digits()[1].arrays
+    >>> trained.predict(images).shape, trained.model.training
+    ((355, 10), False)
     """
 
     def __init__(
@@ -85,25 +124,42 @@ class TrainedModel:
 
         Parameters
         ----------
-        inputs : array_like, Dataset, str or Path
-            An array of shape (samples, ...), a data set, or a file or folder. It is prepared like the
-            training data.
-        batch_size : int
-            The number of samples computed together.
+        inputs : array_like, DataFrame, dict, Dataset, str or Path
+            An array of shape (samples, ...), a table, a data set, or a file or folder. It is prepared
+            like the training data.
+        batch_size : int, default 256
+            Number of samples that are computed at once.
 
         Returns
         -------
-        Tensor
-            The outputs, of shape (samples, ...).
+        Tensor, (samples, ...)
+            The outputs: scores, or numbers on the scale of training.
         """
         return predicted(self.model, None, input_loader(self.preparation, inputs, batch_size), 1)
 
     def evaluate(self) -> dict[str, Any]:
-        """Compute the loss and the metrics on the test data of the run, as a dict."""
+        """Compute the loss and the metrics on the test data of the run.
+
+        Returns
+        -------
+        dict of str to object
+            "loss" and the metrics by name.
+        """
         return self.experiment.evaluate()
 
     def labelled(self, source: Any) -> Samples:
-        """Read a file with targets, and prepare its samples like the training data."""
+        """Read a file with targets, and prepare its samples like the training data.
+
+        Parameters
+        ----------
+        source : str or Path
+            The file or folder.
+
+        Returns
+        -------
+        Samples
+            The samples as a data set, their names, and remarks.
+        """
         self._check_targets(source)
         return self.preparation.labelled(source)
 
@@ -126,12 +182,12 @@ class TrainedModel:
         Parameters
         ----------
         source : str, Path or Samples
-            The file or folder, or samples from :meth:`labelled`.
+            The file or folder, or samples that `labelled` returned.
 
         Returns
         -------
-        dict
-            The values by name.
+        dict of str to object
+            "loss" and the metrics by name.
         """
         samples = source if isinstance(source, Samples) else self.labelled(source)
         with _chance_as_it_was():
@@ -180,12 +236,34 @@ def _without_formula(cell: Any) -> Any:
 class Predictions:
     """The predictions for some samples, as columns of the same length.
 
-    Attributes
+    `Predictor.table` returns it. Its length is the number of samples.
+
+    Parameters
     ----------
     columns : dict of str to list
         The columns by name. The first one names the samples: files, rows, or numbers.
-    lines : list of str
+    lines : sequence of str, default ()
         Remarks on samples that differ from the training data.
+
+    Attributes
+    ----------
+    columns : dict of str to list
+        The columns.
+    lines : list of str
+        The remarks.
+
+    Examples
+    --------
+    >>> from extensor.train import Predictions
+    >>> predictions = Predictions({"file": ["a.png", "b.png"], "class": ["cat", "dog"]})
+    >>> predictions
+    Predictions(2 samples: file, class)
+    >>> predictions.rows()[1]
+    {'file': 'b.png', 'class': 'dog'}
+    >>> print(predictions.csv(), end="")
+    file,class
+    a.png,cat
+    b.png,dog
     """
 
     def __init__(self, columns: dict[str, list[Any]], lines: Sequence[str] = ()) -> None:
@@ -199,7 +277,13 @@ class Predictions:
         return f"Predictions({len(self)} samples: {', '.join(self.columns)})"
 
     def rows(self) -> list[dict[str, Any]]:
-        """Return a dict for each sample."""
+        """Return a dict for each sample.
+
+        Returns
+        -------
+        list of dict
+            The values of each sample by the name of the column.
+        """
         return [
             dict(zip(self.columns, row, strict=True))
             for row in zip(*self.columns.values(), strict=True)
@@ -210,13 +294,13 @@ class Predictions:
 
         Parameters
         ----------
-        safe : bool
-            Put an apostrophe before each word that a spreadsheet would take for a formula.
+        safe : bool, default False
+            Whether to put an apostrophe before each string that a spreadsheet would take for a formula.
 
         Returns
         -------
         str
-            The table with its header.
+            The table with its header. Several labels of a sample are joined by semicolons.
         """
         lines = []
         for row in (list(self.columns), *zip(*self.columns.values(), strict=True)):
@@ -225,7 +309,13 @@ class Predictions:
         return "".join(lines)
 
     def json(self) -> str:
-        """Return the rows as a JSON list of objects."""
+        """Return the rows as a JSON list of objects.
+
+        Returns
+        -------
+        str
+            The text, which ends with a line break.
+        """
         return json.dumps(self.rows(), indent=1, ensure_ascii=False) + "\n"
 
 
@@ -235,20 +325,49 @@ class Predictor:
     Parameters
     ----------
     trained : TrainedModel
-        The model, as :func:`load_trained` gives it. :meth:`load` does both steps.
+        The model, as `load_trained` returns it. `load` does both steps.
 
     Attributes
     ----------
+    trained : TrainedModel
+        The parameter.
     model : Module
-        The network, with the trained weights.
+        The network with the trained weights, in evaluation mode.
     task : str
         "regression", "binary", "multiclass", "multilabel" or "sequence".
     classes : list of str
-        The names of the classes or labels. It is empty if numbers are predicted.
+        Names of the classes or labels, in the order of probabilities. It is empty if numbers are
+        predicted.
+    goal : Goal
+        The task, and the meaning of the outputs.
+    preparation : Preparation
+        What was learned about the training data.
+
+    See Also
+    --------
+    load_trained : The raw outputs of a model.
+
+    Notes
+    -----
+    A run folder is all it needs: checkpoints contain class names, means, categories and everything else
+    that was learned about the data. Nothing is written, and random numbers stay as they are.
 
     Examples
     --------
-    ``ex.train.Predictor.load("runs/iris").predict("new.csv")`` gives the name of a class for each row.
+    >>> import tempfile, extensor as ex
+    >>> from pathlib import Path
+    >>> rows = [f"{i % 7},{'large' if i % 7 > 3 else 'small'}" for i in range(70)]
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = Path(folder, "parts.csv").write_text("\\n".join(["length,size", *rows]))
+    ...     config = {"data": {"train": f"{folder}/parts.csv"}, "epochs": 8, "optimizer": {"lr": 0.1}}
+    ...     _ = ex.train.experiment(config, folder=f"{folder}/run", callbacks=[]).fit()
+    ...     predictor = ex.train.Predictor.load(f"{folder}/run")
+    >>> predictor.classes, predictor.predict({"length": [0, 6]}).tolist()
+    (['large', 'small'], ['small', 'large'])
+    >>> predictor.predict_proba({"length": [0, 3, 6]}).shape
+    (3, 2)
+    >>> predictor.table({"length": [0, 6]})
+    Predictions(2 samples: row, class, probability, p(large), p(small))
     """
 
     def __init__(self, trained: TrainedModel) -> None:
@@ -270,19 +389,26 @@ class Predictor:
         Parameters
         ----------
         run : str or Path
-            The folder of the run, or its name in ``runs/``.
+            Folder of the run, or its name in ``runs/``.
         checkpoint : str or Path, optional
-            "latest", the name of a checkpoint, or a file. By default the best one if the run stops early,
-            otherwise the latest.
-        wording : Wording
-            The terms of error messages, for the command line.
-        trust : bool
-            Allow the functions that the configuration of the run names as ``module:function``.
+            "latest", the name of a checkpoint in the run, or a file. Default: the best epoch if the run has
+            early stopping, otherwise the latest.
+        wording : Wording, optional
+            Terms of error messages, for the command line. Default: those of Python.
+        trust : bool, default False
+            Whether to allow the functions that the configuration of the run names as
+            ``module:function``. They run, so allow only those of a source you trust.
 
         Returns
         -------
         Predictor
             The model, ready to predict.
+
+        Raises
+        ------
+        ValueError
+            If there is no such run or checkpoint, the file is damaged, or functions are named without
+            `trust`.
         """
         trust = arguments.flag("load", "trust", trust)
         folder = find_run(run)
@@ -314,50 +440,57 @@ class Predictor:
 
         Parameters
         ----------
-        inputs : array_like, Dataset, str or Path
-            Inputs like those of :meth:`predict`.
-        batch_size : int
-            The number of samples computed together.
+        inputs : str, Path, DataFrame, dict or array_like
+            Inputs like those of `predict`.
+        batch_size : int, default 256
+            Number of samples that are computed at once.
 
         Returns
         -------
-        Tensor
-            The outputs, of shape (samples, ...).
+        Tensor, (samples, ...)
+            The outputs.
         """
         return self.trained.predict(inputs, batch_size)
 
     def predict(self, inputs: Any, batch_size: int = 256) -> Any:
-        """Predict each sample.
+        """Predict the class, the labels or the numbers of each sample.
 
         Parameters
         ----------
         inputs : str, Path, DataFrame, dict or array_like
-            A file or folder like those of the training data, with or without targets. Its contents are
-            accepted too: a DataFrame, a dict of columns, or an array of shape (samples, ...).
-        batch_size : int
-            The number of samples computed together.
+            A file or folder like those of the training data, with or without targets. Or its contents:
+            a DataFrame, a dict of columns, or an array of shape (samples, ...). The columns of a table
+            may be in any order, and further ones are ignored.
+        batch_size : int, default 256
+            Number of samples that are computed at once.
 
         Returns
         -------
-        ndarray or list
-            The name of the class of each sample, the list of its labels, or its numbers in their own units.
+        numpy.ndarray or list
+            The name of the most probable class of each sample, (samples,); a list of the labels of each
+            sample; or its numbers in their own units, (samples, ...).
+
+        Raises
+        ------
+        ValueError
+            If a column is missing, shapes differ from those of training, or a file cannot be read.
         """
         return self._goal_for(outputs := self.outputs(inputs, batch_size).numpy()).answers(outputs)
 
     def predict_proba(self, inputs: Any, batch_size: int = 256) -> Any:
-        """Compute the probability of each of :attr:`classes`.
+        """Compute the probability of each of ``classes``.
 
         Parameters
         ----------
         inputs : str, Path, DataFrame, dict or array_like
-            Inputs like those of :meth:`predict`.
-        batch_size : int
-            The number of samples computed together.
+            Inputs like those of `predict`.
+        batch_size : int, default 256
+            Number of samples that are computed at once.
 
         Returns
         -------
-        ndarray
-            The probabilities, of shape (samples, classes).
+        numpy.ndarray, (samples, classes)
+            The probabilities.
 
         Raises
         ------
@@ -393,19 +526,20 @@ class Predictor:
         Parameters
         ----------
         inputs : str, Path, DataFrame, dict or array_like
-            Inputs like those of :meth:`predict`.
-        batch_size : int
-            The number of samples computed together.
+            Inputs like those of `predict`.
+        batch_size : int, default 256
+            Number of samples that are computed at once.
 
         Returns
         -------
         Predictions
-            The columns, which can be written as CSV or JSON.
+            The columns, which can be written as CSV or JSON. Probabilities of single classes are left
+            out if there are more than 50.
 
         Raises
         ------
         ValueError
-            If the model is one of texts.
+            If the model is one of texts. Use `generate` then.
         """
         if self.task == "sequence":
             requirement = "a model of texts goes on with them: generate(prompt)"
@@ -449,19 +583,35 @@ class Predictor:
         Parameters
         ----------
         source : str or Path, optional
-            A file or folder with targets. By default it is the test data of the run.
+            A file or folder with targets. Default: the test data of the run.
 
         Returns
         -------
-        dict
-            The values by name.
+        dict of str to object
+            "loss" and the metrics by name.
         """
         if source is None:
             return self.trained.evaluate()
         return {key: plain(value) for key, value in self.trained.evaluate_on(source).items()}
 
     def unknown(self, prompt: str) -> list[str]:
-        """Return the characters of ``prompt`` that do not occur in the training text."""
+        """Return the characters of a prompt that do not occur in the training text.
+
+        Parameters
+        ----------
+        prompt : str
+            The text.
+
+        Returns
+        -------
+        list of str
+            The characters, sorted, each once.
+
+        Raises
+        ------
+        ValueError
+            If the model is not one of texts.
+        """
         vocabulary: Any = self._vocabulary("unknown")
         tokens = vocabulary.encode(arguments.text("unknown", "prompt", prompt), replace=True)
         if vocabulary.unknown is None:
@@ -480,14 +630,14 @@ class Predictor:
 
         Parameters
         ----------
-        prompt : str
-            The beginning of the text.
-        count : int
-            The number of characters, or bytes, to add.
-        temperature : float
-            The randomness of the choice. 0 always takes the most probable character.
-        seed : int
-            The seed of the random numbers.
+        prompt : str, default a line break
+            Beginning of the text. Characters that did not occur in training are replaced.
+        count : int, default 200
+            Number of characters, or bytes, to add.
+        temperature : float, default 0.8
+            Randomness of the choice. 0 always takes the most probable character.
+        seed : int, default 0
+            Seed of the random numbers. The same seed gives the same text.
 
         Returns
         -------
@@ -513,27 +663,53 @@ def load_trained(
     *,
     trust: bool = False,
 ) -> TrainedModel:
-    """Load the model that a run has trained, to predict with it or to measure it.
+    """Load the model that a run has trained, for its raw outputs or its score.
 
     Nothing is written, and random numbers stay as they are. If the run keeps averages of the parameters,
-    they are loaded.
+    they are loaded instead of the parameters.
 
     Parameters
     ----------
     run : str or Path
-        The folder of the run, or its name in ``runs/``.
+        Folder of the run, or its name in ``runs/``.
     checkpoint : str or Path, optional
-        "latest", the name of a checkpoint, or a file. By default the best one if the run stops early,
-        otherwise the latest.
-    changes : dict, optional
+        "latest", the name of a checkpoint in the run, or a file. Default: the best epoch if the run has
+        early stopping, otherwise the latest.
+    changes : dict of str to object, optional
         Entries of the configuration to set, such as ``{"data.test": "other.npz"}``.
-    trust : bool
-        Allow the functions that the configuration of the run names as ``module:function``.
+    trust : bool, default False
+        Whether to allow the functions that the configuration of the run names as ``module:function``.
+        They run, so allow only those of a source you trust.
 
     Returns
     -------
     TrainedModel
         The model with its weights.
+
+    Raises
+    ------
+    ValueError
+        If there is no such run or checkpoint, the file is damaged, an entry is unknown, or functions
+        are named without `trust`.
+
+    See Also
+    --------
+    Predictor : Classes, probabilities and numbers in their own units instead of outputs.
+
+    Examples
+    --------
+    >>> import tempfile, extensor as ex
+    >>> config = {
+    ...     "epochs": 1,
+    ...     "data": {"name": "digits"},
+    ...     "model": {"name": "mlp", "sizes": [64, 16, 10]},
+    ... }
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = ex.train.experiment(config, folder=f"{folder}/run", callbacks=[]).fit()
+    ...     trained = ex.train.load_trained(f"{folder}/run")
+    ...     path = trained.checkpoint
+    >>> path.name, trained.model.training, sorted(trained.evaluate())
+    ('step-000000046.safetensors', False, ['accuracy', 'f1', 'loss'])
     """
     entries = listed_changes("load_trained", changes)
     trust = arguments.flag("load_trained", "trust", trust)

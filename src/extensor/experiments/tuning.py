@@ -29,24 +29,35 @@ _FALL = 0.01  # of the first losses: a smaller fall may be chance
 
 @dataclass(frozen=True, eq=False)
 class RateTest:
-    """The result of :func:`tune_lr`.
+    """The losses at growing learning rates, and the rate that they suggest.
 
-    Attributes
+    `tune_lr` returns it. All parameters are attributes.
+
+    Parameters
     ----------
-    rates : ndarray of shape (steps,)
-        The learning rate of each step.
-    losses : ndarray of shape (steps,)
-        The loss of a batch before each step.
-    smooth : ndarray of shape (steps,)
-        The running mean of ``losses``.
+    rates : numpy.ndarray, (steps,)
+        Learning rate of each step.
+    losses : numpy.ndarray, (steps,)
+        Loss of the batches of each step, before its update.
+    smooth : numpy.ndarray, (steps,)
+        Running mean of ``losses``.
     minimum : float
-        The rate at which ``smooth`` is lowest.
+        Rate at which ``smooth`` is lowest.
     steepest : float
-        The rate in the middle of the tenth of the steps in which ``smooth`` falls most.
+        Rate in the middle of the tenth of the steps in which ``smooth`` falls most.
     suggestion : float or None
         The lesser of ``steepest`` and a tenth of ``minimum``, or None if no rate lowered the loss.
     diverged : bool
         Whether the loss rose before the rates ended. If not, ``minimum`` may be one of the last rates.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from extensor.train import RateTest
+    >>> rates, losses = np.array([0.01, 0.1, 1.0]), np.array([0.9, 0.3, 2.0])
+    >>> found = RateTest(rates, losses, losses, 0.1, 0.01, 0.01, True)
+    >>> found.suggestion, float(found.rates[found.losses.argmin()])
+    (0.01, 0.1)
     """
 
     rates: Any
@@ -78,18 +89,34 @@ def tune_lr(
     experiment : Experiment or Trainer
         The training to try.
     loader : iterable of batches, optional
-        The batches. By default they are the training data of the experiment. A trainer needs a loader.
-    low, high : float
-        The first and the last rate.
-    steps : int
-        The number of steps, at least 10.
-    smoothing : float
-        The share of the past in the running mean of the losses, from 0 to below 1.
+        The batches, repeated as often as needed. A trainer needs them. Default: the training data of
+        the experiment.
+    low : float, default 1e-7
+        The first rate, greater than 0.
+    high : float, default 10.0
+        The last rate, greater than `low`.
+    steps : int, default 200
+        Number of steps, 10 or more.
+    smoothing : float, default 0.95
+        Share of the past in the running mean of the losses, at least 0 and less than 1.
 
     Returns
     -------
     RateTest
         The losses at each rate, and a suggestion.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of its range, or the loader gives no batch.
+    TypeError
+        If a trainer gets no loader, or the loader cannot be iterated again.
+    NotFiniteError
+        If the first loss is NaN or infinite.
+
+    See Also
+    --------
+    Trainer : Its optimizer takes the rate.
 
     References
     ----------

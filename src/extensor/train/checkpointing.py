@@ -36,10 +36,45 @@ _PREFIX = "step-"
 
 
 class Checkpoints:
-    """Files ``step-<number>.safetensors`` in ``folder``, the last ``keep`` of them, and named ones.
+    """The checkpoints in a folder: the last few by step, and named ones.
 
-    An old one is deleted only when the new one is on the disk. A folder that is a link is only read:
-    nothing is written or deleted where it leads to.
+    The files are ``step-<number>.safetensors`` and ``<name>.safetensors``. `Trainer` writes them; use
+    the class to find one.
+
+    Parameters
+    ----------
+    folder : str or Path
+        The folder. It is created by the first `save`.
+    keep : int, default 3
+        Number of checkpoints by step to keep, 1 or more.
+
+    Attributes
+    ----------
+    folder : Path
+        The folder.
+    keep : int
+        The parameter.
+
+    See Also
+    --------
+    Trainer.resume : Continue from a checkpoint.
+    ex.load : Read a file.
+
+    Notes
+    -----
+    A file is written whole or not at all, and an old one is deleted only when the new one is on the
+    disk. If the folder is a symbolic link, it is only read: nothing is written or deleted where it
+    leads to.
+
+    Examples
+    --------
+    >>> import tempfile, extensor as ex
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     checkpoints = ex.train.Checkpoints(folder, keep=1)
+    ...     for step in (100, 200):
+    ...         path = checkpoints.save({"weight": ex.ones(3)}, step)
+    ...     path == checkpoints.latest(), path.name, len(list(checkpoints.folder.iterdir()))
+    (True, 'step-000000200.safetensors', 1)
     """
 
     def __init__(self, folder: str | Path, keep: int = 3) -> None:
@@ -47,18 +82,68 @@ class Checkpoints:
         self.keep = arguments.integer("Checkpoints", "keep", keep, 1)
 
     def save(self, state: Mapping[str, Any], step: int) -> Path:
-        """Write the checkpoint of ``step``, then delete those that are too old."""
+        """Write the checkpoint of a step, then delete those that are too old.
+
+        Parameters
+        ----------
+        state : mapping of str to object
+            Tensors, arrays, numbers, strings, and lists and dicts of these, as `ex.save` takes it.
+        step : int
+            Number of the step, 0 or more.
+
+        Returns
+        -------
+        Path
+            The file.
+
+        Raises
+        ------
+        OSError
+            If the file cannot be written, or the folder is a symbolic link. The earlier checkpoints
+            are still there then.
+        """
         step = arguments.integer("Checkpoints", "step", step, 0)
         path = self.save_as(self.of(step).stem, state)
         self.tidy(step)
         return path
 
     def of(self, step: int) -> Path:
-        """Where the checkpoint of ``step`` is, if there is one."""
+        """Return the path that the checkpoint of a step has, whether or not it exists.
+
+        Parameters
+        ----------
+        step : int
+            Number of the step.
+
+        Returns
+        -------
+        Path
+            The path.
+        """
         return self.folder / f"{_PREFIX}{step:09d}{_ENDING}"
 
     def save_as(self, name: str, state: Mapping[str, Any]) -> Path:
-        """Write a checkpoint that no other replaces but one of the same name."""
+        """Write a checkpoint under a name. It is kept until one of the same name replaces it.
+
+        Parameters
+        ----------
+        name : str
+            Name of the file, without its ending and not a path.
+        state : mapping of str to object
+            As of `save`.
+
+        Returns
+        -------
+        Path
+            The file.
+
+        Raises
+        ------
+        ValueError
+            If `name` is a path.
+        OSError
+            As of `save`.
+        """
         if Path(arguments.text("Checkpoints", "name", name)).name != name:
             raise value_error("Checkpoints", "name must be that of a file, no path", name=name)
         check_own_folder(self.folder)
@@ -68,9 +153,13 @@ class Checkpoints:
         return path
 
     def tidy(self, step: int) -> None:
-        """Delete what is too old at ``step``, and what was left half written.
+        """Delete checkpoints that are too old, and files that were left half written.
 
-        Checkpoints of later steps are left alone.
+        Parameters
+        ----------
+        step : int
+            Number of the current step. Of the checkpoints up to it the last ``keep`` stay; those of
+            later steps are left alone.
         """
         check_own_folder(self.folder)
         remove_partial(self.folder)
@@ -79,17 +168,35 @@ class Checkpoints:
             os.unlink(path)
 
     def latest(self) -> Path | None:
-        """The checkpoint of the highest step, if there is any."""
+        """Return the checkpoint of the highest step.
+
+        Returns
+        -------
+        Path or None
+            The file; None if there is none.
+        """
         numbered = self._numbered()
         return numbered[-1][1] if numbered else None
 
     def stamp(self) -> tuple[str, int] | None:
-        """The name of the latest and when it was written: another if somebody else wrote one."""
+        """Return a value that changes when another process writes a checkpoint.
+
+        Returns
+        -------
+        tuple of (str, int) or None
+            Name and time of modification of `latest`, in nanoseconds; None if there is none.
+        """
         path = self.latest()
         return None if path is None else (path.name, path.stat().st_mtime_ns)
 
     def latest_good(self) -> Path | None:
-        """The latest that is whole, or one with another name; each is read to know."""
+        """Return the latest checkpoint that is not damaged. The files are read.
+
+        Returns
+        -------
+        Path or None
+            The file: by the highest step, otherwise one with a name; None if there is none.
+        """
         numbered = [path for _, path in reversed(self._numbered())]
         others = sorted(set(self.folder.glob(f"*{_ENDING}")) - set(numbered))
         for path in (*numbered, *others):
@@ -99,9 +206,14 @@ class Checkpoints:
         return None
 
     def set_aside(self, step: int) -> None:
-        """Rename checkpoints of later steps: a run that went back to ``step`` will not reach them.
+        """Rename the checkpoints of later steps, for a run that went back to an earlier one.
 
-        They are kept as ``left-step-<number>``, so that the latest is one of what was done since.
+        They become ``left-step-<number>.safetensors``, so that `latest` is never one of them.
+
+        Parameters
+        ----------
+        step : int
+            Number of the step that the run continues from.
         """
         check_own_folder(self.folder)
         for number, path in self._numbered():

@@ -15,7 +15,23 @@ from extensor.nn.preservation import preserve_state
 
 
 class NotFiniteError(FloatingPointError):
-    """A loss or gradient turned NaN or infinite, so training stopped before it could spread."""
+    """Training stopped as a loss, the norm of the gradients or a parameter is NaN or infinite.
+
+    The message names the step, the part of the batch, the parameter or the op that it came from, and
+    the last checkpoint. A step whose loss or norm is not finite changes no parameter.
+
+    Examples
+    --------
+    >>> import extensor as ex
+    >>> model = ex.nn.Linear(1, 1)
+    >>> optimizer = ex.optim.SGD(model.parameters(), lr=0.1)
+    >>> trainer = ex.train.Trainer(model, ex.mse_loss, optimizer, callbacks=[])
+    >>> try:
+    ...     trainer.fit([[1.0], [float("nan")]], [[1.0], [2.0]], epochs=1, shuffle=False)
+    ... except ex.train.NotFiniteError as error:
+    ...     print(error)
+    step 1 of epoch 1: loss is nan: part 0 of the batch is not finite in sample 1
+    """
 
 
 class _OriginError(Exception):

@@ -127,10 +127,39 @@ NEW_ONES = f"overwrite=True moves the earlier run aside, folder='runs/{TIME}' is
 
 
 class RunFolder:
-    """Paths inside the folder of a run.
+    """The paths in the folder of a run.
 
-    ``config.toml`` and ``machine.json`` are written when training begins, ``log.jsonl``, ``log.csv``
-    and ``timing.jsonl`` while it lasts, ``checkpoints`` has the checkpoints.
+    Nothing is created or read before it is asked for.
+
+    Parameters
+    ----------
+    path : str or Path
+        The folder.
+
+    Attributes
+    ----------
+    path : Path
+        The folder.
+    config, machine : Path
+        ``config.toml``, the configuration, and ``machine.json``, versions and hardware. They are
+        written when training begins.
+    log, table : Path
+        ``log.jsonl`` and ``log.csv``, which `Logging` writes.
+    timing : Path
+        ``timing.jsonl``, which `Timing` writes.
+    checkpoints : Path
+        The folder ``checkpoints``, see `Checkpoints`.
+
+    See Also
+    --------
+    read_log : Read ``log.jsonl``.
+
+    Examples
+    --------
+    >>> import extensor as ex
+    >>> run = ex.train.RunFolder("runs/iris")
+    >>> run.log.name, run.holds_a_run()
+    ('log.jsonl', False)
     """
 
     def __init__(self, path: str | Path) -> None:
@@ -143,26 +172,48 @@ class RunFolder:
         self.checkpoints = self.path / "checkpoints"
 
     def holds_a_run(self) -> bool:
-        """True if somebody has trained here; a log without a line is of one who did not begin."""
+        """Return whether a run has trained here.
+
+        Returns
+        -------
+        bool
+            True if there is a checkpoint or a log that is not empty.
+        """
         has_log = self.log.exists() and self.log.stat().st_size > 0
         return has_log or any(self.checkpoints.glob("*"))
 
     def is_run(self) -> bool:
-        """True if a run began here; a configuration alone may be one to begin a run with."""
+        """Return whether a run began here.
+
+        Returns
+        -------
+        bool
+            True if there is a configuration, and the description of the machine or checkpoints.
+        """
         return self.config.is_file() and (self.machine.is_file() or self.checkpoints.is_dir())
 
     def check_links(self) -> None:
-        """Refuse links where a run writes into what is there: they would lead it to other files.
+        """Refuse symbolic links in the place of files and folders that a run appends to.
 
-        Other files of a run are replaced whole, and a link with them. The folder itself may be a
-        link: that is a choice of who names it.
+        Other files of a run are replaced whole, and a link with them. The folder itself may be a link.
+
+        Raises
+        ------
+        OSError
+            If the folder of checkpoints, the log or the timing is a symbolic link.
         """
         for path in (self.checkpoints, self.log, self.timing):
             if path.is_symlink():
                 raise LinkedFileError(path)
 
     def write_descriptions(self, config: Mapping[str, Any]) -> None:
-        """Write the configuration and what is known of the machine."""
+        """Write ``config.toml`` and ``machine.json``, and create the folder if needed.
+
+        Parameters
+        ----------
+        config : mapping
+            The configuration: strings, numbers, bools, lists and mappings.
+        """
         make_folder("RunFolder", self.path)
         remove_partial(self.path)
         write_atomically(self.machine, (json.dumps(machine(), indent=2) + "\n").encode())

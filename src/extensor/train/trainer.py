@@ -76,62 +76,141 @@ class _Delegated(Generic[T]):
 
 
 class Trainer:
-    """Train a model on batches ``(*inputs, target)``.
+    """Train, evaluate and use a model.
 
-    Each step minimizes ``loss(model(*inputs), target)``. The result does not depend on the number of
-    workers, on interruptions, or on whether a run was resumed.
+    A trainer brings together a model, a loss and an optimizer, and `fit` runs the loop: epochs of
+    steps, validation, schedules, callbacks, and a checkpoint after each epoch if there is a folder.
+    Each step minimizes ``loss(model(*inputs), target)`` for a batch ``(*inputs, target)``.
 
     Parameters
     ----------
     model : Module
-        The model to train.
+        The model. It is changed in place.
     loss : callable
-        A loss of ``ex.nn``, or a function of output and target that returns a tensor of one number. Your
-        own loss must be a mean over the samples if a step has several parts, see `loss_reduction`.
+        Loss of ``ex.nn`` or of ``ex``, such as ``ex.nn.CrossEntropyLoss()`` or ``ex.mse_loss``, or a
+        function of output and target that returns a tensor of one number. For class weights pass them
+        to the loss: ``ex.nn.CrossEntropyLoss(weight=[1.0, 5.0])``.
     optimizer : Optimizer
-        The optimizer of the model's parameters. It steps its automatic schedules itself; the trainer
-        steps the others after each epoch.
-    metrics : list of str or dict of str to Metric or str, optional
-        Metrics of the validation data. The loss gives a name such as ``"accuracy"`` its meaning.
-    train_metrics : list of str or dict of str to Metric or str, optional
-        Metrics of the training batches.
-    accumulate : int
-        Number of batches in one step. Their gradients are added in one balanced tree.
+        The optimizer of the model's parameters. Its schedules are stepped too: automatic ones with
+        every step, the others after each epoch.
+    metrics : list of str, or dict of str to Metric or str, optional
+        Metrics of the validation data and of `evaluate`. A name such as "accuracy", "f1" or "r2"
+        follows the task, which is inferred from the loss and the outputs. A loss of your own has no
+        known task and needs objects: ``{"accuracy": ex.train.Accuracy()}``. Default: none.
+    train_metrics : list of str, or dict of str to Metric or str, default ()
+        Metrics of the training batches, computed while the epoch lasts. Each needs a state, so metrics
+        that keep all samples are refused.
+    accumulate : int, default 1
+        Number of batches in a step. Their gradients are averaged as if they were one batch. The last
+        step of an epoch takes the batches that are left.
     micro_batches : int, optional
-        Number of parts each batch is cut into. Several workers share the parts and end with the same
-        bits as one.
-    shard_optimizer : bool
-        Whether each worker keeps only its share of the optimizer's state.
-    sync_batch_norm : bool
-        Whether batch norm uses the statistics of all parts of a step.
+        Number of parts that each batch is cut into. Several workers, started by MPI, need it: they
+        share the parts and get the same bits as one worker. Default: batches are computed whole.
+    shard_optimizer : bool, default False
+        Whether each worker keeps only its part of the optimizer's state. Needs `micro_batches`.
+    sync_batch_norm : bool, default False
+        Whether batch norm takes the mean and variance of all parts of a step, not of each part alone.
+        Needs `micro_batches`.
     loss_reduction : {"mean", "sum"} or callable, optional
-        How the losses of the parts make up the whole. A function of a part's target returns the number
-        that the mean divides by. Losses of the library need none.
-    clip_norm, clip_value : float, optional
-        Bounds of the norm of all gradients, and of each of their elements.
-    amp : dtype, optional
-        The dtype of mixed precision.
+        How the losses of the parts of a step make up its loss, if it has several by `accumulate` or
+        `micro_batches`: the mean over the samples, the sum, or a mean that divides by the number that
+        a function returns for the target of a part. Default: what the loss of the library says;
+        "mean" for a loss of your own, which is tried on one batch and refused if that is wrong.
+    clip_norm : float, optional
+        Bound of the norm of all gradients together, greater than 0. Larger ones are scaled down.
+    clip_value : float, optional
+        Bound of the magnitude of each element of the gradients, greater than 0. With both, values are
+        clipped first.
+    amp : dtype_like, optional
+        Mixed precision: bfloat16 or float16, which scales the loss automatically. Default: none.
     ema : EMA, optional
-        An average of the parameters, which evaluation then uses.
-    compile : str, optional
-        A backend that compiles the steps, such as ``"xla"``.
+        Averages of the parameters, updated after each step. Validation, `evaluate` and `predict` use
+        them.
+    compile : {"xla"}, optional
+        Backend that compiles the steps, see `ex.compile`. It needs JAX and excludes `micro_batches`
+        and float16. Default: steps run as they are written.
     device : str, optional
-        The device of compiled steps.
-    monitor : str
-        The number that a :class:`~extensor.optim.ReduceLROnPlateau` follows.
-    callbacks : list of Callback, optional
-        Without it, those of :func:`default_callbacks`.
+        Device of compiled steps, such as "cpu", "gpu" or "gpu:1". Needs `compile`. Default: JAX's
+        default device.
+    monitor : str, default "validation_loss"
+        Number of an epoch's record that `ReduceLROnPlateau` follows, if the optimizer has one.
+    callbacks : sequence of Callback, optional
+        Objects whose methods are called during training, in this order. Default: those of
+        `default_callbacks`, which show progress on standard error and write the log into the folder.
+        ``callbacks=[]`` is silent.
     folder : str or Path, optional
-        Where to write the configuration, the log, and a checkpoint after each epoch. It must be new.
-        ``{time}`` in its name is replaced by the date and time.
-    overwrite : bool
-        Whether to move an earlier run in `folder` aside when training begins.
+        Folder of the run. It gets the configuration, a checkpoint after each epoch, and the files of
+        the callbacks, see `RunFolder`. No earlier run may be in it, unless `resume` is called first.
+        ``{time}`` in the name stands for the date and time. Default: nothing is written.
+    overwrite : bool, default False
+        Whether to rename an earlier run in `folder` to ``<folder>-earlier`` when training begins.
     checkpoint_every : int, optional
-        Number of steps between further checkpoints.
-    keep : int
-        Number of checkpoints to keep.
+        Number of steps between further checkpoints. It needs a folder and a loader with a state, such
+        as `DataLoader`.
+    keep : int, default 3
+        Number of checkpoints to keep, 1 or more. Named ones do not count.
     config : mapping, optional
-        A configuration to store with the run.
+        Configuration of your own that is written into the folder and the checkpoints.
+
+    Attributes
+    ----------
+    model, optimizer, accumulate, monitor, checkpoint_every
+        The parameters.
+    history : History
+        The records of all epochs of the run.
+    epoch, step : int
+        Number of epochs and of steps that are over, counted from the beginning of the run.
+    batch : int
+        Number of batches of this epoch that are over.
+    epochs, total_steps : int
+        Numbers at which the current or last `fit` ends.
+    rate : float
+        Learning rate of the optimizer's first group.
+    metrics : dict of str to Metric
+        The metrics. Those passed by name appear when the first output is known.
+    callbacks : list of Callback
+        The callbacks.
+    last_step : StepResult
+        ``loss``, ``samples`` and ``gradient_norm`` of the last step. The norm is None unless
+        `clip_norm` is given.
+    stopped : bool
+        Whether training was stopped, by `stop` or a callback. A stopped run trains no further.
+    run : RunFolder or None
+        The paths in the folder.
+    checkpoints : Checkpoints or None
+        The checkpoints in the folder.
+    config : dict
+        The configuration.
+    workers : Workers
+        The workers of this run; a single one if none were started.
+
+    Raises
+    ------
+    TypeError
+        If a parameter has another type.
+    ValueError
+        If a parameter is out of its range or needs another one, the optimizer has no parameter of the
+        model, or there is no such metric.
+
+    See Also
+    --------
+    experiment : Build data, model and trainer from a configuration.
+    Callback : The events of training.
+    tune_lr : Find a learning rate.
+    ex.Classifier, ex.Regressor : Estimators with the interface of scikit-learn.
+
+    Notes
+    -----
+    A step clears the gradients, computes the loss of its batches and the gradients, clips these, and
+    lets the optimizer, the automatic schedules and the averages advance. The model is in training mode
+    in an epoch, and in evaluation mode during validation, `evaluate` and `predict`.
+
+    There is no argument for weights of samples. Put the weights into the target, as one more column,
+    and let a loss of your own read them; it must be a mean over the samples or say its
+    `loss_reduction`.
+
+    The result is the same to the bit on any number of threads, with any number of workers for the same
+    `micro_batches`, and if a run was interrupted and resumed.
 
     Examples
     --------
@@ -140,10 +219,14 @@ class Trainer:
     >>> x = np.linspace(-1, 1, 32, dtype=np.float32)[:, None]
     >>> model = ex.nn.Linear(1, 1)
     >>> optimizer = ex.optim.SGD(model.parameters(), lr=0.5)
-    >>> trainer = ex.train.Trainer(model, ex.mse_loss, optimizer, callbacks=[])
-    >>> history = trainer.fit(x, 3 * x + 1, epochs=20, batch_size=8)
+    >>> trainer = ex.train.Trainer(model, ex.mse_loss, optimizer, metrics=["r2"], callbacks=[])
+    >>> history = trainer.fit(x, 3 * x + 1, epochs=20, validation=0.25, batch_size=8)
     >>> f"{model.weight.item():.3f} {model.bias.item():.3f}"
     '3.000 1.000'
+    >>> round(history[-1]["validation_r2"], 3)
+    1.0
+    >>> trainer.predict([[2.0]]).shape
+    (1, 1)
     """
 
     # Of the state, which a checkpoint holds.
@@ -260,39 +343,77 @@ class Trainer:
         batch_size: int = 32,
         shuffle: bool = True,
     ) -> History:
-        """Train until `epochs` epochs are over, counted from the beginning of the run.
+        """Train until ``epochs`` epochs are over, counted from the beginning of the run.
 
-        One batch is tried first, so data that do not fit are refused before anything is written.
-        Ctrl-C, SIGTERM and SIGHUP end training after the current step and its checkpoint.
+        Call it as ``fit(X, y, epochs)``, ``fit(dataset, epochs=5)`` or ``fit(loader, epochs)``; the
+        short form also takes validation data as its third argument. A second call continues:
+        ``fit(X, y, 5)`` and then ``fit(X, y, 8)`` train for 8 epochs in all.
 
         Parameters
         ----------
-        train : array_like, table, tuple of these, dataset or loader
-            Inputs, or a data set or loader that has the targets too.
-        y : array_like, optional
-            The targets, if `train` has inputs only. ``fit(loader, 5)`` takes the epochs here.
-        epochs : int
-            Number of epochs of the whole run, 10 by default.
-        validation : tuple of (X, y), dataset, loader or float, optional
-            Validation data, or the fraction of the samples to draw at random for it.
-        batch_size : int
-            Samples in a batch. A loader has its own.
-        shuffle : bool
-            Whether to draw the order of the samples at random.
+        train : array_like, DataFrame, tuple of these, Dataset or loader
+            The inputs, samples first; a tuple for a model of several inputs. Or a data set, which has
+            the targets too, or a loader: an object with a length that gives a batch
+            ``(*inputs, target)`` at a time, each time from the beginning, such as a `DataLoader` or a
+            list of batches.
+        y : array_like or DataFrame, (samples, ...), optional
+            The targets, if `train` has inputs only. Their shape and dtype must fit the loss: class
+            numbers for `ex.cross_entropy`, numbers of the outputs' shape for `ex.mse_loss`.
+        epochs : int, default 10
+            Number of epochs of the whole run, including those that are over.
+        validation : tuple of (X, y), Dataset, loader or float, optional
+            Data that are evaluated after each epoch, and not trained on. A number between 0 and 1 is
+            the fraction of the samples that are drawn at random for it; later calls and a resumed run
+            keep the same samples. Default: no validation.
+        batch_size : int, default 32
+            Number of samples in a batch of arrays or of a data set, also for validation. The last batch
+            may have fewer. A loader has its own batches.
+        shuffle : bool, default True
+            Whether the samples of arrays or of a data set come in a new random order in each epoch. A
+            loader decides by itself.
 
         Returns
         -------
         History
-            A record of each epoch.
+            A record of each epoch of the run, a dict with "epoch", "step", "loss" and "lr", the
+            training metrics, "validation_loss" and "validation_<metric>". "loss" is the mean of the
+            losses of the epoch's steps, weighted by their samples; each is measured before its update.
 
         Raises
         ------
+        ValueError
+            If shapes, targets, metrics, callbacks or the folder do not fit.
+        TypeError
+            If data have another type or hold words, or targets have another dtype than the loss takes.
+        NotFiniteError
+            If a loss is NaN or infinite, or with ``clip_norm`` the norm of the gradients, or a
+            parameter when a checkpoint is due. The message names the origin.
         KeyboardInterrupt
             After Ctrl-C.
         SystemExit
             After SIGTERM or SIGHUP, with the code 128 + signal.
-        NotFiniteError
-            If a loss or gradient turns NaN or infinite.
+        WorkerLostError
+            If another worker does not answer, and the others cannot continue without it.
+
+        Notes
+        -----
+        Arrays keep their dtype. Floats of lists and tables get the default dtype. Before anything is
+        written, one batch is tried on copies of the model's attributes if data and model allow it.
+
+        Ctrl-C, SIGTERM and SIGHUP end training after the current step and its checkpoint; if the
+        loader has no ``state_dict``, after the current epoch. A second Ctrl-C ends it at once.
+
+        Examples
+        --------
+        >>> import extensor as ex
+        >>> from extensor.data import ArrayDataset, DataLoader
+        >>> model = ex.nn.Linear(2, 1)
+        >>> optimizer = ex.optim.Adam(model.parameters(), lr=0.1)
+        >>> trainer = ex.train.Trainer(model, ex.mse_loss, optimizer, callbacks=[])
+        >>> x, y = ex.ones((12, 2)), ex.ones((12, 1))
+        >>> history = trainer.fit(DataLoader(ArrayDataset(x, y), batch_size=4), 2, (x, y))
+        >>> [record["step"] for record in history], trainer.step
+        ([3, 6], 6)
         """
         y, epochs, validation = fit_arguments(train, y, epochs, validation)
         made_before = self._made_loader if self._made_loader is self.state.loader else None
@@ -323,7 +444,13 @@ class Trainer:
             raise type_error("fit", requirement, train=type(train).__name__)
 
     def active_callbacks(self) -> Sequence[Callback]:
-        """The callbacks that are called on this worker."""
+        """Return the callbacks that are called on this worker.
+
+        Returns
+        -------
+        sequence of Callback
+            All of them on the first worker; on the others those without ``only_first``.
+        """
         if self.workers.is_first:
             return self.callbacks
         return [callback for callback in self.callbacks if not callback.only_first]
@@ -334,28 +461,58 @@ class Trainer:
         return float(self.optimizer.param_groups[0]["lr"])
 
     def know(self, output: Any) -> dict[str, Metric]:
-        """Make the metrics that are only named, for outputs such as this; returns all metrics."""
+        """Create the metrics that were passed by name, if that has not happened yet.
+
+        Parameters
+        ----------
+        output : Tensor or array_like
+            An output of the model. Its shape and the loss decide on the task.
+
+        Returns
+        -------
+        dict of str to Metric
+            All metrics.
+        """
         if len(self.metrics) < len(self.given_metrics):
             self.metrics = metrics_for_output(self.given_metrics, self.take_step.loss, output)
         self.running_metrics.know(output)
         return self.metrics
 
     def evaluate(self, loader: Any, y: Any = None, batch_size: int = 256) -> dict[str, Any]:
-        """Compute the mean loss and the metrics in evaluation mode.
+        """Compute the mean loss and the metrics of data, without training.
+
+        The model computes in evaluation mode, with the averages of ``ema`` if there are any.
 
         Parameters
         ----------
-        loader : array_like, table, dataset or loader
-            The data, as for :meth:`fit`.
-        y : array_like, optional
+        loader : array_like, DataFrame, tuple of these, Dataset or loader
+            The data, as for `fit`.
+        y : array_like or DataFrame, (samples, ...), optional
             The targets, if `loader` has inputs only.
-        batch_size : int
-            Samples in a batch. A loader has its own.
+        batch_size : int, default 256
+            Number of samples in a batch. A loader has its own. Metrics are those of all samples, and
+            the loss is the mean over the samples.
 
         Returns
         -------
-        dict
-            ``"loss"`` and the value of each metric by its name.
+        dict of str to float or numpy.ndarray
+            "loss" and the value of each metric by its name.
+
+        Raises
+        ------
+        ValueError
+            If shapes or targets do not fit, or there are no samples.
+        TypeError
+            If data have another type or hold words.
+
+        Examples
+        --------
+        >>> import extensor as ex
+        >>> model = ex.nn.Linear(2, 1)
+        >>> optimizer = ex.optim.SGD(model.parameters(), lr=0.1)
+        >>> trainer = ex.train.Trainer(model, ex.mse_loss, optimizer, metrics=["r2"], callbacks=[])
+        >>> sorted(trainer.evaluate(ex.ones((4, 2)), ex.zeros((4, 1))))
+        ['loss', 'r2']
         """
         check_columns("evaluate", loader, self.columns)
         dataset = dataset_of("evaluate", "loader", loader, y)
@@ -367,7 +524,20 @@ class Trainer:
         return evaluate_batches(self.model, self.take_step, self.know, loader)
 
     def evaluate_together(self, loader: Any) -> dict[str, Any]:
-        """:meth:`evaluate` by all workers, which must all call it: each computes some batches."""
+        """Evaluate on all workers, each of which computes some of the batches.
+
+        All workers must call it. In one process it is the same as `evaluate`.
+
+        Parameters
+        ----------
+        loader : loader
+            The batches. On several workers all have the same ones.
+
+        Returns
+        -------
+        dict of str to object
+            As of `evaluate`, the same on all workers.
+        """
         metrics_for = self.know if self.given_metrics else None
         return self.take_step.evaluate(
             loader, self.step, self.evaluate, metrics_for, self.is_evaluated_here
@@ -379,32 +549,77 @@ class Trainer:
         return type(self).evaluate is Trainer.evaluate and "evaluate" not in vars(self)
 
     def predict(self, inputs: Any, batch_size: int = 256) -> Tensor:
-        """Compute the model's outputs in evaluation mode.
+        """Compute the outputs of the model, without training.
+
+        The model computes in evaluation mode, with the averages of ``ema`` if there are any. Outputs
+        are those of the model: logits, not classes, for `ex.cross_entropy`.
 
         Parameters
         ----------
-        inputs : array_like, table, dataset or loader
-            The inputs. The last part of a loader's batch, the target, is not used.
-        batch_size : int
-            Samples in a batch. A loader has its own.
+        inputs : array_like, DataFrame, tuple of these, Dataset or loader
+            The inputs, as for `fit`. The last part of a loader's batch, the target, is not used; a
+            batch may have inputs only if it has one part.
+        batch_size : int, default 256
+            Number of samples that are computed at once. A loader has its own.
 
         Returns
         -------
-        Tensor
-            The outputs of all samples, of shape (samples, ...).
+        Tensor, (samples, ...)
+            The outputs of all samples, in order.
+
+        Raises
+        ------
+        ValueError
+            If there are no samples, several inputs have different numbers of them, or a table has
+            other columns than the one trained on.
+        TypeError
+            If data have another type or hold words.
         """
         check_columns("predict", inputs, self.columns)
         return predicted(self.model, self.take_step.ema, inputs, batch_size)
 
     def log(self, record: Mapping[str, Any]) -> None:
-        """Write a record into the log, if there is one."""
+        """Write a record of your own into the log, if there is one.
+
+        Parameters
+        ----------
+        record : mapping of str to object
+            Numbers, strings, arrays, and lists and dicts of these. Give it an "event" that tells it
+            from others.
+
+        Raises
+        ------
+        TypeError
+            If `record` is no mapping.
+        """
         record = entries.mapping("log", record, "record")
         for callback in self.active_callbacks():
             if isinstance(callback, Logging):
                 callback.write(record)
 
     def save(self, name: str | None = None) -> Path:
-        """Write a checkpoint: of this step, or one that is called ``name``."""
+        """Write a checkpoint now.
+
+        On several workers all must call it; the first one writes.
+
+        Parameters
+        ----------
+        name : str, optional
+            Name of the file, without its ending. It is only replaced by one of the same name. Default:
+            that of the step, of which the last ``keep`` are kept.
+
+        Returns
+        -------
+        Path
+            The file.
+
+        Raises
+        ------
+        ValueError
+            If the trainer has no folder, or `name` is a path.
+        NotFiniteError
+            If a parameter is NaN or infinite. Nothing is written then.
+        """
         self.storage.required_checkpoints("save")
         if not self.take_step.is_finite():
             error = NotFiniteError("a parameter is not finite, so no checkpoint was written")
@@ -413,31 +628,60 @@ class Trainer:
         return self.storage.write(self.state.state_dict(copied=False), self.step, name)
 
     def describe_stop(self, error: NotFiniteError) -> str:
-        """Where ``error`` stopped training, and the last good checkpoint."""
+        """Return where an error stopped training, and the last checkpoint.
+
+        Parameters
+        ----------
+        error : NotFiniteError
+            The error.
+
+        Returns
+        -------
+        str
+            The step, the epoch, the error, and the path of the last checkpoint if there is one.
+        """
         text = f"step {self.step + 1} of epoch {self.epoch + 1}: {error}"
         latest = self.storage.latest()
         return text if latest is None else f"{text}; the last good checkpoint is {latest}"
 
     def resume(self, path: str | Path | None = None) -> bool:
-        """Continue from a checkpoint.
+        """Load a checkpoint, from which `fit` then continues.
 
-        Options that you created the trainer, optimizer or schedules with, and that differ from those of
-        the checkpoint, take effect from here on. Changes that callbacks made during training are kept.
+        Create model, optimizer, schedules and callbacks as before. Options that differ from those the
+        run was created with take effect from here on. Changes that callbacks made during training are
+        kept.
 
         Parameters
         ----------
         path : str or Path, optional
-            The checkpoint; by default the last one in the folder.
+            The checkpoint. Default: the one of the highest step in the folder.
 
         Returns
         -------
         bool
-            False if there is no checkpoint.
+            False if there is no checkpoint; `fit` then begins a new run.
 
         Raises
         ------
         ValueError
-            If the file is no checkpoint of a run, or does not fit the trainer.
+            If the file is damaged, is no checkpoint of a run or does not fit the trainer, or if there
+            is neither a path nor a folder. The trainer is not changed then.
+        OSError
+            If the file cannot be read.
+
+        Examples
+        --------
+        >>> import tempfile, extensor as ex
+        >>> def trainer(folder):
+        ...     model = ex.nn.Linear(1, 1)
+        ...     optimizer = ex.optim.SGD(model.parameters(), lr=0.1)
+        ...     return ex.train.Trainer(model, ex.mse_loss, optimizer, callbacks=[], folder=folder)
+        >>> x = ex.ones((8, 1))
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     history = trainer(folder).fit(x, x, epochs=2)
+        ...     again = trainer(folder)
+        ...     again.resume(), len(again.fit(x, x, epochs=5))
+        (True, 5)
         """
         seen = self.storage.stamp()
         if path is None:
@@ -452,15 +696,35 @@ class Trainer:
         return state is not None
 
     def state_dict(self) -> dict[str, Any]:
-        """Everything that the rest of the run depends on."""
+        """Return everything that the rest of the run depends on.
+
+        Returns
+        -------
+        dict of str to object
+            The state of model, optimizer, schedules, averages, loader, callbacks and random numbers,
+            the progress and the history. Checkpoints hold it.
+        """
         return self.state.state_dict()
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Take over what :meth:`state_dict` gave; random numbers and the loader when training begins."""
+        """Continue from a state that `state_dict` returned.
+
+        Random numbers and the loader take theirs over when `fit` begins.
+
+        Parameters
+        ----------
+        state : mapping of str to object
+            The state.
+
+        Raises
+        ------
+        ValueError, TypeError
+            If the state does not fit the trainer. Nothing is changed then.
+        """
         self.state.load_state_dict(state)
 
     def stop(self) -> None:
-        """End training after this epoch."""
+        """End training after this epoch, with its validation and checkpoint."""
         self.stopped = True
 
     def __repr__(self) -> str:
