@@ -8,12 +8,19 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from extensor.errors import value_error
-from extensor.report.classification_cards import calibration_card, class_table, curve_cards
-from extensor.report.classification_curves import rates
+from extensor.report.classification_cards import (
+    Rates,
+    calibration_card,
+    class_table,
+    curve_cards,
+    rates,
+)
 from extensor.report.examination import (
     IGNORED,
     Examination,
     ExaminedSamples,
+    check_class_numbers,
+    log_probabilities,
     notes_on_invalid,
 )
 
@@ -23,7 +30,8 @@ def examine_multiclass(samples: ExaminedSamples) -> Examination:
     scores, classes, soft = _places(samples)
     count, numbers = scores.shape[1], np.repeat(np.arange(len(samples.outputs)), _size(samples))
     names = samples.names(count, "class")
-    logs = _log_softmax(scores) if samples.are_logits else _log(_probabilities(scores))
+    checked = scores if samples.are_logits else _probabilities(scores)
+    logs = log_probabilities(samples.are_logits, checked)
     probabilities = np.exp(logs)
     valid = ~np.isnan(probabilities).any(axis=1)
     notes = notes_on_invalid(valid.reshape(len(samples.outputs), -1).all(axis=1))
@@ -37,10 +45,7 @@ def examine_multiclass(samples: ExaminedSamples) -> Examination:
     else:
         losses = -np.sum(np.where(soft[kept] > 0, soft[kept] * logs, 0.0), axis=1)
     predicted = scores.argmax(axis=1)
-    confusion = np.bincount(classes * count + predicted, minlength=count * count)
-    confusion = confusion.reshape(count, count)
-    right = np.diag(confusion)
-    by_class = rates(right, confusion.sum(axis=0), confusion.sum(axis=1))
+    confusion, by_class = _confusion(classes, predicted, count)
     truths = classes[:, None] == np.arange(count)
     curves, areas = curve_cards(names, truths, probabilities, by_class.f1)
     chosen = probabilities[np.arange(len(predicted)), predicted]
@@ -69,14 +74,9 @@ def examine_binary(samples: ExaminedSamples) -> Examination:
     scored = _label_scores(samples)
     if len(scored.numbers) == 0:
         return Examination([], names, task="binary", notes=scored.notes)
-    truth, predicted, probability = (
-        scored.truth[:, 0],
-        scored.predicted[:, 0],
-        scored.probability[:, 0],
-    )
-    confusion = np.bincount(2 * truth + predicted, minlength=4).reshape(2, 2)
-    right = np.diag(confusion)
-    by_class = rates(right, confusion.sum(axis=0), confusion.sum(axis=1))
+    columns = scored.truth, scored.predicted, scored.probability
+    truth, predicted, probability = (column[:, 0] for column in columns)
+    confusion, by_class = _confusion(truth, predicted, 2)
     curves, _ = curve_cards(names[1:], scored.truth, scored.probability, by_class.f1[1:])
     surety = calibration_card(truth, probability, names[1])
     worst = samples.worst(
@@ -112,6 +112,13 @@ def examine_labels(samples: ExaminedSamples) -> Examination:
     return Examination(worst, names, None, "multilabel", [table, *curves, surety], scored.notes)
 
 
+def _confusion(truth: Any, predicted: Any, count: int) -> tuple[Any, Rates]:
+    """How often each class is found for each class, and the rates that follow."""
+    confusion = np.bincount(truth * count + predicted, minlength=count * count)
+    confusion = confusion.reshape(count, count)
+    return confusion, rates(np.diag(confusion), confusion.sum(axis=0), confusion.sum(axis=1))
+
+
 def _labels(names: Sequence[str], chosen: Any) -> str:
     return ", ".join(names[i] for i in np.flatnonzero(chosen).tolist()) or "none"
 
@@ -138,10 +145,7 @@ def _places(samples: ExaminedSamples) -> tuple[Any, Any, Any]:
         got = {"targets_shape": targets.shape, "dtype": str(targets.dtype)}
         raise value_error("examine", requirement, **got)
     classes = targets.reshape(-1).astype(np.int64)
-    wrong = ((classes < 0) | (classes >= count)) & (classes != IGNORED)
-    if wrong.any():
-        requirement = f"targets must be in [0, {count - 1}], or {IGNORED} to be left out"
-        raise value_error("examine", requirement, target=int(classes[wrong][0]))
+    check_class_numbers(classes, count)
     return scores, classes, None
 
 
@@ -192,7 +196,7 @@ def _label_scores(samples: ExaminedSamples) -> _LabelScores:
         predicted = scores > 0
     else:
         probability, predicted = _probabilities(scores), scores > 0.5
-        losses = 0 - _log(np.where(truth, probability, 1 - probability))
+        losses = 0 - log_probabilities(False, np.where(truth, probability, 1 - probability))
     return _LabelScores(
         np.flatnonzero(valid), truth, predicted, probability, losses, notes_on_invalid(valid)
     )
@@ -205,14 +209,3 @@ def _probabilities(scores: Any) -> Any:
         requirement = "outputs must be in [0, 1] with scores='probabilities'"
         raise value_error("examine", requirement, output=float(scores[wrong][0]))
     return scores
-
-
-def _log(probabilities: Any) -> Any:
-    with np.errstate(divide="ignore"):
-        return np.log(probabilities)
-
-
-def _log_softmax(scores: Any) -> Any:
-    with np.errstate(invalid="ignore"):
-        shifted = scores - scores.max(axis=1, keepdims=True)
-    return shifted - _log(np.exp(shifted).sum(axis=1, keepdims=True))

@@ -1,87 +1,169 @@
-"""Cards and tables of classifiers: curves over thresholds, calibration, a line for each class."""
+"""Cards and tables of a classifier's scores: curves over thresholds, calibration, each class.
+
+Arrays are NumPy's; those of curves and calibrations have one dimension, and ``truth`` is True where
+a sample has the class.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from extensor.report.chart import MOST_POINTS, UNKNOWN, Card, Chart, Series, TableCard, corners
-from extensor.report.classification_curves import (
-    Rates,
-    ThresholdCurve,
-    area,
-    as_steps,
-    average_precision,
-    calibration,
-    mean_rate,
-    precision_recall_curve,
-    roc_curve,
-)
 from extensor.report.examination import rate_text
 
+BINS = 10
 _DRAWN = 8  # classes in a chart
 _LISTED = 40  # classes in a table
 _HEIGHT = 300
 _PAPER = 350  # how long the axes are, about
 
 
-class Areas(NamedTuple):
-    """The area below the ROC curve, and the average precision; NaN without a curve."""
+class ThresholdCurve(NamedTuple):
+    """Points of a curve, and at each the score from which on a sample counts as positive."""
 
-    roc: float
-    precision: float
+    x: Any
+    y: Any
+    thresholds: Any
+
+
+def _counts(truth: Any, scores: Any) -> tuple[Any, Any, Any]:
+    """For each threshold, from the highest: the numbers of true and false positives."""
+    order = np.argsort(-scores, kind="stable")
+    truth, scores = np.asarray(truth)[order].astype(bool), np.asarray(scores)[order]
+    # Samples of the same score pass the threshold together.
+    last = np.append(np.flatnonzero(np.diff(scores)), len(scores) - 1)
+    right = np.cumsum(truth)[last]
+    return right, last + 1 - right, scores[last]
+
+
+def roc_curve(truth: Any, scores: Any) -> ThresholdCurve | None:
+    """Rates of false and of true positives; None if all samples are of one class."""
+    right, wrong, thresholds = _counts(truth, scores)
+    if right[-1] == 0 or wrong[-1] == 0:
+        return None
+    x, y = np.append(0, wrong) / wrong[-1], np.append(0, right) / right[-1]
+    return ThresholdCurve(x, y, np.append(np.inf, thresholds))
+
+
+def area(curve: ThresholdCurve) -> float:
+    """The area below a curve that goes straight from point to point."""
+    return float(np.sum(np.diff(curve.x) * (curve.y[1:] + curve.y[:-1])) / 2)
+
+
+def precision_recall_curve(truth: Any, scores: Any) -> ThresholdCurve | None:
+    """Recall and precision, beginning at recall 0; None if no sample is of the class."""
+    right, wrong, thresholds = _counts(truth, scores)
+    if right[-1] == 0:
+        return None
+    recall, precision = right / right[-1], right / (right + wrong)
+    return ThresholdCurve(
+        np.append(0, recall), np.append(1, precision), np.append(np.inf, thresholds)
+    )
+
+
+def precision_recall_steps(truth: Any, scores: Any) -> ThresholdCurve | None:
+    """The same as steps, as between two thresholds there is no other point.
+
+    Its area is the average precision: the precisions, each weighted with its gain in recall.
+    """
+    curve = precision_recall_curve(truth, scores)
+    if curve is None:
+        return None
+    x, y, thresholds = (np.repeat(part, 2) for part in curve)
+    return ThresholdCurve(x[:-1], y[1:], thresholds[1:])
+
+
+class Calibration(NamedTuple):
+    """Samples in bins by their probability: counts, mean probability, and how often it came true."""
+
+    counts: Any
+    probability: Any
+    frequency: Any
+
+    def error(self) -> float:
+        """The expected calibration error: the mean distance of the two, weighted by samples."""
+        distance = np.abs(self.probability - self.frequency)
+        return float(np.sum(self.counts * distance) / np.sum(self.counts))
+
+
+def calibration(truth: Any, probability: Any, bins: int = BINS) -> Calibration:
+    """Compare probabilities with frequencies, in bins of equal width; empty bins have 0."""
+    edges = np.linspace(0, 1, bins + 1)[1:-1]
+    place = np.searchsorted(edges, probability)
+    counts = np.bincount(place, minlength=bins)
+    sums = (np.bincount(place, x, minlength=bins) for x in (probability, truth))
+    mean, frequency = (x / np.maximum(counts, 1) for x in sums)
+    return Calibration(counts, mean, frequency)
+
+
+class Rates(NamedTuple):
+    """Precision, recall and F1 of each class, NaN where it is 0 / 0, and how often it occurs."""
+
+    precision: Any
+    recall: Any
+    f1: Any
+    support: Any
+
+
+def rates(right: Any, predicted: Any, support: Any) -> Rates:
+    """Rates from how often each class is predicted rightly, is predicted, and occurs."""
+
+    def ratio(part: Any, whole: Any) -> Any:
+        return np.divide(part, whole, out=np.full(len(part), np.nan), where=whole > 0)
+
+    f1 = ratio(2.0 * right, predicted + support)
+    return Rates(ratio(right, predicted), ratio(right, support), f1, support)
+
+
+def mean_rate(values: Any, weights: Any = None) -> float:
+    """The mean over classes, in which 0 / 0 counts as 0."""
+    return float(np.average(np.nan_to_num(values), weights=weights))
 
 
 def curve_cards(
     names: Sequence[str], truths: Any, scores: Any, f1: Any, what: str = "class"
-) -> tuple[list[Card], Mapping[int, Areas]]:
-    """Cards of the ROC and the precision-recall curves, and the areas for the table of classes.
+) -> tuple[list[Card], Mapping[int, list[float]]]:
+    """Cards of the ROC and the precision-recall curves, and their areas for the table of classes.
 
     ``truths`` and ``scores`` have a column for each class. Of many only those of lowest F1 count.
+    An area is NaN where there is no curve.
     """
-    drawn = set(_lowest(f1, _DRAWN))
-    areas: dict[int, Areas] = {}
-    roc, precision = [], []
-    for column in _lowest(f1, _LISTED):
-        first = roc_curve(truths[:, column], scores[:, column])
-        second = precision_recall_curve(truths[:, column], scores[:, column])
-        areas[column] = Areas(
-            np.nan if first is None else area(first),
-            np.nan if second is None else average_precision(second),
-        )
-        if column in drawn and first is not None:
-            roc.append(_series(names[column], first, areas[column].roc))
-        if column in drawn and second is not None:
-            precision.append(_series(names[column], as_steps(second), areas[column].precision))
+    drawn, is_one = set(_lowest(f1, _DRAWN)), len(names) == 1
+    areas: dict[int, list[float]] = {column: [] for column in _lowest(f1, _LISTED)}
     note = ""
     if len(drawn) < len(names):
         note += f"The {len(drawn)} of {len(names)} {_plural(what)} with the lowest F1. "
-    if len(names) > 1 and what == "class":
+    if not is_one and what == "class":
         note += "Each class against all others. "
-    single = next(iter(areas.values())) if len(names) == 1 else None
-    cards = [_roc_card(roc, single, note, len(truths))] if roc else []
-    if precision:
-        cards.append(_precision_card(precision, single, note, len(truths)))
+    is_thinned = len(truths) > MOST_POINTS
+    end = f"Drawn with at most {MOST_POINTS} points, the corners first." if is_thinned else ""
+
+    def series_of(curve_of: Callable[[Any, Any], ThresholdCurve | None]) -> list[Series]:
+        series = []
+        for column, sizes in areas.items():
+            curve = curve_of(truths[:, column], scores[:, column])
+            sizes.append(np.nan if curve is None else area(curve))
+            if column in drawn and curve is not None:
+                series.append(_series(names[column], curve, sizes[-1]))
+        return series
+
+    cards = []
+    if roc := series_of(roc_curve):
+        title = f"ROC curve: area {roc[0].said}" if is_one else "ROC curves"
+        words = ("false positive rate", "true positive rate")
+        chart = Chart(title, roc, False, *words, (), (0, 1), [((0, 0), (1, 1))], _HEIGHT)
+        legend = "" if is_one else "The legend has the areas. "
+        cards.append(Card(title, [chart], f"{note}{legend}Along the dashed line, chance. {end}"))
+    if precision := series_of(precision_recall_steps):
+        title = "Precision and recall"
+        title += f": average precision {precision[0].said}" if is_one else ""
+        chart = Chart(title, precision, False, "recall", "precision", (), (0, 1), (), _HEIGHT)
+        legend = "" if is_one else "The legend has the average precisions. "
+        cards.append(Card(title, [chart], f"{note}{legend}{end}"))
     return cards, areas
-
-
-def _roc_card(series: list[Series], single: Areas | None, note: str, samples: int) -> Card:
-    title = "ROC curves" if single is None else f"ROC curve: area {single.roc:.4f}"
-    note += "The legend has the areas. " if single is None else ""
-    note += f"Along the dashed line, chance. {_thinned_note(samples)}"
-    words = ("false positive rate", "true positive rate")
-    chart = Chart(title, series, False, *words, (), (0, 1), [((0, 0), (1, 1))], _HEIGHT)
-    return Card(title, [chart], note)
-
-
-def _precision_card(series: list[Series], single: Areas | None, note: str, samples: int) -> Card:
-    title = "Precision and recall"
-    title += "" if single is None else f": average precision {single.precision:.4f}"
-    note += "The legend has the average precisions. " if single is None else ""
-    chart = Chart(title, series, False, "recall", "precision", (), (0, 1), (), _HEIGHT)
-    return Card(title, [chart], f"{note}{_thinned_note(samples)}")
 
 
 def _lowest(f1: Any, count: int) -> list[int]:
@@ -92,14 +174,6 @@ def _lowest(f1: Any, count: int) -> list[int]:
 
 def _plural(what: str) -> str:
     return "classes" if what == "class" else f"{what}s"
-
-
-def _thinned_note(samples: int) -> str:
-    return (
-        f"Drawn with at most {MOST_POINTS} points, the corners first."
-        if samples > MOST_POINTS
-        else ""
-    )
 
 
 def _series(name: str, curve: ThresholdCurve, value: float) -> Series:
@@ -157,7 +231,7 @@ def class_table(
     title: str,
     names: Sequence[str],
     by_class: Rates,
-    areas: Mapping[int, Areas] | None = None,
+    areas: Mapping[int, Sequence[float]] | None = None,
     what: str = "class",
 ) -> TableCard:
     """Precision, recall, F1 and the number of samples, for each class and in the mean."""

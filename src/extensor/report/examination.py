@@ -122,6 +122,23 @@ def list_of_names(name: str, value: Any, count: int | None = None) -> list[str] 
     return [str(x) for x in value]
 
 
+def check_class_numbers(targets: Any, count: int) -> None:
+    """Raise if a target is neither one of ``count`` classes nor to be left out."""
+    wrong = ((targets < 0) | (targets >= count)) & (targets != IGNORED)
+    if wrong.any():
+        requirement = f"targets must be in [0, {count - 1}], or {IGNORED} to be left out"
+        raise value_error("examine", requirement, target=int(targets[wrong][0]))
+
+
+def log_probabilities(are_logits: bool, scores: Any) -> Any:
+    """The logarithms of probabilities, or of those that rows of logits stand for."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        if not are_logits:
+            return np.log(scores)
+        shifted = scores - scores.max(axis=1, keepdims=True)
+        return shifted - np.log(np.exp(shifted).sum(axis=1, keepdims=True))
+
+
 def notes_on_invalid(valid: Any) -> list[str]:
     """A note on samples whose outputs are not finite, if there are any."""
     bad = np.flatnonzero(~valid).tolist()

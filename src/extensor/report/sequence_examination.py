@@ -13,6 +13,8 @@ from extensor.report.examination import (
     IGNORED,
     Examination,
     ExaminedSamples,
+    check_class_numbers,
+    log_probabilities,
     notes_on_invalid,
 )
 
@@ -31,22 +33,14 @@ def examine_sequences(samples: ExaminedSamples) -> Examination:
     size = outputs.shape[2]
     names = None if samples.class_names is None else samples.names(size, "token")
     kept = targets != IGNORED
-    wrong = kept & ((targets < 0) | (targets >= size))
-    if wrong.any():
-        requirement = f"targets must be in [0, {size - 1}], or {IGNORED} to be left out"
-        raise value_error("examine", requirement, target=int(targets[wrong][0]))
+    check_class_numbers(targets, size)
     losses, predicted = _losses(outputs, np.where(kept, targets, 0), samples.are_logits)
     valid = ~(np.isnan(losses) & kept).any(axis=1)
     notes = notes_on_invalid(valid)
     numbers = np.flatnonzero(valid & kept.any(axis=1))
     if len(numbers) == 0:
         return Examination([], [], task="sequence", notes=notes)
-    losses, predicted, kept, targets = (
-        losses[numbers],
-        predicted[numbers],
-        kept[numbers],
-        targets[numbers],
-    )
+    losses, predicted, kept, targets = (x[numbers] for x in (losses, predicted, kept, targets))
     losses = np.where(kept, losses, 0.0)
     total = kept.sum()
     mean, right = losses.sum() / total, (kept & (predicted == targets)).sum() / total
@@ -75,12 +69,7 @@ def _losses(outputs: Any, targets: Any, are_logits: bool) -> tuple[Any, Any]:
     for number, (scores, own) in enumerate(zip(outputs, targets, strict=True)):
         wide = scores.astype(np.float64)
         predicted[number] = wide.argmax(axis=1)
-        with np.errstate(invalid="ignore", divide="ignore"):
-            if are_logits:
-                shifted = wide - wide.max(axis=1, keepdims=True)
-                losses[number] = np.log(np.exp(shifted).sum(axis=1)) - shifted[places, own]
-            else:
-                losses[number] = 0 - np.log(wide[places, own])
+        losses[number] = 0 - log_probabilities(are_logits, wide)[places, own]
     return losses, predicted
 
 
