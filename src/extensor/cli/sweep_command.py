@@ -27,7 +27,7 @@ from extensor.cli.sweep_settings import as_setting, read_sweep_settings
 from extensor.cli.trial_processes import Job, failure_text, run_side_by_side, run_trial
 from extensor.errors import value_error
 from extensor.errors.messages import SWEEP_NOT_FOUND, known
-from extensor.errors.screen import screen_line
+from extensor.errors.screen import aligned, screen_line
 from extensor.experiments.spec import Config, stored_config
 from extensor.experiments.stored_runs import RUNS, is_stored
 from extensor.experiments.sweeps import (
@@ -291,14 +291,7 @@ def _table(sweep: Sweep) -> list[str]:
     good = [row for row in rows if row.failed is None]
     heads = ["", "trial", *map(screen_line, sweep_heads(sweep))]
     cells = [[row.mark, str(row.trial), *map(screen_line, row.cells)] for row in good[:_SHOWN]]
-    widths = [max(map(len, column)) for column in zip(heads, *cells, strict=True)]
-    lines = [
-        "  ".join(
-            text.ljust(width) if place == 0 else text.rjust(width)
-            for place, (text, width) in enumerate(zip(line, widths, strict=True))
-        ).rstrip()
-        for line in [heads, *cells]
-    ]
+    lines = aligned([heads, *cells], left=1)
     if len(good) > _SHOWN:
         lines.append(f"and {len(good) - _SHOWN} more in {sweep.path / 'sweep.html'}")
     failed = [f"trial {row.trial} failed: {row.failed}" for row in rows if row.failed is not None]

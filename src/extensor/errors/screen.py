@@ -7,6 +7,7 @@ takes some of their characters for commands.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Any
 
 # Controls of ASCII and Latin-1, marks and overrides of direction, ends of lines and paragraphs,
@@ -48,6 +49,25 @@ def shortened(text: str, most: int) -> str:
     if len(text) <= most:
         return text
     return f"{text[:most]}... ({len(text):,} characters)"
+
+
+def aligned(rows: Sequence[Sequence[str]], left: int, gap: int = 2) -> list[str]:
+    """Rows of cells as lines, with the first ``left`` columns aligned to the left.
+
+    >>> from extensor.errors.screen import aligned
+    >>> aligned([("run", "loss"), ("first", "0.5")], left=1)
+    ['run    loss', 'first   0.5']
+    """
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return [
+        (" " * gap)
+        .join(
+            cell.ljust(width) if place < left else cell.rjust(width)
+            for place, (cell, width) in enumerate(zip(row, widths, strict=True))
+        )
+        .rstrip()
+        for row in rows
+    ]
 
 
 def exact_stream(stream: Any) -> Any:

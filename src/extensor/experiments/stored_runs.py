@@ -210,7 +210,7 @@ def differences(before: Mapping[str, Any], after: Mapping[str, Any]) -> Changes:
     >>> differences({"epochs": 2, "ema": {"decay": 0.1}}, {"epochs": 2, "ema": {"decay": 0.2}})
     {'ema.decay': (0.1, 0.2)}
     """
-    first, second = _flat(before), _flat(after)
+    first, second = flat(before), flat(after)
     return {
         key: (first.get(key), second.get(key))
         for key in {**first, **second}
@@ -218,11 +218,12 @@ def differences(before: Mapping[str, Any], after: Mapping[str, Any]) -> Changes:
     }
 
 
-def _flat(table: Mapping[str, Any], path: str = "") -> dict[str, Any]:
+def flat(table: Mapping[str, Any], path: str = "") -> dict[str, Any]:
+    """The entries of a configuration by their whole names, without the history of resuming."""
     result: dict[str, Any] = {}
     for key, value in table.items():
         if isinstance(value, Mapping):
-            result |= _flat(value, f"{path}{key}.")
+            result |= flat(value, f"{path}{key}.")
         else:
             result[path + key] = value
     return {key: value for key, value in result.items() if not key.startswith("resumed.")}

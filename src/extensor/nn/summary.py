@@ -14,6 +14,7 @@ from extensor.core.creation import asarray, zeros
 from extensor.core.modes import no_grad
 from extensor.core.tensor import Tensor
 from extensor.errors import type_error
+from extensor.errors.screen import aligned
 from extensor.nn.evaluating import evaluating
 from extensor.nn.preservation import preserve_state
 
@@ -99,17 +100,8 @@ class Summary:
         ]
 
     def __str__(self) -> str:
-        cells = self.cells()
-        widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-        aligned = ("<", "<", "<", ">", ">")
-        lines = [
-            "  ".join(
-                f"{cell:{side}{width}}"
-                for cell, side, width in zip(row, aligned, widths, strict=True)
-            ).rstrip()
-            for row in cells
-        ]
-        lines.insert(1, "-" * (sum(widths) + 2 * (len(widths) - 1)))
+        lines = aligned(self.cells(), left=3)
+        lines.insert(1, "-" * len(lines[0]))
         frozen = self.parameters - self.trainable
         return "\n".join([*lines, lines[1], f"{self.trainable:,} trainable, {frozen:,} frozen"])
 

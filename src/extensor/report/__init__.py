@@ -2,12 +2,11 @@
 
 from extensor.report.chart import Card, Chart, Mark, Series
 from extensor.report.chart import TableCard as Table
-from extensor.report.comparison_output import comparison_page, comparison_table
 from extensor.report.curves import charts, terminal_plot, write_plots
 from extensor.report.examination import Examination, Sample
 from extensor.report.examiners import examine, examine_experiment
 from extensor.report.run_comparison import RunComparison as Comparison
-from extensor.report.run_comparison import compare
+from extensor.report.run_comparison import compare, comparison_page, comparison_table
 from extensor.report.run_page import write_report
 
 __all__ = [
