@@ -7,9 +7,10 @@ import os
 import re
 import time
 import tomllib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
 from extensor.errors import value_error
@@ -43,20 +44,12 @@ _WORD = re.compile(r"[^\W\d][\w.:/~*?-]*")
 _LONGEST = 1000  # bytes of a name with folders in it
 
 
-def _config_source(options: argparse.Namespace) -> str | Config | None:
-    """FILE if it is a configuration; a file of data as the configuration that describes it."""
-    source = options.config
-    if not is_data(source):
-        refuse_data_options(options)
-        return source  # type: ignore[no-any-return]
-    data: dict[str, Any] = {"train": source}
-    if options.target:
-        names = options.target
-        data["target"] = names[0] if len(names) == 1 else names
-    for name in DATA_OPTIONS[1:]:
-        if getattr(options, name) is not None:
-            data[name] = getattr(options, name)
-    return {"data": data}
+def _data_config(options: argparse.Namespace) -> Config:
+    """The configuration that describes a file of data."""
+    data = {"train": options.config, **{name: getattr(options, name) for name in DATA_OPTIONS}}
+    if options.target and len(options.target) == 1:
+        (data["target"],) = options.target
+    return {"data": {name: value for name, value in data.items() if value is not None}}
 
 
 def is_data(source: str | None) -> bool:
@@ -73,30 +66,43 @@ def refuse_data_options(options: argparse.Namespace) -> None:
             raise value_error(f"--{name}", requirement, **{name: value})
 
 
-def file_arguments(source: str | None, config: Mapping[str, Any], without: Any = ()) -> list[str]:
-    """FILE and its options as arguments of a command; ``without`` holds keys that ``--set`` sets."""
-    words = [] if source is None else [source]
+def train_command(
+    source: str | None, config: Mapping[str, Any], settings: Iterable[str], fixed: Container[str]
+) -> str:
+    """The command that trains on FILE with ``settings``; ``fixed`` holds keys that they set.
+
+    The options of a file of data are those in ``config``.
+    """
+    words = ["train"] if source is None else ["train", source]
     for name in DATA_OPTIONS if is_data(source) else ():
         value = config["data"].get(name)
-        if value is None or f"data.{name}" in without:
+        if value is None or f"data.{name}" in fixed:
             continue
         for one in value if isinstance(value, list) else [value]:
             is_dashed = str(one).startswith("-")
             words += [f"--{name}={one}"] if is_dashed else [f"--{name}", str(one)]
-    return words
+    for setting in settings:
+        words += ["--set", setting]
+    return f"{PROGRAM} {' '.join(map(quote, words))}"
 
 
 def read_config(source: Source, settings: Iterable[str] = ()) -> Config:
     """The configuration in ``source``, or the one for the digits, changed by ``settings``."""
     config = stored_config(source)
     for setting in settings:
-        key, sign, text = setting.partition("=")
-        key = key.strip()
-        if not sign or not all(key.split(".")):
-            raise value_error("--set", "a change must be KEY=VALUE", change=setting)
+        key, text = split_setting(setting)
         table, last = place_of(config, key, "--set", change=setting)
-        table[last] = _value(text.strip())
+        table[last] = _value(text)
     return checked_config(config)
+
+
+def split_setting(setting: str) -> tuple[str, str]:
+    """The key and the value of ``--set``, both as they are written."""
+    key, sign, text = setting.partition("=")
+    key = key.strip()
+    if not sign or not all(key.split(".")):
+        raise value_error("--set", "a change must be KEY=VALUE", change=setting)
+    return key, text.strip()
 
 
 def command_config(options: argparse.Namespace, settings: Iterable[str]) -> Config:
@@ -104,19 +110,20 @@ def command_config(options: argparse.Namespace, settings: Iterable[str]) -> Conf
 
     If FILE lies in the folder of a run, the functions that it names need ``--trust``.
     """
-    source = _config_source(options)
-    changes = list(settings)
+    source, changes = options.config, list(settings)
+    if is_data(source):
+        return read_config(_data_config(options), changes)
+    refuse_data_options(options)
     config = read_config(source, changes)
-    if not isinstance(source, Mapping) and is_stored(source):
+    if is_stored(source):
         keys = [key for key, _ in as_changes(changes)]
-        check_trust(config, str(source), options.trust, COMMAND, keys)
+        check_trust(config, source, options.trust, COMMAND, keys)
     return config
 
 
 def as_changes(settings: Iterable[str]) -> list[tuple[str, Any]]:
     """Settings that :func:`read_config` takes, as keys and values."""
-    parts = (setting.partition("=") for setting in settings)
-    return [(key.strip(), _value(text.strip())) for key, _, text in parts]
+    return [(key, _value(text)) for key, text in map(split_setting, settings)]
 
 
 def _value(text: str) -> Any:
@@ -134,11 +141,13 @@ def trust_option(config: Mapping[str, Any]) -> str:
     return f" {COMMAND.trust}" if function_names(config) else ""
 
 
-def new_file(name: str, endings: Sequence[str]) -> Path:
-    """The path of ``--output``: a new file in an existing folder, with one of ``endings``.
+def new_file(name: str | None, endings: Sequence[str]) -> Path | None:
+    """The path of ``--output``, if it is given: a new file in a folder, with one of ``endings``.
 
     Checked before the work begins, so that its result can be written.
     """
+    if name is None:
+        return None
     path = Path(name)
     if path.suffix.lower() not in endings:
         raise value_error("--output", f"file must end with {' or '.join(endings)}", output=name)

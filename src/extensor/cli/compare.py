@@ -11,7 +11,7 @@ from extensor.report import compare, comparison_page, comparison_table
 
 def run(options: argparse.Namespace) -> None:
     """Print a table, and write the page with ``--output``."""
-    output = None if options.output is None else new_file(options.output, (".html",))
+    output = new_file(options.output, (".html",))
     comparison = compare(options.runs)
     if output is not None:
         write_atomically(output, comparison_page(comparison).encode())

@@ -28,7 +28,7 @@ def run(options: argparse.Namespace) -> None:
     """Predict, and print a table or write a new file."""
     predictor = Predictor.load(options.run, options.checkpoint, COMMAND, trust=options.trust)
     endings = _TEXTS if predictor.task == "sequence" else _ENDINGS
-    output = None if options.output is None else new_file(options.output, endings)
+    output = new_file(options.output, endings)
     if predictor.task == "sequence":
         _continue_text(predictor, options, output)
         return

@@ -5,19 +5,14 @@ from __future__ import annotations
 import argparse
 
 from extensor.cli.command_options import COMMAND
-from extensor.experiments.spec import read_config
-from extensor.experiments.stored_runs import find_checkpoint, find_run
 from extensor.report import examine_experiment, write_plots, write_report
-from extensor.train import Experiment, RunFolder, TrainedModel
+from extensor.train import Experiment, Predictor, RunFolder
 
 
 def run(options: argparse.Namespace) -> None:
     """Examine the model of a checkpoint, and write the report and the plots of the run."""
-    folder = find_run(options.run)
-    checkpoint = find_checkpoint(folder, options.checkpoint, COMMAND)
-    config = read_config(folder.config)
-    trained = TrainedModel(folder, config, checkpoint, COMMAND, trust=options.trust)
-    print("\n".join(write_pages(trained.experiment, folder)))
+    predictor = Predictor.load(options.run, options.checkpoint, COMMAND, trust=options.trust)
+    print("\n".join(write_pages(predictor.trained.experiment, predictor.trained.run)))
 
 
 def write_pages(experiment: Experiment, folder: RunFolder) -> list[str]:

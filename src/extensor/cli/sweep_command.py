@@ -6,10 +6,11 @@ import argparse
 import os
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from shlex import quote
-from typing import Any, NamedTuple
+from typing import Any
 
 from extensor.cli.command_options import (
     COMMAND,
@@ -17,10 +18,10 @@ from extensor.cli.command_options import (
     PROGRAM,
     as_changes,
     command_config,
-    file_arguments,
     is_data,
     new_run,
     signal_advice,
+    train_command,
     trust_option,
 )
 from extensor.cli.sweep_settings import as_setting, read_sweep_settings
@@ -93,57 +94,43 @@ def _begin(options: argparse.Namespace) -> None:
         hint = f"go on with {PROGRAM} sweep --resume {quote(options.name)}"
         raise value_error("--name", f"the sweep must be new ({hint})", name=options.name)
     with new_run(options.name) as folder, signal_advice(lambda: _saved_text(folder)):
-        rehearsal = _rehearse(config, fixed, space, folder, options.monitor)
         halving = options.halving is not False
-        asked = Asked(
-            list(options.set), trials, seed, halving, rehearsal.monitor, rehearsal.epochs, rehearsal.title,
-            rehearsal.keeps_best, rehearsal.has_validation, config, options.config,
-        )  # fmt: skip
+        new = partial(Asked, list(options.set), trials, seed, halving, file=options.config)
+        asked, lines = _rehearse(new, config, fixed, space, folder, options.monitor)
         sweep = Sweep(folder, asked, fixed, space)
         with locked(folder, "--name"):
             sweep.write()
             if is_data(options.config):
-                print("\n".join(rehearsal.lines))
+                print("\n".join(lines))
             # The functions that the trials run were named on this command line.
             _search(sweep, jobs, trust=True)
 
 
-class _Rehearsal(NamedTuple):
-    """Properties of the trials, from some that were built and not trained."""
-
-    monitor: str
-    epochs: int
-    title: str
-    keeps_best: bool
-    has_validation: bool
-    lines: list[str]
-
-
 def _rehearse(
-    config: Config, fixed: Mapping[str, Any], space: Space, folder: Path, monitor: str | None
-) -> _Rehearsal:
-    """Build some trials, so that values that cannot be trained are refused now."""
-    rehearsals = []
+    new: Callable[..., Asked],
+    config: Config,
+    fixed: Mapping[str, Any],
+    space: Space,
+    folder: Path,
+    monitor: str | None,
+) -> tuple[Asked, list[str]]:
+    """Build some trials, so that values that cannot be trained are refused now.
+
+    Returns the settings, completed by those of the trials, and the lines on the data.
+    """
+    epochs, titles, keeps_best, has_validation = 0, [], True, True
+    lines: list[str] = []
     for values in space.probes():
         trial = experiment(config, {**fixed, **values}, folder=folder / "trial", callbacks=[])
-        rehearsals.append(
-            _Rehearsal(
-                chosen_monitor(trial, monitor),
-                trial.config["epochs"],
-                title_of(trial.config),
-                "early_stopping" in trial.config,
-                trial.validation_data is not None,
-                trial.lines,
-            )
-        )
-    titles = {rehearsal.title for rehearsal in rehearsals}
-    return rehearsals[-1]._replace(
-        epochs=max(rehearsal.epochs for rehearsal in rehearsals),
-        title=rehearsals[0].title if len(titles) == 1 else title_of({"data": trial.config["data"]}),
-        keeps_best=all(rehearsal.keeps_best for rehearsal in rehearsals),
-        has_validation=all(rehearsal.has_validation for rehearsal in rehearsals),
-        lines=rehearsals[0].lines,
-    )
+        watched = chosen_monitor(trial, monitor)
+        epochs = max(epochs, trial.config["epochs"])
+        titles.append(title_of(trial.config))
+        keeps_best &= "early_stopping" in trial.config
+        has_validation &= trial.validation_data is not None
+        lines = lines or trial.lines
+    data = {"data": trial.config["data"]}
+    title = titles[0] if len(set(titles)) == 1 else title_of(data)
+    return new(watched, epochs, title, keeps_best, has_validation, config), lines
 
 
 def _resume(options: argparse.Namespace) -> None:
@@ -275,14 +262,11 @@ def _best_command(sweep: Sweep) -> str:
     """The command that trains the best trial again."""
     best = sweep.results.best()
     assert best is not None
-    words = file_arguments(sweep.asked.file, sweep.asked.config, sweep.fixed)
-    parts = ["train", *words]
-    for key, value in sweep.changes(best.trial).items():
-        parts += ["--set", as_setting(key, value)]
-    file = sweep.asked.file
-    needs_trust = file is not None and not is_data(file) and is_stored(file)
-    option = trust_option(sweep.asked.config) if needs_trust else ""
-    return f"{PROGRAM} {' '.join(map(quote, parts))}{option}"
+    asked = sweep.asked
+    settings = [as_setting(key, value) for key, value in sweep.changes(best.trial).items()]
+    needs_trust = not is_data(asked.file) and is_stored(asked.file)
+    option = trust_option(asked.config) if needs_trust else ""
+    return f"{train_command(asked.file, asked.config, settings, sweep.fixed)}{option}"
 
 
 def _table(sweep: Sweep) -> list[str]:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from math import isfinite
 from typing import Any
 
-from extensor.cli.command_options import as_changes
+from extensor.cli.command_options import as_changes, split_setting
 from extensor.errors import value_error
 from extensor.experiments.sweeps import Choices, Dimension, Range
 from extensor.io.toml import as_toml
@@ -24,10 +24,7 @@ def read_sweep_settings(settings: Iterable[str]) -> tuple[list[str], dict[str, D
     searched: dict[str, Dimension] = {}
     keys = set()
     for setting in settings:
-        key, sign, text = setting.partition("=")
-        key, text = key.strip(), text.strip()
-        if not sign or not all(key.split(".")):
-            raise value_error("--set", "a change must be KEY=VALUE", change=setting)
+        key, text = split_setting(setting)
         if key in keys:
             raise value_error("--set", "a key must be set once", key=key)
         keys.add(key)

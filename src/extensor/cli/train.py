@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import argparse
 import sys
-from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from shlex import quote
-from typing import Any
 
 from extensor.cli.command_options import (
     COMMAND,
@@ -19,6 +17,7 @@ from extensor.cli.command_options import (
     refuse_data_options,
     separate_port,
     signal_advice,
+    split_setting,
     trust_option,
 )
 from extensor.cli.live import live_page
@@ -39,6 +38,8 @@ from extensor.experiments.stored_runs import find_run
 from extensor.io.toml import as_toml
 from extensor.report import Series, terminal_plot
 from extensor.report.run_records import (
+    VALIDATION,
+    Record,
     best_epoch,
     display_value,
     metric_names,
@@ -90,13 +91,12 @@ def _run(options: argparse.Namespace, workers: Workers) -> None:
 
 
 def _begin(config: Config, options: argparse.Namespace, workers: Workers) -> None:
-    settings = (setting.partition("=") for setting in options.set)
-    changes = {key.strip(): (None, value.strip()) for key, _, value in settings}
+    changes = {key: (None, value) for key, value in map(split_setting, options.set)}
     check_effect(changes, ExperimentSpec.from_dict(config))
     with folder_of_first(workers, new_run, options.name) as folder:
         with signal_advice(lambda: "before training began"):
             training = experiment(config, folder=folder)
-        with _live_page(options, workers, folder):
+        with live_page(options.live if workers.is_first else None, folder):
             _train(training, folder)
 
 
@@ -106,16 +106,8 @@ def _resume(run: RunFolder, options: argparse.Namespace, workers: Workers) -> No
         training = resumed_experiment(
             run, options.checkpoint, changes, COMMAND, trust=options.trust
         )
-    with _live_page(options, workers, run.path):
+    with live_page(options.live if workers.is_first else None, run.path):
         _train(training, run.path)
-
-
-def _live_page(
-    options: argparse.Namespace, workers: Workers, folder: Path
-) -> AbstractContextManager[None]:
-    if options.live is None or not workers.is_first:
-        return nullcontext()
-    return live_page(options.live, folder)
 
 
 def _train(training: Experiment, folder: Path) -> None:
@@ -189,25 +181,24 @@ def _epochs_text(training: Experiment) -> str:
 
 def _change_lines(training: Experiment) -> list[str]:
     """The settings that have changed, and the learning rate that follows from them."""
-    lines = [
-        f"{screen_line(key)} is now {'unset' if after is None else screen_line(after)}, "
-        f"it was {'unset' if before is None else screen_line(before)}"
-        for key, (before, after) in training.changes.items()
-    ]
+    lines = []
+    for key, values in training.changes.items():
+        before, after = ("unset" if x is None else screen_line(x) for x in values)
+        lines.append(f"{screen_line(key)} is now {after}, it was {before}")
     rate = training.trainer.optimizer.param_groups[0]["lr"]
     return [*lines, f"learning rate {rate:.6g}"] if lines else []
 
 
 def _last_lines(training: Experiment, folder: Path) -> str:
     run = RunFolder(folder)
-    results = _results(training)
+    records = read_log(run.log)
     place, shell = quote(str(folder)), _shell_name(training, folder)
     example = {"table": "FILE.csv", "series": "FILE.csv", "pictures": "FOLDER", "text": "'Once'"}
     return "\n".join(
         [
-            *_plot_lines(run),
-            *_best_epoch_lines(training, run),
-            *(f"test {display_name(name)} {display_value(name, x)}" for name, x in results.items()),
+            *_plot_lines(of_event(records, "epoch")),
+            *_best_epoch_lines(training, of_event(records, "epoch")),
+            *_result_lines(training, of_event(records, "test")),
             "",
             f"run folder  {folder}",
             *write_pages(training, run),
@@ -221,12 +212,11 @@ def _last_lines(training: Experiment, folder: Path) -> str:
     )
 
 
-def _best_epoch_lines(training: Experiment, run: RunFolder) -> list[str]:
+def _best_epoch_lines(training: Experiment, epochs: list[Record]) -> list[str]:
     """The epoch that is kept, where one is chosen."""
     if "early_stopping" not in training.config:
         return []
     monitor = training.config["early_stopping"]["monitor"]
-    epochs = of_event(read_log(run.log), "epoch")
     best = best_epoch(epochs, monitor)
     if best is None:
         return []
@@ -241,23 +231,15 @@ def _resume_lines(training: Experiment, shell: str) -> list[str]:
     return [f"  {PROGRAM} train --resume {shell} --set epochs={2 * training.config['epochs']}"]
 
 
-def _results(training: Experiment) -> dict[str, Any]:
+def _result_lines(training: Experiment, tests: list[Record]) -> list[str]:
     """The results of the test: of the end, or of the last epoch if each epoch is tested."""
-    if training.trainer.run is not None:
-        tests = of_event(read_log(training.trainer.run.log), "test")
-        if tests:
-            last = tests[-1]
-            return {
-                name: last[name] for name in (*training.trainer.metrics, "loss") if name in last
-            }
-    last = training.trainer.history[-1]
-    names = [name for name in (*training.trainer.metrics, "loss") if f"validation_{name}" in last]
-    return {name: last[f"validation_{name}"] for name in names}
+    last, prefix = (tests[-1], "") if tests else (training.trainer.history[-1], VALIDATION)
+    names = [x for x in (*training.trainer.metrics, "loss") if f"{prefix}{x}" in last]
+    return [f"test {display_name(x)} {display_value(x, last[f'{prefix}{x}'])}" for x in names]
 
 
-def _plot_lines(run: RunFolder) -> list[str]:
+def _plot_lines(epochs: list[Record]) -> list[str]:
     """The first metric over the epochs, if the terminal has the characters for the plot."""
-    epochs = of_event(read_log(run.log), "epoch")
     names = metric_names(epochs)
     if not names or not (sys.stdout.encoding or "").lower().startswith("utf"):
         return []

@@ -5,15 +5,13 @@ from __future__ import annotations
 import argparse
 import sys
 from math import log10
-from pathlib import Path
-from shlex import quote
 
 from extensor.cli.command_options import (
-    PROGRAM,
     command_config,
-    file_arguments,
     is_data,
     new_file,
+    split_setting,
+    train_command,
     trust_option,
 )
 from extensor.errors import value_error
@@ -23,12 +21,13 @@ from extensor.report.run_records import title_of
 from extensor.report.search_pages import can_write_plot, write_rate_plot
 from extensor.train import RateTest, experiment, tune_lr
 
-_ENDINGS = (".html", ".png")
-
 
 def run(options: argparse.Namespace) -> None:
     """Try the rates, and print a suggestion; only ``--output`` is written."""
-    output = None if options.output is None else _new_plot(options.output)
+    output = new_file(options.output, (".html", ".png"))
+    if output is not None and not can_write_plot(output):
+        requirement = "a .png needs Matplotlib: pip install 'extensor[plot]'"
+        raise value_error("--output", requirement, output=options.output)
     config = command_config(options, options.set)
     trial = experiment(config, {"checkpoints": None}, callbacks=[])
     if is_data(options.config):
@@ -46,14 +45,6 @@ def run(options: argparse.Namespace) -> None:
         )
     table = "schedule" if "max_lr" in trial.config.get("schedule", {}) else "optimizer"
     print("\n".join(_advice(config, table, float(f"{test.suggestion:.2g}"), options)))
-
-
-def _new_plot(name: str) -> Path:
-    path = new_file(name, _ENDINGS)
-    if not can_write_plot(path):
-        requirement = "a .png needs Matplotlib: pip install 'extensor[plot]'"
-        raise value_error("--output", requirement, output=name)
-    return path
 
 
 def _result_lines(test: RateTest) -> list[str]:
@@ -74,11 +65,9 @@ def _result_lines(test: RateTest) -> list[str]:
 def _advice(config: Config, table: str, rate: float, options: argparse.Namespace) -> list[str]:
     """The entry for the configuration; in some schedules it stands there, not in the optimizer."""
     key = "max_lr" if table == "schedule" else "lr"
-    keys = [setting.partition("=")[0].strip() for setting in options.set]
+    keys = [split_setting(setting)[0] for setting in options.set]
     settings = [s for s, k in zip(options.set, keys, strict=True) if k != f"{table}.{key}"]
-    parts = ["train", *file_arguments(options.config, config, keys)]
-    for setting in (*settings, f"{table}.{key}={rate}"):
-        parts += ["--set", setting]
+    settings.append(f"{table}.{key}={rate}")
     trust = trust_option(config) if options.trust else ""
-    command = f"{PROGRAM} {' '.join(map(quote, parts))}{trust}"
+    command = f"{train_command(options.config, config, settings, keys)}{trust}"
     return ["", f"[{table}]", f"{key} = {rate}", "", "next", f"  {command}"]
