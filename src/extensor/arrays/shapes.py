@@ -32,6 +32,19 @@ def broadcast(op: str, shapes: Shapes, *_: Any) -> Shape:
     return tuple(reversed(result))
 
 
+def is_broadcastable_to(shape: Sequence[int], target: Sequence[int]) -> bool:
+    """Whether ``shape`` broadcasts to ``target`` and to nothing larger."""
+    sizes = zip(reversed(shape), reversed(target), strict=False)
+    return len(shape) <= len(target) and all(m in (1, n) for m, n in sizes)
+
+
+def check_shape(op: str, name: str, shape: Sequence[int] | None, wanted: Sequence[int]) -> None:
+    """Refuse an array called ``name`` of another shape than ``wanted``; None is no array."""
+    if shape is not None and tuple(shape) != tuple(wanted):
+        got = {f"{name}_shape": tuple(shape)}
+        raise value_error(op, f"{name} must have shape {tuple(wanted)}", **got)
+
+
 def same(op: str, shapes: Shapes, *_: Any) -> Shape:
     """The output has the shape of the first input."""
     return tuple(next(iter(shapes.values())))

@@ -14,6 +14,14 @@ def sigmoid(xp: Any, x: Any) -> Any:
     return xp.where(x >= 0, xp.ones((), dtype=x.dtype), small) / (1 + small)
 
 
+def log_softmax(xp: Any, x: Any, axis: int | None) -> Any:
+    """``x - log(sum(exp(x)))`` over ``axis``, without overflow; an empty array stays as it is."""
+    if 0 in x.shape:
+        return x
+    shifted = x - xp.max(x, axis=axis, keepdims=True)
+    return shifted - xp.log(xp.sum(xp.exp(shifted), axis=axis, keepdims=True))
+
+
 def gated(xp: Any, gate: Any, x: Any) -> Any:
     """``gate * x``, and 0 where the gate is shut even if ``x`` is infinite: the limit there."""
     return xp.where(gate == 0, xp.copysign(xp.zeros((), dtype=gate.dtype), x), gate * x)

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-Shape = tuple[int, ...]
+from extensor.arrays.shapes import Shape, is_broadcastable_to
 
 
 class Mistake(StrEnum):
@@ -103,8 +103,7 @@ def diagnose_shape(expected: Shape, got: Shape) -> Finding:
     """The likely mistake behind a gradient of the wrong shape."""
     if got == expected[::-1]:
         return Mistake.TRANSPOSED, "the gradient has the shape of the input's transpose"
-    sizes = list(zip(reversed(expected), reversed(got), strict=False))
-    if len(got) >= len(expected) and all(m in (1, n) for m, n in sizes):
+    if is_broadcastable_to(expected, got):
         return (
             Mistake.MISSING_SUM,
             f"the input was broadcast from {expected} to {got}, and its gradient must be summed "

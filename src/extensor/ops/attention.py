@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from extensor.arrays.dtypes import bool_, is_floating
-from extensor.arrays.shapes import Shape, Shapes, broadcast
+from extensor.arrays.shapes import Shape, Shapes, broadcast, is_broadcastable_to
 from extensor.arrays.supplement import as_factor
 from extensor.core.creation import zeros
 from extensor.core.op import Array, Target, op
@@ -51,14 +51,9 @@ def _attention_shape(name: str, shapes: Shapes, causal: bool, *_: Any) -> Shape:
     batch = broadcast(name, batches)
     weights = (*batch, q[-2], k[-2])
     mask = shapes["mask"]
-    if mask is not None and not _fits(tuple(mask), weights):
+    if mask is not None and not is_broadcastable_to(mask, weights):
         raise value_error(name, f"mask must broadcast to shape {weights}", mask_shape=tuple(mask))
     return (*batch, q[-2], v[-1])
-
-
-def _fits(shape: Shape, into: Shape) -> bool:
-    sizes = zip(reversed(shape), reversed(into), strict=False)
-    return len(shape) <= len(into) and all(m in (1, n) for m, n in sizes)
 
 
 def _check_mask(name: str, q: Any, k: Any, v: Any, mask: Any, *_: Any) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from extensor.arrays.shapes import Shape, Shapes, broadcast, target
+from extensor.arrays.shapes import Shape, Shapes, broadcast, is_broadcastable_to, target
 from extensor.arrays.supplement import in_c_order
 from extensor.core.op import Array, op
 from extensor.core.tensor import Tensor
@@ -106,8 +106,7 @@ def compute_broadcast_strides(shape: Sequence[int], target: Sequence[int]) -> Sh
 def _broadcast_to_shape(name: str, given: Shapes, shape: Any) -> Shape:
     (source,) = given.values()
     wanted = target(name, shape)
-    sizes = zip(reversed(source), reversed(wanted), strict=False)
-    if len(source) > len(wanted) or any(m not in (1, n) for m, n in sizes):
+    if not is_broadcastable_to(source, wanted):
         raise value_error(name, f"must broadcast to shape {wanted}", x_shape=tuple(source))
     return wanted
 
@@ -147,8 +146,7 @@ def broadcast_to_backward(grad_output: Tensor, input_shape: Shape) -> Tensor:
 def _reduce_to_shape(name: str, given: Shapes, shape: Any) -> Shape:
     (source,) = given.values()
     wanted = target(name, shape)
-    sizes = zip(reversed(source), reversed(wanted), strict=False)
-    if len(wanted) > len(source) or any(n not in (1, m) for m, n in sizes):
+    if not is_broadcastable_to(wanted, source):
         raise value_error(name, f"shape {wanted} must broadcast to that of grad", grad_shape=source)
     return wanted
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from extensor.arrays.dtypes import bool_
-from extensor.arrays.shapes import Shape, Shapes, count
+from extensor.arrays.shapes import Shape, Shapes, check_shape, count
 from extensor.arrays.supplement import in_c_order
 from extensor.core.op import Array, op
 from extensor.core.tensor import Tensor
@@ -128,8 +128,7 @@ def _convolution_shape(
     weight, bias = tuple(shapes["weight"]), shapes.get("bias")
     _check_weight(name, weight, axes)
     _check_channels(name, x, weight, groups)
-    if bias is not None and tuple(bias) != weight[:1]:
-        raise value_error(name, f"bias must have shape {weight[:1]}", bias_shape=tuple(bias))
+    check_shape(name, "bias", bias, weight[:1])
     along = sliding(name, x[2:], weight[2:], stride, padding, dilation)
     return (*x[alone:1], weight[0], *counts(along))
 
@@ -256,9 +255,7 @@ def conv2d_backward(
 
 
 def _check_output(name: str, gradient: Shape, shapes: Shapes, *how: Any) -> None:
-    expected = _convolution_shape(name, 2, shapes, *how)
-    if gradient != expected:
-        raise value_error(name, f"gradient must have shape {expected}", gradient_shape=gradient)
+    check_shape(name, "gradient", gradient, _convolution_shape(name, 2, shapes, *how))
 
 
 def _conv2d_grad_x_shape(name: str, shapes: Shapes, size: Ints, *how: Any) -> Shape:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from extensor.arrays.shapes import Shape, Shapes
+from extensor.arrays.shapes import Shape, Shapes, check_shape
 from extensor.core.op import Array, op
 from extensor.core.tensor import Tensor
 from extensor.errors import value_error
@@ -90,8 +90,7 @@ def _transposed_shape(
             x_shape=x,
         )
     channels = weight[1] * groups
-    if bias is not None and tuple(bias) != (channels,):
-        raise value_error(name, f"bias must have shape {(channels,)}", bias_shape=tuple(bias))
+    check_shape(name, "bias", bias, (channels,))
     how = (stride, padding, output_padding, dilation)
     return (*x[alone:1], channels, *sizes(_sliding(name, x[2:], weight[2:], *how)))
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from extensor.arrays.dtypes import bool_, is_floating
-from extensor.arrays.shapes import Shape, Shapes
+from extensor.arrays.shapes import Shape, Shapes, check_shape
 from extensor.core.creation import zeros_like
 from extensor.core.op import Array, Indices, op
 from extensor.core.tensor import Tensor, to_array, wrap
@@ -115,12 +115,8 @@ def dropout(xp: Any, x: Array, mask: Indices | None, p: float) -> Any:
 @dropout.backward(kernel="dropout_backward")
 def dropout_backward(grad_output: Tensor, mask: Tensor | None, p: float = 0.5) -> Tensor:
     """``grad_output / (1 - p)`` where ``mask`` is true, else 0."""
-    if mask is not None and mask.shape != grad_output.shape:
-        raise value_error(
-            "dropout_backward",
-            f"grad_output must have shape {mask.shape}",
-            grad_output_shape=grad_output.shape,
-        )
+    if mask is not None:
+        check_shape("dropout_backward", "grad_output", grad_output.shape, mask.shape)
     return _drop(grad_output, mask, p)
 
 
@@ -164,8 +160,5 @@ def dropout2d_backward(grad_output: Tensor, mask: Tensor | None, p: float = 0.5)
     """``grad_output / (1 - p)`` where ``mask``, a bool for each channel, is true, else 0."""
     if mask is not None:
         wanted = (*grad_output.shape[:2], *(1,) * (grad_output.ndim - 2))
-        if mask.shape != wanted:
-            raise value_error(
-                "dropout2d_backward", f"mask must have shape {wanted}", mask_shape=mask.shape
-            )
+        check_shape("dropout2d_backward", "mask", mask.shape, wanted)
     return _drop(grad_output, mask, p)

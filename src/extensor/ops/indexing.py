@@ -8,11 +8,10 @@ from typing import Any
 import numpy as np
 
 from extensor.arrays.dtypes import is_floating
-from extensor.arrays.shapes import Shape, Shapes, target
+from extensor.arrays.shapes import Shape, Shapes, check_shape, target
 from extensor.arrays.supplement import add_at, set_at
 from extensor.core.op import Array, op
 from extensor.core.tensor import Tensor, wrap
-from extensor.errors import value_error
 from extensor.ops.broadcasting import reduce_to_shape
 from extensor.ops.indices import (
     Index,
@@ -92,9 +91,7 @@ def _place(x: Array, shape: int | Shape, index: Index) -> Sequence[Any]:
 
 def _place_shape(name: str, shapes: Shapes, shape: Any, index: Any) -> Shape:
     whole = target(name, shape)
-    expected = selected(name, whole, index)
-    if tuple(shapes["x"]) != expected:
-        raise value_error(name, f"x must have shape {expected}", x_shape=tuple(shapes["x"]))
+    check_shape(name, "x", shapes["x"], selected(name, whole, index))
     return whole
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from extensor.arrays.dtypes import bool_
-from extensor.arrays.shapes import Shape, count
+from extensor.arrays.shapes import Shape, count, is_broadcastable_to
 from extensor.errors import index_error, type_error, value_error
 from extensor.errors.array_likes import as_numpy, is_nested
 
@@ -244,8 +244,7 @@ def check_indices(op: str, indices: Any, size: int, where: str) -> None:
 
 def check_updates(name: str, updates: Shape, expected: Shape, given: str = "updates") -> None:
     """Raise unless the value broadcasts to the shape of the places it is written to."""
-    sizes = zip(reversed(updates), reversed(expected), strict=False)
-    if len(updates) > len(expected) or any(m not in (1, n) for m, n in sizes):
+    if not is_broadcastable_to(updates, expected):
         raise value_error(
             name, f"{given} must broadcast to shape {expected}", **{f"{given}_shape": updates}
         )

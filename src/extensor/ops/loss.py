@@ -7,7 +7,7 @@ from typing import Any, Literal
 import numpy as np
 
 from extensor.arrays.dtypes import float32, is_half
-from extensor.arrays.shapes import Shape, Shapes, count
+from extensor.arrays.shapes import Shape, Shapes, count, is_broadcastable_to
 from extensor.arrays.supplement import in_c_order
 from extensor.core.op import Array, op
 from extensor.core.tensor import Tensor, to_array, wrap
@@ -69,10 +69,7 @@ def paired(
         got = {f"{first}_shape": tuple(shape), f"{second}_shape": tuple(other)}
         raise value_error(name, f"{second} must have the shape of {first}", **got)
     for weight, size in weights:
-        if size is None:
-            continue
-        sizes = zip(reversed(size), reversed(shape), strict=False)
-        if len(size) > len(shape) or any(m not in (1, n) for m, n in sizes):
+        if size is not None and not is_broadcastable_to(size, shape):
             got = {f"{weight}_shape": tuple(size)}
             raise value_error(name, f"{weight} must broadcast to shape {tuple(shape)}", **got)
     return reduced_shape(name, reduction, shape, allowed)

@@ -114,6 +114,14 @@ def binary_cross_entropy_backward(
     return to_prediction, to_target
 
 
+def _losses_of_logits(xp: Any, logits: Any, target: Any) -> tuple[Any, Any]:
+    """The parts of the cross-entropy of targets 1 and 0, without overflow."""
+    zero = xp.zeros((), dtype=logits.dtype)
+    tail = xp.log1p(xp.exp(-xp.abs(logits)))
+    yes = supplement.gated(xp, target, xp.maximum(-logits, zero) + tail)
+    return yes, supplement.gated(xp, 1 - target, xp.maximum(logits, zero) + tail)
+
+
 def _binary_cross_entropy_with_logits(
     logits: Any,
     target: Any,
@@ -161,10 +169,7 @@ def binary_cross_entropy_with_logits(
     >>> ex.binary_cross_entropy_with_logits_backward(1.0, [0.0], [1.0]).grad_logits
     tensor([-0.5])
     """
-    zero = xp.zeros((), dtype=logits.dtype)
-    tail = xp.log1p(xp.exp(-xp.abs(logits)))
-    yes = supplement.gated(xp, target, xp.maximum(-logits, zero) + tail)
-    no = supplement.gated(xp, 1 - target, xp.maximum(logits, zero) + tail)
+    yes, no = _losses_of_logits(xp, logits, target)
     if pos_weight is not None:
         yes = yes * _in_dtype(xp, pos_weight, yes)
     losses = yes + no
@@ -236,10 +241,7 @@ def focal_loss(
     >>> ex.focal_loss_backward(1.0, [0.0, 10000.0], [1.0, 1.0], reduction="sum").grad_logits
     tensor([-0.0745717,  0.       ])
     """
-    zero = xp.zeros((), dtype=logits.dtype)
-    tail = xp.log1p(xp.exp(-xp.abs(logits)))
-    yes = supplement.gated(xp, target, xp.maximum(-logits, zero) + tail)
-    no = supplement.gated(xp, 1 - target, xp.maximum(logits, zero) + tail)
+    yes, no = _losses_of_logits(xp, logits, target)
     miss = target * supplement.sigmoid(xp, -logits) + (1 - target) * supplement.sigmoid(xp, logits)
     losses = supplement.gated(xp, miss**gamma, yes + no)
     if alpha >= 0:

@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from extensor.arrays import supplement
 from extensor.arrays.dtypes import bool_, int64, is_floating
-from extensor.arrays.shapes import Shape, Shapes, with_axes
+from extensor.arrays.shapes import Shape, Shapes, check_shape, with_axes
 from extensor.arrays.supplement import gated, in_c_order
 from extensor.core import tracing
 from extensor.core.creation import zeros
@@ -61,8 +62,7 @@ def _classification_shape(name: str, shapes: Shapes, reduction: str, soft: bool 
         other = f" for class indices or {shape} for probabilities" if soft else ""
         got = {f"{scores}_shape": shape, "target_shape": tuple(target)}
         raise value_error(name, f"target must have shape {samples}{other}", **got)
-    if weight is not None and tuple(weight) != (classes,):
-        raise value_error(name, f"weight must have shape {(classes,)}", weight_shape=tuple(weight))
+    check_shape(name, "weight", weight, (classes,))
     return reduced_shape(name, reduction, samples)
 
 
@@ -217,14 +217,6 @@ def nll_loss_backward(
     return _place_shares(0.0 - own, index, x_shape)
 
 
-def _log_softmax(xp: Any, x: Any, axis: int) -> Any:
-    """As the op of that name, in the form that a formula can use."""
-    if 0 in x.shape:
-        return x
-    shifted = x - xp.max(x, axis=axis, keepdims=True)
-    return shifted - xp.log(xp.sum(xp.exp(shifted), axis=axis, keepdims=True))
-
-
 def _cross_entropy(
     logits: Any,
     target: Any,
@@ -310,7 +302,7 @@ def cross_entropy(
     """
     shape = logits.shape
     axis = _class_axis(shape)
-    logs = _log_softmax(xp, in_c_order(logits), axis)
+    logs = supplement.log_softmax(xp, in_c_order(logits), axis)
     even = label_smoothing / shape[axis]
     if weight is not None:
         weight = xp.astype(weight, logs.dtype)

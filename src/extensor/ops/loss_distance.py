@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from extensor.arrays.shapes import Shape, Shapes
+from extensor.arrays.shapes import Shape, Shapes, check_shape
 from extensor.arrays.supplement import in_c_order
 from extensor.core.op import Array, Indices, op
 from extensor.core.tensor import Tensor
@@ -159,10 +159,7 @@ def triplet_loss_backward(
 def _cosine(name: str, shapes: Shapes, margin: float, reduction: str) -> Shape:
     vectors = {key: shapes[key] for key in ("x1", "x2")}
     rest = _same_vectors(name, vectors)
-    if tuple(shapes["target"]) != rest:
-        raise value_error(
-            name, f"target must have shape {rest}", target_shape=tuple(shapes["target"])
-        )
+    check_shape(name, "target", shapes["target"], rest)
     return reduced_shape(name, reduction, rest)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from extensor.arrays.shapes import Shape, Shapes, axis_index, broadcast, count
+from extensor.arrays.shapes import Shape, Shapes, axis_index, broadcast, check_shape, count
 from extensor.arrays.supplement import as_factor
 from extensor.core.op import Array, op
 from extensor.core.tensor import Tensor
@@ -189,8 +189,7 @@ def _linear_shape(name: str, shapes: Shapes) -> Shape:
         raise value_error(
             name, "the last axes of x and weight must agree", x_shape=x, weight_shape=weight
         )
-    if bias is not None and bias != weight[:1]:
-        raise value_error(name, f"bias must have shape {tuple(weight[:1])}", bias_shape=bias)
+    check_shape(name, "bias", bias, weight[:1])
     return (*x[:-1], weight[0])
 
 

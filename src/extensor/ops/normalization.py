@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from extensor.arrays.dtypes import get_default_dtype, is_floating
-from extensor.arrays.shapes import Shape, Shapes, count, target
+from extensor.arrays.shapes import Shape, Shapes, check_shape, count, target
 from extensor.arrays.supplement import in_c_order
 from extensor.core.op import Array, op
 from extensor.core.tensor import Tensor
@@ -104,9 +104,8 @@ def to_parameter(gradient: Tensor, shape: Shape) -> Tensor:
 def check_parameters(name: str, shapes: Shapes, wanted: Shape) -> None:
     """All inputs but ``x``, where they are given, have the shape ``wanted``."""
     for parameter, shape in shapes.items():
-        if parameter != "x" and shape is not None and tuple(shape) != wanted:
-            got = {f"{parameter}_shape": tuple(shape)}
-            raise value_error(name, f"{parameter} must have shape {wanted}", **got)
+        if parameter != "x":
+            check_shape(name, parameter, shape, wanted)
 
 
 def _trailing(name: str, shapes: Shapes, normalized_shape: Any, *_: Any) -> Shape:

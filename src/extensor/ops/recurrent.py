@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from extensor.arrays.shapes import Shape, Shapes, count
+from extensor.arrays.shapes import Shape, Shapes, check_shape, count
 from extensor.arrays.supplement import as_factor
 from extensor.core.creation import zeros_like
 from extensor.core.op import Array, op
@@ -66,10 +66,8 @@ def check_weights(name: str, shapes: Shapes, gates: int, axes: int) -> Shape:
         raise value_error(name, f"w_hh must be ({rows}, hidden)", w_hh_shape=w_hh)
     expected = {"w_ih": (w_hh[0], x[-1]), "b_ih": w_hh[:1], "b_hh": w_hh[:1]}
     for key, shape in shapes.items():
-        wanted = expected.get(key, (x[-2], w_hh[1]))
-        if key not in ("x", "w_hh") and shape is not None and tuple(shape) != wanted:
-            got = {f"{key}_shape": tuple(shape)}
-            raise value_error(name, f"{key} must have shape {wanted}", **got)
+        if key not in ("x", "w_hh"):
+            check_shape(name, key, shape, expected.get(key, (x[-2], w_hh[1])))
     return (*x[:-1], w_hh[1])
 
 
