@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from math import inf, isfinite
 from typing import Any
 
@@ -237,8 +238,4 @@ class GradScaler:
         if not (isfinite(scale) and scale > 0):
             raise value_error(op, "scale must be finite and greater than 0", scale=scale)
         good_steps = entries.count(op, "good_steps", given["good_steps"])
-
-        def commit() -> None:
-            self._scale, self._good_steps = scale, good_steps
-
-        return commit
+        return partial(vars(self).update, _scale=scale, _good_steps=good_steps)

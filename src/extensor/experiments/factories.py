@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from copy import deepcopy
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from extensor import data, models, nn, optim
 from extensor.errors import arguments, value_error
@@ -41,10 +41,6 @@ from extensor.train.metrics import ConfusionMatrix, Metric, is_falling
 from extensor.train.metrics.metric import Stateful
 from extensor.train.run_folder import RunFolder
 from extensor.train.trainer import Trainer
-
-if TYPE_CHECKING:
-    from extensor.train.trainer import Trainer
-
 
 Choices = Mapping[str, Callable[..., Any]]
 

@@ -19,7 +19,7 @@ from extensor.nn.preservation import preserve_state
 from extensor.optim import Optimizer
 from extensor.train.data_adapters import check_loader
 from extensor.train.nonfinite import NotFiniteError
-from extensor.train.step_strategy import Batch, StepStrategy
+from extensor.train.step_strategy import Batch, LocalStep
 from extensor.train.trainer import Trainer
 
 _BELOW = 10  # times less than the rate of the lowest loss: there it is about to rise
@@ -172,7 +172,7 @@ def tune_lr(
 
 
 def _test_rates(
-    take_step: StepStrategy, batches: Iterator[tuple[Batch, ...]], rates: Any, smoothing: float
+    take_step: LocalStep, batches: Iterator[tuple[Batch, ...]], rates: Any, smoothing: float
 ) -> RateTest:
     losses: list[float] = []
     smooth: list[float] = []

@@ -93,9 +93,7 @@ __all__ = [
 ]
 
 # Experiments stand above the trainer, but their users find them here.
-_OF_EXPERIMENTS = frozenset(
-    "Experiment Predictions Predictor RateTest TrainedModel experiment load_trained tune_lr".split()
-)
+_OF_EXPERIMENTS = frozenset(__all__) - globals().keys()
 
 # To a type checker a module with a __getattr__ has every name, also a misspelled one.
 if not TYPE_CHECKING:

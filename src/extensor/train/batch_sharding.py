@@ -35,7 +35,7 @@ from extensor.train.loss_parts import MicroBatch, cut
 from extensor.train.tasks import UncopiedError, is_watched, on_trial
 
 if TYPE_CHECKING:
-    from extensor.train.step_strategy import StepStrategy
+    from extensor.train.step_strategy import LocalStep
 
 _OVER = object()
 _COMPARED = 64  # batches of a user's loader between two comparisons
@@ -270,7 +270,7 @@ def unpack_arrays(data: bytes) -> list[Tensor]:
     return arrays
 
 
-def can_share(take_step: StepStrategy, loader: Any) -> bool:
+def can_share(take_step: LocalStep, loader: Any) -> bool:
     """Whether batches can be dealt out, which the first of them shows to all workers.
 
     A model must give the same whenever it is asked, so a copy of it is asked twice. What is not a tensor
@@ -303,7 +303,7 @@ def _bits(tensors: Iterable[Any]) -> list[bytes]:
 
 
 def evaluate_jointly(
-    take_step: StepStrategy,
+    take_step: LocalStep,
     metrics_for: MetricsFor | None,
     loader: DataLoader,
     workers: Workers,

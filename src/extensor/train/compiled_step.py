@@ -6,10 +6,9 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
-from extensor import random
 from extensor.core.tensor import Tensor
 from extensor.errors import value_error
-from extensor.train.step_strategy import Batch, StepResult, StepStrategy
+from extensor.train.step_strategy import Batch, LocalStep
 
 
 class _Programs(NamedTuple):
@@ -21,7 +20,7 @@ class _Programs(NamedTuple):
     update: Callable[..., Any]
 
 
-class CompiledStep(StepStrategy):
+class CompiledStep(LocalStep):
     """Lets ``backend`` compute the steps, on ``device``."""
 
     def __init__(self, *parts: Any, backend: str, device: str | None, **options: Any) -> None:
@@ -34,40 +33,37 @@ class CompiledStep(StepStrategy):
         program = partial(compile_function, backend=backend, device=device)
         self._engine = _Programs(
             program(self.forward),
-            program(self._backward),
-            program(self._clip),
-            program(self._update),
+            program(self._backward_of_batch),
+            program(super()._clip),
+            program(super()._update),
         )
 
-    def __call__(
+    def _backward(
         self,
         group: Sequence[Batch],
-        on_gradients: Callable[[], None] | None = None,
-        on_output: Callable[[Any, Any], None] | None = None,
-    ) -> StepResult:
-        state = random.get_state()
-        sizes, weights = self._begin(group)
+        weights: Sequence[float],
+        state: Any,
+        on_output: Callable[[Any, Any], None] | None,
+    ) -> list[float]:
         losses = []
         for batch, weight in zip(group, weights, strict=True):
             output, loss = self._engine.backward(list(batch), weight, on_output is not None)
             losses.append(self._look(batch, output, loss, weight, state, on_output))
-        if on_gradients is not None:
-            on_gradients()
-        clips = self.clip_norm is not None or self.clip_value is not None
-        clipped = self._engine.clip() if clips else None
-        norm = self._finite_norm(clipped, state, group)
-        self._engine.update()
-        return StepResult(self._sum(losses), sum(sizes), norm)
+        return losses
 
-    def _backward(self, batch: Batch, weight: float, wants_output: bool) -> tuple[Any, Tensor]:
+    def _backward_of_batch(
+        self, batch: Batch, weight: float, wants_output: bool
+    ) -> tuple[Any, Tensor]:
         output, loss = self.forward(batch)
         (loss if weight == 1 else loss * weight).backward()
         return output if wants_output else None, loss
 
+    def _clip(self) -> Any:
+        is_clipped = self.clip_norm is not None or self.clip_value is not None
+        return self._engine.clip() if is_clipped else None
+
     def _update(self) -> None:
-        self.optimizer.step()
-        if self.ema is not None:
-            self.ema.update()
+        self._engine.update()
 
     def evaluate_batch(self, batch: Batch) -> tuple[Any, Tensor]:
         return self._engine.forward(list(batch))  # type: ignore[no-any-return]

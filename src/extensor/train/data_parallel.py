@@ -39,7 +39,7 @@ from extensor.train.data_adapters import check_batch
 from extensor.train.evaluation import MetricsFor
 from extensor.train.loss_parts import cut
 from extensor.train.nonfinite import NotFiniteError, origin_of
-from extensor.train.step_strategy import Batch, StepResult, StepStrategy
+from extensor.train.step_strategy import Batch, LocalStep, StepResult
 from extensor.train.worker_checks import (
     CHECK_EVERY,
     DriftCheck,
@@ -48,7 +48,7 @@ from extensor.train.worker_checks import (
 )
 
 
-class DataParallelStep(StepStrategy):
+class DataParallelStep(LocalStep):
     """Cuts each batch into ``micro_batches``, which ``workers`` share, and adds their gradients.
 
     With ``shards`` each worker keeps its part of the optimizer's state only; if it ``synchronises``,
@@ -259,7 +259,7 @@ class DataParallelStep(StepStrategy):
         norm = self._clip_rows(rows)
         if norm is not None and not isfinite(norm) and not self.scaler.enabled:
             raise self._error(f"norm of the gradients is {norm}", parts, range(len(parts)))
-        self._update(is_finite)
+        self._update_from_rows(is_finite)
         return StepResult(mean_loss(losses, gradients.weights), parts.samples, norm)
 
     def _sum_gradients(
@@ -310,7 +310,7 @@ class DataParallelStep(StepStrategy):
             rows.scale(self.clip_norm / norm)
         return norm
 
-    def _update(self, is_finite: bool) -> None:
+    def _update_from_rows(self, is_finite: bool) -> None:
         optimizer: Any = self.optimizer if self.sharded is None else self.sharded
         if self.scaler.enabled:
             self.scaler.note_unscaled(optimizer, is_finite)

@@ -26,13 +26,13 @@ from extensor.train.data_adapters import (
 from extensor.train.metrics import Mean, Metric
 
 if TYPE_CHECKING:
-    from extensor.train.step_strategy import StepStrategy
+    from extensor.train.step_strategy import LocalStep
 
 MetricsFor = Callable[[Any], Mapping[str, Metric]]  # the metrics for such an output
 
 
 def evaluate_batches(
-    model: Module, take_step: StepStrategy, metrics_for: MetricsFor, loader: Iterable[Any]
+    model: Module, take_step: LocalStep, metrics_for: MetricsFor, loader: Iterable[Any]
 ) -> dict[str, Any]:
     """The mean loss of the batches of ``loader``, and the metrics for such outputs."""
     measured = Measured(metrics_for)

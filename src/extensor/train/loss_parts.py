@@ -30,7 +30,7 @@ from extensor.train.tasks import (
 )
 
 if TYPE_CHECKING:
-    from extensor.train.step_strategy import Batch, StepStrategy
+    from extensor.train.step_strategy import Batch, LocalStep
 
 LossReduction = str | Callable[[Any], Any] | None  # "mean", "sum" or masses of targets
 
@@ -165,7 +165,7 @@ def _error_for_accumulation(loss: float, accumulate: int) -> ValueError:
     return value_error("fit", requirement, loss=loss, accumulate=accumulate)
 
 
-def check_loss_in_parts(take_step: StepStrategy, batch: Batch, accumulate: int) -> None:
+def check_loss_in_parts(take_step: LocalStep, batch: Batch, accumulate: int) -> None:
     """Refuse a loss of the user's own that is no mean over the samples, if a step has several parts.
 
     First slices of the output are compared with the whole, then parts of the input. Without
@@ -195,7 +195,7 @@ def check_loss_in_parts(take_step: StepStrategy, batch: Batch, accumulate: int) 
 
 
 def _rehearse_losses(
-    take_step: StepStrategy, batch: Batch, parts: Sequence[MicroBatch], by_slices: bool
+    take_step: LocalStep, batch: Batch, parts: Sequence[MicroBatch], by_slices: bool
 ) -> Losses | None:
     """The loss of a batch and of its parts; None if they cannot be compared.
 
@@ -217,7 +217,7 @@ def _rehearse_losses(
 
 
 def _losses(
-    step: StepStrategy, output: Any, batch: Batch, parts: Sequence[MicroBatch], by_slices: bool
+    step: LocalStep, output: Any, batch: Batch, parts: Sequence[MicroBatch], by_slices: bool
 ) -> Losses | None:
     *inputs, target = batch
     state = random.get_state()
@@ -266,7 +266,7 @@ def _map_tensors(function: Callable[[Any], Any], output: Any) -> Any:
     return kind(*values) if hasattr(output, "_fields") else kind(values)
 
 
-def _precision(take_step: StepStrategy, is_wide: bool) -> float:
+def _precision(take_step: LocalStep, is_wide: bool) -> float:
     """The rounding of the losses; if it ``is_wide`` they were computed in float32 or wider."""
     dtypes = [x.dtype for x in take_step.model.parameters() if is_floating(x.dtype)]
     if take_step.amp is not None and not is_wide:

@@ -27,7 +27,7 @@ from extensor.train.data_adapters import can_share_batches, check_batch, check_i
 from extensor.train.logs import run_of
 from extensor.train.loss_parts import check_loss_in_parts
 from extensor.train.metrics import Metric
-from extensor.train.step_strategy import Batch, StepStrategy
+from extensor.train.step_strategy import Batch, LocalStep
 from extensor.train.tasks import (
     UncopiedError,
     check_target,
@@ -38,7 +38,6 @@ from extensor.train.tasks import (
 )
 
 if TYPE_CHECKING:
-    from extensor.train.step_strategy import StepStrategy
     from extensor.train.trainer import Trainer
 
 
@@ -55,7 +54,7 @@ def first_batch(loader: Any) -> Any:
 
 
 def rehearse(
-    take_step: StepStrategy,
+    take_step: LocalStep,
     batch: Any,
     name: str,
     loader: Any = None,
@@ -84,7 +83,7 @@ def rehearse(
 
 
 def _output(
-    take_step: StepStrategy,
+    take_step: LocalStep,
     batch: Any,
     targets: Any,
     training: bool,
@@ -222,9 +221,7 @@ def _adds_numbers(callback: Callback) -> bool:
     return own is not Callback.epoch_ended and own.__module__.split(".")[0] != "extensor"
 
 
-def check_smallest_part(
-    take_step: StepStrategy, batch: Batch, loader: Any, accumulate: int
-) -> None:
+def check_smallest_part(take_step: LocalStep, batch: Batch, loader: Any, accumulate: int) -> None:
     """Refuse data whose last part has one sample, if the model cannot be trained on one alone."""
     sizes = _batch_sizes(loader)
     if sizes is None or min(sizes := take_step.part_sizes(sizes, accumulate)) > 1:
@@ -248,7 +245,7 @@ def _batch_sizes(loader: Any) -> list[int] | None:
     return [len(batch[0]) for batch in loader] if isinstance(loader, tuple | list) else None
 
 
-def _error_for(take_step: StepStrategy, batch: Batch, samples: int) -> str | None:
+def _error_for(take_step: LocalStep, batch: Batch, samples: int) -> str | None:
     """What training on so many samples fails with."""
     with on_trial(take_step.model, take_step.loss):
         take_step.model.train()

@@ -1,9 +1,8 @@
-"""How a step is taken: the protocol that the trainer's loop asks, with the answers of one process.
+"""How a step is taken: by one process, with everything that the trainer's loop asks around it.
 
-There are three implementations: :class:`~extensor.train.step_strategy.LocalStep`,
 :class:`~extensor.train.compiled_step.CompiledStep` and
-:class:`~extensor.train.data_parallel.DataParallelStep`. Everything in which they differ is a method
-here, so the trainer never asks which of them it has.
+:class:`~extensor.train.data_parallel.DataParallelStep` override what they do in another way, so the
+trainer never asks which of the three it has.
 """
 
 from __future__ import annotations
@@ -42,18 +41,18 @@ class StepResult(NamedTuple):
     gradient_norm: float | None
 
 
-class StepStrategy:
+class LocalStep:
     """Changes ``model`` by the gradients of a group of batches, as if they were one batch.
 
+    It computes one batch after the other; the gradients are added in a balanced tree.
     ``amp`` is the dtype of mixed precision; float16 uses a gradient scaler. ``ema`` is updated after
     each step. A strategy is also part of the state of a run: :meth:`state_dict` holds everything
     that the next step depends on, except batches and random numbers.
     """
 
     micro_batches: int | None = None  # the parts that a batch is cut into, if it is
-    worker_figures: Sequence[
-        Mapping[str, Any]
-    ] = ()  # of each of several workers, in the last epoch
+    # Of each of several workers, in the last epoch.
+    worker_figures: Sequence[Mapping[str, Any]] = ()
 
     def __init__(
         self,
@@ -97,7 +96,14 @@ class StepStrategy:
 
         ``on_output`` is called with the output and the target of each batch.
         """
-        raise NotImplementedError
+        state = random.get_state()
+        sizes, weights = self._begin(group)
+        losses = self._backward(group, weights, state, on_output)
+        if on_gradients is not None:
+            on_gradients()
+        norm = self._finite_norm(self._clip(), state, group)
+        self._update()
+        return StepResult(self._sum(losses), sum(sizes), norm)
 
     @cached_property
     def weighting(self) -> LossWeighting:
@@ -167,7 +173,7 @@ class StepStrategy:
         """The workers that are left after ``error``, which is raised if nobody can go on."""
         raise error
 
-    # What all strategies share.
+    # What a step consists of.
 
     def _follow_optimizer(self) -> None:
         """Know the parameters of groups that were added since the last step."""
@@ -186,6 +192,32 @@ class StepStrategy:
         if len(group) == 1:
             return sizes, [1.0]
         return sizes, self.weighting.weights([batch[-1] for batch in group], sizes)
+
+    def _backward(
+        self,
+        group: Sequence[Batch],
+        weights: Sequence[float],
+        state: Any,
+        on_output: Callable[[Any, Any], None] | None,
+    ) -> list[float]:
+        """Leave the gradients of the group in ``.grad``; returns the weighted losses."""
+        losses = []
+        # Two batches can be added in one way only.
+        by_tree = len(group) > 2 and self.adds_by_tree
+        sums = GradientSums(self.parameters, len(group)) if by_tree else None
+        for number, (batch, weight) in enumerate(zip(group, weights, strict=True)):
+            output, loss = self.forward(batch)
+            losses.append(self._look(batch, output, loss, weight, state, on_output))
+            del output  # frees what the tape does not keep, before the backward pass
+            if weight:
+                self.scaler.scale(loss if weight == 1 else loss * weight).backward()
+            if sums is not None:
+                sums.take(number)
+        if sums is not None:
+            sums.give()
+        if self.scaler.enabled:
+            self.scaler.unscale_(self.optimizer)
+        return losses
 
     def _look(
         self,
@@ -214,6 +246,12 @@ class StepStrategy:
         if self.clip_value is not None:
             clip_grad_value(self.parameters, self.clip_value)
         return None if self.clip_norm is None else clip_grad_norm(self.parameters, self.clip_norm)
+
+    def _update(self) -> None:
+        """Change the parameters, unless a scaled gradient is not finite."""
+        if self.scaler.step(self.optimizer) and self.ema is not None:
+            self.ema.update()
+        self.scaler.update()
 
     def precision(self) -> Any:
         """The context that models and losses compute in."""
@@ -275,53 +313,6 @@ class StepStrategy:
     def prepared_state(self, op: str, state: Mapping[str, Any]) -> Callable[[], None]:
         """Check all of what :meth:`state_dict` gave; returns the function that loads it."""
         return prepare_step_state(op, state, self)
-
-
-class LocalStep(StepStrategy):
-    """Computes one batch after the other; the gradients of a group are added in a balanced tree."""
-
-    def __call__(
-        self,
-        group: Sequence[Batch],
-        on_gradients: Callable[[], None] | None = None,
-        on_output: Callable[[Any, Any], None] | None = None,
-    ) -> StepResult:
-        state = random.get_state()
-        sizes, weights = self._begin(group)
-        losses = self._backward(group, weights, state, on_output)
-        if self.scaler.enabled:
-            self.scaler.unscale_(self.optimizer)
-        if on_gradients is not None:
-            on_gradients()
-        norm = self._finite_norm(self._clip(), state, group)
-        if self.scaler.step(self.optimizer) and self.ema is not None:
-            self.ema.update()
-        self.scaler.update()
-        return StepResult(self._sum(losses), sum(sizes), norm)
-
-    def _backward(
-        self,
-        group: Sequence[Batch],
-        weights: Sequence[float],
-        state: Any,
-        on_output: Callable[[Any, Any], None] | None,
-    ) -> list[float]:
-        """Leave the gradients of the group in ``.grad``; returns the weighted losses."""
-        losses = []
-        # Two batches can be added in one way only.
-        by_tree = len(group) > 2 and self.adds_by_tree
-        sums = GradientSums(self.parameters, len(group)) if by_tree else None
-        for number, (batch, weight) in enumerate(zip(group, weights, strict=True)):
-            output, loss = self.forward(batch)
-            losses.append(self._look(batch, output, loss, weight, state, on_output))
-            del output  # frees what the tape does not keep, before the backward pass
-            if weight:
-                self.scaler.scale(loss if weight == 1 else loss * weight).backward()
-            if sums is not None:
-                sums.take(number)
-        if sums is not None:
-            sums.give()
-        return losses
 
 
 _Gradients = list[Tensor | None]

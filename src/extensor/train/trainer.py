@@ -1,7 +1,7 @@
 """The trainer: epochs of steps, validation and callbacks.
 
 It is a loop over three values: the state that a checkpoint holds (:class:`TrainerState`), the way a step
-is taken (:class:`StepStrategy`) and the run on disk (:class:`RunStorage`).
+is taken (:class:`LocalStep`) and the run on disk (:class:`RunStorage`).
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ from extensor.train.metrics.trainer_metrics import (
 from extensor.train.nonfinite import NotFiniteError
 from extensor.train.rehearsal import check_ready
 from extensor.train.run_folder import RunFolder
-from extensor.train.step_strategy import LocalStep, Loss, StepResult, StepStrategy
+from extensor.train.step_strategy import LocalStep, Loss, StepResult
 from extensor.train.tasks import check_values
 from extensor.train.trainer_state import (
     TrainerState,
@@ -283,7 +283,7 @@ class Trainer:
                 raise value_error("Trainer", "checkpoints need a folder", folder=folder)
         # The only place where a trainer joins the workers; everything below is handed the value.
         self._workers = join_workers()
-        self.take_step: StepStrategy = choose_strategy(
+        self.take_step: LocalStep = choose_strategy(
             (model, loss, optimizer, clip_norm, clip_value, amp, ema, loss_reduction),
             self._workers,
             (micro_batches, shard_optimizer, sync_batch_norm),
@@ -744,7 +744,7 @@ def choose_strategy(
     workers: Workers,
     cutting: tuple[int | None, bool, bool],
     compilation: tuple[str | None, str | None],
-) -> StepStrategy:
+) -> LocalStep:
     """The strategy for ``parts``, which every strategy takes.
 
     ``cutting`` are ``micro_batches``, ``shard_optimizer`` and ``sync_batch_norm``, ``compilation``

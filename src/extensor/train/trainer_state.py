@@ -34,7 +34,7 @@ from extensor.train.metrics.trainer_metrics import RunningMetrics
 from extensor.train.run_folder import in_order
 
 if TYPE_CHECKING:
-    from extensor.train.step_strategy import StepStrategy
+    from extensor.train.step_strategy import LocalStep
 
 
 class OptimizerOptions:
@@ -77,7 +77,7 @@ class OptimizerOptions:
         return kept | {key: value for key, value in changed.items() if then.get(key) != value}
 
 
-def step_state(step: StepStrategy, copied: bool) -> dict[str, Any]:
+def step_state(step: LocalStep, copied: bool) -> dict[str, Any]:
     """Everything that the next step depends on, except batches and random numbers."""
     schedules = enumerate(step.optimizer.schedules)
     return {
@@ -91,7 +91,7 @@ def step_state(step: StepStrategy, copied: bool) -> dict[str, Any]:
     }
 
 
-def prepare_step_state(op: str, state: Mapping[str, Any], step: StepStrategy) -> Callable[[], None]:
+def prepare_step_state(op: str, state: Mapping[str, Any], step: LocalStep) -> Callable[[], None]:
     """Check all of ``state``; returns the function that loads it."""
     schedules, ema = step.optimizer.schedules, step.ema
     adds_by_tree = entries.truth(op, "adds_by_tree", state.get("adds_by_tree", False))
@@ -149,9 +149,6 @@ def _prepare(owner: Any, kind: Any, state: Any) -> Callable[[], Any]:
     return partial(owner.load_state_dict, state)
 
 
-if TYPE_CHECKING:
-    from extensor.train.step_strategy import StepStrategy
-
 _OP = "Trainer.load_state_dict"
 _PROGRESS = ("epoch", "step", "batch", "stopped", "running_loss")
 _ENTRIES = (
@@ -174,7 +171,7 @@ class TrainerState:
 
     def __init__(
         self,
-        take_step: StepStrategy,
+        take_step: LocalStep,
         callbacks: Sequence[Callback],
         running_metrics: RunningMetrics,
         config: Mapping[str, Any] | None,

@@ -34,7 +34,7 @@ from extensor.train.trainer_state import step_state
 
 if TYPE_CHECKING:
     from extensor.train.data_parallel import DataParallelStep
-    from extensor.train.step_strategy import Batch, StepStrategy
+    from extensor.train.step_strategy import Batch, LocalStep
 
 # Reading all parameters and states takes about as long as a small step, so this many steps make it
 # less than two hundredths of the time; and no more than so many steps are lost.
@@ -119,7 +119,7 @@ def repeatable_sample(dataset: Any, index: int) -> str:
     return digests[0]
 
 
-def check_repeatable(take_step: StepStrategy, batch: Any) -> None:
+def check_repeatable(take_step: LocalStep, batch: Any) -> None:
     """Refuse a model that gives something else when a micro-batch is computed again.
 
     Each worker computes other micro-batches, so a count of calls would give other bits for each number
@@ -145,7 +145,7 @@ def check_repeatable(take_step: StepStrategy, batch: Any) -> None:
         raise value_error("fit", requirement, model=type(take_step.model).__name__)
 
 
-def _result(step: StepStrategy, samples: Batch) -> list[str]:
+def _result(step: LocalStep, samples: Batch) -> list[str]:
     """Digests of the output and the loss in training; none if the step raises, as it will again."""
     step.model.train()
     try:
@@ -160,7 +160,7 @@ def _result(step: StepStrategy, samples: Batch) -> list[str]:
 class DriftCheck:
     """Compares a step with those of the other workers, which must all call it at the same time."""
 
-    def __init__(self, take_step: StepStrategy) -> None:
+    def __init__(self, take_step: LocalStep) -> None:
         self._take_step = take_step
         self._used = 0  # a checksum of the options that steps were taken with
 

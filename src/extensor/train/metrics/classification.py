@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from math import nan
 from typing import Any, ClassVar, Literal
 
@@ -11,7 +12,6 @@ import numpy as np
 from extensor.core import entries
 from extensor.errors import arguments, value_error
 from extensor.train.metrics.metric import (
-    AnyTask,
     ClassMean,
     ClassMetric,
     ClassTask,
@@ -80,17 +80,6 @@ class Accuracy(ClassMean):
 
     tasks: ClassVar[tuple[str, ...]] = ("multiclass", "binary", "multilabel", "sequence")
 
-    def __init__(
-        self,
-        ignore_index: int | None = None,
-        *,
-        task: AnyTask = "multiclass",
-        scores: Scores = "logits",
-        class_axis: int | None = None,
-    ) -> None:
-        super().__init__()
-        self._set_options(task, scores, ignore_index, class_axis)
-
     def update(self, output: Any, target: Any) -> None:
         if self._is_of_labels:
             scores, truth = self._label_scores(output, target)
@@ -150,9 +139,8 @@ class TopKAccuracy(ClassMean):
         scores: Scores = "logits",
         class_axis: int | None = None,
     ) -> None:
-        super().__init__()
+        super().__init__(ignore_index, task=task, scores=scores, class_axis=class_axis)
         self.k = arguments.integer("TopKAccuracy", "k", k, 1)
-        self._set_options(task, scores, ignore_index, class_axis)
 
     def update(self, output: Any, target: Any) -> None:
         scores, classes, _, axis = self._class_scores(output, target)
@@ -278,11 +266,7 @@ class ConfusionMatrix(ClassMetric, Stateful):
         size = self.num_classes
         shape = (size, 2, 2) if self.task == "multilabel" else (size, size)
         counts = checked_counts(op, "counts", given["counts"], shape)
-
-        def commit() -> None:
-            self.counts = counts
-
-        return commit
+        return partial(vars(self).update, counts=counts)
 
     def _summed(self) -> tuple[Any, Any, Any]:
         """Of each class or label: how many were found rightly, how many there are, and were found."""

@@ -336,6 +336,17 @@ class ClassMean(ClassMetric, Mean):
 
     _least_total: ClassVar[float] = 0.0
 
+    def __init__(
+        self,
+        ignore_index: int | None = None,
+        *,
+        task: AnyTask = "multiclass",
+        scores: Scores = "logits",
+        class_axis: int | None = None,
+    ) -> None:
+        super().__init__()
+        self._set_options(task, scores, ignore_index, class_axis)
+
     def reset(self) -> None:
         super().reset()
         self._size: int | None = None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from math import exp, inf, nan
 from typing import Any, ClassVar
 
@@ -11,7 +12,6 @@ import numpy as np
 from extensor.core import entries
 from extensor.errors import value_error
 from extensor.train.metrics.metric import (
-    AnyTask,
     ClassMean,
     ClassMetric,
     LabelTask,
@@ -68,17 +68,6 @@ class LogLoss(ClassMean):
     """
 
     tasks: ClassVar[tuple[str, ...]] = ("multiclass", "binary", "multilabel", "sequence")
-
-    def __init__(
-        self,
-        ignore_index: int | None = None,
-        *,
-        task: AnyTask = "multiclass",
-        scores: Scores = "logits",
-        class_axis: int | None = None,
-    ) -> None:
-        super().__init__()
-        self._set_options(task, scores, ignore_index, class_axis)
 
     def update(self, output: Any, target: Any) -> None:
         losses, size = (self._of_truth if self._is_of_labels else self._of_classes)(output, target)
@@ -268,13 +257,9 @@ class CalibrationError(ClassMetric, Stateful):
         if several and not len(first):
             raise value_error(op, "probability must have a row for each label", shape=first.shape)
         second = checked_sums(op, "events", given["events"], first.shape, finite=True)
-
-        def commit() -> None:
-            self.reset()
-            self.count, self._probability, self._events = count, first, second
-            self._size = len(first) if several else None
-
-        return commit
+        size = len(first) if several else None
+        sums = {"_probability": first, "_events": second}
+        return partial(vars(self).update, count=count, _size=size, **sums)
 
 
 class _Ranking(ClassMetric):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from math import inf, nan, sqrt
 from typing import Any, ClassVar
 
@@ -190,11 +191,7 @@ class R2(Stateful):
         sums = {key: checked_sums(op, key, given[key], (size,)) for key in ("spread", "residue")}
         for key in ("mean", "low", "high"):
             sums[key] = checked_sums(op, key, given[key], (size,), least=-inf, finite=True)
-
-        def commit() -> None:
-            self.count, self._sums = count, sums
-
-        return commit
+        return partial(vars(self).update, count=count, _sums=sums)
 
 
 def _check_columns(op: str, true: Any, expected: int) -> None:

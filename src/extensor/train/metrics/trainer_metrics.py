@@ -11,48 +11,27 @@ from extensor.core import entries
 from extensor.core.modes import no_grad
 from extensor.errors import arguments, type_error, value_error
 from extensor.errors.messages import METRIC_OPTION_UNKNOWN, METRIC_UNKNOWN, suggestion
-from extensor.train.metrics.classification import (
-    F1,
-    Accuracy,
-    BalancedAccuracy,
-    ConfusionMatrix,
-    Precision,
-    Recall,
-    TopKAccuracy,
-)
+from extensor.train.metrics import classification, probability, regression
 from extensor.train.metrics.metric import Metric
-from extensor.train.metrics.probability import (
-    ROCAUC,
-    AveragePrecision,
-    CalibrationError,
-    LogLoss,
-    Perplexity,
-)
-from extensor.train.metrics.regression import (
-    R2,
-    MeanAbsoluteError,
-    MedianAbsoluteError,
-    RootMeanSquaredError,
-)
 from extensor.train.tasks import TASKS, loss_name, possible_tasks, task_of
 
 METRICS: dict[str, type[Metric]] = {
-    "accuracy": Accuracy,
-    "balanced_accuracy": BalancedAccuracy,
-    "precision": Precision,
-    "recall": Recall,
-    "f1": F1,
-    "roc_auc": ROCAUC,
-    "average_precision": AveragePrecision,
-    "log_loss": LogLoss,
-    "calibration_error": CalibrationError,
-    "top_k_accuracy": TopKAccuracy,
-    "confusion_matrix": ConfusionMatrix,
-    "r2": R2,
-    "mean_absolute_error": MeanAbsoluteError,
-    "root_mean_squared_error": RootMeanSquaredError,
-    "median_absolute_error": MedianAbsoluteError,
-    "perplexity": Perplexity,
+    "accuracy": classification.Accuracy,
+    "balanced_accuracy": classification.BalancedAccuracy,
+    "precision": classification.Precision,
+    "recall": classification.Recall,
+    "f1": classification.F1,
+    "roc_auc": probability.ROCAUC,
+    "average_precision": probability.AveragePrecision,
+    "log_loss": probability.LogLoss,
+    "calibration_error": probability.CalibrationError,
+    "top_k_accuracy": classification.TopKAccuracy,
+    "confusion_matrix": classification.ConfusionMatrix,
+    "r2": regression.R2,
+    "mean_absolute_error": regression.MeanAbsoluteError,
+    "root_mean_squared_error": regression.RootMeanSquaredError,
+    "median_absolute_error": regression.MedianAbsoluteError,
+    "perplexity": probability.Perplexity,
 }
 # How the names of numbers end that should go down, and of those that are from 0 to 1.
 _FALLING = ("loss", "error", "perplexity")
