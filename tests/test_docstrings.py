@@ -18,9 +18,6 @@ import extensor as ex
 from extensor.core import documentation
 from extensor.core.op import OPS
 
-# Packages that are not complete yet. The list only shrinks.
-EXEMPT = ("extensor.data",)
-
 
 def _packages(package: Any, name: str) -> Iterator[tuple[str, Any]]:
     yield name, package
@@ -35,12 +32,12 @@ def _home(value: Any) -> str:
 
 
 def _public() -> dict[str, Any]:
-    """Every public function and class of every package that is not exempt, by its name."""
+    """Every public function and class of the library, by its name."""
     found = {}
     for package_name, package in _packages(ex, "extensor"):
         for name in getattr(package, "__all__", ()):
             value = getattr(package, name)
-            if _home(value).startswith("extensor.") and not _home(value).startswith(EXEMPT):
+            if _home(value).startswith("extensor."):
                 found[f"{package_name}.{name}"] = value
     return found
 
@@ -81,6 +78,8 @@ def _described(parsed: NumpyDocString) -> dict[str, bool]:
 
 
 def _parameters(value: Any) -> list[str]:
+    if getattr(value, "_is_protocol", False):
+        return []  # nobody creates one
     names = list(inspect.signature(value).parameters)
     return [name for name in names if name not in ("self", "cls")]
 

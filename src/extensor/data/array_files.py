@@ -96,13 +96,26 @@ def read_idx(path: str | Path) -> Any:
 
     Returns
     -------
-    array
-        In the shape and dtype of the file.
+    numpy.ndarray
+        The array, in the shape and dtype of the file and the byte order of the machine.
 
     Raises
     ------
     ValueError
         If the file is not a whole IDX file.
+    OSError
+        If the file cannot be read.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from extensor.data import read_idx
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder, "labels")
+    ...     _ = path.write_bytes(bytes([0, 0, 8, 1, 0, 0, 0, 3, 7, 2, 1]))
+    ...     read_idx(path)
+    array([7, 2, 1], dtype=uint8)
     """
     content = read_content("read_idx", path)
     kind, axes = content[2:4] if len(content) >= 4 else (0, 0)
@@ -133,13 +146,29 @@ def read_cifar10(*paths: str | Path) -> tuple[Any, Any]:
 
     Returns
     -------
-    images : array of uint8 of shape (samples, 3, 32, 32)
-    labels : array of int64 of shape (samples,)
+    images : numpy.ndarray of uint8, (samples, 3, 32, 32)
+        The pictures of all files.
+    labels : numpy.ndarray of int64, (samples,)
+        Their classes.
 
     Raises
     ------
     ValueError
-        If the size of a file is not a multiple of that of a record.
+        If there is no file, or the size of one is not a multiple of that of a record.
+    OSError
+        If a file cannot be read.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from extensor.data import read_cifar10
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder, "batch.bin")
+    ...     _ = path.write_bytes(bytes([4, *[0] * 3072, 9, *[255] * 3072]))
+    ...     images, labels = read_cifar10(path)
+    >>> images.shape, labels
+    ((2, 3, 32, 32), array([4, 9]))
     """
     if not paths:
         raise value_error("read_cifar10", "at least one file must be given", paths=paths)
@@ -168,13 +197,26 @@ def read_arrays(path: str | Path) -> Any:
 
     Returns
     -------
-    array or dict of str to array
-        The array of an ``.npy`` file, or the arrays of an ``.npz`` file by their names.
+    numpy.ndarray or dict of str to numpy.ndarray
+        The array of an ``.npy`` file, or the arrays of an ``.npz`` file by their names. Those that are
+        mapped are read-only.
 
     Raises
     ------
     ValueError
         If the file is damaged or has objects, which would have to be unpickled.
+    OSError
+        If the file cannot be read.
+
+    Examples
+    --------
+    >>> import tempfile, numpy as np
+    >>> from extensor.data import read_arrays
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     np.savez(f"{folder}/a.npz", x=np.ones((4, 2)), y=np.arange(4))
+    ...     arrays = read_arrays(f"{folder}/a.npz")
+    ...     {name: array.shape for name, array in arrays.items()}, arrays["y"].tolist()
+    ({'x': (4, 2), 'y': (4,)}, [0, 1, 2, 3])
     """
     op = "read_arrays"
     path = as_path(op, path)

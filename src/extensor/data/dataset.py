@@ -49,7 +49,31 @@ class Dataset(Protocol):
     """Protocol of a data set: its number of samples, and each of them by its number.
 
     A sample is an array, a number, or a tuple of them. All samples have the same number of parts, of the
-    same shapes.
+    same shapes. Any class with ``__len__`` and ``__getitem__`` is a data set; it need not inherit.
+
+    See Also
+    --------
+    BatchDataset : Samples that are read many at once.
+    DataLoader : Batches of a data set.
+
+    Notes
+    -----
+    A loader with ``workers`` calls ``__getitem__`` in several threads at once. Draw random numbers in a
+    transform, from the generator that it gets, so that an epoch can be repeated and resumed.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from extensor.data import DataLoader
+    >>> class Squares:
+    ...     def __len__(self):
+    ...         return 6
+    ...     def __getitem__(self, index):
+    ...         return np.float32(index), index * index
+    >>> for inputs, targets in DataLoader(Squares(), batch_size=3):
+    ...     print(inputs.tolist(), targets.tolist())
+    [0.0, 1.0, 2.0] [0, 1, 4]
+    [3.0, 4.0, 5.0] [9, 16, 25]
     """
 
     def __len__(self) -> int: ...
@@ -61,7 +85,29 @@ class Dataset(Protocol):
 class BatchDataset(Protocol):
     """Protocol of a data set that returns many samples at once.
 
-    A loader reads it batch by batch, without Python code for each sample.
+    A loader reads it batch by batch, without Python code for each sample. Any class with ``__len__`` and
+    ``batch`` that also has items is such a data set; it need not inherit.
+
+    See Also
+    --------
+    Dataset : Samples that are read one by one.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from extensor.data import BatchDataset, DataLoader
+    >>> class Squares:
+    ...     numbers = np.arange(6)
+    ...     def __len__(self):
+    ...         return len(self.numbers)
+    ...     def __getitem__(self, index):
+    ...         return self.numbers[index], self.numbers[index] ** 2
+    ...     def batch(self, indices):
+    ...         return self.numbers[indices], self.numbers[indices] ** 2
+    >>> isinstance(Squares(), BatchDataset)
+    True
+    >>> [targets.tolist() for inputs, targets in DataLoader(Squares(), batch_size=3)]
+    [[0, 1, 4], [9, 16, 25]]
     """
 
     def __len__(self) -> int: ...
@@ -71,12 +117,12 @@ class BatchDataset(Protocol):
 
         Parameters
         ----------
-        indices : array of int of shape (n,), or slice
+        indices : numpy.ndarray of int, (n,), or slice
             The numbers of the samples, from 0.
 
         Returns
         -------
-        tuple of arrays
+        tuple of numpy.ndarray
             One array for each part of a sample, with the samples along the first axis.
         """
         ...
@@ -87,13 +133,13 @@ class ArrayDataset:
 
     Parameters
     ----------
-    *arrays : array_like of shape (samples, ...)
-        One array for each part of a sample.
+    *arrays : array_like, (samples, ...)
+        One array for each part of a sample, at least one.
 
     Attributes
     ----------
-    arrays : tuple of arrays
-        The parts, as NumPy arrays.
+    arrays : tuple of numpy.ndarray
+        The parts. NumPy arrays are not copied.
 
     Raises
     ------
@@ -135,12 +181,12 @@ class ArrayDataset:
 
         Parameters
         ----------
-        indices : array of int of shape (n,), or slice
+        indices : numpy.ndarray of int, (n,), or slice
             The numbers of the samples, from 0.
 
         Returns
         -------
-        tuple of arrays
+        tuple of numpy.ndarray
             One array for each part of a sample, with the samples along the first axis.
         """
         if isinstance(indices, slice):
@@ -155,14 +201,28 @@ class ArrayDataset:
         Parameters
         ----------
         fraction : float
-            The share of the second part, between 0 and 1.
+            Share of the second part, between 0 and 1.
         generator : Generator, optional
-            The source of randomness; the default generator if None.
+            Source of randomness. Default: the default generator of `extensor.random`.
 
         Returns
         -------
-        first, second : ArrayDataset
-            The second has ``fraction`` of the samples, rounded.
+        first : ArrayDataset
+            The samples that are not in the second part.
+        second : ArrayDataset
+            ``fraction`` of the samples, rounded.
+
+        Raises
+        ------
+        ValueError
+            If ``fraction`` is not from 0 to 1.
+
+        Examples
+        --------
+        >>> from extensor.data import ArrayDataset
+        >>> train, test = ArrayDataset(range(10)).split(0.2)
+        >>> len(train), len(test)
+        (8, 2)
         """
         first, second = random_halves("split", len(self), fraction, generator)
         return ArrayDataset(*self.batch(first)), ArrayDataset(*self.batch(second))
@@ -179,12 +239,12 @@ class IndexedDataset:
 
         Parameters
         ----------
-        indices : array of int of shape (n,), or slice
+        indices : numpy.ndarray of int, (n,), or slice
             The numbers of the samples, from 0.
 
         Returns
         -------
-        tuple of arrays
+        tuple of numpy.ndarray
             One array for each part of a sample, with the samples along the first axis.
         """
         raise NotImplementedError
@@ -323,7 +383,25 @@ def _narrow(array: Any) -> Any:
 class Sampler(Protocol):
     """Protocol of a sampler: the order of the samples in an epoch.
 
-    ``len(sampler)`` is the number of indices in an epoch.
+    ``len(sampler)`` is the number of indices in an epoch. Any class with ``__len__`` and ``order`` is a
+    sampler; it need not inherit.
+
+    See Also
+    --------
+    RandomSampler, SequentialSampler, WeightedSampler, ShardSampler
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from extensor.data import ArrayDataset, DataLoader
+    >>> class Backwards:
+    ...     def __len__(self):
+    ...         return 4
+    ...     def order(self, generator):
+    ...         return np.arange(4)[::-1]
+    >>> loader = DataLoader(ArrayDataset([10, 20, 30, 40]), batch_size=2, sampler=Backwards())
+    >>> [batch.tolist() for batch, in loader]
+    [[40, 30], [20, 10]]
     """
 
     def __len__(self) -> int: ...
@@ -338,7 +416,8 @@ class Sampler(Protocol):
 
         Returns
         -------
-        array of int64 of shape (len(self),)
+        numpy.ndarray of int64, (len(self),)
+            The numbers of the samples, from 0.
         """
         ...
 
@@ -368,7 +447,14 @@ class SequentialSampler:
     Parameters
     ----------
     size : int
-        The number of samples.
+        Number of samples, 0 or more.
+
+    Examples
+    --------
+    >>> from extensor.data import SequentialSampler
+    >>> from extensor.random import Generator
+    >>> SequentialSampler(4).order(Generator(0))
+    array([0, 1, 2, 3])
     """
 
     def __init__(self, size: int) -> None:
@@ -390,7 +476,8 @@ class SequentialSampler:
 
         Returns
         -------
-        array of int64 of shape (len(self),)
+        numpy.ndarray of int64, (len(self),)
+            The numbers of the samples, from 0.
         """
         return np.arange(self.size)
 
@@ -431,7 +518,7 @@ class RandomSampler:
     replacement : bool, default False
         Whether a sample may be drawn more than once.
     num_samples : int, optional
-        The number of indices in an epoch; ``size`` if None.
+        Number of indices in an epoch. Default: ``size``.
 
     Raises
     ------
@@ -479,7 +566,8 @@ class RandomSampler:
 
         Returns
         -------
-        array of int64 of shape (len(self),)
+        numpy.ndarray of int64, (len(self),)
+            The numbers of the samples, from 0.
         """
         chosen = random.choice(self.size, self.num_samples, self.replacement, generator=generator)
         return chosen.numpy()
@@ -490,12 +578,17 @@ class WeightedSampler:
 
     Parameters
     ----------
-    weights : array_like of shape (size,)
-        Finite weights of the samples, none negative; they need not add up to 1.
+    weights : array_like, (size,)
+        Finite weights of the samples, none negative, not all 0. They need not add up to 1.
     num_samples : int
-        The number of indices in an epoch.
+        Number of indices in an epoch.
     replacement : bool, default True
         Whether a sample may be drawn more than once.
+
+    Raises
+    ------
+    ValueError
+        If a weight is negative or not finite, or all are 0.
 
     Examples
     --------
@@ -538,7 +631,8 @@ class WeightedSampler:
 
         Returns
         -------
-        array of int64 of shape (len(self),)
+        numpy.ndarray of int64, (len(self),)
+            The numbers of the samples, from 0.
         """
         chosen = random.choice(
             len(self.chances), self.num_samples, self.replacement, self.chances, generator
@@ -615,7 +709,8 @@ class ShardSampler:
 
         Returns
         -------
-        array of int64 of shape (len(self),)
+        numpy.ndarray of int64, (len(self),)
+            The numbers of the samples, from 0.
         """
         return self.lazy_order(generator)[:]
 

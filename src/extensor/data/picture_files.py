@@ -173,7 +173,20 @@ def find_pictures(path: str | Path) -> list[Path]:
     Raises
     ------
     ValueError
-        If there are no pictures.
+        If there are no pictures, or a file is none by its name.
+    OSError
+        If there is no such file or folder.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from extensor.data import find_pictures
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     for name in ("b.png", "a.JPG", "notes.txt", ".hidden.png"):
+    ...         Path(folder, name).touch()
+    ...     [path.name for path in find_pictures(folder)]
+    ['a.JPG', 'b.png']
     """
     op = "find_pictures"
     place = as_path(op, path)
@@ -199,12 +212,29 @@ def picture_sizes(paths: Sequence[str | Path], most: int = 200) -> Any:
     paths : sequence of str or Path
         The files.
     most : int, default 200
-        The largest number of files that are opened, evenly chosen.
+        Largest number of files that are opened, 1 or more. They are chosen evenly.
 
     Returns
     -------
-    array of int64 of shape (n, 2)
+    numpy.ndarray of int64, (n, 2)
         Height and width of each picture, upright.
+
+    Raises
+    ------
+    ValueError
+        If ``paths`` is empty, or a file is not a picture.
+    ImportError
+        If Pillow is not installed.
+
+    Examples
+    --------
+    >>> import tempfile, numpy as np
+    >>> from PIL import Image
+    >>> from extensor.data import find_pictures, picture_sizes
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     Image.fromarray(np.zeros((20, 30, 3), np.uint8)).save(f"{folder}/a.png")
+    ...     picture_sizes(find_pictures(folder))
+    array([[20, 30]])
     """
     op = "picture_sizes"
     files = _files(op, paths)
@@ -230,6 +260,29 @@ class PictureFiles:
     mode : str, default "RGB"
         Pillow's mode, such as "RGB", "L", or "RGBA" to keep transparency. In modes without transparency
         the background is white.
+
+    Raises
+    ------
+    ValueError
+        If ``paths`` is empty or the mode is unknown. When a sample is accessed, if its file is damaged
+        or not a picture.
+    ImportError
+        When a sample is accessed, if Pillow is not installed.
+
+    See Also
+    --------
+    ImageFolder : Pictures and their classes.
+
+    Examples
+    --------
+    >>> import tempfile, numpy as np
+    >>> from PIL import Image
+    >>> from extensor.data import PictureFiles, find_pictures
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     Image.fromarray(np.zeros((20, 30, 3), np.uint8)).save(f"{folder}/a.png")
+    ...     pictures = PictureFiles(find_pictures(folder), size=(8, 12))
+    ...     len(pictures), pictures[0].shape, pictures[0].dtype
+    (1, (3, 8, 12), dtype('uint8'))
     """
 
     def __init__(
@@ -318,7 +371,7 @@ class ImageFolder:
     root : str or Path
         The folder of the class folders.
     size : int or (int, int), optional
-        Height and width to which pictures are resized; None keeps their sizes.
+        Height and width to which pictures are resized. Default: pictures keep their sizes.
     mode : str, default "RGB"
         Pillow's mode. The modes "1", "P", "I" and "F" return the numbers stored in a file.
 
@@ -334,7 +387,28 @@ class ImageFolder:
     Raises
     ------
     ValueError
-        If a class has no pictures, or if pictures lie outside of the class folders.
+        If a class has no pictures, or if pictures lie outside of the class folders. When a sample is
+        accessed, if its file is damaged or not a picture.
+    ImportError
+        When a sample is accessed, if Pillow is not installed.
+
+    See Also
+    --------
+    PictureFiles : Pictures without classes.
+
+    Examples
+    --------
+    >>> import os, tempfile, numpy as np
+    >>> from PIL import Image
+    >>> from extensor.data import DataLoader, ImageFolder
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     for kind in ("cat", "dog"):
+    ...         os.mkdir(f"{folder}/{kind}")
+    ...         Image.fromarray(np.zeros((20, 30, 3), np.uint8)).save(f"{folder}/{kind}/1.png")
+    ...     pictures = ImageFolder(folder, size=16)
+    ...     images, classes = next(iter(DataLoader(pictures, batch_size=2)))
+    >>> pictures.classes, images.shape, classes.tolist()
+    (['cat', 'dog'], (2, 3, 16, 16), [0, 1])
     """
 
     def __init__(

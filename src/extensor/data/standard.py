@@ -160,8 +160,10 @@ def digits() -> Pair:
 
     Returns
     -------
-    train, test : ArrayDataset
-        1,442 and 355 samples: images of shape (1, 8, 8), and classes.
+    train : ArrayDataset
+        1,442 samples: images of shape (1, 8, 8), and classes of int64.
+    test : ArrayDataset
+        355 further samples.
 
     Examples
     --------
@@ -186,12 +188,32 @@ def mnist(root: str | Path | None = None) -> Pair:
     Parameters
     ----------
     root : str or Path, optional
-        The folder with the files. If None, the files are looked up where operating systems keep data
-        sets and in a cache folder (``EXTENSOR_DATA``), and downloaded if they are in neither.
+        Folder with the files, into which they are downloaded if they are missing. Default: the folders
+        where operating systems keep data sets, then a cache folder, ``EXTENSOR_DATA`` or
+        ``~/.cache/extensor``. Missing files are downloaded into the cache folder.
 
     Returns
     -------
-    train, test : ArrayDataset
+    train : ArrayDataset
+        60,000 samples: images of uint8, (1, 28, 28), and classes from 0 to 9 of int64.
+    test : ArrayDataset
+        10,000 further samples.
+
+    Raises
+    ------
+    FileNotFoundError
+        If the files are neither there nor can be downloaded. The message lists their addresses.
+    OSError
+        If a downloaded file is not the one that was expected.
+
+    Examples
+    --------
+    The files are found or downloaded, so the example is not run:
+
+    >>> from extensor.data import mnist
+    >>> train, test = mnist()  # doctest: +SKIP
+    >>> train.arrays[0].shape, train.arrays[1].shape  # doctest: +SKIP
+    ((60000, 1, 28, 28), (60000,))
     """
     return _idx("mnist", _MNIST_URL, _MNIST_DIGESTS, root)
 
@@ -204,12 +226,32 @@ def fashion_mnist(root: str | Path | None = None) -> Pair:
     Parameters
     ----------
     root : str or Path, optional
-        The folder with the files. If None, the files are looked up where operating systems keep data
-        sets and in a cache folder (``EXTENSOR_DATA``), and downloaded if they are in neither.
+        Folder with the files, into which they are downloaded if they are missing. Default: the folders
+        where operating systems keep data sets, then a cache folder, ``EXTENSOR_DATA`` or
+        ``~/.cache/extensor``. Missing files are downloaded into the cache folder.
 
     Returns
     -------
-    train, test : ArrayDataset
+    train : ArrayDataset
+        60,000 samples: images of uint8, (1, 28, 28), and classes from 0 to 9 of int64.
+    test : ArrayDataset
+        10,000 further samples.
+
+    Raises
+    ------
+    FileNotFoundError
+        If the files are neither there nor can be downloaded. The message lists their addresses.
+    OSError
+        If a downloaded file is not the one that was expected.
+
+    Examples
+    --------
+    The files are found or downloaded, so the example is not run:
+
+    >>> from extensor.data import fashion_mnist
+    >>> train, test = fashion_mnist()  # doctest: +SKIP
+    >>> train.arrays[0].shape, train.arrays[1].shape  # doctest: +SKIP
+    ((60000, 1, 28, 28), (60000,))
     """
     return _idx("fashion-mnist", _FASHION_URL, _FASHION_DIGESTS, root)
 
@@ -235,12 +277,32 @@ def cifar10(root: str | Path | None = None) -> Pair:
     Parameters
     ----------
     root : str or Path, optional
-        The folder with the files. If None, the files are looked up where operating systems keep data
-        sets and in a cache folder (``EXTENSOR_DATA``), and downloaded if they are in neither.
+        Folder with the files, into which they are downloaded if they are missing. Default: the folders
+        where operating systems keep data sets, then a cache folder, ``EXTENSOR_DATA`` or
+        ``~/.cache/extensor``. Missing files are downloaded into the cache folder.
 
     Returns
     -------
-    train, test : ArrayDataset
+    train : ArrayDataset
+        50,000 samples: pictures of uint8, (3, 32, 32), and classes from 0 to 9 of int64.
+    test : ArrayDataset
+        10,000 further samples.
+
+    Raises
+    ------
+    FileNotFoundError
+        If the files are neither there nor can be downloaded. The message lists their addresses.
+    OSError
+        If a downloaded file is not the one that was expected.
+
+    Examples
+    --------
+    The files are found or downloaded, so the example is not run:
+
+    >>> from extensor.data import cifar10
+    >>> train, test = cifar10()  # doctest: +SKIP
+    >>> train.arrays[0].shape, train.arrays[1].shape  # doctest: +SKIP
+    ((50000, 3, 32, 32), (50000,))
     """
     root = None if root is None else as_path("cifar10", root, name="root")
     paths = find("cifar-10-batches-bin", [(name,) for name in _CIFAR_NAMES], root)

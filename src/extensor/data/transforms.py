@@ -36,11 +36,13 @@ class Normalize(BatchTransform):
 
     Parameters
     ----------
-    mean, std : float or sequence of float
+    mean : float or sequence of float, default 0.0
         A number for all channels, or one for each. Channels lie along axis 1, so the columns of a table
         can be normalized too.
+    std : float or sequence of float, default 1.0
+        The same, greater than 0.
     scale : float, default 1.0
-        The divisor of the images, such as 255 for images stored as bytes.
+        Divisor of the images, greater than 0, such as 255 for images stored as bytes.
 
     Raises
     ------
@@ -100,9 +102,25 @@ class RandomCrop(BatchTransform):
     Parameters
     ----------
     size : int or (int, int)
-        Height and width of the window.
+        Height and width of the window; a number for a square.
     padding : int, default 0
-        The number of zeros added at each edge.
+        Number of zeros added at each edge.
+
+    Raises
+    ------
+    ValueError
+        In a call, if the padded images are smaller than the window, or are not of shape (samples,
+        channels, height, width).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from extensor.data import RandomCrop
+    >>> from extensor.random import Generator
+    >>> images = np.ones((5, 3, 32, 32), np.uint8)
+    >>> cropped, labels = RandomCrop(28, padding=2)((images, np.arange(5)), Generator(0))
+    >>> cropped.shape, labels.tolist()
+    ((5, 3, 28, 28), [0, 1, 2, 3, 4])
     """
 
     def __init__(self, size: int | tuple[int, int], padding: int = 0) -> None:
@@ -132,9 +150,23 @@ class RandomFlip(BatchTransform):
     Parameters
     ----------
     p : float, default 0.5
-        The probability of mirroring each image.
+        Probability of mirroring each image, from 0 to 1.
     axis : int, default -1
-        The axis that is reversed: -1 mirrors left to right, -2 turns upside down.
+        Axis that is reversed, not that of the samples: -1 mirrors left to right, -2 turns upside down.
+
+    Raises
+    ------
+    ValueError
+        In a call, if the images have no such axis.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from extensor.data import RandomFlip
+    >>> from extensor.random import Generator
+    >>> images = np.array([[[[1, 2, 3]]]])
+    >>> RandomFlip(p=1.0)((images,), Generator(0))
+    (array([[[[3, 2, 1]]]]),)
     """
 
     def __init__(self, p: float = 0.5, axis: int = -1) -> None:
@@ -158,11 +190,30 @@ class Cutout(BatchTransform):
     Parameters
     ----------
     size : int
-        The side of the square.
+        Side of the square, 1 or more. Parts of the square may lie outside of the image.
     p : float, default 1.0
-        The probability of cutting each image.
+        Probability of cutting each image, from 0 to 1.
     value : float, default 0.0
         The constant.
+
+    Raises
+    ------
+    ValueError
+        In a call, if the images are not of shape (samples, channels, height, width).
+
+    References
+    ----------
+    T. DeVries and G. W. Taylor, "Improved Regularization of Convolutional Neural Networks with Cutout",
+    2017.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from extensor.data import Cutout
+    >>> from extensor.random import Generator
+    >>> (images,) = Cutout(1)((np.ones((2, 1, 4, 4)),), Generator(0))
+    >>> images.sum(axis=(1, 2, 3))
+    array([15., 15.])
     """
 
     def __init__(self, size: int, p: float = 1.0, value: float = 0.0) -> None:
@@ -188,15 +239,34 @@ class Cutout(BatchTransform):
 class Mixup(BatchTransform):
     """Mixtures of pairs of samples, ``t * a + (1 - t) * b``, and of their targets (Zhang et al., 2018).
 
-    ``t`` is drawn once for each batch from a beta distribution. Targets that are class indices become
-    probabilities, which :func:`extensor.cross_entropy` accepts.
+    ``t`` is drawn once for each batch from a beta distribution. Targets that are class numbers become
+    probabilities, which `extensor.cross_entropy` accepts.
 
     Parameters
     ----------
     alpha : float
-        Both parameters of the beta distribution.
+        Both parameters of the beta distribution, greater than 0. Small values mix little.
     num_classes : int
-        The number of classes.
+        Number of classes, 1 or more.
+
+    Raises
+    ------
+    ValueError
+        In a call, if a batch has no target.
+
+    References
+    ----------
+    H. Zhang et al., "mixup: Beyond Empirical Risk Minimization", 2018.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from extensor.data import Mixup
+    >>> from extensor.random import Generator
+    >>> batch = np.ones((4, 3, 8, 8), np.float32), np.array([0, 1, 2, 1])
+    >>> images, targets = Mixup(alpha=0.4, num_classes=3)(batch, Generator(0))
+    >>> images.shape, targets.shape, np.allclose(targets.sum(axis=1), 1)
+    ((4, 3, 8, 8), (4, 3), True)
     """
 
     def __init__(self, alpha: float, num_classes: int) -> None:

@@ -41,12 +41,12 @@ class WindowDataset(IndexedDataset):
 
         Parameters
         ----------
-        indices : array of int of shape (n,), or slice
+        indices : numpy.ndarray of int, (n,), or slice
             The numbers of the samples, from 0.
 
         Returns
         -------
-        tuple of arrays
+        tuple of numpy.ndarray
             One array for each part of a sample, with the samples along the first axis.
         """
         return self._cut(self.starts[self._places("batch", indices)])
@@ -81,21 +81,27 @@ class SeriesWindows(WindowDataset):
 
     Parameters
     ----------
-    inputs : array_like of shape (time, features) or (time,)
+    inputs : array_like, (time, features) or (time,)
         Finite numbers.
-    targets : array_like of shape (time, numbers) or (time,), or None
-        Finite numbers.
+    targets : array_like, (time, numbers) or (time,), or None
+        Finite numbers, a row for each row of ``inputs``.
     window : int
-        The number of rows in a window.
+        Number of rows in a window, 1 or more.
     horizon : int, default 1
-        The number of rows of targets after a window.
+        Number of rows of targets after a window, 1 or more.
     stride : int, default 1
-        The number of rows between the beginnings of windows.
+        Number of rows between the beginnings of windows, 1 or more.
 
     Attributes
     ----------
-    starts : array of int64
+    starts : numpy.ndarray of int64
         The first row of each window.
+
+    Raises
+    ------
+    ValueError
+        If a number is not finite, the series is shorter than a window and its horizon, or inputs and
+        targets have different numbers of rows.
 
     Examples
     --------
@@ -403,11 +409,25 @@ def read_text(path: str | Path) -> str:
     Returns
     -------
     str
+        The text.
 
     Raises
     ------
     ValueError
         If the file is empty, binary, or in another encoding.
+    OSError
+        If the file cannot be read.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from extensor.data import read_text
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder, "notes.txt")
+    ...     _ = path.write_bytes(b"first\\r\\nsecond")
+    ...     read_text(path)
+    'first\\nsecond'
     """
     op = "read_text"
     place = as_path(op, path)
@@ -443,13 +463,23 @@ class TextWindows(WindowDataset):
 
     Parameters
     ----------
-    tokens : array_like of int of shape (tokens,)
-        The tokens of a text.
+    tokens : array_like of int, (tokens,)
+        The tokens of a text, at least ``context + 1``.
     context : int
-        The number of tokens in a window.
+        Number of tokens in a window, 1 or more.
     stride : int, optional
-        The number of tokens between the beginnings of windows. If None, each window begins where the
+        Number of tokens between the beginnings of windows. Default: each window begins where the
         previous one ends, except for the last, which ends with the text.
+
+    Attributes
+    ----------
+    starts : numpy.ndarray of int64
+        The first token of each window.
+
+    Raises
+    ------
+    ValueError
+        If there are too few tokens.
 
     Examples
     --------

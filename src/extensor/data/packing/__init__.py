@@ -257,7 +257,7 @@ def pack(
     header: bool | None = None,
     tokens: str = "character",
 ) -> Packed:
-    """Pack pictures, a table or a text into a folder of shards for :class:`ShardedDataset`.
+    """Pack pictures, a table or a text into a folder of shards for `ShardedDataset`.
 
     A folder of class folders is packed as pictures, a file with the ending of a table as a table, and any
     other file as a text. Tables in text and texts need not fit into memory. The folder gets its name only
@@ -310,6 +310,25 @@ def pack(
     ------
     ValueError
         If the folder exists already, or if the data cannot be packed.
+    ImportError
+        If Pillow is missing for pictures, or pyarrow for columnar files.
+
+    See Also
+    --------
+    ShardedDataset : Read the shards.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from extensor.data import ShardedDataset, pack
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     rows = [f"{i / 8},{i % 3},{i % 2}" for i in range(100)]
+    ...     _ = Path(folder, "a.csv").write_text("\\n".join(["size,legs,kind", *rows]))
+    ...     packed = pack(f"{folder}/a.csv", f"{folder}/shards", target="kind")
+    ...     sample = ShardedDataset(f"{folder}/shards")[0]
+    >>> packed.kind, packed.samples, packed.shards, [part.shape for part in sample]
+    ('table', 100, 1, [(2,), ()])
     """
     place = as_path(OP, source, name="source")
     to = checked_folder(folder)

@@ -360,12 +360,12 @@ class ShardedDataset(IndexedDataset):
 
         Parameters
         ----------
-        indices : array of int of shape (n,), or slice
+        indices : numpy.ndarray of int, (n,), or slice
             The numbers of the samples, from 0.
 
         Returns
         -------
-        tuple of arrays
+        tuple of numpy.ndarray
             One array for each part of a sample, with the samples along the first axis.
         """
         wanted = self._places("batch", indices)

@@ -137,7 +137,8 @@ class BlockShuffle:
 
         Returns
         -------
-        array of int64 of shape (len(self),)
+        numpy.ndarray of int64, (len(self),)
+            The numbers of the samples, from 0.
         """
         return self.lazy_order(generator)[:]
 

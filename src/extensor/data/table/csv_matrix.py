@@ -35,25 +35,48 @@ def read_csv(
     path : str or Path
         The file.
     target : str or int or None, default -1
-        The name or number of the column of targets; None returns all columns as one matrix.
+        Name or number of the column of targets, -1 for the last one. None returns all columns as one
+        matrix.
     delimiter : str, optional
-        The character between cells; inferred if None.
-    header : bool or "auto", default "auto"
+        Character between cells. Default: it is inferred.
+    header : bool or {"auto"}, default "auto"
         Whether the first line has the names of the columns. "auto" infers it, and raises an error if
         that is not clear.
 
     Returns
     -------
-    matrix : array of shape (rows, columns)
-        Floats of the default dtype.
-    targets : array of shape (rows,)
-        Integers if all targets are whole numbers, else floats. Words become their numbers in
+    matrix : numpy.ndarray, (rows, columns)
+        The other columns, as floats of the default dtype.
+    targets : numpy.ndarray, (rows,)
+        Integers if all targets are whole numbers, otherwise floats. Words become their numbers in
         alphabetical order. Not returned if ``target`` is None.
 
     Raises
     ------
     ValueError
-        If a cell outside of ``target`` is not a number, or if targets are missing or mixed.
+        If a cell outside of ``target`` is not a number, if targets are missing or mixed, or if there is
+        no such column.
+    OSError
+        If the file cannot be read.
+
+    See Also
+    --------
+    csv_classes : The words of the targets.
+    read_table : A table of columns of any kind.
+    TableEncoder : Numbers for words, dates and missing cells.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from extensor.data import csv_classes, read_csv
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder, "insects.csv")
+    ...     _ = path.write_text("size,legs,name\\n0.5,6,bee\\n0.25,6,ant\\n")
+    ...     x, y = read_csv(path, target="name")
+    ...     classes = csv_classes(path, target="name")
+    >>> x.tolist(), y.tolist(), classes
+    ([[0.5, 6.0], [0.25, 6.0]], [1, 0], ['ant', 'bee'])
     """
     table, name = _read(path, target, delimiter, header)
     others = [table[x] for x in table.names if x != name]
@@ -69,17 +92,17 @@ def csv_classes(
     delimiter: str | None = None,
     header: bool | str = "auto",
 ) -> list[str] | None:
-    """Return the words that :func:`read_csv` replaces with numbers.
+    """Return the words that `read_csv` replaces with numbers.
 
     Parameters
     ----------
     path : str or Path
         The file.
     target : str or int, default -1
-        The name or number of the column of targets.
+        Name or number of the column of targets, -1 for the last one.
     delimiter : str, optional
-        The character between cells; inferred if None.
-    header : bool or "auto", default "auto"
+        Character between cells. Default: it is inferred.
+    header : bool or {"auto"}, default "auto"
         Whether the first line has the names of the columns. "auto" infers it, and raises an error if
         that is not clear.
 
@@ -87,6 +110,24 @@ def csv_classes(
     -------
     list of str or None
         The words in the order of their numbers; None if the targets are numbers.
+
+    Raises
+    ------
+    ValueError
+        If targets are missing or mixed, or there is no such column.
+    OSError
+        If the file cannot be read.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from extensor.data import csv_classes
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder, "insects.csv")
+    ...     _ = path.write_text("size,name\\n0.5,bee\\n0.25,ant\\n")
+    ...     csv_classes(path)
+    ['ant', 'bee']
     """
     table, name = _read(path, target, delimiter, header)
     if name is None:
