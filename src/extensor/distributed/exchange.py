@@ -14,7 +14,7 @@ import numpy as np
 
 from extensor.core import door
 from extensor.distributed.micro_batches import PartialSums, TreeNode, parts, share, total
-from extensor.distributed.workers import Transfer, Workers
+from extensor.distributed.workers import Workers
 from extensor.errors import value_error
 
 BLOCK = 1024  # elements
@@ -98,6 +98,10 @@ class Layout:
         pairs = zip(self.lengths, self.dtypes, strict=True)
         return [np.zeros(length, dtype) for length, dtype in pairs]
 
+    def chunks(self, workers: int, rank: int) -> list[tuple[int, int, int]]:
+        """Row, begin and end of the part of each bucket that worker ``rank`` finishes."""
+        return [(bucket.row, *bucket.chunk(workers, rank)) for bucket in self.buckets]
+
     def view(self, rows: Sequence[Any], index: int) -> Any:
         """Array ``index`` as a view of ``rows``."""
         place = self.places[index]
@@ -136,7 +140,7 @@ class _State:
         self.received: list[list[Any]] = []  # by worker and part
         self.incoming = workers.transfer()
         self.outgoing = workers.transfer()
-        self.gathering: Transfer | None = None
+        self.gathering = workers.transfer()
         self.is_reduced = False
 
 
@@ -201,7 +205,6 @@ class Exchange:
                 if array.size:
                     state.incoming.receive(peer, self._tag(number, index), array)
         if self._gathers:
-            state.gathering = self.workers.transfer()
             for peer in self.workers.others:
                 chunk = self._chunk(self.rows, number, peer)
                 if chunk.size:
@@ -314,9 +317,8 @@ class Exchange:
                 )
                 if known and state.waiting == 0 and state.incoming.is_over():
                     self._reduce(number, state)
-            is_given = state.gathering is None or state.gathering.is_over()
             # Outgoing arrays are views of sums and are used again, so they must have left as well.
-            if not (state.is_reduced and is_given and state.outgoing.is_over()):
+            if not (state.is_reduced and state.gathering.is_over() and state.outgoing.is_over()):
                 left.append(number)
         self._open = left
         return not left
@@ -340,9 +342,8 @@ class Exchange:
             found = total(self._count, nodes, add_to)
             if self.workers.size > 1:
                 door.setitem(result, slice(None), found)
-            if state.gathering is not None:
-                for peer in self.workers.others:
-                    state.gathering.send(peer, self._tag(number, -1), result)
+            for peer in self.workers.others if self._gathers else ():
+                state.gathering.send(peer, self._tag(number, -1), result)
         state.is_reduced = True
 
     def finish(self) -> None:
@@ -357,15 +358,9 @@ class Exchange:
     def _late(self) -> set[int]:
         """Who keeps this worker waiting; one that waits itself is not to be blamed for it."""
         states = [self._states[number] for number in self._open]
-        for transfers in (
-            [state.incoming for state in states],
-            [state.outgoing for state in states],
-            [state.gathering for state in states],
-        ):
-            late = {peer for each in transfers if each is not None for peer in each.late()}
-            if late:
-                return late
-        return set()
+        stages = zip(*[(x.incoming, x.outgoing, x.gathering) for x in states], strict=True)
+        late = ({peer for transfer in stage for peer in transfer.late()} for stage in stages)
+        return next(filter(None, late), set())
 
     def gather(self, rows: Sequence[Any], what: str) -> None:
         """Give the own chunks of ``rows`` to all, and get theirs."""
@@ -379,12 +374,3 @@ class Exchange:
                 if own.size:
                     transfer.send(peer, self._tag(number, -1), own)
         transfer.wait(what)
-
-    def own_chunks(self) -> list[tuple[int, int, int]]:
-        """Row, begin and end of the part of each bucket that this worker finishes."""
-        found = []
-        for bucket in self.layout.buckets:
-            begin, end = bucket.chunk(self.workers.size, self.workers.rank)
-            if begin < end:
-                found.append((bucket.row, begin, end))
-        return found

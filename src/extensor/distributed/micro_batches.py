@@ -156,10 +156,8 @@ class NoiseStream:
     Counting from the last ``manual_seed`` on lets a program repeat itself within one process.
     """
 
-    _counted: ClassVar[tuple[int, int]] = (
-        0,
-        0,
-    )  # how often the generator was seeded, and the streams since then
+    # How often the generator was seeded, and the streams since then.
+    _counted: ClassVar[tuple[int, int]] = (0, 0)
     _last: ClassVar[dict[int, tuple[ref[NoiseStream], int, int]]] = {}
 
     def __init__(self, number: int | None = None) -> None:

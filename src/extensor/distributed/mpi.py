@@ -75,24 +75,9 @@ class MPIWorkers(Workers):
         return [array.tobytes() for array in found]
 
     def broadcast(self, data: bytes | None, what: str) -> bytes:
-        length = np.array([len(data or b"")], np.int64)
-        transfer = MPITransfer(self)
-        if self.rank == 0:
-            own = np.frombuffer(data or b"", np.uint8)
-            for peer in self.others:
-                transfer.send(peer, _LENGTH - FIRST_TAG, length)
-                if own.size:
-                    transfer.send(peer, _CONTENT - FIRST_TAG, own)
-            transfer.wait(what)
-            return data or b""
-        transfer.receive(0, _LENGTH - FIRST_TAG, length)
-        transfer.wait(what)
-        found = np.empty(int(length[0]), np.uint8)
-        if found.size:
-            transfer = MPITransfer(self)
-            transfer.receive(0, _CONTENT - FIRST_TAG, found)
-            transfer.wait(what)
-        return found.tobytes()
+        if self.is_first:
+            return self._told(data or b"", what, self.others, [])[0]
+        return self._told(b"", what, [], [0])[0]
 
     def wait_until(
         self,

@@ -34,20 +34,13 @@ class GradientRows:
         self.workers = exchange.workers
         self.is_shared = own and self.workers.size > 1
         layout = exchange.layout
-        self.spans = [
-            self._spans(rank) if self.is_shared else [] for rank in range(self.workers.size)
-        ]
+        size = self.workers.size
+        self.spans = [layout.chunks(size, rank) if self.is_shared else [] for rank in range(size)]
         whole = [(row, 0, length) for row, length in enumerate(layout.lengths)]
         mine = self.spans[self.workers.rank] if self.is_shared else whole
         self.arrays = [exchange.rows[row][begin:end] for row, begin, end in mine]
         # Where the blocks of each row begin among those of all.
         self._first = np.cumsum([0, *(length // BLOCK for length in layout.lengths)]).tolist()
-
-    def _spans(self, rank: int) -> list[tuple[int, int, int]]:
-        return [
-            (bucket.row, *bucket.chunk(self.workers.size, rank))
-            for bucket in self.exchange.layout.buckets
-        ]
 
     def is_finite(self) -> bool:
         """True if all sums are, on all workers."""
@@ -153,7 +146,7 @@ class ShardedOptimizer:
         """The pieces of a worker, by group."""
         layout, rows = self.gradients.layout, self.gradients.exchange.rows
         places = {id(p): layout.places[i] for i, p in enumerate(self.gradients.parameters)}
-        chunks = [(bucket.row, *bucket.chunk(self.workers.size, rank)) for bucket in layout.buckets]
+        chunks = layout.chunks(self.workers.size, rank)
         found: list[list[_Piece]] = []
         for history in self._histories:
             found.append([])
