@@ -15,11 +15,11 @@ from extensor.compiled.device_arrays import (
     cell_of,
     cells_in,
     has_gradient,
-    leaves_in,
     move_out,
     move_out_of,
 )
 from extensor.compiled.reachable_values import ReachableValues
+from extensor.core.structures import leaves_in
 from extensor.core.tensor import Tensor
 from extensor.optim.states import GroupHistory
 from extensor.optim.update import state_dtype

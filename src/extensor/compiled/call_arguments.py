@@ -12,6 +12,7 @@ import numpy as np
 from extensor.arrays.dtypes import supported
 from extensor.compiled.device_arrays import array_of, has_gradient
 from extensor.compiled.value_contents import has_variables, plain_key
+from extensor.core.structures import map_leaves
 from extensor.core.tensor import Tensor, wrap
 from extensor.errors import value_error
 
@@ -96,36 +97,6 @@ def is_array(value: Any) -> bool:
     )
 
 
-def map_structure(
-    value: Any,
-    tensor: Callable[[Any], Any],
-    number: Callable[[Any], Any] = lambda x: x,
-    other: Callable[[Any], Any] = lambda x: x,
-) -> Any:
-    """``value`` with its tensors, arrays and floats replaced, in the order of their finding.
-
-    ``other`` replaces objects that are neither these nor containers.
-    """
-    if is_array(value):
-        return tensor(value)
-    if type(value) is float:
-        return number(value)
-    if isinstance(value, list | tuple):
-        items = [map_structure(x, tensor, number, other) for x in value]
-        return type(value)(*items) if hasattr(value, "_fields") else type(value)(items)
-    if isinstance(value, dict):
-        items = [(key, map_structure(x, tensor, number, other)) for key, x in value.items()]
-        if type(value) is dict:
-            return dict(items)
-        made = copy(value)  # a dict with a default, say
-        made.update(items)
-        return made
-    if isinstance(value, slice):
-        parts = (value.start, value.stop, value.step)
-        return slice(*[map_structure(x, tensor, number, other) for x in parts])
-    return other(value)
-
-
 def copy_with(value: Any, fields: dict[str, Any]) -> Any:
     """A copy of a dataclass's instance with other values, its constructor not called."""
     made = copy(value)
@@ -147,13 +118,13 @@ def drop_values(call: Any, bound: Mapping[int, Tensor]) -> Any:
     replaced: dict[int, Any] = {}
 
     def replace(x: Any) -> Any:
-        if id(x) in bound:
+        if id(x) in bound or not is_array(x):
             return x
         if id(x) not in replaced:
             replaced[id(x)] = _empty_like(x)
         return replaced[id(x)]
 
-    return map_structure(call, replace)
+    return map_leaves(call, replace)
 
 
 def _empty_like(x: Any) -> Any:
@@ -171,7 +142,7 @@ def _empty_like(x: Any) -> Any:
 def named_leaves(
     name: str, value: Any, is_leaf: Callable[[Any], bool]
 ) -> Iterator[tuple[str, Any]]:
-    """The leaves inside ``value`` with how they are written, ``x[0]['a']``, as :func:`map_structure` goes."""
+    """The leaves inside ``value`` with how they are written, ``x[0]['a']``, as :func:`map_leaves` goes."""
     parts: list[tuple[str, Any]] = []
     if is_leaf(value):
         yield name, value

@@ -23,6 +23,7 @@ from extensor import _native
 from extensor.arrays import storage
 from extensor.arrays.dtypes import is_bfloat16
 from extensor.core import changes
+from extensor.core.structures import leaves_in, map_leaves
 from extensor.core.tensor import Tensor
 from extensor.errors import marked
 
@@ -221,13 +222,6 @@ def _away_class(kind: Any, attribute: str) -> Any:
     return type(kind.__name__, (_Away, kind), names)
 
 
-def map_leaves(cells: Any, function: Callable[[Any], Any]) -> Any:
-    """Nested lists and tuples with ``function`` of each leaf that is not None."""
-    if isinstance(cells, list | tuple):
-        return type(cells)(map_leaves(item, function) for item in cells)
-    return None if cells is None else function(cells)
-
-
 def cells_in(owner: Any, attribute: str) -> Any:
     """Arrays in nested lists, an attribute of ``owner``: as cells where they are on a device."""
     if attribute in owner.__dict__:
@@ -245,10 +239,3 @@ def move_out_of(owner: Any, attribute: str, upload: Callable[[Any], Cell]) -> An
             kind: Any = type(owner)
             owner.__class__ = _away_class(kind, attribute)
     return owner._cells
-
-
-def leaves_in(cells: Any) -> list[Any]:
-    """The leaves of nested lists and tuples, without None."""
-    if isinstance(cells, list | tuple):
-        return [leaf for item in cells for leaf in leaves_in(item)]
-    return [] if cells is None else [cells]

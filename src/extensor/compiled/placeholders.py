@@ -9,11 +9,12 @@ from typing import Any
 from extensor import _native
 from extensor.compiled.bound_state import BoundState
 from extensor.compiled.code_analysis import is_users
-from extensor.compiled.device_arrays import array_of, cells_in, leaves_in, map_leaves
+from extensor.compiled.device_arrays import array_of, cells_in
 from extensor.compiled.guards import MISSING
 from extensor.compiled.program_trace import ProgramTrace
 from extensor.compiled.side_effects import ReachableSnapshot, refuse, restore_dict
 from extensor.core import tracing
+from extensor.core.structures import leaves_in, map_leaves
 from extensor.core.tensor import Tensor, wrap
 from extensor.errors import value_error
 

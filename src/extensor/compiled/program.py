@@ -19,6 +19,7 @@ from extensor.compiled.value_contents import plain_key
 from extensor.core import tape
 from extensor.core.changes import owner
 from extensor.core.creation import asarray
+from extensor.core.structures import leaves_in, map_leaves
 from extensor.core.tensor import Tensor, wrap
 from extensor.core.tracing import Number
 from extensor.errors import marked, value_error
@@ -161,35 +162,32 @@ def _give_gradient(tensor: Tensor, value: Any) -> None:
 
 
 def _fill_outputs(outputs: Any, results: Sequence[Any], given: Sequence[Any]) -> Any:
-    if isinstance(outputs, OutputSlot):
-        if outputs.place >= 0:
-            tensor = new_tensor(results[outputs.place])
-            if outputs.recorded:
+    def fill(x: Any) -> Any:
+        if isinstance(x, Number):
+            return x.read()
+        if not isinstance(x, OutputSlot):
+            inner = fields_of(x)
+            if not any(map(_holds_outputs, inner.values())):
+                return x
+            return copy_with(x, {k: map_leaves(y, fill, OutputSlot) for k, y in inner.items()})
+        if x.place >= 0:
+            tensor = new_tensor(results[x.place])
+            if x.recorded:
                 tensor._node, tensor._requires_grad = _NO_GRADIENT, True
             return tensor
-        if type(outputs.bound) is int:
-            return asarray(given[outputs.bound])
-        return outputs.bound.copy() if isinstance(outputs.bound, np.ndarray) else outputs.bound
-    if isinstance(outputs, Number):
-        return outputs.read()
-    if isinstance(outputs, list | tuple):
-        items = [_fill_outputs(x, results, given) for x in outputs]
-        return type(outputs)(*items) if hasattr(outputs, "_fields") else type(outputs)(items)
-    if isinstance(outputs, dict):
-        return type(outputs)((k, _fill_outputs(x, results, given)) for k, x in outputs.items())
-    inner = fields_of(outputs)
-    if any(map(holds_outputs, inner.values())):
-        filled = {name: _fill_outputs(x, results, given) for name, x in inner.items()}
-        return copy_with(outputs, filled)
-    return outputs
+        if type(x.bound) is int:
+            return asarray(given[x.bound])
+        return x.bound.copy() if isinstance(x.bound, np.ndarray) else x.bound
+
+    return map_leaves(outputs, fill, OutputSlot)
 
 
-def holds_outputs(x: Any) -> bool:
+def _holds_outputs(value: Any) -> bool:
     """Whether a result has an :class:`OutputSlot` in it."""
-    if isinstance(x, OutputSlot | Number):
-        return True
-    inner = x.values() if isinstance(x, dict) else x if isinstance(x, list | tuple) else ()
-    return any(map(holds_outputs, (*inner, *fields_of(x).values())))
+    return any(
+        isinstance(x, OutputSlot | Number) or any(map(_holds_outputs, fields_of(x).values()))
+        for x in leaves_in(value, OutputSlot)
+    )
 
 
 class _NoGradient:

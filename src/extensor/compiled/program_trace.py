@@ -15,6 +15,7 @@ from extensor.compiled.bound_state import BoundState, StepCount
 from extensor.compiled.device_arrays import Cell, array_of
 from extensor.compiled.guards import name_of
 from extensor.compiled.value_contents import check_size, is_read_only, nested_key
+from extensor.core.structures import leaves_in, map_leaves
 from extensor.core.tensor import Tensor, wrap
 from extensor.core.tracing import Number, Read
 from extensor.errors import marked, value_error
@@ -132,11 +133,13 @@ class ProgramTrace:
 
     def together(self, arrays: list[Any], attributes: Any) -> list[Any]:
         """See :class:`extensor.core.tracing.ActiveTrace`."""
-        for array in _arrays_in(attributes):  # an index, on which the shape may depend
-            self.guard_contents(array)
-        if not any(map(_is_placeholder, (*arrays, *attributes))):
+        values = leaves_in(attributes)
+        for x in values:  # an index, on which the shape may depend
+            if isinstance(x, np.ndarray):
+                self.guard_contents(x)
+        if not any(map(_is_placeholder, (*leaves_in(arrays), *values))):
             return arrays
-        return [_convert(x) for x in arrays]
+        return [map_leaves(x, _convert) for x in arrays]
 
     def scalar(self, number: Number, dtype: Any) -> Any:
         """See :class:`extensor.core.tracing.ActiveTrace`."""
@@ -326,19 +329,9 @@ def _lacks_state(move: Any) -> bool:
     return any(arrays and any(arrays[i] is None for i in move.indices) for arrays in move.used)
 
 
-def _arrays_in(x: Any) -> list[Any]:
-    if isinstance(x, list | tuple):
-        return [array for item in x for array in _arrays_in(item)]
-    return [x] if isinstance(x, np.ndarray) else []
-
-
 def _is_placeholder(x: Any) -> bool:
-    if isinstance(x, list | tuple):
-        return any(map(_is_placeholder, x))
     return isinstance(getattr(x, "_array", x), jax().core.Tracer)
 
 
 def _convert(x: Any) -> Any:
-    if isinstance(x, list):
-        return [_convert(item) for item in x]
     return jax().numpy.asarray(x) if isinstance(x, np.ndarray) else x

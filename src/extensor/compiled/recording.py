@@ -5,13 +5,14 @@ from __future__ import annotations
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from itertools import count
 from typing import Any
 
 import numpy as np
 
 from extensor.compiled.backend import jax
 from extensor.compiled.bound_state import BoundState
-from extensor.compiled.call_arguments import CallArguments, copy_with, fields_of, map_structure
+from extensor.compiled.call_arguments import CallArguments, copy_with, fields_of, is_array
 from extensor.compiled.code_analysis import Observer, is_users_file, source_line
 from extensor.compiled.device_arrays import has_gradient
 from extensor.compiled.placeholders import PlaceholderSwap
@@ -19,6 +20,7 @@ from extensor.compiled.program import OutputSlot, Recording, arrays_of
 from extensor.compiled.program_trace import GENERATORS, ProgramTrace
 from extensor.compiled.side_effects import holds_traced
 from extensor.core import door, tracing
+from extensor.core.structures import map_leaves
 from extensor.core.tensor import Tensor, wrap
 from extensor.core.tracing import Number
 from extensor.errors import marked, type_error, value_error
@@ -64,12 +66,14 @@ def record_program(
         return _copy_shared([*new, *arrays, *trace.flags], [*cells, *inputs])
 
     def function_of(tensors: list[Tensor]) -> Any:
-        reals = iter(range(len(given.floats)))
-        args, kwargs = map_structure(
-            call,
-            lambda x: tensors[given.places[id(x)]] if id(x) in given.places else x,
-            lambda _: trace.float_argument(next(reals)),
-        )
+        reals = count()
+
+        def argument(x: Any) -> Any:
+            if type(x) is float:
+                return trace.float_argument(next(reals))
+            return tensors[given.places[id(x)]] if id(x) in given.places else x
+
+        args, kwargs = map_leaves(call, argument)
         return function(*args, **kwargs)
 
     program = jax().make_jaxpr(pure)(
@@ -133,7 +137,9 @@ def _describe_results(
         is_recorded = isinstance(x, Tensor) and x._requires_grad and x._node is not None
         return OutputSlot(place=len(arrays) - 1, recorded=is_recorded)
 
-    def other(x: Any) -> Any:
+    def described(x: Any) -> Any:
+        if is_array(x):
+            return output(x)
         if isinstance(x, Number) or state.reached.existed(x) or not holds_traced(x):
             return x
         inner = fields_of(x)
@@ -143,12 +149,9 @@ def _describe_results(
                 "as other objects would keep placeholders"
             )
             raise type_error("compile", requirement, result=type(x).__name__)
-        described = {
-            name: map_structure(value, output, other=other) for name, value in inner.items()
-        }
-        return copy_with(x, described)
+        return copy_with(x, {name: map_leaves(value, described) for name, value in inner.items()})
 
-    return map_structure(results, output, other=other)
+    return map_leaves(results, described)
 
 
 def _place_gradients(

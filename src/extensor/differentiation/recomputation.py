@@ -8,6 +8,7 @@ from typing import Any, ParamSpec, TypeVar
 import numpy as np
 
 from extensor.core import modes, precision, propagation, tape
+from extensor.core.structures import leaves_in, map_leaves
 from extensor.core.tensor import Tensor, wrap
 from extensor.errors import value_error
 from extensor.errors.explanation import explaining
@@ -68,7 +69,7 @@ def checkpoint(fn: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
     node = tape.Node(segment, (_tensors_in([args, kwargs]), leaves), tuple(boundary))
     made = {id(x): wrap(x._array) for x in inner}
     tape.attach(node, list(made.values()))
-    replaced: R = _replace_tensors(outputs, made)
+    replaced: R = map_leaves(outputs, lambda x: made.get(id(x), x))
     return replaced
 
 
@@ -161,22 +162,4 @@ def _text(described: Sequence[Any]) -> str:
 
 
 def _tensors_in(value: Any) -> list[Tensor]:
-    if isinstance(value, Tensor):
-        return [value]
-    if isinstance(value, dict):
-        value = list(value.values())
-    if isinstance(value, list | tuple):
-        return [tensor for item in value for tensor in _tensors_in(item)]
-    return []
-
-
-def _replace_tensors(value: Any, made: dict[int, Tensor]) -> Any:
-    """``value`` with each recorded tensor in it replaced by the one that stands for it."""
-    if isinstance(value, Tensor):
-        return made.get(id(value), value)
-    if isinstance(value, dict):
-        return type(value)((key, _replace_tensors(item, made)) for key, item in value.items())
-    if isinstance(value, list | tuple):
-        items = [_replace_tensors(item, made) for item in value]
-        return type(value)(*items) if hasattr(value, "_fields") else type(value)(items)
-    return value
+    return [x for x in leaves_in(value) if isinstance(x, Tensor)]

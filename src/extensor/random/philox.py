@@ -34,21 +34,72 @@ def philox(seed: int, stream: int, numbers: Any) -> Any:
     return np.stack([c0, c1, c2, c3], axis=-1)
 
 
-def _words(seed: int, stream: int, block: int, n: int) -> Any:
-    """``n`` words of 32 bits from ``block`` on."""
-    numbers = np.arange(-(-n // 4), dtype=uint64) + np.uint64(block)
-    return philox(seed, stream, numbers).reshape(-1)[:n]
-
-
 def _pairs(blocks: Any) -> Any:
     """Two numbers of 64 bits from each block, the lower word first."""
     return blocks[:, 0::2] | blocks[:, 1::2] << 32
 
 
-def _draws(seed: int, stream: int, block: int, n: int) -> Any:
-    """``n`` numbers of 64 bits from ``block`` on."""
-    numbers = np.arange(-(-n // 2), dtype=uint64) + np.uint64(block)
-    return _pairs(philox(seed, stream, numbers)).reshape(-1)[:n]
+class PhiloxFills:
+    """Fills by the blocks of ``philox``, computed with the functions of ``xp``."""
+
+    def __init__(self, xp: Any, philox: Callable[..., Any]) -> None:
+        self._xp = xp
+        self._philox = philox
+
+    def _blocks(self, seed: Any, stream: Any, block: Any, count: int) -> Any:
+        numbers = self._xp.arange(count, dtype=uint64) + self._xp.asarray(block, dtype=uint64)
+        return self._philox(seed, stream, numbers)
+
+    def words(self, seed: Any, stream: Any, block: Any, n: int) -> Any:
+        """``n`` words of 32 bits from ``block`` on."""
+        return self._blocks(seed, stream, block, -(-n // 4)).reshape(-1)[:n]
+
+    def draws(self, seed: Any, stream: Any, block: Any, n: int) -> Any:
+        """``n`` numbers of 64 bits from ``block`` on."""
+        blocks = self._blocks(seed, stream, block, -(-n // 2))
+        return _pairs(blocks.astype(uint64)).reshape(-1)[:n]
+
+    def _fractions(self, seed: Any, stream: Any, block: Any, n: int, dtype: Any) -> Any:
+        """Multiples of 2**-24, in float64 of 2**-53, in [0, 1)."""
+        if dtype == float64:
+            return (self.draws(seed, stream, block, n) >> 11).astype(dtype) * 2.0**-53
+        return (self.words(seed, stream, block, n) >> 8).astype(dtype) * 2.0**-24
+
+    def random_bits(self, seed: Any, stream: int, block: Any, shape: Shape, dtype: Any) -> Any:
+        """Words of 32 bits."""
+        return self.words(seed, stream, block, count(shape)).astype(dtype).reshape(shape)
+
+    def random_uniform(
+        self, seed: Any, stream: int, block: Any, shape: Shape, dtype: Any, *interval: float
+    ) -> Any:
+        """``fraction * scale + low``, at most ``last``."""
+        low, scale, last = (dtype.type(number) for number in interval)
+        fractions = self._fractions(seed, stream, block, count(shape), dtype)
+        return self._xp.minimum(fractions * scale + low, last).reshape(shape)
+
+    def random_normal(
+        self,
+        seed: Any,
+        stream: int,
+        block: Any,
+        shape: Shape,
+        dtype: Any,
+        mean: float,
+        deviation: float,
+    ) -> Any:
+        """Box-Muller: two numbers from a radius and an angle; the uniform of the radius is never 0."""
+        xp, n = self._xp, count(shape)
+        even = n + n % 2
+        if dtype == float64:
+            fractions = self._fractions(seed, stream, block, even, dtype)
+            chance, angle = fractions[0::2] + 2.0**-53, fractions[1::2] * (2 * pi)
+        else:
+            words = self.words(seed, stream, block, even)
+            chance = words[0::2].astype(dtype) * 2.0**-32 + 2.0**-33
+            angle = words[1::2].astype(float64) * (2 * pi * 2.0**-32)
+        radius = xp.sqrt(-2 * xp.log(chance.astype(float64)))
+        units = xp.stack([radius * xp.cos(angle), radius * xp.sin(angle)], axis=-1).reshape(-1)[:n]
+        return (units.astype(dtype) * dtype.type(deviation) + dtype.type(mean)).reshape(shape)
 
 
 def _fill(formula: Callable[..., Any]) -> Callable[..., Any]:
@@ -59,59 +110,10 @@ def _fill(formula: Callable[..., Any]) -> Callable[..., Any]:
     return door.computation(formula.__name__, formula.__name__, formula)
 
 
-@_fill
-def random_bits(seed: int, stream: int, block: int, shape: Shape, dtype: np.dtype[Any]) -> Any:
-    """Words of 32 bits."""
-    return _words(seed, stream, block, count(shape)).astype(dtype).reshape(shape)
-
-
-def _fractions(seed: int, stream: int, block: int, n: int, dtype: np.dtype[Any]) -> Any:
-    """Multiples of 2**-24, in float64 of 2**-53, in [0, 1)."""
-    if dtype == float64:
-        return (_draws(seed, stream, block, n) >> 11).astype(dtype) * 2.0**-53
-    return (_words(seed, stream, block, n) >> 8).astype(dtype) * 2.0**-24
-
-
-@_fill
-def random_uniform(
-    seed: int,
-    stream: int,
-    block: int,
-    shape: Shape,
-    dtype: np.dtype[Any],
-    low: float,
-    scale: float,
-    last: float,
-) -> Any:
-    """``fraction * scale + low``, at most ``last``."""
-    low, scale, last = (dtype.type(number) for number in (low, scale, last))
-    fractions = _fractions(seed, stream, block, count(shape), dtype)
-    return np.minimum(fractions * scale + low, last).reshape(shape)
-
-
-@_fill
-def random_normal(
-    seed: int,
-    stream: int,
-    block: int,
-    shape: Shape,
-    dtype: np.dtype[Any],
-    mean: float,
-    deviation: float,
-) -> Any:
-    """Box-Muller: two numbers from a radius and an angle; the uniform of the radius is never 0."""
-    n = count(shape)
-    even = n + n % 2
-    if dtype == float64:
-        fractions = _fractions(seed, stream, block, even, dtype)
-        chance, angle = fractions[0::2] + 2.0**-53, fractions[1::2] * (2 * pi)
-    else:
-        words = _words(seed, stream, block, even)
-        chance = words[0::2].astype(dtype) * 2.0**-32 + 2.0**-33
-        angle = words[1::2].astype(float64) * (2 * pi * 2.0**-32)
-    radius = np.sqrt(-2 * np.log(chance.astype(float64)))
-    units = np.stack([radius * np.cos(angle), radius * np.sin(angle)], axis=-1).reshape(-1)[:n]
-    return (units.astype(dtype) * dtype.type(deviation) + dtype.type(mean)).reshape(shape)
+_fills = PhiloxFills(np, philox)
+random_bits = _fill(_fills.random_bits)
+random_uniform = _fill(_fills.random_uniform)
+random_normal = _fill(_fills.random_normal)
 
 
 @_fill
@@ -124,7 +126,7 @@ def random_integers(
     that would favour some results (Lemire, "Fast random integer generation in an interval", 2019).
     Then the element draws again in the next stream, where it moves no other.
     """
-    draws = _draws(seed, stream, block, count(shape))
+    draws = _fills.draws(seed, stream, block, count(shape))
     if span < LIMIT - 1:
         rest = (LIMIT - span - 1) % (span + 1)
         results, lower = _product(draws, span + 1)
@@ -152,4 +154,6 @@ def random_bernoulli(
     seed: int, stream: int, block: int, shape: Shape, dtype: np.dtype[Any], threshold: int
 ) -> Any:
     """1 with probability ``threshold / 2**32``, else 0."""
-    return (_words(seed, stream, block, count(shape)) < threshold).astype(dtype).reshape(shape)
+    return (
+        (_fills.words(seed, stream, block, count(shape)) < threshold).astype(dtype).reshape(shape)
+    )
