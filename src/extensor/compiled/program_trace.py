@@ -15,6 +15,7 @@ from extensor.compiled.bound_state import BoundState, StepCount
 from extensor.compiled.device_arrays import Cell, array_of
 from extensor.compiled.guards import name_of
 from extensor.compiled.value_contents import check_size, is_read_only, nested_key
+from extensor.core.modes import switched
 from extensor.core.structures import leaves_in, map_leaves
 from extensor.core.tensor import Tensor, wrap
 from extensor.core.tracing import Number, Read
@@ -283,11 +284,8 @@ class ProgramTrace:
             ([p._array for p in h.group["params"]], [list(role) for role in h.state])
             for h in histories
         ]
-        self._condition = condition
-        try:
+        with switched(self, _condition=condition):
             step()
-        finally:
-            self._condition = None
         for history, (arrays, state) in zip(histories, before, strict=True):
             for parameter, array in zip(history.group["params"], arrays, strict=True):
                 if parameter._array is not array:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import traceback
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from itertools import count
 from typing import Any
 
@@ -47,7 +46,7 @@ def record_program(
         with (
             preserve_global_generators(),
             PlaceholderSwap(state, cells, trace) as swapped,
-            _active(trace),
+            tracing.active(trace),
             door.by_formulas(),
         ):
             with observer.watching():
@@ -87,15 +86,6 @@ def record_program(
     changed = set(parts["changed"])
     kept = [i for i in range(len(state.like())) if i in used and i not in changed]
     return trace, Recording(program=program, kept=kept, **parts)
-
-
-@contextmanager
-def _active(trace: ProgramTrace) -> Iterator[None]:
-    before = tracing.switch(trace)
-    try:
-        yield
-    finally:
-        tracing.switch(before)
 
 
 def _like(x: Any) -> Any:

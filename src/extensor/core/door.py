@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 import numpy as np
 
 from extensor import _native
 from extensor.arrays.dtypes import float32, is_half, on_bfloat16
+from extensor.core import modes
 
 Compute = Callable[..., Any]
 Watcher = Callable[[_native.Computed], None]
@@ -90,15 +91,9 @@ def through_door(formula: Compute) -> Compute:
     return computation(formula.__name__, None, formula)
 
 
-@contextmanager
-def by_formulas() -> Iterator[None]:
+def by_formulas() -> AbstractContextManager[None]:
     """Compute as the reference engine does inside the block: every kernel declines."""
-    before = _native.mode.formulas
-    _native.mode.formulas = True
-    try:
-        yield
-    finally:
-        _native.mode.formulas = before
+    return modes.switched(modes.mode, formulas=True)
 
 
 @contextmanager

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from contextlib import ContextDecorator
+from collections.abc import Iterator
+from contextlib import ContextDecorator, contextmanager
 from typing import Any
 
 from extensor import _native
@@ -10,6 +11,19 @@ from extensor.errors import value_error
 from extensor.errors.explanation import checked
 
 mode = _native.mode  # ``recording``, ``anomaly``, ``casting``, and the ``epsilon`` for rules
+
+
+@contextmanager
+def switched(holder: Any, **values: Any) -> Iterator[None]:
+    """Let attributes of ``holder`` have these values inside the block."""
+    before = {name: getattr(holder, name) for name in values}
+    for name, value in values.items():
+        setattr(holder, name, value)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            setattr(holder, name, value)
 
 
 class Setting(ContextDecorator):

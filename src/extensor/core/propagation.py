@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from extensor.core.changes import check, clock
 from extensor.core.door import watchers
-from extensor.core.modes import mode
+from extensor.core.modes import mode, switched
 from extensor.core.tape import FREED, Hook, Node, Slot
 from extensor.errors import value_error
 
@@ -186,12 +186,8 @@ def _watched_gradients(
     node: Node, gradient: Any, needs: tuple[bool, ...]
 ) -> Sequence[Tensor | None]:
     """The gradients of a rule, with its node in the mode so that watchers see whose rule is at work."""
-    outer = mode.node
-    mode.node = node
-    try:
+    with switched(mode, node=node):
         results: Sequence[Tensor | None] = node.rule.gradients(gradient, node.saved, needs, node)
-    finally:
-        mode.node = outer
     return results
 
 

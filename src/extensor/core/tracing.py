@@ -9,7 +9,10 @@ from __future__ import annotations
 import operator
 import threading
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from typing import Any, Protocol
+
+from extensor.core import modes
 
 Read = Callable[[], Any]
 
@@ -72,10 +75,9 @@ def current() -> ActiveTrace | None:
     return _state.trace
 
 
-def switch(trace: ActiveTrace | None) -> ActiveTrace | None:
-    """Make ``trace`` the active one; returns the one before."""
-    before, _state.trace = _state.trace, trace
-    return before
+def active(trace: ActiveTrace) -> AbstractContextManager[None]:
+    """A block in which ``trace`` is the active one."""
+    return modes.switched(_state, trace=trace)
 
 
 def number(owner: Any, name: str) -> Any:

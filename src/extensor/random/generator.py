@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from operator import index
 from threading import Lock, local
 from typing import Any
@@ -12,6 +12,7 @@ from typing import Any
 from extensor.arrays.dtypes import DType, float64, uint64
 from extensor.arrays.shapes import Shape, count, target
 from extensor.core import tracing
+from extensor.core.modes import switched
 from extensor.errors import type_error, value_error
 from extensor.errors.explanation import explaining
 from extensor.random.philox import LIMIT, random_integers
@@ -272,35 +273,19 @@ def _default() -> Generator:
     return default_generator if _draws.default is None else _draws.default
 
 
-@contextmanager
-def drawing_from(generator: Generator) -> Iterator[None]:
+def drawing_from(generator: Generator) -> AbstractContextManager[None]:
     """``generator`` in place of the default one, for what this thread draws inside the block."""
-    before = _draws.default
-    _draws.default = generator
-    try:
-        yield
-    finally:
-        _draws.default = before
+    return switched(_draws, default=generator)
 
 
 @contextmanager
 def noted_draws() -> Iterator[list[tuple[int, int]]]:
     """The draws of this thread inside the block, from whatever generators, for :func:`repeated_draws`."""
-    before = _draws.noted
     draws: list[tuple[int, int]] = []
-    _draws.noted = (*before, draws)
-    try:
+    with switched(_draws, noted=(*_draws.noted, draws)):
         yield draws
-    finally:
-        _draws.noted = before
 
 
-@contextmanager
-def repeated_draws(draws: Sequence[tuple[int, int]]) -> Iterator[None]:
+def repeated_draws(draws: Sequence[tuple[int, int]]) -> AbstractContextManager[None]:
     """The same numbers again in this thread, whatever others draw; no generator moves."""
-    before = _draws.noted, _draws.again
-    _draws.noted, _draws.again = (), iter(draws)
-    try:
-        yield
-    finally:
-        _draws.noted, _draws.again = before
+    return switched(_draws, noted=(), again=iter(draws))
