@@ -156,6 +156,7 @@ class DataLoader:
         Returns
         -------
         iterator of tuple of Tensor
+            The batches.
         """
         return self._epoch(partial(EpochBatches, chance=chance))
 
@@ -199,6 +200,7 @@ class DataLoader:
         Returns
         -------
         int
+            The number; the last batch may have fewer samples than the others.
         """
         return min(self.batch_size, len(self.sampler) - number * self.batch_size)
 
@@ -223,6 +225,7 @@ class DataLoader:
         Returns
         -------
         tuple of Tensor
+            The batch.
         """
         state = self.generator.get_state()
         try:

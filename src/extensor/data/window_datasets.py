@@ -152,7 +152,8 @@ class SeriesWindows(WindowDataset):
 
         Returns
         -------
-        array of int64
+        numpy.ndarray of int64
+            The numbers of the samples, in order.
         """
         op = f"{_OP}.rows"
         begin = arguments.integer(op, "begin", begin, 0)
@@ -243,6 +244,7 @@ class Vocabulary:
         Returns
         -------
         Vocabulary
+            The vocabulary.
         """
         op = "Vocabulary.of"
         arguments.text(op, "text", text)
@@ -271,7 +273,8 @@ class Vocabulary:
 
         Returns
         -------
-        array of int64 of shape (tokens,)
+        numpy.ndarray of int64, (tokens,)
+            The numbers of the characters or bytes.
 
         Raises
         ------
@@ -326,6 +329,7 @@ class Vocabulary:
         Returns
         -------
         dict of str
+            The kind and the characters.
         """
         return {"kind": self.kind, "characters": self.characters}
 
@@ -343,6 +347,7 @@ class Vocabulary:
         Returns
         -------
         Vocabulary
+            The vocabulary.
         """
         given = entries.with_keys(op, state, ("kind", "characters"), "vocabulary")
         _check(op, given["kind"], given["characters"])

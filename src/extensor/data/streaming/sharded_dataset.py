@@ -436,6 +436,7 @@ class ShardedDataset(IndexedDataset):
         Returns
         -------
         BlockShuffle
+            The sampler, with the default block and window.
         """
         return BlockShuffle(self)
 
@@ -452,6 +453,7 @@ class ShardedDataset(IndexedDataset):
         Returns
         -------
         BlockPlan
+            The runs of samples, and how they are cut into blocks and windows.
 
         Raises
         ------

@@ -385,6 +385,7 @@ class Table:
         Yields
         ------
         Table
+            This table, once.
         """
         yield self
 
@@ -399,6 +400,7 @@ class Table:
         Returns
         -------
         Table
+            The rows, in the order of the numbers.
 
         Raises
         ------
@@ -419,6 +421,7 @@ class Table:
         Returns
         -------
         Table
+            The columns.
         """
         if not isinstance(names, list | tuple) or not names:
             given = arguments.briefly(names)
@@ -436,6 +439,7 @@ class Table:
         Returns
         -------
         Table
+            The other columns.
 
         Raises
         ------

@@ -339,6 +339,7 @@ class TableEncoder:
         Returns
         -------
         TableEncoder
+            The fitted encoder.
 
         Raises
         ------
@@ -369,6 +370,7 @@ class TableEncoder:
         Returns
         -------
         TableEncoder
+            The fitted encoder.
         """
         columns, dropped = [], {}
         for summary in summaries:
@@ -402,7 +404,8 @@ class TableEncoder:
 
         Returns
         -------
-        array of float32 of shape (rows, features)
+        numpy.ndarray of float32, (rows, features)
+            The matrix. Its columns are ``features``.
 
         Raises
         ------
@@ -483,6 +486,7 @@ class TableEncoder:
         Returns
         -------
         TableEncoder
+            The encoder.
 
         Raises
         ------

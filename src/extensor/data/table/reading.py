@@ -320,6 +320,7 @@ def read_table(
     Returns
     -------
     Table
+        The columns, with what was inferred in ``said``.
 
     Raises
     ------
