@@ -96,6 +96,13 @@ def axis_indices(op: str, axis: Any, ndim: int, name: str = "axis") -> Shape:
     return tuple(sorted(index for index in indices if index is not None))
 
 
+def same_along(op: str, shapes: Shapes, axis: Any, *_: Any) -> Shape:
+    """The shape of the only input, in which ``axis`` must exist."""
+    shape = same(op, shapes)
+    axis_or_none(op, axis, len(shape))
+    return shape
+
+
 def reduced(op: str, shapes: Shapes, axis: Any = None, keepdims: bool = False, *_: Any) -> Shape:
     """The axes are summed away, or kept with size 1."""
     (shape,) = shapes.values()

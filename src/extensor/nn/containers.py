@@ -24,6 +24,9 @@ class _Held(Module, Generic[Item]):
         return {name: x for name, x in vars(self).items() if isinstance(x, self._kind)}
 
     def _check_item(self, value: Any) -> Any:
+        """An item; a plain tensor becomes a parameter where parameters are held."""
+        if self._kind is Parameter and isinstance(value, Tensor):
+            value = value if isinstance(value, Parameter) else Parameter(value.detach())
         if not isinstance(value, self._kind):
             raise type_error(
                 type(self).__name__,
@@ -396,9 +399,6 @@ class ParameterList(_HeldInOrder[Parameter]):
     def __init__(self, values: Iterable[Tensor] | None = None) -> None:
         self.extend(() if values is None else values)
 
-    def _check_item(self, value: Any) -> Any:
-        return super()._check_item(_as_parameter(value))
-
 
 class ParameterDict(_HeldByName[Parameter]):
     """Dict of parameters, which are parts of the module that holds the dict.
@@ -435,17 +435,9 @@ class ParameterDict(_HeldByName[Parameter]):
     ) -> None:
         self.update(() if parameters is None else parameters)
 
-    def _check_item(self, value: Any) -> Any:
-        return super()._check_item(_as_parameter(value))
-
 
 def _iterate(op: str, items: Any) -> Iterator[Any]:
     try:
         return iter(items)
     except TypeError:
         raise type_error(op, "items must be iterable", items=shown(items)) from None
-
-
-def _as_parameter(value: Any) -> Any:
-    is_plain = isinstance(value, Tensor) and not isinstance(value, Parameter)
-    return Parameter(value.detach()) if is_plain else value

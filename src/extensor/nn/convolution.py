@@ -61,13 +61,24 @@ class _Convolution(Module):
         self.groups = groups
         self.padding_mode = padding_mode
         kernel = _each(kernel_size, self._axes)
-        self.weight = Parameter(empty((*_channels(self), *kernel), dtype))
+        self.weight = Parameter(empty((*self._channels(), *kernel), dtype))
         self.bias = Parameter(empty((out_channels,), dtype)) if bias else None
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
         """Draw new initial values for the weight and the bias."""
         uniform_by_fan_in(self.weight, self.bias)
+
+    def _channels(self) -> Shape:
+        """The first two sizes of the weight."""
+        for which in ("in_channels", "out_channels"):
+            if self.groups < 1 or getattr(self, which) % self.groups:
+                raise value_error(
+                    type(self).__name__,
+                    f"{which} must be divisible by groups",
+                    **{which: getattr(self, which), "groups": self.groups},
+                )
+        return self.out_channels, self.in_channels // self.groups
 
     def _pad(self, x: Any) -> tuple[Any, Any]:
         """The input, and the zeros the convolution still has to add."""
@@ -87,18 +98,6 @@ class _Convolution(Module):
 def _each(value: Any, axes: int) -> Shape:
     """An int for each axis."""
     return tuple(value) if isinstance(value, list | tuple) else (index(value),) * axes
-
-
-def _channels(module: Any) -> Shape:
-    """The first two sizes of the weight of a convolution: out_channels, in_channels / groups."""
-    for which in ("in_channels", "out_channels"):
-        if module.groups < 1 or getattr(module, which) % module.groups:
-            raise value_error(
-                type(module).__name__,
-                f"{which} must be divisible by groups",
-                **{which: getattr(module, which), "groups": module.groups},
-            )
-    return module.out_channels, module.in_channels // module.groups
 
 
 class Conv1d(_Convolution):
@@ -296,10 +295,8 @@ class Conv2d(_Convolution):
 
 
 @also_takes(**DEVICE, padding_mode=("zeros",))
-class _TransposedConvolution(Module):
+class _TransposedConvolution(_Convolution):
     """The weight, (in_channels, out_channels / groups, *kernel_size), the bias and the options."""
-
-    _axes: int
 
     def __init__(
         self,
@@ -315,23 +312,13 @@ class _TransposedConvolution(Module):
         *,
         dtype: DType = None,
     ) -> None:
-        self.in_channels = in_channels
-        self.out_channels = out_channels
-        self.kernel_size = kernel_size
-        self.stride = stride
-        self.padding = padding
         self.output_padding = output_padding
-        self.groups = groups
-        self.dilation = dilation
-        _channels(self)
-        shape = (in_channels, out_channels // groups, *_each(kernel_size, self._axes))
-        self.weight = Parameter(empty(shape, dtype))
-        self.bias = Parameter(empty((out_channels,), dtype)) if bias else None
-        self.reset_parameters()
+        sizes = (in_channels, out_channels, kernel_size)
+        super().__init__(*sizes, stride, padding, dilation, groups, bias, dtype=dtype)
 
-    def reset_parameters(self) -> None:
-        """Draw new initial values for the weight and the bias."""
-        uniform_by_fan_in(self.weight, self.bias)
+    def _channels(self) -> Shape:
+        super()._channels()
+        return self.in_channels, self.out_channels // self.groups
 
     def _check_output_size(self, output_size: Any) -> None:
         if output_size is not None:

@@ -12,7 +12,7 @@ from extensor.errors.keywords import DEVICE, also_takes
 from extensor.nn.layer_inputs import in_dtype_of
 from extensor.nn.module import Module
 from extensor.nn.parameter import Parameter
-from extensor.nn.synchronised import Adding, adding, note_moved, synchronised_batch_norm
+from extensor.nn.synchronised import adding, note_moved, synchronised_batch_norm
 from extensor.ops import (
     batch_norm,
     instance_norm,
@@ -63,6 +63,10 @@ class _ByChannel(Module):
             raise value_error(type(self).__name__, wanted, x_shape=x.shape)
         return x
 
+    def _is_normalized_by_itself(self) -> bool:
+        """Whether a batch is normalized with its own statistics instead of the running ones."""
+        return self.training or self.running_mean is None
+
     def _note_moved(self) -> None:
         if self.training and self.running_mean is not None:
             note_moved(self)
@@ -99,32 +103,16 @@ class _BatchNorm(_ByChannel):
         counted = self.num_batches_tracked
         if self.training and counted is not None:
             counted = counted + 1
-        added = adding()
-        if added is not None and (self.training or self.running_mean is None):
-            return self._normalize_synchronised(x, counted, added)
-        output = batch_norm(
-            self._check_input(x),
-            self.running_mean,
-            self.running_var,
-            self.weight,
-            self.bias,
-            self.training or self.running_mean is None,
-            self._share(counted),
-            self.eps,
-        )
-        self.num_batches_tracked = counted  # only now: a batch that failed does not count
-        self._note_moved()
-        return output
-
-    def _normalize_synchronised(
-        self, x: TensorLike, counted: Tensor | None, added: Adding
-    ) -> Tensor:
         running = self.running_mean, self.running_var
-        share = self._share(counted)
-        output = synchronised_batch_norm(
-            self._check_input(x), running, self.weight, self.bias, share, self.eps, added
-        )
-        self.num_batches_tracked = counted
+        own, share, added = self._is_normalized_by_itself(), self._share(counted), adding()
+        checked = self._check_input(x)
+        if own and added is not None:
+            output = synchronised_batch_norm(
+                checked, running, self.weight, self.bias, share, self.eps, added
+            )
+        else:
+            output = batch_norm(checked, *running, self.weight, self.bias, own, share, self.eps)
+        self.num_batches_tracked = counted  # only now: a batch that failed does not count
         self._note_moved()
         return output
 
@@ -405,15 +393,8 @@ class InstanceNorm2d(_ByChannel):
         return self._normalize(self._check_input(x))
 
     def _normalize(self, x: Tensor) -> Tensor:
-        output = instance_norm(
-            x,
-            self.running_mean,
-            self.running_var,
-            self.weight,
-            self.bias,
-            self.training or self.running_mean is None,
-            self.momentum,
-            self.eps,
-        )
+        running = self.running_mean, self.running_var
+        own = self._is_normalized_by_itself()
+        output = instance_norm(x, *running, self.weight, self.bias, own, self.momentum, self.eps)
         self._note_moved()
         return output

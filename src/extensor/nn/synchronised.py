@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from threading import local
 from typing import Any
 
@@ -40,14 +40,18 @@ def adding() -> Adding | None:
 
 
 @contextmanager
-def adding_by(added: Adding) -> Iterator[None]:
-    """Let batch norm in this thread take the statistics of all micro-batches inside the block."""
-    before = _place.adding
-    _place.adding = added
+def _placed(name: str, value: Any) -> Iterator[None]:
+    before = getattr(_place, name)
+    setattr(_place, name, value)
     try:
         yield
     finally:
-        _place.adding = before
+        setattr(_place, name, before)
+
+
+def adding_by(added: Adding) -> AbstractContextManager[None]:
+    """Let batch norm in this thread take the statistics of all micro-batches inside the block."""
+    return _placed("adding", added)
 
 
 def note_moved(module: Any) -> None:
@@ -56,15 +60,9 @@ def note_moved(module: Any) -> None:
         _place.moved.append(module)
 
 
-@contextmanager
-def noting_moved(moved: list[Any]) -> Iterator[None]:
+def noting_moved(moved: list[Any]) -> AbstractContextManager[None]:
     """Collect the modules that move their running statistics in this thread inside the block."""
-    before = _place.moved
-    _place.moved = moved
-    try:
-        yield
-    finally:
-        _place.moved = before
+    return _placed("moved", moved)
 
 
 def synchronised_batch_norm(

@@ -5,10 +5,8 @@ from __future__ import annotations
 from math import pi, sqrt
 from typing import Any
 
-import numpy as np
-
 from extensor.arrays import error_function, supplement
-from extensor.arrays.shapes import Shape, Shapes, axis_or_none, count, same
+from extensor.arrays.shapes import Shape, Shapes, axis_or_none, count, same, same_along
 from extensor.core.creation import zeros_like
 from extensor.core.op import Array, op
 from extensor.core.tensor import Tensor
@@ -16,13 +14,9 @@ from extensor.errors import type_error, value_error
 from extensor.ops.broadcasting import reduce_to_shape
 from extensor.ops.chain import chain_rule
 from extensor.ops.exponential import exp
+from extensor.ops.rounding import to_zero
 from extensor.ops.selection import where
 from extensor.ops.special import normal_cdf, normal_pdf
-
-
-def to_zero(x: Any, *_: Any) -> Any:
-    """The distance to a kink at 0."""
-    return np.abs(x)
 
 
 @op(kernel="relu", shape=same, kinks=to_zero)
@@ -239,13 +233,7 @@ def gelu_backward(grad_output: Tensor, x: Tensor, approximate: bool = False) -> 
     return chain_rule(grad_output, chain_rule(sigmoid(doubled), growth))
 
 
-def _along(name: str, shapes: Shapes, axis: int) -> Shape:
-    shape = same(name, shapes)
-    axis_or_none(name, axis, len(shape))
-    return shape
-
-
-@op(kernel="softmax", shape=_along, floats=True)
+@op(kernel="softmax", shape=same_along, floats=True)
 def softmax(xp: Any, x: Array, axis: int = -1) -> Any:
     """``exp(x)`` divided by its sum over ``axis``, without overflow.
 
@@ -288,7 +276,7 @@ def softmax_backward(grad_output: Tensor, output: Tensor, axis: int = -1) -> Ten
     return chain_rule(grad_output - mean, output)
 
 
-@op(kernel="log_softmax", shape=_along, floats=True)
+@op(kernel="log_softmax", shape=same_along, floats=True)
 def log_softmax(xp: Any, x: Array, axis: int = -1) -> Any:
     """The logarithm of `softmax`, ``x - log(sum(exp(x)))`` over ``axis``, without overflow.
 

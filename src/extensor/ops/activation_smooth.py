@@ -9,10 +9,11 @@ from extensor.arrays.shapes import Shape, Shapes, axis_index, same
 from extensor.core.op import Array, op
 from extensor.core.tensor import Tensor
 from extensor.errors import value_error
-from extensor.ops.activation import sigmoid, tanh, to_zero
+from extensor.ops.activation import sigmoid, tanh
 from extensor.ops.chain import chain_divide, chain_rule
 from extensor.ops.exponential import exp
 from extensor.ops.joining import concatenate, split
+from extensor.ops.rounding import to_zero
 from extensor.ops.selection import where
 
 # Klambauer et al. 2017: with these two, mean 0 and variance 1 are a fixed point of the network.

@@ -8,13 +8,13 @@ import numpy as np
 
 from extensor.arrays.shapes import (
     Shape,
-    Shapes,
     axis_index,
     axis_indices,
     axis_or_none,
     count,
     reduced,
     reduced_nonempty,
+    same_along,
     with_axes,
 )
 from extensor.arrays.supplement import in_c_order
@@ -235,13 +235,7 @@ def prod_backward(
     return permute(gradient.reshape([x.shape[i] for i in order]), inverse)
 
 
-def _cumulative(name: str, shapes: Shapes, axis: Any) -> Shape:
-    (shape,) = shapes.values()
-    axis_or_none(name, axis, len(shape))
-    return tuple(shape)
-
-
-@op(kernel="cumsum", shape=_cumulative)
+@op(kernel="cumsum", shape=same_along)
 def cumsum(xp: Any, x: Array, axis: int = 0) -> Any:
     """The sum of each element and all before it along ``axis``.
 

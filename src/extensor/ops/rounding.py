@@ -20,7 +20,7 @@ from extensor.ops.chain import chain_rule
 from extensor.ops.selection import where
 
 
-def _to_zero(x: Any) -> Any:
+def to_zero(x: Any, *_: Any) -> Any:
     return np.abs(x)
 
 
@@ -108,7 +108,7 @@ def trunc_backward(grad_output: Tensor) -> Tensor:
     return zeros_like(grad_output)
 
 
-@op(kernel="sign", shape=same, kinks=_to_zero)
+@op(kernel="sign", shape=same, kinks=to_zero)
 def sign(xp: Any, x: Array) -> Any:
     """-1, 0 or 1: the sign of ``x``, NaN for NaN. Derivative: 0.
 
@@ -127,7 +127,7 @@ def sign_backward(grad_output: Tensor) -> Tensor:
     return zeros_like(grad_output)
 
 
-@op(kernel="abs", shape=same, kinks=_to_zero)
+@op(kernel="abs", shape=same, kinks=to_zero)
 def abs(xp: Any, x: Array) -> Any:
     """The magnitude of ``x``. Derivative: ``sign(x)``, 0 at 0.
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from extensor.arrays import supplement
-from extensor.arrays.shapes import Shape, Shapes, axis_index, axis_or_none
+from extensor.arrays.shapes import Shape, Shapes, axis_index, axis_or_none, same_along
 from extensor.core.creation import zeros
 from extensor.core.op import Array, op
 from extensor.core.tensor import Tensor
@@ -34,12 +34,6 @@ def _line(shape: Shape) -> Shape:
     return tuple(shape) or (1,)
 
 
-def _sort_shape(name: str, shapes: Shapes, axis: int, *_: Any) -> Shape:
-    (shape,) = shapes.values()
-    axis_or_none(name, axis, len(shape))
-    return tuple(shape)
-
-
 def _gap_to_neighbour(x: Any, *attributes: Any) -> Any:
     """Each element's distance to the nearest other along the axis: at 0 their order changes."""
     axis = attributes[-2]
@@ -55,7 +49,7 @@ def _gap_to_neighbour(x: Any, *attributes: Any) -> Any:
     return np.moveaxis(result, -1, axis).reshape(x.shape)
 
 
-@op(shape=_sort_shape, differentiable=False)
+@op(shape=same_along, differentiable=False)
 def argsort(xp: Any, x: Array, axis: int = -1, descending: bool = False) -> Any:
     """The indices that sort ``x`` along ``axis``; equal elements stay in their order.
 
@@ -79,7 +73,7 @@ def _put_back(gradient: Tensor, indices: Tensor, shape: Shape, axis: int) -> Ten
     return scatter_add(zeros(shape, gradient.dtype), indices, gradient, axis)
 
 
-@op(shape=_sort_shape, kinks=_gap_to_neighbour)
+@op(shape=same_along, kinks=_gap_to_neighbour)
 def sort(xp: Any, x: Array, axis: int = -1, descending: bool = False) -> Any:
     """The elements of ``x`` in order along ``axis``. Derivative: to where each element came from.
 
