@@ -29,7 +29,13 @@ from extensor.experiments.factories import (
     write_test,
 )
 from extensor.experiments.goal import Goal
-from extensor.experiments.sources import Preparation, preparation_state, prepare_data, with_kind
+from extensor.experiments.sources import (
+    Preparation,
+    Samples,
+    preparation_state,
+    prepare_data,
+    with_kind,
+)
 from extensor.experiments.sources.preparation import check_same_data, digest_of
 from extensor.experiments.spec import (
     Config,
@@ -282,9 +288,9 @@ class Experiment:
 
 
 def input_loader(preparation: Preparation, inputs: Any, batch_size: int) -> DataLoader:
-    """The batches of ``inputs``: a file, a folder of pictures, an array or a data set."""
+    """The batches of ``inputs``: samples, a file, a folder of pictures, an array or a data set."""
     batch_size = arguments.integer("predict", "batch_size", batch_size, 1)
-    samples = preparation.unlabelled(inputs)
+    samples = inputs if isinstance(inputs, Samples) else preparation.unlabelled(inputs)
     return DataLoader(samples.dataset, batch_size, transform=preparation.transforms())
 
 
@@ -387,8 +393,8 @@ def experiment(
         raise value_error("experiment", "overwrite needs a folder", folder=None)
     path = None if folder is None else _new_folder(folder, overwrite)
     built = build_experiment(spec, path, callbacks)
-    built.trainer.overwrite = overwrite
-    built.trainer.is_timed = TIME in str(folder)
+    built.trainer.storage.overwrite = overwrite
+    built.trainer.storage.is_timed = TIME in str(folder)
     return built
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Mapping
+from functools import partial
 from math import log2
 from typing import Any
 
@@ -21,22 +22,18 @@ from extensor.experiments.factories import (
     named_function,
 )
 from extensor.experiments.goal import Goal, balance, metrics_in_units
-from extensor.experiments.sources import (
-    Preparation,
-    PreparedData,
-    Samples,
-)
+from extensor.experiments.sources import Preparation, PreparedData, Samples
 from extensor.experiments.sources.array_targets import check_default_loss, check_labels
 from extensor.experiments.spec import ExperimentSpec, NamedSpec
 from extensor.nn.module import Module
 from extensor.nn.preservation import preserve_state
 from extensor.optim import SGD
+from extensor.train.evaluation import evaluate_batches
 from extensor.train.loss_parts import OverPositions
 from extensor.train.metrics import Metric, named_metric
-from extensor.train.step_strategy import check_loss
+from extensor.train.step_strategy import LocalStep, check_loss
 from extensor.train.tasks import LOSSES as LOSS_TRAITS
 from extensor.train.tasks import TASKS, loss_traits
-from extensor.train.trainer import Trainer
 
 _EPOCHS = 10  # for arrays with a chosen model
 _STEPS = 3000  # of the optimizer, about, if nothing stops it earlier
@@ -175,14 +172,9 @@ def measure_model(
     transforms = [*preparation.target_transforms(), *preparation.transforms()]
     batch_size = _BATCH if spec.data.batch_size is None else spec.data.batch_size
     loader = DataLoader(samples.dataset, batch_size, transform=transforms)
-    loss = build_loss(spec, preparation.goal)
-    first = next(iter(loader))
-    with preserve_state(model), no_grad():
-        output = model(*first[:-1])
-    metrics = build_metrics(spec, preparation.goal, output)
-    optimizer = SGD(model.parameters(), lr=0.0)  # required by the trainer, but never stepped
-    trainer = Trainer(model, loss, optimizer, metrics=metrics, amp=spec.amp, callbacks=[])
-    return trainer.evaluate(loader)
+    optimizer = SGD(model.parameters(), lr=0.0)  # which evaluation does not step
+    step = LocalStep(model, build_loss(spec, preparation.goal), optimizer, amp=spec.amp)
+    return evaluate_batches(model, step, partial(build_metrics, spec, preparation.goal), loader)
 
 
 def build_loaders(

@@ -5,8 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -14,9 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from extensor import random
 from extensor.core.tensor import Tensor
-from extensor.data import DataLoader
 from extensor.data.table.cells import as_number
 from extensor.errors import arguments, value_error
 from extensor.experiments.api import Experiment, build_experiment, input_loader
@@ -33,6 +30,7 @@ from extensor.experiments.stored_runs import (
     read_checkpoint,
 )
 from extensor.experiments.user_functions import check_trust
+from extensor.nn.preservation import preserve_state
 from extensor.random.generator import Generator
 from extensor.train.evaluation import plain, predicted
 from extensor.train.run_folder import RunFolder
@@ -115,7 +113,7 @@ class TrainedModel:
         self._learnt = state.get("preparation")
         self._target = state["config"].get("data", {}).get("target")
         self.preparation = restore_preparation(self.spec, self._learnt)
-        with _chance_as_it_was():
+        with preserve_state():
             self.model, _ = build_model(self.spec, {})
         load_weights(self.model, state)
 
@@ -190,29 +188,19 @@ class TrainedModel:
             "loss" and the metrics by name.
         """
         samples = source if isinstance(source, Samples) else self.labelled(source)
-        with _chance_as_it_was():
+        with preserve_state():
             return measure_model(self.spec, self.model, self.preparation, samples)
 
     @cached_property
     def experiment(self) -> Experiment:
         """The experiment around this model, with the data as they are now."""
-        with _chance_as_it_was():
+        with preserve_state():
             try:
                 return build_experiment(
                     self.spec, trained=self.model, learnt=self._learnt, is_new=False
                 )
             finally:
                 self.model.eval()
-
-
-@contextmanager
-def _chance_as_it_was() -> Iterator[None]:
-    """A model that is only looked at must not change what others draw."""
-    state = random.get_state()
-    try:
-        yield
-    finally:
-        random.set_state(state)
 
 
 _FORMULAS = ("=", "+", "-", "@", "\t", "\r")  # what begins one in a spreadsheet
@@ -410,11 +398,7 @@ class Predictor:
             If there is no such run or checkpoint, the file is damaged, or functions are named without
             `trust`.
         """
-        trust = arguments.flag("load", "trust", trust)
-        folder = find_run(run)
-        path = find_checkpoint(folder, checkpoint, wording)
-        config = read_config(folder.config)
-        return cls(TrainedModel(folder, config, path, wording, trust=trust))
+        return cls(_load("load", run, checkpoint, None, wording, trust))
 
     def __repr__(self) -> str:
         classes = f", {len(self.classes)} classes" if self.classes else ""
@@ -544,10 +528,8 @@ class Predictor:
         if self.task == "sequence":
             requirement = "a model of texts goes on with them: generate(prompt)"
             raise value_error("predict", requirement, task=self.task)
-        batch_size = arguments.integer("predict", "batch_size", batch_size, 1)
         samples = self.preparation.unlabelled(inputs)
-        loader = DataLoader(samples.dataset, batch_size, transform=self.preparation.transforms())
-        outputs = predicted(self.model, None, loader, 1).numpy()
+        outputs = self.outputs(samples, batch_size).numpy()
         count = len(outputs)
         kind = {"pictures": "file", "table": "row", "series": "forecast"}
         first = kind.get(self.preparation.kind, "sample")
@@ -711,9 +693,21 @@ def load_trained(
     >>> path.name, trained.model.training, sorted(trained.evaluate())
     ('step-000000046.safetensors', False, ['accuracy', 'f1', 'loss'])
     """
-    entries = listed_changes("load_trained", changes)
-    trust = arguments.flag("load_trained", "trust", trust)
+    return _load("load_trained", run, checkpoint, changes, PYTHON, trust)
+
+
+def _load(
+    op: str,
+    run: str | Path,
+    checkpoint: str | Path | None,
+    changes: Mapping[str, Any] | None,
+    wording: Wording,
+    trust: bool,
+) -> TrainedModel:
+    entries = listed_changes(op, changes)
+    trust = arguments.flag(op, "trust", trust)
     folder = find_run(run)
-    path = find_checkpoint(folder, checkpoint)
+    path = find_checkpoint(folder, checkpoint, wording)
     config = read_config(folder.config, entries)
-    return TrainedModel(folder, config, path, trust=trust, changes=[key for key, _ in entries])
+    own = [key for key, _ in entries]
+    return TrainedModel(folder, config, path, wording, trust=trust, changes=own)

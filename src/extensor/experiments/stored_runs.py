@@ -270,7 +270,7 @@ def load_into(trainer: Trainer, resumption: Resumption) -> None:
     # Checkpoints of the first release lack the options of the optimizer.
     options = {"options": state["optimizer"], **state}
     trainer.load_state_dict({**options, "callbacks": callbacks})
-    trainer.seen = resumption.seen
+    trainer.storage.seen = resumption.seen
     if any(_among(key, ("epochs", "early_stopping")) for key in resumption.changes):
         # The run had stopped early, and is now meant to continue.
         trainer.stopped = False

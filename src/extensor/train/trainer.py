@@ -49,9 +49,7 @@ from extensor.train.rehearsal import check_ready
 from extensor.train.run_folder import RunFolder
 from extensor.train.step_strategy import LocalStep, Loss, StepResult
 from extensor.train.tasks import check_values
-from extensor.train.trainer_state import (
-    TrainerState,
-)
+from extensor.train.trainer_state import TrainerState
 
 Validation = Iterable[Any] | Dataset | tuple[Any, Any] | float | None
 T = TypeVar("T")
@@ -244,9 +242,6 @@ class Trainer:
     # Of the run on disk.
     run = _Delegated[RunFolder | None]("storage")
     checkpoints = _Delegated[Checkpoints | None]("storage")
-    overwrite = _Delegated[bool]("storage")
-    is_timed = _Delegated[bool]("storage")
-    seen = _Delegated[Any]("storage")
 
     @explaining
     def __init__(
@@ -692,7 +687,7 @@ class Trainer:
                 raise value_error("resume", "path must be a checkpoint of a run", path=str(path))
             self.load_state_dict(state)
         self.storage.is_resumed = True
-        self.seen = seen
+        self.storage.seen = seen
         return state is not None
 
     def state_dict(self) -> dict[str, Any]:
