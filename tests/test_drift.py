@@ -28,7 +28,7 @@ def made(**options: Any) -> Trainer:
 
 
 def facts_of(trainer: Trainer) -> Any:
-    return DriftCheck(trainer.take_step).facts(trainer.state.loader)
+    return DriftCheck(trainer.take_step).facts(trainer.loader)
 
 
 class Others(Told):
@@ -89,10 +89,10 @@ def test_who_differs_in_what_is_named(change: Any, words: str) -> None:
     own = made()
     own.workers = others
     check = DriftCheck(own.take_step)
-    check.check(own.step, own.state.loader)
+    check.check(own.step, own.loader)
     change(own)
     with pytest.raises(ValueError, match=re.escape(f"worker 1 has other {words}")):
-        check.check(own.step, own.state.loader)
+        check.check(own.step, own.loader)
 
 
 def test_a_rate_that_was_changed_back_is_found() -> None:
@@ -105,7 +105,7 @@ def test_a_rate_that_was_changed_back_is_found() -> None:
     second.note_options()
     trainers[1].optimizer.param_groups[0]["lr"] = 0.1
     first.note_options()
-    loaders = [trainer.state.loader for trainer in trainers]
+    loaders = [trainer.loader for trainer in trainers]
     assert first.facts(loaders[0]) != second.facts(loaders[1])
     third.note_options()
     assert first.facts(loaders[0]) == third.facts(loaders[2])

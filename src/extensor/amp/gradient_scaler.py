@@ -11,12 +11,7 @@ from extensor.core import entries, tracing
 from extensor.core.tensor import Tensor, wrap
 from extensor.errors import shown, type_error, value_error
 from extensor.errors.explanation import checked, explaining
-from extensor.optim.clipping import (
-    gradients_of,
-    multiply_gradients_of,
-    norm_of,
-    traced_norm,
-)
+from extensor.optim.clipping import gradients_of, multiply_gradients_of, norm_array, norm_of
 from extensor.optim.optimizer import Optimizer
 
 
@@ -128,7 +123,7 @@ class GradScaler:
         if tracing.current() is None:
             finite[id(optimizer)] = isfinite(norm_of(gradients, inf))
         else:
-            finite[id(optimizer)] = traced_norm(gradients, inf) < inf
+            finite[id(optimizer)] = norm_array(gradients, inf) < inf
         scale = tracing.number(self, "_scale")
         multiply_gradients_of(parameters, gradients, 1 / scale)
 

@@ -138,8 +138,7 @@ def read_checkpoint(run: RunFolder, path: Path, wording: Wording = PYTHON) -> di
 
 # Keys and tables that a run keeps: with others it would be another run, or its state would not fit.
 _KEPT = (
-    *("seed", "micro_batches", "sync_batch_norm", "data", "model", "loss"),
-    "loss_reduction",
+    *("seed", "micro_batches", "sync_batch_norm", "data", "model", "loss", "loss_reduction"),
     *("optimizer.name", "schedule.name", "schedule.every"),
 )
 # These are only read when the first step is taken.

@@ -17,13 +17,9 @@ from extensor.errors.explanation import checked
 from extensor.optim.update import Parameters, Update, rebind, tensors_in
 
 
+@np.errstate(all="ignore")
 def gradient_norm(gradients: list[Any], order: float) -> Any:
     """The norm of all elements of all arrays together, in float64."""
-    with np.errstate(all="ignore"):
-        return _norm_of_all(gradients, order)
-
-
-def _norm_of_all(gradients: list[Any], order: float) -> Any:
     total = np.zeros((), float64)
     for gradient in gradients:
         size = np.abs(np.asarray(gradient, float64))
@@ -48,7 +44,8 @@ def clip_update(xp: Any, gradient: Any, bound: float) -> tuple[Any]:
 
 _scale = Update(scale_update, roles=1)
 _clip = Update(clip_update, roles=1)
-_norm = door.computation("gradient_norm", "gradient_norm", gradient_norm)
+# By the kernel if it has one; while a function is traced, arrays without values give such an array.
+norm_array = door.computation("gradient_norm", "gradient_norm", gradient_norm)
 
 
 def multiply_gradients(gradients: list[Any], factor: Any) -> None:
@@ -76,8 +73,8 @@ def _give_anew(tensors: Sequence[Tensor], before: list[Any], gradients: list[Any
 
 
 def norm_of(gradients: list[Any], order: float) -> float:
-    """:func:`gradient_norm`, by its kernel where it has one."""
-    return float(_norm(gradients, order))
+    """:func:`norm_array` as a number."""
+    return float(norm_array(gradients, order))
 
 
 def gradients_of(op: str, parameters: Parameters) -> list[Any]:
@@ -158,15 +155,10 @@ def clip_grad_norm(
     return wrap(np.asarray(norm, float64 if wide else get_default_dtype()))
 
 
-def traced_norm(gradients: list[Any], order: float) -> Any:
-    """:func:`gradient_norm` of arrays that have no values yet, as such an array."""
-    return _norm(gradients, order)
-
-
 def _clip_traced(
     tensors: list[Tensor], gradients: list[Any], max_norm: float, order: float
 ) -> Tensor:
-    norm = traced_norm(gradients, order)
+    norm = norm_array(gradients, order)
     xp = door.namespace(norm)
     factor = xp.where(norm <= max_norm, xp.ones_like(norm), max_norm / norm)
     before = gradients.copy()

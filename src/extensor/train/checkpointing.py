@@ -264,8 +264,9 @@ class RunStorage:
 
     def stamp(self) -> tuple[str, int] | None:
         """What identifies the last checkpoint, on the first worker."""
-        is_here = self.checkpoints is not None and self.workers.is_first
-        return self.checkpoints.stamp() if is_here and self.checkpoints is not None else None
+        if self.checkpoints is None or not self.workers.is_first:
+            return None
+        return self.checkpoints.stamp()
 
     def required_checkpoints(self, op: str) -> Checkpoints:
         """The checkpoints, or an error if the trainer has no folder."""
@@ -315,8 +316,9 @@ class RunStorage:
 
     def lock(self) -> AbstractContextManager[None]:
         """Keep other processes out of the folder."""
-        is_here = self.run is not None and self.workers.is_first
-        return locked(self.run.path, "fit") if is_here and self.run is not None else nullcontext()
+        if self.run is None or not self.workers.is_first:
+            return nullcontext()
+        return locked(self.run.path, "fit")
 
     def tidy(self, step: int) -> None:
         """Make the checkpoints in the folder those of a run that is at ``step``."""

@@ -131,7 +131,10 @@ def prediction_batches(inputs: Any, batch_size: int) -> Iterable[Any]:
     batch_size = arguments.integer("predict", "batch_size", batch_size, 1)
     if is_inputs(inputs):
         several = inputs if isinstance(inputs, tuple) else (inputs,)
-        arrays = [x if isinstance(x, Tensor) and x.ndim else _input(x) for x in several]
+        arrays = [
+            x if isinstance(x, Tensor) and x.ndim else as_array("predict", "inputs", x)
+            for x in several
+        ]
         if len({len(x) for x in arrays}) > 1:
             lengths = [len(x) for x in arrays]
             requirement = "inputs must have the same number of samples"
@@ -146,10 +149,6 @@ def prediction_batches(inputs: Any, batch_size: int) -> Iterable[Any]:
     return _inputs_of(inputs)
 
 
-def _input(value: Any) -> Any:
-    return as_array("predict", "inputs", value)
-
-
 def _inputs_of(batches: Iterable[Any]) -> Iterable[Any]:
     for batch in batches:
         check_batch("predict", "inputs", batch, parts=1)
@@ -162,7 +161,11 @@ def fit_arguments(train: Any, y: Any, epochs: Any, validation: Any) -> tuple[Any
         if epochs is not None and validation is not None:
             given = arguments.briefly(epochs)
             raise type_error("fit", "epochs must be given once", epochs=y, again=given)
-        return None, arguments.integer("fit", "epochs", y, 0), _either(validation, epochs)
+        return (
+            None,
+            arguments.integer("fit", "epochs", y, 0),
+            (epochs if validation is None else validation),
+        )
     if y is not None and not is_samples(train):
         if not is_samples(y):
             arguments.integer("fit", "epochs", y)
@@ -170,10 +173,6 @@ def fit_arguments(train: Any, y: Any, epochs: Any, validation: Any) -> tuple[Any
         raise type_error("fit", requirement, train=arguments.briefly(train))
     number = arguments.integer("fit", "epochs", EPOCHS if epochs is None else epochs, 0)
     return y, number, validation
-
-
-def _either(first: Any, second: Any) -> Any:
-    return second if first is None else first
 
 
 class Split(NamedTuple):
@@ -237,7 +236,7 @@ def validation_loader(validation: Any, batch_size: int) -> Any:
     if validation is None:
         return None
     if is_pair(validation):
-        return DataLoader(as_dataset("fit", *validation), batch_size)
+        validation = as_dataset("fit", *validation)
     if is_dataset(validation):
         return DataLoader(validation, batch_size)
     if isinstance(validation, tuple | list) and any(map(is_data, validation)):

@@ -161,10 +161,10 @@ class FitLoop:
         trainer = self._trainer
         trainer.storage.check_folder(trainer.step)
         trainer.take_step.options.note()
-        is_restored = bool(trainer.state.waiting)
-        trainer.state.continue_with(self._data.train, self._data.validation)
+        is_restored = bool(trainer.waiting)
+        trainer.continue_with(self._data.train, self._data.validation)
         if self._begin is None and trainer.workers.can_survive:
-            self._begin = trainer.state.snapshot()
+            self._begin = trainer.snapshot()
         if trainer.run is not None and trainer.workers.is_first:
             trainer.run.write_descriptions(trainer.config)
             if is_restored and not trainer.storage.has_checkpoint(trainer.step):
@@ -195,7 +195,7 @@ class FitLoop:
         record = self._epoch_record()
         self._step_schedules(record)
         trainer.epoch += 1
-        trainer.state.begin_epoch()
+        trainer.begin_epoch()
         trainer.history.append(record)
         trainer.take_step.end_epoch()
         for callback in trainer.active_callbacks():
@@ -265,7 +265,7 @@ class FitLoop:
             trainer.save()
         # A loader without a state could not go on within the epoch, so that one is finished first.
         signal = trainer.take_step.known_signal(trainer.interruption.noted)
-        if signal is not None and hasattr(trainer.state.loader, "state_dict"):
+        if signal is not None and hasattr(trainer.loader, "state_dict"):
             if trainer.run is not None:
                 self._check_agreement()
                 trainer.save()
@@ -282,7 +282,7 @@ class FitLoop:
 
     def _check_agreement(self, is_due: bool = True) -> None:
         trainer = self._trainer
-        trainer.take_step.check_agreement(trainer.step, trainer.state.loader, is_due)
+        trainer.take_step.check_agreement(trainer.step, trainer.loader, is_due)
 
     def _survive(self, error: WorkerLostError) -> None:
         """Go on with the workers that are left from the last checkpoint, or raise ``error``.

@@ -12,7 +12,7 @@ import time
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, nullcontext, suppress
-from itertools import count
+from itertools import count, islice
 from pathlib import Path
 from typing import Any
 
@@ -241,14 +241,13 @@ def named_folder(op: str, folder: Any) -> Path:
     path = as_path(op, folder, name="folder")
     if TIME not in str(path):
         return path
-    first = Path(str(path).replace(TIME, time.strftime("%Y-%m-%d_%H-%M-%S")))
-    return first if not first.exists() else _free_name(first)
+    return _free_name(Path(str(path).replace(TIME, time.strftime("%Y-%m-%d_%H-%M-%S"))))
 
 
 def create_new_folder(path: Path) -> Path:
     """A folder that was not there, made now: ``path`` or the next number that is free."""
     make_folder("fit", path.parent)
-    for place in (path, *(_with_number(path, number) for number in range(2, 1000))):
+    for place in islice(_numbered_names(path), 999):
         try:
             place.mkdir()
         except FileExistsError:
@@ -261,11 +260,13 @@ def create_new_folder(path: Path) -> Path:
 
 
 def _free_name(path: Path) -> Path:
-    return next(place for number in count(2) if not (place := _with_number(path, number)).exists())
+    return next(place for place in _numbered_names(path) if not place.exists())
 
 
-def _with_number(path: Path, number: int) -> Path:
-    return path.with_name(f"{path.name}_{number}")
+def _numbered_names(path: Path) -> Iterator[Path]:
+    """``path``, then with numbers from 2 on."""
+    yield path
+    yield from (path.with_name(f"{path.name}_{number}") for number in count(2))
 
 
 def check_replaceable(op: str, run: RunFolder) -> None:
@@ -290,8 +291,7 @@ def move_aside(op: str, run: RunFolder) -> Path | None:
     check_replaceable(op, run)
     if not _is_earlier(run):
         return None
-    stem = run.path.with_name(f"{run.path.name}-earlier")
-    target = stem if not stem.exists() else _free_name(stem)
+    target = _free_name(run.path.with_name(f"{run.path.name}-earlier"))
     # A file that is open cannot be moved there.
     with nullcontext() if sys.platform == "win32" else locked(run.path, op):
         try:

@@ -1,14 +1,14 @@
 """The trainer: epochs of steps, validation and callbacks.
 
-It is a loop over three values: the state that a checkpoint holds (:class:`TrainerState`), the way a step
-is taken (:class:`LocalStep`) and the run on disk (:class:`RunStorage`).
+It has the state that a checkpoint holds (:class:`TrainerState`), the way a step is taken
+(:class:`LocalStep` or a subclass) and the run on disk (:class:`RunStorage`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Generic, TypeVar, overload
+from typing import Any, overload
 
 from extensor import random
 from extensor.arrays.dtypes import DType
@@ -27,7 +27,6 @@ from extensor.train.callbacks import Callback, checked_callbacks
 from extensor.train.checkpointing import Checkpoints, RunStorage
 from extensor.train.data_adapters import (
     EPOCHS,
-    Split,
     check_columns,
     dataset_of,
     fit_arguments,
@@ -37,9 +36,8 @@ from extensor.train.evaluation import evaluate_batches, predicted
 from extensor.train.fit_loop import FitLoop, Interruption
 from extensor.train.logs import History, Logging, default_callbacks
 from extensor.train.loss_parts import LossReduction
-from extensor.train.metrics import Mean, Metric
+from extensor.train.metrics import Metric
 from extensor.train.metrics.trainer_metrics import (
-    RunningMetrics,
     metrics_by_name,
     metrics_for_output,
     running_metrics,
@@ -52,28 +50,9 @@ from extensor.train.tasks import check_values
 from extensor.train.trainer_state import TrainerState
 
 Validation = Iterable[Any] | Dataset | tuple[Any, Any] | float | None
-T = TypeVar("T")
 
 
-class _Delegated(Generic[T]):
-    """An attribute of a trainer that its ``holder``, another attribute, has."""
-
-    def __init__(self, holder: str) -> None:
-        self._holder = holder
-
-    def __set_name__(self, owner: type, name: str) -> None:
-        self._name = name
-
-    def __get__(self, trainer: Any, owner: type | None = None) -> T:
-        held: Any = self if trainer is None else getattr(trainer, self._holder)
-        value: T = held if trainer is None else getattr(held, self._name)
-        return value
-
-    def __set__(self, trainer: Any, value: T) -> None:
-        setattr(getattr(trainer, self._holder), self._name, value)
-
-
-class Trainer:
+class Trainer(TrainerState):
     """Train, evaluate and use a model.
 
     A trainer brings together a model, a loss and an optimizer, and `fit` runs the loop: epochs of
@@ -227,22 +206,6 @@ class Trainer:
     (1, 1)
     """
 
-    # Of the state, which a checkpoint holds.
-    epoch = _Delegated[int]("state")  # completed epochs
-    step = _Delegated[int]("state")
-    batch = _Delegated[int]("state")  # completed batches of this epoch
-    stopped = _Delegated[bool]("state")
-    running_loss = _Delegated[Mean]("state")
-    running_metrics = _Delegated[RunningMetrics]("state")
-    history = _Delegated[History]("state")
-    callbacks = _Delegated[list[Callback]]("state")
-    config = _Delegated[dict[str, Any]]("state")
-    preparation = _Delegated[dict[str, Any] | None]("state")
-    split = _Delegated[Split | None]("state")
-    # Of the run on disk.
-    run = _Delegated[RunFolder | None]("storage")
-    checkpoints = _Delegated[Checkpoints | None]("storage")
-
     @explaining
     def __init__(
         self,
@@ -278,7 +241,7 @@ class Trainer:
                 raise value_error("Trainer", "checkpoints need a folder", folder=folder)
         # The only place where a trainer joins the workers; everything below is handed the value.
         self._workers = join_workers()
-        self.take_step: LocalStep = choose_strategy(
+        take_step = choose_strategy(
             (model, loss, optimizer, clip_norm, clip_value, amp, ema, loss_reduction),
             self._workers,
             (micro_batches, shard_optimizer, sync_batch_norm),
@@ -290,7 +253,7 @@ class Trainer:
         chosen = default_callbacks(folder is not None) if callbacks is None else callbacks
         several = checked_callbacks(chosen)
         self.storage = RunStorage(folder, overwrite, keep, self._workers)
-        self.state = TrainerState(self.take_step, several, running, config)
+        super().__init__(take_step, several, running, config)
         is_named = any(isinstance(metric, str) for metric in self.given_metrics.values())
         # Metrics that are only named are made when the first output is known.
         self.metrics: dict[str, Metric] = {} if is_named else dict(self.given_metrics)
@@ -303,6 +266,16 @@ class Trainer:
         self.columns: Sequence[str] | None = None  # of the table that was trained on last
         self.interruption = Interruption()
         self._made_loader: Any = None  # by the last fit, of arrays
+
+    @property
+    def run(self) -> RunFolder | None:
+        """The folder of the run, if it has one."""
+        return self.storage.run
+
+    @property
+    def checkpoints(self) -> Checkpoints | None:
+        """The checkpoints of the run, if it has a folder."""
+        return self.storage.checkpoints
 
     @property
     def workers(self) -> Workers:
@@ -411,7 +384,7 @@ class Trainer:
         ([3, 6], 6)
         """
         y, epochs, validation = fit_arguments(train, y, epochs, validation)
-        made_before = self._made_loader if self._made_loader is self.state.loader else None
+        made_before = self._made_loader if self._made_loader is self.loader else None
         state = random.get_state()
         try:
             data = fit_data(train, y, validation, batch_size, shuffle, made_before, self.split)
@@ -423,7 +396,7 @@ class Trainer:
             random.set_state(state)
             raise
         if data.goes_on:
-            self.state.loader = data.made
+            self.loader = data.made
         self._made_loader, self.split = data.made, data.split
         self.columns = data.columns
         FitLoop(self, data, epochs, is_tried).run()
@@ -433,7 +406,7 @@ class Trainer:
         if not hasattr(train, "__len__") or len(train) == 0:
             given = len(train) if hasattr(train, "__len__") else type(train).__name__
             raise value_error("fit", "train must be a loader of at least one batch", train=given)
-        needs_state = self.checkpoint_every is not None or self.state.waiting.get("loader")
+        needs_state = self.checkpoint_every is not None or self.waiting.get("loader")
         if needs_state and not hasattr(train, "state_dict"):
             requirement = "checkpoints within an epoch need a loader with a state_dict"
             raise type_error("fit", requirement, train=type(train).__name__)
@@ -446,9 +419,8 @@ class Trainer:
         sequence of Callback
             All of them on the first worker; on the others those without ``only_first``.
         """
-        if self.workers.is_first:
-            return self.callbacks
-        return [callback for callback in self.callbacks if not callback.only_first]
+        is_first = self.workers.is_first
+        return [callback for callback in self.callbacks if is_first or not callback.only_first]
 
     @property
     def rate(self) -> float:
@@ -620,7 +592,7 @@ class Trainer:
             error = NotFiniteError("a parameter is not finite, so no checkpoint was written")
             raise NotFiniteError(self.describe_stop(error))
         # On all workers, as they gather the state together; the first one writes it.
-        return self.storage.write(self.state.state_dict(copied=False), self.step, name)
+        return self.storage.write(self._state(copied=False), self.step, name)
 
     def describe_stop(self, error: NotFiniteError) -> str:
         """Return where an error stopped training, and the last checkpoint.
@@ -699,7 +671,7 @@ class Trainer:
             The state of model, optimizer, schedules, averages, loader, callbacks and random numbers,
             the progress and the history. Checkpoints hold it.
         """
-        return self.state.state_dict()
+        return self._state(copied=True)
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Continue from a state that `state_dict` returned.
@@ -716,7 +688,7 @@ class Trainer:
         ValueError, TypeError
             If the state does not fit the trainer. Nothing is changed then.
         """
-        self.state.load_state_dict(state)
+        super().load_state_dict(state)
 
     def stop(self) -> None:
         """End training after this epoch, with its validation and checkpoint."""

@@ -205,7 +205,7 @@ class TrainerState:
             is_drawn_again = self.batch and generator is getattr(train, "generator", None)
             if generator is not None and state is not None and not is_drawn_again:
                 generator.set_state(state)
-            random.set_state(self.waiting["generators"]["default"])
+            random.set_state(self.waiting["generator"])
             self.waiting = {}
         elif self.batch and train is self.loader and hasattr(train, "state_dict"):
             train.load_state_dict(train.state_dict())
@@ -227,7 +227,7 @@ class TrainerState:
         is_fixed = isinstance(loader.sampler, SequentialSampler) and not loader.transforms
         return None if is_fixed else loader.generator
 
-    def state_dict(self, copied: bool = True) -> dict[str, Any]:
+    def _state(self, copied: bool) -> dict[str, Any]:
         """Everything that the rest of the run depends on; no time and no path."""
         more: dict[str, Any] = {}
         # Only where they are in use: checkpoints of other runs stay as they were.
@@ -267,7 +267,7 @@ class TrainerState:
                 return {key: copy(each) for key, each in value.items()}
             return np.array(value) if isinstance(value, np.ndarray | Tensor) else value
 
-        return {key: copy(value) for key, value in self.state_dict().items()}
+        return {key: copy(value) for key, value in self._state(copied=True).items()}
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Take over what :meth:`state_dict` gave; loaders and random numbers when training begins."""
@@ -285,7 +285,7 @@ class TrainerState:
             "history": History(_records(state["history"])),
             "split": _split(state.get("split")),
             "waiting": {
-                "generators": _generators(state["generators"]),
+                "generator": _default_generator(state["generators"]),
                 "loader": dict(entries.mapping(_OP, state["loader"], "loader")),
                 "validation": _validation(state.get("validation")),
             },
@@ -318,9 +318,9 @@ def _records(history: Any) -> list[dict[str, Any]]:
     return records
 
 
-def _generators(state: Any) -> dict[str, Any]:
+def _default_generator(state: Any) -> Any:
     words = entries.with_keys(_OP, state, ["default"], "generators")["default"]
-    return {"default": _generator_state("generators.default", words)}
+    return _generator_state("generators.default", words)
 
 
 def _generator_state(name: str, words: Any) -> Any:

@@ -124,7 +124,6 @@ def is_fraction(name: str) -> bool:
     return arguments.text("is_fraction", "name", name).endswith(_FRACTIONS)
 
 
-Made = Callable[[Mapping[str, Any], Any], dict[str, Metric]]
 _ARGUMENT = "train_metrics"
 
 
@@ -132,21 +131,21 @@ class RunningMetrics:
     """Metrics by name, of the batches since the epoch began.
 
     A checkpoint has their state, so that a run resumed within an epoch has the same log. Of an epoch
-    whose first batches they have not seen they say nothing. Those that are only named are made by
-    ``made`` when the first output is known.
+    whose first batches they have not seen they say nothing. Those that are only named are made for
+    ``loss`` when the first output is known.
     """
 
-    def __init__(self, given: Mapping[str, Metric | str], made: Made) -> None:
+    def __init__(self, given: Mapping[str, Metric | str], loss: Any) -> None:
         self.given = dict(given)
         self.metrics: dict[str, Any] = {}  # none before the first output
         self.partial = False
-        self._made = made
+        self._loss = loss
         self._waiting: Mapping[str, Any] = {}  # states of metrics that are not made yet
 
     def know(self, output: Any) -> None:
         """Make what is only named, for outputs such as ``output``."""
         if self.given and not self.metrics:
-            made = self._made(self.given, output)
+            made = metrics_for_output(self.given, self._loss, output)
             for name, metric in made.items():
                 check_stateful(name, metric)
                 metric.reset()
@@ -216,7 +215,7 @@ def running_metrics(given: Any, known: Mapping[str, Metric | str], loss: Any) ->
     for name, metric in given.items():
         if not isinstance(metric, str):
             check_stateful(name, metric)
-    return RunningMetrics(given, lambda names, output: metrics_for_output(names, loss, output))
+    return RunningMetrics(given, loss)
 
 
 def _load_copies(metrics: Mapping[str, Any], states: Mapping[str, Any]) -> dict[str, Any]:
