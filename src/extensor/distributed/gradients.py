@@ -115,9 +115,12 @@ class Gradients:
 
     All workers must call the object at the same time. They compare the step, the weights, the seed
     and the trained parameters at each call, and all parameters and buffers at calls 1, 2, 4, ...,
-    32 and each 64th; if a worker differs, an error on every worker names it. On several workers the
-    first call computes one micro-batch twice, and refuses a ``compute`` whose loss differs the
-    second time.
+    32 and each 64th; if a worker differs, an error on every worker names it.
+
+    On several workers the first call computes one micro-batch of each worker twice, and refuses a
+    ``compute`` whose loss differs the second time. This trial is skipped if a model has hooks, or if
+    ``compute`` or a model can reach an iterator, which could not be put back. If the first
+    micro-batch of a worker then reads the iterator, and its position can be seen, it is refused.
 
     Create averages of parameters, such as `EMA`, afterwards: with ``broadcast=True`` the parameters
     change here.
@@ -252,8 +255,8 @@ class Gradients:
             If ``compute`` returns no loss.
         ValueError
             If the workers differ, or ``compute`` has effects that would make them differ: it
-            changes parameters, reads an iterator, or runs batch norm of a module that the object
-            does not know.
+            changes parameters, reads an iterator (checked in the first call on several workers), or
+            runs batch norm of a module that the object does not know.
         WorkerLostError
             If a worker does not answer before the deadline.
         """
