@@ -48,8 +48,8 @@ LAYERS = {
 }
 # The same inside the core: each knows of those above it here, or of fewer.
 CORE = (
-    "door kinds documentation tracing html handle binding changes modes array_data tape propagation "
-    "backward_pass tensor creation entries precision conversion roles formula_derivative rule op"
+    "structures modes door kinds documentation tracing html handle binding changes array_data tape "
+    "propagation backward_pass tensor creation entries precision conversion roles formula_derivative rule op"
 ).split()
 UPWARDS = {
     # The version, which stands where users look for it.

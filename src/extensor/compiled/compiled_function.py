@@ -154,7 +154,7 @@ class Compiled:
             program = None if kwargs else self._repeatable_program(args)
             if program is not None:
                 return program(args, list(map(copied, args)))
-            program, arguments, inputs = self._planned(args, kwargs)
+            program, arguments, inputs = self.planned(args, kwargs)
             if is_due(program.runs + 1):
                 self._verify(program, arguments, args, kwargs)
             self._last = _RepeatableCall.of(program, self.state, arguments, args, kwargs)
@@ -178,8 +178,16 @@ class Compiled:
             return None
         return program if not program.guards or program.holds([]) else None
 
+    @property
+    def state(self) -> BoundState:
+        """The tensors, optimizer states and averages that the function has bound, up to date."""
+        if self._state is None or not self._state.reached.guards.hold():
+            self._bind()
+        assert self._state is not None
+        return self._state
+
     def planned(self, args: Any, kwargs: Any) -> tuple[Program, CallArguments, list[Any]]:
-        """Choose the program for a call without running it.
+        """Choose the program for a call without running it. The caller holds ``LOCK``.
 
         Parameters
         ----------
@@ -197,30 +205,18 @@ class Compiled:
         inputs : list of array
             The arrays that the program takes besides the state.
         """
-        with LOCK, backends.wide():
-            return self._planned(args, kwargs)
-
-    @property
-    def state(self) -> BoundState:
-        """The tensors, optimizer states and averages that the function has bound, up to date."""
-        if self._state is None or not self._state.reached.guards.hold():
-            self._bind()
-        assert self._state is not None
-        return self._state
-
-    def _planned(self, args: Any, kwargs: Any) -> tuple[Program, CallArguments, list[Any]]:
         state = self.state
         arguments = CallArguments(state.reached.tensors)
         description = arguments.describe((args, kwargs))
         if self._keep_objects(arguments.objects):
             # With these a tensor may be bound that was taken for an input.
             self._bind()
-            return self._planned(args, kwargs)
+            return self.planned(args, kwargs)
         is_settled = state.is_as_noted()
         if not is_settled:
             self._bind()  # a hook, say, may reach something else now
             if self._state is not state:
-                return self._planned(args, kwargs)
+                return self.planned(args, kwargs)
             self._bound = self._number(state.key())
         modes = modes_now()
         self._choose((description, self._attributes, modes, self._bound))
@@ -317,13 +313,14 @@ class Compiled:
                 if self._is_still_bound(state, observer):
                     return Program(trace, recording, self.device)
             except UnboundError as missed:
-                if isinstance(missed.thing, np.ndarray):
-                    state.arrays[id(missed.thing)] = missed.thing
+                (thing,) = missed.args
+                if isinstance(thing, np.ndarray):
+                    state.arrays[id(thing)] = thing
                 else:
-                    self._met.append(missed.thing)
+                    self._met.append(thing)
                     self._bind()
             except MissingStateError as missed:
-                filled += fill_state(missed.optimizer, missed.missing)
+                filled += fill_state(*missed.args)
             except TooManyNumbersError:
                 room *= 4
             except BaseException as error:

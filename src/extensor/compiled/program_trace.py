@@ -36,18 +36,9 @@ VIEWS = frozenset(
 class UnboundError(Exception):
     """Something that existed before the trace and was not bound: to be bound, and traced again."""
 
-    def __init__(self, thing: Any) -> None:
-        super().__init__("not bound")
-        self.thing = thing
-
 
 class MissingStateError(Exception):
     """An optimizer has no state yet for some parameters of these histories: to be made before."""
-
-    def __init__(self, optimizer: Any, missing: list[tuple[Any, list[int]]]) -> None:
-        super().__init__("no state")
-        self.optimizer = optimizer
-        self.missing = missing
 
 
 class TooManyNumbersError(Exception):
@@ -55,7 +46,7 @@ class TooManyNumbersError(Exception):
 
 
 class ProgramTrace:
-    """The trace of one function, which implements :class:`extensor.core.tracing.ActiveTrace`."""
+    """The trace of one function, to which the library speaks while it is active."""
 
     def __init__(self, state: BoundState, room: int, floats: list[float]) -> None:
         self.reached = state.reached
@@ -103,7 +94,7 @@ class ProgramTrace:
         self.flags.clear()
 
     def lifted(self, value: Any) -> Any:
-        """See :class:`extensor.core.tracing.ActiveTrace`."""
+        """An input of an op, with what existed before the trace made an input of the whole."""
         if isinstance(value, Tensor):
             held = array_of(value)
             if isinstance(held, np.ndarray | Cell) and id(value) in self._existing:
@@ -133,7 +124,7 @@ class ProgramTrace:
         return otherwise
 
     def together(self, arrays: list[Any], attributes: Any) -> list[Any]:
-        """See :class:`extensor.core.tracing.ActiveTrace`."""
+        """The arrays of an op, all of the engine's where one of them or of an index is."""
         values = leaves_in(attributes)
         for x in values:  # an index, on which the shape may depend
             if isinstance(x, np.ndarray):
@@ -143,7 +134,7 @@ class ProgramTrace:
         return [map_leaves(x, _convert) for x in arrays]
 
     def scalar(self, number: Number, dtype: Any) -> Any:
-        """See :class:`extensor.core.tracing.ActiveTrace`."""
+        """A number as an array without axes, which each run sets anew."""
         place = self._slots.setdefault(number.key, len(self.reads))
         if place == len(self.reads):
             if place == self.room:
@@ -156,7 +147,7 @@ class ProgramTrace:
         return Number(self, lambda: self.floats[place], key=("argument", place))
 
     def guard(self, key: Any, read: Read, expected: Any) -> None:
-        """See :class:`extensor.core.tracing.ActiveTrace`."""
+        """The trace holds only while ``read()`` gives what it gave: otherwise trace again."""
         self.guards[key] = read, expected
 
     def guard_contents(self, array: Any) -> None:
@@ -169,7 +160,7 @@ class ProgramTrace:
             self.guard(("contents", id(array)), read, read())
 
     def note_views(self, op: str, inputs: list[Any], made: Any) -> None:
-        """See :class:`extensor.core.tracing.ActiveTrace`."""
+        """An op gave ``made``, which may show the memory of its inputs where arrays have any."""
         if op not in VIEWS:
             return
         results = made if isinstance(made, tuple) else (made,)
@@ -183,7 +174,7 @@ class ProgramTrace:
                 self._held += [base._array, *[view._array for view in results]]
 
     def check_unseen(self, op: str, tensor: Tensor) -> None:
-        """See :class:`extensor.core.tracing.ActiveTrace`."""
+        """Raise if another tensor would see a change of ``tensor`` in place, had it memory."""
         family = self._families.get(id(tensor._array), [])
         others = (other() for other in family)
         if any(self._is_of(family, other) for other in others if other is not tensor):
@@ -199,11 +190,11 @@ class ProgramTrace:
         return tensor is not None and self._families.get(id(tensor._array)) is family
 
     def note_forgotten(self, tensor: Tensor) -> None:
-        """See :class:`extensor.core.tracing.ActiveTrace`."""
+        """The gradient of a tensor from outside was cleared."""
         self.forgotten.add(id(tensor))
 
     def drawn(self, generator: Any, blocks: int) -> tuple[Any, Any]:
-        """See :class:`extensor.core.tracing.ActiveTrace`."""
+        """The seed and the first of the blocks that a draw takes, as arrays."""
         known = [id(other) for other, _ in self.generators]
         if id(generator) not in known:
             if len(known) == GENERATORS:
@@ -217,7 +208,7 @@ class ProgramTrace:
         return self._counters[2 * place], self._counters[2 * place + 1] + np.uint64(taken)
 
     def stepped(self, optimizer: Any, moves: list[Any]) -> None:
-        """See :class:`extensor.core.tracing.ActiveTrace`."""
+        """An optimizer is about to change parameters; the steps are counted after each run."""
         if self.scratch(optimizer, list):
             requirement = (
                 "an optimizer must not step after its schedule was stepped in the same call"
@@ -236,7 +227,7 @@ class ProgramTrace:
                 self.consumed[id(parameter)] = parameter
 
     def read_anew(self, move: Any) -> tuple[Any, Any]:
-        """See :class:`extensor.core.tracing.ActiveTrace`."""
+        """The options of a move's group and the number of its step, as each run finds them."""
         history, index = move.history, move.indices[0]
         more = move.step - self._steps[id(history)][1][index]
         options = self.lifted_options(history.group)
@@ -277,7 +268,7 @@ class ProgramTrace:
         return Number(self, lambda: group[key][place], value, (id(group), key, place))
 
     def moved_if(self, optimizer: Any, condition: Any, step: Callable[[], Any]) -> None:
-        """See :class:`extensor.core.tracing.ActiveTrace`."""
+        """``step`` an optimizer, but keep what was where the array ``condition`` is false."""
         where = jax().numpy.where
         histories = optimizer._histories
         before = [
@@ -297,7 +288,7 @@ class ProgramTrace:
         self._conditions |= {id(history): condition for history in histories}
 
     def later(self, what: Callable[[list[bool]], None], *flags: Any) -> None:
-        """See :class:`extensor.core.tracing.ActiveTrace`."""
+        """Call ``what`` after each run, outside of the trace, with the values of ``flags``."""
         if self._condition is not None and not flags:
             callback, flags = what, (self._condition,)
 
@@ -310,7 +301,7 @@ class ProgramTrace:
         self.callbacks.append((what, places))
 
     def scratch(self, owner: Any, make: Callable[[], Any]) -> Any:
-        """See :class:`extensor.core.tracing.ActiveTrace`."""
+        """The values that ``owner`` would keep in attributes between calls, for this trace only."""
         if id(owner) not in self._scratch:
             self._scratch[id(owner)] = owner, make()
         return self._scratch[id(owner)][1]

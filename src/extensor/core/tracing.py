@@ -10,72 +10,29 @@ import operator
 import threading
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from extensor.core import modes
+
+if TYPE_CHECKING:
+    from extensor.compiled.program_trace import ProgramTrace
 
 Read = Callable[[], Any]
 
 
-class ActiveTrace(Protocol):
-    """The interface of the trace that is active."""
-
-    def lifted(self, value: Any) -> Any:
-        """An input of an op, with what existed before the trace made an input of the whole."""
-
-    def together(self, arrays: list[Any], attributes: Any) -> list[Any]:
-        """The arrays of an op, all of the engine's where one of them or of an index is."""
-
-    def scalar(self, number: Number, dtype: Any) -> Any:
-        """A number as an array without axes, which each run sets anew."""
-
-    def guard(self, key: Any, read: Read, expected: Any) -> None:
-        """The trace holds only while ``read()`` gives what it gave: otherwise trace again."""
-
-    def note_views(self, op: str, inputs: list[Any], made: Any) -> None:
-        """An op gave ``made``, which may show the memory of its inputs where arrays have any."""
-
-    def check_unseen(self, op: str, tensor: Any) -> None:
-        """Raise if another tensor would see a change of ``tensor`` in place, had it memory."""
-
-    def note_forgotten(self, tensor: Any) -> None:
-        """The gradient of a tensor from outside was cleared."""
-
-    def drawn(self, generator: Any, blocks: int) -> tuple[Any, Any]:
-        """The seed and the first of the blocks that a draw takes, as arrays."""
-
-    def stepped(self, optimizer: Any, moves: list[Any]) -> None:
-        """An optimizer is about to change parameters; the steps are counted after each run."""
-
-    def read_anew(self, move: Any) -> tuple[Any, Any]:
-        """The options of a move's group and the number of its step, as each run finds them."""
-
-    def read_by_user(self, owner: Any, name: str, value: Any) -> Any:
-        """The value for user code that reads an attribute of an optimizer, schedule or scaler."""
-
-    def moved_if(self, optimizer: Any, condition: Any, step: Callable[[], Any]) -> None:
-        """``step`` an optimizer, but keep what was where the array ``condition`` is false."""
-
-    def later(self, what: Callable[[list[bool]], None], *flags: Any) -> None:
-        """Call ``what`` after each run, outside of the trace, with the values of ``flags``."""
-
-    def scratch(self, owner: Any, make: Callable[[], Any]) -> Any:
-        """The values that ``owner`` would keep in attributes between calls, for this trace only."""
-
-
 class _ThreadTrace(threading.local):
-    trace: ActiveTrace | None = None
+    trace: ProgramTrace | None = None
 
 
 _state = _ThreadTrace()
 
 
-def current() -> ActiveTrace | None:
+def current() -> ProgramTrace | None:
     """The trace that is active in this thread, or None."""
     return _state.trace
 
 
-def active(trace: ActiveTrace) -> AbstractContextManager[None]:
+def active(trace: ProgramTrace) -> AbstractContextManager[None]:
     """A block in which ``trace`` is the active one."""
     return modes.switched(_state, trace=trace)
 
@@ -125,7 +82,7 @@ class Number:
     __array_ufunc__ = None  # lets ``ndarray * number`` reach the reflected operators
     __slots__ = ("key", "read", "trace", "value")
 
-    def __init__(self, trace: ActiveTrace, read: Read, value: Any = None, key: Any = None) -> None:
+    def __init__(self, trace: ProgramTrace, read: Read, value: Any = None, key: Any = None) -> None:
         self.trace = trace
         self.read = read
         self.value = read() if value is None else value

@@ -7,14 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from extensor.arrays.dtypes import is_half
-from extensor.compiled.xla.library import Needs, jax, jnp, kernels_by_name
+from extensor.compiled.xla.library import Needs, jax, jnp, kernels_by_name, wide
 from extensor.ops.recurrent import total_bias
-
-
-def _wide(*arrays: Any) -> list[Any]:
-    """16 bits in float32, in which a recurrence computes."""
-    return [None if x is None else x.astype(jnp.float32) if is_half(x.dtype) else x for x in arrays]
 
 
 def _rounded(results: Any, dtype: Any) -> Any:
@@ -47,7 +41,7 @@ def _activated(x: Any, nonlinearity: str) -> Any:
 def rnn(x: Any, h0: Any, w_ih: Any, w_hh: Any, b_ih: Any, b_hh: Any, nonlinearity: str) -> Any:
     """The states of all steps."""
     dtype = x.dtype
-    x, h0, w_ih, w_hh, bias = _wide(x, h0, w_ih, w_hh, total_bias(b_ih, b_hh))
+    x, h0, w_ih, w_hh, bias = map(wide, (x, h0, w_ih, w_hh, total_bias(b_ih, b_hh)))
 
     def step(h: Any, given: Any) -> tuple[Any, Any]:
         h = _activated(given + jnp.matmul(h, w_hh.T), nonlinearity)
@@ -68,7 +62,7 @@ def rnn_backward(
 ) -> Any:
     """One walk back through time."""
     dtype = x.dtype
-    grad_output, x, h0, w_ih, w_hh, output = _wide(grad_output, x, h0, w_ih, w_hh, output)
+    grad_output, x, h0, w_ih, w_hh, output = map(wide, (grad_output, x, h0, w_ih, w_hh, output))
 
     def step(carried: Any, given: Any) -> tuple[Any, Any]:
         gradient, state = given
@@ -87,7 +81,7 @@ def rnn_backward(
 def lstm(x: Any, h0: Any, c0: Any, w_ih: Any, w_hh: Any, b_ih: Any, b_hh: Any) -> Any:
     """The hidden states, the last cell, and the gates and cells of all steps."""
     dtype = x.dtype
-    x, h0, c0, w_ih, w_hh, bias = _wide(x, h0, c0, w_ih, w_hh, total_bias(b_ih, b_hh))
+    x, h0, c0, w_ih, w_hh, bias = map(wide, (x, h0, c0, w_ih, w_hh, total_bias(b_ih, b_hh)))
 
     def step(state: Any, given: Any) -> tuple[Any, Any]:
         h, c = state
@@ -119,8 +113,8 @@ def lstm_backward(
     if gates is None or cells is None:
         return NotImplemented
     dtype = x.dtype
-    x, h0, c0, w_ih, w_hh, gates, cells = _wide(x, h0, c0, w_ih, w_hh, gates, cells)
-    grad_hidden, grad_c = _wide(*grad_outputs)
+    x, h0, c0, w_ih, w_hh, gates, cells = map(wide, (x, h0, c0, w_ih, w_hh, gates, cells))
+    grad_hidden, grad_c = map(wide, grad_outputs)
     write, keep, new, read = jnp.split(gates, 4, axis=-1)
     level = jnp.tanh(cells)
     by_cell = jnp.stack(
@@ -154,7 +148,7 @@ def lstm_backward(
 def gru(x: Any, h0: Any, w_ih: Any, w_hh: Any, b_ih: Any, b_hh: Any) -> Any:
     """The states of all steps, and their gates."""
     dtype = x.dtype
-    x, h0, w_ih, w_hh, b_ih, b_hh = _wide(x, h0, w_ih, w_hh, b_ih, b_hh)
+    x, h0, w_ih, w_hh, b_ih, b_hh = map(wide, (x, h0, w_ih, w_hh, b_ih, b_hh))
 
     def step(h: Any, given: Any) -> tuple[Any, Any]:
         own = jnp.matmul(h, w_hh.T)
@@ -184,8 +178,8 @@ def gru_backward(
     if gates is None:
         return NotImplemented
     dtype = x.dtype
-    wide = _wide(grad_output, x, h0, w_ih, w_hh, output, gates)
-    grad_output, x, h0, w_ih, w_hh, output, gates = wide
+    given = (grad_output, x, h0, w_ih, w_hh, output, gates)
+    grad_output, x, h0, w_ih, w_hh, output, gates = map(wide, given)
     reset, keep, new, own = jnp.split(gates, 4, axis=-1)
     before = _before(h0, output)
     to_new = (1 - keep) * (1 - new) * (1 + new)

@@ -1,4 +1,7 @@
-"""Convolutions and the largest of windows by XLA's own operations; formulas would spell windows out."""
+"""Convolutions, and the largest and the mean of windows, by XLA's own operations.
+
+The formulas would spell every element of a window out.
+"""
 
 from __future__ import annotations
 
@@ -7,13 +10,16 @@ from itertools import product
 from math import inf
 from typing import Any
 
-from extensor.arrays.dtypes import is_floating, is_half
-from extensor.compiled.xla.library import jax, jnp
+import numpy as np
+
+from extensor.arrays.dtypes import is_floating
+from extensor.compiled.xla.library import jax, jnp, sum_dtype, wide
 from extensor.ops import convolution, convolution_transposed, pooling
+from extensor.ops.pooling_average import _areas, _undilated
 from extensor.ops.windows import Sliding, ints, sizes
 
 
-def after(axis: Sliding) -> int:
+def _after(axis: Sliding) -> int:
     """The zeros behind the last element; fewer than none where windows do not reach it."""
     reach = (axis.windows - 1) * axis.stride + (axis.kernel - 1) * axis.dilation + 1
     return reach - axis.size - axis.before
@@ -25,17 +31,13 @@ def _convolved(along: Sequence[Sliding], groups: int, dtype: Any) -> Callable[[A
             x,
             weight,
             [axis.stride for axis in along],
-            [(axis.before, after(axis)) for axis in along],
+            [(axis.before, _after(axis)) for axis in along],
             rhs_dilation=[axis.dilation for axis in along],
             feature_group_count=groups,
             preferred_element_type=dtype,
         )
 
     return convolved
-
-
-def _sum_dtype(x: Any) -> Any:
-    return jnp.float32 if is_half(x.dtype) else x.dtype
 
 
 def _with_bias(result: Any, bias: Any, dtype: Any) -> Any:
@@ -47,12 +49,12 @@ def _with_bias(result: Any, bias: Any, dtype: Any) -> Any:
 
 def _back(gradient: Any, weight: Any, along: Sequence[Sliding], groups: int) -> Any:
     """The adjoint in the input, in the dtype that sums are made in."""
-    wide = _sum_dtype(gradient)
+    gradient = wide(gradient)
     shape = (gradient.shape[0], weight.shape[1] * groups, *sizes(along))
-    forward = _convolved(along, groups, wide)
-    like = jax.ShapeDtypeStruct(shape, wide)
-    weight = weight.astype(wide)
-    return jax.linear_transpose(lambda x: forward(x, weight), like)(gradient.astype(wide))[0]
+    forward = _convolved(along, groups, gradient.dtype)
+    like = jax.ShapeDtypeStruct(shape, gradient.dtype)
+    weight = weight.astype(gradient.dtype)
+    return jax.linear_transpose(lambda x: forward(x, weight), like)(gradient)[0]
 
 
 def _forward(name: str, axes: int) -> Callable[..., Any]:
@@ -63,7 +65,7 @@ def _forward(name: str, axes: int) -> Callable[..., Any]:
             return NotImplemented
         size, kernel_size = x.shape[2:], weight.shape[2:]
         along = convolution.sliding(name, size, kernel_size, stride, padding, dilation)
-        return _with_bias(_convolved(along, groups, _sum_dtype(x))(x, weight), bias, x.dtype)
+        return _with_bias(_convolved(along, groups, sum_dtype(x.dtype))(x, weight), bias, x.dtype)
 
     return kernel
 
@@ -109,12 +111,11 @@ def conv2d_grad_weight(
     kernel = ints("conv2d_grad_weight", "kernel_size", kernel_size, 2)
     how = (stride, padding, dilation)
     along = convolution.sliding("conv2d_grad_weight", x.shape[2:], kernel, *how)
-    wide = _sum_dtype(gradient)
-    forward, inputs = _convolved(along, groups, wide), x.astype(wide)
+    gradient, inputs = wide(gradient), wide(x)
+    forward = _convolved(along, groups, gradient.dtype)
     shape = (gradient.shape[1], x.shape[1] // groups, *kernel)
-    like = jax.ShapeDtypeStruct(shape, wide)
-    found = jax.linear_transpose(lambda w: forward(inputs, w), like)(gradient.astype(wide))[0]
-    return found.astype(gradient.dtype)
+    like = jax.ShapeDtypeStruct(shape, gradient.dtype)
+    return jax.linear_transpose(lambda w: forward(inputs, w), like)(gradient)[0].astype(x.dtype)
 
 
 def _largest(name: str, axes: int) -> Callable[..., Any]:
@@ -122,22 +123,24 @@ def _largest(name: str, axes: int) -> Callable[..., Any]:
         if not is_floating(x.dtype) or x.ndim != axes + 2 or 0 in x.shape:
             return NotImplemented
         along = pooling.sliding(name, x.shape[2:], *how)
-        return jax.lax.reduce_window(
-            x,
-            jnp.array(-inf, x.dtype),
-            jax.lax.max,
-            (1, 1, *[axis.kernel for axis in along]),
-            (1, 1, *[axis.stride for axis in along]),
-            ((0, 0), (0, 0), *[(axis.before, max(after(axis), 0)) for axis in along]),
-            window_dilation=(1, 1, *[axis.dilation for axis in along]),
-        )[windows_there_are(along)]
+        return _over_windows(x, jnp.array(-inf, x.dtype), jax.lax.max, along)
 
     return kernel
 
 
-def windows_there_are(along: Sequence[Sliding]) -> tuple[slice, ...]:
-    """The slices of the wanted windows; XLA makes more if there is room behind the last."""
-    return (slice(None), slice(None), *[slice(axis.windows) for axis in along])
+def _over_windows(x: Any, first: Any, combine: Any, along: Sequence[Sliding]) -> Any:
+    """The elements of each window combined, beginning with ``first``."""
+    found = jax.lax.reduce_window(
+        x,
+        first,
+        combine,
+        (1, 1, *[axis.kernel for axis in along]),
+        (1, 1, *[axis.stride for axis in along]),
+        ((0, 0), (0, 0), *[(axis.before, max(_after(axis), 0)) for axis in along]),
+        window_dilation=(1, 1, *[axis.dilation for axis in along]),
+    )
+    # XLA makes more windows if there is room behind the last.
+    return found[(slice(None), slice(None), *[slice(axis.windows) for axis in along])]
 
 
 def max_pool2d_backward(grad_output: Any, x: Any, *how: Any) -> Any:
@@ -151,7 +154,7 @@ def max_pool2d_backward(grad_output: Any, x: Any, *how: Any) -> Any:
     along = pooling.sliding("max_pool2d_backward", x.shape[2:], *how)
     # Above the padding, whatever they are; NaN counts as largest.
     sizes_of = jnp.where(jnp.isnan(x), inf, jnp.maximum(x, jnp.finfo(x.dtype).min)).astype(x.dtype)
-    room = [(0, 0, 0), (0, 0, 0), *[(axis.before, max(after(axis), 0), 0) for axis in along]]
+    room = [(0, 0, 0), (0, 0, 0), *[(axis.before, max(_after(axis), 0), 0) for axis in along]]
     padded = jax.lax.pad(sizes_of, jnp.array(-inf, x.dtype), room)
     best = jnp.full(grad_output.shape, -inf, x.dtype)
     first = jnp.full(grad_output.shape, -1, jnp.int32)
@@ -184,6 +187,36 @@ def _elements(padded: Any, along: Sequence[Sliding], place: Sequence[int]) -> An
     return padded[(..., *cuts)]
 
 
+def _sums(x: Any, along: Sequence[Sliding]) -> Any:
+    first = np.zeros((), x.dtype)[()]  # a number: only then XLA's sum is known to be linear
+    return _over_windows(x, first, jax.lax.add, along)
+
+
+def _mean(name: str, axes: int) -> Callable[..., Any]:
+    def kernel(x: Any, *how: Any) -> Any:
+        if x.ndim != axes + 2 or 0 in x.shape:
+            return NotImplemented
+        along = pooling.sliding(name, x.shape[2:], *_undilated(*how))
+        areas = jnp.asarray(_areas(along, *how[4:]), wide(x).dtype)
+        return (_sums(wide(x), along) / areas).astype(x.dtype)
+
+    return kernel
+
+
+def _mean_backward(name: str, axes: int) -> Callable[..., Any]:
+    def kernel(grad_output: Any, input_shape: Sequence[int], *how: Any) -> Any:
+        if len(input_shape) != axes + 2 or 0 in input_shape or 0 in grad_output.shape:
+            return NotImplemented
+        along = pooling.sliding(name, tuple(input_shape)[2:], *_undilated(*how))
+        share = wide(grad_output)
+        share = share / jnp.asarray(_areas(along, *how[4:]), share.dtype)
+        like = jax.ShapeDtypeStruct(tuple(input_shape), share.dtype)
+        spread = jax.linear_transpose(lambda x: _sums(x, along), like)(share)[0]
+        return spread.astype(grad_output.dtype)
+
+    return kernel
+
+
 KERNELS: dict[str, Callable[..., Any]] = {
     "conv1d": _forward("conv1d", 1),
     "conv2d": _forward("conv2d", 2),
@@ -194,4 +227,8 @@ KERNELS: dict[str, Callable[..., Any]] = {
     "max_pool1d": _largest("max_pool1d", 1),
     "max_pool2d": _largest("max_pool2d", 2),
     "max_pool2d_backward": max_pool2d_backward,
+    "avg_pool1d": _mean("avg_pool1d", 1),
+    "avg_pool2d": _mean("avg_pool2d", 2),
+    "avg_pool1d_backward": _mean_backward("avg_pool1d_backward", 1),
+    "avg_pool2d_backward": _mean_backward("avg_pool2d_backward", 2),
 }

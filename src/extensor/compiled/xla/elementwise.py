@@ -1,4 +1,7 @@
-"""The error function and GELU by XLA's own ops, as the formula's polynomials are long."""
+"""Ops of single elements: the error function and its kin by XLA's own ops, and whole numbers and bools.
+
+XLA counts otherwise than NumPy where whole numbers are divided by zero, and where bools are added.
+"""
 
 from __future__ import annotations
 
@@ -7,8 +10,8 @@ from functools import wraps
 from math import pi, sqrt
 from typing import Any
 
-from extensor.arrays.dtypes import is_half
-from extensor.compiled.xla.library import jax, jnp, kernels_by_name
+from extensor.arrays.dtypes import bool_, is_floating
+from extensor.compiled.xla.library import jax, jnp, kernels_by_name, wide
 
 
 def _rounded_once(kernel: Callable[..., Any]) -> Callable[..., Any]:
@@ -16,12 +19,8 @@ def _rounded_once(kernel: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(kernel)
     def rounded(*arguments: Any) -> Any:
-        dtype = arguments[0].dtype
-        if not is_half(dtype):
-            return kernel(*arguments)
-        wide = [x.astype(jnp.float32) if hasattr(x, "dtype") else x for x in arguments]
-        result = kernel(*wide)
-        return result if result is NotImplemented else result.astype(dtype)
+        result = kernel(*[wide(x) if hasattr(x, "dtype") else x for x in arguments])
+        return result if result is NotImplemented else result.astype(arguments[0].dtype)
 
     return rounded
 
@@ -70,4 +69,31 @@ def sqrt_backward(grad_output: Any, output: Any, eps: float) -> Any:
     return jnp.where(grad_output == 0, 0, grad_output / lifted)
 
 
-KERNELS = kernels_by_name(erf, normal_cdf, gelu, gelu_backward, sqrt_backward)
+def _widened(x: Any) -> Any:
+    """Bools are counted in int8, as NumPy does."""
+    return x.astype(jnp.int8) if x.dtype == bool_ else x
+
+
+def _by_zero(compute: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    """0 where whole numbers are divided by 0."""
+
+    def kernel(a: Any, b: Any) -> Any:
+        if is_floating(a.dtype):
+            return NotImplemented
+        a, b = _widened(a), _widened(b)
+        zero = jnp.zeros((), b.dtype)
+        return jnp.where(b == zero, zero, compute(a, jnp.where(b == zero, zero + 1, b)))
+
+    return kernel
+
+
+def square(x: Any) -> Any:
+    """For bools only; other dtypes use the formula."""
+    return _widened(x) * _widened(x) if x.dtype == bool_ else NotImplemented
+
+
+KERNELS: dict[str, Callable[..., Any]] = {
+    **kernels_by_name(erf, normal_cdf, gelu, gelu_backward, sqrt_backward, square),
+    "floor_divide": _by_zero(jnp.floor_divide),
+    "modulo": _by_zero(jnp.remainder),
+}
