@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import NoReturn
@@ -26,6 +26,8 @@ from extensor_cli import ERRORS, error_text
 
 # Done, mistakes in what was asked for, and the signals that users send.
 _FINAL = (0, 1, 2, 129, 130, 141, 143)
+# Options that launch_workers treats itself; workers are given all others.
+_NOT_PASSED_ON = {"command", "traceback", "launcher", "restarts", "config"}
 
 
 @contextmanager
@@ -124,27 +126,18 @@ def launch_workers(options: argparse.Namespace) -> int:
         raise value_error("--restarts", requirement, restarts=options.restarts)
     restarts = arguments.integer("--restarts", "restarts", options.restarts or 0, 0)
     # Without -P a file numpy.py in the working folder would be imported instead of NumPy.
-    start = [
-        sys.executable,
-        "-P",
-        "-m",
-        "extensor_cli",
-        *_as_arguments(options, "traceback"),
-        "train",
-    ]
-    start += _as_arguments(options, "live", "print_config", "trust")
+    start = [sys.executable, "-P", "-m", "extensor_cli"]
+    start += [*(["--traceback"] if options.traceback else []), "train"]
+    passed = vars(options).keys() - _NOT_PASSED_ON
+    # A run that has begun has a name, data and a checkpoint of its own.
+    resuming = _as_arguments(options, passed - {"name", "resume", "checkpoint", *DATA_OPTIONS})
     if options.resume is None:
-        name = options.name or time.strftime("%Y-%m-%d_%H-%M-%S")
-        run = f"runs/{name}"
-        file = ["--", options.config] if options.config else []
-        begin = [f"--name={name}", *_as_arguments(options, "set", "device", *DATA_OPTIONS), *file]
-        # This command began the run, so the functions that it names were named here.
-        go_on = [f"--resume={run}", *([] if options.trust else [COMMAND.trust])]
-    else:
-        run = options.resume
-        begin = [f"--resume={run}", *_as_arguments(options, "set", "device", "checkpoint")]
-        go_on = [f"--resume={run}", *_as_arguments(options, "set", "device")]
-    command = [*start, *begin]
+        options.name = options.name or time.strftime("%Y-%m-%d_%H-%M-%S")
+        # This command begins the run, so the functions that it names are named here.
+        resuming += [] if options.trust else [COMMAND.trust]
+    run = options.resume or f"runs/{options.name}"
+    file = ["--", options.config] if options.config else []
+    command = [*start, *_as_arguments(options, passed), *file]
     for attempt in range(restarts + 1):
         launcher = options.launcher[min(attempt, len(options.launcher) - 1)]
         code, came = _run_launcher([*shlex.split(launcher), *command])
@@ -154,7 +147,7 @@ def launch_workers(options: argparse.Namespace) -> int:
             break
         _print_error(f"attempt {attempt + 1} of {restarts + 1} ended with exit code {code}")
         if _has_begun(run):
-            command = [*start, *go_on]
+            command = [*start, f"--resume={run}", *resuming]
     return code if 0 <= code < 256 else TEMPORARY_FAILURE
 
 
@@ -199,10 +192,10 @@ def _owns_terminal() -> bool:
         os.close(terminal)
 
 
-def _as_arguments(options: argparse.Namespace, *names: str) -> list[str]:
+def _as_arguments(options: argparse.Namespace, names: Iterable[str]) -> list[str]:
     """Options as arguments of a command again."""
     words: list[str] = []
-    for name in names:
+    for name in sorted(names):
         value, option = getattr(options, name), f"--{name.replace('_', '-')}"
         if isinstance(value, list):
             words += [f"{option}={each}" for each in value]
