@@ -14,7 +14,6 @@ from commands import COMMAND, ENVIRONMENT, extensor
 from test_distributed_steps import Told
 
 import extensor as ex
-from extensor.cli import train_workers
 from extensor.data import ArrayDataset, DataLoader, SequentialSampler, ShardSampler
 from extensor.data.epoch_batches import ReadingChance
 from extensor.train import Callback, GradientHealth, Trainer, batch_sharding

@@ -15,8 +15,9 @@ from test_report import HOSTILE, LOG, Page, run_folder, series_of
 from extensor.report import Chart, Mark, Series, charts, examine, write_report
 from extensor.report.axis import short, text_width, tick_labels
 from extensor.report.chart import WIDTH, draw_chart, fit_text
-from extensor.report.run_records import best_epoch, direction
-from extensor.train import RunFolder
+from extensor.report.run_records import best_epoch
+from extensor.train import EarlyStopping, RunFolder
+from extensor.train.metrics.trainer_metrics import direction_of
 
 
 def epochs(*records: dict[str, Any]) -> list[dict[str, Any]]:
@@ -88,10 +89,13 @@ def test_without_validation_no_epoch_is_best() -> None:
 @pytest.mark.parametrize(
     ("name", "sign"),
     [("validation_loss", -1), ("root_mean_squared_error", -1), ("perplexity", -1),
-     ("calibration_error", -1), ("f1", 1), ("top_k_accuracy", 1), ("roc_auc", 1), ("size", 0)],
+     ("calibration_error", -1), ("f1", 1), ("top_k_accuracy", 1), ("roc_auc", 1), ("size", 0),
+     ("validation_r2", 1), ("average_precision", 1), ("confusion_matrix", 0), ("kappa", 1)],
 )  # fmt: skip
 def test_which_way_is_better(name: str, sign: int) -> None:
-    assert direction(name) == sign
+    assert direction_of(name) == sign
+    if sign:
+        assert EarlyStopping(name).mode == ("max" if sign > 0 else "min")
 
 
 def test_the_best_epoch_is_that_of_the_best_checkpoint(tmp_path: Path) -> None:

@@ -116,11 +116,15 @@ def test_a_number_that_a_callback_adds() -> None:
         def epoch_ended(self, trainer: Trainer, record: Any) -> None:
             record["score"] = 1.0
 
-    _trainer(callbacks=[Adds(), EarlyStopping("score")]).fit(_loader(), 2)
+    _trainer(callbacks=[Adds(), EarlyStopping("score", mode="max")]).fit(_loader(), 2)
     with pytest.raises(
         ValueError, match=MONITOR_NOT_LOGGED.text(monitor="score", who="EarlyStopping")
     ):
         _trainer(callbacks=[EarlyStopping("score"), Adds()]).fit(_loader(), 2)
+
+    text = "EarlyStopping: mode must be 'min' or 'max' for a number not known to be better so"
+    with pytest.raises(ValueError, match=text):
+        _trainer(callbacks=[Adds(), EarlyStopping("score")]).fit(_loader(), 2)
 
     class Own(Trainer):
         def evaluate(self, loader: Any, *_: Any) -> dict[str, Any]:
@@ -128,7 +132,9 @@ def test_a_number_that_a_callback_adds() -> None:
 
     model = _model()
     optimizer = optim.SGD(model.parameters(), lr=0.1)
-    own = Own(model, ex.cross_entropy, optimizer, callbacks=[EarlyStopping("validation_mine")])
+    own = Own(
+        model, ex.cross_entropy, optimizer, callbacks=[EarlyStopping("validation_mine", mode="max")]
+    )
     assert own.fit(_loader(), 1, _loader())[0]["validation_mine"] == 2.0
 
 

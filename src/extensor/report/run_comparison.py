@@ -25,7 +25,6 @@ from extensor.report.run_records import (
     LOSS,
     VALIDATION,
     Record,
-    direction,
     display_value,
     figures_of_test,
     is_number,
@@ -40,7 +39,7 @@ from extensor.report.run_records import (
 )
 from extensor.train import RunFolder
 from extensor.train.callbacks import duration
-from extensor.train.metrics.trainer_metrics import display_name
+from extensor.train.metrics.trainer_metrics import direction_of, display_name
 
 _LOSSES = ("loss", LOSS)  # values of the loss that a run is trained with
 _SPLIT_KEYS = (
@@ -186,7 +185,7 @@ def _columns(runs: Sequence[Run], keys: Sequence[str]) -> list[ComparisonColumn]
     for key in [key for key in keys if key.startswith(VALIDATION)] or keys:
         columns += _epoch_columns(runs, key, same_loss)
     for key in {key: None for run in runs for key in run.tests}:
-        sign = direction(key) * (same_loss or key not in _LOSSES)
+        sign = direction_of(key) * (same_loss or key not in _LOSSES)
         values = [run.tests.get(key) for run in runs]
         columns.append(_number_column(f"test {display_name(key)}", key, values, sign))
     columns += _property_columns(runs, _COSTS)
@@ -239,7 +238,7 @@ def _split_key(config: Mapping[str, Any]) -> str:
 
 def _epoch_columns(runs: Sequence[Run], key: str, same_loss: bool) -> list[ComparisonColumn]:
     """The best value of a number and the kept one; without a direction only the kept one."""
-    sign = direction(key)
+    sign = direction_of(key)
     marked_sign = sign * (same_loss or key not in _LOSSES)
     word = "last" if all(run.kept is None for run in runs) else "kept"
     kept = [run.kept_value(key) for run in runs]
@@ -374,7 +373,7 @@ def _charts(comparison: RunComparison) -> list[Chart]:
         series = []
         for number, run in enumerate(comparison.runs):
             curve = points(run.epochs, key, at="epoch")
-            sign = direction(key)
+            sign = direction_of(key)
             best = best_value([y for _, y in curve], sign) if sign else None
             words = None if best is None else f"best {display_value(key, best)}"
             colour = (number, len(comparison.runs))

@@ -14,15 +14,13 @@ from extensor.io.regular_files import file_text
 from extensor.report.axis import readable
 from extensor.report.chart import Points
 from extensor.train import RunFolder, read_log
-from extensor.train.metrics import is_falling, is_fraction
-from extensor.train.metrics.trainer_metrics import display_name
+from extensor.train.metrics import is_fraction
+from extensor.train.metrics.trainer_metrics import direction_of, display_name
 
 Record = Mapping[str, Any]
 
 VALIDATION = "validation_"
 LOSS = f"{VALIDATION}loss"
-# Endings of names of numbers that should rise, besides fractions.
-_RISING = ("r2", "correlation", "kappa", "iou", "dice")
 _NO_METRICS = ("event", "epoch", "step", "loss", "lr", LOSS)
 _WORKER_NUMBERS = ("samples_per_second", "seconds", "waited", "sent", "received")
 
@@ -94,7 +92,7 @@ def monitor_of(config: Mapping[str, Any]) -> str | None:
     best = None if checkpoints is None else checkpoints.get("best")
     if stopping is not None:
         best = stopping.get("monitor", LOSS)
-    return best if isinstance(best, str) and direction(best) else None
+    return best if isinstance(best, str) and direction_of(best) else None
 
 
 def kept_epoch(config: Mapping[str, Any], epochs: Sequence[Record]) -> BestEpoch | None:
@@ -137,8 +135,8 @@ def title_of(config: Mapping[str, Any]) -> str:
 def best_epoch(epochs: Sequence[Record], monitor: str | None = None) -> BestEpoch | None:
     """The epoch in which ``monitor`` was best; without one the validation loss, or the first metric."""
     names = [*([] if monitor is None else [monitor]), LOSS, *metric_names(epochs)]
-    for name in filter(direction, names):
-        sign = direction(name)
+    for name in filter(direction_of, names):
+        sign = direction_of(name)
         known = [
             BestEpoch(name, r["epoch"], r["step"], r[name])
             for r in epochs
@@ -148,11 +146,6 @@ def best_epoch(epochs: Sequence[Record], monitor: str | None = None) -> BestEpoc
             values = [sign * best.value for best in known]
             return known[values.index(max(values))]
     return None
-
-
-def direction(name: str) -> int:
-    """1 if the number of that name should rise, -1 if it should fall, 0 if that is unknown."""
-    return -1 if is_falling(name) else int(is_fraction(name) or name.endswith(_RISING))
 
 
 def of_event(records: Sequence[Record], event: str) -> list[Record]:

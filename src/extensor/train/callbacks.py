@@ -178,8 +178,8 @@ class BestValue(Callback):
     monitor : str
         Name of the number in the records of the epochs.
     mode : {"min", "max"}, optional
-        Whether less or more is better. Default: "min" if the name ends with "loss", "error" or
-        "perplexity", otherwise "max".
+        Whether less or more is better. Default: "max" or "min" for the library's metrics, "min" for
+        names that end with "loss", "error" or "perplexity". ``fit`` refuses other names without it.
     min_delta : float, default 0.0
         Improvement that counts, 0 or more.
     """
@@ -187,10 +187,11 @@ class BestValue(Callback):
     def __init__(self, monitor: str, mode: str | None, min_delta: float = 0.0) -> None:
         op = type(self).__name__
         self.monitor = arguments.text(op, "monitor", monitor)
+        self.is_mode_given = mode is not None
         if mode is None:
             mode = "min" if is_falling(monitor) else "max"
         self.mode = arguments.choice(op, "mode", mode, ("min", "max"))
-        self.sign = 1.0 if mode == "min" else -1.0
+        self.sign = 1.0 if self.mode == "min" else -1.0
         self.min_delta = arguments.number(op, "min_delta", min_delta, least=0)
         self.best = self.sign * inf
         self.bad = 0
@@ -260,8 +261,8 @@ class EarlyStopping(BestValue):
     patience : int, default 5
         Number of epochs in a row without improvement after which training stops, 1 or more.
     mode : {"min", "max"}, optional
-        Whether less or more is better. Default: "min" if the name ends with "loss", "error" or
-        "perplexity", otherwise "max".
+        Whether less or more is better. Default: "max" or "min" for the library's metrics, "min" for
+        names that end with "loss", "error" or "perplexity". ``fit`` refuses other names without it.
     min_delta : float, default 0.0
         Amount, in units of the number, by which a value must be better than the best one so far to
         count as an improvement. 0 or more; an equal value is never better.
@@ -328,8 +329,8 @@ class BestCheckpoint(BestValue):
         Name of the number in the records of the epochs: "loss", a training metric, or
         "validation_loss" and "validation_<metric>" if `Trainer.fit` gets validation data.
     mode : {"min", "max"}, optional
-        Whether less or more is better. Default: "min" if the name ends with "loss", "error" or
-        "perplexity", otherwise "max".
+        Whether less or more is better. Default: "max" or "min" for the library's metrics, "min" for
+        names that end with "loss", "error" or "perplexity". ``fit`` refuses other names without it.
 
     Raises
     ------

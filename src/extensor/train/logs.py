@@ -25,7 +25,7 @@ from extensor.io.atomic import write_atomically
 from extensor.io.paths import as_path, unreadable
 from extensor.io.regular_files import file_text, open_own
 from extensor.train.callbacks import Callback, GradientHealth, Progress
-from extensor.train.metrics import is_falling, is_fraction
+from extensor.train.metrics.trainer_metrics import best_mode
 from extensor.train.run_folder import RunFolder
 
 if TYPE_CHECKING:
@@ -120,13 +120,7 @@ class History(list[dict[str, Any]]):
         ValueError
             If no epoch has such a number, or if `mode` is needed for it.
         """
-        mode = arguments.choice("best", "mode", mode, ("min", "max", None))
-        monitor = arguments.text("best", "monitor", monitor)
-        if mode is None:
-            mode = "min" if is_falling(monitor) else "max"
-            if mode == "max" and not (is_fraction(monitor) or monitor.endswith("r2")):
-                requirement = "mode must be 'min' or 'max' for a number not known to be better so"
-                raise value_error("best", requirement, monitor=monitor)
+        mode = best_mode("best", monitor, mode)
         numbers = [
             (value, index)
             for index, value in enumerate(self.column(monitor))

@@ -27,6 +27,7 @@ from extensor.train.data_adapters import can_share_batches, check_batch, check_i
 from extensor.train.logs import run_of
 from extensor.train.loss_parts import check_loss_in_parts
 from extensor.train.metrics import Metric
+from extensor.train.metrics.trainer_metrics import best_mode
 from extensor.train.step_strategy import Batch, LocalStep
 from extensor.train.tasks import (
     UncopiedError,
@@ -203,6 +204,9 @@ def check_monitors(trainer: Trainer, names: Sequence[str], validates: bool) -> N
             requirement += " (fit(..., validation=0.2) has some)"
             raise value_error(who, requirement, monitor=monitor)
         raise MONITOR_NOT_LOGGED.error(suggestion(monitor, names), monitor=monitor, who=who)
+    for callback in trainer.callbacks:
+        if isinstance(callback, BestValue) and not callback.is_mode_given:
+            best_mode(type(callback).__name__, callback.monitor, None)
 
 
 def _monitors(trainer: Trainer) -> Iterable[tuple[str, str]]:

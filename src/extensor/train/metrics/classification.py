@@ -79,6 +79,7 @@ class Accuracy(ClassMean):
     """
 
     tasks: ClassVar[tuple[str, ...]] = ("multiclass", "binary", "multilabel", "sequence")
+    higher_is_better: ClassVar[bool | None] = True
 
     def update(self, output: Any, target: Any) -> None:
         if self._is_of_labels:
@@ -129,6 +130,7 @@ class TopKAccuracy(ClassMean):
     """
 
     tasks: ClassVar[tuple[str, ...]] = ("multiclass", "sequence")
+    higher_is_better: ClassVar[bool | None] = True
 
     def __init__(
         self,
@@ -312,6 +314,7 @@ class BalancedAccuracy(ConfusionMatrix):
     """
 
     tasks: ClassVar[tuple[str, ...]] = ("multiclass", "binary")
+    higher_is_better: ClassVar[bool | None] = True
 
     def __init__(
         self,
@@ -331,6 +334,8 @@ class BalancedAccuracy(ConfusionMatrix):
 
 class _PerClass(ConfusionMatrix):
     """A fraction for each class or label, and their average."""
+
+    higher_is_better: ClassVar[bool | None] = True
 
     def __init__(
         self,

@@ -39,6 +39,8 @@ class Metric:
     tasks : tuple of str
         The tasks that the metric has a meaning for, of "regression", "binary", "multiclass",
         "multilabel" and "sequence".
+    higher_is_better : bool or None
+        Whether larger values are better; None if the metric has no single value to compare.
 
     Notes
     -----
@@ -65,6 +67,7 @@ class Metric:
     """
 
     tasks: ClassVar[tuple[str, ...]] = ()  # for which it has a meaning
+    higher_is_better: ClassVar[bool | None] = None
 
     def reset(self) -> None:
         """Forget all batches."""

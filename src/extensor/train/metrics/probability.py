@@ -68,6 +68,7 @@ class LogLoss(ClassMean):
     """
 
     tasks: ClassVar[tuple[str, ...]] = ("multiclass", "binary", "multilabel", "sequence")
+    higher_is_better: ClassVar[bool | None] = False
 
     def update(self, output: Any, target: Any) -> None:
         losses, size = (self._of_truth if self._is_of_labels else self._of_classes)(output, target)
@@ -191,6 +192,8 @@ class CalibrationError(ClassMetric, Stateful):
     0.25
     """
 
+    higher_is_better: ClassVar[bool | None] = False
+
     def __init__(
         self,
         bins: int = 10,
@@ -264,6 +267,8 @@ class CalibrationError(ClassMetric, Stateful):
 
 class _Ranking(ClassMetric):
     """The scores of all samples, and which are positive, for each class or label."""
+
+    higher_is_better: ClassVar[bool | None] = True
 
     def __init__(
         self,

@@ -31,6 +31,7 @@ class MeanAbsoluteError(Mean):
     """
 
     tasks: ClassVar[tuple[str, ...]] = ("regression",)
+    higher_is_better: ClassVar[bool | None] = False
     _least_total: ClassVar[float] = 0.0
 
     def update(self, output: Any, target: Any) -> None:
@@ -57,6 +58,7 @@ class RootMeanSquaredError(Mean):
     """
 
     tasks: ClassVar[tuple[str, ...]] = ("regression",)
+    higher_is_better: ClassVar[bool | None] = False
     _least_total: ClassVar[float] = 0.0
 
     def update(self, output: Any, target: Any) -> None:
@@ -90,6 +92,7 @@ class MedianAbsoluteError(Metric):
     """
 
     tasks: ClassVar[tuple[str, ...]] = ("regression",)
+    higher_is_better: ClassVar[bool | None] = False
 
     def __init__(self) -> None:
         self.reset()
@@ -130,6 +133,7 @@ class R2(Stateful):
     """
 
     tasks: ClassVar[tuple[str, ...]] = ("regression",)
+    higher_is_better: ClassVar[bool | None] = True
     _KEYS = ("mean", "low", "high", "spread", "residue")
 
     def __init__(self) -> None:

@@ -33,8 +33,9 @@ METRICS: dict[str, type[Metric]] = {
     "median_absolute_error": regression.MedianAbsoluteError,
     "perplexity": probability.Perplexity,
 }
-# How the names of numbers end that should go down, and of those that are from 0 to 1.
+# How the names of other numbers end that should go down or up, and of those that are from 0 to 1.
 _FALLING = ("loss", "error", "perplexity")
+_RISING = ("correlation", "kappa", "iou", "dice")
 _FRACTIONS = ("accuracy", "precision", "recall", "f1", "roc_auc", "calibration_error")
 
 
@@ -111,7 +112,26 @@ def is_falling(name: str) -> bool:
     >>> is_falling("validation_log_loss"), is_falling("r2")
     (True, False)
     """
-    return arguments.text("is_falling", "name", name).endswith(_FALLING)
+    return direction_of(arguments.text("is_falling", "name", name)) < 0
+
+
+def direction_of(name: str) -> int:
+    """1 if the number called ``name`` should go up, -1 if it should go down, 0 if nobody can tell."""
+    for known, kind in METRICS.items():
+        if name.endswith(known) and kind.higher_is_better is not None:
+            return 1 if kind.higher_is_better else -1
+    return -1 if name.endswith(_FALLING) else int(name.endswith((*_RISING, *_FRACTIONS)))
+
+
+def best_mode(op: str, monitor: str, mode: str | None) -> str:
+    """``mode``, or "min" or "max" as the name of the number tells."""
+    direction = direction_of(arguments.text(op, "monitor", monitor))
+    if mode is None and direction == 0:
+        requirement = "mode must be 'min' or 'max' for a number not known to be better so"
+        raise value_error(op, requirement, monitor=monitor)
+    known = "min" if direction < 0 else "max"
+    chosen: str = arguments.choice(op, "mode", known if mode is None else mode, ("min", "max"))
+    return chosen
 
 
 def is_fraction(name: str) -> bool:
