@@ -223,14 +223,16 @@ def read_arrays(path: str | Path) -> Any:
     try:
         check_regular(path)
         if not zipfile.is_zipfile(path):
-            return _plain(path)
+            with path.open("rb") as file:
+                header = read_npy_header(file)
+            return _mapped(path, header.length, header, path.stat().st_size)
         with zipfile.ZipFile(path) as archive:
-            members = [info for info in archive.infolist() if info.filename.endswith(".npy")]
-            packed = [x.file_size for x in members if x.compress_type != zipfile.ZIP_STORED]
+            members = npy_members(archive)
+            packed = [
+                x.file_size for x in members.values() if x.compress_type != zipfile.ZIP_STORED
+            ]
             check_decoded(op, path, sum(packed), path.stat().st_size)
-            return {
-                info.filename.removesuffix(".npy"): _member(path, archive, info) for info in members
-            }
+            return {name: _member(path, archive, info) for name, info in members.items()}
     except (OSError, RuntimeError, ValueError, EOFError, *_DAMAGE) as error:
         if is_ours(error):
             raise
@@ -240,10 +242,10 @@ def read_arrays(path: str | Path) -> Any:
         raise value_error(op, requirement, path=str(path)) from error
 
 
-def _plain(path: Path) -> Any:
-    with path.open("rb") as file:
-        header = read_npy_header(file)
-    return _mapped(path, header.length, header, path.stat().st_size)
+def npy_members(archive: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]:
+    """The arrays of an ``.npz`` file by their names."""
+    members = [info for info in archive.infolist() if info.filename.endswith(".npy")]
+    return {info.filename.removesuffix(".npy"): info for info in members}
 
 
 def _member(path: Path, archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Any:

@@ -265,7 +265,10 @@ class IndexedDataset:
             if method == "batch":
                 raise type_error(op, f"{requirement}, or a slice", indices=brief)
             raise type_error(op, requirement, numbers=brief)
-        check_sample_places(op, places, len(self))
+        if places.size and not 0 <= places.min() <= places.max() < len(self):
+            worst = places.max() if places.min() >= 0 else places.min()
+            requirement = f"the numbers of samples must be in [0, {len(self) - 1}]"
+            raise index_error(op, requirement, number=int(worst))
         return places.astype(np.int64, copy=False)
 
 
@@ -275,14 +278,6 @@ def sample_place(op: str, index: Any, count: int) -> int:
     if not -count <= place < count:
         raise index_error(op, f"index must be in [{-count}, {count - 1}]", index=place)
     return place
-
-
-def check_sample_places(op: str, places: Any, count: int) -> None:
-    """Refuse an array of integers in which one is not the number of a sample."""
-    if places.size and not 0 <= places.min() <= places.max() < count:
-        worst = places.max() if places.min() >= 0 else places.min()
-        requirement = f"the numbers of samples must be in [0, {count - 1}]"
-        raise index_error(op, requirement, number=int(worst))
 
 
 def rows(array: Any, indices: Any) -> Any:
@@ -458,7 +453,7 @@ class SequentialSampler:
     """
 
     def __init__(self, size: int) -> None:
-        self.size = _count("SequentialSampler", "size", size)
+        self.size = arguments.integer("SequentialSampler", "size", size, 0)
 
     def __repr__(self) -> str:
         return made_with(self)
@@ -536,17 +531,14 @@ class RandomSampler:
     def __init__(
         self, size: int, replacement: bool = False, num_samples: int | None = None
     ) -> None:
-        self.size = _count("RandomSampler", "size", size)
+        self.size = arguments.integer("RandomSampler", "size", size, 0)
         self.replacement = arguments.flag("RandomSampler", "replacement", replacement)
-        self.num_samples = (
-            size if num_samples is None else _count("RandomSampler", "num_samples", num_samples)
-        )
+        self.num_samples = self.size
+        if num_samples is not None:
+            self.num_samples = arguments.integer("RandomSampler", "num_samples", num_samples, 0)
         if self.num_samples > (size if not replacement else self.num_samples * size):
-            raise value_error(
-                "RandomSampler",
-                f"num_samples must be at most {size} without replacement",
-                num_samples=num_samples,
-            )
+            requirement = f"num_samples must be at most {size} without replacement"
+            raise value_error("RandomSampler", requirement, num_samples=num_samples)
 
     def __repr__(self) -> str:
         fewer = "" if self.num_samples == self.size else f", num_samples={self.num_samples}"
@@ -601,16 +593,13 @@ class WeightedSampler:
     def __init__(self, weights: Any, num_samples: int, replacement: bool = True) -> None:
         chances = arguments.numbers("WeightedSampler", "weights", weights)
         if chances.ndim != 1 or not (np.isfinite(chances) & (chances >= 0)).all():
-            raise value_error(
-                "WeightedSampler",
-                "weights must be a row of finite numbers, none negative",
-                weights_shape=chances.shape,
-            )
+            requirement = "weights must be a row of finite numbers, none negative"
+            raise value_error("WeightedSampler", requirement, weights_shape=chances.shape)
         total = chances.sum()
         if not total > 0:
             raise value_error("WeightedSampler", "weights must not all be 0", sum=float(total))
         self.chances = chances / total
-        self.num_samples = _count("WeightedSampler", "num_samples", num_samples)
+        self.num_samples = arguments.integer("WeightedSampler", "num_samples", num_samples, 0)
         self.replacement = arguments.flag("WeightedSampler", "replacement", replacement)
 
     def __repr__(self) -> str:
@@ -677,15 +666,12 @@ class ShardSampler:
         drop_last: bool = False,
         batch: int = 1,
     ) -> None:
-        if not is_sampler(sampler):
-            requirement = "sampler must have a length and an order, as RandomSampler(size)"
-            raise type_error("ShardSampler", requirement, sampler=arguments.briefly(sampler))
+        check_sampler("ShardSampler", sampler)
         rank = arguments.integer("ShardSampler", "rank", rank)
         workers = arguments.integer("ShardSampler", "workers", workers)
         if not 0 <= rank < workers:
-            raise value_error(
-                "ShardSampler", "rank must be in [0, workers - 1]", rank=rank, workers=workers
-            )
+            requirement = "rank must be in [0, workers - 1]"
+            raise value_error("ShardSampler", requirement, rank=rank, workers=workers)
         self.sampler = sampler
         self.rank = rank
         self.workers = workers
@@ -770,14 +756,8 @@ class _Share:
         return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
 
-def is_sampler(value: Any) -> bool:
-    """True for an object that gives an order, not for a class of such objects."""
-    return not isinstance(value, type) and hasattr(value, "order") and hasattr(value, "__len__")
-
-
-def _count(op: str, name: str, value: Any) -> int:
-    if not isinstance(value, int | np.integer) or isinstance(value, bool):
-        raise type_error(op, f"{name} must be an int", **{name: arguments.briefly(value)})
-    if value < 0:
-        raise value_error(op, f"{name} must be 0 or more", **{name: value})
-    return int(value)
+def check_sampler(op: str, value: Any) -> None:
+    """Refuse an object that gives no order, and a class of such objects."""
+    if isinstance(value, type) or not (hasattr(value, "order") and hasattr(value, "__len__")):
+        requirement = "sampler must have a length and an order, as RandomSampler(size)"
+        raise type_error(op, requirement, sampler=arguments.briefly(value))

@@ -16,8 +16,8 @@ from extensor.data.dataset import (
     RandomSampler,
     Sampler,
     SequentialSampler,
+    check_sampler,
     is_ours,
-    is_sampler,
 )
 from extensor.data.epoch_batches import (
     Batch,
@@ -103,12 +103,11 @@ class DataLoader:
         drop_last = arguments.flag(op, "drop_last", drop_last)
         if generator is not None:
             arguments.instance(op, "generator", generator, Generator, "a Generator")
-        if sampler is not None and not is_sampler(sampler):
-            requirement = "sampler must have a length and an order, as RandomSampler(size)"
-            raise type_error(op, requirement, sampler=arguments.briefly(sampler))
-        if sampler is not None and shuffle:
-            raise value_error("DataLoader", "sampler and shuffle exclude each other", shuffle=True)
-        if sampler is None:
+        if sampler is not None:
+            check_sampler(op, sampler)
+            if shuffle:
+                raise value_error(op, "sampler and shuffle exclude each other", shuffle=True)
+        else:
             sampler = _shuffling(dataset) if shuffle else SequentialSampler(len(dataset))
         self.dataset = dataset
         self.batch_size = batch_size

@@ -7,6 +7,7 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -67,27 +68,17 @@ def _arrays(pictures: ImageFolder, samples: Samples, folder: NewFolder, shard_si
     first = _decode(pictures, samples[0][0])
     parts = (("x", str(first.dtype), first.shape), ("y", "int64", ()))
     shards = ArrayShards(folder, parts, len(samples), shard_size)
-    images: list[Any] = []
-    labels: list[int] = []
-
-    def flush() -> None:
-        shards.write((np.stack(images), np.array(labels, np.int64)))
-        images.clear()
-        labels.clear()
-
     found = _by_threads(lambda sample: _decode(pictures, sample[0]), samples)
-    for image, (path, label) in zip(found, samples, strict=True):
-        if image.shape != first.shape:
-            requirement = (
-                f"pictures must have the shape of the first, {first.shape} (size= resizes)"
-            )
-            raise value_error(OP, requirement, path=str(path), shape=image.shape)
-        images.append(image)
-        labels.append(label)
-        if len(images) == _ROWS:
-            flush()
-    if images:
-        flush()
+    for begin in range(0, len(samples), _ROWS):
+        some = samples[begin : begin + _ROWS]
+        images = list(islice(found, len(some)))
+        for image, (path, _) in zip(images, some, strict=True):
+            if image.shape != first.shape:
+                requirement = (
+                    f"pictures must have the shape of the first, {first.shape} (size= resizes)"
+                )
+                raise value_error(OP, requirement, path=str(path), shape=image.shape)
+        shards.write((np.stack(images), np.array([label for _, label in some], np.int64)))
     return Index("pictures", parts, tuple(shards.written), tuple(pictures.classes))
 
 
@@ -99,7 +90,8 @@ def _archives(pictures: ImageFolder, samples: Samples, folder: NewFolder, shard_
     def member(sample: tuple[Path, int]) -> tuple[str, bytes, tuple[int, ...]]:
         path = sample[0]
         if pictures.size is None:
-            content = _content(path)
+            with explain_unreadable(OP, path):
+                content = file_bytes(path)
             # One that is damaged is better found now than in the middle of training.
             shape = decode_picture(OP, path, None, pictures.mode, content).shape
             return path.suffix.lower(), content, shape
@@ -121,11 +113,6 @@ def _archives(pictures: ImageFolder, samples: Samples, folder: NewFolder, shard_
 
 def _decode(pictures: ImageFolder, path: Path) -> Any:
     return decode_picture(OP, path, pictures.size, pictures.mode)
-
-
-def _content(path: Path) -> bytes:
-    with explain_unreadable(OP, path):
-        return file_bytes(path)
 
 
 def _png(image: Any) -> bytes:

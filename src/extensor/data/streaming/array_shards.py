@@ -15,7 +15,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from extensor.arrays.dtypes import int64
-from extensor.data.array_files import NpyError, read_npy, read_npy_header, stored_begin
+from extensor.data.array_files import (
+    NpyError,
+    npy_members,
+    read_npy,
+    read_npy_header,
+    stored_begin,
+)
 from extensor.data.streaming.shard import (
     OP,
     Choice,
@@ -49,6 +55,11 @@ class Stored(NamedTuple):
     dtype: np.dtype[Any]  # in the order of bytes of the file
     shape: tuple[int, ...]
 
+    @property
+    def row_size(self) -> int:
+        """The bytes of one sample."""
+        return prod(self.shape[1:]) * self.dtype.itemsize
+
 
 class ArrayShard(PiecedShard):
     """Arrays of the same length, each a part; sample ``i`` is row ``i`` of each."""
@@ -78,8 +89,7 @@ class MappedShard(ArrayShard):
     def check_unchanged(self) -> None:
         # Pages that are mapped show what is written into the file, and end the process where it ends.
         for path, stamp in self.stamps.items():
-            if (now := Stamp.of(path)) != stamp:
-                raise damaged("a shard must not change while it is used", path, bytes=now.size)
+            stamp.check(path)
 
     def load(self, begin: int, end: int, ahead: bool) -> Loaded:
         """Map the rows, and with ``ahead`` let the system read them."""
@@ -90,20 +100,19 @@ class MappedShard(ArrayShard):
     def let_go(self, begin: int, end: int) -> None:
         """Let the system use the memory of these rows for something else."""
         for array in self.arrays:
-            row = SamplePart(array.name, array.dtype, array.shape[1:]).size
+            place, size = array.offset + begin * array.row_size, (end - begin) * array.row_size
             stamp = self.stamps[array.path]
             with suppress(OSError, DamagedFileError), open_unchanged(array.path, stamp) as file:
-                will_not_need(file, array.offset + begin * row, (end - begin) * row)
+                will_not_need(file, place, size)
 
     def rows_of(self, array: Stored, begin: int, end: int, ahead: bool) -> tuple[Any, int]:
         """Rows of one array, and the bytes they take."""
         shape = (end - begin, *array.shape[1:])
-        row = SamplePart(array.name, array.dtype, shape[1:]).size
-        if row == 0:
+        if array.row_size == 0:
             return np.empty(shape, array.dtype), 0
-        first = array.offset + begin * row
+        first = array.offset + begin * array.row_size
         place = first - first % mmap.ALLOCATIONGRANULARITY
-        size = first + (end - begin) * row - place
+        size = first + (end - begin) * array.row_size - place
         stamp = self.stamps[array.path]
         with open_unchanged(array.path, stamp) as file, explain_unreadable(OP, array.path):
             if ahead:
@@ -132,9 +141,7 @@ def npy_shard(path: Path, files: dict[str, Path], choice: Choice) -> Shard:
     for name in names:
         place = files[name]
         with explain_unreadable(OP, place), open(place, "rb", opener=open_regular) as file:
-            stored = _npy(file, name, place)
-        _check_size(stored, stamps[place].size - stored.offset)
-        arrays.append(stored)
+            arrays.append(_npy(file, name, place, stamps[place].size))
     return MappedShard(path, arrays, stamps)
 
 
@@ -146,11 +153,7 @@ def npz_shard(path: Path, choice: Choice) -> Shard:
         open(path, "rb", opener=open_regular) as file,
         zipfile.ZipFile(path) as archive,
     ):
-        members = {
-            info.filename.removesuffix(".npy"): info
-            for info in archive.infolist()
-            if info.filename.endswith(".npy")
-        }
+        members = npy_members(archive)
         names = usual_names(path, list(members), choice)
         is_mapped = all(members[name].compress_type == zipfile.ZIP_STORED for name in names)
         if not is_mapped:
@@ -159,8 +162,7 @@ def npz_shard(path: Path, choice: Choice) -> Shard:
         for name in names:
             info = members[name]
             with archive.open(info) as stream:
-                stored = _npy(stream, name, path)
-            _check_size(stored, info.file_size - stored.offset)
+                stored = _npy(stream, name, path, info.file_size)
             if is_mapped:
                 begin = stored_begin(file, info)
                 if begin + info.file_size > stamp.size:
@@ -197,8 +199,8 @@ def safetensors_shard(path: Path, choice: Choice) -> Shard:
     return MappedShard(path, arrays, {path: stamp})
 
 
-def _npy(stream: Any, name: str, path: Path) -> Stored:
-    """The header of an ``.npy`` file; the offset counts from where the stream began."""
+def _npy(stream: Any, name: str, path: Path, size: int) -> Stored:
+    """The array in a stream of ``size`` bytes; its offset counts from where the stream began."""
     try:
         header = read_npy_header(stream)
     except NpyError as error:
@@ -208,14 +210,10 @@ def _npy(stream: Any, name: str, path: Path) -> Stored:
     if header.fortran and len(header.shape) > 1:
         requirement = "the samples of a shard must lie one after the other (np.ascontiguousarray)"
         raise damaged(requirement, path, order="F")
+    if size - header.length != header.data_size:
+        requirement = f"shard must have {header.data_size} bytes of data for shape {header.shape}"
+        raise damaged(requirement, path, bytes=max(size - header.length, 0))
     return Stored(name, path, header.length, header.dtype, header.shape)
-
-
-def _check_size(array: Stored, size: int) -> None:
-    needed = prod(array.shape) * array.dtype.itemsize
-    if size != needed:
-        requirement = f"shard must have {needed} bytes of data for shape {array.shape}"
-        raise damaged(requirement, array.path, bytes=max(size, 0))
 
 
 class CompressedShard(ArrayShard):
@@ -227,8 +225,7 @@ class CompressedShard(ArrayShard):
 
     def load(self, begin: int, end: int, ahead: bool) -> Loaded:
         """All arrays."""
-        if Stamp.of(self.path) != self.stamps[self.path]:
-            raise damaged("a shard must not change while it is used", self.path)
+        self.stamps[self.path].check(self.path)
         arrays = []
         # Each way to compress fails in its own way.
         with explain_damage(_NPZ, self.path, Exception), zipfile.ZipFile(self.path) as archive:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from functools import lru_cache
 from itertools import islice
 from pathlib import Path
@@ -23,6 +23,7 @@ from extensor.data.streaming.shard import (
     damaged,
     explain_damage,
     import_pyarrow,
+    names_in,
     usable_dtype,
     usual_names,
 )
@@ -47,7 +48,7 @@ class ColumnShard(PiecedShard):
         with self._open_unchanged() as file:
             self.column_types = _types(file.schema)
             names = usual_names(path, file.schema.names, choice, several=True)
-            self.columns = [[n] if isinstance(n, str) else list(n) for n in names]
+            self.columns = [names_in(name) for name in names]
             sizes = file.sizes()
             self.samples = sum(sizes)
             if self.samples == 0:
@@ -140,8 +141,7 @@ class ColumnShard(PiecedShard):
 
     @contextmanager
     def _open_unchanged(self) -> Iterator[Any]:
-        if Stamp.of(self.path) != self.stamp:
-            raise damaged("a shard must not change while it is used", self.path)
+        self.stamp.check(self.path)
         with _open_columns(self.path, self.partition) as file:
             yield file
 
@@ -168,7 +168,7 @@ def _open_columns(path: Path, partition: Mapping[str, Any]) -> Iterator[Any]:
             kind = _Arrow if _begins_as_file(path) else _Stream
     requirement = f"shard must be a whole {kind.name} file"
     errors = (pyarrow.ArrowException, ValueError, IndexError, KeyError)
-    with explain_damage(requirement, path, *errors), kind(path) as file:
+    with explain_damage(requirement, path, *errors), closing(kind(path)) as file:
         yield _Partitioned(file, partition, path) if partition else file
 
 
@@ -225,10 +225,7 @@ class _Parquet:
         self.file = ParquetFile(path, memory_map=True)
         self.schema = self.file.schema_arrow
 
-    def __enter__(self) -> _Parquet:
-        return self
-
-    def __exit__(self, *_: object) -> None:
+    def close(self) -> None:
         self.file.close()
 
     def sizes(self) -> list[int]:
@@ -255,10 +252,7 @@ class _Arrow:
         self.source = pyarrow.memory_map(str(path))
         self.schema = self._open().schema
 
-    def __enter__(self) -> _Arrow:
-        return self
-
-    def __exit__(self, *_: object) -> None:
+    def close(self) -> None:
         self.source.close()
 
     def _open(self) -> Any:
@@ -335,7 +329,7 @@ def disagreements(shards: Sequence[Shard], choice: Choice) -> dict[int, DamagedF
 
     If parts were chosen, only their columns count.
     """
-    chosen = None if choice is None else _names(choice)
+    chosen = None if choice is None else {name for part in choice for name in names_in(part)}
     types = [
         {
             name: kind
@@ -354,10 +348,6 @@ def disagreements(shards: Sequence[Shard], choice: Choice) -> dict[int, DamagedF
         for i, reason in reasons.items()
         if reason is not None
     }
-
-
-def _names(choice: Sequence[str | Sequence[str]]) -> set[str]:
-    return {one for name in choice for one in ((name,) if isinstance(name, str) else name)}
 
 
 def _difference(found: Mapping[str, str], usual: Mapping[str, str]) -> str | None:

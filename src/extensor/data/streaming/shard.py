@@ -108,18 +108,18 @@ class Stamp(NamedTuple):
     modified: int
 
     @staticmethod
-    def of(path: Path) -> Stamp:
-        """Of the file as it is now."""
+    def of(path: Path, file: int | None = None) -> Stamp:
+        """Of the file as it is now; ``file`` is its number if it is open."""
         with explain_unreadable(OP, path):
-            status = os.stat(path)
+            status = os.stat(path if file is None else file)
         if not S_ISREG(status.st_mode):
             raise damaged("a shard must be a file", path)
-        return Stamp.from_status(status)
-
-    @staticmethod
-    def from_status(status: os.stat_result) -> Stamp:
-        """Of what the system says of a file."""
         return Stamp(status.st_size, status.st_mtime_ns)
+
+    def check(self, path: Path, file: int | None = None) -> None:
+        """Refuse a file that is not as it was."""
+        if (now := Stamp.of(path, file)) != self:
+            raise damaged("a shard must not change while it is used", path, bytes=now.size)
 
 
 def damaged(requirement: str, path: Path, **got: object) -> DamagedFileError:
@@ -174,9 +174,7 @@ def open_unchanged(path: Path, stamp: Stamp) -> Iterator[int]:
     with explain_unreadable(OP, path):
         file = open_regular(path, os.O_RDONLY)
     try:
-        now = Stamp.from_status(os.fstat(file))
-        if now != stamp:
-            raise damaged("a shard must not change while it is used", path, bytes=now.size)
+        stamp.check(path, file)
         yield file
     finally:
         os.close(file)
@@ -192,6 +190,11 @@ def will_not_need(file: int, begin: int, size: int) -> None:
     """Let the system forget a part of a file, in whole pages."""
     if hasattr(os, "posix_fadvise"):
         os.posix_fadvise(file, begin, size, os.POSIX_FADV_DONTNEED)
+
+
+def names_in(part: str | Sequence[str]) -> list[str]:
+    """The names of the arrays or columns that make one part."""
+    return [part] if isinstance(part, str) else list(part)
 
 
 def usable_dtype(path: Path, name: str, dtype: Any) -> np.dtype[Any]:
@@ -220,7 +223,7 @@ def usual_names(
     for name in choice:
         if not isinstance(name, str) and not several:
             raise value_error(OP, "parts of arrays must be names", path=str(path), part=name)
-        for one in (name,) if isinstance(name, str) else name:
+        for one in names_in(name):
             if one not in names:
                 hint = "parts= chooses, in a configuration data.inputs and data.target"
                 raise damaged(f"shard must have {one!r} ({hint})", path, arrays=list(names))

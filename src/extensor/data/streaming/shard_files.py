@@ -159,24 +159,23 @@ class ShardEntry(NamedTuple):
 
 def find_shards(source: Any) -> tuple[list[ShardEntry], Index | None]:
     """The shards in a folder, in a list, or that a pattern such as ``data/*.parquet`` matches."""
-    if not isinstance(source, str | os.PathLike):
-        if not isinstance(source, list | tuple):
-            requirement = "source must be a folder of shards, or a list of them"
-            raise type_error(OP, requirement, source=arguments.briefly(source))
-        if not source:
-            raise value_error(OP, "source must have at least one shard", source=[])
-        names = [as_path(OP, path, name=f"source[{i}]") for i, path in enumerate(source)]
-        files = [file for name in names for file in (matches(name) if is_glob(name) else [name])]
-        return _group_files([_shard_path(path) for path in files]), None
-    place = as_path(OP, source, name="source")
-    if is_glob(place):
-        return _group_files([_shard_path(path) for path in matches(place)]), None
-    if not place.is_dir():
-        if not place.exists():
+    if isinstance(source, str | os.PathLike):
+        place = as_path(OP, source, name="source")
+        if place.is_dir():
+            return _in_folder(place)
+        if not is_glob(place) and not place.exists():
             requirement = "source must be there, a folder of shards or one of them"
             raise value_error(OP, requirement, source=str(place))
-        return _group_files([_shard_path(place)]), None
-    return _in_folder(place)
+        names = [place]
+    elif not isinstance(source, list | tuple):
+        requirement = "source must be a folder of shards, or a list of them"
+        raise type_error(OP, requirement, source=arguments.briefly(source))
+    elif not source:
+        raise value_error(OP, "source must have at least one shard", source=[])
+    else:
+        names = [as_path(OP, path, name=f"source[{i}]") for i, path in enumerate(source)]
+    files = [file for name in names for file in (matches(name) if is_glob(name) else [name])]
+    return _group_files(files), None
 
 
 def matches(pattern: Path) -> list[Path]:
@@ -252,13 +251,6 @@ def _is_shard(path: Path) -> bool:
     return path.suffix.lower() in ENDINGS
 
 
-def _shard_path(path: Path) -> Path:
-    if path.suffix.lower() not in ENDINGS:
-        requirement = f"a shard must end with {', '.join(ENDINGS)}"
-        raise value_error(OP, requirement, path=str(path))
-    return path
-
-
 def _shards_of_index(folder: Path, files: Sequence[Path], index: Index) -> list[ShardEntry]:
     """The shards of an index, which must be all."""
     names = {folder / file.name for shard in index.shards for file in shard.files}
@@ -268,7 +260,7 @@ def _shards_of_index(folder: Path, files: Sequence[Path], index: Index) -> list[
         raise value_error(OP, requirement, path=str(others[0]))
     found = []
     for shard in index.shards:
-        (one,) = _group_files([_shard_path(folder / file.name) for file in shard.files])[:1]
+        (one,) = _group_files([folder / file.name for file in shard.files])[:1]
         found.append(one._replace(packed=shard))
     return found
 
@@ -277,6 +269,9 @@ def _group_files(files: Sequence[Path]) -> list[ShardEntry]:
     """One shard for each file, or for all ``name.x.npy`` and ``name.y.npy`` of one name."""
     found: dict[Path, ShardEntry] = {}
     for path in files:
+        if not _is_shard(path):
+            requirement = f"a shard must end with {', '.join(ENDINGS)}"
+            raise value_error(OP, requirement, path=str(path))
         stem, dot, part = path.stem.rpartition(".")
         if path.suffix.lower() == ".npy" and dot and stem:
             shard = found.setdefault(path.with_name(stem), ShardEntry(path.with_name(stem), {}))

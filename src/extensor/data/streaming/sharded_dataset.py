@@ -8,7 +8,6 @@ import warnings
 from collections import Counter
 from collections.abc import Sequence
 from functools import cached_property
-from itertools import pairwise
 from mmap import ALLOCATIONGRANULARITY
 from pathlib import Path
 from typing import Any
@@ -29,7 +28,16 @@ from extensor.data.streaming.array_shards import (
 )
 from extensor.data.streaming.column_shards import ColumnShard, disagreements
 from extensor.data.streaming.index import INDEX, Index, check_digests, check_files, check_parts
-from extensor.data.streaming.shard import OP, PIECE, Cache, Choice, SamplePart, Shard, damaged
+from extensor.data.streaming.shard import (
+    OP,
+    PIECE,
+    Cache,
+    Choice,
+    Shard,
+    damaged,
+    equal_runs,
+    parts_text,
+)
 from extensor.data.streaming.shard_files import ShardEntry, find_shards
 from extensor.data.streaming.shuffle import BlockPlan, BlockShuffle, Run
 from extensor.data.streaming.tar_shards import Decoding, TarShard
@@ -373,8 +381,7 @@ class ShardedDataset(IndexedDataset):
         rows = wanted[places]
         targets = [storage.empty((len(rows), *part.shape), part.dtype) for part in self.parts]
         shards = np.searchsorted(self._ends, rows, side="right")
-        cuts = [0, *((shards[1:] != shards[:-1]).nonzero()[0] + 1).tolist(), len(rows)]
-        for first, last in pairwise(cuts if len(rows) else ()):
+        for first, last in equal_runs(shards):
             number = int(shards[first])
             within = rows[first:last] - self._begin(number)
             shard = self._shards[number]
@@ -412,7 +419,7 @@ class ShardedDataset(IndexedDataset):
         base = os.path.commonpath([shard.path.absolute().parent for shard in self._shards])
         for shard in self._shards:
             name = shard.path.absolute().relative_to(base)
-            found.update(f"{name} {shard.samples} {_parts_text(shard.parts)}".encode())
+            found.update(f"{name} {shard.samples} {parts_text(shard.parts)}".encode())
         for path in files:
             _look_through(path, room, found)
         return found.hexdigest()[:32]
@@ -524,8 +531,8 @@ class ShardedDataset(IndexedDataset):
             if shard.parts == usual:
                 alike.append(shard)
                 continue
-            requirement = f"shards must have the same parts, in most {_parts_text(usual)}"
-            error = damaged(requirement, shard.path, parts=_parts_text(shard.parts))
+            requirement = f"shards must have the same parts, in most {parts_text(usual)}"
+            error = damaged(requirement, shard.path, parts=parts_text(shard.parts))
             self._skip(shard.path, error, skip)
         return alike
 
@@ -567,7 +574,3 @@ def _physical_memory() -> float:
         return float(os.sysconf("SC_PHYS_PAGES")) * os.sysconf("SC_PAGE_SIZE")
     except (AttributeError, ValueError, OSError):
         return float("inf")
-
-
-def _parts_text(parts: Sequence[SamplePart]) -> str:
-    return ", ".join(f"{part.name} {part.dtype}{list(part.shape)}" for part in parts)

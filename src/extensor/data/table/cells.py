@@ -93,11 +93,6 @@ def _with_points(cells: Any, has_comma: bool | None) -> Any:
     return np.array(replaced, dtype=object)
 
 
-def has_thousands(cells: Any, decimal: str) -> bool:
-    """Whether numbers with a decimal comma have points between their thousands."""
-    return decimal == "," and "." in "".join(cells)
-
-
 def could_be_thousands(cells: Any) -> str | None:
     """The first of ``cells`` with a comma if each of those could be thousands, else None."""
     found = [cell for cell in cells if "," in cell]
@@ -162,12 +157,13 @@ class DateFacts:
         """Look at some more cells, none of them missing."""
         if not len(cells) or not self._dates:
             return
-        if not looks_like_date(cells[0]):
+        match = _YEAR_FIRST.fullmatch(cells[0]) or _YEAR_LAST.fullmatch(cells[0])
+        if match is None:
             self._dates = {}
             return
         self._count += len(cells)
         # Within a chunk all offsets are alike, or parsing fails.
-        self._offsets.add(has_offset(cells[0]))
+        self._offsets.add(match.groups()[-1] is not None)
         by_order = {order: parse_dates(cells, order) for order in self._dates}
         self._dates = {order: dates for order, dates in by_order.items() if dates is not None}
         if len(self._offsets) > 1:
@@ -193,17 +189,6 @@ class DateFacts:
         return self._dates[order]
 
 
-def looks_like_date(cell: str) -> bool:
-    """Whether a cell is written as dates are."""
-    return bool(_YEAR_FIRST.fullmatch(cell) or _YEAR_LAST.fullmatch(cell))
-
-
-def has_offset(cell: str) -> bool:
-    """Whether a date has an offset from UTC."""
-    match = _YEAR_FIRST.fullmatch(cell) or _YEAR_LAST.fullmatch(cell)
-    return match is not None and match.groups()[-1] is not None
-
-
 def parse_dates(cells: Sequence[str], order: str) -> Any:
     """The dates to the second, those with an offset in UTC; None if one is no date in ``order``."""
     distinct = list(dict.fromkeys(cells))
@@ -219,13 +204,13 @@ def is_date(cell: str, order: str) -> bool:
 
 def _distinct(cells: Sequence[str], order: str) -> Any:
     pattern = _YEAR_FIRST if order == "ymd" else _YEAR_LAST
-    found = [pattern.fullmatch(cell) for cell in cells]
     written, offsets = [], []
-    for match in found:
+    for match in map(pattern.fullmatch, cells):
         if match is None:
             return None
         first, _, second, third, hour, minute, seconds, half, offset = match.groups()
-        year, month, day = _year_month_day(order, first, second, third)
+        by_letter = dict(zip(order, (first, second, third), strict=True))
+        year, month, day = (by_letter[letter] for letter in "ymd")
         hour = _hour(hour or "0", half)
         if hour is None:
             return None
@@ -242,12 +227,6 @@ def _distinct(cells: Sequence[str], order: str) -> Any:
     if None not in offsets:
         dates -= np.array([_seconds(offset) for offset in offsets], "timedelta64[s]")
     return dates
-
-
-def _year_month_day(order: str, first: str, second: str, third: str) -> tuple[str, str, str]:
-    if order == "ymd":
-        return first, second, third
-    return (third, second, first) if order == "dmy" else (third, first, second)
 
 
 def _hour(hour: str, half: str | None) -> str | None:

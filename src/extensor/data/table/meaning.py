@@ -14,7 +14,6 @@ from extensor.data.table.cells import (
     DateFacts,
     as_numbers,
     could_be_thousands,
-    has_thousands,
     is_date,
     is_number,
     is_plain,
@@ -51,7 +50,7 @@ class CellFacts:
     def __init__(self, decimal: str, is_typed: bool = False) -> None:
         self.decimal = decimal
         self.present = 0
-        self._are_numbers = not is_typed
+        self.are_numbers = not is_typed  # all cells so far
         self._has_comma = self._has_point = False
         self._is_whole = self._is_plain = self._are_truth = True
         self._dates = DateFacts()
@@ -61,12 +60,12 @@ class CellFacts:
         """Look at some more cells, none of them missing."""
         if len(present) == 0:
             return
-        if self._are_numbers and not self._add_numbers(present) and self.present:
+        if self.are_numbers and not self._add_numbers(present) and self.present:
             # No number is a date, or True: what began with numbers is words.
             self._dates.add(["no date"])
             self._are_truth = False
         self.present += len(present)
-        if not self._are_numbers:
+        if not self.are_numbers:
             self._dates.add(present)
             self._are_truth = (
                 self._are_truth
@@ -75,43 +74,36 @@ class CellFacts:
             )
 
     @property
-    def are_numbers(self) -> bool:
-        """Whether all cells so far are numbers."""
-        return self._are_numbers
-
-    @property
     def are_dates(self) -> bool:
         """Whether all cells so far are dates, in some order."""
-        return not self._are_numbers and self._dates.are_dates
+        return not self.are_numbers and self._dates.are_dates
 
     def _add_numbers(self, present: Any) -> bool:
         has_commas = self.decimal == ","
-        values = as_numbers(present, self.decimal, True if has_commas else None)
-        self._numbers = values
-        self._are_numbers = values is not None
-        if values is not None:
-            if has_commas:
-                text = "".join(present)
-                self._has_comma, self._has_point = (
-                    self._has_comma or "," in text,
-                    self._has_point or "." in text,
-                )
-            self._is_whole = self._is_whole and is_written_whole(present, values)
-            self._is_plain = self._is_plain and self._is_whole and is_plain(present)
-        return self._are_numbers
+        self._numbers = as_numbers(present, self.decimal, True if has_commas else None)
+        self.are_numbers = self._numbers is not None
+        if not self.are_numbers:
+            return False
+        if has_commas:
+            text = "".join(present)
+            self._has_comma |= "," in text
+            self._has_point |= "." in text
+        self._is_whole = self._is_whole and is_written_whole(present, self._numbers)
+        self._is_plain = self._is_plain and self._is_whole and is_plain(present)
+        return True
 
     def meaning(self) -> Meaning:
         """The meaning of all cells together."""
         if self.present == 0:
             return Meaning("number", self.decimal)
         # Without a single comma in the column, its points could be decimal ones.
-        if self._are_numbers and not (self._has_point and not self._has_comma):
+        if self.are_numbers and self._has_point and not self._has_comma:
+            return Meaning("words", self.decimal)
+        if self.are_numbers:
             keeps_cells = self._is_whole and not self._is_plain
             return Meaning(
                 "number", self.decimal, None, self._is_whole, keeps_cells, self._has_comma
             )
-        if self._are_numbers:
-            return Meaning("words", self.decimal)
         try:
             order = self._dates.order()
         except AmbiguousDatesError:
@@ -120,8 +112,9 @@ class CellFacts:
             return Meaning("date", self.decimal, order)
         return Meaning("words", self.decimal, are_truth=self._are_truth)
 
-    def latest(self, meaning: Meaning) -> Any:
+    def latest(self) -> Any:
         """The numbers or dates in the cells that were added last; None for words."""
+        meaning = self.meaning()
         if meaning.kind == "number":
             return self._numbers
         return self._dates.latest(str(meaning.order)) if meaning.kind == "date" else None
@@ -213,7 +206,7 @@ def column_of_cells(
     facts.add(written.present)
     meaning = facts.meaning()
     said += said_of_meaning(name, meaning, written.present, origin.taken(~written.missing))
-    return build_column(name, written, meaning, origin, facts.latest(meaning))
+    return build_column(name, written, meaning, origin, facts.latest())
 
 
 def said_of_meaning(name: str, meaning: Meaning, present: Any, origin: Origin) -> list[str]:
@@ -233,7 +226,7 @@ def said_of_meaning(name: str, meaning: Meaning, present: Any, origin: Origin) -
 def _said_of_numbers(name: str, present: Any, decimal: str) -> list[str]:
     if decimal != ",":
         return []
-    if has_thousands(present, decimal):
+    if "." in "".join(present):
         return [f"column {name!r} has points between thousands"]
     example = could_be_thousands(present)
     if example is None:
@@ -298,38 +291,32 @@ def _units(looked_at: Any) -> str | None:
     return f"{looked_at[0]!r} is no number (units are not read)"
 
 
-class ColumnNotes:
+class ColumnNotes(CellFacts):
     """The facts on a column, and the cells that sentences on it need: all, or ``most`` of them."""
 
     def __init__(self, decimal: str, most: int | None) -> None:
-        self._facts = CellFacts(decimal)
+        super().__init__(decimal)
         self._room = most
         self._cells: list[Any] = []
         self._lines: list[Any] = []
 
-    def add(self, present: Any, lines: Any) -> None:
-        were_numbers, were_dates = self._facts.are_numbers, self._facts.are_dates
-        self._facts.add(present)
+    def add_rows(self, present: Any, lines: Any) -> None:
+        """Look at some more cells, none of them missing, and at the lines they stand in."""
+        were_numbers, were_dates = self.are_numbers, self.are_dates
+        self.add(present)
         if self._room is None:
             self._note(present, lines)
             return
         noted = min(self._room, len(present))
         self._room -= noted
         self._note(present[:noted], lines[:noted])
-        if were_numbers and not self._facts.are_numbers:
-            decimal = self._facts.decimal
-            self._note_first(present, lines, noted, lambda x: is_number(x, decimal))
-        if were_dates and not self._facts.are_dates:
+        if were_numbers and not self.are_numbers:
+            self._note_first(present, lines, noted, lambda x: is_number(x, self.decimal))
+        if were_dates and not self.are_dates:
             self._note_first(present, lines, noted, lambda x: any(is_date(x, y) for y in ORDERS))
 
-    def meaning(self) -> Meaning:
-        return self._facts.meaning()
-
-    def latest(self) -> Any:
-        """The numbers or dates in the cells that were added last; None for words."""
-        return self._facts.latest(self.meaning())
-
     def said(self, name: str, source: str) -> list[str]:
+        """Sentences on what could be taken wrongly."""
         cells, lines = np.concatenate(self._cells), np.concatenate(self._lines)
         return said_of_meaning(name, self.meaning(), cells, Origin(source, "line", lines))
 

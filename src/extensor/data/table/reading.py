@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from extensor.data.table import arrow, text_file
-from extensor.data.table.cells import is_number, missing_among
+from extensor.data.table.cells import is_number
 from extensor.data.table.columnar import Origin, Table
 from extensor.data.table.meaning import ColumnNotes, WrittenCells, build_column
 from extensor.data.table.sniffing import (
@@ -20,11 +20,17 @@ from extensor.data.table.sniffing import (
     RowNumbers,
     TableFormat,
     better_delimiter,
+    check_names,
     find_delimiter,
     has_names,
-    name_columns,
 )
-from extensor.data.table.text_file import ParsedRows, TextChunks, WholeText, parse_rows, rectangular
+from extensor.data.table.text_file import (
+    ParsedRows,
+    TextFile,
+    check_controls,
+    parse_rows,
+    rectangular,
+)
 from extensor.errors import value_error
 from extensor.io.limits import read_content
 from extensor.io.paths import as_path, explain_unreadable
@@ -51,9 +57,7 @@ class TextTable:
 
     is_chunked = True
 
-    def __init__(
-        self, op: str, text: WholeText | TextChunks, suffix: str, asked: TableFormat
-    ) -> None:
+    def __init__(self, op: str, text: TextFile, suffix: str, asked: TableFormat) -> None:
         self.op = op
         self.source = text.source
         self.said: list[str] = []
@@ -116,6 +120,7 @@ class TextTable:
         lines = self._head()
         if not any(map(str.strip, lines)):
             raise self._empty()
+        check_controls(self.op, "\n".join(lines), self.source, self._allowed)
         delimiter = asked.delimiter or (excel and excel[1])
         if delimiter is None:
             delimiter = find_delimiter(self.op, lines, self.source, _USUAL.get(suffix))
@@ -190,7 +195,7 @@ class TextTable:
                 numbers.add(chunk.first)
             for notes, cells in zip(self._notes, chunk.columns, strict=True):
                 missing_words |= cells.missing_words
-                notes.add(cells.present, chunk.lines[~cells.missing])
+                notes.add_rows(cells.present, chunk.lines[~cells.missing])
         if is_empty:
             requirement = (
                 "file must have a line of cells below its names (header=False if it has none)"
@@ -210,10 +215,13 @@ class TextTable:
         self._left_out = None if numbers is None else numbers.column
         if self._left_out is not None:
             self.said.append("the first column has no name and numbers the rows: it is left out")
-        self._names = name_columns(
-            self.op, first if self._has_header else None, self._width, self.source, line,
-            self._left_out, self.said,
-        )  # fmt: skip
+        written = first if self._has_header else [""] * self._width
+        self._names = [name or f"column {place}" for place, name in enumerate(written)]
+        without = [i for i, name in enumerate(written) if not name and i != self._left_out]
+        if self._has_header and without:
+            called = ", ".join(repr(self._names[i]) for i in without)
+            self.said.append(f"columns without a name are called {called}")
+        check_names(self.op, self._names, source=self.source, line=line)
 
     def _below(self) -> Iterator[_Chunk]:
         """The rows of data in each chunk, of one width."""
@@ -266,16 +274,9 @@ def _present_columns(rows: ParsedRows, is_first: bool, header: bool | None) -> l
     columns: list[Sequence[str]] = list(zip(*rows.cells, strict=True))
     if is_first and header is not False:
         # Names are no numbers, and would hide that the cells below them are.
-        columns = [x if header is None and _is_any_number(x[0]) else x[1:] for x in columns]
-    missing = [missing_among(cells) for cells in columns]
-    return [
-        np.array([x for x in cells if x not in gone], object)
-        for cells, gone in zip(columns, missing, strict=True)
-    ]
-
-
-def _is_any_number(cell: str) -> bool:
-    return any(is_number(cell, decimal) for decimal in ".,")
+        is_data = [header is None and any(is_number(x[0], sign) for sign in ".,") for x in columns]
+        columns = [x if is_kept else x[1:] for x, is_kept in zip(columns, is_data, strict=True)]
+    return [WrittenCells.of(cells).present for cells in columns]
 
 
 OP = "read_table"
@@ -352,7 +353,7 @@ def load_table(op: str, path: str | Path, asked: TableFormat) -> Table:
     content = read_content(op, place, cost=_COST)
     if content.startswith(arrow.MAGICS) or suffix in arrow.SUFFIXES:
         return arrow.read_arrow(op, content, str(path))
-    text = WholeText(op, content, str(path), asked.encoding, asked.delimiter or "")
+    text = TextFile(op, place, asked.encoding, content)
     (table,) = TextTable(op, text, suffix, asked).chunks()
     return table
 
@@ -371,7 +372,7 @@ def read_chunks(path: str | Path, **options: Any) -> Table | TextTable:
     is_small = size <= text_file.SIZE and place.suffix != ".gz"
     if is_small or suffix in arrow.SUFFIXES or first.startswith(arrow.MAGICS):
         return load_table(OP, place, asked)
-    return TextTable(OP, TextChunks(OP, place, asked.encoding), suffix, asked)
+    return TextTable(OP, TextFile(OP, place, asked.encoding, None), suffix, asked)
 
 
 def read_like(

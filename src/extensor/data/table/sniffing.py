@@ -178,10 +178,8 @@ class _Sign:
 
     def add(self, cells: Any) -> None:
         text = "".join(cells)
-        self._has_comma, self._has_point = (
-            self._has_comma or "," in text,
-            self._has_point or "." in text,
-        )
+        self._has_comma |= "," in text
+        self._has_point |= "." in text
         self._sample += cells[: max(0, _SAMPLE - len(self._sample))].tolist()
         if self._are_numbers and len(cells):
             self._are_numbers = as_numbers(cells, self.decimal, True) is not None
@@ -195,21 +193,12 @@ class _Sign:
 
     @property
     def is_used(self) -> bool:
-        return self._is_certain and (self._all_are_numbers or self._most_are_numbers)
-
-    @property
-    def _all_are_numbers(self) -> bool:
         are_thousands = self.decimal == "," and self._has_point and not self._has_comma
-        return self._are_numbers and not are_thousands
-
-    @property
-    def _most_are_numbers(self) -> bool:
-        """Whether nearly all of the first are: one that is wrong must not hide it."""
-        sample = np.array(self._sample, object)
-        right = [
-            as_numbers(sample[i : i + 1], self.decimal) is not None for i in range(len(sample))
-        ]
-        return sum(right) >= _MOST * len(sample)
+        if not self._is_certain or (self._are_numbers and not are_thousands):
+            return self._is_certain
+        # Nearly all of the first are enough: one that is wrong must not hide it.
+        right = sum(is_number(cell, self.decimal) for cell in self._sample)
+        return right >= _MOST * len(self._sample)
 
 
 _FEW = 3
@@ -390,26 +379,6 @@ class RowNumbers:
             requirement = "a column without a name must have fewer numbers, or be given a name"
             raise value_error(self._op, requirement, column=0)
         return 0 if self._is_numbering else None
-
-
-def name_columns(
-    op: str,
-    first: Sequence[str] | None,
-    width: int,
-    source: str,
-    line: int,
-    left_out: int | None,
-    said: list[str],
-) -> list[str]:
-    """Return the names in the first line, or numbered ones; ``said`` gets a sentence on missing names."""
-    if first is None:
-        return [f"column {place}" for place in range(width)]
-    names = [name or f"column {place}" for place, name in enumerate(first)]
-    without = [repr(names[i]) for i, name in enumerate(first) if not name and i != left_out]
-    if without:
-        said.append(f"columns without a name are called {', '.join(without)}")
-    check_names(op, names, source=source, line=line)
-    return names
 
 
 def usual_target(names: Sequence[str]) -> tuple[str, str]:

@@ -10,7 +10,8 @@ import os
 import re
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from itertools import chain
 from pathlib import Path
 from typing import IO, NamedTuple
 
@@ -33,24 +34,9 @@ class Record(NamedTuple):
 class LongCellError(Exception):
     """A cell has more characters than one can have, as if a quote were not closed."""
 
-    def __init__(self, first: int, last: int, text: str) -> None:
+    def __init__(self, line: int, text: str) -> None:
         super().__init__(text)
-        self.first = first
-        self.last = last
-
-
-class QuoteError(Exception):
-    """A quote is not closed, or not followed by a delimiter; ``line`` is where it begins."""
-
-    def __init__(self, line: int, is_closed: bool) -> None:
-        super().__init__(line)
-        self.line = line
-        self.is_closed = is_closed
-
-
-def as_lines(text: str) -> list[str]:
-    """The lines of a text without their ends, as they are written on any system."""
-    return text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+        self.line = line  # the first of its record
 
 
 def records(lines: Iterable[str], delimiter: str, skip_spaces: bool = False) -> Iterator[Record]:
@@ -68,37 +54,27 @@ def records(lines: Iterable[str], delimiter: str, skip_spaces: bool = False) -> 
                 yield Record(first, reader.line_num, cells)
             first = reader.line_num + 1
     except csv.Error as error:
-        raise LongCellError(first, reader.line_num, str(error)) from None
-
-
-def checked_records(lines: Sequence[str], delimiter: str) -> Iterator[Record]:
-    """The same, with a QuoteError for quotes that would be read as something else than is meant."""
-    quotes = _Quotes(delimiter)
-    is_quoted = any('"' in line for line in lines)
-    try:
-        for record in records(lines, delimiter, skip_spaces=True):
-            if is_quoted:
-                quotes.check(lines[record.first - 1 : record.last], record.first)
-            yield record
-    except LongCellError as error:
-        quotes.check(lines[error.first - 1 :], error.first)
-        raise
+        raise LongCellError(first, str(error)) from None
 
 
 class _Quotes:
-    """How cells are quoted between certain delimiters."""
+    """How cells are quoted between certain delimiters; ``op`` and ``source`` are for messages."""
 
-    def __init__(self, delimiter: str) -> None:
+    def __init__(self, op: str, delimiter: str, source: str) -> None:
+        self.op = op
+        self.source = source
         between = re.escape(delimiter)
         after = "" if delimiter == " " else " *+"
         quoted = r' *+"(?:[^"]++|"")*+"' + after
-        self.delimiter = delimiter
         self.quoted = re.compile(quoted)
         self.cell = re.compile(rf'{quoted}(?={between}|\n|\Z)| *+(?!")[^{between}\n]*+')
         self.record = re.compile(f"(?:{self.cell.pattern})(?:{between}(?:{self.cell.pattern}))*+")
 
     def check(self, lines: Sequence[str], first: int) -> None:
-        """Refuse records that are not cells between delimiters, as its quotes say."""
+        """Refuse a record that would be read as something else than its quotes mean.
+
+        ``first`` is the number of its first line.
+        """
         if not any('"' in line for line in lines):
             return
         text = "\n".join(lines)
@@ -110,7 +86,12 @@ class _Quotes:
             if place > len(text):
                 return
         line = first + text.count("\n", 0, place)
-        raise QuoteError(line, self.quoted.match(text, place) is not None)
+        requirement = "a quoted cell must be closed"
+        if self.quoted.match(text, place) is not None:
+            requirement = (
+                "after a quoted cell a delimiter must come (a quote inside of one is written twice)"
+            )
+        raise value_error(self.op, requirement, source=self.source, line=line)
 
 
 class ParsedRows(NamedTuple):
@@ -128,12 +109,16 @@ class ParsedRows(NamedTuple):
 
 
 def parse_rows(
-    op: str, lines: Sequence[str], delimiter: str, source: str, first: int = 1
+    op: str, lines: Sequence[str], delimiter: str, source: str, first: int
 ) -> ParsedRows:
     """The rows that are not empty; ``first`` is the number of the first line."""
+    quotes = _Quotes(op, delimiter, source)
+    is_quoted = any('"' in line for line in lines)
     cells, places = [], []
     try:
-        for record in checked_records(lines, delimiter):
+        for record in records(lines, delimiter, skip_spaces=True):
+            if is_quoted:
+                quotes.check(lines[record.first - 1 : record.last], record.first + first - 1)
             line = lines[record.first - 1]
             row = record.cells
             if record.last > record.first or not _is_tight(line):
@@ -141,16 +126,10 @@ def parse_rows(
             if len(row) > 1 or row[0] or line.strip():
                 cells.append(row)
                 places.append(record.first + first - 1)
-    except QuoteError as error:
-        requirement = (
-            "after a quoted cell a delimiter must come (a quote inside of one is written twice)"
-            if error.is_closed
-            else "a quoted cell must be closed"
-        )
-        raise value_error(op, requirement, source=source, line=error.line + first - 1) from None
     except LongCellError as error:
+        quotes.check(lines[error.line - 1 :], error.line + first - 1)
         requirement = f"a cell must have at most {_LONGEST_CELL} characters"
-        raise value_error(op, requirement, source=source, line=error.first + first - 1) from None
+        raise value_error(op, requirement, source=source, line=error.line + first - 1) from None
     return ParsedRows(cells, places)
 
 
@@ -214,42 +193,6 @@ UNUSED = "\x1f"  # a delimiter that no text has, for files of one column
 END = "\x1a"  # with which DOS marked the end of a text
 
 
-class WholeText:
-    """A text file in memory, as one chunk.
-
-    A control character is no text, unless it is ``allowed``, as a delimiter.
-    """
-
-    is_whole = True
-
-    def __init__(
-        self, op: str, content: bytes, source: str, encoding: str | None, allowed: str
-    ) -> None:
-        self.source = source
-        if encoding is None:
-            self.encoding, self.said = find_encoding(op, [content], source)
-        else:
-            self.encoding = self.said = known_encoding(op, encoding)
-        try:
-            text = content.decode(self.encoding)
-        except UnicodeError:
-            raise wrong_encoding(op, source, self.encoding, encoding is not None) from None
-        text = text.removeprefix("\ufeff").removesuffix(END)
-        check_controls(op, text, source, allowed)
-        self.lines = as_lines(text)
-        self.unused_delimiter = next((x for x in DELIMITERS if x not in text), UNUSED)
-
-    def head(self) -> list[str]:
-        """The lines, which the caller may change."""
-        return list(self.lines)
-
-    def chunks(
-        self, delimiter: str, skips_first: bool, allowed: str
-    ) -> Iterator[tuple[int, list[str]]]:
-        """All lines, the first of them number 1; ``skips_first`` empties that one."""
-        yield 1, ["", *self.lines[1:]] if skips_first else self.lines
-
-
 def check_controls(op: str, text: str, source: str, delimiter: str, first: int = 1) -> None:
     """Refuse control characters but the delimiter; ``first`` is the number of the first line."""
     for control in _CONTROL.finditer(text):
@@ -259,70 +202,58 @@ def check_controls(op: str, text: str, source: str, delimiter: str, first: int =
             raise value_error(op, requirement, source=source, line=line, character=control[0])
 
 
-def wrong_encoding(op: str, source: str, name: str, is_given: bool) -> ValueError:
-    """The error for a file that is not in the encoding that its mark, or the user, says."""
-    if is_given:
-        requirement = "file must be text in the encoding that is given"
-        return value_error(op, requirement, source=source, encoding=name)
-    requirement = f"file must be text in {name}, as its first bytes say"
-    return value_error(op, requirement, source=source)
+def find_encoding(
+    op: str, blocks: Iterable[bytes], source: str, given: str | None
+) -> tuple[str, str]:
+    """The encoding of a file that comes in blocks, none of them empty, and words for it.
 
+    The one that the user has ``given`` must be known to Python.
+    """
+    if given is not None:
+        try:
+            "".encode(given)  # which refuses codecs of bytes too, such as hex
+        except (LookupError, ValueError):
+            requirement = "encoding must be the name of one, such as 'utf-8' or 'cp1252'"
+            raise value_error(op, requirement, encoding=given) from None
+        return given, given
+    blocks = iter(blocks)
+    begin = next(blocks, b"")
+    for mark, name in _MARKS.items():
+        if begin.startswith(mark):
+            return name, f"{name} with a mark"
+    is_cp1252 = True
 
-def known_encoding(op: str, encoding: str) -> str:
-    """The name of an encoding that Python knows."""
-    try:
-        "".encode(encoding)  # which refuses codecs of bytes too, such as hex
-    except (LookupError, ValueError):
-        requirement = "encoding must be the name of one, such as 'utf-8' or 'cp1252'"
-        raise value_error(op, requirement, encoding=encoding) from None
-    return encoding
+    def looked_at() -> Iterator[bytes]:
+        nonlocal is_cp1252
+        place = 0
+        for block in chain([begin], blocks):
+            if b"\0" in block:
+                requirement = (
+                    "file must be text (encoding='utf-16-le' says that of one without a mark)"
+                )
+                raise value_error(op, requirement, source=source, byte=place + block.index(b"\0"))
+            place += len(block)
+            is_cp1252 = is_cp1252 and not block.translate(None, _CP1252)
+            yield block
 
-
-class _Utf8Survey:
-    """How much of a text is UTF-8: right and wrong characters, and the first byte that is wrong."""
-
-    def __init__(self) -> None:
-        self._decoder = codecs.getincrementaldecoder("utf-8")("surrogateescape")
-        self._line = 1
-        self.right = self.wrong = 0
-        self.first: tuple[int, int] | None = None  # the line and the byte that is not UTF-8
-
-    def add(self, block: bytes, is_last: bool = False) -> None:
-        """Look at some more bytes."""
-        text = self._decoder.decode(block, is_last)
+    right = wrong = 0  # characters
+    first: tuple[int, int] | None = None  # the line and the byte that is not UTF-8
+    line = 1
+    for text in codecs.iterdecode(looked_at(), "utf-8", "surrogateescape"):
         if not text.isascii():
             escaped = [i for i, x in enumerate(text) if "\udc80" <= x <= "\udcff"]
-            if escaped and self.first is None:
+            if escaped and first is None:
                 at = escaped[0]
-                self.first = (self._line + text.count("\n", 0, at), ord(text[at]) - 0xDC00)
-            self.wrong += len(escaped)
-            self.right += sum(x >= "\x80" for x in text) - len(escaped)
-        self._line += text.count("\n")
-
-
-def find_encoding(op: str, blocks: Iterable[bytes], source: str) -> tuple[str, str]:
-    """The encoding of a file that comes in blocks, none of them empty, and words for it."""
-    survey = _Utf8Survey()
-    place = 0
-    is_cp1252 = True
-    for block in blocks:
-        marks = [] if place else [name for mark, name in _MARKS.items() if block.startswith(mark)]
-        if marks:
-            return marks[0], f"{marks[0]} with a mark"
-        if b"\0" in block:
-            requirement = "file must be text (encoding='utf-16-le' says that of one without a mark)"
-            raise value_error(op, requirement, source=source, byte=place + block.index(b"\0"))
-        place += len(block)
-        survey.add(block)
-        is_cp1252 = is_cp1252 and not block.translate(None, _CP1252)
-    survey.add(b"", is_last=True)  # a character may be begun at the very end
-    if survey.first is None:
+                first = (line + text.count("\n", 0, at), ord(text[at]) - 0xDC00)
+            wrong += len(escaped)
+            right += sum(x >= "\x80" for x in text) - len(escaped)
+        line += text.count("\n")
+    if first is None:
         return "utf-8", "utf-8"
-    if survey.right > survey.wrong:
+    if right > wrong:
         # UTF-8 in which a few bytes are wrong must not become another encoding as a whole.
         requirement = f"file must be UTF-8 throughout, as most of it is ({_WAY_OUT})"
-        line, byte = survey.first
-        raise value_error(op, requirement, source=source, line=line, byte=byte)
+        raise value_error(op, requirement, source=source, line=first[0], byte=first[1])
     if is_cp1252:
         return "cp1252", f"cp1252 (it is not utf-8; {_WAY_OUT})"
     return "latin-1", f"latin-1 (it is not utf-8 or cp1252; {_WAY_OUT})"
@@ -335,27 +266,28 @@ SIZE = 1 << 23  # characters of a chunk, or more
 _LONGEST = 1 << 26  # characters of a line: a compressed file could have any number
 
 
-class TextChunks:
-    """A text file, plain or compressed by gzip, read in chunks of whole records."""
+class TextFile:
+    """A text file, plain or compressed by gzip, read in chunks of whole records.
 
-    is_whole = False
-    unused_delimiter = UNUSED
+    With ``content`` these are its bytes in memory, and it is one chunk.
+    """
 
-    def __init__(self, op: str, path: Path, encoding: str | None) -> None:
+    def __init__(self, op: str, path: Path, encoding: str | None, content: bytes | None) -> None:
         self.op = op
         self.path = path
         self.source = str(path)
+        self.is_whole = content is not None
+        self._content = content
         self._given = encoding
         self._stamp = self._now()
-        self.has_quotes = False
-        if encoding is None:
-            self.encoding, self.said = find_encoding(op, self._blocks(), self.source)
-        else:
-            self.encoding = self.said = known_encoding(op, encoding)
-        if (
-            not self.has_quotes
-        ):  # of which an encoding with a mark, or one that is given, says nothing
-            self.has_quotes = any(b'"' in block for block in self._blocks())
+        self.encoding, self.said = find_encoding(op, self._blocks(), self.source, encoding)
+        self._has_quotes = any(b'"' in block for block in self._blocks())
+
+    @property
+    def unused_delimiter(self) -> str:
+        """A delimiter for a file of one column."""
+        text = "".join(self._lines()) if self.is_whole else "".join(DELIMITERS)
+        return next((sign for sign in DELIMITERS if sign not in text), UNUSED)
 
     def head(self) -> list[str]:
         """The first lines, at least one of them not empty if any is."""
@@ -376,49 +308,38 @@ class TextChunks:
         ``skips_first`` empties the first line; ``allowed`` is a control character that may occur.
         """
         if self._now() != self._stamp:
-            raise self._change_error()
-        lines = self._lines()
-        cut = self._cut_at_records(lines, delimiter) if self.has_quotes else self._cut_lines(lines)
-        for first, chunk in cut:
+            requirement = "file must not change while it is read"
+            raise value_error(self.op, requirement, path=self.source)
+        for first, chunk in self._cut(delimiter):
             if first == 1 and skips_first:
                 chunk[0] = ""
             check_controls(self.op, "\n".join(chunk), self.source, allowed, first)
             yield first, chunk
 
-    def _cut_lines(self, lines: Iterator[str]) -> Iterator[tuple[int, list[str]]]:
-        first, size = 1, 0
-        chunk: list[str] = []
-        for line in lines:
-            chunk.append(line)
-            size += len(line)
-            if size >= SIZE:
-                yield first, chunk
-                first, size, chunk = first + len(chunk), 0, []
-        if chunk:
-            yield first, chunk
-
-    def _cut_at_records(
-        self, lines: Iterator[str], delimiter: str
-    ) -> Iterator[tuple[int, list[str]]]:
-        first = 1
+    def _cut(self, delimiter: str) -> Iterator[tuple[int, list[str]]]:
+        if self.is_whole:
+            yield 1, list(self._lines())
+            return
         chunk: list[str] = []
 
         def noted() -> Iterator[str]:
-            for line in lines:
+            for line in self._lines():
                 chunk.append(line)
                 yield line
 
-        size = 0
-        try:
-            for record in records(noted(), delimiter, skip_spaces=True):
-                size += sum(map(len, record.cells))
+        # Without quotes every line is a record.
+        parts: Iterator[Sequence[str]] = ([line] for line in noted())
+        if self._has_quotes:
+            parts = (record.cells for record in records(noted(), delimiter, skip_spaces=True))
+        first, size = 1, 0
+        with suppress(LongCellError):  # the reader of the chunk raises an error
+            for part in parts:
+                size += sum(map(len, part))
                 if size >= SIZE:
                     whole = list(chunk)
                     chunk.clear()
                     yield first, whole
                     first, size = first + len(whole), 0
-        except LongCellError:
-            pass  # the reader of the chunk raises an error
         if chunk:
             yield first, chunk
 
@@ -427,9 +348,10 @@ class TextChunks:
         with self._open() as file:
             text = io.TextIOWrapper(file, self.encoding)
             before: str | None = None
+            longest = -1 if self.is_whole else _LONGEST
             try:
-                for line in iter(lambda: text.readline(_LONGEST), ""):
-                    if len(line) == _LONGEST:
+                for line in iter(lambda: text.readline(longest), ""):
+                    if len(line) == longest:
                         requirement = f"a line must have less than {_LONGEST} characters"
                         raise value_error(self.op, requirement, source=self.source)
                     if before is not None:
@@ -438,19 +360,24 @@ class TextChunks:
                         line = line.removeprefix("\ufeff")
                     before = line.removesuffix("\n")
             except UnicodeError:
-                is_given = self._given is not None
-                raise wrong_encoding(self.op, self.source, self.encoding, is_given) from None
+                requirement = f"file must be text in {self.encoding}, as its first bytes say"
+                given = {} if self._given is None else {"encoding": self._given}
+                if given:
+                    requirement = "file must be text in the encoding that is given"
+                raise value_error(self.op, requirement, source=self.source, **given) from None
             if before is not None:
                 yield before.removesuffix(END)
 
     def _blocks(self) -> Iterator[bytes]:
         with self._open() as file:
             while block := file.read(_BLOCK):
-                self.has_quotes = self.has_quotes or b'"' in block
                 yield block
 
     @contextmanager
     def _open(self) -> Iterator[IO[bytes]]:
+        if self._content is not None:
+            yield io.BytesIO(self._content)
+            return
         try:
             with open(self.path, "rb", opener=open_regular) as plain:
                 is_packed = plain.read(len(_GZIP)) == _GZIP
@@ -468,9 +395,8 @@ class TextChunks:
             raise unreadable(self.op, self.path, error) from error
 
     def _now(self) -> tuple[int, int]:
+        if self.is_whole:
+            return 0, 0
         with explain_unreadable(self.op, self.path):
             status = os.stat(self.path)
         return status.st_size, status.st_mtime_ns
-
-    def _change_error(self) -> ValueError:
-        return value_error(self.op, "file must not change while it is read", path=self.source)
