@@ -11,7 +11,6 @@ import numpy as np
 from extensor.data.packing.shard_writer import OP, ArrayShards, NewFolder
 from extensor.data.streaming.index import Index, TableEncoding
 from extensor.data.table import Table, TableEncoder
-from extensor.data.table.cells import brief
 from extensor.data.table.column_statistics import MOST_WORDS, ColumnSummary
 from extensor.data.table.columnar import Column
 from extensor.data.table.encoder import checked_kinds
@@ -44,15 +43,17 @@ class TargetSummary:
             raise value_error(OP, requirement, source=column.source, target=self.name)
         if column.kind == "number":
             self.is_whole = self.is_whole and column.integers() is not None
-            self._check_finite(column)
+            wrong = ~np.isfinite(column.numbers(OP))
+            if wrong.any():
+                requirement = "targets must be finite numbers"
+                raise column.cell_error(OP, requirement, int(wrong.argmax()), "target")
             return
         self._words = self._words or set()
         self._words.update(column.words())
         if self._is_one_of_several and not self._words <= _TRUTH.keys():
             requirement = "several targets must be columns of numbers, or of True and False"
             row = next(i for i, word in enumerate(column.words()) if word not in _TRUTH)
-            where, cell = column.origin.place(row), brief(column.words()[row])
-            raise value_error(OP, requirement, **where, target=self.name, cell=cell)
+            raise column.cell_error(OP, requirement, row, "target")
         if len(self._words) > MOST_WORDS:
             requirement = f"the target must have at most {MOST_WORDS:,} different words"
             raise value_error(OP, requirement, source=column.source, target=self.name)
@@ -73,25 +74,10 @@ class TargetSummary:
         """The targets as they are stored."""
         if self._words is None:
             return column.integers() if self.is_whole else column.numbers(OP)
-        known = (
-            _TRUTH if self._is_one_of_several else {x: i for i, x in enumerate(self.classes or ())}
-        )
+        known = {word: number for number, word in enumerate(self.classes or ())}
+        if self._is_one_of_several:
+            known = _TRUTH
         return np.array([known[word] for word in column.words()], np.int64)
-
-    def _check_finite(self, column: Column) -> None:
-        wrong = ~np.isfinite(column.numbers(OP))
-        if wrong.any():
-            row = int(wrong.argmax())
-            where, cell = column.origin.place(row), brief(column.words()[row])
-            raise value_error(
-                OP, "targets must be finite numbers", **where, target=self.name, cell=cell
-            )
-
-
-def target_columns(targets: Sequence[TargetSummary]) -> str:
-    """The dtype of targets: other numbers than whole ones keep all their digits."""
-    is_whole = all(target.is_whole for target in targets)
-    return "int64" if is_whole else "float64"
 
 
 class TableRequest(NamedTuple):
@@ -123,7 +109,9 @@ def pack_table(
     parts: tuple[Any, ...] = (("x", "float32", (len(encoder.features),)),)
     if targets:
         shape = () if len(targets) == 1 else (len(targets),)
-        parts = (*parts, ("y", target_columns(survey.targets), shape))
+        # Other numbers than whole ones keep all their digits.
+        dtype = "int64" if all(target.is_whole for target in survey.targets) else "float64"
+        parts = (*parts, ("y", dtype, shape))
     shards = ArrayShards(folder, parts, survey.rows, shard_size)
     for chunk in survey.chunks():
         arrays = [encoder.encode(chunk)]
@@ -183,21 +171,17 @@ class _Survey:
                 target.add(chunk[target.name])
         if self.rows == 0:
             raise value_error(OP, "file must have rows with targets", source=table.source)
-        self.encoder = (
-            TableEncoder.from_summaries(summaries, table.source)
-            if request.like is None
-            else request.like.encoder
-        )
+        if request.like is None:
+            self.encoder = TableEncoder.from_summaries(summaries, table.source)
+        else:
+            self.encoder = request.like.encoder
 
     def said(self) -> list[str]:
         """A sentence on rows that have no targets."""
         if not self._gone:
             return []
-        rows = (
-            "1 row without a target is"
-            if self._gone == 1
-            else f"{self._gone:,} rows without a target are"
-        )
+        several = f"{self._gone:,} rows without a target are"
+        rows = "1 row without a target is" if self._gone == 1 else several
         return [f"{rows} left out, the first in line {self._first_gone}"]
 
     def chunks(self) -> Iterator[Table]:

@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from extensor.data.table.cells import brief
 from extensor.data.table.columnar import Column
 from extensor.data.table.meaning import kind_of_words
 from extensor.errors import value_error
@@ -262,10 +261,7 @@ def finite_numbers(column: Column, op: str) -> Any:
     values = column.numbers(op)
     wrong = np.isinf(values)
     if wrong.any():
-        row = int(wrong.argmax())
-        where = column.origin.place(row)
-        cell = brief(column.words()[row])
-        raise value_error(op, "numbers must be finite", **where, column=column.name, cell=cell)
+        raise column.cell_error(op, "numbers must be finite", int(wrong.argmax()))
     return values
 
 

@@ -258,10 +258,7 @@ class Column:
                 found = find_order(cells)
             except AmbiguousDatesError:
                 requirement = "some date must tell day and month apart (write them as 2024-01-31)"
-                where = self.origin.place(int(np.flatnonzero(~self.missing)[0]))
-                raise value_error(
-                    op, requirement, **where, column=self.name, cell=cells[0]
-                ) from None
+                raise self.cell_error(op, requirement, int((~self.missing).argmax())) from None
         # A year in front leaves no doubt, whatever was usual.
         for each in dict.fromkeys(("ymd", found)) if found else ():
             values = parse_dates(cells, each)
@@ -277,13 +274,30 @@ class Column:
         words = self.words()
         present = np.flatnonzero(~self.missing)
         row = int(next((i for i in present if not holds(words[i])), present[0]))
-        return value_error(
-            op,
-            f"cells must be {meant}",
-            **self.origin.place(row),
-            column=self.name,
-            cell=brief(words[row]),
-        )
+        return self.cell_error(op, f"cells must be {meant}", row)
+
+    def cell_error(self, op: str, requirement: str, row: int, key: str = "column") -> ValueError:
+        """Return the error for a cell, with its place and, unless it is missing, what it says.
+
+        Parameters
+        ----------
+        op : str
+            The operation that the message names.
+        requirement : str
+            What the cell must be.
+        row : int
+            The row number.
+        key : str, default "column"
+            The word before the name of the column.
+
+        Returns
+        -------
+        ValueError
+        """
+        given = {**self.origin.place(row), key: self.name}
+        if not self.missing[row]:
+            given["cell"] = brief(self.words()[row])
+        return value_error(op, requirement, **given)
 
     def distinct(self) -> list[Any]:
         """Return the distinct values in order.

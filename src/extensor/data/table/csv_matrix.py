@@ -9,7 +9,7 @@ import numpy as np
 
 from extensor.arrays.dtypes import get_default_dtype
 from extensor.core.entries import is_integer
-from extensor.data.table.cells import brief, is_number
+from extensor.data.table.cells import is_number
 from extensor.data.table.columnar import Column, Table
 from extensor.data.table.reading import load_table
 from extensor.data.table.sniffing import TableFormat
@@ -175,10 +175,8 @@ def _classes(column: Column) -> list[str] | None:
         is_word = np.array([x is not None and not is_number(x, ".") for x in words], bool)
     if column.missing.any() or (is_word.any() and not is_word.all()):
         row = int(np.argmax(column.missing if column.missing.any() else is_word))
-        where = {**column.origin.place(row), "column": column.name}
-        cell = {} if words[row] is None else {"cell": brief(words[row])}
         requirement = "targets must all be numbers, or all be words, none missing"
-        raise value_error(_OP, requirement, **where, **cell)
+        raise column.cell_error(_OP, requirement, row)
     return sorted(set(words)) if is_word.any() else None
 
 

@@ -23,11 +23,6 @@ _GONE = ("NAType", "NaTType")  # pandas', which are equal to nothing and have no
 _EXACT = 2**53
 
 
-def origin_of(source: str, rows: int) -> Origin:
-    """Of rows in memory, numbered from 0."""
-    return Origin(source, "row", np.arange(rows))
-
-
 def column_of_values(
     name: str,
     values: Any,
@@ -74,8 +69,10 @@ def _of_objects(
     if types and _are_all(types, _TRUTH):
         return _of_words(name, [_word(x) for x in values], origin)
     if _are_all(types, _NUMBERS) and not any(issubclass(x, _TRUTH) for x in types):
-        of_type = _of_integers if _are_all(types, (int, np.integer)) else _of_float_objects
-        return of_type(name, values, origin)
+        if _are_all(types, (int, np.integer)):
+            return _of_integers(name, values, origin)
+        floats = np.array([np.nan if x is None else float(x) for x in values])
+        return _of_floats(name, floats, origin)
     if _are_all(types, (date, np.datetime64)):
         return _of_dates(name, np.array([_moment(x) for x in values]), origin)
     if _are_all(types, (str, *_NUMBERS, *_TRUTH)):
@@ -111,11 +108,15 @@ def _moment(value: Any) -> Any:
     return np.datetime64(value).astype("datetime64[s]")
 
 
+def _objects(values: Sequence[Any]) -> Any:
+    array = np.empty(len(values), object)
+    array[:] = values
+    return array
+
+
 def _of_words(name: str, words: Sequence[str | None], origin: Origin) -> Column:
-    array = np.empty(len(words), object)
-    array[:] = words
     missing = np.array([x is None for x in words], bool)
-    return Column(name, "category", missing, Content(cells=array), origin)
+    return Column(name, "category", missing, Content(cells=_objects(words)), origin)
 
 
 def _of_integer_array(name: str, values: Any, origin: Origin) -> Column:
@@ -131,8 +132,7 @@ def _of_integers(name: str, values: list[Any], origin: Origin) -> Column:
     cells = None
     if any(x is not None and abs(x) >= _EXACT for x in values):
         # Some differ only where a float has no digits left.
-        cells = np.empty(len(values), object)
-        cells[:] = [None if x is None else str(x) for x in values]
+        cells = _objects([None if x is None else str(x) for x in values])
     content = Content(cells, numbers, is_whole=not missing.all())
     return Column(name, "number", missing, content, origin)
 
@@ -142,11 +142,6 @@ def _as_float(value: Any) -> float:
         return float(value)
     except OverflowError:
         return np.inf if value > 0 else -np.inf
-
-
-def _of_float_objects(name: str, values: list[Any], origin: Origin) -> Column:
-    floats = np.array([np.nan if x is None else float(x) for x in values])
-    return _of_floats(name, floats, origin)
 
 
 def _of_floats(name: str, values: Any, origin: Origin) -> Column:
@@ -204,7 +199,8 @@ def as_table(data: Any) -> Table:
         series = data.get_columns()
         return _table([x.name for x in series], [_of_polars(x) for x in series], "a DataFrame")
     if library == "pandas" and hasattr(data, "iloc") and getattr(data, "ndim", 0) == 2:
-        return _of_pandas_frame(data)
+        values = [_of_pandas(data.iloc[:, place]) for place in range(data.shape[1])]
+        return _table([_name(x) for x in data.columns], values, "a DataFrame")
     if isinstance(data, Mapping):
         rows = [(_row(name, values), False) for name, values in data.items()]
         return _table([_name(name) for name in data], rows, "a dict")
@@ -234,7 +230,7 @@ def _table(names: list[str], columns: list[Any], source: str, is_typed: bool = T
     if len(set(lengths.values())) > 1:
         raise value_error(_OP, "columns must have the same length", lengths=lengths)
     said: list[str] = []
-    origin = origin_of(source, next(iter(lengths.values())))
+    origin = Origin(source, "row", np.arange(next(iter(lengths.values()))))
     found = [
         column_of_values(name, values, is_category, origin, said, is_typed)
         for name, (values, is_category) in zip(names, columns, strict=True)
@@ -247,11 +243,6 @@ def _table(names: list[str], columns: list[Any], source: str, is_typed: bool = T
         requirement = "data must have a column of numbers, words or dates"
         raise value_error(_OP, requirement, source=source, columns=names)
     return Table(usable, source, said)
-
-
-def _of_pandas_frame(frame: Any) -> Table:
-    values = [_of_pandas(frame.iloc[:, place]) for place in range(frame.shape[1])]
-    return _table([_name(x) for x in frame.columns], values, "a DataFrame")
 
 
 def _of_pandas(series: Any) -> tuple[Any, bool]:
@@ -306,12 +297,12 @@ def table_of_arrow(op: str, data: Any, source: str) -> Table:
     said: list[str] = []
     names = [str(name) for name in data.column_names]
     check_names(op, names, source=source)
+    origin = Origin(source, "row", np.arange(data.num_rows))
     columns = []
     for name, values in zip(names, data.columns, strict=True):
         if _INDEX.fullmatch(name):
             said.append(f"column {name!r} is the index of pandas and is left out")
             continue
-        origin = origin_of(source, data.num_rows)
         column = column_of_values(name, *_arrow_values(values), origin, said)
         if column is not None:
             columns.append(column)

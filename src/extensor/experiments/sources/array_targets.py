@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -123,7 +123,7 @@ def number_classes(targets: Any, goal: Goal, source: str, is_checked: bool = Tru
     return targets if is_right else places.astype(np.int64)
 
 
-def some_names(classes: tuple[str, ...]) -> str:
+def some_names(classes: Sequence[str]) -> str:
     """The first classes, for a message."""
     return ", ".join(classes[:10]) + (", ..." if len(classes) > 10 else "")
 

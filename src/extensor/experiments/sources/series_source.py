@@ -216,8 +216,7 @@ def _numbers(table: Table, names: list[str]) -> Any:
         column = table[name]
         if column.missing.any():
             requirement = "a series must have a number to learn in each row"
-            where = column.origin.place(int(column.missing.argmax()))
-            raise value_error("data", requirement, **where, column=name)
+            raise column.cell_error("data", requirement, int(column.missing.argmax()))
     return numbers_of([table[name] for name in names])
 
 

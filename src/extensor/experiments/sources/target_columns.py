@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 
 from extensor.data.table import Column, Table
-from extensor.data.table.cells import as_number, brief
+from extensor.data.table.cells import as_number
 from extensor.data.table.columnar import KINDS
 from extensor.errors import arguments, is_ours, marked, value_error
 from extensor.errors.messages import COLUMN_NOT_FOUND, suggestion
 from extensor.experiments.goal import TargetFacts
+from extensor.experiments.sources.array_targets import some_names
 from extensor.experiments.spec import DataSpec, ExperimentSpec
 
 _LARGEST = float(np.finfo(np.float32).max)
@@ -89,8 +90,8 @@ def groups_of(table: Table, data: DataSpec, targets: Sequence[str]) -> Any:
         raise value_error("config", "data.group must be another column than the target", group=name)
     column = table[name]
     if column.missing.any():
-        where = column.origin.place(int(column.missing.argmax()))
-        raise value_error("data", "each row must have its group", **where, column=name)
+        row = int(column.missing.argmax())
+        raise column.cell_error("data", "each row must have its group", row)
     return np.unique(column.words().astype(str), return_inverse=True)[1]
 
 
@@ -164,14 +165,10 @@ def number_word(value: Any) -> str:
 def class_numbers(column: Column, classes: Sequence[str]) -> Any:
     """The number of the class in each row; an error names the first that is none."""
     numbers = {name: number for number, name in enumerate(classes)}
-    words = class_words(column)
-    labels = np.array([numbers.get(word, -1) for word in words], np.int64)
+    labels = np.array([numbers.get(word, -1) for word in class_words(column)], np.int64)
     if len(labels) and labels.min() < 0:
-        row = int((labels < 0).argmax())
-        shown = ", ".join(classes[:10]) + (", ..." if len(classes) > 10 else "")
-        where = column.origin.place(row)
-        requirement = f"targets must be classes of the training data ({shown})"
-        raise value_error("data", requirement, **where, column=column.name, cell=brief(words[row]))
+        requirement = f"targets must be classes of the training data ({some_names(classes)})"
+        raise column.cell_error("data", requirement, int((labels < 0).argmax()))
     return labels
 
 
@@ -189,10 +186,7 @@ def numbers_of(columns: Sequence[Column], are_labels: bool = False) -> Any:
             wrong = ~(np.abs(values) <= _LARGEST)
             requirement = "numbers to be learned must be finite, and below 3.4e38"
         if wrong.any():
-            row = int(wrong.argmax())
-            where = column.origin.place(row)
-            cell = brief(column.words()[row])
-            raise value_error("data", requirement, **where, column=column.name, cell=cell)
+            raise column.cell_error("data", requirement, int(wrong.argmax()))
         stacked.append(values)
     return np.stack(stacked, axis=1)
 
