@@ -22,7 +22,6 @@ from extensor.experiments.sources import (
     array_source,
     picture_source,
     series_source,
-    shard_source,
     table_source,
     text_source,
 )
@@ -54,6 +53,23 @@ _PREPARE: dict[str, Callable[..., PreparedData]] = {
     "series": series_source.prepare,
     "pictures": picture_source.prepare,
     "text": text_source.prepare,
+}
+_PREPARE_SHARDS: dict[str | None, Callable[..., PreparedData]] = {
+    "arrays": array_source.prepare_shards,
+    "table": table_source.prepare_shards,
+    "pictures": picture_source.prepare_shards,
+    "text": text_source.prepare_shards,
+}
+_WORKERS = 2  # threads that read shards, by default
+_IN_MEMORY = "is for data in memory, not for shards"
+_REFUSED = {
+    **dict.fromkeys(("class_weight", "sampling", "stratify", "group", "in_order"), _IN_MEMORY),
+    **dict.fromkeys(("header", "delimiter"), _IN_MEMORY),
+    **dict.fromkeys(("size", "mode"), "is for pictures, not for these shards"),
+    **dict.fromkeys(
+        ("columns", "drop", "decimal", "encoding"),
+        "must be said when the table is packed (extensor pack --help)",
+    ),
 }
 _RESTORE: dict[str, Any] = {
     "table": table_source.TablePreparation.from_state,
@@ -137,10 +153,25 @@ def prepare_data(spec: ExperimentSpec, state: Any = None) -> PreparedData:
     kind, train = spec.data.kind or "arrays", spec.data.train
     if train is not None and not is_glob(train):
         existing(train)
-    prepare = shard_source.prepare if is_sharded(train) else _PREPARE[kind]
+    prepare = _prepare_shards if is_sharded(train) else _PREPARE[kind]
     learnt = None if state is None else restore_preparation(spec, state)
     prepared: PreparedData = prepare(spec, learnt)
     return prepared._replace(lines=[screen_line(line) for line in prepared.lines])
+
+
+def _prepare_shards(spec: ExperimentSpec, learnt: Any | None) -> PreparedData:
+    """Open the shards, look at some of them, and divide the samples."""
+    data = spec.data
+    for key, requirement in _REFUSED.items():
+        value = getattr(data, key)
+        if value is not None and not (key in ("size", "mode") and data.kind == "pictures"):
+            raise value_error("config", f"data.{key} {requirement}", **{key: value})
+    kind = sharded_kind(Path(data.train or ""))
+    if data.kind != kind or kind not in _PREPARE_SHARDS:
+        requirement = f"data.kind must be {kind!r} for these shards"
+        raise value_error("config", requirement, kind=data.kind)
+    spec = spec.with_entries(data=data.with_defaults(workers=_WORKERS))
+    return _PREPARE_SHARDS[kind](spec, learnt)
 
 
 def restore_preparation(spec: ExperimentSpec, state: Any, op: str = "load") -> Preparation:

@@ -12,9 +12,10 @@ import numpy as np
 from extensor.core import entries
 from extensor.core.tensor import to_array
 from extensor.data import ArrayDataset, Dataset, Normalize, ShardedDataset
+from extensor.data.streaming import ShardedSubset
 from extensor.data.table.column_statistics import divisor
 from extensor.errors import arguments, type_error, value_error
-from extensor.experiments.goal import Goal, class_counts
+from extensor.experiments.goal import Goal, choose_task, class_counts
 from extensor.experiments.sources.array_configurations import (
     as_inputs,
     as_targets,
@@ -25,7 +26,9 @@ from extensor.experiments.sources.array_configurations import (
 from extensor.experiments.sources.array_targets import (
     array_target_transforms,
     class_names,
+    counted_names,
     goal_of_arrays,
+    is_target_scaled,
     targets_of,
     task_of_arrays,
     with_class_numbers,
@@ -35,16 +38,22 @@ from extensor.experiments.sources.preparation import (
     Preparation,
     PreparedData,
     Samples,
+    divide_shards,
     input_part,
     is_sharded,
+    prepared_shards,
 )
 from extensor.experiments.sources.shard_samples import (
     ShardSamples,
+    Survey,
     check_two_parts,
     class_numbering,
+    first_infinite,
     named_parts,
     part_name,
+    some_inputs,
     survey_targets,
+    with_columns,
 )
 from extensor.experiments.spec import DataSpec, ExperimentSpec, NamedSpec
 from extensor.io.paths import existing
@@ -185,6 +194,60 @@ def prepare(spec: ExperimentSpec, learnt: ArrayPreparation | None) -> PreparedDa
     paths = getattr(test, "paths", None)
     names = None if paths is None else list(map(str, paths))
     return PreparedData(spec, preparation, *parts, lines, names, targets_of(parts[0]))
+
+
+def prepare_shards(spec: ExperimentSpec, learnt: ArrayPreparation | None) -> PreparedData:
+    """Rows of numbers, such as those of a table, or arrays of any shape."""
+    are_all_columns = spec.data.inputs is None
+    spec = spec.with_entries(data=with_columns(spec.data))
+    data = spec.data
+    source = str(data.train)
+    target, inputs = part_name(data, "target", "y"), part_name(data, "inputs", "x")
+    if target == inputs or (isinstance(inputs, list) and target in inputs):
+        requirement = "data.target must be none of data.inputs"
+        raise value_error("config", requirement, target=target)
+    dataset = ShardedDataset(source, named_parts(data))
+    if are_all_columns:
+        dataset.check_columns()
+    check_two_parts(dataset, source)
+    if not dataset.parts[0].shape:
+        requirement = "inputs must have columns, as x[:, None] has one"
+        raise value_error("data", requirement, path=source, shape=(len(dataset),))
+    survey = survey_targets(source, part_name(data, "target", dataset.parts[1].name))
+    task = choose_task(survey.facts(dataset.classes, source), spec)
+    parts = divide_shards(spec, dataset)
+    shape, dtype = dataset.parts[0].shape, str(dataset.parts[0].dtype)
+    if learnt is not None:
+        goal = learnt.goal
+    else:
+        goal = _array_goal(spec, task.name, survey, dataset)
+        spec = with_normalization(spec, 1 + len(shape), lambda: _finite_inputs(parts[0], source))
+        if goal.mean:
+            spec = spec.with_data(standardize_target=True)
+    preparation = ArrayPreparation(goal, shape, dtype, spec)
+    # Targets that are no classes are refused before anything begins.
+    class_numbering(dataset.classes, goal, source)(as_targets(survey.distinct))
+    preparation.train = preparation.of_shards(parts[0], dataset.classes)
+    return prepared_shards(spec, preparation, dataset, parts, task)
+
+
+def _array_goal(spec: ExperimentSpec, task: str, survey: Survey, dataset: ShardedDataset) -> Goal:
+    if task == "regression":
+        is_scaled = is_target_scaled(spec, spec.is_of_any_scale, "for MSELoss or L1Loss")
+        return survey.scaled(Goal(task)) if is_scaled else Goal(task)
+    names = dataset.classes
+    if names is None and task == "multilabel":
+        names = [str(number) for number in range(survey.columns)]
+    if names is None:
+        names = counted_names(survey.distinct, task, spec.has_model)
+    return Goal(task, classes=tuple(names), scores=spec.loss_traits.scores)
+
+
+def _finite_inputs(train: ShardedSubset, source: str) -> Any:
+    rows = some_inputs(train).astype(np.float64)
+    if first_infinite(rows) is not None:
+        raise value_error("data", "inputs must have no NaN or infinity", path=source)
+    return rows
 
 
 def _describe(parts: tuple[Any, Any, Any], shape: Any, source: str) -> list[str]:

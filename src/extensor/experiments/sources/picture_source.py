@@ -13,19 +13,28 @@ import numpy as np
 
 from extensor.data import ArrayDataset, Dataset, ImageFolder, Normalize, ShardedDataset
 from extensor.data.picture_files import PictureFiles, find_pictures, picture_sizes
+from extensor.data.streaming.tar_shards import PICTURE
 from extensor.errors import arguments, value_error
-from extensor.experiments.goal import Goal, TargetFacts, choose_task, class_counts
+from extensor.experiments.goal import Goal, TargetFacts, TaskChoice, choose_task, class_counts
+from extensor.experiments.sources.array_targets import counted_names
 from extensor.experiments.sources.preparation import (
     HELD,
     Preparation,
     PreparedData,
     Samples,
     divide_samples,
+    divide_shards,
     input_part,
     is_sharded,
     prepared_data,
+    prepared_shards,
 )
-from extensor.experiments.sources.shard_samples import ShardSamples, check_two_parts
+from extensor.experiments.sources.shard_samples import (
+    ShardSamples,
+    check_two_parts,
+    some_inputs,
+    survey_targets,
+)
 from extensor.experiments.spec import DataSpec, ExperimentSpec, NormalizeSpec
 from extensor.io.paths import check_unicode, existing
 
@@ -34,6 +43,7 @@ _LARGEST = 4096  # pixels of a side
 _IN_MEMORY = 2**30  # bytes of pictures that are decoded once and kept
 _LOOKED_AT = 500  # pictures, for the mean and deviation of each channel
 _CHANNELS = {"L": 1, "LA": 2, "RGB": 3, "RGBA": 4, "CMYK": 4, "YCbCr": 3, "LAB": 3, "HSV": 3}
+_MODES = {1: "L", 2: "LA", 3: "RGB", 4: "RGBA"}  # of pictures that are arrays, by channels
 _MOST = 1e6  # that a mean or a deviation of bytes between 0 and 1 may be said to be
 
 
@@ -204,6 +214,56 @@ def prepare(spec: ExperimentSpec, learnt: PicturePreparation | None) -> Prepared
     prepared = prepared_data(spec, preparation, train, division[1:], part, lines, targets)
     parts = [_decode(getattr(prepared, name), data) for name in ("train", *HELD)]
     return prepared._replace(train=parts[0], validation=parts[1], test=parts[2])
+
+
+def prepare_shards(spec: ExperimentSpec, learnt: PicturePreparation | None) -> PreparedData:
+    """Pictures in archives, decoded when they are needed, or as arrays."""
+    data = spec.data
+    source = str(data.train)
+    whole = ShardedDataset(source, size=1)
+    if len(whole.parts) != 2:
+        requirement = "shards of pictures must have a class for each (.cls beside each picture)"
+        parts = [part.name for part in whole.parts]
+        raise value_error("data", requirement, path=source, parts=parts)
+    size, mode = _size_and_mode(spec, whole)
+    dataset = ShardedDataset(source, size=size, mode=mode)
+    names = dataset.classes
+    if names is None:
+        survey = survey_targets(source, whole.parts[1].name)
+        names = counted_names(survey.distinct, "multiclass", is_chosen=False)
+    goal, reason = picture_goal(spec, names, len(dataset), source)
+    divided = divide_shards(spec, dataset)
+    preparation = learnt
+    if preparation is None:
+        scale = picture_scale(some_inputs(divided[0], 512), data.normalize)
+        preparation = PicturePreparation(size, mode, *scale, goal)
+    spec = spec.with_data(task=goal.task, size=list(preparation.size), mode=preparation.mode)
+    return prepared_shards(spec, preparation, dataset, divided, TaskChoice(goal.task, reason))
+
+
+def _size_and_mode(spec: ExperimentSpec, whole: ShardedDataset) -> tuple[tuple[int, int], str]:
+    """The size and mode of pictures as they are learned. Arrays keep theirs."""
+    data, shape = spec.data, whole.parts[0].shape
+    if whole.parts[0].name == PICTURE:
+        first = ShardedDataset([whole.paths[0]])  # of the others the sizes may be others
+        size = choose_size(data, np.array([first.parts[0].shape[1:]]))
+        return size, data.mode or _colours(str(data.train))
+    if len(shape) != 3 or shape[0] not in _MODES:
+        requirement = "pictures must be arrays of channels, height and width"
+        raise value_error("data", requirement, path=data.train, shape=shape)
+    size, mode = (shape[1], shape[2]), _MODES[shape[0]]
+    for key, asked, packed in (("size", data.size, list(size)), ("mode", data.mode, mode)):
+        if asked not in (None, packed):
+            requirement = f"data.{key} must be that of the packed pictures, {packed}"
+            raise value_error("config", requirement, **{key: asked})
+    return size, mode
+
+
+def _colours(source: str) -> str:
+    """ "L" if the first pictures have no colours, otherwise "RGB"."""
+    some = ShardedDataset(source, size=32, mode="RGB")
+    pixels = some.batch(slice(0, 50))[0].astype(np.int16)
+    return "RGB" if np.abs(pixels - pixels[:, :1]).max() > 8 else "L"
 
 
 def _by(size: Sequence[int]) -> str:

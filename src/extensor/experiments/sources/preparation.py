@@ -20,7 +20,7 @@ from extensor.data.streaming.index import INDEX, read_index
 from extensor.data.streaming.shard_files import ENDINGS, find_shards, shards_below
 from extensor.data.streaming.tar_shards import PICTURE
 from extensor.errors import value_error
-from extensor.experiments.goal import Goal
+from extensor.experiments.goal import Goal, TaskChoice
 from extensor.experiments.sources.shard_samples import ShardSamples, class_numbering
 from extensor.experiments.spec import DataSpec, ExperimentSpec
 from extensor.io.paths import is_glob, is_there
@@ -236,6 +236,55 @@ def prepared_data(
     validation, test = samples
     parts = (train, validation.dataset, test.dataset)
     return PreparedData(spec, preparation, *parts, lines, test.names, targets)
+
+
+def divide_shards(
+    spec: ExperimentSpec, dataset: ShardedDataset
+) -> tuple[ShardedSubset, ShardedSubset | None, ShardedSubset | None]:
+    """The parts of the samples, None for a part with its own folder."""
+    generator = Generator(spec.seed)
+    rest, held, left = ShardedSubset.whole(dataset), [], 1.0
+    for share in reversed(held_fractions(spec.data)):
+        part = None
+        if share:
+            try:
+                rest, part = rest.split(share / left, generator)
+            except ValueError:
+                requirement = f"{spec.data.train} must have samples for each part"
+                raise value_error("data", requirement, samples=len(dataset)) from None
+            left -= share
+        held.append(part)
+    return rest, held[1], held[0]
+
+
+def prepared_shards(
+    spec: ExperimentSpec,
+    preparation: Any,
+    dataset: ShardedDataset,
+    parts: Sequence[Any],
+    task: TaskChoice | None,
+    described: Sequence[str] = (),
+) -> PreparedData:
+    """The parts as samples for the model, and remarks for a person."""
+    data = spec.data
+    shapes = ", ".join(f"{part.name} {part.dtype} {part.shape}" for part in dataset.parts)
+    lines = [f"{data.train}: {len(dataset):,} samples in {len(dataset.paths):,} shards ({shapes})"]
+    lines += described
+    if task is not None:
+        lines.append(f"task {task.name}: {task.reason}")
+    classes = preparation.goal.classes
+    if classes:
+        lines.append(f"classes {', '.join(classes[:12])}{', ...' if len(classes) > 12 else ''}")
+    order = "" if task else " in order"
+    lines.append(f"divided{order}: {part_sizes(data, *parts)}; read as they are needed")
+    source = str(dataset.paths[0].parent)
+
+    def samples(part: Any) -> Samples:
+        is_text = preparation.kind == "text"
+        return Samples(part if is_text else preparation.of_shards(part, dataset.classes, source))
+
+    train = samples(parts[0]).dataset
+    return prepared_data(spec, preparation, train, parts[1:], samples, lines)
 
 
 def digest_of(*datasets: Any) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,12 +15,16 @@ from extensor.data.streaming import ShardedSubset
 from extensor.data.streaming.column_shards import column_names
 from extensor.data.streaming.shard_files import COLUMNS, find_shards
 from extensor.data.streaming.shuffle import BlockShuffle, Run
+from extensor.data.table.column_statistics import divisor
 from extensor.errors import value_error
-from extensor.experiments.goal import Goal
+from extensor.experiments.goal import Goal, TargetFacts
 from extensor.experiments.sources.array_targets import is_number, number_classes
 from extensor.experiments.spec import DataSpec
 
 _ROWS = 1 << 16  # targets that are read together
+_LOOKED_AT = 1 << 14  # samples at most, for means and deviations
+_STRETCHES = 64  # from so many places
+_BYTES = 1 << 27  # to read for means and deviations
 _MOST_DISTINCT = 10**6  # values of targets that are kept; of more they are numbers
 
 Batch = tuple[Any, ...]
@@ -93,6 +97,16 @@ def class_numbering(names: Sequence[str] | None, goal: Goal, source: str) -> Cal
     return by_name
 
 
+def some_inputs(train: ShardedSubset, most: int = _LOOKED_AT) -> Any:
+    """Inputs of some samples to train on, from all over the shards."""
+    size = max(1, sum(part.nbytes for part in train.batch(slice(0, 1))))
+    count = min(len(train), most, max(1, _BYTES // size))
+    length = -(-count // _STRETCHES)
+    begins = np.linspace(0, len(train) - length, _STRETCHES).astype(np.int64)
+    places = np.unique(begins[:, None] + np.arange(length)) if count < len(train) else slice(count)
+    return train.batch(places)[0]
+
+
 def first_infinite(rows: Any) -> int | None:
     """The first row that has NaN or infinity, or None."""
     if not is_floating(rows.dtype) or np.isfinite(rows).all():
@@ -109,6 +123,26 @@ class Survey(NamedTuple):
     distinct: Any
     mean: Any
     std: Any
+
+    @property
+    def columns(self) -> int:
+        """How many numbers a target has."""
+        return int(np.prod(self.shape, dtype=int))
+
+    def facts(self, classes: Sequence[str] | None, source: str) -> TargetFacts:
+        """The facts that the task is chosen by; ``classes`` are the names that the shards have."""
+        distinct = self.distinct[: 10**4].tolist() if classes is None else list(classes)
+        where = {"path": source}
+        is_words = classes is not None
+        return TargetFacts(
+            self.columns, self.samples, is_words, not self.are_floats, distinct, where
+        )
+
+    def scaled(self, goal: Goal) -> Goal:
+        """``goal`` with the scale of the numbers that are learned."""
+        std = divisor(self.std, self.mean)
+        mean, deviation = (tuple(np.reshape(x, -1).tolist()) for x in (self.mean, std))
+        return replace(goal, mean=mean, std=deviation)
 
 
 def survey_targets(source: str, name: Any) -> Survey:

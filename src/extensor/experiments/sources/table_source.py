@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,7 @@ import numpy as np
 
 from extensor.core import entries
 from extensor.data import ArrayDataset, ShardedDataset
-from extensor.data.table import Column, Table, TableEncoder, as_table, read_table
+from extensor.data.table import Table, TableEncoder, as_table, read_table
 from extensor.data.table.reading import read_like
 from extensor.data.table.sniffing import usual_target
 from extensor.errors import type_error, value_error
@@ -24,8 +24,10 @@ from extensor.experiments.sources.preparation import (
     PreparedData,
     Samples,
     divide_samples,
+    divide_shards,
     is_sharded,
     prepared_data,
+    prepared_shards,
 )
 from extensor.experiments.sources.shard_samples import (
     ShardSamples,
@@ -45,8 +47,10 @@ from extensor.experiments.sources.target_columns import (
     groups_of,
     in_words_of_data,
     kinds_of_columns,
+    number_word,
     numbers_of,
     summary_of_columns,
+    words_differ,
 )
 from extensor.experiments.spec import ExperimentSpec
 
@@ -187,7 +191,7 @@ def prepare(spec: ExperimentSpec, learnt: TablePreparation | None) -> PreparedDa
     task = choose_task(summary_of_columns(columns), spec)
     if data.task is None:
         check_classes(columns[0], whole.said)
-    goal = _goal_of_columns(columns, task.name, spec)
+    goal = _goal_of_columns(names, task.name, lambda: class_names(columns[0]), spec)
     groups = groups_of(whole, data, names)
     labels = class_numbers(columns[0], goal.classes) if goal.row.is_of_one_class else None
     division = divide_samples(spec, len(whole), labels, groups)
@@ -204,6 +208,39 @@ def prepare(spec: ExperimentSpec, learnt: TablePreparation | None) -> PreparedDa
     spec = spec.with_data(target=names[0] if len(names) == 1 else names, task=task.name)
     held, targets = division[1:], train.arrays[1]
     return prepared_data(spec, preparation, train, held, part, lines, targets)
+
+
+def prepare_shards(spec: ExperimentSpec, learnt: TablePreparation | None) -> PreparedData:
+    """Rows of a packed table, encoded as in its index."""
+    data = spec.data
+    source = str(data.train)
+    dataset = ShardedDataset(source)
+    check_two_parts(dataset, source)
+    encoding = dataset.encoding
+    assert encoding is not None  # as an index of a table has one
+    names = list(encoding.targets)
+    target = names[0] if len(names) == 1 else names
+    if data.target is not None and data.target not in (names, target):
+        requirement = f"data.target must be that of the packed table, {names}"
+        raise value_error("config", requirement, target=data.target)
+    survey = survey_targets(source, dataset.parts[1].name)
+    task = choose_task(survey.facts(dataset.classes, source), spec)
+    if data.task is None and encoding.kinds[0] == "text":
+        raise words_differ(names[0], source, len(dataset.classes or ()), len(dataset))
+    parts = divide_shards(spec, dataset)
+    preparation = learnt
+    if preparation is None:
+        classes = dataset.classes or map(number_word, survey.distinct.tolist())
+        goal = _goal_of_columns(names, task.name, lambda: tuple(classes), spec)
+        if task.name == "regression" and spec.is_of_any_scale:
+            goal = survey.scaled(goal)
+        preparation = TablePreparation(encoding.encoder, goal, {}, dict(encoding.options))
+    if preparation.goal.row.is_of_one_class:
+        # Targets that are no classes are refused before anything begins.
+        class_numbering(dataset.classes, preparation.goal, source)(survey.distinct)
+    spec = spec.with_data(target=target, task=task.name)
+    described = [f"  {line}" for line in encoding.encoder.describe()]
+    return prepared_shards(spec, preparation, dataset, parts, task, described)
 
 
 def target_names(table: Table, asked: Any, are_inputs_too: bool = False) -> tuple[list[str], str]:
@@ -247,16 +284,18 @@ def _with_targets(table: Table, names: Any, lines: list[str]) -> tuple[Table, An
     return table.rows(kept), kept
 
 
-def _goal_of_columns(columns: list[Column], task: str, spec: ExperimentSpec) -> Goal:
-    names = tuple(column.name for column in columns)
+def _goal_of_columns(
+    columns: Sequence[str], task: str, classes: Callable[[], tuple[str, ...]], spec: ExperimentSpec
+) -> Goal:
+    names = tuple(columns)
     if task == "regression":
         return Goal(task, names)
     if task == "multilabel":
         return Goal(task, names, names, scores=spec.loss_traits.scores)
-    if len(columns) > 1:
+    if len(names) > 1:
         requirement = f"data.target must be one column for the task {task}"
         raise value_error("config", requirement, target=list(names))
-    return Goal(task, names, class_names(columns[0]), scores=spec.loss_traits.scores)
+    return Goal(task, names, classes(), scores=spec.loss_traits.scores)
 
 
 def _learn(train: Table, goal: Goal, spec: ExperimentSpec) -> TablePreparation:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import numpy as np
 from extensor.core import entries
 from extensor.data import ShardedDataset
 from extensor.data.splitting import TEXT_PART
+from extensor.data.streaming import ShardedSubset
 from extensor.data.window_datasets import TextWindows, Vocabulary, read_text
 from extensor.errors import arguments, value_error
 from extensor.experiments.goal import Goal
@@ -22,6 +24,7 @@ from extensor.experiments.sources.preparation import (
     is_sharded,
     part_sizes,
     prepared_data,
+    prepared_shards,
 )
 from extensor.experiments.spec import DataSpec, ExperimentSpec
 from extensor.io.paths import existing
@@ -133,6 +136,39 @@ def prepare(spec: ExperimentSpec, learnt: TextPreparation | None) -> PreparedDat
         return Samples(TextWindows(tokens, context))
 
     return prepared_data(spec, preparation, train, parts[1:], part, lines)
+
+
+def prepare_shards(spec: ExperimentSpec, learnt: TextPreparation | None) -> PreparedData:
+    """Tokens, of which the next one is learned. The last ones are for the test."""
+    data = spec.data
+    source = str(data.train)
+    if data.task not in (None, "sequence"):
+        requirement = "data.task must be 'sequence' for shards of tokens"
+        raise value_error("config", requirement, task=data.task)
+    context = context_of(data)
+    dataset = ShardedDataset(source, context=context)
+    vocabulary = dataset.vocabulary
+    if vocabulary is None:
+        requirement = "shards of tokens must have the index that extensor pack writes"
+        raise value_error("data", requirement, path=source)
+    if vocabulary.kind == "character" and len(vocabulary.characters) < 2:
+        requirement = f"{source} must have at least two different characters"
+        raise value_error("data", requirement, characters=list(vocabulary.characters))
+    if data.vocabulary not in (None, vocabulary.kind):
+        requirement = f"data.vocabulary must be that of the shards, {vocabulary.kind!r}"
+        raise value_error("config", requirement, vocabulary=data.vocabulary)
+    preparation = learnt or TextPreparation(vocabulary, context)
+    whole, count = ShardedSubset.whole(dataset), len(dataset)
+    validation, test = text_fractions(data)
+    cuts = [
+        count - sum(max(1, round(share * count)) for share in shares if share)
+        for shares in ((validation, test), (test,))
+    ]
+    if cuts[0] < 1:
+        requirement = f"{source} must have windows for each part, or data.context be less"
+        raise value_error("data", requirement, windows=count, context=context)
+    parts = [whole.between(*bounds) for bounds in pairwise((0, *cuts, count))]
+    return prepared_shards(with_text_entries(spec, preparation), preparation, dataset, parts, None)
 
 
 def _cuts(length: int, data: DataSpec, context: int) -> tuple[int, int]:
