@@ -126,12 +126,9 @@ def read_idx(path: str | Path) -> Any:
     dtype = np.dtype(_IDX_DTYPES[kind])
     length = prod(shape) * dtype.itemsize
     if len(content) - begin != length:
-        raise value_error(
-            "read_idx",
-            f"file must have {length} bytes of data for shape {shape}",
-            bytes=len(content) - begin,
-            path=str(path),
-        )
+        requirement = f"file must have {length} bytes of data for shape {shape}"
+        given = {"bytes": len(content) - begin, "path": str(path)}
+        raise value_error("read_idx", requirement, **given)
     array = np.frombuffer(content, dtype, offset=begin).reshape(shape)
     return array.astype(dtype.newbyteorder("="))
 

@@ -136,11 +136,10 @@ class EpochBatches:
         parts = [self._part(number) for number in numbers]
         read = self._read(slice(parts[0].start, parts[-1].stop))
         first = parts[0].start
+        places = [slice(part.start - first, part.stop - first) for part in parts]
         return [
-            self._transform(
-                number, tuple([x[part.start - first : part.stop - first] for x in read])
-            )
-            for number, part in zip(numbers, parts, strict=True)
+            self._transform(number, tuple([x[place] for x in read]))
+            for number, place in zip(numbers, places, strict=True)
         ]
 
     def __call__(self, number: int) -> Batch:
@@ -253,9 +252,8 @@ def _stack(samples: list[Any]) -> Batch:
     """The parts of all samples, each as one array."""
     rows = [sample if isinstance(sample, tuple | list) else (sample,) for sample in samples]
     if len({len(row) for row in rows}) > 1:
-        raise value_error(
-            "DataLoader", "samples must have the same number of parts", parts=len(rows[0])
-        )
+        requirement = "samples must have the same number of parts"
+        raise value_error("DataLoader", requirement, parts=len(rows[0]))
     return tuple(_stacked_part(list(part)) for part in zip(*rows, strict=True))
 
 
@@ -263,7 +261,6 @@ def _stacked_part(part: list[Any]) -> Any:
     arrays = [to_array(x, op="DataLoader") for x in part]
     shapes = {x.shape for x in arrays}
     if len(shapes) > 1:
-        raise value_error(
-            "DataLoader", "samples of a batch must have the same shape", shapes=sorted(shapes)
-        )
+        requirement = "samples of a batch must have the same shape"
+        raise value_error("DataLoader", requirement, shapes=sorted(shapes))
     return np.stack(arrays)

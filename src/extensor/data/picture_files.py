@@ -19,7 +19,8 @@ from extensor.io.paths import as_path, explain_unreadable, unreadable
 from extensor.io.regular_files import open_regular
 
 ENDINGS = frozenset(".png .jpg .jpeg .jfif .bmp .gif .webp .tif .tiff .ppm .pgm .pbm .pnm".split())
-MODES = ("L", "LA", "RGB", "RGBA", "CMYK", "YCbCr", "LAB", "HSV")
+CHANNELS = {"L": 1, "LA": 2, "RGB": 3, "RGBA": 4, "CMYK": 4, "YCbCr": 3, "LAB": 3, "HSV": 3}
+MODES = tuple(CHANNELS)
 STORED_MODES = ("1", "I", "F", "P")  # numbers as a file has them: none is scaled to a byte
 _TRANSPARENT = ("LA", "La", "PA", "RGBA", "RGBa")
 # Pillow knows more, of which some start other programs (EPS does).
@@ -347,18 +348,6 @@ def _known_endings() -> str:
 _OP = "ImageFolder"
 
 
-def _check_class_folders(
-    root: str | Path, folders: list[Path], by_class: dict[str, tuple[list[Path], int]]
-) -> None:
-    empty = [folder for folder in folders if not by_class[folder.name][0]]
-    if len(empty) == len(folders):
-        requirement = "root must have folders of images, one for each class"
-        raise value_error(_OP, requirement, root=str(root))
-    if empty:
-        requirement = "the folder of a class must have pictures"
-        raise value_error(_OP, requirement, folder=str(empty[0]))
-
-
 class ImageFolder:
     """Pictures in ``root/<class>/``, decoded when they are accessed: ``(image, class)``.
 
@@ -426,7 +415,13 @@ class ImageFolder:
                 requirement = "pictures must lie in the folders of their classes"
                 raise value_error(_OP, requirement, path=str(path))
         by_class = {folder.name: pictures_under(_OP, folder) for folder in folders}
-        _check_class_folders(root, folders, by_class)
+        empty = [folder for folder in folders if not by_class[folder.name][0]]
+        if len(empty) == len(folders):
+            requirement = "root must have folders of images, one for each class"
+            raise value_error(_OP, requirement, root=str(root))
+        if empty:
+            requirement = "the folder of a class must have pictures"
+            raise value_error(_OP, requirement, folder=str(empty[0]))
         self.classes = list(by_class)
         self.samples = [
             (path, number)

@@ -5,12 +5,11 @@ from __future__ import annotations
 import hashlib
 import io
 import os
-import shutil
 import urllib.request
 from collections.abc import Sequence
 from importlib.resources import files as package_files
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -20,10 +19,6 @@ from extensor.errors import is_ours, value_error
 from extensor.io.atomic import write_atomically
 from extensor.io.limits import check_decoded, read_content
 from extensor.io.paths import as_path
-from extensor.io.regular_files import open_own
-
-if TYPE_CHECKING:
-    import tarfile
 
 # Debian's packages dataset-fashion-mnist and the like, and what other systems do.
 SYSTEM_FOLDERS = (Path("/usr/share/datasets"), Path("/usr/local/share/datasets"))
@@ -106,21 +101,15 @@ def unpack(archive: Path, names: Sequence[str]) -> list[Path]:
             # A sparse file may be larger than the archive.
             needed = sum(members[name].size for name in names)
             check_decoded(op, archive, needed, archive.stat().st_size)
-            return [_extract(tar, members[name], archive.parent / name) for name in names]
+            for name in names:
+                stream = tar.extractfile(members[name])
+                assert stream is not None  # as it is a file
+                write_atomically(archive.parent / name, stream.read())
+            return [archive.parent / name for name in names]
     except (tarfile.TarError, ValueError) as error:
         if is_ours(error):
             raise
         raise value_error(op, f"archive must be whole ({error})", path=str(archive)) from None
-
-
-def _extract(tar: tarfile.TarFile, member: tarfile.TarInfo, path: Path) -> Path:
-    """Write a file of an archive to ``path``."""
-    stream = tar.extractfile(member)
-    assert stream is not None
-    partial = path.with_name(path.name + ".partial")
-    with open(partial, "wb", opener=open_own) as file:
-        shutil.copyfileobj(stream, file)
-    return partial.replace(path)
 
 
 Pair = tuple[ArrayDataset, ArrayDataset]

@@ -133,9 +133,8 @@ class RandomCrop(BatchTransform):
         padded = np.pad(images, ((0, 0), (0, 0), edge, edge))
         (height, width), whole = self.size, padded.shape[2:]
         if height > whole[0] or width > whole[1]:
-            raise value_error(
-                "RandomCrop", f"images must be at least {self.size} with padding", size=whole
-            )
+            requirement = f"images must be at least {self.size} with padding"
+            raise value_error("RandomCrop", requirement, size=whole)
         number = len(images)
         windows = np.lib.stride_tricks.sliding_window_view(padded, (height, width), axis=(2, 3))
         top, left = (

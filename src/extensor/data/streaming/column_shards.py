@@ -22,13 +22,19 @@ from extensor.data.streaming.shard import (
     Stamp,
     damaged,
     explain_damage,
-    import_pyarrow,
     names_in,
     usable_dtype,
     usual_names,
 )
 from extensor.data.streaming.shard_files import class_names
-from extensor.data.table.arrow import MAGIC, Batch, arrow_batches, batches_cost, parquet_cost
+from extensor.data.table.arrow import (
+    MAGIC,
+    Batch,
+    arrow_batches,
+    batches_cost,
+    import_pyarrow,
+    parquet_cost,
+)
 from extensor.errors import value_error
 from extensor.io.limits import check_decoded
 from extensor.io.paths import explain_unreadable
@@ -161,7 +167,7 @@ def _types(schema: Any) -> dict[str, str]:
 
 @contextmanager
 def _open_columns(path: Path, partition: Mapping[str, Any]) -> Iterator[Any]:
-    pyarrow = import_pyarrow(path)
+    pyarrow = import_pyarrow(OP, path.name)
     kind: Any = _Parquet
     if path.suffix.lower() != ".parquet":
         with explain_unreadable(OP, path):

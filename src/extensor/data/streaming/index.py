@@ -75,9 +75,8 @@ class TableEncoding(NamedTuple):
         targets, kinds = (words(op, f"encoding.{key}", given[key]) for key in ("targets", "kinds"))
         for kind in kinds:
             arguments.choice(op, "encoding.kinds", kind, _TARGET_KINDS)
-        if len(kinds) != len(targets) or len({*targets, *encoder.names}) < len(targets) + len(
-            encoder.names
-        ):
+        names = [*targets, *encoder.names]
+        if len(kinds) != len(targets) or len(set(names)) < len(names):
             requirement = "encoding must have a kind for each target, and each column once"
             raise value_error(op, requirement, targets=len(targets))
         options = entries.with_keys(op, given["options"], TableFormat._fields, "encoding.options")
@@ -155,9 +154,7 @@ def _index_of_state(state: Any) -> Index:
     classes = _words(given["classes"])
     if len(set(classes or ())) < len(classes or ()):
         raise LayoutError
-    "".join(
-        classes or ()
-    ).encode()  # raises unless all is Unicode, which names of files need not be
+    "".join(classes or ()).encode()  # an error unless all is Unicode, as not all names of files
     if given["kind"] == "table":
         encoding = TableEncoding.from_state(encoding, OP)
         if parts[0][2] != (len(encoding.encoder.features),):

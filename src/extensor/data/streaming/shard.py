@@ -143,18 +143,6 @@ def explain_damage(requirement: str, path: Path, *errors: type[Exception]) -> It
         raise damaged(requirement, path) from error
 
 
-def import_pyarrow(path: Path) -> Any:
-    """The module pyarrow, which must be installed to read ``path``."""
-    try:
-        import pyarrow
-    except ImportError:
-        raise ImportError(
-            f"{OP}: pyarrow must be installed to read {path.name}, "
-            "see pip install extensor[parquet]"
-        ) from None
-    return pyarrow
-
-
 def parts_text(parts: Iterable[tuple[str, Any, Sequence[int] | None]]) -> str:
     """The parts of a sample for messages: name, dtype and shape of each."""
     return ", ".join(f"{name} {dtype}{list(shape or ())}" for name, dtype, shape in parts)

@@ -17,7 +17,8 @@ from extensor.data.streaming.index import (
     check_files,
     read_index,
 )
-from extensor.data.streaming.shard import OP, damaged, import_pyarrow
+from extensor.data.streaming.shard import OP, damaged
+from extensor.data.table.arrow import import_pyarrow
 from extensor.errors import arguments, type_error, value_error
 from extensor.io.paths import as_path, explain_unreadable, is_glob, is_there, unreadable
 from extensor.io.state_file import DamagedFileError
@@ -50,7 +51,7 @@ def partition_values(folder: Path, files: Sequence[Path]) -> dict[Path, Mapping[
 
 def _partition_column(name: str, folders: Sequence[str], path: Path) -> list[Any]:
     """The values of a column for each folder, by pyarrow's inference: int32, else words."""
-    pyarrow = import_pyarrow(path)
+    pyarrow = import_pyarrow(OP, path.name)
     for kind in (pyarrow.int32(), pyarrow.string()):
         values = [_partition_value(name, kind, inner) for inner in folders]
         if None not in values and any(value.is_valid for value in values):

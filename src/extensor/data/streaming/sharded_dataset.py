@@ -127,10 +127,7 @@ class ShardedSubset(IndexedDataset):
         taken = int(np.searchsorted(np.cumsum(sizes[order]), wanted)) + 1 if wanted else 0
         is_second = np.zeros(len(sizes), bool)
         is_second[order[:taken]] = True
-        first, second = (
-            self._subset_of_blocks(block, ~is_second),
-            self._subset_of_blocks(block, is_second),
-        )
+        first, second = (self._subset_of_blocks(block, x) for x in (~is_second, is_second))
         if not (len(first) and len(second)):
             requirement = "both parts must have samples"
             raise value_error("split", requirement, fraction=fraction, samples=len(self))

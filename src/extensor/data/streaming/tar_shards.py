@@ -14,7 +14,7 @@ import numpy as np
 
 from extensor.arrays.dtypes import float32, int64, uint8
 from extensor.data.array_files import read_npy
-from extensor.data.picture_files import ENDINGS, decode_picture
+from extensor.data.picture_files import CHANNELS, ENDINGS, decode_picture
 from extensor.data.streaming.shard import (
     OP,
     Cache,
@@ -35,7 +35,6 @@ from extensor.io.state_file import DamagedFileError
 PICTURE = "picture"  # the name of a part that is a picture, whatever its ending
 _TARGETS = ("cls", "json", "txt")
 _PICTURES = frozenset(ending[1:] for ending in ENDINGS)
-_CHANNELS = {"L": 1, "LA": 2, "RGB": 3, "RGBA": 4, "CMYK": 4, "YCbCr": 3, "LAB": 3, "HSV": 3}
 
 
 def usual_parts(endings: list[str], path: Path) -> list[str]:
@@ -101,7 +100,7 @@ class Decoding:
     def part(self, name: str, content: bytes, where: Path) -> SamplePart:
         """The description of a part, from the first sample."""
         if self._is_picture(name) and self.size is not None:
-            return SamplePart(name, uint8, (_CHANNELS[self.mode], *self.size))
+            return SamplePart(name, uint8, (CHANNELS[self.mode], *self.size))
         array = self.array(name, content, where)
         return SamplePart(name, array.dtype, array.shape)
 

@@ -193,18 +193,22 @@ MAGICS = (_PARQUET, MAGIC, _FEATHER, b"\xff\xff\xff\xff")
 _NUMBERS = ("INT32", "INT64", "FLOAT", "DOUBLE")  # that stay numbers in an array
 
 
-def read_arrow(op: str, content: bytes, source: str) -> Table:
-    """The table in the content of a file."""
+def import_pyarrow(op: str, files: str) -> Any:
+    """The module pyarrow, which must be installed to read ``files``."""
     try:
         import pyarrow
         import pyarrow.feather
-        import pyarrow.ipc
         import pyarrow.parquet
     except ImportError:
         raise ImportError(
-            f"{op}: pyarrow must be installed to read Parquet and Arrow, "
-            "see pip install extensor[parquet]"
+            f"{op}: pyarrow must be installed to read {files}, see pip install extensor[parquet]"
         ) from None
+    return pyarrow
+
+
+def read_arrow(op: str, content: bytes, source: str) -> Table:
+    """The table in the content of a file."""
+    pyarrow = import_pyarrow(op, "Parquet and Arrow")
     stream = pyarrow.BufferReader(content)
     try:
         if content.startswith(_PARQUET):

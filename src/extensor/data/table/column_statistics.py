@@ -96,11 +96,6 @@ class Scale(NamedTuple):
     mean: float
     deviation: float
 
-    @staticmethod
-    def of(moments: Moments) -> Scale:
-        """Of finite numbers, at least one."""
-        return Scale(moments.mean, moments.deviation)
-
     def applied(self, values: Any) -> Any:
         """Deviations from the mean, 0 where missing."""
         exponent = frexp(max(abs(self.mean), self.deviation))[1]

@@ -491,8 +491,6 @@ def _places(indices: Any, rows: int) -> Any:
         given = arguments.briefly(indices)
         raise type_error("rows", "rows must be chosen by a row of integers", indices=given)
     if len(places) and not (places.min() >= 0 and places.max() < rows):
-        low, high = int(places.min()), int(places.max())
-        raise value_error(
-            "rows", f"rows must be chosen from 0 to {rows - 1}", lowest=low, highest=high
-        )
+        given = {"lowest": int(places.min()), "highest": int(places.max())}
+        raise value_error("rows", f"rows must be chosen from 0 to {rows - 1}", **given)
     return places.astype(np.int64)

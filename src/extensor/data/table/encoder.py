@@ -22,6 +22,7 @@ from extensor.errors.suggestions import nearest
 
 LEVELS = 50
 _SHOWN = 5  # categories that a description names
+_NUMBER_KEYS = ("mean", "deviation", "low", "high", "missing")  # of a state
 
 
 @dataclass(frozen=True)
@@ -29,6 +30,7 @@ class NumberFeatures:
     """A number less its mean, in deviations; where some were missing, also whether it is."""
 
     kind: ClassVar[str] = "number"
+    _own_keys: ClassVar[tuple[str, ...]] = ()  # of a state of a subclass
     name: str
     scale: Scale
     low: float
@@ -38,7 +40,8 @@ class NumberFeatures:
     @classmethod
     def of(cls, summary: ColumnSummary) -> Self | None:
         """From the rows to learn from; None if they do not differ."""
-        scale, moments = Scale.of(summary.moments), summary.moments
+        moments = summary.moments
+        scale = Scale(moments.mean, moments.deviation)
         if scale.deviation == 0 and not summary.missing:
             return None
         return cls(
@@ -73,11 +76,26 @@ class NumberFeatures:
     def state(self) -> dict[str, Any]:
         return {**self.scale._asdict(), "low": self.low, "high": self.high, "missing": self.missing}
 
+    @classmethod
+    def from_state(cls, op: str, name: str, where: str, state: Any) -> Self:
+        state = entries.with_keys(op, state, (*_NUMBER_KEYS, *cls._own_keys), where)
+        mean, deviation, low, high = (
+            float(entries.number(op, f"{where}.{key}", state[key])) for key in _NUMBER_KEYS[:4]
+        )
+        missing = entries.count(op, f"{where}.missing", state["missing"])
+        scale = Scale(mean, deviation)
+        has_feature = deviation > 0 or missing > 0
+        is_range = isfinite(low) and isfinite(high) and low <= high
+        if not (scale.is_right and is_range and has_feature):
+            requirement = f"{where} must have a mean, a deviation and a range, all finite"
+            raise value_error(op, requirement, mean=mean, deviation=deviation, low=low, high=high)
+        more = cls._restored(op, where, {**state, "low": low, "high": high})
+        return cls(name, scale, low, high, missing, *more)
+
     @staticmethod
-    def from_state(op: str, name: str, where: str, state: Mapping[str, Any]) -> NumberFeatures:
-        state = entries.with_keys(op, state, ("mean", "deviation", "low", "high", "missing"), where)
-        scale, low, high, missing = scale_and_range(op, where, state)
-        return NumberFeatures(name, scale, low, high, missing)
+    def _restored(_op: str, _where: str, _state: Mapping[str, Any]) -> tuple[Any, ...]:
+        """The other fields of a subclass, from a state."""
+        return ()
 
 
 @dataclass(frozen=True)
@@ -173,23 +191,6 @@ def words(op: str, name: str, value: Any) -> list[str]:
     return list(value)
 
 
-def scale_and_range(
-    op: str, where: str, state: Mapping[str, Any]
-) -> tuple[Scale, float, float, int]:
-    """The scale, range and missing cells of numbers or dates, from a state."""
-    mean, deviation, low, high = (
-        float(entries.number(op, f"{where}.{key}", state[key]))
-        for key in ("mean", "deviation", "low", "high")
-    )
-    missing = entries.count(op, f"{where}.missing", state["missing"])
-    scale = Scale(mean, deviation)
-    has_feature = deviation > 0 or missing > 0
-    if not (scale.is_right and isfinite(low) and isfinite(high) and low <= high and has_feature):
-        requirement = f"{where} must have a mean, a deviation and a range, all finite"
-        raise value_error(op, requirement, mean=mean, deviation=deviation, low=low, high=high)
-    return scale, low, high, missing
-
-
 def _short(value: float) -> str:
     """A number for a person: whole, or of four digits."""
     return number_text(value) if value.is_integer() and abs(value) < 1e15 else f"{value:.4g}"
@@ -200,7 +201,6 @@ def _missing_text(number: int) -> str:
 
 
 _DAY = 86_400  # seconds
-_DATE_KEYS = ("mean", "deviation", "low", "high", "missing", "cycles", "order")
 _LIMIT = 2**40  # seconds from 1970, some 30,000 years
 
 
@@ -209,6 +209,7 @@ class DateFeatures(NumberFeatures):
     """A date in seconds from 1970, standardized, and a sine and a cosine for each cycle that varied."""
 
     kind: ClassVar[str] = "date"
+    _own_keys: ClassVar[tuple[str, ...]] = ("cycles", "order")
     cycles: tuple[str, ...]
     order: str | None  # of day, month and year, as it was written
 
@@ -246,9 +247,8 @@ class DateFeatures(NumberFeatures):
         return {**super().state(), "cycles": list(self.cycles), "order": self.order}
 
     @staticmethod
-    def from_state(op: str, name: str, where: str, state: Mapping[str, Any]) -> DateFeatures:
-        state = entries.with_keys(op, state, _DATE_KEYS, where)
-        scale, low, high, missing = scale_and_range(op, where, state)
+    def _restored(op: str, where: str, state: Mapping[str, Any]) -> tuple[Any, ...]:
+        low, high = state["low"], state["high"]
         if not -_LIMIT <= low <= high <= _LIMIT:
             requirement = f"{where} must have a range of years that dates have"
             raise value_error(op, requirement, low=low, high=high)
@@ -260,7 +260,7 @@ class DateFeatures(NumberFeatures):
         if order is not None and (not isinstance(order, str) or order not in ORDERS):
             requirement = f"{where}.order must be one of {list(ORDERS)} or None"
             raise value_error(op, requirement, order=type(order).__name__)
-        return DateFeatures(name, scale, low, high, missing, tuple(cycles), order)
+        return tuple(cycles), order
 
 
 Features = NumberFeatures | CategoryFeatures | DateFeatures
@@ -346,7 +346,7 @@ class TableEncoder:
         ValueError
             If no column can be encoded, or if a cell is not of the requested kind.
         """
-        table = _table_of(table)
+        table = as_table(table)
         chosen = checked_kinds(table.names, {} if kinds is None else kinds)
         if len(table) == 0:
             raise value_error("fit", "table must have at least one row", source=table.source)
@@ -412,7 +412,7 @@ class TableEncoder:
         ValueError
             If a column is missing, or if a cell is not of its kind.
         """
-        table = _table_of(table)
+        table = as_table(table)
         for name in self.names:
             if name not in table:
                 raise COLUMN_NOT_FOUND.error(
@@ -439,7 +439,7 @@ class TableEncoder:
         list of str
             Sentences on missing cells and new words.
         """
-        table = _table_of(table)
+        table = as_table(table)
         found = [column for column in self._columns if column.name in table]
         return [x for column in found for x in column.remarks(table[column.name])]
 
@@ -520,10 +520,6 @@ class TableEncoder:
         return cls(columns, dict(zip(without, reasons, strict=True)))
 
 
-def _table_of(table: Any) -> Table:
-    return table if isinstance(table, Table) else as_table(table)
-
-
 def _distinct(names: Iterable[str]) -> list[str]:
     """The names, numbered where one occurs again, as where a column is called "size missing"."""
     seen: Counter[str] = Counter()
@@ -542,9 +538,8 @@ def checked_kinds(names: Sequence[str], kinds: Any) -> dict[str, str]:
     for name, kind in kinds.items():
         if not isinstance(name, str) or name not in names:
             hint = nearest(name, names) if isinstance(name, str) else ""
-            raise value_error(
-                "fit", f"kinds must be of columns of the table{hint}", name=arguments.briefly(name)
-            )
+            requirement = f"kinds must be of columns of the table{hint}"
+            raise value_error("fit", requirement, name=arguments.briefly(name))
         arguments.choice("fit", f"kinds[{name!r}]", kind, (*KINDS, "drop"))
     return dict(kinds)
 

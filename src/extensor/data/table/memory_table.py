@@ -216,9 +216,8 @@ def _library(data: Any) -> str:
 def _name(name: Any) -> str:
     if not isinstance(name, str | int | np.integer) or isinstance(name, bool) or name == "":
         given = arguments.briefly(name)
-        raise type_error(
-            _OP, "names of columns must be strings, not empty, or integers", name=given
-        )
+        requirement = "names of columns must be strings, not empty, or integers"
+        raise type_error(_OP, requirement, name=given)
     return str(name)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -42,6 +42,9 @@ _HEAD = 1001  # rows that tell whether the first line has names
 _EXCEL_SEPARATOR = re.compile(r"sep=(.)", re.IGNORECASE)
 
 
+Item = TypeVar("Item")
+
+
 class _Chunk:
     """Rows of data, and their cells by columns."""
 
@@ -66,12 +69,8 @@ class TextTable:
         self._width = 0
         # Empty lines at the end of a chunk, which are rows only if others follow.
         self._pending = ParsedRows([], [])
-        # A text in memory is parsed once, not in every pass.
-        self._parsed: list[tuple[ParsedRows, list[str]]] | None = None
-        self._cells: list[_Chunk] | None = None
         self._find_delimiter(suffix, asked)
-        if text.is_whole:
-            self._parsed = list(self._rectangles())
+        self._rectangles = self._passes(self._parse)
         first, decimal = self._find_decimal(asked)
         header = asked.header
         if header is None:
@@ -180,8 +179,7 @@ class TextTable:
 
     def _understand(self, first: list[str], line: int, decimal: str) -> None:
         """The meaning of each column, by all its cells, and its name."""
-        if self._text.is_whole:
-            self._cells = list(self._below())
+        self._below = self._passes(self._data)
         self._notes = [
             ColumnNotes(decimal, None if self._text.is_whole else _SAMPLE)
             for _ in range(self._width)
@@ -223,11 +221,15 @@ class TextTable:
             self.said.append(f"columns without a name are called {called}")
         check_names(self.op, self._names, source=self.source, line=line)
 
-    def _below(self) -> Iterator[_Chunk]:
+    def _passes(self, read: Callable[[], Iterable[Item]]) -> Callable[[], Iterable[Item]]:
+        """``read``, which a text in memory does once, not in every pass."""
+        if not self._text.is_whole:
+            return read
+        found = list(read())
+        return lambda: found
+
+    def _data(self) -> Iterator[_Chunk]:
         """The rows of data in each chunk, of one width."""
-        if self._cells is not None:
-            yield from self._cells
-            return
         is_first = True
         for rows, _ in self._rectangles():
             padded = self._pad(rows)
@@ -236,11 +238,8 @@ class TextTable:
             if below.cells:
                 yield _Chunk(below)
 
-    def _rectangles(self) -> Iterator[tuple[ParsedRows, list[str]]]:
+    def _parse(self) -> Iterator[tuple[ParsedRows, list[str]]]:
         """The rows of each chunk, and sentences on columns at their ends that are left out."""
-        if self._parsed is not None:
-            yield from self._parsed
-            return
         head: ParsedRows | None = None
         pending = ParsedRows([], [])
         for first, lines in self._text.chunks(self._delimiter, self._skips_first, self._allowed):

@@ -205,10 +205,6 @@ _FEW = 3
 _DIGITS = re.compile(r"[0-9]{1,18}")
 
 
-def _is_present_number(cell: str, decimal: str) -> bool:
-    return not is_missing(cell) and is_number(cell, decimal)
-
-
 class _Below:
     """A column without its first cell: its cells that are not missing, and their numbers."""
 
@@ -221,9 +217,7 @@ class _Below:
     @property
     def is_words(self) -> bool:
         """Whether none is a number."""
-        return bool(self.cells) and not any(
-            _is_present_number(cell, self.decimal) for cell in self.cells
-        )
+        return bool(self.cells) and not any(is_number(x, self.decimal) for x in self.cells)
 
     @property
     def has_fractions(self) -> bool:
@@ -279,7 +273,7 @@ def _are_strange_names(
 def _is_heading_alone(first: Sequence[str], decimal: str) -> bool | None:
     """Of a single line: names if there are only words, which are then of nothing."""
     cells = [cell for cell in first if not is_missing(cell)]
-    if not any(_is_present_number(cell, decimal) for cell in cells):
+    if not any(is_number(cell, decimal) for cell in cells):
         return True
     return None if counts(cells) and len(cells) >= _FEW else False
 

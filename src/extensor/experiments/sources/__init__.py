@@ -1,12 +1,12 @@
 """Sources of data: which kind a file is, opened, divided, learnt from, and restored from a checkpoint.
 
-Each kind has a module with a preparation and a function ``prepare``.
+Each kind has a module with a preparation and a function ``prepare``. Except for series, it also has
+``prepare_shards``, for folders of shards.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -47,18 +47,12 @@ __all__ = [
     "with_kind",
 ]
 
-_PREPARE: dict[str, Callable[..., PreparedData]] = {
-    "arrays": array_source.prepare,
-    "table": table_source.prepare,
-    "series": series_source.prepare,
-    "pictures": picture_source.prepare,
-    "text": text_source.prepare,
-}
-_PREPARE_SHARDS: dict[str | None, Callable[..., PreparedData]] = {
-    "arrays": array_source.prepare_shards,
-    "table": table_source.prepare_shards,
-    "pictures": picture_source.prepare_shards,
-    "text": text_source.prepare_shards,
+_SOURCES: dict[str, Any] = {
+    "arrays": array_source,
+    "table": table_source,
+    "series": series_source,
+    "pictures": picture_source,
+    "text": text_source,
 }
 _WORKERS = 2  # threads that read shards, by default
 _IN_MEMORY = "is for data in memory, not for shards"
@@ -87,8 +81,8 @@ _ENDINGS = {
 def with_kind(spec: ExperimentSpec) -> ExperimentSpec:
     """Add the kind of the data, as written or inferred from the file name, and check it."""
     data = spec.data
-    if data.kind is not None and data.kind not in _PREPARE:
-        requirement = f"data.kind must be one of {list(_PREPARE)}"
+    if data.kind is not None and data.kind not in _SOURCES:
+        requirement = f"data.kind must be one of {list(_SOURCES)}"
         raise value_error("config", requirement, kind=data.kind)
     if data.name is not None and data.train is not None:
         requirement = "data must have a name or a file to train on, not both"
@@ -153,7 +147,7 @@ def prepare_data(spec: ExperimentSpec, state: Any = None) -> PreparedData:
     kind, train = spec.data.kind or "arrays", spec.data.train
     if train is not None and not is_glob(train):
         existing(train)
-    prepare = _prepare_shards if is_sharded(train) else _PREPARE[kind]
+    prepare = _prepare_shards if is_sharded(train) else _SOURCES[kind].prepare
     learnt = None if state is None else restore_preparation(spec, state)
     prepared: PreparedData = prepare(spec, learnt)
     return prepared._replace(lines=[screen_line(line) for line in prepared.lines])
@@ -167,11 +161,12 @@ def _prepare_shards(spec: ExperimentSpec, learnt: Any | None) -> PreparedData:
         if value is not None and not (key in ("size", "mode") and data.kind == "pictures"):
             raise value_error("config", f"data.{key} {requirement}", **{key: value})
     kind = sharded_kind(Path(data.train or ""))
-    if data.kind != kind or kind not in _PREPARE_SHARDS:
+    if data.kind != kind:
         requirement = f"data.kind must be {kind!r} for these shards"
         raise value_error("config", requirement, kind=data.kind)
     spec = spec.with_entries(data=data.with_defaults(workers=_WORKERS))
-    return _PREPARE_SHARDS[kind](spec, learnt)
+    prepared: PreparedData = _SOURCES[str(kind)].prepare_shards(spec, learnt)
+    return prepared
 
 
 def restore_preparation(spec: ExperimentSpec, state: Any, op: str = "load") -> Preparation:
@@ -179,14 +174,6 @@ def restore_preparation(spec: ExperimentSpec, state: Any, op: str = "load") -> P
     if state is None and spec.data.kind is None:
         return array_source.preparation_of_first_release(spec)
     kind = spec.data.kind or "arrays"
-    learnt = _learnt_state(state, kind, op)
-    if kind == "arrays":
-        return array_source.ArrayPreparation.from_state(learnt, spec, op)
-    preparation: Preparation = _RESTORE[kind](learnt, op)
-    return preparation
-
-
-def _learnt_state(state: Any, kind: str, op: str = "load") -> Any:
     stored = entries.with_keys(op, state, ("kind", "learnt", "digest"), "preparation")
     for key in ("kind", "digest"):
         if not isinstance(stored[key], str):
@@ -194,7 +181,10 @@ def _learnt_state(state: Any, kind: str, op: str = "load") -> Any:
     if stored["kind"] != kind:
         requirement = f"the checkpoint must have been made with data of the kind {kind}"
         raise value_error(op, requirement, kind=stored["kind"])
-    return stored["learnt"]
+    if kind == "arrays":
+        return array_source.ArrayPreparation.from_state(stored["learnt"], spec, op)
+    preparation: Preparation = _RESTORE[kind](stored["learnt"], op)
+    return preparation
 
 
 def preparation_state(preparation: Preparation, digest: str) -> dict[str, Any]:

@@ -36,23 +36,25 @@ def read_arrays(spec: ExperimentSpec) -> tuple[Dataset, Dataset | None, Dataset]
     """The data to train on, to validate by, if that is asked for, and to test on; checked."""
     data = spec.data
     if data.name is None:
-        train, test = _read_own_files(spec)
+        train, test = _read_own_files(data)
+    elif data.is_named_function:
+        with working_folder_last():
+            train, test = import_function("data", data.name)()
+    elif data.name in SETS:
+        train, test = SETS[data.name](**data.options("root"))
     else:
-        if data.is_named_function:
-            with working_folder_last():
-                train, test = import_function("data", data.name)()
-        elif data.name in SETS:
-            train, test = SETS[data.name](**data.options("root"))
-        else:
-            raise NAME_UNKNOWN.error(suggestion(data.name, SETS), name=data.name, entry="data")
-        _check_parts(spec, train, test)
+        raise NAME_UNKNOWN.error(suggestion(data.name, SETS), name=data.name, entry="data")
+    # Before the division, while samples have the numbers that the file gives them.
+    check_samples("train", train)
+    if test is not None:
+        check_samples("test", test)
+    check_targets(spec, train, train if test is None else test)
+    if test is None:
+        train, test = train.split(_test_fraction(data), Generator(spec.seed))
+        for part, dataset in (("train", train), ("test", test)):
+            if len(dataset) == 0:
+                raise value_error("data", f"{part} must have at least one sample", samples=0)
     return *_hold_out_validation(spec, train), test
-
-
-def _check_parts(spec: ExperimentSpec, train: Dataset, test: Dataset) -> None:
-    for part, dataset in (("train", train), ("test", test)):
-        check_samples(part, dataset)
-    check_targets(spec, train, test)
 
 
 def _hold_out_validation(spec: ExperimentSpec, train: Dataset) -> tuple[Dataset, Dataset | None]:
@@ -98,9 +100,8 @@ def _test_fraction(data: DataSpec) -> float:
     return TEST if data.test_fraction is None else data.test_fraction
 
 
-def _read_own_files(spec: ExperimentSpec) -> tuple[Dataset, Dataset]:
-    """Files of the user; without any for testing a part of the others, always the same."""
-    data = spec.data
+def _read_own_files(data: DataSpec) -> tuple[Any, Any]:
+    """Files of the user; None without any for testing, when a part of the others is for that."""
     if data.train is None:
         raise value_error("config", f"data must have a name ({', '.join(SETS)}) or train, a file")
     train = read_array_file(data.train, data)
@@ -109,19 +110,12 @@ def _read_own_files(spec: ExperimentSpec) -> tuple[Dataset, Dataset]:
         first, second = (class_names(data, part) for part in ("train", "test"))
         if first != second:
             # They are numbered in their order, so the same number would mean another class.
-            raise value_error(
-                "data", "train and test must have the same classes", train=first, test=second
-            )
-        _check_parts(spec, train, test)
+            requirement = "train and test must have the same classes"
+            raise value_error("data", requirement, train=first, test=second)
         return train, test
     if not isinstance(train, ArrayDataset):
         raise value_error("config", "data.test must be given for pictures", train=data.train)
-    _check_parts(spec, train, train)  # while samples have the numbers that the file gives them
-    parts = train.split(_test_fraction(data), Generator(spec.seed))
-    for part, dataset in zip(("train", "test"), parts, strict=True):
-        if len(dataset) == 0:
-            raise value_error("data", f"{part} must have at least one sample", samples=0)
-    return parts
+    return train, None
 
 
 def read_array_file(

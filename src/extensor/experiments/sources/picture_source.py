@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from extensor.data import ArrayDataset, Dataset, ImageFolder, Normalize, ShardedDataset
-from extensor.data.picture_files import PictureFiles, find_pictures, picture_sizes
+from extensor.data.picture_files import CHANNELS, MODES, PictureFiles, find_pictures, picture_sizes
 from extensor.data.streaming.tar_shards import PICTURE
 from extensor.errors import arguments, value_error
 from extensor.experiments.goal import Goal, TargetFacts, TaskChoice, choose_task, class_counts
@@ -42,7 +42,6 @@ _SIDES = (8, 12, 16, 24, 32, 48, 64)  # of pictures as they are learned, by defa
 _LARGEST = 4096  # pixels of a side
 _IN_MEMORY = 2**30  # bytes of pictures that are decoded once and kept
 _LOOKED_AT = 500  # pictures, for the mean and deviation of each channel
-_CHANNELS = {"L": 1, "LA": 2, "RGB": 3, "RGBA": 4, "CMYK": 4, "YCbCr": 3, "LAB": 3, "HSV": 3}
 _MODES = {1: "L", 2: "LA", 3: "RGB", 4: "RGBA"}  # of pictures that are arrays, by channels
 _MOST = 1e6  # that a mean or a deviation of bytes between 0 and 1 may be said to be
 
@@ -134,10 +133,10 @@ class PicturePreparation(Preparation):
         size = arguments.pair(op, "size", stored["size"], 1)
         if max(size) > _LARGEST:
             raise value_error(op, f"size must be at most {_LARGEST}", size=max(size))
-        mode = arguments.choice(op, "mode", stored["mode"], tuple(_CHANNELS))
+        mode = arguments.choice(op, "mode", stored["mode"], MODES)
         mean, std = (np.atleast_1d(arguments.numbers(op, x, stored[x])) for x in ("mean", "std"))
         are_right = (np.abs(mean) < _MOST).all() and ((std > 1 / _MOST) & (std < _MOST)).all()
-        if not len(mean) == len(std) == _CHANNELS[mode] or not are_right:
+        if not len(mean) == len(std) == CHANNELS[mode] or not are_right:
             requirement = "mean and std must have a number for each channel, std a positive one"
             raise value_error(op, requirement, mode=mode)
         goal = Goal.from_state(stored["goal"], op)
