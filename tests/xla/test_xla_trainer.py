@@ -94,12 +94,12 @@ def test_metrics_early_stopping_and_predictions_are_those_of_a_run_without() -> 
 def test_programs_are_made_once_for_each_shape_and_mode() -> None:
     trainer = _trainer("xla")
     trainer.fit(_loader(), 3, _loader())
-    engine = trainer.take_step._engine
+    step: Any = trainer.take_step
     # Batches of 8 and of 4, without gradients and with those of the first half of a step.
-    assert engine.backward.traces <= 4
-    assert engine.forward.traces <= 2
-    assert engine.clip.traces == 1
-    assert engine.update.traces == 1
+    assert step._backward_program.traces <= 4
+    assert step._forward_program.traces <= 2
+    assert step._clip_program.traces == 1
+    assert step._update_program.traces == 1
 
 
 def test_a_run_goes_on_from_a_checkpoint(tmp_path: Path) -> None:

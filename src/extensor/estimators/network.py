@@ -307,9 +307,7 @@ def check_options(op: str, given: Mapping[str, Any]) -> EstimatorOptions:
         optimizer=_optimizer(op, given["optimizer"]),
         lr=_finite(op, "lr", arguments.number(op, "lr", given["lr"], above=0)),
         weight_decay=_finite(
-            op,
-            "weight_decay",
-            arguments.number(op, "weight_decay", given["weight_decay"], least=0),
+            op, "weight_decay", arguments.number(op, "weight_decay", given["weight_decay"], least=0)
         ),
         dropout=dropout,
         validation_fraction=fraction,

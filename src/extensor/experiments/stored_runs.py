@@ -142,11 +142,7 @@ _KEPT = (
     *("optimizer.name", "schedule.name", "schedule.every"),
 )
 # These are only read when the first step is taken.
-_AT_FIRST = (
-    "optimizer.initial_accumulator_value",
-    "schedule.automatic",
-    "schedule.last_epoch",
-)
+_AT_FIRST = ("optimizer.initial_accumulator_value", "schedule.automatic", "schedule.last_epoch")
 # The place of the data and the number of reading threads do not matter.
 _FREE = ("data.root", "data.workers")
 

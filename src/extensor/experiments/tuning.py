@@ -6,6 +6,7 @@ from collections.abc import Generator, Iterable, Iterator
 from contextlib import ExitStack, closing, contextmanager
 from copy import copy, deepcopy
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -218,18 +219,13 @@ def _steepest(smooth: Any, span: int) -> int:
 def _groups(loader: Iterable[Any], accumulate: int) -> Generator[tuple[Batch, ...], None, None]:
     """The batches of a step, again from the beginning when they are over."""
     while True:
-        group: tuple[Batch, ...] = ()
-        empty = True
-        for batch in loader:
-            empty = False
-            group = (*group, batch)
-            if len(group) == accumulate:
-                yield group
-                group = ()
-        if empty:
+        batches = iter(loader)
+        group = tuple(islice(batches, accumulate))
+        if not group:
             raise value_error("tune_lr", "loader must give at least one batch", batches=0)
-        if group:
+        while group:
             yield group
+            group = tuple(islice(batches, accumulate))
 
 
 @contextmanager

@@ -205,12 +205,7 @@ def adamw_step(
     return result
 
 
-@also_takes(
-    **ONE_WAY,
-    fused=(None, False),
-    capturable=(False,),
-    decoupled_weight_decay=(False,),
-)
+@also_takes(**ONE_WAY, fused=(None, False), capturable=(False,), decoupled_weight_decay=(False,))
 class Adam(Optimizer):
     """Adam: steps along a running mean of gradients, divided by the root of that of their squares.
 

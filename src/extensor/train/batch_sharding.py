@@ -25,11 +25,7 @@ from extensor.random.global_generators import (
     watch_global_generators,
     were_drawn_from,
 )
-from extensor.train.data_adapters import (
-    can_share_batches,
-    check_batch,
-    check_inputs,
-)
+from extensor.train.data_adapters import can_share_batches, check_batch, check_inputs
 from extensor.train.evaluation import Measured, MetricsFor, evaluating
 from extensor.train.loss_parts import MicroBatch, cut
 from extensor.train.tasks import UncopiedError, is_watched, on_trial
@@ -303,10 +299,7 @@ def _bits(tensors: Iterable[Any]) -> list[bytes]:
 
 
 def evaluate_jointly(
-    take_step: LocalStep,
-    metrics_for: MetricsFor | None,
-    loader: DataLoader,
-    workers: Workers,
+    take_step: LocalStep, metrics_for: MetricsFor | None, loader: DataLoader, workers: Workers
 ) -> dict[str, Any]:
     """The values of :func:`evaluate_batches`, which only the first worker knows.
 

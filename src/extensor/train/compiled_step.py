@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 from extensor.core.tensor import Tensor
 from extensor.errors import value_error
-from extensor.train.step_strategy import Batch, LocalStep
-
-
-class _Programs(NamedTuple):
-    """The parts of a step; between them a loss and a norm are looked at in Python."""
-
-    forward: Callable[..., Any]
-    backward: Callable[..., Any]
-    clip: Callable[..., Any]
-    update: Callable[..., Any]
+from extensor.train.step_strategy import Batch, LocalStep, OnOutput
 
 
 class CompiledStep(LocalStep):
-    """Lets ``backend`` compute the steps, on ``device``."""
+    """Lets ``backend`` compute the steps, on ``device``.
+
+    There is a program for each part, as a loss and a norm are looked at in Python between them.
+    """
 
     def __init__(self, *parts: Any, backend: str, device: str | None, **options: Any) -> None:
         super().__init__(*parts, **options)
@@ -31,23 +25,17 @@ class CompiledStep(LocalStep):
         from extensor.compiled import compile as compile_function
 
         program = partial(compile_function, backend=backend, device=device)
-        self._engine = _Programs(
-            program(self.forward),
-            program(self._backward_of_batch),
-            program(super()._clip),
-            program(super()._update),
-        )
+        self._forward_program = program(self.forward)
+        self._backward_program = program(self._backward_of_batch)
+        self._clip_program = program(super()._clip)
+        self._update_program = program(super()._update)
 
     def _backward(
-        self,
-        group: Sequence[Batch],
-        weights: Sequence[float],
-        state: Any,
-        on_output: Callable[[Any, Any], None] | None,
+        self, group: Sequence[Batch], weights: Sequence[float], state: Any, on_output: OnOutput
     ) -> list[float]:
         losses = []
         for batch, weight in zip(group, weights, strict=True):
-            output, loss = self._engine.backward(list(batch), weight, on_output is not None)
+            output, loss = self._backward_program(list(batch), weight, on_output is not None)
             losses.append(self._look(batch, output, loss, weight, state, on_output))
         return losses
 
@@ -60,10 +48,10 @@ class CompiledStep(LocalStep):
 
     def _clip(self) -> Any:
         is_clipped = self.clip_norm is not None or self.clip_value is not None
-        return self._engine.clip() if is_clipped else None
+        return self._clip_program() if is_clipped else None
 
     def _update(self) -> None:
-        self._engine.update()
+        self._update_program()
 
     def evaluate_batch(self, batch: Batch) -> tuple[Any, Tensor]:
-        return self._engine.forward(list(batch))  # type: ignore[no-any-return]
+        return self._forward_program(list(batch))  # type: ignore[no-any-return]

@@ -12,7 +12,7 @@ import json
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from math import isfinite
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from extensor import random
 from extensor.core.tensor import Tensor
@@ -36,16 +36,13 @@ from extensor.train.batch_sharding import (
     sharded_batches,
 )
 from extensor.train.data_adapters import check_batch
-from extensor.train.evaluation import MetricsFor
 from extensor.train.loss_parts import cut
 from extensor.train.nonfinite import NotFiniteError, origin_of
-from extensor.train.step_strategy import Batch, LocalStep, StepResult
-from extensor.train.worker_checks import (
-    CHECK_EVERY,
-    DriftCheck,
-    check_repeatable,
-    check_same_start,
-)
+from extensor.train.step_strategy import Batch, LocalStep, OnGradients, OnOutput, StepResult
+from extensor.train.worker_checks import CHECK_EVERY, DriftCheck, check_repeatable, check_same_start
+
+if TYPE_CHECKING:
+    from extensor.train.trainer import Trainer
 
 
 class DataParallelStep(LocalStep):
@@ -184,27 +181,21 @@ class DataParallelStep(LocalStep):
         )
         return shared
 
-    def evaluate(
-        self,
-        loader: Any,
-        step: int,
-        evaluate_alone: Callable[[Any], dict[str, Any]],
-        metrics_for: MetricsFor | None,
-        is_replaceable: bool,
-    ) -> dict[str, Any]:
-        (seed,) = derived_seeds(random.get_state()[0], EVALUATION, step, range(1))
+    def evaluate(self, trainer: Trainer, loader: Any) -> dict[str, Any]:
+        (seed,) = derived_seeds(random.get_state()[0], EVALUATION, trainer.step, range(1))
         if isinstance(loader, DataLoader):
             loader.check_threads()
         # All of it in one order: code that draws then draws the same on any number of workers.
         with preserve_global_generators(seed):
-            if self.workers.size == 1 or not is_replaceable:
-                return evaluate_alone(loader)
-            self.workers.place = f"evaluation after step {step}"
+            if self.workers.size == 1 or not trainer.is_evaluated_here:
+                return trainer.evaluate(loader)
+            self.workers.place = f"evaluation after step {trainer.step}"
             if self._shared[0] is not loader:
                 flags = self._gather_flag(can_share(self, loader), "whether to share")
                 self._shared = loader, b"0" not in flags
             if not self._shared[1]:
-                return evaluate_alone(loader)
+                return trainer.evaluate(loader)
+            metrics_for = trainer.know if trainer.given_metrics else None
             return self.shared_values(evaluate_jointly(self, metrics_for, loader, self.workers))
 
     def check_start(self, loaders: Mapping[str, Any], settings: Sequence[Any], step: int) -> None:
@@ -227,8 +218,8 @@ class DataParallelStep(LocalStep):
     def __call__(
         self,
         group: Sequence[Batch | BatchShard],
-        on_gradients: Callable[[], None] | None = None,
-        on_output: Callable[[Any, Any], None] | None = None,
+        on_gradients: OnGradients = None,
+        on_output: OnOutput = None,
     ) -> StepResult:
         """One step; a shard of a batch need not have the samples of other workers.
 
@@ -268,7 +259,7 @@ class DataParallelStep(LocalStep):
         parts: StepParts,
         gathers: bool,
         scale: float,
-        on_output: Callable[[Any, Any], None] | None,
+        on_output: OnOutput,
     ) -> list[float]:
         """Leave the sums over all micro-batches in the rows; returns their losses."""
         outputs = None if on_output is None else OutputGathering(gradients.workers, on_output)

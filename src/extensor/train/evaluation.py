@@ -18,11 +18,7 @@ from extensor.errors import value_error
 from extensor.nn.module import Module
 from extensor.ops import concatenate
 from extensor.optim import EMA
-from extensor.train.data_adapters import (
-    check_batch,
-    check_inputs,
-    prediction_batches,
-)
+from extensor.train.data_adapters import check_batch, check_inputs, prediction_batches
 from extensor.train.metrics import Mean, Metric
 
 if TYPE_CHECKING:

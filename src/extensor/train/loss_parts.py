@@ -21,13 +21,7 @@ from extensor.core.modes import no_grad
 from extensor.core.tensor import Tensor, to_array
 from extensor.distributed.micro_batches import tree_sum
 from extensor.errors import arguments, type_error, value_error
-from extensor.train.tasks import (
-    CLASS_LOSSES,
-    IGNORED,
-    loss_name,
-    loss_option,
-    on_trial,
-)
+from extensor.train.tasks import CLASS_LOSSES, IGNORED, loss_name, loss_option, on_trial
 
 if TYPE_CHECKING:
     from extensor.train.step_strategy import Batch, LocalStep

@@ -54,12 +54,7 @@ def first_batch(loader: Any) -> Any:
     return loader.first()
 
 
-def rehearse(
-    take_step: LocalStep,
-    batch: Any,
-    name: str,
-    loader: Any = None,
-) -> Any:
+def rehearse(take_step: LocalStep, batch: Any, name: str, loader: Any = None) -> Any:
     """The model's output for ``batch``, if it fits the loss; None if that cannot be tried.
 
     A model may give other outputs in training than in evaluation. Of a batch to ``"train"`` on, one
@@ -83,12 +78,7 @@ def rehearse(
             raise error from None
 
 
-def _output(
-    take_step: LocalStep,
-    batch: Any,
-    targets: Any,
-    training: bool,
-) -> Any:
+def _output(take_step: LocalStep, batch: Any, targets: Any, training: bool) -> Any:
     *inputs, target = batch
     model, loss = take_step.model, take_step.loss
     with on_trial(model, loss), no_grad(), take_step.precision():

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from functools import cached_property, partial
 from math import isfinite
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from extensor import random
 from extensor.amp import GradScaler, autocast
@@ -24,13 +24,18 @@ from extensor.nn.module import Module
 from extensor.optim import EMA, Optimizer, clip_grad_norm, clip_grad_value
 from extensor.optim.clipping import norm_of
 from extensor.train.data_adapters import check_batch
-from extensor.train.evaluation import MetricsFor, plain
+from extensor.train.evaluation import plain
 from extensor.train.loss_parts import LossReduction, LossWeighting
 from extensor.train.nonfinite import NotFiniteError, origin_of
 from extensor.train.trainer_state import OptimizerOptions, prepare_step_state, step_state
 
+if TYPE_CHECKING:
+    from extensor.train.trainer import Trainer
+
 Batch = Sequence[Any]
 Loss = Callable[[Any, Any], Tensor]
+OnGradients = Callable[[], None] | None  # called when the gradients are known, not yet clipped
+OnOutput = Callable[[Any, Any], None] | None  # called with the output and the target of each batch
 
 
 class StepResult(NamedTuple):
@@ -87,15 +92,9 @@ class LocalStep:
         self.options = OptimizerOptions(optimizer)
 
     def __call__(
-        self,
-        group: Sequence[Any],
-        on_gradients: Callable[[], None] | None = None,
-        on_output: Callable[[Any, Any], None] | None = None,
+        self, group: Sequence[Any], on_gradients: OnGradients = None, on_output: OnOutput = None
     ) -> StepResult:
-        """Take one step; ``on_gradients`` is called when the gradients are known, not yet clipped.
-
-        ``on_output`` is called with the output and the target of each batch.
-        """
+        """Take one step."""
         state = random.get_state()
         sizes, weights = self._begin(group)
         losses = self._backward(group, weights, state, on_output)
@@ -148,20 +147,9 @@ class LocalStep:
         """The values of metrics that the first worker has, as plain values on all workers."""
         return {name: plain(value) for name, value in values.items()}
 
-    def evaluate(
-        self,
-        loader: Any,
-        step: int,
-        evaluate_alone: Callable[[Any], dict[str, Any]],
-        metrics_for: MetricsFor | None,
-        is_replaceable: bool,
-    ) -> dict[str, Any]:
-        """The loss and the metrics of ``loader`` after ``step`` steps.
-
-        ``evaluate_alone`` computes them on one process. If it ``is_replaceable``, workers may share
-        the batches instead; ``metrics_for`` is None if there are no metrics.
-        """
-        return evaluate_alone(loader)
+    def evaluate(self, trainer: Trainer, loader: Any) -> dict[str, Any]:
+        """The loss and the metrics of ``loader``, whose batches workers may share."""
+        return trainer.evaluate(loader)
 
     def check_start(self, loaders: Mapping[str, Any], settings: Sequence[Any], step: int) -> None:
         """Refuse to begin if the workers are not about to do the same."""
@@ -194,11 +182,7 @@ class LocalStep:
         return sizes, self.weighting.weights([batch[-1] for batch in group], sizes)
 
     def _backward(
-        self,
-        group: Sequence[Batch],
-        weights: Sequence[float],
-        state: Any,
-        on_output: Callable[[Any, Any], None] | None,
+        self, group: Sequence[Batch], weights: Sequence[float], state: Any, on_output: OnOutput
     ) -> list[float]:
         """Leave the gradients of the group in ``.grad``; returns the weighted losses."""
         losses = []
@@ -225,13 +209,13 @@ class LocalStep:
         output: Any,
         loss: Tensor,
         weight: float,
-        generator_state: Any,
-        on_output: Callable[[Any, Any], None] | None,
+        state: Any,
+        on_output: OnOutput,
     ) -> float:
         """The weighted loss of a batch, which must be finite; its output is announced."""
         value = float(loss) if weight else 0.0
         if not isfinite(value):
-            raise self._not_finite(f"loss is {value}", generator_state, batch)
+            raise self._not_finite(f"loss is {value}", state, batch)
         if on_output is not None:
             on_output(output, batch[-1])
         return weight * value

@@ -25,13 +25,7 @@ from extensor.nn.module import Module
 from extensor.optim import EMA, Optimizer
 from extensor.train.callbacks import Callback, checked_callbacks
 from extensor.train.checkpointing import Checkpoints, RunStorage
-from extensor.train.data_adapters import (
-    EPOCHS,
-    check_columns,
-    dataset_of,
-    fit_arguments,
-    fit_data,
-)
+from extensor.train.data_adapters import EPOCHS, check_columns, dataset_of, fit_arguments, fit_data
 from extensor.train.evaluation import evaluate_batches, predicted
 from extensor.train.fit_loop import FitLoop, Interruption
 from extensor.train.logs import History, Logging, default_callbacks
@@ -505,10 +499,7 @@ class Trainer(TrainerState):
         dict of str to object
             As of `evaluate`, the same on all workers.
         """
-        metrics_for = self.know if self.given_metrics else None
-        return self.take_step.evaluate(
-            loader, self.step, self.evaluate, metrics_for, self.is_evaluated_here
-        )
+        return self.take_step.evaluate(self, loader)
 
     @property
     def is_evaluated_here(self) -> bool:

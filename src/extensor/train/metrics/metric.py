@@ -277,11 +277,7 @@ class ClassMetric(Metric):
     tasks: ClassVar[tuple[str, ...]] = ("multiclass", "binary", "multilabel")
 
     def _set_options(
-        self,
-        task: Any,
-        scores: Any = "logits",
-        ignore_index: Any = None,
-        class_axis: Any = None,
+        self, task: Any, scores: Any = "logits", ignore_index: Any = None, class_axis: Any = None
     ) -> None:
         """Keep what was asked for, once it is known to make sense."""
         op = type(self).__name__
