@@ -176,6 +176,12 @@ class Trainer(TrainerState):
     lets the optimizer, the automatic schedules and the averages advance. The model is in training mode
     in an epoch, and in evaluation mode during validation, `evaluate` and `predict`.
 
+    Metrics by name are "accuracy", "balanced_accuracy", "precision", "recall", "f1", "roc_auc",
+    "average_precision", "log_loss", "calibration_error", "top_k_accuracy" and "confusion_matrix" for
+    classes and labels, "r2", "mean_absolute_error", "root_mean_squared_error" and
+    "median_absolute_error" for numbers, and "perplexity" for classes and texts. A name that does not
+    fit the task raises an error. Your own metric is a subclass of `Metric`.
+
     There is no argument for weights of samples. Put the weights into the target, as one more column,
     and let a loss of your own read them; it must be a mean over the samples or say its
     `loss_reduction`.
@@ -317,12 +323,13 @@ class Trainer(TrainerState):
             The inputs, samples first; a tuple for a model of several inputs. Or a data set, which has
             the targets too, or a loader: an object with a length that gives a batch
             ``(*inputs, target)`` at a time, each time from the beginning, such as a `DataLoader` or a
-            list of batches.
+            list of batches. Its length is the number of batches in an epoch.
         y : array_like or DataFrame, (samples, ...), optional
             The targets, if `train` has inputs only. Their shape and dtype must fit the loss: class
             numbers for `ex.cross_entropy`, numbers of the outputs' shape for `ex.mse_loss`.
         epochs : int, default 10
-            Number of epochs of the whole run, including those that are over.
+            Number of epochs of the whole run, including those that are over. If that many are over,
+            nothing is trained.
         validation : tuple of (X, y), Dataset, loader or float, optional
             Data that are evaluated after each epoch, and not trained on. A number between 0 and 1 is
             the fraction of the samples that are drawn at random for it; later calls and a resumed run

@@ -193,7 +193,15 @@ class TrainerState:
         self._validation: Any = None
 
     def continue_with(self, train: Any, validation: Any) -> None:
-        """Bring loaders and random numbers to where the checkpoint or the last fit left off."""
+        """Bring loaders and random numbers to where the checkpoint or the last fit left off.
+
+        Parameters
+        ----------
+        train : loader
+            The batches to train on.
+        validation : loader or None
+            The batches to validate with.
+        """
         self._validation = validation
         if self.waiting:
             # Not when the checkpoint is loaded: models and loaders that are made after resume()
@@ -260,7 +268,13 @@ class TrainerState:
         }
 
     def snapshot(self) -> dict[str, Any]:
-        """:meth:`state_dict` in memory of its own; that of a model consists of its very arrays."""
+        """Return a copy of `state_dict`, which shares its arrays with model and optimizer.
+
+        Returns
+        -------
+        dict of str to object
+            The state, in memory of its own.
+        """
 
         def copy(value: Any) -> Any:
             if isinstance(value, dict):
