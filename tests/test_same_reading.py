@@ -6,6 +6,7 @@ The doors are ``read_table`` (which ``extensor train`` calls), its chunks and ``
 
 from __future__ import annotations
 
+import gzip
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from extensor.data import csv_classes, pack, read_csv, read_table
 from extensor.data.table import Table, TableEncoder, as_table
 from extensor.data.table.reading import read_chunks, read_like
 from extensor.estimators import Regressor
+from extensor.experiments.sources import kind_of_file
 
 UNCLEAR = "whether the first line is names or data must be clear (header=True or False says it)"
 ABY = {"a": [1, 3], "b": [2, 4], "y": [0, 1]}
@@ -189,6 +191,38 @@ def _check_packed(path: Path, table: Table, folder: Path) -> None:
     pack(path, folder / "packed", with_target=False)
     (shard,) = (folder / "packed").glob("*.npy")
     np.testing.assert_array_equal(np.load(shard), encoder.encode(table))
+
+
+@pytest.mark.parametrize("ending", [".csv", ".tab", ".TSV", ".csv.gz", ".tab.gz"])
+def test_the_same_endings_of_text(ending: str, tmp_path: Path) -> None:
+    path = tmp_path / f"t{ending}"
+    content = b"a\tb\ty\n1\t2\t0\n3\t4\t1\n"
+    path.write_bytes(gzip.compress(content) if ending.endswith("gz") else content)
+    assert _values(read_table(path)) == ABY
+    assert kind_of_file(str(path)) == "table"
+    assert pack(path, tmp_path / "packed").kind == "table"
+
+
+@pytest.mark.parametrize("ending", [".parquet", ".pq", ".feather", ".arrow", ".arrows", ".ipc"])
+def test_the_same_endings_of_columns(ending: str, tmp_path: Path) -> None:
+    pyarrow = pytest.importorskip("pyarrow")
+    from pyarrow import feather
+
+    path = tmp_path / f"t{ending}"
+    feather.write_feather(pyarrow.table(ABY), path)  # the content decides, whatever the ending
+    assert _values(read_table(path)) == ABY
+    assert kind_of_file(str(path)) == "table"
+    assert pack(path, tmp_path / "packed").kind == "table"
+
+
+@pytest.mark.parametrize("ending", [".xlsx", ".json", ".jsonl", ".json.gz", ".pickle"])
+def test_the_same_endings_are_refused(ending: str, tmp_path: Path) -> None:
+    path = tmp_path / f"t{ending}"
+    path.write_bytes(b'{"a": 1}\n{"a": 3}\n')
+    refusal = _refusal(read_table, path).removeprefix("read_table: ")
+    assert refusal.startswith("file must be CSV, Parquet or Arrow (")
+    assert _refusal(pack, path, tmp_path / "packed") == f"pack: {refusal}"
+    assert _refusal(kind_of_file, str(path)) == f"data: {refusal}"
 
 
 # pandas reads these files otherwise, whatever it is told.

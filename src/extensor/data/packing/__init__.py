@@ -26,7 +26,7 @@ from extensor.data.packing.shard_writer import (
 from extensor.data.picture_files import MODES, ImageFolder, decode_picture
 from extensor.data.streaming.index import Index, TableEncoding, read_index, write_index
 from extensor.data.streaming.tar_shards import PICTURE
-from extensor.data.table.reading import ENDINGS
+from extensor.data.table.reading import ENDINGS, table_suffix
 from extensor.data.window_datasets import Vocabulary
 from extensor.errors import arguments, value_error
 from extensor.io.paths import as_path, check_unicode, explain_unreadable, unreadable
@@ -345,6 +345,7 @@ def pack(
         elif place.name.lower().endswith(ENDINGS):
             index, lines = pack_table(place, partial, shard_size, request)
         else:
+            table_suffix(OP, place)
             index = pack_text(place, partial, shard_size, tokens)
         write_index(partial.path, index)
     samples = sum(shard.samples for shard in index.shards)

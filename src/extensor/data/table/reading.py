@@ -280,13 +280,14 @@ def _present_columns(rows: ParsedRows, is_first: bool, header: bool | None) -> l
 
 OP = "read_table"
 # Files that others call tables, and how to get one from them.
-FOREIGN = {
+_REFUSED_FORMATS = {
     **dict.fromkeys((".xlsx", ".xls", ".xlsm", ".ods"), "save the sheet as CSV"),
     **dict.fromkeys((".json", ".jsonl", ".ndjson"), "pandas.read_json, then as_table"),
     **dict.fromkeys((".pkl", ".pickle", ".joblib"), "nothing is unpickled here"),
     **dict.fromkeys((".npy", ".npz"), "read_arrays reads it"),
 }
-ENDINGS = (".csv", ".tsv", ".tab", ".csv.gz", ".tsv.gz", ".parquet", ".feather", ".arrow", ".ipc")
+_TEXTS = (".csv", ".tsv", ".tab")
+ENDINGS = (*_TEXTS, *(f"{ending}.gz" for ending in _TEXTS), *arrow.SUFFIXES)
 _COST = 8  # bytes of memory for a byte of text, most of them for cells as strings
 _MAGIC = 6  # bytes that tell Parquet and Arrow from text
 Readable = TypeVar("Readable", bound="Table | TextTable")
@@ -348,7 +349,7 @@ def load_table(op: str, path: str | Path, asked: TableFormat) -> Table:
     """The table that :func:`read_table` reads, with errors in the name of ``op``."""
     place = as_path(op, path)
     asked = asked.checked(op)
-    suffix = _table_suffix(op, place)
+    suffix = table_suffix(op, place)
     content = read_content(op, place, cost=_COST)
     if content.startswith(arrow.MAGICS) or suffix in arrow.SUFFIXES:
         return arrow.read_arrow(op, content, str(path))
@@ -365,7 +366,7 @@ def read_chunks(path: str | Path, **options: Any) -> Table | TextTable:
     """
     place = as_path(OP, path)
     asked = TableFormat(**options).checked(OP)
-    suffix = _table_suffix(OP, place)
+    suffix = table_suffix(OP, place)
     with explain_unreadable(OP, place), open(place, "rb", opener=open_regular) as file:
         first, size = file.read(_MAGIC), os.fstat(file.fileno()).st_size
     is_small = size <= text_file.SIZE and place.suffix != ".gz"
@@ -391,10 +392,10 @@ def read_like(
     return table
 
 
-def _table_suffix(op: str, path: Path) -> str:
+def table_suffix(op: str, path: Path) -> str:
     """The ending of the name of a table, but for ``.gz``; an error for files of other kinds."""
     suffix = Path(path.stem if path.suffix == ".gz" else path.name).suffix.lower()
-    if suffix in FOREIGN:
-        requirement = f"file must be CSV, Parquet or Arrow ({FOREIGN[suffix]})"
+    if suffix in _REFUSED_FORMATS:
+        requirement = f"file must be CSV, Parquet or Arrow ({_REFUSED_FORMATS[suffix]})"
         raise value_error(op, requirement, path=str(path))
     return suffix

@@ -15,7 +15,7 @@ from extensor.data.picture_files import is_picture
 from extensor.data.splitting import VALIDATION
 from extensor.data.streaming.shard_files import SPLITS, split_folders
 from extensor.data.table.reading import ENDINGS as TABLE_ENDINGS
-from extensor.data.table.reading import FOREIGN
+from extensor.data.table.reading import table_suffix
 from extensor.errors import type_error, value_error
 from extensor.errors.screen import screen_line
 from extensor.experiments.sources import (
@@ -131,11 +131,10 @@ def kind_of_file(path: str) -> str:
         if place.name.lower().endswith(endings):
             return kind
     existing(place)
+    table_suffix("data", place)
     every = ", ".join(ending for endings in _ENDINGS.values() for ending in endings)
     requirement = f"file must end with one of {every}, or data.kind say what it is"
-    if place.suffix.lower() in FOREIGN:
-        requirement = f"file must be CSV, Parquet or Arrow ({FOREIGN[place.suffix.lower()]})"
-    elif is_picture(place):
+    if is_picture(place):
         requirement = (
             "pictures must lie in folders, one for each class; train on the one around them"
         )
