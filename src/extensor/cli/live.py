@@ -14,14 +14,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from hashlib import sha256
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 from extensor.cli.live_server import ADDRESS, POLL, Snapshot, open_server
 from extensor.errors import is_ours, value_error
 from extensor.errors.screen import screen_line
-from extensor.report import write_report
 from extensor.report.document import content_policy, document, pointer_script, policy_element
+from extensor.report.run_page import run_page
 from extensor.train import RunFolder
 
 _PATIENCE = 5.0  # seconds for the server to end
@@ -51,8 +50,8 @@ _SCRIPT = """
 class LivePage:
     """Serves the page of ``run`` from its own threads, until it is closed.
 
-    The page is written when a browser asks for it and the log has grown, and never into the folder
-    of the run: training does not notice.
+    The page is made when a browser asks for it and the log has grown, and never written into the
+    folder of the run: training does not notice.
     """
 
     def __init__(self, run: RunFolder, port: int | None = None) -> None:
@@ -68,20 +67,15 @@ class LivePage:
         policy = content_policy(pointer_script(), _SCRIPT, connect="'self'")
         # The page's own policy would not let it ask for a newer page.
         self._policies = policy_element(page_policy), policy_element(policy)
-        self._place = TemporaryDirectory(prefix="extensor-live-")
-        try:
-            self._server = open_server(
-                port,
-                token=secrets.token_urlsafe(),
-                policy=f"{policy}; frame-ancestors 'none'",
-                render=self.page,
-                complain=self.complain,
-            )
-            self._thread = threading.Thread(target=self._server.serve, daemon=True)
-            self._thread.start()
-        except BaseException:
-            self._place.cleanup()
-            raise
+        self._server = open_server(
+            port,
+            token=secrets.token_urlsafe(),
+            policy=f"{policy}; frame-ancestors 'none'",
+            render=self.page,
+            complain=self.complain,
+        )
+        self._thread = threading.Thread(target=self._server.serve, daemon=True)
+        self._thread.start()
         self.port = int(self._server.server_address[1])
         self.address = f"http://{ADDRESS}:{self.port}{self._server.path}"
 
@@ -103,7 +97,7 @@ class LivePage:
     def _renew(self) -> None:
         seen = self._stamp()
         if seen is not None and seen != self._seen:
-            self._page = write_report(self._view_of_run()).read_text(encoding="utf-8")
+            self._page = run_page(self._run, None, None)
             self._seen = seen
 
     def _stamp(self) -> tuple[int, int] | None:
@@ -112,14 +106,6 @@ class LivePage:
             return None
         status = self._run.log.stat()
         return status.st_size, status.st_mtime_ns
-
-    def _view_of_run(self) -> RunFolder:
-        """The same run, with a temporary folder for its report."""
-        place = Path(self._place.name) / self._run.path.name
-        place.mkdir(exist_ok=True)
-        view = RunFolder(place)
-        vars(view).update({**vars(self._run), "path": place})
-        return view
 
     def complain(self, error: BaseException) -> None:
         """Print once that something failed here."""
@@ -141,8 +127,6 @@ class LivePage:
                 self._thread.join(_PATIENCE)
         finally:
             self._server.server_close()
-            with suppress(OSError):
-                self._place.cleanup()
 
 
 def _mark(text: str) -> str:

@@ -12,7 +12,6 @@ from extensor.cli.command_options import (
     PROGRAM,
     as_changes,
     command_config,
-    new_run,
     read_config,
     refuse_data_options,
     separate_port,
@@ -93,7 +92,7 @@ def _run(options: argparse.Namespace, workers: Workers) -> None:
 def _begin(config: Config, options: argparse.Namespace, workers: Workers) -> None:
     changes = {key: (None, value) for key, value in map(split_setting, options.set)}
     check_effect(changes, ExperimentSpec.from_dict(config))
-    with folder_of_first(workers, new_run, options.name) as folder:
+    with folder_of_first(workers, options.name) as folder:
         with signal_advice(lambda: "before training began"):
             training = experiment(config, folder=folder)
         with live_page(options.live if workers.is_first else None, folder):

@@ -9,12 +9,12 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import NoReturn
 
-from extensor.cli.command_options import COMMAND, DATA_OPTIONS
+from extensor.cli.command_options import COMMAND, DATA_OPTIONS, new_run
 from extensor.distributed.rendezvous import GRACE
 from extensor.distributed.rendezvous import workers as join_workers
 from extensor.distributed.supervision import can_go_on, has_ended, supervise
@@ -105,14 +105,10 @@ def advice_on_loss(workers: Workers, run: str) -> Iterator[None]:
 
 
 @contextmanager
-def folder_of_first(
-    workers: Workers,
-    make: Callable[[str | None], AbstractContextManager[Path]],
-    name: str | None,
-) -> Iterator[Path]:
-    """The folder that the first worker creates; the others only learn its name."""
+def folder_of_first(workers: Workers, name: str | None) -> Iterator[Path]:
+    """The folder of a new run that the first worker creates; the others only learn its name."""
     if workers.is_first:
-        with make(name) as path:
+        with new_run(name) as path:
             workers.broadcast(str(path).encode(), "folder")
             yield path
     else:

@@ -60,6 +60,13 @@ def write_report(
     run: RunFolder, examination: Examination | None = None, summary: Summary | None = None
 ) -> Path:
     """Write ``report.html`` from the files of the run, an examination and a summary of the model."""
+    path = run.path / "report.html"
+    write_atomically(path, run_page(run, examination, summary).encode())
+    return path
+
+
+def run_page(run: RunFolder, examination: Examination | None, summary: Summary | None) -> str:
+    """The page as :func:`write_report` writes it."""
     records = read_records("write_report", run)
     config = stored_config(run.config)
     machine = read_machine("write_report", run)
@@ -84,9 +91,7 @@ def write_report(
     if workers := workers_of(run):
         sections.append(section("Workers", values_table(workers)))
     facts = _facts(run, config, records, summary)
-    path = run.path / "report.html"
-    write_atomically(path, document(title_of(config), run.path.name, facts, sections).encode())
-    return path
+    return document(title_of(config), run.path.name, facts, sections)
 
 
 def _facts(
