@@ -106,7 +106,9 @@ def _continue_text(predictor: Predictor, options: argparse.Namespace, output: Pa
             [f"the model does not know {', '.join(map(repr, unknown))}, which training had not"]
         )
     given = {name: getattr(options, name) for name in _TEXT_DEFAULTS}
-    chosen = [usual if given[x] is None else given[x] for x, usual in _TEXT_DEFAULTS.items()]
+    chosen: list[Any] = [
+        usual if given[x] is None else given[x] for x, usual in _TEXT_DEFAULTS.items()
+    ]
     text = predictor.generate(prompt, *chosen)
     if output is None:
         _print(f"{'' if is_file else prompt}{text}\n")

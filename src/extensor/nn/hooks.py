@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from extensor.core.tape import is_recorded
 from extensor.core.tensor import Tensor
-from extensor.differentiation.custom_function import Context, Function
+from extensor.differentiation.custom_function import Function
 from extensor.errors import type_error, value_error
 
 if TYPE_CHECKING:
@@ -99,20 +99,18 @@ class ModuleInputs(Function):
     """The identity at a module's entrance; its backward runs when all of the module's are done."""
 
     @staticmethod
-    def forward(ctx: Context, watch: Watch, *values: Any) -> tuple[Tensor, ...]:
-        return _keep_tensors(ctx, watch, values)
+    def forward(ctx: Any, watch: Watch, *values: Any) -> tuple[Tensor, ...]:
+        ctx.watch = watch
+        ctx.are_tensors = [isinstance(x, Tensor) for x in values]
+        return tuple(x for x in values if isinstance(x, Tensor))
 
     @staticmethod
     def backward(ctx: Any, *gradients: Any) -> tuple[Any, ...]:
         return (None, *ctx.watch.call_hooks(_place_gradients(ctx, gradients)))
 
 
-class ModuleOutputs(Function):
+class ModuleOutputs(ModuleInputs):
     """The identity at a module's exit; its backward runs before those of the module."""
-
-    @staticmethod
-    def forward(ctx: Context, watch: Watch, *values: Any) -> tuple[Tensor, ...]:
-        return _keep_tensors(ctx, watch, values)
 
     @staticmethod
     def backward(ctx: Any, *gradients: Any) -> tuple[Any, ...]:
@@ -122,12 +120,6 @@ class ModuleOutputs(Function):
         if not watch.inputs_are_recorded:
             watch.call_hooks((None,) * watch.input_count)
         return (None, *watch.grad_output)
-
-
-def _keep_tensors(ctx: Any, watch: Watch, values: tuple[Any, ...]) -> tuple[Tensor, ...]:
-    ctx.watch = watch
-    ctx.are_tensors = [isinstance(x, Tensor) for x in values]
-    return tuple(x for x in values if isinstance(x, Tensor))
 
 
 def _place_gradients(ctx: Any, gradients: tuple[Any, ...]) -> tuple[Any, ...]:

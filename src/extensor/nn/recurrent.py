@@ -52,7 +52,10 @@ class Recurrence(Module):
     def _tensor(self, x: Any) -> Tensor:
         return asarray(in_dtype_of(self, getattr(self, self._first_weight), x))
 
-    def _initial_states(self, hx: Any, shape: Shape) -> States:
+    def _initial_states(self, hx: Any, shape: Shape, x: Tensor) -> States:
+        """The states that are given, or zeros of the dtype of ``x``."""
+        if hx is None:
+            return (zeros(shape, x.dtype),) * self._states
         if self._states > 1 and not isinstance(hx, list | tuple):
             requirement = f"hx must be a tuple of {self._states} tensors"
             raise type_error(type(self).__name__, requirement, hx=shown(hx))
@@ -172,11 +175,8 @@ class _Layers(Recurrence):
         return x, self._last_states(last, has_batch)
 
     def _first_states(self, hx: Any, x: Tensor, has_batch: bool) -> States:
-        count = len(self._names)
-        shape = (count, *((x.shape[1],) if has_batch else ()), self.hidden_size)
-        if hx is None:
-            return (zeros((count, x.shape[1], self.hidden_size), x.dtype),) * self._states
-        states = self._initial_states(hx, shape)
+        batch = (x.shape[1],) if has_batch else ()
+        states = self._initial_states(hx, (len(self._names), *batch, self.hidden_size), x)
         return states if has_batch else tuple(state.unsqueeze(1) for state in states)
 
     def _last_states(self, last: Sequence[States], has_batch: bool) -> Any:

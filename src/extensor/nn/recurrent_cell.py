@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from extensor.arrays.dtypes import DType
-from extensor.core.creation import empty, zeros
+from extensor.core.creation import empty
 from extensor.core.tensor import Tensor
 from extensor.errors.keywords import DEVICE, also_takes
 from extensor.nn.parameter import Parameter
@@ -59,10 +59,7 @@ class _Cell(Recurrence):
         """
         x = self._tensor(x)
         shape = (*x.shape[:-1], self.hidden_size)
-        if hx is None:
-            states: tuple[Tensor, ...] = (zeros(shape, x.dtype),) * self._states
-        else:
-            states = self._initial_states(hx, shape)
+        states = self._initial_states(hx, shape, x)
         if x.ndim != 1:
             return self._step(x, *states)
         after = self._step(x.unsqueeze(0), *(state.unsqueeze(0) for state in states))

@@ -23,6 +23,7 @@ from extensor.ops.windows import (
     check_axes,
     counts,
     folded,
+    for_axes,
     in_plane,
     ints,
     kernels,
@@ -133,14 +134,6 @@ def _convolution_shape(
     return (*x[alone:1], weight[0], *counts(along))
 
 
-def _conv2d_shape(name: str, shapes: Shapes, *how: Any) -> Shape:
-    return _convolution_shape(name, 2, shapes, *how)
-
-
-def _conv1d_shape(name: str, shapes: Shapes, *how: Any) -> Shape:
-    return _convolution_shape(name, 1, shapes, *how)
-
-
 def check_numbers(name: str, x: Any, *_: Any) -> None:
     """Integers are convolved exactly; of booleans there is no sum."""
     if x.dtype == bool_:
@@ -187,7 +180,7 @@ def convolve_back(xp: Any, gradient: Any, weight: Any, along: list[Sliding], gro
     return folded(xp, xp.reshape(columns, shape), along)
 
 
-@op(kernel="conv2d", shape=_conv2d_shape, check=check_numbers)
+@op(kernel="conv2d", shape=for_axes(2, _convolution_shape), check=check_numbers)
 def conv2d(
     xp: Any,
     x: Array,
@@ -406,7 +399,7 @@ def conv2d_grad_weight_backward(
     )
 
 
-@op(kernel="conv1d", shape=_conv1d_shape, check=check_numbers)
+@op(kernel="conv1d", shape=for_axes(1, _convolution_shape), check=check_numbers)
 def conv1d(
     xp: Any,
     x: Array,

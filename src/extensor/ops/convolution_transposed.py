@@ -22,6 +22,7 @@ from extensor.ops.windows import (
     Ints,
     Sliding,
     as_batch,
+    for_axes,
     in_plane,
     ints,
     of_one,
@@ -95,15 +96,7 @@ def _transposed_shape(
     return (*x[alone:1], channels, *sizes(_sliding(name, x[2:], weight[2:], *how)))
 
 
-def _conv_transpose2d_shape(name: str, shapes: Shapes, *how: Any) -> Shape:
-    return _transposed_shape(name, 2, shapes, *how)
-
-
-def _conv_transpose1d_shape(name: str, shapes: Shapes, *how: Any) -> Shape:
-    return _transposed_shape(name, 1, shapes, *how)
-
-
-@op(kernel="conv_transpose2d", shape=_conv_transpose2d_shape, check=check_numbers)
+@op(kernel="conv_transpose2d", shape=for_axes(2, _transposed_shape), check=check_numbers)
 def conv_transpose2d(
     xp: Any,
     x: Array,
@@ -178,7 +171,7 @@ def conv_transpose2d_backward(
     )
 
 
-@op(kernel="conv_transpose1d", shape=_conv_transpose1d_shape, check=check_numbers)
+@op(kernel="conv_transpose1d", shape=for_axes(1, _transposed_shape), check=check_numbers)
 def conv_transpose1d(
     xp: Any,
     x: Array,

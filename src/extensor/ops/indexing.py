@@ -29,8 +29,7 @@ from extensor.ops.selection import where
 
 
 def _getitem(x: Array, index: Index) -> Sequence[Any]:
-    index = read_index("getitem", index)
-    return x, index
+    return x, read_index("getitem", index)
 
 
 def _getitem_shape(name: str, shapes: Shapes, index: Any) -> Shape:
@@ -85,8 +84,7 @@ def getitem_backward(grad_output: Tensor, input_shape: Shape, index: Index) -> T
 
 
 def _place(x: Array, shape: int | Shape, index: Index) -> Sequence[Any]:
-    index = read_index("place", index)
-    return x, shape, index
+    return x, shape, read_index("place", index)
 
 
 def _place_shape(name: str, shapes: Shapes, shape: Any, index: Any) -> Shape:
@@ -134,13 +132,11 @@ def place_backward(
 
 
 def _index_set(x: Array, updates: Array, index: Index) -> Sequence[Any]:
-    index = read_index("index_set", index)
-    return x, updates, index
+    return x, updates, read_index("index_set", index)
 
 
 def _index_add(x: Array, updates: Array, index: Index) -> Sequence[Any]:
-    index = read_index("index_add", index)
-    return x, updates, index
+    return x, updates, read_index("index_add", index)
 
 
 def _updated_shape(name: str, shapes: Shapes, index: Any) -> Shape:

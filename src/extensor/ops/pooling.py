@@ -24,6 +24,7 @@ from extensor.ops.windows import (
     Sliding,
     as_batch,
     counts,
+    for_axes,
     in_plane,
     ints,
     of_one,
@@ -97,14 +98,6 @@ def pooled(name: str, axes: int, shapes: Shapes, *how: Any) -> Shape:
     return (*x[alone:2], *counts(sliding(name, x[2:], *how)))
 
 
-def _max_pool2d_shape(name: str, shapes: Shapes, *how: Any) -> Shape:
-    return pooled(name, 2, shapes, *how)
-
-
-def _max_pool1d_shape(name: str, shapes: Shapes, *how: Any) -> Shape:
-    return pooled(name, 1, shapes, *how)
-
-
 def _largest(xp: Any, x: Any, along: list[Sliding]) -> Any:
     best = xp.full((*x.shape[:2], *counts(along)), _least(xp, x.dtype), dtype=x.dtype)
     for _, windows, elements in overlaps(along):
@@ -145,7 +138,7 @@ def spread(gradient: Tensor, along: list[Sliding], share: Callable[[Any, Any], T
     return gradient
 
 
-@op(kernel="max_pool2d", shape=_max_pool2d_shape, kinks=partial(_gap_to_best, 2))
+@op(kernel="max_pool2d", shape=for_axes(2, pooled), kinks=partial(_gap_to_best, 2))
 def max_pool2d(
     xp: Any,
     x: Array,
@@ -215,7 +208,7 @@ def max_pool2d_backward(
     return spread(zeros_like(x), along, to_winner)
 
 
-@op(kernel="max_pool1d", shape=_max_pool1d_shape, kinks=partial(_gap_to_best, 1))
+@op(kernel="max_pool1d", shape=for_axes(1, pooled), kinks=partial(_gap_to_best, 1))
 def max_pool1d(
     xp: Any,
     x: Array,

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import product
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from extensor.arrays.shapes import Shape
+from extensor.arrays.shapes import Shape, Shapes
 from extensor.arrays.supplement import set_at
 from extensor.errors import type_error, value_error
 
@@ -86,6 +86,15 @@ def as_batch(op: str, x: Sequence[int], axes: int) -> tuple[Shape, bool]:
     if len(shape) == axes + 1:
         return (1, *shape), True
     raise value_error(op, f"x must be {AXES[axes]} or {ALONE[axes]}", x_shape=shape)
+
+
+def for_axes(axes: int, shape_of: Callable[..., Shape]) -> Callable[..., Shape]:
+    """``shape_of`` for windows along ``axes`` axes, as an op calls it."""
+
+    def shape(name: str, shapes: Shapes, *how: Any) -> Shape:
+        return shape_of(name, axes, shapes, *how)
+
+    return shape
 
 
 def of_one(op: Op, x: Any, others: Sequence[Any], attributes: Sequence[Any]) -> Any:
