@@ -13,7 +13,7 @@ from extensor.core.modes import no_grad
 from extensor.core.tensor import Tensor, to_array
 from extensor.errors import arguments, type_error, value_error
 from extensor.nn import init
-from extensor.nn.evaluating import evaluating
+from extensor.nn.preservation import evaluating
 from extensor.nn.recurrent import MOST_LAYERS
 from extensor.ops import dropout, gelu, reshape, scaled_dot_product_attention, split, swapaxes
 from extensor.random.generator import Generator

@@ -1,10 +1,12 @@
-"""Calls of a module that somebody watches: hooks before, after, and on the way back."""
+"""Calls of a module that somebody watches: by hooks, or by watchers that ask for its path."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from threading import local
 from typing import TYPE_CHECKING, Any
 
+from extensor.core.modes import mode
 from extensor.core.tape import is_recorded
 from extensor.core.tensor import Tensor
 from extensor.differentiation.custom_function import Function
@@ -24,6 +26,37 @@ class Hooks:
 
     def __bool__(self) -> bool:
         return bool(self.before or self.after or self.backward)
+
+
+class _Calls(local):
+    """The paths of all modules below the outermost one that this thread calls."""
+
+    paths: dict[Module, str] | None = None
+
+
+_calls = _Calls()
+
+
+def call_watched(
+    module: Module, hooks: Hooks | None, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Any:
+    """The call of a module, while the watchers can see which module computes.
+
+    The outermost module has the path "", one that is not found below it the name of its class.
+    """
+    # Paths are looked up once for the outermost call: a search for each inner one would be quadratic.
+    outermost = _calls.paths is None
+    if _calls.paths is None:
+        _calls.paths = {inner: path for path, inner in module.named_modules()}
+    outer, mode.module = mode.module, _calls.paths.get(module, type(module).__name__)
+    try:
+        if hooks:
+            return call_with_hooks(module, hooks, args, kwargs)
+        return module.forward(*args, **kwargs)
+    finally:
+        mode.module = outer
+        if outermost:
+            _calls.paths = None
 
 
 def call_with_hooks(

@@ -13,8 +13,7 @@ from extensor.core.creation import asarray
 from extensor.core.tensor import Tensor
 from extensor.errors.keywords import REDUCED, also_takes
 from extensor.nn.module import Module
-from extensor.ops.loss import Reduction
-from extensor.ops.loss_divergence import DivergenceReduction
+from extensor.ops.loss import DivergenceReduction, Reduction
 
 if TYPE_CHECKING:
     from extensor.typing import TensorLike

@@ -21,13 +21,12 @@ from extensor.errors.explanation import (
 )
 from extensor.errors.torch_names import CPU
 from extensor.nn.failure import add_to_path, in_words_of_ours
-from extensor.nn.hooks import Hooks, call_with_hooks
+from extensor.nn.hooks import Hooks, call_watched, call_with_hooks
 from extensor.nn.layer_inputs import by_position
 from extensor.nn.parameter import Parameter
 from extensor.nn.representation import arguments_shown, nested
 from extensor.nn.state_dict import KeyDifference, copy_state, prepare_copy
 from extensor.nn.summary import Summary, summarize
-from extensor.nn.watching import call_watched
 from extensor.ops.casting import cast
 
 if TYPE_CHECKING:

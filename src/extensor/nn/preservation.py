@@ -82,6 +82,19 @@ def preserve_tensors(*models: Module) -> Iterator[None]:
                 tensor[...] = array
 
 
+@contextmanager
+def evaluating(module: Module) -> Iterator[None]:
+    """``module.eval()`` inside the block; afterwards every module below is what it was."""
+    # Of each module: parts may have been frozen with eval() and must stay so.
+    before = [(below, below.training) for below in module.modules()]
+    module.eval()
+    try:
+        yield
+    finally:
+        for below, training in before:
+            below.training = training
+
+
 def reaches_iterator(*models: Module | Callable[..., Any]) -> bool:
     """True if models or losses hold or name an iterator, which cannot be put back once it has moved."""
     return any(_is_iterator(thing) for thing, _ in _reachable(models))

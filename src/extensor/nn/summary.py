@@ -15,8 +15,7 @@ from extensor.core.modes import no_grad
 from extensor.core.tensor import Tensor
 from extensor.errors import type_error
 from extensor.errors.screen import aligned
-from extensor.nn.evaluating import evaluating
-from extensor.nn.preservation import preserve_state
+from extensor.nn.preservation import evaluating, preserve_state
 
 if TYPE_CHECKING:
     from extensor.nn.module import Module

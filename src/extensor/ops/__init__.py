@@ -32,7 +32,6 @@ from extensor.ops import (
     loss_binary,
     loss_classification,
     loss_distance,
-    loss_divergence,
     matrix,
     movement,
     normalization,
