@@ -509,7 +509,7 @@ class RandomSampler:
     Parameters
     ----------
     size : int
-        The number of samples of the data set.
+        Number of samples of the data set.
     replacement : bool, default False
         Whether a sample may be drawn more than once.
     num_samples : int, optional
@@ -641,14 +641,18 @@ class ShardSampler:
     sampler : Sampler
         The sampler of the whole order.
     rank : int
-        The number of this worker, from 0.
+        Number of this worker, from 0 to ``workers - 1``.
     workers : int
-        The number of workers.
+        Number of workers.
     drop_last : bool, default False
-        Leave out indices that cannot be divided evenly. Otherwise the order is filled up from its
-        beginning, so that all workers get the same number of indices.
+        Whether to leave out indices that cannot be divided evenly. Otherwise the order is filled up
+        from its beginning, so that all workers get the same number of indices.
     batch : int, default 1
-        The length of a run.
+        Length of a run, 1 or more.
+
+    Notes
+    -----
+    A `Trainer` with ``micro_batches`` distributes samples by itself and refuses such a sampler.
 
     Examples
     --------

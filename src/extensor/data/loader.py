@@ -49,21 +49,24 @@ class DataLoader:
         The samples. A data set with a ``batch`` method is read by whole batches, others one sample at a
         time.
     batch_size : int, default 1
-        The number of samples in a batch.
+        Number of samples in a batch. The last batch may have fewer.
     shuffle : bool, default False
-        Shuffle in every epoch; a :class:`ShardedDataset` is shuffled by blocks.
+        Whether the samples come in a new random order in each epoch. A `ShardedDataset` is shuffled by
+        blocks.
     sampler : Sampler, optional
-        The order of the samples, instead of ``shuffle``.
+        Order of the samples. It excludes ``shuffle``. Default: the order of the data set.
     drop_last : bool, default False
-        Leave out the last batch if it is smaller than the others.
-    transform : callable or sequence of callables, optional
-        Functions ``transform(batch, generator)`` of a tuple of arrays that return a tuple of arrays.
+        Whether to leave out the last batch if it is smaller than the others.
+    transform : callable or sequence of callables, default ()
+        Functions ``transform(batch, generator)`` of a tuple of arrays that return a tuple of arrays,
+        such as `Normalize`. They are called in their order.
     workers : int, default 0
-        The number of threads that read ahead; with 0, batches are read when they are needed.
+        Number of threads that read ahead. With 0, batches are read when they are needed.
     prefetch : int, default 2
-        The number of batches that each thread may be ahead.
+        Number of batches that each thread may be ahead, 1 or more.
     generator : Generator, optional
-        The source of all randomness. Without one, the loader derives its own from the default generator.
+        Source of all randomness. Default: one that is split off the default generator of
+        `extensor.random`, if the loader draws at all.
 
     Raises
     ------

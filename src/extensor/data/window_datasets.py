@@ -146,9 +146,9 @@ class SeriesWindows(WindowDataset):
         begin : int, default 0
             The first row.
         end : int, optional
-            The row after the last; None stands for the end of the series.
+            The row after the last. Default: the end of the series.
         history : bool, default False
-            Require only the targets to lie in the range; the windows may begin before it.
+            Whether only the targets must lie in the range. Windows may begin before it then.
 
         Returns
         -------
@@ -267,9 +267,10 @@ class Vocabulary:
         Parameters
         ----------
         text : str
-            The text to encode.
+            The text.
         replace : bool, default False
-            Encode characters outside of the vocabulary as the unknown token.
+            Whether to encode characters outside of the vocabulary as the unknown token. Otherwise they
+            raise an error.
 
         Returns
         -------
@@ -308,13 +309,18 @@ class Vocabulary:
 
         Parameters
         ----------
-        tokens : array_like of int of shape (tokens,)
+        tokens : array_like of int, (tokens,)
             Tokens of this vocabulary.
 
         Returns
         -------
         str
-            Bytes that are not UTF-8 become U+FFFD.
+            The text. Bytes that are not UTF-8 become U+FFFD.
+
+        Raises
+        ------
+        ValueError
+            If a number is not a token of the vocabulary.
         """
         op = "Vocabulary.decode"
         numbers = token_row(op, tokens, len(self))

@@ -268,7 +268,7 @@ class TrainerState:
         }
 
     def snapshot(self) -> dict[str, Any]:
-        """Return a copy of `state_dict`, which shares its arrays with model and optimizer.
+        """Return a copy of `state_dict`, whose arrays may be those of the model.
 
         Returns
         -------

@@ -258,40 +258,42 @@ def pack(
     source : str or Path
         The folder or file.
     folder : str or Path
-        The new folder.
+        The new folder. It must not exist.
     shard_size : int, default 2**28
-        The approximate number of bytes in a shard.
+        Approximate number of bytes in a shard.
     form : {"tar", "npy"}, default "tar"
-        Pictures as files in archives, or as arrays.
+        Whether pictures are stored as files in archives or as arrays.
     size : int or (int, int), optional
-        Height and width to which pictures are resized; archives store resized pictures as PNG.
+        Height and width to which pictures are resized. Archives store resized pictures as PNG. Default:
+        pictures keep their sizes.
     mode : str, default "RGB"
         Pillow's mode of pictures.
     seed : int, default 0
-        The seed of the random order of pictures.
+        Seed of the random order of pictures.
     target : str, int or sequence of them, optional
-        The target columns of a table, by name or number; inferred if None.
+        Target columns of a table, by name or number. Default: they are inferred.
     with_target : bool, default True
         Whether the table has targets.
     kinds : dict of str to str, optional
-        The kinds of columns, as for :meth:`TableEncoder.fit`.
+        Kinds of some columns, as for `TableEncoder.fit`. Default: they are inferred.
     like : str or Path, optional
-        A folder of shards whose encoding is used, as for rows to test on.
+        A folder of shards whose encoding and targets are used, as for rows to test on. It excludes
+        ``target`` and ``kinds``.
     delimiter : str, optional
-        The character between cells; comma, semicolon, tab and bar are recognized.
+        Character between cells. Default: comma, semicolon, tab or bar, whichever the file has.
     decimal : {".", ","}, optional
-        The sign before a fraction.
+        Sign before a fraction. Default: it is inferred.
     encoding : str, optional
-        The encoding of the text.
+        Encoding of a table in text. Default: it is inferred.
     header : bool, optional
-        Whether the first line has the names of the columns.
+        Whether the first line has the names of the columns. Default: it is inferred.
     tokens : {"character", "byte"}, default "character"
-        The meaning of a token of a text.
+        Meaning of a token of a text.
 
     Returns
     -------
     Packed
-        The numbers of samples, shards and bytes.
+        The kind of data, the numbers of samples, shards and bytes, and remarks on a table.
 
     Raises
     ------

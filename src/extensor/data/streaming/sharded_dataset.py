@@ -236,25 +236,26 @@ class ShardedDataset(IndexedDataset):
         A folder, a list of files, or a pattern such as ``data/*.parquet``, in which ``**`` matches any
         folders. A folder may be one that Hugging Face's ``save_to_disk`` wrote, or have Parquet files in
         Hive partitions such as ``year=2020``, which become columns.
-    parts : sequence of str, optional
-        The arrays, columns or members that make a sample; ``("x", "y")`` or the only array if None.
+    parts : sequence of str or of lists of str, optional
+        Names of the arrays, columns or members that make a sample. A list of columns makes one part.
         Members of an archive are named by the part after the first dot, such as ``x.npy`` in
-        ``key.x.npy``. A list of columns makes one part.
+        ``key.x.npy``. Default: ``("x", "y")``, or the only array.
     context : int, optional
-        For shards of tokens: the number of tokens in a window. A sample is a window and the tokens that
-        follow each of its tokens.
+        For shards of tokens the number of tokens in a window, which they need. A sample is a window and
+        the tokens that follow each of its tokens.
     size : int or (int, int), optional
-        Height and width to which pictures are resized.
+        Height and width to which pictures are resized. Default: pictures keep their sizes.
     mode : str, default "RGB"
         Pillow's mode of pictures.
     memory : int, default 2**28
-        The number of bytes of shards that are kept or mapped, plus one piece for each reading thread.
+        Number of bytes of shards that are kept or mapped, plus one piece for each reading thread.
     skip_damaged : bool, default False
-        Leave out shards that are damaged or have other columns than most, and list them in ``skipped``.
+        Whether to leave out shards that are damaged or have other columns than most, and list them in
+        ``skipped``. Otherwise they raise an error.
     verify : bool, default False
-        Read all shards once and compare them with the digests of their index, which ``extensor pack``
-        writes, or with the checksums of ``.npz`` files. Other shards without an index are only read, with
-        a warning.
+        Whether to read all shards once and compare them with the digests of their index, which
+        ``extensor pack`` writes, or with the checksums of ``.npz`` files. Other shards without an index
+        are only read, with a warning.
 
     Attributes
     ----------
@@ -393,14 +394,21 @@ class ShardedDataset(IndexedDataset):
         Parameters
         ----------
         fraction : float
-            The share of the second part, between 0 and 1.
+            Share of the second part, between 0 and 1.
         generator : Generator, optional
-            The source of randomness; the default generator if None.
+            Source of randomness. Default: the default generator of `extensor.random`.
 
         Returns
         -------
-        first, second : ShardedSubset
-            The second has about ``fraction`` of the samples.
+        first : ShardedSubset
+            The samples that are not in the second part.
+        second : ShardedSubset
+            About ``fraction`` of the samples.
+
+        Raises
+        ------
+        ValueError
+            If a part would have no samples.
         """
         return ShardedSubset.whole(self).split(fraction, generator)
 

@@ -86,11 +86,11 @@ class BlockShuffle:
     source : ShardedDataset, or sequence of int
         The data set, or the lengths of its shards.
     block : int, optional
-        The number of samples in a block. Required with lengths; for a data set, some megabytes if None.
-        Row groups of Parquet, which are read as a whole, are always blocks.
+        Number of samples in a block. Lengths need it. Default: as many as make some megabytes. Row
+        groups of Parquet, which are read as a whole, are always blocks.
     window : int, optional
-        The number of blocks in a window. Required with lengths; for a data set, half of the blocks that
-        fit into its memory if None, since the next window is read while one is used.
+        Number of blocks in a window. Lengths need it. Default: half of the blocks that fit into the
+        memory of the data set, since the next window is read while one is used.
 
     Raises
     ------

@@ -302,21 +302,21 @@ def read_table(
 ) -> Table:
     """Read a table from a file: CSV and its variants, also compressed by gzip, Parquet, or Arrow.
 
-    Options that are None are inferred, and ``said`` reports the result. Cells are missing if they are
-    empty or NA, N/A, NaN, null, None, ? or -.
+    Options that are not passed are inferred, and ``said`` of the table reports the result. Cells are
+    missing if they are empty or NA, N/A, NaN, null, None, ? or -.
 
     Parameters
     ----------
     path : str or Path
         The file.
     delimiter : str, optional
-        The character between cells; comma, semicolon, tab and bar are recognized.
+        Character between cells. Default: comma, semicolon, tab or bar, whichever the file has.
     decimal : {".", ","}, optional
-        The sign before a fraction.
+        Sign before a fraction. Default: it is inferred.
     encoding : str, optional
-        The encoding of the text.
+        Encoding of the text. Default: it is inferred.
     header : bool, optional
-        Whether the first line has the names of the columns.
+        Whether the first line has the names of the columns. Default: it is inferred.
 
     Returns
     -------
