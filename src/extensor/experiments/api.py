@@ -345,8 +345,8 @@ def experiment(
     Raises
     ------
     ValueError
-        If an entry is unknown or wrong, data, model and loss do not fit each other, the folder has a
-        run, or the run to resume has another checkpoint or other data.
+        If an entry is unknown or wrong, data, model and loss do not fit each other, or the folder has
+        a run. If the run to resume or its checkpoint does not exist, or its data have changed.
 
     See Also
     --------
