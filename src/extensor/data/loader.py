@@ -181,7 +181,7 @@ class DataLoader:
         check : callable, optional
             Called once with the order of the epoch.
         chance : ReadingChance, optional
-            As in :meth:`seeded`.
+            As in `seeded`.
 
         Returns
         -------
@@ -284,18 +284,18 @@ class DataLoader:
         Returns
         -------
         dict
-            Plain values for :meth:`load_state_dict`.
+            Plain values for `load_state_dict`.
         """
         state: dict[str, Any] = dict(zip(_STATE, (*self._epoch_state, self._position), strict=True))
         return state if self._order is None else {**state, _ORDER: self._order}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Resume the next iteration where :meth:`state_dict` was called.
+        """Resume the next iteration where `state_dict` was called.
 
         Parameters
         ----------
         state_dict : dict
-            A result of :meth:`state_dict`.
+            A result of `state_dict`.
 
         Raises
         ------

@@ -351,7 +351,7 @@ _OP = "ImageFolder"
 class ImageFolder:
     """Pictures in ``root/<class>/``, decoded when they are accessed: ``(image, class)``.
 
-    Images are arrays of bytes of shape (channels, height, width), decoded as by :class:`PictureFiles`.
+    Images are arrays of bytes of shape (channels, height, width), decoded as by `PictureFiles`.
     Classes are numbered in alphabetical order. Links are followed. Pillow must be installed:
     ``pip install extensor[images]``.
 

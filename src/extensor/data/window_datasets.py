@@ -203,7 +203,7 @@ class Vocabulary:
 
     Characters are numbered in the order of their code points. The last token stands for every other
     character and is decoded as U+FFFD, the replacement character. Bytes are those of UTF-8: 256 tokens,
-    none of them unknown. Use :meth:`of` to build a vocabulary from a text.
+    none of them unknown. Use `of` to build a vocabulary from a text.
 
     Parameters
     ----------
@@ -330,7 +330,7 @@ class Vocabulary:
         return "".join([known[number] for number in numbers.tolist()])
 
     def state_dict(self) -> dict[str, str]:
-        """Return the state from which :meth:`from_state` restores the vocabulary.
+        """Return the state from which `from_state` restores the vocabulary.
 
         Returns
         -------
@@ -346,7 +346,7 @@ class Vocabulary:
         Parameters
         ----------
         state : dict
-            A result of :meth:`state_dict`.
+            A result of `state_dict`.
         op : str, default "load"
             The operation that error messages name.
 

@@ -112,7 +112,7 @@ class Workers:
     place : str
         What this worker is doing, such as a step. Errors mention it.
     can_survive : bool
-        Whether the others can go on when a worker is killed (Open MPI with ULFM).
+        Whether the others can continue when a worker is killed (Open MPI with ULFM).
 
     See Also
     --------
@@ -361,7 +361,7 @@ class Workers:
         Raises
         ------
         WorkerLostError
-            If the MPI cannot go on without the lost workers.
+            If the MPI cannot continue without the lost workers.
         """
         raise NotImplementedError
 

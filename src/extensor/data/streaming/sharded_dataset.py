@@ -453,14 +453,14 @@ class ShardedDataset(IndexedDataset):
         return BlockShuffle(self)
 
     def block_plan(self, op: str, block: int | None, window: int | None) -> BlockPlan:
-        """Return how a :class:`BlockShuffle` divides the shards, with two windows in memory.
+        """Return how a `BlockShuffle` divides the shards, with two windows in memory.
 
         Parameters
         ----------
         op : str
             The operation that error messages name.
         block, window : int or None
-            The arguments of :class:`BlockShuffle`.
+            The arguments of `BlockShuffle`.
 
         Returns
         -------

@@ -324,7 +324,7 @@ _ORDER_WORDS = {"ymd": "year-month-day", "dmy": "day/month/year", "mdy": "month/
 
 
 class Table:
-    """Columns by their names. :func:`read_table` and :func:`extensor.data.table.as_table` create tables.
+    """Columns by their names. `read_table` and `extensor.data.table.as_table` create tables.
 
     Parameters
     ----------
@@ -335,7 +335,7 @@ class Table:
     said : list of str, optional
         Sentences on how it was read.
     options : dict, optional
-        The options with which :func:`read_table` reads the same table again.
+        The options with which `read_table` reads the same table again.
 
     Examples
     --------

@@ -27,7 +27,7 @@ def read_csv(
 ) -> tuple[Any, Any] | Any:
     """Read the columns of a CSV file as a matrix, and one of them as targets.
 
-    The file is read as by :func:`read_table`, which infers the encoding and the decimal sign and leaves
+    The file is read as by `read_table`, which infers the encoding and the decimal sign and leaves
     out a column of row numbers. Missing cells are NaN.
 
     Parameters

@@ -292,7 +292,7 @@ class TableEncoder:
     time and its places in the cycles of year, week and day. If cells were missing, another feature
     indicates it. Columns without information are dropped, with a reason.
 
-    Use :meth:`fit` to create an encoder.
+    Use `fit` to create an encoder.
 
     Parameters
     ----------
@@ -358,7 +358,7 @@ class TableEncoder:
 
     @classmethod
     def from_summaries(cls, summaries: Sequence[ColumnSummary], source: str) -> TableEncoder:
-        """Return the encoder that :meth:`fit` creates, from statistics of the columns.
+        """Return the encoder that `fit` creates, from statistics of the columns.
 
         Parameters
         ----------
@@ -458,7 +458,7 @@ class TableEncoder:
         return f"TableEncoder({len(self.names)} columns, {len(self.features)} features)"
 
     def state_dict(self) -> dict[str, Any]:
-        """Return the state from which :meth:`from_state` restores the encoder.
+        """Return the state from which `from_state` restores the encoder.
 
         Returns
         -------
@@ -479,7 +479,7 @@ class TableEncoder:
         Parameters
         ----------
         state : dict
-            A result of :meth:`state_dict`.
+            A result of `state_dict`.
         op : str, default "load"
             The operation that error messages name.
 
