@@ -163,10 +163,10 @@ def task_of(loss: Any, output: Any) -> tuple[str | None, int | None]:
     tasks = possible_tasks(loss)
     shape = tuple(getattr(output, "shape", ()))
     size = shape[1] if len(shape) > 1 else 1
-    if len(tasks) == 2:
-        return ("binary", None) if size == 1 else ("multilabel", size)
     if not tasks:
         return None, None
+    if TASKS[tasks[0]].is_of_labels:
+        return ("binary", None) if size == 1 else ("multilabel", size)
     return tasks[0], size if tasks[0] == "multiclass" else None
 
 
