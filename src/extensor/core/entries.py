@@ -33,6 +33,20 @@ def with_keys(op: str, value: Any, keys: Collection[str], name: str = "") -> Map
     return entries
 
 
+def flat(table: Mapping[str, Any], path: str = "") -> dict[str, Any]:
+    """The entries of a table and of those within it, by their paths.
+
+    >>> from extensor.core.entries import flat
+    >>> flat({"epochs": 2, "ema": {"decay": 0.1}})
+    {'epochs': 2, 'ema.decay': 0.1}
+    """
+    found: dict[str, Any] = {}
+    for key, value in table.items():
+        is_table = isinstance(value, Mapping)
+        found |= flat(value, f"{path}{key}.") if is_table else {path + key: value}
+    return found
+
+
 def number(op: str, key: str, value: Any) -> float | int:
     """A real number: Python's, NumPy's, or a tensor of one."""
     found = item(value)

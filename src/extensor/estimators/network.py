@@ -257,9 +257,7 @@ class _BestEpoch(EarlyStopping):
     def epoch_ended(self, trainer: Trainer, record: Mapping[str, Any]) -> None:
         super().epoch_ended(trainer, record)
         if self.bad == 0:
-            self.state = {
-                name: np.array(tensor) for name, tensor in trainer.model.state_dict().items()
-            }
+            self.state = deepcopy(trainer.model.state_dict())
 
 
 class EstimatorOptions(NamedTuple):

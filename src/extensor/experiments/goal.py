@@ -297,12 +297,12 @@ def _tuple(op: str, key: str, value: Any, kind: type) -> tuple[Any, ...]:
     return tuple(value)
 
 
+@dataclass(eq=False)
 class InUnits(Metric):
     """A metric of numbers that are learned on another scale, in their own units."""
 
-    def __init__(self, metric: Metric, goal: Goal) -> None:
-        self.metric = metric
-        self.goal = goal
+    metric: Metric
+    goal: Goal
 
     def reset(self) -> None:
         self.metric.reset()

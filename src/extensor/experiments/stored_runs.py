@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from extensor.core import entries
 from extensor.errors import value_error
 from extensor.errors.messages import RUN_NOT_FOUND, known
 from extensor.experiments.factories import keep_findings
@@ -213,15 +214,9 @@ def differences(before: Mapping[str, Any], after: Mapping[str, Any]) -> Changes:
     }
 
 
-def flat(table: Mapping[str, Any], path: str = "") -> dict[str, Any]:
-    """The entries of a configuration by their whole names, without the history of resuming."""
-    result: dict[str, Any] = {}
-    for key, value in table.items():
-        if isinstance(value, Mapping):
-            result |= flat(value, f"{path}{key}.")
-        else:
-            result[path + key] = value
-    return {key: value for key, value in result.items() if not key.startswith("resumed.")}
+def flat(config: Mapping[str, Any]) -> dict[str, Any]:
+    """The entries of a configuration by their paths, without the record of changes."""
+    return {key: x for key, x in entries.flat(config).items() if not key.startswith("resumed.")}
 
 
 def _check_kept(

@@ -9,6 +9,8 @@ from math import exp, floor, inf, isfinite, log, prod
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from extensor.errors import type_error, value_error
 from extensor.errors.messages import MONITOR_NOT_MEASURED, suggestion
 from extensor.experiments.api import LATEST, Experiment, experiment, resumed_experiment
@@ -100,11 +102,9 @@ class Space:
         return {key: d.at(x) for (key, d), x in zip(dimensions, fractions, strict=True)}
 
     def _combination(self, number: int) -> dict[str, Any]:
-        values: dict[str, Any] = {}
-        for key, dimension in self.dimensions.items():
-            number, place = divmod(number, len(dimension.ends()))
-            values[key] = dimension.ends()[place]
-        return values
+        choices = {key: dimension.ends() for key, dimension in self.dimensions.items()}
+        places = np.unravel_index(number, [len(x) for x in choices.values()], order="F")
+        return {key: x[place] for (key, x), place in zip(choices.items(), places, strict=True)}
 
     def probes(self) -> list[dict[str, Any]]:
         """Trials that show whether all values can be used: together they have every end and choice."""

@@ -12,12 +12,10 @@ from typing import Any
 import numpy as np
 
 from extensor import random
-from extensor.core.tensor import Tensor
 from extensor.data import DataLoader
 from extensor.errors import arguments, type_error, value_error
 from extensor.experiments.api import Experiment
 from extensor.nn.preservation import preserve_state
-from extensor.optim import Optimizer
 from extensor.train.data_adapters import check_loader
 from extensor.train.nonfinite import NotFiniteError
 from extensor.train.step_strategy import Batch, LocalStep
@@ -153,18 +151,16 @@ def tune_lr(
         raise type_error("tune_lr", "a trainer needs a loader of batches", loader=None)
     check_loader("tune_lr", "loader", loader)
     rates = low * (high / low) ** (np.arange(steps) / (steps - 1))
+    optimizer, loss = trainer.optimizer, trainer.take_step.loss
+    changed: list[Any] = [trainer.model, loss, optimizer, *optimizer._histories]
     with ExitStack() as kept:
-        kept.enter_context(
-            preserve_state(
-                trainer.model, trainer.take_step.loss, *_trained_tensors(trainer.optimizer)
-            )
-        )
+        kept.enter_context(preserve_state(*changed))
         if isinstance(experiment, Experiment) and trainer.step == 0:
             random.set_state(experiment.generator_state)
         twin = kept.enter_context(_preserve_loader(loader))
         batches = kept.enter_context(closing(_groups(twin, trainer.accumulate)))
-        kept.enter_context(_preserve_optimizer(trainer.optimizer))
-        trainer.optimizer.zero_grad()  # gradients that are there would be added to
+        optimizer.schedules = []
+        optimizer.zero_grad()  # gradients that are there would be added to
         trainer.model.zero_grad()
         trainer.model.train()
         take_step = copy(trainer.take_step)
@@ -246,23 +242,3 @@ def _preserve_loader(loader: Any) -> Iterator[Any]:
     finally:
         if has_state:
             loader.load_state_dict(state)
-
-
-def _trained_tensors(optimizer: Optimizer) -> list[Tensor]:
-    return [tensor for group in optimizer.param_groups for tensor in group["params"]]
-
-
-@contextmanager
-def _preserve_optimizer(optimizer: Optimizer) -> Iterator[None]:
-    """The state, options and schedules, put back at the end; meanwhile there are no schedules."""
-    state = optimizer.state_dict()
-    groups = [dict(group) for group in optimizer.param_groups]
-    schedules, optimizer.schedules = optimizer.schedules, []
-    try:
-        yield
-    finally:
-        optimizer.schedules = schedules
-        optimizer.load_state_dict(state)
-        for group, options in zip(optimizer.param_groups, groups, strict=True):
-            group.clear()
-            group.update(options)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from itertools import count
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -216,27 +217,27 @@ def _own_shards(
         state = random.get_state()
 
 
+@dataclass
 class OutputGathering:
     """Outputs and targets of a step: told to the first worker, which uses them in their order."""
 
-    def __init__(self, workers: Workers, use: Callable[[Any, Any], None]) -> None:
-        self._workers = workers
-        self._use = use
-        self._own: list[Any] = []
+    workers: Workers
+    use: Callable[[Any, Any], None]
+    _own: list[Any] = field(default_factory=list)
 
     def put(self, output: Any, target: Any) -> None:
         """Take those of the next micro-batch of this worker."""
-        if self._workers.is_first:  # whose micro-batches are the first
-            self._use(output, target)
+        if self.workers.is_first:  # whose micro-batches are the first
+            self.use(output, target)
         else:
             self._own += [sendable_array(output), sendable_array(target)]
 
     def tell(self) -> None:
         """The step is over: let the first worker use what the others have."""
-        for message in self._workers.to_first(pack_arrays(self._own), "outputs")[1:]:
+        for message in self.workers.to_first(pack_arrays(self._own), "outputs")[1:]:
             arrays = unpack_arrays(message)
             for output, target in zip(arrays[::2], arrays[1::2], strict=True):
-                self._use(output, target)
+                self.use(output, target)
 
 
 def sendable_array(value: Any) -> Any:

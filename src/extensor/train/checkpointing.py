@@ -7,7 +7,6 @@ lock, so ``fit`` refuses if the last checkpoint is not the one that was seen the
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext, suppress
 from itertools import count
@@ -19,7 +18,7 @@ from extensor.errors import arguments, value_error
 from extensor.io.atomic import remove_partial
 from extensor.io.paths import as_path, make_folder
 from extensor.io.regular_files import check_own_folder, file_bytes
-from extensor.io.state_file import DamagedFileError, load, save
+from extensor.io.state_file import DamagedFileError, load, save, unpacked
 from extensor.train.run_folder import (
     NEW_ONES,
     TIME,
@@ -345,12 +344,7 @@ class RunStorage:
         # Workers on other machines may not see the file: the first one sends its bytes.
         content = b"" if path is None or not workers.is_first else file_bytes(path)
         content = workers.broadcast(content if workers.is_first else None, "checkpoint")
-        if not content:
-            return None
-        with tempfile.TemporaryDirectory() as folder:
-            copy = Path(folder) / "checkpoint.safetensors"
-            copy.write_bytes(content)
-            return load(copy, foreign=False)
+        return unpacked(content, "checkpoint", foreign=False) if content else None
 
     def write(self, state: Mapping[str, Any], step: int, name: str | None) -> Path:
         """Write a checkpoint of ``step``, or one that is called ``name``."""

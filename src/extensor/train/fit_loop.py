@@ -10,6 +10,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -112,16 +113,16 @@ def _may_set() -> bool:
     return threading.current_thread() is threading.main_thread()
 
 
+@dataclass(eq=False)
 class FitLoop:
     """Trains until ``epochs`` epochs are over; the first batch may have been tried already."""
 
-    def __init__(self, trainer: Trainer, data: FitData, epochs: int, is_tried: bool) -> None:
-        self._trainer = trainer
-        self._data = data
-        self._epochs = epochs
-        self._is_tried = is_tried
-        self._count = 0  # batches of an epoch
-        self._begin: dict[str, Any] | None = None  # the first state, if workers may be lost
+    trainer: Trainer
+    data: FitData
+    epochs: int
+    is_tried: bool
+    _count: int = 0  # batches of an epoch
+    _begin: dict[str, Any] | None = None  # the first state, if workers may be lost
 
     def run(self) -> None:
         """Train, with fewer workers if some are lost and MPI can go on without them."""
@@ -134,15 +135,15 @@ class FitLoop:
                 self._survive(error)
 
     def _check_workers(self) -> None:
-        trainer, data = self._trainer, self._data
+        trainer, data = self.trainer, self.data
         names = [type(callback).__name__ for callback in trainer.callbacks]
         config = json.dumps(trainer.config, sort_keys=True, default=str)
-        settings = [config, trainer.accumulate, names, self._epochs, trainer.checkpoint_every]
+        settings = [config, trainer.accumulate, names, self.epochs, trainer.checkpoint_every]
         loaders = {"train": data.train, "validation": data.validation}
         trainer.take_step.check_start(loaders, settings, trainer.step)
 
     def _fit(self) -> None:
-        trainer = self._trainer
+        trainer = self.trainer
         with ExitStack() as stack:
             stack.enter_context(trainer.storage.lock())
             stack.push(lambda kind, *_: trainer.take_step.end_fit(kind))
@@ -151,18 +152,18 @@ class FitLoop:
                 for callback in trainer.active_callbacks():
                     callback.fit_began(trainer)
                     stack.callback(callback.fit_ended, trainer)
-                while trainer.epoch < self._epochs and not trainer.stopped:
+                while trainer.epoch < self.epochs and not trainer.stopped:
                     self._fit_epoch()
                 self._end_by_signal()
         self._check_agreement()  # callbacks may have changed something at the end
 
     def _prepare(self) -> None:
         """Bring state, folder and workers to where training goes on."""
-        trainer = self._trainer
+        trainer = self.trainer
         trainer.storage.check_folder(trainer.step)
         trainer.take_step.options.note()
         is_restored = bool(trainer.waiting)
-        trainer.continue_with(self._data.train, self._data.validation)
+        trainer.continue_with(self.data.train, self.data.validation)
         if self._begin is None and trainer.workers.can_survive:
             self._begin = trainer.snapshot()
         if trainer.run is not None and trainer.workers.is_first:
@@ -171,12 +172,12 @@ class FitLoop:
                 trainer.save()  # it came from elsewhere: a run that is killed now goes on from here
             trainer.storage.tidy(trainer.step)
         trainer.take_step.begin_fit()
-        trainer.epochs = self._epochs
-        self._count = len(self._data.train)
-        trainer.total_steps = self._epochs * -(-self._count // trainer.accumulate)
+        trainer.epochs = self.epochs
+        self._count = len(self.data.train)
+        trainer.total_steps = self.epochs * -(-self._count // trainer.accumulate)
 
     def _fit_epoch(self) -> None:
-        trainer, train = self._trainer, self._data.train
+        trainer, train = self.trainer, self.data.train
         trainer.model.train()
         batches = trainer.take_step.batches(train, trainer.epoch, trainer.batch, trainer.accumulate)
         while trainer.batch < self._count:
@@ -185,8 +186,8 @@ class FitLoop:
             if not group:
                 requirement = f"train must give {self._count} batches"
                 raise value_error("fit", requirement, batches=trainer.batch)
-            if not self._is_tried:
-                self._is_tried = True
+            if not self.is_tried:
+                self.is_tried = True
                 rehearse_training(trainer, trainer.take_step.whole_batch(group[0]), train)
             trainer.batch += len(group)
             self._fit_step(group)
@@ -208,7 +209,7 @@ class FitLoop:
 
     def _epoch_record(self) -> dict[str, Any]:
         """The log's record of an epoch, after its validation."""
-        trainer = self._trainer
+        trainer = self.trainer
         record: dict[str, Any] = {
             "event": "epoch",
             "epoch": trainer.epoch + 1,
@@ -217,21 +218,21 @@ class FitLoop:
             **trainer.take_step.shared_values(trainer.running_metrics.compute()),
             "lr": trainer.rate,
         }
-        if self._data.validation is not None:
-            values = trainer.evaluate_together(self._data.validation)
+        if self.data.validation is not None:
+            values = trainer.evaluate_together(self.data.validation)
             record |= {f"validation_{name}": plain(value) for name, value in values.items()}
         return record
 
     def _step_schedules(self, record: dict[str, Any]) -> None:
         """Step the schedules that the optimizer does not step itself."""
-        for schedule in self._trainer.optimizer.schedules:
+        for schedule in self.trainer.optimizer.schedules:
             if isinstance(schedule, ReduceLROnPlateau):
-                schedule.step(monitored("ReduceLROnPlateau", record, self._trainer.monitor))
+                schedule.step(monitored("ReduceLROnPlateau", record, self.trainer.monitor))
             elif not schedule.automatic:
                 schedule.step()
 
     def _fit_step(self, group: tuple[Any, ...]) -> None:
-        trainer, take_step = self._trainer, self._trainer.take_step
+        trainer, take_step = self.trainer, self.trainer.take_step
         wants_gradients = any(callback.wants_gradients(trainer) for callback in trainer.callbacks)
         on_gradients = self._announce_gradients if wants_gradients else None
         on_output = trainer.running_metrics.update if trainer.running_metrics.given else None
@@ -253,12 +254,12 @@ class FitLoop:
         self._save_after_step()
 
     def _announce_gradients(self) -> None:
-        for callback in self._trainer.active_callbacks():
-            callback.gradients_known(self._trainer)
+        for callback in self.trainer.active_callbacks():
+            callback.gradients_known(self.trainer)
 
     def _save_after_step(self) -> None:
         """Save if it is time to, or if a signal ends training within the epoch."""
-        trainer, every = self._trainer, self._trainer.checkpoint_every
+        trainer, every = self.trainer, self.trainer.checkpoint_every
         is_due = every is not None and trainer.step % every == 0
         self._check_agreement(is_due)
         if is_due:
@@ -273,15 +274,15 @@ class FitLoop:
 
     def _end_by_signal(self) -> None:
         """Raise for a signal; on several workers only for one that all know of."""
-        interruption = self._trainer.interruption
-        signal = self._trainer.take_step.known_signal(interruption.noted)
+        interruption = self.trainer.interruption
+        signal = self.trainer.take_step.known_signal(interruption.noted)
         if signal is not None:
             interruption.noted = signal
         if signal == interruption.noted:  # otherwise it is told to all with the next step
             interruption.raise_if_noted()
 
     def _check_agreement(self, is_due: bool = True) -> None:
-        trainer = self._trainer
+        trainer = self.trainer
         trainer.take_step.check_agreement(trainer.step, trainer.loader, is_due)
 
     def _survive(self, error: WorkerLostError) -> None:
@@ -292,7 +293,7 @@ class FitLoop:
         """
         if self._begin is None:
             raise error
-        trainer, before = self._trainer, self._trainer.workers
+        trainer, before = self.trainer, self.trainer.workers
         trainer.workers = left = trainer.take_step.survivors(error)
         left.place = f"going on after step {trainer.step}"
         state = trainer.storage.read(trainer.storage.latest())

@@ -6,7 +6,7 @@ divides by: samples, elements, targets that are not ignored, or the sum of their
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from itertools import product
 from math import isfinite, sqrt
@@ -18,6 +18,7 @@ from ml_dtypes import finfo
 from extensor import random
 from extensor.arrays.dtypes import as_dtype, is_floating
 from extensor.core.modes import no_grad
+from extensor.core.structures import map_leaves
 from extensor.core.tensor import Tensor, to_array
 from extensor.distributed.micro_batches import tree_sum
 from extensor.errors import arguments, type_error, value_error
@@ -236,7 +237,7 @@ def _cut(output: Any, part: MicroBatch, size: int) -> Any:
             raise ValueError("the first axis is not that of samples")
         return tensor[part.begin : part.end]
 
-    return _map_tensors(cut_tensor, output)
+    return map_leaves(output, cut_tensor)
 
 
 def _widen(output: Any) -> Any:
@@ -246,18 +247,7 @@ def _widen(output: Any) -> Any:
         is_narrow = isinstance(tensor, Tensor) and is_floating(tensor.dtype)
         return tensor.astype("float32") if is_narrow and tensor.dtype.itemsize < 4 else tensor
 
-    return _map_tensors(widen, output)
-
-
-def _map_tensors(function: Callable[[Any], Any], output: Any) -> Any:
-    """An output with ``function`` of each of its tensors."""
-    if isinstance(output, Mapping):
-        return {key: _map_tensors(function, value) for key, value in output.items()}
-    if not isinstance(output, tuple | list):
-        return function(output)
-    values = [_map_tensors(function, value) for value in output]
-    kind: Any = type(output)
-    return kind(*values) if hasattr(output, "_fields") else kind(values)
+    return map_leaves(output, widen)
 
 
 def _precision(take_step: LocalStep, is_wide: bool) -> float:

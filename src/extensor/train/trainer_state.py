@@ -8,15 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from copy import deepcopy
 from functools import partial
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
 
 from extensor import random
 from extensor.amp import GradScaler
 from extensor.core import entries
-from extensor.core.tensor import Tensor
 from extensor.data.dataset import SequentialSampler
 from extensor.data.loader import DataLoader
 from extensor.errors import type_error, value_error
@@ -275,13 +273,7 @@ class TrainerState:
         dict of str to object
             The state, in memory of its own.
         """
-
-        def copy(value: Any) -> Any:
-            if isinstance(value, dict):
-                return {key: copy(each) for key, each in value.items()}
-            return np.array(value) if isinstance(value, np.ndarray | Tensor) else value
-
-        return {key: copy(value) for key, value in self._state(copied=True).items()}
+        return deepcopy(self._state(copied=False))
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Take over what :meth:`state_dict` gave; loaders and random numbers when training begins."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 from zlib import crc32
@@ -17,6 +17,7 @@ from zlib import crc32
 import numpy as np
 
 from extensor import random
+from extensor.core import entries
 from extensor.core.modes import no_grad
 from extensor.core.tensor import Tensor
 from extensor.data.dataset import ArrayDataset, ShardSampler
@@ -207,7 +208,9 @@ class DriftCheck:
                 (name, value) for name, value in optimizer.items() if not is_option[name]
             ),
             "averages of parameters": _texts(state["ema"].items()),
-            "schedules and scales": _texts(_flat({x: state[x] for x in ("schedules", "scaler")})),
+            "schedules and scales": _texts(
+                entries.flat({x: state[x] for x in ("schedules", "scaler")}).items()
+            ),
             "modes": {name: str(x.training) for name, x in step.model.named_modules()},
             "seeds and order of data": {
                 "seed": str(random.get_state()[0]),
@@ -218,14 +221,6 @@ class DriftCheck:
 
 def _is_option(name: str) -> bool:
     return name.startswith("groups.") and not name.endswith(".params")
-
-
-def _flat(table: Any, path: str = "") -> Iterator[tuple[str, Any]]:
-    for key, value in table.items():
-        if isinstance(value, dict):
-            yield from _flat(value, f"{path}{key}.")
-        else:
-            yield f"{path}{key}", value
 
 
 def _texts(things: Any) -> dict[str, str]:

@@ -300,14 +300,8 @@ def _check_named(argument: str, name: str, loss: Any) -> None:
             "say whether it is of classes or of numbers"
         )
         raise value_error("Trainer", requirement, loss=arguments.briefly(loss))
-    for task in tasks:
-        try:
-            _named_metric(name, loss, task, 2)
-        except ValueError:
-            if task == tasks[-1]:
-                raise
-        else:
-            return
+    fitting = [task for task in tasks if name in metrics_for(task)]
+    _named_metric(name, loss, (fitting or tasks)[-1], 2)
 
 
 def metrics_for_output(given: Mapping[str, Any], loss: Any, output: Any) -> dict[str, Metric]:
