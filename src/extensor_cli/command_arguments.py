@@ -348,20 +348,16 @@ def parser() -> Parser:
 def overview() -> str:
     """The page that ``extensor`` shows without arguments."""
     width = max(map(len, COMMANDS))
-    lines = [
+    lines = "\n".join(
         f"  {name:{width}}  {command.summary}\n  {'':{width}}  {command.example}"
         for name, command in COMMANDS.items()
-    ]
-    return "\n".join(
-        [
-            "ExTensor trains neural networks, and shows what they learned.",
-            "",
-            "Start here: extensor train",
-            "It trains on handwritten digits in a few seconds.",
-            "",
-            "Commands, each with an example:",
-            *lines,
-            "",
-            "extensor COMMAND --help lists the options of a command.",
-        ]
     )
+    return f"""ExTensor trains neural networks, and shows what they learned.
+
+Start here: extensor train
+It trains on handwritten digits in a few seconds.
+
+Commands, each with an example:
+{lines}
+
+extensor COMMAND --help lists the options of a command."""

@@ -70,23 +70,22 @@ def _run(options: argparse.Namespace, workers: Workers) -> None:
         raise value_error("--resume", "the run has a configuration and a name", run=options.resume)
     if options.device is not None:
         options.set = [*options.set, "compile=xla", f"device={options.device}"]
-    if options.resume is not None:
+    if options.resume is None:
+        run, config = None, command_config(options, options.set)
+    else:
         refuse_data_options(options)
-        config = read_config(find_run(options.resume).config, options.set)
-        if options.print_config:
-            print(as_toml(config) if workers.is_first else "", end="")
-            return
-        with ending_in_order():
-            _resume(find_run(options.resume), options, workers)
-        return
-    config = command_config(options, options.set)
+        run = find_run(options.resume)
+        config = read_config(run.config, options.set)
     if options.print_config:
-        is_complete = ExperimentSpec.from_dict(config).has_model
+        is_complete = run is not None or ExperimentSpec.from_dict(config).has_model
         text = as_toml(config if is_complete else experiment(config).config)
         print(text if workers.is_first else "", end="")
         return
     with ending_in_order():
-        _begin(config, options, workers)
+        if run is None:
+            _begin(config, options, workers)
+        else:
+            _resume(run, options, workers)
 
 
 def _begin(config: Config, options: argparse.Namespace, workers: Workers) -> None:

@@ -90,13 +90,8 @@ class GPT(nn.Module):
         width: int = 128,
         p: float = 0.0,
     ) -> None:
-        for name, value in [
-            ("vocabulary", vocabulary),
-            ("context", context),
-            ("layers", layers),
-            ("heads", heads),
-            ("width", width),
-        ]:
+        sizes = {"vocabulary": vocabulary, "context": context, "layers": layers}
+        for name, value in {**sizes, "heads": heads, "width": width}.items():
             arguments.integer("GPT", name, value, 1)
         arguments.number("GPT", "p", p, fraction=True)
         if layers > MOST_LAYERS:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from extensor import ops
 from extensor.core.tensor import Tensor
-from extensor.errors import arguments, value_error
+from extensor.errors import arguments
 from extensor.nn.activation import Elementwise
 from extensor.nn.module import Module
 
@@ -227,11 +227,7 @@ class GELU(Module):
     """
 
     def __init__(self, approximate: str = "none") -> None:
-        if approximate not in ("none", "tanh"):
-            raise value_error(
-                "GELU", "approximate must be 'none' or 'tanh'", approximate=approximate
-            )
-        self.approximate = approximate
+        self.approximate = arguments.choice("GELU", "approximate", approximate, ("none", "tanh"))
 
     def forward(self, x: TensorLike) -> Tensor:
         """Apply the activation to each element.

@@ -17,7 +17,7 @@ from extensor.arrays.shapes import target
 from extensor.core import creation, door
 from extensor.core.modes import no_grad
 from extensor.core.tensor import Tensor, wrap
-from extensor.errors import value_error
+from extensor.errors import arguments, value_error
 from extensor.errors.explanation import checked
 from extensor.random import Generator
 
@@ -1025,8 +1025,7 @@ def _kaiming_std(
     op: str, fan_in: int, fan_out: int, a: float, mode: str, nonlinearity: str
 ) -> float:
     fans = {"fan_in": fan_in, "fan_out": fan_out}
-    if mode not in fans:
-        raise value_error(op, "mode must be 'fan_in' or 'fan_out'", mode=mode)
+    arguments.choice(op, "mode", mode, tuple(fans))
     if fans[mode] <= 0:
         raise value_error(op, f"{mode} must be positive", **{mode: fans[mode]})
     return calculate_gain(nonlinearity, a) / sqrt(fans[mode])

@@ -13,7 +13,7 @@ import numpy as np
 from extensor.arrays.shapes import Shape, Shapes, are_ints, axis_index, count, whole_numbers
 from extensor.core.op import Array, Arrays, op
 from extensor.core.tensor import Tensor, tensor
-from extensor.errors import type_error, value_error
+from extensor.errors import arguments, type_error, value_error
 from extensor.errors.explanation import explaining
 from extensor.ops.broadcasting import broadcast_to
 from extensor.ops.indexing import getitem, place
@@ -381,8 +381,7 @@ def meshgrid(*arrays: Any, indexing: str = "xy") -> tuple[Tensor, ...]:
     tensor([[3., 4., 5.],
             [3., 4., 5.]])
     """
-    if indexing not in ("xy", "ij"):
-        raise value_error("meshgrid", "indexing must be 'xy' or 'ij'", indexing=indexing)
+    arguments.choice("meshgrid", "indexing", indexing, ("xy", "ij"))
     tensors = [x if isinstance(x, Tensor) else tensor(x) for x in arrays]
     for number, x in enumerate(tensors):
         if x.ndim > 1:

@@ -11,7 +11,7 @@ from extensor.arrays.shapes import Shape, Shapes, count, is_broadcastable_to
 from extensor.arrays.supplement import gated, in_c_order
 from extensor.core.op import Array, op
 from extensor.core.tensor import Tensor, to_array, wrap
-from extensor.errors import value_error
+from extensor.errors import arguments, value_error
 from extensor.ops.chain import chain_rule
 from extensor.ops.exponential import exp, log
 from extensor.ops.rounding import clip, sign
@@ -48,10 +48,7 @@ def reduced_shape(
     name: str, reduction: Any, shape: Shape, allowed: tuple[str, ...] = REDUCTIONS
 ) -> Shape:
     """The shape of a loss whose elements have ``shape``; an unknown reduction is an error."""
-    if not isinstance(reduction, str) or reduction not in allowed:
-        *others, last = map(repr, allowed)
-        requirement = f"reduction must be {', '.join(others)} or {last}"
-        raise value_error(name, requirement, reduction=reduction)
+    arguments.choice(name, "reduction", reduction, allowed)
     return tuple(shape) if reduction == "none" else ()
 
 

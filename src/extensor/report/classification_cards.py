@@ -235,13 +235,8 @@ def class_table(
     what: str = "class",
 ) -> TableCard:
     """Precision, recall, F1 and the number of samples, for each class and in the mean."""
-    heads = [
-        what,
-        "precision",
-        "recall",
-        "F1",
-        *(["ROC area", "average precision"] if areas else []),
-    ]
+    of_curves = ["ROC area", "average precision"] if areas else []
+    heads = [what, "precision", "recall", "F1", *of_curves, "samples"]
     listed = _lowest(by_class.f1, _LISTED)
     rows = []
     for i in listed:
@@ -254,11 +249,10 @@ def class_table(
         weightings.append(("mean by samples", by_class.support))
     for words, weights in weightings:
         means = [rate_text(mean_rate(values, weights)) for values in by_class[:3]]
-        blank = ["", ""] if areas else []
-        rows.append([words, *means, *blank, f"{total:,}"])
+        rows.append([words, *means, *([""] * len(of_curves)), f"{total:,}"])
     notes = []
     if len(listed) < len(names):
         notes.append(f"The {len(listed)} of {len(names)} {_plural(what)} with the lowest F1.")
     if any(UNKNOWN in row for row in rows):
         notes.append("A dash is 0 / 0, which counts as 0 in the means.")
-    return TableCard(title, [*heads, "samples"], rows, " ".join(notes))
+    return TableCard(title, heads, rows, " ".join(notes))

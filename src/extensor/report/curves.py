@@ -48,16 +48,9 @@ def charts(
     epochs = of_event(records, "epoch")
     best = best_epoch(epochs, monitor)
     marks = [] if best is None else [Mark(best.step, _mark_text(best))]
-    drawn = [
-        Chart(
-            "Loss",
-            [
-                Series("training, at steps", points(steps, "loss"), faint=True),
-                *_both(epochs, "loss", "training, mean of epochs"),
-            ],
-            marks=marks,
-        )
-    ]
+    at_steps = Series("training, at steps", points(steps, "loss"), faint=True)
+    losses = [at_steps, *_both(epochs, "loss", "training, mean of epochs")]
+    drawn = [Chart("Loss", losses, marks=marks)]
     names = {key.removeprefix(VALIDATION): None for key in metric_names(epochs)}
     if perplexity and "perplexity" not in names:
         names["perplexity"] = None

@@ -67,16 +67,10 @@ def examine(
     if dataset is not None and hasattr(dataset, "__len__") and len(dataset) != count:
         requirement = "outputs must be those of all samples of dataset"
         raise value_error("examine", requirement, outputs=count, dataset=len(dataset))
-    return EXAMINERS[task](
-        ExaminedSamples(
-            dataset,
-            outputs,
-            targets,
-            list_of_names("class_names", class_names),
-            list_of_names("sample_names", sample_names, count),
-            scores == "logits",
-        )
-    )
+    classes = list_of_names("class_names", class_names)
+    names = list_of_names("sample_names", sample_names, count)
+    samples = ExaminedSamples(dataset, outputs, targets, classes, names, scores == "logits")
+    return EXAMINERS[task](samples)
 
 
 def _guess_task(outputs: Any, targets: Any) -> str | None:

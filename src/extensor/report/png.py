@@ -26,14 +26,8 @@ def picture(sample: Any, low: float, high: float) -> bytes:
     lines = np.zeros((height, 1 + width * channels), np.uint8)
     lines[:, 1:] = pixels.reshape(height, -1)
     header = struct.pack(">IIBBBBB", width, height, 8, _CHANNELS[channels], 0, 0, 0)
-    return b"\x89PNG\r\n\x1a\n" + b"".join(
-        _chunk(kind, content)
-        for kind, content in (
-            (b"IHDR", header),
-            (b"IDAT", zlib.compress(lines.tobytes(), 9)),
-            (b"IEND", b""),
-        )
-    )
+    chunks = {b"IHDR": header, b"IDAT": zlib.compress(lines.tobytes(), 9), b"IEND": b""}
+    return b"\x89PNG\r\n\x1a\n" + b"".join(_chunk(*chunk) for chunk in chunks.items())
 
 
 def _chunk(kind: bytes, content: bytes) -> bytes:

@@ -76,10 +76,8 @@ def _table(names: list[str], truth: Any, predicted: Any) -> TableCard:
     rows = []
     for i, name in enumerate(names[:_LISTED]):
         residuals = truth[:, i] - predicted[:, i]
-        root, spread = (
-            _root_mean_square(residuals),
-            _root_mean_square(truth[:, i] - truth[:, i].mean()),
-        )
+        deviations = truth[:, i] - truth[:, i].mean()
+        root, spread = _root_mean_square(residuals), _root_mean_square(deviations)
         measures = (np.abs(residuals).mean(), root, residuals.mean())
         determination = 1 - (root / spread) ** 2 if spread > 0 else np.nan
         rows.append([name, *map(readable, measures), rate_text(determination)])
