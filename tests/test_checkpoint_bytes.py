@@ -30,7 +30,7 @@ def test_a_run_that_was_interrupted_has_the_files_of_one_that_was_not(
     fit_step = FitLoop._fit_step
 
     def interrupted(loop: FitLoop, group: Any) -> None:
-        if loop._trainer.step == step:
+        if loop.trainer.step == step:
             raise RuntimeError("enough")
         fit_step(loop, group)
 

@@ -27,7 +27,7 @@ from extensor.random.global_generators import (
     were_drawn_from,
 )
 from extensor.train.data_adapters import can_share_batches, check_batch, check_inputs
-from extensor.train.evaluation import Measured, MetricsFor, evaluating
+from extensor.train.evaluation import Measured, MetricsFor, in_evaluation
 from extensor.train.loss_parts import MicroBatch, cut
 from extensor.train.tasks import UncopiedError, is_watched, on_trial
 
@@ -285,7 +285,7 @@ def can_share(take_step: LocalStep, loader: Any) -> bool:
             check_batch("evaluate", "loader", batch)
             check_inputs("evaluate", take_step.model, batch[:-1])
             before = _bits(take_step.model.buffers())
-            with evaluating(take_step.model, take_step.ema):
+            with in_evaluation(take_step.model, take_step.ema):
                 first, again = take_step.forward(batch), take_step.forward(batch)
             is_drawing = random.get_state() != state or were_drawn_from()
             is_unchanged = _bits(take_step.model.buffers()) == before
@@ -315,7 +315,7 @@ def evaluate_jointly(
         return range(loader.samples_in(number) if is_own else 0)
 
     watch_global_generators()
-    with evaluating(take_step.model, take_step.ema):
+    with in_evaluation(take_step.model, take_step.ema):
         for number, batch in loader.dealt(wanted):
             if wanted(number):
                 output, loss = take_step.evaluate_batch(batch)

@@ -16,6 +16,7 @@ from extensor.core.modes import no_grad
 from extensor.core.tensor import Tensor
 from extensor.errors import value_error
 from extensor.nn.module import Module
+from extensor.nn.preservation import evaluating
 from extensor.ops import concatenate
 from extensor.optim import EMA
 from extensor.train.data_adapters import check_batch, check_inputs, prediction_batches
@@ -32,7 +33,7 @@ def evaluate_batches(
 ) -> dict[str, Any]:
     """The mean loss of the batches of ``loader``, and the metrics for such outputs."""
     measured = Measured(metrics_for)
-    with evaluating(model, take_step.ema):
+    with in_evaluation(model, take_step.ema):
         for batch in loader:
             check_batch("evaluate", "loader", batch)
             if measured.is_empty:
@@ -76,7 +77,7 @@ class Measured:
 def predicted(model: Module, ema: EMA | None, inputs: Any, batch_size: int) -> Tensor:
     """The outputs of the model."""
     batches = prediction_batches(inputs, batch_size)
-    with evaluating(model, ema):
+    with in_evaluation(model, ema):
         outputs: list[Any] = []
         for parts in batches:
             if not outputs:
@@ -88,16 +89,10 @@ def predicted(model: Module, ema: EMA | None, inputs: Any, batch_size: int) -> T
 
 
 @contextmanager
-def evaluating(model: Module, ema: EMA | None) -> Iterator[None]:
+def in_evaluation(model: Module, ema: EMA | None) -> Iterator[None]:
     """Within the block the model is not trained, its parameters are the averages if there are any."""
-    training = [(module, module.training) for module in model.modules()]
-    model.eval()
-    try:
-        with no_grad(), nullcontext() if ema is None else ema.applied():
-            yield
-    finally:
-        for module, mode in training:
-            module.training = mode
+    with evaluating(model), no_grad(), nullcontext() if ema is None else ema.applied():
+        yield
 
 
 def plain(value: Any) -> Any:

@@ -103,23 +103,26 @@ def prepare_step_state(op: str, state: Mapping[str, Any], step: LocalStep) -> Ca
             raise value_error("Trainer", requirement, **{name: count})
     numbers = [str(i) for i in range(len(schedules))]
     entry["schedules"] = entries.with_keys(op, entry["schedules"], numbers, "schedules")
-    commits = [
-        _prepare(step.model, Module, state["model"]),
-        _prepare(step.optimizer, Optimizer, step.options.resumed_state(op, state)),
+    parts: list[tuple[Any, Any, Any]] = [
+        (step.model, Module, state["model"]),
+        (step.optimizer, Optimizer, step.options.resumed_state(op, state)),
+        *((x, Schedule, entry["schedules"][str(i)]) for i, x in enumerate(schedules)),
+        (step.scaler, GradScaler, state["scaler"]),
+        *([] if ema is None else [(ema, EMA, entry["ema"])]),
     ]
-    commits += [
-        _prepare(schedule, Schedule, entry["schedules"][number])
-        for number, schedule in zip(numbers, schedules, strict=True)
-    ]
-    commits.append(_prepare(step.scaler, GradScaler, state["scaler"]))
-    if ema is not None:
-        commits.append(_prepare(ema, EMA, entry["ema"]))
     # Loading by a subclass's own method may still fail, so it comes first: nothing has changed yet.
-    commits.sort(key=lambda each: not isinstance(each, partial))
+    loads: list[Callable[[], Any]] = [
+        partial(owner.load_state_dict, own)
+        for owner, kind, own in parts
+        if _loads_itself(owner, kind)
+    ]
+    loads += [
+        owner._prepared_state(own) for owner, kind, own in parts if not _loads_itself(owner, kind)
+    ]
 
     def commit() -> None:
-        for each in commits:
-            each()
+        for load in loads:
+            load()
         step.adds_by_tree = adds_by_tree
 
     return commit
@@ -140,11 +143,9 @@ def state_of(owner: Any, kind: Any, copied: bool) -> dict[str, Any]:
     return owner.state_dict() if is_overridden else owner._state(copied)  # type: ignore[no-any-return]
 
 
-def _prepare(owner: Any, kind: Any, state: Any) -> Callable[[], Any]:
-    """The function that loads ``state``, which is checked now unless a subclass overrides loading."""
-    if type(owner).load_state_dict is kind.load_state_dict:
-        return owner._prepared_state(state)  # type: ignore[no-any-return]
-    return partial(owner.load_state_dict, state)
+def _loads_itself(owner: Any, kind: Any) -> bool:
+    """Whether a subclass overrides loading, so that its state cannot be checked beforehand."""
+    return type(owner).load_state_dict is not kind.load_state_dict
 
 
 _OP = "Trainer.load_state_dict"
