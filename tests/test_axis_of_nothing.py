@@ -11,7 +11,7 @@ import extensor as ex
 from extensor.arrays.shapes import reduced, reduced_nonempty
 from extensor.core.op import OPS
 
-LINE = {"reduced", "reduced_nonempty", "_position", "_norm_shape", "_along", "_sort_shape"}
+LINE = {"reduced", "reduced_nonempty", "_position", "_norm_shape", "same_along"}
 # Every op that goes along an axis, with what it needs besides, as one of a line of one element.
 ALONG: dict[str, tuple[Any, ...]] = {
     **{
