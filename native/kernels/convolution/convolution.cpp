@@ -2,11 +2,13 @@
 
 #include "channels.h"
 #include "dots.h"
+#include "im2col.h"
 #include "interleaved.h"
 #include "pointwise.h"
 #include "rows.h"
 #include "weight.h"
 #include "winograd.h"
+#include "winograd_weight.h"
 
 namespace extensor::EX_ISA {
 namespace {
@@ -56,10 +58,12 @@ template <typename T>
 void correlate(const Correlation<T>& p, const Workers& workers) {
   if (p.batch == 0) return;
   if (is_pointwise(p) && is_worth_a_product(p)) return correlate_pointwise(p, workers);
+  const bool winograd = suits_winograd(p);
+  if (is_worth_im2col(p, winograd)) return Im2colCorrelation<T>(p).run(workers);
   if (prefers_rows<T>(p.outputs, p.x.out, cost_of_sums(p.depth()))) {
     return correlate_rows(p, workers.run);
   }
-  if (WinogradCorrelation<T>::suits(p)) {
+  if (winograd) {
     return WinogradCorrelation<T>(p, wanted_tasks(p.cost())).run(workers.run);
   }
   correlate_channels(p, workers.run);
@@ -165,6 +169,9 @@ void grad_weight(const Convolution& shape, const T* gradient, const T* x, T* out
   }
   if (prefers_rows<T>(p.outputs, p.x.out, {1, 1})) {
     return grad_weight_rows(p, gradient, out, workers.run);
+  }
+  if (is_worth_winograd_weight(p)) {
+    return WinogradGradWeight<T>(p, gradient, out, wanted_tasks(p.cost())).run(workers.run);
   }
   grad_weight_channels(p, gradient, out, workers.run);
 }

@@ -16,7 +16,8 @@ struct ImplicitTile {
   const int32_t* rows;
   const int32_t* steps;
   const T* panel;
-  T* sums;  // as wide as the panel; the products are added to it
+  T* sums;                 // as wide as the panel
+  bool accumulate = true;  // whether the products are added to the sums
 };
 
 template <typename T, int Rows, int Vectors>
@@ -46,7 +47,7 @@ void compute_implicit_tile(const ImplicitTile<T>& tile) {
 #pragma GCC unroll 2
     for (int v = 0; v < Vectors; ++v) {
       T* target = tile.sums + (r * Vectors + v) * lanes;
-      store(target, load(target) + sums[r][v]);
+      store(target, tile.accumulate ? load(target) + sums[r][v] : sums[r][v]);
     }
   }
 }
@@ -59,7 +60,7 @@ constexpr auto implicit_tile_table(std::index_sequence<Row...>) {
   return Table{{{compute_implicit_tile<T, Row + 1, 1>, compute_implicit_tile<T, Row + 1, 2>}...}};
 }
 
-// Adds the products of `count` rows to as many rows of sums.
+// The products of `count` rows, for as many rows of sums.
 template <typename T>
 void multiply_implicit(ImplicitTile<T> tile, int64_t count, int64_t width) {
   static constexpr auto table = implicit_tile_table<T>(std::make_index_sequence<kTileRows>{});

@@ -10,6 +10,34 @@ namespace {
 // Numbers that the runs of a sum may fill in all before they are added.
 inline constexpr int64_t kMaximumSplitSums = 1 << 21;
 
+// In how many runs the blocks are summed, for as many tasks; each run has `size` sums.
+template <typename T>
+int64_t number_of_runs(const Correlation<T>& p, const Blocks& blocks, int64_t size,
+                       int64_t wanted_tasks) {
+  const int64_t most = minimum(wanted_tasks / p.groups, kMaximumSplitSums / size);
+  return maximum<int64_t>(minimum(most, blocks.count), 1);
+}
+
+// `count` positions of a block from `begin` on: a row for each, an output of a panel in each lane.
+template <typename T>
+void pack_gradient(const Correlation<T>& p, const T* gradient, const Blocks& blocks, int64_t block,
+                   int64_t group, int64_t panel, int64_t begin, int64_t count, T* target) {
+  const Panels<T> panels{p.outputs};
+  const int64_t row = blocks.first_row(block), channel = panel * kTileColumns<T>;
+  const int64_t plane = p.y.out * p.x.out;
+  const int64_t per_image = minimum(blocks.rows, p.y.out - row) * p.x.out;
+  for (int64_t done = 0; done < count;) {
+    const int64_t image = blocks.first_image(block) + (begin + done) / per_image;
+    const int64_t position = (begin + done) % per_image;
+    const int64_t length = minimum(count - done, per_image - position);
+    const T* from = gradient + ((image * p.groups + group) * p.outputs + channel) * plane +
+                    row * p.x.out + position;
+    pack_transposed(Lines<T>{from, plane, 1, panels.used(panel), length}, length,
+                    target + done * panels.width(panel), panels.width(panel));
+    done += length;
+  }
+}
+
 // Blocks are summed in several runs, which are added at the end in their order; runs and panels are
 // the tasks, cut by shape alone.
 template <typename T>
@@ -21,14 +49,13 @@ class ChannelGradWeight {
         gradient_(gradient),
         out_(out),
         depth_(p.depth()),
-        plane_(p.y.out * p.x.out),
         wanted_(wanted_tasks),
         blocks_(cut_for_tasks(p, wanted_tasks)),
         window_(p, blocks_, 1, 0),
         offsets_(p, blocks_, window_),
         panels_{p.outputs},
         size_(p.groups * panels_.total() * depth_),
-        runs_(number_of_runs()),
+        runs_(number_of_runs(p, blocks_, size_, wanted_tasks)),
         sums_(runs_ * size_) {}
 
   void run(ParallelFor run) const {
@@ -49,11 +76,6 @@ class ChannelGradWeight {
   }
 
  private:
-  int64_t number_of_runs() const {
-    const int64_t most = minimum(wanted_ / p_.groups, kMaximumSplitSums / size_);
-    return maximum<int64_t>(minimum(most, blocks_.count), 1);
-  }
-
   // A row for each step, an output in each lane.
   T* sums(int64_t run, int64_t group, int64_t panel) const {
     return sums_.get() + run * size_ + (group * panels_.total() + panel * kTileColumns<T>)*depth_;
@@ -81,27 +103,10 @@ class ChannelGradWeight {
     T* packed = right_scratch<T>();
     for (int64_t step = 0; step < positions; step += step_depth) {
       const int64_t count = minimum(step_depth, positions - step);
-      pack_gradient(block, group, panel, step, count, packed);
+      pack_gradient(p_, gradient_, blocks_, block, group, panel, step, count, packed);
       multiply_implicit(ImplicitTile<T>{count, source, offsets_.steps.get(),
                                         offsets_.positions.get() + step, packed, sums},
                         depth_, width);
-    }
-  }
-
-  // `count` positions of a block from `begin` on: a row for each, an output in each lane.
-  void pack_gradient(int64_t block, int64_t group, int64_t panel, int64_t begin, int64_t count,
-                     T* target) const {
-    const int64_t row = blocks_.first_row(block), channel = panel * kTileColumns<T>;
-    const int64_t per_image = minimum(blocks_.rows, p_.y.out - row) * p_.x.out;
-    for (int64_t done = 0; done < count;) {
-      const int64_t image = blocks_.first_image(block) + (begin + done) / per_image;
-      const int64_t position = (begin + done) % per_image;
-      const int64_t length = minimum(count - done, per_image - position);
-      const T* from = gradient_ + ((image * p_.groups + group) * p_.outputs + channel) * plane_ +
-                      row * p_.x.out + position;
-      pack_transposed(Lines<T>{from, plane_, 1, panels_.used(panel), length}, length,
-                      target + done * panels_.width(panel), panels_.width(panel));
-      done += length;
     }
   }
 
@@ -121,7 +126,7 @@ class ChannelGradWeight {
   const Correlation<T>& p_;
   const T* gradient_;
   T* out_;
-  const int64_t depth_, plane_, wanted_;
+  const int64_t depth_, wanted_;
   const Blocks blocks_;
   const Window window_;
   const Offsets offsets_;

@@ -64,10 +64,50 @@ EX_INLINE void transform_products(const V m[4][4], V out[2][2]) {
   }
 }
 
+// The transpose of `transform_products`, from the gradient of outputs to that of products. Along
+// each axis: (y0, y0 + y1, y0 - y1, -y1).
+template <typename V>
+EX_INLINE void transform_gradient(const V y[2][2], V out[4][4]) {
+  V rows[4][2];
+#pragma GCC unroll 2
+  for (int j = 0; j < 2; ++j) {
+    rows[0][j] = y[0][j];
+    rows[1][j] = y[0][j] + y[1][j];
+    rows[2][j] = y[0][j] - y[1][j];
+    rows[3][j] = -y[1][j];
+  }
+#pragma GCC unroll 4
+  for (int i = 0; i < 4; ++i) {
+    out[i][0] = rows[i][0];
+    out[i][1] = rows[i][0] + rows[i][1];
+    out[i][2] = rows[i][0] - rows[i][1];
+    out[i][3] = -rows[i][1];
+  }
+}
+
+// The transpose of `transform_kernel`. Along each axis:
+// (u0 + (u1 + u2) / 2, (u1 - u2) / 2, (u1 + u2) / 2 + u3).
+template <typename V>
+EX_INLINE void transform_kernel_gradient(const V u[4][4], V out[3][3]) {
+  auto transform = [](V u0, V u1, V u2, V u3, V& o0, V& o1, V& o2) {
+    const V even = (u1 + u2) / 2;
+    o0 = u0 + even;
+    o1 = (u1 - u2) / 2;
+    o2 = even + u3;
+  };
+  V rows[3][4];
+  for (int j = 0; j < 4; ++j) {
+    transform(u[0][j], u[1][j], u[2][j], u[3][j], rows[0][j], rows[1][j], rows[2][j]);
+  }
+  for (int i = 0; i < 3; ++i) {
+    transform(rows[i][0], rows[i][1], rows[i][2], rows[i][3], out[i][0], out[i][1], out[i][2]);
+  }
+}
+
 // As for other correlations, but of an even number of rows.
 template <typename T>
-Blocks cut_into_tiles(const Correlation<T>& p) {
-  Blocks blocks = cut_into_blocks(p, kWinogradPositions, kWinogradPositions * 4 * p.channels);
+Blocks cut_into_tiles(const Correlation<T>& p, int64_t positions) {
+  Blocks blocks = cut_into_blocks(p, positions, positions * 4 * p.channels);
   blocks.rows = round_up(blocks.rows, 2);
   blocks.per_image = ceil_divide(p.y.out, blocks.rows);
   blocks.count = ceil_divide(p.batch, blocks.images) * blocks.per_image;
@@ -75,37 +115,129 @@ Blocks cut_into_tiles(const Correlation<T>& p) {
 }
 
 template <typename T>
-class WinogradCorrelation {
- public:
-  static bool suits(const Correlation<T>& p) {
-    auto is_three = [](const CorrelationAxis& axis) {
-      return axis.taps == 3 && axis.step == 1 && axis.spacing == 1;
-    };
-    return sizeof(T) == 4 && is_three(p.y) && is_three(p.x) && p.out_column == 1 &&
-           p.channels >= 32 && p.outputs >= 32 && p.y.out >= 4 && p.x.out >= 4;
+bool suits_winograd(const Correlation<T>& p) {
+  auto is_three = [](const CorrelationAxis& axis) {
+    return axis.taps == 3 && axis.step == 1 && axis.spacing == 1;
+  };
+  return sizeof(T) == 4 && is_three(p.y) && is_three(p.x) && p.out_column == 1 &&
+         p.channels >= 32 && p.outputs >= 32 && p.y.out >= 4 && p.x.out >= 4;
+}
+
+// The tiles of a block, and where their transform lies: for each product a line of tiles for each
+// channel.
+template <typename T>
+struct WinogradTiles {
+  Blocks blocks;
+  Window window;
+  int64_t columns;  // of tiles
+  int64_t most;     // tiles of a block
+  int64_t line;     // an odd number of cache lines, as that of a plane
+  int64_t product;
+  Block<int32_t> tile_offsets, channel_offsets;
+
+  WinogradTiles(const Correlation<T>& p, int64_t positions)
+      : blocks(cut_into_tiles(p, positions)),
+        window(p, blocks, 2, kLanes<T>),
+        columns(ceil_divide(p.x.out, 2)),
+        most(count(blocks.images)),
+        line((ceil_divide(most, kCacheLine) | 1) * kCacheLine),
+        product(p.channels * line + kCacheLine),
+        tile_offsets(most),
+        channel_offsets(p.channels) {
+    for (int64_t i = 0; i < most; ++i) tile_offsets.get()[i] = static_cast<int32_t>(i);
+    for (int64_t c = 0; c < p.channels; ++c) {
+      channel_offsets.get()[c] = static_cast<int32_t>(c * line);
+    }
   }
 
+  int64_t count(int64_t images) const { return images * blocks.rows / 2 * columns; }
+};
+
+// The transformed source of a block at a time, in memory of its own.
+template <typename T>
+class WinogradSource {
+ public:
+  WinogradSource(const Correlation<T>& p, const WinogradTiles<T>& tiles)
+      : channels_(p.channels),
+        tiles_(tiles),
+        source_(p, tiles.blocks, tiles.window),
+        transformed_(kWinogradProducts * tiles.product) {}
+
+  const T* get() const { return transformed_.get(); }
+
+  // Returns the number of images.
+  int64_t transform(int64_t block, int64_t group) {
+    const int64_t images = source_.copy(block, group);
+    for (int64_t c = 0; c < channels_; ++c) {
+      transform_channel(images, source_.get() + c * tiles_.window.plane,
+                        transformed_.get() + c * tiles_.line);
+    }
+    return images;
+  }
+
+ private:
+  // A vector holds adjacent tiles of a row; what the last one has too much, the next row or the
+  // next channel overwrites.
+  void transform_channel(int64_t images, const T* source, T* target) const {
+    const Window& window = tiles_.window;
+    for (int64_t image = 0; image < images; ++image) {
+      for (int64_t row = 0; row < tiles_.blocks.rows; row += 2, target += tiles_.columns) {
+        const T* from = source + image * window.image + row * window.row;
+        for (int64_t tile = 0; tile < tiles_.columns; tile += kLanes<T>) {
+          Vector<T> d[4][4];
+#pragma GCC unroll 4
+          for (int i = 0; i < 4; ++i) {
+#pragma GCC unroll 4
+            for (int j = 0; j < 4; ++j) {
+              d[i][j] = load(from + i * window.row + j % 2 * window.phase + j / 2 + tile);
+            }
+          }
+          transform_source(d);
+#pragma GCC unroll 16
+          for (int i = 0; i < kWinogradProducts; ++i) {
+            store(target + i * tiles_.product + tile, d[i / 4][i % 4]);
+          }
+        }
+      }
+    }
+  }
+
+  const int64_t channels_;
+  const WinogradTiles<T>& tiles_;
+  BlockSource<T> source_;
+  const Block<T> transformed_;
+};
+
+// For each of some panels, the matrices of its products: `rows` rows, an output in each lane. A
+// cache line lies between them; at a distance of a power of two they would share the sets of the
+// cache.
+template <typename T>
+class ProductMatrices {
+ public:
+  ProductMatrices(int64_t panels, int64_t rows)
+      : distance_(rows * kTileColumns<T> + kCacheLine), data_(panels * size()) {}
+
+  int64_t size() const { return kWinogradProducts * distance_; }  // of a panel
+  int64_t distance() const { return distance_; }
+  T* get(int64_t panel, int64_t product = 0) const {
+    return data_.get() + panel * size() + product * distance_;
+  }
+
+ private:
+  const int64_t distance_;
+  const Block<T> data_;
+};
+
+template <typename T>
+class WinogradCorrelation {
+ public:
   WinogradCorrelation(const Correlation<T>& p, int64_t wanted_tasks)
       : p_(p),
         wanted_(wanted_tasks),
-        blocks_(cut_into_tiles(p)),
-        window_(p, blocks_, 2, kLanes<T>),
+        tiles_(p, positions_per_block(p)),
+        blocks_(tiles_.blocks),
         panels_{p.outputs},
-        tile_columns_(ceil_divide(p.x.out, 2)),
-        tiles_(blocks_.images * blocks_.rows / 2 * tile_columns_),
-        group_(p.channels * kLanes<T> + kCacheLine),
-        product_(ceil_divide(tiles_, kLanes<T>) * group_ + kCacheLine),
-        tile_offsets_(tiles_),
-        channel_offsets_(p.channels),
-        weights_(kWinogradProducts * p.groups * panels_.total() * p.channels) {
-    constexpr int64_t lanes = kLanes<T>;
-    for (int64_t i = 0; i < tiles_; ++i) {
-      tile_offsets_.get()[i] = static_cast<int32_t>(i / lanes * group_ + i % lanes);
-    }
-    for (int64_t c = 0; c < p.channels; ++c) {
-      channel_offsets_.get()[c] = static_cast<int32_t>(c * lanes);
-    }
-  }
+        weights_(p.groups * panels_.count(), p.channels) {}
 
   void run(ParallelFor run) const {
     for_each_item(run, p_.groups * panels_.count(), wanted_, [&](int64_t begin, int64_t end) {
@@ -116,35 +248,28 @@ class WinogradCorrelation {
     const int64_t parts = minimum(ceil_divide(panels_.count(), 4),
                                   maximum<int64_t>(wanted_ / (blocks_.count * p_.groups), 1));
     for_each_item(run, blocks_.count * p_.groups * parts, wanted_, [&](int64_t begin, int64_t end) {
-      BlockSource<T> source(p_, blocks_, window_);
-      Block<T> line(kWinogradProducts * line_length());
-      Block<T> transformed(kWinogradProducts * product_);
-      Block<T> products(kWinogradProducts * tiles_ * panels_.total());
-      Block<T> sums(4 * tiles_ * kTileColumns<T>);
+      WinogradSource<T> source(p_, tiles_);
+      ProductMatrices<T> products(panels_.count(), tiles_.most);
+      Block<T> sums(4 * tiles_.most * kTileColumns<T>);
       for (int64_t i = begin; i < end; ++i) {
         const int64_t part = i % parts, group = i / parts % p_.groups;
         const int64_t block = i / parts / p_.groups;
         const int64_t first = panels_.count() * part / parts;
         const int64_t last = panels_.count() * (part + 1) / parts;
-        const int64_t images = source.copy(block, group);
-        transform_block(images, source.get(), line.get(), transformed.get());
-        multiply(images, group, first, last, transformed.get(), products.get());
+        const int64_t images = source.transform(block, group);
+        multiply(images, group, first, last, source.get(), products);
         for (int64_t panel = first; panel < last; ++panel) {
-          store_panel(block, images, group, panel, products.get(), sums.get());
+          store_panel(block, images, group, panel, products, sums.get());
         }
       }
     });
   }
 
  private:
-  int64_t line_length() const { return round_up(tiles_, kLanes<T>) + kLanes<T>; }
-
-  int64_t tiles(int64_t images) const { return images * blocks_.rows / 2 * tile_columns_; }
-
-  T* weights(int64_t group, int64_t panel, int64_t product) const {
-    const int64_t before = group * panels_.total() + panel * kTileColumns<T>;
-    return weights_.get() +
-           (before * kWinogradProducts + product * panels_.width(panel)) * p_.channels;
+  // Fewer where there would be few blocks, so that several threads have something to do.
+  static int64_t positions_per_block(const Correlation<T>& p) {
+    const bool are_few = p.batch * p.groups * p.y.out * p.x.out < 4 * kWinogradPositions;
+    return are_few ? kWinogradPositions / 2 : kWinogradPositions;
   }
 
   void transform_weights(int64_t group, int64_t panel) const {
@@ -162,78 +287,34 @@ class WinogradCorrelation {
         }
         transform_kernel(g, u);
         for (int i = 0; i < kWinogradProducts; ++i) {
-          store(weights(group, panel, i) + c * width + lane, u[i / 4][i % 4]);
+          store(weights_.get(group * panels_.count() + panel, i) + c * width + lane,
+                u[i / 4][i % 4]);
         }
       }
     }
-  }
-
-  // For each product a vector of tiles for each channel, then the next tiles: so the products read
-  // memory in its order.
-  void transform_block(int64_t images, const T* source, T* line, T* transformed) const {
-    constexpr int64_t lanes = kLanes<T>;
-    for (int64_t c = 0; c < p_.channels; ++c) {
-      transform_channel(images, source + c * window_.plane, line);
-      for (int64_t i = 0; i < kWinogradProducts; ++i) {
-        T* target = transformed + i * product_ + c * lanes;
-        for (int64_t tile = 0; tile < tiles(images); tile += lanes, target += group_) {
-          store(target, load(line + i * line_length() + tile));
-        }
-      }
-    }
-  }
-
-  // A vector holds adjacent tiles of a row; what the last one has too much, the next row
-  // overwrites.
-  void transform_channel(int64_t images, const T* source, T* target) const {
-    for (int64_t image = 0; image < images; ++image) {
-      for (int64_t row = 0; row < blocks_.rows; row += 2, target += tile_columns_) {
-        const T* from = source + image * window_.image + row * window_.row;
-        for (int64_t tile = 0; tile < tile_columns_; tile += kLanes<T>) {
-          Vector<T> d[4][4];
-#pragma GCC unroll 4
-          for (int i = 0; i < 4; ++i) {
-#pragma GCC unroll 4
-            for (int j = 0; j < 4; ++j) {
-              d[i][j] = load(from + i * window_.row + j % 2 * window_.phase + j / 2 + tile);
-            }
-          }
-          transform_source(d);
-#pragma GCC unroll 16
-          for (int i = 0; i < kWinogradProducts; ++i) {
-            store(target + i * line_length() + tile, d[i / 4][i % 4]);
-          }
-        }
-      }
-    }
-  }
-
-  T* products_of(T* products, int64_t panel, int64_t product) const {
-    return products +
-           (panel * kTileColumns<T> * kWinogradProducts + product * panels_.width(panel)) * tiles_;
   }
 
   void multiply(int64_t images, int64_t group, int64_t first, int64_t last, const T* transformed,
-                T* products) const {
+                const ProductMatrices<T>& products) const {
     const int64_t step_depth = block_depth(p_.channels);
     for (int64_t product = 0; product < kWinogradProducts; ++product) {
       for (int64_t panel = first; panel < last; ++panel) {
         const int64_t width = panels_.width(panel);
-        T* target = products_of(products, panel, product);
-        memset(target, 0, tiles(images) * width * sizeof(T));
+        const T* weights = weights_.get(group * panels_.count() + panel, product);
         for (int64_t step = 0; step < p_.channels; step += step_depth) {
-          multiply_implicit(ImplicitTile<T>{minimum(step_depth, p_.channels - step),
-                                            transformed + product * product_, tile_offsets_.get(),
-                                            channel_offsets_.get() + step,
-                                            weights(group, panel, product) + step * width, target},
-                            tiles(images), width);
+          multiply_implicit(
+              ImplicitTile<T>{minimum(step_depth, p_.channels - step),
+                              transformed + product * tiles_.product, tiles_.tile_offsets.get(),
+                              tiles_.channel_offsets.get() + step, weights + step * width,
+                              products.get(panel, product), step > 0},
+              tiles_.count(images), width);
         }
       }
     }
   }
 
-  void store_panel(int64_t block, int64_t images, int64_t group, int64_t panel, T* products,
-                   T* sums) const {
+  void store_panel(int64_t block, int64_t images, int64_t group, int64_t panel,
+                   const ProductMatrices<T>& products, T* sums) const {
     const int64_t width = panels_.width(panel), channel = panel * kTileColumns<T>;
     const int64_t first_row = blocks_.first_row(block);
     const int64_t rows = minimum(blocks_.rows, p_.y.out - first_row);
@@ -243,14 +324,14 @@ class WinogradCorrelation {
     }
     for (int64_t image = 0; image < images; ++image) {
       for (int64_t lane = 0; lane < width; lane += kLanes<T>) {
-        const T* from = products_of(products, panel, 0) + tiles(image) * width + lane;
+        const T* from = products.get(panel) + tiles_.count(image) * width + lane;
         const Vector<T> bias = load(start + lane);
         for (int64_t row = 0; row < rows; row += 2) {
           for (int64_t column = 0; column < p_.x.out; column += 2, from += width) {
             Vector<T> m[4][4], y[2][2];
 #pragma GCC unroll 16
             for (int i = 0; i < kWinogradProducts; ++i) {
-              m[i / 4][i % 4] = load(from + i * tiles_ * width);
+              m[i / 4][i % 4] = load(from + i * products.distance());
             }
             transform_products(m, y);
             for (int64_t i = 0; i < minimum<int64_t>(2, rows - row); ++i) {
@@ -269,13 +350,10 @@ class WinogradCorrelation {
 
   const Correlation<T>& p_;
   const int64_t wanted_;
-  const Blocks blocks_;
-  const Window window_;
+  const WinogradTiles<T> tiles_;
+  const Blocks& blocks_;
   const Panels<T> panels_;
-  const int64_t tile_columns_, tiles_;
-  const int64_t group_, product_;  // distances in the transformed source
-  const Block<int32_t> tile_offsets_, channel_offsets_;
-  const Block<T> weights_;
+  const ProductMatrices<T> weights_;
 };
 
 }  // namespace
