@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import tolerances
 from commands import extensor
 from own_files import write_table
 
@@ -53,7 +54,8 @@ def test_the_model_of_the_checkpoint_is_examined() -> None:
         found = examine_experiment(trained.experiment)
         assert found is not None
         np.testing.assert_array_equal(found.confusion, expected)
-        np.testing.assert_array_equal(trained.experiment.test_outputs(), outputs)
+        # Without kernels, the bits of NumPy's products depend on the number of rows.
+        tolerances.assert_close(trained.experiment.test_outputs(), outputs, "float32")
         counts[name] = outputs
     assert not np.array_equal(counts["best"], counts["latest"])
 
