@@ -18,38 +18,15 @@ EX_INLINE auto beats(Number later, Number best) {
   return (later > best) | ((later != later) & (best == best));
 }
 
+// Of `count` elements, where the vector for those from `next` on begins: the last vector ends with
+// the last element, unless they are fewer than a vector has.
+int64_t first_of_vector(int64_t next, int64_t count, int64_t size) {
+  return next + size <= count || count < size ? next : count - size;
+}
+
 bool halves(const WindowAxis& axis) {
   return axis.kernel == 2 && axis.stride == 2 && axis.dilation == 1 && axis.padding == 0 &&
          2 * axis.out <= axis.in;
-}
-
-template <typename T>
-void max_of_quarters(const T* x, const Pooling& p, T* out) {
-  for (int64_t i = 0; i < p.rows.out; ++i) {
-    const T* __restrict upper = x + 2 * i * p.columns.in;
-    const T* __restrict lower = upper + p.columns.in;
-    T* __restrict best = out + i * p.columns.out;
-    for (int64_t j = 0; j < p.columns.out; ++j) {
-      best[j] =
-          larger(larger(upper[2 * j], upper[2 * j + 1]), larger(lower[2 * j], lower[2 * j + 1]));
-    }
-  }
-}
-
-template <typename T>
-void max_planes(const void* x, int64_t planes, const Pooling& p, void* out) {
-  const bool quarters = halves(p.rows) && halves(p.columns);
-  const Places places(p.columns);
-  for (int64_t plane = 0; plane < planes; ++plane) {
-    const T* source = static_cast<const T*>(x) + plane * p.rows.in * p.columns.in;
-    T* target = static_cast<T*>(out) + plane * p.rows.out * p.columns.out;
-    if (quarters) {
-      max_of_quarters(source, p, target);
-    } else {
-      accumulate(source, p, places, -static_cast<T>(__builtin_inf()), target,
-                 [](T best, T value) { return larger(best, value); });
-    }
-  }
 }
 
 template <typename T>
@@ -73,6 +50,67 @@ EX_INLINE void store_pairs(T* target, Vec<T> even, Vec<T> odd, std::index_sequen
       .store(target + n);
 }
 
+// The ends of what a task reads and writes. A row shorter than a vector may be read and written a
+// vector at a time if that stays before them: what is written too much, the next rows overwrite.
+template <typename T>
+struct Ends {
+  const T *inputs, *outputs;
+
+  bool allow(const T* input, const T* output) const {
+    return inputs - input >= 2 * Vec<T>::size && outputs - output >= Vec<T>::size;
+  }
+};
+
+template <typename T>
+EX_INLINE void max_of_pairs(const T* upper, const T* lower, T* out) {
+  constexpr auto lanes = std::make_index_sequence<Vec<T>::size>{};
+  const auto larger_lanes = [](Vec<T> a, Vec<T> b) __attribute__((always_inline)) {
+    return select(a != a, a, select(a > b, a, b));
+  };
+  const auto [a, b] = load_pairs(upper, lanes);
+  const auto [c, d] = load_pairs(lower, lanes);
+  larger_lanes(larger_lanes(a, b), larger_lanes(c, d)).store(out);
+}
+
+template <typename T>
+void max_of_quarters(const T* x, const Pooling& p, Ends<T> ends, T* out) {
+  constexpr int64_t size = Vec<T>::size;
+  const int64_t windows = p.columns.out;
+  for (int64_t i = 0; i < p.rows.out; ++i, out += windows) {
+    const T *upper = x + 2 * i * p.columns.in, *lower = upper + p.columns.in;
+    if (windows < size && !ends.allow(lower, out)) {
+      for (int64_t j = 0; j < windows; ++j) {
+        out[j] =
+            larger(larger(upper[2 * j], upper[2 * j + 1]), larger(lower[2 * j], lower[2 * j + 1]));
+      }
+      continue;
+    }
+    for (int64_t next = 0; next < windows; next += size) {
+      const int64_t j = first_of_vector(next, windows, size);
+      max_of_pairs(upper + 2 * j, lower + 2 * j, out + j);
+    }
+  }
+}
+
+template <typename T>
+void max_planes(const void* x, int64_t planes, const Pooling& p, void* out) {
+  const bool quarters = halves(p.rows) && halves(p.columns);
+  const Places places(p.columns);
+  const int64_t inputs = p.rows.in * p.columns.in, outputs = p.rows.out * p.columns.out;
+  const Ends<T> ends{static_cast<const T*>(x) + planes * inputs,
+                     static_cast<const T*>(out) + planes * outputs};
+  for (int64_t plane = 0; plane < planes; ++plane) {
+    const T* source = static_cast<const T*>(x) + plane * inputs;
+    T* target = static_cast<T*>(out) + plane * outputs;
+    if (quarters) {
+      max_of_quarters(source, p, ends, target);
+    } else {
+      accumulate(source, p, places, -static_cast<T>(__builtin_inf()), target,
+                 [](T best, T value) { return larger(best, value); });
+    }
+  }
+}
+
 // The gradients of as many windows of two by two, side by side, as a vector has lanes.
 template <typename T>
 EX_INLINE void share_quarters(const T* gradient, const T* upper, const T* lower, T* above,
@@ -88,27 +126,35 @@ EX_INLINE void share_quarters(const T* gradient, const T* upper, const T* lower,
   store_pairs(below, select(last, zero, down), select(last, down, zero), lanes);
 }
 
-// Every element of the plane is written once.
 template <typename T>
-void share_plane_of_quarters(const T* gradient, const T* x, const Pooling& p, T* out) {
+void share_copied_quarters(const T* g, const T* upper, const T* lower, int64_t windows, T* above,
+                           T* below) {
   constexpr int64_t size = Vec<T>::size;
-  const int64_t width = p.columns.in, windows = p.columns.out, rest = windows % size;
-  T padded[9 * size] = {};  // the end of a row, for a whole vector: g, upper, lower, above, below
+  T copied[9 * size] = {};  // g, upper, lower, above, below
+  std::memcpy(copied, g, windows * sizeof(T));
+  std::memcpy(copied + size, upper, 2 * windows * sizeof(T));
+  std::memcpy(copied + 3 * size, lower, 2 * windows * sizeof(T));
+  share_quarters(copied, copied + size, copied + 3 * size, copied + 5 * size, copied + 7 * size);
+  std::memcpy(above, copied + 5 * size, 2 * windows * sizeof(T));
+  std::memcpy(below, copied + 7 * size, 2 * windows * sizeof(T));
+}
+
+// `ends` are those of x and of the gradient; the result ends as x does.
+template <typename T>
+void share_plane_of_quarters(const T* gradient, const T* x, const Pooling& p, Ends<T> ends,
+                             T* out) {
+  constexpr int64_t size = Vec<T>::size;
+  const int64_t width = p.columns.in, windows = p.columns.out;
   for (int64_t i = 0; i < p.rows.out; ++i, gradient += windows) {
     const T *upper = x + 2 * i * width, *lower = upper + width;
     T *above = out + 2 * i * width, *below = above + width;
-    int64_t j = 0;
-    for (; j + size <= windows; j += size) {
-      share_quarters(gradient + j, upper + 2 * j, lower + 2 * j, above + 2 * j, below + 2 * j);
-    }
-    if (rest > 0) {
-      std::memcpy(padded, gradient + j, rest * sizeof(T));
-      std::memcpy(padded + size, upper + 2 * j, 2 * rest * sizeof(T));
-      std::memcpy(padded + 3 * size, lower + 2 * j, 2 * rest * sizeof(T));
-      share_quarters(padded, padded + size, padded + 3 * size, padded + 5 * size,
-                     padded + 7 * size);
-      std::memcpy(above + 2 * j, padded + 5 * size, 2 * rest * sizeof(T));
-      std::memcpy(below + 2 * j, padded + 7 * size, 2 * rest * sizeof(T));
+    if (windows < size && !ends.allow(lower, gradient)) {
+      share_copied_quarters(gradient, upper, lower, windows, above, below);
+    } else {
+      for (int64_t next = 0; next < windows; next += size) {
+        const int64_t j = first_of_vector(next, windows, size);
+        share_quarters(gradient + j, upper + 2 * j, lower + 2 * j, above + 2 * j, below + 2 * j);
+      }
     }
     fill(above + 2 * windows, width - 2 * windows, T(0));
     fill(below + 2 * windows, width - 2 * windows, T(0));
@@ -167,11 +213,13 @@ void max_rule(const void* gradient, const void* x, int64_t planes, const Pooling
   const int64_t inputs = p.rows.in * p.columns.in, outputs = p.rows.out * p.columns.out;
   const bool quarters = halves(p.rows) && halves(p.columns);
   const Places places(p.columns);
+  const Ends<T> ends{static_cast<const T*>(x) + planes * inputs,
+                     static_cast<const T*>(gradient) + planes * outputs};
   for (int64_t plane = 0; plane < planes; ++plane) {
     const T* incoming = static_cast<const T*>(gradient) + plane * outputs;
     const T* source = static_cast<const T*>(x) + plane * inputs;
     T* target = static_cast<T*>(out) + plane * inputs;
-    quarters ? share_plane_of_quarters(incoming, source, p, target)
+    quarters ? share_plane_of_quarters(incoming, source, p, ends, target)
              : share_windows(incoming, source, p, places, target);
   }
 }
