@@ -1,6 +1,7 @@
 #include "convolution.h"
 
 #include "channels.h"
+#include "col2im.h"
 #include "dots.h"
 #include "im2col.h"
 #include "interleaved.h"
@@ -141,6 +142,11 @@ void grad_x(const Convolution& shape, const T* gradient, const T* weight, const 
   p.out = out;
   p.out_row = shape.y.stride * shape.x.in;
   p.out_column = shape.x.stride;
+  p.y = grad_x_axis(shape.y, 0);
+  p.x = grad_x_axis(shape.x, 0);
+  if (is_worth_col2im(shape) && !suits_winograd(p)) {
+    return Col2imGradient<T>(shape, gradient, weight, bias, out).run(workers.run);
+  }
   if (correlate_interleaved(shape, p, workers)) return;
   if (has_gaps(shape.y) || has_gaps(shape.x)) {
     for (int64_t plane = 0; plane < shape.batch * shape.in_channels; ++plane) {
