@@ -260,8 +260,7 @@ class BlockSource {
     for (int64_t channel = 0; channel < p_.channels; ++channel) {
       const T* plane = source + (channel * p_.y.source + y) * p_.x.source + x;
       T* rows = target + channel * window_.plane;
-      prefetch(plane + p_.y.source * p_.x.source + top * p_.x.source,
-               (bottom - top) * p_.x.source);
+      prefetch(plane + p_.y.source * p_.x.source + top * p_.x.source, (bottom - top) * p_.x.source);
       memset(rows, 0, top * window_.row * sizeof(T));
       copy_rows(RowCopy<T>{plane + top * p_.x.source, p_.x.source, bottom - top, begin, end,
                            rows + top * window_.row},
