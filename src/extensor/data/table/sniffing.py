@@ -26,7 +26,7 @@ from extensor.data.table.cells import (
 )
 from extensor.data.table.column_statistics import DistinctNumbers
 from extensor.data.table.columnar import Column
-from extensor.data.table.text_file import DELIMITERS, LongCellError, Record, records
+from extensor.data.table.text_file import DELIMITERS, LongCellError, Record, TextSource, records
 from extensor.errors import arguments, type_error, value_error
 from extensor.errors.arguments import briefly
 from extensor.errors.messages import COLUMN_NOT_FOUND, suggestion
@@ -66,11 +66,11 @@ class _Split(NamedTuple):
     records: list[Record]
 
 
-def find_delimiter(op: str, lines: Sequence[str], source: str, expected: str | None) -> str | None:
+def find_delimiter(source: TextSource, lines: Sequence[str], expected: str | None) -> str | None:
     """The delimiter; None if there is one column. ``expected`` is the usual one."""
     splits = [x for x in (_split(lines, each) for each in DELIMITERS) if x.width > 1]
     if not splits:
-        _refuse_spaces(op, lines, source)
+        _refuse_spaces(source, lines)
         return None
     consistent = [split for split in splits if split.share == 1.0]
     for split in consistent or splits:
@@ -79,17 +79,14 @@ def find_delimiter(op: str, lines: Sequence[str], source: str, expected: str | N
     if not consistent:
         # Some lines will be refused with any delimiter; take the most likely one.
         return max(splits, key=lambda split: split.share).delimiter
-    return _likely_delimiter(op, consistent, source)
-
-
-def _likely_delimiter(op: str, splits: Sequence[_Split], source: str) -> str:
-    """The delimiter among several that all split every line into as many cells."""
-    likely = [x for x in splits if x.delimiter != "," and _explains_commas(x)]
-    if len(splits) > 1 and len(likely) != 1:
-        signs = " or ".join(json.dumps(split.delimiter) for split in splits)
+    if len(consistent) == 1:
+        return consistent[0].delimiter
+    likely = [x for x in consistent if x.delimiter != "," and _explains_commas(x)]
+    if len(likely) != 1:
+        signs = " or ".join(json.dumps(split.delimiter) for split in consistent)
         requirement = f"what stands between cells must be clear, not {signs} (delimiter= says it)"
-        raise value_error(op, requirement, source=source)
-    return (splits if len(splits) == 1 else likely)[0].delimiter
+        raise source.error(requirement)
+    return likely[0].delimiter
 
 
 def _explains_commas(split: _Split) -> bool:
@@ -129,7 +126,7 @@ def _has_cells(cells: Sequence[str]) -> bool:
     return len(cells) > 1 or bool(cells[0].strip())
 
 
-def _refuse_spaces(op: str, lines: Sequence[str], source: str) -> None:
+def _refuse_spaces(source: TextSource, lines: Sequence[str]) -> None:
     """Numbers between spaces would be taken for one column of words."""
     parts = [line.split() for line in lines[:_SAMPLE] if line.strip()]
     widths = {len(cells) for cells in parts}
@@ -137,8 +134,7 @@ def _refuse_spaces(op: str, lines: Sequence[str], source: str) -> None:
         return
     if all(as_number(cell) is not None or is_missing(cell) for cell in parts[-1]):
         said = f"' ' splits every line into {widths.pop()}"
-        requirement = f"delimiter must be that of the file ({said}: delimiter=' ')"
-        raise value_error(op, requirement, source=source)
+        raise source.error(f"delimiter must be that of the file ({said}: delimiter=' ')")
 
 
 class DecimalSigns:
