@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from math import prod
-from typing import Any, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 
@@ -77,6 +77,17 @@ def header(arrays: Mapping[str, Any], metadata: Mapping[str, str]) -> bytes:
     text = json.dumps(fields, ensure_ascii=False, separators=(",", ":")).encode()
     text += b" " * (-len(text) % 8)
     return len(text).to_bytes(8, "little") + text
+
+
+def header_text(file: BinaryIO, size: int) -> bytes:
+    """The header at the beginning of a file of ``size`` bytes, without its length."""
+    length = int.from_bytes(file.read(8), "little")
+    if size < 8 or length > min(size - 8, LONGEST):
+        raise LayoutError
+    text = file.read(length)
+    if len(text) < length:
+        raise LayoutError
+    return text
 
 
 def read_header(text: bytes, data: int) -> Header:

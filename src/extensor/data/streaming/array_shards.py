@@ -42,7 +42,7 @@ from extensor.errors import value_error
 from extensor.io.limits import check_decoded
 from extensor.io.paths import explain_unreadable
 from extensor.io.regular_files import open_regular
-from extensor.io.safetensors_layout import LONGEST, LayoutError, UnknownDTypeError, read_header
+from extensor.io.safetensors_layout import LayoutError, UnknownDTypeError, header_text, read_header
 from extensor.io.state_file import DamagedFileError
 
 
@@ -186,12 +186,10 @@ def safetensors_shard(path: Path, choice: Choice) -> Shard:
         explain_damage(_SAFE, path, LayoutError, UnknownDTypeError),
         open(path, "rb", opener=open_regular) as file,
     ):
-        length = int.from_bytes(file.read(8), "little")
-        if stamp.size < 8 or length > min(stamp.size - 8, LONGEST):
-            raise LayoutError
-        entries = read_header(file.read(length), stamp.size - 8 - length).entries
+        text = header_text(file, stamp.size)
+        entries = read_header(text, stamp.size - 8 - len(text)).entries
     found = {}
-    place = 8 + length
+    place = 8 + len(text)
     for entry in entries:
         found[entry.name] = Stored(entry.name, path, place, entry.dtype, entry.shape)
         place += entry.size
