@@ -33,12 +33,12 @@ from extensor.data.streaming.shard import (
     damaged,
     explain_damage,
     open_unchanged,
+    shard_error,
     usable_dtype,
     usual_names,
     will_need,
     will_not_need,
 )
-from extensor.errors import value_error
 from extensor.io.limits import check_decoded
 from extensor.io.paths import explain_unreadable
 from extensor.io.regular_files import open_regular
@@ -245,10 +245,9 @@ class TokenShard(PiecedShard):
         tokens = shard.parts[0]
         if not isinstance(shard, MappedShard) or len(shard.parts) > 1 or tokens.shape:
             requirement = "context is for shards of one row of tokens, not compressed"
-            raise value_error(OP, requirement, path=str(shard.path), context=context)
+            raise shard_error(requirement, shard.path, context=context)
         if tokens.dtype.kind not in "iu":
-            requirement = "tokens must be integers"
-            raise damaged(requirement, shard.path, dtype=str(tokens.dtype))
+            raise damaged("tokens must be integers", shard.path, dtype=str(tokens.dtype))
         if shard.samples <= context:
             requirement = f"shard must have {context + 1} tokens or more, a window and what follows"
             raise damaged(requirement, shard.path, tokens=shard.samples)

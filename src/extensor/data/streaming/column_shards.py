@@ -23,6 +23,7 @@ from extensor.data.streaming.shard import (
     damaged,
     explain_damage,
     names_in,
+    shard_error,
     usable_dtype,
     usual_names,
 )
@@ -35,7 +36,6 @@ from extensor.data.table.arrow import (
     import_pyarrow,
     parquet_cost,
 )
-from extensor.errors import value_error
 from extensor.io.limits import check_decoded
 from extensor.io.paths import explain_unreadable
 from extensor.io.regular_files import open_regular
@@ -88,7 +88,7 @@ class ColumnShard(PiecedShard):
             return parts[0]
         if any(part.shape for part in parts):
             requirement = "columns that make one part must have a number in each row"
-            raise value_error(OP, requirement, path=str(self.path), columns=columns)
+            raise shard_error(requirement, self.path, columns=columns)
         return SamplePart("+".join(columns), dtype, (len(columns),))
 
     def _column(self, file: Any, name: str) -> SamplePart:
@@ -115,7 +115,7 @@ class ColumnShard(PiecedShard):
                 "columns of a part must be numbers, or lists of them of the same length (parts= "
                 "chooses, in a configuration data.inputs)"
             )
-            raise value_error(OP, requirement, path=str(self.path), column=name, type=str(kind))
+            raise shard_error(requirement, self.path, column=name, type=str(kind))
         return SamplePart(name, usable_dtype(self.path, name, kind.to_pandas_dtype()), tuple(shape))
 
     def _part_array(self, table: Any, part: SamplePart, columns: list[str]) -> Any:
@@ -194,7 +194,7 @@ class _Partitioned:
         for name, value in partition.items():
             if name in file.schema.names:
                 requirement = f"column {name!r} must be in the files or in the names of folders"
-                raise value_error(OP, f"{requirement}, not in both", path=str(path))
+                raise shard_error(f"{requirement}, not in both", path)
             import pyarrow
 
             self.schema = self.schema.append(pyarrow.field(name, value.type))

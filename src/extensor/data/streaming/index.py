@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from extensor.core import entries
-from extensor.data.streaming.shard import OP, Shard, damaged, parts_text
+from extensor.data.streaming.shard import OP, Shard, damaged, parts_text, shard_error
 from extensor.data.streaming.tar_shards import PICTURE
 from extensor.data.table.encoder import TableEncoder, words
 from extensor.data.table.sniffing import TableFormat
@@ -138,7 +138,7 @@ def read_index(folder: Path) -> Index | None:
         return _index_of_state(state)
     except (LayoutError, RecursionError, ValueError, TypeError) as error:
         requirement = "index must be one that extensor pack wrote (earlier versions: pack again)"
-        raise value_error(OP, requirement, path=str(path)) from error
+        raise shard_error(requirement, path) from error
 
 
 def _index_of_state(state: Any) -> Index:

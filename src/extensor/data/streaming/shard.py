@@ -122,9 +122,14 @@ class Stamp(NamedTuple):
             raise damaged("a shard must not change while it is used", path, bytes=now.size)
 
 
+def shard_error(requirement: str, path: Path, **got: object) -> ValueError:
+    """The error for a shard that is not as it must be."""
+    return value_error(OP, requirement, path=str(path), **got)
+
+
 def damaged(requirement: str, path: Path, **got: object) -> DamagedFileError:
     """The error for a shard that is not whole."""
-    return marked(DamagedFileError(str(value_error(OP, requirement, path=str(path), **got))))
+    return marked(DamagedFileError(str(shard_error(requirement, path, **got))))
 
 
 @contextmanager
@@ -207,17 +212,16 @@ def usual_names(
         if len(names) == 1:
             return list(names)
         requirement = "parts must say which arrays make a sample, as parts=('x', 'y')"
-        raise value_error(OP, requirement, path=str(path), arrays=list(names))
+        raise shard_error(requirement, path, arrays=list(names))
     for name in choice:
         if not isinstance(name, str) and not several:
-            raise value_error(OP, "parts of arrays must be names", path=str(path), part=name)
+            raise shard_error("parts of arrays must be names", path, part=name)
         for one in names_in(name):
             if one not in names:
                 hint = "parts= chooses, in a configuration data.inputs and data.target"
                 raise damaged(f"shard must have {one!r} ({hint})", path, arrays=list(names))
             if list(names).count(one) > 1:
-                requirement = f"shard must have {one!r} once"
-                raise value_error(OP, requirement, path=str(path), arrays=list(names))
+                raise shard_error(f"shard must have {one!r} once", path, arrays=list(names))
     return list(choice)
 
 
