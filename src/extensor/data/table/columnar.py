@@ -17,6 +17,7 @@ from extensor.data.table.cells import (
     brief,
     find_order,
     is_date,
+    is_number,
     number_text,
     parse_dates,
 )
@@ -155,17 +156,12 @@ class Column:
         """
         if self._content.numbers is not None:
             return self._content.numbers.copy()
-        words = self.words()
+        decimal = self._content.decimal
+        values = as_numbers(self.words()[~self.missing], decimal)
+        if values is None:
+            raise self._first_that_fails(op, "numbers", lambda cell: is_number(cell, decimal))
         result = np.full(len(self), np.nan)
-        present = words[~self.missing]
-        if len(present):
-            decimal = self._content.decimal
-            values = as_numbers(present, decimal)
-            if values is None:
-                raise self._first_that_fails(
-                    op, "numbers", lambda x: as_numbers(np.array([x], object), decimal) is not None
-                )
-            result[~self.missing] = values
+        result[~self.missing] = values
         return result
 
     def words(self) -> Any:

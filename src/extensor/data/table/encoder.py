@@ -17,7 +17,6 @@ from extensor.data.table.column_statistics import CYCLES, ColumnSummary, Scale, 
 from extensor.data.table.columnar import KINDS, Column, Table
 from extensor.data.table.memory_table import as_table
 from extensor.errors import arguments, type_error, value_error
-from extensor.errors.messages import COLUMN_NOT_FOUND, suggestion
 from extensor.errors.suggestions import nearest
 
 LEVELS = 50
@@ -406,15 +405,11 @@ class TableEncoder:
             If a column is missing, or if a cell is not of its kind.
         """
         table = as_table(table)
-        for name in self.names:
-            if name not in table:
-                raise COLUMN_NOT_FOUND.error(
-                    suggestion(name, table.names), column=name, source=table.source
-                )
+        cells = [table[name] for name in self.names]
         matrix = np.empty((len(table), len(self._features)), np.float32)
         place = 0
-        for column in self._columns:
-            for values in column.encoded(table[column.name], "encode"):
+        for column, written in zip(self._columns, cells, strict=True):
+            for values in column.encoded(written, "encode"):
                 matrix[:, place] = values
                 place += 1
         return matrix

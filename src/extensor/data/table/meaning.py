@@ -151,19 +151,17 @@ def build_column(
     """
     array, missing, present, _ = cells
     if meaning.kind == "number":
-        numbers = np.full(len(array), np.nan)
-        if len(present):
+        if values is None:
             has_comma = meaning.has_comma if meaning.decimal == "," else None
-            found = as_numbers(present, meaning.decimal, has_comma) if values is None else values
-            numbers[~missing] = found
+            values = as_numbers(present, meaning.decimal, has_comma)
+        numbers = np.full(len(array), np.nan)
+        numbers[~missing] = values
         kept = array if meaning.keeps_cells else None
         content = Content(kept, numbers, None, meaning.is_whole, meaning.decimal)
         return Column(name, "number", missing, content, origin)
     if meaning.kind == "date":
         dates = np.full(len(array), np.datetime64("NaT", "s"))
-        if len(present):
-            order = str(meaning.order)
-            dates[~missing] = parse_dates(present, order) if values is None else values
+        dates[~missing] = parse_dates(present, str(meaning.order)) if values is None else values
         content = Content(cells=array, dates=dates, decimal=meaning.decimal, order=meaning.order)
         return Column(name, "date", missing, content, origin)
     if meaning.are_truth:

@@ -201,18 +201,19 @@ _FEW = 3
 _DIGITS = re.compile(r"[0-9]{1,18}")
 
 
-class _Below:
-    """A column without its first cell: its cells that are not missing, and their numbers."""
+class _HeadedColumn:
+    """The cell above a column, and the cells below it that are not missing, with their numbers."""
 
-    def __init__(self, cells: Sequence[str], decimal: str) -> None:
-        self.rows = len(cells)
+    def __init__(self, head: str, cells: Sequence[str], decimal: str) -> None:
+        self.head = head
         self.cells = [cell for cell in cells if not is_missing(cell)]
         self.decimal = decimal
         self.numbers = as_numbers(np.array(self.cells, object), decimal) if self.cells else None
+        self.is_headed_by_number = is_number(head, decimal)
 
     @property
     def is_words(self) -> bool:
-        """Whether none is a number."""
+        """Whether none of the cells is a number."""
         return bool(self.cells) and not any(is_number(x, self.decimal) for x in self.cells)
 
     @property
@@ -221,44 +222,51 @@ class _Below:
         written = len(self.cells) >= _FEW and self.numbers is not None
         return written and all(self.decimal in cell or "e" in cell.lower() for cell in self.cells)
 
-    def is_far_from(self, value: float) -> bool:
-        """Whether ``value`` is further away than the numbers are from each other."""
+    @property
+    def are_dates(self) -> bool:
+        """Whether the head and all cells are dates."""
+        dates = [self.head, *self.cells]
+        return bool(self.cells) and any(parse_dates(dates, order) is not None for order in ORDERS)
+
+    @property
+    def is_far_below(self) -> bool:
+        """Whether the head is further away from the numbers than these are from each other."""
         if self.numbers is None or len(self.numbers) < _FEW:
             return False
         low, high = float(self.numbers.min()), float(self.numbers.max())
-        return not 2 * low - high <= value <= 2 * high - low
+        return not 2 * low - high <= float(self.head) <= 2 * high - low
 
 
 def has_names(first: Sequence[str], rows: Sequence[Sequence[str]], decimal: str) -> bool | None:
     """True for names, False for data, None where it could be both."""
     if not rows:
         return _is_heading_alone(first, decimal)
-    columns = [_Below(cells, decimal) for cells in zip(*rows[:_SAMPLE], strict=True)]
-    present = [pair for pair in zip(first, columns, strict=True) if not is_missing(pair[0])]
-    numeric, words = _partition(present, [is_number(cell, decimal) for cell, _ in present])
-    over_words, over_numbers = _partition(numeric, [below.is_words for _, below in numeric])
-    strange = len(over_words) + sum(below.numbers is not None for _, below in words)
+    below = zip(*rows[:_SAMPLE], strict=True)
+    columns = [
+        _HeadedColumn(head, cells, decimal)
+        for head, cells in zip(first, below, strict=True)
+        if not is_missing(head)
+    ]
+    numeric = [x for x in columns if x.is_headed_by_number]
+    words = [x for x in columns if not x.is_headed_by_number]
+    over_numbers = [x for x in numeric if not x.is_words]
+    strange = len(numeric) - len(over_numbers) + sum(x.numbers is not None for x in words)
     if strange:
-        return _are_strange_names([cell for cell, _ in numeric], over_numbers, strange)
+        return _are_strange_names([x.head for x in numeric], over_numbers, strange)
     if not words:
         return _are_numbers_names(first, rows, over_numbers) if over_numbers else None
-    if any(_is_date_over_dates(cell, below.cells) for cell, below in words):
+    if any(x.are_dates for x in words):
         return False
     if over_numbers:
         return _are_numbers_and_words_names(words, over_numbers)
-    return _are_words_names(words)
-
-
-def _partition(
-    pairs: Sequence[tuple[str, _Below]], are_chosen: Sequence[bool]
-) -> tuple[list[tuple[str, _Below]], list[tuple[str, _Below]]]:
-    """The pairs that are chosen, and the others."""
-    marked = list(zip(pairs, are_chosen, strict=True))
-    return [pair for pair, x in marked if x], [pair for pair, x in marked if not x]
+    repeated = sum(x.head in x.cells for x in words)
+    if repeated == 0:
+        return True
+    return False if 2 * repeated >= len(words) else None
 
 
 def _are_strange_names(
-    cells: Sequence[str], over_numbers: Sequence[tuple[str, _Below]], strange: int
+    cells: Sequence[str], over_numbers: Sequence[_HeadedColumn], strange: int
 ) -> bool | None:
     """Words over numbers or the reverse: names, unless some numbers look like those below them."""
     is_named = not over_numbers or counts(cells) or _are_years(cells) or _are_far(over_numbers)
@@ -274,27 +282,16 @@ def _is_heading_alone(first: Sequence[str], decimal: str) -> bool | None:
     return None if counts(cells) and len(cells) >= _FEW else False
 
 
-def _is_date_over_dates(cell: str, below: Sequence[str]) -> bool:
-    return bool(below) and any(parse_dates([cell, *below], order) is not None for order in ORDERS)
-
-
-def _are_words_names(words: Sequence[tuple[str, _Below]]) -> bool | None:
-    repeated = sum(cell in below.cells for cell, below in words)
-    if repeated == 0:
-        return True
-    return False if 2 * repeated >= len(words) else None
-
-
 def _are_numbers_and_words_names(
-    words: Sequence[tuple[str, _Below]], numeric: Sequence[tuple[str, _Below]]
+    words: Sequence[_HeadedColumn], numeric: Sequence[_HeadedColumn]
 ) -> bool | None:
     """Words over words, and numbers over numbers: names if these count, or data."""
-    is_repeated = any(cell in below.cells for cell, below in words)
-    cells = [cell for cell, _ in numeric]
+    is_repeated = any(x.head in x.cells for x in words)
+    cells = [x.head for x in numeric]
     if counts(cells) or cells == ["0"]:
         if is_repeated:
             return None if len(cells) >= _FEW else False
-        odd = any(below.has_fractions for _, below in numeric) or _are_far(numeric)
+        odd = any(x.has_fractions for x in numeric) or _are_far(numeric)
         return True if len(cells) >= _FEW or odd else None
     if is_repeated or not all(map(_DIGITS.fullmatch, cells)):
         return False
@@ -302,10 +299,10 @@ def _are_numbers_and_words_names(
 
 
 def _are_numbers_names(
-    first: Sequence[str], rows: Sequence[Sequence[str]], numeric: Sequence[tuple[str, _Below]]
+    first: Sequence[str], rows: Sequence[Sequence[str]], numeric: Sequence[_HeadedColumn]
 ) -> bool | None:
     """Only numbers: data, unless they count the columns."""
-    cells = [cell for cell, _ in numeric]
+    cells = [x.head for x in numeric]
     if not (counts(cells) or cells == ["0"]):
         return False
     if first[0] == "" and "" not in first[1:]:
@@ -314,7 +311,7 @@ def _are_numbers_names(
         return True if len(index) > 1 and counts(index) else None
     if len(cells) < len(first):
         return False
-    if any(below.has_fractions for _, below in numeric):
+    if any(x.has_fractions for x in numeric):
         return True
     # From 1 is so common in data that two columns say nothing.
     return None if cells[0] == "0" or len(cells) >= _FEW else False
@@ -328,9 +325,8 @@ def _are_years(cells: Sequence[str]) -> bool:
     return all(b - a == 1 for a, b in pairwise(numbers))
 
 
-def _are_far(numeric: Sequence[tuple[str, _Below]]) -> bool:
-    whole = all(_DIGITS.fullmatch(cell) for cell, _ in numeric)
-    return whole and all(below.is_far_from(float(cell)) for cell, below in numeric)
+def _are_far(numeric: Sequence[_HeadedColumn]) -> bool:
+    return all(_DIGITS.fullmatch(x.head) for x in numeric) and all(x.is_far_below for x in numeric)
 
 
 # What people call what they want to predict; otherwise it is the last column.

@@ -229,24 +229,17 @@ def find_encoding(
         if begin.startswith(mark):
             return name, f"{name} with a mark"
     is_cp1252 = True
-
-    def looked_at() -> Iterator[bytes]:
-        nonlocal is_cp1252
-        place = 0
-        for block in chain([begin], blocks):
-            if b"\0" in block:
-                requirement = (
-                    "file must be text (encoding='utf-16-le' says that of one without a mark)"
-                )
-                raise source.error(requirement, byte=place + block.index(b"\0"))
-            place += len(block)
-            is_cp1252 = is_cp1252 and not block.translate(None, _CP1252)
-            yield block
-
     right = wrong = 0  # characters
     first: tuple[int, int] | None = None  # the line and the byte that is not UTF-8
-    line = 1
-    for text in codecs.iterdecode(looked_at(), "utf-8", "surrogateescape"):
+    place, line = 0, 1
+    decoder = codecs.getincrementaldecoder("utf-8")("surrogateescape")
+    for block in chain([begin], blocks, [b""]):
+        if b"\0" in block:
+            requirement = "file must be text (encoding='utf-16-le' says that of one without a mark)"
+            raise source.error(requirement, byte=place + block.index(b"\0"))
+        place += len(block)
+        is_cp1252 = is_cp1252 and not block.translate(None, _CP1252)
+        text = decoder.decode(block, final=not block)
         if not text.isascii():
             escaped = [i for i, x in enumerate(text) if "\udc80" <= x <= "\udcff"]
             if escaped and first is None:
