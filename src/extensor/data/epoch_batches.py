@@ -172,7 +172,11 @@ class EpochBatches:
         if self.seeds is not None:
             generator = Generator(self.seeds[number])
             for transform in self.transforms:
-                batch = _batch_of_transform(transform(batch, generator))
+                result: Any = transform(batch, generator)
+                if not isinstance(result, tuple | list):
+                    requirement = "a transform must give a batch, a tuple of arrays"
+                    raise type_error("DataLoader", requirement, batch=arguments.briefly(result))
+                batch = tuple(result)
         return batch
 
     def _part(self, number: int) -> slice:
@@ -239,13 +243,6 @@ class _Seeds:
         generator = Generator(self.seed)
         generator.set_state((self.seed, (self.first + block) % LIMIT))
         return int(randint(0, 2**64, 2, "uint64", generator).numpy()[place])
-
-
-def _batch_of_transform(batch: Any) -> Batch:
-    if not isinstance(batch, tuple | list):
-        requirement = "a transform must give a batch, a tuple of arrays"
-        raise type_error("DataLoader", requirement, batch=arguments.briefly(batch))
-    return tuple(batch)
 
 
 def _stack(samples: list[Any]) -> Batch:

@@ -81,15 +81,10 @@ def _partition_value(name: str, kind: Any, folders: str) -> Any:
     return pyarrow.scalar(value, kind)
 
 
-STATE, SPLITS = "state.json", "dataset_dict.json"
+STATE, SPLITS = "state.json", "dataset_dict.json"  # the latter is beside the folders of splits
 _INFO = "dataset_info.json"
 _CACHE = "cache-"  # how files begin that map and filter keep beside the data
 _METADATA = b"huggingface"  # the key of the features in an Arrow schema
-
-
-def is_dataset_dict(folder: Path) -> bool:
-    """Whether a folder has one folder for each split."""
-    return is_there(folder / SPLITS)
 
 
 def split_folders(folder: Path) -> dict[str, Path]:
@@ -192,7 +187,7 @@ def matches(pattern: Path) -> list[Path]:
 
 
 def _in_folder(place: Path) -> tuple[list[ShardEntry], Index | None]:
-    if is_dataset_dict(place):
+    if is_there(place / SPLITS):
         requirement = "source must be one split of a data set (its folder)"
         splits = sorted(path.name for path in _inside(place) if path.is_dir())
         raise value_error(OP, requirement, source=str(place), splits=splits)
@@ -222,22 +217,15 @@ def _in_folder(place: Path) -> tuple[list[ShardEntry], Index | None]:
     return _group_files(files), None
 
 
-def shards_below(folder: Path) -> Iterator[Path]:
-    """The shards in the folders within a folder, at any depth, sorted."""
-    seen = {os.path.realpath(folder)}
-
-    def below(outer: Path) -> Iterator[Path]:
-        for inner in _inside(outer):
-            if (
-                inner.is_dir()
-                and not _is_shard(inner)
-                and (place := os.path.realpath(inner)) not in seen
-            ):
-                seen.add(place)  # a link may lead back to where it lies
-                yield from (path for path in _inside(inner) if _is_shard(path))
-                yield from below(inner)
-
-    return below(folder)
+def shards_below(folder: Path, seen: set[str] | None = None) -> Iterator[Path]:
+    """The shards in the folders within a folder, at any depth, sorted; none in a folder of ``seen``."""
+    seen = {os.path.realpath(folder)} if seen is None else seen
+    for inner in _inside(folder):
+        place = os.path.realpath(inner)
+        if inner.is_dir() and not _is_shard(inner) and place not in seen:
+            seen.add(place)  # a link may lead back to where it lies
+            yield from (path for path in _inside(inner) if _is_shard(path))
+            yield from shards_below(inner, seen)
 
 
 def _inside(folder: Path) -> list[Path]:
