@@ -251,13 +251,12 @@ def _stack(samples: list[Any]) -> Batch:
     if len({len(row) for row in rows}) > 1:
         requirement = "samples must have the same number of parts"
         raise value_error("DataLoader", requirement, parts=len(rows[0]))
-    return tuple(_stacked_part(list(part)) for part in zip(*rows, strict=True))
-
-
-def _stacked_part(part: list[Any]) -> Any:
-    arrays = [to_array(x, op="DataLoader") for x in part]
-    shapes = {x.shape for x in arrays}
-    if len(shapes) > 1:
-        requirement = "samples of a batch must have the same shape"
-        raise value_error("DataLoader", requirement, shapes=sorted(shapes))
-    return np.stack(arrays)
+    parts = []
+    for part in zip(*rows, strict=True):
+        arrays = [to_array(x, op="DataLoader") for x in part]
+        shapes = {x.shape for x in arrays}
+        if len(shapes) > 1:
+            requirement = "samples of a batch must have the same shape"
+            raise value_error("DataLoader", requirement, shapes=sorted(shapes))
+        parts.append(np.stack(arrays))
+    return tuple(parts)

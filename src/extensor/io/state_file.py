@@ -23,7 +23,7 @@ from extensor.arrays import storage
 from extensor.core.tensor import wrap
 from extensor.errors import arguments, type_error, value_error
 from extensor.io.atomic import Sink, written_atomically
-from extensor.io.paths import as_path, unreadable
+from extensor.io.paths import as_path, explain_unreadable
 from extensor.io.regular_files import open_regular
 from extensor.io.safetensors_layout import (
     LONGEST,
@@ -189,11 +189,8 @@ def load(path: str | Path, foreign: bool = True) -> dict[str, Any]:
     """
     place = as_path("load", path)
     foreign = arguments.flag("load", "foreign", foreign)
-    try:
-        with open(place, "rb", opener=open_regular) as file:
-            return _read_state(file, os.fstat(file.fileno()).st_size, str(path), foreign)
-    except OSError as error:
-        raise unreadable("load", path, error) from error
+    with explain_unreadable("load", path), open(place, "rb", opener=open_regular) as file:
+        return _read_state(file, os.fstat(file.fileno()).st_size, str(path), foreign)
 
 
 def unpacked(content: bytes, name: str, foreign: bool = True) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from extensor.data.table.sniffing import TableFormat
 from extensor.data.window_datasets import Vocabulary
 from extensor.errors import arguments, type_error, value_error
 from extensor.io.atomic import write_atomically
-from extensor.io.paths import explain_unreadable, unreadable
+from extensor.io.paths import explain_unreadable
 from extensor.io.regular_files import file_bytes, open_regular
 from extensor.io.safetensors_layout import LayoutError, unique
 
@@ -127,11 +127,10 @@ def read_index(folder: Path) -> Index | None:
     """The index in a folder, checked; None if there is none."""
     path = folder / INDEX
     try:
-        content = file_bytes(path)
+        with explain_unreadable(OP, path):
+            content = file_bytes(path)
     except FileNotFoundError:
         return None
-    except OSError as error:
-        raise unreadable(OP, path, error) from error
     try:
         text = content.decode("utf-8", "surrogateescape")
         state = json.loads(text, object_pairs_hook=unique)
@@ -148,11 +147,9 @@ def _index_of_state(state: Any) -> Index:
     parts = tuple(_part(part) for part in given["parts"])
     shards = tuple(_shard(shard) for shard in given["shards"])
     names = [file.name for shard in shards for file in shard.files]
-    if not parts or not shards or len(set(names)) < len(names):
-        raise LayoutError
     vocabulary, encoding = given["vocabulary"], given["encoding"]
     classes = _words(given["classes"])
-    if len(set(classes or ())) < len(classes or ()):
+    if not parts or not shards or any(len(set(x)) < len(x) for x in (names, classes or ())):
         raise LayoutError
     "".join(classes or ()).encode()  # an error unless all is Unicode, as not all names of files
     if given["kind"] == "table":

@@ -20,7 +20,7 @@ from extensor.data.streaming.index import (
 from extensor.data.streaming.shard import OP, damaged, shard_error
 from extensor.data.table.arrow import import_pyarrow
 from extensor.errors import arguments, type_error, value_error
-from extensor.io.paths import as_path, explain_unreadable, is_glob, is_there, unreadable
+from extensor.io.paths import as_path, explain_unreadable, is_glob, is_there
 from extensor.io.state_file import DamagedFileError
 
 _ENDING = ".parquet"
@@ -126,9 +126,8 @@ def class_names(schema: Any, column: str) -> list[str] | None:
 
 def _read(path: Path) -> dict[str, Any]:
     try:
-        state = json.loads(path.read_bytes())
-    except OSError as error:
-        raise unreadable(OP, path, error) from error
+        with explain_unreadable(OP, path):
+            state = json.loads(path.read_bytes())
     except (ValueError, RecursionError):
         state = None
     if not isinstance(state, dict):
