@@ -7,6 +7,7 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
@@ -27,9 +28,9 @@ from extensor.data.picture_files import MODES, ImageFolder, decode_picture
 from extensor.data.streaming.index import Index, TableEncoding, read_index, write_index
 from extensor.data.streaming.tar_shards import PICTURE
 from extensor.data.table.reading import ENDINGS, table_suffix
-from extensor.data.window_datasets import Vocabulary
+from extensor.data.window_datasets import WIDE_MARKS, Vocabulary
 from extensor.errors import arguments, value_error
-from extensor.io.paths import as_path, check_unicode, explain_unreadable, unreadable
+from extensor.io.paths import as_path, check_unicode, explain_unreadable
 from extensor.io.regular_files import file_bytes, open_regular
 from extensor.random.generator import Generator
 
@@ -142,7 +143,6 @@ def _by_threads(function: Callable[[Item], Result], items: Iterable[Item]) -> It
 
 
 _CHARACTERS = 1 << 20  # that are read together
-_WIDE_MARKS = (b"\xff\xfe", b"\xfe\xff")  # at the beginning of UTF-16
 
 
 def pack_text(source: Path, folder: NewFolder, shard_size: int, kind: str) -> Index:
@@ -169,35 +169,30 @@ def _survey(source: Path, kind: str) -> tuple[Vocabulary, int]:
     characters: set[str] = set()
     tokens = 0
     for text in _chunks(source):
-        if kind == "byte":
-            tokens += len(text.encode())
-        else:
-            tokens += len(text)
+        tokens += len(text.encode() if kind == "byte" else text)
+        if kind != "byte":
             characters.update(text)
     if tokens == 0:
         raise value_error(OP, "file must not be empty", path=str(source))
-    if kind == "byte":
-        return Vocabulary("byte"), tokens
-    return Vocabulary.of("".join(characters)), tokens
+    is_bytes = kind == "byte"
+    return Vocabulary("byte") if is_bytes else Vocabulary.of("".join(characters)), tokens
 
 
 def _chunks(source: Path) -> Iterator[str]:
     """The text of a file in UTF-8, a part at a time, its lines ended by ``\\n`` alone."""
+    refusal = partial(value_error, OP, path=str(source))
     try:
-        with open(source, "rb", opener=open_regular) as file:
-            if file.read(2) in _WIDE_MARKS:
-                requirement = "file must be text in UTF-8, not in UTF-16"
-                raise value_error(OP, requirement, path=str(source))
-        with open(source, encoding="utf-8-sig", opener=open_regular) as text:
-            while chunk := text.read(_CHARACTERS):
-                if "\0" in chunk:
-                    requirement = "file must be text, without bytes of 0"
-                    raise value_error(OP, requirement, path=str(source))
-                yield chunk
-    except OSError as error:
-        raise unreadable(OP, source, error) from error
+        with explain_unreadable(OP, source):
+            with open(source, "rb", opener=open_regular) as file:
+                if file.read(2) in WIDE_MARKS:
+                    raise refusal("file must be text in UTF-8, not in UTF-16")
+            with open(source, encoding="utf-8-sig", opener=open_regular) as text:
+                while chunk := text.read(_CHARACTERS):
+                    if "\0" in chunk:
+                        raise refusal("file must be text, without bytes of 0")
+                    yield chunk
     except UnicodeDecodeError:
-        raise value_error(OP, "file must be text in UTF-8", path=str(source)) from None
+        raise refusal("file must be text in UTF-8") from None
 
 
 __all__ = ["Packed", "pack"]

@@ -329,12 +329,11 @@ class ShardedDataset(IndexedDataset):
         self._shards = self._agreeing_shards(shards, skip, choice)
         self.parts = self._shards[0].parts
         self._measure()
-        self._check_memory()
         self._describe(index)
         self._files = {one.path: tuple(one.files.values()) for one in found}
 
     def _measure(self) -> None:
-        """Add up samples and bytes, which decide on the size of a piece."""
+        """Add up samples and bytes, which decide on the size of a piece and must fit the memory."""
         total = sum(shard.sample_size * shard.samples for shard in self._shards)
         if total > _physical_memory() / 2:
             for shard in self._shards:
@@ -343,6 +342,11 @@ class ShardedDataset(IndexedDataset):
         self._ends = np.cumsum(self._lengths)
         self._sample_size = max(1, total // len(self))
         self.piece = max(1, PIECE // self._sample_size)
+        for shard in self._shards:
+            size = self._largest(shard) * shard.sample_size
+            if size > self.memory:
+                requirement = f"memory must hold what is read as a whole, {size} bytes"
+                raise value_error(OP, requirement, memory=self.memory, path=str(shard.path))
 
     def _describe(self, index: Index | None) -> None:
         """Set the meaning of the samples, as an index or the shards themselves have it."""
@@ -544,13 +548,6 @@ class ShardedDataset(IndexedDataset):
     def _largest(self, shard: Shard) -> int:
         """The most samples that can only be read together."""
         return 0 if shard.bounds is None else int(np.diff(shard.bounds, prepend=0).max())
-
-    def _check_memory(self) -> None:
-        for shard in self._shards:
-            size = self._largest(shard) * shard.sample_size
-            if size > self.memory:
-                requirement = f"memory must hold what is read as a whole, {size} bytes"
-                raise value_error(OP, requirement, memory=self.memory, path=str(shard.path))
 
 
 def _look_through(path: Path, blocks: int, found: Any) -> None:

@@ -110,7 +110,8 @@ class Decoding:
             text = content.decode().strip()
             if "_" in text:
                 raise ValueError
-            return _numbers(int(text) if _is_whole(text) else float(text), name, where)
+            is_whole = text.isascii() and text.lstrip("+-").isdecimal()
+            return _numbers(int(text) if is_whole else float(text), name, where)
         except ValueError as error:
             if is_ours(error):
                 raise
@@ -143,10 +144,6 @@ def _npy(content: bytes, where: Path) -> Any:
     except Exception as error:
         raise damaged("a member .npy must be a whole array of numbers", where) from error
     return np.ascontiguousarray(array, usable_dtype(where, "a member .npy", array.dtype))
-
-
-def _is_whole(text: str) -> bool:
-    return text.lstrip("+-").isdecimal() and text.isascii()
 
 
 def _entry(content: bytes, key: str, name: str, where: Path) -> Any:

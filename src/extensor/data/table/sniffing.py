@@ -113,17 +113,13 @@ def _split(lines: Sequence[str], delimiter: str) -> _Split:
     found: list[Record] = []
     with suppress(LongCellError):  # which is refused when all is read
         every = records(sample, delimiter, skip_spaces=True)
-        found.extend(record for record in every if _has_cells(record.cells))
+        found.extend(x for x in every if len(x.cells) > 1 or x.cells[0].strip())
     if len(found) > 1 and len(lines) > _SAMPLE:
         found.pop()  # which may be cut off
     if not found:
         return none
     width, number = Counter(len(x.cells) for x in found).most_common(1)[0]
     return _Split(delimiter, width, number / len(found), found)
-
-
-def _has_cells(cells: Sequence[str]) -> bool:
-    return len(cells) > 1 or bool(cells[0].strip())
 
 
 def _refuse_spaces(source: TextSource, lines: Sequence[str]) -> None:

@@ -129,7 +129,9 @@ def parse_rows(source: TextSource, lines: Sequence[str], delimiter: str, first: 
                 quotes.check(lines[record.first - 1 : record.last], record.first + first - 1)
             line = lines[record.first - 1]
             row = record.cells
-            if record.last > record.first or not _is_tight(line):
+            # Without spaces, of any kind, that cells could begin or end with.
+            is_tight = line.isascii() and line.isprintable() and " " not in line
+            if record.last > record.first or not is_tight:
                 row = [cell.strip() for cell in row]
             if len(row) > 1 or row[0] or line.strip():
                 cells.append(row)
@@ -139,11 +141,6 @@ def parse_rows(source: TextSource, lines: Sequence[str], delimiter: str, first: 
         requirement = f"a cell must have at most {_LONGEST_CELL} characters"
         raise source.error(requirement, line=error.line + first - 1) from None
     return ParsedRows(cells, places)
-
-
-def _is_tight(line: str) -> bool:
-    """Whether a line has no spaces, of any kind, that cells could begin or end with."""
-    return line.isascii() and line.isprintable() and " " not in line
 
 
 def rectangular(source: TextSource, rows: ParsedRows, said: list[str]) -> ParsedRows:
