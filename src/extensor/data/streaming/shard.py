@@ -235,6 +235,8 @@ class Shard:
     path: Path
     parts: tuple[SamplePart, ...]
     samples: int
+    piece: int  # how many samples are read together, where there are no bounds
+    cache: Cache  # of all shards of a data set
     bounds: Any = None
     in_memory = True
     column_types: Mapping[str, str] = {}  # of all columns, where a shard has such
@@ -249,24 +251,21 @@ class Shard:
         """The bytes of a sample, which decide how many samples are read at once."""
         return max(1, sum(part.size for part in self.parts))
 
-    def fill(
-        self, targets: Sequence[Any], places: Any, rows: Any, piece: int, cache: Cache
-    ) -> None:
+    def fill(self, targets: Sequence[Any], places: Any, rows: Any) -> None:
         """Put the samples at ``rows``, which rise, into places of the targets, one for each part."""
         raise NotImplementedError
 
-    def read_ahead(self, begin: int, end: int, piece: int, cache: Cache) -> None:
+    def read_ahead(self, begin: int, end: int) -> None:
         """Begin to read the samples from ``begin`` to ``end``."""
         raise NotImplementedError
 
     def verify(self) -> None:
         """Read all samples once, piece by piece."""
-        piece = max(1, PIECE // self.sample_size)
-        cache = Cache(1)
-        for begin in range(0, self.samples, piece):
-            rows = np.arange(begin, min(begin + piece, self.samples))
+        self.piece, self.cache = max(1, PIECE // self.sample_size), Cache(1)
+        for begin in range(0, self.samples, self.piece):
+            rows = np.arange(begin, min(begin + self.piece, self.samples))
             targets = [np.empty((len(rows), *part.shape), part.dtype) for part in self.parts]
-            self.fill(targets, np.arange(len(rows)), rows, piece, cache)
+            self.fill(targets, np.arange(len(rows)), rows)
 
 
 class PiecedShard(Shard):
@@ -280,33 +279,31 @@ class PiecedShard(Shard):
         """Put rows of a piece, counted from its first, into places of a target."""
         storage.copy_rows(target, places, arrays[part], rows)  # an index would keep the GIL
 
-    def fill(
-        self, targets: Sequence[Any], places: Any, rows: Any, piece: int, cache: Cache
-    ) -> None:
+    def fill(self, targets: Sequence[Any], places: Any, rows: Any) -> None:
         """Piece by piece."""
         self.check_unchanged()
-        numbers = self._pieces(rows, piece)
+        numbers = self._pieces(rows)
         for first, last in equal_runs(numbers):
-            begin, arrays = self._piece(int(numbers[first]), piece, cache, ahead=False)
+            begin, arrays = self._piece(int(numbers[first]), ahead=False)
             within = rows[first:last] - begin
             for part, target in enumerate(targets):
                 self.put(target, places[first:last], part, arrays, within)
 
-    def read_ahead(self, begin: int, end: int, piece: int, cache: Cache) -> None:
+    def read_ahead(self, begin: int, end: int) -> None:
         """The pieces in which these samples lie."""
-        first, last = self._pieces(np.array([begin, end - 1]), piece).tolist()
+        first, last = self._pieces(np.array([begin, end - 1])).tolist()
         for number in range(first, last + 1):
-            self._piece(number, piece, cache, ahead=True)
+            self._piece(number, ahead=True)
 
-    def _pieces(self, rows: Any, piece: int) -> Any:
+    def _pieces(self, rows: Any) -> Any:
         if self.bounds is None:
-            return rows // piece
+            return rows // self.piece
         return np.searchsorted(self.bounds, rows, side="right")
 
-    def _piece(self, number: int, piece: int, cache: Cache, ahead: bool) -> tuple[int, Any]:
+    def _piece(self, number: int, ahead: bool) -> tuple[int, Any]:
         if self.bounds is None:
-            begin, end = number * piece, min((number + 1) * piece, self.samples)
+            begin, end = number * self.piece, min((number + 1) * self.piece, self.samples)
         else:
             begin, end = (0 if number == 0 else int(self.bounds[number - 1])), self.bounds[number]
         key: Hashable = (id(self), number)
-        return begin, cache.get(key, lambda: self.load(begin, int(end), ahead))
+        return begin, self.cache.get(key, lambda: self.load(begin, int(end), ahead))

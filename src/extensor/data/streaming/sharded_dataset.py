@@ -121,13 +121,24 @@ class ShardedSubset(IndexedDataset):
         """
         arguments.number("split", "fraction", fraction, fraction=True)
         block = max(1, min(self.dataset.piece, len(self) // _BLOCKS))
-        sizes = np.concatenate([_block_lengths(count, block) for count in self._lengths] or [[]])
+        counts = -(-self._lengths // block)
+        stretches = np.repeat(np.arange(len(counts)), counts)
+        begins = block * (np.arange(len(stretches)) - (np.cumsum(counts) - counts)[stretches])
+        starts = self._starts[stretches] + begins
+        sizes = np.minimum(block, self._lengths[stretches] - begins)
         order = random.permutation(len(sizes), generator).numpy()
         wanted = round(len(self) * fraction)
         taken = int(np.searchsorted(np.cumsum(sizes[order]), wanted)) + 1 if wanted else 0
         is_second = np.zeros(len(sizes), bool)
         is_second[order[:taken]] = True
-        first, second = (self._subset_of_blocks(block, x) for x in (~is_second, is_second))
+        parts = []
+        for chosen in (np.flatnonzero(~is_second), np.flatnonzero(is_second)):
+            # Adjacent blocks of a stretch are joined.
+            runs = equal_runs(chosen - np.arange(len(chosen)) + stretches[chosen])
+            places, lengths = starts[chosen], sizes[chosen]
+            joined = [(int(places[a]), int(lengths[a:b].sum())) for a, b in runs]
+            parts.append(ShardedSubset(self.dataset, joined))
+        first, second = parts
         if not (len(first) and len(second)):
             requirement = "both parts must have samples"
             raise value_error("split", requirement, fraction=fraction, samples=len(self))
@@ -141,31 +152,10 @@ class ShardedSubset(IndexedDataset):
         runs = zip((self._starts + low).tolist(), (high - low).tolist(), strict=True)
         return ShardedSubset(self.dataset, [run for run in runs if run[1] > 0])
 
-    def _subset_of_blocks(self, block: int, chosen: Any) -> ShardedSubset:
-        """Return the chosen blocks; adjacent blocks of a stretch are joined."""
-        found: list[Run] = []
-        number = 0
-        for first, count in self.stretches:
-            end = -1  # of the last block that was chosen in this stretch
-            for begin in range(0, count, block):
-                size = min(block, count - begin)
-                if chosen[number] and begin == end:
-                    found[-1] = (found[-1][0], found[-1][1] + size)
-                elif chosen[number]:
-                    found.append((first + begin, size))
-                end = begin + size if chosen[number] else end
-                number += 1
-        return ShardedSubset(self.dataset, found)
-
     def _numbers_in_whole(self, places: Any) -> Any:
         """The numbers that samples have among all."""
         stretches = np.searchsorted(self._ends, places, side="right")
         return self._starts[stretches] + places - (self._ends - self._lengths)[stretches]
-
-
-def _block_lengths(count: int, block: int) -> Any:
-    """The lengths of the blocks of a stretch."""
-    return np.diff(np.append(np.arange(0, count, block), count))
 
 
 def has_checksums(found: ShardEntry) -> bool:
@@ -343,6 +333,7 @@ class ShardedDataset(IndexedDataset):
         self._sample_size = max(1, total // len(self))
         self.piece = max(1, PIECE // self._sample_size)
         for shard in self._shards:
+            shard.piece, shard.cache = self.piece, self._cache
             size = self._largest(shard) * shard.sample_size
             if size > self.memory:
                 requirement = f"memory must hold what is read as a whole, {size} bytes"
@@ -387,7 +378,7 @@ class ShardedDataset(IndexedDataset):
             number = int(shards[first])
             within = rows[first:last] - self._begin(number)
             shard = self._shards[number]
-            shard.fill(targets, places[first:last], within, self.piece, self._cache)
+            shard.fill(targets, places[first:last], within)
         return tuple(targets)
 
     def split(
@@ -444,7 +435,7 @@ class ShardedDataset(IndexedDataset):
         for first, count in runs:
             number = int(np.searchsorted(self._ends, first, side="right"))
             begin = first - self._begin(number)
-            self._shards[number].read_ahead(begin, begin + count, self.piece, self._cache)
+            self._shards[number].read_ahead(begin, begin + count)
 
     def shuffling(self) -> BlockShuffle:
         """Return the sampler that a loader uses with ``shuffle=True``.

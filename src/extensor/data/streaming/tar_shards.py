@@ -17,7 +17,6 @@ from extensor.data.array_files import read_npy
 from extensor.data.picture_files import CHANNELS, ENDINGS, decode_picture
 from extensor.data.streaming.shard import (
     OP,
-    Cache,
     Choice,
     Loaded,
     SamplePart,
@@ -223,7 +222,10 @@ def members(file: int, path: Path) -> Iterator[Member]:
             if kind == _LONG_NAME:
                 name = _text(content)
             else:
-                name, size = _extended(_records(content, path, place), name, size)
+                fields = _records(content, path, place)
+                digits = fields.get("size", "")
+                is_size = digits.isdecimal() and len(digits) < _DIGITS
+                name, size = fields.get("path", name), int(digits) if is_size else size
         else:
             if kind in _FILES:
                 yield Member(name or _name(header), place, length)
@@ -232,13 +234,6 @@ def members(file: int, path: Path) -> Iterator[Member]:
                 raise damaged(requirement, path, member=name or _name(header))
             name, size = "", -1
         place += padded(length)
-
-
-def _extended(fields: dict[str, str], name: str, size: int) -> tuple[str, int]:
-    """Name and size of the next member, as an extended header has them."""
-    digits = fields.get("size", "")
-    is_size = digits.isdecimal() and len(digits) < _DIGITS
-    return fields.get("path", name), int(digits) if is_size else size
 
 
 def _is_right(header: bytes) -> bool:
@@ -316,11 +311,9 @@ class TarShard(Shard):
     def sample_size(self) -> int:
         return max(1, self.stamp.size // self.samples)
 
-    def fill(
-        self, targets: Sequence[Any], places: Any, rows: Any, piece: int, cache: Cache
-    ) -> None:
+    def fill(self, targets: Sequence[Any], places: Any, rows: Any) -> None:
         """Read and decode them one by one."""
-        table = self._offsets(cache)
+        table = self._offsets()
         with open_unchanged(self.path, self.stamp) as file:
             for place, row in zip(places.tolist(), rows.tolist(), strict=True):
                 for i, (part, target) in enumerate(zip(self.parts, targets, strict=True)):
@@ -328,9 +321,9 @@ class TarShard(Shard):
                     where = self._where(f"sample {row}")
                     target[place] = self.decoding.part_array(part, content, where)
 
-    def read_ahead(self, begin: int, end: int, piece: int, cache: Cache) -> None:
+    def read_ahead(self, begin: int, end: int) -> None:
         """Let the system read their bytes."""
-        table = self._offsets(cache)
+        table = self._offsets()
         with open_unchanged(self.path, self.stamp) as file:
             first, last = int(table[begin, :, 0].min()), int(table[end - 1].sum(axis=-1).max())
             will_need(file, first, last - first)
@@ -338,7 +331,7 @@ class TarShard(Shard):
     def _where(self, sample: str) -> Path:
         return self.path / sample
 
-    def _offsets(self, cache: Cache) -> Any:
+    def _offsets(self) -> Any:
         """Offset and size of each part of each sample, an array (samples, parts, 2)."""
 
         def load() -> Loaded:
@@ -349,7 +342,7 @@ class TarShard(Shard):
                 raise damaged(requirement, self.path, samples=len(table))
             return Loaded(table, table.nbytes)
 
-        return cache.get((id(self), "offsets"), load)
+        return self.cache.get((id(self), "offsets"), load)
 
     def _table(self, file: int) -> Any:
         places = array("q")
