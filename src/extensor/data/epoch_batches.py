@@ -115,7 +115,9 @@ class EpochBatches:
             self._check(self.indices[-1:])
         has_plan = hasattr(self.indices, "ahead")
         self.read_ahead = getattr(self.dataset, "read_ahead", None) if has_plan else None
-        self.seeds = _Seeds(loader.generator, len(loader)) if self.transforms else None
+        # A block of random numbers makes two seeds, of which an epoch could need too many to keep.
+        blocks = -(-len(loader) // 2) if self.transforms else 0
+        self.seed, self.first_block = loader.generator._take(blocks) if blocks else (0, 0)
 
     def _check(self, indices: Any) -> None:
         if indices.size and not (indices.min() >= 0 and indices.max() < self.size):
@@ -169,8 +171,8 @@ class EpochBatches:
 
     def _transform(self, number: int, batch: Batch) -> Batch:
         """The batch after all transforms."""
-        if self.seeds is not None:
-            generator = Generator(self.seeds[number])
+        if self.transforms:
+            generator = self._generator(number)
             for transform in self.transforms:
                 result: Any = transform(batch, generator)
                 if not isinstance(result, tuple | list):
@@ -178,6 +180,13 @@ class EpochBatches:
                     raise type_error("DataLoader", requirement, batch=arguments.briefly(result))
                 batch = tuple(result)
         return batch
+
+    def _generator(self, number: int) -> Generator:
+        """That of a batch's transforms: no batch's chance depends on another's."""
+        block, place = divmod(number, 2)
+        generator = Generator(self.seed)
+        generator.set_state((self.seed, (self.first_block + block) % LIMIT))
+        return Generator(int(randint(0, 2**64, 2, "uint64", generator).numpy()[place]))
 
     def _part(self, number: int) -> slice:
         begin = number * self.batch_size
@@ -228,21 +237,6 @@ class PartialBatches(EpochBatches):
             return whole
         wanted = self.wanted(number)
         return slice(whole.start + wanted.start, whole.start + wanted.stop)
-
-
-class _Seeds:
-    """One seed for each batch, so that no batch's chance depends on another's."""
-
-    def __init__(self, generator: Generator, batches: int) -> None:
-        # A block makes two of them. They are those that one draw would give, of which an epoch
-        # could need too many to keep.
-        self.seed, self.first = generator._take(-(-batches // 2))
-
-    def __getitem__(self, number: int) -> int:
-        block, place = divmod(number, 2)
-        generator = Generator(self.seed)
-        generator.set_state((self.seed, (self.first + block) % LIMIT))
-        return int(randint(0, 2**64, 2, "uint64", generator).numpy()[place])
 
 
 def _stack(samples: list[Any]) -> Batch:
