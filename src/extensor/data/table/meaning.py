@@ -213,12 +213,18 @@ def said_of_meaning(name: str, meaning: Meaning, present: Any, origin: Origin) -
         return []
     if meaning.kind == "number":
         return _said_of_numbers(name, present, meaning.decimal)
+    looked_at, decimal = present[:_LOOKED_AT], meaning.decimal
     if meaning.is_ambiguous:
-        return [
-            f"column {name!r} is taken as words: whether day or month comes first in "
-            f"{present[0]!r} cannot be told"
-        ]
-    return _said_of_words(name, present, origin, meaning.decimal)
+        why: str | None = f"whether day or month comes first in {present[0]!r} cannot be told"
+    else:
+        # A column that looks like numbers or dates.
+        why = (
+            _other_decimal(present, decimal)
+            or _exception(present, origin, decimal)
+            or _signs(looked_at, decimal)
+            or _units(looked_at)
+        )
+    return [f"column {name!r} is taken as words: {why}"] if why else []
 
 
 def _said_of_numbers(name: str, present: Any, decimal: str) -> list[str]:
@@ -231,17 +237,6 @@ def _said_of_numbers(name: str, present: Any, decimal: str) -> list[str]:
         return []
     value = number_text(float(example.replace(",", ".")))
     return [f"column {name!r} has a decimal comma as others have: {example} is read as {value}"]
-
-
-def _said_of_words(name: str, present: Any, origin: Origin, decimal: str) -> list[str]:
-    """Why a column that looks like numbers or dates is one of words."""
-    why = (
-        _other_decimal(present, decimal)
-        or _exception(present, origin, decimal)
-        or _signs(present[:_LOOKED_AT], decimal)
-        or _units(present[:_LOOKED_AT])
-    )
-    return [f"column {name!r} is taken as words: {why}"] if why else []
 
 
 def _other_decimal(present: Any, decimal: str) -> str | None:

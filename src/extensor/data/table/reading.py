@@ -147,20 +147,16 @@ class TextTable:
                 first = self._pad(first) + self._pad(rows)
         if first is None:
             raise self._empty()
-        self._check_split(asked)
-        if self._pending.lines:
-            line = self._pending.lines[0]
-            self.said.append(f"lines from {line} on have no cells and are left out")
-        self.said += ends[self._width]
-        return self._pad(first), asked.decimal or signs.decimal()
-
-    def _check_split(self, asked: TableFormat) -> None:
-        """Refuse a delimiter that leaves one column where another makes several."""
         if self._is_split and self._width == 1:
             better = better_delimiter(self._head(), self._delimiter, asked.decimal)
             if better is not None:
                 requirement = f"delimiter must be that of the file ({better})"
                 raise self._text.source.error(requirement, delimiter=self._delimiter)
+        if self._pending.lines:
+            line = self._pending.lines[0]
+            self.said.append(f"lines from {line} on have no cells and are left out")
+        self.said += ends[self._width]
+        return self._pad(first), asked.decimal or signs.decimal()
 
     def _has_names(self, rows: ParsedRows, decimal: str) -> bool:
         """Whether the first line has names; an error if that is not clear."""
