@@ -101,13 +101,11 @@ def read_header(text: bytes, data: int) -> Header:
     metadata = fields.pop(_METADATA, {})
     if not isinstance(metadata, dict) or not all(isinstance(x, str) for x in metadata.values()):
         raise LayoutError
-    unknown = {name: code for name, code in _codes(fields) if code not in _DTYPES}
-    if unknown:
-        name, code = next(iter(unknown.items()))
-        known = ", ".join(_DTYPES)
-        raise UnknownDTypeError(
-            f"tensors must have dtypes among {known} ({name!r} has {code!r})", metadata
-        )
+    for name, code in list(_codes(fields)):
+        if code not in _DTYPES:
+            known = ", ".join(_DTYPES)
+            message = f"tensors must have dtypes among {known} ({name!r} has {code!r})"
+            raise UnknownDTypeError(message, metadata)
     return Header(metadata, list(_entries(fields, data)))
 
 
