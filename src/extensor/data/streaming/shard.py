@@ -243,6 +243,11 @@ class Shard:
     class_names: Mapping[str, list[str]] = {}  # of parts that are numbers of classes
     is_passing = False  # the data do not fit into memory, so pages are not kept
 
+    @property
+    def stretches(self) -> Any:
+        """The numbers of samples that are read as a whole, or of all if any piece can be."""
+        return np.diff([self.samples] if self.bounds is None else self.bounds, prepend=0)
+
     def check_unchanged(self) -> None:
         """Raise if a file is not what it was, where its pages are used as they are."""
 

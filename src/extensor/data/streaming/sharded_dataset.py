@@ -482,14 +482,9 @@ class ShardedDataset(IndexedDataset):
                 "block of a window)"
             )
             raise value_error(op, requirement, memory=self.memory, **named)
-        lengths: list[int] = []
-        whole: list[bool] = []
-        for shard in self._shards:
-            bounds = shard.bounds
-            runs = [shard.samples] if bounds is None else np.diff(bounds, prepend=0).tolist()
-            lengths += runs
-            whole += [bounds is not None] * len(runs)
-        return BlockPlan(np.array(lengths, int64), np.array(whole), block, window or max(1, most))
+        lengths = [shard.stretches for shard in self._shards]
+        whole = np.repeat([x.bounds is not None for x in self._shards], [len(x) for x in lengths])
+        return BlockPlan(np.concatenate(lengths), whole, block, window or max(1, most))
 
     def _begin(self, number: int) -> int:
         return int(self._ends[number] - self._lengths[number])
@@ -538,7 +533,7 @@ class ShardedDataset(IndexedDataset):
 
     def _largest(self, shard: Shard) -> int:
         """The most samples that can only be read together."""
-        return 0 if shard.bounds is None else int(np.diff(shard.bounds, prepend=0).max())
+        return 0 if shard.bounds is None else int(shard.stretches.max())
 
 
 def _look_through(path: Path, blocks: int, found: Any) -> None:
