@@ -157,19 +157,19 @@ def build_column(
         numbers = np.full(len(array), np.nan)
         numbers[~missing] = values
         kept = array if meaning.keeps_cells else None
-        content = Content(kept, numbers, None, meaning.is_whole, meaning.decimal)
-        return Column(name, "number", missing, content, origin)
+        content = Content(missing, kept, numbers, None, meaning.is_whole, meaning.decimal)
+        return Column(name, "number", content, origin)
     if meaning.kind == "date":
         dates = np.full(len(array), np.datetime64("NaT", "s"))
         dates[~missing] = parse_dates(present, str(meaning.order)) if values is None else values
-        content = Content(cells=array, dates=dates, decimal=meaning.decimal, order=meaning.order)
-        return Column(name, "date", missing, content, origin)
+        content = Content(missing, array, None, dates, False, meaning.decimal, meaning.order)
+        return Column(name, "date", content, origin)
     if meaning.are_truth:
         # TRUE and true are the same, as pandas reads them too.
         present = np.array([_TRUTH[x.lower()] for x in present], object)
         array[~missing] = present
-    content = Content(cells=array, decimal=meaning.decimal)
-    return Column(name, kind_of_words(len(present), len(set(present))), missing, content, origin)
+    content = Content(missing, array, decimal=meaning.decimal)
+    return Column(name, kind_of_words(len(present), len(set(present))), content, origin)
 
 
 def kind_of_words(rows: int, distinct: int) -> str:
