@@ -260,9 +260,8 @@ def _read_note(metadata: Mapping[str, str]) -> dict[str, Any]:
         raise LayoutError from None
     if not same or not isinstance(note, dict) or list(note) != _KEYS:
         raise LayoutError
-    if type(note[_NAME]) is not int or not isinstance(note["digest"], str):
-        raise LayoutError
-    if not _DIGEST.fullmatch(note["digest"]):
+    is_digest = isinstance(note["digest"], str) and _DIGEST.fullmatch(note["digest"])
+    if type(note[_NAME]) is not int or not is_digest:
         raise LayoutError
     return note
 

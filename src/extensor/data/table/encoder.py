@@ -366,9 +366,9 @@ class TableEncoder:
         """
         columns, dropped = [], {}
         for summary in summaries:
-            found, reason = _fit_column(summary)
-            if found is None:
-                dropped[summary.name] = reason
+            found = _fit_column(summary)
+            if isinstance(found, str):
+                dropped[summary.name] = found
             else:
                 columns.append(found)
         if not columns:
@@ -532,27 +532,24 @@ def checked_kinds(names: Sequence[str], kinds: Any) -> dict[str, str]:
     return dict(kinds)
 
 
-def _fit_column(summary: ColumnSummary) -> tuple[Features | None, str]:
-    """The features of a column, or None and the reason why it has none."""
+def _fit_column(summary: ColumnSummary) -> Features | str:
+    """The features of a column, or the reason why it has none."""
     chosen = summary.chosen
     if chosen == "drop":
-        return None, "as asked"
+        return "as asked"
     if summary.missing == summary.rows:
-        return None, "all cells are missing"
+        return "all cells are missing"
     kind = summary.kind
     if kind == "text":
-        asked = "as asked" if chosen else "different in most rows: an id or text"
-        return None, asked
+        return "as asked" if chosen else "different in most rows: an id or text"
     if chosen is None and kind == "number" and _is_id(summary):
         hint = f"kinds={{{summary.name!r}: 'number'}} keeps it"
-        return None, f"whole numbers, different in every row: an id ({hint})"
-    found = _ENCODERS[kind].of(summary)
-    if found is None:
-        if summary.words_differ:
-            hint = f"kinds={{{summary.name!r}: 'category'}} takes them as words"
-            return None, f"numbers that differ in digits that no float has: an id ({hint})"
-        return None, f"constant: {summary.first!r} in every row"
-    return found, ""
+        return f"whole numbers, different in every row: an id ({hint})"
+    found: Features | None = _ENCODERS[kind].of(summary)
+    if found is None and summary.words_differ:
+        hint = f"kinds={{{summary.name!r}: 'category'}} takes them as words"
+        return f"numbers that differ in digits that no float has: an id ({hint})"
+    return f"constant: {summary.first!r} in every row" if found is None else found
 
 
 def _is_id(summary: ColumnSummary) -> bool:

@@ -244,14 +244,14 @@ class TextTable:
             pending = ParsedRows(rows.cells[end:], rows.lines[end:])
             if end == 0:
                 continue
-            said: list[str] = []
             kept = ParsedRows(rows.cells[:end], rows.lines[:end])
             if head is None:
                 head = ParsedRows(kept.cells[:1], kept.lines[:1])
-                yield rectangular(source, kept, said), said
+                yield rectangular(source, kept)
             else:
                 # The first line decides on the width, and on names of columns without cells.
-                yield rectangular(source, head + kept, said).below(), said
+                whole, said = rectangular(source, head + kept)
+                yield whole.below(), said
         self._pending = pending
 
     def _pad(self, rows: ParsedRows) -> ParsedRows:

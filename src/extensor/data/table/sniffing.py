@@ -73,9 +73,8 @@ def find_delimiter(source: TextSource, lines: Sequence[str], expected: str | Non
         _refuse_spaces(source, lines)
         return None
     consistent = [split for split in splits if split.share == 1.0]
-    for split in consistent or splits:
-        if split.delimiter == expected:
-            return expected
+    if any(split.delimiter == expected for split in consistent or splits):
+        return expected
     if not consistent:
         # Some lines will be refused with any delimiter; take the most likely one.
         return max(splits, key=lambda split: split.share).delimiter

@@ -143,20 +143,18 @@ def parse_rows(source: TextSource, lines: Sequence[str], delimiter: str, first: 
     return ParsedRows(cells, places)
 
 
-def rectangular(source: TextSource, rows: ParsedRows, said: list[str]) -> ParsedRows:
-    """Rows of one width: columns at the ends that are empty in all of them are left out."""
-    widest = max(map(len, rows.cells))
+def rectangular(source: TextSource, rows: ParsedRows) -> tuple[ParsedRows, list[str]]:
+    """Rows of one width, and a sentence if columns at their ends that are all empty are left out."""
     cells = _without_ends(rows.cells)
-    empty = widest - max(map(len, cells))
-    if empty == 1:
-        said.append("the last column has neither a name nor cells and is left out")
-    elif empty:
-        said.append(f"the last {empty} columns have neither names nor cells and are left out")
+    empty = max(map(len, rows.cells)) - max(map(len, cells))
+    several = f"the last {empty} columns have neither names nor cells and are left out"
+    one = "the last column has neither a name nor cells and is left out"
+    said = [one if empty == 1 else several] if empty else []
     for row, line in zip(cells, rows.lines, strict=True):
         if len(row) != len(cells[0]):
             requirement = f"a line must have as many cells as the first, {len(cells[0])}"
             raise source.error(requirement, line=line, cells=len(row))
-    return ParsedRows(cells, rows.lines)
+    return ParsedRows(cells, rows.lines), said
 
 
 def _without_ends(cells: list[list[str]]) -> list[list[str]]:
