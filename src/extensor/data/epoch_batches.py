@@ -104,8 +104,7 @@ class EpochBatches:
         self.transforms = loader.transforms
         self.in_order = isinstance(loader.sampler, SequentialSampler)
         self.size = len(self.dataset)
-        is_seeded = chance is not None and not is_ours(loader.sampler)
-        seed = chance.of_batch(0) if chance is not None and is_seeded else None
+        seed = None if chance is None or is_ours(loader.sampler) else chance.of_batch(0)
         with nullcontext() if seed is None else preserve_global_generators(seed):
             self.indices = order_of(loader.sampler, loader.generator)
         self.is_lazy = not isinstance(self.indices, np.ndarray)

@@ -53,12 +53,10 @@ class Cache:
             if entry is not None:
                 self._entries.move_to_end(key)
                 return entry.content
-            future = self._coming.get(key)
-            is_mine = future is None
-            if future is None:
-                future = self._coming[key] = Future()
-        if not is_mine:
-            return future.result().content
+            future = Future[Loaded]()
+            coming = self._coming.setdefault(key, future)
+        if coming is not future:
+            return coming.result().content
         try:
             loaded = load()
         except BaseException as error:

@@ -521,15 +521,12 @@ class ShardedDataset(IndexedDataset):
             reasons = [text for _, text in self.skipped]
             raise value_error(OP, "at least one shard must be whole", skipped=reasons)
         usual = Counter(shard.parts for shard in shards).most_common(1)[0][0]
-        alike = []
+        requirement = f"shards must have the same parts, in most {parts_text(usual)}"
         for shard in shards:
-            if shard.parts == usual:
-                alike.append(shard)
-                continue
-            requirement = f"shards must have the same parts, in most {parts_text(usual)}"
-            error = damaged(requirement, shard.path, parts=parts_text(shard.parts))
-            self._skip(shard.path, error, skip)
-        return alike
+            if shard.parts != usual:
+                error = damaged(requirement, shard.path, parts=parts_text(shard.parts))
+                self._skip(shard.path, error, skip)
+        return [shard for shard in shards if shard.parts == usual]
 
     def _largest(self, shard: Shard) -> int:
         """The most samples that can only be read together."""
