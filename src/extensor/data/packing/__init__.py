@@ -8,7 +8,6 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
-from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -34,7 +33,6 @@ from extensor.io.paths import as_path, check_unicode, explain_unreadable
 from extensor.io.regular_files import file_bytes, open_regular
 from extensor.random.generator import Generator
 
-_ROWS = 32  # pictures that are written together
 _PNG_MODES = ("L", "LA", "RGB", "RGBA")
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -70,16 +68,11 @@ def _arrays(pictures: ImageFolder, samples: Samples, folder: NewFolder, shard_si
     parts = (("x", str(first.dtype), first.shape), ("y", "int64", ()))
     shards = ArrayShards(folder, parts, len(samples), shard_size)
     found = _by_threads(lambda sample: _decode(pictures, sample[0]), samples)
-    for begin in range(0, len(samples), _ROWS):
-        some = samples[begin : begin + _ROWS]
-        images = list(islice(found, len(some)))
-        for image, (path, _) in zip(images, some, strict=True):
-            if image.shape != first.shape:
-                requirement = (
-                    f"pictures must have the shape of the first, {first.shape} (size= resizes)"
-                )
-                raise value_error(OP, requirement, path=str(path), shape=image.shape)
-        shards.write((np.stack(images), np.array([label for _, label in some], np.int64)))
+    requirement = f"pictures must have the shape of the first, {first.shape} (size= resizes)"
+    for image, (path, label) in zip(found, samples, strict=True):
+        if image.shape != first.shape:
+            raise value_error(OP, requirement, path=str(path), shape=image.shape)
+        shards.write((image[None], [label]))
     return Index("pictures", parts, tuple(shards.written), tuple(pictures.classes))
 
 
