@@ -65,9 +65,8 @@ class ReadingChance:
             )
             raise value_error("DataLoader", requirement)
         samples = []
-        for place, seed in zip(
-            part, derived_seeds(self.seed, SAMPLES, self.epoch, part), strict=True
-        ):
+        seeds = derived_seeds(self.seed, SAMPLES, self.epoch, part)
+        for place, seed in zip(part, seeds, strict=True):
             reseed_global_generators(seed)
             samples.append(one(place))
         return samples

@@ -243,10 +243,9 @@ class Column:
         ValueError
             If a cell is not a date, or if day and month cannot be told apart.
         """
-        if self._content.dates is not None and (
-            order is None or self.order in (None, "ymd", order)
-        ):
-            return self._content.dates.copy()
+        known = self._content.dates
+        if known is not None and (order is None or self.order in (None, "ymd", order)):
+            return known.copy()
         present = self.words()[~self.missing].tolist()
         result = np.full(len(self), np.datetime64("NaT", "s"))
         if present:
