@@ -185,9 +185,8 @@ def _shard(value: Any) -> PackedShard:
         file = entries.with_keys(OP, one, ("name", "bytes", "sha256"))
         name, digest = file["name"], file["sha256"]
         # Of this folder, and no other: an index may come from anywhere.
-        if not isinstance(name, str) or not isinstance(digest, str):
-            raise LayoutError
-        if name != Path(name).name or name in ("", ".", "..") or "\0" in name:
+        is_name = isinstance(name, str) and name == Path(name).name and "\0" not in name
+        if not is_name or name in ("", "..") or not isinstance(digest, str):
             raise LayoutError
         files.append(PackedFile(name, entries.count(OP, "bytes", file["bytes"]), digest))
     if not files:

@@ -23,7 +23,7 @@ _DICTIONARY, _BATCH = 2, 3  # kinds of messages
 _OLD_COMPRESSION = b"ARROW:experimental_compression"  # before the metadata had a place for it
 _BLOCK = np.dtype([("offset", "<i8"), ("head", "<i4"), ("", "<i4"), ("body", "<i8")])
 _BUFFER = np.dtype([("offset", "<i8"), ("length", "<i8")])
-NUMBER_COST, OBJECT_COST = 8, 64  # bytes of memory, for a value that becomes an object too
+NUMBER_COST, OBJECT_COST = 8, 64  # bytes of memory for a number, and for an object
 
 
 class Batch(NamedTuple):
