@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
+from numpy.lib import format as npy
 
 from extensor.errors import is_ours, value_error
 from extensor.io.limits import check_decoded, read_content
@@ -52,12 +53,8 @@ def read_npy_header(stream: Any) -> NpyHeader:
     """The header at the place of ``stream``, which stands behind it afterwards."""
     begin = stream.tell()
     try:
-        version = np.lib.format.read_magic(stream)
-        read = (
-            np.lib.format.read_array_header_1_0
-            if version == (1, 0)
-            else np.lib.format.read_array_header_2_0
-        )
+        is_first = npy.read_magic(stream) == (1, 0)
+        read = npy.read_array_header_1_0 if is_first else npy.read_array_header_2_0
         shape, fortran, dtype = read(stream)
     except _FAILURES as error:
         raise NpyError(str(error)) from None
@@ -78,7 +75,7 @@ def read_npy(stream: Any, size: int) -> Any:
     if header.length + header.data_size != size:
         raise NpyError(f"{header.data_size} bytes must follow the header")
     stream.seek(begin)
-    return np.lib.format.read_array(stream, allow_pickle=False)
+    return npy.read_array(stream, allow_pickle=False)
 
 
 _IDX_DTYPES = {0x08: ">u1", 0x09: ">i1", 0x0B: ">i2", 0x0C: ">i4", 0x0D: ">f4", 0x0E: ">f8"}

@@ -455,8 +455,7 @@ class SequentialSampler:
     def __init__(self, size: int) -> None:
         self.size = arguments.integer("SequentialSampler", "size", size, 0)
 
-    def __repr__(self) -> str:
-        return made_with(self)
+    __repr__ = made_with
 
     def __len__(self) -> int:
         return self.size
@@ -682,8 +681,7 @@ class ShardSampler:
         self.drop_last = arguments.flag("ShardSampler", "drop_last", drop_last)
         self.batch = arguments.integer("ShardSampler", "batch", batch, 1)
 
-    def __repr__(self) -> str:
-        return made_with(self)
+    __repr__ = made_with
 
     def __len__(self) -> int:
         whole, turn = len(self.sampler), self.workers * self.batch

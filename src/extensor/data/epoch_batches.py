@@ -65,9 +65,8 @@ class ReadingChance:
             )
             raise value_error("DataLoader", requirement)
         samples = []
-        for place, seed in zip(
-            part, derived_seeds(self.seed, SAMPLES, self.epoch, part), strict=True
-        ):
+        seeds = derived_seeds(self.seed, SAMPLES, self.epoch, part)
+        for place, seed in zip(part, seeds, strict=True):
             reseed_global_generators(seed)
             samples.append(one(place))
         return samples
@@ -104,8 +103,7 @@ class EpochBatches:
         self.transforms = loader.transforms
         self.in_order = isinstance(loader.sampler, SequentialSampler)
         self.size = len(self.dataset)
-        is_seeded = chance is not None and not is_ours(loader.sampler)
-        seed = chance.of_batch(0) if chance is not None and is_seeded else None
+        seed = None if chance is None or is_ours(loader.sampler) else chance.of_batch(0)
         with nullcontext() if seed is None else preserve_global_generators(seed):
             self.indices = order_of(loader.sampler, loader.generator)
         self.is_lazy = not isinstance(self.indices, np.ndarray)
@@ -115,7 +113,9 @@ class EpochBatches:
             self._check(self.indices[-1:])
         has_plan = hasattr(self.indices, "ahead")
         self.read_ahead = getattr(self.dataset, "read_ahead", None) if has_plan else None
-        self.seeds = _Seeds(loader.generator, len(loader)) if self.transforms else None
+        # A block of random numbers makes two seeds, of which an epoch could need too many to keep.
+        blocks = -(-len(loader) // 2) if self.transforms else 0
+        self.seed, self.first_block = loader.generator._take(blocks) if blocks else (0, 0)
 
     def _check(self, indices: Any) -> None:
         if indices.size and not (indices.min() >= 0 and indices.max() < self.size):
@@ -169,11 +169,22 @@ class EpochBatches:
 
     def _transform(self, number: int, batch: Batch) -> Batch:
         """The batch after all transforms."""
-        if self.seeds is not None:
-            generator = Generator(self.seeds[number])
+        if self.transforms:
+            generator = self._generator(number)
             for transform in self.transforms:
-                batch = _batch_of_transform(transform(batch, generator))
+                result: Any = transform(batch, generator)
+                if not isinstance(result, tuple | list):
+                    requirement = "a transform must give a batch, a tuple of arrays"
+                    raise type_error("DataLoader", requirement, batch=arguments.briefly(result))
+                batch = tuple(result)
         return batch
+
+    def _generator(self, number: int) -> Generator:
+        """That of a batch's transforms: no batch's chance depends on another's."""
+        block, place = divmod(number, 2)
+        generator = Generator(self.seed)
+        generator.set_state((self.seed, (self.first_block + block) % LIMIT))
+        return Generator(int(randint(0, 2**64, 2, "uint64", generator).numpy()[place]))
 
     def _part(self, number: int) -> slice:
         begin = number * self.batch_size
@@ -226,41 +237,18 @@ class PartialBatches(EpochBatches):
         return slice(whole.start + wanted.start, whole.start + wanted.stop)
 
 
-class _Seeds:
-    """One seed for each batch, so that no batch's chance depends on another's."""
-
-    def __init__(self, generator: Generator, batches: int) -> None:
-        # A block makes two of them. They are those that one draw would give, of which an epoch
-        # could need too many to keep.
-        self.seed, self.first = generator._take(-(-batches // 2))
-
-    def __getitem__(self, number: int) -> int:
-        block, place = divmod(number, 2)
-        generator = Generator(self.seed)
-        generator.set_state((self.seed, (self.first + block) % LIMIT))
-        return int(randint(0, 2**64, 2, "uint64", generator).numpy()[place])
-
-
-def _batch_of_transform(batch: Any) -> Batch:
-    if not isinstance(batch, tuple | list):
-        requirement = "a transform must give a batch, a tuple of arrays"
-        raise type_error("DataLoader", requirement, batch=arguments.briefly(batch))
-    return tuple(batch)
-
-
 def _stack(samples: list[Any]) -> Batch:
     """The parts of all samples, each as one array."""
     rows = [sample if isinstance(sample, tuple | list) else (sample,) for sample in samples]
     if len({len(row) for row in rows}) > 1:
         requirement = "samples must have the same number of parts"
         raise value_error("DataLoader", requirement, parts=len(rows[0]))
-    return tuple(_stacked_part(list(part)) for part in zip(*rows, strict=True))
-
-
-def _stacked_part(part: list[Any]) -> Any:
-    arrays = [to_array(x, op="DataLoader") for x in part]
-    shapes = {x.shape for x in arrays}
-    if len(shapes) > 1:
-        requirement = "samples of a batch must have the same shape"
-        raise value_error("DataLoader", requirement, shapes=sorted(shapes))
-    return np.stack(arrays)
+    parts = []
+    for part in zip(*rows, strict=True):
+        arrays = [to_array(x, op="DataLoader") for x in part]
+        shapes = {x.shape for x in arrays}
+        if len(shapes) > 1:
+            requirement = "samples of a batch must have the same shape"
+            raise value_error("DataLoader", requirement, shapes=sorted(shapes))
+        parts.append(np.stack(arrays))
+    return tuple(parts)

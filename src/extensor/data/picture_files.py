@@ -48,8 +48,11 @@ def decode_picture(
         upright = picture
         if mode not in STORED_MODES:
             upright = _of_bytes(op, path, upright, bits)
-            if mode not in _TRANSPARENT and _is_transparent(upright):
-                upright = _over_white(upright)
+            is_transparent = upright.mode in _TRANSPARENT or "transparency" in upright.info
+            if is_transparent and mode not in _TRANSPARENT:
+                white = Image.new("RGBA", upright.size, "white")
+                white.alpha_composite(upright.convert("RGBA"))
+                upright = white.convert("RGB")
             if upright.mode == "LAB" != mode:
                 upright = upright.convert("RGB")  # the only mode into which Pillow converts it
         try:
@@ -143,18 +146,6 @@ def _of_bytes(op: str, path: Path, picture: Any, bits: int) -> Any:
     return grey
 
 
-def _is_transparent(picture: Any) -> bool:
-    return picture.mode in _TRANSPARENT or "transparency" in picture.info
-
-
-def _over_white(picture: Any) -> Any:
-    from PIL import Image
-
-    white = Image.new("RGBA", picture.size, "white")
-    white.alpha_composite(picture.convert("RGBA"))
-    return white.convert("RGB")
-
-
 def find_pictures(path: str | Path) -> list[Path]:
     """Find the pictures under a folder, or return the one that ``path`` is.
 
@@ -195,14 +186,14 @@ def find_pictures(path: str | Path) -> list[Path]:
         is_folder = S_ISDIR(place.stat().st_mode)
     if is_folder:
         pictures, _ = pictures_under(op, place)
-        if not pictures:
-            raise value_error(
-                op, f"folder must have pictures ({_known_endings()})", path=os.fspath(path)
-            )
-        return pictures
-    if not is_picture(place):
-        raise value_error(op, f"file must be a picture ({_known_endings()})", path=os.fspath(path))
-    return [place]
+        requirement = "folder must have pictures"
+    else:
+        pictures = [place] if is_picture(place) else []
+        requirement = "file must be a picture"
+    if not pictures:
+        known = ", ".join(sorted(ENDINGS))
+        raise value_error(op, f"{requirement} ({known})", path=os.fspath(path))
+    return pictures
 
 
 def picture_sizes(paths: Sequence[str | Path], most: int = 200) -> Any:
@@ -339,10 +330,6 @@ def _files(op: str, paths: Any) -> list[Path]:
     if not paths:
         raise value_error(op, "paths must have at least one file", paths=[])
     return [as_path(op, path, name=f"paths[{number}]") for number, path in enumerate(paths)]
-
-
-def _known_endings() -> str:
-    return ", ".join(sorted(ENDINGS))
 
 
 _OP = "ImageFolder"

@@ -114,19 +114,17 @@ def _number_values(name: str, values: Any, count: int) -> Any:
         requirement = f"{name} must have one for each of {count} samples"
         raise value_error(_OP, requirement, length=len(array))
     if array.dtype.kind == "O":
-        return _number_objects(name, array.tolist())
+        numbers: dict[Any, int] = {}
+        objects = array.tolist()
+        for place, x in enumerate(objects):
+            if x is None or not isinstance(x, str | int | float | np.generic) or x != x:
+                requirement = f"{name} must be words or numbers, none missing"
+                raise value_error(_OP, requirement, sample=place)
+            numbers.setdefault(x, len(numbers))
+        return np.array([numbers[x] for x in objects], np.int64)
     if (array != array).any():
         raise value_error(_OP, f"{name} must not be missing", sample=int((array != array).argmax()))
     return np.unique(array, return_inverse=True)[1]
-
-
-def _number_objects(name: str, values: Sequence[Any]) -> Any:
-    numbers: dict[Any, int] = {}
-    for sample, value in enumerate(values):
-        if value is None or not isinstance(value, str | int | float | np.generic) or value != value:
-            raise value_error(_OP, f"{name} must be words or numbers, none missing", sample=sample)
-        numbers.setdefault(value, len(numbers))
-    return np.array([numbers[value] for value in values], np.int64)
 
 
 def _parts_of_classes(

@@ -165,10 +165,8 @@ def digits() -> Pair:
         (package_files("extensor.data") / "digits.npz").open("rb") as file,
         np.load(file, allow_pickle=False) as stored,
     ):
-        return tuple(
-            ArrayDataset(stored[f"{part}_images"], stored[f"{part}_labels"].astype(np.int64))
-            for part in ("train", "test")
-        )  # type: ignore[return-value]
+        names = ("train_images", "train_labels", "test_images", "test_labels")
+        return _pair(*(stored[name] for name in names))
 
 
 def mnist(root: str | Path | None = None) -> Pair:

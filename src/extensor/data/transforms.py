@@ -27,8 +27,7 @@ class BatchTransform:
     def __call__(self, batch: Batch, generator: Generator) -> Batch:
         raise NotImplementedError
 
-    def __repr__(self) -> str:
-        return made_with(self)
+    __repr__ = made_with
 
 
 class Normalize(BatchTransform):
@@ -279,7 +278,8 @@ class Mixup(BatchTransform):
         images, *others, target = batch
         if not is_floating(target.dtype):
             target = one_hot(target, self.num_classes).numpy()
-        share = _beta(self.alpha, generator)
+        seed = random.randint(0, 2**64, (), "uint64", generator).item()
+        share = float(np.random.default_rng(seed).beta(self.alpha, self.alpha))
         order = random.permutation(len(images), generator).numpy()
         return (_mixed(images, order, share), *others, _mixed(target, order, share))
 
@@ -288,11 +288,6 @@ def _mixed(x: Any, order: Any, share: float) -> Any:
     if not is_floating(x.dtype):
         x = x.astype(float32)
     return x.dtype.type(share) * x + x.dtype.type(1 - share) * x[order]
-
-
-def _beta(alpha: float, generator: Generator) -> float:
-    seed = random.randint(0, 2**64, (), "uint64", generator).item()
-    return float(np.random.default_rng(seed).beta(alpha, alpha))
 
 
 def _integers(high: int, number: int, generator: Generator) -> Any:

@@ -6,6 +6,7 @@ import os
 import re
 from copy import copy
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -194,7 +195,7 @@ _BYTES = 256
 _UNKNOWN = "\N{REPLACEMENT CHARACTER}"
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
 _MARK = b"\xef\xbb\xbf"
-_WIDE_MARKS = (b"\xff\xfe", b"\xfe\xff")  # at the beginning of UTF-16
+WIDE_MARKS = (b"\xff\xfe", b"\xfe\xff")  # at the beginning of UTF-16
 
 
 @dataclass(frozen=True)
@@ -444,28 +445,23 @@ def read_text(path: str | Path) -> str:
     place = as_path(op, path)
     with explain_unreadable(op, path):
         content = file_bytes(place)
+    refusal = partial(value_error, op, path=os.fspath(path))
     begin = len(_MARK) if content.startswith(_MARK) else 0
     if len(content) == begin:
-        raise value_error(op, "file must not be empty", path=os.fspath(path))
-    if content.startswith(_WIDE_MARKS):
-        requirement = "file must be text in UTF-8, not in UTF-16"
-        raise value_error(op, requirement, path=os.fspath(path))
+        raise refusal("file must not be empty")
+    if content.startswith(WIDE_MARKS):
+        raise refusal("file must be text in UTF-8, not in UTF-16")
     zero = content.find(0)
     if zero >= 0:
-        requirement = "file must be text, without bytes of 0"
-        raise value_error(op, requirement, path=os.fspath(path), position=zero)
+        raise refusal("file must be text, without bytes of 0", position=zero)
     try:
         text = content[begin:].decode()
     except UnicodeDecodeError as error:
         position = begin + error.start
-        raise value_error(
-            op,
-            "file must be text in UTF-8",
-            path=os.fspath(path),
-            line=content.count(b"\n", 0, position) + 1,
-            position=position,
-            byte=ShortRepr(f"0x{content[position]:02x}"),
-        ) from None
+        line = content.count(b"\n", 0, position) + 1
+        byte = ShortRepr(f"0x{content[position]:02x}")
+        requirement = "file must be text in UTF-8"
+        raise refusal(requirement, line=line, position=position, byte=byte) from None
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 

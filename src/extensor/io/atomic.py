@@ -85,5 +85,4 @@ def sync_folder(folder: Path) -> None:
 def remove_partial(folder: Path) -> None:
     """Delete what a process that was killed left half written."""
     for path in folder.glob(f".*{PARTIAL}"):
-        with suppress(FileNotFoundError):
-            os.unlink(path)
+        path.unlink(missing_ok=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
 
 HIDDEN = "***"
@@ -47,14 +48,10 @@ def redact_command(words: Sequence[str]) -> list[str]:
     >>> redact_command(["extensor", "train", "--set", "data.token=abc", "--password", "x"])
     ['extensor', 'train', '--set', 'data.token=***', '--password', '***']
     """
-    result: list[str] = []
-    for place, word in enumerate(words):
-        before = words[place - 1] if place else ""
-        if _SECRET_OPTION.fullmatch(before) and not _PLAIN.fullmatch(word):
-            result.append(HIDDEN)
-        else:
-            result.append(redact(word))
-    return result
+    return [
+        HIDDEN if _SECRET_OPTION.fullmatch(before) and not _PLAIN.fullmatch(word) else redact(word)
+        for before, word in pairwise(["", *words])
+    ]
 
 
 def redact(text: str) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from math import prod
-from typing import Any, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 
@@ -79,6 +79,17 @@ def header(arrays: Mapping[str, Any], metadata: Mapping[str, str]) -> bytes:
     return len(text).to_bytes(8, "little") + text
 
 
+def header_text(file: BinaryIO, size: int) -> bytes:
+    """The header at the beginning of a file of ``size`` bytes, without its length."""
+    length = int.from_bytes(file.read(8), "little")
+    if size < 8 or length > min(size - 8, LONGEST):
+        raise LayoutError
+    text = file.read(length)
+    if len(text) < length:
+        raise LayoutError
+    return text
+
+
 def read_header(text: bytes, data: int) -> Header:
     """Make sense of the header of a file that has ``data`` bytes after it."""
     try:
@@ -90,13 +101,11 @@ def read_header(text: bytes, data: int) -> Header:
     metadata = fields.pop(_METADATA, {})
     if not isinstance(metadata, dict) or not all(isinstance(x, str) for x in metadata.values()):
         raise LayoutError
-    unknown = {name: code for name, code in _codes(fields) if code not in _DTYPES}
-    if unknown:
-        name, code = next(iter(unknown.items()))
-        known = ", ".join(_DTYPES)
-        raise UnknownDTypeError(
-            f"tensors must have dtypes among {known} ({name!r} has {code!r})", metadata
-        )
+    for name, code in list(_codes(fields)):
+        if code not in _DTYPES:
+            known = ", ".join(_DTYPES)
+            message = f"tensors must have dtypes among {known} ({name!r} has {code!r})"
+            raise UnknownDTypeError(message, metadata)
     return Header(metadata, list(_entries(fields, data)))
 
 

@@ -12,10 +12,10 @@ import io
 import json
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 
@@ -23,7 +23,7 @@ from extensor.arrays import storage
 from extensor.core.tensor import wrap
 from extensor.errors import arguments, type_error, value_error
 from extensor.io.atomic import Sink, written_atomically
-from extensor.io.paths import as_path, unreadable
+from extensor.io.paths import as_path, explain_unreadable
 from extensor.io.regular_files import open_regular
 from extensor.io.safetensors_layout import (
     LONGEST,
@@ -31,6 +31,7 @@ from extensor.io.safetensors_layout import (
     TensorEntry,
     UnknownDTypeError,
     header,
+    header_text,
     laid_out,
     read_header,
 )
@@ -188,32 +189,25 @@ def load(path: str | Path, foreign: bool = True) -> dict[str, Any]:
     """
     place = as_path("load", path)
     foreign = arguments.flag("load", "foreign", foreign)
-    try:
-        with open(place, "rb", buffering=0, opener=open_regular) as file:
-            size = os.fstat(file.fileno()).st_size
-            return _read_state(file.readinto, size, str(path), foreign)
-    except OSError as error:
-        raise unreadable("load", path, error) from error
+    with explain_unreadable("load", path), open(place, "rb", opener=open_regular) as file:
+        return _read_state(file, os.fstat(file.fileno()).st_size, str(path), foreign)
 
 
 def unpacked(content: bytes, name: str, foreign: bool = True) -> dict[str, Any]:
     """The state in the content of a file, which ``name`` names in messages."""
-    return _read_state(io.BytesIO(content).readinto, len(content), name, foreign)
+    return _read_state(io.BytesIO(content), len(content), name, foreign)
 
 
-Fill = Callable[[Any], int]  # puts the next bytes into a buffer, as many as it can
-
-
-def _read_state(fill: Fill, size: int, name: str, foreign: bool) -> dict[str, Any]:
+def _read_state(file: BinaryIO, size: int, name: str, foreign: bool) -> dict[str, Any]:
     try:
-        text = _header_text(fill, size)
+        text = header_text(file, size)
         metadata, entries = read_header(text, size - 8 - len(text))
         note = _read_note(metadata) if _is_ours(metadata) else None
         if note is None and not foreign:
             requirement = "file must be one that save wrote, not one of others"
             raise value_error("load", requirement, path=name)
         hashed: Any = None if note is None else _hashed_header(text, note["digest"])
-        arrays = {entry.name: wrap(_read_array(entry, fill, hashed)) for entry in entries}
+        arrays = {entry.name: wrap(_read_array(entry, file, hashed)) for entry in entries}
     except (LayoutError, UnknownDTypeError) as error:
         if isinstance(error, UnknownDTypeError) and not _is_ours(error.metadata):
             raise value_error("load", str(error), path=name) from None
@@ -235,13 +229,6 @@ def _read_state(fill: Fill, size: int, name: str, foreign: bool) -> dict[str, An
         raise DamagedFileError(
             f"load: file must hold a state that save can write ({error}), got path={name!r}"
         ) from None
-
-
-def _header_text(fill: Fill, size: int) -> bytes:
-    length = int.from_bytes(_read_bytes(fill, min(8, size)), "little")
-    if size < 8 or length > min(size - 8, LONGEST):
-        raise LayoutError
-    return bytes(_read_bytes(fill, length))
 
 
 def _hashed_header(text: bytes, digest: str) -> Any:
@@ -273,30 +260,13 @@ def _read_note(metadata: Mapping[str, str]) -> dict[str, Any]:
         raise LayoutError from None
     if not same or not isinstance(note, dict) or list(note) != _KEYS:
         raise LayoutError
-    if type(note[_NAME]) is not int or not isinstance(note["digest"], str):
-        raise LayoutError
-    if not _DIGEST.fullmatch(note["digest"]):
+    is_digest = isinstance(note["digest"], str) and _DIGEST.fullmatch(note["digest"])
+    if type(note[_NAME]) is not int or not is_digest:
         raise LayoutError
     return note
 
 
-def _read_bytes(fill: Fill, number: int) -> Any:
-    """The next ``number`` bytes; a LayoutError if there are not so many."""
-    content = np.empty(number, np.uint8)
-    _fill_up(content, fill)
-    return content.data
-
-
-def _fill_up(content: Any, fill: Fill) -> None:
-    done = 0
-    while done < len(content):
-        count = fill(content[done:].data)
-        if not count:
-            raise LayoutError
-        done += count
-
-
-def _read_array(entry: TensorEntry, fill: Fill, hashed: Any) -> Any:
+def _read_array(entry: TensorEntry, file: Any, hashed: Any) -> Any:
     try:
         array = storage.empty(entry.shape, entry.dtype)
     except ValueError:  # more axes or longer ones than an array can have
@@ -304,7 +274,8 @@ def _read_array(entry: TensorEntry, fill: Fill, hashed: Any) -> Any:
     content = _bytes_of(array)
     for first in range(0, len(content), _CHUNK):
         chunk = content[first : first + _CHUNK]
-        _fill_up(chunk, fill)
+        if file.readinto(chunk.data) < len(chunk):
+            raise LayoutError
         if hashed is not None:
             hashed.update(chunk)
     if entry.dtype == np.bool_ and content.size and content.max() > 1:

@@ -88,17 +88,17 @@ def _with_lists(value: Any) -> Any:
 
 def unfolded(tree: Any, arrays: Mapping[str, Any]) -> dict[str, Any]:
     """The state that :func:`folded` made ``tree`` and ``arrays`` of; a TreeError if there is none."""
-    used: list[str] = []
+    used: set[str] = set()
     if not isinstance(tree, dict) or _TENSOR in tree:
         raise TreeError("the state is no dict")
     state = {key: _unfold(value, (key,), arrays, used) for key, value in tree.items()}
-    unused = arrays.keys() - set(used)
+    unused = arrays.keys() - used
     if unused:
         raise TreeError(f"the state has no place for tensor {min(unused)!r}")
     return state
 
 
-def _unfold(tree: Any, path: tuple[str, ...], arrays: Mapping[str, Any], used: list[str]) -> Any:
+def _unfold(tree: Any, path: tuple[str, ...], arrays: Mapping[str, Any], used: set[str]) -> Any:
     if len(path) > DEPTH:
         raise TreeError(f"the state has more than {DEPTH} levels")
     if not isinstance(tree, dict):
@@ -112,5 +112,5 @@ def _unfold(tree: Any, path: tuple[str, ...], arrays: Mapping[str, Any], used: l
         raise TreeError(f"{name!r} is not where its tensor should be")
     if name in used:
         raise TreeError(f"tensor {name!r} stands in two places")
-    used.append(name)
+    used.add(name)
     return arrays[name]

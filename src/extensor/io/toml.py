@@ -42,9 +42,7 @@ def check_depth(op: str, table: Mapping[str, Any], path: object) -> None:
             for inner in (outer.values() if isinstance(outer, Mapping) else outer)
             if isinstance(inner, Mapping | list | tuple)
         ]
-        level = list(
-            {id(inner): inner for inner in inside}.values()
-        )  # a dict may hold itself twice
+        level = [*{id(x): x for x in inside}.values()]  # a dict may hold itself twice
         if not level:
             return
     raise _too_deep(op, path)

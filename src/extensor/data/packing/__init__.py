@@ -7,7 +7,7 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from itertools import islice
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -27,13 +27,12 @@ from extensor.data.picture_files import MODES, ImageFolder, decode_picture
 from extensor.data.streaming.index import Index, TableEncoding, read_index, write_index
 from extensor.data.streaming.tar_shards import PICTURE
 from extensor.data.table.reading import ENDINGS, table_suffix
-from extensor.data.window_datasets import Vocabulary
+from extensor.data.window_datasets import WIDE_MARKS, Vocabulary
 from extensor.errors import arguments, value_error
-from extensor.io.paths import as_path, check_unicode, explain_unreadable, unreadable
+from extensor.io.paths import as_path, check_unicode, explain_unreadable
 from extensor.io.regular_files import file_bytes, open_regular
 from extensor.random.generator import Generator
 
-_ROWS = 32  # pictures that are written together
 _PNG_MODES = ("L", "LA", "RGB", "RGBA")
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -69,16 +68,11 @@ def _arrays(pictures: ImageFolder, samples: Samples, folder: NewFolder, shard_si
     parts = (("x", str(first.dtype), first.shape), ("y", "int64", ()))
     shards = ArrayShards(folder, parts, len(samples), shard_size)
     found = _by_threads(lambda sample: _decode(pictures, sample[0]), samples)
-    for begin in range(0, len(samples), _ROWS):
-        some = samples[begin : begin + _ROWS]
-        images = list(islice(found, len(some)))
-        for image, (path, _) in zip(images, some, strict=True):
-            if image.shape != first.shape:
-                requirement = (
-                    f"pictures must have the shape of the first, {first.shape} (size= resizes)"
-                )
-                raise value_error(OP, requirement, path=str(path), shape=image.shape)
-        shards.write((np.stack(images), np.array([label for _, label in some], np.int64)))
+    requirement = f"pictures must have the shape of the first, {first.shape} (size= resizes)"
+    for image, (path, label) in zip(found, samples, strict=True):
+        if image.shape != first.shape:
+            raise value_error(OP, requirement, path=str(path), shape=image.shape)
+        shards.write((image[None], [label]))
     return Index("pictures", parts, tuple(shards.written), tuple(pictures.classes))
 
 
@@ -142,7 +136,6 @@ def _by_threads(function: Callable[[Item], Result], items: Iterable[Item]) -> It
 
 
 _CHARACTERS = 1 << 20  # that are read together
-_WIDE_MARKS = (b"\xff\xfe", b"\xfe\xff")  # at the beginning of UTF-16
 
 
 def pack_text(source: Path, folder: NewFolder, shard_size: int, kind: str) -> Index:
@@ -169,35 +162,30 @@ def _survey(source: Path, kind: str) -> tuple[Vocabulary, int]:
     characters: set[str] = set()
     tokens = 0
     for text in _chunks(source):
-        if kind == "byte":
-            tokens += len(text.encode())
-        else:
-            tokens += len(text)
+        tokens += len(text.encode() if kind == "byte" else text)
+        if kind != "byte":
             characters.update(text)
     if tokens == 0:
         raise value_error(OP, "file must not be empty", path=str(source))
-    if kind == "byte":
-        return Vocabulary("byte"), tokens
-    return Vocabulary.of("".join(characters)), tokens
+    is_bytes = kind == "byte"
+    return Vocabulary("byte") if is_bytes else Vocabulary.of("".join(characters)), tokens
 
 
 def _chunks(source: Path) -> Iterator[str]:
     """The text of a file in UTF-8, a part at a time, its lines ended by ``\\n`` alone."""
+    refusal = partial(value_error, OP, path=str(source))
     try:
-        with open(source, "rb", opener=open_regular) as file:
-            if file.read(2) in _WIDE_MARKS:
-                requirement = "file must be text in UTF-8, not in UTF-16"
-                raise value_error(OP, requirement, path=str(source))
-        with open(source, encoding="utf-8-sig", opener=open_regular) as text:
-            while chunk := text.read(_CHARACTERS):
-                if "\0" in chunk:
-                    requirement = "file must be text, without bytes of 0"
-                    raise value_error(OP, requirement, path=str(source))
-                yield chunk
-    except OSError as error:
-        raise unreadable(OP, source, error) from error
+        with explain_unreadable(OP, source):
+            with open(source, "rb", opener=open_regular) as file:
+                if file.read(2) in WIDE_MARKS:
+                    raise refusal("file must be text in UTF-8, not in UTF-16")
+            with open(source, encoding="utf-8-sig", opener=open_regular) as text:
+                while chunk := text.read(_CHARACTERS):
+                    if "\0" in chunk:
+                        raise refusal("file must be text, without bytes of 0")
+                    yield chunk
     except UnicodeDecodeError:
-        raise value_error(OP, "file must be text in UTF-8", path=str(source)) from None
+        raise refusal("file must be text in UTF-8") from None
 
 
 __all__ = ["Packed", "pack"]

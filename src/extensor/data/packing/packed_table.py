@@ -19,7 +19,7 @@ from extensor.data.table.reading import TextTable, read_chunks, read_like
 from extensor.data.table.sniffing import find_column, usual_target
 from extensor.errors import value_error
 
-_TRUTH = {"False": 0, "True": 1}
+_TRUTH = ("False", "True")
 
 
 class TargetSummary:
@@ -50,7 +50,7 @@ class TargetSummary:
             return
         self._words = self._words or set()
         self._words.update(column.words())
-        if self._is_one_of_several and not self._words <= _TRUTH.keys():
+        if self._is_one_of_several and not self._words <= {*_TRUTH}:
             requirement = "several targets must be columns of numbers, or of True and False"
             row = next(i for i, word in enumerate(column.words()) if word not in _TRUTH)
             raise column.cell_error(OP, requirement, row, "target")
@@ -74,9 +74,8 @@ class TargetSummary:
         """The targets as they are stored."""
         if self._words is None:
             return column.integers() if self.is_whole else column.numbers(OP)
-        known = {word: number for number, word in enumerate(self.classes or ())}
-        if self._is_one_of_several:
-            known = _TRUTH
+        words = _TRUTH if self._is_one_of_several else self.classes or ()
+        known = {word: number for number, word in enumerate(words)}
         return np.array([known[word] for word in column.words()], np.int64)
 
 

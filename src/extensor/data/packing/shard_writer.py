@@ -48,38 +48,20 @@ def hold_folder(folder: Path) -> Iterator[None]:
         os.close(file)
 
 
-def remove_mark(folder: Path) -> None:
-    """Delete the mark of a folder that is whole now."""
-    with suppress(FileNotFoundError):
-        os.unlink(folder / _MARK)
-
-
 def remove_abandoned(parent: Path) -> None:
     """Delete the folders in ``parent`` whose writers are dead; those of the living stay."""
     if sys.platform == "win32":
         return
     for folder in parent.glob(f".*{PARTIAL}"):
-        if folder.is_symlink() or not _is_abandoned(folder / _MARK):
+        if folder.is_symlink():
             continue
-        shutil.rmtree(folder, ignore_errors=True)
-
-
-def _is_abandoned(mark: Path) -> bool:
-    """Whether there is a mark without a lock."""
-    if sys.platform == "win32":
-        return False
-    try:
-        file = os.open(mark, os.O_RDWR | os.O_NOFOLLOW)
-    except OSError:
-        return False
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        return False
-    else:
-        return True
-    finally:
-        os.close(file)
+        with suppress(OSError):  # there is no mark, or its writer has locked it
+            file = os.open(folder / _MARK, os.O_RDWR | os.O_NOFOLLOW)
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            finally:
+                os.close(file)
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 OP = "pack"
@@ -124,7 +106,7 @@ def new_folder(place: Path) -> Iterator[NewFolder]:
             with _explain_write_errors(place):
                 sync_folder(partial)
                 os.rename(partial, place)
-                remove_mark(place)
+                (place / _MARK).unlink(missing_ok=True)
                 sync_folder(place.parent)
     except BaseException:
         for file in folder.files:

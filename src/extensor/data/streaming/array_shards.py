@@ -33,16 +33,16 @@ from extensor.data.streaming.shard import (
     damaged,
     explain_damage,
     open_unchanged,
+    shard_error,
     usable_dtype,
     usual_names,
     will_need,
     will_not_need,
 )
-from extensor.errors import value_error
 from extensor.io.limits import check_decoded
 from extensor.io.paths import explain_unreadable
 from extensor.io.regular_files import open_regular
-from extensor.io.safetensors_layout import LONGEST, LayoutError, UnknownDTypeError, read_header
+from extensor.io.safetensors_layout import LayoutError, UnknownDTypeError, header_text, read_header
 from extensor.io.state_file import DamagedFileError
 
 
@@ -186,12 +186,10 @@ def safetensors_shard(path: Path, choice: Choice) -> Shard:
         explain_damage(_SAFE, path, LayoutError, UnknownDTypeError),
         open(path, "rb", opener=open_regular) as file,
     ):
-        length = int.from_bytes(file.read(8), "little")
-        if stamp.size < 8 or length > min(stamp.size - 8, LONGEST):
-            raise LayoutError
-        entries = read_header(file.read(length), stamp.size - 8 - length).entries
+        text = header_text(file, stamp.size)
+        entries = read_header(text, stamp.size - 8 - len(text)).entries
     found = {}
-    place = 8 + length
+    place = 8 + len(text)
     for entry in entries:
         found[entry.name] = Stored(entry.name, path, place, entry.dtype, entry.shape)
         place += entry.size
@@ -247,10 +245,9 @@ class TokenShard(PiecedShard):
         tokens = shard.parts[0]
         if not isinstance(shard, MappedShard) or len(shard.parts) > 1 or tokens.shape:
             requirement = "context is for shards of one row of tokens, not compressed"
-            raise value_error(OP, requirement, path=str(shard.path), context=context)
+            raise shard_error(requirement, shard.path, context=context)
         if tokens.dtype.kind not in "iu":
-            requirement = "tokens must be integers"
-            raise damaged(requirement, shard.path, dtype=str(tokens.dtype))
+            raise damaged("tokens must be integers", shard.path, dtype=str(tokens.dtype))
         if shard.samples <= context:
             requirement = f"shard must have {context + 1} tokens or more, a window and what follows"
             raise damaged(requirement, shard.path, tokens=shard.samples)

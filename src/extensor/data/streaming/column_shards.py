@@ -23,6 +23,7 @@ from extensor.data.streaming.shard import (
     damaged,
     explain_damage,
     names_in,
+    shard_error,
     usable_dtype,
     usual_names,
 )
@@ -35,7 +36,6 @@ from extensor.data.table.arrow import (
     import_pyarrow,
     parquet_cost,
 )
-from extensor.errors import value_error
 from extensor.io.limits import check_decoded
 from extensor.io.paths import explain_unreadable
 from extensor.io.regular_files import open_regular
@@ -88,7 +88,7 @@ class ColumnShard(PiecedShard):
             return parts[0]
         if any(part.shape for part in parts):
             requirement = "columns that make one part must have a number in each row"
-            raise value_error(OP, requirement, path=str(self.path), columns=columns)
+            raise shard_error(requirement, self.path, columns=columns)
         return SamplePart("+".join(columns), dtype, (len(columns),))
 
     def _column(self, file: Any, name: str) -> SamplePart:
@@ -115,7 +115,7 @@ class ColumnShard(PiecedShard):
                 "columns of a part must be numbers, or lists of them of the same length (parts= "
                 "chooses, in a configuration data.inputs)"
             )
-            raise value_error(OP, requirement, path=str(self.path), column=name, type=str(kind))
+            raise shard_error(requirement, self.path, column=name, type=str(kind))
         return SamplePart(name, usable_dtype(self.path, name, kind.to_pandas_dtype()), tuple(shape))
 
     def _part_array(self, table: Any, part: SamplePart, columns: list[str]) -> Any:
@@ -175,48 +175,15 @@ def _open_columns(path: Path, partition: Mapping[str, Any]) -> Iterator[Any]:
     requirement = f"shard must be a whole {kind.name} file"
     errors = (pyarrow.ArrowException, ValueError, IndexError, KeyError)
     with explain_damage(requirement, path, *errors), closing(kind(path)) as file:
-        yield _Partitioned(file, partition, path) if partition else file
+        if partition:
+            file.add(partition)
+        yield file
 
 
 def _begins_as_file(path: Path) -> bool:
     """Whether an Arrow file is one for random access, and not a stream."""
     with open(path, "rb", opener=open_regular) as file:
         return file.read(len(MAGIC)) == MAGIC
-
-
-class _Partitioned:
-    """A file with columns that its folders name, the same in every row."""
-
-    def __init__(self, file: Any, partition: Mapping[str, Any], path: Path) -> None:
-        self.file = file
-        self.partition = partition
-        self.schema = file.schema
-        for name, value in partition.items():
-            if name in file.schema.names:
-                requirement = f"column {name!r} must be in the files or in the names of folders"
-                raise value_error(OP, f"{requirement}, not in both", path=str(path))
-            import pyarrow
-
-            self.schema = self.schema.append(pyarrow.field(name, value.type))
-
-    def sizes(self) -> list[int]:
-        """The rows of each group."""
-        sizes: list[int] = self.file.sizes()
-        return sizes
-
-    def group(self, number: int, columns: list[str]) -> Any:
-        """The columns of a group."""
-        import pyarrow
-
-        table = self.file.group(number, [name for name in columns if name not in self.partition])
-        rows = self.sizes()[number]
-        found = {
-            name: pyarrow.repeat(self.partition[name], rows)
-            if name in self.partition
-            else table.column(name)
-            for name in columns
-        }
-        return pyarrow.table(found)
 
 
 class _Parquet:
@@ -230,6 +197,18 @@ class _Parquet:
         self.path = path
         self.file = ParquetFile(path, memory_map=True)
         self.schema = self.file.schema_arrow
+        self.partition: Mapping[str, Any] = {}
+
+    def add(self, partition: Mapping[str, Any]) -> None:
+        """Add columns that the folders of the file name, the same in every row."""
+        import pyarrow
+
+        for name, value in partition.items():
+            if name in self.file.schema_arrow.names:
+                requirement = f"column {name!r} must be in the files or in the names of folders"
+                raise shard_error(f"{requirement}, not in both", self.path)
+            self.schema = self.schema.append(pyarrow.field(name, value.type))
+        self.partition = partition
 
     def close(self) -> None:
         self.file.close()
@@ -241,9 +220,17 @@ class _Parquet:
 
     def group(self, number: int, columns: list[str]) -> Any:
         """The columns of a group."""
-        needed = parquet_cost(self.file.metadata, [number], columns)
+        import pyarrow
+
+        stored = [name for name in columns if name not in self.partition]
+        needed = parquet_cost(self.file.metadata, [number], stored)
         check_decoded(OP, self.path, needed, self.path.stat().st_size)
-        return self.file.read_row_group(number, columns, use_threads=False)
+        table = self.file.read_row_group(number, stored, use_threads=False)
+        rows = self.file.metadata.row_group(number).num_rows
+        if len(stored) == len(columns):
+            return table
+        added = {x: pyarrow.repeat(self.partition[x], rows) for x in columns if x not in stored}
+        return pyarrow.table({x: table.column(x) for x in stored} | added)
 
 
 class _Arrow:

@@ -10,14 +10,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from extensor.core import entries
-from extensor.data.streaming.shard import OP, Shard, damaged, parts_text
+from extensor.data.streaming.shard import OP, Shard, damaged, parts_text, shard_error
 from extensor.data.streaming.tar_shards import PICTURE
 from extensor.data.table.encoder import TableEncoder, words
 from extensor.data.table.sniffing import TableFormat
 from extensor.data.window_datasets import Vocabulary
 from extensor.errors import arguments, type_error, value_error
 from extensor.io.atomic import write_atomically
-from extensor.io.paths import explain_unreadable, unreadable
+from extensor.io.paths import explain_unreadable
 from extensor.io.regular_files import file_bytes, open_regular
 from extensor.io.safetensors_layout import LayoutError, unique
 
@@ -127,18 +127,17 @@ def read_index(folder: Path) -> Index | None:
     """The index in a folder, checked; None if there is none."""
     path = folder / INDEX
     try:
-        content = file_bytes(path)
+        with explain_unreadable(OP, path):
+            content = file_bytes(path)
     except FileNotFoundError:
         return None
-    except OSError as error:
-        raise unreadable(OP, path, error) from error
     try:
         text = content.decode("utf-8", "surrogateescape")
         state = json.loads(text, object_pairs_hook=unique)
         return _index_of_state(state)
     except (LayoutError, RecursionError, ValueError, TypeError) as error:
         requirement = "index must be one that extensor pack wrote (earlier versions: pack again)"
-        raise value_error(OP, requirement, path=str(path)) from error
+        raise shard_error(requirement, path) from error
 
 
 def _index_of_state(state: Any) -> Index:
@@ -148,11 +147,9 @@ def _index_of_state(state: Any) -> Index:
     parts = tuple(_part(part) for part in given["parts"])
     shards = tuple(_shard(shard) for shard in given["shards"])
     names = [file.name for shard in shards for file in shard.files]
-    if not parts or not shards or len(set(names)) < len(names):
-        raise LayoutError
     vocabulary, encoding = given["vocabulary"], given["encoding"]
     classes = _words(given["classes"])
-    if len(set(classes or ())) < len(classes or ()):
+    if not parts or not shards or any(len(set(x)) < len(x) for x in (names, classes or ())):
         raise LayoutError
     "".join(classes or ()).encode()  # an error unless all is Unicode, as not all names of files
     if given["kind"] == "table":
@@ -188,9 +185,8 @@ def _shard(value: Any) -> PackedShard:
         file = entries.with_keys(OP, one, ("name", "bytes", "sha256"))
         name, digest = file["name"], file["sha256"]
         # Of this folder, and no other: an index may come from anywhere.
-        if not isinstance(name, str) or not isinstance(digest, str):
-            raise LayoutError
-        if name != Path(name).name or name in ("", ".", "..") or "\0" in name:
+        is_name = isinstance(name, str) and name == Path(name).name and "\0" not in name
+        if not is_name or name in ("", "..") or not isinstance(digest, str):
             raise LayoutError
         files.append(PackedFile(name, entries.count(OP, "bytes", file["bytes"]), digest))
     if not files:

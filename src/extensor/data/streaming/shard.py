@@ -53,12 +53,10 @@ class Cache:
             if entry is not None:
                 self._entries.move_to_end(key)
                 return entry.content
-            future = self._coming.get(key)
-            is_mine = future is None
-            if future is None:
-                future = self._coming[key] = Future()
-        if not is_mine:
-            return future.result().content
+            future = Future[Loaded]()
+            coming = self._coming.setdefault(key, future)
+        if coming is not future:
+            return coming.result().content
         try:
             loaded = load()
         except BaseException as error:
@@ -122,9 +120,14 @@ class Stamp(NamedTuple):
             raise damaged("a shard must not change while it is used", path, bytes=now.size)
 
 
+def shard_error(requirement: str, path: Path, **got: object) -> ValueError:
+    """The error for a shard that is not as it must be."""
+    return value_error(OP, requirement, path=str(path), **got)
+
+
 def damaged(requirement: str, path: Path, **got: object) -> DamagedFileError:
     """The error for a shard that is not whole."""
-    return marked(DamagedFileError(str(value_error(OP, requirement, path=str(path), **got))))
+    return marked(DamagedFileError(str(shard_error(requirement, path, **got))))
 
 
 @contextmanager
@@ -207,17 +210,16 @@ def usual_names(
         if len(names) == 1:
             return list(names)
         requirement = "parts must say which arrays make a sample, as parts=('x', 'y')"
-        raise value_error(OP, requirement, path=str(path), arrays=list(names))
+        raise shard_error(requirement, path, arrays=list(names))
     for name in choice:
         if not isinstance(name, str) and not several:
-            raise value_error(OP, "parts of arrays must be names", path=str(path), part=name)
+            raise shard_error("parts of arrays must be names", path, part=name)
         for one in names_in(name):
             if one not in names:
                 hint = "parts= chooses, in a configuration data.inputs and data.target"
                 raise damaged(f"shard must have {one!r} ({hint})", path, arrays=list(names))
             if list(names).count(one) > 1:
-                requirement = f"shard must have {one!r} once"
-                raise value_error(OP, requirement, path=str(path), arrays=list(names))
+                raise shard_error(f"shard must have {one!r} once", path, arrays=list(names))
     return list(choice)
 
 
@@ -231,11 +233,18 @@ class Shard:
     path: Path
     parts: tuple[SamplePart, ...]
     samples: int
+    piece: int  # how many samples are read together, where there are no bounds
+    cache: Cache  # of all shards of a data set
     bounds: Any = None
     in_memory = True
     column_types: Mapping[str, str] = {}  # of all columns, where a shard has such
     class_names: Mapping[str, list[str]] = {}  # of parts that are numbers of classes
     is_passing = False  # the data do not fit into memory, so pages are not kept
+
+    @property
+    def stretches(self) -> Any:
+        """The numbers of samples that are read as a whole, or of all if any piece can be."""
+        return np.diff([self.samples] if self.bounds is None else self.bounds, prepend=0)
 
     def check_unchanged(self) -> None:
         """Raise if a file is not what it was, where its pages are used as they are."""
@@ -245,24 +254,21 @@ class Shard:
         """The bytes of a sample, which decide how many samples are read at once."""
         return max(1, sum(part.size for part in self.parts))
 
-    def fill(
-        self, targets: Sequence[Any], places: Any, rows: Any, piece: int, cache: Cache
-    ) -> None:
+    def fill(self, targets: Sequence[Any], places: Any, rows: Any) -> None:
         """Put the samples at ``rows``, which rise, into places of the targets, one for each part."""
         raise NotImplementedError
 
-    def read_ahead(self, begin: int, end: int, piece: int, cache: Cache) -> None:
+    def read_ahead(self, begin: int, end: int) -> None:
         """Begin to read the samples from ``begin`` to ``end``."""
         raise NotImplementedError
 
     def verify(self) -> None:
         """Read all samples once, piece by piece."""
-        piece = max(1, PIECE // self.sample_size)
-        cache = Cache(1)
-        for begin in range(0, self.samples, piece):
-            rows = np.arange(begin, min(begin + piece, self.samples))
+        self.piece, self.cache = max(1, PIECE // self.sample_size), Cache(1)
+        for begin in range(0, self.samples, self.piece):
+            rows = np.arange(begin, min(begin + self.piece, self.samples))
             targets = [np.empty((len(rows), *part.shape), part.dtype) for part in self.parts]
-            self.fill(targets, np.arange(len(rows)), rows, piece, cache)
+            self.fill(targets, np.arange(len(rows)), rows)
 
 
 class PiecedShard(Shard):
@@ -276,33 +282,31 @@ class PiecedShard(Shard):
         """Put rows of a piece, counted from its first, into places of a target."""
         storage.copy_rows(target, places, arrays[part], rows)  # an index would keep the GIL
 
-    def fill(
-        self, targets: Sequence[Any], places: Any, rows: Any, piece: int, cache: Cache
-    ) -> None:
+    def fill(self, targets: Sequence[Any], places: Any, rows: Any) -> None:
         """Piece by piece."""
         self.check_unchanged()
-        numbers = self._pieces(rows, piece)
+        numbers = self._pieces(rows)
         for first, last in equal_runs(numbers):
-            begin, arrays = self._piece(int(numbers[first]), piece, cache, ahead=False)
+            begin, arrays = self._piece(int(numbers[first]), ahead=False)
             within = rows[first:last] - begin
             for part, target in enumerate(targets):
                 self.put(target, places[first:last], part, arrays, within)
 
-    def read_ahead(self, begin: int, end: int, piece: int, cache: Cache) -> None:
+    def read_ahead(self, begin: int, end: int) -> None:
         """The pieces in which these samples lie."""
-        first, last = self._pieces(np.array([begin, end - 1]), piece).tolist()
+        first, last = self._pieces(np.array([begin, end - 1])).tolist()
         for number in range(first, last + 1):
-            self._piece(number, piece, cache, ahead=True)
+            self._piece(number, ahead=True)
 
-    def _pieces(self, rows: Any, piece: int) -> Any:
+    def _pieces(self, rows: Any) -> Any:
         if self.bounds is None:
-            return rows // piece
+            return rows // self.piece
         return np.searchsorted(self.bounds, rows, side="right")
 
-    def _piece(self, number: int, piece: int, cache: Cache, ahead: bool) -> tuple[int, Any]:
+    def _piece(self, number: int, ahead: bool) -> tuple[int, Any]:
         if self.bounds is None:
-            begin, end = number * piece, min((number + 1) * piece, self.samples)
+            begin, end = number * self.piece, min((number + 1) * self.piece, self.samples)
         else:
             begin, end = (0 if number == 0 else int(self.bounds[number - 1])), self.bounds[number]
         key: Hashable = (id(self), number)
-        return begin, cache.get(key, lambda: self.load(begin, int(end), ahead))
+        return begin, self.cache.get(key, lambda: self.load(begin, int(end), ahead))

@@ -17,10 +17,10 @@ from extensor.data.streaming.index import (
     check_files,
     read_index,
 )
-from extensor.data.streaming.shard import OP, damaged
+from extensor.data.streaming.shard import OP, damaged, shard_error
 from extensor.data.table.arrow import import_pyarrow
 from extensor.errors import arguments, type_error, value_error
-from extensor.io.paths import as_path, explain_unreadable, is_glob, is_there, unreadable
+from extensor.io.paths import as_path, explain_unreadable, is_glob, is_there
 from extensor.io.state_file import DamagedFileError
 
 _ENDING = ".parquet"
@@ -37,13 +37,12 @@ def partition_values(folder: Path, files: Sequence[Path]) -> dict[Path, Mapping[
         return None
     for path, names in zip(files, keys, strict=True):
         if path.suffix.lower() != _ENDING:
-            requirement = "shards in folders such as year=2020 must be Parquet files"
-            raise value_error(OP, requirement, path=str(path))
+            raise shard_error("shards in folders such as year=2020 must be Parquet files", path)
         if names != keys[0] or len(set(names)) < len(names):
             requirement = (
                 f"shards must all lie in folders for {', '.join(keys[0])}, in this order and once"
             )
-            raise value_error(OP, requirement, path=str(path), folders=names)
+            raise shard_error(requirement, path, folders=names)
     folders = [path.relative_to(folder).parent.as_posix() for path in files]
     columns = {name: _partition_column(name, folders, files[0]) for name in keys[0]}
     return {path: {name: columns[name][i] for name in columns} for i, path in enumerate(files)}
@@ -59,7 +58,7 @@ def _partition_column(name: str, folders: Sequence[str], path: Path) -> list[Any
         if None not in values:
             break
     requirement = "folders of a partition must have a value that can be read"
-    raise value_error(OP, requirement, path=str(path), column=name)
+    raise shard_error(requirement, path, column=name)
 
 
 def _keys(path: Path) -> list[str]:
@@ -82,15 +81,10 @@ def _partition_value(name: str, kind: Any, folders: str) -> Any:
     return pyarrow.scalar(value, kind)
 
 
-STATE, SPLITS = "state.json", "dataset_dict.json"
+STATE, SPLITS = "state.json", "dataset_dict.json"  # the latter is beside the folders of splits
 _INFO = "dataset_info.json"
 _CACHE = "cache-"  # how files begin that map and filter keep beside the data
 _METADATA = b"huggingface"  # the key of the features in an Arrow schema
-
-
-def is_dataset_dict(folder: Path) -> bool:
-    """Whether a folder has one folder for each split."""
-    return is_there(folder / SPLITS)
 
 
 def split_folders(folder: Path) -> dict[str, Path]:
@@ -115,8 +109,7 @@ def saved_files(folder: Path, shards: Sequence[Path]) -> list[Path]:
     files = [folder / str(name) for name in names]
     others = [x for x in shards if x not in files and not x.name.startswith(_CACHE)]
     if others:
-        requirement = f"the shards of a folder must all be in its {STATE}"
-        raise value_error(OP, requirement, path=str(others[0]))
+        raise shard_error(f"the shards of a folder must all be in its {STATE}", others[0])
     return files
 
 
@@ -133,9 +126,8 @@ def class_names(schema: Any, column: str) -> list[str] | None:
 
 def _read(path: Path) -> dict[str, Any]:
     try:
-        state = json.loads(path.read_bytes())
-    except OSError as error:
-        raise unreadable(OP, path, error) from error
+        with explain_unreadable(OP, path):
+            state = json.loads(path.read_bytes())
     except (ValueError, RecursionError):
         state = None
     if not isinstance(state, dict):
@@ -194,7 +186,7 @@ def matches(pattern: Path) -> list[Path]:
 
 
 def _in_folder(place: Path) -> tuple[list[ShardEntry], Index | None]:
-    if is_dataset_dict(place):
+    if is_there(place / SPLITS):
         requirement = "source must be one split of a data set (its folder)"
         splits = sorted(path.name for path in _inside(place) if path.is_dir())
         raise value_error(OP, requirement, source=str(place), splits=splits)
@@ -217,29 +209,22 @@ def _in_folder(place: Path) -> tuple[list[ShardEntry], Index | None]:
             "the shards of a folder must all lie in it, or all in folders such as year=2020 "
             f"({place}/**/*{below[0].suffix} takes those of all folders)"
         )
-        raise value_error(OP, requirement, path=str(below[0]))
+        raise shard_error(requirement, below[0])
     if not files:
         requirement = f"source must have shards ({', '.join(ENDINGS)})"
         raise value_error(OP, requirement, source=str(place))
     return _group_files(files), None
 
 
-def shards_below(folder: Path) -> Iterator[Path]:
-    """The shards in the folders within a folder, at any depth, sorted."""
-    seen = {os.path.realpath(folder)}
-
-    def below(outer: Path) -> Iterator[Path]:
-        for inner in _inside(outer):
-            if (
-                inner.is_dir()
-                and not _is_shard(inner)
-                and (place := os.path.realpath(inner)) not in seen
-            ):
-                seen.add(place)  # a link may lead back to where it lies
-                yield from (path for path in _inside(inner) if _is_shard(path))
-                yield from below(inner)
-
-    return below(folder)
+def shards_below(folder: Path, seen: set[str] | None = None) -> Iterator[Path]:
+    """The shards in the folders within a folder, at any depth, sorted; none in a folder of ``seen``."""
+    seen = {os.path.realpath(folder)} if seen is None else seen
+    for inner in _inside(folder):
+        place = os.path.realpath(inner)
+        if inner.is_dir() and not _is_shard(inner) and place not in seen:
+            seen.add(place)  # a link may lead back to where it lies
+            yield from (path for path in _inside(inner) if _is_shard(path))
+            yield from shards_below(inner, seen)
 
 
 def _inside(folder: Path) -> list[Path]:
@@ -258,7 +243,7 @@ def _shards_of_index(folder: Path, files: Sequence[Path], index: Index) -> list[
     others = [path for path in files if path not in names]
     if others:
         requirement = f"the shards of a folder must all be in its {INDEX}, or it in none"
-        raise value_error(OP, requirement, path=str(others[0]))
+        raise shard_error(requirement, others[0])
     found = []
     for shard in index.shards:
         (one,) = _group_files([folder / file.name for file in shard.files])[:1]
@@ -271,16 +256,15 @@ def _group_files(files: Sequence[Path]) -> list[ShardEntry]:
     found: dict[Path, ShardEntry] = {}
     for path in files:
         if not _is_shard(path):
-            requirement = f"a shard must end with {', '.join(ENDINGS)}"
-            raise value_error(OP, requirement, path=str(path))
+            raise shard_error(f"a shard must end with {', '.join(ENDINGS)}", path)
         stem, dot, part = path.stem.rpartition(".")
         if path.suffix.lower() == ".npy" and dot and stem:
             shard = found.setdefault(path.with_name(stem), ShardEntry(path.with_name(stem), {}))
             if part in shard.files:
-                raise value_error(OP, "a shard must be given once", path=str(path))
+                raise shard_error("a shard must be given once", path)
             shard.files[part] = path
         elif path in found:
-            raise value_error(OP, "a shard must be given once", path=str(path))
+            raise shard_error("a shard must be given once", path)
         else:
             found[path] = ShardEntry(path, {_LONE: path})
     return list(found.values())

@@ -121,13 +121,24 @@ class ShardedSubset(IndexedDataset):
         """
         arguments.number("split", "fraction", fraction, fraction=True)
         block = max(1, min(self.dataset.piece, len(self) // _BLOCKS))
-        sizes = np.concatenate([_block_lengths(count, block) for count in self._lengths] or [[]])
+        counts = -(-self._lengths // block)
+        stretches = np.repeat(np.arange(len(counts)), counts)
+        begins = block * (np.arange(len(stretches)) - (np.cumsum(counts) - counts)[stretches])
+        starts = self._starts[stretches] + begins
+        sizes = np.minimum(block, self._lengths[stretches] - begins)
         order = random.permutation(len(sizes), generator).numpy()
         wanted = round(len(self) * fraction)
         taken = int(np.searchsorted(np.cumsum(sizes[order]), wanted)) + 1 if wanted else 0
         is_second = np.zeros(len(sizes), bool)
         is_second[order[:taken]] = True
-        first, second = (self._subset_of_blocks(block, x) for x in (~is_second, is_second))
+        parts = []
+        for chosen in (np.flatnonzero(~is_second), np.flatnonzero(is_second)):
+            # Adjacent blocks of a stretch are joined.
+            runs = equal_runs(chosen - np.arange(len(chosen)) + stretches[chosen])
+            places, lengths = starts[chosen], sizes[chosen]
+            joined = [(int(places[a]), int(lengths[a:b].sum())) for a, b in runs]
+            parts.append(ShardedSubset(self.dataset, joined))
+        first, second = parts
         if not (len(first) and len(second)):
             requirement = "both parts must have samples"
             raise value_error("split", requirement, fraction=fraction, samples=len(self))
@@ -141,31 +152,10 @@ class ShardedSubset(IndexedDataset):
         runs = zip((self._starts + low).tolist(), (high - low).tolist(), strict=True)
         return ShardedSubset(self.dataset, [run for run in runs if run[1] > 0])
 
-    def _subset_of_blocks(self, block: int, chosen: Any) -> ShardedSubset:
-        """Return the chosen blocks; adjacent blocks of a stretch are joined."""
-        found: list[Run] = []
-        number = 0
-        for first, count in self.stretches:
-            end = -1  # of the last block that was chosen in this stretch
-            for begin in range(0, count, block):
-                size = min(block, count - begin)
-                if chosen[number] and begin == end:
-                    found[-1] = (found[-1][0], found[-1][1] + size)
-                elif chosen[number]:
-                    found.append((first + begin, size))
-                end = begin + size if chosen[number] else end
-                number += 1
-        return ShardedSubset(self.dataset, found)
-
     def _numbers_in_whole(self, places: Any) -> Any:
         """The numbers that samples have among all."""
         stretches = np.searchsorted(self._ends, places, side="right")
         return self._starts[stretches] + places - (self._ends - self._lengths)[stretches]
-
-
-def _block_lengths(count: int, block: int) -> Any:
-    """The lengths of the blocks of a stretch."""
-    return np.diff(np.append(np.arange(0, count, block), count))
 
 
 def has_checksums(found: ShardEntry) -> bool:
@@ -329,12 +319,11 @@ class ShardedDataset(IndexedDataset):
         self._shards = self._agreeing_shards(shards, skip, choice)
         self.parts = self._shards[0].parts
         self._measure()
-        self._check_memory()
         self._describe(index)
         self._files = {one.path: tuple(one.files.values()) for one in found}
 
     def _measure(self) -> None:
-        """Add up samples and bytes, which decide on the size of a piece."""
+        """Add up samples and bytes, which decide on the size of a piece and must fit the memory."""
         total = sum(shard.sample_size * shard.samples for shard in self._shards)
         if total > _physical_memory() / 2:
             for shard in self._shards:
@@ -343,6 +332,12 @@ class ShardedDataset(IndexedDataset):
         self._ends = np.cumsum(self._lengths)
         self._sample_size = max(1, total // len(self))
         self.piece = max(1, PIECE // self._sample_size)
+        for shard in self._shards:
+            shard.piece, shard.cache = self.piece, self._cache
+            size = self._largest(shard) * shard.sample_size
+            if size > self.memory:
+                requirement = f"memory must hold what is read as a whole, {size} bytes"
+                raise value_error(OP, requirement, memory=self.memory, path=str(shard.path))
 
     def _describe(self, index: Index | None) -> None:
         """Set the meaning of the samples, as an index or the shards themselves have it."""
@@ -383,7 +378,7 @@ class ShardedDataset(IndexedDataset):
             number = int(shards[first])
             within = rows[first:last] - self._begin(number)
             shard = self._shards[number]
-            shard.fill(targets, places[first:last], within, self.piece, self._cache)
+            shard.fill(targets, places[first:last], within)
         return tuple(targets)
 
     def split(
@@ -440,7 +435,7 @@ class ShardedDataset(IndexedDataset):
         for first, count in runs:
             number = int(np.searchsorted(self._ends, first, side="right"))
             begin = first - self._begin(number)
-            self._shards[number].read_ahead(begin, begin + count, self.piece, self._cache)
+            self._shards[number].read_ahead(begin, begin + count)
 
     def shuffling(self) -> BlockShuffle:
         """Return the sampler that a loader uses with ``shuffle=True``.
@@ -487,14 +482,9 @@ class ShardedDataset(IndexedDataset):
                 "block of a window)"
             )
             raise value_error(op, requirement, memory=self.memory, **named)
-        lengths: list[int] = []
-        whole: list[bool] = []
-        for shard in self._shards:
-            bounds = shard.bounds
-            runs = [shard.samples] if bounds is None else np.diff(bounds, prepend=0).tolist()
-            lengths += runs
-            whole += [bounds is not None] * len(runs)
-        return BlockPlan(np.array(lengths, int64), np.array(whole), block, window or max(1, most))
+        lengths = [shard.stretches for shard in self._shards]
+        whole = np.repeat([x.bounds is not None for x in self._shards], [len(x) for x in lengths])
+        return BlockPlan(np.concatenate(lengths), whole, block, window or max(1, most))
 
     def _begin(self, number: int) -> int:
         return int(self._ends[number] - self._lengths[number])
@@ -531,26 +521,16 @@ class ShardedDataset(IndexedDataset):
             reasons = [text for _, text in self.skipped]
             raise value_error(OP, "at least one shard must be whole", skipped=reasons)
         usual = Counter(shard.parts for shard in shards).most_common(1)[0][0]
-        alike = []
+        requirement = f"shards must have the same parts, in most {parts_text(usual)}"
         for shard in shards:
-            if shard.parts == usual:
-                alike.append(shard)
-                continue
-            requirement = f"shards must have the same parts, in most {parts_text(usual)}"
-            error = damaged(requirement, shard.path, parts=parts_text(shard.parts))
-            self._skip(shard.path, error, skip)
-        return alike
+            if shard.parts != usual:
+                error = damaged(requirement, shard.path, parts=parts_text(shard.parts))
+                self._skip(shard.path, error, skip)
+        return [shard for shard in shards if shard.parts == usual]
 
     def _largest(self, shard: Shard) -> int:
         """The most samples that can only be read together."""
-        return 0 if shard.bounds is None else int(np.diff(shard.bounds, prepend=0).max())
-
-    def _check_memory(self) -> None:
-        for shard in self._shards:
-            size = self._largest(shard) * shard.sample_size
-            if size > self.memory:
-                requirement = f"memory must hold what is read as a whole, {size} bytes"
-                raise value_error(OP, requirement, memory=self.memory, path=str(shard.path))
+        return 0 if shard.bounds is None else int(shard.stretches.max())
 
 
 def _look_through(path: Path, blocks: int, found: Any) -> None:

@@ -17,7 +17,6 @@ from extensor.data.array_files import read_npy
 from extensor.data.picture_files import CHANNELS, ENDINGS, decode_picture
 from extensor.data.streaming.shard import (
     OP,
-    Cache,
     Choice,
     Loaded,
     SamplePart,
@@ -25,6 +24,7 @@ from extensor.data.streaming.shard import (
     Stamp,
     damaged,
     open_unchanged,
+    shard_error,
     usable_dtype,
     will_need,
 )
@@ -44,31 +44,21 @@ def usual_parts(endings: list[str], path: Path) -> list[str]:
     """
     plain = [PICTURE for ending in endings if ending in _PICTURES] or ["npy"] * ("npy" in endings)
     targets = [ending for ending in _TARGETS if ending in endings]
-    pair = [name for name in (_only(endings, "x."), _only(endings, "y.")) if name is not None]
-    if len(pair) == 2 and not (plain or targets):
-        return pair
+    pairs = [[x for x in endings if x.startswith(beginning)] for beginning in ("x.", "y.")]
+    if [*map(len, pairs)] == [1, 1] and not (plain or targets):
+        return [name for (name,) in pairs]
     inputs = plain or _with_format(endings, {"npy", *_PICTURES})
-    targets = targets or _lone_target(endings, inputs)
+    if not targets:
+        others = [ending for ending in _with_format(endings, _TARGETS) if ending not in inputs]
+        targets = others if len(others) == 1 else []
     if len(inputs) != 1:
         requirement = "parts must say which members make a sample, as parts=('jpg', 'cls')"
-        raise value_error(OP, requirement, path=str(path), members=endings)
+        raise shard_error(requirement, path, members=endings)
     return [*inputs, *targets[:1]]
-
-
-def _lone_target(endings: list[str], inputs: list[str]) -> list[str]:
-    """The target by its last ending, if there is exactly one."""
-    others = [ending for ending in _with_format(endings, _TARGETS) if ending not in inputs]
-    return others if len(others) == 1 else []
 
 
 def _with_format(endings: list[str], formats: Collection[str]) -> list[str]:
     return [ending for ending in endings if _format(ending) in formats]
-
-
-def _only(endings: list[str], beginning: str) -> str | None:
-    """The one ending that begins so, if there is exactly one."""
-    found = [ending for ending in endings if ending.startswith(beginning)]
-    return found[0] if len(found) == 1 else None
 
 
 def _format(name: str) -> str:
@@ -119,7 +109,8 @@ class Decoding:
             text = content.decode().strip()
             if "_" in text:
                 raise ValueError
-            return _numbers(int(text) if _is_whole(text) else float(text), name, where)
+            is_whole = text.isascii() and text.lstrip("+-").isdecimal()
+            return _numbers(int(text) if is_whole else float(text), name, where)
         except ValueError as error:
             if is_ours(error):
                 raise
@@ -134,10 +125,8 @@ class Decoding:
             hint = " (size= resizes pictures)" if pictures else ""
             requirement = f"{part.name} must have shape {part.shape} in every sample{hint}"
             raise damaged(requirement, where, shape=array.shape)
-        whole_number = (
-            array.dtype == int64 and part.dtype == float32 and _format(part.name) != "npy"
-        )
-        if array.dtype != part.dtype and not whole_number:
+        is_whole = array.dtype == int64 and part.dtype == float32 and _format(part.name) != "npy"
+        if array.dtype != part.dtype and not is_whole:
             requirement = f"{part.name} must be {part.dtype} in every sample"
             raise damaged(requirement, where, dtype=str(array.dtype))
         return array
@@ -156,10 +145,6 @@ def _npy(content: bytes, where: Path) -> Any:
     return np.ascontiguousarray(array, usable_dtype(where, "a member .npy", array.dtype))
 
 
-def _is_whole(text: str) -> bool:
-    return text.lstrip("+-").isdecimal() and text.isascii()
-
-
 def _entry(content: bytes, key: str, name: str, where: Path) -> Any:
     """The value in a member ``.json``, or that of a key in it."""
     try:
@@ -168,7 +153,7 @@ def _entry(content: bytes, key: str, name: str, where: Path) -> Any:
         raise damaged("a member .json must be JSON", where) from None
     if not key and isinstance(value, dict):
         requirement = f"parts must name a key of .json, as '{name}.label'"
-        raise value_error(OP, requirement, path=str(where), keys=list(value)[:10])
+        raise shard_error(requirement, where, keys=list(value)[:10])
     if key and not (isinstance(value, dict) and key in value):
         raise damaged(f"a member .json must have the key {key!r}", where)
     return value[key] if key else value
@@ -188,8 +173,7 @@ def _numbers(value: Any, name: str, where: Path) -> Any:
         return narrow
     if array.dtype.kind in "ib":
         return array.astype(int64 if array.dtype.kind == "i" else bool)
-    requirement = f"{name} must be a number, or lists of them of the same length"
-    raise damaged(requirement, where)
+    raise damaged(f"{name} must be a number, or lists of them of the same length", where)
 
 
 BLOCK = 512
@@ -238,7 +222,10 @@ def members(file: int, path: Path) -> Iterator[Member]:
             if kind == _LONG_NAME:
                 name = _text(content)
             else:
-                name, size = _extended(_records(content, path, place), name, size)
+                fields = _records(content, path, place)
+                digits = fields.get("size", "")
+                is_size = digits.isdecimal() and len(digits) < _DIGITS
+                name, size = fields.get("path", name), int(digits) if is_size else size
         else:
             if kind in _FILES:
                 yield Member(name or _name(header), place, length)
@@ -247,13 +234,6 @@ def members(file: int, path: Path) -> Iterator[Member]:
                 raise damaged(requirement, path, member=name or _name(header))
             name, size = "", -1
         place += padded(length)
-
-
-def _extended(fields: dict[str, str], name: str, size: int) -> tuple[str, int]:
-    """Name and size of the next member, as an extended header has them."""
-    digits = fields.get("size", "")
-    is_size = digits.isdecimal() and len(digits) < _DIGITS
-    return fields.get("path", name), int(digits) if is_size else size
 
 
 def _is_right(header: bytes) -> bool:
@@ -331,31 +311,27 @@ class TarShard(Shard):
     def sample_size(self) -> int:
         return max(1, self.stamp.size // self.samples)
 
-    def fill(
-        self, targets: Sequence[Any], places: Any, rows: Any, piece: int, cache: Cache
-    ) -> None:
+    def fill(self, targets: Sequence[Any], places: Any, rows: Any) -> None:
         """Read and decode them one by one."""
-        table = self._offsets(cache)
+        table = self._offsets()
         with open_unchanged(self.path, self.stamp) as file:
             for place, row in zip(places.tolist(), rows.tolist(), strict=True):
                 for i, (part, target) in enumerate(zip(self.parts, targets, strict=True)):
                     content = self._member(file, *table[row, i].tolist())
-                    target[place] = self._array(part, content, row)
+                    where = self._where(f"sample {row}")
+                    target[place] = self.decoding.part_array(part, content, where)
 
-    def read_ahead(self, begin: int, end: int, piece: int, cache: Cache) -> None:
+    def read_ahead(self, begin: int, end: int) -> None:
         """Let the system read their bytes."""
-        table = self._offsets(cache)
+        table = self._offsets()
         with open_unchanged(self.path, self.stamp) as file:
             first, last = int(table[begin, :, 0].min()), int(table[end - 1].sum(axis=-1).max())
             will_need(file, first, last - first)
 
-    def _array(self, part: SamplePart, content: bytes, row: int) -> Any:
-        return self.decoding.part_array(part, content, self._where(f"sample {row}"))
-
     def _where(self, sample: str) -> Path:
         return self.path / sample
 
-    def _offsets(self, cache: Cache) -> Any:
+    def _offsets(self) -> Any:
         """Offset and size of each part of each sample, an array (samples, parts, 2)."""
 
         def load() -> Loaded:
@@ -366,7 +342,7 @@ class TarShard(Shard):
                 raise damaged(requirement, self.path, samples=len(table))
             return Loaded(table, table.nbytes)
 
-        return cache.get((id(self), "offsets"), load)
+        return self.cache.get((id(self), "offsets"), load)
 
     def _table(self, file: int) -> Any:
         places = array("q")

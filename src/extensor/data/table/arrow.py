@@ -8,7 +8,6 @@ https://arrow.apache.org/docs/format/Columnar.html#serialization-and-interproces
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,10 +23,7 @@ _DICTIONARY, _BATCH = 2, 3  # kinds of messages
 _OLD_COMPRESSION = b"ARROW:experimental_compression"  # before the metadata had a place for it
 _BLOCK = np.dtype([("offset", "<i8"), ("head", "<i4"), ("", "<i4"), ("body", "<i8")])
 _BUFFER = np.dtype([("offset", "<i8"), ("length", "<i8")])
-NUMBER_COST, OBJECT_COST = (
-    8,
-    64,
-)  # bytes of memory for a number, and for a value that becomes an object
+NUMBER_COST, OBJECT_COST = 8, 64  # bytes of memory for a number, and for an object
 
 
 class Batch(NamedTuple):
@@ -95,14 +91,18 @@ def _root(data: memoryview) -> _FlatTable:
 def arrow_batches(content: Any) -> list[Batch]:
     """The batches of a file or a stream, in order; ValueError if it is damaged."""
     data = memoryview(content).cast("B")
+    found = []
     if bytes(data[: len(MAGIC)]) != MAGIC:
-        return list(_stream_batches(data))
+        place = 0
+        while len(data) - place >= 4 and _prefix(data, place)[1]:
+            _, place, batch = _message(data, place)
+            found += [] if batch is None else [batch]
+        return found
     end = len(data) - len(MAGIC) - 4
     size = _integer(data, "<i", end)
     if not 0 < size <= end:
         raise ValueError("the footer is cut short")
     footer = _root(data[end - size : end])
-    found = []
     # The reader goes by the footer, which may list a message more than once or leave some out.
     for number in (2, 3):  # dictionaries, batches
         for offset, head, _, _ in footer.structs(number, _BLOCK).tolist():
@@ -111,14 +111,6 @@ def arrow_batches(content: Any) -> list[Batch]:
                 raise ValueError("the footer must tell where batches begin")
             found.append(batch)
     return found
-
-
-def _stream_batches(data: memoryview) -> Iterator[Batch]:
-    place = 0
-    while len(data) - place >= 4 and _prefix(data, place)[1]:
-        _, place, batch = _message(data, place)
-        if batch is not None:
-            yield batch
 
 
 def _prefix(data: memoryview, place: int) -> tuple[int, int]:

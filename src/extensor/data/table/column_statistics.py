@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from fractions import Fraction
-from math import frexp, isfinite, isqrt, ldexp
+from math import frexp, isqrt, ldexp
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -103,11 +103,6 @@ class Scale(NamedTuple):
             away = np.ldexp(values, -exponent) - ldexp(self.mean, -exponent)
             result = away / ldexp(self.deviation, -exponent)
         return np.where(np.isnan(values), 0.0, np.clip(result, -LIMIT, LIMIT))
-
-    @property
-    def is_right(self) -> bool:
-        """Whether it can have been fitted."""
-        return isfinite(self.mean) and isfinite(self.deviation) and self.deviation >= 0
 
 
 MOST_NUMBERS = 1 << 24  # numbers that are kept

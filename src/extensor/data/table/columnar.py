@@ -17,6 +17,7 @@ from extensor.data.table.cells import (
     brief,
     find_order,
     is_date,
+    is_number,
     number_text,
     parse_dates,
 )
@@ -45,6 +46,7 @@ class Origin(NamedTuple):
 class Content(NamedTuple):
     """The content of a column: cells as they are written, numbers or dates; one of them or two."""
 
+    missing: Any  # whether each cell is
     cells: Any = None  # strings, None where missing
     numbers: Any = None  # float64, NaN where missing
     dates: Any = None  # datetime64[s], NaT where missing
@@ -52,10 +54,17 @@ class Content(NamedTuple):
     decimal: str = "."
     order: str | None = None  # of day, month and year
 
+    @property
+    def kind(self) -> str:
+        """The kind of a column of it; words are those of a category."""
+        if self.numbers is not None:
+            return "number"
+        return "category" if self.dates is None else "date"
+
     def taken(self, indices: Any) -> Content:
         """Of the rows at ``indices``."""
-        cells, numbers, dates = (None if x is None else x[indices] for x in self[:3])
-        return self._replace(cells=cells, numbers=numbers, dates=dates)
+        missing, cells, numbers, dates = (None if x is None else x[indices] for x in self[:4])
+        return self._replace(missing=missing, cells=cells, numbers=numbers, dates=dates)
 
 
 class Column:
@@ -79,12 +88,10 @@ class Column:
     ('number', [False, True, False], [1.5, nan, 2.5])
     """
 
-    def __init__(
-        self, name: str, kind: str, missing: Any, content: Content, origin: Origin
-    ) -> None:
+    def __init__(self, name: str, kind: str, content: Content, origin: Origin) -> None:
         self.name = name
         self.kind = kind
-        self.missing = missing
+        self.missing = content.missing
         self.missing.setflags(write=False)
         self.origin = origin
         self._content = content
@@ -133,7 +140,7 @@ class Column:
         Column
         """
         content, origin = self._content.taken(indices), self.origin.taken(indices)
-        return Column(self.name, self.kind, self.missing[indices], content, origin)
+        return Column(self.name, self.kind, content, origin)
 
     def numbers(self, op: str = "table") -> Any:
         """Return the cells as numbers.
@@ -155,17 +162,12 @@ class Column:
         """
         if self._content.numbers is not None:
             return self._content.numbers.copy()
-        words = self.words()
+        decimal = self._content.decimal
+        values = as_numbers(self.words()[~self.missing], decimal)
+        if values is None:
+            raise self._first_that_fails(op, "numbers", lambda cell: is_number(cell, decimal))
         result = np.full(len(self), np.nan)
-        present = words[~self.missing]
-        if len(present):
-            decimal = self._content.decimal
-            values = as_numbers(present, decimal)
-            if values is None:
-                raise self._first_that_fails(
-                    op, "numbers", lambda x: as_numbers(np.array([x], object), decimal) is not None
-                )
-            result[~self.missing] = values
+        result[~self.missing] = values
         return result
 
     def words(self) -> Any:
@@ -241,10 +243,9 @@ class Column:
         ValueError
             If a cell is not a date, or if day and month cannot be told apart.
         """
-        if self._content.dates is not None and (
-            order is None or self.order in (None, "ymd", order)
-        ):
-            return self._content.dates.copy()
+        known = self._content.dates
+        if known is not None and (order is None or self.order in (None, "ymd", order)):
+            return known.copy()
         present = self.words()[~self.missing].tolist()
         result = np.full(len(self), np.datetime64("NaT", "s"))
         if present:

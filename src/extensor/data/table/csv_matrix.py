@@ -152,19 +152,14 @@ def _read(
         raise value_error(_OP, requirement, target=target)
     is_open = header == "auto" and not isinstance(target, str)  # a name stands in the first line
     table = load_table(_OP, path, TableFormat(delimiter, header=None if is_open else bool(header)))
-    return table, _target_name(table.names, target)
-
-
-def _target_name(names: list[str], target: Any) -> str | None:
-    if target is None:
-        return None
-    if isinstance(target, str):
-        if target not in names:
-            raise value_error(_OP, f"target must be one of {names}", target=target)
-        return target
+    names = table.names
+    if isinstance(target, str) and target not in names:
+        raise value_error(_OP, f"target must be one of {names}", target=target)
+    if target is None or isinstance(target, str):
+        return table, target
     if not -len(names) <= target < len(names):
         raise value_error(_OP, f"target must be one of {len(names)} columns", target=target)
-    return names[int(target)]
+    return table, names[int(target)]
 
 
 def _classes(column: Column) -> list[str] | None:

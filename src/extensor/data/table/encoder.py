@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from math import isfinite
 from typing import Any, ClassVar, Self
 
@@ -17,50 +17,66 @@ from extensor.data.table.column_statistics import CYCLES, ColumnSummary, Scale, 
 from extensor.data.table.columnar import KINDS, Column, Table
 from extensor.data.table.memory_table import as_table
 from extensor.errors import arguments, type_error, value_error
-from extensor.errors.messages import COLUMN_NOT_FOUND, suggestion
 from extensor.errors.suggestions import nearest
 
 LEVELS = 50
 _SHOWN = 5  # categories that a description names
-_NUMBER_KEYS = ("mean", "deviation", "low", "high", "missing")  # of a state
 
 
 @dataclass(frozen=True)
-class NumberFeatures:
+class _ColumnFeatures:
+    """The features of a column; the fields of a subclass are its state."""
+
+    name: str
+
+    def state(self) -> dict[str, Any]:
+        """Plain values."""
+        state = {x.name: getattr(self, x.name) for x in fields(self)[1:]}
+        return {key: list(x) if isinstance(x, tuple) else x for key, x in state.items()}
+
+    @classmethod
+    def from_state(cls, op: str, name: str, where: str, state: Any) -> Self:
+        """The features with such a state, checked; messages name it ``where``."""
+        state = entries.with_keys(op, state, [x.name for x in fields(cls)[1:]], where)
+        return cls(name, **cls._checked(op, where, state))
+
+    @classmethod
+    def _checked(cls, op: str, where: str, state: Mapping[str, Any]) -> dict[str, Any]:
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class NumberFeatures(_ColumnFeatures):
     """A number less its mean, in deviations; where some were missing, also whether it is."""
 
     kind: ClassVar[str] = "number"
-    _own_keys: ClassVar[tuple[str, ...]] = ()  # of a state of a subclass
-    name: str
-    scale: Scale
+    mean: float
+    deviation: float
     low: float
     high: float
     missing: int
 
     @classmethod
-    def of(cls, summary: ColumnSummary) -> Self | None:
+    def of(cls, summary: ColumnSummary, **more: Any) -> Self | None:
         """From the rows to learn from; None if they do not differ."""
-        moments = summary.moments
-        scale = Scale(moments.mean, moments.deviation)
-        if scale.deviation == 0 and not summary.missing:
+        x, missing = summary.moments, summary.missing
+        if x.deviation == 0 and not missing:
             return None
-        return cls(
-            summary.name, scale, moments.low, moments.high, summary.missing, *cls._more(summary)
-        )
+        return cls(summary.name, x.mean, x.deviation, x.low, x.high, missing, **more)
 
-    @staticmethod
-    def _more(_: ColumnSummary) -> tuple[Any, ...]:
-        """The other fields of a subclass."""
-        return ()
+    @property
+    def scale(self) -> Scale:
+        """How the numbers are standardized."""
+        return Scale(self.mean, self.deviation)
 
     @property
     def features(self) -> list[str]:
-        value = [self.name] if self.scale.deviation else []
+        value = [self.name] if self.deviation else []
         return [*value, *([f"{self.name} missing"] if self.missing else [])]
 
     def encoded(self, column: Column, op: str) -> list[Any]:
         values = finite_numbers(column, op)
-        result = [self.scale.applied(values)] if self.scale.deviation else []
+        result = [self.scale.applied(values)] if self.deviation else []
         return [*result, column.missing] if self.missing else result
 
     def remarks(self, column: Column) -> list[str]:
@@ -68,42 +84,31 @@ class NumberFeatures:
 
     def said(self) -> str:
         span = " to ".join(_short(x) for x in (self.low, self.high))
-        if not self.scale.deviation:
+        if not self.deviation:
             return f"number, {span}{_missing_text(self.missing)}; whether it is missing"
         too = ", and whether it is missing" if self.missing else ""
         return f"number, {span}{_missing_text(self.missing)}; standardized{too}"
 
-    def state(self) -> dict[str, Any]:
-        return {**self.scale._asdict(), "low": self.low, "high": self.high, "missing": self.missing}
-
     @classmethod
-    def from_state(cls, op: str, name: str, where: str, state: Any) -> Self:
-        state = entries.with_keys(op, state, (*_NUMBER_KEYS, *cls._own_keys), where)
-        mean, deviation, low, high = (
-            float(entries.number(op, f"{where}.{key}", state[key])) for key in _NUMBER_KEYS[:4]
-        )
+    def _checked(cls, op: str, where: str, state: Mapping[str, Any]) -> dict[str, Any]:
+        numbers = {
+            key: float(entries.number(op, f"{where}.{key}", state[key]))
+            for key in ("mean", "deviation", "low", "high")
+        }
         missing = entries.count(op, f"{where}.missing", state["missing"])
-        scale = Scale(mean, deviation)
-        has_feature = deviation > 0 or missing > 0
-        is_range = isfinite(low) and isfinite(high) and low <= high
-        if not (scale.is_right and is_range and has_feature):
+        is_range = all(map(isfinite, numbers.values())) and numbers["low"] <= numbers["high"]
+        has_feature = numbers["deviation"] > 0 or (numbers["deviation"] == 0 and missing > 0)
+        if not (is_range and has_feature):
             requirement = f"{where} must have a mean, a deviation and a range, all finite"
-            raise value_error(op, requirement, mean=mean, deviation=deviation, low=low, high=high)
-        more = cls._restored(op, where, {**state, "low": low, "high": high})
-        return cls(name, scale, low, high, missing, *more)
-
-    @staticmethod
-    def _restored(_op: str, _where: str, _state: Mapping[str, Any]) -> tuple[Any, ...]:
-        """The other fields of a subclass, from a state."""
-        return ()
+            raise value_error(op, requirement, **numbers)
+        return {**numbers, "missing": missing}
 
 
 @dataclass(frozen=True)
-class CategoryFeatures:
+class CategoryFeatures(_ColumnFeatures):
     """A feature for each word, one for all others, and one for none where some were missing."""
 
     kind: ClassVar[str] = "category"
-    name: str
     levels: tuple[str, ...]
     rest: int  # how many words there were besides
     missing: int
@@ -152,28 +157,17 @@ class CategoryFeatures:
         words = "value" if number == 1 else "values"
         return f"category, {number} {words} ({shown}){_missing_text(self.missing)}; one-hot{rest}"
 
-    def state(self) -> dict[str, Any]:
-        return {
-            "levels": list(self.levels),
-            "rest": self.rest,
-            "missing": self.missing,
-            "is_plain": self.is_plain,
-        }
-
-    @staticmethod
-    def from_state(op: str, name: str, where: str, state: Mapping[str, Any]) -> CategoryFeatures:
-        state = entries.with_keys(op, state, ("levels", "rest", "missing", "is_plain"), where)
+    @classmethod
+    def _checked(cls, op: str, where: str, state: Mapping[str, Any]) -> dict[str, Any]:
         levels = words(op, f"{where}.levels", state["levels"])
         if not 1 <= len(levels) <= LEVELS or levels != sorted(set(levels)):
             requirement = f"{where}.levels must be 1 to {LEVELS} words in their order, each once"
             raise value_error(op, requirement, levels=len(levels))
-        return CategoryFeatures(
-            name,
-            tuple(levels),
-            entries.count(op, f"{where}.rest", state["rest"]),
-            entries.count(op, f"{where}.missing", state["missing"]),
-            entries.truth(op, f"{where}.is_plain", state["is_plain"]),
-        )
+        counts = {
+            key: entries.count(op, f"{where}.{key}", state[key]) for key in ("rest", "missing")
+        }
+        is_plain = entries.truth(op, f"{where}.is_plain", state["is_plain"])
+        return {"levels": tuple(levels), **counts, "is_plain": is_plain}
 
 
 def unexpected(name: str, column: Column, missing: int, instead: str) -> list[str]:
@@ -209,14 +203,14 @@ class DateFeatures(NumberFeatures):
     """A date in seconds from 1970, standardized, and a sine and a cosine for each cycle that varied."""
 
     kind: ClassVar[str] = "date"
-    _own_keys: ClassVar[tuple[str, ...]] = ("cycles", "order")
     cycles: tuple[str, ...]
     order: str | None  # of day, month and year, as it was written
 
-    @staticmethod
-    def _more(summary: ColumnSummary) -> tuple[Any, ...]:
-        cycles = (x for x in CYCLES if summary.cycles[x][0] < summary.cycles[x][1])
-        return tuple(cycles), summary.order
+    @classmethod
+    def of(cls, summary: ColumnSummary, **more: Any) -> Self | None:
+        """From the rows to learn from; None if they do not differ."""
+        cycles = tuple(x for x in CYCLES if summary.cycles[x][0] < summary.cycles[x][1])
+        return super().of(summary, cycles=cycles, order=summary.order, **more)
 
     @property
     def features(self) -> list[str]:
@@ -228,7 +222,7 @@ class DateFeatures(NumberFeatures):
     def encoded(self, column: Column, op: str) -> list[Any]:
         dates = column.dates(self.order, op)
         seconds = np.where(column.missing, np.nan, dates.astype(np.int64).astype(np.float64))
-        result = [self.scale.applied(seconds)] if self.scale.deviation else []
+        result = [self.scale.applied(seconds)] if self.deviation else []
         for cycle in self.cycles:
             phase = _phase(np.where(column.missing, np.datetime64(0, "s"), dates), cycle)
             angle = 2 * np.pi * phase
@@ -238,17 +232,15 @@ class DateFeatures(NumberFeatures):
     def said(self) -> str:
         low, high = (str(np.datetime64(int(x), "s")) for x in (self.low, self.high))
         span = f"{low} to {high}".replace("T00:00:00", "")
-        parts = ["position in time"] if self.scale.deviation else []
+        parts = ["position in time"] if self.deviation else []
         parts += [f"cycle of the {cycle}" for cycle in self.cycles]
         parts += ["whether it is missing"] if self.missing else []
         return f"date, {span}{_missing_text(self.missing)}; {', '.join(parts)}"
 
-    def state(self) -> dict[str, Any]:
-        return {**super().state(), "cycles": list(self.cycles), "order": self.order}
-
-    @staticmethod
-    def _restored(op: str, where: str, state: Mapping[str, Any]) -> tuple[Any, ...]:
-        low, high = state["low"], state["high"]
+    @classmethod
+    def _checked(cls, op: str, where: str, state: Mapping[str, Any]) -> dict[str, Any]:
+        numbers = super()._checked(op, where, state)
+        low, high = numbers["low"], numbers["high"]
         if not -_LIMIT <= low <= high <= _LIMIT:
             requirement = f"{where} must have a range of years that dates have"
             raise value_error(op, requirement, low=low, high=high)
@@ -260,7 +252,7 @@ class DateFeatures(NumberFeatures):
         if order is not None and (not isinstance(order, str) or order not in ORDERS):
             requirement = f"{where}.order must be one of {list(ORDERS)} or None"
             raise value_error(op, requirement, order=type(order).__name__)
-        return tuple(cycles), order
+        return {**numbers, "cycles": tuple(cycles), "order": order}
 
 
 Features = NumberFeatures | CategoryFeatures | DateFeatures
@@ -374,9 +366,9 @@ class TableEncoder:
         """
         columns, dropped = [], {}
         for summary in summaries:
-            found, reason = _fit_column(summary)
-            if found is None:
-                dropped[summary.name] = reason
+            found = _fit_column(summary)
+            if isinstance(found, str):
+                dropped[summary.name] = found
             else:
                 columns.append(found)
         if not columns:
@@ -413,15 +405,11 @@ class TableEncoder:
             If a column is missing, or if a cell is not of its kind.
         """
         table = as_table(table)
-        for name in self.names:
-            if name not in table:
-                raise COLUMN_NOT_FOUND.error(
-                    suggestion(name, table.names), column=name, source=table.source
-                )
+        cells = [table[name] for name in self.names]
         matrix = np.empty((len(table), len(self._features)), np.float32)
         place = 0
-        for column in self._columns:
-            for values in column.encoded(table[column.name], "encode"):
+        for column, written in zip(self._columns, cells, strict=True):
+            for values in column.encoded(written, "encode"):
                 matrix[:, place] = values
                 place += 1
         return matrix
@@ -544,27 +532,24 @@ def checked_kinds(names: Sequence[str], kinds: Any) -> dict[str, str]:
     return dict(kinds)
 
 
-def _fit_column(summary: ColumnSummary) -> tuple[Features | None, str]:
-    """The features of a column, or None and the reason why it has none."""
+def _fit_column(summary: ColumnSummary) -> Features | str:
+    """The features of a column, or the reason why it has none."""
     chosen = summary.chosen
     if chosen == "drop":
-        return None, "as asked"
+        return "as asked"
     if summary.missing == summary.rows:
-        return None, "all cells are missing"
+        return "all cells are missing"
     kind = summary.kind
     if kind == "text":
-        asked = "as asked" if chosen else "different in most rows: an id or text"
-        return None, asked
+        return "as asked" if chosen else "different in most rows: an id or text"
     if chosen is None and kind == "number" and _is_id(summary):
         hint = f"kinds={{{summary.name!r}: 'number'}} keeps it"
-        return None, f"whole numbers, different in every row: an id ({hint})"
-    found = _ENCODERS[kind].of(summary)
-    if found is None:
-        if summary.words_differ:
-            hint = f"kinds={{{summary.name!r}: 'category'}} takes them as words"
-            return None, f"numbers that differ in digits that no float has: an id ({hint})"
-        return None, f"constant: {summary.first!r} in every row"
-    return found, ""
+        return f"whole numbers, different in every row: an id ({hint})"
+    found: Features | None = _ENCODERS[kind].of(summary)
+    if found is None and summary.words_differ:
+        hint = f"kinds={{{summary.name!r}: 'category'}} takes them as words"
+        return f"numbers that differ in digits that no float has: an id ({hint})"
+    return f"constant: {summary.first!r} in every row" if found is None else found
 
 
 def _is_id(summary: ColumnSummary) -> bool:

@@ -151,27 +151,25 @@ def build_column(
     """
     array, missing, present, _ = cells
     if meaning.kind == "number":
-        numbers = np.full(len(array), np.nan)
-        if len(present):
+        if values is None:
             has_comma = meaning.has_comma if meaning.decimal == "," else None
-            found = as_numbers(present, meaning.decimal, has_comma) if values is None else values
-            numbers[~missing] = found
+            values = as_numbers(present, meaning.decimal, has_comma)
+        numbers = np.full(len(array), np.nan)
+        numbers[~missing] = values
         kept = array if meaning.keeps_cells else None
-        content = Content(kept, numbers, None, meaning.is_whole, meaning.decimal)
-        return Column(name, "number", missing, content, origin)
+        content = Content(missing, kept, numbers, None, meaning.is_whole, meaning.decimal)
+        return Column(name, "number", content, origin)
     if meaning.kind == "date":
         dates = np.full(len(array), np.datetime64("NaT", "s"))
-        if len(present):
-            order = str(meaning.order)
-            dates[~missing] = parse_dates(present, order) if values is None else values
-        content = Content(cells=array, dates=dates, decimal=meaning.decimal, order=meaning.order)
-        return Column(name, "date", missing, content, origin)
+        dates[~missing] = parse_dates(present, str(meaning.order)) if values is None else values
+        content = Content(missing, array, None, dates, False, meaning.decimal, meaning.order)
+        return Column(name, "date", content, origin)
     if meaning.are_truth:
         # TRUE and true are the same, as pandas reads them too.
         present = np.array([_TRUTH[x.lower()] for x in present], object)
         array[~missing] = present
-    content = Content(cells=array, decimal=meaning.decimal)
-    return Column(name, kind_of_words(len(present), len(set(present))), missing, content, origin)
+    content = Content(missing, array, decimal=meaning.decimal)
+    return Column(name, kind_of_words(len(present), len(set(present))), content, origin)
 
 
 def kind_of_words(rows: int, distinct: int) -> str:
@@ -215,12 +213,18 @@ def said_of_meaning(name: str, meaning: Meaning, present: Any, origin: Origin) -
         return []
     if meaning.kind == "number":
         return _said_of_numbers(name, present, meaning.decimal)
+    looked_at, decimal = present[:_LOOKED_AT], meaning.decimal
     if meaning.is_ambiguous:
-        return [
-            f"column {name!r} is taken as words: whether day or month comes first in "
-            f"{present[0]!r} cannot be told"
-        ]
-    return _said_of_words(name, present, origin, meaning.decimal)
+        why: str | None = f"whether day or month comes first in {present[0]!r} cannot be told"
+    else:
+        # A column that looks like numbers or dates.
+        why = (
+            _other_decimal(present, decimal)
+            or _exception(present, origin, decimal)
+            or _signs(looked_at, decimal)
+            or _units(looked_at)
+        )
+    return [f"column {name!r} is taken as words: {why}"] if why else []
 
 
 def _said_of_numbers(name: str, present: Any, decimal: str) -> list[str]:
@@ -233,17 +237,6 @@ def _said_of_numbers(name: str, present: Any, decimal: str) -> list[str]:
         return []
     value = number_text(float(example.replace(",", ".")))
     return [f"column {name!r} has a decimal comma as others have: {example} is read as {value}"]
-
-
-def _said_of_words(name: str, present: Any, origin: Origin, decimal: str) -> list[str]:
-    """Why a column that looks like numbers or dates is one of words."""
-    why = (
-        _other_decimal(present, decimal)
-        or _exception(present, origin, decimal)
-        or _signs(present[:_LOOKED_AT], decimal)
-        or _units(present[:_LOOKED_AT])
-    )
-    return [f"column {name!r} is taken as words: {why}"] if why else []
 
 
 def _other_decimal(present: Any, decimal: str) -> str | None:

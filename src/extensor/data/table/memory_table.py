@@ -36,48 +36,52 @@ def column_of_values(
     ``values`` that are None count as another kind.
     ``is_typed`` says that strings are words even if they read as numbers.
     """
-    kind = values.dtype.kind if isinstance(values, np.ndarray) else "O"
-    column: Column | None = None
-    if values is None:
-        pass
-    elif kind == "O":
-        column = _of_objects(name, list(values), origin, said, is_typed)
-    elif kind == "b":
-        column = _of_words(name, [str(bool(x)) for x in values], origin)
-    elif kind in "iu":
-        column = _of_integer_array(name, values, origin)
-    elif kind == "f":
-        column = _of_floats(name, values.astype(np.float64), origin)
-    elif kind == "M":
-        column = _of_dates(name, values, origin)
-    elif kind == "U":
-        stripped = [cell.strip() for cell in values.tolist()]
-        column = column_of_cells(name, stripped, origin, is_typed=is_typed, said=said)
-    if column is None:
+    found = None if values is None else _content(values)
+    if found is None:
         said.append(f"column {name!r} is left out: it is of no numbers, words or dates")
         return None
+    if isinstance(found, Content):
+        column = Column(name, found.kind, found, origin)
+    else:
+        column = column_of_cells(name, found, origin, is_typed=is_typed, said=said)
     if is_category and column.kind in ("number", "text"):
         column.kind = "category"
     return column
 
 
-def _of_objects(
-    name: str, values: list[Any], origin: Origin, said: list[str], is_typed: bool
-) -> Column | None:
-    values = [None if _is_gone(x) else x for x in values]
+def _content(values: Any) -> Content | list[str | None] | None:
+    """The content of a column, or its cells if they are strings; None for anything else."""
+    match values.dtype.kind if isinstance(values, np.ndarray) else "O":
+        case "O":
+            return _content_of_objects([None if _is_gone(x) else x for x in values])
+        case "b":
+            return _words([str(bool(x)) for x in values])
+        case "i" | "u":
+            if len(values) and (int(values.min()) <= -_EXACT or int(values.max()) >= _EXACT):
+                return _integers(values.tolist())
+            numbers, missing = values.astype(np.float64), np.zeros(len(values), bool)
+            return Content(missing, numbers=numbers, is_whole=len(values) > 0)
+        case "f":
+            return _floats(values.astype(np.float64))
+        case "M":
+            return _dates(values)
+        case "U":
+            return [cell.strip() for cell in values.tolist()]
+    return None
+
+
+def _content_of_objects(values: list[Any]) -> Content | list[str | None] | None:
     types = {type(x) for x in values} - {type(None)}
     if types and _are_all(types, _TRUTH):
-        return _of_words(name, [_word(x) for x in values], origin)
+        return _words([_word(x) for x in values])
     if _are_all(types, _NUMBERS) and not any(issubclass(x, _TRUTH) for x in types):
         if _are_all(types, (int, np.integer)):
-            return _of_integers(name, values, origin)
-        floats = np.array([np.nan if x is None else float(x) for x in values])
-        return _of_floats(name, floats, origin)
+            return _integers(values)
+        return _floats(np.array([np.nan if x is None else float(x) for x in values]))
     if _are_all(types, (date, np.datetime64)):
-        return _of_dates(name, np.array([_moment(x) for x in values]), origin)
+        return _dates(np.array([_moment(x) for x in values]))
     if _are_all(types, (str, *_NUMBERS, *_TRUTH)):
-        cells = [_word(x) for x in values]
-        return column_of_cells(name, cells, origin, is_typed=is_typed, said=said)
+        return [_word(x) for x in values]
     return None
 
 
@@ -114,27 +118,22 @@ def _objects(values: Sequence[Any]) -> Any:
     return array
 
 
-def _of_words(name: str, words: Sequence[str | None], origin: Origin) -> Column:
-    missing = np.array([x is None for x in words], bool)
-    return Column(name, "category", missing, Content(cells=_objects(words)), origin)
+def _words(words: Sequence[str | None]) -> Content:
+    return Content(np.array([x is None for x in words], bool), _objects(words))
 
 
-def _of_integer_array(name: str, values: Any, origin: Origin) -> Column:
-    if len(values) and (int(values.min()) <= -_EXACT or int(values.max()) >= _EXACT):
-        return _of_integers(name, values.tolist(), origin)
-    content = Content(numbers=values.astype(np.float64), is_whole=len(values) > 0)
-    return Column(name, "number", np.zeros(len(values), bool), content, origin)
+def _dates(values: Any) -> Content:
+    dates = values.astype("datetime64[s]")
+    return Content(np.isnat(dates), dates=dates)
 
 
-def _of_integers(name: str, values: list[Any], origin: Origin) -> Column:
-    missing = np.array([x is None for x in values], bool)
+def _integers(values: list[Any]) -> Content:
     numbers = np.array([np.nan if x is None else _as_float(x) for x in values], np.float64)
-    cells = None
+    missing, cells = np.isnan(numbers), None
     if any(x is not None and abs(x) >= _EXACT for x in values):
         # Some differ only where a float has no digits left.
         cells = _objects([None if x is None else str(x) for x in values])
-    content = Content(cells, numbers, is_whole=not missing.all())
-    return Column(name, "number", missing, content, origin)
+    return Content(missing, cells, numbers, is_whole=not missing.all())
 
 
 def _as_float(value: Any) -> float:
@@ -144,17 +143,12 @@ def _as_float(value: Any) -> float:
         return np.inf if value > 0 else -np.inf
 
 
-def _of_floats(name: str, values: Any, origin: Origin) -> Column:
+def _floats(values: Any) -> Content:
     missing = np.isnan(values)
     present = values[~missing]
     # What has become floats only because something is missing.
     is_whole = bool(missing.any() and len(present) and (present == np.floor(present)).all())
-    return Column(name, "number", missing, Content(numbers=values, is_whole=is_whole), origin)
-
-
-def _of_dates(name: str, values: Any, origin: Origin) -> Column:
-    dates = values.astype("datetime64[s]")
-    return Column(name, "date", np.isnat(dates), Content(dates=dates), origin)
+    return Content(missing, numbers=values, is_whole=is_whole)
 
 
 _OP = "as_table"

@@ -60,9 +60,8 @@ class TextTable:
 
     is_chunked = True
 
-    def __init__(self, op: str, text: TextFile, suffix: str, asked: TableFormat) -> None:
-        self.op = op
-        self.source = text.source
+    def __init__(self, text: TextFile, suffix: str, asked: TableFormat) -> None:
+        self.source = text.source.name
         self.said: list[str] = []
         self._text = text
         self._allowed = asked.delimiter or ""
@@ -119,15 +118,15 @@ class TextTable:
         lines = self._head()
         if not any(map(str.strip, lines)):
             raise self._empty()
-        check_controls(self.op, "\n".join(lines), self.source, self._allowed)
+        check_controls(self._text.source, "\n".join(lines), self._allowed)
         delimiter = asked.delimiter or (excel and excel[1])
         if delimiter is None:
-            delimiter = find_delimiter(self.op, lines, self.source, _USUAL.get(suffix))
+            delimiter = find_delimiter(self._text.source, lines, _USUAL.get(suffix))
         self._is_split = delimiter is not None
         self._delimiter = self._text.unused_delimiter if delimiter is None else delimiter
 
     def _empty(self) -> ValueError:
-        return value_error(self.op, "file must have at least one line", source=self.source)
+        return self._text.source.error("file must have at least one line")
 
     def _find_decimal(self, asked: TableFormat) -> tuple[ParsedRows, str]:
         """The first rows, with the first line, and the sign that begins a fraction."""
@@ -148,21 +147,16 @@ class TextTable:
                 first = self._pad(first) + self._pad(rows)
         if first is None:
             raise self._empty()
-        self._check_split(asked)
+        if self._is_split and self._width == 1:
+            better = better_delimiter(self._head(), self._delimiter, asked.decimal)
+            if better is not None:
+                requirement = f"delimiter must be that of the file ({better})"
+                raise self._text.source.error(requirement, delimiter=self._delimiter)
         if self._pending.lines:
             line = self._pending.lines[0]
             self.said.append(f"lines from {line} on have no cells and are left out")
         self.said += ends[self._width]
         return self._pad(first), asked.decimal or signs.decimal()
-
-    def _check_split(self, asked: TableFormat) -> None:
-        """Refuse a delimiter that leaves one column where another makes several."""
-        if self._is_split and self._width == 1:
-            better = better_delimiter(self._head(), self._delimiter, asked.decimal)
-            if better is not None:
-                requirement = f"delimiter must be that of the file ({better})"
-                given = {"source": self.source, "delimiter": self._delimiter}
-                raise value_error(self.op, requirement, **given)
 
     def _has_names(self, rows: ParsedRows, decimal: str) -> bool:
         """Whether the first line has names; an error if that is not clear."""
@@ -173,8 +167,7 @@ class TextTable:
                 "(header=True or False says it)"
             )
             cells = json.dumps(rows.cells[0], ensure_ascii=False)[:80]
-            where = {"source": self.source, "line": rows.lines[0]}
-            raise value_error(self.op, requirement, **where, cells=cells)
+            raise self._text.source.error(requirement, line=rows.lines[0], cells=cells)
         return answer
 
     def _understand(self, first: list[str], line: int, decimal: str) -> None:
@@ -184,7 +177,7 @@ class TextTable:
             ColumnNotes(decimal, None if self._text.is_whole else _SAMPLE)
             for _ in range(self._width)
         ]
-        numbers = RowNumbers(self.op, first) if self._has_header else None
+        numbers = RowNumbers(self._text.source.op, first) if self._has_header else None
         missing_words: set[str] = set()
         is_empty = True
         for chunk in self._below():
@@ -198,7 +191,7 @@ class TextTable:
             requirement = (
                 "file must have a line of cells below its names (header=False if it has none)"
             )
-            raise value_error(self.op, requirement, source=self.source, line=line)
+            raise self._text.source.error(requirement, line=line)
         self._name_columns(numbers, first, line)
         self._meanings = [notes.meaning() for notes in self._notes]
         for place, notes in enumerate(self._notes):
@@ -219,7 +212,7 @@ class TextTable:
         if self._has_header and without:
             called = ", ".join(repr(self._names[i]) for i in without)
             self.said.append(f"columns without a name are called {called}")
-        check_names(self.op, self._names, source=self.source, line=line)
+        check_names(self._text.source.op, self._names, source=self.source, line=line)
 
     def _passes(self, read: Callable[[], Iterable[Item]]) -> Callable[[], Iterable[Item]]:
         """``read``, which a text in memory does once, not in every pass."""
@@ -240,24 +233,25 @@ class TextTable:
 
     def _parse(self) -> Iterator[tuple[ParsedRows, list[str]]]:
         """The rows of each chunk, and sentences on columns at their ends that are left out."""
+        source = self._text.source
         head: ParsedRows | None = None
         pending = ParsedRows([], [])
         for first, lines in self._text.chunks(self._delimiter, self._skips_first, self._allowed):
-            rows = pending + parse_rows(self.op, lines, self._delimiter, self.source, first)
+            rows = pending + parse_rows(source, lines, self._delimiter, first)
             end, least = len(rows.cells), 1 if head is None else 0
             while end > least and len(rows.cells[end - 1]) > 1 and not any(rows.cells[end - 1]):
                 end -= 1
             pending = ParsedRows(rows.cells[end:], rows.lines[end:])
             if end == 0:
                 continue
-            said: list[str] = []
             kept = ParsedRows(rows.cells[:end], rows.lines[:end])
             if head is None:
                 head = ParsedRows(kept.cells[:1], kept.lines[:1])
-                yield rectangular(self.op, kept, self.source, said), said
+                yield rectangular(source, kept)
             else:
                 # The first line decides on the width, and on names of columns without cells.
-                yield rectangular(self.op, head + kept, self.source, said).below(), said
+                whole, said = rectangular(source, head + kept)
+                yield whole.below(), said
         self._pending = pending
 
     def _pad(self, rows: ParsedRows) -> ParsedRows:
@@ -354,7 +348,7 @@ def load_table(op: str, path: str | Path, asked: TableFormat) -> Table:
     if content.startswith(arrow.MAGICS) or suffix in arrow.SUFFIXES:
         return arrow.read_arrow(op, content, str(path))
     text = TextFile(op, place, asked.encoding, content)
-    (table,) = TextTable(op, text, suffix, asked).chunks()
+    (table,) = TextTable(text, suffix, asked).chunks()
     return table
 
 
@@ -372,7 +366,7 @@ def read_chunks(path: str | Path, **options: Any) -> Table | TextTable:
     is_small = size <= text_file.SIZE and place.suffix != ".gz"
     if is_small or suffix in arrow.SUFFIXES or first.startswith(arrow.MAGICS):
         return load_table(OP, place, asked)
-    return TextTable(OP, TextFile(OP, place, asked.encoding, None), suffix, asked)
+    return TextTable(TextFile(OP, place, asked.encoding, None), suffix, asked)
 
 
 def read_like(

@@ -26,7 +26,7 @@ from extensor.data.table.cells import (
 )
 from extensor.data.table.column_statistics import DistinctNumbers
 from extensor.data.table.columnar import Column
-from extensor.data.table.text_file import DELIMITERS, LongCellError, Record, records
+from extensor.data.table.text_file import DELIMITERS, LongCellError, Record, TextSource, records
 from extensor.errors import arguments, type_error, value_error
 from extensor.errors.arguments import briefly
 from extensor.errors.messages import COLUMN_NOT_FOUND, suggestion
@@ -66,30 +66,26 @@ class _Split(NamedTuple):
     records: list[Record]
 
 
-def find_delimiter(op: str, lines: Sequence[str], source: str, expected: str | None) -> str | None:
+def find_delimiter(source: TextSource, lines: Sequence[str], expected: str | None) -> str | None:
     """The delimiter; None if there is one column. ``expected`` is the usual one."""
     splits = [x for x in (_split(lines, each) for each in DELIMITERS) if x.width > 1]
     if not splits:
-        _refuse_spaces(op, lines, source)
+        _refuse_spaces(source, lines)
         return None
     consistent = [split for split in splits if split.share == 1.0]
-    for split in consistent or splits:
-        if split.delimiter == expected:
-            return expected
+    if any(split.delimiter == expected for split in consistent or splits):
+        return expected
     if not consistent:
         # Some lines will be refused with any delimiter; take the most likely one.
         return max(splits, key=lambda split: split.share).delimiter
-    return _likely_delimiter(op, consistent, source)
-
-
-def _likely_delimiter(op: str, splits: Sequence[_Split], source: str) -> str:
-    """The delimiter among several that all split every line into as many cells."""
-    likely = [x for x in splits if x.delimiter != "," and _explains_commas(x)]
-    if len(splits) > 1 and len(likely) != 1:
-        signs = " or ".join(json.dumps(split.delimiter) for split in splits)
+    if len(consistent) == 1:
+        return consistent[0].delimiter
+    likely = [x for x in consistent if x.delimiter != "," and _explains_commas(x)]
+    if len(likely) != 1:
+        signs = " or ".join(json.dumps(split.delimiter) for split in consistent)
         requirement = f"what stands between cells must be clear, not {signs} (delimiter= says it)"
-        raise value_error(op, requirement, source=source)
-    return (splits if len(splits) == 1 else likely)[0].delimiter
+        raise source.error(requirement)
+    return likely[0].delimiter
 
 
 def _explains_commas(split: _Split) -> bool:
@@ -116,7 +112,7 @@ def _split(lines: Sequence[str], delimiter: str) -> _Split:
     found: list[Record] = []
     with suppress(LongCellError):  # which is refused when all is read
         every = records(sample, delimiter, skip_spaces=True)
-        found.extend(record for record in every if _has_cells(record.cells))
+        found.extend(x for x in every if len(x.cells) > 1 or x.cells[0].strip())
     if len(found) > 1 and len(lines) > _SAMPLE:
         found.pop()  # which may be cut off
     if not found:
@@ -125,11 +121,7 @@ def _split(lines: Sequence[str], delimiter: str) -> _Split:
     return _Split(delimiter, width, number / len(found), found)
 
 
-def _has_cells(cells: Sequence[str]) -> bool:
-    return len(cells) > 1 or bool(cells[0].strip())
-
-
-def _refuse_spaces(op: str, lines: Sequence[str], source: str) -> None:
+def _refuse_spaces(source: TextSource, lines: Sequence[str]) -> None:
     """Numbers between spaces would be taken for one column of words."""
     parts = [line.split() for line in lines[:_SAMPLE] if line.strip()]
     widths = {len(cells) for cells in parts}
@@ -137,8 +129,7 @@ def _refuse_spaces(op: str, lines: Sequence[str], source: str) -> None:
         return
     if all(as_number(cell) is not None or is_missing(cell) for cell in parts[-1]):
         said = f"' ' splits every line into {widths.pop()}"
-        requirement = f"delimiter must be that of the file ({said}: delimiter=' ')"
-        raise value_error(op, requirement, source=source)
+        raise source.error(f"delimiter must be that of the file ({said}: delimiter=' ')")
 
 
 class DecimalSigns:
@@ -205,18 +196,19 @@ _FEW = 3
 _DIGITS = re.compile(r"[0-9]{1,18}")
 
 
-class _Below:
-    """A column without its first cell: its cells that are not missing, and their numbers."""
+class _HeadedColumn:
+    """The cell above a column, and the cells below it that are not missing, with their numbers."""
 
-    def __init__(self, cells: Sequence[str], decimal: str) -> None:
-        self.rows = len(cells)
+    def __init__(self, head: str, cells: Sequence[str], decimal: str) -> None:
+        self.head = head
         self.cells = [cell for cell in cells if not is_missing(cell)]
         self.decimal = decimal
         self.numbers = as_numbers(np.array(self.cells, object), decimal) if self.cells else None
+        self.is_headed_by_number = is_number(head, decimal)
 
     @property
     def is_words(self) -> bool:
-        """Whether none is a number."""
+        """Whether none of the cells is a number."""
         return bool(self.cells) and not any(is_number(x, self.decimal) for x in self.cells)
 
     @property
@@ -225,44 +217,51 @@ class _Below:
         written = len(self.cells) >= _FEW and self.numbers is not None
         return written and all(self.decimal in cell or "e" in cell.lower() for cell in self.cells)
 
-    def is_far_from(self, value: float) -> bool:
-        """Whether ``value`` is further away than the numbers are from each other."""
+    @property
+    def are_dates(self) -> bool:
+        """Whether the head and all cells are dates."""
+        dates = [self.head, *self.cells]
+        return bool(self.cells) and any(parse_dates(dates, order) is not None for order in ORDERS)
+
+    @property
+    def is_far_below(self) -> bool:
+        """Whether the head is further away from the numbers than these are from each other."""
         if self.numbers is None or len(self.numbers) < _FEW:
             return False
         low, high = float(self.numbers.min()), float(self.numbers.max())
-        return not 2 * low - high <= value <= 2 * high - low
+        return not 2 * low - high <= float(self.head) <= 2 * high - low
 
 
 def has_names(first: Sequence[str], rows: Sequence[Sequence[str]], decimal: str) -> bool | None:
     """True for names, False for data, None where it could be both."""
     if not rows:
         return _is_heading_alone(first, decimal)
-    columns = [_Below(cells, decimal) for cells in zip(*rows[:_SAMPLE], strict=True)]
-    present = [pair for pair in zip(first, columns, strict=True) if not is_missing(pair[0])]
-    numeric, words = _partition(present, [is_number(cell, decimal) for cell, _ in present])
-    over_words, over_numbers = _partition(numeric, [below.is_words for _, below in numeric])
-    strange = len(over_words) + sum(below.numbers is not None for _, below in words)
+    below = zip(*rows[:_SAMPLE], strict=True)
+    columns = [
+        _HeadedColumn(head, cells, decimal)
+        for head, cells in zip(first, below, strict=True)
+        if not is_missing(head)
+    ]
+    numeric = [x for x in columns if x.is_headed_by_number]
+    words = [x for x in columns if not x.is_headed_by_number]
+    over_numbers = [x for x in numeric if not x.is_words]
+    strange = len(numeric) - len(over_numbers) + sum(x.numbers is not None for x in words)
     if strange:
-        return _are_strange_names([cell for cell, _ in numeric], over_numbers, strange)
+        return _are_strange_names([x.head for x in numeric], over_numbers, strange)
     if not words:
         return _are_numbers_names(first, rows, over_numbers) if over_numbers else None
-    if any(_is_date_over_dates(cell, below.cells) for cell, below in words):
+    if any(x.are_dates for x in words):
         return False
     if over_numbers:
         return _are_numbers_and_words_names(words, over_numbers)
-    return _are_words_names(words)
-
-
-def _partition(
-    pairs: Sequence[tuple[str, _Below]], are_chosen: Sequence[bool]
-) -> tuple[list[tuple[str, _Below]], list[tuple[str, _Below]]]:
-    """The pairs that are chosen, and the others."""
-    marked = list(zip(pairs, are_chosen, strict=True))
-    return [pair for pair, x in marked if x], [pair for pair, x in marked if not x]
+    repeated = sum(x.head in x.cells for x in words)
+    if repeated == 0:
+        return True
+    return False if 2 * repeated >= len(words) else None
 
 
 def _are_strange_names(
-    cells: Sequence[str], over_numbers: Sequence[tuple[str, _Below]], strange: int
+    cells: Sequence[str], over_numbers: Sequence[_HeadedColumn], strange: int
 ) -> bool | None:
     """Words over numbers or the reverse: names, unless some numbers look like those below them."""
     is_named = not over_numbers or counts(cells) or _are_years(cells) or _are_far(over_numbers)
@@ -278,27 +277,16 @@ def _is_heading_alone(first: Sequence[str], decimal: str) -> bool | None:
     return None if counts(cells) and len(cells) >= _FEW else False
 
 
-def _is_date_over_dates(cell: str, below: Sequence[str]) -> bool:
-    return bool(below) and any(parse_dates([cell, *below], order) is not None for order in ORDERS)
-
-
-def _are_words_names(words: Sequence[tuple[str, _Below]]) -> bool | None:
-    repeated = sum(cell in below.cells for cell, below in words)
-    if repeated == 0:
-        return True
-    return False if 2 * repeated >= len(words) else None
-
-
 def _are_numbers_and_words_names(
-    words: Sequence[tuple[str, _Below]], numeric: Sequence[tuple[str, _Below]]
+    words: Sequence[_HeadedColumn], numeric: Sequence[_HeadedColumn]
 ) -> bool | None:
     """Words over words, and numbers over numbers: names if these count, or data."""
-    is_repeated = any(cell in below.cells for cell, below in words)
-    cells = [cell for cell, _ in numeric]
+    is_repeated = any(x.head in x.cells for x in words)
+    cells = [x.head for x in numeric]
     if counts(cells) or cells == ["0"]:
         if is_repeated:
             return None if len(cells) >= _FEW else False
-        odd = any(below.has_fractions for _, below in numeric) or _are_far(numeric)
+        odd = any(x.has_fractions for x in numeric) or _are_far(numeric)
         return True if len(cells) >= _FEW or odd else None
     if is_repeated or not all(map(_DIGITS.fullmatch, cells)):
         return False
@@ -306,10 +294,10 @@ def _are_numbers_and_words_names(
 
 
 def _are_numbers_names(
-    first: Sequence[str], rows: Sequence[Sequence[str]], numeric: Sequence[tuple[str, _Below]]
+    first: Sequence[str], rows: Sequence[Sequence[str]], numeric: Sequence[_HeadedColumn]
 ) -> bool | None:
     """Only numbers: data, unless they count the columns."""
-    cells = [cell for cell, _ in numeric]
+    cells = [x.head for x in numeric]
     if not (counts(cells) or cells == ["0"]):
         return False
     if first[0] == "" and "" not in first[1:]:
@@ -318,7 +306,7 @@ def _are_numbers_names(
         return True if len(index) > 1 and counts(index) else None
     if len(cells) < len(first):
         return False
-    if any(below.has_fractions for _, below in numeric):
+    if any(x.has_fractions for x in numeric):
         return True
     # From 1 is so common in data that two columns say nothing.
     return None if cells[0] == "0" or len(cells) >= _FEW else False
@@ -332,9 +320,8 @@ def _are_years(cells: Sequence[str]) -> bool:
     return all(b - a == 1 for a, b in pairwise(numbers))
 
 
-def _are_far(numeric: Sequence[tuple[str, _Below]]) -> bool:
-    whole = all(_DIGITS.fullmatch(cell) for cell, _ in numeric)
-    return whole and all(below.is_far_from(float(cell)) for cell, below in numeric)
+def _are_far(numeric: Sequence[_HeadedColumn]) -> bool:
+    return all(_DIGITS.fullmatch(x.head) for x in numeric) and all(x.is_far_below for x in numeric)
 
 
 # What people call what they want to predict; otherwise it is the last column.

@@ -23,6 +23,17 @@ DELIMITERS = (",", ";", "\t", "|")
 _LONGEST_CELL = 131_072  # characters of a cell that Python's csv reads
 
 
+class TextSource(NamedTuple):
+    """A text in messages: the operation that reads it, and its name."""
+
+    op: str
+    name: str
+
+    def error(self, requirement: str, **got: object) -> ValueError:
+        """The error for a text that is not as required."""
+        return value_error(self.op, requirement, source=self.name, **got)
+
+
 class Record(NamedTuple):
     """A row of cells, and the lines it stands in, counted from 1."""
 
@@ -58,10 +69,9 @@ def records(lines: Iterable[str], delimiter: str, skip_spaces: bool = False) -> 
 
 
 class _Quotes:
-    """How cells are quoted between certain delimiters; ``op`` and ``source`` are for messages."""
+    """How cells are quoted between certain delimiters."""
 
-    def __init__(self, op: str, delimiter: str, source: str) -> None:
-        self.op = op
+    def __init__(self, source: TextSource, delimiter: str) -> None:
         self.source = source
         between = re.escape(delimiter)
         after = "" if delimiter == " " else " *+"
@@ -91,7 +101,7 @@ class _Quotes:
             requirement = (
                 "after a quoted cell a delimiter must come (a quote inside of one is written twice)"
             )
-        raise value_error(self.op, requirement, source=self.source, line=line)
+        raise self.source.error(requirement, line=line)
 
 
 class ParsedRows(NamedTuple):
@@ -108,11 +118,9 @@ class ParsedRows(NamedTuple):
         return ParsedRows(self.cells + other.cells, self.lines + other.lines)
 
 
-def parse_rows(
-    op: str, lines: Sequence[str], delimiter: str, source: str, first: int
-) -> ParsedRows:
+def parse_rows(source: TextSource, lines: Sequence[str], delimiter: str, first: int) -> ParsedRows:
     """The rows that are not empty; ``first`` is the number of the first line."""
-    quotes = _Quotes(op, delimiter, source)
+    quotes = _Quotes(source, delimiter)
     is_quoted = any('"' in line for line in lines)
     cells, places = [], []
     try:
@@ -121,7 +129,9 @@ def parse_rows(
                 quotes.check(lines[record.first - 1 : record.last], record.first + first - 1)
             line = lines[record.first - 1]
             row = record.cells
-            if record.last > record.first or not _is_tight(line):
+            # Without spaces, of any kind, that cells could begin or end with.
+            is_tight = line.isascii() and line.isprintable() and " " not in line
+            if record.last > record.first or not is_tight:
                 row = [cell.strip() for cell in row]
             if len(row) > 1 or row[0] or line.strip():
                 cells.append(row)
@@ -129,29 +139,22 @@ def parse_rows(
     except LongCellError as error:
         quotes.check(lines[error.line - 1 :], error.line + first - 1)
         requirement = f"a cell must have at most {_LONGEST_CELL} characters"
-        raise value_error(op, requirement, source=source, line=error.line + first - 1) from None
+        raise source.error(requirement, line=error.line + first - 1) from None
     return ParsedRows(cells, places)
 
 
-def _is_tight(line: str) -> bool:
-    """Whether a line has no spaces, of any kind, that cells could begin or end with."""
-    return line.isascii() and line.isprintable() and " " not in line
-
-
-def rectangular(op: str, rows: ParsedRows, source: str, said: list[str]) -> ParsedRows:
-    """Rows of one width: columns at the ends that are empty in all of them are left out."""
-    widest = max(map(len, rows.cells))
+def rectangular(source: TextSource, rows: ParsedRows) -> tuple[ParsedRows, list[str]]:
+    """Rows of one width, and a sentence if columns at their ends that are all empty are left out."""
     cells = _without_ends(rows.cells)
-    empty = widest - max(map(len, cells))
-    if empty == 1:
-        said.append("the last column has neither a name nor cells and is left out")
-    elif empty:
-        said.append(f"the last {empty} columns have neither names nor cells and are left out")
+    empty = max(map(len, rows.cells)) - max(map(len, cells))
+    several = f"the last {empty} columns have neither names nor cells and are left out"
+    one = "the last column has neither a name nor cells and is left out"
+    said = [one if empty == 1 else several] if empty else []
     for row, line in zip(cells, rows.lines, strict=True):
         if len(row) != len(cells[0]):
             requirement = f"a line must have as many cells as the first, {len(cells[0])}"
-            raise value_error(op, requirement, source=source, line=line, cells=len(row))
-    return ParsedRows(cells, rows.lines)
+            raise source.error(requirement, line=line, cells=len(row))
+    return ParsedRows(cells, rows.lines), said
 
 
 def _without_ends(cells: list[list[str]]) -> list[list[str]]:
@@ -193,17 +196,16 @@ UNUSED = "\x1f"  # a delimiter that no text has, for files of one column
 END = "\x1a"  # with which DOS marked the end of a text
 
 
-def check_controls(op: str, text: str, source: str, delimiter: str, first: int = 1) -> None:
+def check_controls(source: TextSource, text: str, delimiter: str, first: int = 1) -> None:
     """Refuse control characters but the delimiter; ``first`` is the number of the first line."""
     for control in _CONTROL.finditer(text):
         if control[0] != delimiter:
             line = text.count("\n", 0, control.start()) + first
-            requirement = "file must be text"
-            raise value_error(op, requirement, source=source, line=line, character=control[0])
+            raise source.error("file must be text", line=line, character=control[0])
 
 
 def find_encoding(
-    op: str, blocks: Iterable[bytes], source: str, given: str | None
+    source: TextSource, blocks: Iterable[bytes], given: str | None
 ) -> tuple[str, str]:
     """The encoding of a file that comes in blocks, none of them empty, and words for it.
 
@@ -214,7 +216,7 @@ def find_encoding(
             "".encode(given)  # which refuses codecs of bytes too, such as hex
         except (LookupError, ValueError):
             requirement = "encoding must be the name of one, such as 'utf-8' or 'cp1252'"
-            raise value_error(op, requirement, encoding=given) from None
+            raise value_error(source.op, requirement, encoding=given) from None
         return given, given
     blocks = iter(blocks)
     begin = next(blocks, b"")
@@ -222,24 +224,17 @@ def find_encoding(
         if begin.startswith(mark):
             return name, f"{name} with a mark"
     is_cp1252 = True
-
-    def looked_at() -> Iterator[bytes]:
-        nonlocal is_cp1252
-        place = 0
-        for block in chain([begin], blocks):
-            if b"\0" in block:
-                requirement = (
-                    "file must be text (encoding='utf-16-le' says that of one without a mark)"
-                )
-                raise value_error(op, requirement, source=source, byte=place + block.index(b"\0"))
-            place += len(block)
-            is_cp1252 = is_cp1252 and not block.translate(None, _CP1252)
-            yield block
-
     right = wrong = 0  # characters
     first: tuple[int, int] | None = None  # the line and the byte that is not UTF-8
-    line = 1
-    for text in codecs.iterdecode(looked_at(), "utf-8", "surrogateescape"):
+    place, line = 0, 1
+    decoder = codecs.getincrementaldecoder("utf-8")("surrogateescape")
+    for block in chain([begin], blocks, [b""]):
+        if b"\0" in block:
+            requirement = "file must be text (encoding='utf-16-le' says that of one without a mark)"
+            raise source.error(requirement, byte=place + block.index(b"\0"))
+        place += len(block)
+        is_cp1252 = is_cp1252 and not block.translate(None, _CP1252)
+        text = decoder.decode(block, final=not block)
         if not text.isascii():
             escaped = [i for i, x in enumerate(text) if "\udc80" <= x <= "\udcff"]
             if escaped and first is None:
@@ -253,7 +248,7 @@ def find_encoding(
     if right > wrong:
         # UTF-8 in which a few bytes are wrong must not become another encoding as a whole.
         requirement = f"file must be UTF-8 throughout, as most of it is ({_WAY_OUT})"
-        raise value_error(op, requirement, source=source, line=first[0], byte=first[1])
+        raise source.error(requirement, line=first[0], byte=first[1])
     if is_cp1252:
         return "cp1252", f"cp1252 (it is not utf-8; {_WAY_OUT})"
     return "latin-1", f"latin-1 (it is not utf-8 or cp1252; {_WAY_OUT})"
@@ -273,14 +268,13 @@ class TextFile:
     """
 
     def __init__(self, op: str, path: Path, encoding: str | None, content: bytes | None) -> None:
-        self.op = op
         self.path = path
-        self.source = str(path)
+        self.source = TextSource(op, str(path))
         self.is_whole = content is not None
         self._content = content
         self._given = encoding
         self._stamp = self._now()
-        self.encoding, self.said = find_encoding(op, self._blocks(), self.source, encoding)
+        self.encoding, self.said = find_encoding(self.source, self._blocks(), encoding)
         self._has_quotes = any(b'"' in block for block in self._blocks())
 
     @property
@@ -309,11 +303,11 @@ class TextFile:
         """
         if self._now() != self._stamp:
             requirement = "file must not change while it is read"
-            raise value_error(self.op, requirement, path=self.source)
+            raise value_error(self.source.op, requirement, path=self.source.name)
         for first, chunk in self._cut(delimiter):
             if first == 1 and skips_first:
                 chunk[0] = ""
-            check_controls(self.op, "\n".join(chunk), self.source, allowed, first)
+            check_controls(self.source, "\n".join(chunk), allowed, first)
             yield first, chunk
 
     def _cut(self, delimiter: str) -> Iterator[tuple[int, list[str]]]:
@@ -353,7 +347,7 @@ class TextFile:
                 for line in iter(lambda: text.readline(longest), ""):
                     if len(line) == longest:
                         requirement = f"a line must have less than {_LONGEST} characters"
-                        raise value_error(self.op, requirement, source=self.source)
+                        raise self.source.error(requirement)
                     if before is not None:
                         yield before
                     else:
@@ -364,7 +358,7 @@ class TextFile:
                 given = {} if self._given is None else {"encoding": self._given}
                 if given:
                     requirement = "file must be text in the encoding that is given"
-                raise value_error(self.op, requirement, source=self.source, **given) from None
+                raise self.source.error(requirement, **given) from None
             if before is not None:
                 yield before.removesuffix(END)
 
@@ -388,15 +382,16 @@ class TextFile:
                 with gzip.open(plain) as unpacked:
                     yield io.BufferedReader(unpacked)
         except (EOFError, zlib.error, gzip.BadGzipFile):
-            raise value_error(self.op, "gzip file must be whole", path=self.source) from None
+            requirement = "gzip file must be whole"
+            raise value_error(self.source.op, requirement, path=self.source.name) from None
         except OSError as error:
             if error.errno is None:
                 raise
-            raise unreadable(self.op, self.path, error) from error
+            raise unreadable(self.source.op, self.path, error) from error
 
     def _now(self) -> tuple[int, int]:
         if self.is_whole:
             return 0, 0
-        with explain_unreadable(self.op, self.path):
+        with explain_unreadable(self.source.op, self.path):
             status = os.stat(self.path)
         return status.st_size, status.st_mtime_ns
