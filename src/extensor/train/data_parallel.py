@@ -348,32 +348,27 @@ class WorkerFigures:
 
     def __init__(self, workers: Workers) -> None:
         self._workers = workers
-        self._begin()
-
-    def _begin(self) -> None:
-        traffic = self._workers.traffic
-        self._before = (traffic.sent, traffic.received, traffic.waited)
-        self._at = time.perf_counter()
-        self._cpu = time.process_time()
+        self._before = self._counters()
         self.samples = 0
+
+    def _counters(self) -> dict[str, float]:
+        traffic = self._workers.traffic
+        return {
+            "seconds": time.perf_counter(),
+            "processor_seconds": time.process_time(),
+            "waited": traffic.waited,
+            "sent": traffic.sent,
+            "received": traffic.received,
+        }
 
     def gather(self) -> list[dict[str, Any]]:
         """The figures of all workers since the last call; none of a worker that is alone."""
         workers = self._workers
         if workers.size == 1:
             return []
-        seconds = time.perf_counter() - self._at
-        sent, received, waited = self._before
-        traffic = workers.traffic
-        own = {
-            "worker": workers.names[workers.rank],
-            "samples_per_second": self.samples / seconds,
-            "seconds": seconds,
-            "processor_seconds": time.process_time() - self._cpu,
-            "waited": traffic.waited - waited,
-            "sent": traffic.sent - sent,
-            "received": traffic.received - received,
-        }
+        spent = {key: value - self._before[key] for key, value in self._counters().items()}
+        rate = self.samples / spent["seconds"]
+        own = {"worker": workers.names[workers.rank], "samples_per_second": rate, **spent}
         messages = workers.gather(json.dumps(own).encode(), "figures")
-        self._begin()
+        self._before, self.samples = self._counters(), 0
         return [json.loads(text) for text in messages]
