@@ -135,9 +135,7 @@ def check_ready(trainer: Trainer, train: Any, validation: Any) -> bool:
         if callback.writes:
             run_of(trainer, type(callback).__name__)
     batch = first_batch(train)
-    trained: dict[str, Any] | None = None
-    if batch is not None:
-        trained = rehearse_training(trainer, batch, train)
+    trained = None if batch is None else rehearse_training(trainer, batch, train)
     names = [*ALWAYS]
     if not trainer.running_metrics.partial:
         names += _numbers(trainer.running_metrics.given, trained)
