@@ -20,7 +20,7 @@ import numpy as np
 
 from extensor.errors import arguments, type_error, value_error
 from extensor.errors.messages import KEY_UNKNOWN, suggestion
-from extensor.io.paths import as_path, unreadable
+from extensor.io.paths import as_path, explain_unreadable
 from extensor.io.regular_files import file_text
 from extensor.io.toml import check_depth, parse_toml
 from extensor.train.tasks import LossTraits, loss_traits
@@ -346,12 +346,8 @@ def stored_config(source: Source) -> Config:
     if source is not None:
         place = as_path("config", "." if is_empty else source, ", or a dict")
     try:
-        if isinstance(place, Path):
-            text = file_text(place)
-        else:
-            text = place.read_text(encoding="utf-8")
-    except OSError as error:
-        raise unreadable("config", source, error) from error
+        with explain_unreadable("config", source):
+            text = file_text(place) if isinstance(place, Path) else place.read_text("utf-8")
     except UnicodeDecodeError:
         raise value_error("config", "file must be TOML, in UTF-8", path=str(source)) from None
     return parse_toml("config", text, source)

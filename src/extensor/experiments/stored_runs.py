@@ -19,7 +19,7 @@ from extensor.experiments.spec import (
     stored_config,
 )
 from extensor.experiments.user_functions import check_trust
-from extensor.io.paths import as_path, is_there, unreadable
+from extensor.io.paths import as_path, explain_unreadable, is_there
 from extensor.io.regular_files import check_regular
 from extensor.io.state_file import DamagedFileError, load
 from extensor.train.callbacks import EarlyStopping
@@ -88,10 +88,8 @@ def find_run(name: str | Path) -> RunFolder:
 def _check_damaged(run: RunFolder) -> None:
     """Explain why a folder that looks like a run is none."""
     if is_there(run.config) and (run.machine.is_file() or run.checkpoints.is_dir()):
-        try:
+        with explain_unreadable("run", run.config):
             check_regular(run.config)
-        except OSError as error:
-            raise unreadable("run", run.config, error) from error
     if run.checkpoints.is_dir() and not run.config.exists():
         requirement = f"the folder must have the run's {run.config.name}, which is gone"
         raise value_error("run", requirement, run=str(run.path))
