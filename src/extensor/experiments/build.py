@@ -53,11 +53,10 @@ def complete_spec(spec: ExperimentSpec, prepared: PreparedData) -> ExperimentSpe
         usual: dict[str, Any] = {"optimizer": {"name": "Adam"}}
         epochs = _EPOCHS
     else:
-        samples = len(prepared.train)
-        usual = _USUAL[kind](prepared, samples)
+        usual = _usual_tables(prepared)
         data = spec.data.with_defaults(batch_size=usual.pop("batch_size"))
         result = result.with_entries(data=data)
-        per_epoch = -(-samples // max(1, data.batch_size or 1))
+        per_epoch = -(-len(prepared.train) // max(1, data.batch_size or 1))
         epochs = max(3, min(usual.pop("most_epochs"), round(_STEPS / per_epoch)))
     result = result.with_defaults(seed=spec.seed, epochs=epochs)
     for key, table in usual.items():
@@ -108,58 +107,45 @@ _BEST_EPOCH: dict[str, Any] = {
 }
 
 
-def _of_table(prepared: PreparedData, samples: int) -> dict[str, Any]:
-    """One layer, wider for many features, and about six batches in an epoch.
+_PICTURES: dict[str, Any] = {
+    "batch_size": 32,
+    "most_epochs": 60,
+    "model": {"name": "convnet"},
+    "optimizer": {"name": "AdamW", "lr": 2e-3, "weight_decay": 0.05},
+    **_BEST_EPOCH,
+}
+_TEXT: dict[str, Any] = {
+    "batch_size": 32,
+    "most_epochs": 100,
+    "model": {"name": "gpt", "p": 0.1},
+    "optimizer": {"name": "AdamW", "weight_decay": 0.1},
+    "schedule": {"name": "OneCycleLR", "max_lr": 3e-3},
+    "clipping": {"norm": 1.0},
+    "samples": {"length": 200},
+}
 
-    Found by trial on the tables of ``benchmarks/own_data.py``: less regular networks and longer
-    training gained nothing there.
+
+def _usual_tables(prepared: PreparedData) -> dict[str, Any]:
+    """The usual tables for data of this kind. Arrays are taken as pictures if they are worth it.
+
+    For tables one layer, wider for many features, and about six batches in an epoch: found by trial
+    on those of ``benchmarks/own_data.py``, where less regular networks and longer training gained
+    nothing.
     """
-    features = prepared.preparation.arguments()["inputs"]
+    kind, known = prepared.preparation.kind, prepared.preparation.arguments()
+    if kind == "text":
+        return dict(_TEXT)
+    side = known.get("image_size", 0)
+    is_large = min(side if isinstance(side, list) else [side]) >= _LEAST_SIDE
+    if kind == "pictures" or (kind == "arrays" and is_large):
+        return dict(_PICTURES)
     return {
-        "batch_size": 2 ** min(7, max(4, round(log2(max(1, samples / 6))))),
+        "batch_size": 2 ** min(7, max(4, round(log2(max(1, len(prepared.train) / 6))))),
         "most_epochs": 200,
-        "model": {"name": "mlp", "hidden": [256 if features >= 32 else 100], "p": 0.2},
+        "model": {"name": "mlp", "hidden": [256 if known["inputs"] >= 32 else 100], "p": 0.2},
         "optimizer": {"name": "AdamW", "lr": 1e-3, "weight_decay": 0.01},
         **_BEST_EPOCH,
     }
-
-
-def _of_pictures(_prepared: PreparedData, _samples: int) -> dict[str, Any]:
-    return {
-        "batch_size": 32,
-        "most_epochs": 60,
-        "model": {"name": "convnet"},
-        "optimizer": {"name": "AdamW", "lr": 2e-3, "weight_decay": 0.05},
-        **_BEST_EPOCH,
-    }
-
-
-def _of_text(_prepared: PreparedData, _samples: int) -> dict[str, Any]:
-    return {
-        "batch_size": 32,
-        "most_epochs": 100,
-        "model": {"name": "gpt", "p": 0.1},
-        "optimizer": {"name": "AdamW", "weight_decay": 0.1},
-        "schedule": {"name": "OneCycleLR", "max_lr": 3e-3},
-        "clipping": {"norm": 1.0},
-        "samples": {"length": 200},
-    }
-
-
-def _of_arrays(prepared: PreparedData, samples: int) -> dict[str, Any]:
-    """As pictures if they have a height and a width that are worth it, otherwise as a table."""
-    size = prepared.preparation.arguments().get("image_size", 0)
-    is_worth_it = min(size if isinstance(size, list) else [size]) >= _LEAST_SIDE
-    return (_of_pictures if is_worth_it else _of_table)(prepared, samples)
-
-
-_USUAL = {
-    "table": _of_table,
-    "series": _of_table,
-    "pictures": _of_pictures,
-    "text": _of_text,
-    "arrays": _of_arrays,
-}
 
 
 _BATCH = 32  # samples, by default

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from math import isfinite
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -132,15 +132,11 @@ def _task_of_values(targets: TargetFacts) -> TaskChoice:
     if targets.are_whole and count <= _MOST_CLASSES and targets.samples >= _SAMPLES * count:
         reason = f"{count} different whole numbers (numbers: --task regression)"
         return TaskChoice("multiclass", reason)
-    return TaskChoice("regression", _reason_of_numbers(targets))
-
-
-def _reason_of_numbers(targets: TargetFacts) -> str:
-    count = len(targets.distinct)
     many = f"{count:,} different " if count < 10**4 else ""
     is_near = targets.are_counts and count <= _MOST_CLASSES
     hint = " (classes: --task multiclass)" if is_near else ""
-    return f"{many}{'whole ' if targets.are_whole else ''}numbers{hint}"
+    reason = f"{many}{'whole ' if targets.are_whole else ''}numbers{hint}"
+    return TaskChoice("regression", reason)
 
 
 def _check_targets(task: str, targets: TargetFacts, whom: str) -> None:
@@ -167,9 +163,6 @@ def _check_targets(task: str, targets: TargetFacts, whom: str) -> None:
     if task == "sequence":
         requirement = "the task sequence is for texts (a .txt file)"
         raise value_error("config", requirement, task=task)
-
-
-_STATE = ("task", "names", "classes", "mean", "std", "scores")
 
 
 @dataclass(frozen=True)
@@ -256,13 +249,12 @@ class Goal:
 
     def state_dict(self) -> dict[str, Any]:
         """Plain values."""
-        values = {key: getattr(self, key) for key in _STATE}
-        return {key: list(x) if isinstance(x, tuple) else x for key, x in values.items()}
+        return {key: list(x) if isinstance(x, tuple) else x for key, x in vars(self).items()}
 
     @classmethod
     def from_state(cls, state: Any, op: str = "load") -> Goal:
         """Restore it from the result of :meth:`state_dict`, checked."""
-        stored = entries.with_keys(op, state, _STATE, "goal")
+        stored = entries.with_keys(op, state, [x.name for x in fields(cls)], "goal")
         for key, kinds in (("task", tuple(TASKS)), ("scores", ("logits", PROBABILITIES))):
             arguments.choice(op, f"goal.{key}", stored[key], kinds)
         words = {key: _tuple(op, key, stored[key], str) for key in ("names", "classes")}
