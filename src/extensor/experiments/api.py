@@ -60,14 +60,7 @@ from extensor.nn.module import Module
 from extensor.nn.preservation import preserve_state
 from extensor.train.callbacks import Callback, checked_callbacks
 from extensor.train.evaluation import plain, predicted
-from extensor.train.run_folder import (
-    NEW_ONES,
-    TIME,
-    RunFolder,
-    check_free,
-    check_replaceable,
-    named_folder,
-)
+from extensor.train.run_folder import TIME, RunFolder, check_free, folder_of_new_run
 from extensor.train.trainer import Trainer
 
 
@@ -391,7 +384,7 @@ def experiment(
         raise value_error("experiment", requirement, folder=None)
     if folder is None and overwrite:
         raise value_error("experiment", "overwrite needs a folder", folder=None)
-    path = None if folder is None else _new_folder(folder, overwrite)
+    path = None if folder is None else folder_of_new_run("experiment", folder, overwrite)
     built = build_experiment(spec, path, callbacks)
     built.trainer.storage.overwrite = overwrite
     built.trainer.storage.is_timed = TIME in str(folder)
@@ -407,19 +400,6 @@ def _read_new_spec(config: Any, changes: list[tuple[str, Any]], trust: bool) -> 
     spec = spec.without("resumed")  # of the run whose configuration this was
     check_effect({key: (None, value) for key, value in changes}, spec)
     return spec
-
-
-def _new_folder(folder: Any, overwrite: bool) -> Path:
-    path = named_folder("experiment", folder)
-    run = RunFolder(path)
-    if overwrite:
-        check_replaceable("experiment", run)
-    elif run.is_run() or run.holds_a_run():
-        requirement = (
-            f"folder must be new (go on with experiment(resume={str(path)!r}); {NEW_ONES})"
-        )
-        raise value_error("experiment", requirement, folder=str(path))
-    return path
 
 
 def resumed_experiment(

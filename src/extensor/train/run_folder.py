@@ -286,6 +286,18 @@ def check_replaceable(op: str, run: RunFolder) -> None:
     check_free(path, op)
 
 
+def folder_of_new_run(op: str, folder: Any, overwrite: bool) -> Path:
+    """The folder that a new run is to have; with ``overwrite`` an earlier run may be in it."""
+    run = RunFolder(named_folder(op, folder))
+    if overwrite:
+        check_replaceable(op, run)
+    elif _is_earlier(run):
+        resume = f"{op}(resume={str(run.path)!r})"
+        requirement = f"folder must be new (go on with {resume}; {NEW_ONES})"
+        raise value_error(op, requirement, folder=str(run.path))
+    return run.path
+
+
 def move_aside(op: str, run: RunFolder) -> Path | None:
     """Rename the folder of an earlier run; returns where it is now, None if there was none."""
     check_replaceable(op, run)
