@@ -24,7 +24,7 @@ from extensor.io.paths import as_path
 from extensor.nn.module import Module
 from extensor.optim import EMA, Optimizer
 from extensor.train.callbacks import Callback, checked_callbacks
-from extensor.train.checkpointing import Checkpoints, RunStorage
+from extensor.train.checkpointing import Checkpoints
 from extensor.train.data_adapters import EPOCHS, check_columns, dataset_of, fit_arguments, fit_data
 from extensor.train.evaluation import evaluate_batches, predicted
 from extensor.train.fit_loop import FitLoop, Interruption
@@ -38,7 +38,7 @@ from extensor.train.metrics.trainer_metrics import (
 )
 from extensor.train.nonfinite import NotFiniteError
 from extensor.train.rehearsal import check_ready
-from extensor.train.run_folder import RunFolder
+from extensor.train.run_folder import RunFolder, RunStorage
 from extensor.train.step_strategy import LocalStep, Loss, StepResult
 from extensor.train.tasks import check_values
 from extensor.train.trainer_state import TrainerState
