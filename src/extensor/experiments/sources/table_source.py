@@ -235,9 +235,8 @@ def prepare_shards(spec: ExperimentSpec, learnt: TablePreparation | None) -> Pre
         if task.name == "regression" and spec.is_of_any_scale:
             goal = survey.scaled(goal)
         preparation = TablePreparation(encoding.encoder, goal, {}, dict(encoding.options))
-    if preparation.goal.row.is_of_one_class:
-        # Targets that are no classes are refused before anything begins.
-        class_numbering(dataset.classes, preparation.goal, source)(survey.distinct)
+    # Targets that are no classes are refused before anything begins.
+    class_numbering(dataset.classes, preparation.goal, source)(survey.distinct)
     spec = spec.with_data(target=target, task=task.name)
     described = [f"  {line}" for line in encoding.encoder.describe()]
     return prepared_shards(spec, preparation, dataset, parts, task, described)

@@ -89,11 +89,6 @@ def context_of(data: DataSpec) -> int:
     return int(arguments.integer("config", "data.context", context, 2))
 
 
-def text_fractions(data: DataSpec) -> tuple[float, float]:
-    """The shares of validation and test."""
-    return held_fractions(data, TEXT_PART, TEXT_PART)
-
-
 def with_text_entries(spec: ExperimentSpec, preparation: TextPreparation) -> ExperimentSpec:
     """``spec`` with the entries that are inferred from a text."""
     kind = preparation.vocabulary.kind
@@ -159,7 +154,7 @@ def prepare_shards(spec: ExperimentSpec, learnt: TextPreparation | None) -> Prep
         raise value_error("config", requirement, vocabulary=data.vocabulary)
     preparation = learnt or TextPreparation(vocabulary, context)
     whole, count = ShardedSubset.whole(dataset), len(dataset)
-    validation, test = text_fractions(data)
+    validation, test = held_fractions(data, TEXT_PART, TEXT_PART)
     cuts = [
         count - sum(max(1, round(share * count)) for share in shares if share)
         for shares in ((validation, test), (test,))
@@ -172,7 +167,7 @@ def prepare_shards(spec: ExperimentSpec, learnt: TextPreparation | None) -> Prep
 
 
 def _cuts(length: int, data: DataSpec, context: int) -> tuple[int, int]:
-    shares = text_fractions(data)
+    shares = held_fractions(data, TEXT_PART, TEXT_PART)
     least = [0 if share == 0 else context + 1 for share in shares]
     sizes = [max(least[i], round(shares[i] * length)) for i in range(2)]
     if length - sum(sizes) < context + 1:
