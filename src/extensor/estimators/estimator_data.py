@@ -341,7 +341,8 @@ def class_weights(op: str, given: Any, classes: Any, numbers: Any, weights: Any)
     factors = np.ones(len(known))
     for label, weight in given.items():
         if label not in known:
-            raise value_error(op, f"class_weight must name classes of {_some(known)}", label=label)
+            some = ", ".join(map(repr, known[:10])) + (" and so on" if len(known) > 10 else "")
+            raise value_error(op, f"class_weight must name classes of {some}", label=label)
         factors[known.index(label)] = arguments.number(
             op, f"class_weight[{label!r}]", weight, least=0
         )
@@ -361,11 +362,6 @@ def combined_weights(op: str, weights: Any, factors: Any, as_they_are: bool) -> 
         both = both / both.max()  # whose sum is finite
         both = both / both.mean()
     return None if (both == 1).all() else both
-
-
-def _some(labels: list[Any]) -> str:
-    text = ", ".join(map(repr, labels[:10]))
-    return f"{text} and so on" if len(labels) > 10 else text
 
 
 def accuracy(predicted: Any, labels: Any, weights: Any) -> float:

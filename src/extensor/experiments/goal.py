@@ -76,9 +76,12 @@ def choose_task(targets: TargetFacts, spec: ExperimentSpec) -> TaskChoice:
         requirement = f"loss must be one of single targets, such as {usual}"
         raise value_error("config", requirement, loss=loss)
     by_loss = _task_of_loss(spec.loss_traits.targets, targets.columns)
-    if asked is not None and by_loss is not None and not _is_alike(asked, by_loss):
-        requirement = f"loss must fit the task {asked}, as {TASKS[asked].loss} does"
-        raise value_error("config", requirement, loss=loss)
+    if asked is not None and by_loss is not None:
+        # One loss may serve both: two classes may be learned as two labels.
+        is_alike = TASKS[asked].targets == TASKS[by_loss].targets
+        if not is_alike and (asked, by_loss) != ("sequence", "multiclass"):
+            requirement = f"loss must fit the task {asked}, as {TASKS[asked].loss} does"
+            raise value_error("config", requirement, loss=loss)
     if spec.loss_traits.targets == "signs" and not set(targets.distinct) <= {-1, 1}:
         values = {**targets.where, "values": targets.distinct[:4]}
         raise value_error("data", f"targets must be -1 or 1 for {loss}", **values)
@@ -100,13 +103,6 @@ def _outputs_asked(spec: ExperimentSpec) -> Any:
     sizes = model.get("sizes")
     last = sizes[-1] if isinstance(sizes, list) and sizes else None
     return model.get("num_classes", model.get("outputs", last))
-
-
-def _is_alike(task: str, other: str) -> bool:
-    """Whether one loss serves both: two classes may be learned as two labels."""
-    if (task, other) == ("sequence", "multiclass"):
-        return True
-    return TASKS[task].targets == TASKS[other].targets
 
 
 def _task_of_loss(kind: str, columns: int) -> str | None:

@@ -185,7 +185,10 @@ def read_resumption(
     changed = differences(stored, config)
     _check_kept(changed, stored, config, run.path, wording)
     check_effect(changed, ExperimentSpec.from_dict(config))
-    _check_epochs(config["epochs"], state["progress"], wording)
+    over = state["progress"]["epoch"] + (state["progress"]["batch"] > 0)
+    if config["epochs"] < over:
+        requirement = f"epochs must be {over} or more, as the run is in epoch {over}"
+        raise value_error(wording.resume, requirement, epochs=config["epochs"])
     config["resumed"] = dict(stored.get("resumed", {}))
     if changed:
         config["resumed"][f"step {state['progress']['step']}"] = {
@@ -234,13 +237,6 @@ def _check_kept(
 
 def _among(key: str, names: Iterable[str]) -> bool:
     return any(key == name or key.startswith(f"{name}.") for name in names)
-
-
-def _check_epochs(epochs: int, progress: Mapping[str, Any], wording: Wording) -> None:
-    over = progress["epoch"] + (progress["batch"] > 0)
-    if epochs < over:
-        requirement = f"epochs must be {over} or more, as the run is in epoch {over}"
-        raise value_error(wording.resume, requirement, epochs=epochs)
 
 
 def load_into(trainer: Trainer, resumption: Resumption) -> None:

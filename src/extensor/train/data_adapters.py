@@ -34,7 +34,8 @@ def is_data(value: Any) -> bool:
     if isinstance(value, type):
         return False
     has_values = hasattr(value, "__array__") or is_frame(value) or is_series(value)
-    return has_values or (isinstance(value, list) and _is_of_numbers(value))
+    kinds = int | float | np.number | np.bool_
+    return has_values or (isinstance(value, list) and isinstance(_first(value), kinds))
 
 
 def is_inputs(value: Any) -> bool:
@@ -54,10 +55,6 @@ def is_dataset(value: Any) -> bool:
         return True
     is_sized = hasattr(value, "__len__") and hasattr(value, "__getitem__")
     return is_sized and not isinstance(value, Iterable | type) and not is_data(value)
-
-
-def _is_of_numbers(value: Any) -> bool:
-    return isinstance(_first(value), int | float | np.number | np.bool_)
 
 
 def _first(value: Any) -> Any:

@@ -671,23 +671,6 @@ class Trainer(TrainerState):
         """
         return self._state(copied=True)
 
-    def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Continue from a state that `state_dict` returned.
-
-        Random numbers and the loader take theirs over when `fit` begins.
-
-        Parameters
-        ----------
-        state : mapping of str to object
-            The state.
-
-        Raises
-        ------
-        ValueError, TypeError
-            If the state does not fit the trainer. Nothing is changed then.
-        """
-        super().load_state_dict(state)
-
     def stop(self) -> None:
         """End training after this epoch, with its validation and checkpoint."""
         self.stopped = True

@@ -212,7 +212,20 @@ class TrainerState:
         return deepcopy(self._state(copied=False))
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Take over what :meth:`state_dict` gave; loaders and random numbers when training begins."""
+        """Continue from a state that `state_dict` returned.
+
+        Random numbers and the loader take theirs over when `fit` begins.
+
+        Parameters
+        ----------
+        state : mapping of str to object
+            The state.
+
+        Raises
+        ------
+        ValueError, TypeError
+            If the state does not fit the trainer. Nothing is changed then.
+        """
         state = entries.mapping(_OP, state)
         for key in _ENTRIES:
             if key not in state:
