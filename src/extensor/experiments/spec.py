@@ -168,11 +168,6 @@ class DataSpec(Section):
     normalize: NormalizeSpec | None = field(default=None, metadata=_for("arrays", "pictures"))
     augment: dict[str, Any] | None = field(default=None, metadata=_for("pictures", "arrays"))
 
-    @property
-    def is_named_function(self) -> bool:
-        """Whether a user's function returns the data."""
-        return ":" in (self.name or "")
-
     def options(self, *names: str) -> Config:
         """These entries, without missing ones."""
         return {key: getattr(self, key) for key in names if getattr(self, key) is not None}

@@ -17,11 +17,12 @@ from extensor.data.splitting import TEST, least_share, split_indices
 from extensor.errors import value_error
 from extensor.errors.messages import NAME_UNKNOWN, suggestion
 from extensor.experiments.sources.array_targets import check_targets, class_names, class_numbers
-from extensor.experiments.sources.shard_samples import part_name
-from extensor.experiments.spec import DataSpec, ExperimentSpec
+from extensor.experiments.sources.preparation import part_name
+from extensor.experiments.spec import DataSpec, ExperimentSpec, is_function_name
 from extensor.experiments.user_functions import import_function, working_folder_last
 from extensor.io.paths import existing
 from extensor.random.generator import Generator
+from extensor.train.nonfinite import first_infinite
 
 SETS: dict[str, Callable[..., Any]] = {
     "digits": library_data.digits,
@@ -37,7 +38,7 @@ def read_arrays(spec: ExperimentSpec) -> tuple[Dataset, Dataset | None, Dataset]
     data = spec.data
     if data.name is None:
         train, test = _read_own_files(data)
-    elif data.is_named_function:
+    elif is_function_name(data.name):
         with working_folder_last():
             train, test = import_function("data", data.name)()
     elif data.name in SETS:
@@ -217,11 +218,10 @@ def check_samples(part: str, dataset: Dataset) -> None:
         return
     for array in dataset.arrays:
         for begin in range(0, len(array) if is_floating(array.dtype) else 0, _ROWS):
-            rows = array[begin : begin + _ROWS].reshape(min(_ROWS, len(array) - begin), -1)
-            bad = ~np.isfinite(rows).all(axis=1)
-            if bad.any():
-                first = int(bad.argmax())
-                value = rows[first][~np.isfinite(rows[first])][0]
+            rows = array[begin : begin + _ROWS]
+            first = first_infinite(rows)
+            if first is not None:
+                value = rows[first][~np.isfinite(rows[first])].flat[0]
                 raise value_error(
                     "data",
                     f"{part} must have no NaN or infinity",

@@ -38,25 +38,23 @@ from extensor.experiments.sources.preparation import (
     Preparation,
     PreparedData,
     Samples,
-    divide_shards,
-    input_part,
-    is_sharded,
-    prepared_shards,
-)
-from extensor.experiments.sources.shard_samples import (
     ShardSamples,
     Survey,
     check_two_parts,
     class_numbering,
-    first_infinite,
+    divide_shards,
+    input_part,
+    is_sharded,
     named_parts,
     part_name,
+    prepared_shards,
     some_inputs,
     survey_targets,
     with_columns,
 )
 from extensor.experiments.spec import DataSpec, ExperimentSpec, NamedSpec
 from extensor.io.paths import existing
+from extensor.train.nonfinite import first_infinite
 
 
 @dataclass(eq=False)

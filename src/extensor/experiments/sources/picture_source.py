@@ -22,16 +22,14 @@ from extensor.experiments.sources.preparation import (
     Preparation,
     PreparedData,
     Samples,
+    ShardSamples,
+    check_two_parts,
     divide_samples,
     divide_shards,
     input_part,
     is_sharded,
     prepared_data,
     prepared_shards,
-)
-from extensor.experiments.sources.shard_samples import (
-    ShardSamples,
-    check_two_parts,
     some_inputs,
     survey_targets,
 )

@@ -17,17 +17,15 @@ from extensor.experiments.sources.preparation import PreparedData, Samples, held
 from extensor.experiments.sources.table_source import (
     READING,
     TablePreparation,
-    check_columns,
-    target_names,
-)
-from extensor.experiments.sources.target_columns import (
     advice_on_data,
+    check_columns,
     check_numbers,
     counted_rows,
     in_words_of_data,
     kinds_of_columns,
     numbers_of,
     summary_of_columns,
+    target_names,
 )
 from extensor.experiments.spec import DataSpec, ExperimentSpec
 
