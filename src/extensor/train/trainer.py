@@ -39,7 +39,7 @@ from extensor.train.metrics.trainer_metrics import (
 from extensor.train.nonfinite import NotFiniteError
 from extensor.train.rehearsal import check_ready
 from extensor.train.run_folder import RunFolder, RunStorage
-from extensor.train.step_strategy import LocalStep, Loss, StepResult
+from extensor.train.step_strategy import CompiledStep, LocalStep, Loss, StepResult
 from extensor.train.tasks import check_values
 from extensor.train.trainer_state import TrainerState
 
@@ -705,8 +705,6 @@ def choose_strategy(
     if micro_batches is None:
         _check_whole_batches(workers, shards, synchronises)
         if backend is not None:
-            from extensor.train.compiled_step import CompiledStep
-
             return CompiledStep(*parts, backend=backend, device=device)
         if device is not None:
             requirement = "device is where a compiled step runs (compile='xla')"
