@@ -7,7 +7,7 @@ a configuration is written as it was read, with additions before or after."""
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from copy import deepcopy
 from dataclasses import dataclass, field, fields, replace
 from datetime import date, time
@@ -171,6 +171,12 @@ class DataSpec(Section):
     def options(self, *names: str) -> Config:
         """These entries, without missing ones."""
         return {key: getattr(self, key) for key in names if getattr(self, key) is not None}
+
+    def check_entry(self, key: str, allowed: Collection[Any], requirement: str) -> None:
+        """Refuse an entry that is written and none of those ``allowed``."""
+        value = getattr(self, key)
+        if value is not None and value not in allowed:
+            raise value_error("config", f"data.{key} must be {requirement}", **{key: value})
 
     def check_kind(self, kind: str) -> None:
         """Refuse entries that mean nothing for data of this kind."""

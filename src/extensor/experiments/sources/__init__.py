@@ -81,9 +81,7 @@ _ENDINGS = {
 def with_kind(spec: ExperimentSpec) -> ExperimentSpec:
     """Add the kind of the data, as written or inferred from the file name, and check it."""
     data = spec.data
-    if data.kind is not None and data.kind not in _SOURCES:
-        requirement = f"data.kind must be one of {list(_SOURCES)}"
-        raise value_error("config", requirement, kind=data.kind)
+    data.check_entry("kind", _SOURCES, f"one of {list(_SOURCES)}")
     if data.name is not None and data.train is not None:
         requirement = "data must have a name or a file to train on, not both"
         raise value_error("config", requirement, name=data.name)

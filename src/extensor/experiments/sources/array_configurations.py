@@ -154,7 +154,16 @@ def _load_arrays(path: str, data: DataSpec, with_target: bool) -> tuple[Any, ...
     else:
         arrays = {path: stored}
         if with_target:
-            arrays[target] = _load_targets(path, data)
+            if data.target is None:
+                requirement = (
+                    "file must be .npz with x and y, or data.target (--target) the .npy file of "
+                    "targets"
+                )
+                raise value_error("data", requirement, path=path)
+            if data.target == path:
+                requirement = "data.target must be another file than that of the inputs"
+                raise value_error("config", requirement, target=data.target)
+            arrays[target] = library_data.read_arrays(str(data.target))
     for name, array in arrays.items():
         _check_array(path, name, array)
     lengths = {name: len(array) for name, array in arrays.items()}
@@ -162,19 +171,6 @@ def _load_arrays(path: str, data: DataSpec, with_target: bool) -> tuple[Any, ...
         requirement = f"arrays must have as many samples each ({path})"
         raise value_error("data", requirement, samples=lengths)
     return tuple(arrays.values())
-
-
-def _load_targets(path: str, data: DataSpec) -> Any:
-    """The targets of the inputs in the ``.npy`` file ``path``."""
-    if data.target is None:
-        requirement = (
-            "file must be .npz with x and y, or data.target (--target) the .npy file of targets"
-        )
-        raise value_error("data", requirement, path=path)
-    if data.target == path:
-        requirement = "data.target must be another file than that of the inputs"
-        raise value_error("config", requirement, target=data.target)
-    return library_data.read_arrays(str(data.target))
 
 
 def _check_array(path: str, name: str, array: Any) -> None:

@@ -303,7 +303,11 @@ def prepared_shards(
 def digest_of(*datasets: Any) -> str:
     """A short text that is another for other samples, or nothing where they are read one by one."""
     prints = [x.fingerprint for x in datasets if hasattr(x, "fingerprint")]
-    arrays = [array for dataset in datasets for array in _arrays(dataset)]
+    arrays: list[Any] = []
+    for dataset in datasets:
+        parts = [getattr(dataset, name, None) for name in ("tokens", "inputs", "targets")]
+        parts = getattr(dataset, "arrays", parts)
+        arrays += [x for x in parts if isinstance(x, np.ndarray)]
     if not arrays and not prints:
         return ""
     digest = hashlib.sha256("".join(prints).encode())
@@ -313,13 +317,6 @@ def digest_of(*datasets: Any) -> str:
         step = max(1, -(-len(array) * row // _MOST))
         digest.update(np.ascontiguousarray(array[::step]).tobytes())
     return digest.hexdigest()[:32]
-
-
-def _arrays(dataset: Any) -> list[Any]:
-    arrays = getattr(dataset, "arrays", None)
-    if arrays is None:
-        arrays = (getattr(dataset, name, None) for name in ("tokens", "inputs", "targets"))
-    return [x for x in arrays if isinstance(x, np.ndarray)]
 
 
 def check_same_data(before: Any, *datasets: Any) -> None:

@@ -107,9 +107,7 @@ class SeriesPreparation(TablePreparation):
 def prepare(spec: ExperimentSpec, learnt: SeriesPreparation | None) -> PreparedData:
     """Read the table, and cut it in time: the last rows are for the test."""
     data = spec.data
-    if data.task not in (None, "regression"):
-        requirement = "data.task must be 'regression' for a series"
-        raise value_error("config", requirement, task=data.task)
+    data.check_entry("task", ["regression"], "'regression' for a series")
     horizon = 1 if data.horizon is None else data.horizon
     horizon = arguments.integer("config", "data.horizon", horizon, 1)
     window = 2 * horizon if data.window is None else data.window

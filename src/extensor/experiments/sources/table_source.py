@@ -211,9 +211,7 @@ def prepare_shards(spec: ExperimentSpec, learnt: TablePreparation | None) -> Pre
     assert encoding is not None  # as an index of a table has one
     names = list(encoding.targets)
     target = names[0] if len(names) == 1 else names
-    if data.target is not None and data.target not in (names, target):
-        requirement = f"data.target must be that of the packed table, {names}"
-        raise value_error("config", requirement, target=data.target)
+    data.check_entry("target", (names, target), f"that of the packed table, {names}")
     survey = survey_targets(source, dataset.parts[1].name)
     task = choose_task(survey.facts(dataset.classes, source), spec)
     if data.task is None and encoding.kinds[0] == "text":
