@@ -378,7 +378,12 @@ def experiment(
     if not isinstance(checkpoint, str) or checkpoint != LATEST:
         requirement = "checkpoint is for resume, which says of which run"
         raise value_error("experiment", requirement, checkpoint=arguments.briefly(checkpoint))
-    spec = _read_new_spec(config, entries, trust)
+    whole = read_config(config, entries)
+    if not isinstance(config, Mapping) and is_stored(config):
+        check_trust(whole, str(config), trust, PYTHON, [key for key, _ in entries])
+    spec = with_kind(ExperimentSpec.from_dict(whole))
+    spec = spec.without("resumed")  # of the run whose configuration this was
+    check_effect({key: (None, value) for key, value in entries}, spec)
     if folder is None and spec.checkpoints is not None:
         requirement = "checkpoints need a folder, or changes={'checkpoints': None}"
         raise value_error("experiment", requirement, folder=None)
@@ -389,17 +394,6 @@ def experiment(
     built.trainer.storage.overwrite = overwrite
     built.trainer.storage.is_timed = TIME in str(folder)
     return built
-
-
-def _read_new_spec(config: Any, changes: list[tuple[str, Any]], trust: bool) -> ExperimentSpec:
-    """The configuration of a new run, with the kind of its data."""
-    whole = read_config(config, changes)
-    if not isinstance(config, Mapping) and is_stored(config):
-        check_trust(whole, str(config), trust, PYTHON, [key for key, _ in changes])
-    spec = with_kind(ExperimentSpec.from_dict(whole))
-    spec = spec.without("resumed")  # of the run whose configuration this was
-    check_effect({key: (None, value) for key, value in changes}, spec)
-    return spec
 
 
 def resumed_experiment(

@@ -212,7 +212,11 @@ def build_model(spec: ExperimentSpec, known: Mapping[str, Any]) -> tuple[Module,
             _check_sizes(table.entries["sizes"], known)
         known = {}
     if is_checked and not table.is_function:
-        _check_known(table.entries, known)
+        for key in ("inputs", "outputs", "in_channels", "num_classes", "vocabulary"):
+            size = table.entries.get(key)
+            if key in table.entries and size != known.get(key, size):
+                requirement = f"model.{key} must be {known[key]}, as the data say"
+                raise value_error("config", requirement, **{key: size})
     parameters = inspect.signature(named_function("model", table, MODELS)).parameters
     filled = {key: value for key, value in known.items() if key in parameters}
     table = table.with_defaults(**filled)
@@ -221,14 +225,6 @@ def build_model(spec: ExperimentSpec, known: Mapping[str, Any]) -> tuple[Module,
         kind = type(model).__name__
         raise value_error("config", "model must be a Module", name=table.name, kind=kind)
     return model, spec.with_entries(model=table)
-
-
-def _check_known(entries: Mapping[str, Any], known: Mapping[str, Any]) -> None:
-    """Refuse sizes that differ from the data."""
-    for key in ("inputs", "outputs", "in_channels", "num_classes", "vocabulary"):
-        if key in entries and entries[key] != known.get(key, entries[key]):
-            requirement = f"model.{key} must be {known[key]}, as the data say"
-            raise value_error("config", requirement, **{key: entries[key]})
 
 
 def _check_sizes(sizes: Any, known: Mapping[str, Any]) -> None:
@@ -285,7 +281,11 @@ def rehearse(
         model.eval()
         output = model(*inputs)
         if prepared.preparation.kind == "arrays":
-            _check_arrays(spec, prepared, output, target, has_loss)
+            if output.ndim > 1 and goal.task == "multiclass":
+                parts = {x: getattr(prepared, x) for x in ("train", "test", "validation")}
+                check_labels(parts, output.shape[1])
+            if not has_loss:
+                check_default_loss(spec.loss_name, output, target)
         _check_scores(spec)
         _check_outputs(output, prepared)
         check_loss(loss(output, target))
@@ -296,17 +296,6 @@ def rehearse(
             metric.compute()
             metric.reset()
     return sample, metrics
-
-
-def _check_arrays(
-    spec: ExperimentSpec, prepared: PreparedData, output: Tensor, target: Any, has_loss: bool
-) -> None:
-    """Refuse labels without an output, and outputs that the default loss does not take."""
-    if output.ndim > 1 and prepared.preparation.goal.task == "multiclass":
-        parts = {"train": prepared.train, "test": prepared.test, "validation": prepared.validation}
-        check_labels({k: x for k, x in parts.items() if x is not None}, output.shape[1])
-    if not has_loss:
-        check_default_loss(spec.loss_name, output, target)
 
 
 def _check_scores(spec: ExperimentSpec) -> None:

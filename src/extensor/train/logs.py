@@ -169,20 +169,16 @@ class History(list[dict[str, Any]]):
         return "\n".join([*_left_out(self), *lines])
 
     def _repr_html_(self) -> str:
-        return html_table(self._cells(), *_left_out(self))
+        from html import escape
 
-
-def html_table(cells: list[list[str]], caption: str = "") -> str:
-    """A table of texts, of which the first row has the names."""
-    from html import escape
-
-    head, *rows = (
-        "".join(f"<{tag}>{escape(text)}</{tag}>" for text in row)
-        for row, tag in zip(cells, ["th"] + ["td"] * (len(cells) - 1), strict=True)
-    )
-    body = "".join(f"<tr>{row}</tr>" for row in rows)
-    said = f"<caption>{escape(caption)}</caption>" if caption else ""
-    return f"<table>{said}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+        cells = self._cells()
+        head, *rows = (
+            "".join(f"<{tag}>{escape(text)}</{tag}>" for text in row)
+            for row, tag in zip(cells, ["th"] + ["td"] * (len(cells) - 1), strict=True)
+        )
+        caption = "".join(f"<caption>{escape(text)}</caption>" for text in _left_out(self))
+        body = "".join(f"<tr>{row}</tr>" for row in rows)
+        return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 
 def _left_out(history: History) -> list[str]:
