@@ -16,8 +16,6 @@ from extensor.estimators.estimator_data import (
     class_labels,
     class_numbers,
     class_weights,
-    sample_weights,
-    tags,
 )
 from extensor.ops import sigmoid, softmax
 
@@ -113,6 +111,7 @@ class Classifier(Estimator):
     class_weight: str | Mapping[Any, float] | None = None
     classes_: Any = field(init=False)
     _estimator_type: ClassVar[str] = "classifier"
+    _read_targets = staticmethod(as_labels)
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Classifier:
         """Fit the network to samples and their classes.
@@ -268,13 +267,7 @@ class Classifier(Estimator):
         ValueError
             If ``y`` has not the shape that `predict` returns; and as in `decision_function`.
         """
-        found = self._labels("score", X)
-        op = f"{type(self).__name__}.score"
-        labels = as_labels(op, y, len(found))
-        if labels.shape != found.shape:
-            requirement = "y must be of the shape that predict gives"
-            raise value_error(op, requirement, predicted_shape=found.shape, y_shape=labels.shape)
-        return accuracy(found, labels, sample_weights(op, sample_weight, len(found)))
+        return self._score(self._labels("score", X), y, sample_weight, accuracy)
 
     def _scores(self, method: str, X: Any) -> Any:
         scores = self._outputs(method, X)
@@ -286,9 +279,6 @@ class Classifier(Estimator):
             return (scores > 0).astype(np.int64)
         is_row = self._network.task == "binary"
         return self.classes_[(scores > 0).astype(np.int64) if is_row else scores.argmax(1)]
-
-    def _read_targets(self, op: str, y: Any, samples: int) -> Any:
-        return as_labels(op, y, samples)
 
     def _goal(self, call: FitCall, targets: Any, weights: Any) -> FitGoal:
         name = type(self).__name__
@@ -315,15 +305,16 @@ class Classifier(Estimator):
     def _known(self, call: FitCall, targets: Any) -> Any:
         """The classes: known from before, passed by the caller, or found among the labels."""
         several = targets.ndim == 2
-        found = np.arange(targets.shape[1]) if several else None
         if call.goes_on:
             known = self.classes_
             was_several = self._network.task == "multilabel"
             if several != was_several or (several and len(known) != targets.shape[1]):
-                requirement = f"y must be as before, {_said(was_several, known)}"
+                before = f"{len(known)} columns of 0 and 1"
+                before = before if was_several else "one label for each sample"
+                requirement = f"y must be as before, {before}"
                 raise value_error(call.op, requirement, y_shape=targets.shape)
         elif several:
-            known = found
+            known = np.arange(targets.shape[1])
         elif call.classes is not None:
             known = class_labels(call.op, call.classes)
         elif call.is_partial:
@@ -343,10 +334,3 @@ class Classifier(Estimator):
     def _facts(self) -> dict[str, Any]:
         facts = super()._facts()
         return {"classes": len(self.classes_), **facts} if facts else {}
-
-    def __sklearn_tags__(self) -> Any:
-        return tags("classifier")
-
-
-def _said(several: bool, known: Any) -> str:
-    return f"{len(known)} columns of 0 and 1" if several else "one label for each sample"

@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from html import escape
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, ClassVar, NamedTuple, TypeVar
 
 from extensor.data.splitting import held_out
 from extensor.errors import arguments, shown, value_error
@@ -21,7 +21,6 @@ from extensor.estimators.estimator_data import (
     sample_weights,
 )
 from extensor.estimators.network import (
-    EstimatorOptions,
     Network,
     RandomState,
     WeightedSamples,
@@ -85,6 +84,7 @@ class Estimator:
     n_features_in_: int = field(init=False)
     feature_names_in_: Any = field(init=False)
     _network: Network = field(init=False)
+    _estimator_type: ClassVar[str]
 
     @classmethod
     def _defaults(cls) -> dict[str, Any]:
@@ -154,7 +154,8 @@ class Estimator:
         cells = "".join(_ROW.format(name=escape(k), value=escape(v)) for k, v in rows.items())
         return _TABLE.format(head=escape(type(self).__name__), rows=cells)
 
-    def _read_targets(self, op: str, y: Any, samples: int) -> Any:
+    @staticmethod
+    def _read_targets(op: str, y: Any, samples: int) -> Any:
         raise NotImplementedError
 
     def _goal(self, call: FitCall, targets: Any, weights: Any) -> FitGoal:
@@ -162,6 +163,17 @@ class Estimator:
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "model_")
+
+    def __sklearn_tags__(self) -> Any:
+        from sklearn.utils import ClassifierTags, RegressorTags, Tags, TargetTags
+
+        is_classifier = self._estimator_type == "classifier"
+        return Tags(
+            estimator_type=self._estimator_type,
+            target_tags=TargetTags(required=True, multi_output=not is_classifier),
+            classifier_tags=ClassifierTags(multi_label=True) if is_classifier else None,
+            regressor_tags=None if is_classifier else RegressorTags(),
+        )
 
     def _fit(
         self: Self, X: Any, y: Any, sample_weight: Any, partial: bool = False, classes: Any = None
@@ -198,35 +210,30 @@ class Estimator:
             sizes = (matrix.shape[1], goal.outputs)
             network = Network.create(name, goal.task, sizes, matrix.dtype, options, chance)
             past = []
-        history = self._trained(op, network, samples, goal.strata, options, partial)
+        validation = None
+        if options.early_stopping:
+            count, fraction = len(samples.inputs), options.validation_fraction
+            learned, held = held_out(op, count, fraction, goal.strata, network.generator)
+            samples, validation = samples.at(learned), samples.at(held)
+        if options.scale:
+            network.learn_scaling(op, samples)
+        epochs = 1 if partial else options.epochs
+        history = network.train(op, samples, validation, epochs, options)
+        # The records count epochs and steps on from those of the fits before.
+        done = past[-1] if past else {"epoch": 0, "step": 0}
+        counted = [
+            record | {x: done[x] + record[x] for x in ("epoch", "step")} for record in history
+        ]
         if not goes_on:
             vars(self).pop("feature_names_in_", None)
             if names is not None:
                 self.feature_names_in_ = names
         vars(self).update(goal.learned)
         self._network, self.model_ = network, network.model
-        self.history_ = [*past, *_counted_on(past, history)]
+        self.history_ = [*past, *counted]
         self.n_iter_ = len(self.history_)
         self.n_features_in_ = matrix.shape[1]
         return self
-
-    def _trained(
-        self,
-        op: str,
-        network: Network,
-        samples: WeightedSamples,
-        strata: Any,
-        options: EstimatorOptions,
-        once: bool,
-    ) -> list[dict[str, Any]]:
-        validation = None
-        if options.early_stopping:
-            count, fraction = len(samples.inputs), options.validation_fraction
-            learned, held = held_out(op, count, fraction, strata, network.generator)
-            samples, validation = samples.at(learned), samples.at(held)
-        if options.scale:
-            network.learn_scaling(op, samples)
-        return network.train(op, samples, validation, 1 if once else options.epochs, options)
 
     def _outputs(self, method: str, X: Any) -> Any:
         """The outputs of the network for each sample."""
@@ -239,18 +246,19 @@ class Estimator:
         check_width(op, name, self.n_features_in_, matrix)
         return self._network.outputs(op, matrix)
 
+    def _score(
+        self, predicted: Any, y: Any, sample_weight: Any, measure: Callable[..., float]
+    ) -> float:
+        op = f"{type(self).__name__}.score"
+        true = self._read_targets(op, y, len(predicted))
+        if true.size != predicted.size:
+            requirement = "y must be of the shape that predict gives"
+            given = {"predicted_shape": predicted.shape, "y_shape": true.shape}
+            raise value_error(op, requirement, **given)
+        return measure(predicted, true, sample_weights(op, sample_weight, len(predicted)))
+
     def _facts(self) -> dict[str, Any]:
         if not self.__sklearn_is_fitted__():
             return {}
         losses = {k: f"{v:.4g}" for k, v in self.history_[-1].items() if k.endswith("loss")}
         return {"features": self.n_features_in_, "epochs trained": self.n_iter_, **losses}
-
-
-def _counted_on(past: list[dict[str, Any]], history: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The records with epochs and steps counted on from ``past``."""
-    if not past:
-        return history
-    return [
-        {**record, **{key: past[-1][key] + record[key] for key in ("epoch", "step")}}
-        for record in history
-    ]

@@ -20,24 +20,24 @@ class NotFittedError(ValueError, AttributeError):
 
 def not_fitted(op: str) -> Exception:
     """The error for an estimator that has learned nothing yet."""
-    kind: Any = NotFittedError
-    if _is_loaded():
-        from sklearn.exceptions import NotFittedError as Known
-
-        kind = Known
+    kind = _class_of_sklearn("NotFittedError", NotFittedError)
     error: Exception = marked(kind(f"{op}: the estimator must be fitted first, by fit"))
     return error
 
 
 def warn_of_column(samples: int) -> None:
     """Warn that a matrix of one column is used as a row of labels."""
-    kind: Any = UserWarning
-    if _is_loaded():
-        from sklearn.exceptions import DataConversionWarning
-
-        kind = DataConversionWarning
     text = "A column-vector y was passed when a 1d array was expected; y.ravel() has the shape "
-    warn(f"{text}({samples},)", kind)
+    warn(f"{text}({samples},)", _class_of_sklearn("DataConversionWarning", UserWarning))
+
+
+def _class_of_sklearn(name: str, stand_in: Any) -> Any:
+    """The error or warning that scikit-learn calls ``name``, or ours where it is not loaded."""
+    if sys.modules.get("sklearn") is None:
+        return stand_in
+    from sklearn import exceptions
+
+    return getattr(exceptions, name)
 
 
 def warn(text: str, kind: type[Warning] = UserWarning) -> None:
@@ -46,23 +46,6 @@ def warn(text: str, kind: type[Warning] = UserWarning) -> None:
     while frame.f_back is not None and frame.f_globals["__name__"].startswith(__package__):
         level, frame = level + 1, frame.f_back
     warnings.warn(text, kind, stacklevel=level)
-
-
-def tags(kind: str) -> Any:
-    """The tags of a ``"classifier"`` or a ``"regressor"``; scikit-learn asks for them."""
-    from sklearn.utils import ClassifierTags, RegressorTags, Tags, TargetTags
-
-    is_classifier = kind == "classifier"
-    return Tags(
-        estimator_type=kind,
-        target_tags=TargetTags(required=True, multi_output=not is_classifier),
-        classifier_tags=ClassifierTags(multi_label=True) if is_classifier else None,
-        regressor_tags=None if is_classifier else RegressorTags(),
-    )
-
-
-def _is_loaded() -> bool:
-    return sys.modules.get("sklearn") is not None
 
 
 _NUMBERS = (int, float, np.number, np.bool_)
@@ -106,13 +89,6 @@ def as_matrix(op: str, given: Any) -> Any:
     matrix = _floating(op, "X", given, array)
     _check_finite(op, "X", matrix, names_of(given))
     return matrix
-
-
-def _as_numbers(op: str, name: str, given: Any) -> Any:
-    """An array in float64 of finite numbers."""
-    numbers = _floating(op, name, given, as_array(op, name, given)).astype(np.float64, copy=False)
-    _check_finite(op, name, numbers)
-    return numbers
 
 
 def _floating(op: str, name: str, given: Any, array: Any) -> Any:
@@ -255,9 +231,12 @@ def _labels(op: str, name: str, array: Any) -> Any:
     return array
 
 
-def as_values(op: str, given: Any, samples: int) -> Any:
+def as_values(op: str, y: Any, samples: int) -> Any:
     """Numbers in float64: a row, or a matrix with a column for each output."""
-    return _as_numbers(op, "y", _rows(op, given, samples))
+    array = _rows(op, y, samples)
+    numbers = _floating(op, "y", array, array).astype(np.float64, copy=False)
+    _check_finite(op, "y", numbers)
+    return numbers
 
 
 def _rows(op: str, given: Any, samples: int) -> Any:
@@ -362,7 +341,8 @@ def class_weights(op: str, given: Any, classes: Any, numbers: Any, weights: Any)
     factors = np.ones(len(known))
     for label, weight in given.items():
         if label not in known:
-            raise value_error(op, f"class_weight must name classes of {_some(known)}", label=label)
+            some = ", ".join(map(repr, known[:10])) + (" and so on" if len(known) > 10 else "")
+            raise value_error(op, f"class_weight must name classes of {some}", label=label)
         factors[known.index(label)] = arguments.number(
             op, f"class_weight[{label!r}]", weight, least=0
         )
@@ -382,11 +362,6 @@ def combined_weights(op: str, weights: Any, factors: Any, as_they_are: bool) -> 
         both = both / both.max()  # whose sum is finite
         both = both / both.mean()
     return None if (both == 1).all() else both
-
-
-def _some(labels: list[Any]) -> str:
-    text = ", ".join(map(repr, labels[:10]))
-    return f"{text} and so on" if len(labels) > 10 else text
 
 
 def accuracy(predicted: Any, labels: Any, weights: Any) -> float:

@@ -24,6 +24,7 @@ from extensor.random import Generator
 from extensor.random.generator import drawing_from
 from extensor.train.callbacks import Callback, EarlyStopping, Progress
 from extensor.train.evaluation import predicted
+from extensor.train.nonfinite import first_infinite
 from extensor.train.step_strategy import Loss
 from extensor.train.tasks import TASKS
 from extensor.train.trainer import Trainer
@@ -202,7 +203,8 @@ class Network:
         options: EstimatorOptions,
     ) -> list[dict[str, Any]]:
         """Train for ``epochs`` epochs or until early stopping, and return their records."""
-        batch = options.batch_of(len(samples.inputs))
+        count = len(samples.inputs)
+        batch = min(options.batch_size or min(max(count // _BATCHES, _FEWEST), _MOST), count)
         dataset = self._dataset(op, samples)
         loader = DataLoader(dataset, batch, shuffle=True, generator=self.generator)
         callbacks: list[Callback] = [Progress()] if options.verbose else []
@@ -240,8 +242,8 @@ class Network:
         scaled = matrix if self.inputs is None else self.inputs.scaled(matrix)
         with np.errstate(over="ignore"):
             prepared = np.ascontiguousarray(scaled, self.dtype)
-        if not np.isfinite(prepared).all():
-            row = int(np.argmin(np.isfinite(prepared).all(axis=1)))
+        row = first_infinite(prepared)
+        if row is not None:
             raise value_error(op, f"X must be what {self.dtype} can hold when scaled", row=row)
         return prepared
 
@@ -276,11 +278,6 @@ class EstimatorOptions(NamedTuple):
     scale: bool
     verbose: bool
     warm_start: bool
-
-    def batch_of(self, samples: int) -> int:
-        """How many of so many samples are in a batch."""
-        automatic = min(max(samples // _BATCHES, _FEWEST), _MOST)
-        return min(self.batch_size or automatic, samples)
 
 
 def check_options(op: str, given: Mapping[str, Any]) -> EstimatorOptions:

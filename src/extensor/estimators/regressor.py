@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from extensor.errors import value_error
 from extensor.estimators.estimator import Estimator, FitCall, FitGoal
-from extensor.estimators.estimator_data import as_values, r2, sample_weights, tags
+from extensor.estimators.estimator_data import as_values, r2
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -90,6 +90,7 @@ class Regressor(Estimator):
 
     _of_one: tuple[int, ...] = field(init=False)  # the shape of a sample's target
     _estimator_type: ClassVar[str] = "regressor"
+    _read_targets = staticmethod(as_values)
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Regressor:
         """Fit the network to samples and their numbers.
@@ -194,20 +195,11 @@ class Regressor(Estimator):
         ValueError
             If ``y`` has not the size of the predictions; and as in `predict`.
         """
-        found = self._values("score", X)
-        op = f"{type(self).__name__}.score"
-        values = as_values(op, y, len(found))
-        if values.size != found.size:
-            requirement = "y must be of the shape that predict gives"
-            raise value_error(op, requirement, predicted_shape=found.shape, y_shape=values.shape)
-        return r2(found, values, sample_weights(op, sample_weight, len(found)))
+        return self._score(self._values("score", X), y, sample_weight, r2)
 
     def _values(self, method: str, X: Any) -> Any:
         values = self._outputs(method, X).astype("float64", copy=False)
         return values.reshape(len(values), *self._of_one)
-
-    def _read_targets(self, op: str, y: Any, samples: int) -> Any:
-        return as_values(op, y, samples)
 
     def _goal(self, call: FitCall, targets: Any, weights: Any) -> FitGoal:
         if call.goes_on and targets.shape[1:] != self._of_one:
@@ -216,6 +208,3 @@ class Regressor(Estimator):
             raise value_error(call.op, requirement, y_shape=targets.shape)
         columns = targets.reshape(len(targets), -1)
         return FitGoal("regression", columns.shape[1], columns, {"_of_one": targets.shape[1:]})
-
-    def __sklearn_tags__(self) -> Any:
-        return tags("regressor")

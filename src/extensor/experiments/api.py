@@ -60,14 +60,7 @@ from extensor.nn.module import Module
 from extensor.nn.preservation import preserve_state
 from extensor.train.callbacks import Callback, checked_callbacks
 from extensor.train.evaluation import plain, predicted
-from extensor.train.run_folder import (
-    NEW_ONES,
-    TIME,
-    RunFolder,
-    check_free,
-    check_replaceable,
-    named_folder,
-)
+from extensor.train.run_folder import TIME, RunFolder, check_free, folder_of_new_run
 from extensor.train.trainer import Trainer
 
 
@@ -385,41 +378,22 @@ def experiment(
     if not isinstance(checkpoint, str) or checkpoint != LATEST:
         requirement = "checkpoint is for resume, which says of which run"
         raise value_error("experiment", requirement, checkpoint=arguments.briefly(checkpoint))
-    spec = _read_new_spec(config, entries, trust)
+    whole = read_config(config, entries)
+    if not isinstance(config, Mapping) and is_stored(config):
+        check_trust(whole, str(config), trust, PYTHON, [key for key, _ in entries])
+    spec = with_kind(ExperimentSpec.from_dict(whole))
+    spec = spec.without("resumed")  # of the run whose configuration this was
+    check_effect({key: (None, value) for key, value in entries}, spec)
     if folder is None and spec.checkpoints is not None:
         requirement = "checkpoints need a folder, or changes={'checkpoints': None}"
         raise value_error("experiment", requirement, folder=None)
     if folder is None and overwrite:
         raise value_error("experiment", "overwrite needs a folder", folder=None)
-    path = None if folder is None else _new_folder(folder, overwrite)
+    path = None if folder is None else folder_of_new_run("experiment", folder, overwrite)
     built = build_experiment(spec, path, callbacks)
     built.trainer.storage.overwrite = overwrite
     built.trainer.storage.is_timed = TIME in str(folder)
     return built
-
-
-def _read_new_spec(config: Any, changes: list[tuple[str, Any]], trust: bool) -> ExperimentSpec:
-    """The configuration of a new run, with the kind of its data."""
-    whole = read_config(config, changes)
-    if not isinstance(config, Mapping) and is_stored(config):
-        check_trust(whole, str(config), trust, PYTHON, [key for key, _ in changes])
-    spec = with_kind(ExperimentSpec.from_dict(whole))
-    spec = spec.without("resumed")  # of the run whose configuration this was
-    check_effect({key: (None, value) for key, value in changes}, spec)
-    return spec
-
-
-def _new_folder(folder: Any, overwrite: bool) -> Path:
-    path = named_folder("experiment", folder)
-    run = RunFolder(path)
-    if overwrite:
-        check_replaceable("experiment", run)
-    elif run.is_run() or run.holds_a_run():
-        requirement = (
-            f"folder must be new (go on with experiment(resume={str(path)!r}); {NEW_ONES})"
-        )
-        raise value_error("experiment", requirement, folder=str(path))
-    return path
 
 
 def resumed_experiment(

@@ -53,11 +53,10 @@ def complete_spec(spec: ExperimentSpec, prepared: PreparedData) -> ExperimentSpe
         usual: dict[str, Any] = {"optimizer": {"name": "Adam"}}
         epochs = _EPOCHS
     else:
-        samples = len(prepared.train)
-        usual = _USUAL[kind](prepared, samples)
+        usual = _usual_tables(prepared)
         data = spec.data.with_defaults(batch_size=usual.pop("batch_size"))
         result = result.with_entries(data=data)
-        per_epoch = -(-samples // max(1, data.batch_size or 1))
+        per_epoch = -(-len(prepared.train) // max(1, data.batch_size or 1))
         epochs = max(3, min(usual.pop("most_epochs"), round(_STEPS / per_epoch)))
     result = result.with_defaults(seed=spec.seed, epochs=epochs)
     for key, table in usual.items():
@@ -108,58 +107,45 @@ _BEST_EPOCH: dict[str, Any] = {
 }
 
 
-def _of_table(prepared: PreparedData, samples: int) -> dict[str, Any]:
-    """One layer, wider for many features, and about six batches in an epoch.
+_PICTURES: dict[str, Any] = {
+    "batch_size": 32,
+    "most_epochs": 60,
+    "model": {"name": "convnet"},
+    "optimizer": {"name": "AdamW", "lr": 2e-3, "weight_decay": 0.05},
+    **_BEST_EPOCH,
+}
+_TEXT: dict[str, Any] = {
+    "batch_size": 32,
+    "most_epochs": 100,
+    "model": {"name": "gpt", "p": 0.1},
+    "optimizer": {"name": "AdamW", "weight_decay": 0.1},
+    "schedule": {"name": "OneCycleLR", "max_lr": 3e-3},
+    "clipping": {"norm": 1.0},
+    "samples": {"length": 200},
+}
 
-    Found by trial on the tables of ``benchmarks/own_data.py``: less regular networks and longer
-    training gained nothing there.
+
+def _usual_tables(prepared: PreparedData) -> dict[str, Any]:
+    """The usual tables for data of this kind. Arrays are taken as pictures if they are worth it.
+
+    For tables one layer, wider for many features, and about six batches in an epoch: found by trial
+    on those of ``benchmarks/own_data.py``, where less regular networks and longer training gained
+    nothing.
     """
-    features = prepared.preparation.arguments()["inputs"]
+    kind, known = prepared.preparation.kind, prepared.preparation.arguments()
+    if kind == "text":
+        return dict(_TEXT)
+    side = known.get("image_size", 0)
+    is_large = min(side if isinstance(side, list) else [side]) >= _LEAST_SIDE
+    if kind == "pictures" or (kind == "arrays" and is_large):
+        return dict(_PICTURES)
     return {
-        "batch_size": 2 ** min(7, max(4, round(log2(max(1, samples / 6))))),
+        "batch_size": 2 ** min(7, max(4, round(log2(max(1, len(prepared.train) / 6))))),
         "most_epochs": 200,
-        "model": {"name": "mlp", "hidden": [256 if features >= 32 else 100], "p": 0.2},
+        "model": {"name": "mlp", "hidden": [256 if known["inputs"] >= 32 else 100], "p": 0.2},
         "optimizer": {"name": "AdamW", "lr": 1e-3, "weight_decay": 0.01},
         **_BEST_EPOCH,
     }
-
-
-def _of_pictures(_prepared: PreparedData, _samples: int) -> dict[str, Any]:
-    return {
-        "batch_size": 32,
-        "most_epochs": 60,
-        "model": {"name": "convnet"},
-        "optimizer": {"name": "AdamW", "lr": 2e-3, "weight_decay": 0.05},
-        **_BEST_EPOCH,
-    }
-
-
-def _of_text(_prepared: PreparedData, _samples: int) -> dict[str, Any]:
-    return {
-        "batch_size": 32,
-        "most_epochs": 100,
-        "model": {"name": "gpt", "p": 0.1},
-        "optimizer": {"name": "AdamW", "weight_decay": 0.1},
-        "schedule": {"name": "OneCycleLR", "max_lr": 3e-3},
-        "clipping": {"norm": 1.0},
-        "samples": {"length": 200},
-    }
-
-
-def _of_arrays(prepared: PreparedData, samples: int) -> dict[str, Any]:
-    """As pictures if they have a height and a width that are worth it, otherwise as a table."""
-    size = prepared.preparation.arguments().get("image_size", 0)
-    is_worth_it = min(size if isinstance(size, list) else [size]) >= _LEAST_SIDE
-    return (_of_pictures if is_worth_it else _of_table)(prepared, samples)
-
-
-_USUAL = {
-    "table": _of_table,
-    "series": _of_table,
-    "pictures": _of_pictures,
-    "text": _of_text,
-    "arrays": _of_arrays,
-}
 
 
 _BATCH = 32  # samples, by default
@@ -226,7 +212,11 @@ def build_model(spec: ExperimentSpec, known: Mapping[str, Any]) -> tuple[Module,
             _check_sizes(table.entries["sizes"], known)
         known = {}
     if is_checked and not table.is_function:
-        _check_known(table.entries, known)
+        for key in ("inputs", "outputs", "in_channels", "num_classes", "vocabulary"):
+            size = table.entries.get(key)
+            if key in table.entries and size != known.get(key, size):
+                requirement = f"model.{key} must be {known[key]}, as the data say"
+                raise value_error("config", requirement, **{key: size})
     parameters = inspect.signature(named_function("model", table, MODELS)).parameters
     filled = {key: value for key, value in known.items() if key in parameters}
     table = table.with_defaults(**filled)
@@ -235,14 +225,6 @@ def build_model(spec: ExperimentSpec, known: Mapping[str, Any]) -> tuple[Module,
         kind = type(model).__name__
         raise value_error("config", "model must be a Module", name=table.name, kind=kind)
     return model, spec.with_entries(model=table)
-
-
-def _check_known(entries: Mapping[str, Any], known: Mapping[str, Any]) -> None:
-    """Refuse sizes that differ from the data."""
-    for key in ("inputs", "outputs", "in_channels", "num_classes", "vocabulary"):
-        if key in entries and entries[key] != known.get(key, entries[key]):
-            requirement = f"model.{key} must be {known[key]}, as the data say"
-            raise value_error("config", requirement, **{key: entries[key]})
 
 
 def _check_sizes(sizes: Any, known: Mapping[str, Any]) -> None:
@@ -299,7 +281,11 @@ def rehearse(
         model.eval()
         output = model(*inputs)
         if prepared.preparation.kind == "arrays":
-            _check_arrays(spec, prepared, output, target, has_loss)
+            if output.ndim > 1 and goal.task == "multiclass":
+                parts = {x: getattr(prepared, x) for x in ("train", "test", "validation")}
+                check_labels(parts, output.shape[1])
+            if not has_loss:
+                check_default_loss(spec.loss_name, output, target)
         _check_scores(spec)
         _check_outputs(output, prepared)
         check_loss(loss(output, target))
@@ -310,17 +296,6 @@ def rehearse(
             metric.compute()
             metric.reset()
     return sample, metrics
-
-
-def _check_arrays(
-    spec: ExperimentSpec, prepared: PreparedData, output: Tensor, target: Any, has_loss: bool
-) -> None:
-    """Refuse labels without an output, and outputs that the default loss does not take."""
-    if output.ndim > 1 and prepared.preparation.goal.task == "multiclass":
-        parts = {"train": prepared.train, "test": prepared.test, "validation": prepared.validation}
-        check_labels({k: x for k, x in parts.items() if x is not None}, output.shape[1])
-    if not has_loss:
-        check_default_loss(spec.loss_name, output, target)
 
 
 def _check_scores(spec: ExperimentSpec) -> None:

@@ -7,6 +7,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from copy import deepcopy
+from math import inf
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -145,9 +146,15 @@ class TextSamples(Callback):
     ) -> None:
         self.vocabulary = vocabulary
         self.seed = seed
-        self.length = 200 if spec.length is None else spec.length
-        self.prompt = "\n" if spec.prompt is None else spec.prompt
-        self.temperature = 0.8 if spec.temperature is None else float(spec.temperature)
+        length = 200 if spec.length is None else spec.length
+        self.length = arguments.integer("config", "samples.length", length, 0)
+        heat = 0.8 if spec.temperature is None else spec.temperature
+        heat = arguments.number("config", "samples.temperature", heat, least=0)
+        if heat == inf:
+            raise value_error("config", "samples.temperature must be finite", temperature=heat)
+        self.temperature = float(heat)
+        prompt = "\n" if spec.prompt is None else spec.prompt
+        self.prompt = arguments.text("config", "samples.prompt", prompt)
         self.show = show
 
     def epoch_ended(self, trainer: Trainer, record: Mapping[str, Any]) -> None:
@@ -266,10 +273,25 @@ class TrainerBuilder(NamedTuple):
     def _callbacks(self, shown: Sequence[Callback] | None) -> list[Callback]:
         """The callbacks that write into the folder, choose the best epoch, and show progress."""
         spec, progress = self.spec, Progress()
-        callbacks = [*self._writing_callbacks()]
-        choosing = self._choosing_callbacks()
+        best = (spec.checkpoints or CheckpointsSpec()).best
+        callbacks: list[Callback] = []
+        choosing: list[Callback] = []  # that stop early and keep the best weights
+        if self.folder is not None:
+            every = max(1, min(50, spec.epochs * self.steps // _POINTS))
+            callbacks = [Logging(every), Timing(), GradientHealth(every)]
+            if best is not None and spec.early_stopping is None:
+                callbacks.append(BestCheckpoint(best, self._mode("checkpoints.best", best)))
+            if spec.data.kind is not None:  # which runs of the first release do not have
+                callbacks.append(Findings(self.prepared.lines))
+        if spec.early_stopping is not None:
+            options: Config = {"monitor": "validation_loss", **spec.early_stopping.to_dict()}
+            monitor = options["monitor"]
+            if best not in (None, monitor):
+                requirement = f"checkpoints.best must be what early_stopping watches, {monitor!r}"
+                raise value_error("config", requirement, best=best)
+            mode = self._mode("early_stopping.monitor", monitor)
+            choosing = [EarlyStopping(mode=mode, **options), BestWeights(monitor, mode)]
         if spec.samples is not None and self.prepared.preparation.kind == "text":
-            _check_samples(spec.samples)
             say = progress.say if shown is None else lambda _: None
             vocabulary = self.prepared.preparation.vocabulary  # type: ignore[attr-defined]
             callbacks.append(TextSamples(vocabulary, spec.seed, spec.samples, say))
@@ -285,39 +307,10 @@ class TrainerBuilder(NamedTuple):
         changed = set(data.augment or {}) - _KEEP_TARGETS
         if changed or ":" in self.spec.loss_name or data.kind is None:
             return {}
-        able = {
-            name: deepcopy(x)
-            for name, x in metrics.items()
-            if isinstance(x, Stateful) and type(x) is not ConfusionMatrix
-        }
-        return dict(list(able.items())[:1])
-
-    def _writing_callbacks(self) -> list[Callback]:
-        spec = self.spec
-        if self.folder is None:
-            return []
-        every = max(1, min(50, spec.epochs * self.steps // _POINTS))
-        callbacks: list[Callback] = [Logging(every), Timing(), GradientHealth(every)]
-        best = (spec.checkpoints or CheckpointsSpec()).best
-        if best is not None and spec.early_stopping is None:
-            callbacks.append(BestCheckpoint(best, self._mode("checkpoints.best", best)))
-        if spec.data.kind is not None:  # which runs of the first release do not have
-            callbacks.append(Findings(self.prepared.lines))
-        return callbacks
-
-    def _choosing_callbacks(self) -> list[Callback]:
-        """The callbacks that stop early and keep the best weights."""
-        spec = self.spec
-        if spec.early_stopping is None:
-            return []
-        options: Config = {"monitor": "validation_loss", **spec.early_stopping.to_dict()}
-        monitor = options["monitor"]
-        best = (spec.checkpoints or CheckpointsSpec()).best
-        if best not in (None, monitor):
-            requirement = f"checkpoints.best must be what early_stopping watches, {monitor!r}"
-            raise value_error("config", requirement, best=best)
-        mode = self._mode("early_stopping.monitor", monitor)
-        return [EarlyStopping(mode=mode, **options), BestWeights(monitor, mode)]
+        for name, metric in metrics.items():
+            if isinstance(metric, Stateful) and type(metric) is not ConfusionMatrix:
+                return {name: deepcopy(metric)}
+        return {}
 
     def _mode(self, key: str, monitor: str) -> str:
         """Whether the number to choose by is to fall or to rise."""
@@ -334,17 +327,6 @@ class TrainerBuilder(NamedTuple):
             )
             raise value_error("config", requirement)
         return "min" if is_falling(monitor) else "max"
-
-
-def _check_samples(spec: SamplesSpec) -> None:
-    """Refuse options with which no text can be written."""
-    arguments.integer("config", "samples.length", spec.length or 0, 0)
-    heat = 1.0 if spec.temperature is None else spec.temperature
-    heat = arguments.number("config", "samples.temperature", heat, least=0)
-    if heat == float("inf"):
-        raise value_error("config", "samples.temperature must be finite", temperature=heat)
-    prompt = "a" if spec.prompt is None else spec.prompt
-    arguments.text("config", "samples.prompt", prompt)
 
 
 def _build_schedule(table: NamedSpec, optimizer: optim.Optimizer, epochs: int, steps: int) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from math import isfinite
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -76,9 +76,12 @@ def choose_task(targets: TargetFacts, spec: ExperimentSpec) -> TaskChoice:
         requirement = f"loss must be one of single targets, such as {usual}"
         raise value_error("config", requirement, loss=loss)
     by_loss = _task_of_loss(spec.loss_traits.targets, targets.columns)
-    if asked is not None and by_loss is not None and not _is_alike(asked, by_loss):
-        requirement = f"loss must fit the task {asked}, as {TASKS[asked].loss} does"
-        raise value_error("config", requirement, loss=loss)
+    if asked is not None and by_loss is not None:
+        # One loss may serve both: two classes may be learned as two labels.
+        is_alike = TASKS[asked].targets == TASKS[by_loss].targets
+        if not is_alike and (asked, by_loss) != ("sequence", "multiclass"):
+            requirement = f"loss must fit the task {asked}, as {TASKS[asked].loss} does"
+            raise value_error("config", requirement, loss=loss)
     if spec.loss_traits.targets == "signs" and not set(targets.distinct) <= {-1, 1}:
         values = {**targets.where, "values": targets.distinct[:4]}
         raise value_error("data", f"targets must be -1 or 1 for {loss}", **values)
@@ -100,13 +103,6 @@ def _outputs_asked(spec: ExperimentSpec) -> Any:
     sizes = model.get("sizes")
     last = sizes[-1] if isinstance(sizes, list) and sizes else None
     return model.get("num_classes", model.get("outputs", last))
-
-
-def _is_alike(task: str, other: str) -> bool:
-    """Whether one loss serves both: two classes may be learned as two labels."""
-    if (task, other) == ("sequence", "multiclass"):
-        return True
-    return TASKS[task].targets == TASKS[other].targets
 
 
 def _task_of_loss(kind: str, columns: int) -> str | None:
@@ -132,15 +128,11 @@ def _task_of_values(targets: TargetFacts) -> TaskChoice:
     if targets.are_whole and count <= _MOST_CLASSES and targets.samples >= _SAMPLES * count:
         reason = f"{count} different whole numbers (numbers: --task regression)"
         return TaskChoice("multiclass", reason)
-    return TaskChoice("regression", _reason_of_numbers(targets))
-
-
-def _reason_of_numbers(targets: TargetFacts) -> str:
-    count = len(targets.distinct)
     many = f"{count:,} different " if count < 10**4 else ""
     is_near = targets.are_counts and count <= _MOST_CLASSES
     hint = " (classes: --task multiclass)" if is_near else ""
-    return f"{many}{'whole ' if targets.are_whole else ''}numbers{hint}"
+    reason = f"{many}{'whole ' if targets.are_whole else ''}numbers{hint}"
+    return TaskChoice("regression", reason)
 
 
 def _check_targets(task: str, targets: TargetFacts, whom: str) -> None:
@@ -167,9 +159,6 @@ def _check_targets(task: str, targets: TargetFacts, whom: str) -> None:
     if task == "sequence":
         requirement = "the task sequence is for texts (a .txt file)"
         raise value_error("config", requirement, task=task)
-
-
-_STATE = ("task", "names", "classes", "mean", "std", "scores")
 
 
 @dataclass(frozen=True)
@@ -256,13 +245,12 @@ class Goal:
 
     def state_dict(self) -> dict[str, Any]:
         """Plain values."""
-        values = {key: getattr(self, key) for key in _STATE}
-        return {key: list(x) if isinstance(x, tuple) else x for key, x in values.items()}
+        return {key: list(x) if isinstance(x, tuple) else x for key, x in vars(self).items()}
 
     @classmethod
     def from_state(cls, state: Any, op: str = "load") -> Goal:
         """Restore it from the result of :meth:`state_dict`, checked."""
-        stored = entries.with_keys(op, state, _STATE, "goal")
+        stored = entries.with_keys(op, state, [x.name for x in fields(cls)], "goal")
         for key, kinds in (("task", tuple(TASKS)), ("scores", ("logits", PROBABILITIES))):
             arguments.choice(op, f"goal.{key}", stored[key], kinds)
         words = {key: _tuple(op, key, stored[key], str) for key in ("names", "classes")}

@@ -7,7 +7,7 @@ a configuration is written as it was read, with additions before or after."""
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from copy import deepcopy
 from dataclasses import dataclass, field, fields, replace
 from datetime import date, time
@@ -20,7 +20,7 @@ import numpy as np
 
 from extensor.errors import arguments, type_error, value_error
 from extensor.errors.messages import KEY_UNKNOWN, suggestion
-from extensor.io.paths import as_path, unreadable
+from extensor.io.paths import as_path, explain_unreadable
 from extensor.io.regular_files import file_text
 from extensor.io.toml import check_depth, parse_toml
 from extensor.train.tasks import LossTraits, loss_traits
@@ -168,14 +168,15 @@ class DataSpec(Section):
     normalize: NormalizeSpec | None = field(default=None, metadata=_for("arrays", "pictures"))
     augment: dict[str, Any] | None = field(default=None, metadata=_for("pictures", "arrays"))
 
-    @property
-    def is_named_function(self) -> bool:
-        """Whether a user's function returns the data."""
-        return ":" in (self.name or "")
-
     def options(self, *names: str) -> Config:
         """These entries, without missing ones."""
         return {key: getattr(self, key) for key in names if getattr(self, key) is not None}
+
+    def check_entry(self, key: str, allowed: Collection[Any], requirement: str) -> None:
+        """Refuse an entry that is written and none of those ``allowed``."""
+        value = getattr(self, key)
+        if value is not None and value not in allowed:
+            raise value_error("config", f"data.{key} must be {requirement}", **{key: value})
 
     def check_kind(self, kind: str) -> None:
         """Refuse entries that mean nothing for data of this kind."""
@@ -346,12 +347,8 @@ def stored_config(source: Source) -> Config:
     if source is not None:
         place = as_path("config", "." if is_empty else source, ", or a dict")
     try:
-        if isinstance(place, Path):
-            text = file_text(place)
-        else:
-            text = place.read_text(encoding="utf-8")
-    except OSError as error:
-        raise unreadable("config", source, error) from error
+        with explain_unreadable("config", source):
+            text = file_text(place) if isinstance(place, Path) else place.read_text("utf-8")
     except UnicodeDecodeError:
         raise value_error("config", "file must be TOML, in UTF-8", path=str(source)) from None
     return parse_toml("config", text, source)

@@ -19,7 +19,7 @@ from extensor.experiments.spec import (
     stored_config,
 )
 from extensor.experiments.user_functions import check_trust
-from extensor.io.paths import as_path, is_there, unreadable
+from extensor.io.paths import as_path, explain_unreadable, is_there
 from extensor.io.regular_files import check_regular
 from extensor.io.state_file import DamagedFileError, load
 from extensor.train.callbacks import EarlyStopping
@@ -88,10 +88,8 @@ def find_run(name: str | Path) -> RunFolder:
 def _check_damaged(run: RunFolder) -> None:
     """Explain why a folder that looks like a run is none."""
     if is_there(run.config) and (run.machine.is_file() or run.checkpoints.is_dir()):
-        try:
+        with explain_unreadable("run", run.config):
             check_regular(run.config)
-        except OSError as error:
-            raise unreadable("run", run.config, error) from error
     if run.checkpoints.is_dir() and not run.config.exists():
         requirement = f"the folder must have the run's {run.config.name}, which is gone"
         raise value_error("run", requirement, run=str(run.path))
@@ -187,7 +185,10 @@ def read_resumption(
     changed = differences(stored, config)
     _check_kept(changed, stored, config, run.path, wording)
     check_effect(changed, ExperimentSpec.from_dict(config))
-    _check_epochs(config["epochs"], state["progress"], wording)
+    over = state["progress"]["epoch"] + (state["progress"]["batch"] > 0)
+    if config["epochs"] < over:
+        requirement = f"epochs must be {over} or more, as the run is in epoch {over}"
+        raise value_error(wording.resume, requirement, epochs=config["epochs"])
     config["resumed"] = dict(stored.get("resumed", {}))
     if changed:
         config["resumed"][f"step {state['progress']['step']}"] = {
@@ -236,13 +237,6 @@ def _check_kept(
 
 def _among(key: str, names: Iterable[str]) -> bool:
     return any(key == name or key.startswith(f"{name}.") for name in names)
-
-
-def _check_epochs(epochs: int, progress: Mapping[str, Any], wording: Wording) -> None:
-    over = progress["epoch"] + (progress["batch"] > 0)
-    if epochs < over:
-        requirement = f"epochs must be {over} or more, as the run is in epoch {over}"
-        raise value_error(wording.resume, requirement, epochs=epochs)
 
 
 def load_into(trainer: Trainer, resumption: Resumption) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import exp, floor, inf, isfinite, log, prod
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, get_origin, get_type_hints
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from extensor.experiments.spec import Config, set_entry, stored_config
 from extensor.experiments.stored_runs import PYTHON, SWEEP, Wording
 from extensor.experiments.user_functions import check_trust
 from extensor.io.atomic import write_atomically
-from extensor.io.paths import unreadable
+from extensor.io.paths import explain_unreadable
 from extensor.io.regular_files import check_own_folder, file_text
 from extensor.io.toml import as_toml, parse_toml
 from extensor.random import permutation, rand
@@ -376,17 +376,13 @@ def read_asked(path: Path) -> Asked:
     """Read the settings of the sweep in the folder ``path``."""
     place = description_of(path)
     try:
-        text = file_text(place)
-    except OSError as error:
-        raise unreadable("sweep", place, error) from error
+        with explain_unreadable("sweep", place):
+            text = file_text(place)
     except UnicodeDecodeError as error:
         raise value_error("sweep", f"file must be TOML ({error})", path=str(place)) from None
     table = parse_toml("sweep", text, place)
-    kinds = {
-        "settings": list, "trials": int, "seed": int, "halving": bool, "monitor": str,
-        "epochs": int, "title": str, "keeps_best": bool, "has_validation": bool,
-        "config": dict, "file": str,
-    }  # fmt: skip
+    hints = {**get_type_hints(Asked), "file": str}
+    kinds = {key: get_origin(hint) or hint for key, hint in hints.items()}
     given = {"file": "", **table}
     for key in {**kinds, **given}:
         if key not in kinds or key not in given or type(given[key]) is not kinds[key]:

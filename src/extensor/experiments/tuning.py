@@ -190,16 +190,13 @@ def _test_rates(
         if number > first and smooth[-1] > start + max(abs(start), start - min(smooth)):
             diverged = True
             break
-    return _judge(rates[: len(losses)], np.array(losses), np.array(smooth), start, diverged)
-
-
-def _judge(rates: Any, losses: Any, smooth: Any, start: float, diverged: bool) -> RateTest:
-    lowest = int(smooth.argmin())
-    fell = start - smooth[lowest] > _FALL * abs(start)
+    rates, means = rates[: len(losses)], np.array(smooth)
+    lowest = int(means.argmin())
     minimum = float(rates[lowest])
-    steepest = float(rates[_steepest(smooth[: lowest + 1], max(1, len(rates) // _PARTS))])
-    suggestion = min(steepest, minimum / _BELOW) if fell else None
-    return RateTest(rates, losses, smooth, minimum, steepest, suggestion, diverged)
+    steepest = float(rates[_steepest(means[: lowest + 1], max(1, len(rates) // _PARTS))])
+    is_falling = start - means[lowest] > _FALL * abs(start)
+    suggestion = min(steepest, minimum / _BELOW) if is_falling else None
+    return RateTest(rates, np.array(losses), means, minimum, steepest, suggestion, diverged)
 
 
 def _steepest(smooth: Any, span: int) -> int:

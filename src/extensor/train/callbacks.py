@@ -545,7 +545,8 @@ class Progress(Callback):
                 f"{self._rate(now):,.0f} samples/s  {duration(left)} left"
             )
         if self._page is not None:
-            if not self._page.show(line, trainer.step, trainer.total_steps, trainer.history):
+            view = ProgressView(line, trainer.history, trainer.step, trainer.total_steps)
+            if not self._page.show(view):
                 self._page = None
             return
         self._bar.update(
@@ -598,7 +599,7 @@ class Progress(Callback):
                 self._bar.stop()
         self._bar = None
         if self._page is not None:
-            self._page.end(self._summary(trainer), trainer.history)
+            self._page.show(ProgressView(self._summary(trainer), trainer.history))
         self._page = None
 
     def _summary(self, trainer: Trainer) -> str:
@@ -628,17 +629,10 @@ class Page:
     def __init__(self, handle: Any) -> None:
         self._handle = handle
 
-    def show(self, line: str, step: int, steps: int, history: History) -> bool:
+    def show(self, view: ProgressView) -> bool:
         """Show how far training is; False if the notebook does not take it any more."""
-        return self._update(ProgressView(line, history, step, steps))
-
-    def end(self, line: str, history: History) -> None:
-        """Show what has come of it."""
-        self._update(ProgressView(line, history))
-
-    def _update(self, shown: ProgressView) -> bool:
         try:
-            self._handle.update(shown)
+            self._handle.update(view)
         except Exception:  # training does not end because nobody looks
             return False
         return True

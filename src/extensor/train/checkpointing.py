@@ -1,34 +1,19 @@
-"""The run on disk: its checkpoints, and the folder that they are in.
-
-Only the first worker writes. ``fit`` locks the folder; :meth:`RunStorage.read` only reads and takes no
-lock, so ``fit`` refuses if the last checkpoint is not the one that was seen then.
-"""
+"""The checkpoints of a run on disk: the last few by step, and named ones."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from contextlib import AbstractContextManager, nullcontext, suppress
+from contextlib import suppress
 from itertools import count
 from pathlib import Path
 from typing import Any
 
-from extensor.distributed.workers import Workers
 from extensor.errors import arguments, value_error
 from extensor.io.atomic import remove_partial
 from extensor.io.paths import as_path, make_folder
-from extensor.io.regular_files import check_own_folder, file_bytes
-from extensor.io.state_file import DamagedFileError, load, save, unpacked
-from extensor.train.run_folder import (
-    NEW_ONES,
-    TIME,
-    RunFolder,
-    check_free,
-    create_new_folder,
-    locked,
-    move_aside,
-    named_folder,
-)
+from extensor.io.regular_files import check_own_folder
+from extensor.io.state_file import DamagedFileError, load, save
 
 _ENDING = ".safetensors"
 _PREFIX = "step-"
@@ -230,129 +215,3 @@ class Checkpoints:
             if digits.isdigit():
                 numbered.append((int(digits), path))
         return sorted(numbered)
-
-
-class RunStorage:
-    """The folder of a run, if it has one: created, locked, described, and its checkpoints."""
-
-    def __init__(
-        self, folder: str | Path | None, overwrite: bool, keep: int, workers: Workers
-    ) -> None:
-        self.workers = workers
-        self.keep = arguments.integer("Checkpoints", "keep", keep, 1)
-        self.overwrite = arguments.flag("Trainer", "overwrite", overwrite)
-        if self.overwrite and folder is None:
-            raise value_error("Trainer", "overwrite needs a folder", folder=None)
-        self.run: RunFolder | None = None
-        self.checkpoints: Checkpoints | None = None
-        self.seen: tuple[str, int] | None = None  # the last checkpoint when it was last looked for
-        self.is_resumed = False
-        if folder is not None:
-            self._set_folder(named_folder("Trainer", folder))
-        # If another run takes the name before training begins, the next free name is used.
-        self.is_timed = folder is not None and TIME in str(folder)
-
-    def _set_folder(self, path: Path) -> None:
-        self.run = RunFolder(path)
-        self.checkpoints = Checkpoints(self.run.checkpoints, self.keep)
-        self.look()
-
-    def look(self) -> None:
-        """Take the checkpoints that are there now for the run's own."""
-        self.seen = self.stamp()
-
-    def stamp(self) -> tuple[str, int] | None:
-        """What identifies the last checkpoint, on the first worker."""
-        if self.checkpoints is None or not self.workers.is_first:
-            return None
-        return self.checkpoints.stamp()
-
-    def required_checkpoints(self, op: str) -> Checkpoints:
-        """The checkpoints, or an error if the trainer has no folder."""
-        if self.checkpoints is None:
-            raise value_error(op, "the trainer must have a folder", folder=None)
-        return self.checkpoints
-
-    def latest(self) -> Path | None:
-        """The checkpoint of the highest step, if there is any."""
-        return None if self.checkpoints is None else self.checkpoints.latest()
-
-    def has_checkpoint(self, step: int) -> bool:
-        """True if there is a checkpoint of ``step``."""
-        return self.checkpoints is not None and self.checkpoints.of(step).exists()
-
-    def create_folder(self, step: int) -> None:
-        """Create the folder of the run; at its beginning a new one, if that is asked for."""
-        if self.run is None or not self.workers.is_first:
-            return
-        if step == 0 and not self.is_resumed:
-            if self.overwrite and move_aside("fit", self.run) is not None:
-                self.seen = None
-            if self.is_timed:
-                self.is_timed = False
-                self._set_folder(create_new_folder(self.run.path))
-        try:
-            self.check_folder(step)
-        except ValueError:
-            check_free(self.run.path, "fit")  # names the process that trains there now
-            raise
-        self.run.check_links()
-        make_folder("fit", self.run.path)
-
-    def check_folder(self, step: int) -> None:
-        """Refuse to train where another run is, or where others have trained meanwhile."""
-        if self.run is None or not self.workers.is_first:
-            return
-        if step == 0 and not self.is_resumed and self.run.holds_a_run():
-            requirement = f"folder must be new, or resume() be called first ({NEW_ONES})"
-            raise value_error("fit", requirement, folder=str(self.run.path))
-        if self.stamp() != self.seen:
-            requirement = (
-                "folder must be as resume() or the last fit left it (someone else has trained "
-                "there since; call resume() again)"
-            )
-            raise value_error("fit", requirement, folder=str(self.run.path))
-
-    def lock(self) -> AbstractContextManager[None]:
-        """Keep other processes out of the folder."""
-        if self.run is None or not self.workers.is_first:
-            return nullcontext()
-        return locked(self.run.path, "fit")
-
-    def tidy(self, step: int) -> None:
-        """Make the checkpoints in the folder those of a run that is at ``step``."""
-        if self.checkpoints is not None:
-            self.checkpoints.set_aside(step)
-            self.checkpoints.tidy(step)
-            self.look()
-
-    def read(self, path: Path | None) -> dict[str, Any] | None:
-        """The checkpoint at ``path`` on the first worker, for all workers; None if it has none."""
-        try:
-            return self._read(path)
-        except DamagedFileError as error:
-            good = None if self.checkpoints is None else self.checkpoints.latest_good()
-            if good is None:
-                raise
-            text = f"{error}; the last good one is for resume({str(good)!r})"
-            raise DamagedFileError(text) from None
-
-    def _read(self, path: Path | None) -> dict[str, Any] | None:
-        workers = self.workers
-        if workers.size == 1:
-            return None if path is None else load(path, foreign=False)
-        # Workers on other machines may not see the file: the first one sends its bytes.
-        content = b"" if path is None or not workers.is_first else file_bytes(path)
-        content = workers.broadcast(content if workers.is_first else None, "checkpoint")
-        return unpacked(content, "checkpoint", foreign=False) if content else None
-
-    def write(self, state: Mapping[str, Any], step: int, name: str | None) -> Path:
-        """Write a checkpoint of ``step``, or one that is called ``name``."""
-        checkpoints = self.required_checkpoints("save")
-        if not self.workers.is_first:
-            return checkpoints.of(step)
-        if name is not None:
-            return checkpoints.save_as(name, state)
-        path = checkpoints.save(state, step)
-        self.look()
-        return path

@@ -34,7 +34,8 @@ def is_data(value: Any) -> bool:
     if isinstance(value, type):
         return False
     has_values = hasattr(value, "__array__") or is_frame(value) or is_series(value)
-    return has_values or (isinstance(value, list) and _is_of_numbers(value))
+    kinds = int | float | np.number | np.bool_
+    return has_values or (isinstance(value, list) and isinstance(_first(value), kinds))
 
 
 def is_inputs(value: Any) -> bool:
@@ -54,10 +55,6 @@ def is_dataset(value: Any) -> bool:
         return True
     is_sized = hasattr(value, "__len__") and hasattr(value, "__getitem__")
     return is_sized and not isinstance(value, Iterable | type) and not is_data(value)
-
-
-def _is_of_numbers(value: Any) -> bool:
-    return isinstance(_first(value), int | float | np.number | np.bool_)
 
 
 def _first(value: Any) -> Any:
@@ -221,8 +218,16 @@ def fit_data(
     validation = validation_loader(validation, batch_size)
     if dataset is None:
         return FitData(train, validation, None, False, split, columns)
-    made, goes_on = _training_loader(dataset, batch_size, shuffle, made_before)
-    return FitData(made, validation, made, goes_on, split, columns)
+    before = made_before
+    if before is not None:
+        # A loader that is alike goes on where the one before is.
+        made = DataLoader(dataset, batch_size, shuffle, generator=Generator(0))
+        is_alike = type(made.sampler) is type(before.sampler) and batch_size == before.batch_size
+        if is_alike and len(dataset) == len(before.dataset):
+            made.load_state_dict(before.state_dict())
+            return FitData(made, validation, made, True, split, columns)
+    made = DataLoader(dataset, batch_size, shuffle)
+    return FitData(made, validation, made, False, split, columns)
 
 
 def is_pair(value: Any) -> bool:
@@ -285,19 +290,6 @@ def split_dataset(
     if before is None:
         random.set_state(generator.get_state())
     return train, validation, made
-
-
-def _training_loader(
-    dataset: Any, batch_size: int, shuffle: bool, before: DataLoader | None
-) -> tuple[DataLoader, bool]:
-    """A loader of ``dataset``, and whether it goes on where the one ``before``, which is alike, is."""
-    if before is not None:
-        made = DataLoader(dataset, batch_size, shuffle, generator=Generator(0))
-        alike = type(made.sampler) is type(before.sampler) and batch_size == before.batch_size
-        if alike and len(dataset) == len(before.dataset):
-            made.load_state_dict(before.state_dict())
-            return made, True
-    return DataLoader(dataset, batch_size, shuffle), False
 
 
 _LOADER = "DataLoader(ArrayDataset(x, y), batch_size=32, shuffle=True)"

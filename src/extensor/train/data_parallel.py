@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
@@ -250,7 +251,12 @@ class DataParallelStep(LocalStep):
         norm = self._clip_rows(rows)
         if norm is not None and not isfinite(norm) and not self.scaler.enabled:
             raise self._error(f"norm of the gradients is {norm}", parts, range(len(parts)))
-        self._update_from_rows(is_finite)
+        optimizer: Any = self.optimizer if self.sharded is None else self.sharded
+        if self.scaler.enabled:
+            self.scaler.note_unscaled(optimizer, is_finite)
+        if self.scaler.step(optimizer) and self.ema is not None:
+            self.ema.update()
+        self.scaler.update()
         return StepResult(mean_loss(losses, gradients.weights), parts.samples, norm)
 
     def _sum_gradients(
@@ -301,28 +307,18 @@ class DataParallelStep(LocalStep):
             rows.scale(self.clip_norm / norm)
         return norm
 
-    def _update_from_rows(self, is_finite: bool) -> None:
-        optimizer: Any = self.optimizer if self.sharded is None else self.sharded
-        if self.scaler.enabled:
-            self.scaler.note_unscaled(optimizer, is_finite)
-        if self.scaler.step(optimizer) and self.ema is not None:
-            self.ema.update()
-        self.scaler.update()
-
     def _error(self, what: str, parts: StepParts, numbers: Sequence[int]) -> NotFiniteError:
         """The error for this step, the same on all workers; the owner repeats the micro-batch."""
         origin = ""
         for number in numbers:
             if not origin and number in parts.own:
-                origin = self._origin(parts[number], number)
+                repeat = partial(self._repeat, parts[number])
+                with part_noise(random.get_state()[0], self.number, number):
+                    origin = origin_of(self.model, self.loss, parts[number], repeat) or ""
         messages = self.workers.gather(origin.encode(), "what is not finite")
         unknown = "no op gave that when the batch was repeated"
         origin = next(filter(None, (text.decode() for text in messages)), unknown)
         return NotFiniteError(f"{what}: {origin}")
-
-    def _origin(self, batch: Batch, number: int) -> str:
-        with part_noise(random.get_state()[0], self.number, number):
-            return origin_of(self.model, self.loss, batch, lambda: self._repeat(batch)) or ""
 
     def state_dict(self, copied: bool = True) -> dict[str, Any]:
         # A checkpoint does not know the number of workers, so a sharded state is gathered for it.
@@ -348,32 +344,27 @@ class WorkerFigures:
 
     def __init__(self, workers: Workers) -> None:
         self._workers = workers
-        self._begin()
-
-    def _begin(self) -> None:
-        traffic = self._workers.traffic
-        self._before = (traffic.sent, traffic.received, traffic.waited)
-        self._at = time.perf_counter()
-        self._cpu = time.process_time()
+        self._before = self._counters()
         self.samples = 0
+
+    def _counters(self) -> dict[str, float]:
+        traffic = self._workers.traffic
+        return {
+            "seconds": time.perf_counter(),
+            "processor_seconds": time.process_time(),
+            "waited": traffic.waited,
+            "sent": traffic.sent,
+            "received": traffic.received,
+        }
 
     def gather(self) -> list[dict[str, Any]]:
         """The figures of all workers since the last call; none of a worker that is alone."""
         workers = self._workers
         if workers.size == 1:
             return []
-        seconds = time.perf_counter() - self._at
-        sent, received, waited = self._before
-        traffic = workers.traffic
-        own = {
-            "worker": workers.names[workers.rank],
-            "samples_per_second": self.samples / seconds,
-            "seconds": seconds,
-            "processor_seconds": time.process_time() - self._cpu,
-            "waited": traffic.waited - waited,
-            "sent": traffic.sent - sent,
-            "received": traffic.received - received,
-        }
+        spent = {key: value - self._before[key] for key, value in self._counters().items()}
+        rate = self.samples / spent["seconds"]
+        own = {"worker": workers.names[workers.rank], "samples_per_second": rate, **spent}
         messages = workers.gather(json.dumps(own).encode(), "figures")
-        self._begin()
+        self._before, self.samples = self._counters(), 0
         return [json.loads(text) for text in messages]

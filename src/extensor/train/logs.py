@@ -13,18 +13,18 @@ import os
 import time
 from collections.abc import Iterable, Mapping
 from math import isnan
+from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
 
 from extensor.core import entries
 from extensor.errors import arguments, type_error, value_error
 from extensor.errors.suggestions import nearest
 from extensor.io.atomic import write_atomically
-from extensor.io.paths import as_path, unreadable
+from extensor.io.paths import as_path, explain_unreadable
 from extensor.io.regular_files import file_text, open_own
 from extensor.train.callbacks import Callback, GradientHealth, Progress
+from extensor.train.evaluation import plain
 from extensor.train.metrics.trainer_metrics import best_mode
 from extensor.train.run_folder import RunFolder
 
@@ -121,15 +121,11 @@ class History(list[dict[str, Any]]):
             If no epoch has such a number, or if `mode` is needed for it.
         """
         mode = best_mode("best", monitor, mode)
-        numbers = [
-            (value, index)
-            for index, value in enumerate(self.column(monitor))
-            if isinstance(value, int | float) and not isnan(value)
-        ]
-        if not numbers:
+        values = zip(self, self.column(monitor), strict=True)
+        known = [x for x, value in values if isinstance(value, int | float) and not isnan(value)]
+        if not known:
             raise value_error("best", "monitor must be a number in some epoch", monitor=monitor)
-        sign = 1 if mode == "min" else -1
-        return self[min(numbers, key=lambda pair: sign * pair[0])[1]]
+        return (min if mode == "min" else max)(known, key=itemgetter(monitor))
 
     def to_pandas(self) -> Any:
         """Return the records as a pandas ``DataFrame``, with a row for each epoch.
@@ -151,46 +147,38 @@ class History(list[dict[str, Any]]):
             raise ImportError(requirement) from None
         return DataFrame(list(self)).drop(columns=_EVENT, errors="ignore")
 
-    def _names(self, shown: bool = False) -> list[str]:
-        names = {name: None for record in self for name in record if name != _EVENT}
-        return [
-            name
-            for name in names
-            if not shown or any(isinstance(record.get(name), int | float) for record in self)
-        ]
+    def _names(self) -> list[str]:
+        return list({name: None for record in self for name in record if name != _EVENT})
 
     def _cells(self) -> list[list[str]]:
-        """The table as text: names first, then the last epochs."""
-        names = self._names(shown=True)
+        """The numbers as a table of texts: names first, then the last epochs."""
+        kinds = int | float
+        names = [x for x in self._names() if any(isinstance(row.get(x), kinds) for row in self)]
         rows = [[_text(record.get(name)) for name in names] for record in self[-_ROWS:]]
         return [names, *rows]
 
     def __repr__(self) -> str:
-        names, *rows = self._cells()
-        if not names:
+        cells = self._cells()
+        if not cells[0]:
             return list.__repr__(self)
-        widths = [max(map(len, column)) for column in zip(names, *rows, strict=True)]
+        widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
         lines = [
             "  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True))
-            for row in (names, *rows)
+            for row in cells
         ]
         return "\n".join([*_left_out(self), *lines])
 
     def _repr_html_(self) -> str:
-        return html_table(self._cells(), *_left_out(self))
+        from html import escape
 
-
-def html_table(cells: list[list[str]], caption: str = "") -> str:
-    """A table of texts, of which the first row has the names."""
-    from html import escape
-
-    head, *rows = (
-        "".join(f"<{tag}>{escape(text)}</{tag}>" for text in row)
-        for row, tag in zip(cells, ["th"] + ["td"] * (len(cells) - 1), strict=True)
-    )
-    body = "".join(f"<tr>{row}</tr>" for row in rows)
-    said = f"<caption>{escape(caption)}</caption>" if caption else ""
-    return f"<table>{said}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+        cells = self._cells()
+        head, *rows = (
+            "".join(f"<{tag}>{escape(text)}</{tag}>" for text in row)
+            for row, tag in zip(cells, ["th"] + ["td"] * (len(cells) - 1), strict=True)
+        )
+        caption = "".join(f"<caption>{escape(text)}</caption>" for text in _left_out(self))
+        body = "".join(f"<tr>{row}</tr>" for row in rows)
+        return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 
 def _left_out(history: History) -> list[str]:
@@ -284,7 +272,7 @@ class Logging(Callback):
             Numbers, strings, arrays, and lists and dicts of these.
         """
         if self._file is not None:
-            self._file.write((json.dumps(record, default=_as_list) + "\n").encode())
+            self._file.write((json.dumps(record, default=plain) + "\n").encode())
             self._file.flush()
             self._lines += 1
 
@@ -439,21 +427,16 @@ def read_log(path: str | Path) -> list[dict[str, Any]]:
     """
     records = []
     try:
-        lines = file_text(as_path("read_log", path)).splitlines()
+        with explain_unreadable("read_log", path):
+            lines = file_text(as_path("read_log", path)).splitlines()
     except UnicodeDecodeError as error:
         raise value_error("read_log", f"file must be text ({error})", path=str(path)) from None
-    except OSError as error:
-        raise unreadable("read_log", path, error) from error
     for line in lines:
         try:
             records.append(json.loads(line))
         except (ValueError, RecursionError):  # nested too deeply, or a number of too many digits
             break
     return records
-
-
-def _as_list(value: Any) -> Any:
-    return np.asarray(value).tolist()
 
 
 class TensorBoard(Callback):

@@ -84,7 +84,16 @@ class LossWeighting:
     def mass(self, target: Any) -> float:
         """What the mean over a part with this target divides by."""
         if callable(self._reduction):
-            return _checked_mass(self._reduction(target))
+            value = self._reduction(target)
+            try:
+                mass = float(value)
+            except (TypeError, ValueError):
+                requirement = "loss_reduction must give a number for a target"
+                raise type_error("fit", requirement, value=arguments.briefly(value)) from None
+            if not isfinite(mass) or mass < 0:
+                requirement = "loss_reduction must give 0 or more for a target"
+                raise value_error("fit", requirement, value=mass)
+            return mass
         array = np.asarray(to_array(target, op="fit"))
         if self._name in CLASS_LOSSES:
             return self._class_mass(array)
@@ -116,17 +125,6 @@ class LossWeighting:
         # Without any mass the loss of the whole is NaN, which shares of the samples let be seen.
         counted, whole = (masses, total) if total else (sizes, sum(sizes))
         return [mass / whole for mass in counted]
-
-
-def _checked_mass(value: Any) -> float:
-    try:
-        mass = float(value)
-    except (TypeError, ValueError):
-        requirement = "loss_reduction must give a number for a target"
-        raise type_error("fit", requirement, value=arguments.briefly(value)) from None
-    if not isfinite(mass) or mass < 0:
-        raise value_error("fit", "loss_reduction must give 0 or more for a target", value=mass)
-    return mass
 
 
 Losses = tuple[float, list[float]]  # of a batch, and of each of its parts

@@ -46,9 +46,9 @@ def origin_of(
     ``compute`` must repeat what was done with the batch. None if all is well then.
     """
     for index, part in enumerate(batch):
-        rows = _rows_not_finite(part)
-        if rows.size:
-            return f"part {index} of the batch is not finite in sample {rows[0]}"
+        row = first_infinite(np.asarray(part))
+        if row is not None:
+            return f"part {index} of the batch is not finite in sample {row}"
     for name, tensor in model.state_dict().items():
         if _kind(np.asarray(tensor)):
             return f"{name} is not finite since the step before"
@@ -83,8 +83,8 @@ def _kind(array: Any) -> str:
     return "NaN" if np.isnan(array).any() else "infinity"
 
 
-def _rows_not_finite(part: Any) -> Any:
-    array = np.asarray(part)
-    if not is_floating(array.dtype) or array.ndim == 0:
-        return np.zeros(0)
-    return np.flatnonzero(~np.isfinite(array).reshape(len(array), -1).all(axis=1))
+def first_infinite(rows: Any) -> int | None:
+    """The first row of an array that has NaN or infinity, or None."""
+    if not is_floating(rows.dtype) or rows.ndim == 0 or np.isfinite(rows).all():
+        return None
+    return int((~np.isfinite(rows.reshape(len(rows), -1)).all(axis=1)).argmax())

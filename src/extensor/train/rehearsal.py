@@ -135,9 +135,7 @@ def check_ready(trainer: Trainer, train: Any, validation: Any) -> bool:
         if callback.writes:
             run_of(trainer, type(callback).__name__)
     batch = first_batch(train)
-    trained: dict[str, Any] | None = None
-    if batch is not None:
-        trained = rehearse_training(trainer, batch, train)
+    trained = None if batch is None else rehearse_training(trainer, batch, train)
     names = [*ALWAYS]
     if not trainer.running_metrics.partial:
         names += _numbers(trainer.running_metrics.given, trained)
@@ -203,16 +201,12 @@ def _monitors(trainer: Trainer) -> Iterable[tuple[str, str]]:
     if any(isinstance(each, ReduceLROnPlateau) for each in trainer.optimizer.schedules):
         yield "ReduceLROnPlateau", trainer.monitor
     for callback in trainer.callbacks:
-        if _adds_numbers(callback):
+        # One of the user's may put a number of its own into the record, for those after it.
+        own = type(callback).epoch_ended
+        if own is not Callback.epoch_ended and own.__module__.split(".")[0] != "extensor":
             return
         if isinstance(callback, BestValue):
             yield type(callback).__name__, callback.monitor
-
-
-def _adds_numbers(callback: Callback) -> bool:
-    """A callback of the user's may put a number of its own into the record, for those after it."""
-    own = type(callback).epoch_ended
-    return own is not Callback.epoch_ended and own.__module__.split(".")[0] != "extensor"
 
 
 def check_smallest_part(take_step: LocalStep, batch: Batch, loader: Any, accumulate: int) -> None:

@@ -1,8 +1,7 @@
 """How a step is taken: by one process, with everything that the trainer's loop asks around it.
 
-:class:`~extensor.train.compiled_step.CompiledStep` and
-:class:`~extensor.train.data_parallel.DataParallelStep` override what they do in another way, so the
-trainer never asks which of the three it has.
+:class:`CompiledStep` and :class:`~extensor.train.data_parallel.DataParallelStep` override what they do
+in another way, so the trainer never asks which of the three it has.
 """
 
 from __future__ import annotations
@@ -16,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from extensor import random
 from extensor.amp import GradScaler, autocast
 from extensor.arrays.dtypes import DType, as_dtype, float16
+from extensor.core import entries
 from extensor.core.tensor import Tensor
 from extensor.distributed.micro_batches import PartialSums, TreeNode, tree_sum
 from extensor.distributed.workers import Alone, WorkerLostError, Workers
@@ -23,11 +23,12 @@ from extensor.errors import arguments, type_error, value_error
 from extensor.nn.module import Module
 from extensor.optim import EMA, Optimizer, clip_grad_norm, clip_grad_value
 from extensor.optim.clipping import norm_of
+from extensor.optim.schedules import Schedule
 from extensor.train.data_adapters import check_batch
 from extensor.train.evaluation import plain
 from extensor.train.loss_parts import LossReduction, LossWeighting
 from extensor.train.nonfinite import NotFiniteError, origin_of
-from extensor.train.trainer_state import OptimizerOptions, prepare_step_state, step_state
+from extensor.train.trainer_state import OptimizerOptions, state_of
 
 if TYPE_CHECKING:
     from extensor.train.trainer import Trainer
@@ -36,6 +37,9 @@ Batch = Sequence[Any]
 Loss = Callable[[Any, Any], Tensor]
 OnGradients = Callable[[], None] | None  # called when the gradients are known, not yet clipped
 OnOutput = Callable[[Any, Any], None] | None  # called with the output and the target of each batch
+
+
+_Gradients = list[Tensor | None]
 
 
 class StepResult(NamedTuple):
@@ -96,11 +100,21 @@ class LocalStep:
     ) -> StepResult:
         """Take one step."""
         state = random.get_state()
-        sizes, weights = self._begin(group)
+        for batch in group:
+            check_batch("fit", "train", batch)
+        self._follow_optimizer()
+        self.optimizer.zero_grad()
+        sizes, weights = [len(batch[0]) for batch in group], [1.0]
+        if len(group) > 1:
+            weights = self.weighting.weights([batch[-1] for batch in group], sizes)
         losses = self._backward(group, weights, state, on_output)
         if on_gradients is not None:
             on_gradients()
-        norm = self._finite_norm(self._clip(), state, group)
+        clipped = self._clip()
+        norm = None if clipped is None else float(clipped)
+        # With a scaler a norm that is not finite only skips the step.
+        if norm is not None and not isfinite(norm) and not self.scaler.enabled:
+            raise self._not_finite(f"norm of the gradients is {norm}", state, *group)
         self._update()
         return StepResult(self._sum(losses), sum(sizes), norm)
 
@@ -170,25 +184,15 @@ class LocalStep:
         if [id(x) for x in parameters] != [id(x) for x in self.parameters]:
             self.parameters = parameters
 
-    def _begin(self, group: Sequence[Batch]) -> tuple[list[int], list[float]]:
-        """Begin a step of whole batches; returns their sizes and weights."""
-        for batch in group:
-            check_batch("fit", "train", batch)
-        self._follow_optimizer()
-        self.optimizer.zero_grad()
-        sizes = [len(batch[0]) for batch in group]
-        if len(group) == 1:
-            return sizes, [1.0]
-        return sizes, self.weighting.weights([batch[-1] for batch in group], sizes)
-
     def _backward(
         self, group: Sequence[Batch], weights: Sequence[float], state: Any, on_output: OnOutput
     ) -> list[float]:
         """Leave the gradients of the group in ``.grad``; returns the weighted losses."""
         losses = []
         # Two batches can be added in one way only.
-        by_tree = len(group) > 2 and self.adds_by_tree
-        sums = GradientSums(self.parameters, len(group)) if by_tree else None
+        sums: PartialSums[_Gradients] | None = None
+        if len(group) > 2 and self.adds_by_tree:
+            sums = PartialSums(len(group), _add)
         for number, (batch, weight) in enumerate(zip(group, weights, strict=True)):
             output, loss = self.forward(batch)
             losses.append(self._look(batch, output, loss, weight, state, on_output))
@@ -196,12 +200,18 @@ class LocalStep:
             if weight:
                 self.scaler.scale(loss if weight == 1 else loss * weight).backward()
             if sums is not None:
-                sums.take(number)
+                sums.put(TreeNode(0, number), [parameter.grad for parameter in self.parameters])
+                self._set_gradients([None] * len(self.parameters))
         if sums is not None:
-            sums.give()
+            ((_, total),) = sums.nodes
+            self._set_gradients(total)
         if self.scaler.enabled:
             self.scaler.unscale_(self.optimizer)
         return losses
+
+    def _set_gradients(self, gradients: _Gradients) -> None:
+        for parameter, gradient in zip(self.parameters, gradients, strict=True):
+            parameter.grad = gradient
 
     def _look(
         self,
@@ -258,16 +268,6 @@ class LocalStep:
         """:meth:`forward` on the device where the steps are taken."""
         return self.forward(batch)
 
-    def _finite_norm(
-        self, clipped: Tensor | None, generator_state: Any, group: Sequence[Batch]
-    ) -> float | None:
-        """The norm as a number, which must be finite; with a scaler that only skips the step."""
-        norm = None if clipped is None else float(clipped)
-        if norm is not None and not isfinite(norm) and not self.scaler.enabled:
-            text = f"norm of the gradients is {norm}"
-            raise self._not_finite(text, generator_state, *group)
-        return norm
-
     def _not_finite(self, what: str, generator_state: Any, *group: Batch) -> NotFiniteError:
         """The error for this step, after its batches were repeated under observation."""
         random.set_state(generator_state)
@@ -292,38 +292,100 @@ class LocalStep:
 
         A state that is written at once need not be ``copied``, which takes as much memory again.
         """
-        return step_state(self, copied)
+        schedules = enumerate(self.optimizer.schedules)
+        return {
+            "model": self.model.state_dict(),
+            "optimizer": state_of(self.optimizer, Optimizer, copied),
+            "options": self.options.as_created(),
+            "schedules": {str(i): schedule.state_dict() for i, schedule in schedules},
+            "scaler": self.scaler.state_dict(),
+            "ema": {} if self.ema is None else state_of(self.ema, EMA, copied),
+            "adds_by_tree": self.adds_by_tree,
+        }
 
     def prepared_state(self, op: str, state: Mapping[str, Any]) -> Callable[[], None]:
         """Check all of what :meth:`state_dict` gave; returns the function that loads it."""
-        return prepare_step_state(op, state, self)
+        schedules, ema = self.optimizer.schedules, self.ema
+        adds_by_tree = entries.truth(op, "adds_by_tree", state.get("adds_by_tree", False))
+        entry = {name: entries.mapping(op, state[name], name) for name in ("schedules", "ema")}
+        for name, expected, count in [
+            ("schedules", len(schedules), len(entry["schedules"])),
+            ("averages", int(ema is not None), int(bool(entry["ema"]))),
+        ]:
+            if expected != count:
+                requirement = f"checkpoint must have {expected} {name}"
+                raise value_error("Trainer", requirement, **{name: count})
+        numbers = [str(i) for i in range(len(schedules))]
+        entry["schedules"] = entries.with_keys(op, entry["schedules"], numbers, "schedules")
+        parts: list[tuple[Any, Any, Any]] = [
+            (self.model, Module, state["model"]),
+            (self.optimizer, Optimizer, self.options.resumed_state(op, state)),
+            *((x, Schedule, entry["schedules"][str(i)]) for i, x in enumerate(schedules)),
+            (self.scaler, GradScaler, state["scaler"]),
+            *([] if ema is None else [(ema, EMA, entry["ema"])]),
+        ]
+        # Loading by a subclass's own method cannot be checked beforehand and may still fail, so it
+        # comes first: nothing has changed yet.
+        unchecked: list[Callable[[], Any]] = []
+        checked: list[Callable[[], None]] = []
+        for owner, kind, own in parts:
+            if type(owner).load_state_dict is kind.load_state_dict:
+                checked.append(owner._prepared_state(own))
+            else:
+                unchecked.append(partial(owner.load_state_dict, own))
+
+        def commit() -> None:
+            for load in (*unchecked, *checked):
+                load()
+            self.adds_by_tree = adds_by_tree
+
+        return commit
 
 
-_Gradients = list[Tensor | None]
+class CompiledStep(LocalStep):
+    """Lets ``backend`` compute the steps, on ``device``.
 
-
-class GradientSums:
-    """The gradients of ``count`` batches, added by the tree that workers use.
-
-    Each batch leaves its gradients in ``.grad``, from where they are taken.
+    There is a program for each part, as a loss and a norm are looked at in Python between them.
     """
 
-    def __init__(self, parameters: Sequence[Tensor], count: int) -> None:
-        self.parameters = parameters
-        self._sums: PartialSums[_Gradients] = PartialSums(count, _add)
+    def __init__(self, *parts: Any, backend: str, device: str | None, **options: Any) -> None:
+        super().__init__(*parts, **options)
+        if self.scaler.enabled:
+            requirement = "amp must be bfloat16, which needs no scaling, where steps are compiled"
+            raise value_error("Trainer", requirement, amp=str(self.amp))
+        from extensor.compiled import compile as compile_function
 
-    def take(self, number: int) -> None:
-        """Take the gradients of batch ``number``, the next one."""
-        gradients = [parameter.grad for parameter in self.parameters]
-        for parameter in self.parameters:
-            parameter.grad = None
-        self._sums.put(TreeNode(0, number), gradients)
+        program = partial(compile_function, backend=backend, device=device)
+        self._forward_program = program(self.forward)
+        self._backward_program = program(self._backward_of_batch)
+        self._clip_program = program(super()._clip)
+        self._update_program = program(super()._update)
 
-    def give(self) -> None:
-        """Let the parameters have the sums of all batches."""
-        ((_, total),) = self._sums.nodes
-        for parameter, gradient in zip(self.parameters, total, strict=True):
-            parameter.grad = gradient
+    def _backward(
+        self, group: Sequence[Batch], weights: Sequence[float], state: Any, on_output: OnOutput
+    ) -> list[float]:
+        losses = []
+        for batch, weight in zip(group, weights, strict=True):
+            output, loss = self._backward_program(list(batch), weight, on_output is not None)
+            losses.append(self._look(batch, output, loss, weight, state, on_output))
+        return losses
+
+    def _backward_of_batch(
+        self, batch: Batch, weight: float, wants_output: bool
+    ) -> tuple[Any, Tensor]:
+        output, loss = self.forward(batch)
+        (loss if weight == 1 else loss * weight).backward()
+        return output if wants_output else None, loss
+
+    def _clip(self) -> Any:
+        is_clipped = self.clip_norm is not None or self.clip_value is not None
+        return self._clip_program() if is_clipped else None
+
+    def _update(self) -> None:
+        self._update_program()
+
+    def evaluate_batch(self, batch: Batch) -> tuple[Any, Tensor]:
+        return self._forward_program(list(batch))  # type: ignore[no-any-return]
 
 
 def _add(left: _Gradients, right: _Gradients) -> _Gradients:

@@ -177,13 +177,29 @@ def check_target(op: str, loss: Any, output: Any, target: Any, name: str = "targ
         return
     array = np.asarray(to_array(target, op=op))
     shapes = {"output_shape": output.shape, f"{name}_shape": tuple(array.shape)}
-    if known in CLASS_LOSSES:
-        _check_classes(op, known, output, array, name, shapes)
+    if known not in CLASS_LOSSES:
+        if output.shape != array.shape:
+            hint = _reshaped(output.shape, array.shape)
+            requirement = f"{name} must have the shape of the model's output for {known}{hint}"
+            raise value_error(op, requirement, **shapes)
         return
-    if output.shape != array.shape:
-        hint = _reshaped(output.shape, array.shape)
-        requirement = f"{name} must have the shape of the model's output for {known}{hint}"
+    if output.ndim < 2 or output.shape[1] < 2:
+        requirement = (
+            f"the model must give two or more scores for each sample, along axis 1, for {known} "
+            "(one is for ex.nn.BCEWithLogitsLoss())"
+        )
         raise value_error(op, requirement, **shapes)
+    wanted = output.shape[:1] + output.shape[2:]
+    if array.shape == output.shape and is_floating(array.dtype):
+        return  # probabilities
+    if array.shape != wanted:
+        hint = " (y.argmax(axis=1))" if array.shape == output.shape else ""
+        hint = hint or _reshaped(wanted, array.shape)
+        requirement = f"{name} must be class numbers of shape {wanted} for {known}{hint}"
+        raise value_error(op, requirement, **shapes)
+    if array.dtype.kind not in "iu":
+        requirement = f"{name} must be class numbers, integers, for {known} (y.astype('int64'))"
+        raise type_error(op, requirement, **{f"{name}_dtype": str(array.dtype)})
 
 
 def check_values(op: str, loss: Any, output: Any, target: Any, name: str = "target") -> None:
@@ -208,28 +224,6 @@ def check_values(op: str, loss: Any, output: Any, target: Any, name: str = "targ
     if wrong is not None and wrong.any():
         place = np.unravel_index(int(wrong.argmax()), wrong.shape)
         raise value_error(op, requirement, value=array[place].item(), sample=int(place[0]))
-
-
-def _check_classes(
-    op: str, known: str, output: Tensor, array: Any, name: str, shapes: dict[str, Any]
-) -> None:
-    if output.ndim < 2 or output.shape[1] < 2:
-        requirement = (
-            f"the model must give two or more scores for each sample, along axis 1, for {known} "
-            "(one is for ex.nn.BCEWithLogitsLoss())"
-        )
-        raise value_error(op, requirement, **shapes)
-    wanted = output.shape[:1] + output.shape[2:]
-    if array.shape == output.shape and is_floating(array.dtype):
-        return  # probabilities
-    if array.shape != wanted:
-        hint = " (y.argmax(axis=1))" if array.shape == output.shape else ""
-        hint = hint or _reshaped(wanted, array.shape)
-        requirement = f"{name} must be class numbers of shape {wanted} for {known}{hint}"
-        raise value_error(op, requirement, **shapes)
-    if array.dtype.kind not in "iu":
-        requirement = f"{name} must be class numbers, integers, for {known} (y.astype('int64'))"
-        raise type_error(op, requirement, **{f"{name}_dtype": str(array.dtype)})
 
 
 def _reshaped(wanted: tuple[int, ...], given: tuple[int, ...]) -> str:

@@ -24,7 +24,7 @@ from extensor.io.paths import as_path
 from extensor.nn.module import Module
 from extensor.optim import EMA, Optimizer
 from extensor.train.callbacks import Callback, checked_callbacks
-from extensor.train.checkpointing import Checkpoints, RunStorage
+from extensor.train.checkpointing import Checkpoints
 from extensor.train.data_adapters import EPOCHS, check_columns, dataset_of, fit_arguments, fit_data
 from extensor.train.evaluation import evaluate_batches, predicted
 from extensor.train.fit_loop import FitLoop, Interruption
@@ -38,8 +38,8 @@ from extensor.train.metrics.trainer_metrics import (
 )
 from extensor.train.nonfinite import NotFiniteError
 from extensor.train.rehearsal import check_ready
-from extensor.train.run_folder import RunFolder
-from extensor.train.step_strategy import LocalStep, Loss, StepResult
+from extensor.train.run_folder import RunFolder, RunStorage
+from extensor.train.step_strategy import CompiledStep, LocalStep, Loss, StepResult
 from extensor.train.tasks import check_values
 from extensor.train.trainer_state import TrainerState
 
@@ -671,23 +671,6 @@ class Trainer(TrainerState):
         """
         return self._state(copied=True)
 
-    def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Continue from a state that `state_dict` returned.
-
-        Random numbers and the loader take theirs over when `fit` begins.
-
-        Parameters
-        ----------
-        state : mapping of str to object
-            The state.
-
-        Raises
-        ------
-        ValueError, TypeError
-            If the state does not fit the trainer. Nothing is changed then.
-        """
-        super().load_state_dict(state)
-
     def stop(self) -> None:
         """End training after this epoch, with its validation and checkpoint."""
         self.stopped = True
@@ -722,8 +705,6 @@ def choose_strategy(
     if micro_batches is None:
         _check_whole_batches(workers, shards, synchronises)
         if backend is not None:
-            from extensor.train.compiled_step import CompiledStep
-
             return CompiledStep(*parts, backend=backend, device=device)
         if device is not None:
             requirement = "device is where a compiled step runs (compile='xla')"

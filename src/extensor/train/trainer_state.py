@@ -6,22 +6,18 @@ changes nothing.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from copy import deepcopy
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from extensor import random
-from extensor.amp import GradScaler
 from extensor.core import entries
 from extensor.data.dataset import SequentialSampler
 from extensor.data.loader import DataLoader
 from extensor.errors import type_error, value_error
 from extensor.io.state_tree import is_plain
-from extensor.nn.module import Module
-from extensor.optim import EMA, Optimizer
-from extensor.optim.schedules import Schedule
+from extensor.optim import Optimizer
 from extensor.random.generator import Generator
 from extensor.random.philox import LIMIT
 from extensor.train.callbacks import Callback
@@ -57,14 +53,14 @@ class OptimizerOptions:
         return self._created or self._current()
 
     def _current(self) -> dict[str, Any]:
-        return _options_in(state_of(self._optimizer, Optimizer, False))
+        return options_in(state_of(self._optimizer, Optimizer, False))
 
     def resumed_state(self, op: str, state: Mapping[str, Any]) -> dict[str, Any]:
         """The optimizer's part of ``state``, with the options that were changed since."""
         self.note()
         now = self._created or {}
         saved = entries.mapping(op, state["optimizer"], "optimizer")
-        then = _options_in(entries.mapping(op, state.get("options", now), "options"))
+        then = options_in(entries.mapping(op, state.get("options", now), "options"))
         for key, value in then.items():
             if not is_plain(value):
                 kind = type(value).__name__
@@ -75,60 +71,7 @@ class OptimizerOptions:
         return kept | {key: value for key, value in changed.items() if then.get(key) != value}
 
 
-def step_state(step: LocalStep, copied: bool) -> dict[str, Any]:
-    """Everything that the next step depends on, except batches and random numbers."""
-    schedules = enumerate(step.optimizer.schedules)
-    return {
-        "model": step.model.state_dict(),
-        "optimizer": state_of(step.optimizer, Optimizer, copied),
-        "options": step.options.as_created(),
-        "schedules": {str(i): schedule.state_dict() for i, schedule in schedules},
-        "scaler": step.scaler.state_dict(),
-        "ema": {} if step.ema is None else state_of(step.ema, EMA, copied),
-        "adds_by_tree": step.adds_by_tree,
-    }
-
-
-def prepare_step_state(op: str, state: Mapping[str, Any], step: LocalStep) -> Callable[[], None]:
-    """Check all of ``state``; returns the function that loads it."""
-    schedules, ema = step.optimizer.schedules, step.ema
-    adds_by_tree = entries.truth(op, "adds_by_tree", state.get("adds_by_tree", False))
-    entry = {name: entries.mapping(op, state[name], name) for name in ("schedules", "ema")}
-    for name, expected, count in [
-        ("schedules", len(schedules), len(entry["schedules"])),
-        ("averages", int(ema is not None), int(bool(entry["ema"]))),
-    ]:
-        if expected != count:
-            requirement = f"checkpoint must have {expected} {name}"
-            raise value_error("Trainer", requirement, **{name: count})
-    numbers = [str(i) for i in range(len(schedules))]
-    entry["schedules"] = entries.with_keys(op, entry["schedules"], numbers, "schedules")
-    parts: list[tuple[Any, Any, Any]] = [
-        (step.model, Module, state["model"]),
-        (step.optimizer, Optimizer, step.options.resumed_state(op, state)),
-        *((x, Schedule, entry["schedules"][str(i)]) for i, x in enumerate(schedules)),
-        (step.scaler, GradScaler, state["scaler"]),
-        *([] if ema is None else [(ema, EMA, entry["ema"])]),
-    ]
-    # Loading by a subclass's own method may still fail, so it comes first: nothing has changed yet.
-    loads: list[Callable[[], Any]] = [
-        partial(owner.load_state_dict, own)
-        for owner, kind, own in parts
-        if _loads_itself(owner, kind)
-    ]
-    loads += [
-        owner._prepared_state(own) for owner, kind, own in parts if not _loads_itself(owner, kind)
-    ]
-
-    def commit() -> None:
-        for load in loads:
-            load()
-        step.adds_by_tree = adds_by_tree
-
-    return commit
-
-
-def _options_in(state: Mapping[str, Any]) -> dict[str, Any]:
+def options_in(state: Mapping[str, Any]) -> dict[str, Any]:
     """The options of the groups in an optimizer's state, as plain values."""
     return {
         key: entries.item(value)
@@ -141,11 +84,6 @@ def state_of(owner: Any, kind: Any, copied: bool) -> dict[str, Any]:
     """The state of ``owner``, without copying its arrays if ``kind`` wrote its state_dict."""
     is_overridden = type(owner).state_dict is not kind.state_dict
     return owner.state_dict() if is_overridden else owner._state(copied)  # type: ignore[no-any-return]
-
-
-def _loads_itself(owner: Any, kind: Any) -> bool:
-    """Whether a subclass overrides loading, so that its state cannot be checked beforehand."""
-    return type(owner).load_state_dict is not kind.load_state_dict
 
 
 _OP = "Trainer.load_state_dict"
@@ -251,10 +189,7 @@ class TrainerState:
             "generators": {"default": list(random.get_state())},
             "loader": self.loader.state_dict() if hasattr(self.loader, "state_dict") else {},
             "progress": {
-                "epoch": self.epoch,
-                "step": self.step,
-                "batch": self.batch,
-                "stopped": self.stopped,
+                **{key: getattr(self, key) for key in _PROGRESS[:4]},
                 "running_loss": self.running_loss.state_dict(),
             },
             "history": {str(i): record for i, record in enumerate(self.history)},
@@ -277,7 +212,20 @@ class TrainerState:
         return deepcopy(self._state(copied=False))
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Take over what :meth:`state_dict` gave; loaders and random numbers when training begins."""
+        """Continue from a state that `state_dict` returned.
+
+        Random numbers and the loader take theirs over when `fit` begins.
+
+        Parameters
+        ----------
+        state : mapping of str to object
+            The state.
+
+        Raises
+        ------
+        ValueError, TypeError
+            If the state does not fit the trainer. Nothing is changed then.
+        """
         state = entries.mapping(_OP, state)
         for key in _ENTRIES:
             if key not in state:
@@ -286,15 +234,18 @@ class TrainerState:
         if saved != (names := self._callback_names()):
             raise value_error("Trainer", f"callbacks must be {saved}", callbacks=names)
         progress = entries.with_keys(_OP, state["progress"], _PROGRESS, "progress")
+        validation = state.get("validation")  # their generator, if they need one
+        if validation is not None:
+            validation = _generator_in(validation, "validation", "generator")
         checked: dict[str, Any] = {
             **{key: entries.count(_OP, key, progress[key]) for key in _PROGRESS[:3]},
             "stopped": entries.truth(_OP, "stopped", progress["stopped"]),
             "history": History(_records(state["history"])),
             "split": _split(state.get("split")),
             "waiting": {
-                "generator": _default_generator(state["generators"]),
+                "generator": _generator_in(state["generators"], "generators", "default"),
                 "loader": dict(entries.mapping(_OP, state["loader"], "loader")),
-                "validation": _validation(state.get("validation")),
+                "validation": validation,
             },
         }
         commits = [
@@ -325,9 +276,9 @@ def _records(history: Any) -> list[dict[str, Any]]:
     return records
 
 
-def _default_generator(state: Any) -> Any:
-    words = entries.with_keys(_OP, state, ["default"], "generators")["default"]
-    return _generator_state("generators.default", words)
+def _generator_in(table: Any, name: str, key: str) -> Any:
+    """The state of the one generator in a table of the checkpoint."""
+    return _generator_state(f"{name}.{key}", entries.with_keys(_OP, table, [key], name)[key])
 
 
 def _generator_state(name: str, words: Any) -> Any:
@@ -335,14 +286,6 @@ def _generator_state(name: str, words: Any) -> Any:
     if not is_state or not all(entries.is_integer(x) and 0 <= x < LIMIT for x in words):
         raise value_error(_OP, f"{name} must be two integers from 0 to 2**64 - 1")
     return words
-
-
-def _validation(state: Any) -> Any:
-    """The state of the generator of the validation data, if they need one."""
-    if state is None:
-        return None
-    words = entries.with_keys(_OP, state, ["generator"], "validation")["generator"]
-    return _generator_state("validation.generator", words)
 
 
 def _split(state: Any) -> Split | None:

@@ -30,12 +30,13 @@ from extensor.nn.preservation import preserve_state, preserve_tensors
 from extensor.random.global_generators import preserve_global_generators
 from extensor.train.batch_sharding import as_shard, samples_of
 from extensor.train.loss_parts import cut
+from extensor.train.step_strategy import LocalStep
 from extensor.train.tasks import UncopiedError, is_watched, on_trial
-from extensor.train.trainer_state import step_state
+from extensor.train.trainer_state import options_in
 
 if TYPE_CHECKING:
     from extensor.train.data_parallel import DataParallelStep
-    from extensor.train.step_strategy import Batch, LocalStep
+    from extensor.train.step_strategy import Batch
 
 # Reading all parameters and states takes about as long as a small step, so this many steps make it
 # less than two hundredths of the time; and no more than so many steps are lost.
@@ -191,13 +192,11 @@ class DriftCheck:
         """By kind and name a short text for each thing that must be the same."""
         step = self._take_step
         # Not state_dict, which gathers a sharded optimizer: each worker has another part of that.
-        state = step_state(step, False)
+        state = LocalStep.state_dict(step, copied=False)
         optimizer = state["optimizer"]
-        is_option = {name: _is_option(name) for name in optimizer}
+        options = options_in(optimizer)
         return {
-            "rates and options": {
-                name: str(value) for name, value in optimizer.items() if is_option[name]
-            }
+            "rates and options": {name: str(optimizer[name]) for name in options}
             | {"those of the steps before": str(self._used)},
             "parameters": _texts(step.model.named_parameters()),
             "trainable parameters": {
@@ -205,7 +204,7 @@ class DriftCheck:
             },
             "buffers": _texts(step.model.named_buffers()),
             "optimizer states": _texts(
-                (name, value) for name, value in optimizer.items() if not is_option[name]
+                (name, value) for name, value in optimizer.items() if name not in options
             ),
             "averages of parameters": _texts(state["ema"].items()),
             "schedules and scales": _texts(
@@ -217,10 +216,6 @@ class DriftCheck:
                 "loader": str(loader.state_dict()) if isinstance(loader, DataLoader) else "",
             },
         }
-
-
-def _is_option(name: str) -> bool:
-    return name.startswith("groups.") and not name.endswith(".params")
 
 
 def _texts(things: Any) -> dict[str, str]:

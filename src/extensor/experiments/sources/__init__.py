@@ -81,9 +81,7 @@ _ENDINGS = {
 def with_kind(spec: ExperimentSpec) -> ExperimentSpec:
     """Add the kind of the data, as written or inferred from the file name, and check it."""
     data = spec.data
-    if data.kind is not None and data.kind not in _SOURCES:
-        requirement = f"data.kind must be one of {list(_SOURCES)}"
-        raise value_error("config", requirement, kind=data.kind)
+    data.check_entry("kind", _SOURCES, f"one of {list(_SOURCES)}")
     if data.name is not None and data.train is not None:
         requirement = "data must have a name or a file to train on, not both"
         raise value_error("config", requirement, name=data.name)
@@ -92,7 +90,11 @@ def with_kind(spec: ExperimentSpec) -> ExperimentSpec:
         check_unicode("config", f"data.{key}", path)
     if data.train is not None:
         data = with_splits(data)
-    kind = data.kind or _kind_by_name(data)
+    kind = data.kind
+    if kind is None:
+        kind = "arrays" if data.train is None else kind_of_file(data.train)
+        if kind == "table" and (data.horizon is not None or data.window is not None):
+            kind = "series"
     if kind in TABLES and data.standardize is True:
         data = data.without("standardize")  # as it is anyway
     data.check_kind(kind)
@@ -103,12 +105,6 @@ def with_kind(spec: ExperimentSpec) -> ExperimentSpec:
     if kind == "arrays" and is_usual and data.validation is None:
         data = data.with_defaults(validation_fraction=VALIDATION)
     return spec.with_entries(data=data)
-
-
-def _kind_by_name(data: DataSpec) -> str:
-    kind = "arrays" if data.train is None else kind_of_file(data.train)
-    is_series = data.horizon is not None or data.window is not None
-    return "series" if kind == "table" and is_series else kind
 
 
 def _check_apart(data: DataSpec) -> None:

@@ -17,11 +17,12 @@ from extensor.data.splitting import TEST, least_share, split_indices
 from extensor.errors import value_error
 from extensor.errors.messages import NAME_UNKNOWN, suggestion
 from extensor.experiments.sources.array_targets import check_targets, class_names, class_numbers
-from extensor.experiments.sources.shard_samples import part_name
-from extensor.experiments.spec import DataSpec, ExperimentSpec
+from extensor.experiments.sources.preparation import part_name
+from extensor.experiments.spec import DataSpec, ExperimentSpec, is_function_name
 from extensor.experiments.user_functions import import_function, working_folder_last
 from extensor.io.paths import existing
 from extensor.random.generator import Generator
+from extensor.train.nonfinite import first_infinite
 
 SETS: dict[str, Callable[..., Any]] = {
     "digits": library_data.digits,
@@ -37,7 +38,7 @@ def read_arrays(spec: ExperimentSpec) -> tuple[Dataset, Dataset | None, Dataset]
     data = spec.data
     if data.name is None:
         train, test = _read_own_files(data)
-    elif data.is_named_function:
+    elif is_function_name(data.name):
         with working_folder_last():
             train, test = import_function("data", data.name)()
     elif data.name in SETS:
@@ -153,7 +154,16 @@ def _load_arrays(path: str, data: DataSpec, with_target: bool) -> tuple[Any, ...
     else:
         arrays = {path: stored}
         if with_target:
-            arrays[target] = _load_targets(path, data)
+            if data.target is None:
+                requirement = (
+                    "file must be .npz with x and y, or data.target (--target) the .npy file of "
+                    "targets"
+                )
+                raise value_error("data", requirement, path=path)
+            if data.target == path:
+                requirement = "data.target must be another file than that of the inputs"
+                raise value_error("config", requirement, target=data.target)
+            arrays[target] = library_data.read_arrays(str(data.target))
     for name, array in arrays.items():
         _check_array(path, name, array)
     lengths = {name: len(array) for name, array in arrays.items()}
@@ -161,19 +171,6 @@ def _load_arrays(path: str, data: DataSpec, with_target: bool) -> tuple[Any, ...
         requirement = f"arrays must have as many samples each ({path})"
         raise value_error("data", requirement, samples=lengths)
     return tuple(arrays.values())
-
-
-def _load_targets(path: str, data: DataSpec) -> Any:
-    """The targets of the inputs in the ``.npy`` file ``path``."""
-    if data.target is None:
-        requirement = (
-            "file must be .npz with x and y, or data.target (--target) the .npy file of targets"
-        )
-        raise value_error("data", requirement, path=path)
-    if data.target == path:
-        requirement = "data.target must be another file than that of the inputs"
-        raise value_error("config", requirement, target=data.target)
-    return library_data.read_arrays(str(data.target))
 
 
 def _check_array(path: str, name: str, array: Any) -> None:
@@ -217,11 +214,10 @@ def check_samples(part: str, dataset: Dataset) -> None:
         return
     for array in dataset.arrays:
         for begin in range(0, len(array) if is_floating(array.dtype) else 0, _ROWS):
-            rows = array[begin : begin + _ROWS].reshape(min(_ROWS, len(array) - begin), -1)
-            bad = ~np.isfinite(rows).all(axis=1)
-            if bad.any():
-                first = int(bad.argmax())
-                value = rows[first][~np.isfinite(rows[first])][0]
+            rows = array[begin : begin + _ROWS]
+            first = first_infinite(rows)
+            if first is not None:
+                value = rows[first][~np.isfinite(rows[first])].flat[0]
                 raise value_error(
                     "data",
                     f"{part} must have no NaN or infinity",

@@ -38,25 +38,23 @@ from extensor.experiments.sources.preparation import (
     Preparation,
     PreparedData,
     Samples,
-    divide_shards,
-    input_part,
-    is_sharded,
-    prepared_shards,
-)
-from extensor.experiments.sources.shard_samples import (
     ShardSamples,
     Survey,
     check_two_parts,
     class_numbering,
-    first_infinite,
+    divide_shards,
+    input_part,
+    is_sharded,
     named_parts,
     part_name,
+    prepared_shards,
     some_inputs,
     survey_targets,
     with_columns,
 )
 from extensor.experiments.spec import DataSpec, ExperimentSpec, NamedSpec
 from extensor.io.paths import existing
+from extensor.train.nonfinite import first_infinite
 
 
 @dataclass(eq=False)
@@ -93,14 +91,13 @@ class ArrayPreparation(Preparation):
 
     def labelled(self, source: Any) -> Samples:
         if is_sharded(source):
-            samples = self._open_shards(os.fspath(source))
-            self.train = samples if self.train is None else self.train
-            return Samples(samples)
-        path = os.fspath(existing(source))
-        dataset = read_array_file(path, self.spec.data)
-        check_samples("inputs", dataset)
-        self._check(dataset)
-        dataset = with_class_numbers(dataset, self.goal, path)
+            dataset: Dataset = self._open_shards(os.fspath(source))
+        else:
+            path = os.fspath(existing(source))
+            dataset = read_array_file(path, self.spec.data)
+            check_samples("inputs", dataset)
+            self._check(dataset)
+            dataset = with_class_numbers(dataset, self.goal, path)
         self.train = dataset if self.train is None else self.train
         return Samples(dataset)
 
@@ -168,13 +165,18 @@ def prepare(spec: ExperimentSpec, learnt: ArrayPreparation | None) -> PreparedDa
     every = _join_targets(spec.data, train, validation, test) if is_open else train
     task = task_of_arrays(spec, every)
     goal = learnt.goal if learnt else goal_of_arrays(spec, task.name, train, every)
-    shape, dtype = _sample_shape(train)
+    first = train[0]
+    one = np.asarray(to_array(first[0] if isinstance(first, tuple | list) else first, op="data"))
+    shape = one.shape
     source = spec.data.train or ""
     if is_open and not shape:
         requirement = "inputs must have columns, as x[:, None] has one"
         raise value_error("data", requirement, path=source, shape=train.arrays[0].shape)  # type: ignore[attr-defined]
-    if spec.data.kind is not None:
-        _check_alike(shape, {"validation": validation, "test": test})
+    is_written = spec.data.kind is not None  # not so in runs of the first release
+    for name, part in (("validation", validation), ("test", test)):
+        if is_written and isinstance(part, ArrayDataset) and part.arrays[0].shape[1:] != shape:
+            requirement = f"{name} must have samples of the shape {shape}, as those to train on"
+            raise value_error("data", requirement, shape=part.arrays[0].shape[1:])
 
     def number(part: Any, path: str | None = None) -> Any:
         return None if part is None else with_class_numbers(part, goal, path or source, is_open)
@@ -182,15 +184,18 @@ def prepare(spec: ExperimentSpec, learnt: ArrayPreparation | None) -> PreparedDa
     parts = (number(train), number(validation, spec.data.validation), number(test, spec.data.test))
     if goal.mean and learnt is None:
         spec = spec.with_data(standardize_target=True)
-    preparation = ArrayPreparation(goal, shape, dtype, spec, train=parts[0])
-    lines = _describe(parts, shape, source)
-    lines.insert(-1, f"task {task.name}: {task.reason}")
+    preparation = ArrayPreparation(goal, shape, str(one.dtype), spec, train=parts[0])
+    sizes = [0 if part is None else len(part) for part in parts]
+    lines = [f"{source}: {sum(sizes):,} samples of shape {shape}"] if source else []
+    lines.append(f"task {task.name}: {task.reason}")
     known = (
         targets_of(with_class_numbers(every, goal, source)) if goal.classes and is_open else None
     )
     if known is not None:
         what = "labels" if task.name == "multilabel" else "classes"
-        lines.insert(-1, f"{what} {class_counts(goal, known)}")
+        lines.append(f"{what} {class_counts(goal, known)}")
+    held = "" if validation is None else f"{sizes[1]:,} for validation, "
+    lines.append(f"divided: {sizes[0]:,} to train on, {held}{sizes[2]:,} for the test")
     paths = getattr(test, "paths", None)
     names = None if paths is None else list(map(str, paths))
     return PreparedData(spec, preparation, *parts, lines, names, targets_of(parts[0]))
@@ -250,16 +255,6 @@ def _finite_inputs(train: ShardedSubset, source: str) -> Any:
     return rows
 
 
-def _describe(parts: tuple[Any, Any, Any], shape: Any, source: str) -> list[str]:
-    """Describe the samples of a file and their division."""
-    train, validation, test = parts
-    sizes = [f"{len(train):,} to train on"]
-    sizes += [] if validation is None else [f"{len(validation):,} for validation"]
-    count = sum(len(part) for part in parts if part is not None)
-    lines = [f"{source}: {count:,} samples of shape {shape}"] if source else []
-    return [*lines, f"divided: {', '.join(sizes)}, {len(test):,} for the test"]
-
-
 def with_normalization(
     spec: ExperimentSpec, axes: int | None, rows: Callable[[], Any]
 ) -> ExperimentSpec:
@@ -314,20 +309,6 @@ def _join_targets(data: DataSpec, *parts: Any) -> Any:
         return parts[0]
     targets = np.concatenate(arrays)
     return ArrayDataset(targets, targets)
-
-
-def _check_alike(shape: tuple[int, ...], parts: Mapping[str, Any]) -> None:
-    """Refuse samples whose shape differs from the training data."""
-    for name, part in parts.items():
-        if isinstance(part, ArrayDataset) and part.arrays[0].shape[1:] != shape:
-            requirement = f"{name} must have samples of the shape {shape}, as those to train on"
-            raise value_error("data", requirement, shape=part.arrays[0].shape[1:])
-
-
-def _sample_shape(train: Any) -> tuple[tuple[int, ...], str]:
-    first = train[0]
-    one = np.asarray(to_array(first[0] if isinstance(first, tuple | list) else first, op="data"))
-    return one.shape, str(one.dtype)
 
 
 def _input_dataset(data: DataSpec, inputs: Any) -> Dataset:

@@ -15,7 +15,7 @@ from extensor.core.tensor import to_array
 from extensor.data import ArrayDataset, Dataset, ImageFolder
 from extensor.errors import value_error
 from extensor.experiments.goal import Goal, TaskChoice, choose_task, summary_of_array
-from extensor.experiments.spec import DataSpec, ExperimentSpec
+from extensor.experiments.spec import DataSpec, ExperimentSpec, is_function_name
 from extensor.random.generator import Generator
 
 _MOST_CLASSES = 10**6  # that a model can be asked for
@@ -289,4 +289,4 @@ def array_target_transforms(spec: ExperimentSpec, goal: Goal, train: Dataset) ->
     is_own = _target_kind(spec.loss_name, spec.loss_traits.targets, train) == _OWN
     if goal.task == "multiclass" or is_own or (known is not None and is_floating(known.dtype)):
         return []
-    return [partial(_as_floats, column=not spec.data.is_named_function)]
+    return [partial(_as_floats, column=not is_function_name(spec.data.name))]

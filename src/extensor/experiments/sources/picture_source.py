@@ -22,16 +22,14 @@ from extensor.experiments.sources.preparation import (
     Preparation,
     PreparedData,
     Samples,
+    ShardSamples,
+    check_two_parts,
     divide_samples,
     divide_shards,
     input_part,
     is_sharded,
     prepared_data,
     prepared_shards,
-)
-from extensor.experiments.sources.shard_samples import (
-    ShardSamples,
-    check_two_parts,
     some_inputs,
     survey_targets,
 )
@@ -186,7 +184,10 @@ def prepare(spec: ExperimentSpec, learnt: PicturePreparation | None) -> Prepared
     division = divide_samples(spec, len(folder), labels)
     paths = np.array(folder.paths, object)
     if learnt is None:
-        scale = picture_scale(_some_pixels(paths[division.train], size, mode), data.normalize)
+        looked_at = paths[division.train][:: max(1, len(division.train) // _LOOKED_AT)]
+        files = PictureFiles(looked_at.tolist(), size, mode)
+        pixels = np.stack([files[i] for i in range(len(files))])
+        scale = picture_scale(pixels, data.normalize)
         learnt = PicturePreparation(size, mode, *scale, goal)
     preparation = learnt
 
@@ -251,10 +252,8 @@ def _size_and_mode(spec: ExperimentSpec, whole: ShardedDataset) -> tuple[tuple[i
         requirement = "pictures must be arrays of channels, height and width"
         raise value_error("data", requirement, path=data.train, shape=shape)
     size, mode = (shape[1], shape[2]), _MODES[shape[0]]
-    for key, asked, packed in (("size", data.size, list(size)), ("mode", data.mode, mode)):
-        if asked not in (None, packed):
-            requirement = f"data.{key} must be that of the packed pictures, {packed}"
-            raise value_error("config", requirement, **{key: asked})
+    for key, packed in (("size", list(size)), ("mode", mode)):
+        data.check_entry(key, [packed], f"that of the packed pictures, {packed}")
     return size, mode
 
 
@@ -289,12 +288,6 @@ def _choose_mode(paths: list[Path]) -> str:
         if np.abs(pixels - pixels[:1]).max() > 8:
             return "RGB"
     return "L"
-
-
-def _some_pixels(paths: Any, size: tuple[int, int], mode: str) -> Any:
-    """Some pictures to train on, for the mean and deviation of each channel."""
-    files = PictureFiles(paths[:: max(1, len(paths) // _LOOKED_AT)].tolist(), size, mode)
-    return np.stack([files[i] for i in range(len(files))])
 
 
 def picture_scale(pixels: Any, normalize: NormalizeSpec | None) -> tuple[list[float], list[float]]:

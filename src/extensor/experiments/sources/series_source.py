@@ -17,17 +17,15 @@ from extensor.experiments.sources.preparation import PreparedData, Samples, held
 from extensor.experiments.sources.table_source import (
     READING,
     TablePreparation,
-    check_columns,
-    target_names,
-)
-from extensor.experiments.sources.target_columns import (
     advice_on_data,
+    check_columns,
     check_numbers,
     counted_rows,
     in_words_of_data,
     kinds_of_columns,
     numbers_of,
     summary_of_columns,
+    target_names,
 )
 from extensor.experiments.spec import DataSpec, ExperimentSpec
 
@@ -109,9 +107,7 @@ class SeriesPreparation(TablePreparation):
 def prepare(spec: ExperimentSpec, learnt: SeriesPreparation | None) -> PreparedData:
     """Read the table, and cut it in time: the last rows are for the test."""
     data = spec.data
-    if data.task not in (None, "regression"):
-        requirement = "data.task must be 'regression' for a series"
-        raise value_error("config", requirement, task=data.task)
+    data.check_entry("task", ["regression"], "'regression' for a series")
     horizon = 1 if data.horizon is None else data.horizon
     horizon = arguments.integer("config", "data.horizon", horizon, 1)
     window = 2 * horizon if data.window is None else data.window

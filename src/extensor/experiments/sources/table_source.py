@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,49 +14,38 @@ import numpy as np
 
 from extensor.core import entries
 from extensor.data import ArrayDataset, ShardedDataset
-from extensor.data.table import Table, TableEncoder, as_table, read_table
+from extensor.data.table import Column, Table, TableEncoder, as_table, read_table
+from extensor.data.table.cells import as_number
+from extensor.data.table.columnar import KINDS
 from extensor.data.table.reading import read_like
 from extensor.data.table.sniffing import usual_target
-from extensor.errors import type_error, value_error
+from extensor.errors import arguments, is_ours, marked, type_error, value_error
 from extensor.errors.messages import COLUMN_NOT_FOUND, suggestion
-from extensor.experiments.goal import Goal, TaskChoice, choose_task, class_counts
-from extensor.experiments.sources.array_targets import is_number
+from extensor.experiments.goal import Goal, TargetFacts, TaskChoice, choose_task, class_counts
+from extensor.experiments.sources.array_targets import is_number, some_names
 from extensor.experiments.sources.preparation import (
     Preparation,
     PreparedData,
     Samples,
+    ShardSamples,
+    check_two_parts,
+    class_numbering,
     divide_samples,
     divide_shards,
     is_sharded,
     prepared_data,
     prepared_shards,
-)
-from extensor.experiments.sources.shard_samples import (
-    ShardSamples,
-    check_two_parts,
-    class_numbering,
     survey_targets,
 )
-from extensor.experiments.sources.target_columns import (
-    advice_on_data,
-    check_classes,
-    check_numbers,
-    class_names,
-    class_numbers,
-    column_named,
-    counted_rows,
-    describe_similar,
-    groups_of,
-    in_words_of_data,
-    kinds_of_columns,
-    number_word,
-    numbers_of,
-    summary_of_columns,
-    words_differ,
-)
-from extensor.experiments.spec import ExperimentSpec
+from extensor.experiments.spec import DataSpec, ExperimentSpec
 
 READING = ("delimiter", "decimal", "encoding", "header")  # entries of [data]
+_LARGEST = float(np.finfo(np.float32).max)
+_TRUTH = {"False": 0.0, "True": 1.0}
+# Advice of read_table and TableEncoder, to be translated into entries of [data].
+_OPTION = re.compile(r"\b(encoding|delimiter|decimal|header)=")
+_KINDS = re.compile(r"kinds=\{'(.+)': '(\w+)'\}")
+_INTEGER = re.compile(r"-?\d+")
 
 
 @dataclass(eq=False)
@@ -220,9 +211,7 @@ def prepare_shards(spec: ExperimentSpec, learnt: TablePreparation | None) -> Pre
     assert encoding is not None  # as an index of a table has one
     names = list(encoding.targets)
     target = names[0] if len(names) == 1 else names
-    if data.target is not None and data.target not in (names, target):
-        requirement = f"data.target must be that of the packed table, {names}"
-        raise value_error("config", requirement, target=data.target)
+    data.check_entry("target", (names, target), f"that of the packed table, {names}")
     survey = survey_targets(source, dataset.parts[1].name)
     task = choose_task(survey.facts(dataset.classes, source), spec)
     if data.task is None and encoding.kinds[0] == "text":
@@ -235,9 +224,8 @@ def prepare_shards(spec: ExperimentSpec, learnt: TablePreparation | None) -> Pre
         if task.name == "regression" and spec.is_of_any_scale:
             goal = survey.scaled(goal)
         preparation = TablePreparation(encoding.encoder, goal, {}, dict(encoding.options))
-    if preparation.goal.row.is_of_one_class:
-        # Targets that are no classes are refused before anything begins.
-        class_numbering(dataset.classes, preparation.goal, source)(survey.distinct)
+    # Targets that are no classes are refused before anything begins.
+    class_numbering(dataset.classes, preparation.goal, source)(survey.distinct)
     spec = spec.with_data(target=target, task=task.name)
     described = [f"  {line}" for line in encoding.encoder.describe()]
     return prepared_shards(spec, preparation, dataset, parts, task, described)
@@ -326,3 +314,194 @@ def _describe(preparation: TablePreparation, task: TaskChoice, labels: Any) -> l
         if few:
             lines.append(f"few samples of {', '.join(few[:8])}: not in every part")
     return lines
+
+
+def in_words_of_data(text: str) -> str:
+    """A sentence of ours on how tables are read, with its advice in the words of ``[data]``."""
+    advice, got, values = text.partition(", got ")
+    advice = _KINDS.sub(r"data.columns.\1=\2", _OPTION.sub(r"data.\1=", advice))
+    advice = advice.replace("header=True or False", "header=true or false")
+    return advice.replace("header=False", "header=false") + got + values
+
+
+@contextmanager
+def advice_on_data() -> Iterator[None]:
+    """Let errors within the block advise as :func:`in_words_of_data` does."""
+    try:
+        yield
+    except (ValueError, TypeError) as error:
+        if not is_ours(error):
+            raise
+        raise marked(type(error)(in_words_of_data(str(error)))) from None
+
+
+def column_named(table: Table, name: Any, key: str) -> str:
+    """The column that the entry ``data.<key>`` names, or numbers."""
+    if isinstance(name, str) and (name in table or not _INTEGER.fullmatch(name)):
+        if name not in table:
+            where = table.source if key == "target" else f"{table.source} (data.{key})"
+            raise COLUMN_NOT_FOUND.error(suggestion(name, table.names), column=name, source=where)
+        return name
+    if not isinstance(name, str | int) or isinstance(name, bool):
+        requirement = f"data.{key} must be the name or the number of a column"
+        raise value_error("config", requirement, **{key: arguments.briefly(name)})
+    number = int(name)
+    if not -len(table.names) <= number < len(table.names):
+        requirement = f"data.{key} must be one of the {len(table.names)} columns of {table.source}"
+        raise value_error("config", requirement, **{key: number})
+    return table.names[number]
+
+
+def kinds_of_columns(table: Table, data: DataSpec, targets: Sequence[str] = ()) -> dict[str, str]:
+    """The kinds of columns in ``[data]``, or "drop"; none may be one of ``targets``."""
+    allowed = (*KINDS, "drop")
+    kinds = {}
+    for name, kind in (data.columns or {}).items():
+        column = column_named(table, name, "columns")
+        kinds[column] = arguments.choice("config", f"data.columns.{name}", kind, allowed)
+    for name in data.drop or ():
+        kinds[column_named(table, name, "drop")] = "drop"
+    for name in targets:
+        if name in kinds:
+            key = "drop" if kinds[name] == "drop" else "columns"
+            requirement = (
+                f"data.{key} is for inputs, not for the target (data.task says what it is)"
+            )
+            raise value_error("config", requirement, column=name)
+    return kinds
+
+
+def groups_of(table: Table, data: DataSpec, targets: Sequence[str]) -> Any:
+    """The group of each row, if ``[data]`` names a column for it."""
+    if data.group is None:
+        return None
+    name = column_named(table, data.group, "group")
+    if name in targets:
+        raise value_error("config", "data.group must be another column than the target", group=name)
+    column = table[name]
+    if column.missing.any():
+        row = int(column.missing.argmax())
+        raise column.cell_error("data", "each row must have its group", row)
+    return np.unique(column.words().astype(str), return_inverse=True)[1]
+
+
+def summary_of_columns(columns: list[Column]) -> TargetFacts:
+    """The facts of targets in columns."""
+    names = [column.name for column in columns]
+    where = {"path": columns[0].source, "target": names[0] if len(names) == 1 else names}
+    for column in columns:
+        if column.kind == "date":
+            requirement = "the target must be a column of numbers or words, not of dates"
+            raise value_error("data", requirement, path=column.source, target=column.name)
+    if len(columns) > 1 and all(map(_is_truth, columns)):
+        return TargetFacts(len(columns), len(columns[0]), False, True, [0, 1], where)
+    words = any(column.kind != "number" for column in columns)
+    distinct = {value: None for column in columns for value in _distinct(column)}
+    whole = not words and all(column.is_whole for column in columns)
+    return TargetFacts(len(columns), len(columns[0]), words, whole, list(distinct), where)
+
+
+def check_numbers(columns: Sequence[Column], spec: ExperimentSpec) -> None:
+    """Name the cell that is no number in a column of numbers, where numbers are asked for."""
+    is_asked = spec.data.task == "regression" or spec.loss_traits.targets in ("numbers", "signs")
+    for column in columns if is_asked else ():
+        words = column.words()[~column.missing] if column.kind in ("category", "text") else ()
+        if any(as_number(word) is not None for word in words):
+            column.numbers("data")
+
+
+def counted_rows(table: Table, how: str = "") -> str:
+    """Describe the size of a table."""
+    rows = "1 row" if len(table) == 1 else f"{len(table):,} rows"
+    columns = "1 column" if len(table.names) == 1 else f"{len(table.names):,} columns"
+    return f"{table.source}: {rows}{how}, {columns}"
+
+
+def check_classes(column: Column, remarks: Sequence[str]) -> None:
+    """Refuse mostly different words as classes, with the reason why they are words."""
+    if column.kind != "text":
+        return
+    reasons = [x.partition(": ")[2] for x in remarks if x.startswith(f"column {column.name!r} is")]
+    why = f": {in_words_of_data(reasons[0])}" if reasons else ""
+    raise words_differ(column.name, column.source, len(_distinct(column)), len(column), why)
+
+
+def words_differ(target: str, source: str, classes: int, rows: int, why: str = "") -> ValueError:
+    """The error for targets that are words which mostly differ."""
+    requirement = f"classes must be words that occur again, or the target numbers{why}"
+    given = {"target": target, "classes": classes, "rows": rows}
+    return value_error("data", requirement, path=source, **given)
+
+
+def class_words(column: Column) -> list[str]:
+    """The name of the class in each row."""
+    if column.kind != "number":
+        return list(column.words())
+    if _is_exact(column):
+        return [str(int(x)) for x in column.words()]
+    return [number_word(x) for x in column.numbers().tolist()]
+
+
+def class_names(column: Column) -> tuple[str, ...]:
+    """The names of the classes that occur, in their order."""
+    return tuple(map(number_word, _distinct(column)))
+
+
+def number_word(value: Any) -> str:
+    """A value as the name of a class."""
+    return f"{value:.15g}" if isinstance(value, float) else str(value)
+
+
+def class_numbers(column: Column, classes: Sequence[str]) -> Any:
+    """The number of the class in each row; an error names the first that is none."""
+    numbers = {name: number for number, name in enumerate(classes)}
+    labels = np.array([numbers.get(word, -1) for word in class_words(column)], np.int64)
+    if len(labels) and labels.min() < 0:
+        requirement = f"targets must be classes of the training data ({some_names(classes)})"
+        raise column.cell_error("data", requirement, int((labels < 0).argmax()))
+    return labels
+
+
+def numbers_of(columns: Sequence[Column], are_labels: bool = False) -> Any:
+    """Numbers to be learned, a column for each of ``columns``; of labels 0 and 1."""
+    stacked = []
+    for column in columns:
+        if are_labels and _is_truth(column):
+            values = np.array([_TRUTH[word] for word in column.words()])
+        else:
+            values = column.numbers("data")
+        if are_labels:
+            wrong, requirement = ~np.isin(values, (0, 1)), "labels must be 0 or 1"
+        else:
+            wrong = ~(np.abs(values) <= _LARGEST)
+            requirement = "numbers to be learned must be finite, and below 3.4e38"
+        if wrong.any():
+            raise column.cell_error("data", requirement, int(wrong.argmax()))
+        stacked.append(values)
+    return np.stack(stacked, axis=1)
+
+
+def _is_truth(column: Column) -> bool:
+    return column.kind == "category" and {*column.distinct()} <= _TRUTH.keys()
+
+
+def _distinct(column: Column) -> list[Any]:
+    if column.kind == "number" and _is_exact(column):
+        return sorted({int(x) for x in column.words()[~column.missing]})
+    return column.distinct()
+
+
+def _is_exact(column: Column) -> bool:
+    """Whether whole numbers are written with digits that a float has not, and none is beyond it."""
+    is_written = column.is_whole and column.is_as_written
+    return is_written and not np.isinf(column.numbers()).any()
+
+
+def describe_similar(classes: Sequence[str]) -> str | None:
+    """Describe two classes that differ only in case, if there are any."""
+    seen: dict[str, str] = {}
+    for name in classes:
+        other = seen.setdefault(name.casefold(), name)
+        if other != name:
+            return f"{other!r} and {name!r} are taken as two classes: they differ in case"
+    return None

@@ -89,11 +89,6 @@ def context_of(data: DataSpec) -> int:
     return int(arguments.integer("config", "data.context", context, 2))
 
 
-def text_fractions(data: DataSpec) -> tuple[float, float]:
-    """The shares of validation and test."""
-    return held_fractions(data, TEXT_PART, TEXT_PART)
-
-
 def with_text_entries(spec: ExperimentSpec, preparation: TextPreparation) -> ExperimentSpec:
     """``spec`` with the entries that are inferred from a text."""
     kind = preparation.vocabulary.kind
@@ -103,9 +98,8 @@ def with_text_entries(spec: ExperimentSpec, preparation: TextPreparation) -> Exp
 def prepare(spec: ExperimentSpec, learnt: TextPreparation | None) -> PreparedData:
     """Read the text, number its characters, and cut it: the end is for the test."""
     data = spec.data
-    if data.task not in (None, "sequence"):
-        requirement = "data.task must be 'sequence' for a text (words of a table are its columns)"
-        raise value_error("config", requirement, task=data.task)
+    requirement = "'sequence' for a text (words of a table are its columns)"
+    data.check_entry("task", ["sequence"], requirement)
     path = existing(data.train)
     text = read_text(path)
     distinct = set(text)
@@ -142,9 +136,7 @@ def prepare_shards(spec: ExperimentSpec, learnt: TextPreparation | None) -> Prep
     """Tokens, of which the next one is learned. The last ones are for the test."""
     data = spec.data
     source = str(data.train)
-    if data.task not in (None, "sequence"):
-        requirement = "data.task must be 'sequence' for shards of tokens"
-        raise value_error("config", requirement, task=data.task)
+    data.check_entry("task", ["sequence"], "'sequence' for shards of tokens")
     context = context_of(data)
     dataset = ShardedDataset(source, context=context)
     vocabulary = dataset.vocabulary
@@ -154,12 +146,10 @@ def prepare_shards(spec: ExperimentSpec, learnt: TextPreparation | None) -> Prep
     if vocabulary.kind == "character" and len(vocabulary.characters) < 2:
         requirement = f"{source} must have at least two different characters"
         raise value_error("data", requirement, characters=list(vocabulary.characters))
-    if data.vocabulary not in (None, vocabulary.kind):
-        requirement = f"data.vocabulary must be that of the shards, {vocabulary.kind!r}"
-        raise value_error("config", requirement, vocabulary=data.vocabulary)
+    data.check_entry("vocabulary", [vocabulary.kind], f"that of the shards, {vocabulary.kind!r}")
     preparation = learnt or TextPreparation(vocabulary, context)
     whole, count = ShardedSubset.whole(dataset), len(dataset)
-    validation, test = text_fractions(data)
+    validation, test = held_fractions(data, TEXT_PART, TEXT_PART)
     cuts = [
         count - sum(max(1, round(share * count)) for share in shares if share)
         for shares in ((validation, test), (test,))
@@ -172,7 +162,7 @@ def prepare_shards(spec: ExperimentSpec, learnt: TextPreparation | None) -> Prep
 
 
 def _cuts(length: int, data: DataSpec, context: int) -> tuple[int, int]:
-    shares = text_fractions(data)
+    shares = held_fractions(data, TEXT_PART, TEXT_PART)
     least = [0 if share == 0 else context + 1 for share in shares]
     sizes = [max(least[i], round(shares[i] * length)) for i in range(2)]
     if length - sum(sizes) < context + 1:

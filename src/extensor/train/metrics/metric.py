@@ -193,7 +193,9 @@ class Mean(Stateful):
         count : int
             Number of samples, 0 or more.
         """
-        value, count = _counted(value, count)
+        if type(value) is not float or type(count) is not int:
+            value = float(entries.number("Mean", "value", value))
+            count = entries.count("Mean", "count", count)
         self.total += value * count
         self.count += count
 
@@ -215,13 +217,6 @@ class Mean(Stateful):
             self.total, self.count = total, count
 
         return commit
-
-
-def _counted(value: Any, count: Any) -> tuple[float, int]:
-    if type(value) is float and type(count) is int:
-        return value, count
-    found = entries.number("Mean", "value", value)
-    return float(found), entries.count("Mean", "count", count)
 
 
 def bounded(op: str, name: str, value: Any, least: int, most: int) -> int:

@@ -15,7 +15,22 @@ from extensor.train.metrics.metric import Mean, Metric, Stateful, checked_sums
 from extensor.train.metrics.metric_inputs import columns, numbers
 
 
-class MeanAbsoluteError(Mean):
+class _MeanError(Mean):
+    """The mean of a function of the differences, which is 0 or greater."""
+
+    tasks: ClassVar[tuple[str, ...]] = ("regression",)
+    higher_is_better: ClassVar[bool | None] = False
+    _least_total: ClassVar[float] = 0.0
+    _error: ClassVar[Any]
+
+    def update(self, output: Any, target: Any) -> None:
+        found, true = numbers(type(self).__name__, output, target)
+        if true.size:
+            with np.errstate(over="ignore"):
+                self.add(float(self._error(found - true).mean()), true.size)
+
+
+class MeanAbsoluteError(_MeanError):
     """The mean of ``|output - target|`` over all elements.
 
     Outputs and targets have the same shape, any one. Targets must be finite, and outputs not NaN.
@@ -30,18 +45,10 @@ class MeanAbsoluteError(Mean):
     0.5
     """
 
-    tasks: ClassVar[tuple[str, ...]] = ("regression",)
-    higher_is_better: ClassVar[bool | None] = False
-    _least_total: ClassVar[float] = 0.0
-
-    def update(self, output: Any, target: Any) -> None:
-        found, true = numbers("MeanAbsoluteError", output, target)
-        if true.size:
-            with np.errstate(over="ignore"):
-                self.add(float(np.abs(found - true).mean()), true.size)
+    _error = np.absolute
 
 
-class RootMeanSquaredError(Mean):
+class RootMeanSquaredError(_MeanError):
     """The root of the mean of ``(output - target)**2`` over all elements.
 
     Outputs and targets have the same shape, any one. Targets must be finite, and outputs not NaN.
@@ -57,15 +64,7 @@ class RootMeanSquaredError(Mean):
     2.8284
     """
 
-    tasks: ClassVar[tuple[str, ...]] = ("regression",)
-    higher_is_better: ClassVar[bool | None] = False
-    _least_total: ClassVar[float] = 0.0
-
-    def update(self, output: Any, target: Any) -> None:
-        found, true = numbers("RootMeanSquaredError", output, target)
-        if true.size:
-            with np.errstate(over="ignore"):
-                self.add(float(np.square(found - true).mean()), true.size)
+    _error = np.square
 
     def compute(self) -> float:
         return sqrt(super().compute())
