@@ -295,8 +295,8 @@ def test_runs_that_keep_their_best_epoch() -> None:
     assert columns["test accuracy"] == ["50.00%", None]
     assert not any(name.startswith("last ") for name in columns)
     assert found.notes == [
-        "Kept is the epoch whose weights are handed on: the best of a run that stops early, "
-        "otherwise the last."
+        "The kept epoch is the one that evaluate and predict use: the best one if the run stops "
+        "early, otherwise the last."
     ]
 
 

@@ -331,7 +331,7 @@ def test_the_command_trains_on_a_table(tmp_path: Path, monkeypatch: pytest.Monke
     words = ["train", "table.csv", "--set", "micro_batches=4", "--set", "epochs=3", "--name"]
     one, two = command(0, *words, "one"), command(2, *words, "two", "--live", "0")
     assert (one.code, two.code) == (0, 0), one.text + two.text
-    for said in ("epoch 3/3", "2 workers, each", "live page", "run folder"):
+    for said in ("epoch 3/3", "2 workers with ", "live page", "run folder"):
         assert two.text.count(said) == 1, two.text
     for pattern in ("checkpoints/*", "log.jsonl"):
         first, second = (sorted(Path("runs", name).glob(pattern)) for name in ("one", "two"))

@@ -147,13 +147,14 @@ def _first_lines(training: Experiment) -> str:
     trainer = training.trainer
     begun = f", from step {trainer.step:,}" if trainer.step else ""
     size = trainer.workers.size
-    several = f"{size} workers, each " if size > 1 else ""
+    threads = f"{get_num_threads()} thread{'s' if get_num_threads() != 1 else ''}"
+    several = f"{size} workers with {threads} each" if size > 1 else threads
     model = screen_line(training.config["model"]["name"])
     return "\n".join(
         [
             *([] if begun else _shorten(training.lines)),
             f"{model}: {training.model.num_parameters():,} parameters, {training.config['loss']['name']}, "
-            f"{training.config['optimizer']['name']}; {several}{get_num_threads()} threads; "
+            f"{training.config['optimizer']['name']}; {several}; "
             f"{_epochs_text(training)}{begun}",
         ]
     )

@@ -743,8 +743,8 @@ def choose_strategy(
 def _check_whole_batches(workers: Workers, shards: bool, synchronises: bool) -> None:
     if workers.size > 1:
         requirement = (
-            f"micro_batches must be given for {workers.size} workers: into how many parts a batch is "
-            "cut, whatever their number (micro_batches=8); with EXTENSOR_ALONE=1 each trains by itself"
+            f"micro_batches must be given for {workers.size} workers (micro_batches=8 cuts each batch "
+            "into 8 parts, on any number of workers; with EXTENSOR_ALONE=1 each process trains alone)"
         )
         raise value_error("Trainer", requirement, micro_batches=None)
     for name, flag in (("shard_optimizer", shards), ("sync_batch_norm", synchronises)):
