@@ -152,22 +152,34 @@ def _is_called_as(loss: nn.Module, module: type[nn.Module]) -> bool:
     return not (is_overridden or "forward" in own or loss._hooks)
 
 
+def scores_for(loss: Any) -> str:
+    """How metrics read the outputs of a model that is trained with ``loss``."""
+    return _BY_OP.get(loss_name(loss) or "", loss_traits("")).scores
+
+
 def possible_tasks(loss: Any) -> tuple[str, ...]:
-    """The tasks that ``loss`` may be of; which of them it is, an output says."""
+    """The tasks that ``loss`` may be for; the shape of an output decides between them."""
     traits = _BY_OP.get(loss_name(loss) or "")
     return tuple(x.name for x in TASKS.values() if traits and x.targets == traits.targets)
 
 
+def task_of_targets(targets: str, columns: int) -> str | None:
+    """The task of a loss with this kind of targets, for outputs of so many columns."""
+    fitting = [task for task in TASKS.values() if task.targets == targets]
+    if not fitting:
+        return None
+    return (
+        ("multilabel" if columns > 1 else "binary") if fitting[0].is_of_labels else fitting[0].name
+    )
+
+
 def task_of(loss: Any, output: Any) -> tuple[str | None, int | None]:
     """The task of a model with such outputs, and the number of its classes or labels."""
-    tasks = possible_tasks(loss)
+    traits = _BY_OP.get(loss_name(loss) or "")
     shape = tuple(getattr(output, "shape", ()))
     size = shape[1] if len(shape) > 1 else 1
-    if not tasks:
-        return None, None
-    if TASKS[tasks[0]].is_of_labels:
-        return ("binary", None) if size == 1 else ("multilabel", size)
-    return tasks[0], size if tasks[0] == "multiclass" else None
+    task = None if traits is None else task_of_targets(traits.targets, size)
+    return task, size if task in ("multiclass", "multilabel") else None
 
 
 def check_target(op: str, loss: Any, output: Any, target: Any, name: str = "target") -> None:
